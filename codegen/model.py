@@ -1,0 +1,379 @@
+"""What an operator definition says, as frozen dataclasses.
+
+No I/O and no target language in here: `load` builds these from YAML, `kinds` derive from them, `languages` print them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+
+from codegen.expression import Expression
+
+
+@dataclass(frozen=True, order=True)
+class Location:
+    """A place in a definition file; lines and columns count from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+class BaseType(Enum):
+    """The types of the signature grammar, by the word that spells them."""
+
+    TENSOR = "Tensor"
+    OPERAND = "Tensor|Number"  # a tensor, or a number that takes part as a 0-d tensor of weak dtype
+    NUMBER = "Number"
+    INT = "int"
+    FLOAT = "float"
+    BOOL = "bool"
+    STR = "str"
+    DIM = "dim"  # an int that names a dimension: negative values count from the end
+    SIZE = "size"  # an int that is a size: not negative (-1 only where the record's rule gives it a meaning)
+    DTYPE = "dtype"
+    DEVICE = "device"
+
+
+@dataclass(frozen=True)
+class Type:
+    """`Tensor`, `dim[]`, `Tensor?[]` (a list whose members may be absent), `dim[]?` (a list that may be absent)."""
+
+    base: BaseType
+    is_list: bool = False
+    optional: bool = False
+    optional_members: bool = False
+
+    def __str__(self) -> str:
+        members = self.base.value + ("?" if self.optional_members else "")
+        return members + ("[]" if self.is_list else "") + ("?" if self.optional else "")
+
+    @property
+    def is_tensor(self) -> bool:
+        return self.base in (BaseType.TENSOR, BaseType.OPERAND)
+
+    @property
+    def is_integer(self) -> bool:
+        return self.base in (BaseType.INT, BaseType.DIM, BaseType.SIZE)
+
+
+@dataclass(frozen=True)
+class Alias:
+    """`Tensor(a)` shares memory with every other `a` of the signature; `Tensor(a!)` is also written to."""
+
+    label: str
+    written: bool = False
+
+    def __str__(self) -> str:
+        return f"({self.label}{'!' if self.written else ''})"
+
+
+Literal = None | bool | int | float | str | tuple["Literal", ...]
+
+
+@dataclass(frozen=True)
+class Argument:
+    name: str
+    type: Type
+    default: Literal = None
+    has_default: bool = False
+    keyword_only: bool = False
+    alias: Alias | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    type: Type
+    name: str | None = None
+    alias: Alias | None = None
+
+
+@dataclass(frozen=True)
+class Signature:
+    """`name(Tensor input, *, str approximate='none') -> Tensor`; parsed and printed by `codegen.signature`."""
+
+    name: str
+    arguments: tuple[Argument, ...]
+    results: tuple[Result, ...]
+
+    def argument(self, name: str) -> Argument | None:
+        return next((a for a in self.arguments if a.name == name), None)
+
+    @property
+    def tensor_arguments(self) -> tuple[Argument, ...]:
+        return tuple(a for a in self.arguments if a.type.is_tensor)
+
+
+# ------------------------------------------------------------------------------------------------ dtype columns
+
+
+class DTypeSet(Enum):
+    """What an argument may hold."""
+
+    ANY = "any"
+    NUMERIC = "numeric"  # all but bool
+    FLOATING = "floating"
+    INTEGRAL = "integral"  # signed and unsigned integers, and bool
+    BOOL = "bool"
+    INDEX = "index"  # int64 and int32
+
+
+class ResultRule(Enum):
+    PROMOTE = "promote"  # of all operands
+    SAME = "same"  # of the first tensor argument
+    FLOATING = "floating"  # promoted, integers become the default dtype
+    BOOL = "bool"
+    INT64 = "int64"
+    ACCUMULATE = "accumulate"  # integers and bool become int64
+
+
+@dataclass(frozen=True)
+class DTypeRule:
+    """`accepts` per argument name, with "" for all others; one result rule per result.
+
+    `override` names a dtype argument which, when given, takes the place of the rule. `compute` is the rule for the
+    type that expressions are computed in, "result" meaning that of the first result (float16 and bfloat16 compute in
+    float32 everywhere).
+    """
+
+    accepts: Mapping[str, DTypeSet] = field(default_factory=lambda: {"": DTypeSet.ANY})
+    results: tuple[ResultRule, ...] = (ResultRule.PROMOTE,)
+    override: str | None = None
+    compute: ResultRule | None = None  # None: ResultRule.PROMOTE for results of bool or int64, else that of the result
+
+
+# ------------------------------------------------------------------------------------------------ kinds
+
+
+@dataclass(frozen=True)
+class Elementwise:
+    """One scalar expression per value of the attribute that `match` names ({None: expression} without one)."""
+
+    expressions: Mapping[str | None, Expression]
+    match: str | None = None
+
+
+@dataclass(frozen=True)
+class Generator:
+    """An expression of `index` (the linear index), `row`, `column` (of a matrix), and of random numbers.
+
+    `sizes` names the size[] argument that gives the shape, or is an expression for the length of a 1-d result.
+    """
+
+    expressions: Mapping[str | None, Expression]
+    sizes: str
+    match: str | None = None
+    random: int = 0  # numbers of the Philox sequence per element
+
+
+@dataclass(frozen=True)
+class Contraction:
+    """An einsum equation over the tensor arguments, or the name of the argument that holds one."""
+
+    equation: str
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A fold over `dims`. `state` gives identities, `pre` maps an element to a state, `combine` merges the states
+    `a` and `b`, `post` maps the state (and `count`) to each result."""
+
+    state: Mapping[str, Expression]
+    pre: Mapping[str, Expression]
+    combine: Mapping[str, Expression]
+    post: tuple[Expression, ...]
+    dims: str | None  # the argument with the dimensions; None: all
+    keepdim: str | None
+    allows_empty: bool = True
+
+
+@dataclass(frozen=True)
+class Scan:
+    """The same along one dimension, with a result at each position."""
+
+    state: Mapping[str, Expression]
+    pre: Mapping[str, Expression]
+    combine: Mapping[str, Expression]
+    post: tuple[Expression, ...]
+    dim: str
+
+
+@dataclass(frozen=True)
+class Gather:
+    """result[..., i, ...] = input[..., source(i), ...] along the dimensions that `dims` names.
+
+    `source` is an expression of the coordinate `i`, the `size` of the dimension, `k` (which of the named dimensions)
+    and the arguments; a tensor argument is read at `i` (`index[i]`) or at the whole coordinate (`index[...]`).
+    """
+
+    dims: str
+    source: Expression
+    sizes: str | None = None  # result size along the dimension: an expression; None: the input's
+
+
+@dataclass(frozen=True)
+class View:
+    """A stride map: list expressions over `sizes`, `strides`, `offset` and the arguments; `let` names parts."""
+
+    sizes: Expression
+    strides: Expression
+    offset: Expression
+    let: Mapping[str, Expression]
+
+
+@dataclass(frozen=True)
+class Composite:
+    """An expression over other operators, per value of the attribute that `match` names."""
+
+    bodies: Mapping[str | None, Expression]
+    match: str | None = None
+
+
+@dataclass(frozen=True)
+class Native:
+    """A kernel by hand on each device; `infer` names the C++ function that gives shapes and dtypes."""
+
+    infer: str
+    data_dependent: bool = False  # result sizes depend on data
+
+
+Kind = Elementwise | Generator | Contraction | Reduction | Scan | Gather | View | Composite | Native
+
+
+# ------------------------------------------------------------------------------------------------ examples and tests
+
+
+@dataclass(frozen=True)
+class TensorLiteral:
+    """`[[1.0, 2.0]]`, or `tensor([1, 2], dtype=int32)` where the dtype is not the natural one."""
+
+    values: Literal
+    dtype: str | None = None
+
+
+@dataclass(frozen=True)
+class Name:
+    """A bare word in a call: a dtype (`float32`) or a device."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """`op(positional..., name=value...)`, nested where an argument is itself a call."""
+
+    op: str
+    positional: tuple[CallValue, ...]
+    keywords: tuple[tuple[str, CallValue], ...]
+
+
+CallValue = None | bool | int | float | str | TensorLiteral | Name | Call | tuple["CallValue", ...]
+
+
+@dataclass(frozen=True)
+class Example:
+    call: Call
+    gives: Literal  # nested lists for one tensor, a tuple of them for several results
+    location: Location
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class ErrorCase:
+    call: Call
+    raises: str  # a name of the taxonomy
+    says: str  # the whole text; `{type word}` stands for what a language calls that type
+    location: Location
+
+
+# ------------------------------------------------------------------------------------------------ records
+
+
+@dataclass(frozen=True)
+class Op:
+    name: str  # "add", "comm.all_reduce"
+    overload: str | None  # "dim" of max.dim
+    signature: Signature
+    summary: str
+    description: str
+    kind: Kind
+    dtype: DTypeRule
+    oracle: str | None
+    examples: tuple[Example, ...]
+    errors: tuple[ErrorCase, ...]
+    cases: tuple[Call, ...]  # further calls whose results the oracle gives
+    offered_as: tuple[str, ...]  # other public names that offer this record as an overload
+    location: Location
+    gradient: object = None  # reserved columns
+    sharding: object = None
+    cost: object = None
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.name}.{self.overload}" if self.overload else self.name
+
+    @property
+    def kind_name(self) -> str:
+        return type(self.kind).__name__.lower()
+
+    @property
+    def receiver(self) -> Argument | None:
+        """The argument that a method call binds: the tensor named `input`."""
+        argument = self.signature.argument("input")
+        return argument if argument and argument.type.is_tensor and not argument.type.is_list else None
+
+    @cached_property
+    def has_out(self) -> bool:
+        """Whether results can be written to a given tensor: kinds that fill fresh memory."""
+        return isinstance(self.kind, Elementwise | Generator | Contraction | Reduction | Scan | Gather) and all(
+            r.alias is None for r in self.signature.results
+        )
+
+    @cached_property
+    def has_in_place(self) -> bool:
+        """Whether the result can take the place of the input: elementwise and scans, which keep its shape."""
+        return isinstance(self.kind, Elementwise | Scan) and self.receiver is not None
+
+
+@dataclass(frozen=True)
+class Function:
+    """One public name with the records that it offers, in the order in which a call tries them."""
+
+    name: str
+    overloads: tuple[Op, ...]
+
+    @property
+    def namespace(self) -> str | None:
+        return self.name.rpartition(".")[0] or None
+
+    @property
+    def is_method(self) -> bool:
+        return any(op.receiver for op in self.overloads)
+
+
+@dataclass(frozen=True)
+class Definitions:
+    """All records of a run, in the order of files and lines."""
+
+    ops: tuple[Op, ...]
+
+    @cached_property
+    def functions(self) -> tuple[Function, ...]:
+        """By public name, sorted. Overloads of the name itself first, then those offered under it."""
+        own: dict[str, list[Op]] = {}
+        for op in self.ops:
+            own.setdefault(op.name, []).append(op)
+        for op in self.ops:
+            for name in op.offered_as:
+                own.setdefault(name, []).append(op)
+        return tuple(Function(name, tuple(ops)) for name, ops in sorted(own.items()))
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Op]:
+        return {op.full_name: op for op in self.ops}

@@ -1,0 +1,169 @@
+/* The device plugin table: what a backend gives the runtime. The table is the documentation; the guide "Add a device"
+ * walks through it.
+ *
+ * A plugin is a shared library that includes this header only and exports one function,
+ *
+ *     const of_device_table* oneflow_device_plugin(const of_host_table* host);
+ *
+ * which returns a table that lives as long as the process, or NULL with host->fail() called. The built-in CPU backend
+ * answers through the same table. Hooks are called from any thread. A hook marked (optional) may be NULL; the text
+ * says what the runtime does instead. Failing hooks return a status and put a text with host->fail().
+ */
+#ifndef ONEFLOW_DEVICE_PLUGIN_H_
+#define ONEFLOW_DEVICE_PLUGIN_H_
+
+#include <oneflow/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Grows when the meaning of an existing hook changes. Hooks are only ever appended, which struct_size tells. */
+#define OF_DEVICE_API_VERSION 1
+
+/* Opaque to the runtime: whatever the device calls a queue of work and a point in it. */
+typedef struct of_stream_object* of_stream;
+typedef struct of_event_object* of_event;
+
+/* What the runtime gives a plugin. */
+typedef struct of_host_table {
+  uint32_t struct_size;
+  uint32_t api_version;
+  /* Sets the calling thread's error text and returns status. */
+  of_status (*fail)(of_status status, const char* text);
+} of_host_table;
+
+/* One operand of a kernel. */
+typedef struct of_kernel_tensor {
+  void* data; /* the first element (not the lowest address, with negative strides); NULL for a scalar operand */
+  of_dtype dtype;
+  int32_t rank;
+  const int64_t* sizes;
+  const int64_t* strides; /* in elements; 0 where broadcast */
+  of_scalar scalar;       /* the value of an operand that is a number rather than a tensor (data is NULL, rank 0) */
+} of_kernel_tensor;
+
+/* Everything that a kernel sees. Sizes and dtypes were checked and results allocated before. */
+typedef struct of_kernel_context {
+  uint32_t struct_size;
+  int32_t device_index;
+  of_stream stream;
+  const of_host_table* host;
+  int32_t input_count;  /* tensor operands in the order of the signature; lists are flattened; an absent optional
+                           tensor is a scalar operand of kind BOOL */
+  int32_t output_count;
+  const of_kernel_tensor* inputs;
+  const of_kernel_tensor* outputs;
+  const of_value* arguments; /* all arguments in the order of the signature, defaults filled in, dims made
+                                non-negative, numbers as BOOL, INT or FLOAT */
+  int32_t argument_count;
+  of_dtype compute; /* the type to compute in, from the record's dtype rule */
+  uint32_t reduced; /* reduction, scan: bit d says that dimension d of inputs[0] is folded (scanned) */
+  uint64_t seed;    /* random operators: the reserved part of the sequence, Philox 4x32-10 */
+  uint64_t offset;
+} of_kernel_context;
+
+/* A kernel computes all elements of the outputs. What the operand shapes mean depends on the operator's kind:
+ *  - elementwise, generator: all operands share the iteration space (outputs[0].rank and .sizes), broadcast by zero
+ *    strides and already collapsed to the fewest dimensions, the fastest-varying last. A generator's outputs are not
+ *    collapsed: its index is that of the logical tensor.
+ *  - reduction: inputs[0] has rank and sizes of the iteration space, with neighbouring dimensions of one kind merged
+ *    where their strides allow; `reduced` marks the folded ones. Kept dimensions may be permuted, folded ones keep
+ *    their order, so that the position of an element in them is that of the logical tensor. The outputs have the same
+ *    rank, with size 1 and stride 0 in folded dimensions.
+ *  - scan: as reduction, with exactly one dimension marked, and outputs of the input's sizes.
+ *  - gather, native: operands as the caller passed them.
+ */
+typedef of_status (*of_kernel)(const of_kernel_context* context);
+
+/* C[batch, m, n] = alpha * sum_k A[batch, m, k] * B[batch, k, n] + beta * C. Every group of dimensions is a list with
+ * one stride per operand, so that transposes, permutes and several contracted dimensions cost no copy. */
+typedef struct of_contraction_dim {
+  int64_t size;
+  int64_t stride_a, stride_b, stride_c; /* in elements; 0 where the operand lacks the dimension */
+} of_contraction_dim;
+
+typedef struct of_contraction {
+  uint32_t struct_size;
+  of_dtype dtype;   /* of A, B and C */
+  of_dtype compute; /* what to accumulate in */
+  int32_t batch_count, m_count, n_count, k_count;
+  const of_contraction_dim *batch, *m, *n, *k;
+  const void* a;
+  const void* b;
+  void* c;
+  double alpha;
+  double beta;      /* 0: C is not read */
+  const void* bias; /* along n with bias_stride, added after alpha; NULL: none */
+  int64_t bias_stride;
+  int32_t epilogue; /* 0: none; others later */
+} of_contraction;
+
+typedef struct of_device_info {
+  char name[128];
+  uint64_t total_memory;
+  uint64_t free_memory;
+  uint32_t compute_units;
+} of_device_info;
+
+typedef struct of_device_table {
+  uint32_t struct_size;
+  uint32_t api_version; /* OF_DEVICE_API_VERSION */
+
+  /* -- identity ---------------------------------------------------------------------------------------------- */
+  const char* name; /* the device type: a short lower-case word, unique in the process */
+  /* How many devices there are; 0 where the hardware or its driver is missing. Must not crash. */
+  int32_t (*count)(void);
+  of_status (*get_info)(int32_t device, of_device_info* info);
+  /* Whether the host may dereference the device's memory. */
+  bool host_accessible;
+
+  /* -- raw memory: the runtime caches -------------------------------------------------------------------------- */
+  /* At least 64-byte aligned. OF_OUT_OF_MEMORY when there is none. */
+  of_status (*allocate)(int32_t device, uint64_t bytes, void** memory);
+  void (*deallocate)(int32_t device, void* memory, uint64_t bytes);
+
+  /* -- copies: ordered within `stream` ------------------------------------------------------------------------- */
+  of_status (*copy_from_host)(int32_t device, void* destination, const void* source, uint64_t bytes, of_stream stream);
+  of_status (*copy_to_host)(int32_t device, void* destination, const void* source, uint64_t bytes, of_stream stream);
+  of_status (*copy_within)(int32_t device, void* destination, const void* source, uint64_t bytes, of_stream stream);
+  /* (optional) Between two devices of this type. Default: through the host. */
+  of_status (*copy_peer)(int32_t destination_device, void* destination, int32_t source_device, const void* source,
+                         uint64_t bytes, of_stream stream);
+  /* Sets bytes. */
+  of_status (*fill)(int32_t device, void* destination, uint8_t value, uint64_t bytes, of_stream stream);
+
+  /* -- streams and events (optional as a group). Default: one stream, NULL, on which everything is done when the hook
+   *    returns. -------------------------------------------------------------------------------------------------- */
+  of_status (*create_stream)(int32_t device, of_stream* stream);
+  void (*destroy_stream)(int32_t device, of_stream stream);
+  /* Waits, and reports the first error of the work before this point. */
+  of_status (*synchronize)(int32_t device, of_stream stream);
+  of_status (*create_event)(int32_t device, of_event* event);
+  void (*destroy_event)(int32_t device, of_event event);
+  of_status (*record_event)(int32_t device, of_event event, of_stream stream);
+  of_status (*wait_event)(int32_t device, of_event event, of_stream stream);
+  of_status (*query_event)(int32_t device, of_event event, bool* done);
+
+  /* -- kernels --------------------------------------------------------------------------------------------------- */
+  /* (optional) The kernel for an operator, or NULL. `name` is the operator's name, with the value of the attribute
+   * that the record matches on appended where it does ("gelu", "gelu:tanh"). A plugin that was generated from another
+   * definition (another schema_hash) must answer NULL. Called once per (operator, dtypes, device); the answer is
+   * kept. Default: every operator runs on the CPU through copies. */
+  of_kernel (*find_kernel)(const char* name, uint64_t schema_hash, of_dtype compute);
+  /* (optional) Default: a kernel that the fallback layer finds. */
+  of_status (*contract)(int32_t device, const of_contraction* contraction, of_stream stream);
+
+  /* -- settings -------------------------------------------------------------------------------------------------- */
+  /* (optional) "num_threads" and the like; OF_UNSUPPORTED for names that the device does not know. */
+  of_status (*set_option)(const char* name, int64_t value);
+  of_status (*get_option)(const char* name, int64_t* value);
+} of_device_table;
+
+typedef const of_device_table* (*of_device_plugin_function)(const of_host_table* host);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ONEFLOW_DEVICE_PLUGIN_H_ */
