@@ -1,0 +1,62 @@
+// Devices: the plugins behind them, by interned number.
+#ifndef ONEFLOW_DEVICE_DEVICE_H_
+#define ONEFLOW_DEVICE_DEVICE_H_
+
+#include <oneflow/device_plugin.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <mutex>
+#include <vector>
+
+#include "device/allocator.h"
+
+namespace oneflow {
+
+inline bool operator==(of_device a, of_device b) { return a.type == b.type && a.index == b.index; }
+
+// One device: its plugin's table, its allocator, and the stream that all work on it goes through.
+class Device {
+ public:
+  Device(of_device id, const of_device_table& table);
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  of_device id() const { return id_; }
+  int32_t index() const { return id_.index; }
+  const of_device_table& table() const { return table_; }
+  bool host_accessible() const { return table_.host_accessible; }
+  Allocator& allocator() { return allocator_; }
+  // NULL where the plugin has no streams: work is then done when its hook returns.
+  of_stream stream();
+  // Waits for all submitted work, and throws the first error of it.
+  void synchronize();
+
+ private:
+  of_device id_;
+  const of_device_table& table_;
+  Allocator allocator_;
+  std::once_flag stream_once_;
+  of_stream stream_ = nullptr;
+};
+
+// The device; DeviceError when there is none with that number.
+Device& get_device(of_device id);
+
+// "cpu" or "cpu:1" to a device; DeviceError that lists the devices when there is none.
+of_device parse_device(std::string_view name);
+// "cpu:0"; "device(3:1)" for one that does not exist.
+std::string device_name(of_device id);
+// All devices, of all types, in the order of registration.
+std::vector<of_device> all_devices();
+
+// Loads a plugin from a shared library. DeviceError with the path and the reason.
+void load_device_plugin(const std::string& path);
+
+// What plugins get from the runtime.
+const of_host_table& host_table();
+
+}  // namespace oneflow
+
+#endif  // ONEFLOW_DEVICE_DEVICE_H_

@@ -1,0 +1,32 @@
+// Elements between devices and the host.
+#ifndef ONEFLOW_TENSOR_TRANSFER_H_
+#define ONEFLOW_TENSOR_TRANSFER_H_
+
+#include "tensor/tensor.h"
+
+namespace oneflow {
+
+// Copies all elements, row-major, to host memory of tensor.bytes() bytes; waits for pending work on the tensor's
+// device.
+void read_elements(const Tensor& tensor, void* destination);
+// Writes all elements from row-major host memory, whatever the tensor's strides.
+void write_elements(const Tensor& tensor, const void* source);
+
+// A contiguous copy on another (or the same) device.
+TensorRef copy_to_device(const Tensor& tensor, of_device device);
+
+// The only element. InvalidArgument unless there is exactly one.
+of_scalar item(const Tensor& tensor);
+// The integers of a tensor of an integer dtype or bool, row-major.
+Shape read_integers(const Tensor& tensor);
+
+// Same shape, same dtype, all elements equal.
+bool equal(const Tensor& a, const Tensor& b);
+
+// Copies `sizes` elements of `element_bytes` each between two host layouts; strides in elements.
+void copy_strided(void* destination, Sizes destination_strides, const void* source, Sizes source_strides, Sizes sizes,
+                  int64_t element_bytes);
+
+}  // namespace oneflow
+
+#endif  // ONEFLOW_TENSOR_TRANSFER_H_
