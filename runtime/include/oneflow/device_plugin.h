@@ -72,7 +72,21 @@ typedef struct of_kernel_context {
  *    their order, so that the position of an element in them is that of the logical tensor. The outputs have the same
  *    rank, with size 1 and stride 0 in folded dimensions.
  *  - scan: as reduction, with exactly one dimension marked, and outputs of the input's sizes.
- *  - gather, native: operands as the caller passed them.
+ *  - gather: operands as the caller passed them.
+ *  - native: six operators, each with operands of its own (cat, stack, reshape and the like are copies, which `copy`
+ *    makes):
+ *      nonzero      inputs {input}, outputs {int64 [count, rank]}: `count` is exact.
+ *      sort, topk   inputs {input}, outputs {values, int64 indices}, of any strides; the dimension is in arguments.
+ *      randperm     outputs {[n]}; n random numbers are reserved.
+ *      index        inputs {input, index...}, outputs {result}: `input` has its n indexed dimensions first, the n
+ *                   indices are int64 or int32 and share one shape, the result has that shape followed by the other
+ *                   dimensions of `input`. Negative positions count from the end. compute is the type of `input`.
+ *      index_put_   inputs {target, index..., values}, outputs {target}: as index, with values in the place of the
+ *                   result. arguments[3] says whether to add.
+ *    A position outside of its dimension is OF_INDEX_OUT_OF_RANGE "index 3 is out of range for dimension 0 of size 1";
+ *    for index and index_put_ the dimension of the caller's tensor that operand k stands for is member k of the
+ *    INT_LIST arguments[1].
+ * Texts that kernels leave begin without the operator's name, which the runtime puts in front.
  */
 typedef of_status (*of_kernel)(const of_kernel_context* context);
 
