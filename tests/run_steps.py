@@ -1,0 +1,87 @@
+"""Runs test steps (make targets) one after the other and closes with one line each.
+
+Usage: run_steps.py --logs DIRECTORY STEP...
+
+The output of each step goes to the screen as it comes and to DIRECTORY/STEP.log. All steps run, also after a failure; the exit
+status is 1 when any failed. A step that ran no test although it should have is a failure too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+# What the runners' closing lines look like: (pattern, names of the counts it captures).
+CLOSING_LINES = [
+    (re.compile(r"(?:^|\s)(\d+) passed"), "passed"),  # pytest
+    (re.compile(r"(?:^|\s)(\d+) failed"), "failed"),
+    (re.compile(r"(?:^|\s)(\d+) skipped"), "skipped"),
+    (re.compile(r"^[#ℹ] pass (\d+)$"), "passed"),  # node's test runner
+    (re.compile(r"^[#ℹ] fail (\d+)$"), "failed"),
+    (re.compile(r"^[#ℹ] skipped (\d+)$"), "skipped"),
+    (re.compile(r"^(\d+) runs, "), "passed"),  # minitest
+    (re.compile(r"(\d+) failures, "), "failed"),
+    (re.compile(r", (\d+) skips$"), "skipped"),
+    (re.compile(r"tests passed, \d+ tests failed out of (\d+)$"), "passed"),  # ctest
+]
+
+
+@dataclass
+class Outcome:
+    step: str
+    status: int
+    seconds: float
+    counts: dict[str, int]
+
+    @property
+    def passed(self) -> bool:
+        return self.status == 0
+
+    def line(self) -> str:
+        counts = ", ".join(f"{self.counts[name]} {name}" for name in ("passed", "failed", "skipped") if self.counts.get(name))
+        return f"{'ok  ' if self.passed else 'FAIL'}  {self.step:<18} {self.seconds:6.0f} s  {counts}"
+
+
+def run(step: str, logs: Path) -> Outcome:
+    print(f"\n==== {step}", flush=True)
+    counts: dict[str, int] = {}
+    start = time.monotonic()
+    with (
+        open(logs / f"{step}.log", "w") as log,
+        subprocess.Popen(
+            ["make", "--no-print-directory", "-s", step], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        ) as process,
+    ):
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            log.write(line)
+            for pattern, name in CLOSING_LINES:
+                if match := pattern.search(line.rstrip()):
+                    counts[name] = counts.get(name, 0) + int(match[1])
+    return Outcome(step, process.returncode, time.monotonic() - start, counts)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--logs", type=Path, required=True)
+    parser.add_argument("steps", nargs="+")
+    options = parser.parse_args()
+    options.logs.mkdir(parents=True, exist_ok=True)
+
+    outcomes = [run(step, options.logs) for step in options.steps]
+    print("\n==== summary")
+    for outcome in outcomes:
+        print(outcome.line())
+    failed = sum(not outcome.passed for outcome in outcomes)
+    print(f"steps: {len(outcomes) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
