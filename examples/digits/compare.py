@@ -1,0 +1,49 @@
+"""Puts the outputs of the digits program side by side and checks that they agree digit for digit.
+
+Usage: compare.py FILE...: one file per language, named after it. Lines that begin with "time:" may differ. Exit status 1 when
+anything else does.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+
+def parse(path):
+    """The named values of an output, with the confusion matrix as its numbers, row by row."""
+    head, _, rest = path.read_text().partition("confusion matrix:\n")
+    matrix, _, tail = rest.rpartition("time:")
+    values = dict(line.split(": ", 1) for line in head.splitlines())
+    values["confusion matrix"] = " ".join(re.findall(r"-?\d+", matrix.partition("]]")[0]))
+    values["time"] = tail.strip()
+    return values
+
+
+def main(paths):
+    outputs = {path.stem: parse(path) for path in map(Path, paths)}
+    names = list(outputs)
+    rows = list(next(iter(outputs.values())))
+    short = {row: f"{len(outputs[names[0]][row].split())} numbers" for row in rows if row == "confusion matrix"}
+
+    cells = [["", *names]]
+    differing = []
+    for row in rows:
+        values = [outputs[name].get(row) for name in names]
+        agree = row == "time" or all(value == values[0] for value in values)
+        if not agree:
+            differing.append(row)
+        cells.append([row, *(short.get(row, value) if agree else value or "missing" for value in values)])
+    widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
+    print()
+    for line in cells:
+        print(" | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)))
+    print()
+    if differing:
+        print(f"The outputs differ in: {', '.join(differing)}")
+        return 1
+    print(f"The outputs of {', '.join(names)} agree digit for digit.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

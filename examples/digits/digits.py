@@ -1,0 +1,88 @@
+"""Reads handwritten digits: standardise, project with PCA, classify with k-nearest neighbours.
+
+Usage: digits.py [DATA]. The same program stands beside this one in JavaScript and in Ruby.
+"""
+
+import gzip
+import sys
+import time
+from pathlib import Path
+
+import oneflow_py as flow
+
+COMPONENTS, STEPS, NEIGHBOURS, CLASSES = 16, 100, 5, 10
+
+
+def load(path):
+    """Images (n, 64) as float64 and labels (n) as int64."""
+    with gzip.open(path, "rt") as lines:
+        table = flow.tensor([[int(field) for field in line.split(",")] for line in lines])
+    return table[:, :64].cast(flow.float64), table[:, 64]
+
+
+def standardise(train, test):
+    """Zero mean and unit variance per pixel, by the training images; constant pixels become zero."""
+    mean, std = train.mean(dim=0), train.std(dim=0)
+    scale = flow.where(std > 0, std, 1.0)
+    return (train - mean) / scale, (test - mean) / scale
+
+
+def principal_components(data):
+    """The leading eigenvectors (64, COMPONENTS) of the covariance, by power iteration with deflation, and their share of
+    the variance."""
+    covariance = flow.einsum("ni,nj->ij", data, data) / (data.shape[0] - 1)
+    total = covariance.diagonal().sum()
+    vectors, explained = [], 0.0
+    for component in range(COMPONENTS):
+        vector = flow.ones([data.shape[1]], dtype=flow.float64)
+        for _ in range(STEPS):
+            vector = flow.matmul(covariance, vector)
+            vector = vector / (vector * vector).sum().sqrt()
+        value = flow.einsum("i,ij,j->", vector, covariance, vector)
+        covariance = covariance - value * flow.outer(vector, vector)
+        vectors.append(vector)
+        explained = explained + value / total
+        print(f"\rcomponent {component + 1} of {COMPONENTS}", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    return flow.stack(vectors, dim=1), explained.item()
+
+
+def classify(train, labels, test):
+    """The most frequent label among the nearest training points, the smallest of equally frequent ones."""
+    squares = (test * test).sum(dim=1, keepdim=True) + (train * train).sum(dim=1)
+    distances = squares - 2 * flow.einsum("ik,jk->ij", test, train)
+    _, nearest = flow.topk(distances, NEIGHBOURS, dim=1, largest=False)
+    votes = labels[nearest].unsqueeze(2) == flow.arange(CLASSES)
+    return votes.sum(dim=1).argmax(dim=1)
+
+
+def confusion_matrix(truth, guess):
+    """How often each digit (row) was read as each digit (column)."""
+    matrix = flow.zeros([CLASSES, CLASSES], dtype=flow.int64)
+    matrix.index_put_([truth, guess], flow.ones([truth.shape[0]], dtype=flow.int64), accumulate=True)
+    return matrix
+
+
+def main():
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "data" / "digits.csv.gz"
+    images, labels = load(path)
+    start = time.perf_counter()
+
+    held_out = flow.arange(images.shape[0]) % 3 == 0
+    train, test = standardise(images[~held_out], images[held_out])
+    basis, explained = principal_components(train)
+    guess = classify(train @ basis, labels[~held_out], test @ basis)
+
+    truth = labels[held_out]
+    right = (guess == truth).sum().item()
+    seconds = time.perf_counter() - start
+    print(f"images: {train.shape[0]} to learn from, {test.shape[0]} to read")
+    print(f"variance explained by {COMPONENTS} components: {explained:.12f}")
+    print(f"accuracy: {right / test.shape[0]:.6f} ({right} of {test.shape[0]})")
+    print("confusion matrix:")
+    print(confusion_matrix(truth, guess))
+    print(f"time: {seconds:.3f} s")
+
+
+if __name__ == "__main__":
+    main()
