@@ -10,23 +10,55 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from codegen.model import Call, Definitions, ErrorCase, Function, Type
+from codegen.model import Call, Definitions, ErrorCase, Function, Literal, Type
+
+if TYPE_CHECKING:
+    from codegen.emit import Templates
+    from codegen.names import Names
 
 
 @dataclass(frozen=True)
 class Output:
-    """One generated file: a path from the repository's root and its whole text."""
+    """One generated file: a path from the repository's root and its whole text.
+
+    The first line says `generated from opdefs/x.yaml by codegen, do not edit` (`banner()` in templates) in the
+    comment syntax of the file.
+    """
 
     path: str
     text: str
 
 
 class Language(ABC):
-    name: str  # the folder's name
+    """`definitions` are all records of the run; `folder` holds the target's templates and its `names.yaml`."""
+
     title: str = ""  # as in a heading: "Node.js"
     fence: str = ""  # the language's word for highlighting in Markdown
     speaks: bool = False  # whether people write it: it then appears in the reference manual
+    none_word: str = "None"  # what an error text calls an absent value
+
+    def __init__(self, name: str, folder: Path, definitions: Definitions) -> None:
+        self.name = name
+        self.folder = folder
+        self.definitions = definitions
+
+    @cached_property
+    def templates(self) -> Templates:
+        """`self.templates.render("x.h.j2", ops=...)` renders one of the target's own templates."""
+        from codegen.emit import Templates
+
+        return Templates(self.folder)
+
+    @cached_property
+    def names(self) -> Names:
+        """What `names.yaml` says: names that differ in this language, and functions that it leaves out."""
+        from codegen.names import Names
+
+        return Names.read(self.folder / "names.yaml", self.definitions)
 
     @abstractmethod
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
@@ -59,4 +91,10 @@ class Language(ABC):
 
     def error_text(self, case: ErrorCase) -> str:
         """The whole text in this language: names after its case rule, `{int}` by its word for the type."""
+        from codegen.names import error_text
+
+        return error_text(self, case)
+
+    def literal_text(self, value: Literal) -> str:
+        """Plain data as this language writes it: `[[1.0, None]]`."""
         raise NotImplementedError

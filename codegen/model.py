@@ -10,19 +10,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
+from codegen.errors import Location
 from codegen.expression import Expression
-
-
-@dataclass(frozen=True, order=True)
-class Location:
-    """A place in a definition file; lines and columns count from 1."""
-
-    file: str
-    line: int
-    column: int
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
 
 
 class BaseType(Enum):
@@ -112,6 +101,18 @@ class Signature:
 
 # ------------------------------------------------------------------------------------------------ dtype columns
 
+# The element types, in the order of of_dtype.
+DTYPES = (
+    "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
+    "float16", "bfloat16", "float32", "float64",
+)  # fmt: skip
+
+# The classes of errors, by the names that of_status_name() gives.
+ERRORS = (
+    "InvalidArgument", "TypeMismatch", "ShapeError", "DTypeError", "IndexOutOfRange", "DeviceError", "OutOfMemory",
+    "Unsupported", "CommunicationError", "InternalError",
+)  # fmt: skip
+
 
 class DTypeSet(Enum):
     """What an argument may hold."""
@@ -163,18 +164,18 @@ class Elementwise:
 class Generator:
     """An expression of `index` (the linear index), `row`, `column` (of a matrix), and of random numbers.
 
-    `sizes` names the size[] argument that gives the shape, or is an expression for the length of a 1-d result.
+    `sizes` names the size[] argument that gives the shape, or gives the length of a 1-d result or `pair(n, m)`.
     """
 
     expressions: Mapping[str | None, Expression]
-    sizes: str
+    sizes: Expression
     match: str | None = None
     random: int = 0  # numbers of the Philox sequence per element
 
 
 @dataclass(frozen=True)
 class Contraction:
-    """An einsum equation over the tensor arguments, or the name of the argument that holds one."""
+    """An einsum equation over the tensor arguments, the name of the argument that holds one, or of a rule."""
 
     equation: str
 
@@ -219,7 +220,7 @@ class Gather:
 
 @dataclass(frozen=True)
 class View:
-    """A stride map: list expressions over `sizes`, `strides`, `offset` and the arguments; `let` names parts."""
+    """A stride map: list expressions over `sizes`, `strides`, `base` and the arguments; `let` names parts."""
 
     sizes: Expression
     strides: Expression
@@ -229,10 +230,11 @@ class View:
 
 @dataclass(frozen=True)
 class Composite:
-    """An expression over other operators, per value of the attribute that `match` names."""
+    """An expression over other operators, per value of the attribute that `match` names; `let` names parts."""
 
     bodies: Mapping[str | None, Expression]
     match: str | None = None
+    let: Mapping[str, Expression] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -266,11 +268,15 @@ class Name:
 
 @dataclass(frozen=True)
 class Call:
-    """`op(positional..., name=value...)`, nested where an argument is itself a call."""
+    """`op(positional..., name=value...)`, nested where an argument is itself a call.
+
+    `op` is the public name as written, `record` the full name of the record that the arguments reach.
+    """
 
     op: str
     positional: tuple[CallValue, ...]
     keywords: tuple[tuple[str, CallValue], ...]
+    record: str = ""
 
 
 CallValue = None | bool | int | float | str | TensorLiteral | Name | Call | tuple["CallValue", ...]

@@ -1,0 +1,151 @@
+"""Calls in examples, error cases and cases: from Python's syntax to `Call`, guided by the signatures.
+
+A nested list is a tensor where the signature says Tensor and a list elsewhere; the record that a public name reaches is
+the first whose signature takes the arguments, as in the front ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from codegen import signature as signatures
+from codegen.errors import TextError, unknown
+from codegen.expression import Constant, Invoke, ListOf, Node, Unary, Variable, parse_node
+from codegen.model import DTYPES, Argument, BaseType, Call, CallValue, Literal, Name, Op, TensorLiteral, Type
+
+_NUMBERS = {"inf": float("inf"), "nan": float("nan")}
+
+
+class CallParser:
+    """Reads calls of the functions that it is given: public name to overloads, in the order in which they are tried."""
+
+    def __init__(self, functions: Mapping[str, Sequence[Op]]) -> None:
+        self.functions = functions
+
+    def parse(self, text: str, own: Op, *, strict: bool, exact: bool = True) -> Call:
+        """`own` is the record that the call belongs to; a strict call must fit its signature. Raises TextError."""
+        node = parse_node(text, exact=exact)
+        if not isinstance(node, Invoke):
+            raise TextError("expected a call of an operator", node.at, len(text))
+        if node.function not in self.functions:
+            raise TextError(unknown("operator", node.function, self.functions), node.at, len(node.function))
+        if not strict and own in self.functions[node.function]:
+            return self._convert(node, own)
+        return self._call(node)
+
+    def _call(self, node: Invoke) -> Call:
+        overloads = self.functions.get(node.function)
+        if overloads is None:
+            raise TextError(unknown("operator", node.function, self.functions), node.at, len(node.function))
+        failures = []
+        for op in overloads:
+            try:
+                self._check(node, op)
+            except TextError as error:
+                failures.append(error)
+            else:
+                return self._convert(node, op)
+        raise max(failures, key=lambda error: error.offset)
+
+    def _check(self, node: Invoke, op: Op) -> None:
+        """Whether the arguments fit the signature: raises TextError with what is wrong."""
+        given = set()
+        for argument, name, value in _bind(node, op):
+            if argument is None:
+                known = [a.name for a in op.signature.arguments]
+                if name is None:
+                    limit = sum(not a.keyword_only for a in op.signature.arguments)
+                    raise TextError(f"{op.name} takes at most {limit} positional arguments", value.at)
+                raise TextError(f"{op.name}: {unknown('argument', name, known)}", value.at)
+            if argument.name in given:
+                raise TextError(f"{op.name}: argument {argument.name} given twice", value.at)
+            given.add(argument.name)
+            if not self._fits(value, argument.type):
+                raise TextError(f"{op.name}: {argument.name} must be {argument.type}", value.at)
+        for argument in op.signature.arguments:
+            if not argument.has_default and argument.name not in given:
+                raise TextError(f"{op.name}: missing argument {argument.name}", node.at, len(node.function))
+
+    def _fits(self, value: Node, type_: Type) -> bool:
+        match value:
+            case Invoke():
+                return type_.is_tensor and not type_.is_list
+            case ListOf(members=members) if type_.is_list:
+                member = Type(type_.base, optional=type_.optional_members)
+                return all(self._fits(m, member) for m in members)
+            case ListOf():
+                return type_.is_tensor
+            case Variable(name=name) | Unary(operand=Variable(name=name)):
+                if name in _NUMBERS:
+                    return type_.base in (BaseType.NUMBER, BaseType.OPERAND, BaseType.FLOAT)
+                return type_.base in (BaseType.DTYPE, BaseType.DEVICE)
+            case Constant(value=literal):
+                single = Type(type_.base) if type_.is_list and type_.is_integer else type_
+                return signatures.fits(literal, type_) or (literal is not None and signatures.fits(literal, single))
+        return False
+
+    def _convert(self, node: Invoke, op: Op) -> Call:
+        positional: list[CallValue] = []
+        keywords: list[tuple[str, CallValue]] = []
+        for argument, name, value in _bind(node, op):
+            converted = self._value(value, argument.type if argument else None)
+            if name is None:
+                positional.append(converted)
+            else:
+                keywords.append((name, converted))
+        return Call(node.function, tuple(positional), tuple(keywords), op.full_name)
+
+    def _value(self, node: Node, type_: Type | None) -> CallValue:
+        match node:
+            case Invoke(function="tensor"):
+                return _tensor(node)
+            case Invoke():
+                return self._call(node)
+            case ListOf(members=members) if type_ and type_.is_list:
+                member = Type(type_.base, optional=type_.optional_members)
+                return tuple(self._value(m, member) for m in members)
+            case ListOf() if type_ and type_.is_tensor:
+                return TensorLiteral(literal(node))
+            case ListOf(members=members):
+                return tuple(self._value(m, None) for m in members)
+            case Variable(name=name) if name not in _NUMBERS:
+                return Name(name)
+            case _:
+                return literal(node)
+
+
+def _bind(node: Invoke, op: Op) -> Iterator[tuple[Argument | None, str | None, Node]]:
+    """Each value with its argument (None where there is none) and the name that it was passed by."""
+    positional = [a for a in op.signature.arguments if not a.keyword_only]
+    for index, value in enumerate(node.arguments):
+        yield (positional[index] if index < len(positional) else None), None, value
+    for keyword in node.keywords:
+        yield op.signature.argument(keyword.name), keyword.name, keyword.value
+
+
+def _tensor(node: Invoke) -> TensorLiteral:
+    """`tensor([1, 2], dtype=int32)`."""
+    dtype = None
+    for keyword in node.keywords:
+        if keyword.name != "dtype" or not isinstance(keyword.value, Variable):
+            raise TextError("tensor takes values and dtype=<a dtype>", keyword.at, len(keyword.name))
+        dtype = keyword.value.name
+        if dtype not in DTYPES:
+            raise TextError(unknown("dtype", dtype, DTYPES), keyword.value.at, len(dtype))
+    if len(node.arguments) != 1:
+        raise TextError("tensor takes values and dtype=<a dtype>", node.at, len(node.function))
+    return TensorLiteral(literal(node.arguments[0]), dtype)
+
+
+def literal(node: Node) -> Literal:
+    """Plain data; raises TextError for anything else."""
+    match node:
+        case Constant(value=value):
+            return value
+        case ListOf(members=members):
+            return tuple(map(literal, members))
+        case Variable(name=name) if name in _NUMBERS:
+            return _NUMBERS[name]
+        case Unary(operator="-", operand=Variable(name=name)) if name in _NUMBERS:
+            return -_NUMBERS[name]
+    raise TextError("expected a number, a text, a list or a call", node.at)

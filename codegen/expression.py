@@ -1,0 +1,263 @@
+"""The expression language of the records: Python's syntax, parsed into small frozen nodes.
+
+One grammar serves scalar expressions (elementwise, reductions, ...), list expressions (views) and expressions over
+operators (composites); `codegen.typing_rules` says what names mean where, `codegen.printer` prints nodes for a target.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+
+from codegen.errors import Location, TextError
+
+
+@dataclass(frozen=True)
+class Node:
+    """A part of an expression; `at` is its offset in the text, which equality ignores."""
+
+    at: int = field(default=0, compare=False, repr=False, kw_only=True)
+
+    @property
+    def children(self) -> Iterator[Node]:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, Node):
+                yield value
+            elif isinstance(value, tuple):
+                yield from (v for v in value if isinstance(v, Node))
+
+    def walk(self) -> Iterator[Node]:
+        """This node and all below it, outermost first."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+@dataclass(frozen=True)
+class Constant(Node):
+    value: None | bool | int | float | str
+
+
+@dataclass(frozen=True)
+class Variable(Node):
+    """An argument, `index`, `sizes`, a part that `let` names, ..."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Member(Node):
+    """`a.total`: a part of one of the two states that a reduction combines."""
+
+    owner: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Unary(Node):
+    operator: str  # - + ~ not
+    operand: Node
+
+
+@dataclass(frozen=True)
+class Binary(Node):
+    operator: str  # + - * / // % ** & | ^ << >> == != < <= > >= and or
+    left: Node
+    right: Node
+
+
+@dataclass(frozen=True)
+class Conditional(Node):
+    condition: Node
+    then: Node
+    otherwise: Node
+
+
+@dataclass(frozen=True)
+class Invoke(Node):
+    """A call of an intrinsic, a list function or, in a composite, an operator."""
+
+    function: str
+    arguments: tuple[Node, ...]
+    keywords: tuple[Keyword, ...] = ()
+
+
+@dataclass(frozen=True)
+class Keyword(Node):
+    name: str
+    value: Node
+
+
+@dataclass(frozen=True)
+class Subscript(Node):
+    """`sizes[dim]`, `sizes[1:]`, `index[i]`, `index[...]`."""
+
+    value: Node
+    position: Node
+
+
+@dataclass(frozen=True)
+class Slice(Node):
+    start: Node | None
+    stop: Node | None
+
+
+@dataclass(frozen=True)
+class Ellipsis(Node):
+    pass
+
+
+@dataclass(frozen=True)
+class ListOf(Node):
+    members: tuple[Node, ...]
+
+
+COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+LOGICAL = frozenset({"and", "or"})
+
+_BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
+}  # fmt: skip
+_COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
+_UNARY: dict[type[ast.unaryop], str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not"}
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A parsed expression, with its text and where that text begins."""
+
+    text: str
+    root: Node = field(compare=False, repr=False)
+    location: Location = field(compare=False, repr=False)
+
+    def locate(self, node: Node) -> Location:
+        return self.location.shifted(node.at)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All variables that are read."""
+        return frozenset(node.name for node in self.root.walk() if isinstance(node, Variable))
+
+    @property
+    def functions(self) -> frozenset[str]:
+        """All functions that are called."""
+        return frozenset(node.function for node in self.root.walk() if isinstance(node, Invoke))
+
+
+def parse(text: str, location: Location, *, one_line: bool = True) -> Expression:
+    """Reads an expression; raises TextError.
+
+    `one_line` says that columns of the text are columns of the file; otherwise everything is located at the start.
+    """
+    return Expression(text, parse_node(text, exact=one_line), location)
+
+
+def parse_node(text: str, *, exact: bool = True) -> Node:
+    lead = len(text) - len(text.lstrip())
+    joined = " ".join(text.split("\n"))[lead:]
+    try:
+        tree = ast.parse(joined, mode="eval")
+    except (SyntaxError, ValueError) as error:
+        offset = (getattr(error, "offset", 1) or 1) - 1 + lead if exact else 0
+        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise TextError(f"cannot read the expression '{joined.strip()}': {reason}", offset) from None
+    return _Converter(lead, exact).node(tree.body)
+
+
+class _Converter:
+    """From Python's syntax tree to ours; what we have no node for is an error at its place."""
+
+    def __init__(self, lead: int, exact: bool) -> None:
+        self.lead = lead
+        self.exact = exact
+
+    def at(self, tree: ast.expr | ast.keyword) -> int:
+        return tree.col_offset + self.lead if self.exact else 0
+
+    def refuse(self, tree: ast.expr | ast.keyword, text: str) -> TextError:
+        length = (tree.end_col_offset or tree.col_offset + 1) - tree.col_offset if self.exact else 1
+        return TextError(text, self.at(tree), length)
+
+    def nodes(self, trees: list[ast.expr]) -> tuple[Node, ...]:
+        return tuple(map(self.node, trees))
+
+    def node(self, tree: ast.expr) -> Node:
+        at = self.at(tree)
+        match tree:
+            case ast.Constant(value=value) if value is ...:
+                return Ellipsis(at=at)
+            case ast.Constant(value=None | bool() | int() | float() | str() as value):
+                return Constant(value, at=at)
+            case ast.Name(id=name):
+                return Variable(name, at=at)
+            case ast.Attribute(value=ast.Name(id=owner), attr=name):
+                return Member(owner, name, at=at)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)) if not isinstance(
+                value, bool
+            ):
+                return Constant(-value, at=at)
+            case ast.UnaryOp(op=operator, operand=operand):
+                return Unary(_UNARY[type(operator)], self.node(operand), at=at)
+            case ast.BinOp(left=left, op=operation, right=right) if type(operation) in _BINARY:
+                return Binary(_BINARY[type(operation)], self.node(left), self.node(right), at=at)
+            case ast.BoolOp(op=joint, values=values):
+                return self.chain("and" if isinstance(joint, ast.And) else "or", self.nodes(values))
+            case ast.Compare():
+                return self.comparison(tree)
+            case ast.IfExp(test=test, body=body, orelse=otherwise):
+                return Conditional(self.node(test), self.node(body), self.node(otherwise), at=at)
+            case ast.Call():
+                return self.call(tree)
+            case ast.Subscript(value=value, slice=position):
+                return Subscript(self.node(value), self.position(position), at=at)
+            case ast.List(elts=members):
+                return ListOf(self.nodes(members), at=at)
+        raise self.refuse(tree, f"'{ast.unparse(tree)}' has no meaning in a definition")
+
+    def chain(self, operator: str, values: tuple[Node, ...]) -> Node:
+        joined = values[0]
+        for value in values[1:]:
+            joined = Binary(operator, joined, value, at=joined.at)
+        return joined
+
+    def comparison(self, tree: ast.Compare) -> Node:
+        operands = self.nodes([tree.left, *tree.comparators])
+        pairs = []
+        for operator, left, right in zip(tree.ops, operands, operands[1:], strict=False):
+            if type(operator) not in _COMPARE:
+                raise self.refuse(tree, f"'{ast.unparse(tree)}' has no meaning in a definition")
+            pairs.append(Binary(_COMPARE[type(operator)], left, right, at=left.at))
+        return self.chain("and", tuple(pairs))
+
+    def position(self, tree: ast.expr) -> Node:
+        if not isinstance(tree, ast.Slice):
+            return self.node(tree)
+        if tree.step is not None:
+            raise self.refuse(tree, "a slice has no step in a definition")
+        start = self.node(tree.lower) if tree.lower else None
+        stop = self.node(tree.upper) if tree.upper else None
+        return Slice(start, stop, at=self.at(tree))
+
+    def call(self, tree: ast.Call) -> Node:
+        name = _dotted(tree.func)
+        if name is None:
+            raise self.refuse(tree, f"'{ast.unparse(tree)}' has no meaning in a definition")
+        keywords = []
+        for keyword in tree.keywords:
+            if keyword.arg is None:
+                raise self.refuse(keyword, "'**' has no meaning in a definition")
+            keywords.append(Keyword(keyword.arg, self.node(keyword.value), at=self.at(keyword)))
+        return Invoke(name, self.nodes(tree.args), tuple(keywords), at=self.at(tree))
+
+
+def _dotted(tree: ast.expr) -> str | None:
+    if isinstance(tree, ast.Name):
+        return tree.id
+    if isinstance(tree, ast.Attribute) and (owner := _dotted(tree.value)):
+        return f"{owner}.{tree.attr}"
+    return None

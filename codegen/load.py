@@ -1,0 +1,254 @@
+"""From definition files to the model, with every mistake of the run in one DefinitionError."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from codegen import signature as signatures
+from codegen.calls import CallParser
+from codegen.errors import DefinitionError, Location, TextError, unknown
+from codegen.kinds import READERS
+from codegen.model import (
+    Call,
+    ERRORS,
+    Definitions,
+    DTypeRule,
+    DTypeSet,
+    ErrorCase,
+    Example,
+    Kind,
+    Op,
+    ResultRule,
+    Signature,
+)
+from codegen.reader import Bad, Field, Fields, Report, compose
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """A record whose calls are still text: they can only be read once all signatures are known."""
+
+    op: Op
+    examples: list[Field]
+    errors: list[Field]
+    cases: list[Field]
+
+
+def definition_files(root: Path) -> list[Path]:
+    return sorted((root / "opdefs").glob("*.yaml"))
+
+
+def load(paths: Iterable[Path], root: Path | None = None) -> Definitions:
+    """Reads definition files; locations name them relative to `root`. Raises DefinitionError."""
+    report = Report()
+    drafts = []
+    for path in paths:
+        file = path.relative_to(root).as_posix() if root else path.as_posix()
+        drafts += _drafts(path.read_text(encoding="utf-8"), file, report)
+    definitions = _complete(drafts, report)
+    if report.problems:
+        raise DefinitionError(report.problems)
+    return definitions
+
+
+def load_text(text: str, file: str = "<text>") -> Definitions:
+    """The same for one text."""
+    report = Report()
+    definitions = _complete(_drafts(text, file, report), report)
+    if report.problems:
+        raise DefinitionError(report.problems)
+    return definitions
+
+
+def _drafts(text: str, file: str, report: Report) -> list[_Draft]:
+    drafts = []
+    for field in compose(text, file, report):
+        with report.collecting():
+            draft = _record(field.fields)
+            if draft:
+                drafts.append(draft)
+    return drafts
+
+
+def _record(fields: Fields) -> _Draft | None:
+    """One record, or None where the name, the signature or the kind could not be read."""
+    report = fields.report
+    name = signature = kind = overload = None
+    summary = description = ""
+    oracle = None
+    dtype = DTypeRule()
+    offered_as: tuple[str, ...] = ()
+    examples: list[Field] = []
+    errors: list[Field] = []
+    cases: list[Field] = []
+    with report.collecting():
+        name = fields.need("op").words
+    with report.collecting():
+        overload = given.words if (given := fields.take("overload")) else None
+    with report.collecting():
+        signature = _signature(fields.need("signature"), name)
+    with report.collecting():
+        summary = fields.need("summary").words
+    with report.collecting():
+        description = given.words if (given := fields.take("description")) else ""
+    with report.collecting():
+        kind = _kind(fields)
+    with report.collecting():
+        dtype = _dtype(given.fields, signature) if (given := fields.take("dtype")) else dtype
+    with report.collecting():
+        oracle = given.words if (given := fields.take("oracle")) else None
+    with report.collecting():
+        offered_as = tuple(f.words for f in given.members) if (given := fields.take("offered_as")) else ()
+    with report.collecting():
+        examples = given.members if (given := fields.take("examples")) else []
+    with report.collecting():
+        errors = given.members if (given := fields.take("errors")) else []
+    with report.collecting():
+        cases = given.members if (given := fields.take("cases")) else []
+    reserved = {key: fields.take(key) for key in ("gradient", "sharding", "cost")}
+    fields.finish()
+    if name is None or signature is None or kind is None:
+        return None
+    op = Op(
+        name=name,
+        overload=overload,
+        signature=signature,
+        summary=summary,
+        description=description,
+        kind=kind,
+        dtype=dtype,
+        oracle=oracle,
+        examples=(),
+        errors=(),
+        cases=(),
+        offered_as=offered_as,
+        location=fields.owner.location,
+        **{key: value.literal if value else None for key, value in reserved.items()},
+    )
+    return _Draft(op, examples, errors, cases)
+
+
+def _signature(field: Field, name: str | None) -> Signature:
+    text = field.text
+    try:
+        signature = signatures.parse(text.value)
+    except TextError as error:
+        raise text.bad(error) from None
+    if name is not None and signature.name != name:
+        wrong = TextError(f"the signature is that of '{signature.name}', the record that of '{name}'")
+        wrong.length = len(signature.name)
+        raise text.bad(wrong)
+    return signature
+
+
+def _kind(fields: Fields) -> Kind:
+    found = [(key, field) for key in READERS if (field := fields.take(key))]
+    if not found:
+        raise Bad(fields.owner.location, f"no kind: one of the keys {', '.join(READERS)} must be there")
+    if len(found) > 1:
+        key = found[1][0]
+        raise fields.keys[key].bad(f"a second kind '{key}', after '{found[0][0]}'")
+    key, field = found[0]
+    return READERS[key](field)
+
+
+def _dtype(fields: Fields, signature: Signature | None) -> DTypeRule:
+    accepts = {"": DTypeSet.ANY}
+    if given := fields.take("accepts"):
+        if given.is_mapping:
+            for key, value in given.fields.values.items():
+                accepts[key] = _dtype_set(value)
+                if key and signature and not signature.argument(key):
+                    known = [a.name for a in signature.arguments]
+                    fields.report.problems.append(
+                        given.fields.keys[key].bad(unknown("argument", key, known)).problem
+                    )
+        else:
+            accepts[""] = _dtype_set(given)
+    given = fields.take("result")
+    results = tuple(map(_result_rule, given.one_or_more)) if given else DTypeRule().results
+    override = fields.take("override")
+    compute = fields.take("compute")
+    fields.finish()
+    return DTypeRule(accepts, results, override.words if override else None, _result_rule(compute) if compute else None)
+
+
+def _dtype_set(field: Field) -> DTypeSet:
+    try:
+        return DTypeSet(field.words)
+    except ValueError:
+        raise field.bad(unknown("dtype set", field.words, [s.value for s in DTypeSet])) from None
+
+
+def _result_rule(field: Field) -> ResultRule:
+    try:
+        return ResultRule(field.words)
+    except ValueError:
+        raise field.bad(unknown("result rule", field.words, [r.value for r in ResultRule])) from None
+
+
+# ------------------------------------------------------------------------------------------------ calls
+
+
+def _complete(drafts: list[_Draft], report: Report) -> Definitions:
+    unique: dict[str, _Draft] = {}
+    for draft in drafts:
+        name = draft.op.full_name
+        if name in unique:
+            report.add(draft.op.location, f"record '{name}' is there already, at {unique[name].op.location}")
+        else:
+            unique[name] = draft
+    plain = Definitions(tuple(draft.op for draft in unique.values()))
+    parser = CallParser({function.name: function.overloads for function in plain.functions})
+    return Definitions(tuple(_with_calls(draft, parser, report) for draft in unique.values()))
+
+
+def _with_calls(draft: _Draft, parser: CallParser, report: Report) -> Op:
+    examples: list[Example] = []
+    errors: list[ErrorCase] = []
+    cases = []
+    for field in draft.examples:
+        with report.collecting():
+            examples.append(_example(field.fields, draft.op, parser))
+    for field in draft.errors:
+        with report.collecting():
+            errors.append(_error_case(field.fields, draft.op, parser))
+    for field in draft.cases:
+        with report.collecting():
+            cases.append(_call(field, draft.op, parser, strict=True))
+    return replace(draft.op, examples=tuple(examples), errors=tuple(errors), cases=tuple(cases))
+
+
+def _call(field: Field, op: Op, parser: CallParser, *, strict: bool) -> Call:
+    text = field.text
+    try:
+        return parser.parse(text.value, op, strict=strict, exact=text.one_line)
+    except TextError as error:
+        raise text.bad(error) from None
+
+
+def _example(fields: Fields, op: Op, parser: CallParser) -> Example:
+    call = fields.need("call")
+    gives = fields.need("gives")
+    note = fields.take("note")
+    fields.finish()
+    return Example(
+        _call(call, op, parser, strict=True), gives.literal, _start(call), note.words if note else None
+    )
+
+
+def _error_case(fields: Fields, op: Op, parser: CallParser) -> ErrorCase:
+    call = fields.need("call")
+    raises = fields.need("raises")
+    says = fields.need("says").words
+    fields.finish()
+    if raises.words not in ERRORS:
+        raise raises.bad(unknown("error class", raises.words, ERRORS))
+    strict = raises.words != "TypeMismatch"
+    return ErrorCase(_call(call, op, parser, strict=strict), raises.words, says, _start(call))
+
+
+def _start(field: Field) -> Location:
+    return field.text.location

@@ -1,0 +1,140 @@
+"""Helpers for the words of a target: case rules, `names.yaml`, error texts, wrapped prose.
+
+`names.yaml` of a target, each entry with its reason:
+
+    renamed:
+      slice: {as: slice_view, because: the language's own slice means something else}
+    omitted:
+      index: {because: the indexing syntax is hand-written and calls it}
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codegen import signature as signatures
+from codegen.errors import TargetError, TextError, unknown
+from codegen.model import Definitions, ErrorCase, Function, Op
+
+if TYPE_CHECKING:
+    from codegen.language import Language
+
+
+def camel(name: str) -> str:
+    """index_select -> indexSelect, index_put_ -> indexPut_; dots stay: comm.all_reduce -> comm.allReduce."""
+    return re.sub(r"(?<=[a-z0-9])_([a-z0-9])", lambda m: m.group(1).upper(), name)
+
+
+def pascal(name: str) -> str:
+    """index_select -> IndexSelect."""
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+def identifier(name: str) -> str:
+    """A name without dots: max.dim -> max_dim."""
+    return name.replace(".", "_")
+
+
+def wrap(text: str, width: int, prefix: str = "") -> list[str]:
+    """Lines of prose of at most `width` columns, each behind `prefix`; blank lines separate paragraphs."""
+    lines: list[str] = []
+    for paragraph in re.split(r"\n\s*\n", text.strip()):
+        if lines:
+            lines.append(prefix.rstrip())
+        wrapped = textwrap.wrap(
+            " ".join(paragraph.split()), width - len(prefix), break_long_words=False, break_on_hyphens=False
+        )
+        lines += [prefix + line for line in wrapped]
+    return lines
+
+
+@dataclass(frozen=True)
+class Names:
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    omitted: Mapping[str, str] = field(default_factory=dict)  # with the reason
+
+    @staticmethod
+    def read(path: Path, definitions: Definitions) -> Names:
+        """Reads `names.yaml`, or gives no exceptions where there is none. Raises TargetError."""
+        if not path.exists():
+            return Names()
+        import yaml
+
+        content = yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
+        sections = {"renamed": ("as", "because"), "omitted": ("because",)}
+        found: dict[str, dict[str, dict[str, str]]] = {}
+        known = {function.name for function in definitions.functions}
+        for section, entries in content.items():
+            if section not in sections:
+                raise TargetError(f"{path}: {unknown('section', section, sections)}")
+            for name, entry in (entries or {}).items():
+                if name not in known:
+                    raise TargetError(f"{path}: {unknown('function', name, known)}")
+                if not isinstance(entry, dict) or set(entry) != set(sections[section]):
+                    raise TargetError(f"{path}: '{name}' must have the keys {', '.join(sections[section])}")
+            found[section] = entries or {}
+        return Names(
+            {name: entry["as"] for name, entry in found.get("renamed", {}).items()},
+            {name: entry["because"] for name, entry in found.get("omitted", {}).items()},
+        )
+
+    def of(self, name: str, rule: Callable[[str], str] = str, reserved: Collection[str] = ()) -> str:
+        """The public name: as `names.yaml` says, else by the case rule, with `_` behind a reserved word."""
+        if name in self.renamed:
+            return self.renamed[name]
+        ruled = rule(name)
+        return f"{ruled}_" if ruled in reserved else ruled
+
+    def offered(self, definitions: Definitions) -> list[Function]:
+        """The functions that this target does not leave out."""
+        return [function for function in definitions.functions if function.name not in self.omitted]
+
+
+def known_words(definitions: Definitions) -> frozenset[str]:
+    """Every word with an underscore that names an operator or an argument: what error texts rename."""
+    words = {part for op in definitions.ops for part in op.name.split(".")}
+    words |= {argument.name for op in definitions.ops for argument in op.signature.arguments}
+    return frozenset(word for word in words if "_" in word.strip("_"))
+
+
+def error_text(language: Language, case: ErrorCase) -> str:
+    """`says` in a language: `{int}` by its word for the type, names by its rule for arguments."""
+    words = known_words(language.definitions)
+
+    def type_word(match: re.Match[str]) -> str:
+        if match.group(1) == "None":
+            return language.none_word
+        return language.type_word(signatures.parse_type(match.group(1)))
+
+    def rename(match: re.Match[str]) -> str:
+        return language.argument_name(match.group()) if match.group() in words else match.group()
+
+    pieces = re.split(r"(\{[^{}]*\})", case.says)
+    return "".join(
+        re.sub(r"\{([^{}]*)\}", type_word, piece)
+        if piece.startswith("{")
+        else re.sub(r"\b[a-z][a-z0-9_]*\b", rename, piece)
+        for piece in pieces
+    )
+
+
+def type_placeholders(says: str) -> list[str]:
+    """The words in braces of an error text that are no types."""
+    wrong = []
+    for word in re.findall(r"\{([^{}]*)\}", says):
+        if word != "None":
+            try:
+                signatures.parse_type(word)
+            except TextError:
+                wrong.append(word)
+    return wrong
+
+
+def source_files(ops: Collection[Op]) -> list[str]:
+    """The definition files that records come from, sorted."""
+    return sorted({op.location.file for op in ops})

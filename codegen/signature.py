@@ -1,0 +1,261 @@
+"""The signature grammar: `topk(Tensor input, size k, dim dim=-1, *, bool sorted=True) -> (Tensor values, Tensor indices)`.
+
+    signature = name "(" [argument {"," argument}] ")" "->" results
+    argument  = "*" | type name ["=" literal]
+    type      = word ["(" label ["!"] ")"] ["?"] ["[]"] ["?"]
+    results   = type [name] | "(" [type [name] {"," type [name]}] ")"
+    literal   = None | True | False | number | 'text' | word | "[" [literal {"," literal}] "]"
+
+`parse` and `print_signature` are inverse to each other on canonical text.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+
+from codegen.errors import TextError, unknown
+from codegen.model import Alias, Argument, BaseType, Literal, Result, Signature, Type
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+        (?P<word>[A-Za-z_][A-Za-z0-9_.]*(?:\|[A-Za-z_]+)?)
+      | (?P<number>-?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+|\d+(?:[eE][-+]?\d+)?|inf\b))
+      | (?P<text>'(?:[^'\\]|\\.)*')
+      | (?P<mark>->|\[\]|[()\[\],=?!*])
+    )""",
+    re.VERBOSE,
+)
+_WORDS: dict[str, Literal] = {"None": None, "True": True, "False": False}
+_TYPES = {base.value: base for base in BaseType}
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+    offset: int
+
+    def __str__(self) -> str:
+        return f"'{self.text}'" if self.text else "the end"
+
+
+def _tokens(text: str) -> list[_Token]:
+    tokens = []
+    position = 0
+    while text[position:].strip():
+        match = _TOKEN.match(text, position)
+        if match is None:
+            offset = position + len(text[position:]) - len(text[position:].lstrip())
+            raise TextError(f"unexpected character '{text[offset]}'", offset)
+        kind = match.lastgroup or ""
+        tokens.append(_Token(kind, match.group(kind), match.start(kind)))
+        position = match.end()
+    tokens.append(_Token("end", "", len(text)))
+    return tokens
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.tokens = _tokens(text)
+        self.position = 0
+
+    @property
+    def next(self) -> _Token:
+        return self.tokens[self.position]
+
+    def take(self) -> _Token:
+        token = self.next
+        self.position += token.kind != "end"
+        return token
+
+    def accepts(self, text: str) -> bool:
+        found = self.next.kind == "mark" and self.next.text == text
+        self.position += found
+        return found
+
+    def expect(self, text: str) -> None:
+        if not self.accepts(text):
+            raise _unexpected(self.next, f"'{text}'")
+
+    def word(self, what: str) -> _Token:
+        if self.next.kind != "word":
+            raise _unexpected(self.next, what)
+        return self.take()
+
+    def signature(self) -> Signature:
+        name = self.word("the operator's name")
+        if not re.fullmatch(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*", name.text):
+            raise TextError(f"'{name.text}' is not a name in snake_case", name.offset, len(name.text))
+        arguments = self.arguments()
+        self.expect("->")
+        results = self.results()
+        if self.next.kind != "end":
+            raise _unexpected(self.next, "the end")
+        return Signature(name.text, arguments, results)
+
+    def arguments(self) -> tuple[Argument, ...]:
+        self.expect("(")
+        arguments: list[Argument] = []
+        keyword_only = False
+        while not self.accepts(")"):
+            if arguments or keyword_only:
+                self.expect(",")
+            star = self.next
+            if self.accepts("*"):
+                if keyword_only:
+                    raise TextError("a second '*'", star.offset)
+                keyword_only = True
+                continue
+            start = self.next
+            argument = self.argument(keyword_only)
+            if any(a.name == argument.name for a in arguments):
+                raise TextError(f"argument '{argument.name}' is there twice", start.offset)
+            if not (argument.has_default or keyword_only) and arguments and arguments[-1].has_default:
+                raise TextError(f"argument '{argument.name}' needs a default, the one before it has one", start.offset)
+            arguments.append(argument)
+        if keyword_only and not (arguments and arguments[-1].keyword_only):
+            raise TextError("no argument follows '*'", self.tokens[self.position - 1].offset)
+        return tuple(arguments)
+
+    def argument(self, keyword_only: bool) -> Argument:
+        type_, alias = self.type()
+        name = self.word("the argument's name")
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", name.text):
+            raise TextError(f"'{name.text}' is not a name in snake_case", name.offset, len(name.text))
+        if not self.accepts("="):
+            return Argument(name.text, type_, None, False, keyword_only, alias)
+        start = self.next
+        default = self.literal()
+        if not fits(default, type_):
+            length = self.tokens[self.position - 1].offset + len(self.tokens[self.position - 1].text) - start.offset
+            raise TextError(f"the default {print_literal(default)} is no {type_}", start.offset, length)
+        return Argument(name.text, type_, default, True, keyword_only, alias)
+
+    def type(self) -> tuple[Type, Alias | None]:
+        word = self.word("a type")
+        base = _TYPES.get(word.text)
+        if base is None:
+            raise TextError(unknown("type", word.text, _TYPES), word.offset, len(word.text))
+        alias = None
+        if self.accepts("("):
+            label = self.word("the alias's label").text
+            alias = Alias(label, self.accepts("!"))
+            self.expect(")")
+        optional = self.accepts("?")
+        if not self.accepts("[]"):
+            return Type(base, optional=optional), alias
+        return Type(base, True, self.accepts("?"), optional), alias
+
+    def results(self) -> tuple[Result, ...]:
+        if not self.accepts("("):
+            return (self.result(),)
+        results: list[Result] = []
+        while not self.accepts(")"):
+            if results:
+                self.expect(",")
+            results.append(self.result())
+        return tuple(results)
+
+    def result(self) -> Result:
+        type_, alias = self.type()
+        name = self.take().text if self.next.kind == "word" else None
+        return Result(type_, name, alias)
+
+    def literal(self) -> Literal:
+        token = self.take()
+        if token.kind == "word":
+            return _WORDS.get(token.text, float(token.text) if token.text in ("inf", "nan") else token.text)
+        if token.kind == "number":
+            return float(token.text) if re.search(r"[.einf]", token.text, re.IGNORECASE) else int(token.text)
+        if token.kind == "text":
+            return str(ast.literal_eval(token.text))
+        if token.text == "[]":
+            return ()
+        if token.text == "[":
+            members = [self.literal()]
+            while not self.accepts("]"):
+                self.expect(",")
+                members.append(self.literal())
+            return tuple(members)
+        raise _unexpected(token, "a value")
+
+
+def _unexpected(token: _Token, expected: str) -> TextError:
+    return TextError(f"expected {expected}, got {token}", token.offset, max(len(token.text), 1))
+
+
+def fits(value: Literal, type_: Type) -> bool:
+    """Whether a literal can be passed where the signature has this type (tensors take none but None)."""
+    if value is None:
+        return type_.optional
+    if type_.is_list:
+        member = Type(type_.base, optional=type_.optional_members)
+        return isinstance(value, tuple) and all(fits(v, member) for v in value)
+    if isinstance(value, tuple):
+        return False
+    match type_.base:
+        case BaseType.BOOL:
+            return isinstance(value, bool)
+        case BaseType.INT | BaseType.DIM | BaseType.SIZE:
+            return isinstance(value, int) and not isinstance(value, bool)
+        case BaseType.FLOAT:
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case BaseType.NUMBER | BaseType.OPERAND:
+            return isinstance(value, bool | int | float)
+        case BaseType.STR | BaseType.DTYPE | BaseType.DEVICE:
+            return isinstance(value, str)
+        case BaseType.TENSOR:
+            return False
+
+
+def parse(text: str) -> Signature:
+    """Reads a signature; raises TextError with the offset of the first mistake."""
+    return _Parser(text).signature()
+
+
+def parse_type(text: str) -> Type:
+    """Reads one type, as in `{dim[]?}`; raises TextError."""
+    parser = _Parser(text)
+    type_, _ = parser.type()
+    if parser.next.kind != "end":
+        raise _unexpected(parser.next, "the end")
+    return type_
+
+
+def print_literal(value: Literal, type_: Type | None = None) -> str:
+    """A default as the grammar spells it; dtypes and devices are bare words."""
+    if isinstance(value, tuple):
+        member = Type(type_.base) if type_ else None
+        return "[" + ", ".join(print_literal(v, member) for v in value) + "]"
+    if isinstance(value, str) and type_ and type_.base in (BaseType.DTYPE, BaseType.DEVICE):
+        return value
+    return repr(value)
+
+
+def print_type(type_: Type, alias: Alias | None = None) -> str:
+    text = str(type_)
+    return text.replace(type_.base.value, f"{type_.base.value}{alias}", 1) if alias else text
+
+
+def print_argument(argument: Argument) -> str:
+    default = f"={print_literal(argument.default, argument.type)}" if argument.has_default else ""
+    return f"{print_type(argument.type, argument.alias)} {argument.name}{default}"
+
+
+def _print_result(result: Result) -> str:
+    return print_type(result.type, result.alias) + (f" {result.name}" if result.name else "")
+
+
+def print_signature(signature: Signature) -> str:
+    """The canonical text: what `parse` reads back to an equal signature."""
+    parts = []
+    for position, argument in enumerate(signature.arguments):
+        if argument.keyword_only and (position == 0 or not signature.arguments[position - 1].keyword_only):
+            parts.append("*")
+        parts.append(print_argument(argument))
+    results = ", ".join(map(_print_result, signature.results))
+    if len(signature.results) != 1:
+        results = f"({results})"
+    return f"{signature.name}({', '.join(parts)}) -> {results}"
