@@ -1,0 +1,149 @@
+// What a record says about an operator, as static data. The tables are generated: runtime/generated/operators.cpp.
+#ifndef ONEFLOW_DISPATCH_SCHEMA_H_
+#define ONEFLOW_DISPATCH_SCHEMA_H_
+
+#include <oneflow/types.h>
+
+#include <cstdint>
+#include <span>
+#include <variant>
+
+#include "base/shape.h"
+#include "tensor/tensor.h"
+
+namespace oneflow {
+
+struct Call;
+
+// No signature has more arguments or results; the generated tables check it at compile time.
+inline constexpr int kMaxArguments = 16;
+inline constexpr int kMaxResults = 4;
+
+// The types of the signature grammar.
+enum class ArgumentType : int8_t {
+  kTensor,
+  kOperand,  // a tensor, or a number that takes part as one
+  kNumber,
+  kInt,
+  kFloat,
+  kBool,
+  kString,
+  kDim,   // counts from the end when negative; dispatch makes it non-negative
+  kSize,  // not negative
+  kDType,
+  kDevice,
+};
+
+// The dtypes that an argument may have.
+enum class DTypeSet : int8_t { kAny, kNumeric, kFloating, kIntegral, kBool, kIndex };
+
+// How the dtype of a result follows from the operands.
+enum class ResultRule : int8_t { kPromote, kSame, kFloating, kBool, kInt64, kAccumulate };
+
+struct Argument {
+  const char* name;
+  const char* type_text;     // as written: "dim[]?"
+  const char* default_text;  // as written; NULL: required
+  of_value default_value = {};
+  ArgumentType type;
+  bool is_list = false;
+  bool is_optional = false;
+  bool has_optional_members = false;
+  bool is_keyword_only = false;
+  bool is_written = false;      // "Tensor(a!)"
+  bool takes_any_size = false;  // a size list whose -1 has a meaning that the kind's function knows
+  DTypeSet accepts = DTypeSet::kAny;
+
+  bool is_tensor() const { return type == ArgumentType::kTensor || type == ArgumentType::kOperand; }
+};
+
+struct DTypeRule {
+  std::span<const ResultRule> results;
+  int override_argument = -1;  // a dtype argument that takes the place of the first result's rule
+  bool floating_only = false;  // whether that one must be a floating-point type
+  ResultRule compute = ResultRule::kPromote;
+  bool computes_result = true;  // the type to compute in is that of the first result; otherwise `compute` gives it
+};
+
+// The attribute whose value picks one of several expressions, and the values, in the order of the record. For an
+// optional argument they are "none" and "given".
+struct Match {
+  int argument = -1;
+  std::span<const char* const> values;
+};
+
+// ---------------------------------------------------------------- what is special to a kind
+
+struct ElementwiseRule {};
+
+struct GeneratorRule {
+  int size_argument = -1;                  // the size[] argument with the shape, or
+  Shape (*sizes)(const Call&) = nullptr;   // a function that works it out
+  bool is_random = false;                  // one counter of the Philox sequence per element
+};
+
+// An equation, the name of an argument that holds one, or of a rule of the einsum floor.
+struct ContractionRule {
+  const char* equation;
+};
+
+struct ReductionRule {
+  int dims_argument = -1;  // -1: all dimensions
+  int keepdim_argument = -1;
+  bool allows_empty = true;
+};
+
+struct ScanRule {
+  int dim_argument;
+};
+
+struct GatherRule {
+  int dims_argument;
+  int index_argument = -1;                // a tensor that says where to read from
+  bool index_is_whole = false;            // read at the whole coordinate; otherwise along the dimension
+  int per_dim_argument = -1;              // a list with one member for each of the dimensions
+  int64_t (*size)(const Call&) = nullptr;  // of the result along the dimension; NULL: the input's
+};
+
+struct ViewLayout {
+  Shape sizes;
+  Shape strides;
+  int64_t offset;
+};
+
+struct ViewRule {
+  ViewLayout (*layout)(const Call&);
+};
+
+class Body;
+
+struct CompositeRule {
+  TensorRef (*body)(Body&);
+};
+
+struct NativeRule {
+  bool is_data_dependent = false;  // the sizes of the results depend on data
+};
+
+using KindRule = std::variant<ElementwiseRule, GeneratorRule, ContractionRule, ReductionRule, ScanRule, GatherRule,
+                              ViewRule, CompositeRule, NativeRule>;
+
+// One record.
+struct Schema {
+  const char* name;       // "max.dim"
+  const char* word;       // "max": what error texts say
+  const char* signature;  // as written
+  const char* summary;
+  const char* kind;     // "reduction"
+  uint64_t hash;        // of the record's meaning: a kernel made from another one is never called
+  std::span<const Argument> arguments;
+  int result_count;
+  DTypeRule dtype;
+  Match match = {};
+  KindRule rule;
+  void (*run)(Call&);  // the kind's function, or the record's own for `native`
+};
+
+}  // namespace oneflow
+
+#endif  // ONEFLOW_DISPATCH_SCHEMA_H_
