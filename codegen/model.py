@@ -5,6 +5,7 @@ No I/O and no target language in here: `load` builds these from YAML, `kinds` de
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -327,6 +328,12 @@ class Op:
     @property
     def kind_name(self) -> str:
         return type(self.kind).__name__.lower()
+
+    @cached_property
+    def schema_hash(self) -> int:
+        """64 bits over what kernels are made from: one that was made from another definition is never called."""
+        meaning = repr((self.full_name, self.signature, self.kind, self.dtype))
+        return int.from_bytes(hashlib.blake2b(meaning.encode(), digest_size=8).digest(), "little")
 
     @property
     def receiver(self) -> Argument | None:
