@@ -1,0 +1,186 @@
+"""What the names of an expression mean where it stands, and of which sort each part is.
+
+A scope is made by the kind that the expression belongs to. Checking raises TextError at the first part that does not
+fit; a target that prints expressions asks `sort` for the parts whose spelling depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from codegen.errors import TextError, unknown
+from codegen.expression import (
+    COMPARISONS,
+    LOGICAL,
+    Binary,
+    Conditional,
+    Constant,
+    Ellipsis,
+    Invoke,
+    ListOf,
+    Member,
+    Node,
+    Slice,
+    Subscript,
+    Unary,
+    Variable,
+)
+from codegen.intrinsics import Intrinsic, Sort
+from codegen.model import Argument, BaseType, DTypeSet, Op
+
+_BITS = frozenset({"&", "|", "^"})
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The names and functions that an expression may use; `number` is the sort of a number written in it."""
+
+    variables: Mapping[str, Sort]
+    functions: Mapping[str, Intrinsic]
+    members: Mapping[str, Sort] = field(default_factory=dict)  # of the states a and b
+    number: Sort = Sort.VALUE
+
+    def sort(self, node: Node) -> Sort:
+        """The sort of a part; raises TextError where it makes no sense."""
+        match node:
+            case Constant(value=value):
+                return self._constant(node, value)
+            case Variable(name=name):
+                if name not in self.variables:
+                    raise TextError(unknown("name", name, self.variables), node.at, len(name))
+                return self.variables[name]
+            case Member():
+                return self._member(node)
+            case Unary(operator="not", operand=operand):
+                self.expect(operand, Sort.TRUTH)
+                return Sort.TRUTH
+            case Unary(operand=operand):
+                return self._number(operand)
+            case Binary():
+                return self._binary(node)
+            case Conditional(condition=condition, then=then, otherwise=otherwise):
+                self.expect(condition, Sort.TRUTH)
+                return _joined(node, self.sort(then), self.sort(otherwise))
+            case Invoke():
+                return self._invoke(node)
+            case Subscript():
+                return self._subscript(node)
+            case ListOf(members=members):
+                for member in members:
+                    self.expect(member, Sort.INTEGER)
+                return Sort.LIST
+        raise TextError("this has no meaning here", node.at)
+
+    def expect(self, node: Node, wanted: Sort) -> None:
+        """Raises TextError where the part is of a sort that the place does not take."""
+        if wanted is Sort.NAME:
+            if not isinstance(node, Variable) or node.name not in self.variables:
+                raise TextError("expected the name of an argument", node.at)
+            return
+        found = self.sort(node)
+        if found is wanted or (found.is_scalar and wanted in (Sort.VALUE, Sort.TRUTH)):
+            return
+        if wanted is Sort.INTEGER and found is Sort.VALUE and isinstance(node, Constant):
+            if isinstance(node.value, int):
+                return
+        raise TextError(f"expected {wanted.value}, got {found.value}", node.at)
+
+    def _constant(self, node: Node, value: object) -> Sort:
+        if isinstance(value, bool):
+            return Sort.TRUTH
+        if isinstance(value, float) and self.number is Sort.INTEGER:
+            raise TextError(f"expected an integer, got {value}", node.at, len(str(value)))
+        if isinstance(value, int | float):
+            return self.number
+        if isinstance(value, str):
+            return Sort.TEXT
+        raise TextError("None has no meaning here: use given(argument)", node.at, 4)
+
+    def _member(self, node: Member) -> Sort:
+        text = f"{node.owner}.{node.name}"
+        if node.owner not in ("a", "b") or not self.members:
+            raise TextError(f"'{text}' has no meaning here", node.at, len(text))
+        if node.name not in self.members:
+            raise TextError(unknown("state", node.name, self.members), node.at, len(text))
+        return self.members[node.name]
+
+    def _number(self, node: Node) -> Sort:
+        found = self.sort(node)
+        if not found.is_scalar:
+            raise TextError(f"expected a number, got {found.value}", node.at)
+        return found
+
+    def _binary(self, node: Binary) -> Sort:
+        left, right = self._number(node.left), self._number(node.right)
+        if node.operator in COMPARISONS | LOGICAL:
+            return Sort.TRUTH
+        if Sort.VALUE in (left, right):
+            return Sort.VALUE
+        if left is right is Sort.TRUTH:
+            return Sort.TRUTH if node.operator in _BITS else self.number
+        return Sort.INTEGER
+
+    def _invoke(self, node: Invoke) -> Sort:
+        intrinsic = self.functions.get(node.function)
+        if intrinsic is None:
+            raise TextError(unknown("function", node.function, self.functions), node.at, len(node.function))
+        if node.keywords:
+            raise TextError(f"{node.function} takes no named arguments", node.keywords[0].at)
+        if not intrinsic.takes(len(node.arguments)):
+            text = f"{node.function} takes {intrinsic.arity}, got {len(node.arguments)}"
+            raise TextError(text, node.at, len(node.function))
+        for position, argument in enumerate(node.arguments):
+            self.expect(argument, intrinsic.parameter(position))
+        return intrinsic.result
+
+    def _subscript(self, node: Subscript) -> Sort:
+        owner = self.sort(node.value)
+        if owner not in (Sort.LIST, Sort.TENSOR):
+            raise TextError(f"{owner.value} has no members", node.at)
+        if isinstance(node.position, Slice) and owner is Sort.LIST:
+            for end in (node.position.start, node.position.stop):
+                if end:
+                    self.expect(end, Sort.INTEGER)
+            return Sort.LIST
+        if not (isinstance(node.position, Ellipsis) and owner is Sort.TENSOR):
+            self.expect(node.position, Sort.INTEGER)
+        return Sort.INTEGER
+
+
+def _joined(node: Node, then: Sort, otherwise: Sort) -> Sort:
+    if then is otherwise:
+        return then
+    if then.is_scalar and otherwise.is_scalar:
+        return Sort.VALUE
+    raise TextError(f"one branch is {then.value}, the other {otherwise.value}", node.at)
+
+
+def operand_sort(op: Op, argument: Argument) -> Sort:
+    """An argument in a scalar expression."""
+    if argument.type.is_list:
+        return Sort.LIST
+    if argument.type.is_tensor:
+        accepts = op.dtype.accepts.get(argument.name, op.dtype.accepts.get("", DTypeSet.ANY))
+        return Sort.TRUTH if accepts is DTypeSet.BOOL else Sort.VALUE
+    return _plain(argument, Sort.VALUE)
+
+
+def setting_sort(argument: Argument) -> Sort:
+    """An argument in an expression of sizes, strides and positions."""
+    if argument.type.is_tensor:
+        return Sort.TENSOR
+    if argument.type.is_list:
+        return Sort.LIST
+    return _plain(argument, Sort.INTEGER)
+
+
+def _plain(argument: Argument, integer: Sort) -> Sort:
+    match argument.type.base:
+        case BaseType.BOOL:
+            return Sort.TRUTH
+        case BaseType.STR | BaseType.DTYPE | BaseType.DEVICE:
+            return Sort.TEXT
+        case BaseType.NUMBER | BaseType.FLOAT:
+            return Sort.VALUE
+    return integer

@@ -1,0 +1,106 @@
+"""The functions that expressions may call, with what they take and give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Sort(Enum):
+    """What a part of an expression is."""
+
+    VALUE = "a number"  # of the compute type
+    TRUTH = "a truth value"
+    INTEGER = "an integer"  # int64: positions, sizes, strides
+    LIST = "a list of integers"
+    TENSOR = "a tensor"
+    TEXT = "a text"
+    NAME = "an argument's name"
+
+    @property
+    def is_scalar(self) -> bool:
+        return self in (Sort.VALUE, Sort.TRUTH, Sort.INTEGER)
+
+
+@dataclass(frozen=True)
+class Intrinsic:
+    parameters: tuple[Sort, ...]
+    result: Sort
+    rest: Sort | None = None  # any number of further ones
+
+    def takes(self, count: int) -> bool:
+        return count >= len(self.parameters) if self.rest else count == len(self.parameters)
+
+    def parameter(self, position: int) -> Sort:
+        if position < len(self.parameters):
+            return self.parameters[position]
+        assert self.rest is not None
+        return self.rest
+
+    @property
+    def arity(self) -> str:
+        count = len(self.parameters)
+        return f"{'at least ' if self.rest else ''}{count} argument{'s' * (count != 1)}"
+
+
+_V, _T, _I, _L = Sort.VALUE, Sort.TRUTH, Sort.INTEGER, Sort.LIST
+
+
+def _each(names: str, parameters: tuple[Sort, ...], result: Sort) -> dict[str, Intrinsic]:
+    return {name: Intrinsic(parameters, result) for name in names.split()}
+
+
+# Scalar expressions of every kind.
+SCALAR: Mapping[str, Intrinsic] = {
+    **_each(
+        "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh "
+        "erf erfc lgamma floor ceil trunc round abs sign",
+        (_V,),
+        _V,
+    ),
+    **_each("atan2 pow fmod remainder floordiv truncdiv copysign minimum maximum", (_V, _V), _V),
+    **_each("isnan isinf isfinite bool_type float_type", (_V,), _T),
+    **_each("lowest highest", (), _V),
+    "given": Intrinsic((Sort.NAME,), _T),
+}
+
+# Generators: the k-th random number of an element.
+RANDOM: Mapping[str, Intrinsic] = _each("uniform normal bits", (_I,), _V)
+
+# Reductions and scans.
+FOLD: Mapping[str, Intrinsic] = {
+    **_each("first_of_max first_of_min", (_V, _I, _V, _I), _T),
+    "last_index": Intrinsic((), _I),
+}
+
+# The index map of a gather.
+GATHER: Mapping[str, Intrinsic] = {"numel": Intrinsic((Sort.TENSOR,), _I)}
+
+# The length of a generator's result: runtime/ops/size_functions.h.
+SIZES: Mapping[str, Intrinsic] = {
+    "range_length": Intrinsic((_V, _V, _V), _I),
+    "pair": Intrinsic((_I, _I), _L),
+}
+
+# Stride maps: runtime/ops/view_functions.h.
+VIEW: Mapping[str, Intrinsic] = {
+    "swap": Intrinsic((_L, _I, _I), _L),
+    "insert": Intrinsic((_L, _I, _I), _L),
+    "remove": Intrinsic((_L,), _L, rest=_I),
+    "replace": Intrinsic((_L, _I, _I), _L),
+    "append": Intrinsic((_L,), _L, rest=_I),
+    "permute": Intrinsic((_L, _L), _L),
+    "same_length": Intrinsic((_L, _L), _L),
+    "without_ones": Intrinsic((_L, _L), _L),
+    "without_ones_at": Intrinsic((_L, _L, _L), _L),
+    "expand_sizes": Intrinsic((_L, _L), _L),
+    "expand_strides": Intrinsic((_L, _L, _L), _L),
+    "insertion_point": Intrinsic((_I, _I), _I),
+    "element": Intrinsic((_I, _I, _I), _I),
+    "slice_begin": Intrinsic((_I, _I, _I), _I),
+    "slice_length": Intrinsic((_I, _I, _I, _I), _I),
+    "narrow_begin": Intrinsic((_I, _I, _I, _I), _I),
+    "diagonal_length": Intrinsic((_I, _I, _I), _I),
+    "diagonal_begin": Intrinsic((_I, _I, _I, _I, _I), _I),
+}

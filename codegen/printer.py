@@ -1,0 +1,144 @@
+"""Prints expressions in the syntax that C, C++, CUDA and OpenCL share.
+
+A target subclasses `Printer` and overrides how it spells constants, variables, calls and operators; parentheses are put
+only where C's precedence needs them.
+"""
+
+from __future__ import annotations
+
+from codegen.expression import (
+    LOGICAL,
+    Binary,
+    Conditional,
+    Constant,
+    Ellipsis,
+    Invoke,
+    ListOf,
+    Member,
+    Node,
+    Slice,
+    Subscript,
+    Unary,
+    Variable,
+)
+
+# Our operator, C's, and how tightly it binds (C's levels: the larger, the tighter).
+_OPERATORS: dict[str, tuple[str, int]] = {
+    "or": ("||", 1), "and": ("&&", 2), "|": ("|", 3), "^": ("^", 4), "&": ("&", 5), "==": ("==", 6), "!=": ("!=", 6),
+    "<": ("<", 7), "<=": ("<=", 7), ">": (">", 7), ">=": (">=", 7), "<<": ("<<", 8), ">>": (">>", 8),
+    "+": ("+", 9), "-": ("-", 9), "*": ("*", 10), "/": ("/", 10),
+}  # fmt: skip
+# Operators whose meaning C's own does not have: they become calls.
+_AS_FUNCTIONS = {"**": "pow", "//": "floordiv", "%": "remainder"}
+_UNARY = {"-": "-", "+": "+", "~": "~", "not": "!"}
+_CONDITIONAL, _PREFIX, _ATOM = 0, 11, 12
+# Mixing these without parentheses is legal C that compilers warn about and people misread.
+_CLARIFIED = frozenset({"or", "and", "|", "^", "&", "<<", ">>"})
+
+
+class Printer:
+    """Override the hooks below `print`; each returns the text of one node from the texts of its parts."""
+
+    def print(self, node: Node) -> str:
+        """The whole text, without parentheses around it."""
+        return self._print(node)[0]
+
+    # -- hooks ------------------------------------------------------------------------------------------------------
+
+    def constant(self, node: Constant) -> str:
+        """Numbers as they are; true, false; a text in double quotes."""
+        if node.value is None:
+            return "nullptr"
+        if isinstance(node.value, bool):
+            return "true" if node.value else "false"
+        if isinstance(node.value, str):
+            return '"' + node.value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return repr(node.value)
+
+    def variable(self, node: Variable) -> str:
+        return node.name
+
+    def member(self, node: Member) -> str:
+        return f"{node.owner}.{node.name}"
+
+    def invoke(self, node: Invoke) -> str:
+        """A call, from the node itself: `self.print` its arguments."""
+        return self.function(node.function, [self.print(argument) for argument in node.arguments])
+
+    def function(self, name: str, arguments: list[str]) -> str:
+        """A call of an intrinsic, also one that stands for an operator that C lacks (pow, floordiv, remainder)."""
+        return f"{name}({', '.join(arguments)})"
+
+    def operator(self, operator: str, left: Node, right: Node) -> str | None:
+        """A binary operator that this target spells in its own way (as an atom, such as a call); None: C's way."""
+        return None
+
+    def subscript(self, node: Subscript) -> str:
+        return f"{self._atom(node.value)}[{self.print(node.position)}]"
+
+    def list_of(self, node: ListOf) -> str:
+        return "{" + ", ".join(self.print(member) for member in node.members) + "}"
+
+    def conditional(self, node: Conditional) -> str | None:
+        """A conditional spelled in this target's own way (as an atom); None: `c ? a : b`."""
+        return None
+
+    # -- precedence -------------------------------------------------------------------------------------------------
+
+    def _print(self, node: Node) -> tuple[str, int]:
+        match node:
+            case Constant():
+                text = self.constant(node)
+                return text, _PREFIX if text.startswith("-") else _ATOM
+            case Variable():
+                return self.variable(node), _ATOM
+            case Member():
+                return self.member(node), _ATOM
+            case Invoke():
+                return self.invoke(node), _ATOM
+            case Subscript():
+                return self.subscript(node), _ATOM
+            case ListOf():
+                return self.list_of(node), _ATOM
+            case Unary(operator=operator, operand=operand):
+                text = self._at_least(operand, _PREFIX)
+                spaced = "(" + text + ")" if text[0] == operator else text
+                return _UNARY[operator] + spaced, _PREFIX
+            case Binary():
+                return self._binary(node)
+            case Conditional(condition=condition, then=then, otherwise=otherwise):
+                own = self.conditional(node)
+                if own is not None:
+                    return own, _ATOM
+                parts = self._at_least(condition, 1), self._at_least(then, 1), self._at_least(otherwise, _CONDITIONAL)
+                return "{} ? {} : {}".format(*parts), _CONDITIONAL
+            case Slice() | Ellipsis():
+                raise ValueError("a slice or an ellipsis has no meaning in C: override subscript()")
+        raise TypeError(f"no node of an expression: {node!r}")
+
+    def _binary(self, node: Binary) -> tuple[str, int]:
+        own = self.operator(node.operator, node.left, node.right)
+        if own is not None:
+            return own, _ATOM
+        if node.operator in _AS_FUNCTIONS:
+            return self.function(_AS_FUNCTIONS[node.operator], [self.print(node.left), self.print(node.right)]), _ATOM
+        spelling, level = _OPERATORS[node.operator]
+        left = self._operand(node, node.left, level)
+        right = self._operand(node, node.right, level + 1)
+        return f"{left} {spelling} {right}", level
+
+    def _operand(self, owner: Binary, operand: Node, level: int) -> str:
+        unclear = (
+            owner.operator in _CLARIFIED
+            and isinstance(operand, Binary)
+            and operand.operator != owner.operator
+            and (owner.operator not in LOGICAL or operand.operator in _CLARIFIED)
+        )
+        return self._at_least(operand, _ATOM if unclear else level)
+
+    def _at_least(self, node: Node, level: int) -> str:
+        text, own = self._print(node)
+        return text if own >= level else f"({text})"
+
+    def _atom(self, node: Node) -> str:
+        return self._at_least(node, _ATOM)
