@@ -1,0 +1,155 @@
+"""Writes tests/generated/vectors/<operator>.json for every record with an oracle.
+
+Usage: python -m tests.vectors [OPERATOR...]. A file is computed again only when its record or this package changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from codegen.load import load
+from codegen.model import Definitions, Op
+from tests.vectors import calls, encode, oracle
+from tests.vectors.layouts import LAYOUTS, Laid, contiguous
+
+ROOT = Path(__file__).parents[2]
+TARGET = ROOT / "tests" / "generated" / "vectors"
+
+# Relative and absolute tolerance per result type; other types are compared exactly.
+TOLERANCES = {
+    torch.float64: (1e-12, 1e-13),
+    torch.float32: (3e-6, 1e-6),
+    torch.float16: (2e-3, 1e-3),
+    torch.bfloat16: (1.6e-2, 1e-2),
+}
+
+
+def laid_out(arguments: calls.Arguments, layout: str) -> calls.Arguments | None:
+    """All tensors in one layout; those that it does not apply to stay contiguous. None when it applies to none."""
+    applied = False
+
+    def lay(value: Any) -> Any:
+        nonlocal applied
+        if isinstance(value, torch.Tensor):
+            laid = LAYOUTS[layout](value)
+            applied = applied or laid is not None
+            return laid or contiguous(value)
+        if isinstance(value, list) and any(isinstance(each, torch.Tensor) for each in value):
+            return [lay(each) if each is not None else None for each in value]
+        return value
+
+    laid = {name: lay(value) for name, value in arguments.items()}
+    return laid if applied else None
+
+
+def values_of(value: Any) -> Any:
+    if isinstance(value, Laid):
+        return value.values
+    if isinstance(value, list):
+        return [values_of(each) for each in value]
+    return value
+
+
+def variants(op: Op, definitions: Definitions) -> Iterator[tuple[str, str, calls.Arguments]]:
+    """Name, form and arguments (tensors laid out) of all cases of a record."""
+    base: list[tuple[str, calls.Arguments]] = []
+    for name, arguments in calls.recorded(op, definitions):
+        base.append((name, arguments))
+        for dtype in calls.general_dtypes(op):
+            if (changed := calls.recast(op, arguments, dtype)) is not None:
+                base.append((f"{name}/{encode.DTYPE_NAMES[dtype]}", changed))
+    base += calls.drawn(op)
+
+    laid_names: set[str] = set()
+    for name, arguments in base:
+        if (plain := laid_out(arguments, "contiguous")) is None:
+            yield name, "function", arguments
+            continue
+        yield name, "function", plain
+        first = next((v for v in arguments.values() if isinstance(v, torch.Tensor)), None)
+        if first is not None and first.numel() <= 512 and (name not in laid_names or first.dtype == torch.int32):
+            laid_names.add(name)
+            for layout in list(LAYOUTS)[1:]:
+                if (laid := laid_out(arguments, layout)) is not None:
+                    yield f"{name}/{layout}", "function", laid
+            if op.receiver is not None and isinstance(arguments.get("input"), torch.Tensor):
+                yield f"{name}/method", "method", plain
+            if op.has_out:
+                yield f"{name}/out", "out", plain
+            if op.has_in_place:
+                yield f"{name}/in_place", "in_place", plain
+
+
+def can_take_place(op: Op, arguments: calls.Arguments, results: tuple[torch.Tensor, ...]) -> bool:
+    """Whether the result fits into the tensor of `input`."""
+    x = arguments["input"]
+    return isinstance(x, torch.Tensor) and x.shape == results[0].shape and x.dtype == results[0].dtype
+
+
+def case(op: Op, name: str, form: str, arguments: calls.Arguments, skipped: Counter[str]) -> dict[str, Any] | None:
+    plain = {key: values_of(value) for key, value in arguments.items()}
+    try:
+        copies = {key: value.clone() if isinstance(value, torch.Tensor) else value for key, value in plain.items()}
+        results = oracle.call(op, copies)
+    except (RuntimeError, IndexError, TypeError, NotImplementedError) as error:
+        skipped[str(error).splitlines()[0]] += 1
+        return None
+    if form == "in_place" and not can_take_place(op, plain, results):
+        return None
+    relative, absolute = max((TOLERANCES.get(each.dtype, (0.0, 0.0)) for each in results), default=(0.0, 0.0))
+    return {
+        "name": name,
+        "arguments": {key: encode.value(value) for key, value in arguments.items()},
+        "results": [encode.result(each) for each in results],
+        "relative": relative,
+        "absolute": absolute,
+        "form": form,
+    }
+
+
+def fingerprint(op: Op) -> str:
+    sources = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+    return hashlib.sha256(sources + repr(op).encode()).hexdigest()
+
+
+def main(names: list[str]) -> int:
+    warnings.filterwarnings("ignore")
+    definitions = load(sorted((ROOT / "opdefs").glob("*.yaml")), ROOT)
+    ops = [op for op in definitions.ops if op.oracle and (not names or op.full_name in names)]
+    TARGET.mkdir(parents=True, exist_ok=True)
+    total = 0
+    for position, op in enumerate(ops):
+        path = TARGET / f"{op.full_name}.json"
+        key = fingerprint(op)
+        if path.exists() and json.loads(path.read_text())["fingerprint"] == key:
+            continue
+        skipped: Counter[str] = Counter()
+        made = [case(op, *variant, skipped) for variant in variants(op, definitions)]
+        cases = [each for each in made if each is not None]
+        total += len(cases)
+        path.write_text(json.dumps({"op": op.full_name, "function": op.name, "fingerprint": key, "cases": cases}) + "\n")
+        print(f"\rvectors: {position + 1} of {len(ops)} records", end="", file=sys.stderr, flush=True)
+        if not cases:
+            print(f"\n{op.full_name}: no case; the oracle said {skipped.most_common(3)}", file=sys.stderr)
+            return 1
+        if names and skipped:
+            print(f"\n{op.full_name}: cases that the oracle refuses: {dict(skipped)}", file=sys.stderr)
+    known = {f"{op.full_name}.json" for op in definitions.ops if op.oracle}
+    for stale in TARGET.glob("*.json"):
+        if stale.name not in known:
+            stale.unlink()
+    print(f"\nvectors: {total} cases computed in {TARGET.relative_to(ROOT)}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,210 @@
+"""The calls that vectors are made from: those of the record, and for kinds that take any shape, calls with random operands."""
+
+from __future__ import annotations
+
+import itertools
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from codegen.model import (
+    BaseType,
+    Call,
+    Definitions,
+    DTypeSet,
+    Elementwise,
+    Name,
+    Op,
+    Reduction,
+    Scan,
+    TensorLiteral,
+)
+from tests.vectors import oracle
+
+Arguments = dict[str, Any]
+
+_COMPUTED = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")
+_SETS = {
+    DTypeSet.ANY: _COMPUTED,
+    DTypeSet.NUMERIC: _COMPUTED[1:],
+    DTypeSet.FLOATING: _COMPUTED[6:],
+    DTypeSet.INTEGRAL: _COMPUTED[:6],
+    DTypeSet.BOOL: ("bool",),
+    DTypeSet.INDEX: ("int64", "int32"),
+}
+
+# Operand shapes of an elementwise call: equal, broadcast each way, 0-d, without elements, and longer than a vector register.
+_BROADCASTS: tuple[tuple[tuple[int, ...], ...], ...] = (
+    ((2, 3), (2, 3), (2, 3)),
+    ((2, 3), (3,), (1,)),
+    ((2, 1), (1, 3), ()),
+    ((), (), ()),
+    ((0, 3), (1, 3), (3,)),
+    ((3, 67), (67,), (3, 1)),
+)
+_FOLDED = ((3, 4, 5), (70, 130), (), (0, 3), (1, 1))
+
+
+def dtypes_of(op: Op, argument: str) -> tuple[torch.dtype, ...]:
+    """The element types that an argument accepts and operators compute with."""
+    accepts = op.dtype.accepts.get(argument, op.dtype.accepts.get("", DTypeSet.ANY))
+    return tuple(getattr(torch, name) for name in _SETS[accepts])
+
+
+def generator(*key: object) -> torch.Generator:
+    """Random numbers that depend on nothing but the key."""
+    return torch.Generator().manual_seed(zlib.crc32(repr(key).encode()))
+
+
+def random_tensor(shape: tuple[int, ...], dtype: torch.dtype, random: torch.Generator, *, positive: bool = False) -> torch.Tensor:
+    """Small numbers of both signs where the type has them; integers without zero when `positive`."""
+    if dtype == torch.bool:
+        return torch.randint(0, 2, shape, generator=random).bool()
+    if dtype.is_floating_point:
+        return (torch.randn(shape, generator=random, dtype=torch.float64) * 2).to(dtype)
+    low = 1 if positive else (0 if dtype == torch.uint8 else -7)
+    return torch.randint(low, 6, shape, generator=random).to(dtype)
+
+
+def evaluate(value: Any, definitions: Definitions) -> Any:
+    """A value of a model call as what the oracle takes."""
+    match value:
+        case TensorLiteral(values=values, dtype=dtype):
+            made = torch.tensor(values)
+            return made.to(getattr(torch, dtype)) if dtype else made
+        case Name(name=name):
+            return getattr(torch, name)
+        case Call():
+            op = definitions.by_name[value.record]
+            if op.oracle is None:
+                raise NotImplementedError(f"{value.record} has no oracle")
+            return oracle.call(op, arguments_of(value, definitions))[0]
+        case tuple():
+            return [evaluate(each, definitions) for each in value]
+    return value
+
+
+def arguments_of(call: Call, definitions: Definitions) -> Arguments:
+    """The arguments of a call by name."""
+    op = definitions.by_name[call.record]
+    positional = [a.name for a in op.signature.arguments if not a.keyword_only]
+    named = itertools.chain(zip(positional, call.positional, strict=False), call.keywords)
+    return {name: evaluate(value, definitions) for name, value in named}
+
+
+def recorded(op: Op, definitions: Definitions) -> Iterator[tuple[str, Arguments]]:
+    """The record's own examples and cases."""
+    for position, call in enumerate([*(example.call for example in op.examples), *op.cases]):
+        if call.record == op.full_name:
+            yield f"recorded/{position}", arguments_of(call, definitions)
+
+
+def recast(op: Op, arguments: Arguments, dtype: torch.dtype) -> Arguments | None:
+    """The same call with the tensors that share the record's general rule in another element type."""
+    changed = dict(arguments)
+    for argument in op.signature.tensor_arguments:
+        value = changed.get(argument.name)
+        if argument.name in op.dtype.accepts or dtype not in dtypes_of(op, argument.name):
+            continue
+        if isinstance(value, torch.Tensor):
+            changed[argument.name] = value.to(dtype)
+        elif isinstance(value, list) and argument.type.base is BaseType.TENSOR and not argument.type.optional_members:
+            changed[argument.name] = [each.to(dtype) for each in value]
+    return changed
+
+
+def general_dtypes(op: Op) -> tuple[torch.dtype, ...]:
+    return dtypes_of(op, "") if op.signature.tensor_arguments else ()
+
+
+def drawn(op: Op) -> Iterator[tuple[str, Arguments]]:
+    """Calls with random operands, for the kinds that take any shape."""
+    match op.kind:
+        case Elementwise():
+            yield from _elementwise(op)
+        case Reduction() | Scan():
+            yield from _folding(op)
+
+
+def _attributes(op: Op) -> Iterator[tuple[str, Arguments]]:
+    """A value for each required argument that is not a tensor, once per value of a matched attribute."""
+    required = {}
+    for argument in op.signature.arguments:
+        if not argument.type.is_tensor and not argument.has_default:
+            required[argument.name] = {BaseType.NUMBER: 2, BaseType.DTYPE: torch.float32, BaseType.STR: ""}.get(argument.type.base, 0)
+    match_ = getattr(op.kind, "match", None)
+    if match_ is None or op.signature.argument(match_).type.base is not BaseType.STR:  # type: ignore[union-attr]
+        yield "", required
+        return
+    for value in op.kind.expressions:  # type: ignore[union-attr]
+        yield f"{value}/", {**required, match_: value}
+
+
+def _elementwise(op: Op) -> Iterator[tuple[str, Arguments]]:
+    tensors = op.signature.tensor_arguments
+    for prefix, attributes in _attributes(op):
+        for position, shapes in enumerate(_BROADCASTS):
+            for dtype in general_dtypes(op):
+                random = generator(op.full_name, prefix, position, dtype)
+                arguments: Arguments = {}
+                for rank, (argument, shape) in enumerate(zip(tensors, shapes, strict=False)):
+                    own = dtype if argument.name not in op.dtype.accepts else dtypes_of(op, argument.name)[0]
+                    arguments[argument.name] = random_tensor(shape, own, random, positive=rank > 0)
+                yield f"{prefix}drawn/{position}", arguments | attributes
+        yield from ((f"{prefix}{name}", arguments | attributes) for name, arguments in _special(op))
+        yield from ((f"{prefix}{name}", arguments | attributes) for name, arguments in _weak(op))
+
+
+def _special(op: Op) -> Iterator[tuple[str, Arguments]]:
+    """Not-a-number, infinities, zeros of both signs, subnormal and huge numbers, in all pairs."""
+    values = [float("nan"), float("inf"), -float("inf"), 0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 1e-40, 3e38, 20.0, -20.0, 100.0, -100.0]
+    operands = [a for a in op.signature.tensor_arguments if a.name not in op.dtype.accepts]
+    for dtype in (torch.float32, torch.float64):
+        if dtype in general_dtypes(op) and len(operands) == len(op.signature.tensor_arguments) <= 2:
+            pairs = torch.tensor(values, dtype=dtype)
+            shapes = ((-1, 1), (1, -1)) if len(operands) == 2 else ((-1,),)
+            yield "special", {a.name: pairs.reshape(shape) for a, shape in zip(operands, shapes, strict=True)}
+
+
+def _weak(op: Op) -> Iterator[tuple[str, Arguments]]:
+    """Numbers in the place of the second operand, and mixed element types."""
+    tensors = op.signature.tensor_arguments
+    if len(tensors) != 2 or any(a.type.base is not BaseType.OPERAND for a in tensors):
+        return
+    first, second = tensors
+    general = general_dtypes(op)
+    for dtype in general:
+        x = random_tensor((2, 3), dtype, generator(op.full_name, "weak", dtype))
+        for number in (True, 3, 2.5):
+            kind = {True: torch.bool, 3: torch.int64, 2.5: torch.float32}[number]
+            if kind in general:
+                yield f"number/{number}", {first.name: x, second.name: number}
+        for other in general:
+            random = generator(op.full_name, dtype, other)
+            yield "mixed", {first.name: x, second.name: random_tensor((3,), other, random, positive=True)}
+            yield "mixed with 0-d", {first.name: x, second.name: random_tensor((), other, random, positive=True)}
+
+
+def _folding(op: Op) -> Iterator[tuple[str, Arguments]]:
+    assert isinstance(op.kind, Reduction | Scan)
+    dims_name = op.kind.dim if isinstance(op.kind, Scan) else op.kind.dims
+    dims = op.signature.argument(dims_name) if dims_name else None
+    for shape, dtype in itertools.product(_FOLDED, general_dtypes(op)):
+        if len(shape) == 2 and shape[0] == 70 and dtype not in (torch.float32, torch.int32, torch.bool):
+            continue
+        x = random_tensor(shape, dtype, generator(op.full_name, shape, dtype))
+        choices: list[Any] = [] if dims is None else [0, -1]
+        if dims is None or dims.has_default:
+            choices.append(None)
+        if dims is not None and dims.type.is_list and len(shape) > 1:
+            choices += [[0, -1], list(range(len(shape)))]
+        for choice in choices:
+            for keep in (False, True) if isinstance(op.kind, Reduction) and op.kind.keepdim else (False,):
+                arguments: Arguments = {"input": x}
+                if choice is not None:
+                    arguments[dims_name] = choice  # type: ignore[index]
+                if keep and (choice is not None or (dims is not None and dims.type.is_list)):
+                    arguments[op.kind.keepdim] = True  # type: ignore[union-attr, index]
+                yield f"folded/{'x'.join(map(str, shape))}/{choice}", arguments

@@ -1,0 +1,64 @@
+"""Values of a vector as JSON."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import torch
+
+from tests.vectors.layouts import Laid
+
+DTYPE_NAMES = {
+    dtype: str(dtype).removeprefix("torch.")
+    for dtype in (
+        torch.bool,
+        torch.uint8,
+        torch.int8,
+        torch.int16,
+        torch.int32,
+        torch.int64,
+        torch.uint16,
+        torch.uint32,
+        torch.uint64,
+        torch.float16,
+        torch.bfloat16,
+        torch.float32,
+        torch.float64,
+    )
+}
+
+
+def data(x: torch.Tensor) -> str:
+    """The bytes of a tensor, row-major."""
+    flat = x.detach().reshape(-1).clone(memory_format=torch.contiguous_format)
+    return base64.b64encode(flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b"").decode()
+
+
+def tensor(laid: Laid) -> dict[str, Any]:
+    return {
+        "dtype": DTYPE_NAMES[laid.storage.dtype],
+        "sizes": list(laid.values.shape),
+        "strides": list(laid.strides),
+        "offset": laid.offset,
+        "data": data(laid.storage),
+    }
+
+
+def result(x: torch.Tensor) -> dict[str, Any]:
+    return {"dtype": DTYPE_NAMES[x.dtype], "sizes": list(x.shape), "data": data(x)}
+
+
+def value(v: Any) -> Any:
+    """An argument that is not a tensor, or one or more laid-out tensors."""
+    if isinstance(v, Laid):
+        return {"tensor": tensor(v)}
+    if isinstance(v, list | tuple) and any(isinstance(each, Laid) for each in v):
+        return {"tensors": [each and tensor(each) for each in v]}
+    if isinstance(v, torch.dtype):
+        return {"dtype": DTYPE_NAMES[v]}
+    if isinstance(v, float):
+        return {"real": repr(v)}
+    if isinstance(v, int) and not isinstance(v, bool) and abs(v) > 2**53:
+        return {"integer": str(v)}
+    return list(v) if isinstance(v, tuple) else v
