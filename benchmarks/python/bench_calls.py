@@ -1,0 +1,25 @@
+"""What a call from Python costs when the work is next to nothing. Peers: NumPy and PyTorch."""
+
+import numpy as np
+import oneflow_py as flow
+import torch
+
+from benchmarks.timing import interleaved, report
+
+torch.set_num_threads(flow.get_num_threads())
+
+values = [1.0, 2.0, 3.0, 4.0]
+ours, numpys, torchs = flow.tensor(values), np.array(values, dtype=np.float32), torch.tensor(values)
+times = interleaved({"oneflow": lambda: ours + ours, "NumPy": lambda: numpys + numpys, "PyTorch": lambda: torchs + torchs})
+report("Python a + b, 4 floats", times, [{"peer": "NumPy", "at_most": 1.0}, {"peer": "PyTorch", "at_most": 0.3}], unit="ns")
+
+square = np.ones((8, 8), dtype=np.float32)
+ours, torchs = flow.tensor(square.tolist()), torch.tensor(square)
+times = interleaved(
+    {
+        "oneflow": lambda: flow.sum(ours, dim=1, keepdim=True),
+        "NumPy": lambda: np.sum(square, axis=1, keepdims=True),
+        "PyTorch": lambda: torch.sum(torchs, dim=1, keepdim=True),
+    }
+)
+report("Python flow.sum(x, dim=1, keepdim=True), 8x8", times, [{"peer": "PyTorch", "at_most": 0.5}], unit="ns")

@@ -1,0 +1,46 @@
+"""Interleaved timing for the benchmark programs."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def interleaved(contestants: Mapping[str, Callable[[], object]], *, rounds: int = 15, seconds: float = 0.02) -> dict[str, float]:
+    """Median seconds per call of each contestant: all take a turn in each round."""
+    repeats = {}
+    for name, function in contestants.items():
+        function()
+        start = time.perf_counter()
+        count = 0
+        while time.perf_counter() - start < seconds / 2:
+            function()
+            count += 1
+        repeats[name] = max(1, count * 2)
+    times: dict[str, list[float]] = {name: [] for name in contestants}
+    for _ in range(rounds):
+        for name, function in contestants.items():
+            calls = range(repeats[name])
+            start = time.perf_counter()
+            for _ in calls:
+                function()
+            times[name].append((time.perf_counter() - start) / len(calls))
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def report(what: str, times: Mapping[str, float], bounds: list[dict[str, Any]], *, unit: str = "us", group: str | None = None) -> None:
+    """Prints one result line; `times` are seconds with oneflow under "oneflow"."""
+    scale = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}[unit]
+    row: dict[str, Any] = {
+        "what": what,
+        "unit": unit,
+        "ours": round(times["oneflow"] * scale, 3),
+        "peers": {name: round(value * scale, 3) for name, value in times.items() if name != "oneflow"},
+        "bounds": bounds,
+    }
+    if group:
+        row["group"] = group
+    print(json.dumps(row), flush=True)
