@@ -32,7 +32,7 @@ def cpu_name() -> str:
 
 def run(program: Path) -> list[Row]:
     print(f"== {program.relative_to(ROOT)}", flush=True)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "RUBYLIB": str(ROOT / "bindings" / "ruby" / "lib")}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([*INTERPRETERS[program.suffix], str(program)], cwd=program.parent, env=environment, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         raise SystemExit(f"{program} failed with status {done.returncode}")
