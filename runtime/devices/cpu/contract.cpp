@@ -1,0 +1,138 @@
+#include "contract.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "contract_gemm.h"
+#include "contract_problem.h"
+#include "host.h"
+
+namespace oneflow::cpu {
+namespace {
+
+// Whether the dimension `outer` continues `inner` in every operand, so that both are one.
+bool continues(const Dim& outer, const Dim& inner) {
+  for (int i = 0; i < kOperands; ++i) {
+    if (outer.strides[i] != inner.strides[i] * inner.size) return false;
+  }
+  return true;
+}
+
+// Sorts by the distance that a step covers in `operand` (then in `other`), and merges neighbours. The order of the
+// dimensions within a group is free.
+void canonicalize(DimGroup& group, Operand operand, Operand other) {
+  std::stable_sort(group.dims, group.dims + group.rank, [&](const Dim& x, const Dim& y) {
+    const int64_t x_step = std::abs(x.strides[operand]), y_step = std::abs(y.strides[operand]);
+    return x_step != y_step ? x_step > y_step : std::abs(x.strides[other]) > std::abs(y.strides[other]);
+  });
+  int kept = 0;
+  for (int d = 0; d < group.rank; ++d) {
+    if (kept > 0 && continues(group.dims[kept - 1], group.dims[d])) {
+      const int64_t size = group.dims[kept - 1].size * group.dims[d].size;
+      group.dims[kept - 1] = group.dims[d];
+      group.dims[kept - 1].size = size;
+    } else {
+      group.dims[kept++] = group.dims[d];
+    }
+  }
+  group.rank = kept;
+}
+
+// Exchanges the roles of rows and columns: C' = B' A'.
+void swap_sides(Problem& problem) {
+  std::swap(problem.rows, problem.columns);
+  std::swap(problem.operands[kA], problem.operands[kB]);
+  for (DimGroup* group : {&problem.batch, &problem.rows, &problem.columns, &problem.depth}) {
+    for (int d = 0; d < group->rank; ++d) std::swap(group->dims[d].strides[kA], group->dims[d].strides[kB]);
+  }
+}
+
+int64_t innermost_step(const DimGroup& group) {
+  return group.rank == 0 ? INT64_MAX : std::abs(group.dims[group.rank - 1].strides[kC]);
+}
+
+// Kernels store whole vectors along rows: these should be next to each other in C, and there should be enough of them
+// to fill a vector.
+bool should_swap(const Problem& problem) {
+  constexpr int64_t kEnough = 16;
+  const int64_t rows = problem.rows.count, columns = problem.columns.count;
+  if (rows < kEnough && columns > rows) return true;
+  if (columns < kEnough && rows > columns) return false;
+  return innermost_step(problem.columns) < innermost_step(problem.rows);
+}
+
+bool accepts(const of_contraction& c) {
+  switch (c.dtype) {
+    case OF_FLOAT16:
+    case OF_BFLOAT16:
+      return c.compute == OF_FLOAT32;
+    case OF_INT8:
+    case OF_UINT8:
+    case OF_INT16:
+    case OF_UINT16:
+      return c.compute == OF_INT32;
+    case OF_UINT32:
+      return c.compute == OF_INT32 || c.compute == OF_UINT32;
+    case OF_UINT64:
+      return c.compute == OF_INT64 || c.compute == OF_UINT64;
+    default:
+      return c.compute == c.dtype;
+  }
+}
+
+// The descriptor's dimensions sorted into roles. A batch dimension that one side lacks is a row or a column.
+of_status sort_dims(const of_contraction& contraction, Problem& problem) {
+  struct Source {
+    const of_contraction_dim* dims;
+    int32_t count;
+    DimGroup* group;
+  };
+  const Source sources[] = {{contraction.batch, contraction.batch_count, &problem.batch},
+                            {contraction.m, contraction.m_count, &problem.rows},
+                            {contraction.n, contraction.n_count, &problem.columns},
+                            {contraction.k, contraction.k_count, &problem.depth}};
+  for (const Source& source : sources) {
+    if (source.count < 0 || source.count > OF_MAX_RANK)
+      return fail(OF_INVALID_ARGUMENT, "contraction: %d dimensions in one group", source.count);
+    int64_t bias_step = source.group == &problem.columns ? contraction.bias_stride : 0;
+    for (int d = source.count - 1; d >= 0; --d) {
+      const of_contraction_dim& dim = source.dims[d];
+      if (dim.size < 0) return fail(OF_INVALID_ARGUMENT, "contraction: a size is negative");
+      DimGroup* group = source.group;
+      if (group == &problem.batch && dim.stride_b == 0) group = &problem.rows;
+      if (group == &problem.batch && dim.stride_a == 0) group = &problem.columns;
+      if (dim.size != 1) group->add({dim.size, {dim.stride_a, dim.stride_b, dim.stride_c, bias_step}});
+      bias_step *= dim.size;
+    }
+  }
+  return OF_OK;
+}
+
+}  // namespace
+
+of_status contract(int32_t /*device*/, const of_contraction* contraction, of_stream /*stream*/) {
+  if (!accepts(*contraction) || contraction->epilogue != 0)
+    return fail(OF_UNSUPPORTED, "contraction: this combination of element types is not implemented");
+  Problem problem;
+  problem.dtype = contraction->dtype;
+  problem.operands[kA] = static_cast<const char*>(contraction->a);
+  problem.operands[kB] = static_cast<const char*>(contraction->b);
+  problem.operands[kC] = static_cast<const char*>(contraction->c);
+  problem.operands[kBias] = static_cast<const char*>(contraction->bias);
+  problem.c = static_cast<char*>(contraction->c);
+  problem.alpha = contraction->alpha;
+  problem.beta = contraction->beta;
+  const of_status status = sort_dims(*contraction, problem);
+  if (status != OF_OK) return status;
+  if (problem.batch.count == 0 || problem.rows.count == 0 || problem.columns.count == 0) return OF_OK;
+
+  canonicalize(problem.batch, kC, kA);
+  canonicalize(problem.rows, kC, kA);
+  canonicalize(problem.columns, kC, kB);
+  const Operand larger = problem.rows.count >= problem.columns.count ? kA : kB;
+  canonicalize(problem.depth, larger, larger == kA ? kB : kA);
+  if (should_swap(problem)) swap_sides(problem);
+  return gemm(problem);
+}
+
+}  // namespace oneflow::cpu

@@ -1,0 +1,254 @@
+#include "contract_gemm.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "contract_kernels.h"
+#include "element.h"
+#include "host.h"
+#include "scratch.h"
+#include "thread_pool.h"
+
+namespace oneflow::cpu {
+namespace {
+
+// The largest block of C that is computed at once: its panels of A and B take 1.5 MiB each. Smaller where the sums are
+// collected outside of C.
+constexpr int64_t kDirectBlock = 1024;
+constexpr int64_t kCollectedBlock = 512;
+// The depth of a panel in bytes: a panel of B then fills half of a 48 KiB first-level cache.
+constexpr int64_t kPanelDepthBytes = 1536;
+// Panels of A that one task walks for each panel of B: they stay in the second-level cache.
+constexpr int64_t kTaskPanels = 8;
+// Multiplications below which handing work to another thread costs more than it saves.
+constexpr int64_t kParallelWork = int64_t{1} << 20;
+// C is small enough to be kept several times, once per part of the depth, up to this many elements and parts.
+constexpr int64_t kSplitElements = 1 << 14;
+constexpr int64_t kSplitParts = 32;
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+template <class Task>
+void run(bool parallel, int64_t count, Task&& task) {
+  if (parallel) return parallel_for(count, task);
+  for (int64_t i = 0; i < count; ++i) task(i);
+}
+
+// Lengths of the runs of unit stride that begin at each offset.
+void fill_runs(const int64_t* offsets, int64_t count, int64_t* runs) {
+  for (int64_t i = count - 1; i >= 0; --i) {
+    runs[i] = i + 1 < count && offsets[i + 1] - offsets[i] == 1 ? runs[i + 1] + 1 : 1;
+  }
+}
+
+bool counts_up(const int64_t* offsets, int64_t count) {
+  for (int64_t i = 1; i < count; ++i) {
+    if (offsets[i] - offsets[i - 1] != 1) return false;
+  }
+  return true;
+}
+
+// One member of the batch.
+struct Member {
+  const char* a;
+  const char* b;
+  char* c;
+  const char* bias;
+};
+
+struct Block {
+  int64_t row, rows, column, columns;
+};
+
+class Gemm {
+ public:
+  Gemm(const Problem& problem, const ContractKernels& kernels)
+      : problem_(problem), kernels_(kernels), item_(item_size(problem.dtype)) {
+    const int64_t cells = problem.rows.count * problem.columns.count;
+    const int64_t panel_depth = kPanelDepthBytes / kernels.size;
+    depth_blocks_ = std::max<int64_t>(1, divide_up(problem.depth.count, panel_depth));
+    if (cells <= kSplitElements) parts_ = std::clamp<int64_t>(depth_blocks_ / 4, 1, kSplitParts);
+    is_direct_ = problem.is_plain() && parts_ == 1 && problem.depth.count > 0 && item_ == kernels.size &&
+                 problem.dtype != OF_BOOL;
+    block_ = is_direct_ ? kDirectBlock : kCollectedBlock;
+  }
+
+  bool run_all() const {
+    const int64_t members = problem_.batch.count;
+    const int64_t work = problem_.rows.count * problem_.columns.count * std::max<int64_t>(1, problem_.depth.count);
+    // Members one after the other, each on all threads, where each is large and there are few.
+    if (members == 1 || (members < 2 * thread_count() && work > 2 * kParallelWork)) {
+      for (int64_t i = 0; i < members; ++i) {
+        if (!run_member(i, work > kParallelWork)) return false;
+      }
+      return true;
+    }
+    const int64_t tasks = work > kParallelWork / members ? std::min<int64_t>(members, 4 * thread_count()) : 1;
+    std::atomic<bool> complete{true};
+    parallel_for(tasks, [&](int64_t task) {
+      for (int64_t i = members * task / tasks; i < members * (task + 1) / tasks; ++i) {
+        if (!run_member(i, false)) complete = false;
+      }
+    });
+    return complete;
+  }
+
+ private:
+  bool run_member(int64_t index, bool parallel) const {
+    Member member;
+    member.a = problem_.operands[kA] + item_ * offset_at(problem_.batch, kA, index);
+    member.b = problem_.operands[kB] + item_ * offset_at(problem_.batch, kB, index);
+    member.c = problem_.c + item_ * offset_at(problem_.batch, kC, index);
+    member.bias = problem_.operands[kBias];
+    for (int64_t column = 0; column < problem_.columns.count; column += block_) {
+      for (int64_t row = 0; row < problem_.rows.count; row += block_) {
+        const Block block{row, std::min(block_, problem_.rows.count - row), column,
+                          std::min(block_, problem_.columns.count - column)};
+        if (!run_block(member, block, parallel)) return false;
+      }
+    }
+    return true;
+  }
+
+  bool run_block(const Member& member, const Block& block, bool parallel) const {
+    const Scratch memory((2 * block.rows + 2 * block.columns) * static_cast<int64_t>(sizeof(int64_t)));
+    auto* row_offsets = static_cast<int64_t*>(memory.data());
+    if (row_offsets == nullptr) return false;
+    int64_t* column_offsets = row_offsets + block.rows;
+    fill_offsets(problem_.rows, kC, block.row, block.rows, row_offsets);
+    fill_offsets(problem_.columns, kC, block.column, block.columns, column_offsets);
+    const TileTarget target{member.c, row_offsets, column_offsets, block.rows, counts_up(row_offsets, block.rows),
+                            false};
+    if (is_direct_) return multiply(member, block, 0, depth_blocks_, target, parallel);
+    int64_t* bias_rows = column_offsets + block.columns;
+    int64_t* bias_columns = bias_rows + block.rows;
+    fill_offsets(problem_.rows, kBias, block.row, block.rows, bias_rows);
+    fill_offsets(problem_.columns, kBias, block.column, block.columns, bias_columns);
+    return collect(member, block,
+                   {target, block.columns, problem_.alpha, problem_.beta, member.bias, bias_rows, bias_columns},
+                   parallel);
+  }
+
+  // Sums outside of C, in the compute type, one set of them per part of the depth; then the last step.
+  bool collect(const Member& member, const Block& block, const FinishTarget& target, bool parallel) const {
+    const int64_t ld = block.rows;
+    const int64_t sums_bytes = ld * block.columns * kernels_.size;
+    const Scratch memory(parts_ * sums_bytes + (block.rows + block.columns) * static_cast<int64_t>(sizeof(int64_t)));
+    auto* offsets = static_cast<int64_t*>(memory.data());
+    if (offsets == nullptr) return false;
+    char* sums = reinterpret_cast<char*>(offsets + block.rows + block.columns);
+    for (int64_t i = 0; i < block.rows; ++i) offsets[i] = i;
+    for (int64_t j = 0; j < block.columns; ++j) offsets[block.rows + j] = j * ld;
+    const auto part_target = [&](int64_t part, bool accumulate) {
+      return TileTarget{sums + part * sums_bytes, offsets, offsets + block.rows, block.rows, true, accumulate};
+    };
+    if (problem_.depth.count == 0) {
+      std::memset(sums, 0, static_cast<size_t>(sums_bytes));
+    } else {
+      std::atomic<bool> complete{true};
+      run(parallel && parts_ > 1, parts_, [&](int64_t part) {
+        if (!multiply(member, block, depth_blocks_ * part / parts_, depth_blocks_ * (part + 1) / parts_,
+                      part_target(part, false), parallel)) {
+          complete = false;
+        }
+      });
+      if (!complete) return false;
+    }
+    for (int64_t part = 1; part < parts_; ++part) {
+      kernels_.finish(kernels_.dtype, sums + part * sums_bytes, ld,
+                      {part_target(0, true), block.columns, 1, 1, nullptr, nullptr, nullptr});
+    }
+    kernels_.finish(problem_.dtype, sums, ld, target);
+    return true;
+  }
+
+  // A block of C over the depth blocks [first, last).
+  bool multiply(const Member& member, const Block& block, int64_t first, int64_t last, const TileTarget& target,
+                bool parallel) const {
+    const int64_t max_depth = divide_up(problem_.depth.count, depth_blocks_);
+    const Panels a = panels(block.rows, kernels_.rows, max_depth, kernels_.rows);
+    const Panels b = panels(block.columns, kernels_.columns, max_depth, 0);
+    const Scratch tables((block.rows + block.columns + 4 * max_depth) * static_cast<int64_t>(sizeof(int64_t)));
+    const Scratch packed(a.count * a.bytes + b.count * b.bytes);
+    auto* a_rows = static_cast<int64_t*>(tables.data());
+    auto* a_panels = static_cast<char*>(packed.data());
+    if (a_rows == nullptr || a_panels == nullptr) return false;
+    char* b_panels = a_panels + a.count * a.bytes;
+    int64_t* b_columns = a_rows + block.rows;
+    int64_t* a_depth = b_columns + block.columns;
+    int64_t* b_depth = a_depth + max_depth;
+    int64_t* a_runs = b_depth + max_depth;
+    int64_t* b_runs = a_runs + max_depth;
+    fill_offsets(problem_.rows, kA, block.row, block.rows, a_rows);
+    fill_offsets(problem_.columns, kB, block.column, block.columns, b_columns);
+
+    const int64_t row_tasks = divide_up(a.count, kTaskPanels);
+    const int64_t column_tasks =
+        parallel ? std::clamp<int64_t>(4 * thread_count() / row_tasks, 1, std::max<int64_t>(1, b.count / 2)) : 1;
+    for (int64_t depth_block = first; depth_block < last; ++depth_block) {
+      const int64_t begin = problem_.depth.count * depth_block / depth_blocks_;
+      const int64_t depth = problem_.depth.count * (depth_block + 1) / depth_blocks_ - begin;
+      fill_offsets(problem_.depth, kA, begin, depth, a_depth);
+      fill_offsets(problem_.depth, kB, begin, depth, b_depth);
+      fill_runs(a_depth, depth, a_runs);
+      fill_runs(b_depth, depth, b_runs);
+      run(parallel, a.count + b.count, [&](int64_t i) {
+        if (i < a.count) {
+          const PanelSource source{member.a, a_rows + a.start(i), a_depth, a_runs};
+          kernels_.pack(problem_.dtype, source, a.width(i), kernels_.rows, depth, a_panels + i * a.bytes);
+        } else {
+          i -= a.count;
+          const PanelSource source{member.b, b_columns + b.start(i), b_depth, b_runs};
+          kernels_.pack(problem_.dtype, source, b.width(i), b.width(i), depth, b_panels + i * b.bytes);
+        }
+      });
+      run(parallel, row_tasks * column_tasks, [&](int64_t task) {
+        const int64_t row_task = task / column_tasks, column_task = task % column_tasks;
+        const int64_t row_begin = a.count * row_task / row_tasks, row_end = a.count * (row_task + 1) / row_tasks;
+        const int64_t end = b.count * (column_task + 1) / column_tasks;
+        for (int64_t j = b.count * column_task / column_tasks; j < end; ++j) {
+          for (int64_t i = row_begin; i < row_end; ++i) {
+            TileTarget tile = target;
+            tile.row_offsets += a.start(i);
+            tile.column_offsets += b.start(j);
+            tile.rows = a.width(i);
+            tile.accumulate = depth_block > first;
+            kernels_.tile[b.width(j)](depth, a_panels + i * a.bytes, b_panels + j * b.bytes, tile);
+          }
+        }
+      });
+    }
+    return true;
+  }
+
+  // How rows or columns are cut into panels: as even as possible, or all but the last of full width.
+  struct Panels {
+    int64_t total, count, bytes, full;
+
+    int64_t start(int64_t i) const { return full > 0 ? i * full : total * i / count; }
+    int64_t width(int64_t i) const { return (i + 1 == count ? total : start(i + 1)) - start(i); }
+  };
+  Panels panels(int64_t total, int64_t widest, int64_t depth, int64_t full) const {
+    // The room behind each panel is what packing may spill; it also keeps panels from falling on the same cache sets.
+    const int64_t bytes = divide_up(widest * depth * kernels_.size, 64) * 64 + kernels_.rows * kernels_.size;
+    return {total, divide_up(total, widest), bytes, full};
+  }
+
+  const Problem& problem_;
+  const ContractKernels& kernels_;
+  const int64_t item_;  // bytes of an element of the operands
+  int64_t depth_blocks_ = 1;
+  int64_t block_;           // rows and columns of the largest block
+  int64_t parts_ = 1;       // of the depth, each summed on its own
+  bool is_direct_ = false;  // tiles are stored straight into C
+};
+
+}  // namespace
+
+of_status gemm(const Problem& problem) {
+  if (Gemm(problem, contract_kernels(problem.dtype)).run_all()) return OF_OK;
+  return fail(OF_OUT_OF_MEMORY, "contraction: no working memory");
+}
+
+}  // namespace oneflow::cpu

@@ -1,0 +1,15 @@
+// Contractions by packing blocks of A and B into panels and multiplying those.
+#ifndef ONEFLOW_DEVICES_CPU_CONTRACT_GEMM_H_
+#define ONEFLOW_DEVICES_CPU_CONTRACT_GEMM_H_
+
+#include "contract_problem.h"
+
+namespace oneflow::cpu {
+
+// Any problem with at least one row, column and batch; no depth gives zeros. OutOfMemory without working memory, of
+// which a thread needs less than 8 MiB.
+of_status gemm(const Problem& problem);
+
+}  // namespace oneflow::cpu
+
+#endif  // ONEFLOW_DEVICES_CPU_CONTRACT_GEMM_H_

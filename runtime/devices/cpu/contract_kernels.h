@@ -1,0 +1,62 @@
+// The inner loops of contractions, one table per instruction set and compute type.
+#ifndef ONEFLOW_DEVICES_CPU_CONTRACT_KERNELS_H_
+#define ONEFLOW_DEVICES_CPU_CONTRACT_KERNELS_H_
+
+#include <oneflow/types.h>
+
+#include <cstdint>
+
+namespace oneflow::cpu {
+
+// A part of A or B: element (i, p) is data[rows[i] + depth[p]].
+struct PanelSource {
+  const void* data;
+  const int64_t* rows;
+  const int64_t* depth;
+  const int64_t* runs;  // runs[p]: how many depths from p on lie next to each other
+};
+
+// A block of C of `rows` x `columns`: element (i, j) is c[row_offsets[i] + column_offsets[j]].
+struct TileTarget {
+  void* c;
+  const int64_t* row_offsets;
+  const int64_t* column_offsets;
+  int64_t rows;
+  bool unit_rows;   // whether row_offsets count up by one
+  bool accumulate;  // add to C rather than replace it
+};
+
+// The last step where sums were collected outside of C: C = alpha * sum + beta * C + bias.
+struct FinishTarget {
+  TileTarget tile;
+  int64_t columns;
+  double alpha, beta;
+  const void* bias;  // NULL: none; else bias[bias_rows[i] + bias_columns[j]]
+  const int64_t* bias_rows;
+  const int64_t* bias_columns;
+};
+
+// One compute type T: float, double, uint32_t or uint64_t (integers wrap around).
+struct ContractKernels {
+  static constexpr int kMaxColumns = 14;
+
+  of_dtype dtype;   // T itself as an element type
+  int64_t size;     // bytes of T
+  int64_t rows;     // of a full tile
+  int64_t columns;  // of the widest tile
+
+  // Copies `count` rows by `depth` elements into a panel: T panel[depth][width], zero in rows from count to width. It
+  // may also write half of `rows` elements behind the panel.
+  void (*pack)(of_dtype dtype, const PanelSource& source, int64_t count, int64_t width, int64_t depth, void* panel);
+  // C tile of j columns from panels a[depth][rows] and b[depth][j], by j. C holds elements of T.
+  void (*tile[kMaxColumns + 1])(int64_t depth, const void* a, const void* b, const TileTarget& target);
+  // From T sums[column][ld] to C of `dtype`.
+  void (*finish)(of_dtype dtype, const void* sums, int64_t ld, const FinishTarget& target);
+};
+
+// The table for contractions of tensors of this dtype on this machine.
+const ContractKernels& contract_kernels(of_dtype dtype);
+
+}  // namespace oneflow::cpu
+
+#endif  // ONEFLOW_DEVICES_CPU_CONTRACT_KERNELS_H_

@@ -1,0 +1,44 @@
+#include "contract_problem.h"
+
+namespace oneflow::cpu {
+
+void fill_offsets(const DimGroup& group, Operand operand, int64_t start, int64_t count, int64_t* offsets) {
+  int64_t position[DimGroup::kMaximum];
+  int64_t offset = 0;
+  for (int d = group.rank - 1; d >= 0; --d) {
+    position[d] = start % group.dims[d].size;
+    start /= group.dims[d].size;
+    offset += position[d] * group.dims[d].strides[operand];
+  }
+  for (int64_t i = 0; i < count;) {
+    if (group.rank == 0) {
+      offsets[i++] = offset;
+      continue;
+    }
+    const Dim& inner = group.dims[group.rank - 1];
+    int64_t& inner_position = position[group.rank - 1];
+    for (; inner_position < inner.size && i < count; ++inner_position) {
+      offsets[i++] = offset;
+      offset += inner.strides[operand];
+    }
+    for (int d = group.rank - 1; d >= 0 && position[d] == group.dims[d].size; --d) {
+      offset -= group.dims[d].size * group.dims[d].strides[operand];
+      position[d] = 0;
+      if (d > 0) {
+        ++position[d - 1];
+        offset += group.dims[d - 1].strides[operand];
+      }
+    }
+  }
+}
+
+int64_t offset_at(const DimGroup& group, Operand operand, int64_t index) {
+  int64_t offset = 0;
+  for (int d = group.rank - 1; d >= 0; --d) {
+    offset += index % group.dims[d].size * group.dims[d].strides[operand];
+    index /= group.dims[d].size;
+  }
+  return offset;
+}
+
+}  // namespace oneflow::cpu

@@ -1,0 +1,53 @@
+// A contraction in normal form: no dimensions of size 1, neighbours merged, rows of C as near to unit stride as can be.
+#ifndef ONEFLOW_DEVICES_CPU_CONTRACT_PROBLEM_H_
+#define ONEFLOW_DEVICES_CPU_CONTRACT_PROBLEM_H_
+
+#include <oneflow/device_plugin.h>
+
+#include <cstdint>
+
+namespace oneflow::cpu {
+
+// Which of a dimension's strides.
+enum Operand { kA, kB, kC, kBias, kOperands };
+
+struct Dim {
+  int64_t size;
+  int64_t strides[kOperands];  // in elements; 0 where the operand lacks the dimension
+};
+
+// The dimensions of one role, outermost first.
+struct DimGroup {
+  // Every dimension of the descriptor has one role, and roles may be merged.
+  static constexpr int kMaximum = 4 * OF_MAX_RANK;
+
+  int rank = 0;
+  int64_t count = 1;  // the product of the sizes
+  Dim dims[kMaximum];
+
+  void add(const Dim& dim) {
+    dims[rank++] = dim;
+    count *= dim.size;
+  }
+};
+
+// C[batch, row, column] = alpha * sum over depth of A[batch, row, depth] * B[batch, depth, column] + beta * C + bias
+struct Problem {
+  of_dtype dtype;
+  DimGroup batch, rows, columns, depth;
+  const char* operands[kOperands];  // first elements; the bias may be NULL
+  char* c;
+  double alpha, beta;
+
+  // Whether C is the plain sum of products, so that kernels may store straight into it.
+  bool is_plain() const { return alpha == 1 && beta == 0 && operands[kBias] == nullptr; }
+};
+
+// Offsets of the elements [start, start + count) of a group within one operand, into `offsets`.
+void fill_offsets(const DimGroup& group, Operand operand, int64_t start, int64_t count, int64_t* offsets);
+// The offset of one element.
+int64_t offset_at(const DimGroup& group, Operand operand, int64_t index);
+
+}  // namespace oneflow::cpu
+
+#endif  // ONEFLOW_DEVICES_CPU_CONTRACT_PROBLEM_H_

@@ -1,0 +1,337 @@
+// Packing, tile products and the final store of contractions; compiled once per instruction set.
+#include "contract_kernels.h"
+#include "element.h"
+
+namespace oneflow::cpu::OF_ISA {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64;
+constexpr int kTileColumns = 14;  // 28 sums, two vectors of A and one of B: 31 of 32 registers
+#elif defined(__AVX2__)
+constexpr int kVectorBytes = 32;
+constexpr int kTileColumns = 6;  // 12 sums, two vectors of A and one of B: 15 of 16 registers
+#else
+constexpr int kVectorBytes = 16;
+constexpr int kTileColumns = 6;
+#endif
+
+template <class T>
+constexpr int kLanes = kVectorBytes / sizeof(T);
+template <class T>
+struct Vectors {
+  typedef T aligned __attribute__((vector_size(kVectorBytes)));
+  typedef T loose __attribute__((vector_size(kVectorBytes), aligned(alignof(T)), may_alias));
+};
+template <class T>
+using Vector = typename Vectors<T>::aligned;
+
+template <class T>
+inline Vector<T> load(const T* from) {
+  return *reinterpret_cast<const typename Vectors<T>::loose*>(from);
+}
+template <class T>
+inline void store(T* to, Vector<T> value) {
+  *reinterpret_cast<typename Vectors<T>::loose*>(to) = value;
+}
+
+// ------------------------------------------------------------------------------------------------ packing
+
+template <class T>
+struct LaneIndex;
+template <>
+struct LaneIndex<float> {
+  using type = int32_t;
+};
+template <>
+struct LaneIndex<uint32_t> {
+  using type = int32_t;
+};
+template <>
+struct LaneIndex<double> {
+  using type = int64_t;
+};
+template <>
+struct LaneIndex<uint64_t> {
+  using type = int64_t;
+};
+
+// Transposes a square of vectors in log2(lanes) rounds of perfect shuffles.
+template <class T>
+inline void transpose(Vector<T>* square) {
+  constexpr int lanes = kLanes<T>;
+  using Index = typename LaneIndex<T>::type;
+  Vector<Index> low, high;
+  for (int i = 0; i < lanes; ++i) {
+    low[i] = static_cast<Index>(i / 2 + i % 2 * lanes);
+    high[i] = low[i] + lanes / 2;
+  }
+  Vector<T> other[lanes];
+#pragma GCC unroll 4
+  for (int span = 1; span < lanes; span *= 2) {
+#pragma GCC unroll 16
+    for (int i = 0; i < lanes / 2; ++i) {
+      other[2 * i] = __builtin_shuffle(square[i], square[i + lanes / 2], low);
+      other[2 * i + 1] = __builtin_shuffle(square[i], square[i + lanes / 2], high);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < lanes; ++i) square[i] = other[i];
+  }
+}
+
+// Rows lie next to each other: each depth is one run.
+template <class T, class S>
+void pack_rows(const S* data, const PanelSource& source, int64_t count, int64_t width, int64_t depth, T* panel) {
+  constexpr int lanes = kLanes<T>;
+  data += source.rows[0];
+  for (int64_t p = 0; p < depth; ++p, panel += width) {
+    const S* from = data + source.depth[p];
+    if constexpr (is_same_type<S, T>) {
+      if (count == 2 * lanes) {
+        store(panel, load(from));
+        store(panel + lanes, load(from + lanes));
+        continue;
+      }
+    }
+    for (int64_t i = 0; i < count; ++i) panel[i] = convert<T>(from[i]);
+    for (int64_t i = count; i < width; ++i) panel[i] = T{0};
+  }
+}
+
+// Depths lie next to each other in runs: squares of rows are transposed in registers.
+template <class T, class S>
+void pack_runs(const S* data, const PanelSource& source, int64_t count, int64_t width, int64_t depth, T* panel) {
+  constexpr int lanes = kLanes<T>;
+  for (int64_t p = 0; p < depth;) {
+    const int64_t run = source.runs[p] < depth - p ? source.runs[p] : depth - p;
+    const S* from = data + source.depth[p];
+    int64_t done = 0;
+    for (; done + lanes <= run; done += lanes) {
+      T* to = panel + (p + done) * width;
+      // Squares that are wider than the panel is spill into the next depth. From right to left, and depth by depth,
+      // what they spill is overwritten by what belongs there.
+      for (int64_t first = (width - 1) / lanes * lanes; first >= 0; first -= lanes) {
+        Vector<T> square[lanes];
+        for (int i = 0; i < lanes; ++i) {
+          if (first + i >= count) {
+            square[i] = Vector<T>{};
+            continue;
+          }
+          const S* row = from + source.rows[first + i] + done;
+          if constexpr (is_same_type<S, T>) {
+            square[i] = load(row);
+          } else {
+            T line[lanes];
+            for (int lane = 0; lane < lanes; ++lane) line[lane] = convert<T>(row[lane]);
+            square[i] = load(line);
+          }
+        }
+        transpose<T>(square);
+        for (int i = 0; i < lanes; ++i) store(to + i * width + first, square[i]);
+      }
+    }
+    for (; done < run; ++done) {
+      T* to = panel + (p + done) * width;
+      for (int64_t i = 0; i < count; ++i) to[i] = convert<T>(from[source.rows[i] + done]);
+      for (int64_t i = count; i < width; ++i) to[i] = T{0};
+    }
+    p += run;
+  }
+}
+
+template <class T, class S>
+void pack_panel(const S* data, const PanelSource& source, int64_t count, int64_t width, int64_t depth, T* panel) {
+  bool unit_rows = true;
+  for (int64_t i = 1; i < count; ++i) unit_rows &= source.rows[i] - source.rows[i - 1] == 1;
+  if (unit_rows && (count > 1 || source.runs[0] == 1)) {
+    pack_rows(data, source, count, width, depth, panel);
+  } else {
+    pack_runs(data, source, count, width, depth, panel);
+  }
+}
+
+// The storage types that each compute type stands for.
+template <class T, class Visit>
+inline void visit_storage(of_dtype dtype, Visit&& visit) {
+  if constexpr (is_same_type<T, float>) {
+    switch (dtype) {
+      case OF_FLOAT16:
+        return visit(float16{});
+      case OF_BFLOAT16:
+        return visit(bfloat16{});
+      case OF_BOOL:
+        return visit(bool{});
+      default:
+        return visit(float{});
+    }
+  } else if constexpr (is_same_type<T, uint32_t>) {
+    switch (dtype) {
+      case OF_INT8:
+        return visit(int8_t{});
+      case OF_UINT8:
+        return visit(uint8_t{});
+      case OF_INT16:
+        return visit(int16_t{});
+      case OF_UINT16:
+        return visit(uint16_t{});
+      default:
+        return visit(uint32_t{});
+    }
+  } else {
+    return visit(T{});
+  }
+}
+
+template <class T>
+void pack(of_dtype dtype, const PanelSource& source, int64_t count, int64_t width, int64_t depth, void* panel) {
+  visit_storage<T>(dtype, [&](auto element) {
+    using S = decltype(element);
+    pack_panel(static_cast<const S*>(source.data), source, count, width, depth, static_cast<T*>(panel));
+  });
+}
+
+// ------------------------------------------------------------------------------------------------ tile products
+
+// Moves the sums of a tile to where C is: any strides, and fewer rows than a full tile.
+template <class T>
+__attribute__((noinline)) void scatter(const T* sums, int columns, const TileTarget& target) {
+  T* c = static_cast<T*>(target.c);
+  for (int j = 0; j < columns; ++j, sums += 2 * kLanes<T>) {
+    T* column = c + target.column_offsets[j];
+    if (target.unit_rows) {
+      column += target.row_offsets[0];
+      if (target.accumulate) {
+        for (int64_t i = 0; i < target.rows; ++i) column[i] += sums[i];
+      } else {
+        for (int64_t i = 0; i < target.rows; ++i) column[i] = sums[i];
+      }
+    } else if (target.accumulate) {
+      for (int64_t i = 0; i < target.rows; ++i) column[target.row_offsets[i]] += sums[i];
+    } else {
+      for (int64_t i = 0; i < target.rows; ++i) column[target.row_offsets[i]] = sums[i];
+    }
+  }
+}
+
+template <class T, int columns>
+void tile(int64_t depth, const void* panel_a, const void* panel_b, const TileTarget& target) {
+  constexpr int lanes = kLanes<T>;
+  const T* a = static_cast<const T*>(panel_a);
+  const T* b = static_cast<const T*>(panel_b);
+  const bool direct = target.unit_rows && target.rows == 2 * lanes;
+  if (direct) {
+#pragma GCC unroll 16
+    for (int j = 0; j < columns; ++j) {
+      const T* column = static_cast<T*>(target.c) + target.row_offsets[0] + target.column_offsets[j];
+      __builtin_prefetch(column, 1);
+      __builtin_prefetch(column + lanes, 1);
+    }
+  }
+  Vector<T> sums[columns][2] = {};
+  for (int64_t p = 0; p < depth; ++p, a += 2 * lanes, b += columns) {
+    const Vector<T> a0 = load(a), a1 = load(a + lanes);
+#pragma GCC unroll 16
+    for (int j = 0; j < columns; ++j) {
+      const Vector<T> b_j = b[j] - Vector<T>{};  // in all lanes; x - 0 is x, -0 included
+      sums[j][0] += a0 * b_j;
+      sums[j][1] += a1 * b_j;
+    }
+  }
+  if (!direct) {
+    alignas(kVectorBytes) T spilled[columns * 2 * lanes];
+#pragma GCC unroll 16
+    for (int j = 0; j < columns; ++j) {
+      store(spilled + 2 * j * lanes, sums[j][0]);
+      store(spilled + (2 * j + 1) * lanes, sums[j][1]);
+    }
+    return scatter(spilled, columns, target);
+  }
+  T* c = static_cast<T*>(target.c) + target.row_offsets[0];
+#pragma GCC unroll 16
+  for (int j = 0; j < columns; ++j) {
+    T* column = c + target.column_offsets[j];
+    if (target.accumulate) {
+      sums[j][0] += load(column);
+      sums[j][1] += load(column + lanes);
+    }
+    store(column, sums[j][0]);
+    store(column + lanes, sums[j][1]);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------ the last step
+
+template <class T>
+void finish(of_dtype dtype, const void* all_sums, int64_t ld, const FinishTarget& target) {
+  visit_storage<T>(dtype, [&](auto element) {
+    using S = decltype(element);
+    const TileTarget& tile = target.tile;
+    const T alpha = convert<T>(target.alpha), beta = convert<T>(target.beta);
+    const S* bias = static_cast<const S*>(target.bias);
+    for (int64_t j = 0; j < target.columns; ++j) {
+      const T* sums = static_cast<const T*>(all_sums) + j * ld;
+      S* column = static_cast<S*>(tile.c) + tile.column_offsets[j];
+      if (tile.unit_rows && target.alpha == 1 && target.beta == 0 && bias == nullptr) {
+        column += tile.row_offsets[0];
+        for (int64_t i = 0; i < tile.rows; ++i) column[i] = convert<S>(sums[i]);
+        continue;
+      }
+      for (int64_t i = 0; i < tile.rows; ++i) {
+        S& result = column[tile.row_offsets[i]];
+        T sum = alpha * sums[i];
+        if (target.beta != 0) sum += beta * convert<T>(result);
+        if (bias != nullptr) sum += convert<T>(bias[target.bias_rows[i] + target.bias_columns[j]]);
+        result = convert<S>(sum);
+      }
+    }
+  });
+}
+
+// ------------------------------------------------------------------------------------------------ the table
+
+template <class T, int columns>
+void fill_tiles(ContractKernels& kernels) {
+  kernels.tile[columns] = tile<T, columns>;
+  if constexpr (columns > 1) fill_tiles<T, columns - 1>(kernels);
+}
+
+template <class T>
+constexpr of_dtype natural_dtype = OF_FLOAT32;
+template <>
+constexpr of_dtype natural_dtype<double> = OF_FLOAT64;
+template <>
+constexpr of_dtype natural_dtype<uint32_t> = OF_UINT32;
+template <>
+constexpr of_dtype natural_dtype<uint64_t> = OF_UINT64;
+
+template <class T>
+const ContractKernels& table() {
+  static const ContractKernels kernels = [] {
+    ContractKernels filled{natural_dtype<T>, sizeof(T), 2 * kLanes<T>, kTileColumns, pack<T>, {}, finish<T>};
+    fill_tiles<T, kTileColumns>(filled);
+    return filled;
+  }();
+  return kernels;
+}
+
+}  // namespace
+
+const ContractKernels& contract_kernels(of_dtype dtype) {
+  switch (dtype) {
+    case OF_FLOAT64:
+      return table<double>();
+    case OF_INT64:
+    case OF_UINT64:
+      return table<uint64_t>();
+    // Sums of truths only ever grow, so that in floats they never come back to zero.
+    case OF_BOOL:
+    case OF_FLOAT16:
+    case OF_BFLOAT16:
+    case OF_FLOAT32:
+      return table<float>();
+    default:
+      return table<uint32_t>();
+  }
+}
+
+}  // namespace oneflow::cpu::OF_ISA
