@@ -29,7 +29,7 @@ MARK = "by codegen, do not edit"
 def banner(sources: Iterable[str]) -> str:
     """The words of a generated file's first line."""
     files = sorted(set(sources))
-    return f"generated from {files[0] if len(files) == 1 else 'opdefs/*.yaml'} {MARK}"
+    return f"generated from {files[0] if len(files) == 1 else 'opdefs'} {MARK}"
 
 
 class Templates:

@@ -138,3 +138,20 @@ def type_placeholders(says: str) -> list[str]:
 def source_files(ops: Collection[Op]) -> list[str]:
     """The definition files that records come from, sorted."""
     return sorted({op.location.file for op in ops})
+
+
+def fill(head: str, items: Collection[str], tail: str, width: int) -> str:
+    """`head` with comma-separated items, broken so that further lines begin below the first item.
+
+        fill("f(", ["int a", "int b"], ") {", 12)  gives  "f(int a,\\n  int b) {"
+    """
+    lines = [head]
+    for position, item in enumerate(items):
+        last = position == len(items) - 1
+        text = item + ("" if last else ",")
+        room = width - (len(tail) if last else 0)
+        if position and len(lines[-1]) + 1 + len(text) > room:
+            lines.append(" " * len(head) + text)
+        else:
+            lines[-1] += (" " if position else "") + text
+    return "\n".join(lines) + tail

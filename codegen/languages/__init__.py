@@ -1,0 +1,1 @@
+"""The targets, one package each; `codegen.discover` finds them."""

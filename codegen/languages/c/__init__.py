@@ -1,0 +1,161 @@
+"""The typed C API: `<oneflow/operators.h>`, inline functions over of_call()."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from codegen import signature as signatures
+from codegen.errors import TargetError
+from codegen.language import Language, Output
+from codegen.model import Argument, BaseType, Definitions, Op, Type
+from codegen.names import fill, identifier, source_files, wrap
+
+WIDTH = 120
+MAXIMUM_RESULTS = 8  # what of_call_new() has room for
+
+# The C type of a parameter and the function that makes an of_value of it; with "?" where the argument may be None.
+_PARAMETERS = {
+    "int": ("int64_t", "of_int_value"),
+    "int?": ("const int64_t*", "of_optional_int"),
+    "float": ("double", "of_float_value"),
+    "float?": ("const double*", "of_optional_float"),
+    "bool": ("bool", "of_bool_value"),
+    "bool?": ("const bool*", "of_optional_bool"),
+    "str": ("const char*", "of_string_value"),
+    "str?": ("const char*", "of_string_value"),
+    "dtype": ("of_dtype", "of_dtype_value"),
+    "dtype?": ("const of_dtype*", "of_optional_dtype"),
+    "device": ("of_device", "of_device_value"),
+    "device?": ("const of_device*", "of_optional_device"),
+    "Tensor": ("of_tensor", "of_tensor_value"),
+    "Tensor?": ("of_tensor", "of_tensor_value"),
+}
+_LISTS = {
+    "int": ("const int64_t*", "of_int_list_value"),
+    "int?": ("const int64_t*", "of_optional_int_list"),
+    "Tensor": ("const of_tensor*", "of_tensor_list_value"),
+}
+_RESERVED = frozenset({"default", "register", "auto", "int", "float", "bool", "signed", "short", "long", "double"})
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An argument in C: its parameters (two for a list), the of_value that is made of them, and its macro name."""
+
+    declarations: tuple[str, ...]
+    names: tuple[str, ...]
+    value: str
+    takes_any: bool  # a tensor or a number: OF_VALUE() in the macro
+
+
+@dataclass(frozen=True)
+class Form:
+    """One C function: the operator itself, its out form, or its in-place form."""
+
+    name: str
+    parameters: tuple[str, ...]
+    names: tuple[str, ...]
+    converted: tuple[str, ...]  # the names again, those that take any behind OF_VALUE()
+    values: str  # the of_values of the arguments
+    call: str  # "of_call_new" or "of_call_into"
+    targets: str  # the elements of its array of results
+
+    @property
+    def prototype(self) -> str:
+        return fill(f"static inline of_status {self.name}(", self.parameters, ") {", WIDTH)
+
+    @property
+    def macro(self) -> str | None:
+        if self.names == self.converted:
+            return None
+        return f"#define {self.name}({', '.join(self.names)}) {self.name}({', '.join(self.converted)})"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """All that the header says of one record."""
+
+    op: Op
+    comment: tuple[str, ...]
+    forms: tuple[Form, ...]
+
+    @property
+    def count(self) -> int:
+        return len(self.op.signature.arguments)
+
+
+class C(Language):
+    title = "C"
+    fence = "c"
+
+    def outputs(self, definitions: Definitions) -> Iterator[Output]:
+        entries = [self._entry(op) for op in definitions.ops]
+        text = self.templates.render("operators.h.j2", entries=entries, sources=source_files(definitions.ops))
+        yield Output("runtime/generated/include/oneflow/operators.h", text)
+
+    def _entry(self, op: Op) -> Entry:
+        if len(op.signature.results) > MAXIMUM_RESULTS:
+            raise TargetError(f"{op.full_name}: more than {MAXIMUM_RESULTS} results")
+        parameters = [parameter(argument) for argument in op.signature.arguments]
+        return Entry(
+            op,
+            tuple(self._comment(op)),
+            tuple(self._forms(op, parameters)),
+        )
+
+    def _comment(self, op: Op) -> Iterator[str]:
+        yield from wrap(op.summary, WIDTH, " * ")
+        yield " *"
+        yield f" *     {signatures.print_signature(op.signature)}"
+
+    def _forms(self, op: Op, parameters: list[Parameter]) -> Iterator[Form]:
+        name = "of_" + identifier(f"{self.names.of(op.name)}.{op.overload}" if op.overload else self.names.of(op.name))
+        results = [result.name or ("result" if position == 0 else f"result{position}")
+                   for position, result in enumerate(op.signature.results)]  # fmt: skip
+        for result in op.signature.results:
+            if result.type.is_list or not result.type.is_tensor:
+                raise TargetError(f"{op.full_name}: a result of type {result.type} has no C form")
+        names = [n for p in parameters for n in p.names]
+        converted = [f"OF_VALUE({n})" if p.takes_any else n for p in parameters for n in p.names]
+
+        def form(suffix: str, own: list[Parameter], outputs: list[str], call: str, targets: list[str]) -> Form:
+            given = [d.split()[-1].lstrip("*") for d in outputs]
+            return Form(
+                name + suffix,
+                (*(d for p in own for d in p.declarations), *outputs),
+                (*names, *given),
+                (*converted, *given),
+                fill("  const of_value args[] = {", [p.value for p in own], "};", WIDTH),
+                call,
+                ", ".join(targets),
+            )
+
+        yield form("", parameters, [f"of_tensor* {r}" for r in results], "of_call_new", results)
+        if op.has_out:
+            yield form("_out", parameters, [f"of_tensor {r}" for r in results], "of_call_into", results)
+        if op.has_in_place:
+            tensor = parameter(replace(self._receiver(op), type=Type(BaseType.TENSOR)))
+            own = [tensor if p.names == tensor.names else p for p in parameters]
+            converted = ["input" if n == "OF_VALUE(input)" else n for n in converted]
+            yield form("_", own, [], "of_call_into", ["input"])
+
+    @staticmethod
+    def _receiver(op: Op) -> Argument:
+        assert op.receiver is not None  # has_in_place says so
+        return op.receiver
+
+
+def parameter(argument: Argument) -> Parameter:
+    """How an argument of this type is passed in C."""
+    type_ = argument.type
+    name = f"{argument.name}_" if argument.name in _RESERVED else argument.name
+    if type_.base in (BaseType.OPERAND, BaseType.NUMBER) and not type_.is_list:
+        return Parameter((f"of_value {name}",), (name,), name, True)
+    word = "int" if type_.is_integer else type_.base.value
+    if type_.is_list:
+        c_type, make = _LISTS[word + "?" * (type_.optional and word == "int")]
+        count = f"{name}_count"
+        return Parameter((f"{c_type} {name}", f"size_t {count}"), (name, count), f"{make}({name}, {count})", False)
+    c_type, make = _PARAMETERS[word + "?" * type_.optional]
+    return Parameter((f"{c_type} {name}",), (name,), f"{make}({name})", False)
