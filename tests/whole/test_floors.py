@@ -1,0 +1,60 @@
+"""The runtime's floors: each includes only floors below it; backends see only the plugin header; nothing outside the language
+folders names a language."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+RUNTIME = ROOT / "runtime"
+FLOORS = [["base"], ["device"], ["tensor"], ["dispatch"], ["ops", "einsum"], ["parallel"], ["capi"]]
+HEIGHT = {name: height for height, names in enumerate(FLOORS) for name in names}
+INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^">]+)[">]', re.MULTILINE)
+
+
+def sources(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.suffix in (".h", ".hpp", ".cpp", ".c")]
+
+
+def included(path: Path) -> list[str]:
+    return INCLUDE.findall(path.read_text())
+
+
+@pytest.mark.parametrize("floor", [name for names in FLOORS for name in names if (RUNTIME / name).is_dir()])
+def test_includes_point_down(floor: str) -> None:
+    wrong = []
+    for path in sources(RUNTIME / floor):
+        for name in included(path):
+            other = name.removeprefix("runtime/").split("/")[0]
+            if other in HEIGHT and HEIGHT[other] > HEIGHT[floor]:
+                wrong.append(f"{path.relative_to(ROOT)} includes {name}")
+    assert not wrong
+
+
+def test_backends_see_only_the_plugin_header() -> None:
+    wrong = []
+    for path in sources(RUNTIME / "devices"):
+        for name in included(path):
+            first = name.removeprefix("runtime/").split("/")[0]
+            if first in HEIGHT or (name.startswith("oneflow/") and name not in ("oneflow/device_plugin.h", "oneflow/types.h")):
+                wrong.append(f"{path.relative_to(ROOT)} includes {name}")
+    assert not wrong
+
+
+def test_no_language_is_named_outside_its_folders() -> None:
+    """In the generator, its Makefile and the runtime: a language is found, never listed."""
+    names = [path.name for path in (ROOT / "codegen" / "languages").iterdir() if (path / "__init__.py").exists()]
+    spoken = [name for name in names if (ROOT / "bindings" / name).is_dir()]
+    assert len(spoken) >= 3
+    pattern = re.compile(rf"""["'/]({"|".join(spoken)})["'/]""")
+    core = [path for path in (ROOT / "codegen").rglob("*.py") if "languages" not in path.relative_to(ROOT / "codegen").parts]
+    wrong = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in [*core, ROOT / "Makefile", ROOT / "CMakeLists.txt"]
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert not wrong
