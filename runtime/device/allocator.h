@@ -6,25 +6,90 @@
 #include <oneflow/device_plugin.h>
 #include <oneflow/oneflow.h>
 
+#include <atomic>
 #include <mutex>
+#include <vector>
+
+#include "device/size_class.h"
 
 namespace oneflow {
 
 struct MemoryStatistics {
-  uint64_t in_use = 0, peak_in_use = 0, cached = 0, limit = 0;
+  uint64_t in_use = 0;       // bytes of the blocks that are given out
+  uint64_t peak_in_use = 0;  // small blocks count in steps of 64 KiB per thread
+  uint64_t cached = 0;       // bytes taken from the device that nobody uses
+  uint64_t limit = 0;
 };
 
+// Small blocks (up to 32 KiB) are cut from slabs, which stay with the allocator, and pass through a cache per thread,
+// so that neither giving nor taking one needs a lock. Larger ones come from the device one by one.
+//
+// Reuse needs no events: all work of a device goes through one stream, so whatever still uses a freed block is ordered
+// before its next owner's work.
 class Allocator {
  public:
-  Allocator(const of_device_table& table, int32_t device);
-  ~Allocator();
+  // Lives as long as the process: a thread that ends gives its cache back at any time.
+  static Allocator& create(const of_device_table& table, int32_t device);
+  Allocator(const Allocator&) = delete;
+  Allocator& operator=(const Allocator&) = delete;
 
-  // At least `bytes` bytes, 64-byte aligned. OutOfMemory after the cache was emptied and the memory-pressure callback
-  // had its chance.
+  // At least `bytes` bytes, 64-byte aligned; no bytes are a block as well. OutOfMemory after the cache was emptied and
+  // the memory-pressure callback had its chance.
   void* allocate(uint64_t bytes);
   // Takes back what allocate(bytes) gave.
   void deallocate(void* memory, uint64_t bytes) noexcept;
+
+  // Gives unused blocks back to the device, as far as they are not parts of slabs.
+  void empty_cache();
+  // Refuses allocations beyond so many bytes in use; 0 for none.
+  void set_limit(uint64_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
+  MemoryStatistics statistics();
+  void reset_peak();
+
+  static constexpr uint64_t kSmallLimit = 32 << 10;
+
+ private:
+  friend struct ThreadCaches;
+  struct Block {
+    void* memory;
+    uint64_t freed_at;  // for throwing away the oldest
+  };
+
+  Allocator(const of_device_table& table, int32_t device, int slot);
+
+  void* allocate_slowly(uint64_t bytes);
+  void deallocate_slowly(void* memory, uint64_t bytes) noexcept;
+  // NULL when there is no memory, or the limit is reached.
+  void* try_allocate(int size_class);
+  void* take_cached(int size_class);
+  int take_small(int size_class, void** blocks, int wanted);
+  void give_small(int size_class, void* const* blocks, int count) noexcept;
+  bool cut_slab(int size_class);
+  void trim_cache(uint64_t bytes) noexcept;
+  void change_in_use(int64_t bytes) noexcept;
+  uint64_t in_use();
+
+  static void lock_all() noexcept;
+  static void unlock_all() noexcept;
+
+  const of_device_table& table_;
+  const int32_t device_;
+  const int slot_;             // which of each thread's caches is this allocator's
+  uint64_t cache_limit_;       // large blocks beyond it are given back
+  Allocator* next_ = nullptr;  // all allocators form a list
+  std::mutex mutex_;           // of the lists below
+  std::vector<Block> free_[kClassCount];
+  uint64_t cut_[size_class(kSmallLimit) + 1] = {};  // small blocks that there are, free or not
+  uint64_t freed_large_ = 0;                        // bytes of large blocks in the lists
+  uint64_t ticks_ = 0;
+  std::atomic<int64_t> reserved_{0};  // bytes taken from the device
+  std::atomic<int64_t> in_use_{0};    // without what threads have not added yet
+  std::atomic<int64_t> peak_{0};
+  std::atomic<uint64_t> limit_{0};
 };
+
+// See of_set_memory_pressure_callback().
+void set_memory_pressure_callback(of_memory_pressure_callback callback, void* context);
 
 }  // namespace oneflow
 

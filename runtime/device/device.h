@@ -5,9 +5,9 @@
 #include <oneflow/device_plugin.h>
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
-#include <mutex>
 #include <vector>
 
 #include "device/allocator.h"
@@ -36,7 +36,7 @@ class Device {
  private:
   of_device id_;
   const of_device_table& table_;
-  Allocator allocator_;
+  Allocator& allocator_;
   std::once_flag stream_once_;
   of_stream stream_ = nullptr;
 };
@@ -53,9 +53,6 @@ std::vector<of_device> all_devices();
 
 // Loads a plugin from a shared library. DeviceError with the path and the reason.
 void load_device_plugin(const std::string& path);
-
-// What plugins get from the runtime.
-const of_host_table& host_table();
 
 }  // namespace oneflow
 

@@ -16,7 +16,7 @@ RandomState reserve_random(uint64_t count);
 
 // Starts the sequence of `seed` from its beginning.
 void manual_seed(uint64_t seed);
-// The seed of the last manual_seed(), or the one drawn from the system when the process started.
+// The seed of the last manual_seed(), or the fixed one that every process starts with.
 uint64_t initial_seed();
 
 RandomState random_state();

@@ -11,19 +11,25 @@
 
 namespace oneflow {
 
+class Allocator;
+
 // A piece of memory on one device: from the caching allocator, or foreign with a deleter.
 class Buffer final : public RefCounted<Buffer> {
  public:
   // Uninitialised memory. OutOfMemory, or the device's error.
   static Ref<Buffer> allocate(of_device device, uint64_t bytes);
-  // Takes over foreign memory: `deleter(context)` runs once, when the buffer goes.
-  static Ref<Buffer> adopt(of_device device, void* data, uint64_t bytes, of_deleter deleter, void* context,
-                           bool read_only);
+  // Over foreign memory.
+  static Ref<Buffer> adopt(of_device device, void* data, uint64_t bytes, bool read_only);
+  // From now on the foreign memory belongs to the buffer: `deleter(context)` runs once, when the buffer goes.
+  void set_deleter(of_deleter deleter, void* context) {
+    deleter_ = deleter;
+    context_ = context;
+  }
 
   void* data() const { return data_; }
   uint64_t bytes() const { return bytes_; }
   of_device device() const { return device_; }
-  bool is_foreign() const { return is_foreign_; }
+  bool is_foreign() const { return allocator_ == nullptr; }
   bool is_read_only() const { return is_read_only_; }
   // Whether somebody outside may write the memory at any time, so that it must not be shared lazily.
   bool is_exposed() const { return is_exposed_.load(std::memory_order_relaxed); }
@@ -39,9 +45,9 @@ class Buffer final : public RefCounted<Buffer> {
   void* data_ = nullptr;
   uint64_t bytes_ = 0;
   of_device device_{};
-  bool is_foreign_ = false;
   bool is_read_only_ = false;
   std::atomic<bool> is_exposed_{false};
+  Allocator* allocator_ = nullptr;  // where the memory came from; NULL for foreign memory
   of_deleter deleter_ = nullptr;
   void* context_ = nullptr;
 };

@@ -93,10 +93,6 @@ class Tensor final : public of_tensor_object, public RefCounted<Tensor> {
 inline Tensor* to_tensor(of_tensor handle) { return static_cast<Tensor*>(handle); }
 inline of_tensor to_handle(Tensor* tensor) { return tensor; }
 
-// Whether a write to `a` may change an element of `b`. EXACT: they are the same elements in the same order.
-enum class Overlap { kNone, kExact, kPartial };
-Overlap overlap(const Tensor& a, const Tensor& b);
-
 }  // namespace oneflow
 
 #endif  // ONEFLOW_TENSOR_TENSOR_H_

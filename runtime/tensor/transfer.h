@@ -2,6 +2,8 @@
 #ifndef ONEFLOW_TENSOR_TRANSFER_H_
 #define ONEFLOW_TENSOR_TRANSFER_H_
 
+#include <vector>
+
 #include "tensor/tensor.h"
 
 namespace oneflow {
@@ -17,15 +19,11 @@ TensorRef copy_to_device(const Tensor& tensor, of_device device);
 
 // The only element. InvalidArgument unless there is exactly one.
 of_scalar item(const Tensor& tensor);
-// The integers of a tensor of an integer dtype or bool, row-major.
-Shape read_integers(const Tensor& tensor);
+// The elements of a tensor of an integer dtype or bool, row-major.
+std::vector<int64_t> read_integers(const Tensor& tensor);
 
 // Same shape, same dtype, all elements equal.
 bool equal(const Tensor& a, const Tensor& b);
-
-// Copies `sizes` elements of `element_bytes` each between two host layouts; strides in elements.
-void copy_strided(void* destination, Sizes destination_strides, const void* source, Sizes source_strides, Sizes sizes,
-                  int64_t element_bytes);
 
 }  // namespace oneflow
 

@@ -1,0 +1,102 @@
+#include "base/dtype.h"
+
+#include <string>
+
+#include "base/error.h"
+
+namespace oneflow {
+
+const DTypeInfo kDTypes[OF_DTYPE_COUNT] = {
+    {"bool", 1, Category::kBool, false},        {"uint8", 1, Category::kInteger, false},
+    {"int8", 1, Category::kInteger, true},      {"int16", 2, Category::kInteger, true},
+    {"int32", 4, Category::kInteger, true},     {"int64", 8, Category::kInteger, true},
+    {"uint16", 2, Category::kInteger, false},   {"uint32", 4, Category::kInteger, false},
+    {"uint64", 8, Category::kInteger, false},   {"float16", 2, Category::kFloating, true},
+    {"bfloat16", 2, Category::kFloating, true}, {"float32", 4, Category::kFloating, true},
+    {"float64", 8, Category::kFloating, true},
+};
+
+of_dtype parse_dtype(std::string_view name) {
+  std::string names;
+  for (int i = 0; i < OF_DTYPE_COUNT; ++i) {
+    if (name == kDTypes[i].name) return static_cast<of_dtype>(i);
+    names += i ? ", " : "";
+    names += kDTypes[i].name;
+  }
+  fail(OF_DTYPE_ERROR, "there is no dtype '%s'; there are %s", std::string(name).c_str(), names.c_str());
+}
+
+of_dtype promote_types(of_dtype a, of_dtype b) {
+  if (a == b) return a;
+  if (category(a) > category(b)) std::swap(a, b);
+  if (is_floating(b)) {
+    if (!is_floating(a)) return b;
+    if (dtype_size(a) == dtype_size(b)) return OF_FLOAT32;  // the two formats of 16 bits
+    return dtype_size(a) > dtype_size(b) ? a : b;
+  }
+  for (of_dtype dtype : {a, b})
+    if (is_integral(dtype) && !kDTypes[dtype].is_signed && dtype_size(dtype) > 1) return OF_DTYPE_COUNT;
+  if (category(a) == Category::kBool) return b;
+  if (kDTypes[a].is_signed != kDTypes[b].is_signed) {
+    const of_dtype with_sign = kDTypes[a].is_signed ? a : b;
+    return with_sign == OF_INT8 ? OF_INT16 : with_sign;  // the other one is uint8
+  }
+  return dtype_size(a) > dtype_size(b) ? a : b;
+}
+
+Category category(of_scalar_kind kind) {
+  switch (kind) {
+    case OF_SCALAR_BOOL:
+      return Category::kBool;
+    case OF_SCALAR_FLOAT:
+      return Category::kFloating;
+    case OF_SCALAR_INT:
+    case OF_SCALAR_UINT:
+      break;
+  }
+  return Category::kInteger;
+}
+
+namespace {
+
+of_dtype promote_or_fail(of_dtype a, of_dtype b) {
+  const of_dtype both = promote_types(a, b);
+  if (both == OF_DTYPE_COUNT) fail(OF_DTYPE_ERROR, "%s and %s have no common dtype", dtype_name(a), dtype_name(b));
+  return both;
+}
+
+// What operands of a lower rank change about the type of those above: a floating type joins integers, anything joins
+// bool.
+of_dtype combine_ranks(of_dtype upper, of_dtype lower) {
+  if (upper == OF_DTYPE_COUNT) return lower;
+  if (lower == OF_DTYPE_COUNT || category(lower) <= category(upper)) return upper;
+  return promote_or_fail(upper, lower);
+}
+
+}  // namespace
+
+void Promotion::add(Rank rank, of_dtype dtype) {
+  found_[rank] = found_[rank] == OF_DTYPE_COUNT ? dtype : promote_or_fail(found_[rank], dtype);
+}
+
+void Promotion::add_tensor(of_dtype dtype, bool has_dimensions) {
+  add(has_dimensions ? kDimensioned : kZeroDim, dtype);
+}
+
+void Promotion::add_number(of_scalar_kind kind, of_dtype default_dtype) {
+  switch (category(kind)) {
+    case Category::kBool:
+      return add(kNumber, OF_BOOL);
+    case Category::kInteger:
+      return add(kNumber, OF_INT64);
+    case Category::kFloating:
+      return add(kNumber, default_dtype);
+  }
+}
+
+of_dtype Promotion::result() const {
+  const of_dtype found = combine_ranks(found_[kDimensioned], combine_ranks(found_[kZeroDim], found_[kNumber]));
+  return found == OF_DTYPE_COUNT ? OF_BOOL : found;
+}
+
+}  // namespace oneflow

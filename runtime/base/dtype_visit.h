@@ -1,0 +1,52 @@
+// From an of_dtype to the C++ type that stores it.
+#ifndef ONEFLOW_BASE_DTYPE_VISIT_H_
+#define ONEFLOW_BASE_DTYPE_VISIT_H_
+
+#include <oneflow/types.h>
+
+#include <type_traits>
+
+#include "base/error.h"
+#include "base/half.h"
+
+namespace oneflow {
+
+// Calls visitor(std::type_identity<T>{}) with T being float for OF_FLOAT32, Float16 for OF_FLOAT16, bool for OF_BOOL …
+template <class Visitor>
+decltype(auto) visit_dtype(of_dtype dtype, Visitor&& visitor) {
+  switch (dtype) {
+    case OF_BOOL:
+      return visitor(std::type_identity<bool>{});
+    case OF_UINT8:
+      return visitor(std::type_identity<uint8_t>{});
+    case OF_INT8:
+      return visitor(std::type_identity<int8_t>{});
+    case OF_INT16:
+      return visitor(std::type_identity<int16_t>{});
+    case OF_INT32:
+      return visitor(std::type_identity<int32_t>{});
+    case OF_INT64:
+      return visitor(std::type_identity<int64_t>{});
+    case OF_UINT16:
+      return visitor(std::type_identity<uint16_t>{});
+    case OF_UINT32:
+      return visitor(std::type_identity<uint32_t>{});
+    case OF_UINT64:
+      return visitor(std::type_identity<uint64_t>{});
+    case OF_FLOAT16:
+      return visitor(std::type_identity<Float16>{});
+    case OF_BFLOAT16:
+      return visitor(std::type_identity<BFloat16>{});
+    case OF_FLOAT32:
+      return visitor(std::type_identity<float>{});
+    case OF_FLOAT64:
+      return visitor(std::type_identity<double>{});
+    case OF_DTYPE_COUNT:
+      break;
+  }
+  fail(OF_INTERNAL_ERROR, "there is no dtype number %d", static_cast<int>(dtype));
+}
+
+}  // namespace oneflow
+
+#endif  // ONEFLOW_BASE_DTYPE_VISIT_H_

@@ -1,0 +1,96 @@
+#include "base/error.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+namespace oneflow {
+namespace {
+
+// A plain array rather than a string: usable without memory, and while the thread's destructors run.
+constexpr size_t kLongestText = 4096;
+thread_local char last_text[kLongestText] = "";
+
+std::string format_arguments(const char* format, va_list arguments) {
+  va_list copy;
+  va_copy(copy, arguments);
+  const int length = std::vsnprintf(nullptr, 0, format, copy);
+  va_end(copy);
+  std::string text(length > 0 ? static_cast<size_t>(length) : 0, '\0');
+  std::vsnprintf(text.data(), text.size() + 1, format, arguments);
+  return text;
+}
+
+}  // namespace
+
+std::string format_text(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  std::string text = format_arguments(format, arguments);
+  va_end(arguments);
+  return text;
+}
+
+void fail(of_status status, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  std::string text = format_arguments(format, arguments);
+  va_end(arguments);
+  throw Error(status, std::move(text));
+}
+
+const char* status_name(of_status status) noexcept {
+  switch (status) {
+    case OF_OK:
+      return "Ok";
+    case OF_INVALID_ARGUMENT:
+      return "InvalidArgument";
+    case OF_TYPE_MISMATCH:
+      return "TypeMismatch";
+    case OF_SHAPE_ERROR:
+      return "ShapeError";
+    case OF_DTYPE_ERROR:
+      return "DTypeError";
+    case OF_INDEX_OUT_OF_RANGE:
+      return "IndexOutOfRange";
+    case OF_DEVICE_ERROR:
+      return "DeviceError";
+    case OF_OUT_OF_MEMORY:
+      return "OutOfMemory";
+    case OF_UNSUPPORTED:
+      return "Unsupported";
+    case OF_COMMUNICATION_ERROR:
+      return "CommunicationError";
+    case OF_INTERNAL_ERROR:
+      return "InternalError";
+  }
+  return "UnknownError";
+}
+
+const char* last_error() noexcept { return last_text; }
+
+of_status set_last_error(of_status status, const char* text) noexcept {
+  size_t length = strnlen(text, kLongestText - 1);
+  // Cut between characters, not inside of one: UTF-8 continuation bytes are 10xxxxxx.
+  if (text[length] != '\0')
+    while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80) --length;
+  std::memmove(last_text, text, length);
+  last_text[length] = '\0';
+  return status;
+}
+
+of_status record_current_exception() noexcept {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return set_last_error(error.status(), error.what());
+  } catch (const std::bad_alloc&) {
+    return set_last_error(OF_OUT_OF_MEMORY, "out of host memory");
+  } catch (const std::exception& error) {
+    return set_last_error(OF_INTERNAL_ERROR, error.what());
+  } catch (...) {
+    return set_last_error(OF_INTERNAL_ERROR, "an exception of unknown type");
+  }
+}
+
+}  // namespace oneflow

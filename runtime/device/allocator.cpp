@@ -1,0 +1,321 @@
+#include "device/allocator.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/per_thread.h"
+#include "base/sanitizer.h"
+
+namespace oneflow {
+
+namespace {
+
+constexpr int kSlots = 8;  // allocators with caches per thread; later ones go to their lists, under the lock
+constexpr int kSmallClasses = size_class(Allocator::kSmallLimit) + 1;
+constexpr int kMostCached = 64;                      // blocks of a class in a thread's cache …
+constexpr uint64_t kMostCachedBytes = 64 << 10;      // … and their bytes
+constexpr uint64_t kSlabBytes = 128 << 10;           // what small blocks are cut from
+constexpr int64_t kUncounted = 64 << 10;             // what a thread may keep out of the common count
+constexpr uint64_t kCacheWithoutTotal = 1ull << 30;  // for devices that do not say how much memory they have
+
+constexpr int most_cached(int size_class) {
+  return static_cast<int>(std::clamp<uint64_t>(kMostCachedBytes / class_bytes(size_class), 4, kMostCached));
+}
+
+// The blocks of one allocator that one thread keeps at hand.
+struct ThreadCache {
+  // Bytes given out minus bytes taken back by this thread, as far as not added to the common count. Only its thread
+  // writes.
+  std::atomic<int64_t> in_use{0};
+  int count[kSmallClasses] = {};
+  void* blocks[kSmallClasses][kMostCached];
+
+  // Returns what is to be added to the common count: mostly nothing.
+  int64_t add(int64_t bytes) {
+    const int64_t sum = in_use.load(std::memory_order_relaxed) + bytes;
+    const bool is_much = sum > kUncounted || sum < -kUncounted;
+    in_use.store(is_much ? 0 : sum, std::memory_order_relaxed);
+    return is_much ? sum : 0;
+  }
+};
+
+std::mutex creation_mutex;
+Allocator* newest = nullptr;
+int allocator_count = 0;
+std::atomic<Allocator*> allocators[kSlots];  // by slot, for threads that end
+
+struct PressureCallback {
+  of_memory_pressure_callback function = nullptr;
+  void* context = nullptr;
+};
+std::mutex pressure_mutex;
+PressureCallback pressure_callback;
+
+}  // namespace
+
+struct ThreadCaches {
+  ThreadCache* of[kSlots] = {};
+
+  void retire() noexcept {
+    for (int slot = 0; slot < kSlots; ++slot) {
+      ThreadCache* cache = of[slot];
+      if (!cache) continue;
+      Allocator& allocator = *allocators[slot].load(std::memory_order_acquire);
+      for (int c = 0; c < kSmallClasses; ++c) allocator.give_small(c, cache->blocks[c], cache->count[c]);
+      allocator.change_in_use(cache->in_use.load(std::memory_order_relaxed));
+      delete cache;
+    }
+  }
+};
+
+namespace {
+
+ThreadCache* existing_cache(int slot) {
+  ThreadCaches* caches = PerThread<ThreadCaches>::get();
+  return caches && slot < kSlots ? caches->of[slot] : nullptr;
+}
+
+ThreadCache* cache_of_thread(int slot) {
+  ThreadCaches* caches = PerThread<ThreadCaches>::get();
+  if (!caches || slot >= kSlots) return nullptr;
+  if (!caches->of[slot]) caches->of[slot] = new (std::nothrow) ThreadCache;
+  return caches->of[slot];
+}
+
+}  // namespace
+
+Allocator& Allocator::create(const of_device_table& table, int32_t device) {
+  const std::lock_guard lock(creation_mutex);
+  // A fork while another thread holds a lock would leave it locked in the child for ever.
+  if (!newest) pthread_atfork(lock_all, unlock_all, unlock_all);
+  Allocator* allocator = new Allocator(table, device, allocator_count);
+  if (allocator_count < kSlots) allocators[allocator_count].store(allocator, std::memory_order_release);
+  ++allocator_count;
+  allocator->next_ = newest;
+  newest = allocator;
+  return *allocator;
+}
+
+void Allocator::lock_all() noexcept {
+  creation_mutex.lock();
+  pressure_mutex.lock();
+  for (Allocator* allocator = newest; allocator; allocator = allocator->next_) allocator->mutex_.lock();
+}
+
+void Allocator::unlock_all() noexcept {
+  for (Allocator* allocator = newest; allocator; allocator = allocator->next_) allocator->mutex_.unlock();
+  pressure_mutex.unlock();
+  creation_mutex.unlock();
+}
+
+Allocator::Allocator(const of_device_table& table, int32_t device, int slot)
+    : table_(table), device_(device), slot_(slot), cache_limit_(kCacheWithoutTotal) {
+  of_device_info info{};
+  if (table.get_info && table.get_info(device, &info) == OF_OK && info.total_memory)
+    cache_limit_ = info.total_memory / 4;
+}
+
+void* Allocator::allocate(uint64_t bytes) {
+  if (bytes <= kSmallLimit) [[likely]] {
+    ThreadCache* cache = existing_cache(slot_);
+    const int c = size_class(bytes);
+    if (cache && cache->count[c]) [[likely]] {
+      void* memory = cache->blocks[c][--cache->count[c]];
+      if (const int64_t change = cache->add(static_cast<int64_t>(class_bytes(c)))) change_in_use(change);
+      if (table_.host_accessible) unpoison_memory(memory, bytes);
+      return memory;
+    }
+  }
+  return allocate_slowly(bytes);
+}
+
+void Allocator::deallocate(void* memory, uint64_t bytes) noexcept {
+  const int c = size_class(bytes);
+  if (table_.host_accessible) poison_memory(memory, class_bytes(c));
+  if (bytes <= kSmallLimit) [[likely]] {
+    ThreadCache* cache = existing_cache(slot_);
+    if (cache && cache->count[c] < most_cached(c)) [[likely]] {
+      cache->blocks[c][cache->count[c]++] = memory;
+      if (const int64_t change = cache->add(-static_cast<int64_t>(class_bytes(c)))) change_in_use(change);
+      return;
+    }
+  }
+  deallocate_slowly(memory, bytes);
+}
+
+void* Allocator::allocate_slowly(uint64_t bytes) {
+  if (bytes <= kLargestBlock) {
+    const int c = size_class(bytes);
+    void* memory = try_allocate(c);
+    if (!memory) {
+      PressureCallback callback;
+      {
+        const std::lock_guard lock(pressure_mutex);
+        callback = pressure_callback;
+      }
+      if (callback.function && callback.function(callback.context, bytes)) memory = try_allocate(c);
+    }
+    if (memory) {
+      if (table_.host_accessible) unpoison_memory(memory, bytes);
+      return memory;
+    }
+  }
+  const MemoryStatistics now = statistics();
+  const std::string limit = now.limit ? format_text(" of at most %lu", now.limit) : "";
+  fail(OF_OUT_OF_MEMORY, "%s:%d has no memory for %lu bytes; %lu%s are in use", table_.name, device_, bytes, now.in_use,
+       limit.c_str());
+}
+
+void* Allocator::try_allocate(int size_class) {
+  const auto bytes = static_cast<int64_t>(class_bytes(size_class));
+  const uint64_t limit = limit_.load(std::memory_order_relaxed);
+  if (limit && in_use() + static_cast<uint64_t>(bytes) > limit) return nullptr;
+
+  if (size_class < kSmallClasses) {
+    ThreadCache* cache = cache_of_thread(slot_);
+    void* blocks[kMostCached];
+    const int taken = take_small(size_class, blocks, cache ? (most_cached(size_class) + 1) / 2 : 1);
+    if (taken == 0) return nullptr;
+    for (int i = 1; i < taken; ++i) cache->blocks[size_class][cache->count[size_class]++] = blocks[i];
+    change_in_use(bytes);
+    return blocks[0];
+  }
+
+  void* memory = take_cached(size_class);
+  if (!memory) {
+    if (table_.allocate(device_, bytes, &memory) != OF_OK) {
+      empty_cache();
+      if (table_.allocate(device_, bytes, &memory) != OF_OK) return nullptr;
+    }
+    reserved_.fetch_add(bytes, std::memory_order_relaxed);
+  }
+  change_in_use(bytes);
+  return memory;
+}
+
+void Allocator::deallocate_slowly(void* memory, uint64_t bytes) noexcept {
+  const int c = size_class(bytes);
+  const uint64_t block_bytes = class_bytes(c);
+  change_in_use(-static_cast<int64_t>(block_bytes));
+  if (c >= kSmallClasses) {
+    try {
+      const std::lock_guard lock(mutex_);
+      free_[c].push_back({memory, ++ticks_});
+      freed_large_ += block_bytes;
+    } catch (...) {  // no memory for the list
+      table_.deallocate(device_, memory, block_bytes);
+      reserved_.fetch_sub(static_cast<int64_t>(block_bytes), std::memory_order_relaxed);
+      return;
+    }
+    return trim_cache(cache_limit_);
+  }
+  ThreadCache* cache = cache_of_thread(slot_);
+  if (!cache) return give_small(c, &memory, 1);
+  if (cache->count[c] == most_cached(c)) {
+    const int kept = cache->count[c] / 2;
+    give_small(c, cache->blocks[c] + kept, cache->count[c] - kept);
+    cache->count[c] = kept;
+  }
+  cache->blocks[c][cache->count[c]++] = memory;
+}
+
+void* Allocator::take_cached(int size_class) {
+  const std::lock_guard lock(mutex_);
+  std::vector<Block>& blocks = free_[size_class];
+  if (blocks.empty()) return nullptr;
+  void* memory = blocks.back().memory;
+  blocks.pop_back();
+  freed_large_ -= class_bytes(size_class);
+  return memory;
+}
+
+int Allocator::take_small(int size_class, void** blocks, int wanted) {
+  const std::lock_guard lock(mutex_);
+  std::vector<Block>& free = free_[size_class];
+  if (free.empty() && !cut_slab(size_class)) return 0;
+  const int taken = std::min(wanted, static_cast<int>(free.size()));
+  for (int i = 0; i < taken; ++i) {
+    blocks[i] = free.back().memory;
+    free.pop_back();
+  }
+  return taken;
+}
+
+void Allocator::give_small(int size_class, void* const* blocks, int count) noexcept {
+  // Never grows the list: cut_slab() made room for every block that there is.
+  const std::lock_guard lock(mutex_);
+  for (int i = 0; i < count; ++i) free_[size_class].push_back({blocks[i], 0});
+}
+
+bool Allocator::cut_slab(int size_class) {
+  const uint64_t bytes = class_bytes(size_class);
+  const uint64_t count = kSlabBytes / bytes;
+  std::vector<Block>& free = free_[size_class];
+  cut_[size_class] += count;
+  free.reserve(cut_[size_class]);
+  void* slab = nullptr;
+  if (table_.allocate(device_, kSlabBytes, &slab) != OF_OK) return false;
+  reserved_.fetch_add(static_cast<int64_t>(kSlabBytes), std::memory_order_relaxed);
+  for (uint64_t i = count; i-- > 0;) free.push_back({static_cast<char*>(slab) + i * bytes, 0});
+  if (table_.host_accessible) poison_memory(slab, kSlabBytes);
+  return true;
+}
+
+void Allocator::trim_cache(uint64_t bytes) noexcept {
+  while (true) {
+    Block oldest{nullptr, UINT64_MAX};
+    int oldest_class = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      if (freed_large_ <= bytes) return;
+      for (int c = kSmallClasses; c < kClassCount; ++c) {
+        if (free_[c].empty() || free_[c].front().freed_at > oldest.freed_at) continue;
+        oldest = free_[c].front();
+        oldest_class = c;
+      }
+      free_[oldest_class].erase(free_[oldest_class].begin());
+      freed_large_ -= class_bytes(oldest_class);
+    }
+    const uint64_t block_bytes = class_bytes(oldest_class);
+    if (table_.host_accessible) unpoison_memory(oldest.memory, block_bytes);
+    table_.deallocate(device_, oldest.memory, block_bytes);
+    reserved_.fetch_sub(static_cast<int64_t>(block_bytes), std::memory_order_relaxed);
+  }
+}
+
+void Allocator::empty_cache() { trim_cache(0); }
+
+void Allocator::change_in_use(int64_t bytes) noexcept {
+  const int64_t now = in_use_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  int64_t peak = peak_.load(std::memory_order_relaxed);
+  while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+  }
+}
+
+uint64_t Allocator::in_use() {
+  int64_t sum = in_use_.load(std::memory_order_relaxed);
+  if (slot_ < kSlots)
+    PerThread<ThreadCaches>::for_each([&](ThreadCaches& caches) {
+      if (const ThreadCache* cache = caches.of[slot_]) sum += cache->in_use.load(std::memory_order_relaxed);
+    });
+  return static_cast<uint64_t>(std::max<int64_t>(sum, 0));
+}
+
+MemoryStatistics Allocator::statistics() {
+  MemoryStatistics result;
+  result.in_use = in_use();
+  result.peak_in_use = std::max(result.in_use, static_cast<uint64_t>(peak_.load(std::memory_order_relaxed)));
+  const auto reserved = static_cast<uint64_t>(reserved_.load(std::memory_order_relaxed));
+  result.cached = reserved > result.in_use ? reserved - result.in_use : 0;
+  result.limit = limit_.load(std::memory_order_relaxed);
+  return result;
+}
+
+void Allocator::reset_peak() { peak_.store(static_cast<int64_t>(in_use()), std::memory_order_relaxed); }
+
+void set_memory_pressure_callback(of_memory_pressure_callback callback, void* context) {
+  const std::lock_guard lock(pressure_mutex);
+  pressure_callback = {callback, context};
+}
+
+}  // namespace oneflow

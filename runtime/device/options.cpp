@@ -1,0 +1,68 @@
+#include "device/options.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "base/error.h"
+#include "device/device.h"
+
+namespace oneflow {
+namespace {
+
+// The runtime's own options: switches.
+struct Switch {
+  const char* name;
+  std::atomic<bool> value;
+};
+Switch switches[] = {{"deterministic", false}, {"fallback_is_error", false}};
+const Switch& deterministic_switch = switches[0];
+const Switch& fallback_switch = switches[1];
+
+Switch* find_switch(const char* name) {
+  for (Switch& s : switches)
+    if (std::strcmp(s.name, name) == 0) return &s;
+  return nullptr;
+}
+
+// Asks one device of each type, for options belong to types. Whether one of them knew the option.
+template <class Ask>
+bool ask_devices(Ask ask) {
+  bool is_known = false;
+  for (const of_device id : all_devices()) {
+    if (id.index != 0) continue;
+    const of_status status = ask(get_device(id).table());
+    if (status == OF_UNSUPPORTED) continue;
+    check(status);
+    is_known = true;
+  }
+  return is_known;
+}
+
+[[noreturn]] void fail_unknown(const char* name) { fail(OF_INVALID_ARGUMENT, "there is no option '%s'", name); }
+
+}  // namespace
+
+void set_option(const char* name, int64_t value) {
+  if (Switch* found = find_switch(name)) {
+    if (value != 0 && value != 1) fail(OF_INVALID_ARGUMENT, "option %s must be 0 or 1, got %ld", name, value);
+    found->value.store(value != 0, std::memory_order_relaxed);
+    return;
+  }
+  const bool is_known = ask_devices(
+      [&](const of_device_table& table) { return table.set_option ? table.set_option(name, value) : OF_UNSUPPORTED; });
+  if (!is_known) fail_unknown(name);
+}
+
+int64_t get_option(const char* name) {
+  if (const Switch* found = find_switch(name)) return found->value.load(std::memory_order_relaxed);
+  int64_t value = 0;
+  const bool is_known = ask_devices(
+      [&](const of_device_table& table) { return table.get_option ? table.get_option(name, &value) : OF_UNSUPPORTED; });
+  if (!is_known) fail_unknown(name);
+  return value;
+}
+
+bool deterministic() { return deterministic_switch.value.load(std::memory_order_relaxed); }
+bool fallback_is_error() { return fallback_switch.value.load(std::memory_order_relaxed); }
+
+}  // namespace oneflow

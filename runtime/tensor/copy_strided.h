@@ -1,0 +1,15 @@
+// Copies between two layouts in host memory.
+#ifndef ONEFLOW_TENSOR_COPY_STRIDED_H_
+#define ONEFLOW_TENSOR_COPY_STRIDED_H_
+
+#include "base/shape.h"
+
+namespace oneflow {
+
+// Elements of `element_bytes` (1, 2, 4 or 8) each; strides in elements.
+void copy_strided(void* destination, Sizes destination_strides, const void* source, Sizes source_strides, Sizes sizes,
+                  int64_t element_bytes);
+
+}  // namespace oneflow
+
+#endif  // ONEFLOW_TENSOR_COPY_STRIDED_H_

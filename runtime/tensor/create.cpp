@@ -1,0 +1,106 @@
+#include "tensor/create.h"
+
+#include "base/error.h"
+#include "base/scalar.h"
+#include "device/copy.h"
+#include "device/device.h"
+#include "tensor/copy_strided.h"
+
+namespace oneflow {
+namespace {
+
+// The layout that a source describes, checked on its own and against its memory.
+struct Layout {
+  Shape sizes, strides;
+  Extent reach;  // in elements from the first one
+};
+
+Layout check_source(const of_tensor_source& source) {
+  if (!is_valid(source.dtype)) fail(OF_DTYPE_ERROR, "tensor: there is no dtype number %d", source.dtype);
+  if (source.rank < 0 || source.rank > OF_MAX_RANK)
+    fail(OF_SHAPE_ERROR, "tensor: the rank must be between 0 and %d, got %d", OF_MAX_RANK, source.rank);
+  if (source.rank > 0 && !source.sizes) fail(OF_INVALID_ARGUMENT, "tensor: sizes must not be NULL");
+  get_device(source.device);
+
+  Layout layout;
+  layout.sizes.assign({source.sizes, static_cast<size_t>(source.rank)});
+  count_bytes(layout.sizes, source.dtype);
+  if (source.strides)
+    layout.strides.assign({source.strides, static_cast<size_t>(source.rank)});
+  else
+    layout.strides = contiguous_strides(layout.sizes);
+  layout.reach = extent(layout.sizes, layout.strides);
+  if (layout.reach.highest < layout.reach.lowest) return layout;  // no elements
+
+  if (!source.data) fail(OF_INVALID_ARGUMENT, "tensor: data must not be NULL");
+  const int64_t available = static_cast<int64_t>(source.bytes / dtype_size(source.dtype));
+  int64_t first, last;
+  const bool overflows = __builtin_add_overflow(source.offset, layout.reach.lowest, &first) ||
+                         __builtin_add_overflow(source.offset, layout.reach.highest, &last);
+  if (overflows || first < 0 || last >= available)
+    fail(OF_SHAPE_ERROR, "tensor: shape %s with strides %s from offset %ld does not fit into memory of %ld elements",
+         to_text(layout.sizes).c_str(), to_text(layout.strides).c_str(), source.offset, available);
+  return layout;
+}
+
+TensorRef copy_source(const of_tensor_source& source, const Layout& layout) {
+  TensorRef tensor = Tensor::allocate(layout.sizes, source.dtype, source.device);
+  if (tensor->count() == 0) return tensor;
+  const int64_t width = dtype_size(source.dtype);
+  const char* first = static_cast<const char*>(source.data) + source.offset * width;
+  if (is_contiguous(layout.sizes, layout.strides)) {
+    copy_bytes(source.device, tensor->mutable_data(), source.device, first, tensor->bytes());
+    return tensor;
+  }
+  if (get_device(source.device).host_accessible()) {
+    copy_strided(tensor->mutable_data(), tensor->strides(), first, layout.strides, layout.sizes, width);
+    return tensor;
+  }
+  // The host cannot walk the strides: the copy keeps the layout, gaps included.
+  const uint64_t bytes = (layout.reach.highest - layout.reach.lowest + 1) * width;
+  Ref<Buffer> buffer = Buffer::allocate(source.device, bytes);
+  copy_bytes(source.device, buffer->data(), source.device, first + layout.reach.lowest * width, bytes);
+  return Tensor::over(Storage::create(std::move(buffer)), source.dtype, layout.sizes, layout.strides,
+                      -layout.reach.lowest);
+}
+
+}  // namespace
+
+TensorRef create_tensor(const of_tensor_source& source) {
+  const Layout layout = check_source(source);
+  if (!source.deleter) return copy_source(source, layout);
+  if (reinterpret_cast<uintptr_t>(source.data) % dtype_size(source.dtype) != 0)
+    fail(OF_INVALID_ARGUMENT, "tensor: memory that is shared must be aligned to its elements of %ld bytes",
+         dtype_size(source.dtype));
+
+  // The deleter belongs to the result from the moment when nothing can fail any more: until then it is the caller's.
+  Ref<Buffer> buffer = Buffer::adopt(source.device, source.data, source.bytes, source.read_only);
+  Buffer* owner = buffer.get();
+  TensorRef tensor =
+      Tensor::over(Storage::create(std::move(buffer)), source.dtype, layout.sizes, layout.strides, source.offset);
+  owner->set_deleter(source.deleter, source.deleter_context);
+  return tensor;
+}
+
+TensorRef scalar_tensor(const of_scalar& value, of_dtype dtype, of_device device) {
+  TensorRef tensor = Tensor::allocate({}, dtype, device);
+  uint64_t element = 0;
+  write_element(&element, dtype, value);
+  copy_from_host(device, tensor->mutable_data(), &element, dtype_size(dtype));
+  return tensor;
+}
+
+TensorRef index_tensor(Sizes values, of_device device) {
+  const int64_t count = static_cast<int64_t>(values.size());
+  TensorRef tensor = Tensor::allocate(Shape{count}, OF_INT64, device);
+  copy_from_host(device, tensor->mutable_data(), values.data(), values.size_bytes());
+  return tensor;
+}
+
+TensorRef lazy_clone(const Tensor& tensor) {
+  if (!tensor.has_memory()) return Tensor::without_memory(tensor.sizes(), tensor.dtype(), tensor.device());
+  return Tensor::over(tensor.storage()->lazy_clone(), tensor.dtype(), tensor.sizes(), tensor.strides(),
+                      tensor.offset());
+}
+
+}  // namespace oneflow

@@ -1,0 +1,67 @@
+#include "tensor/storage.h"
+
+#include "base/free_list.h"
+#include "device/copy.h"
+#include "device/device.h"
+
+namespace oneflow {
+
+void* Buffer::operator new(size_t) { return FreeList<Buffer>::allocate(); }
+void Buffer::operator delete(void* memory) noexcept { FreeList<Buffer>::free(memory); }
+void* Storage::operator new(size_t) { return FreeList<Storage>::allocate(); }
+void Storage::operator delete(void* memory) noexcept { FreeList<Storage>::free(memory); }
+
+Ref<Buffer> Buffer::allocate(of_device device, uint64_t bytes) {
+  Allocator& allocator = get_device(device).allocator();
+  Ref<Buffer> buffer = Ref<Buffer>::adopt(new Buffer);
+  buffer->device_ = device;
+  buffer->data_ = allocator.allocate(bytes);
+  buffer->bytes_ = bytes;
+  buffer->allocator_ = &allocator;
+  return buffer;
+}
+
+Ref<Buffer> Buffer::adopt(of_device device, void* data, uint64_t bytes, bool read_only) {
+  Ref<Buffer> buffer = Ref<Buffer>::adopt(new Buffer);
+  buffer->device_ = device;
+  buffer->data_ = data;
+  buffer->bytes_ = bytes;
+  buffer->is_read_only_ = read_only;
+  return buffer;
+}
+
+void Buffer::destroy() noexcept {
+  if (allocator_)
+    allocator_->deallocate(data_, bytes_);
+  else if (deleter_)
+    deleter_(context_);
+  delete this;
+}
+
+Ref<Storage> Storage::create(Ref<Buffer> buffer) {
+  Ref<Storage> storage = Ref<Storage>::adopt(new Storage);
+  storage->buffer_ = std::move(buffer);
+  return storage;
+}
+
+void Storage::destroy() noexcept { delete this; }
+
+namespace {
+
+Ref<Buffer> copy_of(const Buffer& buffer) {
+  Ref<Buffer> copy = Buffer::allocate(buffer.device(), buffer.bytes());
+  copy_bytes(buffer.device(), copy->data(), buffer.device(), buffer.data(), buffer.bytes());
+  return copy;
+}
+
+}  // namespace
+
+Ref<Storage> Storage::lazy_clone() const {
+  // Others may write foreign or exposed memory without our knowledge.
+  if (buffer_->is_foreign() || buffer_->is_exposed()) return create(copy_of(*buffer_));
+  return create(buffer_);
+}
+
+void Storage::unshare() { buffer_ = copy_of(*buffer_); }
+
+}  // namespace oneflow
