@@ -82,6 +82,9 @@ Tensor& prepare_exact_result(Call& call, int position, Sizes sizes, of_dtype dty
 // Leaves an existing tensor as a result: a view, or what another operator gave.
 void set_result(Call& call, int position, TensorRef tensor);
 
+// The end of a call: hands the outputs to the caller.
+void store_results(Call& call);
+
 }  // namespace oneflow
 
 #endif  // ONEFLOW_DISPATCH_CALL_H_

@@ -21,6 +21,10 @@ void infer(const Operator& op, std::span<const of_value> arguments, std::span<of
 // that the user called gets its own put in front.
 void call_inside(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results, bool infer_only);
 
+// What of_layer_next() does: goes on behind the layer that got `call`.
+void next_layer(const of_layer_call& call, const Operator& op, std::span<const of_value> arguments,
+                std::span<of_value> results);
+
 // Releases what a result holds and sets it to ABSENT.
 void release_value(of_value& value) noexcept;
 

@@ -9,6 +9,11 @@
 
 #include "dispatch/operator.h"
 
+// What a layer gets to go on with: where the call stands.
+struct of_layer_call {
+  int layer;
+};
+
 namespace oneflow {
 
 // Installs a layer for the whole process; NULL removes it.
@@ -19,10 +24,6 @@ extern std::atomic<int> layer_count;
 
 // Passes a call to the first installed layer at or behind `first`. False when there is none left.
 bool enter_layer(int first, const Operator& op, std::span<const of_value> arguments, std::span<of_value> results);
-
-// What of_layer_next() does: goes on behind the layer that got `call`.
-void next_layer(of_layer_call& call, const Operator& op, std::span<const of_value> arguments,
-                std::span<of_value> results);
 
 }  // namespace oneflow
 

@@ -6,6 +6,7 @@
 #include <oneflow/oneflow.h>
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -58,7 +59,7 @@ inline const Operator* to_operator(of_op handle) { return static_cast<const Oper
 inline of_op to_handle(const Operator* op) { return op; }
 
 // All operators, in the order of the definitions.
-std::span<const Operator> operators();
+const std::deque<Operator>& operators();
 // The operator of that name ("max.dim"), or NULL.
 const Operator* find_operator(std::string_view name);
 

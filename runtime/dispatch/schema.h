@@ -77,9 +77,9 @@ struct Match {
 struct ElementwiseRule {};
 
 struct GeneratorRule {
-  int size_argument = -1;                  // the size[] argument with the shape, or
-  Shape (*sizes)(const Call&) = nullptr;   // a function that works it out
-  bool is_random = false;                  // one counter of the Philox sequence per element
+  int size_argument = -1;                 // the size[] argument with the shape, or
+  Shape (*sizes)(const Call&) = nullptr;  // a function that works it out
+  bool is_random = false;                 // one counter of the Philox sequence per element
 };
 
 // An equation, the name of an argument that holds one, or of a rule of the einsum floor.
@@ -99,9 +99,9 @@ struct ScanRule {
 
 struct GatherRule {
   int dims_argument;
-  int index_argument = -1;                // a tensor that says where to read from
-  bool index_is_whole = false;            // read at the whole coordinate; otherwise along the dimension
-  int per_dim_argument = -1;              // a list with one member for each of the dimensions
+  int index_argument = -1;                 // a tensor that says where to read from
+  bool index_is_whole = false;             // read at the whole coordinate; otherwise along the dimension
+  int per_dim_argument = -1;               // a list with one member for each of the dimensions
   int64_t (*size)(const Call&) = nullptr;  // of the result along the dimension; NULL: the input's
 };
 
@@ -134,8 +134,8 @@ struct Schema {
   const char* word;       // "max": what error texts say
   const char* signature;  // as written
   const char* summary;
-  const char* kind;     // "reduction"
-  uint64_t hash;        // of the record's meaning: a kernel made from another one is never called
+  const char* kind;  // "reduction"
+  uint64_t hash;     // of the record's meaning: a kernel made from another one is never called
   std::span<const Argument> arguments;
   int result_count;
   DTypeRule dtype;

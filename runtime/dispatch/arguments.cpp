@@ -1,0 +1,274 @@
+#include "dispatch/arguments.h"
+
+#include <string>
+
+#include "device/device.h"
+#include "tensor/defaults.h"
+
+namespace oneflow {
+
+namespace {
+
+// What error texts call a value, in the words of the signature grammar.
+const char* value_word(const of_value& value) {
+  static constexpr const char* kWords[] = {"nothing", "None",  "bool",   "int",    "float",   "str",
+                                           "int[]",   "dtype", "device", "Tensor", "Tensor[]"};
+  if (value.kind == OF_VALUE_TENSOR && !value.as.tensor) return "a released tensor";
+  return static_cast<size_t>(value.kind) < std::size(kWords) ? kWords[value.kind] : "a value of an unknown kind";
+}
+
+[[noreturn]] void fail_type(const Argument& argument, const of_value& value) {
+  fail(OF_TYPE_MISMATCH, "%s must be %s, got %s", argument.name, argument.type_text, value_word(value));
+}
+
+bool accepts(DTypeSet set, of_dtype dtype) {
+  switch (set) {
+    case DTypeSet::kAny:
+      return true;
+    case DTypeSet::kNumeric:
+      return dtype != OF_BOOL;
+    case DTypeSet::kFloating:
+      return is_floating(dtype);
+    case DTypeSet::kIntegral:
+      return !is_floating(dtype);
+    case DTypeSet::kBool:
+      return dtype == OF_BOOL;
+    case DTypeSet::kIndex:
+      return dtype == OF_INT64 || dtype == OF_INT32;
+  }
+  return false;
+}
+
+// Whether a number may stand where tensors of the set do. A number only raises the category of what it meets, so an
+// integer goes with floating-point tensors.
+bool accepts(DTypeSet set, const of_value& number) {
+  switch (set) {
+    case DTypeSet::kNumeric:
+      return number.kind != OF_VALUE_BOOL;
+    case DTypeSet::kIntegral:
+      return number.kind != OF_VALUE_FLOAT;
+    case DTypeSet::kBool:
+      return number.kind == OF_VALUE_BOOL;
+    case DTypeSet::kIndex:
+      return number.kind == OF_VALUE_INT;
+    default:
+      return true;
+  }
+}
+
+[[noreturn]] void fail_dtype(const Argument& argument, const char* found) {
+  static constexpr const char* kWords[] = {
+      "a tensor",      "a numeric tensor",        "a floating-point tensor", "an integer or bool tensor",
+      "a bool tensor", "an int64 or int32 tensor"};
+  fail(OF_DTYPE_ERROR, "%s must be %s, got %s", argument.name, kWords[static_cast<int>(argument.accepts)], found);
+}
+
+// Goes over the arguments of one call, in order.
+class Checker {
+ public:
+  explicit Checker(Call& call) : call_(call) {}
+
+  void check(int position, const of_value& value) {
+    const Argument& argument = call_.schema().arguments[position];
+    of_value& checked = call_.arguments[position];
+    // The most common case first.
+    if (argument.is_tensor() && !argument.is_list && value.kind == OF_VALUE_TENSOR && value.as.tensor) [[likely]] {
+      checked = value;
+      see_tensor(argument, *to_tensor(value.as.tensor));
+      return;
+    }
+    if (value.kind == OF_VALUE_ABSENT) {
+      if (!argument.default_text) fail(OF_TYPE_MISMATCH, "missing argument %s", argument.name);
+      check_value(argument, argument.default_value, checked);
+    } else {
+      check_value(argument, value, checked);
+    }
+  }
+
+  void finish() {
+    if (!first_tensor_ && !has_device_) call_.device = default_device();
+  }
+
+ private:
+  void check_value(const Argument& argument, const of_value& value, of_value& checked) {
+    checked = value;
+    if (value.kind == OF_VALUE_NONE) {
+      if (!argument.is_optional) fail_type(argument, value);
+    } else if (argument.is_list) {
+      check_list(argument, value, checked);
+    } else {
+      check_single(argument, value, checked);
+    }
+  }
+
+  void check_single(const Argument& argument, const of_value& value, of_value& checked) {
+    bool fits = false;
+    switch (argument.type) {
+      case ArgumentType::kTensor:
+        break;  // done before
+      case ArgumentType::kOperand:
+        fits = is_number(value);
+        if (fits && !accepts(argument.accepts, value)) fail_dtype(argument, value_word(value));
+        break;
+      case ArgumentType::kNumber:
+        fits = is_number(value);
+        break;
+      case ArgumentType::kInt:
+        fits = value.kind == OF_VALUE_INT;
+        break;
+      case ArgumentType::kFloat:
+        fits = value.kind == OF_VALUE_FLOAT || value.kind == OF_VALUE_INT;
+        if (value.kind == OF_VALUE_INT) checked = float_value(static_cast<double>(value.as.integer));
+        break;
+      case ArgumentType::kBool:
+        fits = value.kind == OF_VALUE_BOOL;
+        break;
+      case ArgumentType::kString:
+        fits = value.kind == OF_VALUE_STRING;
+        if (fits) check_span(argument, value.as.string, value.count);
+        break;
+      case ArgumentType::kDim:
+        fits = value.kind == OF_VALUE_INT;
+        if (fits) checked.as.integer = normalize_dim(value.as.integer, rank(), argument.name);
+        break;
+      case ArgumentType::kSize:
+        fits = value.kind == OF_VALUE_INT;
+        if (fits) check_size(argument, value.as.integer);
+        break;
+      case ArgumentType::kDType:
+        fits = check_dtype(argument, value, checked);
+        break;
+      case ArgumentType::kDevice:
+        fits = check_device(argument, value, checked);
+        break;
+    }
+    if (!fits) fail_type(argument, value);
+  }
+
+  void check_list(const Argument& argument, const of_value& value, of_value& checked) {
+    if (argument.is_tensor()) {
+      if (value.kind != OF_VALUE_TENSOR_LIST) fail_type(argument, value);
+      check_span(argument, value.as.tensors, value.count);
+      for (int i = 0; i < value.count; ++i) {
+        if (value.as.tensors[i])
+          see_tensor(argument, *to_tensor(value.as.tensors[i]));
+        else if (!argument.has_optional_members)
+          fail(OF_TYPE_MISMATCH, "%s must be %s, got None at position %d", argument.name, argument.type_text, i);
+      }
+      return;
+    }
+    const int64_t* members = value.as.integers;
+    int32_t count = value.count;
+    if (value.kind == OF_VALUE_INT) {  // a single member in the place of a list
+      members = &value.as.integer;
+      count = 1;
+    } else if (value.kind != OF_VALUE_INT_LIST) {
+      fail_type(argument, value);
+    }
+    check_span(argument, members, count);
+    if (argument.type == ArgumentType::kInt && value.kind == OF_VALUE_INT_LIST) return;
+    if (argument.type == ArgumentType::kSize && !argument.takes_any_size) {
+      for (int32_t i = 0; i < count; ++i) check_size(argument, members[i]);
+      if (value.kind == OF_VALUE_INT_LIST) return;
+    }
+    if (count > OF_MAX_RANK || call_.dim_count + count > static_cast<int>(std::size(call_.dims)))
+      fail(OF_SHAPE_ERROR, "%s must have at most %d members, got %d", argument.name, OF_MAX_RANK, count);
+    int64_t* copies = call_.dims + call_.dim_count;
+    call_.dim_count += count;
+    for (int32_t i = 0; i < count; ++i) {
+      copies[i] = argument.type == ArgumentType::kDim ? normalize_dim(members[i], rank(), argument.name) : members[i];
+    }
+    checked.kind = OF_VALUE_INT_LIST;
+    checked.count = count;
+    checked.as.integers = copies;
+  }
+
+  static void check_span(const Argument& argument, const void* members, int32_t count) {
+    if (count < 0 || (count > 0 && !members))
+      fail(OF_INVALID_ARGUMENT, "%s must be a list with members, got a count of %d", argument.name, count);
+  }
+
+  static void check_size(const Argument& argument, int64_t size) {
+    if (size < 0)
+      fail(OF_SHAPE_ERROR, "%s must not be negative, got %lld", argument.name, static_cast<long long>(size));
+  }
+
+  static bool check_dtype(const Argument& argument, const of_value& value, of_value& checked) {
+    if (value.kind == OF_VALUE_STRING) {
+      check_span(argument, value.as.string, value.count);
+      const std::string name(value.as.string, static_cast<size_t>(value.count));
+      for (int i = 0; i < OF_DTYPE_COUNT; ++i) {
+        if (name == kDTypes[i].name) {
+          checked = dtype_value(static_cast<of_dtype>(i));
+          return true;
+        }
+      }
+      fail(OF_INVALID_ARGUMENT, "%s must be the name of a dtype, got '%s'", argument.name, name.c_str());
+    }
+    if (value.kind != OF_VALUE_DTYPE) return false;
+    if (!is_valid(value.as.dtype))
+      fail(OF_INVALID_ARGUMENT, "%s must be a dtype, got the number %d", argument.name, value.as.dtype);
+    return true;
+  }
+
+  bool check_device(const Argument& argument, const of_value& value, of_value& checked) {
+    if (value.kind == OF_VALUE_STRING) {
+      check_span(argument, value.as.string, value.count);
+      checked.kind = OF_VALUE_DEVICE;
+      checked.count = 0;
+      checked.as.device = parse_device({value.as.string, static_cast<size_t>(value.count)});
+    } else if (value.kind != OF_VALUE_DEVICE) {
+      return false;
+    }
+    call_.device = get_device(checked.as.device).id();
+    has_device_ = true;
+    return true;
+  }
+
+  void see_tensor(const Argument& argument, const Tensor& tensor) {
+    if (!accepts(argument.accepts, tensor.dtype())) [[unlikely]]
+      fail_dtype(argument, dtype_name(tensor.dtype()));
+    if (!first_tensor_) {
+      first_tensor_ = &tensor;
+      first_argument_ = &argument;
+      call_.device = tensor.device();
+    } else if (!(tensor.device() == call_.device)) [[unlikely]] {
+      fail(OF_DEVICE_ERROR, "%s must be on %s, as %s is, got a tensor on %s", argument.name,
+           device_name(call_.device).c_str(), first_argument_->name, device_name(tensor.device()).c_str());
+    }
+  }
+
+  // What dims count in: the rank of the first tensor.
+  int rank() const { return first_tensor_ ? first_tensor_->rank() : 0; }
+
+  static of_value float_value(double value) {
+    of_value v{OF_VALUE_FLOAT, 0, {}};
+    v.as.real = value;
+    return v;
+  }
+  static of_value dtype_value(of_dtype value) {
+    of_value v{OF_VALUE_DTYPE, 0, {}};
+    v.as.dtype = value;
+    return v;
+  }
+
+  Call& call_;
+  const Tensor* first_tensor_ = nullptr;
+  const Argument* first_argument_ = nullptr;
+  bool has_device_ = false;
+};
+
+}  // namespace
+
+void check_arguments(Call& call, std::span<const of_value> arguments) {
+  const int count = static_cast<int>(call.schema().arguments.size());
+  const int given = static_cast<int>(arguments.size());
+  if (given > count) [[unlikely]]
+    fail(OF_TYPE_MISMATCH, "takes at most %d argument%s, got %zu", count, count == 1 ? "" : "s", arguments.size());
+  Checker checker(call);
+  for (int i = 0; i < given; ++i) checker.check(i, arguments[i]);
+  for (int i = given; i < count; ++i) checker.check(i, {});
+  checker.finish();
+}
+
+}  // namespace oneflow

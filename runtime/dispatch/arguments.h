@@ -1,0 +1,16 @@
+// Checks the arguments of a call against the schema.
+#ifndef ONEFLOW_DISPATCH_ARGUMENTS_H_
+#define ONEFLOW_DISPATCH_ARGUMENTS_H_
+
+#include <span>
+
+#include "dispatch/call.h"
+
+namespace oneflow {
+
+// Fills in call.arguments and call.device.
+void check_arguments(Call& call, std::span<const of_value> arguments);
+
+}  // namespace oneflow
+
+#endif  // ONEFLOW_DISPATCH_ARGUMENTS_H_

@@ -1,0 +1,106 @@
+#include "dispatch/dispatch.h"
+
+#include <string>
+
+#include "device/device.h"
+#include "dispatch/arguments.h"
+#include "dispatch/layers.h"
+
+namespace oneflow {
+
+namespace {
+
+void check_results(const Schema& schema, std::span<of_value> results) {
+  if (results.size() != static_cast<size_t>(schema.result_count)) [[unlikely]]
+    fail(OF_INVALID_ARGUMENT, "has %d result%s, got room for %zu", schema.result_count,
+         schema.result_count == 1 ? "" : "s", results.size());
+  for (const of_value& result : results) {
+    const bool is_tensor = result.kind == OF_VALUE_TENSOR && result.as.tensor;
+    if (result.kind != OF_VALUE_ABSENT && !is_tensor) [[unlikely]]
+      fail(OF_TYPE_MISMATCH, "a result must be absent or a tensor to write to");
+  }
+}
+
+// Everything behind the check of the arguments and the layers.
+void run(Call& call) {
+  const Schema& schema = call.schema();
+  if (call.infer_only) [[unlikely]] {
+    const auto* native = std::get_if<NativeRule>(&schema.rule);
+    if (native && native->is_data_dependent)
+      fail(OF_UNSUPPORTED, "the size of the result depends on data, so that it cannot be known without");
+  }
+  schema.run(call);
+  store_results(call);
+}
+
+void check_result_devices(const Call& call) {
+  for (const of_value& result : call.results) {
+    if (result.kind == OF_VALUE_TENSOR && !(to_tensor(result.as.tensor)->device() == call.device)) [[unlikely]]
+      fail(OF_DEVICE_ERROR, "the tensor to write to must be on %s, got one on %s", device_name(call.device).c_str(),
+           device_name(to_tensor(result.as.tensor)->device()).c_str());
+  }
+}
+
+// Checks, and goes through the layers from `first_layer` on.
+void invoke(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results, bool infer_only,
+            int first_layer) {
+  check_results(op.schema(), results);
+  Call call(op, results, infer_only);
+  check_arguments(call, arguments);
+  check_result_devices(call);
+  if (layer_count.load(std::memory_order_relaxed) != 0 && !infer_only) [[unlikely]] {
+    if (enter_layer(first_layer, op, {call.arguments, op.schema().arguments.size()}, results)) return;
+  }
+  run(call);
+}
+
+// Puts the operator's name in front of the text of the exception being handled, and throws it again.
+[[noreturn]] void rethrow_with_name(const Schema& schema) {
+  try {
+    throw;
+  } catch (const Error& error) {
+    throw Error(error.status(), std::string(schema.word) + ": " + error.text());
+  } catch (const std::bad_alloc&) {
+    throw Error(OF_OUT_OF_MEMORY, std::string(schema.word) + ": the host is out of memory");
+  }
+}
+
+}  // namespace
+
+void call(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results) {
+  try {
+    invoke(op, arguments, results, false, 0);
+  } catch (...) {
+    rethrow_with_name(op.schema());
+  }
+}
+
+void infer(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results) {
+  try {
+    invoke(op, arguments, results, true, 0);
+  } catch (...) {
+    rethrow_with_name(op.schema());
+  }
+}
+
+void call_inside(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results,
+                 bool infer_only) {
+  invoke(op, arguments, results, infer_only, 0);
+}
+
+void next_layer(const of_layer_call& call, const Operator& op, std::span<const of_value> arguments,
+                std::span<of_value> results) {
+  invoke(op, arguments, results, false, call.layer + 1);
+}
+
+void release_value(of_value& value) noexcept {
+  if (value.kind == OF_VALUE_TENSOR && value.as.tensor) to_tensor(value.as.tensor)->release();
+  if (value.kind == OF_VALUE_TENSOR_LIST) {
+    for (int i = 0; i < value.count; ++i)
+      if (value.as.tensors[i]) to_tensor(value.as.tensors[i])->release();
+    delete[] value.as.tensors;
+  }
+  value = {};
+}
+
+}  // namespace oneflow

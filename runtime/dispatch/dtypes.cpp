@@ -1,0 +1,117 @@
+// The dtype columns of a record, applied to a call.
+#include "dispatch/call.h"
+#include "tensor/defaults.h"
+
+namespace oneflow {
+
+namespace {
+
+// The common dtype of all operands that take part.
+of_dtype promote_operands(const Call& call) {
+  Promotion promotion;
+  const auto add_tensor = [&](const Tensor& tensor) { promotion.add_tensor(tensor.dtype(), tensor.rank() > 0); };
+  for (const uint8_t argument : call.op.promoted_arguments()) {
+    const of_value& value = call.arguments[argument];
+    if (value.kind == OF_VALUE_TENSOR) {
+      add_tensor(*to_tensor(value.as.tensor));
+    } else if (value.kind == OF_VALUE_TENSOR_LIST) {
+      for (int i = 0; i < value.count; ++i)
+        if (value.as.tensors[i]) add_tensor(*to_tensor(value.as.tensors[i]));
+    } else if (is_number(value)) {
+      promotion.add_number(scalar_of(value).kind, default_dtype());
+    }
+  }
+  return promotion.result();
+}
+
+// The dtype of the first operand.
+of_dtype first_dtype(const Call& call) {
+  const auto arguments = call.op.tensor_arguments();
+  if (!arguments.empty()) {
+    const of_value& value = call.arguments[arguments[0]];
+    if (value.kind == OF_VALUE_TENSOR) return to_tensor(value.as.tensor)->dtype();
+    if (value.kind == OF_VALUE_TENSOR_LIST && value.count > 0 && value.as.tensors[0])
+      return to_tensor(value.as.tensors[0])->dtype();
+  }
+  return promote_operands(call);
+}
+
+of_dtype apply(const Call& call, ResultRule rule) {
+  switch (rule) {
+    case ResultRule::kPromote:
+      return promote_operands(call);
+    case ResultRule::kSame:
+      return first_dtype(call);
+    case ResultRule::kFloating: {
+      const of_dtype dtype = promote_operands(call);
+      return is_floating(dtype) ? dtype : default_dtype();
+    }
+    case ResultRule::kBool:
+      return OF_BOOL;
+    case ResultRule::kInt64:
+      return OF_INT64;
+    case ResultRule::kAccumulate: {
+      const of_dtype dtype = promote_operands(call);
+      return is_floating(dtype) ? dtype : OF_INT64;
+    }
+  }
+  return OF_FLOAT32;
+}
+
+}  // namespace
+
+of_dtype compute_type(of_dtype dtype) {
+  switch (dtype) {
+    case OF_BOOL:
+      return OF_BOOL;
+    case OF_INT64:
+    case OF_UINT32:
+    case OF_UINT64:
+      return OF_INT64;
+    case OF_FLOAT64:
+      return OF_FLOAT64;
+    default:
+      return is_floating(dtype) ? OF_FLOAT32 : OF_INT32;
+  }
+}
+
+DTypes resolve_dtypes(const Call& call) {
+  const DTypeRule& rule = call.schema().dtype;
+  DTypes dtypes;
+  for (size_t i = 0; i < rule.results.size(); ++i) {
+    if (i == 0 && rule.override_argument >= 0 && call.is_given(rule.override_argument)) {
+      dtypes.results[0] = call.arguments[rule.override_argument].as.dtype;
+      if (rule.floating_only && !is_floating(dtypes.results[0]))
+        fail(OF_DTYPE_ERROR, "%s must be a floating-point type, got %s",
+             call.schema().arguments[rule.override_argument].name, dtype_name(dtypes.results[0]));
+    } else {
+      dtypes.results[i] = apply(call, rule.results[i]);
+    }
+  }
+  dtypes.compute = compute_type(rule.computes_result ? dtypes.results[0] : apply(call, rule.compute));
+  return dtypes;
+}
+
+int match_variant(const Call& call) {
+  const Match& match = call.schema().match;
+  if (match.argument < 0) return 0;
+  const bool is_string = call.schema().arguments[match.argument].type == ArgumentType::kString;
+  const std::string_view value = is_string && call.is_given(match.argument) ? call.string(match.argument)
+                                 : call.is_given(match.argument)            ? "given"
+                                                                            : "none";
+  for (size_t i = 0; i < match.values.size(); ++i) {
+    if (value == match.values[i]) return static_cast<int>(i);
+  }
+  std::string known;
+  for (size_t i = 0; i < match.values.size(); ++i)
+    known.append(i == 0                        ? ""
+                 : i + 1 < match.values.size() ? ", "
+                                               : " or ")
+        .append("'")
+        .append(match.values[i])
+        .append("'");
+  fail(OF_INVALID_ARGUMENT, "%s must be %s, got '%s'", call.schema().arguments[match.argument].name, known.c_str(),
+       std::string(value).c_str());
+}
+
+}  // namespace oneflow

@@ -1,0 +1,110 @@
+#include "dispatch/launch.h"
+
+#include <vector>
+
+#include "device/copy.h"
+#include "device/device.h"
+#include "device/options.h"
+#include "device/plugin_loading.h"
+
+namespace oneflow {
+
+namespace {
+
+constexpr of_device kHost{0, 0};  // the first device type is the CPU
+
+void fail_missing(const Call& call, of_dtype compute) {
+  fail(OF_UNSUPPORTED, "%s has no kernel for %s", device_name(call.device).c_str(), dtype_name(compute));
+}
+
+of_status run_kernel(of_kernel kernel, const Call& call, const Launch& launch, of_device device) {
+  Device& at = get_device(device);
+  of_kernel_context context;
+  context.struct_size = sizeof(context);
+  context.device_index = device.index;
+  context.stream = at.stream();
+  context.host = &host_table();
+  context.input_count = static_cast<int32_t>(launch.inputs.size());
+  context.output_count = static_cast<int32_t>(launch.outputs.size());
+  context.inputs = launch.inputs.data();
+  context.outputs = launch.outputs.data();
+  context.arguments = launch.arguments ? launch.arguments : call.arguments;
+  context.argument_count = static_cast<int32_t>(call.schema().arguments.size());
+  context.compute = launch.compute;
+  context.reduced = launch.reduced;
+  context.seed = launch.seed;
+  context.offset = launch.offset;
+  return kernel(&context);
+}
+
+// A host copy of the memory that an operand spans, with the operand's own strides.
+class HostCopy {
+ public:
+  HostCopy(const of_kernel_tensor& operand, of_device device) : device_(device), original_(operand) {
+    if (!operand.data) return;
+    const Extent reach = extent({operand.sizes, static_cast<size_t>(operand.rank)},
+                                {operand.strides, static_cast<size_t>(operand.rank)});
+    const int64_t size = dtype_size(operand.dtype);
+    lead_ = -reach.lowest * size;
+    bytes_ = (reach.highest - reach.lowest + 1) * size;
+    if (bytes_ <= 0) return;
+    memory_ = Buffer::allocate(kHost, static_cast<uint64_t>(bytes_));
+    copy_to_host(memory_->data(), device_, static_cast<const char*>(operand.data) - lead_,
+                 static_cast<uint64_t>(bytes_));
+  }
+
+  of_kernel_tensor operand() const {
+    of_kernel_tensor copy = original_;
+    if (memory_) copy.data = static_cast<char*>(memory_->data()) + lead_;
+    return copy;
+  }
+  void write_back() const {
+    if (memory_)
+      copy_from_host(device_, static_cast<char*>(original_.data) - lead_, memory_->data(),
+                     static_cast<uint64_t>(bytes_));
+  }
+
+ private:
+  of_device device_;
+  of_kernel_tensor original_;
+  Ref<Buffer> memory_;
+  int64_t lead_ = 0;  // bytes from the lowest address to the first element
+  int64_t bytes_ = 0;
+};
+
+void run_on_host(const Call& call, const Launch& launch) {
+  const of_kernel kernel = call.op.kernel(launch.variant, launch.compute, kHost);
+  if (!kernel || fallback_is_error()) fail_missing(call, launch.compute);
+  call.op.count_fallback();
+
+  std::vector<HostCopy> copies;
+  std::vector<of_kernel_tensor> operands;
+  copies.reserve(launch.inputs.size() + launch.outputs.size());
+  operands.reserve(copies.capacity());
+  for (const of_kernel_tensor& input : launch.inputs)
+    operands.push_back(copies.emplace_back(input, call.device).operand());
+  for (const of_kernel_tensor& output : launch.outputs)
+    operands.push_back(copies.emplace_back(output, call.device).operand());
+
+  Launch on_host = launch;
+  on_host.inputs = {operands.data(), launch.inputs.size()};
+  on_host.outputs = {operands.data() + launch.inputs.size(), launch.outputs.size()};
+  check(run_kernel(kernel, call, on_host, kHost));
+  get_device(kHost).synchronize();
+  for (size_t i = launch.inputs.size(); i < copies.size(); ++i) copies[i].write_back();
+}
+
+}  // namespace
+
+void launch(const Call& call, const Launch& launch) {
+  const of_kernel kernel = call.op.kernel(launch.variant, launch.compute, call.device);
+  if (kernel) [[likely]] {
+    check(run_kernel(kernel, call, launch, call.device));
+  } else if (call.device.type == kHost.type) {
+    fail_missing(call, launch.compute);
+  } else {
+    run_on_host(call, launch);
+  }
+}
+
+}  // namespace oneflow

@@ -1,0 +1,120 @@
+#include "dispatch/operator.h"
+
+#include <deque>
+#include <string>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "device/device.h"
+
+namespace oneflow {
+
+namespace {
+
+// Stands for a kernel that the device was asked for and does not have.
+of_status missing_kernel(const of_kernel_context*) { return OF_INTERNAL_ERROR; }
+
+constexpr int kComputeTypes = 5;
+
+int compute_position(of_dtype compute) {
+  switch (compute) {
+    case OF_FLOAT32:
+      return 0;
+    case OF_FLOAT64:
+      return 1;
+    case OF_INT32:
+      return 2;
+    case OF_INT64:
+      return 3;
+    default:
+      return 4;  // bool
+  }
+}
+
+struct Registry {
+  std::deque<Operator> operators;  // never moves them
+  std::unordered_map<std::string_view, const Operator*> by_name;
+
+  Registry() {
+    by_name.reserve(kSchemas.size());
+    for (const Schema& schema : kSchemas) by_name.emplace(schema.name, &operators.emplace_back(schema));
+  }
+};
+
+// Built when the first operator is asked for, and never destroyed: other threads may still call when the process ends.
+const Registry& registry() {
+  static const Registry& registry = *new Registry;
+  return registry;
+}
+
+}  // namespace
+
+Operator::Operator(const Schema& schema) : schema_(schema) {
+  bool has_tensors = false;
+  argument_infos_.reserve(schema.arguments.size());
+  for (size_t i = 0; i < schema.arguments.size(); ++i) {
+    const Argument& argument = schema.arguments[i];
+    argument_infos_.push_back({argument.name, argument.type_text, argument.default_text, argument.is_keyword_only});
+    if (!argument.is_tensor()) continue;
+    has_tensors = true;
+    tensor_arguments_[tensor_argument_count_++] = static_cast<uint8_t>(i);
+    // A mask or an index decides which elements, not what they are.
+    if (argument.accepts != DTypeSet::kBool && argument.accepts != DTypeSet::kIndex)
+      promoted_arguments_[promoted_argument_count_++] = static_cast<uint8_t>(i);
+  }
+  for (size_t i = 0; i < schema.arguments.size() && !has_tensors; ++i) {
+    if (schema.arguments[i].type == ArgumentType::kNumber)
+      promoted_arguments_[promoted_argument_count_++] = static_cast<uint8_t>(i);
+  }
+
+  const size_t variants = schema.match.values.empty() ? 1 : schema.match.values.size();
+  slots_per_device_ = static_cast<int>(variants) * kComputeTypes;
+  kernels_ = std::make_unique<std::atomic<of_kernel>[]>(slots_per_device_ * kCachedDeviceTypes);
+
+  info_.struct_size = sizeof(info_);
+  info_.argument_count = static_cast<int32_t>(schema.arguments.size());
+  info_.result_count = schema.result_count;
+  info_.name = schema.name;
+  info_.signature = schema.signature;
+  info_.kind = schema.kind;
+  info_.summary = schema.summary;
+  info_.arguments = argument_infos_.data();
+  info_.schema_hash = schema.hash;
+}
+
+of_kernel Operator::kernel(int variant, of_dtype compute, of_device device) const {
+  if (device.type >= kCachedDeviceTypes) [[unlikely]]
+    return find_kernel(variant, compute, device, nullptr);
+  const int position = variant * kComputeTypes + compute_position(compute);
+  std::atomic<of_kernel>& slot = kernels_[device.type * slots_per_device_ + position];
+  const of_kernel known = slot.load(std::memory_order_relaxed);
+  if (!known) [[unlikely]]
+    return find_kernel(variant, compute, device, &slot);
+  return known == missing_kernel ? nullptr : known;
+}
+
+of_kernel Operator::find_kernel(int variant, of_dtype compute, of_device device, std::atomic<of_kernel>* slot) const {
+  const of_device_table& table = get_device(device).table();
+  std::string name = schema_.name;
+  if (schema_.match.argument >= 0) name.append(":").append(schema_.match.values[variant]);
+  const of_kernel found = table.find_kernel ? table.find_kernel(name.c_str(), schema_.hash, compute) : nullptr;
+  if (slot) slot->store(found ? found : missing_kernel, std::memory_order_relaxed);
+  return found;
+}
+
+const std::deque<Operator>& operators() { return registry().operators; }
+
+const Operator* find_operator(std::string_view name) {
+  const auto& by_name = registry().by_name;
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : found->second;
+}
+
+const Operator& OperatorName::find() const {
+  const Operator* found = find_operator(name_);
+  if (!found) fail(OF_INTERNAL_ERROR, "there is no operator %s", name_);
+  found_.store(found, std::memory_order_release);
+  return *found;
+}
+
+}  // namespace oneflow

@@ -1,0 +1,99 @@
+// Where results go: new tensors, or those that the caller gave for the `out` and in-place forms.
+#include "dispatch/call.h"
+#include "dispatch/dispatch.h"
+
+namespace oneflow {
+
+namespace {
+
+// A type category only goes up: a float is not stored in an integer, nor an integer in a bool.
+bool can_store(of_dtype result, of_dtype in) { return category(in) >= category(result); }
+
+const Tensor* given_result(const Call& call, int position) {
+  const of_value& value = call.results[position];
+  return value.kind == OF_VALUE_TENSOR ? to_tensor(value.as.tensor) : nullptr;
+}
+
+void check_given(const Tensor& given, Sizes sizes, of_dtype dtype) {
+  if (!same_sizes(given.sizes(), sizes))
+    fail(OF_SHAPE_ERROR, "result of shape %s cannot be stored in a tensor of shape %s", to_text(sizes).c_str(),
+         to_text(given.sizes()).c_str());
+  if (!can_store(dtype, given.dtype()))
+    fail(OF_DTYPE_ERROR, "result of type %s cannot be stored in %s", dtype_name(dtype), dtype_name(given.dtype()));
+  if (overlaps_itself(given.sizes(), given.strides()))
+    fail(OF_INVALID_ARGUMENT, "cannot write to a tensor of which several elements share memory; clone it first");
+}
+
+// The closest relation between a tensor that is to be written and the operands.
+Overlap overlap_with_operands(const Call& call, const Tensor& given) {
+  Overlap worst = Overlap::kNone;
+  const auto see = [&](of_tensor operand) {
+    if (!operand) return;
+    const Overlap found = to_tensor(operand) == &given ? Overlap::kExact : overlap(given, *to_tensor(operand));
+    if (found == Overlap::kPartial)
+      fail(OF_INVALID_ARGUMENT, "the tensor to write to overlaps an operand in part; clone the operand first");
+    if (found == Overlap::kExact) worst = Overlap::kExact;
+  };
+  for (const uint8_t argument : call.op.tensor_arguments()) {
+    const of_value& value = call.arguments[argument];
+    if (value.kind == OF_VALUE_TENSOR) see(value.as.tensor);
+    if (value.kind == OF_VALUE_TENSOR_LIST)
+      for (int i = 0; i < value.count; ++i) see(value.as.tensors[i]);
+  }
+  return worst;
+}
+
+}  // namespace
+
+Tensor& prepare_result(Call& call, int position, Sizes sizes, of_dtype dtype, Aliasing aliasing) {
+  TensorRef& output = call.outputs[position];
+  if (call.infer_only) [[unlikely]] {
+    output = Tensor::without_memory(sizes, dtype, call.device);
+    return *output;
+  }
+  if (const Tensor* given = given_result(call, position)) [[unlikely]] {
+    check_given(*given, sizes, dtype);
+    const Overlap found = overlap_with_operands(call, *given);
+    if (found == Overlap::kNone || aliasing == Aliasing::kAllowed) {
+      output = TensorRef::share(const_cast<Tensor*>(given));
+      return *output;
+    }
+  }
+  output = Tensor::allocate(sizes, dtype, call.device);
+  return *output;
+}
+
+Tensor& prepare_exact_result(Call& call, int position, Sizes sizes, of_dtype dtype) {
+  const Tensor* given = given_result(call, position);
+  if (given && given->dtype() == dtype) return prepare_result(call, position, sizes, dtype, Aliasing::kForbidden);
+  if (given) check_given(*given, sizes, dtype);
+  TensorRef& output = call.outputs[position];
+  output =
+      call.infer_only ? Tensor::without_memory(sizes, dtype, call.device) : Tensor::allocate(sizes, dtype, call.device);
+  return *output;
+}
+
+void set_result(Call& call, int position, TensorRef tensor) { call.outputs[position] = std::move(tensor); }
+
+void store_results(Call& call) {
+  for (size_t i = 0; i < call.results.size(); ++i) {
+    of_value& result = call.results[i];
+    if (result.kind == OF_VALUE_TENSOR) {
+      // Computed aside, or by another operator: copied to the caller's tensor now.
+      const Tensor& given = *to_tensor(result.as.tensor);
+      if (call.outputs[i].get() == &given) continue;
+      static const OperatorName copy("copy");
+      check_given(given, call.outputs[i]->sizes(), call.outputs[i]->dtype());
+      call_into(given, copy, given, *call.outputs[i]);
+    }
+  }
+  for (size_t i = 0; i < call.results.size(); ++i) {
+    of_value& result = call.results[i];
+    if (result.kind == OF_VALUE_TENSOR) continue;
+    result.kind = OF_VALUE_TENSOR;
+    result.count = 0;
+    result.as.tensor = to_handle(call.outputs[i].detach());
+  }
+}
+
+}  // namespace oneflow

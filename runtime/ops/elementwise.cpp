@@ -1,0 +1,96 @@
+// Elementwise operators: results have the operands' broadcast shape.
+#include "dispatch/launch.h"
+#include "ops/iteration.h"
+#include "ops/kinds.h"
+
+namespace oneflow {
+
+namespace {
+
+// The operands of one call, numbers and absent tensors included.
+struct Operands {
+  const Tensor* tensors[kMaxArguments];  // NULL for a number
+  int count = 0;
+  const Tensor* widest = nullptr;  // a tensor that has the common shape, where there is one
+  bool is_flat = true;             // whether all tensors have one shape and are contiguous
+};
+
+Operands collect_operands(const Call& call) {
+  Operands operands;
+  for (const uint8_t argument : call.op.tensor_arguments()) {
+    const of_value& value = call.arguments[argument];
+    const Tensor* tensor = value.kind == OF_VALUE_TENSOR ? to_tensor(value.as.tensor) : nullptr;
+    operands.tensors[operands.count++] = tensor;
+    if (!tensor) continue;
+    if (!operands.widest) operands.widest = tensor;
+    operands.is_flat &= tensor->is_contiguous() && same_sizes(tensor->sizes(), operands.widest->sizes());
+  }
+  return operands;
+}
+
+Shape common_shape(const Operands& operands) {
+  Shape shape;
+  for (int i = 0; i < operands.count; ++i)
+    if (operands.tensors[i]) shape = broadcast_shapes(shape, operands.tensors[i]->sizes());
+  return shape;
+}
+
+of_kernel_tensor number_operand(const Call& call, int argument) {
+  return kernel_number(call.is_given(argument) ? call.number(argument) : bool_scalar(false));
+}
+
+}  // namespace
+
+void run_elementwise(Call& call) {
+  Operands operands = collect_operands(call);
+  const int variant = match_variant(call);
+  const DTypes dtypes = resolve_dtypes(call);
+  const int result_count = call.schema().result_count;
+
+  Shape shape;
+  if (!operands.is_flat) shape = common_shape(operands);
+  const Sizes sizes = operands.is_flat && operands.widest ? Sizes(operands.widest->sizes()) : Sizes(shape);
+  of_kernel_tensor outputs[kMaxResults];
+  for (int i = 0; i < result_count; ++i) {
+    const Tensor& output = prepare_result(call, i, sizes, dtypes.results[i], Aliasing::kAllowed);
+    operands.is_flat &= output.is_contiguous();
+  }
+  if (call.infer_only || call.outputs[0]->count() == 0) return;
+  for (int i = 0; i < result_count; ++i) outputs[i] = kernel_output(*call.outputs[i]);
+
+  of_kernel_tensor inputs[kMaxArguments];
+  for (int i = 0; i < operands.count; ++i)
+    inputs[i] =
+        operands.tensors[i] ? kernel_input(*operands.tensors[i]) : number_operand(call, call.op.tensor_arguments()[i]);
+
+  const auto run = [&](int rank, const int64_t* shared_sizes, auto&& strides_of) {
+    const auto lay_out = [&](of_kernel_tensor& operand, int position) {
+      operand.rank = rank;
+      operand.sizes = shared_sizes;
+      operand.strides = strides_of(position);
+    };
+    int position = 0;
+    for (int i = 0; i < result_count; ++i) lay_out(outputs[i], position++);
+    for (int i = 0; i < operands.count; ++i)
+      if (operands.tensors[i]) lay_out(inputs[i], position++);
+    launch(call, {.variant = variant,
+                  .compute = dtypes.compute,
+                  .inputs = {inputs, static_cast<size_t>(operands.count)},
+                  .outputs = {outputs, static_cast<size_t>(result_count)}});
+  };
+
+  if (operands.is_flat) {
+    static constexpr int64_t kOne = 1;
+    const int64_t count = call.outputs[0]->count();
+    return run(1, &count, [](int) { return &kOne; });
+  }
+  Iteration iteration(call.outputs[0]->sizes());
+  for (int i = 0; i < result_count; ++i) iteration.add(call.outputs[i]->sizes(), call.outputs[i]->strides());
+  for (int i = 0; i < operands.count; ++i)
+    if (operands.tensors[i]) iteration.add(operands.tensors[i]->sizes(), operands.tensors[i]->strides());
+  iteration.sort_by_first_operand();
+  iteration.merge();
+  run(iteration.rank(), iteration.sizes(), [&](int position) { return iteration.strides(position); });
+}
+
+}  // namespace oneflow

@@ -1,0 +1,89 @@
+// Gathers: every element of the result is read from a place in the input that an index map gives.
+#include "dispatch/launch.h"
+#include "ops/kinds.h"
+
+namespace oneflow {
+
+namespace {
+
+Sizes gathered_dims(const Call& call, const GatherRule& rule) {
+  const of_value& dims = call.arguments[rule.dims_argument];
+  return dims.kind == OF_VALUE_INT ? Sizes(&dims.as.integer, 1) : call.integers(rule.dims_argument);
+}
+
+void check_dims(const Call& call, const GatherRule& rule, Sizes dims) {
+  const auto name = [&](int argument) { return call.schema().arguments[argument].name; };
+  uint32_t seen = 0;
+  for (const int64_t dim : dims) {
+    if (seen >> dim & 1)
+      fail(OF_INVALID_ARGUMENT, "%s names dimension %d twice", name(rule.dims_argument), static_cast<int>(dim));
+    seen |= uint32_t{1} << dim;
+  }
+  if (rule.per_dim_argument < 0) return;
+  const size_t members = call.integers(rule.per_dim_argument).size();
+  if (members != dims.size())
+    fail(OF_INVALID_ARGUMENT, "%s must have %zu member%s, as %s has, got %zu", name(rule.per_dim_argument), dims.size(),
+         dims.size() == 1 ? "" : "s", name(rule.dims_argument), members);
+}
+
+// An index that is read at the whole coordinate: it gives the shape, and stays inside of the input in the other
+// dimensions.
+Shape whole_index_shape(const Call& call, const GatherRule& rule, const Tensor& input, int64_t dim) {
+  const Tensor& index = call.tensor(rule.index_argument);
+  const char* name = call.schema().arguments[rule.index_argument].name;
+  if (index.rank() != input.rank())
+    fail(OF_SHAPE_ERROR, "%s must have %d dimension%s, as input has, got %d", name, input.rank(),
+         input.rank() == 1 ? "" : "s", index.rank());
+  for (int d = 0; d < input.rank(); ++d) {
+    if (d != dim && index.size(d) > input.size(d))
+      fail(OF_SHAPE_ERROR, "%s of shape %s is larger than input of shape %s in dimension %d", name,
+           to_text(index.sizes()).c_str(), to_text(input.sizes()).c_str(), d);
+  }
+  return index.sizes();
+}
+
+Shape result_shape(const Call& call, const GatherRule& rule, const Tensor& input, Sizes dims) {
+  if (rule.index_is_whole) return whole_index_shape(call, rule, input, dims[0]);
+  if (rule.index_argument >= 0 && call.tensor(rule.index_argument).rank() > 1)
+    fail(OF_SHAPE_ERROR, "%s must have 1 dimension, got %d", call.schema().arguments[rule.index_argument].name,
+         call.tensor(rule.index_argument).rank());
+  Shape shape = input.sizes();
+  if (!rule.size) return shape;
+  const int64_t size = rule.size(call);
+  if (shape.empty()) return Shape{size};
+  for (const int64_t dim : dims) shape[static_cast<int>(dim)] = size;
+  return shape;
+}
+
+// Kernels see a 0-d tensor as one dimension of size 1, so that a dim has something to name.
+of_kernel_tensor with_a_dimension(of_kernel_tensor operand) {
+  static constexpr int64_t kOne = 1;
+  if (operand.rank == 0) {
+    operand.rank = 1;
+    operand.sizes = operand.strides = &kOne;
+  }
+  return operand;
+}
+
+}  // namespace
+
+void run_gather(Call& call) {
+  const auto& rule = std::get<GatherRule>(call.schema().rule);
+  const Tensor& input = call.tensor(0);
+  const DTypes dtypes = resolve_dtypes(call);
+  const Sizes dims = gathered_dims(call, rule);
+  check_dims(call, rule, dims);
+  const Shape shape = result_shape(call, rule, input, dims);
+
+  Tensor& output = prepare_exact_result(call, 0, shape, dtypes.results[0]);
+  if (call.infer_only || output.count() == 0) return;
+  of_kernel_tensor outputs[] = {with_a_dimension(kernel_output(output))};
+  of_kernel_tensor inputs[kMaxArguments];
+  size_t count = 0;
+  for (const uint8_t argument : call.op.tensor_arguments())
+    inputs[count++] = with_a_dimension(kernel_input(call.tensor(argument)));
+  launch(call,
+         {.variant = match_variant(call), .compute = dtypes.compute, .inputs = {inputs, count}, .outputs = outputs});
+}
+
+}  // namespace oneflow

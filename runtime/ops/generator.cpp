@@ -1,0 +1,28 @@
+// Generators: every element follows from its index alone.
+#include "dispatch/launch.h"
+#include "ops/kinds.h"
+#include "tensor/random_state.h"
+
+namespace oneflow {
+
+void run_generator(Call& call) {
+  const auto& rule = std::get<GeneratorRule>(call.schema().rule);
+  const DTypes dtypes = resolve_dtypes(call);
+  const int variant = match_variant(call);
+  const Shape computed = rule.sizes ? rule.sizes(call) : Shape();
+  const Sizes sizes = rule.sizes ? Sizes(computed) : call.integers(rule.size_argument);
+
+  Tensor& output = prepare_result(call, 0, sizes, dtypes.results[0], Aliasing::kAllowed);
+  if (call.infer_only || output.count() == 0) return;
+  RandomState random{};
+  if (rule.is_random) random = reserve_random(static_cast<uint64_t>(output.count()));
+  of_kernel_tensor outputs[] = {kernel_output(output)};
+  launch(call, {.variant = variant,
+                .compute = dtypes.compute,
+                .inputs = {},
+                .outputs = outputs,
+                .seed = random.seed,
+                .offset = random.offset});
+}
+
+}  // namespace oneflow

@@ -1,0 +1,111 @@
+// Reductions and scans: folds over dimensions.
+#include "dispatch/launch.h"
+#include "ops/iteration.h"
+#include "ops/kinds.h"
+
+namespace oneflow {
+
+namespace {
+
+// The dimensions to fold, as bits. Without any, all.
+uint32_t folded_dims(const Call& call, const ReductionRule& rule, int rank) {
+  const uint32_t all = rank == 0 ? 0 : ~uint32_t{0} >> (OF_MAX_RANK - rank);
+  if (rule.dims_argument < 0 || !call.is_given(rule.dims_argument)) return all;
+  const of_value& dims = call.arguments[rule.dims_argument];
+  if (dims.kind == OF_VALUE_INT) return rank == 0 ? 0 : uint32_t{1} << dims.as.integer;
+  if (dims.count == 0) return all;
+  uint32_t folded = 0;
+  for (const int64_t dim : call.integers(rule.dims_argument)) {
+    if (folded >> dim & 1)
+      fail(OF_INVALID_ARGUMENT, "%s names dimension %d twice", call.schema().arguments[rule.dims_argument].name,
+           static_cast<int>(dim));
+    folded |= uint32_t{1} << dim;
+  }
+  return rank == 0 ? 0 : folded;
+}
+
+void check_not_empty(const Call& call, const ReductionRule& rule, const Tensor& input, uint32_t folded) {
+  const bool names_dims = rule.dims_argument >= 0 && call.is_given(rule.dims_argument);
+  for (int d = 0; d < input.rank(); ++d) {
+    if (!(folded >> d & 1) || input.size(d) != 0) continue;
+    if (names_dims) fail(OF_SHAPE_ERROR, "cannot reduce dimension %d, which has size 0", d);
+    fail(OF_SHAPE_ERROR, "cannot reduce a tensor without elements");
+  }
+}
+
+// Lays out inputs and outputs over the iteration space and runs the kernel. `spread` are the outputs' strides in the
+// input's dimensions.
+void fold(const Call& call, const DTypes& dtypes, const Tensor& input, std::span<const Shape> spread, uint32_t folded) {
+  const int result_count = call.schema().result_count;
+  of_kernel_tensor outputs[kMaxResults];
+  for (int i = 0; i < result_count; ++i) outputs[i] = kernel_output(*call.outputs[i]);
+  of_kernel_tensor inputs[] = {kernel_input(input)};
+
+  Iteration iteration(input.sizes());
+  iteration.add(input.sizes(), input.strides());
+  for (const Shape& strides : spread) iteration.add(input.sizes(), strides);
+  iteration.merge(&folded);
+
+  int64_t output_sizes[OF_MAX_RANK];
+  for (int d = 0; d < iteration.rank(); ++d) output_sizes[d] = folded >> d & 1 ? 1 : iteration.sizes()[d];
+  inputs[0].rank = iteration.rank();
+  inputs[0].sizes = iteration.sizes();
+  inputs[0].strides = iteration.strides(0);
+  for (int i = 0; i < result_count; ++i) {
+    outputs[i].rank = iteration.rank();
+    outputs[i].sizes = std::holds_alternative<ScanRule>(call.schema().rule) ? iteration.sizes() : output_sizes;
+    outputs[i].strides = iteration.strides(1 + i);
+  }
+  launch(call, {.variant = match_variant(call),
+                .compute = dtypes.compute,
+                .inputs = inputs,
+                .outputs = {outputs, static_cast<size_t>(result_count)},
+                .reduced = folded});
+}
+
+}  // namespace
+
+void run_reduction(Call& call) {
+  const auto& rule = std::get<ReductionRule>(call.schema().rule);
+  const Tensor& input = call.tensor(0);
+  const DTypes dtypes = resolve_dtypes(call);
+  const uint32_t folded = folded_dims(call, rule, input.rank());
+  if (!rule.allows_empty) check_not_empty(call, rule, input, folded);
+
+  const bool keeps = rule.keepdim_argument >= 0 && call.boolean(rule.keepdim_argument);
+  Shape sizes;
+  for (int d = 0; d < input.rank(); ++d) {
+    const bool is_folded = folded >> d & 1;
+    if (!is_folded || keeps) sizes.push_back(is_folded ? 1 : input.size(d));
+  }
+  const int result_count = call.schema().result_count;
+  for (int i = 0; i < result_count; ++i) prepare_result(call, i, sizes, dtypes.results[i], Aliasing::kForbidden);
+  if (call.infer_only || call.outputs[0]->count() == 0) return;
+
+  Shape spread[kMaxResults];
+  for (int i = 0; i < result_count; ++i) {
+    spread[i].resize(input.rank());
+    for (int d = 0, own = 0; d < input.rank(); ++d) {
+      const bool is_folded = folded >> d & 1;
+      if (!is_folded) spread[i][d] = call.outputs[i]->stride(own);
+      own += !is_folded || keeps;
+    }
+  }
+  fold(call, dtypes, input, {spread, static_cast<size_t>(result_count)}, folded);
+}
+
+void run_scan(Call& call) {
+  const auto& rule = std::get<ScanRule>(call.schema().rule);
+  const Tensor& input = call.tensor(0);
+  const DTypes dtypes = resolve_dtypes(call);
+  const int result_count = call.schema().result_count;
+  for (int i = 0; i < result_count; ++i) prepare_result(call, i, input.sizes(), dtypes.results[i], Aliasing::kAllowed);
+  if (call.infer_only || input.count() == 0) return;
+
+  Shape spread[kMaxResults];
+  for (int i = 0; i < result_count; ++i) spread[i] = call.outputs[i]->strides();
+  const uint32_t scanned = input.rank() == 0 ? 0 : uint32_t{1} << call.integer(rule.dim_argument);
+  fold(call, dtypes, input, {spread, static_cast<size_t>(result_count)}, scanned);
+}
+
+}  // namespace oneflow

@@ -1,0 +1,47 @@
+#include "ops/size_functions.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "base/scalar.h"
+
+namespace oneflow {
+
+namespace {
+
+// The length of an integer range, where differences and steps may exceed int64.
+int64_t integer_range_length(int64_t start, int64_t end, int64_t step) {
+  const __int128 distance = static_cast<__int128>(end) - start;
+  const __int128 length = (distance + step + (step > 0 ? -1 : 1)) / step;
+  if (length > INT64_MAX) fail(OF_SHAPE_ERROR, "the range has more elements than can be counted");
+  return static_cast<int64_t>(length);
+}
+
+}  // namespace
+
+int64_t range_length(const of_scalar& start, const of_scalar& end, const of_scalar& step) {
+  const double distance = to_double(end) - to_double(start);
+  const double stride = to_double(step);
+  if (stride == 0) fail(OF_INVALID_ARGUMENT, "step must not be zero");
+  if (!std::isfinite(distance) || std::isnan(stride))
+    fail(OF_INVALID_ARGUMENT, "the range must be finite, got %s to %s", to_text(start).c_str(), to_text(end).c_str());
+  if (distance != 0 && (distance > 0) != (stride > 0))
+    fail(OF_INVALID_ARGUMENT, "the range from %s to %s does not go with step %s", to_text(start).c_str(),
+         to_text(end).c_str(), to_text(step).c_str());
+  const bool is_integer = start.kind != OF_SCALAR_FLOAT && end.kind != OF_SCALAR_FLOAT && step.kind != OF_SCALAR_FLOAT;
+  if (is_integer) return integer_range_length(to_int64(start), to_int64(end), to_int64(step));
+  const double length = std::ceil(distance / stride);
+  if (length >= 0x1p63) fail(OF_SHAPE_ERROR, "the range has more elements than can be counted");
+  return static_cast<int64_t>(length);
+}
+
+Shape pair(int64_t n, const of_value& m) { return {n, m.kind == OF_VALUE_INT ? m.as.integer : n}; }
+
+Shape sizes_for_range(Sizes sizes, int64_t low, int64_t high) {
+  if (high <= low)
+    fail(OF_INVALID_ARGUMENT, "high must be above %lld, got %lld", static_cast<long long>(low),
+         static_cast<long long>(high));
+  return sizes;
+}
+
+}  // namespace oneflow
