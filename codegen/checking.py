@@ -81,9 +81,8 @@ class Scope:
         found = self.sort(node)
         if found is wanted or (found.is_scalar and wanted in (Sort.VALUE, Sort.TRUTH)):
             return
-        if wanted is Sort.INTEGER and found is Sort.VALUE and isinstance(node, Constant):
-            if isinstance(node.value, int):
-                return
+        if wanted is Sort.INTEGER and isinstance(node, Constant) and isinstance(node.value, int):
+            return
         raise TextError(f"expected {wanted.value}, got {found.value}", node.at)
 
     def _constant(self, node: Node, value: object) -> Sort:

@@ -72,7 +72,7 @@ class TargetError(Exception):
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """"; did you mean 'Tensor'?" where a known word is near, else nothing."""
+    """`; did you mean 'Tensor'?` where a known word is near, else nothing."""
     candidates: Sequence[str] = sorted(set(known))
     near = difflib.get_close_matches(word, candidates, n=1, cutoff=0.6)
     if not near:
@@ -83,5 +83,5 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 
 def unknown(what: str, word: str, known: Iterable[str]) -> str:
-    """"unknown type 'Tenosr'; did you mean 'Tensor'?"."""
+    """`unknown type 'Tenosr'; did you mean 'Tensor'?`."""
     return f"unknown {what} '{word}'{suggestion(word, known)}"

@@ -37,7 +37,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Constant(Node):
-    value: None | bool | int | float | str
+    value: bool | int | float | str | None
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,15 @@ from pathlib import Path
 
 from codegen import signature as signatures
 from codegen.calls import CallParser
+from codegen.checks import check
 from codegen.errors import DefinitionError, Location, TextError, unknown
-from codegen.kinds import READERS
+from codegen.kinds import KINDS
+from codegen.kinds.base import argument_named
 from codegen.model import (
-    Call,
     ERRORS,
+    Argument,
+    BaseType,
+    Call,
     Definitions,
     DTypeRule,
     DTypeSet,
@@ -94,7 +98,7 @@ def _record(fields: Fields) -> _Draft | None:
     with report.collecting():
         description = given.words if (given := fields.take("description")) else ""
     with report.collecting():
-        kind = _kind(fields)
+        kind = _kind(fields, signature)
     with report.collecting():
         dtype = _dtype(given.fields, signature) if (given := fields.take("dtype")) else dtype
     with report.collecting():
@@ -143,15 +147,16 @@ def _signature(field: Field, name: str | None) -> Signature:
     return signature
 
 
-def _kind(fields: Fields) -> Kind:
-    found = [(key, field) for key in READERS if (field := fields.take(key))]
+def _kind(fields: Fields, signature: Signature | None) -> Kind:
+    found = [(key, field) for key in KINDS if (field := fields.take(key))]
     if not found:
-        raise Bad(fields.owner.location, f"no kind: one of the keys {', '.join(READERS)} must be there")
+        raise Bad(fields.owner.location, f"no kind: one of the keys {', '.join(KINDS)} must be there")
     if len(found) > 1:
         key = found[1][0]
         raise fields.keys[key].bad(f"a second kind '{key}', after '{found[0][0]}'")
     key, field = found[0]
-    return READERS[key](field)
+    kind: Kind = KINDS[key].read(field, signature)
+    return kind
 
 
 def _dtype(fields: Fields, signature: Signature | None) -> DTypeRule:
@@ -162,9 +167,7 @@ def _dtype(fields: Fields, signature: Signature | None) -> DTypeRule:
                 accepts[key] = _dtype_set(value)
                 if key and signature and not signature.argument(key):
                     known = [a.name for a in signature.arguments]
-                    fields.report.problems.append(
-                        given.fields.keys[key].bad(unknown("argument", key, known)).problem
-                    )
+                    fields.report.problems.append(given.fields.keys[key].bad(unknown("argument", key, known)).problem)
         else:
             accepts[""] = _dtype_set(given)
     given = fields.take("result")
@@ -172,7 +175,16 @@ def _dtype(fields: Fields, signature: Signature | None) -> DTypeRule:
     override = fields.take("override")
     compute = fields.take("compute")
     fields.finish()
-    return DTypeRule(accepts, results, override.words if override else None, _result_rule(compute) if compute else None)
+    return DTypeRule(
+        accepts,
+        results,
+        argument_named(override, signature, _is_dtype, "a dtype") if override else None,
+        _result_rule(compute) if compute else None,
+    )
+
+
+def _is_dtype(argument: Argument) -> bool:
+    return argument.type.base is BaseType.DTYPE
 
 
 def _dtype_set(field: Field) -> DTypeSet:
@@ -201,8 +213,16 @@ def _complete(drafts: list[_Draft], report: Report) -> Definitions:
         else:
             unique[name] = draft
     plain = Definitions(tuple(draft.op for draft in unique.values()))
-    parser = CallParser({function.name: function.overloads for function in plain.functions})
-    return Definitions(tuple(_with_calls(draft, parser, report) for draft in unique.values()))
+    functions = {function.name: function.overloads for function in plain.functions}
+    parser = CallParser(functions)
+    ops = []
+    for draft in unique.values():
+        before = len(report.problems)
+        op = _with_calls(draft, parser, report)
+        ops.append(op)
+        if len(report.problems) == before:
+            check(op, functions, report)
+    return Definitions(tuple(ops))
 
 
 def _with_calls(draft: _Draft, parser: CallParser, report: Report) -> Op:
@@ -234,9 +254,7 @@ def _example(fields: Fields, op: Op, parser: CallParser) -> Example:
     gives = fields.need("gives")
     note = fields.take("note")
     fields.finish()
-    return Example(
-        _call(call, op, parser, strict=True), gives.literal, _start(call), note.words if note else None
-    )
+    return Example(_call(call, op, parser, strict=True), gives.literal, _start(call), note.words if note else None)
 
 
 def _error_case(fields: Fields, op: Op, parser: CallParser) -> ErrorCase:

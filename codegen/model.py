@@ -216,7 +216,7 @@ class Gather:
 
     dims: str
     source: Expression
-    sizes: str | None = None  # result size along the dimension: an expression; None: the input's
+    sizes: Expression | None = None  # the result's size along the dimension; None: the input's
 
 
 @dataclass(frozen=True)

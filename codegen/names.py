@@ -143,7 +143,7 @@ def source_files(ops: Collection[Op]) -> list[str]:
 def fill(head: str, items: Collection[str], tail: str, width: int) -> str:
     """`head` with comma-separated items, broken so that further lines begin below the first item.
 
-        fill("f(", ["int a", "int b"], ") {", 12)  gives  "f(int a,\\n  int b) {"
+    fill("f(", ["int a", "int b"], ") {", 12)  gives  "f(int a,\\n  int b) {"
     """
     lines = [head]
     for position, item in enumerate(items):

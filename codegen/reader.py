@@ -99,7 +99,7 @@ class Field:
     def text(self) -> Text:
         node = self.node
         if not isinstance(node, yaml.ScalarNode):
-            raise self.bad(f"expected a text, got a {self._shape}")
+            raise self.bad(f"expected a text, got a {self.shape}")
         one_line = node.start_mark.line == node.end_mark.line and "\\" not in node.value
         return Text(node.value, self.location.shifted(1 if node.style in ("'", '"') else 0), one_line)
 
@@ -118,14 +118,14 @@ class Field:
     def boolean(self) -> bool:
         value = self.literal
         if not isinstance(value, bool):
-            raise self.bad(f"expected true or false, got '{self.value if self.is_scalar else self._shape}'")
+            raise self.bad(f"expected true or false, got '{self.value if self.is_scalar else self.shape}'")
         return value
 
     @property
     def natural(self) -> int:
         value = self.literal
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise self.bad(f"expected a number from 0, got '{self.value if self.is_scalar else self._shape}'")
+            raise self.bad(f"expected a number from 0, got '{self.value if self.is_scalar else self.shape}'")
         return value
 
     @property
@@ -160,7 +160,7 @@ class Field:
     @property
     def members(self) -> list[Field]:
         if not isinstance(self.node, yaml.SequenceNode):
-            raise self.bad(f"expected a list, got a {self._shape}")
+            raise self.bad(f"expected a list, got a {self.shape}")
         return [Field(node, self.file, self.report) for node in self.node.value]
 
     @property
@@ -172,8 +172,8 @@ class Field:
         return Fields(self)
 
     @property
-    def _shape(self) -> str:
-        return {"scalar": "text", "sequence": "list", "mapping": "mapping"}[self.node.id]
+    def shape(self) -> str:
+        return "text" if self.is_scalar else "list" if self.is_sequence else "mapping"
 
 
 class Fields:
@@ -181,7 +181,7 @@ class Fields:
 
     def __init__(self, owner: Field) -> None:
         if not isinstance(owner.node, yaml.MappingNode):
-            raise owner.bad(f"expected a mapping, got a {owner._shape}")
+            raise owner.bad(f"expected a mapping, got a {owner.shape}")
         self.owner = owner
         self.report = owner.report
         self.values: dict[str, Field] = {}

@@ -1,4 +1,4 @@
-"""The signature grammar: `topk(Tensor input, size k, dim dim=-1, *, bool sorted=True) -> (Tensor values, Tensor indices)`.
+"""The signature grammar: `topk(Tensor input, size k, *, bool sorted=True) -> (Tensor values, Tensor indices)`.
 
     signature = name "(" [argument {"," argument}] ")" "->" results
     argument  = "*" | type name ["=" literal]

@@ -1,21 +1,21 @@
-"""The kinds of operators: one module each, which reads the kind's key of a record."""
+"""The kinds of operators: one module each, which reads, checks and explains the kind's key of a record."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from codegen.kinds import composite, contraction, elementwise, gather, generator, native, reduction, scan, view
-from codegen.model import Kind
-from codegen.reader import Field
+from codegen.kinds.base import Rules
 
-READERS: Mapping[str, Callable[[Field], Kind]] = {
-    "elementwise": elementwise.read,
-    "generator": generator.read,
-    "contraction": contraction.read,
-    "reduction": reduction.read,
-    "scan": scan.read,
-    "gather": gather.read,
-    "view": view.read,
-    "composite": composite.read,
-    "native": native.read,
+KINDS: Mapping[str, Rules[Any]] = {
+    "elementwise": elementwise.RULES,
+    "generator": generator.RULES,
+    "contraction": contraction.RULES,
+    "reduction": reduction.RULES,
+    "scan": scan.RULES,
+    "gather": gather.RULES,
+    "view": view.RULES,
+    "composite": composite.RULES,
+    "native": native.RULES,
 }

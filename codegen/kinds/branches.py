@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from codegen.errors import unknown
 from codegen.expression import Expression
-from codegen.reader import Fields
+from codegen.kinds.base import argument_named
+from codegen.model import Argument, BaseType, Signature
+from codegen.reader import Bad, Fields
 
 
 @dataclass(frozen=True)
@@ -15,9 +18,35 @@ class Branches:
     match: str | None
 
 
-def read(fields: Fields) -> Branches:
+def read(fields: Fields, signature: Signature | None) -> Branches:
     """Call it last: with `match`, every key that was not taken before is a value of the attribute."""
     match = fields.take("match")
     if match is None:
         return Branches({None: fields.need("value").expression}, None)
-    return Branches(dict(fields.other_expressions()), match.words)
+    name = argument_named(match, signature, _can_match, "a str, a bool or optional")
+    expressions = fields.other_expressions()
+    argument = signature.argument(name) if signature else None
+    if argument:
+        _check_values(fields, argument, list(expressions))
+    return Branches(dict(expressions), name)
+
+
+def _can_match(argument: Argument) -> bool:
+    return argument.type.optional or (argument.type.base in (BaseType.STR, BaseType.BOOL) and not argument.type.is_list)
+
+
+def _check_values(fields: Fields, argument: Argument, values: list[str]) -> None:
+    """Each value must be one that the attribute can have, and every value that it surely can have must be there."""
+    if argument.type.base is BaseType.STR:
+        if isinstance(argument.default, str) and argument.default not in values:
+            raise Bad(fields.owner.location, f"no expression for '{argument.default}', the default of {argument.name}")
+        needed = ["none"] if argument.type.optional else []
+    else:
+        needed = ["true", "false"] if argument.type.base is BaseType.BOOL else ["given"]
+        needed += ["none"] if argument.type.optional else []
+        for value in values:
+            if value not in needed:
+                raise fields.keys[value].bad(unknown(f"value of {argument.name}", value, needed))
+    for value in needed:
+        if value not in values:
+            raise Bad(fields.owner.location, f"no expression for {argument.name}: {value}")

@@ -2,17 +2,139 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
+from codegen import signature as signatures
+from codegen.errors import TextError, unknown
+from codegen.expression import Constant, Expression, Invoke, ListOf, Node, Unary, Variable
 from codegen.kinds import branches
-from codegen.model import Composite
-from codegen.reader import Field
+from codegen.kinds.base import Fact, Functions, Rules
+from codegen.model import Argument, BaseType, Composite, Op, Signature, Type
+from codegen.reader import Field, Report
+
+_TENSOR = Type(BaseType.TENSOR)
 
 
-def read(field: Field) -> Composite:
-    if field.is_scalar:
-        return Composite({None: field.expression})
-    fields = field.fields
-    let = fields.take("let")
-    parts = let.fields.other_expressions() if let else {}
-    found = branches.read(fields)
-    fields.finish()
-    return Composite(found.expressions, found.match, parts)
+class _Composite(Rules[Composite]):
+    skeleton = '  composite: ""\n'
+
+    def read(self, field: Field, signature: Signature | None) -> Composite:
+        if field.is_scalar:
+            return Composite({None: field.expression})
+        fields = field.fields
+        let = fields.take("let")
+        parts = let.fields.other_expressions() if let else {}
+        found = branches.read(fields, signature)
+        fields.finish()
+        return Composite(found.expressions, found.match, parts)
+
+    def check(self, op: Op, kind: Composite, functions: Functions, report: Report) -> None:
+        known: dict[str, Type] = {a.name: a.type for a in op.signature.arguments}
+        for name, part in kind.let.items():
+            _check(part, known, functions, report)
+            known[name] = _TENSOR
+        for branch, body in kind.bodies.items():
+            _check(body, {**known, **_narrowed(op, kind, branch)}, functions, report)
+
+    def facts(self, op: Op, kind: Composite) -> Iterator[Fact]:
+        calls = sorted({f for e in (*kind.let.values(), *kind.bodies.values()) for f in e.functions})
+        yield Fact("calls", ", ".join(calls))
+        for name, part in kind.let.items():
+            yield Fact(name, part.text)
+        yield Fact("shape", "that of the body")
+        yield Fact("kernels", "those of the operators that it calls")
+        yield Fact("cost", "that of the body")
+
+
+def _narrowed(op: Op, kind: Composite, branch: str | None) -> dict[str, Type]:
+    """Behind `given`, the argument that is matched on is there."""
+    argument = op.signature.argument(kind.match) if kind.match else None
+    if argument is None or branch != "given":
+        return {}
+    type_ = argument.type
+    return {argument.name: Type(type_.base, type_.is_list, optional_members=type_.optional_members)}
+
+
+def _check(expression: Expression, known: Mapping[str, Type], functions: Functions, report: Report) -> None:
+    try:
+        _type_of(expression.root, known, functions)
+    except TextError as error:
+        report.add(expression.location.shifted(error.offset), error.text, error.length)
+
+
+def resolve(node: Invoke, known: Mapping[str, Type], functions: Functions) -> Op:
+    """The overload that a call in a body reaches, given the types of the names; raises TextError."""
+    overloads = functions.get(node.function)
+    if overloads is None:
+        raise TextError(unknown("operator", node.function, functions), node.at, len(node.function))
+    failures = []
+    for op in overloads:
+        try:
+            _check_arguments(node, op, known, functions)
+            return op
+        except TextError as error:
+            failures.append(error)
+    raise max(failures, key=lambda error: error.offset)
+
+
+def _check_arguments(node: Invoke, op: Op, known: Mapping[str, Type], functions: Functions) -> None:
+    positional = [a for a in op.signature.arguments if not a.keyword_only]
+    if len(node.arguments) > len(positional):
+        text = f"{op.full_name} takes at most {len(positional)} positional arguments, got {len(node.arguments)}"
+        raise TextError(text, node.at, len(node.function))
+    bound: list[tuple[Argument, Node]] = list(zip(positional, node.arguments, strict=False))
+    for keyword in node.keywords:
+        argument = op.signature.argument(keyword.name)
+        if argument is None:
+            known_names = [a.name for a in op.signature.arguments]
+            raise TextError(unknown("argument", keyword.name, known_names), keyword.at, len(keyword.name))
+        bound.append((argument, keyword.value))
+    for argument, value in bound:
+        if not _fits(value, argument.type, known, functions):
+            raise TextError(f"{argument.name} of {op.full_name} must be {argument.type}", value.at)
+    given = {argument.name for argument, _ in bound}
+    for argument in op.signature.arguments:
+        if not argument.has_default and argument.name not in given:
+            raise TextError(f"missing argument {argument.name} of {op.full_name}", node.at, len(node.function))
+
+
+def _fits(node: Node, wanted: Type, known: Mapping[str, Type], functions: Functions) -> bool:
+    if isinstance(node, ListOf):
+        member = Type(wanted.base, optional=wanted.optional_members)
+        return wanted.is_list and all(_fits(m, member, known, functions) for m in node.members)
+    found = _type_of(node, known, functions)
+    if found is None:
+        assert isinstance(node, Constant)
+        single = Type(wanted.base) if wanted.is_list and wanted.is_integer else wanted
+        return signatures.fits(node.value, wanted) or (node.value is not None and signatures.fits(node.value, single))
+    if found.optional and not wanted.optional:
+        return False
+    if found.is_list != wanted.is_list and not (wanted.is_list and wanted.is_integer and found.is_integer):
+        return False
+    return found.base is wanted.base or _converts(found, wanted)
+
+
+def _converts(found: Type, wanted: Type) -> bool:
+    if wanted.base is BaseType.OPERAND:
+        return found.is_tensor or found.is_integer or found.base in (BaseType.NUMBER, BaseType.FLOAT)
+    if wanted.base in (BaseType.NUMBER, BaseType.FLOAT):
+        return found.is_integer or found.base in (BaseType.NUMBER, BaseType.FLOAT, BaseType.BOOL)
+    return wanted.is_integer and found.is_integer
+
+
+def _type_of(node: Node, known: Mapping[str, Type], functions: Functions) -> Type | None:
+    """The type of a part, None for a constant; raises TextError."""
+    match node:
+        case Constant():
+            return None
+        case Variable(name=name):
+            if name not in known:
+                raise TextError(unknown("name", name, known), node.at, len(name))
+            return known[name]
+        case Invoke():
+            return resolve(node, known, functions).signature.results[0].type
+        case Unary() | _:
+            raise TextError("a composite consists of calls of operators, names and constants", node.at)
+
+
+RULES = _Composite()

@@ -1,10 +1,52 @@
-"""`contraction: matmul` (a named pattern), an equation, or the name of the argument that holds one."""
+"""`contraction: "ij,jk->ik"`, the name of the argument that holds the equation, or of a rule of the runtime."""
 
 from __future__ import annotations
 
-from codegen.model import Contraction
-from codegen.reader import Field
+import re
+from collections.abc import Iterator
+
+from codegen.kinds.base import Fact, Functions, Rules
+from codegen.model import BaseType, Contraction, Op, Signature
+from codegen.reader import Field, Report
+
+_EQUATION = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*->[A-Za-z]*")
 
 
-def read(field: Field) -> Contraction:
-    return Contraction(field.words)
+class _Contraction(Rules[Contraction]):
+    skeleton = '  contraction: "ij,jk->ik"\n'
+
+    def read(self, field: Field, signature: Signature | None) -> Contraction:
+        text = field.words
+        if "->" in text or "," in text:
+            self._check_equation(field, text, signature)
+        elif signature and (argument := signature.argument(text)):
+            if argument.type.base is not BaseType.STR:
+                raise field.bad(f"argument '{text}' must be a str, it is {argument.type}")
+        elif not re.fullmatch(r"[a-z][a-z0-9_]*", text):
+            raise field.bad(f"'{text}' is no equation, argument or rule")
+        return Contraction(text)
+
+    def _check_equation(self, field: Field, text: str, signature: Signature | None) -> None:
+        if not _EQUATION.fullmatch(text):
+            raise field.bad(f"'{text}' is no equation like 'ij,jk->ik'")
+        inputs, _, output = text.partition("->")
+        if extra := sorted(set(output) - set(inputs)):
+            raise field.bad(f"label '{extra[0]}' of the result is in no operand")
+        if len(set(output)) != len(output):
+            raise field.bad("a label is in the result twice")
+        terms = len(inputs.split(","))
+        operands = len(signature.tensor_arguments) if signature else terms
+        if terms != operands:
+            raise field.bad(f"{terms} operands in the equation, {operands} in the signature")
+
+    def check(self, op: Op, kind: Contraction, functions: Functions, report: Report) -> None:
+        """The equation was checked when it was read."""
+
+    def facts(self, op: Op, kind: Contraction) -> Iterator[Fact]:
+        yield Fact("shape", f"from the labels of {kind.equation}")
+        yield Fact("kernels", "the device's contract hook, one product of strided groups of dimensions at a time")
+        yield Fact("sharding", "labels split; a split label that is summed over gives partial sums")
+        yield Fact("cost", "2 x the product of the sizes of all labels")
+
+
+RULES = _Contraction()

@@ -1,12 +1,29 @@
-"""What reductions and scans share: a state, how an element becomes one, how two merge, and what comes out."""
+"""What reductions and scans share: a state, how an element becomes one, how two merge, and what comes out.
+
+`state` gives identities, `pre` maps an element (`input`, with its `index`) to a state, `combine` merges the states `a`
+and `b`, `post` maps the state (and `count`) to each result.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from codegen.expression import Expression
-from codegen.reader import Fields
+from codegen.checking import Scope, operand_sort
+from codegen.errors import TextError, unknown
+from codegen.expression import Expression, Variable
+from codegen.intrinsics import FOLD, SCALAR, Sort
+from codegen.kinds.base import check_expression
+from codegen.model import Op, Reduction, Scan, Signature
+from codegen.reader import Field, Fields, Report
+
+_FUNCTIONS = {**SCALAR, **FOLD}
+SKELETON = """\
+    state: {total: "0"}
+    pre: {total: "input"}
+    combine: {total: "a.total + b.total"}
+    post: "total"
+"""
 
 
 @dataclass(frozen=True)
@@ -17,9 +34,71 @@ class Fold:
     post: tuple[Expression, ...]
 
 
-def read(fields: Fields) -> Fold:
-    state = fields.need("state").fields.other_expressions()
-    pre = fields.need("pre").fields.other_expressions()
-    combine = fields.need("combine").fields.other_expressions()
-    post = tuple(member.expression for member in fields.need("post").one_or_more)
+def read(fields: Fields, signature: Signature | None) -> Fold:
+    state_field = fields.need("state")
+    state = state_field.fields.other_expressions()
+    if not state:
+        raise state_field.bad("a state must have at least one part")
+    pre = _parts(fields.need("pre"), state)
+    combine = _parts(fields.need("combine"), state)
+    post_field = fields.need("post")
+    post = tuple(member.expression for member in post_field.one_or_more)
+    if signature and len(post) != len(signature.results):
+        raise post_field.bad(f"{len(post)} expressions for {len(signature.results)} results")
     return Fold(state, pre, combine, post)
+
+
+def _parts(field: Field, state: Mapping[str, Expression]) -> dict[str, Expression]:
+    """One expression for each part of the state."""
+    fields = field.fields
+    for key, place in fields.keys.items():
+        if key not in state:
+            raise place.bad(unknown("state", key, state))
+    for key in state:
+        if key not in fields.values:
+            raise field.bad(f"no expression for state '{key}'")
+    return fields.other_expressions()
+
+
+def _operands(op: Op) -> dict[str, Sort]:
+    return {a.name: operand_sort(op, a) for a in op.signature.arguments}
+
+
+def pre_scope(op: Op) -> Scope:
+    return Scope({**_operands(op), "index": Sort.INTEGER}, _FUNCTIONS)
+
+
+def state_sorts(op: Op, kind: Reduction | Scan) -> dict[str, Sort]:
+    """INTEGER for a position (what `pre` gives as `index`), TRUTH for truth values, else VALUE. Raises TextError."""
+    sorts = {}
+    for name, pre in kind.pre.items():
+        if pre.root == Variable("index"):
+            sorts[name] = Sort.INTEGER
+        else:
+            is_truth = all(pre_scope(op).sort(e.root) is Sort.TRUTH for e in (pre, kind.state[name]))
+            sorts[name] = Sort.TRUTH if is_truth else Sort.VALUE
+    return sorts
+
+
+def combine_scope(op: Op, kind: Reduction | Scan) -> Scope:
+    return Scope(_operands(op), _FUNCTIONS, state_sorts(op, kind))
+
+
+def post_scope(op: Op, kind: Reduction | Scan) -> Scope:
+    return Scope({**_operands(op), "count": Sort.INTEGER, **state_sorts(op, kind)}, _FUNCTIONS)
+
+
+def check(op: Op, kind: Reduction | Scan, report: Report) -> None:
+    before = len(report.problems)
+    for expression in (*kind.state.values(), *kind.pre.values()):
+        check_expression(expression, pre_scope(op), None, report)
+    if len(report.problems) > before:
+        return  # the sorts of the states are unknown
+    try:
+        combine, post = combine_scope(op, kind), post_scope(op, kind)
+    except TextError:
+        return
+    for name, expression in kind.combine.items():
+        check_expression(expression, combine, combine.members[name], report)
+    for expression in kind.post:
+        check_expression(expression, post, None, report)

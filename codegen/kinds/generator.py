@@ -1,16 +1,80 @@
-"""`generator: {sizes: argument or expression, random: count, value: expression}`; `match` as for elementwise."""
+"""`generator: {sizes: argument or expression, random: count, value: expression}`; `match` as for elementwise.
+
+The expression gives an element of a new tensor from its `index` (linear), its `row` and `column`, and from the random
+numbers `uniform(k)`, `normal(k)`, `bits(k)` with k below `random`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from codegen.checking import Scope, operand_sort, setting_sort
+from codegen.errors import TextError
+from codegen.expression import Constant, Expression, Invoke
+from codegen.intrinsics import RANDOM, SCALAR, SIZES, Sort
 from codegen.kinds import branches
-from codegen.model import Generator
-from codegen.reader import Field
+from codegen.kinds.base import Fact, Functions, Rules, check_expression, kernel_facts
+from codegen.model import Generator, Op, Signature
+from codegen.reader import Field, Report
+
+_PLACE = {"index": Sort.INTEGER, "row": Sort.INTEGER, "column": Sort.INTEGER}
 
 
-def read(field: Field) -> Generator:
-    fields = field.fields
-    sizes = fields.need("sizes").expression
-    random = fields.take("random")
-    found = branches.read(fields)
-    fields.finish()
-    return Generator(found.expressions, sizes, found.match, random.natural if random else 0)
+def scope(op: Op) -> Scope:
+    """What the expressions may name."""
+    return Scope({**{a.name: operand_sort(op, a) for a in op.signature.arguments}, **_PLACE}, {**SCALAR, **RANDOM})
+
+
+def size_scope(op: Op) -> Scope:
+    """What `sizes` may name."""
+    return Scope({a.name: setting_sort(a) for a in op.signature.arguments}, SIZES, number=Sort.INTEGER)
+
+
+class _Generator(Rules[Generator]):
+    skeleton = '  generator:\n    sizes: "size"\n    value: ""\n'
+
+    def read(self, field: Field, signature: Signature | None) -> Generator:
+        fields = field.fields
+        sizes = fields.need("sizes").expression
+        random = fields.take("random")
+        found = branches.read(fields, signature)
+        fields.finish()
+        return Generator(found.expressions, sizes, found.match, random.natural if random else 0)
+
+    def check(self, op: Op, kind: Generator, functions: Functions, report: Report) -> None:
+        self._check_sizes(op, kind.sizes, report)
+        for expression in kind.expressions.values():
+            check_expression(expression, scope(op), None, report)
+            self._check_draws(expression, kind.random, report)
+
+    def _check_sizes(self, op: Op, sizes: Expression, report: Report) -> None:
+        """A list of sizes, or one length."""
+        try:
+            found = size_scope(op).sort(sizes.root)
+            if found not in (Sort.LIST, Sort.INTEGER):
+                raise TextError(f"expected sizes or a length, got {found.value}", 0, len(sizes.text))
+        except TextError as error:
+            report.add(sizes.location.shifted(error.offset), error.text, error.length)
+
+    def _check_draws(self, expression: Expression, random: int, report: Report) -> None:
+        for node in expression.root.walk():
+            if not isinstance(node, Invoke) or node.function not in RANDOM or not node.arguments:
+                continue
+            which = node.arguments[0]
+            place = expression.locate(node)
+            if not isinstance(which, Constant) or not isinstance(which.value, int):
+                report.add(place, f"{node.function} takes a plain number", len(node.function))
+            elif not 0 <= which.value < random:
+                text = f"{node.function}({which.value}) needs random: {which.value + 1}, it is {random}"
+                report.add(place, text, len(node.function))
+
+    def facts(self, op: Op, kind: Generator) -> Iterator[Fact]:
+        yield Fact("shape", kind.sizes.text)
+        yield from kernel_facts("by linear index")
+        if kind.random:
+            yield Fact("random", f"{kind.random} number{'s' * (kind.random != 1)} per element, by its linear index")
+        yield Fact("sharding", "by index" + " (derived)" * (op.sharding is None))
+        yield Fact("cost", "size of the result")
+
+
+RULES = _Generator()

@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
-from codegen.model import Native
-from codegen.reader import Field
+import re
+from collections.abc import Iterator
+
+from codegen.kinds.base import Fact, Functions, Rules
+from codegen.model import Native, Op, Signature
+from codegen.reader import Field, Report
 
 
-def read(field: Field) -> Native:
-    fields = field.fields
-    infer = fields.need("infer").words
-    data_dependent = fields.take("data_dependent")
-    fields.finish()
-    return Native(infer, data_dependent.boolean if data_dependent else False)
+class _Native(Rules[Native]):
+    skeleton = "  native: {infer: }\n"
+
+    def read(self, field: Field, signature: Signature | None) -> Native:
+        fields = field.fields
+        infer = fields.need("infer")
+        data_dependent = fields.take("data_dependent")
+        fields.finish()
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", infer.words):
+            raise infer.bad(f"'{infer.words}' is not the name of a function")
+        return Native(infer.words, data_dependent.boolean if data_dependent else False)
+
+    def check(self, op: Op, kind: Native, functions: Functions, report: Report) -> None:
+        """There is nothing to derive from."""
+
+    def facts(self, op: Op, kind: Native) -> Iterator[Fact]:
+        yield Fact("shape", f"infer function {kind.infer}" + ", depends on data" * kind.data_dependent)
+        yield Fact("kernels", "by hand on each device, else through the CPU")
+        for column in ("sharding", "cost"):
+            if getattr(op, column) is None:
+                yield Fact(column, "unknown: the record has to say")
+
+
+RULES = _Native()

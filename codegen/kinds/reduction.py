@@ -2,24 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from codegen.kinds import fold
-from codegen.model import Reduction
-from codegen.reader import Field
+from codegen.kinds.base import Fact, Functions, Rules, argument_named, kernel_facts
+from codegen.model import Argument, BaseType, Op, Reduction, Signature
+from codegen.reader import Field, Report
 
 
-def read(field: Field) -> Reduction:
-    fields = field.fields
-    dims = fields.take("dims")
-    keepdim = fields.take("keepdim")
-    allows_empty = fields.take("allows_empty")
-    parts = fold.read(fields)
-    fields.finish()
-    return Reduction(
-        parts.state,
-        parts.pre,
-        parts.combine,
-        parts.post,
-        dims.words if dims else None,
-        keepdim.words if keepdim else None,
-        allows_empty.boolean if allows_empty else True,
-    )
+def _is_dims(argument: Argument) -> bool:
+    return argument.type.base is BaseType.DIM
+
+
+def _is_flag(argument: Argument) -> bool:
+    return argument.type.base is BaseType.BOOL
+
+
+class _Reduction(Rules[Reduction]):
+    skeleton = "  reduction:\n    dims: dim\n    keepdim: keepdim\n" + fold.SKELETON
+
+    def read(self, field: Field, signature: Signature | None) -> Reduction:
+        fields = field.fields
+        dims = fields.take("dims")
+        keepdim = fields.take("keepdim")
+        allows_empty = fields.take("allows_empty")
+        parts = fold.read(fields, signature)
+        fields.finish()
+        return Reduction(
+            parts.state,
+            parts.pre,
+            parts.combine,
+            parts.post,
+            argument_named(dims, signature, _is_dims, "a dim or a list of them") if dims else None,
+            argument_named(keepdim, signature, _is_flag, "a bool") if keepdim else None,
+            allows_empty.boolean if allows_empty else True,
+        )
+
+    def check(self, op: Op, kind: Reduction, functions: Functions, report: Report) -> None:
+        fold.check(op, kind, report)
+
+    def facts(self, op: Op, kind: Reduction) -> Iterator[Fact]:
+        dims = f"the input without the dimensions that {kind.dims} names" if kind.dims else "no dimensions"
+        yield Fact("shape", dims + (f"; size 1 there with {kind.keepdim}" if kind.keepdim else ""))
+        yield Fact("state", ", ".join(f"{name} = {e.text}" for name, e in kind.state.items()))
+        if not kind.allows_empty:
+            yield Fact("empty", "reducing nothing is an error")
+        yield from kernel_facts("fold the inner dimension, fold the outer dimensions, fold everything in parts")
+        yield Fact("sharding", "a split of kept dimensions stays; a split of reduced ones gives partial results")
+        yield Fact("cost", "size of the input")
+
+
+RULES = _Reduction()

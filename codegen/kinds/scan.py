@@ -1,15 +1,38 @@
-"""`scan: {dim:, state:, pre:, combine:, post:}`."""
+"""`scan: {dim:, state:, pre:, combine:, post:}`: a fold along one dimension, with a result at each position."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from codegen.kinds import fold
-from codegen.model import Scan
-from codegen.reader import Field
+from codegen.kinds.base import Fact, Functions, Rules, argument_named, kernel_facts
+from codegen.model import Argument, BaseType, Op, Scan, Signature
+from codegen.reader import Field, Report
 
 
-def read(field: Field) -> Scan:
-    fields = field.fields
-    dim = fields.need("dim").words
-    parts = fold.read(fields)
-    fields.finish()
-    return Scan(parts.state, parts.pre, parts.combine, parts.post, dim)
+def _is_dim(argument: Argument) -> bool:
+    return argument.type.base is BaseType.DIM and not argument.type.is_list
+
+
+class _Scan(Rules[Scan]):
+    skeleton = "  scan:\n    dim: dim\n" + fold.SKELETON
+
+    def read(self, field: Field, signature: Signature | None) -> Scan:
+        fields = field.fields
+        dim = argument_named(fields.need("dim"), signature, _is_dim, "a dim")
+        parts = fold.read(fields, signature)
+        fields.finish()
+        return Scan(parts.state, parts.pre, parts.combine, parts.post, dim)
+
+    def check(self, op: Op, kind: Scan, functions: Functions, report: Report) -> None:
+        fold.check(op, kind, report)
+
+    def facts(self, op: Op, kind: Scan) -> Iterator[Fact]:
+        yield Fact("shape", "that of the input")
+        yield Fact("state", ", ".join(f"{name} = {e.text}" for name, e in kind.state.items()))
+        yield from kernel_facts("scan the inner dimension, scan an outer dimension")
+        yield Fact("sharding", f"all dimensions but {kind.dim} split")
+        yield Fact("cost", "size of the input")
+
+
+RULES = _Scan()

@@ -1,22 +1,62 @@
-"""`view: {let: {name: expression}, sizes:, strides:, offset:}`; without `offset`, the input begins where it did."""
+"""`view: {let: {name: expression}, sizes:, strides:, offset:}`; without `offset`, the view begins where the input does.
+
+The expressions may use the `sizes`, `strides` and `base` (the offset) of the input, its `rank`, the arguments, and the
+parts that `let` names before them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from codegen import expression
-from codegen.model import View
-from codegen.reader import Field
+from codegen.checking import Scope, setting_sort
+from codegen.intrinsics import VIEW, Sort
+from codegen.kinds.base import Fact, Functions, Rules, check_expression
+from codegen.model import Op, Signature, View
+from codegen.reader import Field, Report
+
+_INPUT = {"sizes": Sort.LIST, "strides": Sort.LIST, "base": Sort.INTEGER, "rank": Sort.INTEGER}
 
 
-def read(field: Field) -> View:
-    fields = field.fields
-    let = fields.take("let")
-    sizes = fields.need("sizes").expression
-    strides = fields.need("strides").expression
-    offset = fields.take("offset")
-    fields.finish()
-    return View(
-        sizes,
-        strides,
-        offset.expression if offset else expression.parse("base", field.location),
-        let.fields.other_expressions() if let else {},
-    )
+def scope(op: Op, parts: dict[str, Sort]) -> Scope:
+    """What an expression may name behind those parts of `let`."""
+    settings = {a.name: setting_sort(a) for a in op.signature.arguments}
+    return Scope({**settings, **_INPUT, **parts}, VIEW, number=Sort.INTEGER)
+
+
+class _View(Rules[View]):
+    skeleton = '  view:\n    sizes: "sizes"\n    strides: "strides"\n'
+
+    def read(self, field: Field, signature: Signature | None) -> View:
+        fields = field.fields
+        let = fields.take("let")
+        sizes = fields.need("sizes").expression
+        strides = fields.need("strides").expression
+        offset = fields.take("offset")
+        fields.finish()
+        return View(
+            sizes,
+            strides,
+            offset.expression if offset else expression.parse("base", field.location),
+            let.fields.other_expressions() if let else {},
+        )
+
+    def check(self, op: Op, kind: View, functions: Functions, report: Report) -> None:
+        parts: dict[str, Sort] = {}
+        for name, part in kind.let.items():
+            parts[name] = check_expression(part, scope(op, parts), Sort.INTEGER, report) or Sort.INTEGER
+        check_expression(kind.sizes, scope(op, parts), Sort.LIST, report)
+        check_expression(kind.strides, scope(op, parts), Sort.LIST, report)
+        check_expression(kind.offset, scope(op, parts), Sort.INTEGER, report)
+
+    def facts(self, op: Op, kind: View) -> Iterator[Fact]:
+        for name, part in kind.let.items():
+            yield Fact(name, part.text)
+        yield Fact("shape", kind.sizes.text)
+        yield Fact("strides", kind.strides.text)
+        yield Fact("offset", kind.offset.text)
+        yield Fact("kernels", "none: the result shares the input's memory")
+        yield Fact("cost", "0")
+
+
+RULES = _View()
