@@ -14,6 +14,7 @@ void run_scan(Call& call);
 void run_gather(Call& call);
 void run_view(Call& call);
 void run_composite(Call& call);
+void run_contraction(Call& call);  // in einsum/
 
 }  // namespace oneflow
 
