@@ -1,0 +1,103 @@
+// The C API: devices and their memory.
+#include <cstdio>
+
+#include "capi/boundary.h"
+#include "device/device.h"
+#include "tensor/defaults.h"
+
+using namespace oneflow;
+
+namespace {
+
+constexpr size_t kNameBytes = 64;  // of the buffer that of_device_name() fills
+
+}  // namespace
+
+size_t of_device_count(void) {
+  size_t count = 0;
+  guard([&] { count = all_devices().size(); });
+  return count;
+}
+
+of_device of_device_at(size_t position) {
+  of_device device{-1, -1};
+  guard([&] {
+    const auto devices = all_devices();
+    if (position < devices.size()) device = devices[position];
+  });
+  return device;
+}
+
+of_status of_device_parse(const char* name, of_device* device) {
+  return guard([&, function = __func__] {
+    require(name, function, "name");
+    require(device, function, "device");
+    *device = parse_device(name);
+  });
+}
+
+const char* of_device_name(of_device device, char* buffer) {
+  if (!buffer) return "";
+  buffer[0] = '\0';
+  guard([&] { std::snprintf(buffer, kNameBytes, "%s", device_name(device).c_str()); });
+  return buffer;
+}
+
+of_status of_device_get_properties(of_device device, of_device_properties* properties) {
+  return guard([&, function = __func__] {
+    of_device_info info{};
+    check(get_device(device).table().get_info(device.index, &info));
+    of_device_properties result{};
+    std::snprintf(result.name, sizeof(result.name), "%s", info.name);
+    result.compute_units = info.compute_units;
+    result.total_memory = info.total_memory;
+    result.free_memory = info.free_memory;
+    write_struct(properties, result, function, "properties");
+  });
+}
+
+of_device of_default_device(void) { return default_device(); }
+
+of_status of_set_default_device(of_device device) {
+  return guard([&] { set_default_device(device); });
+}
+
+of_status of_load_device(const char* path) {
+  return guard([&, function = __func__] {
+    require(path, function, "path");
+    load_device_plugin(path);
+  });
+}
+
+of_status of_synchronize(of_device device) {
+  return guard([&] { get_device(device).synchronize(); });
+}
+
+of_status of_get_memory_statistics(of_device device, of_memory_statistics* statistics) {
+  return guard([&, function = __func__] {
+    const MemoryStatistics now = get_device(device).allocator().statistics();
+    of_memory_statistics result{};
+    result.in_use = now.in_use;
+    result.peak_in_use = now.peak_in_use;
+    result.cached = now.cached;
+    result.limit = now.limit;
+    result.tensors = Tensor::live_count();
+    write_struct(statistics, result, function, "statistics");
+  });
+}
+
+of_status of_reset_peak_memory(of_device device) {
+  return guard([&] { get_device(device).allocator().reset_peak(); });
+}
+
+of_status of_empty_cache(of_device device) {
+  return guard([&] { get_device(device).allocator().empty_cache(); });
+}
+
+of_status of_set_memory_limit(of_device device, uint64_t bytes) {
+  return guard([&] { get_device(device).allocator().set_limit(bytes); });
+}
+
+void of_set_memory_pressure_callback(of_memory_pressure_callback callback, void* context) {
+  set_memory_pressure_callback(callback, context);
+}

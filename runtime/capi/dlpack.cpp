@@ -1,0 +1,136 @@
+// The C API: DLPack both ways.
+#include "capi/dlpack.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "capi/boundary.h"
+#include "device/device.h"
+#include "tensor/create.h"
+#include "tensor/transfer.h"
+
+using namespace oneflow;
+
+namespace {
+
+DLDataType to_dlpack(of_dtype dtype) {
+  uint8_t code = kDLFloat;
+  if (dtype == OF_BOOL)
+    code = kDLBool;
+  else if (dtype == OF_BFLOAT16)
+    code = kDLBfloat;
+  else if (is_integral(dtype))
+    code = kDTypes[dtype].is_signed ? kDLInt : kDLUInt;
+  return {code, static_cast<uint8_t>(dtype_size(dtype) * 8), 1};
+}
+
+of_dtype from_dlpack(DLDataType type) {
+  for (int i = 0; i < OF_DTYPE_COUNT; ++i) {
+    const auto dtype = static_cast<of_dtype>(i);
+    const DLDataType candidate = to_dlpack(dtype);
+    if (candidate.code == type.code && candidate.bits == type.bits && type.lanes == 1) return dtype;
+  }
+  fail(OF_DTYPE_ERROR, "from_dlpack: there is no dtype for DLPack type code %d with %d bits and %d lanes", type.code,
+       type.bits, type.lanes);
+}
+
+// The first device whose memory is host memory, which is what DLPack means by its CPU.
+of_device host_device() {
+  for (const of_device id : all_devices())
+    if (get_device(id).host_accessible()) return id;
+  fail(OF_DEVICE_ERROR, "from_dlpack: there is no device with host memory");
+}
+
+// A capsule's content together with the reference that keeps it alive.
+struct Export {
+  DLManagedTensor managed;
+  TensorRef tensor;
+};
+
+void delete_export(DLManagedTensor* managed) { delete static_cast<Export*>(managed->manager_ctx); }
+
+void delete_import(void* context) {
+  auto* managed = static_cast<DLManagedTensor*>(context);
+  if (managed->deleter) managed->deleter(managed);
+}
+
+TensorRef import_tensor(DLManagedTensor* managed) {
+  const DLTensor& given = managed->dl_tensor;
+  if (given.device.device_type != kDLCPU)
+    fail(OF_UNSUPPORTED, "from_dlpack: the tensor is on DLPack device type %d, which no device here reads",
+         given.device.device_type);
+  if (given.ndim < 0 || given.ndim > OF_MAX_RANK)
+    fail(OF_SHAPE_ERROR, "from_dlpack: the rank must be between 0 and %d, got %d", OF_MAX_RANK, given.ndim);
+  if (given.ndim > 0 && !given.shape) fail(OF_INVALID_ARGUMENT, "from_dlpack: shape must not be NULL");
+  const of_dtype dtype = from_dlpack(given.dtype);
+  const Sizes sizes(given.shape, static_cast<size_t>(given.ndim));
+  count_bytes(sizes, dtype);
+  const Shape strides = given.strides ? Shape(Sizes(given.strides, sizes.size())) : contiguous_strides(sizes);
+
+  // DLPack does not say how large the memory is: it is taken to reach as far as the strides do.
+  const Extent reach = extent(sizes, strides);
+  of_tensor_source source{};
+  source.dtype = dtype;
+  source.device = host_device();
+  source.rank = given.ndim;
+  source.sizes = sizes.data();
+  source.strides = strides.data();
+  source.offset = -reach.lowest;
+  source.bytes = static_cast<uint64_t>((reach.highest - reach.lowest + 1) * dtype_size(dtype));
+  char* first = static_cast<char*>(given.data) + given.byte_offset;
+  source.data = first + reach.lowest * dtype_size(dtype);
+  const bool is_aligned = reinterpret_cast<uintptr_t>(first) % dtype_size(dtype) == 0;
+  if (is_aligned) {
+    source.deleter = delete_import;
+    source.deleter_context = managed;
+  }
+  TensorRef tensor = create_tensor(source);
+  if (!is_aligned) delete_import(managed);  // kernels need alignment: the elements were copied
+  return tensor;
+}
+
+}  // namespace
+
+of_status of_tensor_to_dlpack(of_tensor handle, DLManagedTensor** managed) {
+  return guard([&, function = __func__] {
+    TensorRef tensor = TensorRef::share(&require_tensor(handle, function));
+    require(managed, function, "managed");
+    Device& device = get_device(tensor->device());
+    if (!device.host_accessible())
+      fail(OF_UNSUPPORTED, "to_dlpack: memory on %s cannot be passed on; copy the tensor to the host first",
+           device_name(device.id()).c_str());
+    const Shape& strides = tensor->strides();
+    if (std::any_of(strides.begin(), strides.end(), [](int64_t stride) { return stride < 0; }))
+      tensor = copy_to_device(*tensor, tensor->device());
+    void* data = tensor->mutable_data();  // the consumer may write: the memory must be the tensor's own
+    tensor->storage()->buffer().expose();
+    device.synchronize();
+
+    auto exported = std::make_unique<Export>();
+    DLTensor& out = exported->managed.dl_tensor;
+    out.data = data;
+    out.device = {kDLCPU, 0};
+    out.ndim = tensor->rank();
+    out.dtype = to_dlpack(tensor->dtype());
+    out.shape = const_cast<int64_t*>(tensor->sizes().data());
+    out.strides = const_cast<int64_t*>(tensor->strides().data());
+    out.byte_offset = 0;
+    exported->managed.manager_ctx = exported.get();
+    exported->managed.deleter = delete_export;
+    exported->tensor = std::move(tensor);
+    *managed = &exported.release()->managed;
+  });
+}
+
+of_status of_tensor_from_dlpack(DLManagedTensor* managed, of_tensor* result) {
+  return guard([&, function = __func__] {
+    require(managed, function, "managed");
+    try {
+      require(result, function, "result");
+      *result = to_handle(import_tensor(managed).detach());
+    } catch (...) {
+      delete_import(managed);
+      throw;
+    }
+  });
+}

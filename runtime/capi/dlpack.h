@@ -1,0 +1,41 @@
+// The structs of DLPack 0.8, by which array libraries in one process pass memory to each other without copying.
+#ifndef ONEFLOW_CAPI_DLPACK_H_
+#define ONEFLOW_CAPI_DLPACK_H_
+
+#include <stdint.h>
+
+extern "C" {
+
+enum : int32_t { kDLCPU = 1 };                                                         // DLDevice::device_type
+enum : uint8_t { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLBool = 6 };  // DLDataType::code
+
+struct DLDevice {
+  int32_t device_type;
+  int32_t device_id;
+};
+
+struct DLDataType {
+  uint8_t code;
+  uint8_t bits;
+  uint16_t lanes;  // of vector types; 1
+};
+
+struct DLTensor {
+  void* data;
+  DLDevice device;
+  int32_t ndim;
+  DLDataType dtype;
+  int64_t* shape;
+  int64_t* strides;  // in elements; NULL: row-major
+  uint64_t byte_offset;
+};
+
+struct DLManagedTensor {
+  DLTensor dl_tensor;
+  void* manager_ctx;
+  void (*deleter)(DLManagedTensor* self);  // the consumer calls it once; may be NULL
+};
+
+}  // extern "C"
+
+#endif  // ONEFLOW_CAPI_DLPACK_H_

@@ -1,0 +1,69 @@
+// The C API: library, errors, element types, settings, random numbers.
+#include <cstdlib>
+
+#include "base/dtype.h"
+#include "capi/boundary.h"
+#include "device/options.h"
+#include "tensor/defaults.h"
+#include "tensor/random_state.h"
+
+using namespace oneflow;
+
+const char* of_version(void) { return ONEFLOW_VERSION; }
+
+const char* of_last_error(void) { return last_error(); }
+
+const char* of_status_name(of_status status) { return status_name(status); }
+
+of_status of_fail(of_status status, const char* text) { return set_last_error(status, text ? text : ""); }
+
+void of_free(void* memory) { std::free(memory); }
+
+const char* of_dtype_name(of_dtype dtype) { return is_valid(dtype) ? dtype_name(dtype) : "unknown"; }
+
+of_status of_dtype_parse(const char* name, of_dtype* dtype) {
+  return guard([&, function = __func__] {
+    require(name, function, "name");
+    require(dtype, function, "dtype");
+    *dtype = parse_dtype(name);
+  });
+}
+
+size_t of_dtype_size(of_dtype dtype) { return is_valid(dtype) ? static_cast<size_t>(dtype_size(dtype)) : 0; }
+
+of_dtype of_promote_types(of_dtype a, of_dtype b) {
+  return is_valid(a) && is_valid(b) ? promote_types(a, b) : OF_DTYPE_COUNT;
+}
+
+of_dtype of_default_dtype(void) { return default_dtype(); }
+
+of_status of_set_default_dtype(of_dtype dtype) {
+  return guard([&] { set_default_dtype(dtype); });
+}
+
+of_status of_set_option(const char* name, int64_t value) {
+  return guard([&, function = __func__] {
+    require(name, function, "name");
+    set_option(name, value);
+  });
+}
+
+of_status of_get_option(const char* name, int64_t* value) {
+  return guard([&, function = __func__] {
+    require(name, function, "name");
+    require(value, function, "value");
+    *value = get_option(name);
+  });
+}
+
+void of_manual_seed(uint64_t seed) { manual_seed(seed); }
+
+uint64_t of_initial_seed(void) { return initial_seed(); }
+
+void of_get_random_state(uint64_t* seed, uint64_t* offset) {
+  const RandomState state = random_state();
+  if (seed) *seed = state.seed;
+  if (offset) *offset = state.offset;
+}
+
+void of_set_random_state(uint64_t seed, uint64_t offset) { set_random_state({seed, offset}); }

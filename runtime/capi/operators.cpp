@@ -1,0 +1,119 @@
+// The C API: operators, calls, layers, fallbacks.
+#include "capi/boundary.h"
+#include "dispatch/dispatch.h"
+#include "dispatch/layers.h"
+
+using namespace oneflow;
+
+namespace {
+
+const Operator& require_op(of_op handle, const char* function) {
+  require(handle, function, "op");
+  return *to_operator(handle);
+}
+
+std::span<const of_value> arguments_of(const of_value* args, size_t count, const char* function) {
+  if (count) require(args, function, "args");
+  return {args, count};
+}
+
+std::span<of_value> results_of(of_value* results, size_t count, const char* function) {
+  if (count) require(results, function, "results");
+  return {results, count};
+}
+
+// The operators that fell back so far.
+std::vector<const Operator*> fallen_back() {
+  std::vector<const Operator*> found;
+  for (const Operator& op : operators())
+    if (op.fallbacks() > 0) found.push_back(&op);
+  return found;
+}
+
+}  // namespace
+
+of_op of_op_find(const char* name) {
+  of_op found = nullptr;
+  guard([&] {
+    require(name, "of_op_find", "name");
+    if (const Operator* op = find_operator(name)) found = to_handle(op);
+  });
+  return found;
+}
+
+size_t of_op_count(void) {
+  size_t count = 0;
+  guard([&] { count = operators().size(); });
+  return count;
+}
+
+of_op of_op_at(size_t position) {
+  of_op found = nullptr;
+  guard([&] {
+    if (position < operators().size()) found = to_handle(&operators()[position]);
+  });
+  return found;
+}
+
+of_status of_op_get_info(of_op op, of_op_info* info) {
+  return guard([&, function = __func__] { write_struct(info, require_op(op, function).info(), function, "info"); });
+}
+
+of_status of_call(of_op op, const of_value* args, size_t arg_count, of_value* results, size_t result_count) {
+  return guard([&, function = __func__] {
+    call(require_op(op, function), arguments_of(args, arg_count, function),
+         results_of(results, result_count, function));
+  });
+}
+
+void of_value_release(of_value* value) {
+  if (value) release_value(*value);
+}
+
+of_status of_infer(of_op op, const of_value* args, size_t arg_count, of_value* results, size_t result_count) {
+  return guard([&, function = __func__] {
+    infer(require_op(op, function), arguments_of(args, arg_count, function),
+          results_of(results, result_count, function));
+  });
+}
+
+of_status of_set_layer(of_layer layer, of_layer_function function, void* context) {
+  return guard([&, function = __func__] {
+    if (static_cast<unsigned>(layer) >= OF_LAYER_COUNT)
+      fail(OF_INVALID_ARGUMENT, "%s: there is no layer number %d", function, layer);
+    set_layer(layer, function, context);
+  });
+}
+
+of_status of_layer_next(of_layer_call* call, of_op op, const of_value* args, size_t arg_count, of_value* results,
+                        size_t result_count) {
+  return guard([&, function = __func__] {
+    require(call, function, "call");
+    next_layer(*call, require_op(op, function), arguments_of(args, arg_count, function),
+               results_of(results, result_count, function));
+  });
+}
+
+size_t of_fallback_count(void) {
+  size_t count = 0;
+  guard([&] { count = fallen_back().size(); });
+  return count;
+}
+
+of_status of_fallback_at(size_t position, of_op* op, uint64_t* calls) {
+  return guard([&, function = __func__] {
+    require(op, function, "op");
+    require(calls, function, "calls");
+    const auto found = fallen_back();
+    if (position >= found.size())
+      fail(OF_INDEX_OUT_OF_RANGE, "%s: position must be below %zu, got %zu", function, found.size(), position);
+    *op = to_handle(found[position]);
+    *calls = found[position]->fallbacks();
+  });
+}
+
+void of_reset_fallbacks(void) {
+  guard([] {
+    for (const Operator& op : operators()) op.reset_fallbacks();
+  });
+}

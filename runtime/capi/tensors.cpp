@@ -1,0 +1,156 @@
+// The C API: creating, reading and describing tensors.
+#include <cstdlib>
+
+#include "capi/boundary.h"
+#include "device/device.h"
+#include "tensor/create.h"
+#include "tensor/format.h"
+#include "tensor/transfer.h"
+
+using namespace oneflow;
+
+namespace {
+
+// DeviceError unless the host may dereference the tensor's memory.
+void require_host_memory(const Tensor& tensor, const char* function) {
+  if (!get_device(tensor.device()).host_accessible())
+    fail(OF_DEVICE_ERROR, "%s: the host cannot reach memory on %s; copy the tensor first", function,
+         device_name(tensor.device()).c_str());
+}
+
+}  // namespace
+
+of_status of_tensor_create(const of_tensor_source* source, of_tensor* result) {
+  return guard([&, function = __func__] {
+    const of_tensor_source copy = read_struct(source, function, "source");
+    require(result, function, "result");
+    *result = to_handle(create_tensor(copy).detach());
+  });
+}
+
+of_status of_tensor_get_info(of_tensor handle, of_tensor_info* info) {
+  return guard([&, function = __func__] {
+    const Tensor& tensor = require_tensor(handle, function);
+    of_tensor_info result{};
+    result.dtype = tensor.dtype();
+    result.device = tensor.device();
+    result.rank = tensor.rank();
+    result.sizes = tensor.sizes().data();
+    result.strides = tensor.strides().data();
+    result.offset = tensor.offset();
+    result.count = tensor.count();
+    result.is_contiguous = tensor.is_contiguous();
+    result.is_view = tensor.is_view();
+    if (tensor.has_memory()) {
+      const Storage& storage = *tensor.storage();
+      result.storage_bytes = storage.bytes();
+      result.version = storage.version();
+      result.storage = &storage;
+      result.is_foreign = storage.buffer().is_foreign();
+    }
+    write_struct(info, result, function, "info");
+  });
+}
+
+of_dtype of_tensor_dtype(of_tensor tensor) { return tensor ? to_tensor(tensor)->dtype() : OF_DTYPE_COUNT; }
+
+int32_t of_tensor_rank(of_tensor tensor) { return tensor ? to_tensor(tensor)->rank() : 0; }
+
+const int64_t* of_tensor_sizes(of_tensor tensor) { return tensor ? to_tensor(tensor)->sizes().data() : nullptr; }
+
+const int64_t* of_tensor_strides(of_tensor tensor) { return tensor ? to_tensor(tensor)->strides().data() : nullptr; }
+
+int64_t of_tensor_count(of_tensor tensor) { return tensor ? to_tensor(tensor)->count() : 0; }
+
+uint64_t of_tensor_memory(of_tensor handle) {
+  if (!handle) return 0;
+  const Tensor& tensor = *to_tensor(handle);
+  const bool owns_memory = tensor.has_memory() && !tensor.is_view() && !tensor.storage()->buffer().is_foreign();
+  return owns_memory ? tensor.storage()->bytes() : 0;
+}
+
+of_tensor of_tensor_retain(of_tensor tensor) {
+  if (tensor) to_tensor(tensor)->retain();
+  return tensor;
+}
+
+void of_tensor_release(of_tensor tensor) {
+  if (tensor) to_tensor(tensor)->release();
+}
+
+of_status of_tensor_data(of_tensor handle, const void** data) {
+  return guard([&, function = __func__] {
+    const Tensor& tensor = require_tensor(handle, function);
+    require(data, function, "data");
+    require_host_memory(tensor, function);
+    const void* address = tensor.data();
+    get_device(tensor.device()).synchronize();
+    *data = address;
+  });
+}
+
+of_status of_tensor_mutable_data(of_tensor handle, void** data) {
+  return guard([&, function = __func__] {
+    const Tensor& tensor = require_tensor(handle, function);
+    require(data, function, "data");
+    require_host_memory(tensor, function);
+    void* address = tensor.mutable_data();
+    tensor.storage()->buffer().expose();
+    get_device(tensor.device()).synchronize();
+    *data = address;
+  });
+}
+
+of_status of_tensor_read(of_tensor handle, void* destination, uint64_t bytes) {
+  return guard([&, function = __func__] {
+    const Tensor& tensor = require_tensor(handle, function);
+    if (bytes != static_cast<uint64_t>(tensor.bytes()))
+      fail(OF_INVALID_ARGUMENT, "%s: bytes must be %ld, the size of all elements, got %lu", function, tensor.bytes(),
+           bytes);
+    if (bytes == 0) return;
+    require(destination, function, "destination");
+    read_elements(tensor, destination);
+  });
+}
+
+of_status of_tensor_item(of_tensor handle, of_scalar* result) {
+  return guard([&, function = __func__] {
+    const Tensor& tensor = require_tensor(handle, function);
+    require(result, function, "item");
+    *result = item(tensor);
+  });
+}
+
+of_status of_tensor_lazy_clone(of_tensor handle, of_tensor* result) {
+  return guard([&, function = __func__] {
+    const Tensor& tensor = require_tensor(handle, function);
+    require(result, function, "result");
+    *result = to_handle(lazy_clone(tensor).detach());
+  });
+}
+
+of_status of_tensor_equal(of_tensor a, of_tensor b, bool* result) {
+  return guard([&, function = __func__] {
+    const Tensor& left = require_tensor(a, function, "a");
+    const Tensor& right = require_tensor(b, function, "b");
+    require(result, function, "equal");
+    *result = equal(left, right);
+  });
+}
+
+of_status of_tensor_format(of_tensor handle, const of_format_options* options, char** text) {
+  return guard([&, function = __func__] {
+    const Tensor& tensor = require_tensor(handle, function);
+    require(text, function, "text");
+    FormatOptions chosen;
+    if (options) {
+      const of_format_options given = read_struct(options, function, "options");
+      chosen = {given.precision, given.threshold, given.edge_items, given.line_width, given.indent};
+    }
+    const std::string formatted = format_tensor(tensor, chosen);
+    char* copy = static_cast<char*>(std::malloc(formatted.size() + 1));
+    if (!copy) throw std::bad_alloc();
+    std::memcpy(copy, formatted.c_str(), formatted.size() + 1);
+    *text = copy;
+  });
+}
