@@ -1,6 +1,7 @@
 // Where results go: new tensors, or those that the caller gave for the `out` and in-place forms.
 #include "dispatch/call.h"
 #include "dispatch/dispatch.h"
+#include "tensor/overlap.h"
 
 namespace oneflow {
 
