@@ -17,8 +17,6 @@ Labels label_range(int first, int count) {
   return labels;
 }
 
-void append(Labels& labels, const Labels& more) { labels.insert(labels.end(), more.begin(), more.end()); }
-
 // An equation without names: errors speak of the operands. Labels below `broadcasting` stretch.
 Equation nameless(std::vector<Labels> operands, Labels output, int label_count, int broadcasting = 0) {
   Equation equation{std::move(operands), std::move(output), {}, {}};
