@@ -1,0 +1,54 @@
+'use strict';
+
+/** Element types are strings: `flow.float32 === 'float32'`. */
+
+const native = require('./native');
+
+const names = native.dtypes();
+const codes = new Map(names.map((name, code) => [name, code]));
+
+/** The array type whose elements lie in memory as those of the dtype do; half-precision ones are raw bits. */
+const ARRAYS = {
+  bool: Uint8Array,
+  uint8: Uint8Array,
+  int8: Int8Array,
+  int16: Int16Array,
+  int32: Int32Array,
+  int64: BigInt64Array,
+  uint16: Uint16Array,
+  uint32: Uint32Array,
+  uint64: BigUint64Array,
+  float16: Uint16Array,
+  bfloat16: Uint16Array,
+  float32: Float32Array,
+  float64: Float64Array,
+};
+
+/** What the elements of a typed array are. */
+const OF_ARRAY = new Map([
+  ['Uint8Array', 'uint8'],
+  ['Uint8ClampedArray', 'uint8'],
+  ['Int8Array', 'int8'],
+  ['Int16Array', 'int16'],
+  ['Int32Array', 'int32'],
+  ['BigInt64Array', 'int64'],
+  ['Uint16Array', 'uint16'],
+  ['Uint32Array', 'uint32'],
+  ['BigUint64Array', 'uint64'],
+  ['Float32Array', 'float32'],
+  ['Float64Array', 'float64'],
+]);
+
+/** The number of a dtype by its name; throws InvalidArgument with the names there are. */
+const codeOf = (name) => codes.get(name) ?? native.parseDtype(name);
+const nameOf = (code) => names[code];
+
+const isHalf = (dtype) => dtype === 'float16' || dtype === 'bfloat16';
+const isLong = (dtype) => dtype === 'int64' || dtype === 'uint64';
+const isFloating = (dtype) => dtype.startsWith('float') || dtype === 'bfloat16';
+
+/** Name of the typed array's class, whatever realm it is from; undefined for other values. */
+const TAG = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get;
+const arrayKind = (value) => TAG.call(value);
+
+module.exports = {names, codeOf, nameOf, ARRAYS, OF_ARRAY, isHalf, isLong, isFloating, arrayKind};

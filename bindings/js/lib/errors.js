@@ -1,0 +1,64 @@
+'use strict';
+
+/** The error classes, their natural bases, and how a text of the runtime becomes one of JavaScript. */
+
+const native = require('./native');
+const {words} = require('../generated/functions');
+
+const BRAND = Symbol('oneflow error');
+
+/**
+ * Every error of oneflow is an `instanceof OneFlowError` and has its class's name as `code`; it is also an instance of
+ * the natural class of JavaScript (a `ShapeError` is a `RangeError`).
+ */
+class OneFlowError extends Error {
+  static [Symbol.hasInstance](value) {
+    if (this !== OneFlowError) return Function.prototype[Symbol.hasInstance].call(this, value);
+    return typeof value === 'object' && value !== null && value[BRAND] === true;
+  }
+}
+
+const BASES = {
+  InvalidArgument: RangeError,
+  TypeMismatch: TypeError,
+  ShapeError: RangeError,
+  DTypeError: TypeError,
+  IndexOutOfRange: RangeError,
+  DeviceError: Error,
+  OutOfMemory: RangeError,
+  Unsupported: Error,
+  CommunicationError: Error,
+  InternalError: Error,
+};
+
+function makeClass(code, Base) {
+  const Class = {
+    [code]: class extends Base {
+      get code() {
+        return code;
+      }
+
+      get [BRAND]() {
+        return true;
+      }
+    },
+  }[code];
+  Object.defineProperty(Class.prototype, 'name', {value: code, configurable: true, writable: true});
+  return Class;
+}
+
+const classes = Object.fromEntries(Object.entries(BASES).map(([code, Base]) => [code, makeClass(code, Base)]));
+
+/** Names of operators and arguments in a text of the runtime, as they are here: fill_value becomes fillValue. */
+function inOurWords(text) {
+  return text.replace(/\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b/g, (word) => words[word] ?? word);
+}
+
+/** The error of a class of the taxonomy with a text that is already in JavaScript's words. */
+function makeError(code, text) {
+  return new (classes[code] ?? classes.InternalError)(text);
+}
+
+native.setErrorFactory((code, text) => makeError(code, inOurWords(text)));
+
+module.exports = {OneFlowError, makeError, ...classes};

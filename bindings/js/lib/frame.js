@@ -1,0 +1,125 @@
+'use strict';
+
+/**
+ * The memory through which arguments and results travel to and from the addon: src/environment.h describes it. Nothing
+ * in here runs code of the user, so that a call is written without another one coming between.
+ */
+
+const native = require('./native');
+
+const KIND = {
+  absent: 0, none: 1, bool: 2, int: 3, float: 4, string: 5, intList: 6, dtype: 7, device: 8, tensor: 9, tensorList: 10,
+};
+const HEADER_WORDS = 8;
+const VALUE_WORDS = 4;
+const TWO_32 = 4294967296;
+
+let bytes;
+let words;
+let reals;
+let longs;
+/** The first byte of the frame that nothing uses yet. */
+let top = 0;
+const encoder = new TextEncoder();
+
+function allocate(size) {
+  const buffer = new ArrayBuffer(size);
+  const earlier = bytes;
+  bytes = new Uint8Array(buffer);
+  words = new Int32Array(buffer);
+  reals = new Float64Array(buffer);
+  longs = new BigInt64Array(buffer);
+  if (earlier !== undefined) bytes.set(earlier);
+  native.setFrame(buffer);
+}
+
+allocate(8192);
+
+/** Room for `size` bytes; their offset, a multiple of 8. */
+function reserve(size) {
+  const offset = top;
+  top = (top + size + 7) & ~7;
+  if (top > bytes.length) allocate(2 ** Math.ceil(Math.log2(top)));
+  return offset;
+}
+
+/** Begins a call with room for this many values. */
+function begin(op, argumentCount, resultCount, ownResults) {
+  words[1] = op;
+  words[2] = argumentCount;
+  words[3] = resultCount;
+  words[4] = ownResults ? 1 : 0;
+  top = (HEADER_WORDS + (argumentCount + resultCount) * VALUE_WORDS) * 4;
+}
+
+const at = (position) => HEADER_WORDS + position * VALUE_WORDS;
+
+function putPlain(position, kind, payload) {
+  const word = at(position);
+  words[word] = kind;
+  words[word + 2] = payload;
+  words[word + 3] = 0;
+}
+
+/** An integer: a safe number, or a BigInt of at most 64 bits. */
+function putLong(word, integer) {
+  if (typeof integer === 'bigint') {
+    longs[word >> 1] = integer;
+  } else {
+    words[word] = integer;
+    words[word + 1] = Math.floor(integer / TWO_32);
+  }
+}
+
+function putInteger(position, integer) {
+  const word = at(position);
+  words[word] = KIND.int;
+  putLong(word + 2, integer);
+}
+
+function putFloat(position, real) {
+  const word = at(position);
+  words[word] = KIND.float;
+  reals[(word + 2) >> 1] = real;
+}
+
+/** A list of integers, or of slots. */
+function putList(position, kind, list) {
+  const offset = reserve(list.length * 8);
+  for (let i = 0; i < list.length; i++) putLong((offset >> 2) + 2 * i, list[i]);
+  const word = at(position);
+  words[word] = kind;
+  words[word + 1] = list.length;
+  words[word + 2] = offset;
+  words[word + 3] = 0;
+}
+
+function putString(position, string) {
+  const encoded = encoder.encode(string);
+  const offset = reserve(encoded.length);
+  bytes.set(encoded, offset);
+  const word = at(position);
+  words[word] = KIND.string;
+  words[word + 1] = encoded.length;
+  words[word + 2] = offset;
+  words[word + 3] = 0;
+}
+
+/** The status of the call that was made last. */
+const status = () => words[0];
+/** The slot of its only result. */
+const resultSlot = () => words[at(words[2]) + 2];
+
+/** Releases tensors by their slots. */
+function releaseSlots(slots) {
+  const atOnce = (bytes.length >> 2) - HEADER_WORDS;
+  for (let from = 0; from < slots.length; from += atOnce) {
+    const count = Math.min(atOnce, slots.length - from);
+    for (let i = 0; i < count; i++) words[HEADER_WORDS + i] = slots[from + i];
+    native.releaseMany(count);
+  }
+}
+
+module.exports = {
+  KIND, begin, putPlain, putInteger, putFloat, putList, putString, status, resultSlot, releaseSlots,
+};

@@ -1,0 +1,113 @@
+'use strict';
+
+/** oneflow-js: what `require('oneflow-js')` gives. */
+
+const util = require('node:util');
+const native = require('./native');
+const dtypes = require('./dtypes');
+const errors = require('./errors');
+const settings = require('./settings');
+const {makeTensor} = require('./create');
+const {at, set} = require('./indexing');
+const {functionsByName, installMethods} = require('./operators');
+const {setPrintOptions, toText} = require('./printing');
+const reading = require('./read');
+const {Real} = require('./scalars');
+const {Tensor, tidy, keep, isTensor, liveSlot, describe, wrongReceiver} = require('./tensor');
+
+const {makeError, ...errorClasses} = errors;
+
+/** Checks the options of a reading method. */
+function bigintOption(method, options = {}) {
+  const {bigint = false, ...others} = options ?? {};
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw makeError('TypeMismatch', `${method}: unknown argument ${unknown}`);
+  if (typeof bigint !== 'boolean') {
+    throw makeError('TypeMismatch', `${method}: bigint must be boolean, got ${describe(bigint)}`);
+  }
+  return {bigint};
+}
+
+const methods = {
+  at(...indices) {
+    return at(this, indices);
+  },
+
+  set(...args) {
+    if (args.length === 0) throw makeError('TypeMismatch', 'set: missing argument value');
+    const value = args.pop();
+    return set(this, args, value);
+  },
+
+  toArray(options) {
+    return reading.toArray(this, bigintOption('toArray', options));
+  },
+
+  dataSync() {
+    return reading.dataSync(this);
+  },
+
+  async data() {
+    return reading.data(this);
+  },
+
+  item(options) {
+    return reading.item(this, bigintOption('item', options));
+  },
+
+  equal(other) {
+    const slot = liveSlot(this, 'equal');
+    if (!isTensor(other)) throw makeError('TypeMismatch', `equal: other must be Tensor, got ${describe(other)}`);
+    return native.equal(slot, liveSlot(other, 'equal'));
+  },
+
+  toString() {
+    return toText(this);
+  },
+
+  toJSON() {
+    return reading.toArray(this, {});
+  },
+
+  [util.inspect.custom]() {
+    if (!isTensor(this)) return 'Tensor {}'; // the prototype itself
+    return this.isDisposed ? 'tensor(disposed)' : toText(this);
+  },
+
+  * [Symbol.iterator]() {
+    liveSlot(this, 'iteration');
+    const [length] = this.shape;
+    if (length === undefined) throw makeError('TypeMismatch', 'iteration: input must have dimensions, got a Tensor without');
+    for (let i = 0; i < length; i++) yield at(this, [i]);
+  },
+
+  [Symbol.dispose ?? Symbol.for('nodejs.dispose')]() {
+    this.dispose();
+  },
+};
+
+for (const key of Reflect.ownKeys(methods)) {
+  Object.defineProperty(Tensor.prototype, key, {value: methods[key], writable: true, configurable: true});
+}
+installMethods(Tensor.prototype, (value, method) => {
+  if (!isTensor(value)) throw wrongReceiver(method, value);
+});
+
+const flow = {
+  ...functionsByName(),
+  ...Object.fromEntries(dtypes.names.map((name) => [name, name])),
+  ...settings,
+  ...errorClasses,
+  Tensor,
+  tensor: (...args) => {
+    if (args.length === 0) throw makeError('TypeMismatch', 'tensor: missing argument data');
+    return makeTensor(...args);
+  },
+  real: (value) => new Real(value),
+  isTensor,
+  tidy,
+  keep,
+  setPrintOptions,
+};
+
+module.exports = flow;

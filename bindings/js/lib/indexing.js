@@ -1,0 +1,113 @@
+'use strict';
+
+/** Reading and writing through an index: the parts of x.at(...) and x.set(..., value). */
+
+const native = require('./native');
+const dtypes = require('./dtypes');
+const frame = require('./frame');
+const {makeError} = require('./errors');
+const {isTensor, liveSlot, wrapSlot, describe} = require('./tensor');
+const {makeTensor, withMemory} = require('./create');
+const {Real, toInteger} = require('./scalars');
+
+const KIND = {integer: 0, slice: 1, ellipsis: 2, added: 3, tensor: 4, bool: 5};
+const NUMBERS_PER_PART = 7;
+
+const plain = (kind, start = 0) => ({kind, start});
+const slice = (start, stop, step) => ({kind: KIND.slice, start, stop, step});
+
+const INTEGER = /^[+-]?\d+$/;
+const SLICE = /^([+-]?\d+)?\s*:\s*([+-]?\d+)?\s*(?::\s*([+-]?\d+)?)?$/;
+const WORDS = {'...': KIND.ellipsis, 'None': KIND.added, 'null': KIND.added};
+
+const outOf = (method, text) => makeError('TypeMismatch', `${method}: an index must be ${EXPECTED}, got ${text}`);
+const EXPECTED = "integer, boolean, null, Tensor, array of those, or text such as '1:3, ..., None'";
+
+/** An integer in an index; everything beyond the safe ones is out of range in any case. */
+function toIndex(method, text) {
+  const value = Number(text);
+  if (Number.isSafeInteger(value)) return value;
+  throw makeError('IndexOutOfRange', `${method}: index ${text} is out of range`);
+}
+
+/** One part of a text: an integer, a slice, `...`, `None` or `null`, `True`, `true`, `False`, `false`. */
+function parsePart(method, text) {
+  if (text in WORDS) return plain(WORDS[text]);
+  if (/^[Tt]rue$/.test(text)) return plain(KIND.bool, 1);
+  if (/^[Ff]alse$/.test(text)) return plain(KIND.bool, 0);
+  if (INTEGER.test(text)) return plain(KIND.integer, toIndex(method, text));
+  const match = SLICE.exec(text);
+  if (match === null) throw outOf(method, `'${text}'`);
+  const [start, stop, step] = match.slice(1).map((part) => (part === undefined ? undefined : toIndex(method, part)));
+  return slice(start, stop, step);
+}
+
+function toParts(method, index) {
+  if (typeof index === 'string') return index.split(',').map((text) => parsePart(method, text.trim()));
+  if (index === null) return [plain(KIND.added)];
+  if (typeof index === 'boolean') return [plain(KIND.bool, index ? 1 : 0)];
+  if (isTensor(index)) return [{kind: KIND.tensor, tensor: index}];
+  if (Array.isArray(index) || dtypes.arrayKind(index) !== undefined) return [{kind: KIND.tensor, tensor: positions(method, index)}];
+  const integer = toInteger(index);
+  if (integer !== undefined) return [plain(KIND.integer, toIndex(method, integer))];
+  throw outOf(method, describe(index));
+}
+
+/** Positions or a mask from nested arrays. */
+function positions(method, list) {
+  if (dtypes.arrayKind(list) !== undefined) return makeTensor(list);
+  const flat = list.flat(Infinity);
+  const isMask = flat.length > 0 && flat.every((value) => typeof value === 'boolean');
+  const wrong = flat.find((value) => !isMask && toInteger(value) === undefined);
+  if (wrong !== undefined) throw outOf(method, `array with ${describe(wrong)}`);
+  return makeTensor(list, {dtype: isMask ? 'bool' : 'int64'});
+}
+
+/** The parts as the addon reads them, with the tensors that must stay alive. */
+function encode(method, indices) {
+  const parts = indices.flatMap((index) => toParts(method, index));
+  const numbers = new Float64Array(parts.length * NUMBERS_PER_PART);
+  parts.forEach(({kind, start, stop, step, tensor}, i) => {
+    const at = i * NUMBERS_PER_PART;
+    numbers[at] = kind;
+    numbers[at + 1] = start === undefined ? 0 : 1;
+    numbers[at + 2] = stop === undefined ? 0 : 1;
+    numbers[at + 3] = start ?? 0;
+    numbers[at + 4] = stop ?? 0;
+    numbers[at + 5] = step ?? 1;
+    numbers[at + 6] = tensor === undefined ? 0 : liveSlot(tensor, method);
+  });
+  return {numbers, keepAlive: parts};
+}
+
+/** x.at(...indices): a view for integers, slices, `...` and null, a copy where positions or masks are among them. */
+function at(tensor, indices) {
+  liveSlot(tensor, 'at');
+  const {numbers, keepAlive} = encode('at', indices);
+  return wrapSlot(withMemory(() => native.index(liveSlot(tensor, 'at'), numbers, keepAlive, tensor)));
+}
+
+/** Writes a number or tensor, broadcast, to what at(...indices) reads. */
+function set(tensor, indices, value) {
+  liveSlot(tensor, 'set');
+  const {numbers, keepAlive} = encode('set', indices);
+  const source = Array.isArray(value) || dtypes.arrayKind(value) !== undefined ? makeTensor(value, {dtype: tensor.dtype}) : value;
+  const write = () => {
+    putValue(source);
+    native.setIndex(liveSlot(tensor, 'set'), numbers, keepAlive, tensor, source);
+  };
+  withMemory(write);
+  return tensor;
+}
+
+/** The value to write, as the frame's first. */
+function putValue(value) {
+  frame.begin(0, 1, 0, false);
+  if (isTensor(value)) frame.putPlain(0, frame.KIND.tensor, liveSlot(value, 'set'));
+  else if (typeof value === 'boolean') frame.putPlain(0, frame.KIND.bool, value ? 1 : 0);
+  else if (Number.isSafeInteger(value) || (typeof value === 'bigint' && toInteger(value) !== undefined)) frame.putInteger(0, value);
+  else if (typeof value === 'number' || value instanceof Real) frame.putFloat(0, Number(value));
+  else throw makeError('TypeMismatch', `set: value must be Tensor, number, or array, got ${describe(value)}`);
+}
+
+module.exports = {at, set};

@@ -1,0 +1,38 @@
+'use strict';
+
+/** How tensors look in console.log() and as text. */
+
+const native = require('./native');
+const {makeError} = require('./errors');
+const {liveSlot, describe} = require('./tensor');
+
+const options = {precision: 4, threshold: 1000, edgeItems: 3, lineWidth: 80};
+
+/** Changes how tensors are printed; returns the options in force. */
+function setPrintOptions(changes = {}) {
+  for (const [name, value] of Object.entries(changes)) {
+    if (!(name in options)) {
+      throw makeError('TypeMismatch', `setPrintOptions: unknown argument ${name}; there are ${Object.keys(options).join(', ')}`);
+    }
+    if (!Number.isSafeInteger(value) || value < 0 || value > 1e6) {
+      throw makeError('TypeMismatch', `setPrintOptions: ${name} must be integer from 0 to 1000000, got ${describe(value)}`);
+    }
+    options[name] = value;
+  }
+  return {...options};
+}
+
+/** `tensor([[1., 2.]])`, with the dtype unless it is the default one or bool, and the device unless it is the default one. */
+function toText(tensor) {
+  const slot = liveSlot(tensor, 'toString');
+  const {precision, threshold, edgeItems, lineWidth} = options;
+  const body = native.format(slot, precision, threshold, edgeItems, lineWidth, 'tensor('.length);
+  const {dtype, device, size, shape} = tensor;
+  const words = [];
+  if (dtype !== 'float32' && dtype !== 'bool') words.push(`dtype: '${dtype}'`);
+  if (size === 0 && shape.length !== 1) words.push(`shape: [${shape.join(', ')}]`);
+  if (device !== native.defaultDevice()) words.push(`device: '${device}'`);
+  return words.length > 0 ? `tensor(${body}, {${words.join(', ')}})` : `tensor(${body})`;
+}
+
+module.exports = {setPrintOptions, toText};

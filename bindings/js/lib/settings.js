@@ -1,0 +1,75 @@
+'use strict';
+
+/** The library as a whole: devices, memory, random numbers, options. */
+
+const native = require('./native');
+const dtypes = require('./dtypes');
+const {makeError} = require('./errors');
+const {describe} = require('./tensor');
+
+/** The value of an argument when `fits`; else the error that all front ends give. */
+function need(method, name, expected, fits, value) {
+  if (!fits) throw makeError('TypeMismatch', `${method}: ${name} must be ${expected}, got ${describe(value)}`);
+  return value;
+}
+
+const text = (method, name, value) => need(method, name, 'string', typeof value === 'string', value);
+const device = (method, value) => text(method, 'device', value ?? native.defaultDevice());
+
+/** A natural number of up to 64 bits as a BigInt. */
+function natural(method, name, value) {
+  const fits = Number.isSafeInteger(value) || typeof value === 'bigint';
+  need(method, name, 'integer', fits, value);
+  const long = BigInt(value);
+  if (long < 0n || long >= 2n ** 64n) {
+    throw makeError('InvalidArgument', `${method}: ${name} must be between 0 and 2**64 - 1, got ${value}`);
+  }
+  return long;
+}
+
+/** camelCase to the runtime's names. */
+const toSnake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+module.exports = {
+  version: native.version(),
+
+  getDefaultDtype: () => dtypes.nameOf(native.defaultDtype()),
+  setDefaultDtype: (dtype) => native.setDefaultDtype(dtypes.codeOf(text('setDefaultDtype', 'dtype', dtype))),
+  promoteTypes: (a, b) => {
+    const [first, second] = [text('promoteTypes', 'a', a), text('promoteTypes', 'b', b)].map(dtypes.codeOf);
+    return dtypes.nameOf(native.promoteTypes(first, second));
+  },
+
+  devices: () => native.devices(),
+  deviceProperties: (name) => native.deviceProperties(device('deviceProperties', name)),
+  getDefaultDevice: () => native.defaultDevice(),
+  setDefaultDevice: (name) => native.setDefaultDevice(text('setDefaultDevice', 'device', name)),
+  loadDevice: (path) => native.loadDevice(text('loadDevice', 'path', path)),
+  synchronize: (name) => native.synchronize(device('synchronize', name)),
+
+  memory: (name) => ({tensors: native.live(), ...native.memory(device('memory', name))}),
+  resetPeakMemory: (name) => native.resetPeakMemory(device('resetPeakMemory', name)),
+  emptyCache: (name) => native.emptyCache(device('emptyCache', name)),
+  setMemoryLimit: (bytes, name) => {
+    const fits = Number.isSafeInteger(bytes) && bytes >= 0;
+    need('setMemoryLimit', 'bytes', 'natural number', fits, bytes);
+    native.setMemoryLimit(device('setMemoryLimit', name), bytes);
+  },
+
+  manualSeed: (seed) => native.manualSeed(natural('manualSeed', 'seed', seed)),
+  initialSeed: () => native.initialSeed(),
+  getRandomState: () => {
+    const [seed, offset] = native.randomState();
+    return {seed, offset};
+  },
+  setRandomState: ({seed, offset}) => {
+    native.setRandomState(natural('setRandomState', 'seed', seed), natural('setRandomState', 'offset', offset));
+  },
+
+  getOption: (name) => native.getOption(toSnake(text('getOption', 'name', name))),
+  setOption: (name, value) => {
+    need('setOption', 'value', 'integer or boolean', Number.isSafeInteger(value) || typeof value === 'boolean', value);
+    native.setOption(toSnake(text('setOption', 'name', name)), Number(value));
+  },
+  fallbacks: () => Object.fromEntries(native.fallbacks()),
+};

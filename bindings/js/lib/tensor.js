@@ -1,0 +1,224 @@
+'use strict';
+
+/**
+ * The Tensor class: who owns its memory, and what it knows about itself. Operators are installed on its prototype by
+ * index.js, from the generated table; reading, indexing and printing come from the modules of those names.
+ */
+
+const native = require('./native');
+const frame = require('./frame');
+const dtypes = require('./dtypes');
+const {makeError} = require('./errors');
+
+/** What the constructor wants to see: tensors are made by functions. */
+const KEY = Symbol('tensor');
+/** structuredClone() and postMessage() name this value when they refuse to copy a tensor. */
+const UNCLONEABLE = Symbol('A oneflow Tensor stays on its thread: send x.dataSync() and x.shape instead; it');
+
+/** The tensors made by the innermost running tidy(), or null outside of any. */
+let scope = null;
+
+let slotOf;
+let adopt;
+let leaveScope;
+let isTensor;
+
+class Tensor {
+  /** Where the addon keeps the tensor; 0 once it is disposed of. */
+  #slot;
+  /** What releases the slot when it is collected; undefined for a tensor that belongs to a scope. */
+  #owner;
+  uncloneable = UNCLONEABLE;
+
+  constructor(key, slot, owner) {
+    if (key !== KEY) throw makeError('TypeMismatch', 'Tensor: tensors are made by tensor(...) and by operators');
+    this.#slot = slot;
+    this.#owner = owner;
+  }
+
+  static {
+    isTensor = (value) => typeof value === 'object' && value !== null && #slot in value;
+    slotOf = (tensor) => tensor.#slot;
+    adopt = (tensor) => {
+      if (tensor.#owner === undefined) tensor.#owner = native.own(tensor.#slot);
+    };
+    leaveScope = (tensors, kept) => {
+      const slots = [];
+      for (const tensor of tensors) {
+        if (tensor.#owner !== undefined || tensor.#slot === 0) continue;
+        if (kept.has(tensor)) {
+          if (scope === null) adopt(tensor);
+          else scope.push(tensor);
+        } else {
+          slots.push(tensor.#slot);
+          tensor.#slot = 0;
+        }
+      }
+      frame.releaseSlots(slots);
+    };
+  }
+
+  /** The sizes of the dimensions. */
+  get shape() {
+    return native.sizes(liveSlot(this, 'shape'));
+  }
+
+  /** The steps, in elements, from one index to the next of each dimension. */
+  get strides() {
+    return native.strides(liveSlot(this, 'strides'));
+  }
+
+  /** The element type: 'float32' and so on. */
+  get dtype() {
+    return dtypes.nameOf(native.dtype(liveSlot(this, 'dtype')));
+  }
+
+  /** The number of dimensions. */
+  get ndim() {
+    return native.sizes(liveSlot(this, 'ndim')).length;
+  }
+
+  /** The number of elements. */
+  get size() {
+    return native.sizes(liveSlot(this, 'size')).reduce((product, size) => product * size, 1);
+  }
+
+  /** Where the elements are: 'cpu:0' and so on. */
+  get device() {
+    return native.describe(liveSlot(this, 'device')).device;
+  }
+
+  /** How often the memory was written to; views share it. */
+  get version() {
+    return native.describe(liveSlot(this, 'version')).version;
+  }
+
+  /** Whether the elements lie row by row without gaps. */
+  get isContiguous() {
+    return native.describe(liveSlot(this, 'isContiguous')).isContiguous;
+  }
+
+  /** Whether the tensor shares the memory of another one that it was made from. */
+  get isView() {
+    return native.describe(liveSlot(this, 'isView')).isView;
+  }
+
+  /** Whether dispose() was called, or the tidy() that it belonged to has ended. */
+  get isDisposed() {
+    if (!isTensor(this)) throw wrongReceiver('isDisposed', this);
+    return this.#slot === 0;
+  }
+
+  /** Gives the memory back now. Views of it stay valid. Doing it twice is allowed. */
+  dispose() {
+    if (!isTensor(this)) throw wrongReceiver('dispose', this);
+    if (this.#slot === 0) return;
+    native.release(this.#slot);
+    this.#slot = 0;
+    this.#owner = undefined;
+  }
+}
+
+/** A word for a value, as error texts have it. */
+function describe(value) {
+  if (value === null) return 'null';
+  if (typeof value !== 'object') return typeof value;
+  if (isTensor(value)) return 'Tensor';
+  if (Array.isArray(value)) return 'array';
+  const kind = dtypes.arrayKind(value);
+  if (kind !== undefined) return kind;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype ? 'object' : `instance of ${className(prototype)}`;
+}
+
+function className(prototype) {
+  const constructor = Object.getOwnPropertyDescriptor(prototype, 'constructor')?.value;
+  return typeof constructor === 'function' ? String(constructor.name) : 'object';
+}
+
+function wrongReceiver(method, value) {
+  return makeError('TypeMismatch', `${method}: input must be Tensor, got ${describe(value)}`);
+}
+
+function disposedError(operator, argument) {
+  return makeError('InvalidArgument', `${operator}: ${argument} must be a live Tensor, got a disposed one`);
+}
+
+/** The slot of the receiver of a method or accessor; throws for another object and for a disposed tensor. */
+function liveSlot(tensor, method) {
+  if (!isTensor(tensor)) throw wrongReceiver(method, tensor);
+  const slot = slotOf(tensor);
+  if (slot === 0) throw disposedError(method, 'input');
+  return slot;
+}
+
+/** A tensor for a slot whose owner, if it has one, came with it. */
+function wrap(slot, owner) {
+  const tensor = new Tensor(KEY, slot, owner);
+  if (owner === undefined) scope.push(tensor);
+  return tensor;
+}
+
+/** A tensor for a slot that nothing owns yet. */
+const wrapSlot = (slot) => wrap(slot, scope === null ? native.own(slot) : undefined);
+
+/** Whether new tensors belong to a running tidy() rather than to the garbage collector. */
+const inScope = () => scope !== null;
+
+/** Every tensor in a value that is built of arrays, plain objects, maps and sets. */
+function tensorsIn(value, found = new Set(), seen = new Set()) {
+  if (typeof value !== 'object' || value === null || seen.has(value)) return found;
+  if (isTensor(value)) {
+    found.add(value);
+    return found;
+  }
+  seen.add(value);
+  const members = value instanceof Map || value instanceof Set ? [...value].flat() : Object.values(value);
+  for (const member of members) tensorsIn(member, found, seen);
+  return found;
+}
+
+/**
+ * Runs a function and disposes of the tensors that were made during it, except for those in what it returns and those
+ * given to keep(). Inside, tensors cost less than ones that wait for the garbage collector. The function must not be
+ * asynchronous; what promise variants give later belongs to no scope.
+ *
+ * @param {() => unknown} fn
+ * @returns {unknown} what fn returns
+ */
+function tidy(fn) {
+  if (typeof fn !== 'function') throw makeError('TypeMismatch', `tidy: fn must be function, got ${describe(fn)}`);
+  const outer = scope;
+  const made = [];
+  scope = made;
+  let result;
+  let kept = new Set();
+  try {
+    result = fn();
+    if (typeof result?.then === 'function' && !isTensor(result)) {
+      result.then(undefined, () => {}); // its failure is not reported a second time
+      throw makeError('InvalidArgument', 'tidy: fn must not return a promise, its tensors would be gone before it ends');
+    }
+    kept = tensorsIn(result);
+  } finally {
+    scope = outer;
+    leaveScope(made, kept);
+  }
+  return result;
+}
+
+/**
+ * Takes a tensor out of the tidy() that it was made in; from then on it lives as long as it is referred to.
+ *
+ * @param {Tensor} tensor
+ * @returns {Tensor} the same
+ */
+function keep(tensor) {
+  liveSlot(tensor, 'keep');
+  adopt(tensor);
+  return tensor;
+}
+
+module.exports = {
+  Tensor, tidy, keep, wrap, wrapSlot, inScope, isTensor, slotOf, liveSlot, describe, disposedError, wrongReceiver,
+};

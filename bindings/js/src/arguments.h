@@ -1,0 +1,23 @@
+// The frame's values as the C API wants them.
+#pragma once
+
+#include <oneflow/oneflow.h>
+
+#include <vector>
+
+#include "environment.h"
+
+namespace oneflow::node {
+
+// Turns slots into handles and offsets into pointers, in place; the frame's memory must stay as it is during the call.
+// Lists of tensors go to `lists`, which must outlive the values.
+of_status resolve_values(const Environment& environment, of_value* values, int32_t count,
+                         std::vector<std::vector<of_tensor>>* lists);
+
+// A result as a JavaScript value: a tensor as {slot, owner}, an integer as a number where that is exact and as a BigInt
+// elsewhere. Takes over what the result holds.
+napi_value result_to_js(Environment* environment, of_value* result, bool own);
+
+napi_value integer_to_js(napi_env env, int64_t integer);
+
+}  // namespace oneflow::node

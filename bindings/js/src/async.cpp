@@ -1,0 +1,204 @@
+// Work on a thread of libuv's pool, with a promise for its end.
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "arguments.h"
+#include "functions.h"
+
+namespace oneflow::node {
+namespace {
+
+// One piece of work: run() on the worker, finish() back on the thread of JavaScript.
+class Task {
+ public:
+  virtual ~Task() = default;
+  virtual of_status run() = 0;
+  virtual napi_value finish(Environment* environment) = 0;
+  // Gives up what belongs to JavaScript; called last, whatever happened.
+  virtual void release(napi_env) {}
+
+  // Takes the task over; returns the promise.
+  static napi_value start(std::unique_ptr<Task> task, Environment* environment) {
+    const napi_env env = environment->env();
+    task->environment_ = environment;
+    napi_value promise, name;
+    if (napi_create_promise(env, &task->deferred_, &promise) != napi_ok ||
+        napi_create_string_utf8(env, "oneflow", NAPI_AUTO_LENGTH, &name) != napi_ok ||
+        napi_create_async_work(env, nullptr, name, execute, complete, task.get(), &task->work_) != napi_ok ||
+        napi_queue_async_work(env, task->work_) != napi_ok) {
+      return environment->fail(OF_INTERNAL_ERROR, "no work could be queued");
+    }
+    task.release();
+    return promise;
+  }
+
+ private:
+  static void execute(napi_env, void* data) {
+    auto* task = static_cast<Task*>(data);
+    task->status_ = task->run();
+    if (task->status_ != OF_OK) task->error_ = of_last_error();  // the text belongs to this thread
+  }
+
+  static void complete(napi_env env, napi_status, void* data) {
+    const std::unique_ptr<Task> task(static_cast<Task*>(data));
+    napi_delete_async_work(env, task->work_);
+    if (task->status_ == OF_OK) {
+      napi_resolve_deferred(env, task->deferred_, task->finish(task->environment_));
+    } else if (napi_value error = task->environment_->make_error(task->status_, task->error_.c_str())) {
+      napi_reject_deferred(env, task->deferred_, error);
+    }
+    task->release(env);
+  }
+
+  Environment* environment_ = nullptr;
+  napi_deferred deferred_ = nullptr;
+  napi_async_work work_ = nullptr;
+  of_status status_ = OF_INTERNAL_ERROR;
+  std::string error_ = "the work was cancelled";
+};
+
+// A handle of the task's own.
+class Held {
+ public:
+  Held() = default;
+  Held(Held&& other) noexcept : tensor_(std::exchange(other.tensor_, nullptr)) {}
+  Held& operator=(Held&& other) = delete;
+  ~Held() { of_tensor_release(tensor_); }
+
+  // The same values, whatever is written to `tensor` from now on.
+  of_status snapshot(of_tensor tensor) { return of_tensor_lazy_clone(tensor, &tensor_); }
+  of_tensor get() const { return tensor_; }
+
+ private:
+  of_tensor tensor_ = nullptr;
+};
+
+class CallTask : public Task {
+ public:
+  ~CallTask() override {
+    for (of_value& result : results_) of_value_release(&result);
+  }
+
+  // Copies everything that the frame refers to.
+  of_status capture(Environment* environment) {
+    const Frame::Header& header = *environment->frame.header();
+    op_ = environment->op(header.op);
+    arguments_.assign(environment->frame.values(), environment->frame.values() + header.arguments);
+    results_.assign(header.results, of_value{});
+    if (of_status status = resolve_values(*environment, arguments_.data(), header.arguments, &tensor_lists_)) {
+      return status;
+    }
+    for (of_value& argument : arguments_) {
+      if (of_status status = capture(&argument)) return status;
+    }
+    return OF_OK;
+  }
+
+  of_status run() override {
+    return of_call(op_, arguments_.data(), arguments_.size(), results_.data(), results_.size());
+  }
+
+  napi_value finish(Environment* environment) override {
+    const napi_env env = environment->env();
+    napi_value values = nullptr;
+    napi_create_array_with_length(env, results_.size(), &values);
+    for (size_t i = 0; i < results_.size(); ++i) {
+      napi_set_element(env, values, i, result_to_js(environment, &results_[i], true));
+    }
+    return values;
+  }
+
+ private:
+  of_status capture(of_value* argument) {
+    switch (argument->kind) {
+      case OF_VALUE_STRING:
+        strings_.push_back(std::make_unique<std::string>(argument->as.string, argument->count));
+        argument->as.string = strings_.back()->data();
+        return OF_OK;
+      case OF_VALUE_INT_LIST:
+        integer_lists_.emplace_back(argument->as.integers, argument->as.integers + argument->count);
+        argument->as.integers = integer_lists_.back().data();
+        return OF_OK;
+      case OF_VALUE_TENSOR:
+        return capture(&argument->as.tensor);
+      case OF_VALUE_TENSOR_LIST:
+        for (int32_t i = 0; i < argument->count; ++i) {
+          if (of_status status = capture(&argument->as.tensors[i])) return status;
+        }
+        return OF_OK;
+      default:
+        return OF_OK;
+    }
+  }
+
+  of_status capture(of_tensor* tensor) {
+    if (*tensor == nullptr) return OF_OK;  // an absent member of a list
+    const of_status status = held_.emplace_back().snapshot(*tensor);
+    *tensor = held_.back().get();
+    return status;
+  }
+
+  of_op op_ = nullptr;
+  std::vector<of_value> arguments_;
+  std::vector<of_value> results_;
+  std::vector<std::vector<of_tensor>> tensor_lists_;
+  std::vector<std::vector<int64_t>> integer_lists_;
+  std::vector<std::unique_ptr<std::string>> strings_;
+  std::vector<Held> held_;
+};
+
+// Reads into memory that JavaScript allocated; the promise's value is that ArrayBuffer.
+class ReadTask : public Task {
+ public:
+  of_status capture(Environment* environment, of_tensor tensor, napi_value buffer) {
+    if (napi_get_arraybuffer_info(environment->env(), buffer, &data_, &bytes_) != napi_ok ||
+        napi_create_reference(environment->env(), buffer, 1, &buffer_) != napi_ok) {
+      return of_fail(OF_INTERNAL_ERROR, "the result is not an ArrayBuffer");
+    }
+    return held_.snapshot(tensor);
+  }
+
+  of_status run() override { return of_tensor_read(held_.get(), data_, bytes_); }
+
+  void release(napi_env env) override { napi_delete_reference(env, buffer_); }
+
+  napi_value finish(Environment* environment) override {
+    napi_value buffer = nullptr;
+    napi_get_reference_value(environment->env(), buffer_, &buffer);
+    return buffer;
+  }
+
+ private:
+  void* data_ = nullptr;
+  size_t bytes_ = 0;
+  napi_ref buffer_ = nullptr;
+  Held held_;
+};
+
+// callAsync(...keepAlive): as call(), on a worker; a promise of the array of results, all owned.
+napi_value call_async(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  auto task = std::make_unique<CallTask>();
+  if (of_status status = task->capture(&call.environment())) return call.environment().fail(status);
+  return Task::start(std::move(task), &call.environment());
+}
+
+// readAsync(slot, arrayBuffer): fills the buffer with the elements, row-major; a promise of it.
+napi_value read_async(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  auto task = std::make_unique<ReadTask>();
+  if (of_status status = task->capture(&call.environment(), call.tensor(0), call.value(1))) {
+    return call.environment().fail(status);
+  }
+  return Task::start(std::move(task), &call.environment());
+}
+
+}  // namespace
+
+void add_async_functions(Environment* environment, napi_value exports) {
+  add_function(environment, exports, "callAsync", call_async);
+  add_function(environment, exports, "readAsync", read_async);
+}
+
+}  // namespace oneflow::node

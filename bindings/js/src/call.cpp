@@ -1,0 +1,84 @@
+// Calls of operators on the calling thread.
+#include "arguments.h"
+#include "functions.h"
+
+namespace oneflow::node {
+namespace {
+
+// call(...keepAlive): runs what the frame describes and leaves a status in its header. Its arguments are not read:
+// that they are passed keeps the tensors among them from being collected before the operator is done.
+//
+// A single tensor, by far the most frequent result, returns the value that owns it, with its slot in the frame. Other
+// results come as an array of what result_to_js() gives. What was written to given tensors (the `out` form) returns
+// nothing.
+napi_value call(napi_env env, napi_callback_info info) {
+  void* data;
+  if (napi_get_cb_info(env, info, nullptr, nullptr, nullptr, &data) != napi_ok) return nullptr;
+  auto* environment = static_cast<Environment*>(data);
+  Frame::Header& header = *environment->frame.header();
+  of_value* arguments = environment->frame.values();
+  of_value* results = arguments + header.arguments;
+  const bool is_written = results[0].kind == OF_VALUE_TENSOR;
+  const bool own = header.own_results != 0;
+
+  std::vector<std::vector<of_tensor>> lists;
+  of_status status = resolve_values(*environment, arguments, header.arguments + header.results, &lists);
+  if (status == OF_OK) {
+    status = of_call(environment->op(header.op), arguments, header.arguments, results, header.results);
+  }
+  header.status = status;
+  if (status != OF_OK || is_written) return nullptr;
+
+  if (header.results == 1 && results[0].kind == OF_VALUE_TENSOR) {
+    const int32_t slot = environment->put(results[0].as.tensor);
+    results[0].as.integer = slot;
+    return own ? environment->own(slot) : nullptr;
+  }
+  napi_value values;
+  if (napi_create_array_with_length(env, header.results, &values) != napi_ok) return nullptr;
+  for (int32_t i = 0; i < header.results; ++i) {
+    napi_set_element(env, values, i, result_to_js(environment, &results[i], own));
+  }
+  return values;
+}
+
+// setFrame(arrayBuffer): the memory through which calls go from now on. JavaScript keeps it alive.
+napi_value set_frame(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  void* data = nullptr;
+  Frame& frame = call.environment().frame;
+  napi_get_arraybuffer_info(env, call.value(0), &data, &frame.bytes);
+  frame.data = static_cast<uint8_t*>(data);
+  return nullptr;
+}
+
+// findOp(name): its number, or -1.
+napi_value find_op(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  return to_js(env, static_cast<double>(call.environment().find_op(call.string(0).c_str())));
+}
+
+// lastError(status): the exception for this thread's last failure.
+napi_value last_error(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  return call.environment().make_error(static_cast<of_status>(call.integer(0)));
+}
+
+// setErrorFactory(function of (name of the status, text)): what makes exceptions.
+napi_value set_error_factory(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  call.environment().set_error_factory(call.value(0));
+  return nullptr;
+}
+
+}  // namespace
+
+void add_call_functions(Environment* environment, napi_value exports) {
+  add_function(environment, exports, "call", call);
+  add_function(environment, exports, "setFrame", set_frame);
+  add_function(environment, exports, "findOp", find_op);
+  add_function(environment, exports, "lastError", last_error);
+  add_function(environment, exports, "setErrorFactory", set_error_factory);
+}
+
+}  // namespace oneflow::node

@@ -1,0 +1,141 @@
+#include "environment.h"
+
+#include "pins.h"
+
+namespace oneflow::node {
+namespace {
+
+// What a handle with its JavaScript objects takes besides the elements, roughly.
+constexpr int64_t kHandleBytes = 384;
+// The garbage collector hears of changes once they add up to this much: telling it costs more than a small call.
+constexpr int64_t kReportBytes = 1 << 18;
+// More than any heap: makes the collector run at once.
+constexpr int64_t kPressureBytes = int64_t{1} << 40;
+
+void* pack(int32_t slot, uint32_t generation) {
+  return reinterpret_cast<void*>((static_cast<uint64_t>(generation) << 32) | static_cast<uint32_t>(slot));
+}
+
+}  // namespace
+
+Environment::Environment(napi_env env) : env_(env), slots_(1), pins_(std::make_shared<Pins>(env)) {}
+
+Environment* Environment::attach(napi_env env) {
+  auto* environment = new Environment(env);
+  napi_set_instance_data(env, environment, finalize_environment, nullptr);
+  // Runs before the values are finalized, while the environment can still be used.
+  napi_add_env_cleanup_hook(
+      env, [](void* data) { static_cast<Environment*>(data)->close(); }, environment);
+  return environment;
+}
+
+int32_t Environment::put(of_tensor tensor) {
+  int32_t slot;
+  if (free_slots_.empty()) {
+    slot = static_cast<int32_t>(slots_.size());
+    slots_.emplace_back();
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  }
+  Slot& entry = slots_[slot];
+  entry.tensor = tensor;
+  entry.bytes = kHandleBytes + static_cast<int64_t>(of_tensor_memory(tensor));
+  ++live_;
+  count_memory(entry.bytes);
+  return slot;
+}
+
+void Environment::release(int64_t slot) {
+  if (get(slot) == nullptr) return;
+  Slot& entry = slots_[slot];
+  of_tensor_release(entry.tensor);
+  entry.tensor = nullptr;
+  ++entry.generation;
+  --live_;
+  unreported_ -= entry.bytes;  // told with the next allocation: this may run inside of a garbage collection
+  if (!closed_) free_slots_.push_back(static_cast<int32_t>(slot));
+}
+
+napi_value Environment::own(int32_t slot) {
+  napi_value owner;
+  if (napi_create_external(env_, pack(slot, slots_[slot].generation), finalize_owner, this, &owner) != napi_ok) {
+    release(slot);
+    return nullptr;
+  }
+  ++owners_;
+  return owner;
+}
+
+void Environment::finalize_owner(node_api_basic_env, void* data, void* hint) {
+  auto* self = static_cast<Environment*>(hint);
+  const auto packed = reinterpret_cast<uint64_t>(data);
+  const auto slot = static_cast<uint32_t>(packed);
+  if (self->slots_[slot].generation == packed >> 32) self->release(slot);
+  --self->owners_;
+  self->delete_when_unused();
+}
+
+void Environment::count_memory(int64_t change) {
+  unreported_ += change;
+  if (unreported_ > kReportBytes || unreported_ < -kReportBytes) report_memory();
+}
+
+void Environment::report_memory() {
+  int64_t adjusted;
+  const int64_t change = unreported_;
+  unreported_ = 0;  // first: the collector may run, and release tensors, inside of the call
+  napi_adjust_external_memory(env_, change, &adjusted);
+}
+
+void Environment::collect_garbage() {
+  int64_t adjusted;
+  napi_adjust_external_memory(env_, kPressureBytes, &adjusted);
+  napi_adjust_external_memory(env_, -kPressureBytes, &adjusted);
+  report_memory();
+}
+
+int32_t Environment::find_op(const char* name) {
+  const of_op op = of_op_find(name);
+  if (op == nullptr) return -1;
+  ops_.push_back(op);
+  return static_cast<int32_t>(ops_.size()) - 1;
+}
+
+void Environment::set_error_factory(napi_value factory) { napi_create_reference(env_, factory, 1, &error_factory_); }
+
+napi_value Environment::make_error(of_status status, const char* text) {
+  const char* message = text == nullptr ? of_last_error() : text;
+  napi_value factory, receiver, arguments[2], error = nullptr;
+  if (napi_get_reference_value(env_, error_factory_, &factory) != napi_ok ||
+      napi_get_undefined(env_, &receiver) != napi_ok ||
+      napi_create_string_utf8(env_, of_status_name(status), NAPI_AUTO_LENGTH, &arguments[0]) != napi_ok ||
+      napi_create_string_utf8(env_, message, NAPI_AUTO_LENGTH, &arguments[1]) != napi_ok ||
+      napi_call_function(env_, receiver, factory, 2, arguments, &error) != napi_ok) {
+    return nullptr;  // the environment is ending, or an exception is pending
+  }
+  return error;
+}
+
+napi_value Environment::fail(of_status status, const char* text) {
+  if (napi_value error = make_error(status, text)) napi_throw(env_, error);
+  return nullptr;
+}
+
+void Environment::close() {
+  closed_ = true;
+  for (size_t slot = 1; slot < slots_.size(); ++slot) release(static_cast<int64_t>(slot));
+  pins_->close();
+}
+
+void Environment::finalize_environment(node_api_basic_env, void* data, void*) {
+  auto* self = static_cast<Environment*>(data);
+  self->env_ = nullptr;
+  self->delete_when_unused();
+}
+
+void Environment::delete_when_unused() {
+  if (env_ == nullptr && owners_ == 0) delete this;
+}
+
+}  // namespace oneflow::node

@@ -1,0 +1,74 @@
+#include "functions.h"
+
+namespace oneflow::node {
+
+void add_function(Environment* environment, napi_value exports, const char* name, napi_callback function) {
+  const napi_env env = environment->env();
+  napi_value value;
+  if (napi_create_function(env, name, NAPI_AUTO_LENGTH, function, environment, &value) == napi_ok) {
+    set_property(env, exports, name, value);
+  }
+}
+
+int64_t Call::integer(size_t i) const {
+  int64_t integer = 0;
+  napi_get_value_int64(env_, values_[i], &integer);
+  return integer;
+}
+
+bool Call::boolean(size_t i) const {
+  bool boolean = false;
+  napi_get_value_bool(env_, values_[i], &boolean);
+  return boolean;
+}
+
+std::string Call::string(size_t i) const {
+  size_t length = 0;
+  if (napi_get_value_string_utf8(env_, values_[i], nullptr, 0, &length) != napi_ok) return {};
+  std::string text(length, '\0');
+  napi_get_value_string_utf8(env_, values_[i], text.data(), length + 1, &length);
+  return text;
+}
+
+std::vector<int64_t> Call::integers(size_t i) const {
+  uint32_t length = 0;
+  napi_get_array_length(env_, values_[i], &length);
+  std::vector<int64_t> integers(length);
+  for (uint32_t k = 0; k < length; ++k) {
+    napi_value element;
+    napi_get_element(env_, values_[i], k, &element);
+    napi_get_value_int64(env_, element, &integers[k]);
+  }
+  return integers;
+}
+
+napi_value to_js(napi_env env, double number) {
+  napi_value value = nullptr;
+  napi_create_double(env, number, &value);
+  return value;
+}
+
+napi_value to_js(napi_env env, bool boolean) {
+  napi_value value = nullptr;
+  napi_get_boolean(env, boolean, &value);
+  return value;
+}
+
+napi_value to_js(napi_env env, const char* text) {
+  napi_value value = nullptr;
+  napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &value);
+  return value;
+}
+
+napi_value to_js(napi_env env, const int64_t* integers, int32_t count) {
+  napi_value value = nullptr;
+  napi_create_array_with_length(env, count, &value);
+  for (int32_t i = 0; i < count; ++i) napi_set_element(env, value, i, to_js(env, static_cast<double>(integers[i])));
+  return value;
+}
+
+void set_property(napi_env env, napi_value object, const char* name, napi_value value) {
+  napi_set_named_property(env, object, name, value);
+}
+
+}  // namespace oneflow::node

@@ -1,0 +1,56 @@
+// The functions of the addon, by file. Each is called with the Environment as its data; what JavaScript passes was
+// checked there, so that a wrong argument here is a mistake of ours.
+#pragma once
+
+#include <node_api.h>
+
+#include <string>
+#include <vector>
+
+#include "environment.h"
+
+namespace oneflow::node {
+
+// More results than any operator has.
+constexpr int32_t kMaxResults = 16;
+
+void add_call_functions(Environment* environment, napi_value exports);
+void add_async_functions(Environment* environment, napi_value exports);
+void add_tensor_functions(Environment* environment, napi_value exports);
+void add_index_functions(Environment* environment, napi_value exports);
+void add_library_functions(Environment* environment, napi_value exports);
+
+void add_function(Environment* environment, napi_value exports, const char* name, napi_callback function);
+
+// The arguments of one call of a native function.
+class Call {
+ public:
+  Call(napi_env env, napi_callback_info info) : env_(env) {
+    napi_get_cb_info(env, info, &count_, values_, nullptr, reinterpret_cast<void**>(&environment_));
+  }
+
+  Environment& environment() const { return *environment_; }
+  napi_value value(size_t i) const { return values_[i]; }
+  size_t count() const { return count_ < kMost ? count_ : kMost; }
+  int64_t integer(size_t i) const;
+  bool boolean(size_t i) const;
+  std::string string(size_t i) const;
+  std::vector<int64_t> integers(size_t i) const;
+  // The tensor in the slot that argument `i` names.
+  of_tensor tensor(size_t i) const { return environment_->get(integer(i)); }
+
+ private:
+  static constexpr size_t kMost = 10;
+  napi_env env_;
+  size_t count_ = kMost;
+  napi_value values_[kMost];
+  Environment* environment_ = nullptr;
+};
+
+napi_value to_js(napi_env env, double number);
+napi_value to_js(napi_env env, bool boolean);
+napi_value to_js(napi_env env, const char* text);
+napi_value to_js(napi_env env, const int64_t* integers, int32_t count);
+void set_property(napi_env env, napi_value object, const char* name, napi_value value);
+
+}  // namespace oneflow::node

@@ -1,0 +1,63 @@
+// Reading and writing through an index.
+#include "arguments.h"
+#include "functions.h"
+
+namespace oneflow::node {
+namespace {
+
+// Seven numbers per part: kind, has start, has stop, start, stop, step, slot.
+constexpr size_t kNumbersPerPart = 7;
+
+// The parts that a Float64Array describes.
+std::vector<of_index> read_parts(napi_env env, const Environment& environment, napi_value value) {
+  napi_typedarray_type type;
+  size_t length = 0;
+  void* data = nullptr;
+  napi_get_typedarray_info(env, value, &type, &length, &data, nullptr, nullptr);
+  const auto* numbers = static_cast<const double*>(data);
+  std::vector<of_index> parts(length / kNumbersPerPart);
+  for (of_index& part : parts) {
+    part = {};
+    part.kind = static_cast<of_index_kind>(numbers[0]);
+    part.has_start = numbers[1] != 0;
+    part.has_stop = numbers[2] != 0;
+    part.start = static_cast<int64_t>(numbers[3]);
+    part.stop = static_cast<int64_t>(numbers[4]);
+    part.step = static_cast<int64_t>(numbers[5]);
+    part.tensor = environment.get(static_cast<int64_t>(numbers[6]));
+    numbers += kNumbersPerPart;
+  }
+  return parts;
+}
+
+// index(slot, parts, ...keepAlive): the slot of the result.
+napi_value index(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  const std::vector<of_index> parts = read_parts(env, call.environment(), call.value(1));
+  of_tensor result = nullptr;
+  if (of_status status = of_tensor_index(call.tensor(0), parts.data(), parts.size(), &result)) {
+    return call.environment().fail(status);
+  }
+  return to_js(env, static_cast<double>(call.environment().put(result)));
+}
+
+// setIndex(slot, parts, ...keepAlive): the value is the frame's first.
+napi_value set_index(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  Environment& environment = call.environment();
+  const std::vector<of_index> parts = read_parts(env, environment, call.value(1));
+  of_value value = environment.frame.values()[0];
+  std::vector<std::vector<of_tensor>> lists;
+  of_status status = resolve_values(environment, &value, 1, &lists);
+  if (status == OF_OK) status = of_tensor_set_index(call.tensor(0), parts.data(), parts.size(), &value);
+  return status == OF_OK ? nullptr : environment.fail(status);
+}
+
+}  // namespace
+
+void add_index_functions(Environment* environment, napi_value exports) {
+  add_function(environment, exports, "index", index);
+  add_function(environment, exports, "setIndex", set_index);
+}
+
+}  // namespace oneflow::node

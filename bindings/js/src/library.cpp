@@ -1,0 +1,264 @@
+// The library as a whole: dtypes, devices, memory, settings, random numbers.
+#include "functions.h"
+
+namespace oneflow::node {
+namespace {
+
+int32_t pack_device(of_device device) {
+  return static_cast<uint16_t>(device.type) | static_cast<int32_t>(device.index) << 16;  // as it lies in memory
+}
+
+napi_value device_name(napi_env env, of_device device) {
+  char name[64];
+  return to_js(env, of_device_name(device, name));
+}
+
+napi_value unsigned_to_js(napi_env env, uint64_t natural) {
+  napi_value value = nullptr;
+  napi_create_bigint_uint64(env, natural, &value);
+  return value;
+}
+
+uint64_t unsigned_argument(napi_env env, napi_value value) {
+  uint64_t natural = 0;
+  bool lossless;
+  napi_get_value_bigint_uint64(env, value, &natural, &lossless);
+  return natural;
+}
+
+// Most functions here end this way: nothing, or an exception.
+napi_value done(const Call& call, of_status status) {
+  return status == OF_OK ? nullptr : call.environment().fail(status);
+}
+
+of_status parse_device(const Call& call, size_t argument, of_device* device) {
+  return of_device_parse(call.string(argument).c_str(), device);
+}
+
+napi_value version(napi_env env, napi_callback_info) { return to_js(env, of_version()); }
+
+// dtypes(): the names, in the order of their numbers.
+napi_value dtypes(napi_env env, napi_callback_info) {
+  napi_value names;
+  if (napi_create_array_with_length(env, OF_DTYPE_COUNT, &names) != napi_ok) return nullptr;
+  for (uint32_t i = 0; i < OF_DTYPE_COUNT; ++i) {
+    napi_set_element(env, names, i, to_js(env, of_dtype_name(static_cast<of_dtype>(i))));
+  }
+  return names;
+}
+
+napi_value parse_dtype(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  of_dtype dtype;
+  if (of_status status = of_dtype_parse(call.string(0).c_str(), &dtype)) return call.environment().fail(status);
+  return to_js(env, static_cast<double>(dtype));
+}
+
+napi_value promote_types(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  const auto a = static_cast<of_dtype>(call.integer(0)), b = static_cast<of_dtype>(call.integer(1));
+  return to_js(env, static_cast<double>(of_promote_types(a, b)));
+}
+
+napi_value default_dtype(napi_env env, napi_callback_info) {
+  return to_js(env, static_cast<double>(of_default_dtype()));
+}
+
+napi_value set_default_dtype(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  return done(call, of_set_default_dtype(static_cast<of_dtype>(call.integer(0))));
+}
+
+// parseDevice(name): the device as one number.
+napi_value parse_device(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  of_device device;
+  if (of_status status = parse_device(call, 0, &device)) return call.environment().fail(status);
+  return to_js(env, static_cast<double>(pack_device(device)));
+}
+
+napi_value devices(napi_env env, napi_callback_info) {
+  napi_value names;
+  if (napi_create_array(env, &names) != napi_ok) return nullptr;
+  for (size_t i = 0; i < of_device_count(); ++i) napi_set_element(env, names, i, device_name(env, of_device_at(i)));
+  return names;
+}
+
+napi_value device_properties(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  of_device device;
+  of_device_properties properties{};
+  properties.struct_size = sizeof(properties);
+  of_status status = parse_device(call, 0, &device);
+  if (status == OF_OK) status = of_device_get_properties(device, &properties);
+  if (status != OF_OK) return call.environment().fail(status);
+  napi_value object;
+  if (napi_create_object(env, &object) != napi_ok) return nullptr;
+  set_property(env, object, "name", to_js(env, properties.name));
+  set_property(env, object, "computeUnits", to_js(env, static_cast<double>(properties.compute_units)));
+  set_property(env, object, "totalMemory", to_js(env, static_cast<double>(properties.total_memory)));
+  set_property(env, object, "freeMemory", to_js(env, static_cast<double>(properties.free_memory)));
+  return object;
+}
+
+napi_value default_device(napi_env env, napi_callback_info) { return device_name(env, of_default_device()); }
+
+napi_value set_default_device(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  of_device device;
+  of_status status = parse_device(call, 0, &device);
+  if (status == OF_OK) status = of_set_default_device(device);
+  return done(call, status);
+}
+
+napi_value load_device(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  return done(call, of_load_device(call.string(0).c_str()));
+}
+
+napi_value synchronize(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  of_device device;
+  of_status status = parse_device(call, 0, &device);
+  if (status == OF_OK) status = of_synchronize(device);
+  return done(call, status);
+}
+
+napi_value memory(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  of_device device;
+  of_memory_statistics statistics{};
+  statistics.struct_size = sizeof(statistics);
+  of_status status = parse_device(call, 0, &device);
+  if (status == OF_OK) status = of_get_memory_statistics(device, &statistics);
+  if (status != OF_OK) return call.environment().fail(status);
+  napi_value object;
+  if (napi_create_object(env, &object) != napi_ok) return nullptr;
+  set_property(env, object, "inUse", to_js(env, static_cast<double>(statistics.in_use)));
+  set_property(env, object, "peakInUse", to_js(env, static_cast<double>(statistics.peak_in_use)));
+  set_property(env, object, "cached", to_js(env, static_cast<double>(statistics.cached)));
+  set_property(env, object, "limit", to_js(env, static_cast<double>(statistics.limit)));
+  return object;
+}
+
+napi_value reset_peak_memory(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  of_device device;
+  of_status status = parse_device(call, 0, &device);
+  if (status == OF_OK) status = of_reset_peak_memory(device);
+  return done(call, status);
+}
+
+napi_value empty_cache(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  of_device device;
+  of_status status = parse_device(call, 0, &device);
+  if (status == OF_OK) status = of_empty_cache(device);
+  return done(call, status);
+}
+
+// setMemoryLimit(device, bytes)
+napi_value set_memory_limit(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  of_device device;
+  of_status status = parse_device(call, 0, &device);
+  if (status == OF_OK) status = of_set_memory_limit(device, static_cast<uint64_t>(call.integer(1)));
+  return done(call, status);
+}
+
+napi_value collect_garbage(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  call.environment().collect_garbage();
+  return nullptr;
+}
+
+napi_value set_option(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  return done(call, of_set_option(call.string(0).c_str(), call.integer(1)));
+}
+
+napi_value get_option(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  int64_t value = 0;
+  if (of_status status = of_get_option(call.string(0).c_str(), &value)) return call.environment().fail(status);
+  return to_js(env, static_cast<double>(value));
+}
+
+napi_value manual_seed(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  of_manual_seed(unsigned_argument(env, call.value(0)));
+  return nullptr;
+}
+
+napi_value initial_seed(napi_env env, napi_callback_info) { return unsigned_to_js(env, of_initial_seed()); }
+
+// randomState(): [seed, offset]
+napi_value random_state(napi_env env, napi_callback_info) {
+  uint64_t seed = 0, offset = 0;
+  of_get_random_state(&seed, &offset);
+  napi_value pair;
+  if (napi_create_array_with_length(env, 2, &pair) != napi_ok) return nullptr;
+  napi_set_element(env, pair, 0, unsigned_to_js(env, seed));
+  napi_set_element(env, pair, 1, unsigned_to_js(env, offset));
+  return pair;
+}
+
+napi_value set_random_state(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  of_set_random_state(unsigned_argument(env, call.value(0)), unsigned_argument(env, call.value(1)));
+  return nullptr;
+}
+
+// fallbacks(): [[operator, calls], ...]
+napi_value fallbacks(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  napi_value list;
+  if (napi_create_array(env, &list) != napi_ok) return nullptr;
+  for (size_t i = 0; i < of_fallback_count(); ++i) {
+    of_op op = nullptr;
+    uint64_t calls = 0;
+    of_op_info operator_info{};
+    operator_info.struct_size = sizeof(operator_info);
+    of_status status = of_fallback_at(i, &op, &calls);
+    if (status == OF_OK) status = of_op_get_info(op, &operator_info);
+    if (status != OF_OK) return call.environment().fail(status);
+    napi_value entry;
+    napi_create_array_with_length(env, 2, &entry);
+    napi_set_element(env, entry, 0, to_js(env, operator_info.name));
+    napi_set_element(env, entry, 1, to_js(env, static_cast<double>(calls)));
+    napi_set_element(env, list, i, entry);
+  }
+  return list;
+}
+
+}  // namespace
+
+void add_library_functions(Environment* environment, napi_value exports) {
+  add_function(environment, exports, "version", version);
+  add_function(environment, exports, "dtypes", dtypes);
+  add_function(environment, exports, "parseDtype", parse_dtype);
+  add_function(environment, exports, "promoteTypes", promote_types);
+  add_function(environment, exports, "defaultDtype", default_dtype);
+  add_function(environment, exports, "setDefaultDtype", set_default_dtype);
+  add_function(environment, exports, "parseDevice", parse_device);
+  add_function(environment, exports, "devices", devices);
+  add_function(environment, exports, "deviceProperties", device_properties);
+  add_function(environment, exports, "defaultDevice", default_device);
+  add_function(environment, exports, "setDefaultDevice", set_default_device);
+  add_function(environment, exports, "loadDevice", load_device);
+  add_function(environment, exports, "synchronize", synchronize);
+  add_function(environment, exports, "memory", memory);
+  add_function(environment, exports, "resetPeakMemory", reset_peak_memory);
+  add_function(environment, exports, "emptyCache", empty_cache);
+  add_function(environment, exports, "setMemoryLimit", set_memory_limit);
+  add_function(environment, exports, "collectGarbage", collect_garbage);
+  add_function(environment, exports, "setOption", set_option);
+  add_function(environment, exports, "getOption", get_option);
+  add_function(environment, exports, "manualSeed", manual_seed);
+  add_function(environment, exports, "initialSeed", initial_seed);
+  add_function(environment, exports, "randomState", random_state);
+  add_function(environment, exports, "setRandomState", set_random_state);
+  add_function(environment, exports, "fallbacks", fallbacks);
+}
+
+}  // namespace oneflow::node

@@ -1,0 +1,13 @@
+// The addon's entry, called once per Node environment.
+#include "functions.h"
+
+NAPI_MODULE_INIT() {
+  using namespace oneflow::node;
+  Environment* environment = Environment::attach(env);
+  add_call_functions(environment, exports);
+  add_async_functions(environment, exports);
+  add_tensor_functions(environment, exports);
+  add_index_functions(environment, exports);
+  add_library_functions(environment, exports);
+  return exports;
+}

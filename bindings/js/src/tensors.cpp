@@ -1,0 +1,198 @@
+// Tensors from and to JavaScript's memory, and what there is to know about them.
+#include <memory>
+
+#include "arguments.h"
+#include "functions.h"
+#include "pins.h"
+
+namespace oneflow::node {
+namespace {
+
+of_device unpack_device(int64_t packed) {
+  return {static_cast<int16_t>(packed & 0xffff), static_cast<int16_t>(packed >> 16)};
+}
+
+// create(typedArray, dtype, device, sizes, strides or null, offset, share): the slot of a tensor over a copy of the
+// array's memory or, to share, over that memory itself.
+napi_value create(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  Environment& environment = call.environment();
+  napi_typedarray_type type;
+  size_t length = 0;
+  void* data = nullptr;
+  if (napi_get_typedarray_info(env, call.value(0), &type, &length, &data, nullptr, nullptr) != napi_ok) {
+    return environment.fail(OF_INTERNAL_ERROR, "create: data is not a typed array");
+  }
+  const auto dtype = static_cast<of_dtype>(call.integer(1));
+  const std::vector<int64_t> sizes = call.integers(3);
+  const std::vector<int64_t> strides = call.integers(4);
+  of_tensor_source source{};
+  source.struct_size = sizeof(source);
+  source.dtype = dtype;
+  source.device = unpack_device(call.integer(2));
+  source.rank = static_cast<int32_t>(sizes.size());
+  source.sizes = sizes.data();
+  source.strides = strides.size() == sizes.size() && !sizes.empty() ? strides.data() : nullptr;
+  source.data = data;
+  source.bytes = length * of_dtype_size(dtype);  // the array's elements have the dtype's size
+  source.offset = call.integer(5);
+  if (call.boolean(6)) {
+    source.deleter = Pins::unpin;
+    source.deleter_context = environment.pins()->pin(call.value(0));
+    if (source.deleter_context == nullptr) return environment.fail(OF_INTERNAL_ERROR, "create: no reference");
+  }
+  of_tensor tensor = nullptr;
+  if (of_status status = of_tensor_create(&source, &tensor)) {
+    napi_value error = environment.make_error(status);  // before unpin(), which may fail and set another text
+    if (source.deleter != nullptr) Pins::unpin(source.deleter_context);
+    napi_throw(env, error);
+    return nullptr;
+  }
+  return to_js(env, static_cast<double>(environment.put(tensor)));
+}
+
+// own(slot): the value whose collection releases the slot.
+napi_value own(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  return call.environment().own(static_cast<int32_t>(call.integer(0)));
+}
+
+napi_value release(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  call.environment().release(call.integer(0));
+  return nullptr;
+}
+
+// releaseMany(count): releases the slots that the frame lists, as 32-bit integers after its header.
+napi_value release_many(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  const auto* slots = reinterpret_cast<const int32_t*>(call.environment().frame.values());
+  const int64_t count = call.integer(0);
+  for (int64_t i = 0; i < count; ++i) call.environment().release(slots[i]);
+  return nullptr;
+}
+
+// clone(slot): a slot with the same values, in memory shared until either is written.
+napi_value clone(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  of_tensor result = nullptr;
+  if (of_status status = of_tensor_lazy_clone(call.tensor(0), &result)) return call.environment().fail(status);
+  return to_js(env, static_cast<double>(call.environment().put(result)));
+}
+
+napi_value dtype(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  return to_js(env, static_cast<double>(of_tensor_dtype(call.tensor(0))));
+}
+
+napi_value sizes(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  const of_tensor tensor = call.tensor(0);
+  return to_js(env, of_tensor_sizes(tensor), of_tensor_rank(tensor));
+}
+
+napi_value strides(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  const of_tensor tensor = call.tensor(0);
+  return to_js(env, of_tensor_strides(tensor), of_tensor_rank(tensor));
+}
+
+// describe(slot): what the accessors above do not tell.
+napi_value describe(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  of_tensor_info tensor{};
+  tensor.struct_size = sizeof(tensor);
+  if (of_status status = of_tensor_get_info(call.tensor(0), &tensor)) return call.environment().fail(status);
+  char device[64];
+  napi_value object;
+  if (napi_create_object(env, &object) != napi_ok) return nullptr;
+  set_property(env, object, "device", to_js(env, of_device_name(tensor.device, device)));
+  set_property(env, object, "offset", to_js(env, static_cast<double>(tensor.offset)));
+  set_property(env, object, "version", to_js(env, static_cast<double>(tensor.version)));
+  set_property(env, object, "storageBytes", to_js(env, static_cast<double>(tensor.storage_bytes)));
+  set_property(env, object, "isContiguous", to_js(env, tensor.is_contiguous));
+  set_property(env, object, "isView", to_js(env, tensor.is_view));
+  return object;
+}
+
+// read(slot, arrayBuffer): copies all elements, row-major.
+napi_value read(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  void* data = nullptr;
+  size_t bytes = 0;
+  napi_get_arraybuffer_info(env, call.value(1), &data, &bytes);
+  if (of_status status = of_tensor_read(call.tensor(0), data, bytes)) return call.environment().fail(status);
+  return nullptr;
+}
+
+// item(slot): a boolean, a number, or a BigInt where a number would not be exact.
+napi_value item(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  of_scalar scalar;
+  if (of_status status = of_tensor_item(call.tensor(0), &scalar)) return call.environment().fail(status);
+  napi_value value = nullptr;
+  switch (scalar.kind) {
+    case OF_SCALAR_BOOL:
+      return to_js(env, scalar.as.integer != 0);
+    case OF_SCALAR_INT:
+      return integer_to_js(env, scalar.as.integer);
+    case OF_SCALAR_UINT:
+      napi_create_bigint_uint64(env, scalar.as.natural, &value);
+      return value;
+    default:
+      return to_js(env, scalar.as.real);
+  }
+}
+
+// equal(slot, slot)
+napi_value equal(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  bool equal = false;
+  if (of_status status = of_tensor_equal(call.tensor(0), call.tensor(1), &equal)) {
+    return call.environment().fail(status);
+  }
+  return to_js(env, equal);
+}
+
+// format(slot, precision, threshold, edge items, line width, indent): the nested brackets.
+napi_value format(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  of_format_options options{};
+  options.struct_size = sizeof(options);
+  options.precision = static_cast<int32_t>(call.integer(1));
+  options.threshold = static_cast<int32_t>(call.integer(2));
+  options.edge_items = static_cast<int32_t>(call.integer(3));
+  options.line_width = static_cast<int32_t>(call.integer(4));
+  options.indent = static_cast<int32_t>(call.integer(5));
+  char* text = nullptr;
+  if (of_status status = of_tensor_format(call.tensor(0), &options, &text)) return call.environment().fail(status);
+  const std::unique_ptr<char, void (*)(void*)> owned(text, of_free);
+  return to_js(env, text);
+}
+
+// live(): how many tensors this environment holds.
+napi_value live(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  return to_js(env, static_cast<double>(call.environment().live()));
+}
+
+}  // namespace
+
+void add_tensor_functions(Environment* environment, napi_value exports) {
+  add_function(environment, exports, "create", create);
+  add_function(environment, exports, "own", own);
+  add_function(environment, exports, "release", release);
+  add_function(environment, exports, "releaseMany", release_many);
+  add_function(environment, exports, "clone", clone);
+  add_function(environment, exports, "dtype", dtype);
+  add_function(environment, exports, "sizes", sizes);
+  add_function(environment, exports, "strides", strides);
+  add_function(environment, exports, "describe", describe);
+  add_function(environment, exports, "read", read);
+  add_function(environment, exports, "item", item);
+  add_function(environment, exports, "equal", equal);
+  add_function(environment, exports, "format", format);
+  add_function(environment, exports, "live", live);
+}
+
+}  // namespace oneflow::node
