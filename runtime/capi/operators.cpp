@@ -78,9 +78,9 @@ of_status of_infer(of_op op, const of_value* args, size_t arg_count, of_value* r
 }
 
 of_status of_set_layer(of_layer layer, of_layer_function function, void* context) {
-  return guard([&, function = __func__] {
+  return guard([&] {
     if (static_cast<unsigned>(layer) >= OF_LAYER_COUNT)
-      fail(OF_INVALID_ARGUMENT, "%s: there is no layer number %d", function, layer);
+      fail(OF_INVALID_ARGUMENT, "of_set_layer: there is no layer number %d", layer);
     set_layer(layer, function, context);
   });
 }

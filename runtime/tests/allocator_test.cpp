@@ -1,0 +1,267 @@
+#include "device/allocator.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "fake_device.h"
+
+namespace oneflow {
+namespace {
+
+constexpr uint64_t kMegabyte = 1 << 20;
+
+class AllocatorTest : public testing::Test {
+ protected:
+  void SetUp() override { FakeDevice::reset(); }
+  void TearDown() override { set_memory_pressure_callback(nullptr, nullptr); }
+  static Allocator& create() { return Allocator::create(FakeDevice::table(), 0); }
+};
+
+TEST(SizeClassTest, EachClassIsTheSmallestThatHolds) {
+  for (int c = 0; c < kClassCount; ++c) {
+    EXPECT_EQ(size_class(class_bytes(c)), c);
+    if (c + 1 < kClassCount) {
+      EXPECT_EQ(size_class(class_bytes(c) + 1), c + 1);
+    }
+    EXPECT_EQ(class_bytes(c) % 64, 0u);
+  }
+  EXPECT_EQ(size_class(0), 0);
+}
+
+TEST(SizeClassTest, AtMostAnEighthIsLost) {
+  for (uint64_t bytes = 1024; bytes < 1 << 24; bytes += 997)
+    EXPECT_LE(class_bytes(size_class(bytes)) - bytes, bytes / 8 + 64);
+}
+
+TEST_F(AllocatorTest, BlocksAreAlignedAndSeparate) {
+  Allocator& allocator = create();
+  std::vector<std::pair<char*, uint64_t>> blocks;
+  for (uint64_t bytes : {0, 1, 64, 65, 1000, 1024, 1025, 4096, 32768, 32769, 1 << 20, 3 << 20}) {
+    for (int i = 0; i < 3; ++i) {
+      char* memory = static_cast<char*>(allocator.allocate(bytes));
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % 64, 0u);
+      std::memset(memory, static_cast<int>(blocks.size()), bytes);
+      blocks.emplace_back(memory, bytes);
+    }
+  }
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const auto [memory, bytes] = blocks[i];
+    for (uint64_t j = 0; j < bytes; j += 61) ASSERT_EQ(memory[j], static_cast<char>(i));
+    allocator.deallocate(memory, bytes);
+  }
+  EXPECT_EQ(allocator.statistics().in_use, 0u);
+}
+
+TEST_F(AllocatorTest, FreedBlocksComeBack) {
+  Allocator& allocator = create();
+  for (uint64_t bytes : {uint64_t{16}, uint64_t{5000}, 2 * kMegabyte}) {
+    void* first = allocator.allocate(bytes);
+    allocator.deallocate(first, bytes);
+    const int64_t calls = FakeDevice::calls;
+    EXPECT_EQ(allocator.allocate(bytes), first);
+    EXPECT_EQ(FakeDevice::calls, calls);
+    allocator.deallocate(first, bytes);
+  }
+}
+
+TEST_F(AllocatorTest, StatisticsCountBlocks) {
+  Allocator& allocator = create();
+  void* small = allocator.allocate(100);
+  void* large = allocator.allocate(kMegabyte);
+  EXPECT_EQ(allocator.statistics().in_use, 128 + kMegabyte);
+  allocator.deallocate(large, kMegabyte);
+  EXPECT_EQ(allocator.statistics().in_use, 128u);
+  EXPECT_GE(allocator.statistics().peak_in_use, kMegabyte);
+  EXPECT_GE(allocator.statistics().cached, kMegabyte);
+  allocator.reset_peak();
+  EXPECT_LT(allocator.statistics().peak_in_use, kMegabyte);
+  allocator.empty_cache();
+  EXPECT_LT(allocator.statistics().cached, kMegabyte);
+  allocator.deallocate(small, 100);
+}
+
+TEST_F(AllocatorTest, TheOldestCachedBlocksGoFirst) {
+  Allocator& allocator = create();  // keeps 16 MB
+  void* old_block = allocator.allocate(6 * kMegabyte);
+  void* young_block = allocator.allocate(5 * kMegabyte);
+  void* last_block = allocator.allocate(7 * kMegabyte);
+  allocator.deallocate(old_block, 6 * kMegabyte);
+  allocator.deallocate(young_block, 5 * kMegabyte);
+  allocator.deallocate(last_block, 7 * kMegabyte);
+  EXPECT_EQ(FakeDevice::bytes, static_cast<int64_t>(12 * kMegabyte));
+  EXPECT_EQ(allocator.allocate(5 * kMegabyte), young_block);
+  allocator.deallocate(young_block, 5 * kMegabyte);
+}
+
+TEST_F(AllocatorTest, LimitRefusesAndTellsWhy) {
+  Allocator& allocator = create();
+  allocator.set_limit(kMegabyte);
+  void* half = allocator.allocate(kMegabyte / 2);
+  try {
+    allocator.allocate(kMegabyte);
+    FAIL() << "should have refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), OF_OUT_OF_MEMORY);
+    EXPECT_EQ(error.text(), "fake:0 has no memory for 1048576 bytes; 524288 of at most 1048576 are in use");
+  }
+  allocator.set_limit(0);
+  void* whole = allocator.allocate(kMegabyte);
+  allocator.deallocate(whole, kMegabyte);
+  allocator.deallocate(half, kMegabyte / 2);
+}
+
+TEST_F(AllocatorTest, LimitCountsSmallBlocks) {
+  Allocator& allocator = create();
+  allocator.set_limit(kMegabyte);
+  std::vector<void*> blocks;
+  EXPECT_THROW(
+      {
+        while (blocks.size() < 100'000) blocks.push_back(allocator.allocate(64));
+      },
+      Error);
+  EXPECT_NEAR(static_cast<double>(blocks.size()), kMegabyte / 64.0, 2000.0);
+  for (void* block : blocks) allocator.deallocate(block, 64);
+}
+
+TEST_F(AllocatorTest, ImpossibleSizesAreOutOfMemory) {
+  Allocator& allocator = create();
+  EXPECT_THROW(allocator.allocate(UINT64_MAX), Error);
+  EXPECT_THROW(allocator.allocate(kLargestBlock + 1), Error);
+}
+
+TEST_F(AllocatorTest, EmptiesTheCacheBeforeItGivesUp) {
+  Allocator& allocator = create();
+  FakeDevice::capacity = 10 * kMegabyte;
+  allocator.deallocate(allocator.allocate(8 * kMegabyte), 8 * kMegabyte);
+  void* other = allocator.allocate(9 * kMegabyte);  // does not fit beside the cached block
+  allocator.deallocate(other, 9 * kMegabyte);
+}
+
+TEST_F(AllocatorTest, PressureCallbackGetsOneChance) {
+  static Allocator* allocator;
+  static void* held;
+  static int calls;
+  allocator = &create();
+  calls = 0;
+  FakeDevice::capacity = 10 * kMegabyte;
+  held = allocator->allocate(8 * kMegabyte);
+  set_memory_pressure_callback(
+      [](void* context, uint64_t wanted) {
+        EXPECT_EQ(context, &calls);
+        EXPECT_EQ(wanted, 4 * kMegabyte);
+        ++calls;
+        if (!held) return false;
+        allocator->deallocate(held, 8 * kMegabyte);  // no lock is held: this must not hang
+        held = nullptr;
+        return true;
+      },
+      &calls);
+  void* memory = allocator->allocate(4 * kMegabyte);
+  EXPECT_EQ(calls, 1);
+  FakeDevice::capacity = 1;
+  EXPECT_THROW(allocator->allocate(4 * kMegabyte), Error);
+  EXPECT_EQ(calls, 2);
+  FakeDevice::capacity = 0;
+  allocator->deallocate(memory, 4 * kMegabyte);
+}
+
+TEST_F(AllocatorTest, FailureAtAnyPointLeavesItWhole) {
+  Allocator& allocator = create();
+  std::mt19937 random(1);
+  std::vector<std::pair<void*, uint64_t>> blocks;
+  for (int i = 0; i < 20'000; ++i) {
+    FakeDevice::capacity = random() % 4 ? 8 * kMegabyte : 1;
+    if (random() % 2 && !blocks.empty()) {
+      std::swap(blocks[random() % blocks.size()], blocks.back());
+      allocator.deallocate(blocks.back().first, blocks.back().second);
+      blocks.pop_back();
+      continue;
+    }
+    const uint64_t bytes = random() % 8 ? random() % 3000 : random() % kMegabyte;
+    try {
+      void* memory = allocator.allocate(bytes);
+      std::memset(memory, 0xab, bytes);
+      blocks.emplace_back(memory, bytes);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), OF_OUT_OF_MEMORY);
+    }
+  }
+  uint64_t expected = 0;
+  for (const auto& [memory, bytes] : blocks) expected += class_bytes(size_class(bytes));
+  EXPECT_EQ(allocator.statistics().in_use, expected);
+  for (const auto& [memory, bytes] : blocks) allocator.deallocate(memory, bytes);
+  EXPECT_EQ(allocator.statistics().in_use, 0u);
+}
+
+TEST_F(AllocatorTest, BlocksWanderBetweenThreads) {
+  Allocator& allocator = create();
+  constexpr int kThreads = 4, kRounds = 200, kBlocks = 100;
+  std::mutex mutex;
+  std::vector<std::pair<uint64_t*, uint64_t>> pool;
+  const auto work = [&](unsigned seed) {
+    std::mt19937 random(seed);
+    for (int round = 0; round < kRounds; ++round) {
+      std::vector<std::pair<uint64_t*, uint64_t>> mine;
+      for (int i = 0; i < kBlocks; ++i) {
+        const uint64_t bytes = 8 + random() % 40'000;
+        auto* memory = static_cast<uint64_t*>(allocator.allocate(bytes));
+        *memory = bytes;
+        mine.emplace_back(memory, bytes);
+      }
+      {
+        const std::lock_guard lock(mutex);
+        mine.swap(pool);
+      }
+      for (const auto& [memory, bytes] : mine) {
+        ASSERT_EQ(*memory, bytes);  // nobody else wrote to it
+        allocator.deallocate(memory, bytes);
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) threads.emplace_back(work, t);
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& [memory, bytes] : pool) allocator.deallocate(memory, bytes);
+  EXPECT_EQ(allocator.statistics().in_use, 0u);
+}
+
+TEST_F(AllocatorTest, ThreadsThatEndGiveTheirBlocksBack) {
+  Allocator& allocator = create();
+  const auto churn = [&] { allocator.deallocate(allocator.allocate(20'000), 20'000); };
+  std::thread(churn).join();
+  const int64_t calls = FakeDevice::calls;
+  for (int i = 0; i < 50; ++i) std::thread(churn).join();
+  EXPECT_EQ(FakeDevice::calls, calls);
+}
+
+TEST_F(AllocatorTest, WorksInAForkedChild) {
+  Allocator& allocator = create();
+  std::atomic<bool> stop{false};
+  std::thread busy([&] {
+    while (!stop) allocator.deallocate(allocator.allocate(100'000), 100'000);  // takes the lock all the time
+  });
+  for (int i = 0; i < 20; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      allocator.deallocate(allocator.allocate(200'000), 200'000);
+      allocator.deallocate(allocator.allocate(16), 16);
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  stop = true;
+  busy.join();
+}
+
+}  // namespace
+}  // namespace oneflow
