@@ -1,0 +1,91 @@
+// What `a.add(b)` on 4 floats costs from Node.js. Peers: a bare node-addon-api call that returns a wrapped object, and tfjs on its
+// wasm backend. All contestants take a turn in each round; between turns the event loop runs, so that peers whose finalizers
+// wait for it get their chance.
+import {execFileSync} from 'node:child_process';
+import fs from 'node:fs';
+import {createRequire} from 'node:module';
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+
+const HERE = path.dirname(fileURLToPath(import.meta.url));
+const ROUNDS = 15;
+const CALLS = 50_000;
+
+/** The addon of bare.cpp, compiled when it is missing. */
+function bareAddon() {
+  const target = path.join(process.env.OF_BUILD ?? path.join(HERE, '..', '..', 'build'), 'bare.node');
+  if (!fs.existsSync(path.join(HERE, 'node_modules'))) {
+    execFileSync('npm', ['ci', '--silent'], {cwd: HERE, stdio: ['ignore', 2, 2]});
+  }
+  if (!fs.existsSync(target)) {
+    const include = (name) => `-I${path.join(HERE, 'node_modules', name)}`;
+    execFileSync(
+      'g++',
+      ['-O3', '-shared', '-fPIC', '-std=c++17', include('node-addon-api'), include('node-api-headers/include'), 'bare.cpp', '-o', target],
+      {cwd: HERE, stdio: ['ignore', 2, 2]},
+    );
+  }
+  return createRequire(import.meta.url)(target);
+}
+
+const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Median nanoseconds per call of each contestant; a contestant runs `calls` calls. */
+async function interleaved(contestants) {
+  const times = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]));
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const [name, run] of Object.entries(contestants)) {
+      const start = process.hrtime.bigint();
+      run(CALLS);
+      const elapsed = Number(process.hrtime.bigint() - start) / CALLS;
+      if (round > 0) times[name].push(elapsed);
+      globalThis.gc?.();
+      await turn();
+    }
+  }
+  return Object.fromEntries(Object.entries(times).map(([name, values]) => [name, Math.round(median(values) * 10) / 10]));
+}
+
+function report(what, ours, peers, bounds) {
+  console.log(JSON.stringify({what, unit: 'ns', ours, peers, bounds}));
+}
+
+const {Bare} = bareAddon();
+const flow = createRequire(import.meta.url)('../../bindings/js');
+const tf = await import('@tensorflow/tfjs-core');
+await import('@tensorflow/tfjs-backend-wasm');
+await tf.setBackend('wasm');
+
+const [a, b] = [flow.tensor([1, 2, 3, 4]), flow.tensor([1, 2, 3, 4])];
+const [bareA, bareB] = [new Bare(), new Bare()];
+const [tfA, tfB] = [tf.tensor1d([1, 2, 3, 4]), tf.tensor1d([1, 2, 3, 4])];
+
+const times = await interleaved({
+  collected: (calls) => {
+    for (let i = 0; i < calls; i++) a.add(b);
+  },
+  tidied: (calls) => {
+    for (let i = 0; i < calls; i += 1000) {
+      flow.tidy(() => {
+        for (let j = 0; j < 1000; j++) a.add(b);
+      });
+    }
+  },
+  'node-addon-api': (calls) => {
+    for (let i = 0; i < calls; i++) bareA.add(bareB);
+  },
+  'tfjs wasm': (calls) => {
+    for (let i = 0; i < calls; i += 1000) {
+      tf.tidy(() => {
+        for (let j = 0; j < 1000; j++) tf.add(tfA, tfB);
+      });
+    }
+  },
+});
+
+report('Node a.add(b), 4 floats, collected', times.collected, {'node-addon-api': times['node-addon-api'], 'tfjs wasm': times['tfjs wasm']}, [
+  {peer: 'node-addon-api', at_most: 1.1},
+  {peer: 'tfjs wasm', at_most: 0.4},
+]);
+report('Node a.add(b), 4 floats, in tidy', times.tidied, {'the same collected': times.collected}, [{peer: 'the same collected', at_most: 0.5}]);
