@@ -1,0 +1,141 @@
+#include "call.h"
+
+#include <ruby/thread.h>
+
+#include "errors.h"
+#include "memory.h"
+#include "tensor.h"
+
+namespace oneflow::ruby {
+namespace {
+
+struct NativeCall {
+  const BoundCall* call;
+  of_value* results;
+  of_status status;
+  bool done;
+};
+
+void run_native(NativeCall* native) {
+  const Overload& overload = *native->call->overload;
+  native->status =
+      of_call(overload.op, native->call->arguments, overload.argument_count, native->results, overload.result_count);
+  native->done = true;
+}
+
+void* run_without_gvl(void* context) {
+  const GvlReleased released;
+  run_native(static_cast<NativeCall*>(context));
+  return nullptr;
+}
+
+// Whether a call may take so long that other Ruby threads should run meanwhile. Letting go of the lock costs about as
+// much as adding a thousand numbers. The work is at least the sum of the operands' sizes and at most their product (an
+// outer or a matrix product); a call without tensors makes some, of a size that is not known here.
+bool is_long(const Overload& overload, const of_value* arguments) {
+  constexpr double kLongSum = 1 << 13, kLongProduct = 1 << 22;
+  if (!overload.computes) return false;
+  double sum = 0, product = 1;
+  bool any = false;
+  for (int i = 0; i < overload.argument_count; ++i) {
+    const of_value& argument = arguments[i];
+    int count = argument.kind == OF_VALUE_TENSOR ? 1 : argument.kind == OF_VALUE_TENSOR_LIST ? argument.count : 0;
+    for (int t = 0; t < count; ++t) {
+      of_tensor tensor = argument.kind == OF_VALUE_TENSOR ? argument.as.tensor : argument.as.tensors[t];
+      if (!tensor) continue;
+      double elements = static_cast<double>(of_tensor_count(tensor));
+      sum += elements;
+      product *= elements;
+      any = true;
+    }
+  }
+  return !any || sum >= kLongSum || product >= kLongProduct;
+}
+
+// Runs a call that was bound. What it borrows stays as it is while other threads run: lists and texts are copies, and
+// the handle of a tensor never changes. rb_thread_call_without_gvl2 raises nothing, so that no result is lost to an
+// interrupt; when one is already waiting it does not run the function at all, which then runs here.
+void run(const BoundCall& call, of_value* results) {
+  NativeCall native = {&call, results, OF_OK, false};
+  if (is_long(*call.overload, call.arguments)) {
+    rb_thread_call_without_gvl2(run_without_gvl, &native, nullptr, nullptr);
+  }
+  if (!native.done) run_native(&native);
+  check(native.status);
+}
+
+// A frozen tensor is not written to, whichever way.
+of_value written_to(VALUE tensor) {
+  rb_check_frozen(tensor);
+  of_value value = {};
+  value.kind = OF_VALUE_TENSOR;
+  value.as.tensor = handle_of(tensor);
+  return value;
+}
+
+void run_into(const BoundCall& call, const VALUE* targets) {
+  of_value results[kMaxResults];
+  for (int i = 0; i < call.overload->result_count; ++i) results[i] = written_to(targets[i]);
+  run(call, results);
+}
+
+// An operator that writes to one of its arguments returns that argument.
+VALUE run_writing(const BoundCall& call) {
+  VALUE target = call.given[call.overload->written];
+  rb_check_frozen(target);
+  of_value result = {};
+  run(call, &result);
+  of_value_release(&result);
+  return target;
+}
+
+VALUE run_fresh(const BoundCall& call) {
+  const Overload& overload = *call.overload;
+  VALUE objects[kMaxResults];
+  of_value results[kMaxResults];
+  for (int i = 0; i < overload.result_count; ++i) {
+    objects[i] = new_tensor();
+    results[i].kind = OF_VALUE_ABSENT;
+  }
+  run(call, results);
+  for (int i = 0; i < overload.result_count; ++i) fill_tensor(objects[i], results[i].as.tensor);
+  // A view of a frozen tensor is a way to its memory, and must not be one to write there.
+  if (overload.viewed >= 0 && RB_OBJ_FROZEN(call.given[overload.viewed])) rb_obj_freeze(objects[0]);
+  return overload.result_count == 1 ? objects[0] : rb_ary_new_from_values(overload.result_count, objects);
+}
+
+CallSite site_of(const Function& function, int count, VALUE* values, VALUE receiver) {
+  CallSite site = {&function, count, values, Qnil, receiver, false};
+  if (count > 0 && rb_keyword_given_p()) site.keywords = values[--site.count];
+  return site;
+}
+
+}  // namespace
+
+VALUE call_function(const Function& function, int count, VALUE* values, VALUE receiver) {
+  BoundCall call(function.name);
+  bind(site_of(function, count, values, receiver), &call);
+  if (call.overload->written >= 0) return run_writing(call);
+  if (call.out == Qundef) return run_fresh(call);
+  run_into(call, call.overload->result_count == 1 ? &call.out : RARRAY_CONST_PTR(call.out));
+  return call.out;
+}
+
+VALUE call_in_place(const Function& function, int count, VALUE* values, VALUE receiver) {
+  BoundCall call(function.name);
+  CallSite site = site_of(function, count, values, receiver);
+  site.in_place = true;
+  bind(site, &call);
+  run_into(call, &receiver);
+  return receiver;
+}
+
+VALUE call_operator(const char* name, const of_value* arguments, int count) {
+  VALUE object = new_tensor();
+  of_value result = {};
+  check(of_call(of_op_find(name), arguments, count, &result, 1));
+  fill_tensor(object, result.as.tensor);
+  return object;
+}
+
+}  // namespace oneflow::ruby

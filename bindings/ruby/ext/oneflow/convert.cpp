@@ -1,0 +1,222 @@
+#include "convert.h"
+
+#include "errors.h"
+#include "tensor.h"
+
+namespace oneflow::ruby {
+namespace {
+
+bool is_text(VALUE value) { return RB_TYPE_P(value, T_STRING) || RB_SYMBOL_P(value); }
+
+// A String that nobody changes while the call runs.
+VALUE frozen_text(VALUE text) { return rb_str_new_frozen(RB_SYMBOL_P(text) ? rb_sym2str(text) : text); }
+
+// Whether an Integer lies within int64; if so, its value.
+bool integer_in_range(VALUE value, int64_t* result) {
+  if (RB_FIXNUM_P(value)) {
+    *result = RB_FIX2LONG(value);
+    return true;
+  }
+  int sign = rb_integer_pack(value, result, 1, sizeof(int64_t), 0, INTEGER_PACK_NATIVE_BYTE_ORDER | INTEGER_PACK_2COMP);
+  // +-2: more than 64 bits. +-1 with a packed sign that contradicts the value's: 64 bits without room for the sign.
+  return sign == (*result < 0 ? -1 : 1);
+}
+
+// Rational and BigDecimal count as real numbers too; Complex does not.
+bool is_real(VALUE value) {
+  if (RB_FLOAT_TYPE_P(value) || RB_INTEGER_TYPE_P(value)) return true;
+  return RTEST(rb_obj_is_kind_of(value, rb_cNumeric)) && RTEST(rb_funcall(value, rb_intern("real?"), 0));
+}
+
+bool convert_float(VALUE value, double* result) {
+  if (!is_real(value)) return false;
+  *result = NUM2DBL(value);
+  return true;
+}
+
+[[noreturn]] void raise_too_large(const char* function, const char* argument) {
+  raise(OF_INVALID_ARGUMENT, "%s: %s must fit into 64 bits, got a larger integer", function, argument);
+}
+
+bool convert_tensor(VALUE value, bool allows_nil, of_tensor* result) {
+  *result = nullptr;
+  if (!is_tensor(value)) return allows_nil && NIL_P(value);
+  *result = handle_of(value);
+  return true;
+}
+
+}  // namespace
+
+bool number_of(VALUE value, of_value* result, bool* in_range) {
+  *in_range = true;
+  if (RB_INTEGER_TYPE_P(value)) {
+    result->kind = OF_VALUE_INT;
+    *in_range = integer_in_range(value, &result->as.integer);
+    return true;
+  }
+  if (value == Qtrue || value == Qfalse) {
+    result->kind = OF_VALUE_BOOL;
+    result->as.boolean = value == Qtrue;
+    return true;
+  }
+  result->kind = OF_VALUE_FLOAT;
+  return convert_float(value, &result->as.real);
+}
+
+bool Converter::convert_number(const Argument& argument, VALUE value, of_value* result) {
+  bool in_range;
+  if (!number_of(value, result, &in_range)) return false;
+  if (!in_range) raise_too_large(function_, argument.name);
+  return true;
+}
+
+bool Converter::convert_integer(const Argument& argument, VALUE value, int64_t* result) {
+  if (!RB_INTEGER_TYPE_P(value)) return false;
+  if (!integer_in_range(value, result)) raise_too_large(function_, argument.name);
+  return true;
+}
+
+bool Converter::convert_one(const Argument& argument, VALUE value, of_value* result) {
+  switch (argument.type) {
+    case ArgumentType::kOperand:
+      if (!is_tensor(value)) return convert_number(argument, value, result);
+      [[fallthrough]];
+    case ArgumentType::kTensor:
+      result->kind = OF_VALUE_TENSOR;
+      return convert_tensor(value, false, &result->as.tensor);
+    case ArgumentType::kNumber:
+      return convert_number(argument, value, result);
+    case ArgumentType::kInt:
+      result->kind = OF_VALUE_INT;
+      return convert_integer(argument, value, &result->as.integer);
+    case ArgumentType::kFloat:
+      result->kind = OF_VALUE_FLOAT;
+      return convert_float(value, &result->as.real);
+    case ArgumentType::kBool:
+      result->kind = OF_VALUE_BOOL;
+      result->as.boolean = value == Qtrue;
+      return value == Qtrue || value == Qfalse;
+    case ArgumentType::kStr: {
+      if (!is_text(value)) return false;
+      VALUE text = keep(frozen_text(value));
+      result->kind = OF_VALUE_STRING;
+      result->as.string = RSTRING_PTR(text);
+      result->count = static_cast<int32_t>(RSTRING_LEN(text));
+      return true;
+    }
+    case ArgumentType::kDType:
+      if (!is_text(value)) return false;
+      result->kind = OF_VALUE_DTYPE;
+      result->as.dtype = dtype_of(function_, argument.name, value);
+      return true;
+    case ArgumentType::kDevice:
+      if (!is_text(value)) return false;
+      result->kind = OF_VALUE_DEVICE;
+      result->as.device = device_of(function_, argument.name, value);
+      return true;
+  }
+  return false;
+}
+
+bool Converter::convert_members(const Argument& argument, const VALUE* members, long count, of_value* result) {
+  if (count > INT32_MAX) raise(OF_INVALID_ARGUMENT, "%s: %s has too many members", function_, argument.name);
+  result->count = static_cast<int32_t>(count);
+  if (argument.type == ArgumentType::kTensor) {
+    of_tensor* tensors = static_cast<of_tensor*>(take(count));
+    for (long i = 0; i < count; ++i) {
+      if (!convert_tensor(members[i], argument.allows_nil_members, &tensors[i])) return wrong(members[i], i);
+    }
+    result->kind = OF_VALUE_TENSOR_LIST;
+    result->as.tensors = tensors;
+    return true;
+  }
+  int64_t* integers = static_cast<int64_t*>(take(count));
+  for (long i = 0; i < count; ++i) {
+    if (!convert_integer(argument, members[i], &integers[i])) return wrong(members[i], i);
+  }
+  result->kind = OF_VALUE_INT_LIST;
+  result->as.integers = integers;
+  return true;
+}
+
+bool Converter::convert(const Argument& argument, VALUE value, of_value* result) {
+  if (NIL_P(value)) {
+    result->kind = OF_VALUE_NONE;
+    return argument.allows_nil || wrong(value, -1);
+  }
+  if (!argument.is_list) return convert_one(argument, value, result) || wrong(value, -1);
+  if (!RB_TYPE_P(value, T_ARRAY)) return convert_members(argument, &value, 1, result) || wrong(value, -1);
+  // A copy, which no other thread can change while the call reads it.
+  VALUE members = keep(rb_ary_dup(value));
+  return convert_members(argument, RARRAY_CONST_PTR(members), RARRAY_LEN(members), result);
+}
+
+bool Converter::wrong(VALUE value, long member) {
+  wrong_value_ = value;
+  wrong_member_ = static_cast<int>(member);
+  return false;
+}
+
+void* Converter::take(size_t words) {
+  if (words <= kWords - words_used_) {
+    void* memory = words_ + words_used_;
+    words_used_ += words;
+    return memory;
+  }
+  // Memory that the garbage collector owns: nothing is lost when a conversion raises.
+  return rb_alloc_tmp_buffer_with_count(&objects_[objects_used_++], words * sizeof(uint64_t), words);
+}
+
+of_dtype dtype_of(const char* function, const char* argument, VALUE name) {
+  if (!is_text(name)) {
+    raise(OF_TYPE_MISMATCH, "%s: %s must be dtype, got %" PRIsVALUE, function, argument, type_description(name));
+  }
+  VALUE text = frozen_text(name);
+  of_dtype dtype;
+  if (of_dtype_parse(StringValueCStr(text), &dtype) != OF_OK) {
+    raise(OF_INVALID_ARGUMENT, "%s: %s must name an element type, got '%" PRIsVALUE "'", function, argument, text);
+  }
+  return dtype;
+}
+
+of_device device_of(const char* function, const char* argument, VALUE name) {
+  if (!is_text(name)) {
+    raise(OF_TYPE_MISMATCH, "%s: %s must be device, got %" PRIsVALUE, function, argument, type_description(name));
+  }
+  VALUE text = frozen_text(name);
+  of_device device;
+  if (of_device_parse(StringValueCStr(text), &device) != OF_OK) {
+    raise(OF_DEVICE_ERROR, "%s: %s", function, of_last_error());
+  }
+  return device;
+}
+
+VALUE dtype_symbol(of_dtype dtype) { return ID2SYM(rb_intern(of_dtype_name(dtype))); }
+
+VALUE device_string(of_device device) {
+  char name[64];
+  return rb_utf8_str_new_cstr(of_device_name(device, name));
+}
+
+VALUE to_ruby(const of_scalar& scalar) {
+  switch (scalar.kind) {
+    case OF_SCALAR_BOOL:
+      return scalar.as.integer ? Qtrue : Qfalse;
+    case OF_SCALAR_INT:
+      return LL2NUM(scalar.as.integer);
+    case OF_SCALAR_UINT:
+      return ULL2NUM(scalar.as.natural);
+    case OF_SCALAR_FLOAT:
+      return DBL2NUM(scalar.as.real);
+  }
+  return Qnil;
+}
+
+VALUE type_description(VALUE value) {
+  if (NIL_P(value)) return rb_utf8_str_new_cstr("nil");
+  if (value == Qtrue || value == Qfalse) return rb_utf8_str_new_cstr("bool");
+  if (is_tensor(value)) return rb_utf8_str_new_cstr("Tensor");
+  return rb_class_name(rb_obj_class(value));
+}
+
+}  // namespace oneflow::ruby

@@ -1,0 +1,63 @@
+// One Ruby value to one of_value, and back.
+#pragma once
+
+#include "function.h"
+
+namespace oneflow::ruby {
+
+// Converts the arguments of one call, and holds the memory that the converted values borrow. It lives on the stack,
+// where the garbage collector finds the objects that it keeps.
+class Converter {
+ public:
+  // `function` is what error texts call the function.
+  explicit Converter(const char* function) : function_(function) {}
+
+  // Whether the value is of the argument's type; if so it is converted. Raises for a value of the right type that no
+  // of_value can hold: an unknown dtype, an Integer beyond 64 bits.
+  bool convert(const Argument& argument, VALUE value, of_value* result);
+
+  // A list argument given as several arguments: f(1, 2) for f([1, 2]).
+  bool convert_members(const Argument& argument, const VALUE* members, long count, of_value* result);
+
+  // The member of a list that was of the wrong type, or -1, and the value itself: after a conversion that failed.
+  int wrong_member() const { return wrong_member_; }
+  VALUE wrong_value() const { return wrong_value_; }
+
+  // Forgets everything: for the next overload.
+  void reset() { words_used_ = objects_used_ = 0; }
+
+ private:
+  bool convert_one(const Argument& argument, VALUE value, of_value* result);
+  bool convert_integer(const Argument& argument, VALUE value, int64_t* result);
+  bool convert_number(const Argument& argument, VALUE value, of_value* result);
+  bool wrong(VALUE value, long member);  // remembers it; returns false
+  VALUE keep(VALUE object) { return objects_[objects_used_++] = object; }
+  void* take(size_t words);
+
+  static constexpr size_t kWords = 40;
+
+  const char* function_;
+  int wrong_member_ = -1;
+  VALUE wrong_value_ = Qundef;
+  size_t words_used_ = 0;
+  int objects_used_ = 0;
+  uint64_t words_[kWords];            // the lists of an ordinary call
+  VALUE objects_[2 * kMaxArguments];  // larger lists, copies of strings and arrays: at most two per argument
+};
+
+// Whether the value is true, false, an Integer, or another real Numeric; if so it is converted. `in_range` becomes
+// false for an Integer beyond 64 bits.
+bool number_of(VALUE value, of_value* result, bool* in_range);
+
+// A dtype or a device by its name (a Symbol or a String). Raises TypeMismatch for other objects, and for an unknown
+// name what the runtime says; `function` and `argument` are for the text.
+of_dtype dtype_of(const char* function, const char* argument, VALUE name);
+of_device device_of(const char* function, const char* argument, VALUE name);
+VALUE dtype_symbol(of_dtype dtype);
+VALUE device_string(of_device device);
+VALUE to_ruby(const of_scalar& scalar);
+
+// What an error text calls the type of a value: "Integer", "bool", "nil", "Tensor", else the name of its class.
+VALUE type_description(VALUE value);
+
+}  // namespace oneflow::ruby

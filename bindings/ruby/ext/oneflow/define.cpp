@@ -1,0 +1,60 @@
+#include "define.h"
+
+#include "errors.h"
+#include "tensor.h"
+
+namespace oneflow::ruby {
+namespace {
+
+VALUE weak_number_class;
+ID value_id;
+
+// tensor.coerce(number): lets `2 + tensor` call OneFlow.add(2, tensor). The number does not become a tensor, which
+// would count for more than a number in the promotion of dtypes.
+VALUE coerce(VALUE self, VALUE other) {
+  of_value number;
+  bool in_range;
+  if (!number_of(other, &number, &in_range)) {
+    raise(OF_TYPE_MISMATCH, "coerce: other must be Numeric, got %" PRIsVALUE, type_description(other));
+  }
+  VALUE weak = rb_obj_alloc(weak_number_class);
+  rb_ivar_set(weak, value_id, other);
+  return rb_assoc_new(weak, self);
+}
+
+void prepare(Overload& overload) {
+  overload.op = of_op_find(overload.op_name);
+  if (!overload.op)
+    rb_raise(rb_eLoadError, "this extension needs another liboneflow: no operator %s", overload.op_name);
+  for (int i = 0; i < overload.argument_count; ++i) {
+    overload.arguments[i].symbol = ID2SYM(rb_intern(overload.arguments[i].name));
+  }
+}
+
+}  // namespace
+
+VALUE weak_number_value(VALUE self) { return rb_ivar_get(self, value_id); }
+
+void define_weak_numbers(VALUE module) {
+  value_id = rb_intern("@value");
+  weak_number_class = rb_define_class_under(module, "WeakNumber", rb_cObject);
+  rb_funcall(module, rb_intern("private_constant"), 1, ID2SYM(rb_intern("WeakNumber")));
+  rb_define_method(tensor_class, "coerce", coerce, 1);
+}
+
+void define_function(VALUE module, Function& function, const EntryPoints& entry_points) {
+  for (int i = 0; i < function.overload_count; ++i) prepare(function.overloads[i]);
+  VALUE owner = function.name_space ? rb_define_module_under(module, function.name_space) : module;
+  rb_define_singleton_method(owner, function.name, entry_points.function, -1);
+  if (function.method) {
+    bool enumerable = rb_method_boundp(rb_mEnumerable, rb_intern(function.method), 0);
+    rb_define_method(tensor_class, function.method, enumerable ? entry_points.enumerable : entry_points.method, -1);
+  }
+  if (function.in_place) rb_define_method(tensor_class, function.in_place, entry_points.in_place, -1);
+  if (function.operator_) {
+    rb_define_method(tensor_class, function.operator_, entry_points.method, -1);
+    rb_define_method(weak_number_class, function.operator_, entry_points.reflected, -1);
+  }
+}
+
+}  // namespace oneflow::ruby

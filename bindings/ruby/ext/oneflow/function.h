@@ -1,0 +1,56 @@
+// The table of public functions: what generated/functions.cpp fills in and the other files read.
+#pragma once
+
+#include <oneflow/oneflow.h>
+#include <ruby.h>
+
+#include <cstdint>
+
+namespace oneflow::ruby {
+
+constexpr int kMaxArguments = 16;
+constexpr int kMaxResults = 4;
+
+enum class ArgumentType : uint8_t { kTensor, kOperand, kNumber, kInt, kFloat, kBool, kStr, kDType, kDevice };
+
+struct Argument {
+  const char* name;
+  const char* expected;  // what an error text calls the type: "Array of Integers"
+  ArgumentType type;
+  bool is_list;
+  bool allows_nil;          // the argument itself
+  bool allows_nil_members;  // members of a list
+  bool required;
+  bool keyword_only;
+  VALUE symbol;  // :name, set when the extension is loaded
+};
+
+struct Overload {
+  const char* op_name;
+  Argument* arguments;
+  int8_t argument_count;
+  int8_t positional_count;
+  int8_t result_count;
+  int8_t receiver;  // the argument that a method call binds, or -1
+  int8_t viewed;    // the argument whose memory the result shares, or -1
+  int8_t written;   // the argument that the operator itself writes to, or -1
+  bool computes;    // does work by the element: false for views
+  bool has_out;     // takes `out:`
+  bool in_place;    // has a form that writes to the receiver
+  of_op op;         // set when the extension is loaded
+};
+
+struct Function {
+  const char* name_space;  // "Comm" for OneFlow::Comm, NULL for OneFlow itself
+  const char* name;
+  const char* method;     // NULL: there is none
+  const char* operator_;  // "+", NULL: there is none
+  const char* in_place;   // "add!", NULL: there is none
+  Overload* overloads;
+  int overload_count;
+};
+
+// Defines all public functions, methods and operators; generated.
+void define_functions(VALUE module);
+
+}  // namespace oneflow::ruby

@@ -1,0 +1,135 @@
+#include "indexing.h"
+
+#include <oneflow/oneflow.h>
+
+#include "convert.h"
+#include "errors.h"
+#include "native_data.h"
+#include "tensor.h"
+
+namespace oneflow::ruby {
+namespace {
+
+// More parts than dimensions are possible (each nil adds one), but not without end.
+constexpr int kMaxParts = 2 * OF_MAX_RANK;
+
+[[noreturn]] void raise_part(VALUE part) {
+  raise(OF_TYPE_MISMATCH,
+        "index: parts must be Integer, Range, Array, Tensor, nil, true, false, :all or :rest, got %" PRIsVALUE,
+        RB_SYMBOL_P(part) ? rb_inspect(part) : type_description(part));
+}
+
+int64_t integer(VALUE value) {
+  of_value number;
+  bool in_range;
+  if (!RB_INTEGER_TYPE_P(value)) {
+    raise(OF_TYPE_MISMATCH, "index: bounds must be Integer, got %" PRIsVALUE, type_description(value));
+  }
+  number_of(value, &number, &in_range);
+  if (!in_range) raise(OF_INDEX_OUT_OF_RANGE, "index: %" PRIsVALUE " is out of range", value);
+  return number.as.integer;
+}
+
+// 1..3, 1...3, 1.., (0..10) % 2, 8.step(0, -2). An inclusive end is one step before the slice's end; next to the border
+// of the dimension, where the number after it would count from the other side, the slice goes all the way.
+void slice(const rb_arithmetic_sequence_components_t& range, of_index* part) {
+  part->kind = OF_INDEX_SLICE;
+  part->step = NIL_P(range.step) ? 1 : integer(range.step);
+  part->has_start = !NIL_P(range.begin);
+  if (part->has_start) part->start = integer(range.begin);
+  part->has_stop = !NIL_P(range.end);
+  if (!part->has_stop) return;
+  part->stop = integer(range.end);
+  if (range.exclude_end) return;
+  const int64_t border = part->step < 0 ? 0 : -1;
+  part->has_stop = part->stop != border && part->stop != INT64_MAX && part->stop != INT64_MIN;
+  if (part->has_stop) part->stop += part->step < 0 ? -1 : 1;
+}
+
+// Fills in one part; an Array becomes a tensor, which the caller keeps in `object`.
+void convert_part(VALUE value, of_index* part, VALUE* object) {
+  static const ID all = rb_intern("all"), rest = rb_intern("rest");
+  rb_arithmetic_sequence_components_t range;
+  *part = {};
+  if (RB_INTEGER_TYPE_P(value)) {
+    part->kind = OF_INDEX_INT;
+    part->start = integer(value);
+  } else if (NIL_P(value)) {
+    part->kind = OF_INDEX_NEW;
+  } else if (value == Qtrue || value == Qfalse) {
+    part->kind = OF_INDEX_BOOL;
+    part->start = value == Qtrue;
+  } else if (RB_SYMBOL_P(value)) {
+    if (SYM2ID(value) != all && SYM2ID(value) != rest) raise_part(value);
+    part->kind = SYM2ID(value) == all ? OF_INDEX_SLICE : OF_INDEX_ELLIPSIS;
+    part->step = 1;
+  } else if (is_tensor(value) || RB_TYPE_P(value, T_ARRAY)) {
+    *object = is_tensor(value) ? value : tensor_from_array(value);
+    part->kind = OF_INDEX_TENSOR;
+    part->tensor = handle_of(*object);
+  } else if (rb_arithmetic_sequence_extract(value, &range)) {
+    slice(range, part);
+  } else {
+    raise_part(value);
+  }
+}
+
+struct Parts {
+  of_index parts[kMaxParts];
+  VALUE objects[kMaxParts];
+  int count;
+  bool gives_view;
+};
+
+void convert_parts(int count, const VALUE* values, Parts* parts) {
+  if (count > kMaxParts) raise(OF_INDEX_OUT_OF_RANGE, "index: takes at most %d parts, got %d", kMaxParts, count);
+  parts->count = count;
+  parts->gives_view = true;
+  for (int i = 0; i < count; ++i) {
+    parts->objects[i] = Qnil;
+    convert_part(values[i], &parts->parts[i], &parts->objects[i]);
+    of_index_kind kind = parts->parts[i].kind;
+    if (kind == OF_INDEX_TENSOR || kind == OF_INDEX_BOOL) parts->gives_view = false;
+  }
+}
+
+VALUE get(int count, VALUE* values, VALUE self) {
+  Parts parts;
+  convert_parts(count, values, &parts);
+  VALUE object = new_tensor();
+  of_tensor result;
+  check(of_tensor_index(handle_of(self), parts.parts, parts.count, &result));
+  fill_tensor(object, result);
+  if (parts.gives_view && RB_OBJ_FROZEN(self)) rb_obj_freeze(object);
+  return object;
+}
+
+VALUE set(int count, VALUE* values, VALUE self) {
+  rb_check_arity(count, 1, UNLIMITED_ARGUMENTS);
+  rb_check_frozen(self);
+  VALUE value = values[count - 1];
+  Parts parts;
+  convert_parts(count - 1, values, &parts);
+  of_value converted = {};
+  bool in_range = true;
+  if (RB_TYPE_P(value, T_ARRAY)) value = tensor_from_array(value);
+  if (is_tensor(value)) {
+    converted.kind = OF_VALUE_TENSOR;
+    converted.as.tensor = handle_of(value);
+  } else if (!number_of(value, &converted, &in_range)) {
+    raise(OF_TYPE_MISMATCH, "index: value must be Tensor, Numeric or Array, got %" PRIsVALUE, type_description(value));
+  }
+  if (!in_range) raise(OF_INVALID_ARGUMENT, "index: value must fit into 64 bits, got a larger integer");
+  check(of_tensor_set_index(handle_of(self), parts.parts, parts.count, &converted));
+  RB_GC_GUARD(value);
+  return values[count - 1];
+}
+
+}  // namespace
+
+void define_indexing() {
+  rb_define_method(tensor_class, "[]", get, -1);
+  rb_define_method(tensor_class, "[]=", set, -1);
+}
+
+}  // namespace oneflow::ruby

@@ -1,0 +1,233 @@
+#include "library.h"
+
+#include <oneflow/oneflow.h>
+
+#include "convert.h"
+#include "errors.h"
+#include "tensor.h"
+
+namespace oneflow::ruby {
+namespace {
+
+// ---------------------------------------------------------------- tensors
+
+VALUE list_of(const int64_t* numbers, int count) {
+  VALUE list = rb_ary_new_capa(count);
+  for (int i = 0; i < count; ++i) rb_ary_push(list, LL2NUM(numbers[i]));
+  return list;
+}
+
+of_tensor_info info_of(VALUE tensor) {
+  of_tensor_info info = {};
+  info.struct_size = sizeof(info);
+  check(of_tensor_get_info(handle_of(tensor), &info));
+  return info;
+}
+
+VALUE shape(VALUE self) { return list_of(of_tensor_sizes(handle_of(self)), of_tensor_rank(handle_of(self))); }
+VALUE strides(VALUE self) { return list_of(of_tensor_strides(handle_of(self)), of_tensor_rank(handle_of(self))); }
+VALUE ndim(VALUE self) { return INT2FIX(of_tensor_rank(handle_of(self))); }
+VALUE size(VALUE self) { return LL2NUM(of_tensor_count(handle_of(self))); }
+VALUE dtype(VALUE self) { return dtype_symbol(of_tensor_dtype(handle_of(self))); }
+VALUE device(VALUE self) { return device_string(info_of(self).device); }
+VALUE contiguous_p(VALUE self) { return info_of(self).is_contiguous ? Qtrue : Qfalse; }
+VALUE view_p(VALUE self) { return info_of(self).is_view ? Qtrue : Qfalse; }
+VALUE version(VALUE self) { return ULL2NUM(info_of(self).version); }
+
+VALUE shares_memory_p(VALUE self, VALUE other) {
+  return info_of(self).storage == info_of(other).storage ? Qtrue : Qfalse;
+}
+
+// self == other: same shape, same dtype, all elements equal.
+VALUE equals(VALUE self, VALUE other) {
+  if (!is_tensor(other)) return Qfalse;
+  bool equal;
+  check(of_tensor_equal(handle_of(self), handle_of(other), &equal));
+  return equal ? Qtrue : Qfalse;
+}
+
+// The nested brackets of `inspect`, whose opening word takes `indent` columns.
+VALUE format(VALUE self, VALUE indent) {
+  of_format_options options = {};
+  options.struct_size = sizeof(options);
+  options.precision = 4;
+  options.threshold = 1000;
+  options.edge_items = 3;
+  options.line_width = 80;
+  options.indent = NUM2INT(indent);
+  char* text;
+  check(of_tensor_format(handle_of(self), &options, &text));
+  int state = 0;
+  VALUE result = rb_protect([](VALUE c_text) { return rb_utf8_str_new_cstr(reinterpret_cast<char*>(c_text)); },
+                            reinterpret_cast<VALUE>(text), &state);
+  of_free(text);
+  if (state) rb_jump_tag(state);
+  return result;
+}
+
+// ---------------------------------------------------------------- random numbers
+
+uint64_t seed_of(const char* function, VALUE seed) {
+  if (!RB_INTEGER_TYPE_P(seed)) {
+    raise(OF_TYPE_MISMATCH, "%s: seed must be Integer, got %" PRIsVALUE, function, type_description(seed));
+  }
+  uint64_t bits;
+  const int sign =
+      rb_integer_pack(seed, &bits, 1, sizeof(bits), 0, INTEGER_PACK_NATIVE_BYTE_ORDER | INTEGER_PACK_2COMP);
+  if (sign > 1 || sign < -1)
+    raise(OF_INVALID_ARGUMENT, "%s: seed must fit into 64 bits, got %" PRIsVALUE, function, seed);
+  return bits;
+}
+
+VALUE manual_seed(VALUE, VALUE seed) {
+  of_manual_seed(seed_of("manual_seed", seed));
+  return Qnil;
+}
+
+VALUE initial_seed(VALUE) { return ULL2NUM(of_initial_seed()); }
+
+VALUE random_state(VALUE) {
+  uint64_t seed, offset;
+  of_get_random_state(&seed, &offset);
+  return rb_assoc_new(ULL2NUM(seed), ULL2NUM(offset));
+}
+
+VALUE set_random_state(VALUE, VALUE state) {
+  if (!RB_TYPE_P(state, T_ARRAY) || RARRAY_LEN(state) != 2) {
+    raise(OF_TYPE_MISMATCH, "random_state=: state must be Array of seed and offset, got %" PRIsVALUE,
+          type_description(state));
+  }
+  const uint64_t seed = seed_of("random_state=", RARRAY_AREF(state, 0));
+  of_set_random_state(seed, seed_of("random_state=", RARRAY_AREF(state, 1)));
+  return state;
+}
+
+// ---------------------------------------------------------------- dtypes, devices, settings
+
+VALUE default_dtype(VALUE) { return dtype_symbol(of_default_dtype()); }
+
+VALUE set_default_dtype(VALUE, VALUE name) {
+  check(of_set_default_dtype(dtype_of("default_dtype=", "dtype", name)));
+  return name;
+}
+
+VALUE promote_types(VALUE, VALUE a, VALUE b) {
+  return dtype_symbol(of_promote_types(dtype_of("promote_types", "a", a), dtype_of("promote_types", "b", b)));
+}
+
+VALUE default_device(VALUE) { return device_string(of_default_device()); }
+
+VALUE set_default_device(VALUE, VALUE name) {
+  check(of_set_default_device(device_of("default_device=", "device", name)));
+  return name;
+}
+
+VALUE devices(VALUE) {
+  VALUE list = rb_ary_new();
+  for (size_t i = 0; i < of_device_count(); ++i) rb_ary_push(list, device_string(of_device_at(i)));
+  return list;
+}
+
+VALUE device_properties(VALUE, VALUE name) {
+  of_device_properties properties = {};
+  properties.struct_size = sizeof(properties);
+  check(of_device_get_properties(device_of("device_properties", "device", name), &properties));
+  VALUE result = rb_hash_new();
+  rb_hash_aset(result, ID2SYM(rb_intern("name")), rb_utf8_str_new_cstr(properties.name));
+  rb_hash_aset(result, ID2SYM(rb_intern("compute_units")), UINT2NUM(properties.compute_units));
+  rb_hash_aset(result, ID2SYM(rb_intern("total_memory")), ULL2NUM(properties.total_memory));
+  rb_hash_aset(result, ID2SYM(rb_intern("free_memory")), ULL2NUM(properties.free_memory));
+  return result;
+}
+
+VALUE load_device(VALUE, VALUE path) {
+  FilePathValue(path);
+  check(of_load_device(StringValueCStr(path)));
+  return Qnil;
+}
+
+VALUE synchronize(int count, VALUE* values, VALUE) {
+  rb_check_arity(count, 0, 1);
+  const bool given = count && !NIL_P(values[0]);
+  check(of_synchronize(given ? device_of("synchronize", "device", values[0]) : of_default_device()));
+  return Qnil;
+}
+
+VALUE get_option(VALUE, VALUE name) {
+  VALUE text = rb_obj_as_string(name);
+  int64_t value;
+  check(of_get_option(StringValueCStr(text), &value));
+  return LL2NUM(value);
+}
+
+VALUE set_option(VALUE, VALUE name, VALUE value) {
+  VALUE text = rb_obj_as_string(name);
+  of_value number;
+  bool in_range;
+  if (!number_of(value, &number, &in_range) || number.kind == OF_VALUE_FLOAT) {
+    raise(OF_TYPE_MISMATCH, "set_option: value must be Integer or bool, got %" PRIsVALUE, type_description(value));
+  }
+  if (!in_range) raise(OF_INVALID_ARGUMENT, "set_option: value must fit into 64 bits, got %" PRIsVALUE, value);
+  check(of_set_option(StringValueCStr(text), number.kind == OF_VALUE_BOOL ? number.as.boolean : number.as.integer));
+  return Qnil;
+}
+
+VALUE fallbacks(VALUE) {
+  VALUE result = rb_hash_new();
+  for (size_t i = 0; i < of_fallback_count(); ++i) {
+    of_op op;
+    uint64_t calls;
+    of_op_info info = {};
+    info.struct_size = sizeof(info);
+    check(of_fallback_at(i, &op, &calls));
+    check(of_op_get_info(op, &info));
+    rb_hash_aset(result, rb_utf8_str_new_cstr(info.name), ULL2NUM(calls));
+  }
+  return result;
+}
+
+VALUE reset_fallbacks(VALUE) {
+  of_reset_fallbacks();
+  return Qnil;
+}
+
+void define_tensor_facts() {
+  rb_define_method(tensor_class, "shape", shape, 0);
+  rb_define_method(tensor_class, "strides", strides, 0);
+  rb_define_method(tensor_class, "ndim", ndim, 0);
+  rb_define_method(tensor_class, "size", size, 0);
+  rb_define_method(tensor_class, "dtype", dtype, 0);
+  rb_define_method(tensor_class, "device", device, 0);
+  rb_define_method(tensor_class, "contiguous?", contiguous_p, 0);
+  rb_define_method(tensor_class, "view?", view_p, 0);
+  rb_define_method(tensor_class, "version", version, 0);
+  rb_define_method(tensor_class, "shares_memory?", shares_memory_p, 1);
+  rb_define_method(tensor_class, "==", equals, 1);
+  rb_define_private_method(tensor_class, "format_elements", format, 1);
+}
+
+}  // namespace
+
+void define_library(VALUE module) {
+  define_tensor_facts();
+  rb_define_singleton_method(module, "manual_seed", manual_seed, 1);
+  rb_define_singleton_method(module, "initial_seed", initial_seed, 0);
+  rb_define_singleton_method(module, "random_state", random_state, 0);
+  rb_define_singleton_method(module, "random_state=", set_random_state, 1);
+  rb_define_singleton_method(module, "default_dtype", default_dtype, 0);
+  rb_define_singleton_method(module, "default_dtype=", set_default_dtype, 1);
+  rb_define_singleton_method(module, "promote_types", promote_types, 2);
+  rb_define_singleton_method(module, "default_device", default_device, 0);
+  rb_define_singleton_method(module, "default_device=", set_default_device, 1);
+  rb_define_singleton_method(module, "devices", devices, 0);
+  rb_define_singleton_method(module, "device_properties", device_properties, 1);
+  rb_define_singleton_method(module, "load_device", load_device, 1);
+  rb_define_singleton_method(module, "synchronize", synchronize, -1);
+  rb_define_singleton_method(module, "get_option", get_option, 1);
+  rb_define_singleton_method(module, "set_option", set_option, 2);
+  rb_define_singleton_method(module, "fallbacks", fallbacks, 0);
+  rb_define_singleton_method(module, "reset_fallbacks", reset_fallbacks, 0);
+  rb_define_const(module, "LIBRARY_VERSION", rb_obj_freeze(rb_utf8_str_new_cstr(of_version())));
+}
+
+}  // namespace oneflow::ruby

@@ -1,0 +1,101 @@
+#include "memory.h"
+
+#include <oneflow/oneflow.h>
+#include <ruby/thread.h>
+
+#include "convert.h"
+#include "errors.h"
+
+namespace oneflow::ruby {
+namespace {
+
+thread_local bool gvl_released = false;
+
+VALUE collect(VALUE) {
+  rb_gc_start();
+  return Qnil;
+}
+
+// With the lock held. The runtime's frames are on the stack: nothing may be raised through them.
+void* collect_protected(void* collected) {
+  int state = 0;
+  rb_protect(collect, Qnil, &state);
+  if (state) rb_set_errinfo(Qnil);
+  *static_cast<bool*>(collected) = state == 0;
+  return nullptr;
+}
+
+// The runtime could not allocate even with its cache emptied. Tensors that Ruby no longer reaches may hold the memory.
+bool on_memory_pressure(void*, uint64_t) {
+  bool collected = false;
+  if (gvl_released) {
+    gvl_released = false;
+    rb_thread_call_with_gvl(collect_protected, &collected);
+    gvl_released = true;
+  } else if (ruby_native_thread_p()) {
+    collect_protected(&collected);
+  }
+  return collected;
+}
+
+of_device device_argument(const char* function, VALUE name) {
+  return NIL_P(name) ? of_default_device() : device_of(function, "device", name);
+}
+
+VALUE optional(int count, const VALUE* values) {
+  rb_check_arity(count, 0, 1);
+  return count ? values[0] : Qnil;
+}
+
+VALUE memory_statistics(int count, VALUE* values, VALUE) {
+  of_memory_statistics statistics = {};
+  statistics.struct_size = sizeof(statistics);
+  check(of_get_memory_statistics(device_argument("memory_statistics", optional(count, values)), &statistics));
+  VALUE result = rb_hash_new();
+  rb_hash_aset(result, ID2SYM(rb_intern("in_use")), ULL2NUM(statistics.in_use));
+  rb_hash_aset(result, ID2SYM(rb_intern("peak_in_use")), ULL2NUM(statistics.peak_in_use));
+  rb_hash_aset(result, ID2SYM(rb_intern("cached")), ULL2NUM(statistics.cached));
+  rb_hash_aset(result, ID2SYM(rb_intern("limit")), ULL2NUM(statistics.limit));
+  rb_hash_aset(result, ID2SYM(rb_intern("tensors")), ULL2NUM(statistics.tensors));
+  return result;
+}
+
+VALUE reset_peak_memory(int count, VALUE* values, VALUE) {
+  check(of_reset_peak_memory(device_argument("reset_peak_memory", optional(count, values))));
+  return Qnil;
+}
+
+VALUE empty_cache(int count, VALUE* values, VALUE) {
+  check(of_empty_cache(device_argument("empty_cache", optional(count, values))));
+  return Qnil;
+}
+
+VALUE set_memory_limit(int count, VALUE* values, VALUE) {
+  rb_check_arity(count, 1, 2);
+  of_value bytes = {};
+  bool in_range = false;
+  if (!NIL_P(values[0]) && (!RB_INTEGER_TYPE_P(values[0]) || !number_of(values[0], &bytes, &in_range))) {
+    raise(OF_TYPE_MISMATCH, "set_memory_limit: bytes must be Integer, got %" PRIsVALUE, type_description(values[0]));
+  }
+  if (!NIL_P(values[0]) && (!in_range || bytes.as.integer <= 0)) {
+    raise(OF_INVALID_ARGUMENT, "set_memory_limit: bytes must be positive, got %" PRIsVALUE, values[0]);
+  }
+  of_device device = device_argument("set_memory_limit", count > 1 ? values[1] : Qnil);
+  check(of_set_memory_limit(device, static_cast<uint64_t>(bytes.as.integer)));
+  return Qnil;
+}
+
+}  // namespace
+
+GvlReleased::GvlReleased() { gvl_released = true; }
+GvlReleased::~GvlReleased() { gvl_released = false; }
+
+void define_memory(VALUE module) {
+  rb_define_singleton_method(module, "memory_statistics", memory_statistics, -1);
+  rb_define_singleton_method(module, "reset_peak_memory", reset_peak_memory, -1);
+  rb_define_singleton_method(module, "empty_cache", empty_cache, -1);
+  rb_define_singleton_method(module, "set_memory_limit", set_memory_limit, -1);
+  of_set_memory_pressure_callback(on_memory_pressure, nullptr);
+}
+
+}  // namespace oneflow::ruby

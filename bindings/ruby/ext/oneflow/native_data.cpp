@@ -1,0 +1,259 @@
+#include "native_data.h"
+
+#include <oneflow/oneflow.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "array_reader.h"
+#include "call.h"
+#include "errors.h"
+#include "tensor.h"
+
+namespace oneflow::ruby {
+namespace {
+
+// dtype: and device:, for the functions here.
+struct Options {
+  bool has_dtype;
+  of_dtype dtype;
+  of_device device;
+  VALUE shape;
+};
+
+Options options_of(const char* function, VALUE keywords, bool takes_shape) {
+  static const ID names[] = {rb_intern("dtype"), rb_intern("device"), rb_intern("shape")};
+  VALUE values[3] = {Qundef, Qundef, Qundef};
+  if (!NIL_P(keywords)) rb_get_kwargs(keywords, names, 0, takes_shape ? 3 : 2, values);
+  Options options = {false, OF_FLOAT32, of_default_device(), Qnil};
+  if (values[0] != Qundef && !NIL_P(values[0])) {
+    options.has_dtype = true;
+    options.dtype = dtype_of(function, "dtype", values[0]);
+  }
+  if (values[1] != Qundef && !NIL_P(values[1])) options.device = device_of(function, "device", values[1]);
+  if (values[2] != Qundef) options.shape = values[2];
+  return options;
+}
+
+of_value tensor_value(VALUE tensor) {
+  of_value value = {};
+  value.kind = OF_VALUE_TENSOR;
+  value.as.tensor = handle_of(tensor);
+  return value;
+}
+
+of_value dtype_value(of_dtype dtype) {
+  of_value value = {};
+  value.kind = OF_VALUE_DTYPE;
+  value.as.dtype = dtype;
+  return value;
+}
+
+VALUE cast(VALUE tensor, of_dtype dtype) {
+  const of_value arguments[] = {tensor_value(tensor), dtype_value(dtype)};
+  return call_operator("cast", arguments, 2);
+}
+
+// The same values on another device.
+VALUE copy_to(VALUE tensor, of_device device) {
+  of_tensor source = handle_of(tensor);
+  of_value arguments[3] = {};
+  arguments[0].kind = OF_VALUE_INT_LIST;
+  arguments[0].count = of_tensor_rank(source);
+  arguments[0].as.integers = of_tensor_sizes(source);
+  arguments[1] = dtype_value(of_tensor_dtype(source));
+  arguments[2].kind = OF_VALUE_DEVICE;
+  arguments[2].as.device = device;
+  VALUE target = call_operator("empty", arguments, 3);
+  const of_value operands[] = {tensor_value(target), tensor_value(tensor)};
+  of_value result = operands[0];
+  check(of_call(of_op_find("copy"), operands, 2, &result, 1));
+  return target;
+}
+
+// A tensor with a copy of row-major host memory.
+VALUE tensor_from_memory(of_dtype dtype, int rank, const int64_t* sizes, const void* data, uint64_t bytes,
+                         of_device device) {
+  of_tensor_source source = {};
+  source.struct_size = sizeof(source);
+  source.dtype = dtype;
+  source.rank = rank;
+  source.sizes = sizes;
+  source.data = const_cast<void*>(data);
+  source.bytes = bytes;
+  VALUE object = new_tensor();
+  of_tensor tensor;
+  check(of_tensor_create(&source, &tensor));
+  fill_tensor(object, tensor);
+  const bool here = device.type == source.device.type && device.index == source.device.index;
+  return here ? object : copy_to(object, device);
+}
+
+VALUE tensor_from(VALUE data, const Options& options) {
+  NestedArray array;
+  array.measure(data);
+  const of_dtype dtype = options.has_dtype ? options.dtype : array.natural_dtype();
+  const of_dtype stored = dtype == OF_FLOAT16 || dtype == OF_BFLOAT16 ? OF_FLOAT32 : dtype;
+  VALUE buffer;
+  const uint64_t bytes = array.count() * of_dtype_size(stored);
+  void* memory = rb_alloc_tmp_buffer(&buffer, static_cast<long>(bytes));
+  array.read(data, stored, memory);
+  VALUE tensor = tensor_from_memory(stored, array.rank(), array.sizes(), memory, bytes, options.device);
+  rb_free_tmp_buffer(&buffer);
+  return stored == dtype ? tensor : cast(tensor, dtype);
+}
+
+// OneFlow.tensor(data, dtype: nil, device: nil)
+VALUE tensor(int count, VALUE* values, VALUE) {
+  VALUE data, keywords;
+  rb_scan_args(count, values, "1:", &data, &keywords);
+  return tensor_from(data, options_of("tensor", keywords, false));
+}
+
+// Converts shape:, and returns the number of elements. Without one it is the vector that the bytes hold.
+int64_t shape_of(VALUE shape, of_dtype dtype, long bytes, int64_t* sizes, int* rank) {
+  const int64_t size = static_cast<int64_t>(of_dtype_size(dtype));
+  if (NIL_P(shape)) {
+    *rank = 1;
+    return sizes[0] = bytes / size;
+  }
+  VALUE list = rb_Array(shape);
+  if (RARRAY_LEN(list) > OF_MAX_RANK) {
+    raise(OF_SHAPE_ERROR, "from_binary: shape must have at most %d dimensions, got %ld", OF_MAX_RANK, RARRAY_LEN(list));
+  }
+  *rank = static_cast<int>(RARRAY_LEN(list));
+  int64_t count = 1;
+  for (int i = 0; i < *rank; ++i) {
+    VALUE member = RARRAY_AREF(list, i);
+    of_value number;
+    bool in_range;
+    if (!RB_INTEGER_TYPE_P(member) || !number_of(member, &number, &in_range)) {
+      raise(OF_TYPE_MISMATCH, "from_binary: shape must be Array of Integers, got %" PRIsVALUE, type_description(shape));
+    }
+    if (!in_range || number.as.integer < 0) {
+      raise(OF_SHAPE_ERROR, "from_binary: shape must not be negative or beyond 64 bits, got %" PRIsVALUE, member);
+    }
+    sizes[i] = number.as.integer;
+    if (__builtin_mul_overflow(count, sizes[i], &count)) raise(OF_SHAPE_ERROR, "from_binary: shape is too large");
+  }
+  return count;
+}
+
+// OneFlow.from_binary(string, dtype:, shape: nil, device: nil)
+VALUE from_binary(int count, VALUE* values, VALUE) {
+  VALUE data, keywords;
+  rb_scan_args(count, values, "1:", &data, &keywords);
+  if (!RB_TYPE_P(data, T_STRING)) {
+    raise(OF_TYPE_MISMATCH, "from_binary: data must be String, got %" PRIsVALUE, type_description(data));
+  }
+  Options options = options_of("from_binary", keywords, true);
+  if (!options.has_dtype) raise(OF_TYPE_MISMATCH, "from_binary: missing argument dtype");
+  int64_t sizes[OF_MAX_RANK];
+  int rank;
+  const int64_t elements = shape_of(options.shape, options.dtype, RSTRING_LEN(data), sizes, &rank);
+  int64_t expected;
+  if (__builtin_mul_overflow(elements, static_cast<int64_t>(of_dtype_size(options.dtype)), &expected) ||
+      expected != RSTRING_LEN(data)) {
+    raise(OF_SHAPE_ERROR, "from_binary: data must have %" PRIsVALUE " bytes for %" PRIsVALUE " elements of %s, got %ld",
+          rb_funcall(LL2NUM(elements), '*', 1, SIZET2NUM(of_dtype_size(options.dtype))), LL2NUM(elements),
+          of_dtype_name(options.dtype), RSTRING_LEN(data));
+  }
+  VALUE result = tensor_from_memory(options.dtype, rank, sizes, RSTRING_PTR(data), RSTRING_LEN(data), options.device);
+  RB_GC_GUARD(data);
+  return result;
+}
+
+// ---------------------------------------------------------------- from tensors
+
+template <typename T>
+T load(const char* from) {
+  T value;
+  memcpy(&value, from, sizeof(T));
+  return value;
+}
+
+VALUE element(of_dtype dtype, const char* from) {
+  switch (dtype) {
+    case OF_BOOL:
+      return *from ? Qtrue : Qfalse;
+    case OF_UINT8:
+      return INT2FIX(load<uint8_t>(from));
+    case OF_INT8:
+      return INT2FIX(load<int8_t>(from));
+    case OF_INT16:
+      return INT2FIX(load<int16_t>(from));
+    case OF_UINT16:
+      return INT2FIX(load<uint16_t>(from));
+    case OF_INT32:
+      return INT2NUM(load<int32_t>(from));
+    case OF_UINT32:
+      return UINT2NUM(load<uint32_t>(from));
+    case OF_INT64:
+      return LL2NUM(load<int64_t>(from));
+    case OF_UINT64:
+      return ULL2NUM(load<uint64_t>(from));
+    case OF_FLOAT32:
+      return DBL2NUM(load<float>(from));
+    default:
+      return DBL2NUM(load<double>(from));
+  }
+}
+
+// The nested arrays of the dimensions from `dim` on; moves `from` behind what was read.
+VALUE nest(of_tensor tensor, int dim, const char** from) {
+  const of_dtype dtype = of_tensor_dtype(tensor);
+  if (dim == of_tensor_rank(tensor)) {
+    VALUE value = element(dtype, *from);
+    *from += of_dtype_size(dtype);
+    return value;
+  }
+  const int64_t size = of_tensor_sizes(tensor)[dim];
+  VALUE list = rb_ary_new_capa(size);
+  for (int64_t i = 0; i < size; ++i) rb_ary_push(list, nest(tensor, dim + 1, from));
+  return list;
+}
+
+uint64_t bytes_of(of_tensor tensor) { return of_tensor_count(tensor) * of_dtype_size(of_tensor_dtype(tensor)); }
+
+// tensor.to_a: nested arrays; the number itself for a tensor without dimensions.
+VALUE to_a(VALUE self) {
+  const of_dtype dtype = of_tensor_dtype(handle_of(self));
+  if (dtype == OF_FLOAT16 || dtype == OF_BFLOAT16) self = cast(self, OF_FLOAT32);
+  of_tensor tensor = handle_of(self);
+  VALUE buffer;
+  char* memory = static_cast<char*>(rb_alloc_tmp_buffer(&buffer, static_cast<long>(bytes_of(tensor))));
+  check(of_tensor_read(tensor, memory, bytes_of(tensor)));
+  const char* from = memory;
+  VALUE result = nest(tensor, 0, &from);
+  rb_free_tmp_buffer(&buffer);
+  RB_GC_GUARD(self);
+  return result;
+}
+
+// tensor.to_binary: the elements in row-major order, as packed bytes of the machine's order.
+VALUE to_binary(VALUE self) {
+  of_tensor tensor = handle_of(self);
+  VALUE result = rb_str_new(nullptr, static_cast<long>(bytes_of(tensor)));
+  check(of_tensor_read(tensor, RSTRING_PTR(result), bytes_of(tensor)));
+  return result;
+}
+
+VALUE item(VALUE self) {
+  of_scalar scalar;
+  check(of_tensor_item(handle_of(self), &scalar));
+  return to_ruby(scalar);
+}
+
+}  // namespace
+
+VALUE tensor_from_array(VALUE data) { return tensor_from(data, {false, OF_FLOAT32, of_default_device(), Qnil}); }
+
+void define_native_data(VALUE module) {
+  rb_define_singleton_method(module, "tensor", tensor, -1);
+  rb_define_singleton_method(module, "from_binary", from_binary, -1);
+  rb_define_method(tensor_class, "to_a", to_a, 0);
+  rb_define_method(tensor_class, "to_binary", to_binary, 0);
+  rb_define_method(tensor_class, "item", item, 0);
+}
+
+}  // namespace oneflow::ruby

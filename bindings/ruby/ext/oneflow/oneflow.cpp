@@ -1,0 +1,26 @@
+// Loads the extension: defines OneFlow and everything in it that is not written in Ruby.
+
+#include <ruby.h>
+
+#include "define.h"
+#include "errors.h"
+#include "indexing.h"
+#include "library.h"
+#include "memory.h"
+#include "native_data.h"
+#include "tensor.h"
+
+extern "C" __attribute__((visibility("default"))) void Init_oneflow() {
+  using namespace oneflow::ruby;
+  // Nothing below is written to once the extension is loaded: several Ractors may use it at a time.
+  rb_ext_ractor_safe(true);
+  VALUE module = rb_define_module("OneFlow");
+  define_errors(module);
+  define_tensor_class(module);
+  define_weak_numbers(module);
+  define_functions(module);
+  define_native_data(module);
+  define_indexing();
+  define_library(module);
+  define_memory(module);
+}

@@ -1,0 +1,14 @@
+# frozen_string_literal: true
+
+# Tensors, and the operators on them. Everything is a function of this module, most of it also a method of Tensor:
+#
+#     x = OneFlow.tensor([[1.0, 2.0], [3.0, 4.0]])
+#     OneFlow.sum(x, dim: 1, keepdim: true)
+#     x.sum(dim: 1)
+#     2 * x + 1
+module OneFlow
+end
+
+require "oneflow/version"
+require "oneflow/oneflow"
+require "oneflow/tensor"

@@ -1,0 +1,89 @@
+"""The Ruby front end: the extension's function table, signatures with documentation, and tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import groupby
+from pathlib import PurePath
+
+from codegen.language import Language, Output
+from codegen.languages.ruby import table, testing, words
+from codegen.model import Call, Definitions, ErrorCase, Function, Literal, Type
+from codegen.names import identifier, pascal, source_files, wrap
+
+FOLDER = "bindings/ruby/generated"
+
+
+class Ruby(Language):
+    title = "Ruby"
+    fence = "ruby"
+    speaks = True
+    none_word = "nil"
+
+    def outputs(self, definitions: Definitions) -> Iterator[Output]:
+        sources = source_files(definitions.ops)
+        templates = self.templates.add(
+            identifier=identifier,
+            pascal=pascal,
+            wrap=wrap,
+            argument_row=table.argument_row,
+            overload_row=table.overload_row,
+            function_types=table.function_types,
+            method_types=table.method_types,
+            in_place_types=table.in_place_types,
+        )
+        for template, path in (("functions.cpp.j2", "functions.cpp"), ("functions.rbs.j2", "functions.rbs")):
+            text = templates.render(template, entries=self.entries, ops=definitions.ops, sources=sources, ruby=self)
+            yield Output(f"{FOLDER}/{path}", text)
+        for file, ops in groupby(definitions.ops, key=lambda op: op.location.file):
+            family = PurePath(file).stem
+            tests = [t for op in ops if op.name not in self.names.omitted for t in testing.tests(op, self)]
+            text = templates.render("test.rb.j2", tests=tests, family=family, sources=[file])
+            yield Output(f"{FOLDER}/test_{family}.rb", text)
+
+    @cached_property
+    def entries(self) -> tuple[table.Entry, ...]:
+        return tuple(self._entry(function) for function in self.names.offered(self.definitions))
+
+    def _entry(self, function: Function) -> table.Entry:
+        name = self.names.of(function.name).rpartition(".")[2]
+        space = function.namespace
+        method = name if function.is_method and not space and function.name not in words.WITHOUT_METHOD else None
+        return table.Entry(
+            function,
+            name,
+            "::".join(map(pascal, space.split("."))) if space else None,
+            method,
+            words.OPERATORS.get(function.name),
+            f"{name}!" if method and any(op.has_in_place for op in function.overloads) else None,
+        )
+
+    # -- words --------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _public(self) -> dict[str, str]:
+        return {function.name: self.public_name(function) for function in self.definitions.functions}
+
+    def public_name(self, function: Function) -> str:
+        space, _, name = self.names.of(function.name).rpartition(".")
+        return f"{'::'.join(map(pascal, space.split('.')))}.{name}" if space else name
+
+    def argument_name(self, name: str) -> str:
+        return name
+
+    def type_word(self, type_: Type) -> str:
+        return words.type_word(type_)
+
+    def call_text(self, call: Call) -> str:
+        return words.call(call, self._public)
+
+    def signature_text(self, function: Function) -> tuple[str, ...]:
+        name = self.public_name(function)
+        return tuple(f"OneFlow.{name}({words.parameters(op)})" for op in function.overloads)
+
+    def error_class(self, case: ErrorCase) -> str:
+        return f"OneFlow::{case.raises}"
+
+    def literal_text(self, value: Literal) -> str:
+        return words.literal(value)

@@ -1,0 +1,153 @@
+"""The function table of the extension, and the signatures of the `.rbs` file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from codegen.errors import TargetError
+from codegen.languages.ruby import words
+from codegen.model import Argument, BaseType, Function, Op, View
+from codegen.names import identifier
+
+# What the extension has room for (function.h).
+MAXIMUM_ARGUMENTS = 16
+MAXIMUM_RESULTS = 4
+
+_KINDS = {
+    BaseType.TENSOR: "kTensor",
+    BaseType.OPERAND: "kOperand",
+    BaseType.NUMBER: "kNumber",
+    BaseType.INT: "kInt",
+    BaseType.DIM: "kInt",
+    BaseType.SIZE: "kInt",
+    BaseType.FLOAT: "kFloat",
+    BaseType.BOOL: "kBool",
+    BaseType.STR: "kStr",
+    BaseType.DTYPE: "kDType",
+    BaseType.DEVICE: "kDevice",
+}
+
+
+def _flag(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _quoted(text: str | None) -> str:
+    return "nullptr" if text is None else f'"{text}"'
+
+
+def argument_row(argument: Argument) -> str:
+    """The initialiser of an Argument."""
+    type_ = argument.type
+    if type_.is_list and not (type_.is_integer or type_.base is BaseType.TENSOR):
+        raise TargetError(f"an argument of type {type_} has no form in Ruby")
+    flags = (
+        type_.is_list, type_.optional, type_.optional_members, not argument.has_default, argument.keyword_only,
+    )  # fmt: skip
+    kind = f"ArgumentType::{_KINDS[type_.base]}"
+    return ", ".join((_quoted(argument.name), _quoted(words.type_word(type_)), kind, *map(_flag, flags), "0"))
+
+
+def overload_row(op: Op) -> str:
+    """The initialiser of an Overload."""
+    signature = op.signature
+    if len(signature.arguments) > MAXIMUM_ARGUMENTS or len(signature.results) > MAXIMUM_RESULTS:
+        raise TargetError(f"{op.full_name}: more arguments or results than the extension has room for")
+    if any(result.type.is_list or not result.type.is_tensor for result in signature.results):
+        raise TargetError(f"{op.full_name}: a result that is no single tensor has no form in Ruby")
+    alias = signature.results[0].alias
+
+    def position(holds: Iterator[bool]) -> str:
+        return str(next((index for index, held in enumerate(holds) if held), -1))
+
+    return ", ".join(
+        (
+            _quoted(op.full_name),
+            f"{identifier(op.full_name)}_arguments",
+            str(len(signature.arguments)),
+            str(sum(not argument.keyword_only for argument in signature.arguments)),
+            str(len(signature.results)),
+            position(argument == op.receiver for argument in signature.arguments),
+            position(alias is not None and a.alias == alias and not alias.written for a in signature.arguments),
+            position(a.alias is not None and a.alias.written for a in signature.arguments),
+            _flag(not isinstance(op.kind, View)),
+            _flag(op.has_out),
+            _flag(op.has_in_place),
+            "nullptr",
+        )
+    )
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A public function with its names in Ruby."""
+
+    function: Function
+    name: str  # "add", without the namespace
+    name_space: str | None  # "Comm"
+    method: str | None
+    operator: str | None
+    in_place: str | None
+
+    @property
+    def variable(self) -> str:
+        return f"{identifier(self.function.name)}_overloads"
+
+    @property
+    def row(self) -> str:
+        """The initialiser of a Function."""
+        names = (self.name_space, self.name, self.method, self.operator, self.in_place)
+        return ", ".join((*map(_quoted, names), self.variable, str(len(self.function.overloads))))
+
+    @property
+    def summary(self) -> tuple[str, ...]:
+        """What the overloads do, each once."""
+        return tuple(dict.fromkeys(op.summary for op in self.function.overloads))
+
+
+def function_types(entry: Entry) -> list[str]:
+    """The method types in RBS of OneFlow.add."""
+    return [text for op in entry.function.overloads for text in _types(op, op.signature.arguments, op.has_out)]
+
+
+def method_types(entry: Entry) -> list[str]:
+    """Those of Tensor#add."""
+    return [
+        text for op in entry.function.overloads if op.receiver for text in _types(op, _without_receiver(op), op.has_out)
+    ]
+
+
+def in_place_types(entry: Entry) -> list[str]:
+    """Those of Tensor#add!."""
+    overloads = [op for op in entry.function.overloads if op.has_in_place]
+    return [text for op in overloads for text in _types(op, _without_receiver(op), False, "self")]
+
+
+def _without_receiver(op: Op) -> tuple[Argument, ...]:
+    return tuple(argument for argument in op.signature.arguments if argument != op.receiver)
+
+
+def _types(op: Op, arguments: tuple[Argument, ...], has_out: bool, result: str | None = None) -> Iterator[str]:
+    """All by position, those with a default by name, and a list at the end as separate arguments."""
+    required = [a for a in arguments if not a.has_default and not a.keyword_only]
+    optional = [a for a in arguments if a.has_default and not a.keyword_only]
+    named = [a for a in arguments if a.keyword_only]
+    several = f"[{', '.join(['Tensor'] * len(op.signature.results))}]"
+    fresh = "Tensor" if len(op.signature.results) == 1 else several
+
+    def text(positional: list[str], by_name: list[Argument]) -> str:
+        keywords = [f"{'?' * a.has_default}{a.name}: {words.signature_type(a.type)}" for a in by_name]
+        out = [f"?out: {fresh}?"] if has_out else []
+        return f"({', '.join([*positional, *keywords, *out])}) -> {result or fresh}"
+
+    def by_position(some: list[Argument]) -> list[str]:
+        return [f"{'?' * a.has_default}{words.signature_type(a.type)} {a.name}" for a in some]
+
+    yield text(by_position(required + optional), named)
+    if optional:
+        yield text(by_position(required), optional + named)
+    if required and not optional and required[-1].type.is_list:
+        *others, last = required
+        member = words.signature_type(replace(last.type, is_list=False))
+        yield text([*by_position(others), f"*{member} {last.name}"], named)

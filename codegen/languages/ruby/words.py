@@ -1,0 +1,134 @@
+"""What Ruby calls things: types, literals, calls, operators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from codegen.model import DTYPES, Argument, BaseType, Call, CallValue, Literal, Name, Op, TensorLiteral, Type
+
+# The operators of Ruby, by the function that each of them calls. `==` is not among them: it is Ruby's equality, with
+# one boolean for an answer, and so is `!=`, which follows from it.
+OPERATORS: Mapping[str, str] = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "remainder": "%",
+    "pow": "**",
+    "neg": "-@",
+    "bitwise_and": "&",
+    "bitwise_or": "|",
+    "bitwise_xor": "^",
+    "bitwise_not": "~",
+    "bitwise_left_shift": "<<",
+    "bitwise_right_shift": ">>",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+}
+
+# Functions without a method, by the reason.
+WITHOUT_METHOD: Mapping[str, str] = {
+    "clone": "Object#clone makes the same copy, and takes `freeze:`",
+}
+
+_WORDS = {
+    BaseType.TENSOR: ("Tensor", "Tensors"),
+    BaseType.OPERAND: ("Tensor or Numeric", "Tensors or Numerics"),
+    BaseType.NUMBER: ("Numeric", "Numerics"),
+    BaseType.INT: ("Integer", "Integers"),
+    BaseType.DIM: ("Integer", "Integers"),
+    BaseType.SIZE: ("Integer", "Integers"),
+    BaseType.FLOAT: ("Float", "Floats"),
+    BaseType.BOOL: ("bool", "bools"),
+    BaseType.STR: ("String", "Strings"),
+    BaseType.DTYPE: ("dtype", "dtypes"),
+    BaseType.DEVICE: ("device", "devices"),
+}
+
+_SIGNATURES = {
+    BaseType.TENSOR: "Tensor",
+    BaseType.OPERAND: "operand",
+    BaseType.NUMBER: "scalar",
+    BaseType.INT: "Integer",
+    BaseType.DIM: "Integer",
+    BaseType.SIZE: "Integer",
+    BaseType.FLOAT: "scalar",
+    BaseType.BOOL: "bool",
+    BaseType.STR: "name",
+    BaseType.DTYPE: "name",
+    BaseType.DEVICE: "name",
+}
+
+
+def type_word(type_: Type) -> str:
+    """In an error text: "Integer", "Array of Integers"."""
+    single, several = _WORDS[type_.base]
+    return f"Array of {several}" if type_.is_list else single
+
+
+def signature_type(type_: Type) -> str:
+    """In RBS: "Integer", "(Integer | Array[Integer])?"."""
+    text = _SIGNATURES[type_.base]
+    if type_.is_list:
+        member = f"{text}?" if type_.optional_members else text
+        text = f"({text} | Array[{member}])"
+    return f"{text}?" if type_.optional else text
+
+
+def literal(value: Literal) -> str:
+    match value:
+        case None:
+            return "nil"
+        case bool():
+            return "true" if value else "false"
+        case float() if math.isnan(value):
+            return "Float::NAN"
+        case float() if math.isinf(value):
+            return "Float::INFINITY" if value > 0 else "-Float::INFINITY"
+        case float() | int():
+            return f"{value:_}" if abs(value) >= 10_000 else repr(value)
+        case str():
+            return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("#", "\\#") + '"'
+        case _:
+            return f"[{', '.join(map(literal, value))}]"
+
+
+def call(node: Call, public: Mapping[str, str]) -> str:
+    """`OneFlow.sum(OneFlow.tensor([1.0]), dim: 0)`; `public` gives the public names of the functions."""
+
+    def text(value: CallValue) -> str:
+        match value:
+            case Call():
+                return call(value, public)
+            case TensorLiteral(values=values, dtype=dtype):
+                return f"OneFlow.tensor({literal(values)}{f', dtype: :{dtype}' if dtype else ''})"
+            case Name(name=name):
+                return f":{name}" if name in DTYPES else f'"{name}"'
+            case tuple():
+                return f"[{', '.join(map(text, value))}]"
+            case _:
+                return literal(value)
+
+    arguments = [*map(text, node.positional), *(f"{name}: {text(value)}" for name, value in node.keywords)]
+    return f"OneFlow.{public[node.op]}({', '.join(arguments)})"
+
+
+def default(argument: Argument) -> str:
+    """As the manual shows it: `:float32`, `nil`, `"none"`."""
+    if argument.type.base is BaseType.DTYPE and isinstance(argument.default, str):
+        return f":{argument.default}"
+    return literal(argument.default)
+
+
+def parameters(op: Op) -> str:
+    """`input, dim: nil, keepdim: false`: required arguments by position, the others by name."""
+    arguments = [
+        f"{argument.name}: {default(argument)}" if argument.has_default
+        else f"{argument.name}:" if argument.keyword_only
+        else argument.name
+        for argument in op.signature.arguments
+    ]  # fmt: skip
+    return ", ".join(arguments)
