@@ -33,7 +33,13 @@ def cpu_name() -> str:
 def run(program: Path) -> list[Row]:
     print(f"== {program.relative_to(ROOT)}", flush=True)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([*INTERPRETERS[program.suffix], str(program)], cwd=program.parent, env=environment, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(
+        [*INTERPRETERS[program.suffix], str(program)],
+        cwd=program.parent,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     if done.returncode:
         raise SystemExit(f"{program} failed with status {done.returncode}")
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
@@ -64,7 +70,15 @@ def with_means(rows: list[Row]) -> list[Row]:
         bound = members[0]["bounds"][0]
         logs = [math.log(ratio(row, bound["peer"])) for row in members]
         mean = math.exp(sum(logs) / len(logs))
-        means.append({"what": f"{name}: geometric mean", "unit": "ratio", "ours": round(mean, 3), "peers": {bound["peer"]: 1.0}, "bounds": [bound]})
+        means.append(
+            {
+                "what": f"{name}: geometric mean",
+                "unit": "ratio",
+                "ours": round(mean, 3),
+                "peers": {bound["peer"]: 1.0},
+                "bounds": [bound],
+            }
+        )
     single = [{**row, "bounds": []} if "group" in row else row for row in rows]
     return single + means
 
@@ -88,7 +102,9 @@ def main(arguments: list[str]) -> int:
     print(text)
     if not arguments:
         RESULTS.mkdir(exist_ok=True)
-        (RESULTS / f"{day}.json").write_text(json.dumps({"date": day, "machine": machine, "rows": rows}, indent=1) + "\n")
+        (RESULTS / f"{day}.json").write_text(
+            json.dumps({"date": day, "machine": machine, "rows": rows}, indent=1) + "\n"
+        )
         (RESULTS / f"{day}.md").write_text(text)
     return 0
 

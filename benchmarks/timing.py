@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 
-def interleaved(contestants: Mapping[str, Callable[[], object]], *, rounds: int = 15, seconds: float = 0.02) -> dict[str, float]:
+def interleaved(
+    contestants: Mapping[str, Callable[[], object]], *, rounds: int = 15, seconds: float = 0.02
+) -> dict[str, float]:
     """Median seconds per call of each contestant: all take a turn in each round."""
     repeats = {}
     for name, function in contestants.items():
@@ -31,7 +33,9 @@ def interleaved(contestants: Mapping[str, Callable[[], object]], *, rounds: int 
     return {name: statistics.median(values) for name, values in times.items()}
 
 
-def report(what: str, times: Mapping[str, float], bounds: list[dict[str, Any]], *, unit: str = "us", group: str | None = None) -> None:
+def report(
+    what: str, times: Mapping[str, float], bounds: list[dict[str, Any]], *, unit: str = "us", group: str | None = None
+) -> None:
     """Prints one result line; `times` are seconds with oneflow under "oneflow"."""
     scale = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}[unit]
     row: dict[str, Any] = {

@@ -19,7 +19,12 @@ def words(seed: int, offset: int, count: int) -> NDArray[np.uint64]:
     key = [seed & 0xFFFFFFFF, seed >> 32]
     for _ in range(10):
         left, right = _MULTIPLIERS[0] * c[0], _MULTIPLIERS[1] * c[2]
-        c = [(right >> _32) ^ c[1] ^ np.uint64(key[0]), right & _LOW, (left >> _32) ^ c[3] ^ np.uint64(key[1]), left & _LOW]
+        c = [
+            (right >> _32) ^ c[1] ^ np.uint64(key[0]),
+            right & _LOW,
+            (left >> _32) ^ c[3] ^ np.uint64(key[1]),
+            left & _LOW,
+        ]
         key = [(k + w) & 0xFFFFFFFF for k, w in zip(key, _WEYL, strict=True)]
     return np.stack(c)
 

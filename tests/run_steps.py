@@ -43,7 +43,9 @@ class Outcome:
         return self.status == 0
 
     def line(self) -> str:
-        counts = ", ".join(f"{self.counts[name]} {name}" for name in ("passed", "failed", "skipped") if self.counts.get(name))
+        counts = ", ".join(
+            f"{self.counts[name]} {name}" for name in ("passed", "failed", "skipped") if self.counts.get(name)
+        )
         return f"{'ok  ' if self.passed else 'FAIL'}  {self.step:<18} {self.seconds:6.0f} s  {counts}"
 
 
@@ -54,7 +56,11 @@ def run(step: str, logs: Path) -> Outcome:
     with (
         open(logs / f"{step}.log", "w") as log,
         subprocess.Popen(
-            ["make", "--no-print-directory", "-s", step], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+            ["make", "--no-print-directory", "-s", step],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
         ) as process,
     ):
         assert process.stdout is not None

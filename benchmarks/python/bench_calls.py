@@ -10,8 +10,12 @@ torch.set_num_threads(flow.get_num_threads())
 
 values = [1.0, 2.0, 3.0, 4.0]
 ours, numpys, torchs = flow.tensor(values), np.array(values, dtype=np.float32), torch.tensor(values)
-times = interleaved({"oneflow": lambda: ours + ours, "NumPy": lambda: numpys + numpys, "PyTorch": lambda: torchs + torchs})
-report("Python a + b, 4 floats", times, [{"peer": "NumPy", "at_most": 1.0}, {"peer": "PyTorch", "at_most": 0.3}], unit="ns")
+times = interleaved(
+    {"oneflow": lambda: ours + ours, "NumPy": lambda: numpys + numpys, "PyTorch": lambda: torchs + torchs}
+)
+report(
+    "Python a + b, 4 floats", times, [{"peer": "NumPy", "at_most": 1.0}, {"peer": "PyTorch", "at_most": 0.3}], unit="ns"
+)
 
 square = np.ones((8, 8), dtype=np.float32)
 ours, torchs = flow.tensor(square.tolist()), torch.tensor(square)

@@ -136,7 +136,9 @@ def main(names: list[str]) -> int:
         made = [case(op, *variant, skipped) for variant in variants(op, definitions)]
         cases = [each for each in made if each is not None]
         total += len(cases)
-        path.write_text(json.dumps({"op": op.full_name, "function": op.name, "fingerprint": key, "cases": cases}) + "\n")
+        path.write_text(
+            json.dumps({"op": op.full_name, "function": op.name, "fingerprint": key, "cases": cases}) + "\n"
+        )
         print(f"\rvectors: {position + 1} of {len(ops)} records", end="", file=sys.stderr, flush=True)
         if not cases:
             print(f"\n{op.full_name}: no case; the oracle said {skipped.most_common(3)}", file=sys.stderr)

@@ -58,7 +58,9 @@ def generator(*key: object) -> torch.Generator:
     return torch.Generator().manual_seed(zlib.crc32(repr(key).encode()))
 
 
-def random_tensor(shape: tuple[int, ...], dtype: torch.dtype, random: torch.Generator, *, positive: bool = False) -> torch.Tensor:
+def random_tensor(
+    shape: tuple[int, ...], dtype: torch.dtype, random: torch.Generator, *, positive: bool = False
+) -> torch.Tensor:
     """Small numbers of both signs where the type has them; integers without zero when `positive`."""
     if dtype == torch.bool:
         return torch.randint(0, 2, shape, generator=random).bool()
@@ -133,7 +135,9 @@ def _attributes(op: Op) -> Iterator[tuple[str, Arguments]]:
     required = {}
     for argument in op.signature.arguments:
         if not argument.type.is_tensor and not argument.has_default:
-            required[argument.name] = {BaseType.NUMBER: 2, BaseType.DTYPE: torch.float32, BaseType.STR: ""}.get(argument.type.base, 0)
+            required[argument.name] = {BaseType.NUMBER: 2, BaseType.DTYPE: torch.float32, BaseType.STR: ""}.get(
+                argument.type.base, 0
+            )
     match_ = getattr(op.kind, "match", None)
     if match_ is None or op.signature.argument(match_).type.base is not BaseType.STR:  # type: ignore[union-attr]
         yield "", required
@@ -159,7 +163,23 @@ def _elementwise(op: Op) -> Iterator[tuple[str, Arguments]]:
 
 def _special(op: Op) -> Iterator[tuple[str, Arguments]]:
     """Not-a-number, infinities, zeros of both signs, subnormal and huge numbers, in all pairs."""
-    values = [float("nan"), float("inf"), -float("inf"), 0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 1e-40, 3e38, 20.0, -20.0, 100.0, -100.0]
+    values = [
+        float("nan"),
+        float("inf"),
+        -float("inf"),
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        -2.5,
+        1e-40,
+        3e38,
+        20.0,
+        -20.0,
+        100.0,
+        -100.0,
+    ]
     operands = [a for a in op.signature.tensor_arguments if a.name not in op.dtype.accepts]
     for dtype in (torch.float32, torch.float64):
         if dtype in general_dtypes(op) and len(operands) == len(op.signature.tensor_arguments) <= 2:

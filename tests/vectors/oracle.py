@@ -25,7 +25,11 @@ def call(op: Op, arguments: Mapping[str, Any]) -> tuple[torch.Tensor, ...]:
     """
     assert op.oracle is not None
     function = resolve(op.oracle)
-    given = {a.name: arguments[a.name] for a in op.signature.arguments if a.name in arguments and a.type.base.value != "device"}
+    given = {
+        a.name: arguments[a.name]
+        for a in op.signature.arguments
+        if a.name in arguments and a.type.base.value != "device"
+    }
     keyword_only = {a.name: given[a.name] for a in op.signature.arguments if a.keyword_only and a.name in given}
     positional = {name: value for name, value in given.items() if name not in keyword_only}
     try:

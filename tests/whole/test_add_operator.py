@@ -18,8 +18,17 @@ EXPECTED = [0.6931, 1.3133]
 
 PROGRAMS = {
     "python": [".venv/bin/python", "-c", "import oneflow_py as f; print(f.softplus(f.tensor([0.0, 1.0])).tolist())"],
-    "js": ["node", "-e", "const f = require('oneflow-js'); console.log(JSON.stringify(f.softplus(f.tensor([0, 1])).toArray()))"],
-    "ruby": ["ruby", "-Ibindings/ruby/lib", "-e", "require 'oneflow'; p OneFlow.softplus(OneFlow.tensor([0.0, 1.0])).to_a"],
+    "js": [
+        "node",
+        "-e",
+        "const f = require('oneflow-js'); console.log(JSON.stringify(f.softplus(f.tensor([0, 1])).toArray()))",
+    ],
+    "ruby": [
+        "ruby",
+        "-Ibindings/ruby/lib",
+        "-e",
+        "require 'oneflow'; p OneFlow.softplus(OneFlow.tensor([0.0, 1.0])).to_a",
+    ],
 }
 
 
@@ -39,7 +48,21 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (clone / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, clone / name)
     run(["git", "add", "--all"], clone)
-    run(["git", "-c", "user.name=test", "-c", "user.email=test@example.org", "commit", "-q", "--allow-empty", "-m", "as it stands"], clone)
+    run(
+        [
+            "git",
+            "-c",
+            "user.name=test",
+            "-c",
+            "user.email=test@example.org",
+            "commit",
+            "-q",
+            "--allow-empty",
+            "-m",
+            "as it stands",
+        ],
+        clone,
+    )
 
     guide = (ROOT / "docs" / "guides" / "add-an-operator.md").read_text()
     record = re.search(r"```yaml\n(.*?)```", guide, re.DOTALL)

@@ -39,7 +39,9 @@ def test_backends_see_only_the_plugin_header() -> None:
     for path in sources(RUNTIME / "devices"):
         for name in included(path):
             first = name.removeprefix("runtime/").split("/")[0]
-            if first in HEIGHT or (name.startswith("oneflow/") and name not in ("oneflow/device_plugin.h", "oneflow/types.h")):
+            if first in HEIGHT or (
+                name.startswith("oneflow/") and name not in ("oneflow/device_plugin.h", "oneflow/types.h")
+            ):
                 wrong.append(f"{path.relative_to(ROOT)} includes {name}")
     assert not wrong
 
@@ -50,7 +52,9 @@ def test_no_language_is_named_outside_its_folders() -> None:
     spoken = [name for name in names if (ROOT / "bindings" / name).is_dir()]
     assert len(spoken) >= 3
     pattern = re.compile(rf"""["'/]({"|".join(spoken)})["'/]""")
-    core = [path for path in (ROOT / "codegen").rglob("*.py") if "languages" not in path.relative_to(ROOT / "codegen").parts]
+    core = [
+        path for path in (ROOT / "codegen").rglob("*.py") if "languages" not in path.relative_to(ROOT / "codegen").parts
+    ]
     wrong = [
         f"{path.relative_to(ROOT)}:{number}"
         for path in [*core, ROOT / "Makefile", ROOT / "CMakeLists.txt"]
