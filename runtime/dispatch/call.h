@@ -79,6 +79,9 @@ Tensor& prepare_result(Call& call, int position, Sizes sizes, of_dtype dtype, Al
 // The same for kernels that write `dtype` and nothing else.
 Tensor& prepare_exact_result(Call& call, int position, Sizes sizes, of_dtype dtype);
 
+// Another reference to a tensor.
+inline TensorRef share(const Tensor& tensor) { return TensorRef::share(const_cast<Tensor*>(&tensor)); }
+
 // Leaves an existing tensor as a result: a view, or what another operator gave.
 void set_result(Call& call, int position, TensorRef tensor);
 

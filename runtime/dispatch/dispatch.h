@@ -4,10 +4,10 @@
 
 #include <oneflow/oneflow.h>
 
-#include <initializer_list>
 #include <span>
 
 #include "dispatch/call.h"
+#include "dispatch/values.h"
 
 namespace oneflow {
 
@@ -28,55 +28,6 @@ void next_layer(const of_layer_call& call, const Operator& op, std::span<const o
 // Releases what a result holds and sets it to ABSENT.
 void release_value(of_value& value) noexcept;
 
-// Values for calls from C++.
-inline of_value to_value(const of_value& value) { return value; }
-inline of_value to_value(bool value) {
-  of_value v{OF_VALUE_BOOL, 0, {}};
-  v.as.boolean = value;
-  return v;
-}
-inline of_value to_value(int64_t value) {
-  of_value v{OF_VALUE_INT, 0, {}};
-  v.as.integer = value;
-  return v;
-}
-inline of_value to_value(int value) { return to_value(static_cast<int64_t>(value)); }
-inline of_value to_value(double value) {
-  of_value v{OF_VALUE_FLOAT, 0, {}};
-  v.as.real = value;
-  return v;
-}
-inline of_value to_value(const char* text) {
-  of_value v{OF_VALUE_STRING, static_cast<int32_t>(std::char_traits<char>::length(text)), {}};
-  v.as.string = text;
-  return v;
-}
-inline of_value to_value(Sizes integers) {
-  of_value v{OF_VALUE_INT_LIST, static_cast<int32_t>(integers.size()), {}};
-  v.as.integers = integers.data();
-  return v;
-}
-inline of_value to_value(const Shape& integers) { return to_value(Sizes(integers)); }
-inline of_value to_value(of_dtype dtype) {
-  of_value v{OF_VALUE_DTYPE, 0, {}};
-  v.as.dtype = dtype;
-  return v;
-}
-inline of_value to_value(const Tensor& tensor) {
-  of_value v{OF_VALUE_TENSOR, 0, {}};
-  v.as.tensor = to_handle(const_cast<Tensor*>(&tensor));
-  return v;
-}
-inline of_value to_value(const TensorRef& tensor) { return to_value(*tensor); }
-inline of_value to_value(std::span<of_tensor> tensors) {
-  of_value v{OF_VALUE_TENSOR_LIST, static_cast<int32_t>(tensors.size()), {}};
-  v.as.tensors = tensors.data();
-  return v;
-}
-// The default, in the place of an argument.
-inline constexpr of_value kDefault{OF_VALUE_ABSENT, 0, {}};
-inline constexpr of_value kNone{OF_VALUE_NONE, 0, {}};
-
 // The operators that a kind's function or a composite's body calls on behalf of `call`.
 class Body {
  public:
@@ -84,6 +35,8 @@ class Body {
 
   // The arguments of the operator itself.
   const of_value& argument(int position) const { return call_.arguments[position]; }
+  // Which of the bodies the matched attribute picks.
+  int variant() const { return match_variant(call_); }
 
   // An operator with one tensor as its result.
   template <class... Values>

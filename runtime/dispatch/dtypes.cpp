@@ -1,4 +1,6 @@
 // The dtype columns of a record, applied to a call.
+#include <string>
+
 #include "dispatch/call.h"
 #include "tensor/defaults.h"
 
@@ -78,7 +80,7 @@ of_dtype compute_type(of_dtype dtype) {
 DTypes resolve_dtypes(const Call& call) {
   const DTypeRule& rule = call.schema().dtype;
   DTypes dtypes;
-  for (size_t i = 0; i < rule.results.size(); ++i) {
+  for (int i = 0; i < call.schema().result_count; ++i) {
     if (i == 0 && rule.override_argument >= 0 && call.is_given(rule.override_argument)) {
       dtypes.results[0] = call.arguments[rule.override_argument].as.dtype;
       if (rule.floating_only && !is_floating(dtypes.results[0]))

@@ -38,6 +38,16 @@ inline of_kernel_tensor kernel_number(const of_scalar& number) {
   return {nullptr, dtype, 0, nullptr, nullptr, number};
 }
 
+// A 0-d operand as one dimension of size 1, so that a dim has something to name.
+inline of_kernel_tensor with_a_dimension(of_kernel_tensor operand) {
+  static constexpr int64_t kOne = 1;
+  if (operand.rank == 0) {
+    operand.rank = 1;
+    operand.sizes = operand.strides = &kOne;
+  }
+  return operand;
+}
+
 }  // namespace oneflow
 
 #endif  // ONEFLOW_DISPATCH_LAUNCH_H_

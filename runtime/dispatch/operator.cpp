@@ -36,8 +36,8 @@ struct Registry {
   std::unordered_map<std::string_view, const Operator*> by_name;
 
   Registry() {
-    by_name.reserve(kSchemas.size());
-    for (const Schema& schema : kSchemas) by_name.emplace(schema.name, &operators.emplace_back(schema));
+    for (const std::span<const Schema>* family : kFamilies)
+      for (const Schema& schema : *family) by_name.emplace(schema.name, &operators.emplace_back(schema));
   }
 };
 

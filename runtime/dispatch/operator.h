@@ -79,8 +79,8 @@ class OperatorName {
   mutable std::atomic<const Operator*> found_{nullptr};
 };
 
-// Generated from the definitions.
-extern const std::span<const Schema> kSchemas;
+// The schemas, generated from the definitions: one family per file.
+extern const std::span<const std::span<const Schema>* const> kFamilies;
 
 }  // namespace oneflow
 

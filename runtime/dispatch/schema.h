@@ -42,8 +42,8 @@ enum class ResultRule : int8_t { kPromote, kSame, kFloating, kBool, kInt64, kAcc
 
 struct Argument {
   const char* name;
-  const char* type_text;     // as written: "dim[]?"
-  const char* default_text;  // as written; NULL: required
+  const char* type_text;               // as written: "dim[]?"
+  const char* default_text = nullptr;  // as written; NULL: required
   of_value default_value = {};
   ArgumentType type;
   bool is_list = false;
@@ -58,7 +58,7 @@ struct Argument {
 };
 
 struct DTypeRule {
-  std::span<const ResultRule> results;
+  ResultRule results[kMaxResults];
   int override_argument = -1;  // a dtype argument that takes the place of the first result's rule
   bool floating_only = false;  // whether that one must be a floating-point type
   ResultRule compute = ResultRule::kPromote;

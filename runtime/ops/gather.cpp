@@ -55,16 +55,6 @@ Shape result_shape(const Call& call, const GatherRule& rule, const Tensor& input
   return shape;
 }
 
-// Kernels see a 0-d tensor as one dimension of size 1, so that a dim has something to name.
-of_kernel_tensor with_a_dimension(of_kernel_tensor operand) {
-  static constexpr int64_t kOne = 1;
-  if (operand.rank == 0) {
-    operand.rank = 1;
-    operand.sizes = operand.strides = &kOne;
-  }
-  return operand;
-}
-
 }  // namespace
 
 void run_gather(Call& call) {

@@ -1,0 +1,308 @@
+"""What one family's file says: an entry per record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from codegen import signature as signatures
+from codegen.errors import TargetError
+from codegen.expression import Ellipsis, Subscript, Variable
+from codegen.languages.runtime.functions import Function, body, gather_size, layout, literal, sizes
+from codegen.model import (
+    Argument,
+    BaseType,
+    Composite,
+    Contraction,
+    Definitions,
+    DTypeSet,
+    Elementwise,
+    Gather,
+    Generator,
+    Native,
+    Op,
+    Reduction,
+    ResultRule,
+    Scan,
+    View,
+)
+from codegen.names import identifier, pascal, wrap
+
+WIDTH = 120
+MAXIMUM_ARGUMENTS = 16  # kMaxArguments and kMaxResults of runtime/dispatch/schema.h
+MAXIMUM_RESULTS = 4
+
+_HEADERS = {
+    Composite: ("dispatch/dispatch.h", "ops/kinds.h"),
+    Gather: ("ops/kinds.h", "ops/size_functions.h"),
+    Generator: ("ops/kinds.h", "ops/size_functions.h"),
+    Native: ("ops/native.h",),
+    View: ("ops/kinds.h", "ops/view_functions.h"),
+}
+_TYPES = {
+    BaseType.TENSOR: "kTensor", BaseType.OPERAND: "kOperand", BaseType.NUMBER: "kNumber", BaseType.INT: "kInt",
+    BaseType.FLOAT: "kFloat", BaseType.BOOL: "kBool", BaseType.STR: "kString", BaseType.DIM: "kDim",
+    BaseType.SIZE: "kSize", BaseType.DTYPE: "kDType", BaseType.DEVICE: "kDevice",
+}  # fmt: skip
+_RESULTS = {
+    ResultRule.PROMOTE: "kPromote", ResultRule.SAME: "kSame", ResultRule.FLOATING: "kFloating",
+    ResultRule.BOOL: "kBool", ResultRule.INT64: "kInt64", ResultRule.ACCUMULATE: "kAccumulate",
+}  # fmt: skip
+
+
+def constant(op: Op) -> str:
+    """kMaxDim for max.dim."""
+    return "k" + pascal(identifier(op.full_name))
+
+
+def accepted(op: Op, argument: Argument) -> DTypeSet:
+    return op.dtype.accepts.get(argument.name, op.dtype.accepts.get("", DTypeSet.ANY))
+
+
+@dataclass(frozen=True)
+class Called:
+    """An operator that a composite calls."""
+
+    full_name: str
+    constant: str
+
+
+@dataclass(frozen=True)
+class Family:
+    name: str
+    file: str
+    ops: tuple[Op, ...]
+    definitions: Definitions
+
+    @property
+    def table(self) -> str:
+        return f"k{pascal(self.name)}Operators"
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        return [Entry(op, self.definitions) for op in self.ops]
+
+    @property
+    def headers(self) -> list[str]:
+        found = {"dispatch/operator.h", "dispatch/values.h"}
+        for op in self.ops:
+            found.update(_HEADERS.get(type(op.kind), ("ops/kinds.h",)))
+        return sorted(found)
+
+    @property
+    def called(self) -> list[Called]:
+        """The operators that the composites of this family call."""
+        ops = {op.full_name: op for entry in self.entries for op in entry.called}
+        return [Called(name, constant(op)) for name, op in sorted(ops.items())]
+
+
+@dataclass(frozen=True)
+class Entry:
+    op: Op
+    definitions: Definitions
+
+    def __post_init__(self) -> None:
+        counts = len(self.op.signature.arguments), len(self.op.signature.results)
+        if counts[0] > MAXIMUM_ARGUMENTS or counts[1] > MAXIMUM_RESULTS:
+            raise TargetError(
+                f"{self.op.full_name}: the runtime takes at most {MAXIMUM_ARGUMENTS} arguments and "
+                f"{MAXIMUM_RESULTS} results, got {counts[0]} and {counts[1]}"
+            )
+
+    @property
+    def constant(self) -> str:
+        return constant(self.op)
+
+    @property
+    def comment(self) -> str:
+        return "\n".join(wrap(signatures.print_signature(self.op.signature), WIDTH, "// "))
+
+    # -- functions --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _function(self) -> Function | None:
+        """The C++ function that the kind's rule points to."""
+        name = identifier(self.op.full_name)
+        match self.op.kind:
+            case View():
+                return layout(self.op, self.op.kind, f"{name}_layout")
+            case Generator():
+                return sizes(self.op, self.op.kind, f"{name}_sizes")
+            case Gather():
+                return gather_size(self.op, self.op.kind, f"{name}_size")
+            case Composite():
+                by_name = self.definitions.by_name
+                return body(self.op, self.op.kind, f"{name}_body", by_name, constant)
+        return None
+
+    @property
+    def functions(self) -> list[str]:
+        return [self._function.text] if self._function else []
+
+    @property
+    def called(self) -> tuple[Op, ...]:
+        return self._function.called if self._function else ()
+
+    # -- tables -----------------------------------------------------------------------------------------------------
+
+    @property
+    def match_values(self) -> str:
+        return ", ".join(f'"{value}"' for value in self._branches)
+
+    @property
+    def _branches(self) -> tuple[str, ...]:
+        match self.op.kind:
+            case Elementwise(expressions=expressions) | Generator(expressions=expressions):
+                return tuple(value for value in expressions if value is not None)
+            case Composite(bodies=bodies):
+                return tuple(value for value in bodies if value is not None)
+        return ()
+
+    @property
+    def arguments(self) -> list[list[str]]:
+        return [list(self._argument(argument)) for argument in self.op.signature.arguments]
+
+    def _argument(self, argument: Argument) -> Iterator[str]:
+        type_ = argument.type
+        yield f'.name = "{argument.name}"'
+        yield f'.type_text = "{type_}"'
+        if argument.has_default:
+            yield f".default_text = {quoted(signatures.print_literal(argument.default, type_))}"
+            yield f".default_value = {default_value(self.op, argument)}"
+        yield f".type = ArgumentType::{_TYPES[type_.base]}"
+        is_own_size = isinstance(self.op.kind, View | Native) and type_.base is BaseType.SIZE and type_.is_list
+        flags = {
+            "is_list": type_.is_list,
+            "is_optional": type_.optional,
+            "has_optional_members": type_.optional_members,
+            "is_keyword_only": argument.keyword_only,
+            "is_written": argument.alias is not None and argument.alias.written,
+            "takes_any_size": is_own_size,
+        }
+        for name, holds in flags.items():
+            if holds:
+                yield f".{name} = true"
+        if type_.is_tensor and accepted(self.op, argument) is not DTypeSet.ANY:
+            yield f".accepts = DTypeSet::k{accepted(self.op, argument).value.capitalize()}"
+
+    @property
+    def schema(self) -> list[str]:
+        op = self.op
+        lines = [
+            f'.name = "{op.full_name}"',
+            f'.word = "{op.name}"',
+            f".signature = {literal(signatures.print_signature(op.signature), 8 + len('.signature = '))}",
+            f".summary = {literal(op.summary, 8 + len('.summary = '))}",
+            f'.kind = "{op.kind_name}"',
+            f".hash = 0x{op.schema_hash:016x}",
+            f".arguments = {self.constant}Arguments",
+            f".result_count = {len(op.signature.results)}",
+            f".dtype = {self._dtype_rule()}",
+        ]
+        if self._branches:
+            match = self._position(getattr(op.kind, "match"))
+            lines.append(f".match = {{.argument = {match}, .values = {self.constant}Values}}")
+        return [*lines, f".rule = {self._rule()}", f".run = {self._runner()}"]
+
+    def _position(self, name: str) -> int:
+        return [argument.name for argument in self.op.signature.arguments].index(name)
+
+    def _dtype_rule(self) -> str:
+        rule = self.op.dtype
+        fields = [".results = {" + ", ".join(f"ResultRule::{_RESULTS[r]}" for r in rule.results) + "}"]
+        if rule.override:
+            fields.append(f".override_argument = {self._position(rule.override)}")
+            if self._takes_floating_override():
+                fields.append(".floating_only = true")
+        compute = rule.compute
+        if compute is None and rule.results[0] in (ResultRule.BOOL, ResultRule.INT64):
+            compute = ResultRule.PROMOTE if self.op.signature.tensor_arguments else None
+        if compute is not None:
+            fields += [f".compute = ResultRule::{_RESULTS[compute]}", ".computes_result = false"]
+        return "{" + ", ".join(fields) + "}"
+
+    def _takes_floating_override(self) -> bool:
+        """Whether the results make no sense as integers: the operands must be floats, or the numbers are fractions."""
+        kind = self.op.kind
+        if isinstance(kind, Generator):
+            return any(e.functions & {"uniform", "normal"} for e in kind.expressions.values())
+        return self.op.dtype.accepts.get("") is DTypeSet.FLOATING
+
+    def _rule(self) -> str:
+        kind = self.op.kind
+        match kind:
+            case Elementwise():
+                return "ElementwiseRule{}"
+            case Generator():
+                size = f".sizes = {self._function.name}" if self._function else (
+                    f".size_argument = {self._position(kind.sizes.text.strip())}"
+                )  # fmt: skip
+                return f"GeneratorRule{{{size}{', .is_random = true' if kind.random else ''}}}"
+            case Contraction():
+                return f'ContractionRule{{"{kind.equation}"}}'
+            case Reduction():
+                fields = []
+                if kind.dims:
+                    fields.append(f".dims_argument = {self._position(kind.dims)}")
+                if kind.keepdim:
+                    fields.append(f".keepdim_argument = {self._position(kind.keepdim)}")
+                if not kind.allows_empty:
+                    fields.append(".allows_empty = false")
+                return f"ReductionRule{{{', '.join(fields)}}}"
+            case Scan():
+                return f"ScanRule{{.dim_argument = {self._position(kind.dim)}}}"
+            case Gather():
+                return self._gather_rule(kind)
+            case View():
+                return f"ViewRule{{{self._function.name if self._function else ''}}}"
+            case Composite():
+                return f"CompositeRule{{{self._function.name if self._function else ''}}}"
+            case Native():
+                return f"NativeRule{{{'.is_data_dependent = true' if kind.data_dependent else ''}}}"
+
+    def _gather_rule(self, kind: Gather) -> str:
+        fields = [f".dims_argument = {self._position(kind.dims)}"]
+        for node in kind.source.root.walk():
+            if not (isinstance(node, Subscript) and isinstance(node.value, Variable)):
+                continue
+            argument = self.op.signature.argument(node.value.name)
+            if argument is None:
+                continue
+            position = self._position(argument.name)
+            if argument.type.is_list:
+                fields.append(f".per_dim_argument = {position}")
+            else:
+                fields.append(f".index_argument = {position}")
+                if isinstance(node.position, Ellipsis):
+                    fields.append(".index_is_whole = true")
+        order = ["dims_argument", "index_argument", "index_is_whole", "per_dim_argument"]
+        fields = sorted(set(fields), key=lambda text: order.index(text[1:].split()[0]))
+        if self._function:
+            fields.append(f".size = {self._function.name}")
+        return f"GatherRule{{{', '.join(fields)}}}"
+
+    def _runner(self) -> str:
+        kind = self.op.kind
+        return f"native::{kind.infer}" if isinstance(kind, Native) else f"run_{self.op.kind_name}"
+
+
+def quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def default_value(op: Op, argument: Argument) -> str:
+    value = argument.default
+    match value:
+        case None:
+            return "kNone"
+        case bool():
+            return f"to_value({'true' if value else 'false'})"
+        case int():
+            is_real = argument.type.base is BaseType.FLOAT
+            return f"to_value({float(value) if is_real else value})"
+        case float():
+            return f"to_value({value!r})"
+        case str():
+            return f"to_value({quoted(value)})"
+    raise TargetError(f"{op.full_name}: {argument.name} has a list as its default, which the runtime has no form for")

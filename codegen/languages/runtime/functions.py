@@ -1,0 +1,188 @@
+"""The C++ functions that records' list expressions and composites become."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from codegen.checking import Scope, setting_sort
+from codegen.errors import TargetError
+from codegen.expression import Constant, Expression, Invoke, Node, Subscript, Variable
+from codegen.intrinsics import SIZES, VIEW, Sort
+from codegen.model import Argument, BaseType, Composite, Gather, Generator, Op, View
+from codegen.names import fill
+from codegen.printer import Printer
+
+WIDTH = 120
+
+_LAYOUT_PARTS = {
+    "sizes": ("const Shape& sizes = input.sizes();", Sort.LIST),
+    "strides": ("const Shape& strides = input.strides();", Sort.LIST),
+    "base": ("const int64_t base = input.offset();", Sort.INTEGER),
+    "rank": ("const int64_t rank = input.rank();", Sort.INTEGER),
+}
+
+
+@dataclass(frozen=True)
+class Function:
+    name: str
+    text: str
+    called: tuple[Op, ...] = ()  # operators
+
+
+class ListPrinter(Printer):
+    """List expressions: members are checked, numbers become scalars where a function takes any number."""
+
+    def subscript(self, node: Subscript) -> str:
+        return f"member({self.print(node.value)}, {self.print(node.position)})"
+
+    def invoke(self, node: Invoke) -> str:
+        intrinsic = SIZES.get(node.function) or VIEW.get(node.function)
+        texts = []
+        for position, argument in enumerate(node.arguments):
+            takes_number = intrinsic is not None and intrinsic.parameter(position) is Sort.VALUE
+            text = self.print(argument)
+            texts.append(f"int_scalar({text})" if takes_number and isinstance(argument, Constant) else text)
+        return self.function(node.function, texts)
+
+
+def layout(op: Op, kind: View, name: str) -> Function:
+    """The stride map of a view."""
+    variables = {part: sort for part, (_, sort) in _LAYOUT_PARTS.items()}
+    variables |= {argument.name: setting_sort(argument) for argument in op.signature.arguments}
+    expressions = [*kind.let.values(), kind.sizes, kind.strides, kind.offset]
+    used = frozenset().union(*(expression.names for expression in expressions))
+    lines = []
+    if used & _LAYOUT_PARTS.keys():
+        lines.append("const Tensor& input = call.tensor(0);")
+    own = {argument.name for argument in op.signature.arguments}
+    lines += [text for part, (text, _) in _LAYOUT_PARTS.items() if part in used and part not in own]
+    lines += _bindings(op, used)
+    printer = ListPrinter()
+    for part, expression in kind.let.items():
+        scope = Scope(variables, VIEW, number=Sort.INTEGER)
+        variables[part] = scope.sort(expression.root)
+        type_ = "Shape" if variables[part] is Sort.LIST else "int64_t"
+        lines.append(f"const {type_} {part} = {printer.print(expression.root)};")
+    parts = [printer.print(expression.root) for expression in (kind.sizes, kind.strides, kind.offset)]
+    lines.append(fill("return {", parts, "};", WIDTH - 2))
+    return _function("ViewLayout", name, lines)
+
+
+def sizes(op: Op, kind: Generator, name: str) -> Function | None:
+    """The shape of a generator's result, unless an argument is the shape."""
+    root = kind.sizes.root
+    if isinstance(root, Variable):
+        argument = op.signature.argument(root.name)
+        if argument is not None and argument.type.is_list:
+            return None
+    scope = Scope({a.name: setting_sort(a) for a in op.signature.arguments}, SIZES, number=Sort.INTEGER)
+    value = ListPrinter().print(root)
+    is_list = scope.sort(root) is Sort.LIST
+    lines = [*_bindings(op, kind.sizes.names), f"return {value};" if is_list else f"return Shape{{{value}}};"]
+    return _function("Shape", name, lines)
+
+
+def gather_size(op: Op, kind: Gather, name: str) -> Function | None:
+    """The size of a gather's result along its dimension, unless it is the input's."""
+    if kind.sizes is None:
+        return None
+    lines = [*_bindings(op, kind.sizes.names), f"return {ListPrinter().print(kind.sizes.root)};"]
+    return _function("int64_t", name, lines)
+
+
+def _bindings(op: Op, used: Iterable[str]) -> Iterator[str]:
+    """A local for each argument that is used."""
+    for position, argument in enumerate(op.signature.arguments):
+        if argument.name in used:
+            yield _binding(argument, position)
+
+
+def _binding(argument: Argument, position: int) -> str:
+    name, base = argument.name, argument.type.base
+    if argument.type.is_tensor:
+        return f"const Tensor& {name} = call.tensor({position});"
+    if argument.type.optional:
+        return f"const of_value& {name} = call.arguments[{position}];"
+    if argument.type.is_list:
+        return f"const Sizes {name} = call.integers({position});"
+    if base is BaseType.NUMBER:
+        return f"const of_scalar {name} = call.number({position});"
+    return f"const int64_t {name} = call.integer({position});"
+
+
+class BodyPrinter(Printer):
+    """Expressions over operators: every call goes through dispatch."""
+
+    def __init__(self, ops: Mapping[str, Op], constant: Callable[[Op], str]) -> None:
+        self.ops = ops
+        self.constant_of = constant
+        self.called: dict[str, Op] = {}
+
+    def constant(self, node: Constant) -> str:
+        return "kNone" if node.value is None else super().constant(node)
+
+    def invoke(self, node: Invoke) -> str:
+        op = self.ops.get(node.function)
+        if op is None:
+            raise TargetError(f"there is no operator '{node.function}'")
+        if len(op.signature.results) != 1:
+            raise TargetError(f"{op.full_name} has more than one result, which a composite has no form for")
+        self.called[op.full_name] = op
+        arguments = ", ".join([self.constant_of(op), *self._arguments(op, node)])
+        return f"body.call({arguments})"
+
+    def _arguments(self, op: Op, node: Invoke) -> list[str]:
+        """In the order of the signature, with defaults in the gaps."""
+        found = {argument.name: value for argument, value in zip(op.signature.arguments, node.arguments, strict=False)}
+        found |= {keyword.name: keyword.value for keyword in node.keywords}
+        texts = [
+            self.print(found[argument.name]) if argument.name in found else "kDefault"
+            for argument in op.signature.arguments
+        ]
+        while texts and texts[-1] == "kDefault":
+            texts.pop()
+        return texts
+
+
+def body(op: Op, kind: Composite, name: str, ops: Mapping[str, Op], constant: Callable[[Op], str]) -> Function:
+    """The body of a composite: its result, from calls of other operators."""
+    printer = BodyPrinter(ops, constant)
+    expressions: list[Expression] = [*kind.let.values(), *kind.bodies.values()]
+    used = frozenset().union(*(expression.names for expression in expressions))
+    lines = [
+        f"const of_value& {argument.name} = body.argument({position});"
+        for position, argument in enumerate(op.signature.arguments)
+        if argument.name in used
+    ]
+    for part, expression in kind.let.items():
+        lines.append(f"const TensorRef {part} = {_call(printer, op, expression.root)};")
+    bodies = list(kind.bodies.values())
+    for position, expression in enumerate(bodies[:-1]):
+        lines.append(f"if (body.variant() == {position}) return {_call(printer, op, expression.root)};")
+    lines.append(f"return {_call(printer, op, bodies[-1].root)};")
+    return _function("TensorRef", name, lines, "Body& body", tuple(printer.called.values()))
+
+
+def _call(printer: BodyPrinter, op: Op, node: Node) -> str:
+    if not isinstance(node, Invoke):
+        raise TargetError(f"{op.full_name}: a body must be a call of an operator")
+    return printer.print(node)
+
+
+def _function(
+    result: str, name: str, lines: list[str], parameter: str = "const Call& call", called: tuple[Op, ...] = ()
+) -> Function:
+    text = "\n".join([f"{result} {name}({parameter}) {{", *(textwrap.indent(line, "  ") for line in lines), "}"])
+    return Function(name, text, called)
+
+
+def literal(text: str, column: int) -> str:
+    """A string literal that begins at `column`, in several pieces where the line has no room."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    room = WIDTH - column - len('"",')
+    if len(escaped) <= room:
+        return f'"{escaped}"'
+    lines = textwrap.wrap(escaped, room - 1, drop_whitespace=False, break_long_words=False, break_on_hyphens=False)
+    return ("\n" + " " * column).join(f'"{line}"' for line in lines)

@@ -1,0 +1,43 @@
+// Values for calls from C++, and for the defaults of the generated schemas.
+#ifndef ONEFLOW_DISPATCH_VALUES_H_
+#define ONEFLOW_DISPATCH_VALUES_H_
+
+#include <oneflow/types.h>
+
+#include <span>
+#include <string_view>
+
+#include "base/shape.h"
+#include "tensor/tensor.h"
+
+namespace oneflow {
+
+// The default, in the place of an argument.
+inline constexpr of_value kDefault{OF_VALUE_ABSENT, 0, {}};
+inline constexpr of_value kNone{OF_VALUE_NONE, 0, {}};
+
+constexpr of_value to_value(const of_value& value) { return value; }
+constexpr of_value to_value(bool value) { return {OF_VALUE_BOOL, 0, {.boolean = value}}; }
+constexpr of_value to_value(int64_t value) { return {OF_VALUE_INT, 0, {.integer = value}}; }
+constexpr of_value to_value(int value) { return to_value(static_cast<int64_t>(value)); }
+constexpr of_value to_value(double value) { return {OF_VALUE_FLOAT, 0, {.real = value}}; }
+constexpr of_value to_value(const char* text) {
+  return {OF_VALUE_STRING, static_cast<int32_t>(std::string_view(text).size()), {.string = text}};
+}
+constexpr of_value to_value(of_dtype dtype) { return {OF_VALUE_DTYPE, 0, {.dtype = dtype}}; }
+constexpr of_value to_value(of_device device) { return {OF_VALUE_DEVICE, 0, {.device = device}}; }
+inline of_value to_value(Sizes integers) {
+  return {OF_VALUE_INT_LIST, static_cast<int32_t>(integers.size()), {.integers = integers.data()}};
+}
+inline of_value to_value(const Shape& integers) { return to_value(Sizes(integers)); }
+inline of_value to_value(const Tensor& tensor) {
+  return {OF_VALUE_TENSOR, 0, {.tensor = to_handle(const_cast<Tensor*>(&tensor))}};
+}
+inline of_value to_value(const TensorRef& tensor) { return to_value(*tensor); }
+inline of_value to_value(std::span<of_tensor> tensors) {
+  return {OF_VALUE_TENSOR_LIST, static_cast<int32_t>(tensors.size()), {.tensors = tensors.data()}};
+}
+
+}  // namespace oneflow
+
+#endif  // ONEFLOW_DISPATCH_VALUES_H_

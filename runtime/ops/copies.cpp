@@ -1,0 +1,175 @@
+// Native operators whose results are views or plain copies.
+#include <optional>
+
+#include "dispatch/dispatch.h"
+#include "ops/native.h"
+#include "ops/view_functions.h"
+
+namespace oneflow::native {
+
+namespace {
+
+constinit const OperatorName kClone("clone");
+constinit const OperatorName kCopy("copy");
+
+// The strides that show the same elements, in the same order, with other sizes; none where no strides do.
+//
+// Old dimensions are taken in runs that are contiguous among themselves; every run must be a product of new sizes.
+std::optional<Shape> strides_for(const Shape& sizes, const Shape& strides, const Shape& to) {
+  if (count_elements(sizes) == 0) return contiguous_strides(to);
+  Shape result(to.rank());
+  int next = to.rank() - 1;  // the last new dimension without a stride
+  int64_t run = 1;           // elements of the run of old dimensions that ends before `next`
+  int64_t stride = 1;        // between its elements
+  for (int d = sizes.rank() - 1; d >= 0; --d) {
+    if (run == 1 && sizes[d] != 1) stride = strides[d];
+    run *= sizes[d];
+    const bool run_goes_on = d > 0 && (sizes[d - 1] == 1 || run == 1 || strides[d - 1] == stride * run);
+    if (run_goes_on) continue;
+    int64_t filled = 1;
+    while (next >= 0 && (filled < run || to[next] == 1)) {
+      result[next] = stride * filled;
+      filled *= to[next--];
+    }
+    if (filled != run) return std::nullopt;
+    run = 1;
+  }
+  for (; next >= 0; --next) result[next] = 1;  // sizes of 1 in front of a 0-d tensor
+  return result;
+}
+
+// `input` in another shape with as many elements: a view where possible, else a copy.
+TensorRef in_shape(const Call& call, const Tensor& input, const Shape& sizes) {
+  if (call.infer_only || !input.has_memory()) return Tensor::without_memory(sizes, input.dtype(), input.device());
+  if (const auto strides = strides_for(input.sizes(), input.strides(), sizes))
+    return Tensor::view(input, sizes, *strides, input.offset());
+  const TensorRef copy = Body(call).call(kClone, input);
+  return Tensor::view(*copy, sizes, contiguous_strides(sizes), copy->offset());
+}
+
+// The sizes with -1 worked out.
+Shape complete_sizes(const Tensor& input, Sizes wanted) {
+  const auto fail_count = [&] {
+    fail(OF_SHAPE_ERROR, "shape %s does not hold the %lld elements of input", to_text(wanted).c_str(),
+         static_cast<long long>(input.count()));
+  };
+  Shape sizes(wanted);
+  int open = -1;
+  for (int d = 0; d < sizes.rank(); ++d) {
+    if (sizes[d] < -1) fail(OF_SHAPE_ERROR, "shape must not be negative, got %lld", static_cast<long long>(sizes[d]));
+    if (sizes[d] != -1) continue;
+    if (open >= 0) fail(OF_INVALID_ARGUMENT, "shape must have at most one -1, got %s", to_text(wanted).c_str());
+    open = d;
+    sizes[d] = 1;
+  }
+  const int64_t count = count_elements(sizes);
+  if (open >= 0) {
+    if (count == 0) fail(OF_SHAPE_ERROR, "shape %s leaves the -1 open, as it has a 0", to_text(wanted).c_str());
+    if (input.count() % count != 0) fail_count();
+    sizes[open] = input.count() / count;
+  } else if (count != input.count()) {
+    fail_count();
+  }
+  return sizes;
+}
+
+// The part of `whole` that `size` members of a dimension make up, from `start` on.
+TensorRef part(const Tensor& whole, int dim, int64_t start, int64_t size) {
+  return Tensor::view(whole, replace(whole.sizes(), dim, size), whole.strides(),
+                      whole.offset() + start * whole.stride(dim));
+}
+
+std::span<const of_tensor> joined_tensors(const Call& call) {
+  const auto tensors = call.tensors(0);
+  if (tensors.empty()) fail(OF_INVALID_ARGUMENT, "tensors must not be empty");
+  return tensors;
+}
+
+}  // namespace
+
+void reshape(Call& call) {
+  const Tensor& input = call.tensor(0);
+  set_result(call, 0, in_shape(call, input, complete_sizes(input, call.integers(1))));
+}
+
+void flatten(Call& call) {
+  const Tensor& input = call.tensor(0);
+  const int64_t first = call.integer(1), last = call.integer(2);
+  if (first > last)
+    fail(OF_INVALID_ARGUMENT, "start_dim must not come after end_dim, got %lld and %lld", static_cast<long long>(first),
+         static_cast<long long>(last));
+  Shape sizes;
+  for (int d = 0; d < input.rank(); ++d) {
+    if (d > first && d <= last)
+      sizes.back() *= input.size(d);
+    else
+      sizes.push_back(input.size(d));
+  }
+  if (sizes.empty()) sizes.push_back(1);
+  set_result(call, 0, in_shape(call, input, sizes));
+}
+
+void contiguous(Call& call) {
+  const Tensor& input = call.tensor(0);
+  set_result(call, 0, input.is_contiguous() ? share(input) : Body(call).call(kClone, input));
+}
+
+void cat(Call& call) {
+  const auto tensors = joined_tensors(call);
+  const Tensor& first = *to_tensor(tensors[0]);
+  const int dim = static_cast<int>(call.integer(1));
+  if (first.rank() == 0) fail(OF_SHAPE_ERROR, "tensors must have at least 1 dimension, got 0");
+  Shape sizes = first.sizes();
+  for (const of_tensor handle : tensors.subspan(1)) {
+    const Tensor& tensor = *to_tensor(handle);
+    if (tensor.rank() != first.rank())
+      fail(OF_SHAPE_ERROR, "tensors must have the same number of dimensions, got %d and %d", first.rank(),
+           tensor.rank());
+    for (int d = 0; d < first.rank(); ++d) {
+      if (d != dim && tensor.size(d) != first.size(d))
+        fail(OF_SHAPE_ERROR, "shapes %s and %s differ in dimension %d", to_text(first.sizes()).c_str(),
+             to_text(tensor.sizes()).c_str(), d);
+    }
+    if (__builtin_add_overflow(sizes[dim], tensor.size(dim), &sizes[dim]))
+      fail(OF_SHAPE_ERROR, "the result has more elements than can be counted");
+  }
+
+  const Tensor& result = prepare_result(call, 0, sizes, resolve_dtypes(call).results[0], Aliasing::kForbidden);
+  if (call.infer_only) return;
+  int64_t start = 0;
+  for (const of_tensor handle : tensors) {
+    const Tensor& tensor = *to_tensor(handle);
+    const TensorRef place = part(result, dim, start, tensor.size(dim));
+    call_into(*place, kCopy, place, tensor);
+    start += tensor.size(dim);
+  }
+}
+
+void stack(Call& call) {
+  const auto tensors = joined_tensors(call);
+  const Tensor& first = *to_tensor(tensors[0]);
+  const int dim = static_cast<int>(insertion_point(call.integer(1), first.rank()));
+  for (const of_tensor handle : tensors) {
+    const Tensor& tensor = *to_tensor(handle);
+    if (!same_sizes(tensor.sizes(), first.sizes()))
+      fail(OF_SHAPE_ERROR, "tensors must have the same shape, got %s and %s", to_text(first.sizes()).c_str(),
+           to_text(tensor.sizes()).c_str());
+  }
+
+  const Shape sizes = insert(first.sizes(), dim, static_cast<int64_t>(tensors.size()));
+  const Tensor& result = prepare_result(call, 0, sizes, resolve_dtypes(call).results[0], Aliasing::kForbidden);
+  if (call.infer_only) return;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const int64_t offset = result.offset() + static_cast<int64_t>(i) * result.stride(dim);
+    const TensorRef place = Tensor::view(result, first.sizes(), remove(result.strides(), dim), offset);
+    call_into(*place, kCopy, place, *to_tensor(tensors[i]));
+  }
+}
+
+void empty(Call& call) {
+  for (const int64_t size : call.integers(0))
+    if (size < 0) fail(OF_SHAPE_ERROR, "size must not be negative, got %lld", static_cast<long long>(size));
+  prepare_result(call, 0, call.integers(0), resolve_dtypes(call).results[0], Aliasing::kForbidden);
+}
+
+}  // namespace oneflow::native

@@ -1,0 +1,164 @@
+#include "ops/indexing.h"
+
+#include <vector>
+
+#include "base/error.h"
+#include "dispatch/dispatch.h"
+#include "tensor/create.h"
+
+namespace oneflow {
+
+namespace {
+
+constinit const OperatorName kCopy("copy");
+constinit const OperatorName kFill("fill");
+constinit const OperatorName kIndex("index");
+constinit const OperatorName kIndexPut("index_put_");
+constinit const OperatorName kSelect("select");
+constinit const OperatorName kSlice("slice");
+constinit const OperatorName kUnsqueeze("unsqueeze");
+
+// What an index comes to: a view, and positions in it where there are any.
+struct Selection {
+  TensorRef view;
+  std::vector<TensorRef> indices;  // one for each dimension up to the last that is indexed; NULL: all of it
+  bool is_advanced = false;
+
+  std::vector<of_tensor> handles() const {
+    std::vector<of_tensor> result;
+    for (const TensorRef& index : indices) result.push_back(index.get());
+    return result;
+  }
+};
+
+// How many dimensions a part takes.
+int dims_taken(const of_index& part) {
+  switch (part.kind) {
+    case OF_INDEX_INT:
+    case OF_INDEX_SLICE:
+      return 1;
+    case OF_INDEX_TENSOR:
+      return to_tensor(part.tensor)->dtype() == OF_BOOL ? to_tensor(part.tensor)->rank() : 1;
+    case OF_INDEX_ELLIPSIS:
+    case OF_INDEX_NEW:
+    case OF_INDEX_BOOL:
+      return 0;
+  }
+  fail(OF_INVALID_ARGUMENT, "there is no index of kind %d", static_cast<int>(part.kind));
+}
+
+// Goes through the parts and applies the basic ones.
+class Selector {
+ public:
+  Selector(const Tensor& tensor, std::span<const of_index> parts) : parts_(parts) {
+    selection_.view = share(tensor);
+    bool has_ellipsis = false;
+    int taken = 0;
+    for (const of_index& part : parts) {
+      if (part.kind == OF_INDEX_TENSOR && !part.tensor)
+        fail(OF_INVALID_ARGUMENT, "an index of kind TENSOR has no tensor");
+      if (part.kind == OF_INDEX_ELLIPSIS && has_ellipsis)
+        fail(OF_INVALID_ARGUMENT, "an index may have one ellipsis, got several");
+      has_ellipsis |= part.kind == OF_INDEX_ELLIPSIS;
+      selection_.is_advanced |= part.kind == OF_INDEX_TENSOR || part.kind == OF_INDEX_BOOL;
+      taken += dims_taken(part);
+    }
+    if (taken > tensor.rank())
+      fail(OF_INDEX_OUT_OF_RANGE, "too many indices: the tensor has %d dimension%s, got %d", tensor.rank(),
+           tensor.rank() == 1 ? "" : "s", taken);
+    rest_ = tensor.rank() - taken;
+  }
+
+  Selection select() {
+    for (const of_index& part : parts_) apply(part);
+    while (!selection_.indices.empty() && !selection_.indices.back()) selection_.indices.pop_back();
+    return std::move(selection_);
+  }
+
+ private:
+  void apply(const of_index& part) {
+    switch (part.kind) {
+      case OF_INDEX_INT:
+        return apply_int(part.start);
+      case OF_INDEX_SLICE:
+        return apply_slice(part);
+      case OF_INDEX_ELLIPSIS:
+        caller_dim_ += rest_;
+        return keep(rest_);
+      case OF_INDEX_NEW:
+        selection_.view = call_operator(kUnsqueeze, selection_.view, dim_);
+        return keep(1);
+      case OF_INDEX_TENSOR:
+        dim_ += dims_taken(part);
+        caller_dim_ += dims_taken(part);
+        return selection_.indices.push_back(share(*to_tensor(part.tensor)));
+      case OF_INDEX_BOOL:
+        return selection_.indices.push_back(
+            scalar_tensor(bool_scalar(part.start != 0), OF_BOOL, selection_.view->device()));
+    }
+  }
+
+  void apply_int(int64_t position) {
+    const int64_t size = selection_.view->size(dim_);
+    if (position < -size || position >= size)
+      fail(OF_INDEX_OUT_OF_RANGE, "index %lld is out of range for dimension %d of size %lld",
+           static_cast<long long>(position), caller_dim_, static_cast<long long>(size));
+    ++caller_dim_;
+    if (!selection_.is_advanced) {
+      selection_.view = call_operator(kSelect, selection_.view, dim_, position);
+      return;
+    }
+    // Next to tensors, an integer counts as a 0-d tensor: it takes part in where their shape goes.
+    selection_.indices.push_back(scalar_tensor(int_scalar(position), OF_INT64, selection_.view->device()));
+    ++dim_;
+  }
+
+  void apply_slice(const of_index& part) {
+    const of_value start = part.has_start ? to_value(part.start) : kNone;
+    const of_value stop = part.has_stop ? to_value(part.stop) : kNone;
+    if (part.has_start || part.has_stop || part.step != 1)
+      selection_.view = call_operator(kSlice, selection_.view, dim_, start, stop, part.step);
+    ++caller_dim_;
+    keep(1);
+  }
+
+  // Leaves dimensions of the view as they are.
+  void keep(int count) {
+    dim_ += count;
+    selection_.indices.resize(selection_.indices.size() + static_cast<size_t>(count));
+  }
+
+  std::span<const of_index> parts_;
+  Selection selection_;
+  int rest_;            // dimensions that no part names
+  int dim_ = 0;         // the next dimension of the view
+  int caller_dim_ = 0;  // and of the tensor
+};
+
+}  // namespace
+
+TensorRef get_items(const Tensor& tensor, std::span<const of_index> parts) {
+  const Selection selection = Selector(tensor, parts).select();
+  if (!selection.is_advanced) return selection.view;
+  std::vector<of_tensor> handles = selection.handles();
+  return call_operator(kIndex, selection.view, std::span<of_tensor>(handles));
+}
+
+void set_items(const Tensor& tensor, std::span<const of_index> parts, const of_value& value) {
+  if (!is_number(value) && !(value.kind == OF_VALUE_TENSOR && value.as.tensor))
+    fail(OF_TYPE_MISMATCH, "the value to assign must be a tensor or a number");
+  const Selection selection = Selector(tensor, parts).select();
+  if (selection.is_advanced) {
+    std::vector<of_tensor> handles = selection.handles();
+    const TensorRef number =
+        is_number(value) ? scalar_tensor(scalar_of(value), tensor.dtype(), tensor.device()) : TensorRef();
+    const of_value values = number ? to_value(number) : value;
+    call_operator(kIndexPut, selection.view, std::span<of_tensor>(handles), values);
+    return;
+  }
+  const of_value arguments[] = {to_value(selection.view), value};
+  of_value result = arguments[0];
+  call(*(is_number(value) ? kFill : kCopy), arguments, {&result, 1});
+}
+
+}  // namespace oneflow

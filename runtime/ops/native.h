@@ -1,0 +1,32 @@
+// The functions that records of kind `native` name as their `infer`: they give shapes and dtypes, and run what makes
+// the result: a kernel by hand, or other operators.
+#ifndef ONEFLOW_OPS_NATIVE_H_
+#define ONEFLOW_OPS_NATIVE_H_
+
+#include "dispatch/call.h"
+
+namespace oneflow::native {
+
+// Copies where strides do not allow a view (copies.cpp).
+void reshape(Call& call);
+void flatten(Call& call);
+void contiguous(Call& call);
+// Copies of several tensors into one.
+void cat(Call& call);
+void stack(Call& call);
+void empty(Call& call);
+
+// Orders of elements (order.cpp).
+void sort(Call& call);
+void topk(Call& call);
+void randperm(Call& call);
+
+// Advanced indexing (advanced_indexing.cpp).
+void index(Call& call);
+void index_put(Call& call);
+void nonzero(Call& call);
+void masked_select(Call& call);
+
+}  // namespace oneflow::native
+
+#endif  // ONEFLOW_OPS_NATIVE_H_
