@@ -1,0 +1,123 @@
+// Replays conformance vectors through of_call().
+//
+// Usage: capi_replay FILE...
+// Prints one line per failing case and one per file; exits with 1 when a case failed or a file has none.
+#include <fstream>
+#include <iostream>
+
+#include "vectors.h"
+
+namespace {
+
+using nlohmann::json;
+using vectors::Argument;
+using vectors::TensorPtr;
+
+// Whatever the call left in its results.
+class Results {
+ public:
+  explicit Results(size_t count) : values_(count) {}
+  Results(const Results&) = delete;
+  Results& operator=(const Results&) = delete;
+  ~Results() {
+    for (size_t i = 0; i < values_.size(); ++i)
+      if (!is_given_) of_value_release(&values_[i]);
+  }
+
+  void give(size_t position, of_tensor target) {
+    values_[position].kind = OF_VALUE_TENSOR;
+    values_[position].as.tensor = target;
+    is_given_ = true;
+  }
+  of_value* data() { return values_.data(); }
+  size_t size() const { return values_.size(); }
+  of_tensor operator[](size_t position) const { return values_[position].as.tensor; }
+
+ private:
+  std::vector<of_value> values_;
+  bool is_given_ = false;  // the tensors stay the giver's
+};
+
+// What is wrong with one case; empty when nothing is.
+std::string run_case(of_op op, const of_op_info& info, const json& test) {
+  const json& given = test.at("arguments");
+  std::vector<Argument> arguments;
+  std::vector<of_value> values;
+  arguments.reserve(static_cast<size_t>(info.argument_count));
+  size_t used = 0;
+  int32_t input = -1;
+  for (int32_t i = 0; i < info.argument_count; ++i) {
+    const of_argument_info& argument = info.arguments[i];
+    if (std::string(argument.name) == "input") input = i;
+    if (!given.contains(argument.name)) {
+      values.push_back({});
+      continue;
+    }
+    ++used;
+    values.push_back(arguments.emplace_back(given.at(argument.name), argument.type).value());
+  }
+  if (used != given.size()) return "the vector has an argument that the operator lacks";
+
+  const json& expected = test.at("results");
+  const std::string form = test.at("form");
+  std::vector<TensorPtr> targets;
+  Results results(expected.size());
+  for (size_t i = 0; i < expected.size() && form == "out"; ++i) {
+    targets.push_back(vectors::make_target(expected[i]));
+    results.give(i, targets.back().get());
+  }
+  if (form == "in_place") results.give(0, values.at(static_cast<size_t>(input)).as.tensor);
+
+  vectors::check(of_call(op, values.data(), values.size(), results.data(), results.size()));
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::string wrong =
+        vectors::compare(results[i], expected[i], test.at("relative").get<double>(), test.at("absolute").get<double>());
+    if (!wrong.empty()) return "result " + std::to_string(i) + ": " + wrong;
+  }
+  return {};
+}
+
+// The number of cases that failed; -1 for a file without cases.
+int run_file(const char* path) {
+  std::ifstream stream(path);
+  const json file = json::parse(stream);
+  const std::string name = file.at("op");
+  const of_op op = of_op_find(name.c_str());
+  if (op == nullptr) {
+    std::cout << name << ": no such operator\n";
+    return 1;
+  }
+  of_op_info info{};
+  info.struct_size = sizeof info;
+  vectors::check(of_op_get_info(op, &info));
+  int failed = 0;
+  for (const json& test : file.at("cases")) {
+    std::string wrong;
+    try {
+      wrong = run_case(op, info, test);
+    } catch (const std::exception& error) {
+      wrong = error.what();
+    }
+    if (wrong.empty()) continue;
+    ++failed;
+    std::cout << name << " " << test.at("name").get<std::string>() << ": " << wrong << "\n";
+  }
+  std::cout << name << ": " << file.at("cases").size() - static_cast<size_t>(failed) << " of "
+            << file.at("cases").size() << " cases\n";
+  return file.at("cases").empty() ? -1 : failed;
+}
+
+}  // namespace
+
+int main(int count, char** paths) {
+  bool passed = count > 1;
+  for (int i = 1; i < count; ++i) {
+    try {
+      passed &= run_file(paths[i]) == 0;
+    } catch (const std::exception& error) {
+      std::cout << paths[i] << ": " << error.what() << "\n";
+      passed = false;
+    }
+  }
+  return passed ? 0 : 1;
+}

@@ -1,0 +1,226 @@
+#include "vectors.h"
+
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+namespace vectors {
+
+namespace {
+
+using nlohmann::json;
+
+std::vector<unsigned char> decode_base64(const std::string& text) {
+  static const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::vector<unsigned char> bytes;
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    if (c == '=') break;
+    const size_t digit = digits.find(c);
+    if (digit == std::string::npos) throw std::runtime_error("the vector's data is not base64");
+    bits = bits << 6 | static_cast<uint32_t>(digit);
+    count += 6;
+    if (count >= 8) {
+      count -= 8;
+      bytes.push_back(static_cast<unsigned char>(bits >> count & 0xff));
+    }
+  }
+  return bytes;
+}
+
+of_dtype dtype_named(const std::string& name) {
+  of_dtype dtype;
+  check(of_dtype_parse(name.c_str(), &dtype));
+  return dtype;
+}
+
+std::vector<int64_t> integers_of(const json& list) {
+  std::vector<int64_t> integers;
+  for (const json& each : list)
+    integers.push_back(each.is_object() ? std::stoll(each.at("integer").get<std::string>()) : each.get<int64_t>());
+  return integers;
+}
+
+TensorPtr create(of_dtype dtype, const std::vector<int64_t>& sizes, const int64_t* strides, int64_t offset,
+                 std::vector<unsigned char>& bytes) {
+  of_tensor_source source{};
+  source.struct_size = sizeof source;
+  source.dtype = dtype;
+  source.device = of_default_device();
+  source.rank = static_cast<int32_t>(sizes.size());
+  source.sizes = sizes.data();
+  source.strides = strides;
+  source.data = bytes.data();
+  source.bytes = bytes.size();
+  source.offset = offset;
+  of_tensor tensor = nullptr;
+  check(of_tensor_create(&source, &tensor));
+  return TensorPtr(tensor);
+}
+
+// The tensor lies over its storage as the vector says, so that layouts are made without any operator.
+TensorPtr tensor_of(const json& description) {
+  std::vector<unsigned char> bytes = decode_base64(description.at("data").get<std::string>());
+  const std::vector<int64_t> strides = integers_of(description.at("strides"));
+  return create(dtype_named(description.at("dtype").get<std::string>()), integers_of(description.at("sizes")),
+                strides.data(), description.at("offset").get<int64_t>(), bytes);
+}
+
+double float16_value(uint16_t bits) {
+  const int exponent = bits >> 10 & 31, fraction = bits & 0x3ff;
+  double value = exponent == 0    ? std::ldexp(fraction, -24)
+                 : exponent == 31 ? (fraction ? NAN : INFINITY)
+                                  : std::ldexp(fraction + 0x400, exponent - 25);
+  return bits >> 15 ? -value : value;
+}
+
+float bfloat16_value(uint16_t bits) {
+  const uint32_t wide = static_cast<uint32_t>(bits) << 16;
+  float value;
+  std::memcpy(&value, &wide, sizeof value);
+  return value;
+}
+
+template <class T>
+T read(const unsigned char* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+double real_at(of_dtype dtype, const unsigned char* from) {
+  switch (dtype) {
+    case OF_FLOAT16:
+      return float16_value(read<uint16_t>(from));
+    case OF_BFLOAT16:
+      return bfloat16_value(read<uint16_t>(from));
+    case OF_FLOAT32:
+      return read<float>(from);
+    default:
+      return read<double>(from);
+  }
+}
+
+bool is_close(double got, double want, double relative, double absolute) {
+  if (std::isnan(want)) return std::isnan(got);
+  if (got == want) return true;
+  return std::abs(got - want) <= absolute + relative * std::abs(want);
+}
+
+}  // namespace
+
+void check(of_status status) {
+  if (status != OF_OK) throw std::runtime_error(std::string(of_status_name(status)) + ": " + of_last_error());
+}
+
+Argument::Argument(const json& value, const std::string& type) {
+  if (value.is_null()) return;
+  if (value.is_boolean()) {
+    kind_ = OF_VALUE_BOOL;
+    boolean_ = value.get<bool>();
+  } else if (value.is_number_integer()) {
+    kind_ = OF_VALUE_INT;
+    integer_ = value.get<int64_t>();
+  } else if (value.is_number_float()) {
+    kind_ = OF_VALUE_FLOAT;
+    real_ = value.get<double>();
+  } else if (value.is_string()) {
+    kind_ = OF_VALUE_STRING;
+    text_ = value.get<std::string>();
+  } else if (value.is_array()) {
+    const bool holds_tensors = type.rfind("Tensor", 0) == 0;
+    kind_ = holds_tensors ? OF_VALUE_TENSOR_LIST : OF_VALUE_INT_LIST;
+    if (!holds_tensors) integers_ = integers_of(value);
+  } else if (value.contains("integer")) {
+    kind_ = OF_VALUE_INT;
+    integer_ = std::stoll(value.at("integer").get<std::string>());
+  } else if (value.contains("real")) {
+    kind_ = OF_VALUE_FLOAT;
+    real_ = std::stod(value.at("real").get<std::string>());
+  } else if (value.contains("dtype")) {
+    kind_ = OF_VALUE_DTYPE;
+    dtype_ = dtype_named(value.at("dtype").get<std::string>());
+  } else if (value.contains("tensor")) {
+    kind_ = OF_VALUE_TENSOR;
+    tensors_.push_back(tensor_of(value.at("tensor")));
+  } else if (value.contains("tensors")) {
+    kind_ = OF_VALUE_TENSOR_LIST;
+    for (const json& each : value.at("tensors"))
+      tensors_.push_back(each.is_null() ? nullptr : tensor_of(each.contains("tensor") ? each.at("tensor") : each));
+  } else {
+    throw std::runtime_error("a value that this program does not know: " + value.dump());
+  }
+  for (const TensorPtr& tensor : tensors_) handles_.push_back(tensor.get());
+}
+
+of_value Argument::value() const {
+  of_value result{kind_, 0, {}};
+  switch (kind_) {
+    case OF_VALUE_BOOL:
+      result.as.boolean = boolean_;
+      break;
+    case OF_VALUE_INT:
+      result.as.integer = integer_;
+      break;
+    case OF_VALUE_FLOAT:
+      result.as.real = real_;
+      break;
+    case OF_VALUE_DTYPE:
+      result.as.dtype = dtype_;
+      break;
+    case OF_VALUE_STRING:
+      result.as.string = text_.data();
+      result.count = static_cast<int32_t>(text_.size());
+      break;
+    case OF_VALUE_INT_LIST:
+      result.as.integers = integers_.data();
+      result.count = static_cast<int32_t>(integers_.size());
+      break;
+    case OF_VALUE_TENSOR:
+      result.as.tensor = handles_[0];
+      break;
+    case OF_VALUE_TENSOR_LIST:
+      result.as.tensors = const_cast<of_tensor*>(handles_.data());
+      result.count = static_cast<int32_t>(handles_.size());
+      break;
+    default:
+      break;
+  }
+  return result;
+}
+
+TensorPtr make_target(const json& expected) {
+  std::vector<unsigned char> bytes = decode_base64(expected.at("data").get<std::string>());
+  for (unsigned char& byte : bytes) byte = 1;
+  return create(dtype_named(expected.at("dtype").get<std::string>()), integers_of(expected.at("sizes")), nullptr, 0,
+                bytes);
+}
+
+std::string compare(of_tensor result, const json& expected, double relative, double absolute) {
+  const of_dtype dtype = dtype_named(expected.at("dtype").get<std::string>());
+  if (of_tensor_dtype(result) != dtype)
+    return std::string("dtype ") + of_dtype_name(of_tensor_dtype(result)) + ", not " + of_dtype_name(dtype);
+  const std::vector<int64_t> sizes = integers_of(expected.at("sizes"));
+  const int64_t* result_sizes = of_tensor_sizes(result);
+  const std::vector<int64_t> got_sizes(result_sizes, result_sizes + of_tensor_rank(result));
+  if (got_sizes != sizes) return "shape " + json(got_sizes).dump() + ", not " + json(sizes).dump();
+
+  const std::vector<unsigned char> want = decode_base64(expected.at("data").get<std::string>());
+  std::vector<unsigned char> got(want.size());
+  check(of_tensor_read(result, got.data(), got.size()));
+  const size_t size = of_dtype_size(dtype);
+  const bool is_real = dtype == OF_FLOAT16 || dtype == OF_BFLOAT16 || dtype == OF_FLOAT32 || dtype == OF_FLOAT64;
+  for (size_t at = 0; at < want.size(); at += size) {
+    const std::string where = "element " + std::to_string(at / size) + " ";
+    if (is_real) {
+      const double a = real_at(dtype, &got[at]), b = real_at(dtype, &want[at]);
+      if (!is_close(a, b, relative, absolute)) return where + "is " + std::to_string(a) + ", not " + std::to_string(b);
+    } else if (std::memcmp(&got[at], &want[at], size) != 0) {
+      return where + "differs";
+    }
+  }
+  return {};
+}
+
+}  // namespace vectors
