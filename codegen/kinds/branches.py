@@ -24,11 +24,11 @@ def read(fields: Fields, signature: Signature | None) -> Branches:
     if match is None:
         return Branches({None: fields.need("value").expression}, None)
     name = argument_named(match, signature, _can_match, "a str, a bool or optional")
-    expressions = fields.other_expressions()
+    expressions: dict[str | None, Expression] = {**fields.other_expressions()}
     argument = signature.argument(name) if signature else None
     if argument:
-        _check_values(fields, argument, list(expressions))
-    return Branches(dict(expressions), name)
+        _check_values(fields, argument, [key for key in expressions if key is not None])
+    return Branches(expressions, name)
 
 
 def _can_match(argument: Argument) -> bool:

@@ -1,7 +1,7 @@
 """`gather: {dims: argument, source: index expression, sizes: size expression}`.
 
 result[..., i, ...] = input[..., source(i), ...] along the dimensions that `dims` names. `source` may use `i`, the
-`size` of the dimension, `k` (which of the named dimensions), the arguments, `index[i]` and `index[...]` of tensor arguments.
+`size` of the dimension, `k` (which of the named dimensions), the arguments, and `index[i]` or `index[...]` of tensors.
 """
 
 from __future__ import annotations

@@ -1,0 +1,205 @@
+"""The C++ header: `<oneflow/operators.hpp>`, functions, and `<oneflow/tensor_methods.hpp>`, the same as methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from codegen import signature as signatures
+from codegen.errors import TargetError
+from codegen.language import Language, Output
+from codegen.model import Argument, BaseType, Definitions, Function, Literal, Op, Type
+from codegen.names import fill, identifier, pascal, source_files, wrap
+
+WIDTH = 120
+INCLUDE = "runtime/generated/include/oneflow"
+
+# The C++ type of a parameter; with "?" where the argument may be None.
+_PARAMETERS = {
+    "Tensor": "const Tensor&",
+    "Tensor?": "const Tensor&",
+    "Tensor|Number": "const Operand&",
+    "Tensor|Number?": "const Operand&",
+    "Number": "const Number&",
+    "Number?": "const Number&",
+    "int": "int64_t",
+    "int?": "std::optional<int64_t>",
+    "float": "double",
+    "float?": "std::optional<double>",
+    "bool": "bool",
+    "bool?": "std::optional<bool>",
+    "str": "std::string_view",
+    "str?": "std::optional<std::string_view>",
+    "dtype": "DType",
+    "dtype?": "std::optional<DType>",
+    "device": "const Device&",
+    "device?": "const std::optional<Device>&",
+    "int[]": "const Ints&",
+    "int[]?": "const OptionalInts&",
+    "Tensor[]": "const Tensors&",
+}
+_NONE = {"const Tensor&": "no_tensor()", "const Operand&": "Operand()", "const Number&": "Number()"}
+
+# The operators of C++, by the function that each of them calls.
+_BINARY: Mapping[str, str] = {
+    "+": "add", "-": "sub", "*": "mul", "/": "div", "%": "remainder", "==": "eq", "!=": "ne", "<": "lt", "<=": "le",
+    ">": "gt", ">=": "ge", "&": "bitwise_and", "|": "bitwise_or", "^": "bitwise_xor",
+}  # fmt: skip
+_UNARY: Mapping[str, str] = {"-": "neg", "~": "bitwise_not"}
+_RESERVED = frozenset("and bool char default delete double float int long new not or short signed this xor".split())
+
+
+@dataclass(frozen=True)
+class Form:
+    """One C++ function, and the method that calls it."""
+
+    name: str
+    returns: str
+    parameters: tuple[str, ...]  # with types, without defaults
+    declared: tuple[str, ...]  # with defaults
+    values: tuple[str, ...]  # the of_values of the arguments
+    targets: tuple[str, ...]  # tensors that are written to instead of results
+    receiver: int | None  # the position of the argument that a method binds
+    method: str
+    names: tuple[str, ...]
+    result_names: tuple[str, ...]
+    op: Op
+
+    @property
+    def prototype(self) -> str:
+        return fill(f"inline {self.returns} {self.name}(", self.declared, ") {", WIDTH)
+
+    @property
+    def call(self) -> str:
+        """The statement or expression that calls the operator."""
+        if self.targets:
+            head = f'  detail::call_into(op, "{self.op.full_name}", {{'
+            tail = "}, {" + ", ".join(f"{target}.get()" for target in self.targets) + "});"
+        else:
+            head = f'detail::call<{len(self.result_names)}>(op, "{self.op.full_name}", {{'
+            head = ("  auto results = " if len(self.result_names) > 1 else "  return ") + head
+            tail = "});" if len(self.result_names) > 1 else "})[0];"
+        return fill(head, self.values, tail, WIDTH)
+
+    @property
+    def _const(self) -> str:
+        return "" if self.method.endswith("_") else " const"
+
+    @property
+    def method_declaration(self) -> str:
+        declared = [d for i, d in enumerate(self.declared) if i != self.receiver]
+        return fill(f"  {self.returns} {self.method}(", declared, f"){self._const};", WIDTH)
+
+    @property
+    def method_definition(self) -> str:
+        parameters = [p for i, p in enumerate(self.parameters) if i != self.receiver]
+        return fill(f"inline {self.returns} TensorMethods::{self.method}(", parameters, f"){self._const} {{", WIDTH)
+
+    @property
+    def method_body(self) -> str:
+        given = ["self()" if i == self.receiver else name for i, name in enumerate(self.names)]
+        return fill(f"  return oneflow::{self.name}(", given, ");", WIDTH)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """All that the headers say of one overload of one function."""
+
+    op: Op
+    comment: tuple[str, ...]
+    struct: str | None  # the type of several results
+    results: tuple[str, ...]
+    forms: tuple[Form, ...]
+
+
+class Cpp(Language):
+    title = "C++"
+    fence = "cpp"
+
+    def outputs(self, definitions: Definitions) -> Iterator[Output]:
+        entries = [self._entry(function, op) for function in definitions.functions for op in function.overloads]
+        structs = {entry.struct: entry for entry in entries if entry.struct}
+        values = {
+            "entries": entries,
+            "structs": structs,
+            "binary": {symbol: name for symbol, name in _BINARY.items() if name in self._function_names},
+            "unary": {symbol: name for symbol, name in _UNARY.items() if name in self._function_names},
+            "sources": source_files(definitions.ops),
+        }
+        for name in ("operators.hpp", "tensor_methods.hpp"):
+            yield Output(f"{INCLUDE}/{name}", self.templates.render(f"{name}.j2", **values))
+
+    @cached_property
+    def _function_names(self) -> frozenset[str]:
+        return frozenset(function.name for function in self.definitions.functions)
+
+    def _entry(self, function: Function, op: Op) -> Entry:
+        for result in op.signature.results:
+            if result.type.is_list or not result.type.is_tensor:
+                raise TargetError(f"{op.full_name}: a result of type {result.type} has no C++ form")
+        results = tuple(result.name or f"result{i}" for i, result in enumerate(op.signature.results))
+        struct = None
+        if len(results) > 1:
+            struct = pascal(identifier(op.full_name)) + "Result"
+        comment = [*wrap(op.summary, WIDTH, "/// "), "///", f"///     {signatures.print_signature(op.signature)}"]
+        forms = tuple(self._forms(identifier(self.names.of(function.name, reserved=_RESERVED)), op, struct, results))
+        return Entry(op, tuple(comment), struct, results, forms)
+
+    def _forms(self, name: str, op: Op, struct: str | None, results: tuple[str, ...]) -> Iterator[Form]:
+        arguments = op.signature.arguments
+        names = tuple(_parameter_name(a) for a in arguments)
+        types = tuple(parameter_type(a.type) for a in arguments)
+        plain = tuple(f"{t} {n}" for t, n in zip(types, names, strict=True))
+        values = tuple(f"detail::value_of({n})" for n in names)
+        receiver = arguments.index(op.receiver) if op.receiver else None
+        if receiver is not None and types[receiver] not in ("const Tensor&", "const Operand&"):
+            receiver = None
+        defaulted = tuple(
+            f"{p} = {_default(a, t)}" if all(later.has_default for later in arguments[i:]) else p
+            for i, (p, a, t) in enumerate(zip(plain, arguments, types, strict=True))
+        )
+        yield Form(name, struct or "Tensor", plain, defaulted, values, (), receiver, name, names, results, op)
+        if op.has_out:
+            outs = tuple(f"Tensor& {result if struct else 'result'}" for result in results)
+            targets = tuple(out.split()[-1] for out in outs)
+            yield Form(
+                f"{name}_out", "void", plain + outs, plain + outs, values, targets, None, "", names + targets, (), op
+            )
+        if op.has_in_place and receiver is not None:
+            own = tuple("Tensor& input" if i == receiver else p for i, p in enumerate(plain))
+            declared = tuple("Tensor& input" if i == receiver else d for i, d in enumerate(defaulted))
+            yield Form(f"{name}_", "Tensor&", own, declared, values, ("input",), receiver, f"{name}_", names, (), op)
+
+
+def _parameter_name(argument: Argument) -> str:
+    return f"{argument.name}_" if argument.name in _RESERVED else argument.name
+
+
+def parameter_type(type_: Type) -> str:
+    word = "int" if type_.is_integer else type_.base.value
+    word += "[]" * type_.is_list + "?" * type_.optional
+    if word not in _PARAMETERS:
+        raise TargetError(f"an argument of type {type_} has no C++ form")
+    return _PARAMETERS[word]
+
+
+def _default(argument: Argument, type_: str) -> str:
+    value = argument.default
+    if value is None:
+        return _NONE.get(type_, "std::nullopt")
+    if argument.type.base is BaseType.DTYPE:
+        return "bool_" if value == "bool" else str(value)
+    if isinstance(value, tuple):
+        return f"Ints({_literal(value)})"
+    return _literal(value)
+
+
+def _literal(value: Literal) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, tuple):
+        return "{" + ", ".join(map(_literal, value)) + "}"
+    return repr(value)

@@ -1,0 +1,608 @@
+/* oneflow for C++20: tensors that release themselves, exceptions, and every operator as a function and a method.
+ *
+ *     #include <oneflow/oneflow.hpp>
+ *     namespace flow = oneflow;
+ *
+ *     flow::Tensor x = flow::tensor({{1.0, 2.0}, {3.0, 4.0}});
+ *     flow::Tensor y = flow::matmul(x, x.transpose(0, 1)) + 1;
+ *     auto [values, indices] = y.max(1);
+ *     std::cout << y.sum(0) << values.item<float>(0);
+ *
+ * All of it is inline over the C API (oneflow.h): it links with liboneflow and depends on no C++ binary interface.
+ * The operators are in <oneflow/operators.hpp>, generated, which this header includes.
+ */
+#ifndef ONEFLOW_ONEFLOW_HPP_
+#define ONEFLOW_ONEFLOW_HPP_
+
+#include <oneflow/oneflow.h>
+#include <oneflow/values.h>
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace oneflow {
+
+class Tensor;
+
+// ---------------------------------------------------------------- errors
+
+/// What every failure throws: the status, and the text that says operator, argument, what was found and expected.
+class Error : public std::runtime_error {
+ public:
+  Error(of_status status, const std::string& text) : std::runtime_error(text), status_(status) {}
+  of_status status() const noexcept { return status_; }
+
+ private:
+  of_status status_;
+};
+
+namespace detail {
+
+/// One class per status, so that each can be caught by itself.
+template <of_status code>
+class StatusError : public Error {
+ public:
+  explicit StatusError(const std::string& text) : Error(code, text) {}
+};
+
+}  // namespace detail
+
+using InvalidArgument = detail::StatusError<OF_INVALID_ARGUMENT>;
+using TypeMismatch = detail::StatusError<OF_TYPE_MISMATCH>;
+using ShapeError = detail::StatusError<OF_SHAPE_ERROR>;
+using DTypeError = detail::StatusError<OF_DTYPE_ERROR>;
+using IndexOutOfRange = detail::StatusError<OF_INDEX_OUT_OF_RANGE>;
+using DeviceError = detail::StatusError<OF_DEVICE_ERROR>;
+using OutOfMemory = detail::StatusError<OF_OUT_OF_MEMORY>;
+using Unsupported = detail::StatusError<OF_UNSUPPORTED>;
+using CommunicationError = detail::StatusError<OF_COMMUNICATION_ERROR>;
+using InternalError = detail::StatusError<OF_INTERNAL_ERROR>;
+
+/// Throws what a status of the C API stands for; does nothing for OF_OK.
+inline void check(of_status status) {
+  if (status == OF_OK) return;
+  const std::string text = of_last_error();
+  switch (status) {
+    case OF_INVALID_ARGUMENT:
+      throw InvalidArgument(text);
+    case OF_TYPE_MISMATCH:
+      throw TypeMismatch(text);
+    case OF_SHAPE_ERROR:
+      throw ShapeError(text);
+    case OF_DTYPE_ERROR:
+      throw DTypeError(text);
+    case OF_INDEX_OUT_OF_RANGE:
+      throw IndexOutOfRange(text);
+    case OF_DEVICE_ERROR:
+      throw DeviceError(text);
+    case OF_OUT_OF_MEMORY:
+      throw OutOfMemory(text);
+    case OF_UNSUPPORTED:
+      throw Unsupported(text);
+    case OF_COMMUNICATION_ERROR:
+      throw CommunicationError(text);
+    default:
+      throw InternalError(text);
+  }
+}
+
+// ---------------------------------------------------------------- element types and devices
+
+using DType = of_dtype;
+
+inline constexpr DType bool_ = OF_BOOL;
+inline constexpr DType uint8 = OF_UINT8;
+inline constexpr DType int8 = OF_INT8;
+inline constexpr DType int16 = OF_INT16;
+inline constexpr DType int32 = OF_INT32;
+inline constexpr DType int64 = OF_INT64;
+inline constexpr DType uint16 = OF_UINT16;
+inline constexpr DType uint32 = OF_UINT32;
+inline constexpr DType uint64 = OF_UINT64;
+inline constexpr DType float16 = OF_FLOAT16;
+inline constexpr DType bfloat16 = OF_BFLOAT16;
+inline constexpr DType float32 = OF_FLOAT32;
+inline constexpr DType float64 = OF_FLOAT64;
+
+/// The element type that holds a C++ type; a compile error for types that none holds.
+template <typename T>
+  requires std::is_arithmetic_v<T>
+constexpr DType dtype_of() {
+  if constexpr (std::same_as<T, bool>) {
+    return OF_BOOL;
+  } else if constexpr (std::floating_point<T>) {
+    static_assert(sizeof(T) <= 8, "long double has no element type");
+    return sizeof(T) == 4 ? OF_FLOAT32 : OF_FLOAT64;
+  } else if constexpr (std::is_signed_v<T>) {
+    return sizeof(T) == 1 ? OF_INT8 : sizeof(T) == 2 ? OF_INT16 : sizeof(T) == 4 ? OF_INT32 : OF_INT64;
+  } else {
+    return sizeof(T) == 1 ? OF_UINT8 : sizeof(T) == 2 ? OF_UINT16 : sizeof(T) == 4 ? OF_UINT32 : OF_UINT64;
+  }
+}
+
+/// A device, by its name ("name" or "name:index") or its number in the C API.
+class Device {
+ public:
+  Device() : device_(of_default_device()) {}
+  Device(of_device device) : device_(device) {}
+  Device(const std::string& name) { check(of_device_parse(name.c_str(), &device_)); }
+  Device(const char* name) { check(of_device_parse(name, &device_)); }
+
+  std::string name() const {
+    char buffer[64];
+    return of_device_name(device_, buffer);
+  }
+  of_device get() const { return device_; }
+
+ private:
+  of_device device_;
+};
+
+// ---------------------------------------------------------------- arguments of operators
+
+/// A number; empty for None.
+class Number {
+ public:
+  Number() : value_(of_none()) {}
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  Number(T number) {
+    if constexpr (std::same_as<T, bool>) {
+      value_ = of_bool_value(number);
+    } else if constexpr (std::integral<T>) {
+      value_ = of_int_value(static_cast<int64_t>(number));
+    } else {
+      value_ = of_float_value(static_cast<double>(number));
+    }
+  }
+
+  of_value value() const { return value_; }
+
+ private:
+  of_value value_;
+};
+
+/// A tensor or a number; empty for None. It borrows the tensor: use it as a parameter only.
+class Operand {
+ public:
+  Operand() : value_(of_none()) {}
+  Operand(const Tensor& tensor);
+  Operand(const Number& number) : value_(number.value()) {}
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  Operand(T number) : value_(Number(number).value()) {}
+
+  of_value value() const { return value_; }
+
+ private:
+  of_value value_;
+};
+
+/// A list of integers, borrowed, or a single one: `{0, 1}`, a vector, or `0`. Use it as a parameter only.
+class Ints {
+ public:
+  Ints(int64_t single) : single_(single), count_(1) {}
+  Ints(std::initializer_list<int64_t> list) : Ints(std::span(list.begin(), list.size())) {}
+  Ints(std::span<const int64_t> list) : list_(list.data()), count_(list.size()) {}
+  Ints(const std::vector<int64_t>& list) : list_(list.data()), count_(list.size()) {}
+
+  const int64_t* data() const { return list_ || count_ == 0 ? list_ : &single_; }
+  size_t size() const { return count_; }
+  of_value value() const { return of_int_list_value(data(), size()); }
+
+ private:
+  const int64_t* list_ = nullptr;
+  int64_t single_ = 0;
+  size_t count_;
+};
+
+/// The same, or std::nullopt for None.
+class OptionalInts {
+ public:
+  OptionalInts(std::nullopt_t) {}
+  OptionalInts(int64_t single) : list_(single) {}
+  OptionalInts(std::initializer_list<int64_t> list) : list_(list) {}
+  OptionalInts(const std::vector<int64_t>& list) : list_(list) {}
+
+  of_value value() const { return list_ ? list_->value() : of_none(); }
+
+ private:
+  std::optional<Ints> list_;
+};
+
+/// A list of tensors; an empty Tensor stands for None. It borrows the tensors: use it as a parameter only.
+class Tensors {
+ public:
+  Tensors(std::initializer_list<Tensor> list);
+  Tensors(std::span<const Tensor> list);
+  Tensors(const std::vector<Tensor>& list);
+
+  of_value value() const { return of_tensor_list_value(handles_.data(), handles_.size()); }
+
+ private:
+  std::vector<of_tensor> handles_;
+};
+
+namespace detail {
+
+inline of_value value_of(const Tensor& tensor);
+inline of_value value_of(const Operand& operand) { return operand.value(); }
+inline of_value value_of(const Number& number) { return number.value(); }
+inline of_value value_of(const Ints& list) { return list.value(); }
+inline of_value value_of(const OptionalInts& list) { return list.value(); }
+inline of_value value_of(const Tensors& list) { return list.value(); }
+inline of_value value_of(int64_t integer) { return of_int_value(integer); }
+inline of_value value_of(double real) { return of_float_value(real); }
+inline of_value value_of(bool boolean) { return of_bool_value(boolean); }
+inline of_value value_of(DType dtype) { return of_dtype_value(dtype); }
+inline of_value value_of(const Device& device) { return of_device_value(device.get()); }
+inline of_value value_of(std::string_view text) {
+  of_value value = of_make_value(OF_VALUE_STRING, static_cast<int32_t>(text.size()));
+  value.as.string = text.data();
+  return value;
+}
+template <typename T>
+of_value value_of(const std::optional<T>& optional) {
+  return optional ? value_of(*optional) : of_none();
+}
+
+}  // namespace detail
+
+/// An empty tensor, which stands for None where the signature says `Tensor?`.
+const Tensor& no_tensor();
+
+}  // namespace oneflow
+
+#include <oneflow/tensor_methods.hpp>
+
+namespace oneflow {
+
+// ---------------------------------------------------------------- indexing
+
+/// start:stop:step, where absent ends mean "all the way".
+struct Slice {
+  std::optional<int64_t> start = std::nullopt;
+  std::optional<int64_t> stop = std::nullopt;
+  int64_t step = 1;
+};
+/// All dimensions that the other parts do not name.
+struct Ellipsis {};
+/// A new dimension of size 1.
+struct NewDim {};
+inline constexpr Ellipsis ellipsis;
+inline constexpr NewDim new_dim;
+
+/// One part of an index: a position, a slice, `ellipsis`, `new_dim`, a mask or a tensor of positions.
+class Index {
+ public:
+  template <std::integral T>
+  Index(T position) {
+    part_.kind = std::same_as<T, bool> ? OF_INDEX_BOOL : OF_INDEX_INT;
+    part_.start = static_cast<int64_t>(position);
+  }
+  Index(const Slice& slice) {
+    part_.kind = OF_INDEX_SLICE;
+    part_.has_start = slice.start.has_value();
+    part_.has_stop = slice.stop.has_value();
+    part_.start = slice.start.value_or(0);
+    part_.stop = slice.stop.value_or(0);
+    part_.step = slice.step;
+  }
+  Index(Ellipsis) { part_.kind = OF_INDEX_ELLIPSIS; }
+  Index(NewDim) { part_.kind = OF_INDEX_NEW; }
+  Index(const Tensor& tensor);
+
+  const of_index& get() const { return part_; }
+
+ private:
+  of_index part_{};
+};
+
+// ---------------------------------------------------------------- tensors
+
+/// A reference to a tensor: copying it shares the tensor. A default-constructed one is empty; only assigning to it,
+/// testing it and passing it for None are allowed.
+///
+/// The operators whose first tensor is called `input` are methods: see tensor_methods.hpp.
+class Tensor : public TensorMethods {
+ public:
+  Tensor() = default;
+  /// Takes over a handle that the C API returned.
+  explicit Tensor(of_tensor handle) : handle_(handle) {}
+  Tensor(const Tensor& other) : handle_(other.handle_ ? of_tensor_retain(other.handle_) : nullptr) {}
+  Tensor(Tensor&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Tensor& operator=(Tensor other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Tensor() {
+    if (handle_) of_tensor_release(handle_);
+  }
+
+  /// Copies values, row-major, whose number is the product of the sizes (ShapeError otherwise).
+  template <typename T>
+  static Tensor copy_of(std::span<const T> values, const std::vector<int64_t>& sizes) {
+    return create(dtype_of<T>(), const_cast<T*>(values.data()), values.size_bytes(), sizes, nullptr, nullptr);
+  }
+  template <typename T>
+  static Tensor copy_of(const std::vector<T>& values, const std::vector<int64_t>& sizes) {
+    return copy_of(std::span<const T>(values), sizes);
+  }
+
+  /// Shares memory of `bytes` bytes; `release` is called once, on any thread, when no tensor uses it any more.
+  static Tensor share(DType dtype, void* memory, uint64_t bytes, const std::vector<int64_t>& sizes,
+                      std::function<void()> release) {
+    auto context = std::make_unique<std::function<void()>>(std::move(release));
+    const of_deleter deleter = [](void* raw) {
+      const std::unique_ptr<std::function<void()>> owned(static_cast<std::function<void()>*>(raw));
+      if (*owned) (*owned)();
+    };
+    Tensor result = create(dtype, memory, bytes, sizes, deleter, context.get());
+    context.release();
+    return result;
+  }
+
+  explicit operator bool() const = delete;  // whether there is a tensor, or whether its element is true?
+  bool is_empty_handle() const { return handle_ == nullptr; }
+  of_tensor get() const { return handle_; }
+  /// Gives the handle away: the caller releases it.
+  of_tensor release() { return std::exchange(handle_, nullptr); }
+
+  DType dtype() const { return of_tensor_dtype(handle_); }
+  int64_t rank() const { return of_tensor_rank(handle_); }
+  /// Valid as long as the tensor.
+  std::span<const int64_t> sizes() const { return {of_tensor_sizes(handle_), static_cast<size_t>(rank())}; }
+  std::span<const int64_t> strides() const { return {of_tensor_strides(handle_), static_cast<size_t>(rank())}; }
+  /// The size of a dimension; negative ones count from the end.
+  int64_t size(int64_t dim) const {
+    const int64_t wrapped = dim < 0 ? dim + rank() : dim;
+    if (wrapped < 0 || wrapped >= rank()) {
+      throw IndexOutOfRange("size: dim " + std::to_string(dim) + " does not exist in a tensor with " +
+                            std::to_string(rank()) + " dimensions");
+    }
+    return sizes()[static_cast<size_t>(wrapped)];
+  }
+  int64_t count() const { return of_tensor_count(handle_); }
+  Device device() const { return info().device; }
+  bool is_contiguous() const { return info().is_contiguous; }
+  bool is_view() const { return info().is_view; }
+  /// Grows with each write to the tensor's memory.
+  uint64_t version() const { return info().version; }
+
+  of_tensor_info info() const {
+    of_tensor_info result{};
+    result.struct_size = sizeof result;
+    check(of_tensor_get_info(handle_, &result));
+    return result;
+  }
+
+  /// The first element; only for contiguous or otherwise known layouts in memory that the host reads.
+  template <typename T>
+  const T* data() const {
+    require<T>("data");
+    const void* memory = nullptr;
+    check(of_tensor_data(handle_, &memory));
+    return static_cast<const T*>(memory);
+  }
+  /// The same for writing.
+  template <typename T>
+  T* mutable_data() {
+    require<T>("mutable_data");
+    void* memory = nullptr;
+    check(of_tensor_mutable_data(handle_, &memory));
+    return static_cast<T*>(memory);
+  }
+  /// All elements, row-major. DTypeError where the tensor holds another type.
+  template <typename T>
+    requires(!std::same_as<T, bool>)
+  std::vector<T> to_vector() const {
+    require<T>("to_vector");
+    std::vector<T> values(static_cast<size_t>(count()));
+    check(of_tensor_read(handle_, values.data(), values.size() * sizeof(T)));
+    return values;
+  }
+  /// The only element, converted.
+  template <typename T>
+  T item() const {
+    of_scalar scalar;
+    check(of_tensor_item(handle_, &scalar));
+    switch (scalar.kind) {
+      case OF_SCALAR_FLOAT:
+        return static_cast<T>(scalar.as.real);
+      case OF_SCALAR_UINT:
+        return static_cast<T>(scalar.as.natural);
+      default:
+        return static_cast<T>(scalar.as.integer);
+    }
+  }
+
+  /// The part at a position of the first dimension: a view.
+  Tensor operator[](int64_t position) const { return at({position}); }
+  /// NumPy's rules: x.at({0, Slice{1, 3}}), x.at({ellipsis, mask}). A view unless a part is a tensor or a truth value.
+  Tensor at(std::initializer_list<Index> index) const {
+    const std::vector<of_index> parts = parts_of(index);
+    of_tensor result = nullptr;
+    check(of_tensor_index(handle_, parts.data(), parts.size(), &result));
+    return Tensor(result);
+  }
+  /// Assigns to the part at an index; the value broadcasts.
+  void set(std::initializer_list<Index> index, const Operand& value) {
+    const std::vector<of_index> parts = parts_of(index);
+    const of_value given = value.value();
+    check(of_tensor_set_index(handle_, parts.data(), parts.size(), &given));
+  }
+
+  /// Same shape, same dtype, all elements equal.
+  bool equals(const Tensor& other) const {
+    bool result = false;
+    check(of_tensor_equal(handle_, other.handle_, &result));
+    return result;
+  }
+
+  /// "tensor([[1., 2.]], dtype=float32)"
+  std::string to_string() const {
+    of_format_options options{sizeof(of_format_options), 4, 1000, 3, 80, 7};
+    char* text = nullptr;
+    check(of_tensor_format(handle_, &options, &text));
+    const std::unique_ptr<char, void (*)(void*)> owned(text, of_free);
+    return std::string("tensor(") + text + ", dtype=" + of_dtype_name(dtype()) + ")";
+  }
+
+ private:
+  static Tensor create(DType dtype, void* data, uint64_t bytes, const std::vector<int64_t>& sizes, of_deleter deleter,
+                       void* context) {
+    of_tensor_source source{};
+    source.struct_size = sizeof source;
+    source.dtype = dtype;
+    source.rank = static_cast<int32_t>(sizes.size());
+    source.sizes = sizes.data();
+    source.data = data;
+    source.bytes = bytes;
+    source.deleter = deleter;
+    source.deleter_context = context;
+    of_tensor result = nullptr;
+    check(of_tensor_create(&source, &result));
+    return Tensor(result);
+  }
+  static std::vector<of_index> parts_of(std::initializer_list<Index> index) {
+    std::vector<of_index> parts;
+    for (const Index& part : index) parts.push_back(part.get());
+    return parts;
+  }
+  template <typename T>
+  void require(const char* what) const {
+    if (dtype() == dtype_of<T>()) return;
+    throw DTypeError(std::string(what) + ": the tensor holds " + of_dtype_name(dtype()) + ", asked for " +
+                     of_dtype_name(dtype_of<T>()));
+  }
+
+  of_tensor handle_ = nullptr;
+};
+
+inline std::ostream& operator<<(std::ostream& stream, const Tensor& tensor) { return stream << tensor.to_string(); }
+
+inline const Tensor& no_tensor() {
+  static const Tensor none;
+  return none;
+}
+inline Operand::Operand(const Tensor& tensor) : value_(of_tensor_value(tensor.get())) {}
+inline Tensors::Tensors(std::initializer_list<Tensor> list) : Tensors(std::span(list.begin(), list.size())) {}
+inline Tensors::Tensors(const std::vector<Tensor>& list) : Tensors(std::span(list)) {}
+inline Tensors::Tensors(std::span<const Tensor> list) {
+  for (const Tensor& tensor : list) handles_.push_back(tensor.get());
+}
+inline Index::Index(const Tensor& tensor) {
+  part_.kind = OF_INDEX_TENSOR;
+  part_.tensor = tensor.get();
+}
+
+namespace detail {
+
+inline of_value value_of(const Tensor& tensor) { return of_tensor_value(tensor.get()); }
+
+/// Calls an operator that allocates its results.
+template <size_t count>
+std::array<Tensor, count> call(of_op& op, const char* name, std::initializer_list<of_value> args) {
+  of_tensor handles[count];
+  of_tensor* pointers[count];
+  for (size_t i = 0; i < count; ++i) pointers[i] = &handles[i];
+  check(of_call_new(&op, name, args.begin(), args.size(), pointers, count));
+  std::array<Tensor, count> results;
+  for (size_t i = 0; i < count; ++i) results[i] = Tensor(handles[i]);
+  return results;
+}
+
+/// Calls an operator that writes to the given tensors.
+inline void call_into(of_op& op, const char* name, std::initializer_list<of_value> args,
+                      std::initializer_list<of_tensor> results) {
+  check(of_call_into(&op, name, args.begin(), args.size(), results.begin(), results.size()));
+}
+
+}  // namespace detail
+
+}  // namespace oneflow
+
+#include <oneflow/operators.hpp>
+
+namespace oneflow {
+
+// ---------------------------------------------------------------- tensors from literals
+
+namespace detail {
+
+/// Collects nested braces: sizes from the first list of each depth, ShapeError where a later one differs.
+template <typename T>
+struct Literal {
+  std::vector<T> values;
+  std::vector<int64_t> sizes;
+
+  void add(T value, size_t) { values.push_back(value); }
+  template <typename Members>
+  void add(std::initializer_list<Members> members, size_t depth) {
+    const auto size = static_cast<int64_t>(members.size());
+    if (sizes.size() == depth) sizes.push_back(size);
+    if (sizes[depth] != size) throw ShapeError("tensor: lists of one depth must have the same length");
+    for (const auto& member : members) add(member, depth + 1);
+  }
+};
+
+/// Whole numbers are int64, truth values bool, all others the default dtype, unless a dtype is given.
+template <typename T, typename Members>
+Tensor from_literal(std::initializer_list<Members> members, std::optional<DType> dtype) {
+  using Held = std::conditional_t<std::same_as<T, bool>, uint8_t,
+                                  std::conditional_t<std::integral<T>, int64_t, double>>;
+  Literal<Held> literal;
+  if constexpr (std::same_as<T, Members>) {
+    literal.sizes.push_back(static_cast<int64_t>(members.size()));
+    for (const T& value : members) literal.values.push_back(static_cast<Held>(value));
+  } else {
+    literal.add(members, 0);
+  }
+  const DType natural = std::same_as<T, bool> ? OF_BOOL : std::integral<T> ? OF_INT64 : of_default_dtype();
+  return cast(Tensor::copy_of(literal.values, literal.sizes), dtype.value_or(natural));
+}
+
+}  // namespace detail
+
+/// tensor(1.5), tensor({1, 2, 3}), tensor({{1.0, 2.0}, {3.0, 4.0}}), up to three dimensions.
+template <typename T>
+  requires std::is_arithmetic_v<T>
+Tensor tensor(T value, std::optional<DType> dtype = std::nullopt) {
+  return detail::from_literal<T>({value}, dtype).reshape(std::vector<int64_t>{});
+}
+template <typename T>
+  requires std::is_arithmetic_v<T>
+Tensor tensor(std::initializer_list<T> values, std::optional<DType> dtype = std::nullopt) {
+  return detail::from_literal<T>(values, dtype);
+}
+template <typename T>
+Tensor tensor(std::initializer_list<std::initializer_list<T>> values, std::optional<DType> dtype = std::nullopt) {
+  return detail::from_literal<T>(values, dtype);
+}
+template <typename T>
+Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values,
+              std::optional<DType> dtype = std::nullopt) {
+  return detail::from_literal<T>(values, dtype);
+}
+
+/// Starts the sequence of random numbers anew.
+inline void manual_seed(uint64_t seed) { of_manual_seed(seed); }
+/// Waits for all work of a device, and throws the first error of it.
+inline void synchronize(const Device& device = Device()) { check(of_synchronize(device.get())); }
+
+}  // namespace oneflow
+
+#endif  // ONEFLOW_ONEFLOW_HPP_
