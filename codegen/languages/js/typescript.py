@@ -1,0 +1,118 @@
+"""The declarations that TypeScript needs for the operators: one per way to call them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from codegen.languages.js.words import literal_text, typescript
+from codegen.model import Argument, Op
+from codegen.names import camel, wrap
+
+WIDTH = 118
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """One call form: its documentation, line by line, and `(parameters): type`."""
+
+    documentation: tuple[str, ...]
+    text: str
+
+
+def result_type(op: Op) -> str:
+    """`Tensor`, or a tuple whose members also have names."""
+    types = [typescript(result.type) for result in op.signature.results]
+    if len(types) == 1:
+        return types[0]
+    named = [f"{camel(r.name)}: {typescript(r.type)}" for r in op.signature.results if r.name]
+    both = f" & {{{'; '.join(named)}}}" if named else ""
+    return f"[{', '.join(types)}]{both}"
+
+
+def is_async(op: Op) -> bool:
+    """Whether a promise variant makes sense: neither views, which cost nothing, nor operators that write to arguments."""
+    return all(result.alias is None for result in op.signature.results) and not any(
+        argument.alias and argument.alias.written for argument in op.signature.arguments
+    )
+
+
+def functions(op: Op) -> list[Declaration]:
+    return [Declaration(_documentation(op), form) for form in _forms(op, op.has_out, result_type(op))]
+
+
+def functions_async(op: Op) -> list[Declaration]:
+    note = f"{op.summary} Runs on another thread; the arguments count as they are now."
+    return [Declaration(_comment(note), form) for form in _forms(op, False, f"Promise<{result_type(op)}>")]
+
+
+def methods(op: Op) -> list[Declaration]:
+    forms = _forms(op, op.has_out, result_type(op), op.receiver)
+    return [Declaration(_documentation(op, op.receiver), form) for form in forms]
+
+
+def methods_async(op: Op) -> list[Declaration]:
+    note = f"{op.summary} Runs on another thread; the arguments count as they are now."
+    forms = _forms(op, False, f"Promise<{result_type(op)}>", op.receiver)
+    return [Declaration(_comment(note), form) for form in forms]
+
+
+def methods_in_place(op: Op) -> list[Declaration]:
+    note = f"{op.summary} The result takes the place of this tensor's elements."
+    return [Declaration(_comment(note), form) for form in _forms(op, False, "this", op.receiver)]
+
+
+def _forms(op: Op, has_out: bool, result: str, receiver: Argument | None = None) -> Iterator[str]:
+    """Each number of positional arguments, the rest by name; the longest first, as people read them."""
+    arguments = [a for a in op.signature.arguments if a is not receiver]
+    positional = [a for a in arguments if not a.keyword_only]
+    leading = next((i for i, a in enumerate(positional) if not a.type.is_tensor), len(positional))
+    for count in range(len(positional), leading - 1, -1):
+        yield _form(positional[:count], [a for a in arguments if a not in positional[:count]], has_out, result)
+    if positional and positional[-1].type.is_list:
+        last = positional[-1]
+        member = typescript(last.type).removeprefix("readonly ").removesuffix(" | Integer").removesuffix("[]")
+        rest = f"...{camel(last.name)}: readonly {member}[]"
+        yield f"({', '.join([*map(_parameter, positional[:-1]), rest])}): {result}"
+
+
+def _form(positional: Sequence[Argument], named: Sequence[Argument], has_out: bool, result: str) -> str:
+    parts = [_parameter(argument) for argument in positional]
+    if named or has_out:
+        fields = [f"{camel(a.name)}{'?' if a.has_default else ''}: {typescript(a.type)}" for a in named]
+        if has_out:
+            fields.append(f"out?: {'Tensor' if result.startswith('Tensor') else 'readonly Tensor[]'}")
+        mark = "" if any(not a.has_default for a in named) else "?"
+        parts.append(f"options{mark}: {{{'; '.join(fields)}}}")
+    return f"({', '.join(parts)}): {result}"
+
+
+def _parameter(argument: Argument) -> str:
+    return f"{camel(argument.name)}: {typescript(argument.type)}"
+
+
+def _documentation(op: Op, receiver: Argument | None = None) -> tuple[str, ...]:
+    """The whole comment: summary, description, arguments with their defaults, what it gives."""
+    lines = [op.summary]
+    if op.description:
+        lines += ["", *wrap(op.description, WIDTH - 5)]
+    lines.append("")
+    for argument in op.signature.arguments:
+        if argument is not receiver:
+            default = f"; {literal_text(argument.default)} unless given" if argument.has_default else ""
+            lines.append(f"@param {camel(argument.name)} {argument.type}{default}")
+    if op.has_out and len(op.signature.results) == 1:
+        lines.append("@param out Tensor of the result's shape, written to and returned")
+    names = [camel(r.name) for r in op.signature.results if r.name]
+    lines.append(f"@returns {' and '.join(names)}" if names else f"@returns {result_type(op)}")
+    return _comment("\n".join(lines))
+
+
+def _comment(text: str) -> tuple[str, ...]:
+    """The lines of a JSDoc comment."""
+    lines: list[str] = []
+    for line in text.replace("*/", "* /").split("\n"):
+        lines += wrap(line, WIDTH - 5) if line else [""]
+    if len(lines) == 1:
+        return (f"/** {lines[0]} */",)
+    return ("/**", *(f" * {line}".rstrip() for line in lines), " */")
