@@ -81,6 +81,7 @@ GATHER: Mapping[str, Intrinsic] = {"numel": Intrinsic((Sort.TENSOR,), _I)}
 SIZES: Mapping[str, Intrinsic] = {
     "range_length": Intrinsic((_V, _V, _V), _I),
     "pair": Intrinsic((_I, _I), _L),
+    "sizes_for_range": Intrinsic((_L, _I, _I), _L),
 }
 
 # Stride maps: runtime/ops/view_functions.h.
@@ -100,7 +101,8 @@ VIEW: Mapping[str, Intrinsic] = {
     "element": Intrinsic((_I, _I, _I), _I),
     "slice_begin": Intrinsic((_I, _I, _I), _I),
     "slice_length": Intrinsic((_I, _I, _I, _I), _I),
+    "slice_stride": Intrinsic((_I, _I, _I), _I),
     "narrow_begin": Intrinsic((_I, _I, _I, _I), _I),
-    "diagonal_length": Intrinsic((_I, _I, _I), _I),
-    "diagonal_begin": Intrinsic((_I, _I, _I, _I, _I), _I),
+    "diagonal_length": Intrinsic((_L, _I, _I, _I), _I),
+    "diagonal_begin": Intrinsic((_L, _L, _I, _I, _I), _I),
 }

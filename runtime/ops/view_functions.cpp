@@ -158,6 +158,8 @@ int64_t slice_length(const of_value& start, const of_value& end, int64_t step, i
   return static_cast<int64_t>((static_cast<uint64_t>(distance) - 1) / stride) + 1;
 }
 
+int64_t slice_stride(int64_t stride, int64_t step, int64_t length) { return length > 1 ? stride * step : stride; }
+
 int64_t narrow_begin(int64_t start, int64_t length, int64_t dim, int64_t size) {
   const int64_t begin = start < 0 ? start + size : start;
   if (begin < 0 || begin > size || length > size - begin)
@@ -166,14 +168,15 @@ int64_t narrow_begin(int64_t start, int64_t length, int64_t dim, int64_t size) {
   return begin;
 }
 
-int64_t diagonal_length(int64_t rows, int64_t columns, int64_t offset) {
+int64_t diagonal_length(const Shape& sizes, int64_t dim1, int64_t dim2, int64_t offset) {
+  const int64_t rows = member(sizes, dim1), columns = member(sizes, dim2);
   if (offset >= 0) return offset >= columns ? 0 : std::min(rows, columns - offset);
   return offset <= -rows ? 0 : std::min(rows + offset, columns);
 }
 
-int64_t diagonal_begin(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride, int64_t offset) {
-  if (diagonal_length(rows, columns, offset) == 0) return 0;
-  return offset >= 0 ? offset * column_stride : -offset * row_stride;
+int64_t diagonal_begin(const Shape& sizes, const Shape& strides, int64_t dim1, int64_t dim2, int64_t offset) {
+  if (diagonal_length(sizes, dim1, dim2, offset) == 0) return 0;
+  return offset >= 0 ? offset * member(strides, dim2) : -offset * member(strides, dim1);
 }
 
 Shape same_length(Sizes strides, Sizes sizes) {

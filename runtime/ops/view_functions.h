@@ -40,13 +40,15 @@ int64_t element(int64_t index, int64_t dim, int64_t size);
 // Python's rules for start:end:step over `size` elements; NONE stands for an end that is not given.
 int64_t slice_begin(const of_value& start, int64_t step, int64_t size);
 int64_t slice_length(const of_value& start, const of_value& end, int64_t step, int64_t size);
+// The stride of a slice with `length` elements; what it is for fewer than two does not matter.
+int64_t slice_stride(int64_t stride, int64_t step, int64_t length);
 
 // `start` made non-negative, where `length` elements from there on exist. IndexOutOfRange.
 int64_t narrow_begin(int64_t start, int64_t length, int64_t dim, int64_t size);
 
-// The diagonal of a matrix with these sizes and strides, `offset` to the right of the main one.
-int64_t diagonal_length(int64_t rows, int64_t columns, int64_t offset);
-int64_t diagonal_begin(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride, int64_t offset);
+// The diagonal of the matrices that two dimensions make up, `offset` to the right of the main one.
+int64_t diagonal_length(const Shape& sizes, int64_t dim1, int64_t dim2, int64_t offset);
+int64_t diagonal_begin(const Shape& sizes, const Shape& strides, int64_t dim1, int64_t dim2, int64_t offset);
 
 // `strides`; InvalidArgument unless there are as many as `sizes`.
 Shape same_length(Sizes strides, Sizes sizes);

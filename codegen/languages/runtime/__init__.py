@@ -19,5 +19,6 @@ class Runtime(Language):
             text = self.templates.render("family.cpp.j2", family=family)
             yield Output(f"runtime/generated/{family.name}.cpp", text)
         sources = [family.file for family in families]
-        text = self.templates.render("operators.cpp.j2", families=families, sources=sources)
+        width = max(len(family.table) for family in families)
+        text = self.templates.render("operators.cpp.j2", families=families, sources=sources, width=width)
         yield Output("runtime/generated/operators.cpp", text)
