@@ -1,0 +1,159 @@
+#include "arguments.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace oneflow::python {
+namespace {
+
+// Ranks of failures for Mismatch::progress: an overload whose arguments could at least be bound got furthest.
+constexpr int kUnboundRank = 0;
+constexpr int kUnknownRank = 100;
+constexpr int kConvertingRank = 200;
+
+bool is_list(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
+
+bool takes_members(const ArgumentRecord& argument) {
+  return argument.is_list && (argument.kind == ArgumentKind::kInt || argument.kind == ArgumentKind::kTensor);
+}
+
+// How many insertions, removals and replacements of characters lead from one word to the other.
+size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j < row.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({replaced, row[j] + 1, row[j - 1] + 1}));
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+Parameters::Parameters(const char* function, std::span<const ArgumentRecord> arguments, int receiver, bool has_out)
+    : function_(function), arguments_(arguments), has_out_(has_out) {
+  int method = 0;
+  if (receiver >= 0) method_order_[method++] = static_cast<int8_t>(receiver);
+  for (int i = 0; i < count() && !arguments[i].keyword_only; ++i) {
+    order_[positional_++] = static_cast<int8_t>(i);
+    if (receiver >= 0 && i != receiver) method_order_[method++] = static_cast<int8_t>(i);
+  }
+}
+
+bool Parameters::bind(bool as_method, PyObject* const* args, Py_ssize_t positional, PyObject* keywords, Bound* bound,
+                      Mismatch* mismatch) const {
+  std::fill_n(bound->objects.begin(), arguments_.size(), nullptr);
+  bound->out = nullptr;
+  bound->gathered = -1;
+  const auto& order = as_method ? method_order_ : order_;
+  Py_ssize_t direct = positional;
+  if (positional > positional_) {
+    const int last = positional_ > 0 ? order[positional_ - 1] : -1;
+    if (last < 0 || !takes_members(arguments_[last]) || is_list(args[positional_ - 1])) {
+      mismatch->reason = Mismatch::Reason::kTooMany;
+      mismatch->given = positional - as_method;
+      mismatch->allowed = positional_ - as_method;
+      mismatch->progress = kUnboundRank + positional_;
+      return false;
+    }
+    direct = positional_;
+    bound->gathered = last;
+    bound->members = {args + positional_ - 1, static_cast<size_t>(positional - positional_ + 1)};
+  }
+  for (Py_ssize_t i = 0; i < direct; ++i) bound->objects[order[i]] = args[i];
+
+  const Py_ssize_t keyword_count = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
+  for (Py_ssize_t i = 0; i < keyword_count; ++i) {
+    if (!bind_keyword(PyTuple_GET_ITEM(keywords, i), args[positional + i], bound, mismatch)) return false;
+  }
+  for (int i = 0; i < count(); ++i) {
+    if (bound->objects[i] == nullptr && arguments_[i].required) {
+      mismatch->reason = Mismatch::Reason::kMissing;
+      mismatch->argument = &arguments_[i];
+      mismatch->progress = kUnboundRank;
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Parameters::bind_keyword(PyObject* keyword, PyObject* value, Bound* bound, Mismatch* mismatch) const {
+  const int position = find(keyword);
+  if (position < 0) {
+    mismatch->reason = Mismatch::Reason::kUnknown;
+    mismatch->found = Ref::borrow(keyword);
+    mismatch->detail = nearest(keyword);
+    mismatch->progress = kUnknownRank + (mismatch->detail.empty() ? 0 : 1);
+    return false;
+  }
+  PyObject*& place = position == count() ? bound->out : bound->objects[position];
+  if (place != nullptr) {
+    mismatch->reason = Mismatch::Reason::kTwice;
+    mismatch->argument = &arguments_[position];  // `out` has no position, and Python itself refuses f(out=a, out=b)
+    mismatch->progress = kUnknownRank;
+    return false;
+  }
+  place = value;
+  return true;
+}
+
+// The parameter of that name; count() stands for `out`, -1 for none. Keywords are nearly always interned, so that the
+// first loop finds them by address.
+int Parameters::find(PyObject* keyword) const {
+  const int names = count() + (has_out_ ? 1 : 0);
+  for (int i = 0; i < names; ++i) {
+    if (names_[i] == nullptr) names_[i] = PyUnicode_InternFromString(i < count() ? arguments_[i].name : "out");
+    if (names_[i] == keyword) return i;
+  }
+  for (int i = 0; i < names; ++i) {
+    if (PyUnicode_CompareWithASCIIString(keyword, i < count() ? arguments_[i].name : "out") == 0) return i;
+  }
+  return -1;
+}
+
+std::string Parameters::nearest(PyObject* keyword) const {
+  const char* text = PyUnicode_AsUTF8(keyword);
+  if (text == nullptr) {
+    PyErr_Clear();
+    return "";
+  }
+  std::string best;
+  size_t best_distance = std::max<size_t>(1, strlen(text) / 3) + 1;  // a third of the letters may be wrong
+  for (const ArgumentRecord& argument : arguments_) {
+    const size_t distance = edit_distance(text, argument.name);
+    if (distance < best_distance) {
+      best = argument.name;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+bool Parameters::convert(const Bound& bound, ValueStore* store, of_value* values, Mismatch* mismatch) const {
+  for (int i = 0; i < count(); ++i) {
+    const ArgumentRecord& argument = arguments_[i];
+    of_value* value = &values[i];
+    *value = of_value{};
+    if (bound.objects[i] == nullptr || argument.kind == ArgumentKind::kObject) continue;
+    Ref members;
+    PyObject* object = bound.objects[i];
+    if (i == bound.gathered) {
+      members = Ref(PyTuple_New(static_cast<Py_ssize_t>(bound.members.size())));
+      for (size_t k = 0; members && k < bound.members.size(); ++k) {
+        PyTuple_SET_ITEM(members.get(), static_cast<Py_ssize_t>(k), Py_NewRef(bound.members[k]));
+      }
+      object = members.get();
+    }
+    if (object == nullptr || !python::convert(argument, object, store, value, mismatch)) {
+      mismatch->argument = &argument;
+      mismatch->progress = kConvertingRank + i;
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace oneflow::python

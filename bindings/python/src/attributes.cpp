@@ -1,0 +1,175 @@
+// What a tensor says about itself: shape, dtype, device, strides, and T.
+
+#include "arguments.h"
+#include "device.h"
+#include "dtype.h"
+#include "errors.h"
+#include "operators.h"
+#include "tensor.h"
+#include "tensor_parts.h"
+
+namespace oneflow::python {
+namespace {
+
+bool get_info(PyObject* self, of_tensor_info* info) {
+  info->struct_size = sizeof(*info);
+  return check(of_tensor_get_info(handle_of(self), info));
+}
+
+PyObject* get_shape(PyObject* self, void*) {
+  return tuple_of(of_tensor_sizes(handle_of(self)), of_tensor_rank(handle_of(self)));
+}
+
+PyObject* get_dtype(PyObject* self, void*) { return dtype_object(of_tensor_dtype(handle_of(self))); }
+
+PyObject* get_device(PyObject* self, void*) {
+  of_tensor_info info{};
+  return get_info(self, &info) ? device_object(info.device) : nullptr;
+}
+
+PyObject* get_ndim(PyObject* self, void*) { return PyLong_FromLong(of_tensor_rank(handle_of(self))); }
+
+PyObject* get_itemsize(PyObject* self, void*) {
+  return PyLong_FromSize_t(of_dtype_size(of_tensor_dtype(handle_of(self))));
+}
+
+PyObject* get_nbytes(PyObject* self, void*) {
+  return PyLong_FromLongLong(of_tensor_count(handle_of(self)) *
+                             static_cast<int64_t>(of_dtype_size(of_tensor_dtype(handle_of(self)))));
+}
+
+PyObject* get_version(PyObject* self, void*) {
+  of_tensor_info info{};
+  return get_info(self, &info) ? PyLong_FromUnsignedLongLong(info.version) : nullptr;
+}
+
+PyObject* permuted(PyObject* self, const std::vector<int64_t>& order) {
+  Ref dims(tuple_of(order.data(), static_cast<Py_ssize_t>(order.size())));
+  PyObject* args[] = {self, dims.get()};
+  return dims ? call_function("permute", args) : nullptr;
+}
+
+PyObject* get_transposed(PyObject* self, void*) {
+  std::vector<int64_t> order;
+  for (int32_t i = of_tensor_rank(handle_of(self)) - 1; i >= 0; --i) order.push_back(i);
+  return permuted(self, order);
+}
+
+PyObject* get_matrix_transposed(PyObject* self, void*) {
+  const int32_t rank = of_tensor_rank(handle_of(self));
+  if (rank < 2) {
+    return raise(OF_SHAPE_ERROR, "mT: input must have at least 2 dimensions, got " + std::to_string(rank));
+  }
+  std::vector<int64_t> order(static_cast<size_t>(rank));
+  for (int32_t i = 0; i < rank; ++i) order[i] = i;
+  std::swap(order[rank - 1], order[rank - 2]);
+  return permuted(self, order);
+}
+
+// size() and stride(): the whole tuple, or one member of it.
+PyObject* tuple_or_member(const Parameters& parameters, const int64_t* values, int32_t rank, PyObject* const* args,
+                          Py_ssize_t count, PyObject* keywords) {
+  HandCall<1> call;
+  if (!call.parse(parameters, args, count, keywords)) return nullptr;
+  if (call.values[0].kind != OF_VALUE_INT) return tuple_of(values, rank);
+  const int64_t dim = call.values[0].as.integer;
+  if (rank == 0 || dim < -rank || dim >= rank) {
+    const std::string range = "between " + std::to_string(-rank) + " and " + std::to_string(rank - 1);
+    return raise(OF_INDEX_OUT_OF_RANGE, std::string(parameters.function()) + ": dim must be " +
+                                            (rank == 0 ? "absent" : range) + " for a tensor with " +
+                                            std::to_string(rank) + " dimension" + (rank == 1 ? "" : "s") + ", got " +
+                                            std::to_string(dim));
+  }
+  return PyLong_FromLongLong(values[dim < 0 ? dim + rank : dim]);
+}
+
+const ArgumentRecord kDim[] = {
+    {.name = "dim", .word = "int", .kind = ArgumentKind::kInt, .optional = true, .required = false}};
+const Parameters kSizeParameters("size", kDim);
+const Parameters kStrideParameters("stride", kDim);
+
+PyObject* size(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  const of_tensor handle = handle_of(self);
+  return tuple_or_member(kSizeParameters, of_tensor_sizes(handle), of_tensor_rank(handle), args, count, keywords);
+}
+
+PyObject* stride(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  const of_tensor handle = handle_of(self);
+  return tuple_or_member(kStrideParameters, of_tensor_strides(handle), of_tensor_rank(handle), args, count, keywords);
+}
+
+PyObject* numel(PyObject* self, PyObject*) { return PyLong_FromLongLong(of_tensor_count(handle_of(self))); }
+PyObject* dim(PyObject* self, PyObject*) { return get_ndim(self, nullptr); }
+PyObject* element_size(PyObject* self, PyObject*) { return get_itemsize(self, nullptr); }
+
+PyObject* storage_offset(PyObject* self, PyObject*) {
+  of_tensor_info info{};
+  return get_info(self, &info) ? PyLong_FromLongLong(info.offset) : nullptr;
+}
+
+PyObject* is_contiguous(PyObject* self, PyObject*) {
+  of_tensor_info info{};
+  return get_info(self, &info) ? PyBool_FromLong(info.is_contiguous) : nullptr;
+}
+
+PyObject* is_floating(PyObject* self, PyObject*) {
+  return PyBool_FromLong(is_floating_point(of_tensor_dtype(handle_of(self))));
+}
+
+PyObject* data_ptr(PyObject* self, PyObject*) {
+  void* data = nullptr;
+  if (!check(of_tensor_mutable_data(handle_of(self), &data))) return nullptr;
+  return PyLong_FromVoidPtr(data);
+}
+
+const ArgumentRecord kOther[] = {{"other", "Tensor", ArgumentKind::kTensor}};
+const Parameters kSharesParameters("shares_memory_with", kOther);
+
+PyObject* shares_memory_with(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  HandCall<1> call;
+  of_tensor_info mine{}, theirs{};
+  if (!call.parse(kSharesParameters, args, count, keywords) || !get_info(self, &mine) ||
+      !get_info(call.objects[0], &theirs)) {
+    return nullptr;
+  }
+  return PyBool_FromLong(mine.storage == theirs.storage);
+}
+
+}  // namespace
+
+PyGetSetDef tensor_attributes[] = {
+    {"shape", get_shape, nullptr, "The size of each dimension, as a tuple.", nullptr},
+    {"dtype", get_dtype, nullptr, "The type of the elements.", nullptr},
+    {"device", get_device, nullptr, "Where the data is.", nullptr},
+    {"ndim", get_ndim, nullptr, "The number of dimensions.", nullptr},
+    {"itemsize", get_itemsize, nullptr, "Bytes of one element.", nullptr},
+    {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
+    {"T", get_transposed, nullptr, "A view with the dimensions in reverse order.", nullptr},
+    {"mT", get_matrix_transposed, nullptr, "A view with the last two dimensions swapped.", nullptr},
+    {"_version", get_version, nullptr, "How often the memory was written to.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+std::vector<PyMethodDef> attribute_methods() {
+  return {
+      fast_method("size", size, "size($self, dim=None)\n--\n\nThe shape, or the size of one dimension."),
+      fast_method("stride", stride,
+                  "stride($self, dim=None)\n--\n\n"
+                  "How many elements lie between neighbours, per dimension or for one. May be negative."),
+      {"numel", numel, METH_NOARGS, "numel($self)\n--\n\nThe number of elements."},
+      {"dim", dim, METH_NOARGS, "dim($self)\n--\n\nThe number of dimensions."},
+      {"element_size", element_size, METH_NOARGS, "element_size($self)\n--\n\nBytes of one element."},
+      {"storage_offset", storage_offset, METH_NOARGS,
+       "storage_offset($self)\n--\n\nElements between the start of the memory and the first element."},
+      {"is_contiguous", is_contiguous, METH_NOARGS,
+       "is_contiguous($self)\n--\n\nWhether the elements lie in row-major order without gaps."},
+      {"is_floating_point", is_floating, METH_NOARGS,
+       "is_floating_point($self)\n--\n\nWhether the elements hold fractions."},
+      {"data_ptr", data_ptr, METH_NOARGS,
+       "data_ptr($self)\n--\n\nThe address of the first element, as an int. Valid as long as the tensor."},
+      fast_method("shares_memory_with", shares_memory_with,
+                  "shares_memory_with($self, other)\n--\n\nWhether both are views of the same memory."),
+  };
+}
+
+}  // namespace oneflow::python

@@ -1,0 +1,244 @@
+#include "buffer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "dtype.h"
+#include "errors.h"
+#include "tensor.h"
+#include "tensor_parts.h"
+
+namespace oneflow::python {
+namespace {
+
+// The letter of the struct module for an element type; NULL where it has none.
+const char* format_of(of_dtype dtype) {
+  switch (dtype) {
+    case OF_BOOL:
+      return "?";
+    case OF_UINT8:
+      return "B";
+    case OF_INT8:
+      return "b";
+    case OF_INT16:
+      return "h";
+    case OF_INT32:
+      return "i";
+    case OF_INT64:
+      return sizeof(long) == 8 ? "l" : "q";
+    case OF_UINT16:
+      return "H";
+    case OF_UINT32:
+      return "I";
+    case OF_UINT64:
+      return sizeof(long) == 8 ? "L" : "Q";
+    case OF_FLOAT16:
+      return "e";
+    case OF_FLOAT32:
+      return "f";
+    case OF_FLOAT64:
+      return "d";
+    default:
+      return nullptr;
+  }
+}
+
+// The element type of a format, with the size of its elements; OF_DTYPE_COUNT for formats without one. Byte order
+// marks are allowed where they name the machine's own order.
+of_dtype dtype_of(const char* format, Py_ssize_t size) {
+  if (format == nullptr) return OF_UINT8;
+  if (*format == '@' || *format == '=' || *format == (PY_LITTLE_ENDIAN ? '<' : '>')) ++format;
+  if (strlen(format) != 1) return OF_DTYPE_COUNT;
+  const bool is_signed = strchr("bhilqn", *format) != nullptr;
+  if (is_signed || strchr("BHILQN", *format) != nullptr) {
+    const of_dtype signed_types[] = {OF_INT8, OF_INT16, OF_INT32, OF_INT64};
+    const of_dtype unsigned_types[] = {OF_UINT8, OF_UINT16, OF_UINT32, OF_UINT64};
+    for (int i = 0; i < 4; ++i) {
+      if (size == 1 << i) return is_signed ? signed_types[i] : unsigned_types[i];
+    }
+    return OF_DTYPE_COUNT;
+  }
+  for (of_dtype dtype : {OF_BOOL, OF_FLOAT16, OF_FLOAT32, OF_FLOAT64}) {
+    if (*format == *format_of(dtype)) return dtype;
+  }
+  return OF_DTYPE_COUNT;
+}
+
+// ---------------------------------------------------------------- in
+
+// A buffer of another object, which keeps its memory in place until it is released.
+struct ForeignBuffer {
+  Py_buffer view{};
+
+  ~ForeignBuffer() { PyBuffer_Release(&view); }
+  ForeignBuffer() = default;
+  ForeignBuffer(const ForeignBuffer&) = delete;
+  ForeignBuffer& operator=(const ForeignBuffer&) = delete;
+};
+
+// A deleter for any thread. Once the interpreter is gone its objects are too, and there is nothing left to release.
+void release_buffer(void* context) {
+  LockedScope locked;
+  if (locked) delete static_cast<ForeignBuffer*>(context);
+}
+
+bool get_buffer(PyObject* object, Py_buffer* view) {
+  if (PyObject_GetBuffer(object, view, PyBUF_FULL) == 0) return true;
+  PyErr_Clear();  // perhaps it only may not be written
+  return PyObject_GetBuffer(object, view, PyBUF_FULL_RO) == 0;
+}
+
+// Where the memory begins, how long it is, and where the first element is: strides may be negative.
+struct Extent {
+  char* begin;
+  uint64_t bytes;
+  int64_t offset;  // in elements
+};
+
+Extent extent_of(const Py_buffer& view) {
+  Py_ssize_t below = 0, above = view.itemsize;
+  for (int i = 0; i < view.ndim; ++i) {
+    if (view.shape[i] == 0) return {static_cast<char*>(view.buf), 0, 0};
+    const Py_ssize_t reach = view.strides[i] * (view.shape[i] - 1);
+    (reach < 0 ? below : above) += reach;
+  }
+  return {static_cast<char*>(view.buf) + below, static_cast<uint64_t>(above - below), -below / view.itemsize};
+}
+
+bool can_share(const Py_buffer& view, const std::string& prefix) {
+  bool whole = reinterpret_cast<uintptr_t>(view.buf) % static_cast<uintptr_t>(view.itemsize) == 0;
+  for (int i = 0; i < view.ndim; ++i) {
+    whole = whole && view.strides[i] % view.itemsize == 0 && (view.suboffsets == nullptr || view.suboffsets[i] < 0);
+  }
+  if (!whole) raise(OF_INVALID_ARGUMENT, prefix + " must be aligned, with strides of whole elements; copy it first");
+  return whole;
+}
+
+PyObject* create(const of_tensor_source& source) {
+  of_tensor tensor = nullptr;
+  return check(of_tensor_create(&source, &tensor)) ? wrap(tensor) : nullptr;
+}
+
+PyObject* share(std::unique_ptr<ForeignBuffer> buffer, of_tensor_source source, const std::string& prefix) {
+  const Py_buffer& view = buffer->view;
+  if (!can_share(view, prefix)) return nullptr;
+  std::vector<int64_t> strides;
+  for (int i = 0; i < view.ndim; ++i) strides.push_back(view.strides[i] / view.itemsize);
+  const Extent extent = extent_of(view);
+  source.strides = strides.data();
+  source.data = extent.begin;
+  source.bytes = extent.bytes;
+  source.offset = extent.offset;
+  source.read_only = view.readonly != 0;
+  source.deleter = release_buffer;
+  source.deleter_context = buffer.get();
+  PyObject* tensor = create(source);
+  if (tensor != nullptr) buffer.release();
+  return tensor;
+}
+
+PyObject* copy(const Py_buffer& view, of_tensor_source source) {
+  if (PyBuffer_IsContiguous(&view, 'C')) {
+    source.data = view.buf;
+    source.bytes = static_cast<uint64_t>(view.len);
+    return create(source);
+  }
+  Ref bytes(PyBytes_FromStringAndSize(nullptr, view.len));
+  if (!bytes || PyBuffer_ToContiguous(PyBytes_AS_STRING(bytes.get()), &view, view.len, 'C') != 0) return nullptr;
+  source.data = PyBytes_AS_STRING(bytes.get());
+  source.bytes = static_cast<uint64_t>(view.len);
+  return create(source);
+}
+
+}  // namespace
+
+PyObject* tensor_from_buffer(PyObject* object, const char* function, const char* name, bool copied) {
+  const std::string prefix = std::string(function) + ": " + name;
+  auto buffer = std::make_unique<ForeignBuffer>();
+  Py_buffer& view = buffer->view;
+  if (!get_buffer(object, &view)) {
+    PyErr_Clear();  // NumPy's words for element types without a format name no argument
+    return raise(OF_DTYPE_ERROR, prefix + " must hold numbers of a type that oneflow has, got " + type_name(object) +
+                                     " of another type");
+  }
+  const of_dtype dtype = dtype_of(view.format, view.itemsize);
+  if (dtype == OF_DTYPE_COUNT) {
+    return raise(OF_DTYPE_ERROR, prefix + " must hold numbers of a type that oneflow has, got format '" + view.format +
+                                     "' with " + std::to_string(view.itemsize) + " bytes per element");
+  }
+  if (view.ndim > OF_MAX_RANK) {
+    return raise(OF_SHAPE_ERROR, prefix + " must have at most " + std::to_string(OF_MAX_RANK) + " dimensions, got " +
+                                     std::to_string(view.ndim));
+  }
+  std::vector<int64_t> sizes(view.shape, view.shape + view.ndim);
+  of_tensor_source source{};
+  source.struct_size = sizeof(source);
+  source.dtype = dtype;
+  source.rank = view.ndim;
+  source.sizes = sizes.data();
+  return copied ? copy(view, source) : share(std::move(buffer), source, prefix);
+}
+
+// ---------------------------------------------------------------- out
+
+namespace {
+
+int get_tensor_buffer(PyObject* self, Py_buffer* view, int flags) {
+  view->obj = nullptr;
+  const of_tensor handle = handle_of(self);
+  const of_dtype dtype = of_tensor_dtype(handle);
+  const int rank = of_tensor_rank(handle);
+  const int64_t size = static_cast<int64_t>(of_dtype_size(dtype));
+  of_tensor_info info{};
+  info.struct_size = sizeof(info);
+  if (!check(of_tensor_get_info(handle, &info))) return -1;
+  if (format_of(dtype) == nullptr) {
+    PyErr_Format(PyExc_BufferError, "Python's buffers have no format for %s; cast to float32 first", of_dtype_name(dtype));
+    return -1;
+  }
+  if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !info.is_contiguous) {
+    PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous, and the buffer was asked for without strides");
+    return -1;
+  }
+  if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && !(rank < 2 && info.is_contiguous)) {
+    PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous in Fortran's order");
+    return -1;
+  }
+  if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !info.is_contiguous) {
+    PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
+    return -1;
+  }
+  void* data = nullptr;
+  if (!check(of_tensor_mutable_data(handle, &data))) return -1;
+  auto shape = std::make_unique<Py_ssize_t[]>(static_cast<size_t>(2 * rank));
+  for (int i = 0; i < rank; ++i) {
+    shape[i] = info.sizes[i];
+    shape[rank + i] = info.strides[i] * size;
+  }
+  static char nothing[16];  // an address for tensors without elements
+  view->buf = data != nullptr ? data : nothing;
+  view->len = info.count * size;
+  view->itemsize = size;
+  view->readonly = 0;
+  view->ndim = rank;
+  view->format = (flags & PyBUF_FORMAT) != 0 ? const_cast<char*>(format_of(dtype)) : nullptr;
+  view->shape = (flags & PyBUF_ND) != 0 ? shape.get() : nullptr;
+  view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? shape.get() + rank : nullptr;
+  view->suboffsets = nullptr;
+  view->internal = shape.release();
+  view->obj = Py_NewRef(self);
+  return 0;
+}
+
+void release_tensor_buffer(PyObject*, Py_buffer* view) { delete[] static_cast<Py_ssize_t*>(view->internal); }
+
+}  // namespace
+
+void append_buffer_slots(std::vector<PyType_Slot>* slots) {
+  slots->push_back({Py_bf_getbuffer, reinterpret_cast<void*>(get_tensor_buffer)});
+  slots->push_back({Py_bf_releasebuffer, reinterpret_cast<void*>(release_tensor_buffer)});
+}
+
+}  // namespace oneflow::python

@@ -1,0 +1,160 @@
+#include "call.h"
+
+#include "device.h"
+#include "dtype.h"
+#include "errors.h"
+#include "tensor.h"
+
+namespace oneflow::python {
+namespace {
+
+constexpr int kMaxResults = 8;
+
+// Below this many elements a kernel is about as fast as handing over the lock.
+constexpr int64_t kElementsWorthUnlocking = 8192;
+
+// Without tensors among the arguments the work is unknown, and may be large: rand(10000, 10000).
+bool is_long_work(const of_value* values, int count) {
+  int64_t elements = 0;
+  bool has_tensors = false;
+  for (int i = 0; i < count; ++i) {
+    if (values[i].kind == OF_VALUE_TENSOR) {
+      has_tensors = true;
+      elements += of_tensor_count(values[i].as.tensor);
+    } else if (values[i].kind == OF_VALUE_TENSOR_LIST) {
+      has_tensors = true;
+      for (int32_t k = 0; k < values[i].count; ++k) {
+        if (values[i].as.tensors[k] != nullptr) elements += of_tensor_count(values[i].as.tensors[k]);
+      }
+    }
+  }
+  return !has_tensors || elements >= kElementsWorthUnlocking;
+}
+
+bool call_runtime(const Overload& overload, const of_value* values, of_value* results) {
+  of_status status;
+  {
+    const int count = overload.parameters.count();
+    UnlockedScope unlocked(is_long_work(values, count));
+    status = of_call(overload.op, values, static_cast<size_t>(count), results,
+                     static_cast<size_t>(overload.record->result_count));
+  }
+  return check(status);
+}
+
+PyObject* wrap_list(const of_value& value) {
+  Ref tensors(PyTuple_New(value.count));
+  for (int32_t i = 0; tensors && i < value.count; ++i) {
+    PyObject* tensor = wrap(of_tensor_retain(value.as.tensors[i]));
+    if (tensor == nullptr) return nullptr;
+    PyTuple_SET_ITEM(tensors.get(), i, tensor);
+  }
+  return tensors.release();
+}
+
+PyObject* to_object(const of_value& value) {
+  switch (static_cast<of_value_kind>(value.kind)) {
+    case OF_VALUE_ABSENT:
+    case OF_VALUE_NONE:
+      return Py_NewRef(Py_None);
+    case OF_VALUE_BOOL:
+      return PyBool_FromLong(value.as.boolean);
+    case OF_VALUE_INT:
+      return PyLong_FromLongLong(value.as.integer);
+    case OF_VALUE_FLOAT:
+      return PyFloat_FromDouble(value.as.real);
+    case OF_VALUE_STRING:
+      return PyUnicode_DecodeUTF8(value.as.string, value.count, "replace");
+    case OF_VALUE_INT_LIST:
+      return tuple_of(value.as.integers, value.count);
+    case OF_VALUE_DTYPE:
+      return dtype_object(value.as.dtype);
+    case OF_VALUE_DEVICE:
+      return device_object(value.as.device);
+    case OF_VALUE_TENSOR:
+      return wrap(of_tensor_retain(value.as.tensor));
+    case OF_VALUE_TENSOR_LIST:
+      return wrap_list(value);
+  }
+  return raise(OF_INTERNAL_ERROR, "a result of unknown kind");
+}
+
+// Takes the value over. Single tensors are the common case and skip the retain and release of the rest.
+PyObject* take(of_value* value) {
+  if (value->kind == OF_VALUE_TENSOR) [[likely]]
+    return wrap(value->as.tensor);
+  PyObject* object = to_object(*value);
+  of_value_release(value);
+  return object;
+}
+
+PyObject* take_all(const Overload& overload, of_value* results) {
+  const int count = overload.record->result_count;
+  PyTypeObject* type = reinterpret_cast<PyTypeObject*>(overload.result_type);
+  Ref tuple(type != nullptr ? type->tp_alloc(type, count) : PyTuple_New(count));
+  for (int i = 0; i < count; ++i) {
+    PyObject* item = tuple ? take(&results[i]) : nullptr;
+    if (item == nullptr) {
+      for (; i < count; ++i) of_value_release(&results[i]);
+      return nullptr;
+    }
+    PyTuple_SET_ITEM(tuple.get(), i, item);
+  }
+  return tuple.release();
+}
+
+PyObject* raise_destination(const Overload& overload, const char* word, PyObject* found) {
+  return raise(OF_TYPE_MISMATCH, std::string(overload.parameters.function()) + ": out must be " + word + ", got " +
+                                     type_name(found));
+}
+
+PyObject* write_all(const Overload& overload, const of_value* values, PyObject* destination) {
+  const int count = overload.record->result_count;
+  of_value results[kMaxResults]{};
+  const std::string word = "tuple of " + std::to_string(count) + " Tensors";
+  if (!PyTuple_Check(destination) || PyTuple_GET_SIZE(destination) != count) {
+    return raise_destination(overload, word.c_str(), destination);
+  }
+  for (int i = 0; i < count; ++i) {
+    PyObject* item = PyTuple_GET_ITEM(destination, i);
+    if (!is_tensor(item)) return raise_destination(overload, word.c_str(), destination);
+    results[i].kind = OF_VALUE_TENSOR;
+    results[i].as.tensor = handle_of(item);
+  }
+  if (!call_runtime(overload, values, results)) return nullptr;
+  PyTypeObject* type = reinterpret_cast<PyTypeObject*>(overload.result_type);
+  Ref tuple(type != nullptr ? type->tp_alloc(type, count) : PyTuple_New(count));
+  for (int i = 0; tuple && i < count; ++i) {
+    PyTuple_SET_ITEM(tuple.get(), i, Py_NewRef(PyTuple_GET_ITEM(destination, i)));
+  }
+  return tuple.release();
+}
+
+}  // namespace
+
+PyObject* run_operator(const Overload& overload, const of_value* values, PyObject* destination) {
+  of_value result{};
+  if (destination != nullptr) {
+    result.kind = OF_VALUE_TENSOR;
+    result.as.tensor = handle_of(destination);
+  }
+  if (!call_runtime(overload, values, &result)) return nullptr;
+  return destination != nullptr ? Py_NewRef(destination) : take(&result);
+}
+
+PyObject* call_overload(const Overload& overload, const of_value* values, const Bound& bound, PyObject* destination) {
+  const OverloadRecord& record = *overload.record;
+  if (destination == Py_None) destination = nullptr;
+  if (record.result_count != 1) {
+    if (destination != nullptr) return write_all(overload, values, destination);
+    of_value results[kMaxResults]{};
+    return call_runtime(overload, values, results) ? take_all(overload, results) : nullptr;
+  }
+  if (destination != nullptr && !is_tensor(destination)) return raise_destination(overload, "Tensor", destination);
+  PyObject* result = run_operator(overload, values, destination);
+  if (result == nullptr || record.written < 0) return result;
+  Py_DECREF(result);
+  return Py_NewRef(bound.objects[record.written]);
+}
+
+}  // namespace oneflow::python

@@ -1,0 +1,16 @@
+// Running an operator of the runtime and turning its results into Python objects.
+#ifndef ONEFLOW_PYTHON_CALL_H_
+#define ONEFLOW_PYTHON_CALL_H_
+
+#include "arguments.h"
+#include "operators.h"
+
+namespace oneflow::python {
+
+// Calls the runtime with converted values. `destination` is what results are written to: a Tensor, a tuple of them for
+// several results, or NULL or None for fresh memory. `bound` are the objects that the values came from.
+PyObject* call_overload(const Overload& overload, const of_value* values, const Bound& bound, PyObject* destination);
+
+}  // namespace oneflow::python
+
+#endif  // ONEFLOW_PYTHON_CALL_H_

@@ -1,0 +1,253 @@
+// One Python object to one of the runtime's values.
+
+#include <cstring>
+
+#include "arguments.h"
+#include "device.h"
+#include "dtype.h"
+#include "tensor.h"
+
+namespace oneflow::python {
+
+ValueStore::~ValueStore() {
+  for (const TensorList& list : tensor_lists_) {
+    for (Py_ssize_t i = 0; i < list.count; ++i) of_tensor_release(list.items[i]);
+  }
+}
+
+int64_t* ValueStore::integers(Py_ssize_t count) {
+  if (count <= static_cast<Py_ssize_t>(inline_integers_.size()) - inline_used_) {
+    inline_used_ += count;
+    return inline_integers_.data() + inline_used_ - count;
+  }
+  return integer_lists_.emplace_back(std::make_unique<int64_t[]>(static_cast<size_t>(count))).get();
+}
+
+of_tensor* ValueStore::tensors(Py_ssize_t count) {
+  return tensor_lists_.emplace_back(TensorList{std::make_unique<of_tensor[]>(static_cast<size_t>(count)), count})
+      .items.get();
+}
+
+bool is_numpy_scalar(PyObject* object) {
+  static PyObject* scalar_type = nullptr;  // numpy.generic, once NumPy is loaded
+  if (scalar_type == nullptr) {
+    PyObject* modules = PyImport_GetModuleDict();
+    PyObject* numpy = modules != nullptr ? PyDict_GetItemString(modules, "numpy") : nullptr;
+    if (numpy == nullptr) return false;
+    scalar_type = PyObject_GetAttrString(numpy, "generic");
+    if (scalar_type == nullptr || !PyType_Check(scalar_type)) {  // half imported, or another module of that name
+      PyErr_Clear();
+      Py_CLEAR(scalar_type);
+      return false;
+    }
+  }
+  return PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(scalar_type)) != 0;
+}
+
+NumberMatch find_number(PyObject* object, of_value* value) {
+  if (PyFloat_Check(object)) {
+    value->kind = OF_VALUE_FLOAT;
+    value->as.real = PyFloat_AS_DOUBLE(object);
+    return NumberMatch::kFound;
+  }
+  if (PyBool_Check(object)) {
+    value->kind = OF_VALUE_BOOL;
+    value->as.boolean = object == Py_True;
+    return NumberMatch::kFound;
+  }
+  if (PyLong_Check(object)) {
+    int overflow = 0;
+    value->kind = OF_VALUE_INT;
+    value->as.integer = PyLong_AsLongLongAndOverflow(object, &overflow);
+    return overflow == 0 ? NumberMatch::kFound : NumberMatch::kTooLarge;
+  }
+  if (is_numpy_scalar(object)) {
+    Ref item(PyObject_CallMethod(object, "item", nullptr));
+    if (item && !is_numpy_scalar(item.get())) return find_number(item.get(), value);
+    PyErr_Clear();
+  }
+  return NumberMatch::kWrongType;
+}
+
+namespace {
+
+bool fail(Mismatch::Reason reason, PyObject* found, Mismatch* mismatch) {
+  mismatch->reason = reason;
+  mismatch->found = Ref::borrow(found);
+  return false;
+}
+
+bool wrong_type(PyObject* found, Mismatch* mismatch) { return fail(Mismatch::Reason::kWrongType, found, mismatch); }
+
+// Python's integers and those of other libraries (__index__); not bool, and not tensors: x.max(y) is about two tensors.
+bool convert_integer(PyObject* object, int64_t* result, Mismatch* mismatch) {
+  if (PyBool_Check(object) || is_tensor(object)) return wrong_type(object, mismatch);
+  Ref integer;
+  if (!PyLong_Check(object)) {
+    if (!PyIndex_Check(object)) return wrong_type(object, mismatch);
+    integer = Ref(PyNumber_Index(object));
+    if (!integer) {  // arrays have an __index__ that works for some of them only
+      if (PyErr_ExceptionMatches(PyExc_TypeError)) PyErr_Clear();
+      return wrong_type(object, mismatch);
+    }
+    object = integer.get();
+  }
+  int overflow = 0;
+  *result = PyLong_AsLongLongAndOverflow(object, &overflow);
+  return overflow == 0 || fail(Mismatch::Reason::kTooLarge, object, mismatch);
+}
+
+bool convert_tensor(PyObject* object, bool optional, of_tensor* result, Mismatch* mismatch) {
+  if (is_tensor(object)) {
+    *result = handle_of(object);
+    return true;
+  }
+  *result = nullptr;
+  return (optional && object == Py_None) || wrong_type(object, mismatch);
+}
+
+// `members` is a tuple, so that no code that conversions run can change it.
+bool convert_members(const ArgumentRecord& argument, PyObject* members, ValueStore* store, of_value* value,
+                     Mismatch* mismatch) {
+  const Py_ssize_t count = PyTuple_GET_SIZE(members);
+  value->count = static_cast<int32_t>(count);
+  const bool tensors = argument.kind == ArgumentKind::kTensor;
+  value->kind = tensors ? OF_VALUE_TENSOR_LIST : OF_VALUE_INT_LIST;
+  int64_t* integers = tensors ? nullptr : store->integers(count);
+  of_tensor* handles = tensors ? store->tensors(count) : nullptr;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* member = PyTuple_GET_ITEM(members, i);
+    if (tensors ? !convert_tensor(member, argument.optional_members, &handles[i], mismatch)
+                : !convert_integer(member, &integers[i], mismatch)) {
+      mismatch->member = i;
+      if (tensors) handles[i] = nullptr;
+      return false;
+    }
+    if (tensors && handles[i] != nullptr) of_tensor_retain(handles[i]);
+  }
+  if (tensors) {
+    value->as.tensors = handles;
+  } else {
+    value->as.integers = integers;
+  }
+  return true;
+}
+
+bool convert_list(const ArgumentRecord& argument, PyObject* object, ValueStore* store, of_value* value,
+                  Mismatch* mismatch) {
+  if (PyTuple_Check(object)) return convert_members(argument, object, store, value, mismatch);
+  if (PyList_Check(object)) {
+    Ref members(PyList_AsTuple(object));
+    return members && convert_members(argument, members.get(), store, value, mismatch);
+  }
+  Ref single(PyTuple_Pack(1, object));  // a list also takes a single member
+  if (!single) return false;
+  if (convert_members(argument, single.get(), store, value, mismatch)) return true;
+  mismatch->member = -1;
+  return false;
+}
+
+bool convert_string(PyObject* object, of_value* value, Mismatch* mismatch) {
+  if (!PyUnicode_Check(object)) return wrong_type(object, mismatch);
+  Py_ssize_t bytes = 0;
+  value->kind = OF_VALUE_STRING;
+  value->as.string = PyUnicode_AsUTF8AndSize(object, &bytes);
+  value->count = static_cast<int32_t>(bytes);
+  if (value->as.string != nullptr) return true;
+  PyErr_Clear();
+  return fail(Mismatch::Reason::kNoText, object, mismatch);
+}
+
+bool convert_number(PyObject* object, of_value* value, Mismatch* mismatch) {
+  switch (find_number(object, value)) {
+    case NumberMatch::kFound:
+      return true;
+    case NumberMatch::kTooLarge:
+      return fail(Mismatch::Reason::kTooLarge, object, mismatch);
+    case NumberMatch::kWrongType:
+      break;
+  }
+  return wrong_type(object, mismatch);
+}
+
+bool convert_real(PyObject* object, of_value* value, Mismatch* mismatch) {
+  if (!convert_number(object, value, mismatch)) return false;
+  if (value->kind == OF_VALUE_INT) value->as.real = static_cast<double>(value->as.integer);
+  if (value->kind == OF_VALUE_BOOL) value->as.real = value->as.boolean ? 1.0 : 0.0;
+  value->kind = OF_VALUE_FLOAT;
+  return true;
+}
+
+bool convert_bool(PyObject* object, of_value* value, Mismatch* mismatch) {
+  if (!PyBool_Check(object) && !is_numpy_scalar(object)) return wrong_type(object, mismatch);
+  return (find_number(object, value) == NumberMatch::kFound && value->kind == OF_VALUE_BOOL) ||
+         wrong_type(object, mismatch);
+}
+
+bool convert_dtype(PyObject* object, of_value* value, Mismatch* mismatch) {
+  value->kind = OF_VALUE_DTYPE;
+  switch (find_dtype(object, &value->as.dtype)) {
+    case DtypeMatch::kFound:
+      return true;
+    case DtypeMatch::kUnknown:
+      return fail(Mismatch::Reason::kUnknownDtype, object, mismatch);
+    case DtypeMatch::kOther:
+      break;
+  }
+  return wrong_type(object, mismatch);
+}
+
+bool convert_device(PyObject* object, of_value* value, Mismatch* mismatch) {
+  value->kind = OF_VALUE_DEVICE;
+  if (is_device(object)) {
+    value->as.device = device_of(object);
+    return true;
+  }
+  of_value name{};
+  if (!convert_string(object, &name, mismatch)) return false;
+  // An embedded zero would hide the rest of the name from the runtime.
+  if (strlen(name.as.string) != static_cast<size_t>(name.count)) return wrong_type(object, mismatch);
+  if (of_device_parse(name.as.string, &value->as.device) == OF_OK) return true;
+  mismatch->detail = of_last_error();
+  return fail(Mismatch::Reason::kUnknownDevice, object, mismatch);
+}
+
+}  // namespace
+
+bool convert(const ArgumentRecord& argument, PyObject* object, ValueStore* store, of_value* value, Mismatch* mismatch) {
+  if (argument.kind <= ArgumentKind::kOperand && !argument.is_list && is_tensor(object)) [[likely]] {
+    value->kind = OF_VALUE_TENSOR;
+    value->as.tensor = handle_of(object);
+    return true;
+  }
+  if (object == Py_None && argument.optional) {
+    value->kind = OF_VALUE_NONE;
+    return true;
+  }
+  if (argument.is_list) return convert_list(argument, object, store, value, mismatch);
+  switch (argument.kind) {
+    case ArgumentKind::kTensor:
+      break;
+    case ArgumentKind::kOperand:
+    case ArgumentKind::kNumber:
+      return convert_number(object, value, mismatch);
+    case ArgumentKind::kInt:
+      value->kind = OF_VALUE_INT;
+      return convert_integer(object, &value->as.integer, mismatch);
+    case ArgumentKind::kFloat:
+      return convert_real(object, value, mismatch);
+    case ArgumentKind::kBool:
+      return convert_bool(object, value, mismatch);
+    case ArgumentKind::kString:
+      return convert_string(object, value, mismatch);
+    case ArgumentKind::kDtype:
+      return convert_dtype(object, value, mismatch);
+    case ArgumentKind::kDevice:
+      return convert_device(object, value, mismatch);
+    case ArgumentKind::kObject:
+      return true;
+  }
+  return wrong_type(object, mismatch);
+}
+
+}  // namespace oneflow::python

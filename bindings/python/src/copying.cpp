@@ -1,0 +1,95 @@
+// copy, deepcopy and pickle.
+
+#include "arguments.h"
+#include "dtype.h"
+#include "device.h"
+#include "errors.h"
+#include "tensor.h"
+#include "tensor_parts.h"
+
+namespace oneflow::python {
+namespace {
+
+PyObject* copy(PyObject* self, PyObject*) {
+  of_index everything{};
+  everything.kind = OF_INDEX_ELLIPSIS;
+  of_tensor result = nullptr;
+  return check(of_tensor_index(handle_of(self), &everything, 1, &result)) ? wrap(result) : nullptr;
+}
+
+const ArgumentRecord kMemo[] = {{.name = "memo", .word = "dict", .kind = ArgumentKind::kObject, .required = false}};
+const Parameters kDeepcopyParameters("__deepcopy__", kMemo);
+
+PyObject* deepcopy(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  HandCall<1> call;
+  of_tensor result = nullptr;
+  if (!call.parse(kDeepcopyParameters, args, count, keywords) || !check(of_tensor_lazy_clone(handle_of(self), &result))) {
+    return nullptr;
+  }
+  return wrap(result);
+}
+
+PyObject* reduce(PyObject* self, PyObject*) {
+  const of_tensor handle = handle_of(self);
+  const of_dtype dtype = of_tensor_dtype(handle);
+  of_tensor_info info{};
+  info.struct_size = sizeof(info);
+  if (!check(of_tensor_get_info(handle, &info))) return nullptr;
+  Ref module(PyImport_ImportModule("oneflow_py._native"));
+  Ref rebuild(module ? PyObject_GetAttrString(module.get(), "_rebuild_tensor") : nullptr);
+  const Py_ssize_t size = info.count * static_cast<Py_ssize_t>(of_dtype_size(dtype));
+  Ref bytes(PyBytes_FromStringAndSize(nullptr, size));
+  Ref device(device_object(info.device));
+  if (!rebuild || !bytes || !device ||
+      !check(of_tensor_read(handle, PyBytes_AS_STRING(bytes.get()), static_cast<uint64_t>(size)))) {
+    return nullptr;
+  }
+  return Py_BuildValue("O(OsNO)", rebuild.get(), bytes.get(), of_dtype_name(dtype), tuple_of(info.sizes, info.rank),
+                       device.get());
+}
+
+const ArgumentRecord kRebuildArguments[] = {
+    {"data", "bytes", ArgumentKind::kObject},
+    {"dtype", "dtype", ArgumentKind::kDtype},
+    {.name = "size", .word = "tuple of ints", .kind = ArgumentKind::kInt, .is_list = true},
+    {"device", "device", ArgumentKind::kDevice},
+};
+const Parameters kRebuildParameters("_rebuild_tensor", kRebuildArguments);
+
+// What pickles call: everything is checked, because a file may have been tampered with.
+PyObject* rebuild(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  HandCall<4> call;
+  if (!call.parse(kRebuildParameters, args, count, keywords)) return nullptr;
+  PyObject* data = call.objects[0];
+  if (!PyBytes_Check(data)) return raise(OF_TYPE_MISMATCH, "_rebuild_tensor: data must be bytes, got " + type_name(data));
+  of_tensor_source source{};
+  source.struct_size = sizeof(source);
+  source.dtype = call.values[1].as.dtype;
+  source.device = call.values[3].as.device;
+  source.rank = call.values[2].count;
+  source.sizes = call.values[2].as.integers;
+  source.data = PyBytes_AS_STRING(data);
+  source.bytes = static_cast<uint64_t>(PyBytes_GET_SIZE(data));
+  of_tensor result = nullptr;
+  return check(of_tensor_create(&source, &result)) ? wrap(result) : nullptr;
+}
+
+}  // namespace
+
+std::vector<PyMethodDef> copying_methods() {
+  return {
+      {"__copy__", copy, METH_NOARGS, "__copy__($self)\n--\n\nA view of the whole tensor: copy.copy() shares memory."},
+      fast_method("__deepcopy__", deepcopy,
+                  "__deepcopy__($self, memo=None)\n--\n\nA tensor with the same elements in memory of its own."),
+      {"__reduce__", reduce, METH_NOARGS, "__reduce__($self)\n--\n\nPickles elements, shape, dtype and device."},
+  };
+}
+
+std::vector<PyMethodDef> copying_functions() {
+  return {
+      fast_method("_rebuild_tensor", rebuild,
+                  "_rebuild_tensor(data, dtype, size, device)\n--\n\nThe tensor of a pickle, from its row-major bytes."),
+  };
+}
+
+}  // namespace oneflow::python

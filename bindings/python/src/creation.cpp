@@ -1,0 +1,134 @@
+#include "creation.h"
+
+#include <iterator>
+#include <new>
+
+#include "arguments.h"
+#include "buffer.h"
+#include "dtype.h"
+#include "errors.h"
+#include "nested.h"
+#include "operators.h"
+#include "tensor.h"
+#include "tensor_parts.h"
+
+namespace oneflow::python {
+namespace {
+
+PyObject* from_nested(PyObject* data, const TensorRequest& request) {
+  NestedNumbers nested(request.function, request.name);
+  if (!nested.collect(data)) return nullptr;
+  of_dtype dtype = nested.dtype();
+  if (dtype == OF_DTYPE_COUNT) dtype = request.if_empty;
+  if (dtype == OF_DTYPE_COUNT) dtype = of_default_dtype();
+  if (request.dtype != nullptr) dtype = *request.dtype;
+  // C++ has no half-precision types: the runtime rounds from the widest one.
+  const bool half = dtype == OF_FLOAT16 || dtype == OF_BFLOAT16;
+  const of_dtype stored = half ? OF_FLOAT64 : dtype;
+  const size_t bytes = nested.numbers().size() * of_dtype_size(stored);
+  Ref memory(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bytes)));
+  if (!memory || !nested.store(stored, PyBytes_AS_STRING(memory.get()))) return nullptr;
+  of_tensor_source source{};
+  source.struct_size = sizeof(source);
+  source.dtype = stored;
+  source.rank = static_cast<int32_t>(nested.sizes().size());
+  source.sizes = nested.sizes().data();
+  source.data = PyBytes_AS_STRING(memory.get());
+  source.bytes = bytes;
+  of_tensor handle = nullptr;
+  if (!check(of_tensor_create(&source, &handle))) return nullptr;
+  Ref tensor(wrap(handle));
+  return tensor && half ? cast_tensor(tensor.get(), dtype).release() : tensor.release();
+}
+
+bool same(of_device a, of_device b) { return a.type == b.type && a.index == b.index; }
+
+// The tensor itself where it is on the device already, else a copy there.
+Ref on_device(Ref tensor, of_device device) {
+  of_tensor_info info{};
+  info.struct_size = sizeof(info);
+  if (!tensor || !check(of_tensor_get_info(handle_of(tensor.get()), &info))) return Ref();
+  if (same(info.device, device)) return tensor;
+  const of_value arguments[] = {
+      {.kind = OF_VALUE_INT_LIST, .count = info.rank, .as = {.integers = info.sizes}},
+      {.kind = OF_VALUE_DTYPE, .count = 0, .as = {.dtype = info.dtype}},
+      {.kind = OF_VALUE_DEVICE, .count = 0, .as = {.device = device}},
+  };
+  const of_value elements{.kind = OF_VALUE_TENSOR, .count = 0, .as = {.tensor = handle_of(tensor.get())}};
+  of_value result{};
+  if (!check(of_call(of_op_find("empty"), arguments, std::size(arguments), &result, 1))) return Ref();
+  Ref moved(wrap(result.as.tensor));
+  return moved && check(of_tensor_set_index(result.as.tensor, nullptr, 0, &elements)) ? std::move(moved) : Ref();
+}
+
+PyObject* copy_of(PyObject* tensor) {
+  of_tensor handle = nullptr;
+  return check(of_tensor_lazy_clone(handle_of(tensor), &handle)) ? wrap(handle) : nullptr;
+}
+
+bool is_plain_data(PyObject* data) {
+  return PyList_Check(data) || PyTuple_Check(data) || PyBytes_Check(data) || PyFloat_CheckExact(data) ||
+         PyLong_Check(data);
+}
+
+Ref create_on_host(PyObject* data, const TensorRequest& request) {
+  const bool array = !is_plain_data(data) && PyObject_CheckBuffer(data);
+  if (!is_tensor(data) && !array) return Ref(from_nested(data, request));
+  Ref tensor(is_tensor(data) ? copy_of(data) : tensor_from_buffer(data, request.function, request.name, true));
+  if (!tensor || request.dtype == nullptr || of_tensor_dtype(handle_of(tensor.get())) == *request.dtype) return tensor;
+  return cast_tensor(tensor.get(), *request.dtype);
+}
+
+const ArgumentRecord kTensorArguments[] = {
+    {"data", "nested lists of numbers", ArgumentKind::kObject},
+    {.name = "dtype", .word = "dtype", .kind = ArgumentKind::kDtype, .optional = true, .keyword_only = true, .required = false},
+    {.name = "device", .word = "device", .kind = ArgumentKind::kDevice, .optional = true, .keyword_only = true, .required = false},
+};
+const Parameters kTensorParameters("tensor", kTensorArguments);
+
+PyObject* tensor_function(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  HandCall<3> call;
+  if (!call.parse(kTensorParameters, args, count, keywords)) return nullptr;
+  TensorRequest request{.function = "tensor", .name = "data"};
+  if (call.values[1].kind == OF_VALUE_DTYPE) request.dtype = &call.values[1].as.dtype;
+  if (call.values[2].kind == OF_VALUE_DEVICE) request.device = &call.values[2].as.device;
+  return create_tensor(call.objects[0], request);
+}
+
+PyObject* is_tensor_function(PyObject*, PyObject* object) { return PyBool_FromLong(is_tensor(object)); }
+
+}  // namespace
+
+PyObject* create_tensor(PyObject* data, const TensorRequest& request) {
+  try {
+    Ref tensor = create_on_host(data, request);
+    if (is_tensor(data) && request.device == nullptr) return tensor.release();  // copies stay where they are
+    return on_device(std::move(tensor), request.device != nullptr ? *request.device : of_default_device()).release();
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
+  }
+}
+
+Ref cast_tensor(PyObject* tensor, of_dtype dtype) {
+  Ref object(dtype_object(dtype));
+  PyObject* args[] = {tensor, object.get()};
+  return Ref(call_function("cast", args));
+}
+
+std::vector<PyMethodDef> creation_functions() {
+  return {
+      fast_method("tensor", tensor_function,
+                  "tensor(data, *, dtype=None, device=None)\n--\n\n"
+                  "A new tensor from numbers, nested lists or tuples of numbers, NumPy arrays, or tensors.\n\n"
+                  "The data is always copied. Without `dtype`, integers give int64, fractions the default dtype, truth\n"
+                  "values bool, and arrays keep their own. Sequences whose members differ in length raise ShapeError,\n"
+                  "numbers that do not fit the dtype raise InvalidArgument.\n\n"
+                  "    >>> flow.tensor([[1, 2], [3, 4]])\n"
+                  "    tensor([[1, 2],\n"
+                  "            [3, 4]])"),
+      {"is_tensor", is_tensor_function, METH_O,
+       "is_tensor(object, /)\n--\n\nWhether the object is a oneflow tensor."},
+  };
+}
+
+}  // namespace oneflow::python

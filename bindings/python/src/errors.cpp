@@ -1,0 +1,63 @@
+#include "errors.h"
+
+#include <array>
+
+namespace oneflow::python {
+namespace {
+
+struct ErrorRecord {
+  of_status status;
+  PyObject** natural_base;  // what Python itself raises for such a mistake
+  const char* documentation;
+};
+
+const ErrorRecord kErrors[] = {
+    {OF_INVALID_ARGUMENT, &PyExc_ValueError, "A value outside of what the argument allows."},
+    {OF_TYPE_MISMATCH, &PyExc_TypeError, "An argument of the wrong type, missing, or unknown."},
+    {OF_SHAPE_ERROR, &PyExc_ValueError, "Shapes that do not fit each other or the operator."},
+    {OF_DTYPE_ERROR, &PyExc_TypeError, "An element type that the operator does not take."},
+    {OF_INDEX_OUT_OF_RANGE, &PyExc_IndexError, "A dimension or an element index that does not exist."},
+    {OF_DEVICE_ERROR, &PyExc_RuntimeError, "A device that is missing, mixed up or dead."},
+    {OF_OUT_OF_MEMORY, &PyExc_MemoryError, "The device has no memory left for a result."},
+    {OF_UNSUPPORTED, &PyExc_NotImplementedError, "A valid request that nothing here implements."},
+    {OF_COMMUNICATION_ERROR, &PyExc_RuntimeError, "Processes that could not exchange data."},
+    {OF_INTERNAL_ERROR, &PyExc_RuntimeError, "A mistake in oneflow itself."},
+};
+
+constexpr size_t kStatusCount = 11;
+std::array<PyObject*, kStatusCount> classes;  // by status; they live as long as the process
+
+bool add_error(PyObject* module, const ErrorRecord& record, PyObject* base) {
+  const char* name = of_status_name(record.status);
+  Ref bases(PyTuple_Pack(2, base, *record.natural_base));
+  if (!bases) return false;
+  PyObject* error = PyErr_NewExceptionWithDoc((std::string("oneflow_py.") + name).c_str(), record.documentation,
+                                              bases.get(), nullptr);
+  classes[record.status] = error;
+  return error != nullptr && PyModule_AddObjectRef(module, name, error) == 0;
+}
+
+}  // namespace
+
+bool add_errors(PyObject* module) {
+  Ref base(PyErr_NewExceptionWithDoc("oneflow_py.Error", "The base of every error that oneflow raises.",
+                                     PyExc_Exception, nullptr));
+  if (!base || PyModule_AddObjectRef(module, "Error", base.get()) != 0) return false;
+  classes[OF_OK] = base.get();  // the class of a status that this table does not know
+  for (const ErrorRecord& record : kErrors) {
+    if (!add_error(module, record, base.get())) return false;
+  }
+  base.release();
+  return true;
+}
+
+PyObject* raise(of_status status) { return raise(status, of_last_error()); }
+
+PyObject* raise(of_status status, std::string_view text) {
+  Ref message(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+  const size_t index = static_cast<size_t>(status) < kStatusCount ? static_cast<size_t>(status) : 0;
+  if (message) PyErr_SetObject(classes[index], message.get());
+  return nullptr;
+}
+
+}  // namespace oneflow::python

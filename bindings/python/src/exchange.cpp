@@ -1,0 +1,80 @@
+// NumPy in and out, without linking NumPy: arrays come and go through the buffer protocol.
+
+#include "arguments.h"
+#include "buffer.h"
+#include "errors.h"
+#include "tensor.h"
+#include "tensor_parts.h"
+
+namespace oneflow::python {
+namespace {
+
+// numpy.array(memoryview(self), dtype=dtype, copy=copy); `copy` as in NumPy 2: None copies only where it must.
+PyObject* to_numpy(PyObject* self, PyObject* dtype, PyObject* copy) {
+  const of_dtype own = of_tensor_dtype(handle_of(self));
+  if (own == OF_BFLOAT16) return raise(OF_DTYPE_ERROR, "numpy: NumPy has no bfloat16; cast to float32 first");
+  Ref numpy(PyImport_ImportModule("numpy"));
+  Ref view(numpy ? PyMemoryView_FromObject(self) : nullptr);
+  if (!view) return nullptr;
+  Ref array(PyObject_CallMethod(numpy.get(), "asarray", "O", view.get()));
+  if (!array || (dtype == Py_None && copy != Py_True)) return array.release();
+  Ref function(PyObject_GetAttrString(numpy.get(), "array"));
+  Ref args(PyTuple_Pack(1, array.get()));
+  Ref keywords(Py_BuildValue("{sOsO}", "dtype", dtype, "copy", copy));
+  return function && args && keywords ? PyObject_Call(function.get(), args.get(), keywords.get()) : nullptr;
+}
+
+PyObject* numpy(PyObject* self, PyObject*) { return to_numpy(self, Py_None, Py_None); }
+
+const ArgumentRecord kArrayArguments[] = {
+    {.name = "dtype", .word = "numpy.dtype", .kind = ArgumentKind::kObject, .required = false},
+    {.name = "copy", .word = "bool", .kind = ArgumentKind::kObject, .keyword_only = true, .required = false},
+};
+const Parameters kArrayParameters("__array__", kArrayArguments);
+
+PyObject* array(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  HandCall<2> call;
+  if (!call.parse(kArrayParameters, args, count, keywords)) return nullptr;
+  return to_numpy(self, call.objects[0] != nullptr ? call.objects[0] : Py_None,
+                  call.objects[1] != nullptr ? call.objects[1] : Py_None);
+}
+
+const ArgumentRecord kFromNumpyArguments[] = {{"array", "numpy.ndarray", ArgumentKind::kObject}};
+const Parameters kFromNumpyParameters("from_numpy", kFromNumpyArguments);
+
+PyObject* from_numpy(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  HandCall<1> call;
+  if (!call.parse(kFromNumpyParameters, args, count, keywords)) return nullptr;
+  PyObject* array = call.objects[0];
+  if (!PyObject_CheckBuffer(array)) {
+    return raise(OF_TYPE_MISMATCH,
+                 "from_numpy: array must be numpy.ndarray or another object with a buffer, got " + type_name(array));
+  }
+  return tensor_from_buffer(array, "from_numpy", "array", false);
+}
+
+}  // namespace
+
+std::vector<PyMethodDef> exchange_methods() {
+  return {
+      {"numpy", numpy, METH_NOARGS,
+       "numpy($self)\n--\n\n"
+       "A NumPy array over the same memory, which stays alive as long as the array does.\n\n"
+       "Raises DTypeError for bfloat16, which NumPy lacks."},
+      fast_method("__array__", array,
+                  "__array__($self, dtype=None, *, copy=None)\n--\n\nWhat numpy.asarray() calls; see numpy()."),
+  };
+}
+
+std::vector<PyMethodDef> exchange_functions() {
+  return {
+      fast_method("from_numpy", from_numpy,
+                  "from_numpy(array)\n--\n\n"
+                  "A tensor over the memory of a NumPy array, or of any object with a buffer. Nothing is copied: both see\n"
+                  "each other's writes, and the memory lives as long as either.\n\n"
+                  "A read-only array is copied by the first write to the tensor. Raises DTypeError for element types that\n"
+                  "oneflow lacks, InvalidArgument where elements are not aligned."),
+  };
+}
+
+}  // namespace oneflow::python

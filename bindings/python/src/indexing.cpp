@@ -1,0 +1,214 @@
+// x[...], x[...] = ..., len(x), iteration and `in`.
+
+#include <new>
+#include <vector>
+
+#include "arguments.h"
+#include "creation.h"
+#include "dtype.h"
+#include "errors.h"
+#include "operators.h"
+#include "tensor.h"
+#include "tensor_parts.h"
+
+namespace oneflow::python {
+namespace {
+
+// The parts of an index, and the tensors that were made for them.
+class Index {
+ public:
+  bool parse(PyObject* key) {
+    if (!PyTuple_Check(key)) return parse_part(key);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) {
+      if (!parse_part(PyTuple_GET_ITEM(key, i))) return false;
+    }
+    return true;
+  }
+
+  const of_index* parts() const { return parts_.data(); }
+  size_t count() const { return parts_.size(); }
+
+ private:
+  bool parse_part(PyObject* key);
+  bool parse_integer(PyObject* key);
+  bool parse_slice(PyObject* key);
+  bool parse_array(PyObject* key);
+
+  of_index& add(of_index_kind kind) {
+    parts_.push_back({});
+    parts_.back().kind = kind;
+    return parts_.back();
+  }
+
+  bool add_tensor(PyObject* tensor) {
+    tensors_.push_back(Ref::borrow(tensor));
+    add(OF_INDEX_TENSOR).tensor = handle_of(tensor);
+    return true;
+  }
+
+  std::vector<of_index> parts_;
+  std::vector<Ref> tensors_;
+};
+
+// An integer within a slice or on its own. Beyond 64 bits it is beyond every tensor too, and is clipped.
+bool to_integer(PyObject* object, int64_t* result) {
+  Ref integer(PyNumber_Index(object));
+  if (!integer) return false;
+  int overflow = 0;
+  *result = PyLong_AsLongLongAndOverflow(integer.get(), &overflow);
+  if (overflow != 0) *result = overflow < 0 ? INT64_MIN : INT64_MAX;
+  return true;
+}
+
+bool Index::parse_part(PyObject* key) {
+  if (PyLong_CheckExact(key)) return parse_integer(key);
+  if (PySlice_Check(key)) return parse_slice(key);
+  if (key == Py_Ellipsis || key == Py_None) {
+    add(key == Py_None ? OF_INDEX_NEW : OF_INDEX_ELLIPSIS);
+    return true;
+  }
+  if (PyBool_Check(key)) {
+    add(OF_INDEX_BOOL).start = key == Py_True;
+    return true;
+  }
+  if (is_tensor(key)) return add_tensor(key);
+  if (is_numpy_scalar(key)) {
+    of_value number{};
+    if (find_number(key, &number) == NumberMatch::kFound && number.kind == OF_VALUE_BOOL) {
+      add(OF_INDEX_BOOL).start = number.as.boolean;
+      return true;
+    }
+  }
+  const bool array = PyList_Check(key) || PyObject_CheckBuffer(key);
+  if (PyIndex_Check(key) && (!array || is_numpy_scalar(key))) return parse_integer(key);
+  if (array && !PyBytes_Check(key)) return parse_array(key);
+  raise(OF_TYPE_MISMATCH,
+        "index: part " + std::to_string(count()) +
+            " must be int, slice, None, ..., or a list or tensor of ints or bools, got " + type_name(key));
+  return false;
+}
+
+bool Index::parse_integer(PyObject* key) { return to_integer(key, &add(OF_INDEX_INT).start); }
+
+bool Index::parse_slice(PyObject* key) {
+  const PySliceObject* slice = reinterpret_cast<PySliceObject*>(key);
+  of_index part{};
+  part.kind = OF_INDEX_SLICE;
+  part.step = 1;
+  part.has_start = slice->start != Py_None;
+  part.has_stop = slice->stop != Py_None;
+  const struct {
+    PyObject* object;
+    int64_t* value;
+  } ends[] = {{slice->start, &part.start}, {slice->stop, &part.stop}, {slice->step, &part.step}};
+  for (const auto& end : ends) {
+    if (end.object == Py_None) continue;
+    if (!PyIndex_Check(end.object)) {
+      raise(OF_TYPE_MISMATCH, "index: slices must be of int or None, got " + type_name(end.object));
+      return false;
+    }
+    if (!to_integer(end.object, end.value)) return false;
+  }
+  parts_.push_back(part);
+  return true;
+}
+
+bool Index::parse_array(PyObject* key) {
+  Ref tensor(create_tensor(key, {.function = "index", .name = "list", .if_empty = OF_INT64}));
+  return tensor && add_tensor(tensor.get());
+}
+
+PyObject* get_parts(PyObject* self, const of_index* parts, size_t count) {
+  of_tensor result = nullptr;
+  return check(of_tensor_index(handle_of(self), parts, count, &result)) ? wrap(result) : nullptr;
+}
+
+PyObject* get(PyObject* self, PyObject* key) {
+  try {
+    Index index;
+    return index.parse(key) ? get_parts(self, index.parts(), index.count()) : nullptr;
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
+  }
+}
+
+// Numbers and tensors as they are; everything else becomes a tensor of the same element type.
+bool to_element_value(PyObject* self, PyObject* object, of_value* value, Ref* made) {
+  switch (find_number(object, value)) {
+    case NumberMatch::kFound:
+      return true;
+    case NumberMatch::kTooLarge:
+      raise(OF_INVALID_ARGUMENT, "index: value must fit into 64 bits, got a larger integer");
+      return false;
+    case NumberMatch::kWrongType:
+      break;
+  }
+  const of_dtype dtype = of_tensor_dtype(handle_of(self));
+  *made = is_tensor(object) ? Ref::borrow(object)
+                            : Ref(create_tensor(object, {.function = "index", .name = "value", .dtype = &dtype}));
+  if (!*made) return false;
+  value->kind = OF_VALUE_TENSOR;
+  value->as.tensor = handle_of(made->get());
+  return true;
+}
+
+int set(PyObject* self, PyObject* key, PyObject* object) {
+  if (object == nullptr) {
+    raise(OF_TYPE_MISMATCH, "index: elements of a tensor cannot be deleted");
+    return -1;
+  }
+  try {
+    Index index;
+    of_value value{};
+    Ref made;
+    if (!index.parse(key) || !to_element_value(self, object, &value, &made)) return -1;
+    return check(of_tensor_set_index(handle_of(self), index.parts(), index.count(), &value)) ? 0 : -1;
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+    return -1;
+  }
+}
+
+bool has_dimensions(PyObject* self, const char* function) {
+  if (of_tensor_rank(handle_of(self)) > 0) return true;
+  raise(OF_TYPE_MISMATCH, std::string(function) + ": input must have at least 1 dimension, got 0");
+  return false;
+}
+
+Py_ssize_t length(PyObject* self) { return has_dimensions(self, "len") ? of_tensor_sizes(handle_of(self))[0] : -1; }
+
+// What iteration calls. The end is announced by IndexError, which is made often: it needs no text of the runtime.
+PyObject* get_item(PyObject* self, Py_ssize_t position) {
+  if (of_tensor_rank(handle_of(self)) > 0 && position >= of_tensor_sizes(handle_of(self))[0]) {
+    PyErr_SetNone(PyExc_IndexError);
+    return nullptr;
+  }
+  of_index part{};
+  part.kind = OF_INDEX_INT;
+  part.start = position;
+  return get_parts(self, &part, 1);
+}
+
+PyObject* iterate(PyObject* self) { return has_dimensions(self, "iter") ? PySeqIter_New(self) : nullptr; }
+
+int contains(PyObject* self, PyObject* object) {
+  PyObject* args[] = {self, object};
+  Ref equal(call_function("eq", args));
+  PyObject* equal_args[] = {equal.get()};
+  Ref any(equal ? call_function("any", equal_args) : nullptr);
+  return any ? PyObject_IsTrue(any.get()) : -1;
+}
+
+}  // namespace
+
+void append_sequence_slots(std::vector<PyType_Slot>* slots) {
+  slots->push_back({Py_mp_subscript, reinterpret_cast<void*>(get)});
+  slots->push_back({Py_mp_ass_subscript, reinterpret_cast<void*>(set)});
+  slots->push_back({Py_mp_length, reinterpret_cast<void*>(length)});
+  slots->push_back({Py_sq_length, reinterpret_cast<void*>(length)});
+  slots->push_back({Py_sq_item, reinterpret_cast<void*>(get_item)});
+  slots->push_back({Py_sq_contains, reinterpret_cast<void*>(contains)});
+  slots->push_back({Py_tp_iter, reinterpret_cast<void*>(iterate)});
+}
+
+}  // namespace oneflow::python

@@ -1,0 +1,170 @@
+// Devices and their memory.
+
+#include <cstring>
+
+#include "arguments.h"
+#include "device.h"
+#include "errors.h"
+#include "tensor_parts.h"
+
+namespace oneflow::python {
+namespace {
+
+const ArgumentRecord kDevice[] = {
+    {.name = "device", .word = "device", .kind = ArgumentKind::kDevice, .optional = true, .required = false}};
+const Parameters kStatisticsParameters("memory_stats", kDevice);
+const Parameters kResetPeakParameters("reset_peak_memory_stats", kDevice);
+const Parameters kEmptyCacheParameters("empty_cache", kDevice);
+const Parameters kSynchronizeParameters("synchronize", kDevice);
+const Parameters kPropertiesParameters("device_properties", kDevice);
+
+// The device of a function with one optional argument for it.
+bool parse_device(const Parameters& parameters, PyObject* const* args, Py_ssize_t count, PyObject* keywords,
+                  of_device* device) {
+  HandCall<1> call;
+  if (!call.parse(parameters, args, count, keywords)) return false;
+  *device = call.values[0].kind == OF_VALUE_DEVICE ? call.values[0].as.device : of_default_device();
+  return true;
+}
+
+PyObject* done(of_status status) {
+  if (!check(status)) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* memory_stats(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  of_device device{};
+  of_memory_statistics statistics{};
+  statistics.struct_size = sizeof(statistics);
+  if (!parse_device(kStatisticsParameters, args, count, keywords, &device) ||
+      !check(of_get_memory_statistics(device, &statistics))) {
+    return nullptr;
+  }
+  return Py_BuildValue("{sKsKsKsKsK}", "in_use", static_cast<unsigned long long>(statistics.in_use), "peak_in_use",
+                       static_cast<unsigned long long>(statistics.peak_in_use), "cached",
+                       static_cast<unsigned long long>(statistics.cached), "limit",
+                       static_cast<unsigned long long>(statistics.limit), "tensors",
+                       static_cast<unsigned long long>(statistics.tensors));
+}
+
+PyObject* reset_peak_memory_stats(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  of_device device{};
+  return parse_device(kResetPeakParameters, args, count, keywords, &device) ? done(of_reset_peak_memory(device)) : nullptr;
+}
+
+PyObject* empty_cache(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  of_device device{};
+  return parse_device(kEmptyCacheParameters, args, count, keywords, &device) ? done(of_empty_cache(device)) : nullptr;
+}
+
+PyObject* synchronize(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  of_device device{};
+  if (!parse_device(kSynchronizeParameters, args, count, keywords, &device)) return nullptr;
+  of_status status;
+  {
+    UnlockedScope unlocked;
+    status = of_synchronize(device);
+  }
+  return done(status);
+}
+
+const ArgumentRecord kLimitArguments[] = {{"bytes", "int", ArgumentKind::kInt}, kDevice[0]};
+const Parameters kLimitParameters("set_memory_limit", kLimitArguments);
+
+PyObject* set_memory_limit(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  HandCall<2> call;
+  if (!call.parse(kLimitParameters, args, count, keywords)) return nullptr;
+  const int64_t bytes = call.values[0].as.integer;
+  if (bytes < 0) {
+    return raise(OF_INVALID_ARGUMENT, "set_memory_limit: bytes must not be negative, got " + std::to_string(bytes));
+  }
+  const bool given = call.values[1].kind == OF_VALUE_DEVICE;
+  return done(of_set_memory_limit(given ? call.values[1].as.device : of_default_device(), static_cast<uint64_t>(bytes)));
+}
+
+PyObject* devices(PyObject*, PyObject*) {
+  const size_t count = of_device_count();
+  Ref result(PyList_New(static_cast<Py_ssize_t>(count)));
+  for (size_t i = 0; result && i < count; ++i) {
+    PyObject* device = device_object(of_device_at(i));
+    if (device == nullptr) return nullptr;
+    PyList_SET_ITEM(result.get(), static_cast<Py_ssize_t>(i), device);
+  }
+  return result.release();
+}
+
+PyObject* device_properties(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  of_device device{};
+  of_device_properties properties{};
+  properties.struct_size = sizeof(properties);
+  if (!parse_device(kPropertiesParameters, args, count, keywords, &device) ||
+      !check(of_device_get_properties(device, &properties))) {
+    return nullptr;
+  }
+  Ref name(PyUnicode_DecodeUTF8(properties.name, static_cast<Py_ssize_t>(strnlen(properties.name, sizeof(properties.name))),
+                                "replace"));
+  return name ? Py_BuildValue("{sOsIsKsK}", "name", name.get(), "compute_units", properties.compute_units, "total_memory",
+                              static_cast<unsigned long long>(properties.total_memory), "free_memory",
+                              static_cast<unsigned long long>(properties.free_memory))
+              : nullptr;
+}
+
+PyObject* get_default_device(PyObject*, PyObject*) { return device_object(of_default_device()); }
+
+const ArgumentRecord kRequiredDevice[] = {{"device", "device", ArgumentKind::kDevice}};
+const Parameters kDefaultDeviceParameters("set_default_device", kRequiredDevice);
+
+PyObject* set_default_device(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  HandCall<1> call;
+  if (!call.parse(kDefaultDeviceParameters, args, count, keywords)) return nullptr;
+  return done(of_set_default_device(call.values[0].as.device));
+}
+
+const ArgumentRecord kPath[] = {{"path", "str or path", ArgumentKind::kObject}};
+const Parameters kLoadParameters("load_device", kPath);
+
+PyObject* load_device(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  HandCall<1> call;
+  if (!call.parse(kLoadParameters, args, count, keywords)) return nullptr;
+  PyObject* path = nullptr;
+  if (PyUnicode_FSConverter(call.objects[0], &path) == 0) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) return nullptr;
+    PyErr_Clear();
+    return raise(OF_TYPE_MISMATCH, "load_device: path must be str or path, got " + type_name(call.objects[0]));
+  }
+  Ref owned(path);
+  return done(of_load_device(PyBytes_AS_STRING(path)));
+}
+
+}  // namespace
+
+std::vector<PyMethodDef> memory_functions() {
+  return {
+      fast_method("memory_stats", memory_stats,
+                  "memory_stats(device=None)\n--\n\n"
+                  "Bytes in_use by live tensors, their peak_in_use, bytes cached for reuse, the limit (0: none), and the\n"
+                  "number of live tensors on all devices, as a dictionary."),
+      fast_method("reset_peak_memory_stats", reset_peak_memory_stats,
+                  "reset_peak_memory_stats(device=None)\n--\n\nStarts peak_in_use anew from what is in use."),
+      fast_method("empty_cache", empty_cache, "empty_cache(device=None)\n--\n\nGives the memory back that is kept for reuse."),
+      fast_method("set_memory_limit", set_memory_limit,
+                  "set_memory_limit(bytes, device=None)\n--\n\n"
+                  "Makes allocations beyond this many bytes in use raise OutOfMemory; 0 takes the limit away."),
+      fast_method("synchronize", synchronize,
+                  "synchronize(device=None)\n--\n\n"
+                  "Waits until all work of the device is done, and raises the first error of that work."),
+      {"devices", devices, METH_NOARGS, "devices()\n--\n\nAll devices that there are, as a list."},
+      fast_method("device_properties", device_properties,
+                  "device_properties(device=None)\n--\n\n"
+                  "The name, compute_units, total_memory and free_memory (bytes; 0 where unknown) of a device, as a\n"
+                  "dictionary."),
+      {"get_default_device", get_default_device, METH_NOARGS,
+       "get_default_device()\n--\n\nThe device of tensors that are made without one."},
+      fast_method("set_default_device", set_default_device,
+                  "set_default_device(device)\n--\n\nThe device of tensors that are made without one."),
+      fast_method("load_device", load_device,
+                  "load_device(path)\n--\n\nLoads a device plugin from a shared library; its devices join devices()."),
+  };
+}
+
+}  // namespace oneflow::python

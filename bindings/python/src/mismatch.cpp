@@ -1,0 +1,57 @@
+// The texts of arguments that do not fit. docs/architecture.md lists the forms that all front ends share.
+
+#include "arguments.h"
+#include "errors.h"
+
+namespace oneflow::python {
+namespace {
+
+std::string text_of(PyObject* object) {
+  Ref bytes(PyUnicode_AsEncodedString(object, "utf-8", "backslashreplace"));
+  if (bytes) return PyBytes_AS_STRING(bytes.get());
+  PyErr_Clear();
+  return "?";
+}
+
+std::string quoted(PyObject* object) { return "'" + text_of(object) + "'"; }
+
+}  // namespace
+
+PyObject* Mismatch::raise(const char* function) const {
+  if (PyErr_Occurred()) return nullptr;  // out of memory, or an exception from an object's own method
+  std::string text = std::string(function) + ": ";
+  std::string name = argument != nullptr ? argument->name : "";
+  std::string word = argument != nullptr ? argument->word : "";
+  if (member >= 0) {
+    name += "[" + std::to_string(member) + "]";
+    word = argument->kind == ArgumentKind::kTensor ? "Tensor" : "int";
+  }
+  switch (reason) {
+    case Reason::kTooMany:
+      text += "takes at most " + std::to_string(allowed) + " positional argument" + (allowed == 1 ? "" : "s") +
+              ", got " + std::to_string(given);
+      return python::raise(OF_TYPE_MISMATCH, text);
+    case Reason::kMissing:
+      return python::raise(OF_TYPE_MISMATCH, text + "missing argument " + name);
+    case Reason::kUnknown:
+      text += "unknown argument " + text_of(found.get());
+      if (!detail.empty()) text += "; did you mean " + detail + "?";
+      return python::raise(OF_TYPE_MISMATCH, text);
+    case Reason::kTwice:
+      return python::raise(OF_TYPE_MISMATCH, text + "argument " + name + " given twice");
+    case Reason::kWrongType:
+      return python::raise(OF_TYPE_MISMATCH, text + name + " must be " + word + ", got " + type_name(found.get()));
+    case Reason::kTooLarge:
+      return python::raise(OF_INVALID_ARGUMENT, text + name + " must fit into 64 bits, got a larger integer");
+    case Reason::kNoText:
+      return python::raise(OF_INVALID_ARGUMENT, text + name + " must be valid Unicode, got a lone surrogate");
+    case Reason::kUnknownDtype:
+      return python::raise(OF_INVALID_ARGUMENT,
+                           text + name + " must name an element type, got " + quoted(found.get()));
+    case Reason::kUnknownDevice:
+      return python::raise(OF_DEVICE_ERROR, text + detail);
+  }
+  return nullptr;
+}
+
+}  // namespace oneflow::python

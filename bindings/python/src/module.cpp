@@ -1,0 +1,79 @@
+// oneflow_py._native: everything that the package oneflow_py shows.
+
+#include <oneflow/oneflow.h>
+
+#include "device.h"
+#include "dtype.h"
+#include "errors.h"
+#include "operators.h"
+#include "tensor.h"
+#include "tensor_parts.h"
+
+namespace oneflow::python {
+namespace {
+
+// Out of memory: tensors may hang in reference cycles of Python's.
+bool collect_garbage(void*, uint64_t) {
+  LockedScope locked;
+  if (locked) PyGC_Collect();
+  return static_cast<bool>(locked);
+}
+
+bool add_functions(PyObject* module) {
+  static std::vector<PyMethodDef>* functions = nullptr;
+  if (functions == nullptr) {
+    functions = new std::vector<PyMethodDef>;
+    for (auto part : {creation_functions, exchange_functions, dlpack_functions, copying_functions, printing_functions,
+                      settings_functions, memory_functions}) {
+      for (const PyMethodDef& function : part()) functions->push_back(function);
+    }
+    functions->push_back({nullptr, nullptr, 0, nullptr});
+  }
+  return PyModule_AddFunctions(module, functions->data()) == 0;
+}
+
+// NumPy's operators leave an expression with a tensor to the tensor.
+bool add_array_priority() {
+  Ref priority(PyFloat_FromDouble(1000.0));
+  return priority &&
+         PyObject_SetAttrString(reinterpret_cast<PyObject*>(tensor_type), "__array_priority__", priority.get()) == 0;
+}
+
+int execute(PyObject* module) {
+  // Types, exceptions and tables are the process's: a second import would make tensors of two types.
+  static bool executed = false;
+  if (std::exchange(executed, true)) {
+    PyErr_SetString(PyExc_ImportError, "oneflow_py can be loaded once per process, and not into subinterpreters");
+    return -1;
+  }
+  if (!add_errors(module) || !add_dtypes(module) || !add_device_type(module) || !add_tensor_type(module) ||
+      !add_operators(module) || !add_functions(module) || !add_array_priority() ||
+      PyModule_AddStringConstant(module, "__version__", of_version()) != 0) {
+    return -1;
+  }
+  resolve_number_slots();
+  of_set_memory_pressure_callback(collect_garbage, nullptr);
+  return 0;
+}
+
+PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, reinterpret_cast<void*>(execute)},
+    {0, nullptr},
+};
+
+PyModuleDef definition = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "oneflow_py._native",
+    .m_doc = "The compiled part of oneflow_py.",
+    .m_size = 0,
+    .m_methods = nullptr,
+    .m_slots = slots,
+    .m_traverse = nullptr,
+    .m_clear = nullptr,
+    .m_free = nullptr,
+};
+
+}  // namespace
+}  // namespace oneflow::python
+
+PyMODINIT_FUNC PyInit__native() { return PyModuleDef_Init(&oneflow::python::definition); }

@@ -1,0 +1,151 @@
+// Python's own operators: + - * @ == ... , over the functions that names.yaml gives for them.
+
+#include <array>
+#include <cstring>
+
+#include "arguments.h"
+#include "operators.h"
+#include "tensor.h"
+#include "tensor_parts.h"
+
+namespace oneflow::python {
+namespace {
+
+enum class Slot : uint8_t {
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kTrueDivide,
+  kFloorDivide,
+  kRemainder,
+  kPower,
+  kMatrixMultiply,
+  kAnd,
+  kOr,
+  kXor,
+  kLeftShift,
+  kRightShift,
+  kNegative,
+  kAbsolute,
+  kInvert,
+  kLess,
+  kLessEqual,
+  kEqual,
+  kNotEqual,
+  kGreater,
+  kGreaterEqual,
+  kCount,
+};
+
+constexpr const char* kSlotNames[] = {
+    "__add__",    "__sub__",    "__mul__", "__truediv__", "__floordiv__", "__mod__", "__pow__", "__matmul__",
+    "__and__",    "__or__",     "__xor__", "__lshift__",  "__rshift__",   "__neg__", "__abs__", "__invert__",
+    "__lt__",     "__le__",     "__eq__",  "__ne__",      "__gt__",       "__ge__",
+};
+static_assert(std::size(kSlotNames) == static_cast<size_t>(Slot::kCount));
+
+// The first overload of each function; NULL where there is no such function.
+std::array<const Overload*, static_cast<size_t>(Slot::kCount)> overloads;
+
+const Overload* overload_of(Slot slot) { return overloads[static_cast<size_t>(slot)]; }
+
+// NotImplemented for operands of other types, so that Python asks the other operand and then raises its TypeError.
+PyObject* apply(Slot slot, std::span<PyObject* const> operands, PyObject* destination) {
+  const Overload* overload = overload_of(slot);
+  if (overload == nullptr) Py_RETURN_NOTIMPLEMENTED;
+  std::array<of_value, kMaxArguments> values;
+  ValueStore store;
+  const int count = overload->parameters.count();
+  for (int i = 0; i < count; ++i) {
+    values[i] = of_value{};
+    if (i >= static_cast<int>(operands.size())) continue;
+    Mismatch mismatch;
+    mismatch.argument = &overload->parameters[i];
+    if (!convert(*mismatch.argument, operands[i], &store, &values[i], &mismatch)) {
+      if (!PyErr_Occurred() && mismatch.reason == Mismatch::Reason::kWrongType) Py_RETURN_NOTIMPLEMENTED;
+      return mismatch.raise(overload->parameters.function());
+    }
+  }
+  return run_operator(*overload, values.data(), destination);
+}
+
+template <Slot slot>
+PyObject* unary(PyObject* a) {
+  PyObject* operands[] = {a};
+  return apply(slot, operands, nullptr);
+}
+
+template <Slot slot>
+PyObject* binary(PyObject* a, PyObject* b) {
+  PyObject* operands[] = {a, b};
+  return apply(slot, operands, nullptr);
+}
+
+template <Slot slot>
+PyObject* in_place(PyObject* a, PyObject* b) {
+  const Overload* overload = overload_of(slot);
+  if (overload == nullptr || !overload->record->has_in_place) Py_RETURN_NOTIMPLEMENTED;
+  PyObject* operands[] = {a, b};
+  return apply(slot, operands, a);
+}
+
+PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  return binary<Slot::kPower>(a, b);
+}
+
+PyObject* power_in_place(PyObject* a, PyObject* b, PyObject* modulus) {
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  return in_place<Slot::kPower>(a, b);
+}
+
+PyObject* positive(PyObject* a) { return Py_NewRef(a); }
+
+PyObject* compare(PyObject* a, PyObject* b, int operation) {
+  static_assert(Py_LT == 0 && Py_LE == 1 && Py_EQ == 2 && Py_NE == 3 && Py_GT == 4 && Py_GE == 5);
+  PyObject* operands[] = {a, b};
+  return apply(static_cast<Slot>(static_cast<int>(Slot::kLess) + operation), operands, nullptr);
+}
+
+template <Slot slot>
+void append_binary(std::vector<PyType_Slot>* slots, int id, int in_place_id) {
+  slots->push_back({id, reinterpret_cast<void*>(binary<slot>)});
+  slots->push_back({in_place_id, reinterpret_cast<void*>(in_place<slot>)});
+}
+
+}  // namespace
+
+void append_number_slots(std::vector<PyType_Slot>* slots) {
+  append_binary<Slot::kAdd>(slots, Py_nb_add, Py_nb_inplace_add);
+  append_binary<Slot::kSubtract>(slots, Py_nb_subtract, Py_nb_inplace_subtract);
+  append_binary<Slot::kMultiply>(slots, Py_nb_multiply, Py_nb_inplace_multiply);
+  append_binary<Slot::kTrueDivide>(slots, Py_nb_true_divide, Py_nb_inplace_true_divide);
+  append_binary<Slot::kFloorDivide>(slots, Py_nb_floor_divide, Py_nb_inplace_floor_divide);
+  append_binary<Slot::kRemainder>(slots, Py_nb_remainder, Py_nb_inplace_remainder);
+  append_binary<Slot::kMatrixMultiply>(slots, Py_nb_matrix_multiply, Py_nb_inplace_matrix_multiply);
+  append_binary<Slot::kAnd>(slots, Py_nb_and, Py_nb_inplace_and);
+  append_binary<Slot::kOr>(slots, Py_nb_or, Py_nb_inplace_or);
+  append_binary<Slot::kXor>(slots, Py_nb_xor, Py_nb_inplace_xor);
+  append_binary<Slot::kLeftShift>(slots, Py_nb_lshift, Py_nb_inplace_lshift);
+  append_binary<Slot::kRightShift>(slots, Py_nb_rshift, Py_nb_inplace_rshift);
+  const PyType_Slot others[] = {
+      {Py_nb_power, reinterpret_cast<void*>(power)},
+      {Py_nb_inplace_power, reinterpret_cast<void*>(power_in_place)},
+      {Py_nb_negative, reinterpret_cast<void*>(unary<Slot::kNegative>)},
+      {Py_nb_positive, reinterpret_cast<void*>(positive)},
+      {Py_nb_absolute, reinterpret_cast<void*>(unary<Slot::kAbsolute>)},
+      {Py_nb_invert, reinterpret_cast<void*>(unary<Slot::kInvert>)},
+      {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
+  };
+  slots->insert(slots->end(), std::begin(others), std::end(others));
+}
+
+void resolve_number_slots() {
+  for (const SlotRecord& record : slot_records) {
+    for (size_t i = 0; i < std::size(kSlotNames); ++i) {
+      if (strcmp(kSlotNames[i], record.slot) == 0) overloads[i] = &find_function(record.function)->overloads.front();
+    }
+  }
+}
+
+}  // namespace oneflow::python

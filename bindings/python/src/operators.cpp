@@ -1,0 +1,268 @@
+#include "operators.h"
+
+#include <structmember.h>
+
+#include <map>
+#include <memory>
+
+#include "call.h"
+#include "errors.h"
+#include "tensor.h"
+
+namespace oneflow::python {
+namespace {
+
+// How an operator object is called. A method's first argument is the tensor that it was looked up on.
+enum class Form : uint8_t { kFunction, kMethod, kInPlace };
+
+struct OperatorObject {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  const Function* function;
+  Form form;
+};
+
+PyTypeObject* function_type = nullptr;
+PyTypeObject* method_type = nullptr;
+std::map<std::string, std::unique_ptr<Function>, std::less<>> functions;  // by full name; as long as the process
+std::map<std::string, PyObject*, std::less<>> result_types;
+
+const OperatorObject& as_operator(PyObject* self) { return *reinterpret_cast<OperatorObject*>(self); }
+
+bool offers(const Overload& overload, Form form) {
+  if (form == Form::kInPlace) return overload.record->has_in_place;
+  return form == Form::kFunction || overload.record->receiver >= 0;
+}
+
+// The first overload whose arguments fit answers; when none does, the one that got furthest says why.
+PyObject* call(const Function& function, Form form, PyObject* const* args, Py_ssize_t positional, PyObject* keywords) {
+  Mismatch furthest;
+  furthest.progress = -1;
+  for (const Overload& overload : function.overloads) {
+    if (!offers(overload, form)) continue;
+    Mismatch mismatch;
+    Bound bound;
+    ValueStore store;
+    std::array<of_value, kMaxArguments> values;
+    if (overload.parameters.bind(form != Form::kFunction, args, positional, keywords, &bound, &mismatch) &&
+        overload.parameters.convert(bound, &store, values.data(), &mismatch)) {
+      PyObject* destination = form == Form::kInPlace ? bound.objects[overload.record->receiver] : bound.out;
+      return call_overload(overload, values.data(), bound, destination);
+    }
+    if (PyErr_Occurred()) return nullptr;
+    if (mismatch.progress > furthest.progress) furthest = std::move(mismatch);
+  }
+  return furthest.raise(function.record->name);
+}
+
+PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t flags, PyObject* keywords) {
+  const OperatorObject& object = as_operator(self);
+  return call(*object.function, object.form, args, PyVectorcall_NARGS(flags), keywords);
+}
+
+const char* name_of(const OperatorObject& object) {
+  return object.form == Form::kInPlace ? object.function->record->in_place : object.function->record->name;
+}
+
+PyObject* get_name(PyObject* self, void*) { return PyUnicode_FromString(name_of(as_operator(self))); }
+
+PyObject* get_qualified_name(PyObject* self, void*) {
+  const OperatorObject& object = as_operator(self);
+  return PyUnicode_FromFormat("%s%s", object.form == Form::kFunction ? "" : "Tensor.", name_of(object));
+}
+
+PyObject* get_module(PyObject* self, void*) {
+  const char* name = as_operator(self).function->record->module;
+  return PyUnicode_FromFormat("oneflow_py%s%s", *name != '\0' ? "." : "", name);
+}
+
+PyObject* get_documentation(PyObject* self, void*) {
+  const OperatorObject& object = as_operator(self);
+  const FunctionRecord& record = *object.function->record;
+  if (object.form != Form::kInPlace) return PyUnicode_FromString(record.documentation);
+  return PyUnicode_FromFormat("In-place form of %s(): writes the result to this tensor and returns it.\n\n%s", record.name,
+                              record.documentation);
+}
+
+PyObject* get_signature(PyObject* self, void*) {
+  const OperatorObject& object = as_operator(self);
+  const FunctionRecord& record = *object.function->record;
+  const char* texts[] = {record.signature, record.method_signature, record.in_place_signature};
+  return PyUnicode_FromString(texts[static_cast<int>(object.form)]);
+}
+
+PyObject* represent(PyObject* self) {
+  Ref module(get_module(self, nullptr));
+  Ref name(get_qualified_name(self, nullptr));
+  return module && name ? PyUnicode_FromFormat("<function %U.%U>", module.get(), name.get()) : nullptr;
+}
+
+PyObject* reduce(PyObject* self, PyObject*) {
+  if (as_operator(self).form == Form::kFunction) return get_name(self, nullptr);
+  Ref builtins(PyImport_ImportModule("builtins"));
+  Ref getattr(builtins ? PyObject_GetAttrString(builtins.get(), "getattr") : nullptr);
+  return getattr ? Py_BuildValue("O(Os)", getattr.get(), tensor_type, name_of(as_operator(self))) : nullptr;
+}
+
+// Functions do not bind when a class holds them, like Python's built-in ones.
+PyObject* get_function(PyObject* self, PyObject*, PyObject*) { return Py_NewRef(self); }
+
+PyObject* get_method(PyObject* self, PyObject* object, PyObject*) {
+  return object == nullptr ? Py_NewRef(self) : PyMethod_New(self, object);
+}
+
+PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(OperatorObject, vectorcall), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr},
+};
+
+PyGetSetDef attributes[] = {
+    {"__name__", get_name, nullptr, nullptr, nullptr},
+    {"__qualname__", get_qualified_name, nullptr, nullptr, nullptr},
+    {"__module__", get_module, nullptr, nullptr, nullptr},
+    {"__doc__", get_documentation, nullptr, nullptr, nullptr},
+    {"__text_signature__", get_signature, nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+PyMethodDef methods[] = {
+    {"__reduce__", reduce, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyType_Slot function_slots[] = {
+    {Py_tp_members, members},
+    {Py_tp_getset, attributes},
+    {Py_tp_methods, methods},
+    {Py_tp_repr, reinterpret_cast<void*>(represent)},
+    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    {Py_tp_descr_get, reinterpret_cast<void*>(get_function)},
+    {0, nullptr},
+};
+
+PyType_Slot method_slots[] = {
+    {Py_tp_members, members},
+    {Py_tp_getset, attributes},
+    {Py_tp_methods, methods},
+    {Py_tp_repr, reinterpret_cast<void*>(represent)},
+    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    {Py_tp_descr_get, reinterpret_cast<void*>(get_method)},
+    {0, nullptr},
+};
+
+constexpr unsigned kFlags =
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE;
+PyType_Spec function_spec = {"oneflow_py.Operator", sizeof(OperatorObject), 0, kFlags, function_slots};
+// The flag lets the interpreter call x.sum() without making a bound method first.
+PyType_Spec method_spec = {"oneflow_py.OperatorMethod", sizeof(OperatorObject), 0, kFlags | Py_TPFLAGS_METHOD_DESCRIPTOR,
+                           method_slots};
+
+Ref make_operator(const Function* function, Form form) {
+  OperatorObject* object = PyObject_New(OperatorObject, form == Form::kFunction ? function_type : method_type);
+  if (object != nullptr) {
+    object->vectorcall = vectorcall;
+    object->function = function;
+    object->form = form;
+  }
+  return Ref(reinterpret_cast<PyObject*>(object));
+}
+
+bool add_result_types(PyObject* module) {
+  Ref collections(PyImport_ImportModule("collections"));
+  if (!collections) return false;
+  for (const ResultTypeRecord& record : result_type_records) {
+    Ref type(PyObject_CallMethod(collections.get(), "namedtuple", "ss", record.name, record.fields));
+    Ref name(PyUnicode_FromString("oneflow_py"));
+    if (!type || !name || PyObject_SetAttrString(type.get(), "__module__", name.get()) != 0 ||
+        PyModule_AddObjectRef(module, record.name, type.get()) != 0) {
+      return false;
+    }
+    result_types[record.name] = type.release();
+  }
+  return true;
+}
+
+// The runtime's operators behind a record; raises where the two were not built from the same definitions.
+std::unique_ptr<Function> resolve(const FunctionRecord& record) {
+  auto function = std::make_unique<Function>(Function{&record, {}});
+  for (const OverloadRecord& overload : record.overloads) {
+    const of_op op = of_op_find(overload.op);
+    if (op == nullptr || overload.arguments.size() > kMaxArguments) {
+      PyErr_Format(PyExc_ImportError, "oneflow_py: liboneflow has no operator %s; were both built from the same definitions?",
+                   overload.op);
+      return nullptr;
+    }
+    const auto type = overload.result_type != nullptr ? result_types.find(overload.result_type) : result_types.end();
+    function->overloads.push_back({&overload, op,
+                                   Parameters(record.name, overload.arguments, overload.receiver, overload.has_out),
+                                   type != result_types.end() ? type->second : nullptr});
+  }
+  return function;
+}
+
+// The module "oneflow_py.<name>", made on first use, one level at a time.
+Ref namespace_module(PyObject* module, std::string_view name) {
+  if (name.empty()) return Ref::borrow(module);
+  const size_t dot = name.rfind('.');
+  const bool nested = dot != std::string_view::npos;
+  Ref parent = namespace_module(module, nested ? name.substr(0, dot) : std::string_view());
+  if (!parent) return parent;
+  const std::string full_name = "oneflow_py." + std::string(name);
+  Ref inner = Ref::borrow(PyImport_AddModule(full_name.c_str()));
+  const std::string own_name(nested ? name.substr(dot + 1) : name);
+  if (!inner || PyModule_AddObjectRef(parent.get(), own_name.c_str(), inner.get()) != 0) return Ref();
+  return inner;
+}
+
+bool add_function(PyObject* module, const FunctionRecord& record) {
+  std::unique_ptr<Function> function = resolve(record);
+  if (function == nullptr) return false;
+  Ref home = namespace_module(module, record.module);
+  Ref object = make_operator(function.get(), Form::kFunction);
+  if (!home || !object || PyModule_AddObjectRef(home.get(), record.name, object.get()) != 0) return false;
+  PyObject* tensors = reinterpret_cast<PyObject*>(tensor_type);
+  if (record.is_method) {
+    Ref method = make_operator(function.get(), Form::kMethod);
+    if (!method || PyObject_SetAttrString(tensors, record.name, method.get()) != 0) return false;
+  }
+  if (record.in_place != nullptr) {
+    Ref method = make_operator(function.get(), Form::kInPlace);
+    if (!method || PyObject_SetAttrString(tensors, record.in_place, method.get()) != 0) return false;
+  }
+  const std::string prefix = *record.module != '\0' ? std::string(record.module) + "." : "";
+  functions[prefix + record.name] = std::move(function);
+  return true;
+}
+
+PyTypeObject* add_type(PyObject* module, PyType_Spec* spec) {
+  return reinterpret_cast<PyTypeObject*>(PyType_FromModuleAndSpec(module, spec, nullptr));
+}
+
+}  // namespace
+
+const Function* find_function(std::string_view name) {
+  const auto found = functions.find(name);
+  return found != functions.end() ? found->second.get() : nullptr;
+}
+
+PyObject* call_function(const Function* function, std::span<PyObject* const> args) {
+  return call(*function, Form::kFunction, args.data(), static_cast<Py_ssize_t>(args.size()), nullptr);
+}
+
+PyObject* call_function(std::string_view name, std::span<PyObject* const> args) {
+  const Function* function = find_function(name);
+  if (function != nullptr) return call_function(function, args);
+  return raise(OF_UNSUPPORTED, "this build of oneflow has no operator " + std::string(name));
+}
+
+bool add_operators(PyObject* module) {
+  function_type = add_type(module, &function_spec);
+  method_type = add_type(module, &method_spec);
+  if (function_type == nullptr || method_type == nullptr || !add_result_types(module)) return false;
+  for (const FunctionRecord& record : function_records) {
+    if (!add_function(module, record)) return false;
+  }
+  return true;
+}
+
+}  // namespace oneflow::python

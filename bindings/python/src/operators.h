@@ -1,0 +1,43 @@
+// The generated functions and methods: callable objects over the tables of function_table.h.
+#ifndef ONEFLOW_PYTHON_OPERATORS_H_
+#define ONEFLOW_PYTHON_OPERATORS_H_
+
+#include <oneflow/oneflow.h>
+
+#include <string_view>
+#include <vector>
+
+#include "arguments.h"
+#include "function_table.h"
+#include "objects.h"
+
+namespace oneflow::python {
+
+// A record of the table, looked up in the runtime.
+struct Overload {
+  const OverloadRecord* record;
+  of_op op;
+  Parameters parameters;
+  PyObject* result_type;  // the class of the named tuple, or NULL
+};
+
+struct Function {
+  const FunctionRecord* record;
+  std::vector<Overload> overloads;
+};
+
+// The function of that name; NULL when there is none.
+const Function* find_function(std::string_view name);
+
+// Calls a function by position, with objects that may be NULL for "the default". Raises like any call.
+PyObject* call_function(const Function* function, std::span<PyObject* const> args);
+PyObject* call_function(std::string_view name, std::span<PyObject* const> args);
+
+// Runs an operator with one result on converted values. `destination` is the Tensor to write to, or NULL.
+PyObject* run_operator(const Overload& overload, const of_value* values, PyObject* destination);
+
+bool add_operators(PyObject* module);
+
+}  // namespace oneflow::python
+
+#endif  // ONEFLOW_PYTHON_OPERATORS_H_

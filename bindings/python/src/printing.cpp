@@ -1,0 +1,113 @@
+// repr() and how it looks.
+
+#include <cstring>
+#include <string>
+
+#include "arguments.h"
+#include "device.h"
+#include "dtype.h"
+#include "errors.h"
+#include "tensor.h"
+#include "tensor_parts.h"
+
+namespace oneflow::python {
+namespace {
+
+constexpr char kOpening[] = "tensor(";
+
+of_format_options options{.struct_size = sizeof(of_format_options),
+                          .precision = 4,
+                          .threshold = 1000,
+                          .edge_items = 3,
+                          .line_width = 80,
+                          .indent = sizeof(kOpening) - 1};
+
+// The dtype where the numbers do not show it, the shape where there are none, the device where it is not the default.
+std::string notes_of(const of_tensor_info& info) {
+  std::string notes;
+  if (info.count == 0 && info.rank > 1) {
+    notes += ", size=(";
+    for (int32_t i = 0; i < info.rank; ++i) notes += (i > 0 ? ", " : "") + std::to_string(info.sizes[i]);
+    notes += ")";
+  }
+  const bool natural = info.dtype == of_default_dtype() || info.dtype == OF_INT64 || info.dtype == OF_BOOL;
+  if (!natural || (info.count == 0 && info.dtype != of_default_dtype())) {
+    notes += std::string(", dtype=") + of_dtype_name(info.dtype);
+  }
+  const of_device usual = of_default_device();
+  if (info.device.type != usual.type || info.device.index != usual.index) {
+    char name[64];
+    notes += std::string(", device='") + of_device_name(info.device, name) + "'";
+  }
+  return notes;
+}
+
+PyObject* represent(PyObject* self) {
+  of_tensor_info info{};
+  info.struct_size = sizeof(info);
+  char* body = nullptr;
+  if (!check(of_tensor_get_info(handle_of(self), &info)) ||
+      !check(of_tensor_format(handle_of(self), &options, &body))) {
+    return nullptr;
+  }
+  std::string text = std::string(kOpening) + body;
+  of_free(body);
+  std::string notes = notes_of(info);
+  const size_t last_line = text.size() - (text.rfind('\n') + 1);
+  if (!notes.empty() && last_line + notes.size() + 1 > static_cast<size_t>(options.line_width)) {
+    notes = ",\n" + std::string(static_cast<size_t>(options.indent), ' ') + notes.substr(2);
+  }
+  text += notes + ")";
+  return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
+}
+
+const ArgumentRecord kOptionArguments[] = {
+    {.name = "precision", .word = "int", .kind = ArgumentKind::kInt, .optional = true, .keyword_only = true, .required = false},
+    {.name = "threshold", .word = "int", .kind = ArgumentKind::kInt, .optional = true, .keyword_only = true, .required = false},
+    {.name = "edgeitems", .word = "int", .kind = ArgumentKind::kInt, .optional = true, .keyword_only = true, .required = false},
+    {.name = "linewidth", .word = "int", .kind = ArgumentKind::kInt, .optional = true, .keyword_only = true, .required = false},
+};
+const Parameters kOptionParameters("set_printoptions", kOptionArguments);
+
+PyObject* set_printoptions(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  HandCall<4> call;
+  if (!call.parse(kOptionParameters, args, count, keywords)) return nullptr;
+  of_format_options changed = options;
+  const struct {
+    int32_t* value;
+    int32_t lowest, highest;
+  } places[] = {{&changed.precision, 0, 17},
+                {&changed.threshold, 0, INT32_MAX},
+                {&changed.edge_items, 1, INT32_MAX / 2},
+                {&changed.line_width, 20, 1 << 20}};
+  for (size_t i = 0; i < std::size(places); ++i) {
+    if (call.values[i].kind != OF_VALUE_INT) continue;
+    const int64_t value = call.values[i].as.integer;
+    if (value < places[i].lowest || value > places[i].highest) {
+      return raise(OF_INVALID_ARGUMENT, std::string("set_printoptions: ") + kOptionArguments[i].name +
+                                            " must be between " + std::to_string(places[i].lowest) + " and " +
+                                            std::to_string(places[i].highest) + ", got " + std::to_string(value));
+    }
+    *places[i].value = static_cast<int32_t>(value);
+  }
+  options = changed;
+  Py_RETURN_NONE;
+}
+
+}  // namespace
+
+void append_printing_slots(std::vector<PyType_Slot>* slots) {
+  slots->push_back({Py_tp_repr, reinterpret_cast<void*>(represent)});
+}
+
+std::vector<PyMethodDef> printing_functions() {
+  return {
+      fast_method("set_printoptions", set_printoptions,
+                  "set_printoptions(*, precision=None, threshold=None, edgeitems=None, linewidth=None)\n--\n\n"
+                  "How tensors print: digits behind the point (4), the number of elements above which the middle is left\n"
+                  "out (1000), how many stay at each end (3), and the width of a line in columns (80). None keeps a\n"
+                  "setting as it is."),
+  };
+}
+
+}  // namespace oneflow::python

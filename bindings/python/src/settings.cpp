@@ -1,0 +1,189 @@
+// Random numbers, default types, threads, determinism.
+
+#include "arguments.h"
+#include "dtype.h"
+#include "errors.h"
+#include "operators.h"
+#include "tensor_parts.h"
+
+namespace oneflow::python {
+namespace {
+
+// Seeds are 64 bits, written as a signed or an unsigned integer.
+bool to_seed(PyObject* object, const char* function, uint64_t* seed) {
+  Ref integer(PyIndex_Check(object) && !PyBool_Check(object) ? PyNumber_Index(object) : nullptr);
+  if (!integer) {
+    PyErr_Clear();
+    raise(OF_TYPE_MISMATCH, std::string(function) + ": seed must be int, got " + type_name(object));
+    return false;
+  }
+  int overflow = 0;
+  *seed = static_cast<uint64_t>(PyLong_AsLongLongAndOverflow(integer.get(), &overflow));
+  if (overflow == 0) return true;
+  *seed = PyLong_AsUnsignedLongLong(integer.get());
+  if (!PyErr_Occurred()) return true;
+  PyErr_Clear();
+  raise(OF_INVALID_ARGUMENT, std::string(function) + ": seed must fit into 64 bits, got a larger integer");
+  return false;
+}
+
+const ArgumentRecord kSeed[] = {{"seed", "int", ArgumentKind::kObject}};
+const Parameters kSeedParameters("manual_seed", kSeed);
+
+PyObject* manual_seed(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  HandCall<1> call;
+  uint64_t seed = 0;
+  if (!call.parse(kSeedParameters, args, count, keywords) || !to_seed(call.objects[0], "manual_seed", &seed)) {
+    return nullptr;
+  }
+  of_manual_seed(seed);
+  Py_RETURN_NONE;
+}
+
+PyObject* initial_seed(PyObject*, PyObject*) { return PyLong_FromUnsignedLongLong(of_initial_seed()); }
+
+PyObject* get_rng_state(PyObject*, PyObject*) {
+  uint64_t seed = 0, offset = 0;
+  of_get_random_state(&seed, &offset);
+  return Py_BuildValue("(KK)", static_cast<unsigned long long>(seed), static_cast<unsigned long long>(offset));
+}
+
+const ArgumentRecord kState[] = {{"state", "tuple of two ints", ArgumentKind::kObject}};
+const Parameters kStateParameters("set_rng_state", kState);
+
+PyObject* set_rng_state(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  HandCall<1> call;
+  if (!call.parse(kStateParameters, args, count, keywords)) return nullptr;
+  PyObject* state = call.objects[0];
+  if (!PyTuple_Check(state) || PyTuple_GET_SIZE(state) != 2) {
+    return raise(OF_TYPE_MISMATCH, "set_rng_state: state must be what get_rng_state() gave, got " + type_name(state));
+  }
+  uint64_t seed = 0, offset = 0;
+  if (!to_seed(PyTuple_GET_ITEM(state, 0), "set_rng_state", &seed) ||
+      !to_seed(PyTuple_GET_ITEM(state, 1), "set_rng_state", &offset)) {
+    return nullptr;
+  }
+  of_set_random_state(seed, offset);
+  Py_RETURN_NONE;
+}
+
+const ArgumentRecord kDtype[] = {{"dtype", "dtype", ArgumentKind::kDtype}};
+const Parameters kDefaultDtypeParameters("set_default_dtype", kDtype);
+
+PyObject* set_default_dtype(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  HandCall<1> call;
+  if (!call.parse(kDefaultDtypeParameters, args, count, keywords)) return nullptr;
+  if (!check(of_set_default_dtype(call.values[0].as.dtype))) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* get_default_dtype(PyObject*, PyObject*) { return dtype_object(of_default_dtype()); }
+
+const ArgumentRecord kTwoDtypes[] = {{"type1", "dtype", ArgumentKind::kDtype}, {"type2", "dtype", ArgumentKind::kDtype}};
+const Parameters kPromoteParameters("promote_types", kTwoDtypes);
+
+PyObject* promote_types(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  HandCall<2> call;
+  if (!call.parse(kPromoteParameters, args, count, keywords)) return nullptr;
+  return dtype_object(of_promote_types(call.values[0].as.dtype, call.values[1].as.dtype));
+}
+
+PyObject* set_option(const char* option, int64_t value) {
+  if (!check(of_set_option(option, value))) return nullptr;
+  Py_RETURN_NONE;
+}
+
+bool get_option(const char* option, int64_t* value) { return check(of_get_option(option, value)); }
+
+const ArgumentRecord kThreads[] = {{"threads", "int", ArgumentKind::kInt}};
+const Parameters kThreadsParameters("set_num_threads", kThreads);
+
+PyObject* set_num_threads(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  HandCall<1> call;
+  if (!call.parse(kThreadsParameters, args, count, keywords)) return nullptr;
+  return set_option("num_threads", call.values[0].as.integer);
+}
+
+PyObject* get_num_threads(PyObject*, PyObject*) {
+  int64_t value = 0;
+  return get_option("num_threads", &value) ? PyLong_FromLongLong(value) : nullptr;
+}
+
+const ArgumentRecord kMode[] = {{"mode", "bool", ArgumentKind::kBool}};
+const Parameters kDeterministicParameters("set_deterministic", kMode);
+const Parameters kFallbackParameters("set_fallback_is_error", kMode);
+
+PyObject* set_deterministic(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  HandCall<1> call;
+  if (!call.parse(kDeterministicParameters, args, count, keywords)) return nullptr;
+  return set_option("deterministic", call.values[0].as.boolean);
+}
+
+PyObject* is_deterministic(PyObject*, PyObject*) {
+  int64_t value = 0;
+  return get_option("deterministic", &value) ? PyBool_FromLong(value != 0) : nullptr;
+}
+
+PyObject* set_fallback_is_error(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  HandCall<1> call;
+  if (!call.parse(kFallbackParameters, args, count, keywords)) return nullptr;
+  return set_option("fallback_is_error", call.values[0].as.boolean);
+}
+
+PyObject* fallbacks(PyObject*, PyObject*) {
+  Ref result(PyDict_New());
+  for (size_t i = 0; result && i < of_fallback_count(); ++i) {
+    of_op op = nullptr;
+    uint64_t calls = 0;
+    of_op_info info{};
+    info.struct_size = sizeof(info);
+    if (!check(of_fallback_at(i, &op, &calls)) || !check(of_op_get_info(op, &info))) return nullptr;
+    Ref number(PyLong_FromUnsignedLongLong(calls));
+    if (!number || PyDict_SetItemString(result.get(), info.name, number.get()) != 0) return nullptr;
+  }
+  return result.release();
+}
+
+PyObject* reset_fallbacks(PyObject*, PyObject*) {
+  of_reset_fallbacks();
+  Py_RETURN_NONE;
+}
+
+}  // namespace
+
+std::vector<PyMethodDef> settings_functions() {
+  return {
+      fast_method("manual_seed", manual_seed,
+                  "manual_seed(seed)\n--\n\n"
+                  "Starts the sequence of random numbers anew. The same seed gives the same numbers on every device and in\n"
+                  "every language."),
+      {"initial_seed", initial_seed, METH_NOARGS, "initial_seed()\n--\n\nThe seed that the random numbers started from."},
+      {"get_rng_state", get_rng_state, METH_NOARGS,
+       "get_rng_state()\n--\n\nThe state of the random numbers: the seed, and how many were drawn."},
+      fast_method("set_rng_state", set_rng_state,
+                  "set_rng_state(state)\n--\n\nGoes back to what get_rng_state() gave: the same numbers follow again."),
+      fast_method("set_default_dtype", set_default_dtype,
+                  "set_default_dtype(dtype)\n--\n\n"
+                  "The floating-point type of tensors that are made without a dtype. It is float32 at first."),
+      {"get_default_dtype", get_default_dtype, METH_NOARGS,
+       "get_default_dtype()\n--\n\nThe floating-point type of tensors that are made without a dtype."},
+      fast_method("promote_types", promote_types,
+                  "promote_types(type1, type2)\n--\n\nThe dtype of a result of operands of these two."),
+      fast_method("set_num_threads", set_num_threads,
+                  "set_num_threads(threads)\n--\n\nHow many threads the kernels of the host may use."),
+      {"get_num_threads", get_num_threads, METH_NOARGS,
+       "get_num_threads()\n--\n\nHow many threads the kernels of the host may use."},
+      fast_method("set_deterministic", set_deterministic,
+                  "set_deterministic(mode)\n--\n\nWhether only kernels may run whose results repeat bit for bit."),
+      {"is_deterministic", is_deterministic, METH_NOARGS,
+       "is_deterministic()\n--\n\nWhether only kernels may run whose results repeat bit for bit."},
+      fast_method("set_fallback_is_error", set_fallback_is_error,
+                  "set_fallback_is_error(mode)\n--\n\n"
+                  "Whether an operator that its device lacks raises Unsupported instead of running on the host."),
+      {"fallbacks", fallbacks, METH_NOARGS,
+       "fallbacks()\n--\n\nOperators that ran on the host because their device lacks them, with how often."},
+      {"reset_fallbacks", reset_fallbacks, METH_NOARGS, "reset_fallbacks()\n--\n\nForgets what fallbacks() lists."},
+  };
+}
+
+}  // namespace oneflow::python

@@ -1,0 +1,98 @@
+#include "tensor.h"
+
+#include <structmember.h>
+
+#include <cstddef>
+#include <iterator>
+
+#include "tensor_parts.h"
+
+namespace oneflow::python {
+
+PyTypeObject* tensor_type = nullptr;
+
+namespace {
+
+// Freed objects are kept for the next result. The lock protects the list.
+constexpr int kFreeListSize = 256;
+TensorObject* free_list[kFreeListSize];
+int free_count = 0;
+
+void deallocate(PyObject* self) {
+  TensorObject* object = reinterpret_cast<TensorObject*>(self);
+  PyTypeObject* type = Py_TYPE(self);
+  if (object->weak_references != nullptr) PyObject_ClearWeakRefs(self);
+  of_tensor_release(object->handle);
+  if (free_count < kFreeListSize) {
+    free_list[free_count++] = object;
+  } else {
+    PyObject_Free(self);
+  }
+  Py_DECREF(type);
+}
+
+// Identity, because == gives a tensor.
+Py_hash_t hash(PyObject* self) { return PyBaseObject_Type.tp_hash(self); }
+
+PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weak_references), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr},
+};
+
+const char kDocumentation[] =
+    "An array of numbers of one type, with any number of dimensions.\n\n"
+    "Tensors come from oneflow_py.tensor(), from_numpy(), from_dlpack(), and from every operator. Operators are\n"
+    "functions of the module and methods of the tensor alike. Views share memory with the tensor that they come\n"
+    "from. A tensor is equal to nothing as a whole: == compares element by element, and hashing goes by identity.";
+
+// The methods of all parts, in one array that lives as long as the type.
+std::vector<PyMethodDef>* all_methods() {
+  auto* methods = new std::vector<PyMethodDef>;
+  for (auto part : {attribute_methods, value_methods, exchange_methods, dlpack_methods, copying_methods}) {
+    for (const PyMethodDef& method : part()) methods->push_back(method);
+  }
+  methods->push_back({nullptr, nullptr, 0, nullptr});
+  return methods;
+}
+
+}  // namespace
+
+PyObject* wrap(of_tensor handle) {
+  TensorObject* object;
+  if (free_count > 0) [[likely]] {
+    object = free_list[--free_count];
+    PyObject_Init(reinterpret_cast<PyObject*>(object), tensor_type);
+  } else {
+    object = PyObject_New(TensorObject, tensor_type);
+    if (object == nullptr) {
+      of_tensor_release(handle);
+      return nullptr;
+    }
+  }
+  object->handle = handle;
+  object->weak_references = nullptr;
+  return reinterpret_cast<PyObject*>(object);
+}
+
+bool add_tensor_type(PyObject* module) {
+  static std::vector<PyMethodDef>* methods = all_methods();
+  std::vector<PyType_Slot> slots = {
+      {Py_tp_doc, const_cast<char*>(kDocumentation)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
+      {Py_tp_hash, reinterpret_cast<void*>(hash)},
+      {Py_tp_members, members},
+      {Py_tp_getset, tensor_attributes},
+      {Py_tp_methods, methods->data()},
+  };
+  for (auto append :
+       {append_number_slots, append_value_slots, append_sequence_slots, append_buffer_slots, append_printing_slots}) {
+    append(&slots);
+  }
+  slots.push_back({0, nullptr});
+  PyType_Spec spec = {"oneflow_py.Tensor", sizeof(TensorObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
+  tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromModuleAndSpec(module, &spec, nullptr));
+  return tensor_type != nullptr && PyModule_AddType(module, tensor_type) == 0;
+}
+
+}  // namespace oneflow::python

@@ -1,0 +1,29 @@
+// The Tensor type: a Python object that owns one handle of the runtime.
+#ifndef ONEFLOW_PYTHON_TENSOR_H_
+#define ONEFLOW_PYTHON_TENSOR_H_
+
+#include <oneflow/oneflow.h>
+
+#include "objects.h"
+
+namespace oneflow::python {
+
+struct TensorObject {
+  PyObject_HEAD
+  of_tensor handle;
+  PyObject* weak_references;
+};
+
+extern PyTypeObject* tensor_type;
+
+inline bool is_tensor(PyObject* object) { return Py_TYPE(object) == tensor_type; }
+inline of_tensor handle_of(PyObject* tensor) { return reinterpret_cast<TensorObject*>(tensor)->handle; }
+
+// A new Tensor around a handle, which it takes over (also when it fails).
+PyObject* wrap(of_tensor handle);
+
+bool add_tensor_type(PyObject* module);
+
+}  // namespace oneflow::python
+
+#endif  // ONEFLOW_PYTHON_TENSOR_H_

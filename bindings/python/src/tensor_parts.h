@@ -1,0 +1,46 @@
+// The pieces of the Tensor type, each from the file that knows about it; tensor.cpp puts them together.
+#ifndef ONEFLOW_PYTHON_TENSOR_PARTS_H_
+#define ONEFLOW_PYTHON_TENSOR_PARTS_H_
+
+#include <vector>
+
+#include "objects.h"
+
+namespace oneflow::python {
+
+extern PyGetSetDef tensor_attributes[];
+
+std::vector<PyMethodDef> attribute_methods();  // attributes.cpp
+std::vector<PyMethodDef> value_methods();      // values.cpp
+std::vector<PyMethodDef> exchange_methods();   // exchange.cpp
+std::vector<PyMethodDef> dlpack_methods();     // dlpack.cpp
+std::vector<PyMethodDef> copying_methods();    // copying.cpp
+
+void append_number_slots(std::vector<PyType_Slot>* slots);    // number.cpp
+void append_value_slots(std::vector<PyType_Slot>* slots);     // values.cpp
+void append_sequence_slots(std::vector<PyType_Slot>* slots);  // indexing.cpp
+void append_buffer_slots(std::vector<PyType_Slot>* slots);    // buffer.cpp
+void append_printing_slots(std::vector<PyType_Slot>* slots);  // printing.cpp
+
+// Looks up the functions behind Python's operators, after add_operators().
+void resolve_number_slots();
+
+// Functions of the module.
+std::vector<PyMethodDef> creation_functions();  // creation.cpp
+std::vector<PyMethodDef> exchange_functions();  // exchange.cpp
+std::vector<PyMethodDef> dlpack_functions();    // dlpack.cpp
+std::vector<PyMethodDef> copying_functions();   // copying.cpp
+std::vector<PyMethodDef> printing_functions();  // printing.cpp
+std::vector<PyMethodDef> settings_functions();  // settings.cpp
+std::vector<PyMethodDef> memory_functions();    // memory.cpp
+
+// A method of the kind METH_FASTCALL | METH_KEYWORDS.
+using FastFunction = PyObject* (*)(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
+inline PyMethodDef fast_method(const char* name, FastFunction function, const char* documentation) {
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL | METH_KEYWORDS,
+          documentation};
+}
+
+}  // namespace oneflow::python
+
+#endif  // ONEFLOW_PYTHON_TENSOR_PARTS_H_

@@ -1,0 +1,163 @@
+// Tensors as Python's own values: item(), tolist(), float(), int(), bool(), index().
+
+#include <cstring>
+#include <vector>
+
+#include "arguments.h"
+#include "dtype.h"
+#include "errors.h"
+#include "operators.h"
+#include "tensor.h"
+#include "tensor_parts.h"
+
+namespace oneflow::python {
+namespace {
+
+PyObject* to_object(const of_scalar& scalar) {
+  switch (scalar.kind) {
+    case OF_SCALAR_BOOL:
+      return PyBool_FromLong(scalar.as.integer != 0);
+    case OF_SCALAR_INT:
+      return PyLong_FromLongLong(scalar.as.integer);
+    case OF_SCALAR_FLOAT:
+      return PyFloat_FromDouble(scalar.as.real);
+    case OF_SCALAR_UINT:
+      return PyLong_FromUnsignedLongLong(scalar.as.natural);
+  }
+  return raise(OF_INTERNAL_ERROR, "a scalar of unknown kind");
+}
+
+PyObject* item(PyObject* self, PyObject*) {
+  of_scalar scalar{};
+  return check(of_tensor_item(handle_of(self), &scalar)) ? to_object(scalar) : nullptr;
+}
+
+PyObject* to_float(PyObject* self) {
+  Ref value(item(self, nullptr));
+  return value ? PyNumber_Float(value.get()) : nullptr;
+}
+
+PyObject* to_int(PyObject* self) {
+  Ref value(item(self, nullptr));
+  return value ? PyNumber_Long(value.get()) : nullptr;
+}
+
+PyObject* to_index(PyObject* self) {
+  const of_dtype dtype = of_tensor_dtype(handle_of(self));
+  if (of_tensor_count(handle_of(self)) == 1 && (is_integral(dtype) || dtype == OF_BOOL)) return to_int(self);
+  return raise(OF_TYPE_MISMATCH, "index: input must be a tensor with one integer, got " +
+                                     std::to_string(of_tensor_count(handle_of(self))) + " elements of " +
+                                     of_dtype_name(dtype));
+}
+
+int to_bool(PyObject* self) {
+  const int64_t count = of_tensor_count(handle_of(self));
+  if (count != 1) {
+    raise(OF_INVALID_ARGUMENT, "bool: a tensor with " + std::to_string(count) +
+                                   " elements is neither true nor false; use any() or all()");
+    return -1;
+  }
+  Ref value(item(self, nullptr));
+  return value ? PyObject_IsTrue(value.get()) : -1;
+}
+
+// f"{x:.2f}" formats the number of a tensor without dimensions; others have only their repr().
+PyObject* format(PyObject* self, PyObject* specification) {
+  const bool number = of_tensor_rank(handle_of(self)) == 0 && PyUnicode_Check(specification) &&
+                      PyUnicode_GET_LENGTH(specification) > 0;
+  Ref value(number ? item(self, nullptr) : PyObject_Str(self));
+  return value ? PyObject_Format(value.get(), specification) : nullptr;
+}
+
+template <typename T>
+T load(const char* bytes) {
+  T value;
+  memcpy(&value, bytes, sizeof(T));
+  return value;
+}
+
+PyObject* element(of_dtype dtype, const char* bytes) {
+  switch (dtype) {
+    case OF_BOOL:
+      return PyBool_FromLong(*bytes);
+    case OF_UINT8:
+      return PyLong_FromLong(load<uint8_t>(bytes));
+    case OF_INT8:
+      return PyLong_FromLong(load<int8_t>(bytes));
+    case OF_INT16:
+      return PyLong_FromLong(load<int16_t>(bytes));
+    case OF_INT32:
+      return PyLong_FromLong(load<int32_t>(bytes));
+    case OF_INT64:
+      return PyLong_FromLongLong(load<int64_t>(bytes));
+    case OF_UINT16:
+      return PyLong_FromLong(load<uint16_t>(bytes));
+    case OF_UINT32:
+      return PyLong_FromUnsignedLong(load<uint32_t>(bytes));
+    case OF_UINT64:
+      return PyLong_FromUnsignedLongLong(load<uint64_t>(bytes));
+    case OF_FLOAT32:
+      return PyFloat_FromDouble(load<float>(bytes));
+    case OF_FLOAT64:
+      return PyFloat_FromDouble(load<double>(bytes));
+    default:
+      return raise(OF_INTERNAL_ERROR, std::string("tolist: elements of ") + of_dtype_name(dtype));
+  }
+}
+
+// Reads row-major elements from `*bytes` on, and moves it behind them.
+PyObject* nested_list(const int64_t* sizes, int32_t rank, of_dtype dtype, const char** bytes) {
+  if (rank == 0) {
+    PyObject* value = element(dtype, *bytes);
+    *bytes += of_dtype_size(dtype);
+    return value;
+  }
+  Ref list(PyList_New(sizes[0]));
+  for (int64_t i = 0; list && i < sizes[0]; ++i) {
+    PyObject* member = nested_list(sizes + 1, rank - 1, dtype, bytes);
+    if (member == nullptr) return nullptr;
+    PyList_SET_ITEM(list.get(), i, member);
+  }
+  return list.release();
+}
+
+PyObject* tolist(PyObject* self, PyObject*) {
+  Ref tensor = Ref::borrow(self);
+  const of_dtype dtype = of_tensor_dtype(handle_of(self));
+  if (dtype == OF_FLOAT16 || dtype == OF_BFLOAT16) {  // C++ has no such types; float32 holds all of their values
+    Ref wide(dtype_object(OF_FLOAT32));
+    PyObject* args[] = {self, wide.get()};
+    tensor = Ref(call_function("cast", args));
+    if (!tensor) return nullptr;
+  }
+  const of_tensor handle = handle_of(tensor.get());
+  const auto size = of_tensor_count(handle) * static_cast<Py_ssize_t>(of_dtype_size(of_tensor_dtype(handle)));
+  Ref bytes(PyBytes_FromStringAndSize(nullptr, size));
+  if (!bytes || !check(of_tensor_read(handle, PyBytes_AS_STRING(bytes.get()), static_cast<uint64_t>(size)))) return nullptr;
+  const char* position = PyBytes_AS_STRING(bytes.get());
+  return nested_list(of_tensor_sizes(handle), of_tensor_rank(handle), of_tensor_dtype(handle), &position);
+}
+
+}  // namespace
+
+std::vector<PyMethodDef> value_methods() {
+  return {
+      {"item", item, METH_NOARGS,
+       "item($self)\n--\n\n"
+       "The only element, as a Python number. Raises ShapeError for tensors with more or fewer."},
+      {"tolist", tolist, METH_NOARGS,
+       "tolist($self)\n--\n\n"
+       "The elements as nested lists of Python numbers; a number for a tensor without dimensions."},
+      {"__format__", format, METH_O,
+       "__format__($self, format_spec, /)\n--\n\nFormats the number of a tensor without dimensions."},
+  };
+}
+
+void append_value_slots(std::vector<PyType_Slot>* slots) {
+  slots->push_back({Py_nb_float, reinterpret_cast<void*>(to_float)});
+  slots->push_back({Py_nb_int, reinterpret_cast<void*>(to_int)});
+  slots->push_back({Py_nb_index, reinterpret_cast<void*>(to_index)});
+  slots->push_back({Py_nb_bool, reinterpret_cast<void*>(to_bool)});
+}
+
+}  // namespace oneflow::python

@@ -1,0 +1,100 @@
+"""The declarations of the `.pyi` files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from codegen.languages.python import words
+from codegen.languages.python.table import Entry
+from codegen.model import Argument, Op
+from codegen.names import fill
+
+WIDTH = 120
+
+_COMPARISONS = ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__")
+_OVERRIDES = "  # type: ignore[override]"  # of object's own, which give bool
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """`def name(parameters) -> result: ...`, one of several overloads or the only one."""
+
+    text: str
+    is_overload: bool
+
+
+def functions(entry: Entry) -> list[Declaration]:
+    """Those of flow.add."""
+    texts = [text for op in entry.overloads for text in _variants(entry.name, op, op.signature.arguments, op.has_out)]
+    return _declarations(texts)
+
+
+def methods(entry: Entry) -> list[Declaration]:
+    """Those of Tensor.add."""
+    texts = [
+        text
+        for op in entry.methods
+        for text in _variants(entry.name, op, words.without_receiver(op), op.has_out, receiver=True)
+    ]
+    return _declarations(texts)
+
+
+def in_place_methods(entry: Entry) -> list[Declaration]:
+    """Those of Tensor.add_."""
+    texts = [
+        text
+        for op in entry.in_place_methods
+        for text in _variants(f"{entry.name}_", op, words.without_receiver(op), False, receiver=True, result="Tensor")
+    ]
+    return _declarations(texts)
+
+
+def operators(slot: str, op: Op) -> list[str]:
+    """Those of one of Python's own operators: `__add__`, `__radd__`, `__iadd__`."""
+    others = words.without_receiver(op)
+    if not others:
+        return [f"def {slot}(self) -> Tensor: ..."]
+    operand = words.annotation(others[0].type)
+    if slot in _COMPARISONS:
+        ignore = _OVERRIDES if slot in ("__eq__", "__ne__") else ""
+        return [f"def {slot}(self, other: {operand}) -> Tensor: ...{ignore}"]
+    reflected = f"__r{slot[2:]}"
+    found = [f"def {slot}(self, other: {operand}) -> Tensor: ..."]
+    if "Number" in operand:
+        found.append(f"def {reflected}(self, other: Number) -> Tensor: ...")
+    if op.has_in_place:
+        found.append(f"def __i{slot[2:]}(self, other: {operand}) -> Tensor: ...")
+    return found
+
+
+def _declarations(texts: list[str]) -> list[Declaration]:
+    unique = list(dict.fromkeys(texts))
+    return [Declaration(text, len(unique) > 1) for text in unique]
+
+
+def _variants(
+    name: str,
+    op: Op,
+    arguments: tuple[Argument, ...],
+    has_out: bool,
+    *,
+    receiver: bool = False,
+    result: str | None = None,
+) -> Iterator[str]:
+    """The declaration, and the one with the members of a trailing list as separate arguments."""
+    own = ["self"] if receiver else []
+    tail = f") -> {result or words.result_type(op)}: ..."
+    indent = 4 if receiver else 0
+
+    def text(parameters: list[str]) -> str:
+        return fill(" " * indent + f"def {name}(", [*own, *parameters], tail, WIDTH).lstrip()
+
+    yield text(words.typed_parameters(op, arguments, has_out))
+    members = words.takes_members(arguments)
+    if members is not None:
+        single = replace(members, type=replace(members.type, is_list=False), keyword_only=False)
+        others = [a for a in arguments if a != members]
+        before = words.typed_parameters(op, [a for a in others if not a.keyword_only], False)
+        named = [p for p in words.typed_parameters(op, [a for a in others if a.keyword_only], has_out) if p != "*"]
+        yield text([*before, f"*{single.name}: {words.annotation(single.type)}", *named])

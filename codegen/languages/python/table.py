@@ -1,0 +1,134 @@
+"""The rows of the extension's function table (bindings/python/src/function_table.h)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from codegen.errors import TargetError
+from codegen.languages.python import words
+from codegen.model import Argument, BaseType, Function, Op
+from codegen.names import identifier
+
+# What the extension has room for (arguments.h, call.cpp).
+MAXIMUM_ARGUMENTS = 16
+MAXIMUM_RESULTS = 8
+
+_KINDS = {
+    BaseType.TENSOR: "kTensor",
+    BaseType.OPERAND: "kOperand",
+    BaseType.NUMBER: "kNumber",
+    BaseType.INT: "kInt",
+    BaseType.DIM: "kInt",
+    BaseType.SIZE: "kInt",
+    BaseType.FLOAT: "kFloat",
+    BaseType.BOOL: "kBool",
+    BaseType.STR: "kString",
+    BaseType.DTYPE: "kDtype",
+    BaseType.DEVICE: "kDevice",
+}
+
+
+def flag(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def quoted(text: str | None) -> str:
+    return "nullptr" if text is None else f'"{text}"'
+
+
+def argument_row(argument: Argument) -> str:
+    """The initialiser of an ArgumentRecord."""
+    type_ = argument.type
+    if type_.is_list and not (type_.is_integer or type_.base is BaseType.TENSOR):
+        raise TargetError(f"an argument of type {type_} has no form in Python")
+    flags = (type_.is_list, type_.optional, type_.optional_members, argument.keyword_only, not argument.has_default)
+    kind = f"ArgumentKind::{_KINDS[type_.base]}"
+    return ", ".join((quoted(argument.name), quoted(words.type_word(type_)), kind, *map(flag, flags)))
+
+
+def overload_row(op: Op) -> str:
+    """The initialiser of an OverloadRecord."""
+    signature = op.signature
+    if len(signature.arguments) > MAXIMUM_ARGUMENTS or len(signature.results) > MAXIMUM_RESULTS:
+        raise TargetError(f"{op.full_name}: more arguments or results than the extension has room for")
+
+    def position(holds: Iterable[bool]) -> int:
+        return next((index for index, held in enumerate(holds) if held), -1)
+
+    receiver = position(argument == op.receiver for argument in signature.arguments)
+    written = position(argument.alias is not None and argument.alias.written for argument in signature.arguments)
+    named = words.result_type(op) if words.named_results(op) else None
+    return ", ".join(
+        (
+            quoted(op.full_name),
+            f"{identifier(op.full_name)}_arguments" if signature.arguments else "{}",
+            str(len(signature.results)),
+            quoted(named),
+            str(receiver),
+            str(written),
+            flag(op.has_out),
+            flag(op.has_in_place),
+        )
+    )
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A public function with its names and texts in Python."""
+
+    function: Function
+    name: str  # without the namespace
+    documentation: str
+
+    @property
+    def module(self) -> str:
+        return self.function.namespace or ""
+
+    @property
+    def overloads(self) -> tuple[Op, ...]:
+        return self.function.overloads
+
+    @property
+    def methods(self) -> tuple[Op, ...]:
+        return tuple(op for op in self.overloads if op.receiver)
+
+    @property
+    def in_place_methods(self) -> tuple[Op, ...]:
+        return tuple(op for op in self.overloads if op.has_in_place)
+
+    @property
+    def in_place(self) -> str | None:
+        return f"{self.name}_" if self.in_place_methods else None
+
+    @property
+    def variable(self) -> str:
+        return f"{identifier(self.function.name)}_overloads"
+
+    @property
+    def row(self) -> str:
+        """The initialiser of a FunctionRecord, up to its documentation."""
+        texts = (
+            _signature(self.overloads, ""),
+            _signature(self.methods, "$self"),
+            _signature(self.in_place_methods, "$self", has_out=False),
+        )
+        return ", ".join(
+            (
+                quoted(self.module),
+                quoted(self.name),
+                quoted(self.in_place),
+                flag(bool(self.methods)),
+                *map(quoted, texts),
+            )
+        )
+
+
+def _signature(overloads: tuple[Op, ...], receiver: str, *, has_out: bool = True) -> str:
+    """One text that fits all overloads: what inspect.signature() can say of them."""
+    if len(overloads) != 1:
+        return f"({receiver}, *args, **kwargs)" if receiver else "(*args, **kwargs)"
+    op = overloads[0]
+    arguments = words.without_receiver(op) if receiver else op.signature.arguments
+    parameters = words.plain_parameters(arguments, has_out and op.has_out)
+    return f"({', '.join(filter(None, (receiver, parameters)))})"

@@ -1,0 +1,146 @@
+"""What Python calls things: types, annotations, literals, calls, signatures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from codegen.model import DTYPES, Argument, BaseType, Call, CallValue, Literal, Name, Op, TensorLiteral, Type
+from codegen.names import pascal
+
+
+@dataclass(frozen=True)
+class Word:
+    """A base type in error texts (one and several of it) and in annotations."""
+
+    single: str
+    several: str
+    annotation: str
+
+
+_INT = Word("int", "ints", "int")
+_WORDS = {
+    BaseType.TENSOR: Word("Tensor", "Tensors", "Tensor"),
+    BaseType.OPERAND: Word("Tensor or number", "Tensors or numbers", "Tensor | Number"),
+    BaseType.NUMBER: Word("number", "numbers", "Number"),
+    BaseType.INT: _INT,
+    BaseType.DIM: _INT,
+    BaseType.SIZE: _INT,
+    BaseType.FLOAT: Word("float", "floats", "float"),
+    BaseType.BOOL: Word("bool", "bools", "bool"),
+    BaseType.STR: Word("str", "strs", "str"),
+    BaseType.DTYPE: Word("dtype", "dtypes", "DTypeLike"),
+    BaseType.DEVICE: Word("device", "devices", "DeviceLike"),
+}
+
+
+def type_word(type_: Type) -> str:
+    """In an error text: "int", "list of ints"."""
+    word = _WORDS[type_.base]
+    return f"list of {word.several}" if type_.is_list else word.single
+
+
+def annotation(type_: Type) -> str:
+    """In a stub: "int", "int | Sequence[int] | None"."""
+    text = _WORDS[type_.base].annotation
+    if type_.is_list:
+        member = f"{text} | None" if type_.optional_members else text
+        text = f"{text} | Sequence[{member}]"
+    return f"{text} | None" if type_.optional else text
+
+
+def literal(value: Literal) -> str:
+    match value:
+        case float() if math.isnan(value) or math.isinf(value):
+            return f"float('{value}')"
+        case tuple():
+            return f"[{', '.join(map(literal, value))}]"
+        case _:
+            return repr(value)
+
+
+def call(node: Call, public: Callable[[str], str]) -> str:
+    """`flow.sum(flow.tensor([1.0]), dim=0)`; `public` gives the public name of a function."""
+
+    def text(value: CallValue) -> str:
+        match value:
+            case Call():
+                return call(value, public)
+            case TensorLiteral(values=values, dtype=dtype):
+                return f"flow.tensor({literal(values)}{f', dtype=flow.{dtype}' if dtype else ''})"
+            case Name(name=name):
+                return f"flow.{name}" if name in DTYPES else f"'{name}'"
+            case tuple():
+                return f"[{', '.join(map(text, value))}]"
+            case _:
+                return literal(value)
+
+    arguments = [*map(text, node.positional), *(f"{name}={text(value)}" for name, value in node.keywords)]
+    return f"flow.{public(node.op)}({', '.join(arguments)})"
+
+
+# ------------------------------------------------------------------------------------------------ results
+
+
+def result_type(op: Op) -> str:
+    """The annotation of what a call returns, and the class of the named tuple for several results."""
+    results = op.signature.results
+    if len(results) == 1:
+        return annotation(results[0].type).replace("Tensor | Sequence[Tensor]", "tuple[Tensor, ...]")
+    if all(result.name for result in results):
+        return "".join(pascal(result.name or "") for result in results)
+    return f"tuple[{', '.join(annotation(result.type) for result in results)}]"
+
+
+def named_results(op: Op) -> tuple[str, ...]:
+    """The fields of the named tuple that a call returns; none where it returns no such thing."""
+    results = op.signature.results
+    names = tuple(result.name for result in results if result.name)
+    return names if len(results) > 1 and len(names) == len(results) else ()
+
+
+# ------------------------------------------------------------------------------------------------ signatures
+
+
+def _joined(arguments: Iterable[Argument], has_out: bool, show: Callable[[Argument], str], out: str) -> list[str]:
+    arguments = list(arguments)
+    texts = [show(a) for a in arguments if not a.keyword_only]
+    named = [show(a) for a in arguments if a.keyword_only] + ([out] if has_out else [])
+    return [*texts, "*", *named] if named else texts
+
+
+def plain_parameters(arguments: Iterable[Argument], has_out: bool) -> str:
+    """As `inspect.signature` reads them: `input, dim=None, *, out=None`."""
+
+    def show(argument: Argument) -> str:
+        return f"{argument.name}={literal(argument.default)}" if argument.has_default else argument.name
+
+    return ", ".join(_joined(arguments, has_out, show, "out=None"))
+
+
+def typed_parameters(op: Op, arguments: Iterable[Argument], has_out: bool) -> list[str]:
+    """As a stub shows them: `input: Tensor`, `dim: int | None = None`, ..."""
+
+    def show(argument: Argument) -> str:
+        default = f" = {literal(argument.default)}" if argument.has_default else ""
+        return f"{argument.name}: {annotation(argument.type)}{default}"
+
+    return _joined(arguments, has_out, show, f"out: {out_type(op)} | None = None")
+
+
+def out_type(op: Op) -> str:
+    count = len(op.signature.results)
+    return "Tensor" if count == 1 else f"tuple[{', '.join(['Tensor'] * count)}]"
+
+
+def without_receiver(op: Op) -> tuple[Argument, ...]:
+    return tuple(argument for argument in op.signature.arguments if argument != op.receiver)
+
+
+def takes_members(arguments: Iterable[Argument]) -> Argument | None:
+    """The trailing list whose members may be given one by one."""
+    positional = [a for a in arguments if not a.keyword_only]
+    last = positional[-1] if positional else None
+    takes = last and last.type.is_list and (last.type.is_integer or last.type.base is BaseType.TENSOR)
+    return last if takes and not any(a.has_default for a in positional) else None
