@@ -1,15 +1,36 @@
 #include "base/error.h"
 
+#include <pthread.h>
+
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 namespace oneflow {
 namespace {
 
-// A plain array rather than a string: usable without memory, and while the thread's destructors run.
 constexpr size_t kLongestText = 4096;
-thread_local char last_text[kLongestText] = "";
+
+// Allocated by a thread's first failure: an array in the thread's static block would not fit where the library is loaded
+// by dlopen(), which leaves only some hundred bytes there. A plain pointer with a pthread key rather than an object with
+// a destructor: usable while the thread's destructors run.
+thread_local char* last_text = nullptr;
+
+char* text_buffer() noexcept {
+  if (last_text) return last_text;
+  static const pthread_key_t key = [] {
+    pthread_key_t created;
+    pthread_key_create(&created, [](void* text) {
+      last_text = nullptr;
+      std::free(text);
+    });
+    return created;
+  }();
+  last_text = static_cast<char*>(std::calloc(1, kLongestText));
+  if (last_text) pthread_setspecific(key, last_text);
+  return last_text;
+}
 
 std::string format_arguments(const char* format, va_list arguments) {
   va_list copy;
@@ -67,15 +88,20 @@ const char* status_name(of_status status) noexcept {
   return "UnknownError";
 }
 
-const char* last_error() noexcept { return last_text; }
+const char* last_error() noexcept {
+  const char* text = text_buffer();
+  return text ? text : "out of host memory";
+}
 
 of_status set_last_error(of_status status, const char* text) noexcept {
+  char* buffer = text_buffer();
+  if (!buffer) return status;
   size_t length = strnlen(text, kLongestText - 1);
   // Cut between characters, not inside of one: UTF-8 continuation bytes are 10xxxxxx.
   if (text[length] != '\0')
     while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80) --length;
-  std::memmove(last_text, text, length);
-  last_text[length] = '\0';
+  std::memmove(buffer, text, length);
+  buffer[length] = '\0';
   return status;
 }
 
