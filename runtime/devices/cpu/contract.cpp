@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "contract_direct.h"
 #include "contract_gemm.h"
 #include "contract_problem.h"
 #include "host.h"
@@ -132,7 +133,7 @@ of_status contract(int32_t /*device*/, const of_contraction* contraction, of_str
   const Operand larger = problem.rows.count >= problem.columns.count ? kA : kB;
   canonicalize(problem.depth, larger, larger == kA ? kB : kA);
   if (should_swap(problem)) swap_sides(problem);
-  return gemm(problem);
+  return contract_directly(problem) ? OF_OK : gemm(problem);
 }
 
 }  // namespace oneflow::cpu

@@ -36,6 +36,26 @@ struct FinishTarget {
   const int64_t* bias_columns;
 };
 
+// Products along lanes: one dimension whose elements lie next to each other in A or B (or both) is walked in vectors.
+//   C[at, i, lane] = sum over depth of A[at, i, lane, depth] * B[at, i, lane, depth]
+// `at` goes over `count` places, which begin at the offsets in `places`; i over `inner`.
+struct LaneProduct {
+  struct Strides {
+    int64_t a, b, c;
+  };
+  const void* a;
+  const void* b;
+  void* c;
+  int64_t lanes;
+  Strides lane;  // of A and B: 0 or 1
+  int64_t inner;
+  Strides inner_step;
+  int64_t count;
+  const int64_t *places_a, *places_b, *places_c;
+  int64_t depth;
+  const int64_t *depth_a, *depth_b;  // offsets
+};
+
 // One compute type T: float, double, uint32_t or uint64_t (integers wrap around).
 struct ContractKernels {
   static constexpr int kMaxColumns = 14;
@@ -50,6 +70,10 @@ struct ContractKernels {
   void (*pack)(of_dtype dtype, const PanelSource& source, int64_t count, int64_t width, int64_t depth, void* panel);
   // C tile of j columns from panels a[depth][rows] and b[depth][j], by j. C holds elements of T.
   void (*tile[kMaxColumns + 1])(int64_t depth, const void* a, const void* b, const TileTarget& target);
+  // Directly over operands of T, without packing.
+  void (*lanes)(const LaneProduct& product);
+  // *sum = the sum of a[i] * b[i].
+  void (*dot)(int64_t count, const void* a, const void* b, void* sum);
   // From T sums[column][ld] to C of `dtype`.
   void (*finish)(of_dtype dtype, const void* sums, int64_t ld, const FinishTarget& target);
 };

@@ -259,6 +259,89 @@ void tile(int64_t depth, const void* panel_a, const void* panel_b, const TileTar
   }
 }
 
+// ------------------------------------------------------------------------------------------------ without packing
+
+// A vector of fewer bytes than the full one, for the ends of lanes.
+template <class T, int width>
+struct Narrow {
+  typedef T type __attribute__((vector_size(width * sizeof(T)), aligned(alignof(T)), may_alias));
+};
+
+// `vectors` vectors of `width` lanes each, from the lane `first` on.
+template <class T, int width, int vectors>
+inline void lane_block(const LaneProduct& product, const T* a, const T* b, T* c, int64_t first) {
+  using Wide = typename Narrow<T, width>::type;
+  Wide sums[vectors] = {};
+  a += first * product.lane.a;
+  b += first * product.lane.b;
+  const auto add = [&](auto&& a_at, auto&& b_at) {
+    for (int64_t p = 0; p < product.depth; ++p) {
+      const T* a_p = a + product.depth_a[p];
+      const T* b_p = b + product.depth_b[p];
+#pragma GCC unroll 8
+      for (int v = 0; v < vectors; ++v) sums[v] += a_at(a_p, v) * b_at(b_p, v);
+    }
+  };
+  const auto vector_at = [](const T* from, int v) { return *reinterpret_cast<const Wide*>(from + v * width); };
+  const auto same = [](const T* from, int) { return *from - Wide{}; };
+  if (product.lane.a == 0) {
+    add(same, vector_at);
+  } else if (product.lane.b == 0) {
+    add(vector_at, same);
+  } else {
+    add(vector_at, vector_at);
+  }
+  c += first * product.lane.c;
+  if (product.lane.c == 1) {
+    for (int v = 0; v < vectors; ++v) *reinterpret_cast<Wide*>(c + v * width) = sums[v];
+  } else {
+    T spilled[vectors * width];
+    for (int v = 0; v < vectors; ++v) *reinterpret_cast<Wide*>(spilled + v * width) = sums[v];
+    for (int i = 0; i < vectors * width; ++i) c[i * product.lane.c] = spilled[i];
+  }
+}
+
+template <class T>
+void lanes(const LaneProduct& product) {
+  constexpr int width = kLanes<T>;
+  for (int64_t at = 0; at < product.count; ++at) {
+    const T* a = static_cast<const T*>(product.a) + product.places_a[at];
+    const T* b = static_cast<const T*>(product.b) + product.places_b[at];
+    T* c = static_cast<T*>(product.c) + product.places_c[at];
+    for (int64_t i = 0; i < product.inner; ++i) {
+      int64_t first = 0;
+      for (; first + 8 * width <= product.lanes; first += 8 * width) lane_block<T, width, 8>(product, a, b, c, first);
+      for (; first + width <= product.lanes; first += width) lane_block<T, width, 1>(product, a, b, c, first);
+      if constexpr (width > 4)
+        for (; first + 4 <= product.lanes; first += 4) lane_block<T, 4, 1>(product, a, b, c, first);
+      for (; first < product.lanes; ++first) lane_block<T, 1, 1>(product, a, b, c, first);
+      a += product.inner_step.a;
+      b += product.inner_step.b;
+      c += product.inner_step.c;
+    }
+  }
+}
+
+template <class T>
+void dot(int64_t count, const void* all_a, const void* all_b, void* result) {
+  constexpr int width = kLanes<T>, vectors = 8;
+  const T* a = static_cast<const T*>(all_a);
+  const T* b = static_cast<const T*>(all_b);
+  Vector<T> sums[vectors] = {};
+  int64_t i = 0;
+  for (; i + vectors * width <= count; i += vectors * width) {
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; ++v) sums[v] += load(a + i + v * width) * load(b + i + v * width);
+  }
+  for (; i + width <= count; i += width) sums[0] += load(a + i) * load(b + i);
+  for (int v = vectors / 2; v > 0; v /= 2)
+    for (int w = 0; w < v; ++w) sums[w] += sums[w + v];
+  T sum = 0;
+  for (int lane = 0; lane < width; ++lane) sum += sums[0][lane];
+  for (; i < count; ++i) sum += a[i] * b[i];
+  *static_cast<T*>(result) = sum;
+}
+
 // ------------------------------------------------------------------------------------------------ the last step
 
 template <class T>
@@ -307,7 +390,8 @@ constexpr of_dtype natural_dtype<uint64_t> = OF_UINT64;
 template <class T>
 const ContractKernels& table() {
   static const ContractKernels kernels = [] {
-    ContractKernels filled{natural_dtype<T>, sizeof(T), 2 * kLanes<T>, kTileColumns, pack<T>, {}, finish<T>};
+    ContractKernels filled{natural_dtype<T>, sizeof(T), 2 * kLanes<T>, kTileColumns, pack<T>, {},
+                           lanes<T>,         dot<T>,    finish<T>};
     fill_tiles<T, kTileColumns>(filled);
     return filled;
   }();
