@@ -13,7 +13,7 @@
 namespace oneflow::ruby {
 namespace {
 
-// dtype: and device:, for the functions here.
+// The keywords of the functions here; nil or absent where they were not given.
 struct Options {
   bool has_dtype;
   of_dtype dtype;
@@ -21,17 +21,16 @@ struct Options {
   VALUE shape;
 };
 
-Options options_of(const char* function, VALUE keywords, bool takes_shape) {
+Options options_of(const char* function, VALUE keywords, int known) {
   static const ID names[] = {rb_intern("dtype"), rb_intern("device"), rb_intern("shape")};
-  VALUE values[3] = {Qundef, Qundef, Qundef};
-  if (!NIL_P(keywords)) rb_get_kwargs(keywords, names, 0, takes_shape ? 3 : 2, values);
-  Options options = {false, OF_FLOAT32, of_default_device(), Qnil};
-  if (values[0] != Qundef && !NIL_P(values[0])) {
-    options.has_dtype = true;
-    options.dtype = dtype_of(function, "dtype", values[0]);
+  VALUE values[] = {Qundef, Qundef, Qundef};
+  if (!NIL_P(keywords)) rb_get_kwargs(keywords, names, 0, known, values);
+  for (VALUE& value : values) {
+    if (value == Qundef) value = Qnil;
   }
-  if (values[1] != Qundef && !NIL_P(values[1])) options.device = device_of(function, "device", values[1]);
-  if (values[2] != Qundef) options.shape = values[2];
+  Options options = {!NIL_P(values[0]), OF_FLOAT32, of_default_device(), values[2]};
+  if (options.has_dtype) options.dtype = dtype_of(function, "dtype", values[0]);
+  if (!NIL_P(values[1])) options.device = device_of(function, "device", values[1]);
   return options;
 }
 
@@ -71,16 +70,8 @@ VALUE copy_to(VALUE tensor, of_device device) {
   return target;
 }
 
-// A tensor with a copy of row-major host memory.
-VALUE tensor_from_memory(of_dtype dtype, int rank, const int64_t* sizes, const void* data, uint64_t bytes,
-                         of_device device) {
-  of_tensor_source source = {};
-  source.struct_size = sizeof(source);
-  source.dtype = dtype;
-  source.rank = rank;
-  source.sizes = sizes;
-  source.data = const_cast<void*>(data);
-  source.bytes = bytes;
+// A tensor with a copy of the host memory that `source` describes.
+VALUE tensor_from_memory(const of_tensor_source& source, of_device device) {
   VALUE object = new_tensor();
   of_tensor tensor;
   check(of_tensor_create(&source, &tensor));
@@ -98,7 +89,14 @@ VALUE tensor_from(VALUE data, const Options& options) {
   const uint64_t bytes = array.count() * of_dtype_size(stored);
   void* memory = rb_alloc_tmp_buffer(&buffer, static_cast<long>(bytes));
   array.read(data, stored, memory);
-  VALUE tensor = tensor_from_memory(stored, array.rank(), array.sizes(), memory, bytes, options.device);
+  of_tensor_source source = {};
+  source.struct_size = sizeof(source);
+  source.dtype = stored;
+  source.rank = array.rank();
+  source.sizes = array.sizes();
+  source.data = memory;
+  source.bytes = bytes;
+  VALUE tensor = tensor_from_memory(source, options.device);
   rb_free_tmp_buffer(&buffer);
   return stored == dtype ? tensor : cast(tensor, dtype);
 }
@@ -107,58 +105,63 @@ VALUE tensor_from(VALUE data, const Options& options) {
 VALUE tensor(int count, VALUE* values, VALUE) {
   VALUE data, keywords;
   rb_scan_args(count, values, "1:", &data, &keywords);
-  return tensor_from(data, options_of("tensor", keywords, false));
+  return tensor_from(data, options_of("tensor", keywords, 2));
 }
 
-// Converts shape:, and returns the number of elements. Without one it is the vector that the bytes hold.
-int64_t shape_of(VALUE shape, of_dtype dtype, long bytes, int64_t* sizes, int* rank) {
-  const int64_t size = static_cast<int64_t>(of_dtype_size(dtype));
-  if (NIL_P(shape)) {
-    *rank = 1;
-    return sizes[0] = bytes / size;
+// Reads shape:, an Array of Integers; returns how many.
+int read_shape(VALUE shape, int64_t* sizes) {
+  if (!RB_TYPE_P(shape, T_ARRAY)) {
+    raise(OF_TYPE_MISMATCH, "from_binary: shape must be Array of Integers, got %" PRIsVALUE, type_description(shape));
   }
-  VALUE list = rb_Array(shape);
-  if (RARRAY_LEN(list) > OF_MAX_RANK) {
-    raise(OF_SHAPE_ERROR, "from_binary: shape must have at most %d dimensions, got %ld", OF_MAX_RANK, RARRAY_LEN(list));
+  if (RARRAY_LEN(shape) > OF_MAX_RANK) {
+    raise(OF_SHAPE_ERROR, "from_binary: shape must have at most %d members, got %ld", OF_MAX_RANK, RARRAY_LEN(shape));
   }
-  *rank = static_cast<int>(RARRAY_LEN(list));
-  int64_t count = 1;
-  for (int i = 0; i < *rank; ++i) {
-    VALUE member = RARRAY_AREF(list, i);
+  const int rank = static_cast<int>(RARRAY_LEN(shape));
+  for (int i = 0; i < rank; ++i) {
+    VALUE member = RARRAY_AREF(shape, i);
     of_value number;
     bool in_range;
     if (!RB_INTEGER_TYPE_P(member) || !number_of(member, &number, &in_range)) {
-      raise(OF_TYPE_MISMATCH, "from_binary: shape must be Array of Integers, got %" PRIsVALUE, type_description(shape));
+      raise(OF_TYPE_MISMATCH, "from_binary: shape[%d] must be Integer, got %" PRIsVALUE, i, type_description(member));
     }
-    if (!in_range || number.as.integer < 0) {
-      raise(OF_SHAPE_ERROR, "from_binary: shape must not be negative or beyond 64 bits, got %" PRIsVALUE, member);
-    }
+    if (!in_range) raise(OF_INVALID_ARGUMENT, "from_binary: shape must fit into 64 bits, got a larger integer");
+    if (number.as.integer < 0)
+      raise(OF_SHAPE_ERROR, "from_binary: shape must not be negative, got %" PRIsVALUE, member);
     sizes[i] = number.as.integer;
-    if (__builtin_mul_overflow(count, sizes[i], &count)) raise(OF_SHAPE_ERROR, "from_binary: shape is too large");
   }
-  return count;
+  return rank;
 }
 
-// OneFlow.from_binary(string, dtype:, shape: nil, device: nil)
+void check_length(const of_tensor_source& source) {
+  int64_t bytes = static_cast<int64_t>(of_dtype_size(source.dtype));
+  bool overflows = false;
+  for (int i = 0; i < source.rank; ++i) overflows |= __builtin_mul_overflow(bytes, source.sizes[i], &bytes);
+  if (overflows) raise(OF_SHAPE_ERROR, "from_binary: shape is too large");
+  if (static_cast<uint64_t>(bytes) != source.bytes) {
+    raise(OF_SHAPE_ERROR, "from_binary: data must have %lld bytes for this shape of %s, got %llu",
+          static_cast<long long>(bytes), of_dtype_name(source.dtype), static_cast<unsigned long long>(source.bytes));
+  }
+}
+
+// OneFlow.from_binary(data, dtype:, shape: nil, device: nil)
 VALUE from_binary(int count, VALUE* values, VALUE) {
   VALUE data, keywords;
   rb_scan_args(count, values, "1:", &data, &keywords);
   if (!RB_TYPE_P(data, T_STRING)) {
     raise(OF_TYPE_MISMATCH, "from_binary: data must be String, got %" PRIsVALUE, type_description(data));
   }
-  Options options = options_of("from_binary", keywords, true);
+  const Options options = options_of("from_binary", keywords, 3);
   if (!options.has_dtype) raise(OF_TYPE_MISMATCH, "from_binary: missing argument dtype");
-  int64_t sizes[OF_MAX_RANK];
-  int rank;
-  const int64_t elements = shape_of(options.shape, options.dtype, RSTRING_LEN(data), sizes, &rank);
-  int64_t expected;
-  if (__builtin_mul_overflow(elements, static_cast<int64_t>(of_dtype_size(options.dtype)), &expected) ||
-      expected != RSTRING_LEN(data)) {
-    raise(OF_SHAPE_ERROR, "from_binary: data must have %" PRIsVALUE " bytes for %" PRIsVALUE " elements of %s, got %ld",
-          rb_funcall(LL2NUM(elements), '*', 1, SIZET2NUM(of_dtype_size(options.dtype))), LL2NUM(elements),
-          of_dtype_name(options.dtype), RSTRING_LEN(data));
-  }
-  VALUE result = tensor_from_memory(options.dtype, rank, sizes, RSTRING_PTR(data), RSTRING_LEN(data), options.device);
+  int64_t sizes[OF_MAX_RANK] = {RSTRING_LEN(data) / static_cast<long>(of_dtype_size(options.dtype))};
+  of_tensor_source source = {};
+  source.struct_size = sizeof(source);
+  source.dtype = options.dtype;
+  source.rank = NIL_P(options.shape) ? 1 : read_shape(options.shape, sizes);
+  source.sizes = sizes;
+  source.data = RSTRING_PTR(data);
+  source.bytes = RSTRING_LEN(data);
+  check_length(source);
+  VALUE result = tensor_from_memory(source, options.device);
   RB_GC_GUARD(data);
   return result;
 }

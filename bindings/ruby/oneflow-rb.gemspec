@@ -1,0 +1,19 @@
+# frozen_string_literal: true
+
+require_relative "lib/oneflow/version"
+
+# The source gem: its extension is compiled on installation, against an installed liboneflow. package.rb derives the
+# platform gem from it, which brings both along.
+Gem::Specification.new do |spec|
+  spec.name = "oneflow-rb"
+  spec.version = OneFlow::VERSION
+  spec.summary = "Tensors for Ruby, on the oneflow runtime"
+  spec.description = "Tensors with PyTorch's semantics and Ruby's idiom."
+  spec.authors = ["The oneflow authors"]
+  spec.required_ruby_version = ">= 3.1"
+  spec.metadata = { "rubygems_mfa_required" => "true" }
+
+  spec.files = Dir.glob("{lib/**/*.rb,sig/*.rbs,ext/oneflow/*.{cpp,h,rb}}", base: __dir__)
+  spec.extensions = ["ext/oneflow/extconf.rb"]
+  spec.require_paths = ["lib"]
+end

@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+require "json"
+require_relative "helper"
+
+# Replays the vectors of every operator (docs/architecture.md, "Conformance vectors"). `make vectors` writes them.
+class ConformanceTest < OneFlowTest
+  FILES = Dir[File.expand_path("../../../tests/generated/vectors/*.json", __dir__)]
+  REALS = { "nan" => Float::NAN, "inf" => Float::INFINITY, "-inf" => -Float::INFINITY }.freeze
+
+  def test_there_are_vectors
+    refute_empty FILES, "no vectors: run `make vectors`"
+  end
+
+  FILES.each do |file|
+    define_method("test_#{File.basename(file, ".json").tr(".", "_")}") do
+      vectors = JSON.parse(File.read(file), symbolize_names: true)
+      vectors[:cases].each { |one| replay(vectors, one) }
+    end
+  end
+
+  private
+
+  def replay(vectors, one)
+    what = "#{vectors[:op]} #{one[:name]}"
+    results = call(vectors[:function].sub(/_\z/, "!"), one, one[:arguments].transform_values { |value| decode(value) })
+    assert_equal one[:results].size, results.size, "#{what}: number of results"
+    one[:results].zip(results) { |expected, actual| check(expected, actual, one, what) }
+  end
+
+  # All results, as an Array.
+  def call(name, one, arguments)
+    case one[:form]
+    when "function" then results(OneFlow.public_send(name, **arguments))
+    when "method" then results(arguments.delete(:input).public_send(name, **arguments))
+    when "in_place" then results(arguments.delete(:input).public_send("#{name}!", **arguments))
+    when "out" then call_with_out(name, one, arguments)
+    else flunk("unknown form #{one[:form]}")
+    end
+  end
+
+  def results(value) = value.is_a?(Array) ? value : [value]
+
+  def call_with_out(name, one, arguments)
+    outs = one[:results].map { |result| OneFlow.zeros(result[:sizes], dtype: result[:dtype]) }
+    target = outs.size == 1 ? outs[0] : outs
+    assert_same target, OneFlow.public_send(name, **arguments, out: target)
+    outs
+  end
+
+  def decode(value)
+    case value
+    in { tensor: } then lay_out(tensor)
+    in { tensors: } then tensors.map { |tensor| tensor && lay_out(tensor) }
+    in { dtype: } then dtype.to_sym
+    in { integer: } then Integer(integer)
+    in { real: } then REALS.fetch(real) { Float(real) }
+    else value
+    end
+  end
+
+  def lay_out(tensor)
+    flat = OneFlow.from_binary(tensor[:data].unpack1("m"), dtype: tensor[:dtype])
+    flat.as_strided(tensor[:sizes], tensor[:strides], tensor[:offset])
+  end
+
+  def check(expected, actual, one, what)
+    assert_equal expected[:dtype].to_sym, actual.dtype, "#{what}: dtype"
+    assert_equal expected[:sizes], actual.shape, "#{what}: shape"
+    wanted = OneFlow.from_binary(expected[:data].unpack1("m"), dtype: expected[:dtype])
+    found = OneFlow.from_binary(actual.to_binary, dtype: expected[:dtype])
+    return if wanted.eql?(found)
+
+    wanted.to_a.zip(found.to_a).each_with_index do |(w, f), i|
+      assert near?(w, f, one), "#{what}: element #{i} is #{f}, not #{w}"
+    end
+  end
+
+  def near?(wanted, found, one)
+    return true if wanted == found || [wanted, found].all? { |value| value.is_a?(Float) && value.nan? }
+
+    wanted.is_a?(Float) && (wanted - found).abs <= one[:absolute] + (one[:relative] * wanted.abs)
+  end
+end
