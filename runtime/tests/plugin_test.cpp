@@ -1,0 +1,147 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/error.h"
+#include "device/copy.h"
+#include "device/device.h"
+#include "device/plugin_loading.h"
+#include "tensor/create.h"
+#include "tensor/transfer.h"
+#include "test_tensors.h"
+
+namespace oneflow {
+namespace {
+
+std::string plugin_path(const std::string& name) { return std::string(PLUGIN_DIR) + "/" + name + ".so"; }
+
+std::string failure_to_load(const std::string& path) {
+  try {
+    load_device_plugin(path);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), OF_DEVICE_ERROR);
+    return error.text();
+  }
+  return "no failure";
+}
+
+TEST(PluginTest, FailuresNamePathAndReason) {
+  const auto expect = [](const std::string& name, const std::string& text) {
+    EXPECT_EQ(failure_to_load(plugin_path(name)), text + "") << name;
+  };
+  const auto used = [](const std::string& name) { return "cannot use the device plugin " + plugin_path(name) + ": "; };
+  expect("no_symbol",
+         "cannot load the device plugin " + plugin_path("no_symbol") + ": it does not export oneflow_device_plugin");
+  expect("newer_version", used("newer_version") + "it has plugin API version 2, this runtime has 1");
+  expect("short_table", used("short_table") + "its table has 16 bytes, at least " +
+                            std::to_string(offsetof(of_device_table, create_stream)) + " are needed");
+  expect("missing_hook", used("missing_hook") + "its table lacks the hook count");
+  expect("bad_name", used("bad_name") + "its name must be a word of lower-case letters, digits and underscores");
+  expect("refuses", "the device plugin " + plugin_path("refuses") + " refused: the driver is too old");
+  EXPECT_NE(failure_to_load("/nowhere/plugin.so").find("/nowhere/plugin.so"), std::string::npos);
+}
+
+TEST(PluginTest, AnUnknownDeviceListsTheOthers) {
+  try {
+    parse_device("abacus:1");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), OF_DEVICE_ERROR);
+    EXPECT_EQ(error.text().rfind("there is no device 'abacus:1'; there ", 0), 0u) << error.text();
+    EXPECT_NE(error.text().find(device_name(all_devices().front())), std::string::npos);
+  }
+  EXPECT_THROW(parse_device(""), Error);
+  EXPECT_THROW(parse_device("far:"), Error);
+  EXPECT_THROW(parse_device("far:0x"), Error);
+  EXPECT_THROW(parse_device("far:99999999999"), Error);
+  EXPECT_THROW(get_device({77, 0}), Error);
+  EXPECT_THROW(get_device({-1, -1}), Error);
+}
+
+// A plugin that is found rather than asked for must not take the process with it.
+TEST(PluginTest, DiscoveryProbesInAChild) {
+  std::string reason;
+  EXPECT_FALSE(probe_plugin(plugin_path("crashes"), &reason));
+  EXPECT_EQ(reason, "the device plugin " + plugin_path("crashes") + " ended its process with signal 6");
+  EXPECT_TRUE(probe_plugin(plugin_path("far"), &reason));
+}
+
+TEST(PluginTest, DiscoveryListsFilesAndFolders) {
+  const std::string paths = plugin_path("far") + "::" + PLUGIN_DIR;
+  setenv("ONEFLOW_DEVICE_PATH", paths.c_str(), 1);
+  const std::vector<std::string> found = discover_plugins();
+  unsetenv("ONEFLOW_DEVICE_PATH");
+  ASSERT_EQ(found.size(), 9u);
+  EXPECT_EQ(found[0], plugin_path("far"));
+  EXPECT_EQ(found[1], plugin_path("bad_name"));
+}
+
+class FarDeviceTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { far_device(); }
+};
+
+TEST_F(FarDeviceTest, LoadsOnce) {
+  EXPECT_EQ(device_name(parse_device("far:1")), "far:1");
+  EXPECT_EQ(failure_to_load(plugin_path("far")),
+            "cannot use the device plugin " + plugin_path("far") + ": there already is a device type 'far'");
+}
+
+TEST_F(FarDeviceTest, BytesTravelBetweenAnyTwoDevices) {
+  for (const of_device from : all_devices())
+    for (const of_device to : all_devices()) {
+      const TensorRef source = make_tensor({2, 3}, {1, 2, 3, 4, 5, 6}, OF_FLOAT32, from);
+      const TensorRef there = copy_to_device(*source, to);
+      EXPECT_EQ(values(*there), (std::vector<double>{1, 2, 3, 4, 5, 6})) << device_name(from) << device_name(to);
+    }
+}
+
+TEST_F(FarDeviceTest, StridesAreWalkedOnTheHost) {
+  const TensorRef matrix = make_tensor({2, 3}, {1, 2, 3, 4, 5, 6}, OF_INT16, far_device());
+  const TensorRef turned = Tensor::view(*matrix, Shape{3, 2}, Shape{-1, 3}, 2);
+  EXPECT_EQ(values(*turned), (std::vector<double>{3, 6, 2, 5, 1, 4}));
+  EXPECT_EQ(values(*copy_to_device(*turned, far_device(1))), (std::vector<double>{3, 6, 2, 5, 1, 4}));
+
+  const TensorRef column = Tensor::view(*matrix, Shape{2}, Shape{3}, 1);
+  const int16_t written[] = {20, 50};
+  write_elements(*column, written);
+  EXPECT_EQ(values(*matrix), (std::vector<double>{1, 20, 3, 4, 50, 6}));
+}
+
+TEST_F(FarDeviceTest, AStridedSourceIsCopiedWithItsLayout) {
+  const TensorRef matrix = make_tensor({2, 3}, {1, 2, 3, 4, 5, 6}, OF_FLOAT64, far_device());
+  const int64_t sizes[] = {3, 2}, strides[] = {-1, 3};
+  of_tensor_source source{};
+  source.dtype = OF_FLOAT64;
+  source.device = far_device();
+  source.rank = 2;
+  source.sizes = sizes;
+  source.strides = strides;
+  source.data = const_cast<void*>(matrix->data());
+  source.bytes = 48;
+  source.offset = 2;
+  EXPECT_EQ(values(*create_tensor(source)), (std::vector<double>{3, 6, 2, 5, 1, 4}));
+}
+
+TEST_F(FarDeviceTest, FillsAndClones) {
+  const TensorRef tensor = make_tensor({4}, {1, 2, 3, 4}, OF_UINT8, far_device());
+  const TensorRef clone = lazy_clone(*tensor);
+  fill_bytes(far_device(), tensor->mutable_data(), 7, 4);
+  EXPECT_EQ(values(*tensor), (std::vector<double>{7, 7, 7, 7}));
+  EXPECT_EQ(values(*clone), (std::vector<double>{1, 2, 3, 4}));
+  EXPECT_EQ(item(*Tensor::view(*clone, {}, {}, 2)).as.integer, 3);
+}
+
+TEST_F(FarDeviceTest, OutOfItsMemoryIsOutOfMemory) {
+  try {
+    Tensor::allocate(Shape{int64_t{1} << 40}, OF_FLOAT32, far_device());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), OF_OUT_OF_MEMORY);
+  }
+}
+
+}  // namespace
+}  // namespace oneflow

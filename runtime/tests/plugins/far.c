@@ -1,0 +1,86 @@
+/* A device of its own, built against device_plugin.h alone: memory that the host cannot touch, and no kernels, so that
+ * every operator takes the way over the host. An address is the real one with bits set that make it not
+ * canonical: following it without the device's help ends the process. */
+#include <oneflow/device_plugin.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAR_MARK ((uintptr_t)0x5a00000000000000)
+
+static const of_host_table* host;
+
+static void* near(const void* memory) { return (void*)((uintptr_t)memory & ~FAR_MARK); }
+
+static int32_t far_count(void) { return 2; }
+
+static of_status far_get_info(int32_t device, of_device_info* info) {
+  memset(info, 0, sizeof(*info));
+  strcpy(info->name, device == 0 ? "Far device A" : "Far device B");
+  info->total_memory = (uint64_t)1 << 30;
+  info->free_memory = (uint64_t)1 << 30;
+  info->compute_units = 1;
+  return OF_OK;
+}
+
+static of_status far_allocate(int32_t device, uint64_t bytes, void** memory) {
+  void* block = NULL;
+  (void)device;
+  if (bytes > (uint64_t)1 << 30 || posix_memalign(&block, 64, bytes) != 0)
+    return host->fail(OF_OUT_OF_MEMORY, "far: no memory");
+  *memory = (void*)((uintptr_t)block | FAR_MARK);
+  return OF_OK;
+}
+
+static void far_deallocate(int32_t device, void* memory, uint64_t bytes) {
+  (void)device;
+  (void)bytes;
+  free(near(memory));
+}
+
+static of_status far_copy_from_host(int32_t device, void* destination, const void* source, uint64_t bytes,
+                                    of_stream stream) {
+  (void)device;
+  (void)stream;
+  memcpy(near(destination), source, bytes);
+  return OF_OK;
+}
+
+static of_status far_copy_to_host(int32_t device, void* destination, const void* source, uint64_t bytes,
+                                  of_stream stream) {
+  (void)device;
+  (void)stream;
+  memcpy(destination, near(source), bytes);
+  return OF_OK;
+}
+
+static of_status far_copy_within(int32_t device, void* destination, const void* source, uint64_t bytes,
+                                 of_stream stream) {
+  (void)device;
+  (void)stream;
+  memcpy(near(destination), near(source), bytes);
+  return OF_OK;
+}
+
+static of_status far_fill(int32_t device, void* destination, uint8_t value, uint64_t bytes, of_stream stream) {
+  (void)device;
+  (void)stream;
+  memset(near(destination), value, bytes);
+  return OF_OK;
+}
+
+__attribute__((visibility("default"))) const of_device_table* oneflow_device_plugin(const of_host_table* given) {
+  static of_device_table table;
+  host = given;
+  table.struct_size = sizeof(table);
+  table.api_version = OF_DEVICE_API_VERSION;
+  table.name = "far";
+  table.count = far_count;
+  table.get_info = far_get_info;
+  table.allocate = far_allocate;
+  table.deallocate = far_deallocate;
+  table.copy_from_host = far_copy_from_host;
+  table.copy_to_host = far_copy_to_host;
+  table.copy_within = far_copy_within;
+  table.fill = far_fill;
+  return &table;
+}

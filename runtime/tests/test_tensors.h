@@ -1,0 +1,47 @@
+// Small tensors for tests, on any device.
+#ifndef ONEFLOW_TESTS_TEST_TENSORS_H_
+#define ONEFLOW_TESTS_TEST_TENSORS_H_
+
+#include <string>
+#include <vector>
+
+#include "base/scalar.h"
+#include "device/device.h"
+#include "tensor/tensor.h"
+#include "tensor/transfer.h"
+
+namespace oneflow {
+
+inline TensorRef make_tensor(const Shape& sizes, const std::vector<double>& elements, of_dtype dtype = OF_FLOAT32,
+                             of_device device = {0, 0}) {
+  const TensorRef tensor = Tensor::allocate(sizes, dtype, device);
+  const int64_t width = dtype_size(dtype);
+  std::vector<char> memory(elements.size() * width + 1);
+  for (size_t i = 0; i < elements.size(); ++i)
+    write_element(memory.data() + i * width, dtype, float_scalar(elements[i]));
+  write_elements(*tensor, memory.data());
+  return tensor;
+}
+
+// All elements, row-major.
+inline std::vector<double> values(const Tensor& tensor) {
+  std::vector<char> memory(tensor.bytes() + 1);
+  read_elements(tensor, memory.data());
+  std::vector<double> result(tensor.count());
+  for (int64_t i = 0; i < tensor.count(); ++i)
+    result[i] = to_double(read_element(memory.data() + i * tensor.element_bytes(), tensor.dtype()));
+  return result;
+}
+
+// A device of the test plugin whose memory the host cannot touch; loads it the first time.
+inline of_device far_device(int index = 0) {
+  static const of_device first = [] {
+    load_device_plugin(std::string(PLUGIN_DIR) + "/far.so");
+    return parse_device("far:0");
+  }();
+  return {first.type, static_cast<int16_t>(index)};
+}
+
+}  // namespace oneflow
+
+#endif  // ONEFLOW_TESTS_TEST_TENSORS_H_
