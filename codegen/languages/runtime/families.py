@@ -200,8 +200,8 @@ class Entry:
             f".result_count = {len(op.signature.results)}",
             f".dtype = {self._dtype_rule()}",
         ]
-        if self._branches:
-            match = self._position(getattr(op.kind, "match"))
+        if isinstance(op.kind, Elementwise | Generator | Composite) and op.kind.match:
+            match = self._position(op.kind.match)
             lines.append(f".match = {{.argument = {match}, .values = {self.constant}Values}}")
         return [*lines, f".rule = {self._rule()}", f".run = {self._runner()}"]
 

@@ -1,0 +1,329 @@
+// What dispatch promises beyond what a front end can see: the order of the layers, inference without data, where
+// results go, and that bad calls of the C API fail with a text.
+#include "dispatch/dispatch.h"
+
+#include <gtest/gtest.h>
+#include <oneflow/oneflow.h>
+
+#include <string>
+#include <vector>
+
+#include "dispatch/layers.h"
+
+namespace oneflow {
+namespace {
+
+constinit const OperatorName kAdd("add");
+constinit const OperatorName kCumsum("cumsum");
+constinit const OperatorName kExpand("expand");
+constinit const OperatorName kFlip("flip");
+constinit const OperatorName kNonzero("nonzero");
+constinit const OperatorName kSlice("slice");
+constinit const OperatorName kSoftmax("softmax");
+constinit const OperatorName kSum("sum");
+constinit const OperatorName kTranspose("transpose");
+
+TensorRef make(const std::vector<int64_t>& sizes, const std::vector<float>& values) {
+  of_tensor_source source{};
+  source.struct_size = sizeof(source);
+  source.dtype = OF_FLOAT32;
+  source.rank = static_cast<int32_t>(sizes.size());
+  source.sizes = sizes.data();
+  source.data = const_cast<float*>(values.data());
+  source.bytes = values.size() * sizeof(float);
+  of_tensor result = nullptr;
+  EXPECT_EQ(of_tensor_create(&source, &result), OF_OK) << of_last_error();
+  return TensorRef::adopt(to_tensor(result));
+}
+
+std::vector<float> read(const TensorRef& tensor) {
+  std::vector<float> values(static_cast<size_t>(tensor->count()));
+  EXPECT_EQ(of_tensor_read(to_handle(tensor.get()), values.data(), values.size() * sizeof(float)), OF_OK)
+      << of_last_error();
+  return values;
+}
+
+using Floats = std::vector<float>;
+
+// What a call through the C API comes to.
+struct Outcome {
+  of_status status;
+  std::string text;
+};
+
+template <class... Values>
+Outcome call_into_result(const OperatorName& name, const Tensor& out, const Values&... values) {
+  const of_value arguments[] = {to_value(values)...};
+  of_value result = to_value(out);
+  const of_status status = of_call(to_handle(&*name), arguments, std::size(arguments), &result, 1);
+  return {status, status == OF_OK ? "" : of_last_error()};
+}
+
+template <class... Values>
+Outcome fail_of(const OperatorName& name, const Values&... values) {
+  const of_value arguments[] = {to_value(values)...};
+  of_value result{};
+  const of_status status = of_call(to_handle(&*name), arguments, std::size(arguments), &result, 1);
+  EXPECT_EQ(result.kind, OF_VALUE_ABSENT) << "a failure must leave the results untouched";
+  return {status, of_last_error()};
+}
+
+// ---------------------------------------------------------------- layers
+
+// Remembers what the layers of a test saw: "<layer> <operator>".
+struct Seen {
+  std::vector<std::string>* log;
+  int layer;
+};
+
+of_status remember(void* context, of_layer_call* call, of_op op, const of_value* args, size_t arg_count,
+                   of_value* results, size_t result_count) {
+  const Seen& seen = *static_cast<Seen*>(context);
+  seen.log->push_back(std::to_string(seen.layer) + " " + to_operator(op)->schema().name);
+  return of_layer_next(call, op, args, arg_count, results, result_count);
+}
+
+class Layers : public testing::Test {
+ protected:
+  void install(int layer) {
+    seen_[layer] = {&log_, layer};
+    EXPECT_EQ(of_set_layer(static_cast<of_layer>(layer), remember, &seen_[layer]), OF_OK);
+  }
+  void TearDown() override {
+    for (int i = 0; i < OF_LAYER_COUNT; ++i) of_set_layer(static_cast<of_layer>(i), nullptr, nullptr);
+    EXPECT_EQ(layer_count.load(), 0);
+  }
+
+  std::vector<std::string> log_;
+  Seen seen_[OF_LAYER_COUNT];
+};
+
+TEST_F(Layers, AreEnteredFromTheOutermostToTheInnermostWhateverTheOrderOfInstalling) {
+  for (const int layer : {3, 0, 4, 1, 2}) install(layer);
+  const TensorRef x = make({2}, {1, 2});
+  EXPECT_EQ(read(call_operator(kAdd, x, x)), (Floats{2, 4}));
+  EXPECT_EQ(log_, (std::vector<std::string>{"0 add", "1 add", "2 add", "3 add", "4 add"}));
+}
+
+TEST_F(Layers, SeeCompositesWholeAndThenWhatTheyAreMadeOf) {
+  install(OF_LAYER_PROFILE);
+  call_operator(kSoftmax, make({2}, {1, 2}), 0);
+  ASSERT_FALSE(log_.empty());
+  EXPECT_EQ(log_.front(), "0 softmax");
+  EXPECT_GT(log_.size(), 1u);
+}
+
+TEST_F(Layers, SeeEveryWayIntoAnOperator) {
+  install(OF_LAYER_PROFILE);
+  const TensorRef x = make({3}, {1, 2, 3});
+  of_index part{};
+  part.kind = OF_INDEX_SLICE;
+  part.has_start = true;
+  part.start = 1;
+  part.step = 1;
+  of_tensor view = nullptr;
+  ASSERT_EQ(of_tensor_index(to_handle(x.get()), &part, 1, &view), OF_OK);
+  of_tensor_release(view);
+  const of_value one = to_value(1.0);
+  ASSERT_EQ(of_tensor_set_index(to_handle(x.get()), &part, 1, &one), OF_OK);
+  EXPECT_EQ(read(x), (Floats{1, 1, 1}));
+  call_into_result(kAdd, *x, x, x);
+  EXPECT_EQ(log_, (std::vector<std::string>{"0 slice", "0 slice", "0 fill", "0 add"}));
+}
+
+TEST_F(Layers, MayAnswerACallThemselves) {
+  const auto answer = [](void* context, of_layer_call*, of_op, const of_value*, size_t, of_value* results, size_t) {
+    results[0] = to_value(*static_cast<Tensor*>(context));
+    to_tensor(results[0].as.tensor)->retain();
+    return OF_OK;
+  };
+  const TensorRef mine = make({1}, {42});
+  of_set_layer(OF_LAYER_CAPTURE, answer, mine.get());
+  EXPECT_EQ(read(call_operator(kAdd, mine, mine)), Floats{42});
+}
+
+TEST_F(Layers, FailWithTheOperatorsNameInFront) {
+  const auto refuse = [](void*, of_layer_call*, of_op, const of_value*, size_t, of_value*, size_t) {
+    return of_fail(OF_UNSUPPORTED, "not here");
+  };
+  of_set_layer(OF_LAYER_SHARDING, refuse, nullptr);
+  const Outcome outcome = fail_of(kAdd, 1, 2);
+  EXPECT_EQ(outcome.status, OF_UNSUPPORTED);
+  EXPECT_EQ(outcome.text, "add: not here");
+}
+
+TEST_F(Layers, GetCheckedArgumentsWithDefaultsFilledIn) {
+  const auto check = [](void*, of_layer_call* call, of_op op, const of_value* args, size_t count, of_value* results,
+                        size_t result_count) {
+    EXPECT_EQ(count, 4u);
+    EXPECT_EQ(args[1].kind, OF_VALUE_INT_LIST);
+    EXPECT_EQ(args[1].as.integers[0], 1);
+    EXPECT_EQ(args[2].kind, OF_VALUE_BOOL);
+    EXPECT_EQ(args[3].kind, OF_VALUE_NONE);
+    return of_layer_next(call, op, args, count, results, result_count);
+  };
+  of_set_layer(OF_LAYER_AUTOGRAD, check, nullptr);
+  EXPECT_EQ(read(call_operator(kSum, make({2, 2}, {1, 2, 3, 4}), -1)), (Floats{3, 7}));
+}
+
+// ---------------------------------------------------------------- inference
+
+TEST(Infer, GivesShapesAndDtypesWithoutMemory) {
+  const TensorRef input = Tensor::without_memory(Shape{2, 3}, OF_FLOAT16, {});
+  const of_value arguments[] = {to_value(input), to_value(1), to_value(true)};
+  of_value result{};
+  ASSERT_EQ(of_infer(to_handle(&*kSum), arguments, 3, &result, 1), OF_OK) << of_last_error();
+  const Tensor& inferred = *to_tensor(result.as.tensor);
+  EXPECT_EQ(inferred.sizes(), (Shape{2, 1}));
+  EXPECT_EQ(inferred.dtype(), OF_FLOAT16);
+  EXPECT_FALSE(inferred.has_memory());
+  of_value_release(&result);
+}
+
+TEST(Infer, GoesThroughCompositesAndViews) {
+  const TensorRef input = Tensor::without_memory(Shape{2, 3}, OF_FLOAT32, {});
+  for (const OperatorName* name : {&kSoftmax, &kCumsum}) {
+    const of_value arguments[] = {to_value(input), to_value(-1)};
+    of_value result{};
+    ASSERT_EQ(of_infer(to_handle(&**name), arguments, 2, &result, 1), OF_OK) << of_last_error();
+    EXPECT_EQ(to_tensor(result.as.tensor)->sizes(), (Shape{2, 3}));
+    of_value_release(&result);
+  }
+  const of_value arguments[] = {to_value(input), to_value(0), to_value(1)};
+  of_value result{};
+  ASSERT_EQ(of_infer(to_handle(&*kTranspose), arguments, 3, &result, 1), OF_OK) << of_last_error();
+  EXPECT_EQ(to_tensor(result.as.tensor)->sizes(), (Shape{3, 2}));
+  of_value_release(&result);
+}
+
+TEST(Infer, RefusesSizesThatDependOnData) {
+  const of_value argument = to_value(*make({2}, {0, 1}));
+  of_value result{};
+  EXPECT_EQ(of_infer(to_handle(&*kNonzero), &argument, 1, &result, 1), OF_UNSUPPORTED);
+}
+
+// ---------------------------------------------------------------- out and in-place
+
+TEST(Out, MayBeAnOperandItself) {
+  const TensorRef x = make({2, 2}, {1, 2, 3, 4});
+  EXPECT_EQ(call_into_result(kAdd, *x, x, 1).status, OF_OK);
+  EXPECT_EQ(read(x), (Floats{2, 3, 4, 5}));
+  EXPECT_EQ(call_into_result(kFlip, *x, x, 1).status, OF_OK) << "computed aside, then copied";
+  EXPECT_EQ(read(x), (Floats{3, 2, 5, 4}));
+}
+
+TEST(Out, RefusesPartialOverlapWithAnOperand) {
+  const TensorRef x = make({3}, {1, 2, 3});
+  const TensorRef head = call_operator(kSlice, x, 0, 0, 2), tail = call_operator(kSlice, x, 0, 1, 3);
+  const Outcome outcome = call_into_result(kAdd, *head, tail, 1);
+  EXPECT_EQ(outcome.status, OF_INVALID_ARGUMENT);
+  EXPECT_EQ(outcome.text, "add: the tensor to write to overlaps an operand in part; clone the operand first");
+  EXPECT_EQ(read(x), (Floats{1, 2, 3}));
+}
+
+TEST(Out, RefusesAnExpandedTensor) {
+  const TensorRef wide = call_operator(kExpand, make({1}, {1}), Shape{3});
+  EXPECT_EQ(call_into_result(kAdd, *wide, 1.0, 2.0).status, OF_SHAPE_ERROR);
+  EXPECT_EQ(call_into_result(kAdd, *wide, make({3}, {1, 2, 3}), 1).status, OF_INVALID_ARGUMENT);
+}
+
+TEST(Out, NeedsTheExactShapeAndATypeThatTakesTheResult) {
+  const TensorRef x = make({2}, {1, 2});
+  EXPECT_EQ(call_into_result(kAdd, *make({3}, {0, 0, 0}), x, 1).text,
+            "add: result of shape [2] cannot be stored in a tensor of shape [3]");
+  const TensorRef integers = Tensor::allocate(Shape{2}, OF_INT64, {});
+  const Outcome outcome = call_into_result(kAdd, *integers, x, 1);
+  EXPECT_EQ(outcome.status, OF_DTYPE_ERROR);
+  EXPECT_EQ(outcome.text, "add: result of type float32 cannot be stored in int64");
+}
+
+TEST(Out, IsConvertedToWhereTheCategoryAllows) {
+  const TensorRef x = make({2}, {1, 2});
+  const TensorRef wide = Tensor::allocate(Shape{2}, OF_FLOAT64, {});
+  ASSERT_EQ(call_into_result(kAdd, *wide, x, 1).status, OF_OK);
+  EXPECT_EQ(static_cast<const double*>(wide->data())[1], 3.0);
+  ASSERT_EQ(call_into_result(kFlip, *wide, x, 0).status, OF_OK);
+  EXPECT_EQ(static_cast<const double*>(wide->data())[0], 2.0);
+}
+
+TEST(Out, CountsAsOneWriteOfTheStorage) {
+  const TensorRef x = make({2}, {1, 2});
+  const uint64_t before = x->storage()->version();
+  call_into_result(kAdd, *x, x, 1);
+  EXPECT_EQ(x->storage()->version(), before + 1);
+}
+
+TEST(Out, LeavesALazyCloneAsItWas) {
+  const TensorRef x = make({2}, {1, 2});
+  of_tensor clone = nullptr;
+  ASSERT_EQ(of_tensor_lazy_clone(to_handle(x.get()), &clone), OF_OK);
+  call_into_result(kAdd, *x, x, 1);
+  EXPECT_EQ(read(x), (Floats{2, 3}));
+  EXPECT_EQ(read(TensorRef::adopt(to_tensor(clone))), (Floats{1, 2}));
+}
+
+TEST(Out, TakesAnyLayout) {
+  const TensorRef x = make({2, 3}, {1, 2, 3, 4, 5, 6});
+  const TensorRef base = make({3, 2}, {0, 0, 0, 0, 0, 0});
+  const TensorRef flipped = call_operator(kTranspose, base, 0, 1);
+  ASSERT_EQ(call_into_result(kAdd, *flipped, x, 10).status, OF_OK);
+  EXPECT_EQ(read(base), (Floats{11, 14, 12, 15, 13, 16}));
+}
+
+// ---------------------------------------------------------------- bad calls
+
+TEST(BadCalls, WrongCountsAndKindsFailWithAText) {
+  const TensorRef x = make({1}, {1});
+  EXPECT_EQ(fail_of(kAdd, x).text, "add: missing argument other");
+  EXPECT_EQ(fail_of(kAdd, x, x, x).text, "add: takes at most 2 arguments, got 3");
+  EXPECT_EQ(fail_of(kAdd, x, "a").text, "add: other must be Tensor|Number, got str");
+  EXPECT_EQ(fail_of(kAdd, x, kNone).text, "add: other must be Tensor|Number, got None");
+  of_value unknown{99, 0, {}};
+  EXPECT_EQ(fail_of(kAdd, x, unknown).status, OF_TYPE_MISMATCH);
+  const of_value null_tensor{OF_VALUE_TENSOR, 0, {}};
+  EXPECT_EQ(fail_of(kAdd, x, null_tensor).text, "add: other must be Tensor|Number, got a released tensor");
+}
+
+TEST(BadCalls, ResultsMustBeAsManyAsTheOperatorHas) {
+  const TensorRef x = make({1}, {1});
+  const of_value arguments[] = {to_value(x), to_value(x)};
+  of_value results[2] = {};
+  EXPECT_EQ(of_call(to_handle(&*kAdd), arguments, 2, results, 2), OF_INVALID_ARGUMENT);
+  EXPECT_STREQ(of_last_error(), "add: has 1 result, got room for 2");
+  EXPECT_EQ(of_call(to_handle(&*kAdd), arguments, 2, nullptr, 0), OF_INVALID_ARGUMENT);
+}
+
+TEST(BadCalls, ListsOfBadLengthFail) {
+  const TensorRef x = make({1}, {1});
+  const of_value negative{OF_VALUE_INT_LIST, -1, {}};
+  EXPECT_EQ(fail_of(kSum, x, negative).status, OF_INVALID_ARGUMENT);
+  const of_value missing{OF_VALUE_INT_LIST, 2, {}};
+  EXPECT_EQ(fail_of(kSum, x, missing).status, OF_INVALID_ARGUMENT);
+  const std::vector<int64_t> many(100, 1);
+  EXPECT_EQ(fail_of(kExpand, x, Sizes(many)).status, OF_SHAPE_ERROR);
+}
+
+// ---------------------------------------------------------------- fallback
+
+TEST(Fallback, RunsOnTheHostAndIsCounted) {
+  ASSERT_EQ(of_load_device(PLUGIN_DIR "/libfar.so"), OF_OK) << of_last_error();
+  of_device far;
+  ASSERT_EQ(of_device_parse("far", &far), OF_OK);
+  of_reset_fallbacks();
+  const TensorRef x = call_operator(OperatorName("ones"), Shape{2, 3}, kNone, far);
+  const TensorRef sum = call_operator(kSum, call_operator(kTranspose, x, 0, 1), 0);
+  EXPECT_EQ(sum->device().type, far.type);
+  EXPECT_EQ(read(sum), (Floats{3, 3}));
+  EXPECT_EQ(of_fallback_count(), 2u);
+
+  const Outcome mixed = fail_of(kAdd, x, make({3}, {1, 2, 3}));
+  EXPECT_EQ(mixed.status, OF_DEVICE_ERROR);
+  EXPECT_EQ(mixed.text, "add: other must be on far:0, as input is, got a tensor on cpu:0");
+
+  ASSERT_EQ(of_set_option("fallback_is_error", 1), OF_OK);
+  EXPECT_EQ(fail_of(kAdd, x, 1).status, OF_UNSUPPORTED);
+  ASSERT_EQ(of_set_option("fallback_is_error", 0), OF_OK);
+}
+
+}  // namespace
+}  // namespace oneflow
