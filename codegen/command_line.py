@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from codegen.errors import DefinitionError, TargetError
+from codegen.errors import DefinitionError, TargetError, unknown
+
+if TYPE_CHECKING:
+    from codegen.model import Definitions
 
 ROOT = Path(__file__).parent.parent
 
@@ -38,7 +43,26 @@ def _parser() -> argparse.ArgumentParser:
 
     check = commands.add_parser("check", help="fail, with a diff, when a generated file is not up to date")
     check.set_defaults(run=_check)
+
+    listing = commands.add_parser("list", help="print all records, one line each")
+    listing.add_argument("--kind", help="only those of this kind")
+    listing.set_defaults(run=_list)
+
+    explain = commands.add_parser("explain", help="print everything that follows from one record")
+    explain.add_argument("op", help="an operator or one of its overloads: max, max.dim")
+    explain.set_defaults(run=_explain)
+
+    new = commands.add_parser("new", help="print a record to fill in")
+    new.add_argument("op", help="the operator's name")
+    new.add_argument("--kind", default="elementwise", help="elementwise (the default), reduction, view, ...")
+    new.set_defaults(run=_new)
     return parser
+
+
+def _definitions(options: argparse.Namespace) -> Definitions:
+    from codegen.load import definition_files, load
+
+    return load(definition_files(options.root), options.root)
 
 
 def _generate(options: argparse.Namespace) -> int:
@@ -66,3 +90,35 @@ def _check(options: argparse.Namespace) -> int:
     if result.changes:
         print(f"{len(result.changes)} generated files are not up to date: run `python -m codegen generate`")
     return 1 if result.changes or result.failures else 0
+
+
+def _list(options: argparse.Namespace) -> int:
+    from codegen.explain import list_text
+
+    _check_kind(options.kind)
+    print(list_text(_definitions(options), options.kind))
+    return 0
+
+
+def _explain(options: argparse.Namespace) -> int:
+    from codegen.explain import explain_text
+
+    print(explain_text(options.op, _definitions(options), options.root))
+    return 0
+
+
+def _new(options: argparse.Namespace) -> int:
+    from codegen.explain import new_text
+
+    _check_kind(options.kind)
+    if not re.fullmatch(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*", options.op):
+        raise TargetError(f"'{options.op}' is not a name in snake_case")
+    print(new_text(options.op, options.kind), end="")
+    return 0
+
+
+def _check_kind(kind: str | None) -> None:
+    from codegen.kinds import KINDS
+
+    if kind is not None and kind not in KINDS:
+        raise TargetError(unknown("kind", kind, KINDS))

@@ -39,6 +39,7 @@ class Language(ABC):
     title: str = ""  # as in a heading: "Node.js"
     fence: str = ""  # the language's word for highlighting in Markdown
     speaks: bool = False  # whether people write it: it then appears in the reference manual
+    opening: str = ""  # what a program begins with: "import oneflow_py as flow"
     none_word: str = "None"  # what an error text calls an absent value
 
     def __init__(self, name: str, folder: Path, definitions: Definitions) -> None:

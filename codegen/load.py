@@ -14,6 +14,7 @@ from codegen.kinds import KINDS
 from codegen.kinds.base import argument_named
 from codegen.model import (
     ERRORS,
+    RESERVED,
     Argument,
     BaseType,
     Call,
@@ -111,7 +112,7 @@ def _record(fields: Fields) -> _Draft | None:
         errors = given.members if (given := fields.take("errors")) else []
     with report.collecting():
         cases = given.members if (given := fields.take("cases")) else []
-    reserved = {key: fields.take(key) for key in ("gradient", "sharding", "cost")}
+    reserved = {key: fields.take(key) for key in RESERVED}
     fields.finish()
     if name is None or signature is None or kind is None:
         return None

@@ -301,6 +301,9 @@ class ErrorCase:
 
 # ------------------------------------------------------------------------------------------------ records
 
+# Columns that a record may have already and that nothing reads yet.
+RESERVED = ("gradient", "sharding", "cost")
+
 
 @dataclass(frozen=True)
 class Op:

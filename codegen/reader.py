@@ -61,6 +61,8 @@ class Text:
 
     @property
     def expression(self) -> Expression:
+        if not self.value.strip():
+            raise Bad(self.location, "expected an expression, got nothing")
         try:
             return expression.parse(self.value, self.location, one_line=self.one_line)
         except TextError as error:

@@ -27,10 +27,23 @@ class Fact:
     text: str
 
 
+@dataclass(frozen=True)
+class Skeleton:
+    """What `new` writes for a record of the kind; empty texts are for its author to fill in."""
+
+    key: str  # the kind's key, two spaces in
+    arguments: str = "Tensor input"
+    result: str = "Tensor"
+    dtype: str = "{accepts: any, result: same}"
+    example: str = "[1.0, 2.0]"
+    mistake: str = "'a'"  # the arguments of the error case
+    says: str = "input must be {Tensor}, got {str}"
+
+
 class Rules(ABC, Generic[K]):
     """One kind. `read` checks what stands in the key itself, `check` the expressions once all records are known."""
 
-    skeleton: str  # the kind's key as `new` writes it
+    skeleton: Skeleton
 
     @abstractmethod
     def read(self, field: Field, signature: Signature | None) -> K:

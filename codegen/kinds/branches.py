@@ -24,7 +24,9 @@ def read(fields: Fields, signature: Signature | None) -> Branches:
     if match is None:
         return Branches({None: fields.need("value").expression}, None)
     name = argument_named(match, signature, _can_match, "a str, a bool or optional")
-    expressions: dict[str | None, Expression] = {**fields.other_expressions()}
+    expressions: dict[str | None, Expression] = {}
+    for value, expression in fields.other_expressions().items():
+        expressions[value] = expression
     argument = signature.argument(name) if signature else None
     if argument:
         _check_values(fields, argument, [key for key in expressions if key is not None])

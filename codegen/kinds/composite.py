@@ -8,7 +8,7 @@ from codegen import signature as signatures
 from codegen.errors import TextError, unknown
 from codegen.expression import Constant, Expression, Invoke, ListOf, Node, Unary, Variable
 from codegen.kinds import branches
-from codegen.kinds.base import Fact, Functions, Rules
+from codegen.kinds.base import Fact, Functions, Rules, Skeleton
 from codegen.model import Argument, BaseType, Composite, Op, Signature, Type
 from codegen.reader import Field, Report
 
@@ -16,7 +16,7 @@ _TENSOR = Type(BaseType.TENSOR)
 
 
 class _Composite(Rules[Composite]):
-    skeleton = '  composite: ""\n'
+    skeleton = Skeleton('  composite: ""\n')
 
     def read(self, field: Field, signature: Signature | None) -> Composite:
         if field.is_scalar:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from codegen.kinds.base import Fact, Functions, Rules
+from codegen.kinds.base import Fact, Functions, Rules, Skeleton
 from codegen.model import BaseType, Contraction, Op, Signature
 from codegen.reader import Field, Report
 
@@ -13,7 +13,13 @@ _EQUATION = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*->[A-Za-z]*")
 
 
 class _Contraction(Rules[Contraction]):
-    skeleton = '  contraction: "ij,jk->ik"\n'
+    skeleton = Skeleton(
+        '  contraction: "ij,jk->ik"\n',
+        arguments="Tensor input, Tensor other",
+        dtype="{accepts: any, result: promote}",
+        example="[[1.0, 2.0]], [[1.0], [2.0]]",
+        mistake="'a', [[1.0]]",
+    )
 
     def read(self, field: Field, signature: Signature | None) -> Contraction:
         text = field.words

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from codegen.checking import Scope, operand_sort
 from codegen.intrinsics import SCALAR
 from codegen.kinds import branches
-from codegen.kinds.base import Fact, Functions, Rules, check_expression, kernel_facts, listed
+from codegen.kinds.base import Fact, Functions, Rules, Skeleton, check_expression, kernel_facts, listed
 from codegen.model import Elementwise, Op, Signature
 from codegen.reader import Field, Report
 
@@ -21,7 +21,7 @@ def scope(op: Op) -> Scope:
 
 
 class _Elementwise(Rules[Elementwise]):
-    skeleton = '  elementwise: ""\n'
+    skeleton = Skeleton('  elementwise: ""\n')
 
     def read(self, field: Field, signature: Signature | None) -> Elementwise:
         if field.is_scalar:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from codegen.checking import Scope, setting_sort
 from codegen.intrinsics import GATHER, Sort
-from codegen.kinds.base import Fact, Functions, Rules, argument_named, check_expression, kernel_facts
+from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named, check_expression, kernel_facts
 from codegen.model import Argument, BaseType, Gather, Op, Signature
 from codegen.reader import Field, Report
 
@@ -27,7 +27,12 @@ def _is_dims(argument: Argument) -> bool:
 
 
 class _Gather(Rules[Gather]):
-    skeleton = '  gather:\n    dims: dims\n    source: "i"\n'
+    skeleton = Skeleton(
+        '  gather:\n    dims: dims\n    source: ""\n',
+        arguments="Tensor input, dim[] dims",
+        example="[1.0, 2.0], [0]",
+        mistake="'a', [0]",
+    )
 
     def read(self, field: Field, signature: Signature | None) -> Gather:
         fields = field.fields

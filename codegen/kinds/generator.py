@@ -13,7 +13,7 @@ from codegen.errors import TextError
 from codegen.expression import Constant, Expression, Invoke
 from codegen.intrinsics import RANDOM, SCALAR, SIZES, Sort
 from codegen.kinds import branches
-from codegen.kinds.base import Fact, Functions, Rules, check_expression, kernel_facts
+from codegen.kinds.base import Fact, Functions, Rules, Skeleton, check_expression, kernel_facts
 from codegen.model import Generator, Op, Signature
 from codegen.reader import Field, Report
 
@@ -31,7 +31,13 @@ def size_scope(op: Op) -> Scope:
 
 
 class _Generator(Rules[Generator]):
-    skeleton = '  generator:\n    sizes: "size"\n    value: ""\n'
+    skeleton = Skeleton(
+        '  generator:\n    sizes: "size"\n    value: ""\n',
+        arguments="size[] size, *, dtype? dtype=None, device? device=None",
+        dtype="{result: floating, override: dtype}",
+        example="[2]",
+        says="size must be {size[]}, got {str}",
+    )
 
     def read(self, field: Field, signature: Signature | None) -> Generator:
         fields = field.fields

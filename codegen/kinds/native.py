@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from codegen.kinds.base import Fact, Functions, Rules
+from codegen.kinds.base import Fact, Functions, Rules, Skeleton
 from codegen.model import Native, Op, Signature
 from codegen.reader import Field, Report
 
 
 class _Native(Rules[Native]):
-    skeleton = "  native: {infer: }\n"
+    skeleton = Skeleton('  native: {infer: ""}\n')
 
     def read(self, field: Field, signature: Signature | None) -> Native:
         fields = field.fields

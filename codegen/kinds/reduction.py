@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codegen.kinds import fold
-from codegen.kinds.base import Fact, Functions, Rules, argument_named, kernel_facts
+from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named, kernel_facts
 from codegen.model import Argument, BaseType, Op, Reduction, Signature
 from codegen.reader import Field, Report
 
@@ -19,7 +19,10 @@ def _is_flag(argument: Argument) -> bool:
 
 
 class _Reduction(Rules[Reduction]):
-    skeleton = "  reduction:\n    dims: dim\n    keepdim: keepdim\n" + fold.SKELETON
+    skeleton = Skeleton(
+        "  reduction:\n    dims: dim\n    keepdim: keepdim\n" + fold.SKELETON,
+        arguments="Tensor input, dim[]? dim=None, bool keepdim=False",
+    )
 
     def read(self, field: Field, signature: Signature | None) -> Reduction:
         fields = field.fields

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codegen.kinds import fold
-from codegen.kinds.base import Fact, Functions, Rules, argument_named, kernel_facts
+from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named, kernel_facts
 from codegen.model import Argument, BaseType, Op, Scan, Signature
 from codegen.reader import Field, Report
 
@@ -15,7 +15,12 @@ def _is_dim(argument: Argument) -> bool:
 
 
 class _Scan(Rules[Scan]):
-    skeleton = "  scan:\n    dim: dim\n" + fold.SKELETON
+    skeleton = Skeleton(
+        "  scan:\n    dim: dim\n" + fold.SKELETON,
+        arguments="Tensor input, dim dim",
+        example="[1.0, 2.0], 0",
+        mistake="'a', 0",
+    )
 
     def read(self, field: Field, signature: Signature | None) -> Scan:
         fields = field.fields

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from codegen import expression
 from codegen.checking import Scope, setting_sort
 from codegen.intrinsics import VIEW, Sort
-from codegen.kinds.base import Fact, Functions, Rules, check_expression
+from codegen.kinds.base import Fact, Functions, Rules, Skeleton, check_expression
 from codegen.model import Op, Signature, View
 from codegen.reader import Field, Report
 
@@ -25,7 +25,11 @@ def scope(op: Op, parts: dict[str, Sort]) -> Scope:
 
 
 class _View(Rules[View]):
-    skeleton = '  view:\n    sizes: "sizes"\n    strides: "strides"\n'
+    skeleton = Skeleton(
+        '  view:\n    sizes: ""\n    strides: ""\n',
+        arguments="Tensor(a) input",
+        result="Tensor(a)",
+    )
 
     def read(self, field: Field, signature: Signature | None) -> View:
         fields = field.fields

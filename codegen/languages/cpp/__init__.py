@@ -47,7 +47,9 @@ _BINARY: Mapping[str, str] = {
     ">": "gt", ">=": "ge", "&": "bitwise_and", "|": "bitwise_or", "^": "bitwise_xor",
 }  # fmt: skip
 _UNARY: Mapping[str, str] = {"-": "neg", "~": "bitwise_not"}
-_RESERVED = frozenset("and bool char default delete double float int long new not or short signed this xor".split())
+_RESERVED = frozenset(
+    ("and", "bool", "char", "default", "delete", "double", "float", "int", "long", "new", "not", "or", "short", "this")
+)
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,7 @@ def namespaces(functions: Sequence[Offered]) -> Mapping[str | None, list[Offered
 class Js(Language):
     title = "Node.js"
     fence = "js"
+    opening = "import flow from 'oneflow-js';"
     speaks = True
     none_word = "null"
 

@@ -32,6 +32,7 @@ class Test:
 class Python(Language):
     title = "Python"
     fence = "python"
+    opening = "import oneflow_py as flow"
     speaks = True
 
     # -- files ----------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ FOLDER = "bindings/ruby/generated"
 class Ruby(Language):
     title = "Ruby"
     fence = "ruby"
+    opening = 'require "oneflow"'
     speaks = True
     none_word = "nil"
 

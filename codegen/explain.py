@@ -1,0 +1,125 @@
+"""What the commands `list`, `explain` and `new` print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from codegen import discover
+from codegen.emit import Manifest
+from codegen.errors import TargetError, unknown
+from codegen.expression import Expression
+from codegen.kinds import KINDS
+from codegen.kinds.base import Fact
+from codegen.model import RESERVED, Definitions, Function, Op
+from codegen.names import wrap
+from codegen.prose import dtype_lines, forms
+from codegen.signature import print_literal, print_signature
+
+WIDTH = 100
+
+
+def list_text(definitions: Definitions, kind: str | None = None) -> str:
+    """One line per record: its name, its kind, its signature."""
+    ops = [op for op in definitions.ops if kind in (None, op.kind_name)]
+    names = max((len(op.full_name) for op in ops), default=0)
+    lines = [f"{op.full_name:{names}}  {op.kind_name:11}  {print_signature(op.signature)}" for op in ops]
+    return "\n".join([*lines, f"{len(ops)} records"])
+
+
+def explain_text(name: str, definitions: Definitions, root: Path) -> str:
+    """Everything that follows from a record, or from every record that a public name offers. Raises TargetError."""
+    if name in definitions.by_name and "." in name:
+        found: tuple[Op, ...] = (definitions.by_name[name],)
+    else:
+        functions = {function.name: function.overloads for function in definitions.functions}
+        if name not in functions:
+            raise TargetError(unknown("operator", name, [*functions, *definitions.by_name]))
+        found = functions[name]
+    return "\n\n".join("\n".join(_explain(op, definitions, root)) for op in found)
+
+
+def _explain(op: Op, definitions: Definitions, root: Path) -> Iterator[str]:
+    yield print_signature(op.signature)
+    yield from wrap(op.summary, WIDTH, "  ")
+    if op.description:
+        yield ""
+        yield from wrap(op.description, WIDTH, "  ")
+    yield ""
+    facts = list(_facts(op, definitions, root))
+    label = max(len(fact.what) for fact in facts) + 2
+    for fact in facts:
+        lines = fact.text.split("\n")
+        yield f"  {fact.what:{label}}{lines[0]}"
+        yield from (" " * (label + 2) + line for line in lines[1:])
+
+
+def _facts(op: Op, definitions: Definitions, root: Path) -> Iterator[Fact]:
+    yield Fact("record", f"{op.full_name}, {op.location}")
+    yield Fact("kind", op.kind_name)
+    yield from _expressions(op)
+    yield from KINDS[op.kind_name].facts(op, op.kind)
+    yield Fact("dtypes", "\n".join(dtype_lines(op)))
+    yield Fact("forms", ", ".join(forms(op)))
+    yield Fact("oracle", op.oracle or "none: worked examples")
+    yield Fact("tests", f"{len(op.examples)} examples, {len(op.errors)} error cases, {len(op.cases)} further cases")
+    for column in RESERVED:
+        if (given := getattr(op, column)) is not None:
+            yield Fact(column, print_literal(given))
+    yield Fact("reserved", ", ".join(column for column in RESERVED if getattr(op, column) is None))
+    yield from _languages(op, definitions)
+    yield Fact("files", "\n".join(_files(op, root)) or "none yet: run `python -m codegen generate`")
+
+
+def _expressions(op: Op) -> Iterator[Fact]:
+    expressions = getattr(op.kind, "expressions", None) or getattr(op.kind, "bodies", None)
+    if isinstance(expressions, Mapping):
+        match = getattr(op.kind, "match", None)
+        for value, expression in expressions.items():
+            assert isinstance(expression, Expression)
+            yield Fact("value" if value is None else f"{match} {value}", expression.text)
+
+
+def _languages(op: Op, definitions: Definitions) -> Iterator[Fact]:
+    """The signature as each language that people write shows it."""
+    for language in discover.speaking(definitions):
+        lines = []
+        for function in definitions.functions:
+            if op in function.overloads:
+                if reason := language.names.omitted.get(function.name):
+                    lines.append(f"{function.name} is left out: {reason}")
+                else:
+                    lines += language.signature_text(Function(function.name, (op,)))
+        yield Fact(language.title, "\n".join(lines))
+
+
+def _files(op: Op, root: Path) -> Iterator[str]:
+    """The generated files that mention the record."""
+    for target, files in sorted(Manifest.read(root).outputs.items()):
+        for path in sorted(files):
+            try:
+                text = (root / path).read_text(encoding="utf-8")
+            except OSError:
+                continue
+            if op.full_name in text:
+                yield f"{path} ({target})"
+
+
+def new_text(name: str, kind: str) -> str:
+    """A record to fill in: its empty texts are errors until they say something."""
+    skeleton = KINDS[kind].skeleton
+    return f"""\
+- op: {name}
+  signature: "{name}({skeleton.arguments}) -> {skeleton.result}"
+  summary: ""
+{skeleton.key}\
+  dtype: {skeleton.dtype}
+  oracle: torch.{name}
+  examples:
+    - call: "{name}({skeleton.example})"
+      gives: []
+  errors:
+    - call: "{name}({skeleton.mistake})"
+      raises: TypeMismatch
+      says: "{name}: {skeleton.says}"
+"""
