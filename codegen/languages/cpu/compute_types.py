@@ -1,0 +1,62 @@
+"""Which compute types the kernels of a record are needed in."""
+
+from __future__ import annotations
+
+from codegen.model import DTypeSet, Generator, Op, ResultRule
+
+# C++ types by the dtypes that are computed in, in the order in which they are printed.
+COMPUTE_TYPES = {
+    "float32": "float",
+    "float64": "double",
+    "int32": "int32_t",
+    "int64": "int64_t",
+    "bool": "bool",
+}
+_FLOATING = frozenset({"float32", "float64"})
+_ALL = frozenset(COMPUTE_TYPES)
+_ACCEPTED = {
+    DTypeSet.ANY: _ALL,
+    DTypeSet.NUMERIC: _ALL - {"bool"},
+    DTypeSet.FLOATING: _FLOATING,
+    DTypeSet.INTEGRAL: _ALL - _FLOATING,
+    DTypeSet.INDEX: frozenset({"int32", "int64"}),
+    DTypeSet.BOOL: frozenset({"bool"}),
+}
+
+def compute_types(op: Op) -> tuple[str, ...]:
+    """C++ types, for every dtype that a call of this operator can compute in."""
+    possible = _generated(op.kind) if isinstance(op.kind, Generator) else _folded(op)
+    return tuple(spelled for name, spelled in COMPUTE_TYPES.items() if name in possible)
+
+
+def _generated(kind: Generator) -> frozenset[str]:
+    functions = frozenset().union(*(e.functions for e in kind.expressions.values()))
+    if functions & {"uniform", "normal"}:
+        return _FLOATING
+    return _ALL - {"bool"} if "bits" in functions else _ALL
+
+
+def _folded(op: Op) -> frozenset[str]:
+    first = op.dtype.results[0]
+    rule = op.dtype.compute or (ResultRule.PROMOTE if first in (ResultRule.BOOL, ResultRule.INT64) else first)
+    promoted = frozenset().union(*(_ACCEPTED[each] for each in _promoted_sets(op)))
+    match rule:
+        case ResultRule.FLOATING:
+            found = _FLOATING
+        case ResultRule.ACCUMULATE:
+            found = (promoted & _FLOATING) | {"int64"}
+        case ResultRule.BOOL:
+            found = frozenset({"bool"})
+        case ResultRule.INT64:
+            found = frozenset({"int64"})
+        case ResultRule.PROMOTE | ResultRule.SAME:
+            found = promoted
+    overridden = op.dtype.override is not None and rule is first
+    return (_FLOATING if promoted == _FLOATING else _ALL) if overridden else found
+
+
+def _promoted_sets(op: Op) -> list[DTypeSet]:
+    """What the operands that take part in promotion accept: truth values and indices do not, next to others."""
+    sets = [op.dtype.accepts.get(a.name, op.dtype.accepts.get("", DTypeSet.ANY)) for a in op.signature.tensor_arguments]
+    values = [each for each in sets if each not in (DTypeSet.BOOL, DTypeSet.INDEX)]
+    return values or sets

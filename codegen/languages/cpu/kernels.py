@@ -1,0 +1,291 @@
+"""From a record to what the templates of this target print: plain text, already in C++."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from codegen.checking import operand_sort
+from codegen.expression import Ellipsis, Expression, Invoke, Subscript, Variable
+from codegen.intrinsics import Sort
+from codegen.kinds import fold
+from codegen.languages.cpu.compute_types import COMPUTE_TYPES, compute_types
+from codegen.languages.cpu.printing import IndexPrinter, ScalarPrinter, divides, is_approximate, local
+from codegen.model import Argument, BaseType, Elementwise, Gather, Generator, Op, Reduction, ResultRule, Scan
+from codegen.names import identifier
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A tensor operand that an expression reads."""
+
+    name: str
+    position: int  # among the inputs of the kernel
+    type: str  # "T", or "bool" for truth values
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A variable that holds a non-tensor argument, or whether one was given."""
+
+    type: str
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One struct template with its loops, and the rows that it gets in the table of kernels."""
+
+    struct: str  # "gelu_tanh_kernel"
+    variant: str  # "gelu:tanh"
+    comment: str
+    types: tuple[str, ...]
+    settings: tuple[Setting, ...]
+    fails: bool = False
+    padded: bool = False
+
+
+@dataclass(frozen=True)
+class ElementwiseEntry(Entry):
+    template = "elementwise"
+    operands: tuple[Operand, ...] = ()
+    result_type: str = "T"
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class CopyEntry(Entry):
+    template = "copy"
+    position: int = 0
+
+
+@dataclass(frozen=True)
+class GeneratorEntry(Entry):
+    template = "generator"
+    value: str = ""
+    random: bool = False
+    uses_index: bool = False
+    uses_rows: bool = False
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of the state of a fold."""
+
+    name: str  # of the variable
+    key: str  # as in a.key
+    type: str
+    identity: str
+    pre: str
+    combine: str
+
+
+@dataclass(frozen=True)
+class FoldEntry(Entry):
+    parts: tuple[Part, ...] = ()
+    post: tuple[str, ...] = ()
+    result_types: tuple[str, ...] = ()
+    uses_input: bool = False
+    uses_index: bool = False
+    uses_count: bool = False
+
+
+class ReductionEntry(FoldEntry):
+    template = "reduction"
+
+
+class ScanEntry(FoldEntry):
+    template = "scan"
+
+
+@dataclass(frozen=True)
+class GatherEntry(Entry):
+    template = "gather"
+    dims_argument: int = 0
+    index_input: int = -1
+    index_everywhere: bool = False
+    source: str = ""
+    uses_place: bool = False
+
+
+def entries(op: Op) -> Iterator[Entry]:
+    """What is emitted for a record: one entry per value of the attribute that it matches on; none without kernels."""
+    match op.kind:
+        case Elementwise(expressions=expressions):
+            for value, expression in expressions.items():
+                yield _elementwise(op, value, expression)
+        case Generator(expressions=expressions):
+            for value, expression in expressions.items():
+                yield _generator(op, value, expression)
+        case Reduction() as kind:
+            yield _fold(op, kind, ReductionEntry)
+        case Scan() as kind:
+            yield _fold(op, kind, ScanEntry)
+        case Gather() as kind:
+            yield _gather(op, kind)
+
+
+def _elementwise(op: Op, value: str | None, expression: Expression) -> Entry:
+    struct, variant = _names(op, value)
+    operands = tuple(_operands(op, expression.names))
+    root = expression.root
+    if isinstance(root, Variable) and operands and operands[0].type == "T":
+        return CopyEntry(struct, variant, expression.text, (), (), position=operands[0].position)
+    return ElementwiseEntry(
+        struct,
+        variant,
+        expression.text,
+        compute_types(op),
+        tuple(_settings(op, [expression])),
+        fails=divides(expression),
+        padded=is_approximate(expression),
+        operands=operands,
+        result_type=_result_type(op.dtype.results[0]),
+        value=ScalarPrinter().print(root),
+    )
+
+
+def _generator(op: Op, value: str | None, expression: Expression) -> GeneratorEntry:
+    struct, variant = _names(op, value)
+    return GeneratorEntry(
+        struct,
+        variant,
+        expression.text,
+        compute_types(op),
+        tuple(_settings(op, [expression])),
+        fails=divides(expression),
+        padded=is_approximate(expression),
+        value=ScalarPrinter().print(expression.root),
+        random=bool(expression.functions & {"uniform", "normal", "bits"}),
+        uses_index="index" in expression.names,
+        uses_rows=bool(expression.names & {"row", "column"}),
+    )
+
+
+def _fold(op: Op, kind: Reduction | Scan, make: type[FoldEntry]) -> FoldEntry:
+    struct, variant = _names(op, None)
+    printer = ScalarPrinter()
+    types = _state_types(op, kind)
+    inner = [*kind.pre.values(), *kind.combine.values()]
+    return make(
+        struct,
+        variant,
+        "; ".join(f"{name} <- {pre.text}" for name, pre in kind.pre.items()),
+        compute_types(op),
+        tuple(_settings(op, [*kind.state.values(), *inner, *kind.post])),
+        parts=tuple(
+            Part(
+                local(name),
+                name,
+                types[name],
+                printer.print(kind.state[name].root),
+                printer.print(kind.pre[name].root),
+                printer.print(kind.combine[name].root),
+            )
+            for name in kind.state
+        ),
+        post=tuple(printer.print(expression.root) for expression in kind.post),
+        result_types=tuple(map(_result_type, op.dtype.results)),
+        uses_input=any("input" in expression.names for expression in inner),
+        uses_index=any("index" in expression.names for expression in inner),
+        uses_count=any("count" in expression.names for expression in kind.post),
+    )
+
+
+def _state_types(op: Op, kind: Reduction | Scan) -> Mapping[str, str]:
+    """The C++ types of a state: positions, and what becomes an int64 result as it is, are int64."""
+    spelled = {Sort.INTEGER: "int64_t", Sort.TRUTH: "bool"}
+    types = {name: spelled.get(sort, "T") for name, sort in fold.state_sorts(op, kind).items()}
+    for rule, post in zip(op.dtype.results, kind.post, strict=True):
+        if rule is ResultRule.INT64 and isinstance(post.root, Variable) and post.root.name in types:
+            types[post.root.name] = "int64_t"
+    return types
+
+
+def _gather(op: Op, kind: Gather) -> GatherEntry:
+    struct, variant = _names(op, None)
+    reads = [node for node in kind.source.root.walk() if isinstance(node, Subscript)]
+    tensors = [a.name for a in op.signature.tensor_arguments]
+    indices = [n for n in reads if isinstance(n.value, Variable) and n.value.name in tensors]
+    index = indices[0].value.name if indices and isinstance(indices[0].value, Variable) else None
+    return GatherEntry(
+        struct,
+        variant,
+        kind.source.text,
+        (),
+        tuple(_gather_settings(op, kind.source)),
+        dims_argument=[a.name for a in op.signature.arguments].index(kind.dims),
+        index_input=tensors.index(index) if index else -1,
+        index_everywhere=any(isinstance(node.position, Ellipsis) for node in indices),
+        source=IndexPrinter(op).print(kind.source.root),
+        uses_place=any(isinstance(n, Variable) and n.name == "i" for n in _outside_subscripts(kind.source, indices)),
+        fails=divides(kind.source),
+    )
+
+
+def _outside_subscripts(source: Expression, indices: list[Subscript]) -> Iterator[object]:
+    inside = {id(node) for index in indices for node in index.walk()}
+    return (node for node in source.root.walk() if id(node) not in inside)
+
+
+def _gather_settings(op: Op, source: Expression) -> Iterator[Setting]:
+    row = {"size": "row.size", "k": "row.ordinal"}
+    for name, value in row.items():
+        if name in source.names:
+            yield Setting("int64_t", name, value)
+    for position, argument in enumerate(op.signature.arguments):
+        if argument.name in source.names and not argument.type.is_tensor:
+            if argument.type.is_list:
+                yield Setting("int64_t*", local(argument.name), f"arguments[{position}].as.integers")
+            else:
+                yield Setting("int64_t", local(argument.name), f"arguments[{position}].as.integer")
+
+
+def _names(op: Op, value: str | None) -> tuple[str, str]:
+    suffix = f"_{value}" if value is not None else ""
+    return f"{identifier(op.full_name)}{suffix}_kernel", op.full_name + (f":{value}" if value is not None else "")
+
+
+def _operands(op: Op, names: frozenset[str]) -> Iterator[Operand]:
+    for position, argument in enumerate(op.signature.tensor_arguments):
+        if argument.name in names:
+            is_truth = operand_sort(op, argument) is Sort.TRUTH
+            yield Operand(local(argument.name), position, "bool" if is_truth else "T")
+
+
+def _settings(op: Op, expressions: list[Expression]) -> Iterator[Setting]:
+    names = frozenset().union(*(e.names for e in expressions))
+    asked = {
+        node.arguments[0].name
+        for e in expressions
+        for node in e.root.walk()
+        if isinstance(node, Invoke) and node.function == "given" and isinstance(node.arguments[0], Variable)
+    }
+    for position, argument in enumerate(op.signature.arguments):
+        if argument.name in asked:
+            yield Setting("bool", f"{argument.name}_given", f"given(arguments[{position}])")
+        if argument.name in names and not argument.type.is_tensor:
+            yield _number(argument, position)
+
+
+def _number(argument: Argument, position: int) -> Setting:
+    type_ = "bool" if argument.type.base is BaseType.BOOL else "T"
+    return Setting(type_, local(argument.name), f"number<{type_}>(arguments[{position}])")
+
+
+def _result_type(rule: ResultRule) -> str:
+    return {ResultRule.BOOL: "bool", ResultRule.INT64: "int64_t"}.get(rule, "T")
+
+
+def dtype_constant(type_: str) -> str:
+    """The of_dtype of a C++ type."""
+    return _CONSTANTS[type_]
+
+
+def form(type_: str) -> str:
+    """The of_dtype of a C++ type in a template over the compute type."""
+    return "dtype_of<T>" if type_ == "T" else _CONSTANTS[type_]
+
+
+_CONSTANTS = {spelled: f"OF_{name.upper()}" for name, spelled in COMPUTE_TYPES.items()}

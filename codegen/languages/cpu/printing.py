@@ -1,0 +1,98 @@
+"""Scalar expressions as C++ for one element: templates over the compute type T, functions from maths.h."""
+
+from __future__ import annotations
+
+from codegen.expression import Constant, Expression, Invoke, Member, Node, Subscript, Variable
+from codegen.model import Op
+from codegen.printer import Printer
+
+# Functions whose last bits depend on how a loop over them was compiled: such loops run over whole vectors only.
+APPROXIMATE = frozenset(
+    "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf erfc "
+    "lgamma pow normal".split()
+)
+# Functions that report an integer division by zero.
+DIVIDING = frozenset({"fmod", "remainder", "floordiv", "truncdiv"})
+_DIVIDING_OPERATORS = frozenset({"//", "%"})
+
+_SHIFTS = {"<<": "shift_left", ">>": "shift_right"}
+_TYPES = {"bool_type": "is_same_type<T, bool>", "float_type": "is_floating<T>"}
+_LIMITS = {"lowest": "lowest<T>", "highest": "highest<T>"}
+_RANDOM = {"uniform": "uniform<T>", "normal": "normal<T>", "bits": "random_bits<T>"}
+
+# Words of C++, and the names that the templates use for themselves.
+_TAKEN = frozenset(
+    "auto bool break case catch char class const continue default delete do double else enum explicit extern false float "
+    "for friend goto if inline int long mutable namespace new operator private protected public register return short "
+    "signed sizeof static struct switch template this throw true try typedef typename union unsigned using virtual void "
+    "volatile while T arguments inputs results state later rows range row_ lane step kernel number failed maths".split()
+)
+
+
+def local(name: str) -> str:
+    """The name of the C++ variable that holds an argument or a part of a state."""
+    return f"{name}_" if name in _TAKEN else name
+
+
+def divides(expression: Expression) -> bool:
+    """Whether an integer could be divided by zero."""
+    operators = {getattr(node, "operator", None) for node in expression.root.walk()}
+    return bool(expression.functions & DIVIDING or operators & _DIVIDING_OPERATORS)
+
+
+def is_approximate(expression: Expression) -> bool:
+    operators = {getattr(node, "operator", None) for node in expression.root.walk()}
+    return bool(expression.functions & APPROXIMATE or "**" in operators)
+
+
+class ScalarPrinter(Printer):
+    """Prints expressions over values of type T."""
+
+    def constant(self, node: Constant) -> str:
+        return super().constant(node) if isinstance(node.value, bool) else f"T({node.value!r})"
+
+    def variable(self, node: Variable) -> str:
+        return local(node.name)
+
+    def member(self, node: Member) -> str:
+        return f"{node.owner}_{node.name}"
+
+    def invoke(self, node: Invoke) -> str:
+        name = node.function
+        if name in _TYPES:
+            return _TYPES[name]
+        if name == "given":
+            (argument,) = node.arguments
+            assert isinstance(argument, Variable)  # the intrinsic takes a name
+            return f"{argument.name}_given"
+        if name in _RANDOM:
+            (position,) = node.arguments
+            assert isinstance(position, Constant)
+            return f"{_RANDOM[name]}(random, {position.value})"
+        return super().invoke(node)
+
+    def function(self, name: str, arguments: list[str]) -> str:
+        failed = ["failed"] if name in DIVIDING else []
+        return f"maths::{_LIMITS.get(name, name)}({', '.join(arguments + failed)})"
+
+    def operator(self, operator: str, left: Node, right: Node) -> str | None:
+        if operator not in _SHIFTS:
+            return None
+        return self.function(_SHIFTS[operator], [self.print(left), self.print(right)])
+
+
+class IndexPrinter(ScalarPrinter):
+    """Prints the index maps of gathers: everything is an int64."""
+
+    def __init__(self, op: Op) -> None:
+        self.op = op
+
+    def constant(self, node: Constant) -> str:
+        return f"int64_t{{{node.value!r}}}"
+
+    def subscript(self, node: Subscript) -> str:
+        if isinstance(node.value, Variable):
+            argument = self.op.signature.argument(node.value.name)
+            if argument and argument.type.is_tensor:
+                return "index"
+        return super().subscript(node)

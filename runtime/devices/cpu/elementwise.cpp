@@ -1,0 +1,105 @@
+// The iteration of elementwise kernels: memory that is as the inner loop wants it is worked on in place, everything
+// else goes through buffers, chunk by chunk; both in tasks of a fixed size.
+#include <algorithm>
+
+#include "emitted.h"
+#include "host.h"
+#include "operand.h"
+#include "thread_pool.h"
+
+namespace oneflow::cpu {
+namespace {
+
+// Elements per task. Measured: a worker needs some 5 microseconds to begin, in which one thread adds 30,000 elements or
+// computes the exponential of as many.
+constexpr int64_t kTask = 32 * 1024;
+
+int64_t round_up(int64_t count) { return (count + kPadding - 1) / kPadding * kPadding; }
+
+class Elementwise {
+ public:
+  Elementwise(const ElementwiseKernel& kernel, const of_kernel_context& context)
+      : kernel_(kernel), arguments_(context.arguments), writer_(context.outputs[0], kernel.result) {
+    for (int i = 0; i < kernel.input_count; ++i) {
+      readers_[i] = Reader(context.inputs[kernel.inputs[i].position], kernel.inputs[i].dtype);
+      all_direct_ &= readers_[i].is_direct();
+    }
+    all_direct_ &= writer_.is_direct();
+  }
+
+  // Whether an integer was divided by zero.
+  bool run(int64_t begin, int64_t end) const {
+    bool failed = false;
+    if (all_direct_) {
+      const int64_t whole = kernel_.padded ? (end - begin) / kPadding * kPadding : end - begin;
+      if (whole > 0) failed = run_direct(begin, whole);
+      begin += whole;
+    }
+    return begin < end ? run_staged(begin, end) || failed : failed;
+  }
+
+ private:
+  bool run_direct(int64_t begin, int64_t count) const {
+    const void* inputs[kMaxInputs];
+    for (int i = 0; i < kernel_.input_count; ++i) inputs[i] = readers_[i].direct(begin);
+    return kernel_.loop(arguments_, inputs, writer_.direct(begin), count);
+  }
+
+  bool run_staged(int64_t begin, int64_t end) const {
+    ChunkBuffer input_buffers[kMaxInputs], result_buffer;
+    const void* inputs[kMaxInputs];
+    const int64_t longest = padded(std::min(kChunk, end - begin));
+    for (int i = 0; i < kernel_.input_count; ++i) {
+      inputs[i] = input_buffers[i].bytes;
+      if (readers_[i].is_constant()) readers_[i].read(begin, 1, longest, input_buffers[i]);
+    }
+    bool failed = false;
+    for (; begin < end; begin += kChunk) {
+      const int64_t count = std::min(kChunk, end - begin);
+      const int64_t run = padded(count);
+      for (int i = 0; i < kernel_.input_count; ++i) {
+        if (readers_[i].is_constant()) continue;
+        if (readers_[i].is_direct() && run == count) {
+          inputs[i] = readers_[i].direct(begin);
+        } else {
+          readers_[i].read(begin, count, run, input_buffers[i]);
+          inputs[i] = input_buffers[i].bytes;
+        }
+      }
+      const bool in_place = writer_.is_direct() && run == count;
+      failed |= kernel_.loop(arguments_, inputs, in_place ? writer_.direct(begin) : result_buffer.bytes, run);
+      if (!in_place) writer_.write(begin, count, result_buffer.bytes);
+    }
+    return failed;
+  }
+
+  int64_t padded(int64_t count) const { return kernel_.padded ? round_up(count) : count; }
+
+  const ElementwiseKernel& kernel_;
+  const of_value* arguments_;
+  Reader readers_[kMaxInputs];
+  Writer writer_;
+  bool all_direct_ = true;
+};
+
+}  // namespace
+
+of_status run_kernel(const ElementwiseKernel& kernel, const of_kernel_context& context) {
+  const of_kernel_tensor& space = context.outputs[0];
+  const int64_t count = element_count({space.rank, space.sizes, space.strides});
+  if (count == 0) return OF_OK;
+  const Elementwise elementwise(kernel, context);
+  bool failed = false;
+  if (count <= kTask) {
+    failed = elementwise.run(0, count);
+  } else {
+    parallel_for((count + kTask - 1) / kTask, [&](int64_t task) {
+      if (elementwise.run(task * kTask, std::min((task + 1) * kTask, count))) {
+        __atomic_store_n(&failed, true, __ATOMIC_RELAXED);
+      }
+    });
+  }
+  return failed ? fail(OF_INVALID_ARGUMENT, "division by zero") : OF_OK;
+}
+
+}  // namespace oneflow::cpu

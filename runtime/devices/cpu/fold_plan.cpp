@@ -1,0 +1,99 @@
+#include "fold_plan.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace oneflow::cpu {
+namespace {
+
+// States of so many lanes, of a few parts, stay in the first-level cache together with the rows that are folded.
+constexpr int64_t kMergedLanes = 128;
+constexpr int64_t kKeptLanes = 512;
+// Below this many neighbouring folded elements, merging lanes costs more than copying them into the other order.
+constexpr int64_t kWorthMerging = 48;
+// Below this many neighbouring kept elements, rows are too short to fill vectors.
+constexpr int64_t kWorthKeeping = 16;
+
+// The dimension among the (un)marked ones whose elements are nearest to each other; -1 when none has two.
+int32_t nearest(const of_kernel_tensor& input, uint32_t mask, bool marked) {
+  int32_t best = -1;
+  for (int32_t d = input.rank - 1; d >= 0; --d) {
+    if (((mask >> d & 1) != 0) != marked || input.sizes[d] == 1) continue;
+    if (best < 0 || std::abs(input.strides[d]) < std::abs(input.strides[best])) best = d;
+  }
+  return best;
+}
+
+bool is_better_merged(const of_kernel_tensor& input, int32_t folded, int32_t kept) {
+  if (folded < 0) return false;
+  if (kept < 0) return true;
+  if (std::abs(input.strides[folded]) < std::abs(input.strides[kept])) {
+    return input.sizes[folded] >= kWorthMerging || input.sizes[kept] < kWorthKeeping;
+  }
+  return input.sizes[kept] < kWorthKeeping && input.sizes[folded] >= kWorthMerging;
+}
+
+}  // namespace
+
+void Walk::add(int32_t dim, int64_t size) {
+  dims[rank] = dim;
+  sizes[rank] = size;
+  ++rank;
+}
+
+int64_t Walk::count() const {
+  int64_t product = 1;
+  for (int32_t i = 0; i < rank; ++i) product *= sizes[i];
+  return product;
+}
+
+int64_t Walk::offset(int64_t position, const int64_t* strides) const {
+  int64_t offset = 0;
+  for (int32_t i = rank - 1; i >= 0; --i) {
+    offset += (i == 0 ? position : position % sizes[i]) * strides[dims[i]];
+    position /= sizes[i];
+  }
+  return offset;
+}
+
+FoldPlan plan_fold(const of_kernel_tensor& input, uint32_t reduced) {
+  FoldPlan plan{};
+  const int32_t nearest_folded = nearest(input, reduced, true), nearest_kept = nearest(input, reduced, false);
+  plan.merges_lanes = is_better_merged(input, nearest_folded, nearest_kept);
+  const int32_t lane_dim = plan.merges_lanes ? nearest_folded : nearest_kept;
+
+  plan.folded_count = 1;
+  int32_t row_dim = -1;  // when lanes are kept elements: the folded dimension that rows go along
+  for (int32_t d = input.rank - 1; d >= 0; --d) {
+    if ((reduced >> d & 1) == 0) continue;
+    plan.positions[d] = plan.folded_count;
+    plan.folded_count *= input.sizes[d];
+    if (row_dim < 0 && !plan.merges_lanes && input.sizes[d] != 1) row_dim = d;
+  }
+
+  const int64_t lane_size = lane_dim < 0 ? 1 : input.sizes[lane_dim];
+  plan.lane_stride = lane_dim < 0 ? 1 : input.strides[lane_dim];
+  plan.lanes = std::min(lane_size, plan.merges_lanes ? kMergedLanes : kKeptLanes);
+  const int64_t pieces = (lane_size + plan.lanes - 1) / plan.lanes;
+  plan.last_lanes = lane_size - (pieces - 1) * plan.lanes;
+  plan.result_lane_dim = plan.merges_lanes ? -1 : lane_dim;
+  if (plan.merges_lanes) {
+    plan.stretches = 1;
+    plan.rows_per_line = pieces;
+    plan.row_stride = plan.lanes * plan.lane_stride;
+    plan.lane_index = plan.positions[lane_dim];
+    plan.row_index = plan.lanes * plan.lane_index;
+  } else {
+    plan.stretches = pieces;
+    plan.rows_per_line = row_dim < 0 ? 1 : input.sizes[row_dim];
+    plan.row_stride = row_dim < 0 ? 0 : input.strides[row_dim];
+    plan.row_index = row_dim < 0 ? 0 : plan.positions[row_dim];
+  }
+  for (int32_t d = 0; d < input.rank; ++d) {
+    if (d == lane_dim || d == row_dim) continue;
+    ((reduced >> d & 1) != 0 ? plan.lines : plan.kept).add(d, input.sizes[d]);
+  }
+  return plan;
+}
+
+}  // namespace oneflow::cpu

@@ -1,0 +1,50 @@
+// How the elements of a reduction are laid out as rows of lanes.
+#ifndef ONEFLOW_DEVICES_CPU_FOLD_PLAN_H_
+#define ONEFLOW_DEVICES_CPU_FOLD_PLAN_H_
+
+#include <oneflow/device_plugin.h>
+
+#include <cstdint>
+
+namespace oneflow::cpu {
+
+// Some dimensions of a tensor, walked in row-major order.
+struct Walk {
+  int32_t rank = 0;
+  int32_t dims[OF_MAX_RANK];
+  int64_t sizes[OF_MAX_RANK];
+
+  void add(int32_t dim, int64_t size);
+  int64_t count() const;
+  // Where the walk is at a position, by the strides of all dimensions of a tensor.
+  int64_t offset(int64_t position, const int64_t* strides) const;
+};
+
+// A reduction is made of units, each with a state of its own. A unit has lines, a line has rows, a row has lanes; the
+// last row of a line may be shorter. When `merges_lanes` is true a unit is one kept element and its lanes are
+// neighbouring positions of a folded dimension; otherwise a unit is a stretch of a kept dimension, one lane for each
+// element, and the last stretch may be shorter.
+struct FoldPlan {
+  bool merges_lanes;
+  int64_t lanes;       // of all rows or units but the last
+  int64_t last_lanes;  // of the last row of a line, or the last stretch
+  int64_t stretches;   // units along the kept dimension that lanes stand for; 1 when lanes are merged
+  int64_t rows_per_line;
+  int64_t row_stride, lane_stride;  // of the input
+  int64_t row_index, lane_index;    // of positions within the folded dimensions
+  int64_t result_lane_dim;          // the kept dimension that lanes stand for; -1 when they are merged
+  Walk lines;                       // folded dimensions
+  Walk kept;                        // kept dimensions
+  int64_t positions[OF_MAX_RANK];   // strides of the folded dimensions in their own row-major order
+  int64_t folded_count;             // elements that go into one result
+
+  int64_t units() const { return kept.count() * stretches; }
+  int64_t rows() const { return lines.count() * rows_per_line; }
+};
+
+// The plan for a reduction over the marked dimensions. No size is zero.
+FoldPlan plan_fold(const of_kernel_tensor& input, uint32_t reduced);
+
+}  // namespace oneflow::cpu
+
+#endif  // ONEFLOW_DEVICES_CPU_FOLD_PLAN_H_

@@ -1,0 +1,39 @@
+// The iteration of generator kernels: tasks of a fixed size over the logical index.
+#include <algorithm>
+
+#include "emitted.h"
+#include "host.h"
+#include "operand.h"
+#include "thread_pool.h"
+
+namespace oneflow::cpu {
+
+of_status run_kernel(const GeneratorKernel& kernel, const of_kernel_context& context) {
+  constexpr int64_t kTask = 16 * 1024;
+  const of_kernel_tensor& output = context.outputs[0];
+  const int64_t count = element_count({output.rank, output.sizes, output.strides});
+  if (count == 0) return OF_OK;
+  const Writer writer(output, kernel.result);
+  const int64_t row_length = kernel.uses_rows ? output.sizes[output.rank - 1] : count;
+  bool failed = false;
+
+  parallel_for((count + kTask - 1) / kTask, [&](int64_t task) {
+    const int64_t end = std::min((task + 1) * kTask, count);
+    ChunkBuffer buffer;
+    for (int64_t begin = task * kTask; begin < end;) {
+      const int64_t column = begin % row_length;
+      const int64_t stretch = std::min({kChunk, end - begin, row_length - column});
+      const int64_t run = kernel.padded ? (stretch + kPadding - 1) / kPadding * kPadding : stretch;
+      const IndexRange range{begin, run, begin / row_length, column, context.seed, context.offset};
+      const bool in_place = writer.is_direct() && run == stretch;
+      if (kernel.loop(context.arguments, range, in_place ? writer.direct(begin) : buffer.bytes)) {
+        __atomic_store_n(&failed, true, __ATOMIC_RELAXED);
+      }
+      if (!in_place) writer.write(begin, stretch, buffer.bytes);
+      begin += stretch;
+    }
+  });
+  return failed ? fail(OF_INVALID_ARGUMENT, "division by zero") : OF_OK;
+}
+
+}  // namespace oneflow::cpu

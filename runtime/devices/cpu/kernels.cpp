@@ -1,0 +1,105 @@
+#include "kernels.h"
+
+#include <string_view>
+#include <unordered_map>
+
+#include "emitted.h"
+#include "generated/tables.h"
+#include "isa.h"
+#include "native/native.h"
+
+namespace oneflow::cpu {
+
+#define OF_TABLE(name) extern const KernelEntry name##_kernels[];
+namespace baseline {
+OF_EMITTED(OF_TABLE)
+}
+#if defined(OF_X86_VARIANTS)
+namespace avx2 {
+OF_EMITTED(OF_TABLE)
+}
+namespace avx512 {
+OF_EMITTED(OF_TABLE)
+}
+#endif
+#undef OF_TABLE
+
+namespace {
+
+struct NativeHash {
+  std::string_view name;
+  uint64_t hash;
+};
+#define OF_HASH(name, hash) {name, hash},
+constexpr NativeHash kNativeHashes[] = {OF_NATIVE(OF_HASH)};
+#undef OF_HASH
+
+struct NativeKernel {
+  std::string_view name;
+  of_kernel kernel;
+};
+constexpr NativeKernel kNativeKernels[] = {
+    {"index", index}, {"index_put_", index_put}, {"nonzero", nonzero}, {"sort", sort},
+    {"topk", topk},   {"randperm", randperm},
+};
+
+// The generated tables for this machine's instruction set, by the name of the kernel: each name has a few rows, which
+// follow each other.
+class Emitted {
+ public:
+  Emitted() {
+#define OF_ADD(name) add(OF_PREFIX::name##_kernels);
+#if defined(OF_X86_VARIANTS)
+    if (best_isa() == Isa::avx512) {
+#define OF_PREFIX avx512
+      OF_EMITTED(OF_ADD)
+#undef OF_PREFIX
+      return;
+    }
+    if (best_isa() == Isa::avx2) {
+#define OF_PREFIX avx2
+      OF_EMITTED(OF_ADD)
+#undef OF_PREFIX
+      return;
+    }
+#endif
+#define OF_PREFIX baseline
+    OF_EMITTED(OF_ADD)
+#undef OF_PREFIX
+#undef OF_ADD
+  }
+
+  const KernelEntry* find(std::string_view name, of_dtype compute) const {
+    const auto rows = first_rows_.find(name);
+    if (rows == first_rows_.end()) return nullptr;
+    for (const KernelEntry* row = rows->second; row->name != nullptr && row->name == name; ++row) {
+      if (row->compute == compute || row->compute == OF_DTYPE_COUNT) return row;
+    }
+    return nullptr;
+  }
+
+ private:
+  void add(const KernelEntry* table) {
+    for (; table->name != nullptr; ++table) first_rows_.emplace(table->name, table);
+  }
+
+  std::unordered_map<std::string_view, const KernelEntry*> first_rows_;
+};
+
+}  // namespace
+
+of_kernel find_kernel(const char* name, uint64_t schema_hash, of_dtype compute) {
+  static const Emitted emitted;
+  if (const KernelEntry* entry = emitted.find(name, compute)) {
+    return entry->schema_hash == schema_hash ? entry->kernel : nullptr;
+  }
+  for (const NativeHash& record : kNativeHashes) {
+    if (record.name != name || record.hash != schema_hash) continue;
+    for (const NativeKernel& native : kNativeKernels) {
+      if (native.name == name) return native.kernel;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace oneflow::cpu

@@ -1,0 +1,299 @@
+// The functions of scalar expressions, for all compute types.
+//
+// Loops over them vectorise: what is not arithmetic here is declared with SLEEF's vector variants. Static functions
+// only (see isa.h).
+#ifndef ONEFLOW_DEVICES_CPU_MATHS_H_
+#define ONEFLOW_DEVICES_CPU_MATHS_H_
+
+#include "element.h"
+
+// The C library's functions by names of our own, with the vector variants that libsleefgnuabi has for each.
+#if defined(OF_SLEEF)
+#define OF_VECTOR_VARIANTS __attribute__((simd("notinbranch"), const, nothrow))
+#else
+#define OF_VECTOR_VARIANTS __attribute__((const, nothrow))
+#endif
+#define OF_UNARY(name)                                                             \
+  extern "C" OF_VECTOR_VARIANTS float of_##name##_float(float) __asm__(#name "f"); \
+  extern "C" OF_VECTOR_VARIANTS double of_##name##_double(double) __asm__(#name);  \
+  namespace oneflow::cpu::maths {                                                  \
+  static inline float name(float x) { return of_##name##_float(x); }               \
+  static inline double name(double x) { return of_##name##_double(x); }            \
+  }
+#define OF_BINARY(name)                                                                   \
+  extern "C" OF_VECTOR_VARIANTS float of_##name##_float(float, float) __asm__(#name "f"); \
+  extern "C" OF_VECTOR_VARIANTS double of_##name##_double(double, double) __asm__(#name); \
+  namespace oneflow::cpu::maths {                                                         \
+  static inline float name(float x, float y) { return of_##name##_float(x, y); }          \
+  static inline double name(double x, double y) { return of_##name##_double(x, y); }      \
+  }
+OF_UNARY(exp)
+OF_UNARY(exp2)
+OF_UNARY(expm1)
+OF_UNARY(log)
+OF_UNARY(log2)
+OF_UNARY(log10)
+OF_UNARY(log1p)
+OF_UNARY(sin)
+OF_UNARY(cos)
+OF_UNARY(tan)
+OF_UNARY(asin)
+OF_UNARY(acos)
+OF_UNARY(atan)
+OF_UNARY(sinh)
+OF_UNARY(cosh)
+OF_UNARY(asinh)
+OF_UNARY(acosh)
+OF_UNARY(atanh)
+OF_UNARY(erfc)
+OF_UNARY(lgamma)
+OF_BINARY(atan2)
+#undef OF_UNARY
+#undef OF_BINARY
+extern "C" OF_VECTOR_VARIANTS double of_tanh_double(double) __asm__("tanh");
+extern "C" OF_VECTOR_VARIANTS double of_erf_double(double) __asm__("erf");
+extern "C" OF_VECTOR_VARIANTS float of_pow_float(float, float) __asm__("powf");
+extern "C" OF_VECTOR_VARIANTS double of_pow_double(double, double) __asm__("pow");
+#undef OF_VECTOR_VARIANTS
+
+namespace oneflow::cpu::maths {
+
+// a * b + c, rounded once where the machine can.
+static inline float multiply_add(float a, float b, float c) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  return __builtin_fmaf(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+// coefficients[0] + coefficients[1] * x + ...
+template <int n>
+static inline float polynomial(float x, const float (&coefficients)[n]) {
+  float sum = coefficients[n - 1];
+  for (int i = n - 2; i >= 0; --i) sum = multiply_add(sum, x, coefficients[i]);
+  return sum;
+}
+
+static inline float clip(float x, float limit) {
+  const float below = x > limit ? limit : x;
+  return below < -limit ? -limit : below;
+}
+
+// The double-precision functions are SLEEF's. In single precision, a quotient of minimax polynomials in x squared is
+// three times as fast and as exact: see the tests for the errors.
+static inline double tanh(double x) { return of_tanh_double(x); }
+static inline float tanh(float x) {
+  constexpr float above[] = {0.999999999f,    0.136761488f,    0.00386360788f,
+                             2.79122262e-05f, 3.03561761e-08f, -1.20340717e-11f};
+  constexpr float below[] = {1.0f, 0.470094807f, 0.027228566f, 0.000393030916f, 1.28071431e-06f};
+  const float bounded = clip(x, 9.02f);  // from there on the result is 1
+  const float square = bounded * bounded;
+  return clip(bounded * polynomial(square, above) / polynomial(square, below), 1.0f);
+}
+
+static inline double erf(double x) { return of_erf_double(x); }
+static inline float erf(float x) {
+  constexpr float above[] = {1.12837914f, 0.1935404f, 0.053101128f, 0.00388314357f, 0.000284561275f, 1.98681656e-06f};
+  constexpr float below[] = {1.0f, 0.504853271f, 0.115348071f, 0.0152068504f, 0.0011855223f, 3.74202878e-05f};
+  const float bounded = clip(x, 3.92f);  // from there on the result is 1
+  const float square = bounded * bounded;
+  return clip(bounded * polynomial(square, above) / polynomial(square, below), 1.0f);
+}
+
+// ---------------------------------------------------------------- rounding and signs
+
+static inline float sqrt(float x) { return __builtin_sqrtf(x); }
+static inline double sqrt(double x) { return __builtin_sqrt(x); }
+template <class T>
+static inline T rsqrt(T x) {
+  return T{1} / sqrt(x);
+}
+
+// On integers and bool these change nothing.
+template <class T>
+static inline T floor(T x) {
+  if constexpr (is_same_type<T, float>) return __builtin_floorf(x);
+  if constexpr (is_same_type<T, double>) return __builtin_floor(x);
+  return x;
+}
+template <class T>
+static inline T ceil(T x) {
+  if constexpr (is_same_type<T, float>) return __builtin_ceilf(x);
+  if constexpr (is_same_type<T, double>) return __builtin_ceil(x);
+  return x;
+}
+template <class T>
+static inline T trunc(T x) {
+  if constexpr (is_same_type<T, float>) return __builtin_truncf(x);
+  if constexpr (is_same_type<T, double>) return __builtin_trunc(x);
+  return x;
+}
+// Ties go to the even neighbour.
+template <class T>
+static inline T round(T x) {
+  if constexpr (is_same_type<T, float>) return __builtin_rintf(x);
+  if constexpr (is_same_type<T, double>) return __builtin_rint(x);
+  return x;
+}
+
+template <class T>
+static inline T abs(T x) {
+  if constexpr (is_same_type<T, float>) return __builtin_fabsf(x);
+  if constexpr (is_same_type<T, double>) return __builtin_fabs(x);
+  return x < T{0} ? static_cast<T>(-x) : x;
+}
+// NaN stays NaN... of no sign: 0, as in PyTorch.
+template <class T>
+static inline T sign(T x) {
+  return static_cast<T>((x > T{0}) - (x < T{0}));
+}
+template <class T>
+static inline T copysign(T x, T y) {
+  if constexpr (is_same_type<T, float>) return __builtin_copysignf(x, y);
+  if constexpr (is_same_type<T, double>) return __builtin_copysign(x, y);
+  return (x < T{0}) == (y < T{0}) ? x : static_cast<T>(-x);
+}
+
+template <class T>
+static inline bool isnan(T x) {
+  return x != x;
+}
+template <class T>
+static inline bool isinf(T x) {
+  if constexpr (is_floating<T>) return abs(x) == static_cast<T>(__builtin_inf());
+  return false;
+}
+template <class T>
+static inline bool isfinite(T x) {
+  if constexpr (is_floating<T>) return abs(x) < static_cast<T>(__builtin_inf());
+  return true;
+}
+
+// ---------------------------------------------------------------- order
+
+// The lowest and the highest value of a type.
+template <class T>
+static constexpr T highest() {
+  if constexpr (is_same_type<T, bool>) return true;
+  if constexpr (is_floating<T>) return static_cast<T>(__builtin_inf());
+  return static_cast<T>(~(uint64_t{1} << 63) >> (64 - 8 * sizeof(T)));
+}
+template <class T>
+static constexpr T lowest() {
+  if constexpr (is_same_type<T, bool>) return false;
+  return static_cast<T>(-highest<T>() - (is_floating<T> ? T{0} : T{1}));
+}
+
+// A NaN on either side wins.
+template <class T>
+static inline T minimum(T a, T b) {
+  return (a < b) | (a != a) ? a : b;
+}
+template <class T>
+static inline T maximum(T a, T b) {
+  return (a > b) | (a != a) ? a : b;
+}
+
+// Behind every position.
+static constexpr int64_t last_index() { return highest<int64_t>(); }
+
+// Whether a comes before b: NaN first, then by value, then by position.
+template <class T>
+static inline bool first_of_max(T a, int64_t at_a, T b, int64_t at_b) {
+  const bool same = (a == b) | ((a != a) & (b != b));
+  return same ? at_a < at_b : (a > b) | (a != a);
+}
+template <class T>
+static inline bool first_of_min(T a, int64_t at_a, T b, int64_t at_b) {
+  const bool same = (a == b) | ((a != a) & (b != b));
+  return same ? at_a < at_b : (a < b) | (a != a);
+}
+
+// ---------------------------------------------------------------- division, powers, shifts
+
+// Integer division by zero sets `failed`: the machine would stop the process.
+template <class T>
+static inline T truncdiv(T a, T b, bool& failed) {
+  if constexpr (is_floating<T>) {
+    return trunc(a / b);
+  } else {
+    failed |= b == 0;
+    return b == 0 ? T{0} : b == T{-1} ? static_cast<T>(-a) : static_cast<T>(a / b);
+  }
+}
+
+static inline float fmod(float a, float b) { return __builtin_fmodf(a, b); }
+static inline double fmod(double a, double b) { return __builtin_fmod(a, b); }
+
+// What is left of the division rounded towards zero: it has the sign of a.
+template <class T>
+static inline T fmod(T a, T b, bool& failed) {
+  if constexpr (is_floating<T>) {
+    return fmod(a, b);
+  } else {
+    failed |= b == 0;
+    return b == 0 || b == T{-1} ? T{0} : static_cast<T>(a % b);
+  }
+}
+
+// What is left of the division rounded down: it has the sign of b.
+template <class T>
+static inline T remainder(T a, T b, bool& failed) {
+  const T rest = fmod(a, b, failed);
+  return rest != T{0} && (rest < T{0}) != (b < T{0}) ? static_cast<T>(rest + b) : rest;
+}
+
+template <class T>
+static inline T floordiv(T a, T b, bool& failed) {
+  if constexpr (is_floating<T>) {
+    if (b == T{0}) return a / b;
+    const T rest = fmod(a, b);
+    // a - rest is a multiple of b, so that the quotient is near an integer.
+    T quotient = (a - rest) / b;
+    if (rest != T{0} && (rest < T{0}) != (b < T{0})) quotient -= T{1};
+    if (quotient == T{0}) return copysign(T{0}, a / b);
+    const T lower = floor(quotient);
+    return quotient - lower > static_cast<T>(0.5) ? lower + T{1} : lower;
+  } else {
+    const T quotient = truncdiv(a, b, failed);
+    const T rest = fmod(a, b, failed);
+    return rest != T{0} && (rest < T{0}) != (b < T{0}) ? static_cast<T>(quotient - 1) : quotient;
+  }
+}
+
+// Integers wrap around; a negative power of an integer is what is left of the fraction: 0, or a power of 1 or -1.
+template <class T>
+static inline T pow(T base, T exponent) {
+  if constexpr (is_same_type<T, float>) {
+    return of_pow_float(base, exponent);
+  } else if constexpr (is_same_type<T, double>) {
+    return of_pow_double(base, exponent);
+  } else {
+    if (exponent < T{0}) {
+      if (base == T{1}) return T{1};
+      if (base != T{-1}) return T{0};
+    }
+    T result = 1;
+    for (T factor = base, left = exponent < T{0} ? static_cast<T>(exponent & 1) : exponent; left > 0; left >>= 1) {
+      if (left & 1) result *= factor;
+      factor *= factor;
+    }
+    return result;
+  }
+}
+
+// Shifts by less than nothing or more than the type's width move every bit out.
+template <class T>
+static inline T shift_left(T value, T by) {
+  return by < T{0} || by >= static_cast<T>(8 * sizeof(T)) ? T{0} : static_cast<T>(value << by);
+}
+template <class T>
+static inline T shift_right(T value, T by) {
+  constexpr T most = 8 * sizeof(T) - 1;
+  return static_cast<T>(value >> (by < T{0} || by > most ? most : by));
+}
+
+}  // namespace oneflow::cpu::maths
+
+#endif  // ONEFLOW_DEVICES_CPU_MATHS_H_

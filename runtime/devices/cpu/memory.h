@@ -1,0 +1,18 @@
+// Raw memory and byte copies: the hooks of the device table that every backend must have.
+#ifndef ONEFLOW_DEVICES_CPU_MEMORY_H_
+#define ONEFLOW_DEVICES_CPU_MEMORY_H_
+
+#include <oneflow/device_plugin.h>
+
+namespace oneflow::cpu {
+
+of_status allocate(int32_t device, uint64_t bytes, void** memory);
+void deallocate(int32_t device, void* memory, uint64_t bytes);
+of_status copy_bytes(int32_t device, void* destination, const void* source, uint64_t bytes, of_stream stream);
+of_status copy_between(int32_t destination_device, void* destination, int32_t source_device, const void* source,
+                       uint64_t bytes, of_stream stream);
+of_status fill_bytes(int32_t device, void* destination, uint8_t value, uint64_t bytes, of_stream stream);
+
+}  // namespace oneflow::cpu
+
+#endif  // ONEFLOW_DEVICES_CPU_MEMORY_H_

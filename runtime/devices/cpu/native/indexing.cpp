@@ -1,0 +1,156 @@
+// Advanced indexing: reading from and writing to places that index tensors name.
+#include <algorithm>
+#include <atomic>
+#include <cinttypes>
+#include <vector>
+
+#include "element.h"
+#include "fold_plan.h"
+#include "host.h"
+#include "native/native.h"
+#include "operand.h"
+#include "thread_pool.h"
+
+namespace oneflow::cpu {
+namespace {
+
+constexpr int64_t kTaskElements = 16 * 1024;
+
+// The places that the index tensors name in a tensor whose first dimensions they index. Each place has a block of the
+// remaining dimensions.
+class Places {
+ public:
+  // `indices` follow the tensor among the inputs.
+  Places(const of_kernel_context& context, int32_t index_count)
+      : context_(context), tensor_(context.inputs[0]), index_count_(index_count) {
+    for (int32_t d = index_count; d < tensor_.rank; ++d) block_.add(d, tensor_.sizes[d]);
+    block_count_ = block_.count();
+    if (index_count > 0) {
+      const of_kernel_tensor& first = context.inputs[1];
+      offsets_.resize(static_cast<size_t>(element_count({first.rank, first.sizes, first.strides})));
+    } else {
+      offsets_.resize(1);
+    }
+  }
+
+  // Works out where the places are, in elements from the tensor's first.
+  of_status locate() {
+    for (int32_t k = 0; k < index_count_; ++k) {
+      const Reader reader(context_.inputs[1 + k], OF_INT64);
+      const int64_t size = tensor_.sizes[k], stride = tensor_.strides[k], count = places();
+      for (int64_t begin = 0; begin < count; begin += kChunk) {
+        const int64_t length = std::min(kChunk, count - begin);
+        ChunkBuffer buffer;
+        reader.read(begin, length, length, buffer);
+        const auto* indices = reinterpret_cast<const int64_t*>(buffer.bytes);
+        for (int64_t i = 0; i < length; ++i) {
+          if (indices[i] < -size || indices[i] >= size) return fail_outside(k, indices[i]);
+          offsets_[static_cast<size_t>(begin + i)] += (indices[i] < 0 ? indices[i] + size : indices[i]) * stride;
+        }
+      }
+    }
+    return OF_OK;
+  }
+
+  int64_t places() const { return static_cast<int64_t>(offsets_.size()); }
+  int64_t elements() const { return places() * block_count_; }
+
+  // Calls run(done, offset, length, stride) for stretches of the elements [begin, end), which are counted through the
+  // places and the blocks at them: `done` came before, `offset` is where the stretch starts in the tensor.
+  template <class Run>
+  void for_each_run(int64_t begin, int64_t end, Run run) const {
+    const int64_t inner = block_.rank == 0 ? 1 : block_.sizes[block_.rank - 1];
+    const int64_t stride = block_.rank == 0 ? 1 : tensor_.strides[block_.dims[block_.rank - 1]];
+    for (int64_t at = begin; at < end;) {
+      const int64_t within = at % block_count_;
+      const int64_t length = std::min(inner - within % inner, end - at);
+      run(at - begin, offsets_[static_cast<size_t>(at / block_count_)] + block_.offset(within, tensor_.strides), length,
+          stride);
+      at += length;
+    }
+  }
+
+ private:
+  of_status fail_outside(int32_t k, int64_t index) const {
+    return fail(OF_INDEX_OUT_OF_RANGE, "index %" PRId64 " is out of range for dimension %" PRId64 " of size %" PRId64,
+                index, context_.arguments[1].as.integers[k], tensor_.sizes[k]);
+  }
+
+  const of_kernel_context& context_;
+  const of_kernel_tensor& tensor_;
+  const int32_t index_count_;
+  Walk block_;
+  int64_t block_count_;
+  std::vector<int64_t> offsets_;
+};
+
+// Writes `count` values, one after the other: a place that is named twice keeps the last.
+void store(const of_kernel_tensor& target, int64_t offset, int64_t stride, const void* values, int64_t count) {
+  const int64_t size = item_size(target.dtype);
+  copy_strided(values, 1, static_cast<char*>(target.data) + offset * size, stride, size, count);
+}
+
+template <class T>
+T sum_of(T a, T b) {
+  if constexpr (is_same_type<T, bfloat16> || is_same_type<T, float16>) {
+    return convert<T>(convert<float>(a) + convert<float>(b));
+  } else {
+    return static_cast<T>(a + b);
+  }
+}
+
+void accumulate(const of_kernel_tensor& target, int64_t offset, int64_t stride, const void* values, int64_t count) {
+  visit_dtype(target.dtype, [&](auto type) {
+    using T = decltype(type);
+    T* to = static_cast<T*>(target.data) + offset;
+    const T* from = static_cast<const T*>(values);
+    for (int64_t i = 0; i < count; ++i) to[i * stride] = sum_of(to[i * stride], from[i]);
+  });
+}
+
+}  // namespace
+
+of_status index(const of_kernel_context* context) {
+  Places places(*context, context->input_count - 1);
+  if (const of_status status = places.locate(); status != OF_OK) return status;
+  const of_kernel_tensor& input = context->inputs[0];
+  const int64_t size = item_size(input.dtype), count = places.elements();
+  const Writer writer(context->outputs[0], input.dtype);
+  parallel_for((count + kTaskElements - 1) / kTaskElements, [&](int64_t task) {
+    ChunkBuffer buffer;
+    const int64_t last = std::min((task + 1) * kTaskElements, count);
+    for (int64_t begin = task * kTaskElements; begin < last; begin += kChunk) {
+      const int64_t end = std::min(begin + kChunk, last);
+      auto* values =
+          writer.is_direct() ? static_cast<char*>(writer.direct(begin)) : reinterpret_cast<char*>(buffer.bytes);
+      places.for_each_run(begin, end, [&](int64_t done, int64_t offset, int64_t length, int64_t stride) {
+        copy_strided(static_cast<const char*>(input.data) + offset * size, stride, values + done * size, 1, size,
+                     length);
+      });
+      if (!writer.is_direct()) writer.write(begin, end - begin, values);
+    }
+  });
+  return OF_OK;
+}
+
+// On one thread: places that are named twice are written in order.
+of_status index_put(const of_kernel_context* context) {
+  constexpr int kAccumulate = 3;
+  Places places(*context, context->input_count - 2);
+  if (const of_status status = places.locate(); status != OF_OK) return status;
+  const of_kernel_tensor& target = context->outputs[0];
+  const int64_t size = item_size(target.dtype), count = places.elements();
+  const Reader reader(context->inputs[context->input_count - 1], target.dtype);
+  const auto put = context->arguments[kAccumulate].as.boolean ? accumulate : store;
+  for (int64_t begin = 0; begin < count; begin += kChunk) {
+    ChunkBuffer buffer;
+    const int64_t end = std::min(begin + kChunk, count);
+    reader.read(begin, end - begin, end - begin, buffer);
+    places.for_each_run(begin, end, [&](int64_t done, int64_t offset, int64_t length, int64_t stride) {
+      put(target, offset, stride, buffer.bytes + done * size, length);
+    });
+  }
+  return OF_OK;
+}
+
+}  // namespace oneflow::cpu

@@ -1,0 +1,182 @@
+// Sorting, the largest and smallest elements, and random orders. Equal elements keep their order, whether a caller asks
+// for it or not; a NaN counts as larger than every number.
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "element.h"
+#include "fold_plan.h"
+#include "native/native.h"
+#include "random.h"
+#include "rows.h"
+#include "thread_pool.h"
+
+namespace oneflow::cpu {
+namespace {
+
+constexpr int64_t kTaskElements = 8 * 1024;
+
+template <class Key>
+struct Keyed {
+  Key key;
+  int64_t position;
+};
+
+template <class Key>
+bool is_less(Key a, Key b) {
+  if constexpr (is_floating<Key>) return a < b || (b != b && a == a);
+  return a < b;
+}
+
+template <class Key>
+struct Ascending {
+  bool operator()(const Keyed<Key>& a, const Keyed<Key>& b) const {
+    return is_less(a.key, b.key) || (!is_less(b.key, a.key) && a.position < b.position);
+  }
+};
+
+template <class Key>
+struct Descending {
+  bool operator()(const Keyed<Key>& a, const Keyed<Key>& b) const {
+    return is_less(b.key, a.key) || (!is_less(a.key, b.key) && a.position < b.position);
+  }
+};
+
+// The dimensions of a tensor but one.
+Walk all_but(const of_kernel_tensor& tensor, int32_t dim) {
+  Walk walk;
+  for (int32_t d = 0; d < tensor.rank; ++d) {
+    if (d != dim) walk.add(d, tensor.sizes[d]);
+  }
+  return walk;
+}
+
+// Brings each line along `dim` into the order that `arrange` makes, and writes its first elements, values and
+// positions. Keys are values of a type that holds those of the input exactly.
+template <class Key, class Arrange>
+void order_lines(const of_kernel_context& context, int32_t dim, of_dtype key_dtype, Arrange arrange) {
+  const of_kernel_tensor& input = context.inputs[0];
+  const of_kernel_tensor &values = context.outputs[0], &positions = context.outputs[1];
+  const Walk lines = all_but(input, dim);
+  const int64_t length = input.sizes[dim], kept = values.sizes[dim];
+  const RowReader reader(input, key_dtype);
+  const RowWriter value_writer(values, key_dtype), position_writer(positions, OF_INT64);
+  const int64_t group = std::max<int64_t>(1, kTaskElements / std::max<int64_t>(1, length)), count = lines.count();
+
+  parallel_for((count + group - 1) / group, [&](int64_t task) {
+    std::vector<Keyed<Key>> line(static_cast<size_t>(length));
+    ChunkBuffer keys, places;
+    for (int64_t i = task * group; i < std::min(count, (task + 1) * group); ++i) {
+      const int64_t from = lines.offset(i, input.strides), stride = input.strides[dim];
+      for (int64_t first = 0; first < length; first += kChunk) {
+        const int64_t piece = std::min(kChunk, length - first);
+        int64_t unused;
+        const auto* read =
+            static_cast<const Key*>(reader.read(from + first * stride, {1, piece, 0, stride}, keys, unused));
+        for (int64_t j = 0; j < piece; ++j) line[static_cast<size_t>(first + j)] = {read[j], first + j};
+      }
+      arrange(line, kept);
+      for (int64_t first = 0; first < kept; first += kChunk) {
+        const int64_t piece = std::min(kChunk, kept - first);
+        for (int64_t j = 0; j < piece; ++j) {
+          reinterpret_cast<Key*>(keys.bytes)[j] = line[static_cast<size_t>(first + j)].key;
+          reinterpret_cast<int64_t*>(places.bytes)[j] = line[static_cast<size_t>(first + j)].position;
+        }
+        const int64_t value_stride = values.strides[dim], position_stride = positions.strides[dim];
+        value_writer.write(lines.offset(i, values.strides) + first * value_stride, {1, piece, 0, value_stride},
+                           keys.bytes);
+        position_writer.write(lines.offset(i, positions.strides) + first * position_stride,
+                              {1, piece, 0, position_stride}, places.bytes);
+      }
+    }
+  });
+}
+
+template <class Key>
+void sort_lines(const of_kernel_context& context, of_dtype key_dtype) {
+  const auto dim = static_cast<int32_t>(context.arguments[1].as.integer);
+  if (context.arguments[2].as.boolean) {
+    order_lines<Key>(context, dim, key_dtype,
+                     [](auto& line, int64_t) { std::sort(line.begin(), line.end(), Descending<Key>()); });
+  } else {
+    order_lines<Key>(context, dim, key_dtype,
+                     [](auto& line, int64_t) { std::sort(line.begin(), line.end(), Ascending<Key>()); });
+  }
+}
+
+// The first k in order, also when the caller does not ask for an order. Few are picked from the line by a heap, many
+// by partition.
+template <class Key, class Before>
+void pick_first(std::vector<Keyed<Key>>& line, int64_t k, Before before) {
+  const auto end = line.begin() + k;
+  if (k < static_cast<int64_t>(line.size())) std::nth_element(line.begin(), end, line.end(), before);
+  std::sort(line.begin(), end, before);
+}
+
+template <class Key>
+void pick_lines(const of_kernel_context& context, of_dtype key_dtype) {
+  const auto dim = static_cast<int32_t>(context.arguments[2].as.integer);
+  if (context.arguments[3].as.boolean) {
+    order_lines<Key>(context, dim, key_dtype, [](auto& line, int64_t k) { pick_first(line, k, Descending<Key>()); });
+  } else {
+    order_lines<Key>(context, dim, key_dtype, [](auto& line, int64_t k) { pick_first(line, k, Ascending<Key>()); });
+  }
+}
+
+// Calls order.template operator()<Key>(key_dtype) with the type that values of a dtype are compared in.
+template <class Order>
+of_status with_key(of_dtype dtype, Order order) {
+  switch (dtype) {
+    case OF_FLOAT16:
+    case OF_BFLOAT16:
+    case OF_FLOAT32:
+      order(float{}, OF_FLOAT32);
+      break;
+    case OF_FLOAT64:
+      order(double{}, OF_FLOAT64);
+      break;
+    case OF_UINT64:
+      order(uint64_t{}, OF_UINT64);
+      break;
+    default:
+      order(int64_t{}, OF_INT64);
+      break;
+  }
+  return OF_OK;
+}
+
+}  // namespace
+
+of_status sort(const of_kernel_context* context) {
+  return with_key(context->inputs[0].dtype,
+                  [context](auto key, of_dtype key_dtype) { sort_lines<decltype(key)>(*context, key_dtype); });
+}
+
+of_status topk(const of_kernel_context* context) {
+  return with_key(context->inputs[0].dtype,
+                  [context](auto key, of_dtype key_dtype) { pick_lines<decltype(key)>(*context, key_dtype); });
+}
+
+// The order of as many random numbers of 64 bits.
+of_status randperm(const of_kernel_context* context) {
+  const of_kernel_tensor& output = context->outputs[0];
+  const int64_t count = output.sizes[0];
+  std::vector<Keyed<uint64_t>> line(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    const RandomWords random = philox(context->seed, context->offset + static_cast<uint64_t>(i));
+    line[static_cast<size_t>(i)] = {wide_word(random, 0), i};
+  }
+  std::sort(line.begin(), line.end(), Ascending<uint64_t>());
+  const Writer writer(output, OF_INT64);
+  ChunkBuffer buffer;
+  for (int64_t first = 0; first < count; first += kChunk) {
+    const int64_t piece = std::min(kChunk, count - first);
+    for (int64_t j = 0; j < piece; ++j) {
+      reinterpret_cast<int64_t*>(buffer.bytes)[j] = line[static_cast<size_t>(first + j)].position;
+    }
+    writer.write(first, piece, buffer.bytes);
+  }
+  return OF_OK;
+}
+
+}  // namespace oneflow::cpu

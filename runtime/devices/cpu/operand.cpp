@@ -1,0 +1,70 @@
+#include "operand.h"
+
+#include "element.h"
+
+namespace oneflow::cpu {
+
+static Convert conversion_unless_same(of_dtype from, of_dtype to) {
+  return from == to ? nullptr : find_conversion(from, to);
+}
+
+Reader::Reader(const of_kernel_tensor& tensor, of_dtype wanted)
+    : data_(static_cast<const char*>(tensor.data)),
+      layout_{tensor.rank, tensor.sizes, tensor.strides},
+      wanted_size_(item_size(wanted)),
+      wanted_(wanted) {
+  if (tensor.data == nullptr) {
+    number_ = &tensor;
+    constant_ = true;
+    return;
+  }
+  stored_size_ = item_size(tensor.dtype);
+  convert_ = conversion_unless_same(tensor.dtype, wanted);
+  contiguous_ = cpu::is_contiguous(layout_);
+  constant_ = !contiguous_ && cpu::is_constant(layout_);
+}
+
+void Reader::read(int64_t begin, int64_t count, int64_t padded_count, ChunkBuffer& buffer) const {
+  if (number_ != nullptr) {
+    visit_dtype(wanted_, [&](auto type) {
+      *reinterpret_cast<decltype(type)*>(buffer.bytes) = scalar_to<decltype(type)>(number_->scalar);
+    });
+    count = 1;
+  } else {
+    if (constant_) count = 1;
+    if (convert_ == nullptr) {
+      gather(data_, layout_, wanted_size_, begin, count, buffer.bytes);
+    } else if (contiguous_) {
+      convert_(direct(begin), buffer.bytes, count);
+    } else {
+      ChunkBuffer stored;
+      gather(data_, layout_, stored_size_, begin, count, stored.bytes);
+      convert_(stored.bytes, buffer.bytes, count);
+    }
+  }
+  if (count < padded_count) {
+    copy_strided(buffer.bytes + (count - 1) * wanted_size_, 0, buffer.bytes + count * wanted_size_, 1, wanted_size_,
+                 padded_count - count);
+  }
+}
+
+Writer::Writer(const of_kernel_tensor& tensor, of_dtype given)
+    : data_(static_cast<char*>(tensor.data)),
+      layout_{tensor.rank, tensor.sizes, tensor.strides},
+      stored_size_(item_size(tensor.dtype)),
+      convert_(conversion_unless_same(given, tensor.dtype)),
+      contiguous_(cpu::is_contiguous(layout_)) {}
+
+void Writer::write(int64_t begin, int64_t count, const void* buffer) const {
+  if (convert_ == nullptr) {
+    scatter(buffer, data_, layout_, stored_size_, begin, count);
+  } else if (contiguous_) {
+    convert_(buffer, direct(begin), count);
+  } else {
+    ChunkBuffer stored;
+    convert_(buffer, stored.bytes, count);
+    scatter(stored.bytes, data_, layout_, stored_size_, begin, count);
+  }
+}
+
+}  // namespace oneflow::cpu

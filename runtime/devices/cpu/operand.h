@@ -1,0 +1,68 @@
+// An operand of an elementwise-like kernel, brought into the form that inner loops want: contiguous, in one type.
+#ifndef ONEFLOW_DEVICES_CPU_OPERAND_H_
+#define ONEFLOW_DEVICES_CPU_OPERAND_H_
+
+#include <oneflow/device_plugin.h>
+
+#include <cstddef>
+
+#include "convert.h"
+#include "strided.h"
+
+namespace oneflow::cpu {
+
+// Elements that are staged at a time: buffers of a few operands stay in the first-level cache.
+constexpr int64_t kChunk = 1024;
+
+// Room for one chunk of any type.
+struct alignas(64) ChunkBuffer {
+  std::byte bytes[kChunk * 8];
+};
+
+// Reads a tensor, or a number in the place of one, as values of type `wanted`.
+class Reader {
+ public:
+  Reader() = default;
+  Reader(const of_kernel_tensor& tensor, of_dtype wanted);
+
+  // Whether memory is already as wanted: direct(begin) then points to the elements from `begin` on.
+  bool is_direct() const { return convert_ == nullptr && contiguous_; }
+  // Whether all elements are one, so that a buffer filled once serves all chunks.
+  bool is_constant() const { return constant_; }
+  const void* direct(int64_t begin) const { return data_ + begin * stored_size_; }
+  // Fills buffer[0, count) with the elements from `begin` on, and buffer[count, padded_count) with the last of them.
+  void read(int64_t begin, int64_t count, int64_t padded_count, ChunkBuffer& buffer) const;
+
+ private:
+  const char* data_ = nullptr;
+  Layout layout_{};
+  int64_t stored_size_ = 0, wanted_size_ = 0;
+  Convert convert_ = nullptr;  // NULL: stored as wanted
+  bool contiguous_ = false, constant_ = false;
+  const of_kernel_tensor* number_ = nullptr;
+  of_dtype wanted_ = OF_BOOL;
+};
+
+// Writes values of type `given` to a tensor.
+class Writer {
+ public:
+  Writer() = default;
+  Writer(const of_kernel_tensor& tensor, of_dtype given);
+
+  bool is_contiguous() const { return contiguous_; }
+  bool is_direct() const { return convert_ == nullptr && contiguous_; }
+  void* direct(int64_t begin) const { return data_ + begin * stored_size_; }
+  // Stores buffer[0, count) to the elements from `begin` on: at most kChunk of them unless the tensor is contiguous.
+  void write(int64_t begin, int64_t count, const void* buffer) const;
+
+ private:
+  char* data_ = nullptr;
+  Layout layout_{};
+  int64_t stored_size_ = 0;
+  Convert convert_ = nullptr;
+  bool contiguous_ = false;
+};
+
+}  // namespace oneflow::cpu
+
+#endif  // ONEFLOW_DEVICES_CPU_OPERAND_H_

@@ -1,0 +1,66 @@
+// Counter-based random numbers: Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"). The
+// numbers of one element depend on the seed and on its counter only.
+//
+// Static functions only: this header is compiled for several instruction sets (see isa.h).
+#ifndef ONEFLOW_DEVICES_CPU_RANDOM_H_
+#define ONEFLOW_DEVICES_CPU_RANDOM_H_
+
+#include "maths.h"
+
+namespace oneflow::cpu {
+
+// What one counter gives.
+struct RandomWords {
+  uint32_t words[4];
+};
+
+static inline RandomWords philox(uint64_t seed, uint64_t counter) {
+  uint32_t key0 = static_cast<uint32_t>(seed), key1 = static_cast<uint32_t>(seed >> 32);
+  uint32_t c0 = static_cast<uint32_t>(counter), c1 = static_cast<uint32_t>(counter >> 32), c2 = 0, c3 = 0;
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t product0 = uint64_t{0xD2511F53} * c0;
+    const uint64_t product1 = uint64_t{0xCD9E8D57} * c2;
+    const uint32_t next0 = static_cast<uint32_t>(product1 >> 32) ^ c1 ^ key0;
+    const uint32_t next2 = static_cast<uint32_t>(product0 >> 32) ^ c3 ^ key1;
+    c1 = static_cast<uint32_t>(product1);
+    c3 = static_cast<uint32_t>(product0);
+    c0 = next0;
+    c2 = next2;
+    key0 += 0x9E3779B9;
+    key1 += 0xBB67AE85;
+  }
+  return {{c0, c1, c2, c3}};
+}
+
+// Two neighbouring words as one.
+static inline uint64_t wide_word(const RandomWords& random, int k) {
+  return uint64_t{random.words[2 * k]} << 32 | random.words[2 * k + 1];
+}
+
+// The k-th number of an element, as an integer from 0 that T holds exactly: 24 bits for float, 53 for double, 31 for
+// int32, 63 for int64.
+template <class T>
+static inline T random_bits(const RandomWords& random, int k) {
+  if constexpr (is_same_type<T, float>) return static_cast<float>(random.words[k] >> 8);
+  if constexpr (is_same_type<T, double>) return static_cast<double>(wide_word(random, k) >> 11);
+  if constexpr (is_same_type<T, int32_t>) return static_cast<int32_t>(random.words[k] >> 1);
+  return static_cast<T>(wide_word(random, k) >> 1);
+}
+
+// The k-th number of an element, evenly distributed over [0, 1).
+template <class T>
+static inline T uniform(const RandomWords& random, int k) {
+  constexpr T unit = is_same_type<T, float> ? static_cast<T>(0x1p-24) : static_cast<T>(0x1p-53);
+  return random_bits<T>(random, k) * unit;
+}
+
+// The k-th number of an element, normally distributed with mean 0 and variance 1 (Box and Muller).
+template <class T>
+static inline T normal(const RandomWords& random, int k) {
+  const T radius = maths::sqrt(static_cast<T>(-2) * maths::log(static_cast<T>(1) - uniform<T>(random, 2 * k)));
+  return radius * maths::cos(static_cast<T>(6.283185307179586) * uniform<T>(random, 2 * k + 1));
+}
+
+}  // namespace oneflow::cpu
+
+#endif  // ONEFLOW_DEVICES_CPU_RANDOM_H_

@@ -1,0 +1,253 @@
+// The iteration of reductions.
+//
+// The emitted loops fold rows of neighbouring elements into a state of as many lanes; fold_plan.h says what rows and
+// lanes are. The rows of a unit are cut into segments, which are tasks of their own when there are few units, and
+// segments into blocks of a few rows. The states of blocks, of lanes and of segments merge as balanced trees: rounding
+// errors grow with the logarithm of the size, and the order of operations depends on sizes only.
+#include <algorithm>
+#include <bit>
+#include <memory>
+
+#include "emitted.h"
+#include "fold_plan.h"
+#include "rows.h"
+#include "thread_pool.h"
+
+namespace oneflow::cpu {
+namespace {
+
+constexpr int64_t kBlockRows = 32;
+// What one task should fold. Measured: waking a worker costs as much as folding 30,000 elements.
+constexpr int64_t kTaskElements = 32 * 1024;
+// From so many units on, there is enough to share out without cutting them.
+constexpr int64_t kManyUnits = 64;
+
+// The parts of a state, each an array of lanes.
+struct State {
+  void* parts[kMaxStates];
+};
+
+// The lanes from `first` on.
+State lanes_from(const ReductionKernel& kernel, const State& state, int64_t first) {
+  State later{};
+  for (int i = 0; i < kernel.state_count; ++i) {
+    later.parts[i] = static_cast<char*>(state.parts[i]) + first * item_size(kernel.states[i]);
+  }
+  return later;
+}
+
+// Memory for some states of so many lanes.
+class States {
+ public:
+  States(const ReductionKernel& kernel, int64_t count, int64_t lanes)
+      : parts_(kernel.state_count), part_bytes_((lanes * 8 + 63) / 64 * 64) {
+    const size_t bytes = static_cast<size_t>(count * parts_ * part_bytes_);
+    if (bytes <= sizeof inline_) {
+      first_ = inline_;
+    } else {
+      memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes + 64);
+      first_ = memory_.get() + (64 - reinterpret_cast<uintptr_t>(memory_.get()) % 64) % 64;
+    }
+  }
+
+  State operator[](int64_t i) const {
+    State state{};
+    for (int part = 0; part < parts_; ++part) state.parts[part] = first_ + (i * parts_ + part) * part_bytes_;
+    return state;
+  }
+
+ private:
+  int parts_;
+  int64_t part_bytes_;
+  std::byte* first_;
+  std::unique_ptr<std::byte[]> memory_;
+  alignas(64) std::byte inline_[16 * 1024];
+};
+
+class Reduction {
+ public:
+  Reduction(const ReductionKernel& kernel, const of_kernel_context& context)
+      : kernel_(kernel),
+        context_(context),
+        input_(context.inputs[0]),
+        plan_(plan_fold(input_, context.reduced)),
+        reader_(input_, kernel.input),
+        unit_elements_(plan_.rows() * plan_.lanes) {
+    for (int i = 0; i < kernel.result_count; ++i) writers_[i] = RowWriter(context.outputs[i], kernel.results[i]);
+    const int64_t pieces = (unit_elements_ + kTaskElements - 1) / kTaskElements;
+    segments_ = plan_.units() >= kManyUnits ? 1 : std::min(pieces, (plan_.rows() + kBlockRows - 1) / kBlockRows);
+  }
+
+  void run() const { segments_ == 1 ? run_units() : run_segments(); }
+
+ private:
+  // Tasks are whole units, as many at a time as make a task worth its while.
+  void run_units() const {
+    const int64_t units = plan_.units();
+    const int64_t group = std::max<int64_t>(1, kTaskElements / unit_elements_);
+    parallel_for((units + group - 1) / group, [&](int64_t task) {
+      const States stack(kernel_, depth(plan_.rows()), plan_.lanes);
+      for (int64_t unit = task * group; unit < std::min(units, (task + 1) * group); ++unit) {
+        fold_rows(unit, 0, plan_.rows(), stack);
+        finish(unit, stack[0]);
+      }
+    });
+  }
+
+  // Tasks are segments of units, whose states merge afterwards.
+  void run_segments() const {
+    const int64_t length = (plan_.rows() + segments_ - 1) / segments_;
+    const States partial(kernel_, plan_.units() * segments_, plan_.lanes);
+    parallel_for(plan_.units() * segments_, [&](int64_t task) {
+      const int64_t first = std::min(task % segments_ * length, plan_.rows());
+      const int64_t last = std::min(first + length, plan_.rows());
+      const States stack(kernel_, depth(last - first), plan_.lanes);
+      fold_rows(task / segments_, first, last, stack);
+      clear(partial[task], plan_.lanes);
+      merge(partial[task], stack[0], plan_.lanes);
+    });
+    for (int64_t unit = 0; unit < plan_.units(); ++unit) {
+      const int64_t first = unit * segments_;
+      for (int64_t step = 1; step < segments_; step *= 2) {
+        for (int64_t i = 0; i + step < segments_; i += 2 * step) {
+          merge(partial[first + i], partial[first + i + step], plan_.lanes);
+        }
+      }
+      finish(unit, partial[first]);
+    }
+  }
+
+  // How many states wait at a time when the blocks of so many rows merge as a tree.
+  static int64_t depth(int64_t rows) {
+    return std::bit_width(static_cast<uint64_t>((rows + kBlockRows - 1) / kBlockRows)) + 1;
+  }
+
+  // Folds the rows [first, last) of a unit into stack[0].
+  void fold_rows(int64_t unit, int64_t first, int64_t last, const States& stack) const {
+    int64_t waiting = 0, blocks = 0;
+    do {
+      const int64_t end = std::min(first + kBlockRows, last);
+      clear(stack[waiting], plan_.lanes);
+      fold_block(unit, first, end, stack[waiting]);
+      ++waiting;
+      for (int64_t n = ++blocks; n % 2 == 0; n /= 2, --waiting) {
+        merge(stack[waiting - 2], stack[waiting - 1], plan_.lanes);
+      }
+      first = end;
+    } while (first < last);
+    for (; waiting > 1; --waiting) merge(stack[waiting - 2], stack[waiting - 1], plan_.lanes);
+  }
+
+  void fold_block(int64_t unit, int64_t first, int64_t last, const State& state) const {
+    const int64_t stretch = unit % plan_.stretches;
+    const int64_t base = plan_.kept.offset(unit / plan_.stretches, input_.strides) +
+                         (plan_.merges_lanes ? 0 : stretch * plan_.lanes * plan_.lane_stride);
+    while (first < last) {
+      const int64_t line = first / plan_.rows_per_line, row = first % plan_.rows_per_line;
+      int64_t rows = std::min(plan_.rows_per_line - row, last - first);
+      int64_t lanes = plan_.merges_lanes ? plan_.lanes : lanes_of(unit);
+      if (plan_.merges_lanes && plan_.last_lanes < plan_.lanes && row + rows == plan_.rows_per_line) {
+        if (rows > 1) {
+          --rows;
+        } else {
+          lanes = plan_.last_lanes;
+        }
+      }
+      fold_run(base + plan_.lines.offset(line, input_.strides) + row * plan_.row_stride,
+               plan_.lines.offset(line, plan_.positions) + row * plan_.row_index, rows, lanes, state);
+      first += rows;
+    }
+  }
+
+  // Rows of one line.
+  void fold_run(int64_t offset, int64_t position, int64_t rows, int64_t lanes, const State& state) const {
+    RowLayout layout{rows, lanes, plan_.row_stride, plan_.lane_stride};
+    const int64_t batch = reader_.batch(layout);
+    ChunkBuffer buffer;
+    for (int64_t row = 0; row < rows; row += batch) {
+      layout.rows = std::min(batch, rows - row);
+      FoldRows run{nullptr, layout.rows, lanes, 0, position + row * plan_.row_index, plan_.row_index, plan_.lane_index};
+      run.input = reader_.read(offset + row * plan_.row_stride, layout, buffer, run.stride);
+      kernel_.fold(context_.arguments, state.parts, run);
+    }
+  }
+
+  void clear(const State& state, int64_t lanes) const { kernel_.clear(context_.arguments, state.parts, lanes); }
+
+  void merge(const State& state, const State& later, int64_t lanes) const {
+    kernel_.merge(context_.arguments, state.parts, later.parts, lanes);
+  }
+
+  // From the state of a unit to its results.
+  void finish(int64_t unit, const State& state) const {
+    int64_t lanes = lanes_of(unit);
+    if (plan_.merges_lanes) {
+      for (lanes = plan_.lanes; lanes > 1;) {
+        const int64_t half = (lanes + 1) / 2;
+        merge(state, lanes_from(kernel_, state, half), lanes - half);
+        lanes = half;
+      }
+    }
+    ChunkBuffer buffers[kMaxResults];
+    void* results[kMaxResults];
+    for (int i = 0; i < kernel_.result_count; ++i) results[i] = buffers[i].bytes;
+    kernel_.finish(context_.arguments, state.parts, plan_.folded_count, results, lanes);
+    const int64_t stretch = unit % plan_.stretches;
+    for (int i = 0; i < kernel_.result_count; ++i) {
+      const int64_t* strides = context_.outputs[i].strides;
+      const int64_t lane_stride = plan_.result_lane_dim < 0 ? 1 : strides[plan_.result_lane_dim];
+      const int64_t offset = plan_.kept.offset(unit / plan_.stretches, strides) + stretch * plan_.lanes * lane_stride;
+      writers_[i].write(offset, {1, lanes, 0, lane_stride}, results[i]);
+    }
+  }
+
+  int64_t lanes_of(int64_t unit) const {
+    const bool is_last = unit % plan_.stretches == plan_.stretches - 1;
+    return is_last && !plan_.merges_lanes ? plan_.last_lanes : plan_.lanes;
+  }
+
+  const ReductionKernel& kernel_;
+  const of_kernel_context& context_;
+  const of_kernel_tensor& input_;
+  const FoldPlan plan_;
+  const RowReader reader_;
+  const int64_t unit_elements_;
+  int64_t segments_;
+  RowWriter writers_[kMaxResults];
+};
+
+// The results of a reduction over no elements.
+void write_identities(const ReductionKernel& kernel, const of_kernel_context& context) {
+  alignas(8) std::byte state_bytes[kMaxStates][8], result_bytes[kMaxResults][8];
+  State state{};
+  void* results[kMaxResults];
+  for (int i = 0; i < kernel.state_count; ++i) state.parts[i] = state_bytes[i];
+  for (int i = 0; i < kernel.result_count; ++i) results[i] = result_bytes[i];
+  kernel.clear(context.arguments, state.parts, 1);
+  kernel.finish(context.arguments, state.parts, 0, results, 1);
+  for (int i = 0; i < kernel.result_count; ++i) {
+    const of_kernel_tensor& output = context.outputs[i];
+    const RowWriter writer(output, kernel.results[i]);
+    Walk walk;
+    for (int32_t d = 0; d < output.rank; ++d) walk.add(d, output.sizes[d]);
+    for (int64_t element = 0; element < walk.count(); ++element) {
+      writer.write(walk.offset(element, output.strides), {1, 1, 0, 1}, results[i]);
+    }
+  }
+}
+
+}  // namespace
+
+of_status run_kernel(const ReductionKernel& kernel, const of_kernel_context& context) {
+  const of_kernel_tensor& input = context.inputs[0];
+  const of_kernel_tensor& output = context.outputs[0];
+  if (element_count({output.rank, output.sizes, output.strides}) == 0) return OF_OK;
+  if (element_count({input.rank, input.sizes, input.strides}) == 0) {
+    write_identities(kernel, context);
+  } else {
+    Reduction(kernel, context).run();
+  }
+  return OF_OK;
+}
+
+}  // namespace oneflow::cpu

@@ -1,0 +1,53 @@
+// Rows of neighbouring elements (lanes) of a strided tensor, as reductions and scans work on them.
+#ifndef ONEFLOW_DEVICES_CPU_ROWS_H_
+#define ONEFLOW_DEVICES_CPU_ROWS_H_
+
+#include <oneflow/device_plugin.h>
+
+#include "operand.h"
+
+namespace oneflow::cpu {
+
+// Where some rows lie, from an address on; strides in elements.
+struct RowLayout {
+  int64_t rows, lanes;
+  int64_t row_stride, lane_stride;
+};
+
+// Brings rows into the form that inner loops want: lanes without gaps, of one type.
+class RowReader {
+ public:
+  RowReader(const of_kernel_tensor& tensor, of_dtype wanted);
+
+  // How many rows of so many lanes one call may read.
+  int64_t batch(const RowLayout& layout) const;
+  // The address of the rows as wanted, and in `stride` the elements between them: the rows themselves where they are
+  // right already, otherwise copies in `buffer`.
+  const void* read(int64_t offset, const RowLayout& layout, ChunkBuffer& buffer, int64_t& stride) const;
+
+ private:
+  bool is_direct(const RowLayout& layout) const { return convert_ == nullptr && layout.lane_stride == 1; }
+
+  const char* data_;
+  int64_t stored_size_, wanted_size_;
+  Convert convert_;
+};
+
+// The other way: from rows without gaps to a strided tensor.
+class RowWriter {
+ public:
+  RowWriter() = default;
+  RowWriter(const of_kernel_tensor& tensor, of_dtype given);
+
+  // Stores rows of at most kChunk elements.
+  void write(int64_t offset, const RowLayout& layout, const void* buffer) const;
+
+ private:
+  char* data_ = nullptr;
+  int64_t stored_size_ = 0;
+  Convert convert_ = nullptr;
+};
+
+}  // namespace oneflow::cpu
+
+#endif  // ONEFLOW_DEVICES_CPU_ROWS_H_

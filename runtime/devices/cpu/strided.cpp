@@ -1,0 +1,113 @@
+#include "strided.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "oneflow/types.h"
+
+namespace oneflow::cpu {
+namespace {
+
+template <class Unit>
+void copy_units(const void* source, int64_t source_stride, void* destination, int64_t destination_stride,
+                int64_t count) {
+  const auto* from = static_cast<const Unit*>(source);
+  auto* to = static_cast<Unit*>(destination);
+  if (source_stride == 1 && destination_stride == 1) {
+    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(Unit));
+  } else if (source_stride == 0 && destination_stride == 1) {
+    std::fill_n(to, count, *from);
+  } else if (destination_stride == 1) {
+    for (int64_t i = 0; i < count; ++i) to[i] = from[i * source_stride];
+  } else {
+    for (int64_t i = 0; i < count; ++i) to[i * destination_stride] = from[i * source_stride];
+  }
+}
+
+// Calls run(offset, done, length) for each stretch of the last dimension in [begin, begin + count): `offset` is where
+// it starts in the strided array, `done` how many elements came before it.
+template <class Run>
+void for_each_run(const Layout& layout, int64_t begin, int64_t count, Run run) {
+  if (layout.rank == 0) {
+    run(int64_t{0}, int64_t{0}, count);
+    return;
+  }
+  int64_t position[OF_MAX_RANK];
+  int64_t offset = 0;
+  const int32_t last = layout.rank - 1;
+  for (int32_t d = last; d >= 0; --d) {
+    position[d] = d == 0 ? begin : begin % layout.sizes[d];
+    begin /= layout.sizes[d];
+    offset += position[d] * layout.strides[d];
+  }
+  for (int64_t done = 0; done < count;) {
+    const int64_t length = std::min(layout.sizes[last] - position[last], count - done);
+    run(offset, done, length);
+    done += length;
+    offset -= position[last] * layout.strides[last];
+    position[last] = 0;
+    for (int32_t d = last - 1; d >= 0; --d) {
+      offset += layout.strides[d];
+      if (++position[d] < layout.sizes[d]) break;
+      offset -= layout.sizes[d] * layout.strides[d];
+      position[d] = 0;
+    }
+  }
+}
+
+}  // namespace
+
+int64_t element_count(const Layout& layout) {
+  int64_t count = 1;
+  for (int32_t d = 0; d < layout.rank; ++d) count *= layout.sizes[d];
+  return count;
+}
+
+bool is_contiguous(const Layout& layout) {
+  int64_t expected = 1;
+  for (int32_t d = layout.rank - 1; d >= 0; --d) {
+    if (layout.sizes[d] != 1 && layout.strides[d] != expected) return false;
+    expected *= layout.sizes[d];
+  }
+  return true;
+}
+
+bool is_constant(const Layout& layout) {
+  for (int32_t d = 0; d < layout.rank; ++d) {
+    if (layout.sizes[d] != 1 && layout.strides[d] != 0) return false;
+  }
+  return true;
+}
+
+void copy_strided(const void* source, int64_t source_stride, void* destination, int64_t destination_stride,
+                  int64_t item_size, int64_t count) {
+  switch (item_size) {
+    case 1:
+      return copy_units<uint8_t>(source, source_stride, destination, destination_stride, count);
+    case 2:
+      return copy_units<uint16_t>(source, source_stride, destination, destination_stride, count);
+    case 4:
+      return copy_units<uint32_t>(source, source_stride, destination, destination_stride, count);
+    default:
+      return copy_units<uint64_t>(source, source_stride, destination, destination_stride, count);
+  }
+}
+
+void gather(const void* source, const Layout& layout, int64_t item_size, int64_t begin, int64_t count, void* buffer) {
+  const int64_t stride = layout.rank == 0 ? 0 : layout.strides[layout.rank - 1];
+  for_each_run(layout, begin, count, [&](int64_t offset, int64_t done, int64_t length) {
+    copy_strided(static_cast<const char*>(source) + offset * item_size, stride,
+                 static_cast<char*>(buffer) + done * item_size, 1, item_size, length);
+  });
+}
+
+void scatter(const void* buffer, void* destination, const Layout& layout, int64_t item_size, int64_t begin,
+             int64_t count) {
+  const int64_t stride = layout.rank == 0 ? 0 : layout.strides[layout.rank - 1];
+  for_each_run(layout, begin, count, [&](int64_t offset, int64_t done, int64_t length) {
+    copy_strided(static_cast<const char*>(buffer) + done * item_size, 1,
+                 static_cast<char*>(destination) + offset * item_size, stride, item_size, length);
+  });
+}
+
+}  // namespace oneflow::cpu

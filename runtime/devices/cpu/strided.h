@@ -1,0 +1,33 @@
+// Moving elements between strided tensors and contiguous buffers.
+#ifndef ONEFLOW_DEVICES_CPU_STRIDED_H_
+#define ONEFLOW_DEVICES_CPU_STRIDED_H_
+
+#include <cstdint>
+
+namespace oneflow::cpu {
+
+// A strided array; strides in elements, sizes above zero.
+struct Layout {
+  int32_t rank;
+  const int64_t* sizes;
+  const int64_t* strides;
+};
+
+int64_t element_count(const Layout& layout);
+// Whether row-major order is memory order, without gaps.
+bool is_contiguous(const Layout& layout);
+// Whether all elements are one.
+bool is_constant(const Layout& layout);
+
+// Copies the elements [begin, begin + count), in row-major order, into a buffer.
+void gather(const void* source, const Layout& layout, int64_t item_size, int64_t begin, int64_t count, void* buffer);
+// The other way.
+void scatter(const void* buffer, void* destination, const Layout& layout, int64_t item_size, int64_t begin,
+             int64_t count);
+// Copies `count` elements between two strides.
+void copy_strided(const void* source, int64_t source_stride, void* destination, int64_t destination_stride,
+                  int64_t item_size, int64_t count);
+
+}  // namespace oneflow::cpu
+
+#endif  // ONEFLOW_DEVICES_CPU_STRIDED_H_

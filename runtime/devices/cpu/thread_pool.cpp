@@ -1,0 +1,156 @@
+#include "thread_pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <thread>
+
+namespace oneflow::cpu {
+namespace {
+
+// How often an idle worker looks for work before it sleeps: about 20 microseconds, the gap between two kernels of one
+// expression. Waking a sleeping thread costs as much.
+constexpr int kSpins = 2000;
+
+void pause_briefly() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+thread_local bool inside_region = false;
+
+struct Region {
+  void (*task)(void* context, int64_t index);
+  void* context;
+  int64_t count;
+  std::atomic<int64_t> next{0};
+
+  void work() {
+    for (int64_t i = next.fetch_add(1, std::memory_order_relaxed); i < count;
+         i = next.fetch_add(1, std::memory_order_relaxed)) {
+      task(context, i);
+    }
+  }
+};
+
+// Workers wait for `generation_` to grow, join the region that is then current, and leave it. The thread that opened
+// the region closes it (takes it off `region_`, so that nobody joins any more) and waits until all have left.
+class Pool {
+ public:
+  // Whether the region was run; false when another thread's region is in progress.
+  bool try_run(Region& region, int threads) {
+    const std::unique_lock<std::mutex> in_use(use_, std::try_to_lock);
+    if (!in_use.owns_lock()) return false;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      start_workers(threads - 1);
+      region_ = &region;
+      seats_ = std::min<int64_t>(threads - 1, region.count - 1);
+      generation_.fetch_add(1, std::memory_order_release);
+    }
+    wake_.notify_all();
+    inside_region = true;
+    region.work();
+    inside_region = false;
+    std::unique_lock<std::mutex> lock(mutex_);
+    region_ = nullptr;
+    left_.wait(lock, [this] { return joined_ == 0; });
+    return true;
+  }
+
+ private:
+  // Called with mutex_ held. Fewer workers than wanted (the system refuses more threads) is no failure.
+  void start_workers(int wanted) {
+    while (workers_ < wanted) {
+      try {
+        std::thread([this] { serve(); }).detach();
+      } catch (const std::system_error&) {
+        return;
+      }
+      ++workers_;
+    }
+  }
+
+  [[noreturn]] void serve() {
+    inside_region = true;
+    uint64_t seen = 0;
+    for (;;) {
+      for (int i = 0; i < kSpins && generation_.load(std::memory_order_acquire) == seen; ++i) pause_briefly();
+      std::unique_lock<std::mutex> lock(mutex_);
+      wake_.wait(lock, [&] { return generation_.load(std::memory_order_relaxed) != seen; });
+      seen = generation_.load(std::memory_order_relaxed);
+      if (region_ == nullptr || seats_ == 0) continue;
+      Region& region = *region_;
+      --seats_;
+      ++joined_;
+      lock.unlock();
+      region.work();
+      lock.lock();
+      if (--joined_ == 0) left_.notify_one();
+    }
+  }
+
+  std::mutex use_;  // held for as long as a region runs
+  std::mutex mutex_;
+  std::condition_variable wake_, left_;
+  std::atomic<uint64_t> generation_{0};
+  Region* region_ = nullptr;
+  int64_t seats_ = 0;  // workers that may still join
+  int joined_ = 0;
+  int workers_ = 0;
+};
+
+// Never destroyed: workers may outlive every destructor of the process. After a fork the child has no workers and
+// locks in unknown states, so that it starts with a new pool and abandons the old one.
+std::atomic<Pool*> current_pool{nullptr};
+
+Pool& pool() {
+  Pool* existing = current_pool.load(std::memory_order_acquire);
+  if (existing != nullptr) return *existing;
+  static const bool registered = [] {
+    return pthread_atfork(nullptr, nullptr, [] {
+             current_pool.store(nullptr);
+             inside_region = false;
+           }) == 0;
+  }();
+  (void)registered;
+  Pool* fresh = new Pool;
+  if (current_pool.compare_exchange_strong(existing, fresh)) return *fresh;
+  delete fresh;
+  return *existing;
+}
+
+int hardware_threads() {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+std::atomic<int> chosen_threads{0};
+
+}  // namespace
+
+int thread_count() {
+  const int chosen = chosen_threads.load(std::memory_order_relaxed);
+  if (chosen != 0) return chosen;
+  static const int hardware = hardware_threads();
+  return hardware;
+}
+
+void set_thread_count(int count) { chosen_threads.store(std::max(1, count), std::memory_order_relaxed); }
+
+void run_tasks(int64_t count, void (*task)(void* context, int64_t index), void* context) {
+  const int threads = thread_count();
+  Region region{task, context, count};
+  if (threads > 1 && count > 1 && !inside_region && pool().try_run(region, threads)) return;
+  region.work();
+}
+
+}  // namespace oneflow::cpu

@@ -1,0 +1,36 @@
+// The worker threads that all kernels share.
+//
+// A parallel region hands out numbered tasks. What a task computes must depend on its number only, never on which
+// thread runs it or how many there are: results then repeat bit for bit under every thread count.
+#ifndef ONEFLOW_DEVICES_CPU_THREAD_POOL_H_
+#define ONEFLOW_DEVICES_CPU_THREAD_POOL_H_
+
+#include <cstdint>
+#include <type_traits>
+
+namespace oneflow::cpu {
+
+// Calls task(context, i) once for each i in [0, count), on this thread and on idle workers; returns when all are done.
+// Runs everything on this thread when it is inside a region already or another thread is using the workers. Tasks
+// must not throw.
+void run_tasks(int64_t count, void (*task)(void* context, int64_t index), void* context);
+
+// run_tasks() over a callable.
+template <class Task>
+void parallel_for(int64_t count, Task&& task) {
+  if (count <= 1) {
+    if (count == 1) task(int64_t{0});
+    return;
+  }
+  using Callable = std::remove_reference_t<Task>;
+  run_tasks(
+      count, [](void* context, int64_t index) { (*static_cast<Callable*>(context))(index); }, &task);
+}
+
+// The most threads that a region uses, the caller included. At least 1; hardware threads until it is set.
+int thread_count();
+void set_thread_count(int count);
+
+}  // namespace oneflow::cpu
+
+#endif  // ONEFLOW_DEVICES_CPU_THREAD_POOL_H_
