@@ -1,7 +1,8 @@
 """Runs the benchmark programs and writes their figures to benchmarks/results/.
 
-Usage: run.py [PROGRAM...]; without arguments all `bench_*` files under benchmarks/. How a program prints its figures is described in
-benchmarks/README.md. The exit status says whether the programs ran, not whether bounds hold: that is for people to read.
+Usage: run.py [PROGRAM...]; without arguments all `bench_*` files under benchmarks/. How a program prints its figures is
+described in benchmarks/README.md. The exit status says whether the programs ran, not whether bounds hold: that is for
+people to read.
 """
 
 from __future__ import annotations

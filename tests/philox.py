@@ -1,5 +1,8 @@
-"""Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011), written from the paper, and the numbers that
-docs/architecture.md derives from it: an independent reference for the random operators."""
+"""An independent reference for the random operators.
+
+Philox 4x32-10 is written from the paper (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011); what the
+operators make of its words is described in docs/architecture.md.
+"""
 
 from __future__ import annotations
 

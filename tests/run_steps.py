@@ -2,8 +2,8 @@
 
 Usage: run_steps.py --logs DIRECTORY STEP...
 
-The output of each step goes to the screen as it comes and to DIRECTORY/STEP.log. All steps run, also after a failure; the exit
-status is 1 when any failed. A step that ran no test although it should have is a failure too.
+The output of each step goes to the screen as it comes and to DIRECTORY/STEP.log. All steps run, also after a failure; the
+exit status is 1 when any failed.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ CLOSING_LINES = [
     (re.compile(r"(?:^|\s)(\d+) passed"), "passed"),  # pytest
     (re.compile(r"(?:^|\s)(\d+) failed"), "failed"),
     (re.compile(r"(?:^|\s)(\d+) skipped"), "skipped"),
-    (re.compile(r"^[#ℹ] pass (\d+)$"), "passed"),  # node's test runner
-    (re.compile(r"^[#ℹ] fail (\d+)$"), "failed"),
-    (re.compile(r"^[#ℹ] skipped (\d+)$"), "skipped"),
+    (re.compile(r"^\S pass (\d+)$"), "passed"),  # node's test runner
+    (re.compile(r"^\S fail (\d+)$"), "failed"),
+    (re.compile(r"^\S skipped (\d+)$"), "skipped"),
     (re.compile(r"^(\d+) runs, "), "passed"),  # minitest
     (re.compile(r"(\d+) failures, "), "failed"),
     (re.compile(r", (\d+) skips$"), "skipped"),

@@ -1,7 +1,7 @@
 """Puts the outputs of the digits program side by side and checks that they agree digit for digit.
 
-Usage: compare.py FILE...: one file per language, named after it. Lines that begin with "time:" may differ. Exit status 1 when
-anything else does.
+Usage: compare.py FILE...: one file per language, named after it. Lines that begin with "time:" may differ. Exit status
+1 when anything else does.
 """
 
 import re

@@ -28,8 +28,8 @@ def standardise(train, test):
 
 
 def principal_components(data):
-    """The leading eigenvectors (64, COMPONENTS) of the covariance, by power iteration with deflation, and their share of
-    the variance."""
+    """The leading eigenvectors (64, COMPONENTS) of the covariance, by power iteration with deflation, and their share
+    of the variance."""
     covariance = flow.einsum("ni,nj->ij", data, data) / (data.shape[0] - 1)
     total = covariance.diagonal().sum()
     vectors, explained = [], 0.0

@@ -1,4 +1,4 @@
-"""The calls that vectors are made from: those of the record, and for kinds that take any shape, calls with random operands."""
+"""The calls that vectors are made from: those of the record, and random ones for the kinds that take any shape."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SETS = {
     DTypeSet.INDEX: ("int64", "int32"),
 }
 
-# Operand shapes of an elementwise call: equal, broadcast each way, 0-d, without elements, and longer than a vector register.
+# Operand shapes of an elementwise call: equal, broadcast each way, 0-d, without elements, longer than a vector.
 _BROADCASTS: tuple[tuple[tuple[int, ...], ...], ...] = (
     ((2, 3), (2, 3), (2, 3)),
     ((2, 3), (3,), (1,)),

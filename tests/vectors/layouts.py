@@ -1,7 +1,7 @@
 """Ways to lay the elements of a tensor out in memory.
 
-A layout maps a contiguous tensor to `Laid(values, storage, strides, offset)`. The values are those of the given tensor, but for `expanded`,
-which repeats the first slice. Strides and offset count elements of the flat storage.
+A layout maps a contiguous tensor to `Laid(values, storage, strides, offset)`. The values are those of the given tensor,
+but for `expanded`, which repeats the first slice. Strides and offset count elements of the flat storage.
 """
 
 from __future__ import annotations

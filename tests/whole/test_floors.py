@@ -1,5 +1,5 @@
-"""The runtime's floors: each includes only floors below it; backends see only the plugin header; nothing outside the language
-folders names a language."""
+"""The walls: each floor of the runtime includes only floors below it, backends see only the plugin header, and nothing
+outside the language folders names a language."""
 
 from __future__ import annotations
 
