@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dispatch/layers.h"
+#include "tests/test_tensors.h"
 
 namespace oneflow {
 namespace {
@@ -23,27 +24,7 @@ constinit const OperatorName kSoftmax("softmax");
 constinit const OperatorName kSum("sum");
 constinit const OperatorName kTranspose("transpose");
 
-TensorRef make(const std::vector<int64_t>& sizes, const std::vector<float>& values) {
-  of_tensor_source source{};
-  source.struct_size = sizeof(source);
-  source.dtype = OF_FLOAT32;
-  source.rank = static_cast<int32_t>(sizes.size());
-  source.sizes = sizes.data();
-  source.data = const_cast<float*>(values.data());
-  source.bytes = values.size() * sizeof(float);
-  of_tensor result = nullptr;
-  EXPECT_EQ(of_tensor_create(&source, &result), OF_OK) << of_last_error();
-  return TensorRef::adopt(to_tensor(result));
-}
-
-std::vector<float> read(const TensorRef& tensor) {
-  std::vector<float> values(static_cast<size_t>(tensor->count()));
-  EXPECT_EQ(of_tensor_read(to_handle(tensor.get()), values.data(), values.size() * sizeof(float)), OF_OK)
-      << of_last_error();
-  return values;
-}
-
-using Floats = std::vector<float>;
+using Values = std::vector<double>;
 
 // What a call through the C API comes to.
 struct Outcome {
@@ -100,14 +81,14 @@ class Layers : public testing::Test {
 
 TEST_F(Layers, AreEnteredFromTheOutermostToTheInnermostWhateverTheOrderOfInstalling) {
   for (const int layer : {3, 0, 4, 1, 2}) install(layer);
-  const TensorRef x = make({2}, {1, 2});
-  EXPECT_EQ(read(call_operator(kAdd, x, x)), (Floats{2, 4}));
+  const TensorRef x = make_tensor({2}, {1, 2});
+  EXPECT_EQ(values(*call_operator(kAdd, x, x)), (Values{2, 4}));
   EXPECT_EQ(log_, (std::vector<std::string>{"0 add", "1 add", "2 add", "3 add", "4 add"}));
 }
 
 TEST_F(Layers, SeeCompositesWholeAndThenWhatTheyAreMadeOf) {
   install(OF_LAYER_PROFILE);
-  call_operator(kSoftmax, make({2}, {1, 2}), 0);
+  call_operator(kSoftmax, make_tensor({2}, {1, 2}), 0);
   ASSERT_FALSE(log_.empty());
   EXPECT_EQ(log_.front(), "0 softmax");
   EXPECT_GT(log_.size(), 1u);
@@ -115,7 +96,7 @@ TEST_F(Layers, SeeCompositesWholeAndThenWhatTheyAreMadeOf) {
 
 TEST_F(Layers, SeeEveryWayIntoAnOperator) {
   install(OF_LAYER_PROFILE);
-  const TensorRef x = make({3}, {1, 2, 3});
+  const TensorRef x = make_tensor({3}, {1, 2, 3});
   of_index part{};
   part.kind = OF_INDEX_SLICE;
   part.has_start = true;
@@ -126,7 +107,7 @@ TEST_F(Layers, SeeEveryWayIntoAnOperator) {
   of_tensor_release(view);
   const of_value one = to_value(1.0);
   ASSERT_EQ(of_tensor_set_index(to_handle(x.get()), &part, 1, &one), OF_OK);
-  EXPECT_EQ(read(x), (Floats{1, 1, 1}));
+  EXPECT_EQ(values(*x), (Values{1, 1, 1}));
   call_into_result(kAdd, *x, x, x);
   EXPECT_EQ(log_, (std::vector<std::string>{"0 slice", "0 slice", "0 fill", "0 add"}));
 }
@@ -137,9 +118,9 @@ TEST_F(Layers, MayAnswerACallThemselves) {
     to_tensor(results[0].as.tensor)->retain();
     return OF_OK;
   };
-  const TensorRef mine = make({1}, {42});
+  const TensorRef mine = make_tensor({1}, {42});
   of_set_layer(OF_LAYER_CAPTURE, answer, mine.get());
-  EXPECT_EQ(read(call_operator(kAdd, mine, mine)), Floats{42});
+  EXPECT_EQ(values(*call_operator(kAdd, mine, mine)), Values{42});
 }
 
 TEST_F(Layers, FailWithTheOperatorsNameInFront) {
@@ -163,7 +144,7 @@ TEST_F(Layers, GetCheckedArgumentsWithDefaultsFilledIn) {
     return of_layer_next(call, op, args, count, results, result_count);
   };
   of_set_layer(OF_LAYER_AUTOGRAD, check, nullptr);
-  EXPECT_EQ(read(call_operator(kSum, make({2, 2}, {1, 2, 3, 4}), -1)), (Floats{3, 7}));
+  EXPECT_EQ(values(*call_operator(kSum, make_tensor({2, 2}, {1, 2, 3, 4}), -1)), (Values{3, 7}));
 }
 
 // ---------------------------------------------------------------- inference
@@ -197,7 +178,7 @@ TEST(Infer, GoesThroughCompositesAndViews) {
 }
 
 TEST(Infer, RefusesSizesThatDependOnData) {
-  const of_value argument = to_value(*make({2}, {0, 1}));
+  const of_value argument = to_value(*make_tensor({2}, {0, 1}));
   of_value result{};
   EXPECT_EQ(of_infer(to_handle(&*kNonzero), &argument, 1, &result, 1), OF_UNSUPPORTED);
 }
@@ -205,31 +186,31 @@ TEST(Infer, RefusesSizesThatDependOnData) {
 // ---------------------------------------------------------------- out and in-place
 
 TEST(Out, MayBeAnOperandItself) {
-  const TensorRef x = make({2, 2}, {1, 2, 3, 4});
+  const TensorRef x = make_tensor({2, 2}, {1, 2, 3, 4});
   EXPECT_EQ(call_into_result(kAdd, *x, x, 1).status, OF_OK);
-  EXPECT_EQ(read(x), (Floats{2, 3, 4, 5}));
+  EXPECT_EQ(values(*x), (Values{2, 3, 4, 5}));
   EXPECT_EQ(call_into_result(kFlip, *x, x, 1).status, OF_OK) << "computed aside, then copied";
-  EXPECT_EQ(read(x), (Floats{3, 2, 5, 4}));
+  EXPECT_EQ(values(*x), (Values{3, 2, 5, 4}));
 }
 
 TEST(Out, RefusesPartialOverlapWithAnOperand) {
-  const TensorRef x = make({3}, {1, 2, 3});
+  const TensorRef x = make_tensor({3}, {1, 2, 3});
   const TensorRef head = call_operator(kSlice, x, 0, 0, 2), tail = call_operator(kSlice, x, 0, 1, 3);
   const Outcome outcome = call_into_result(kAdd, *head, tail, 1);
   EXPECT_EQ(outcome.status, OF_INVALID_ARGUMENT);
   EXPECT_EQ(outcome.text, "add: the tensor to write to overlaps an operand in part; clone the operand first");
-  EXPECT_EQ(read(x), (Floats{1, 2, 3}));
+  EXPECT_EQ(values(*x), (Values{1, 2, 3}));
 }
 
 TEST(Out, RefusesAnExpandedTensor) {
-  const TensorRef wide = call_operator(kExpand, make({1}, {1}), Shape{3});
+  const TensorRef wide = call_operator(kExpand, make_tensor({1}, {1}), Shape{3});
   EXPECT_EQ(call_into_result(kAdd, *wide, 1.0, 2.0).status, OF_SHAPE_ERROR);
-  EXPECT_EQ(call_into_result(kAdd, *wide, make({3}, {1, 2, 3}), 1).status, OF_INVALID_ARGUMENT);
+  EXPECT_EQ(call_into_result(kAdd, *wide, make_tensor({3}, {1, 2, 3}), 1).status, OF_INVALID_ARGUMENT);
 }
 
 TEST(Out, NeedsTheExactShapeAndATypeThatTakesTheResult) {
-  const TensorRef x = make({2}, {1, 2});
-  EXPECT_EQ(call_into_result(kAdd, *make({3}, {0, 0, 0}), x, 1).text,
+  const TensorRef x = make_tensor({2}, {1, 2});
+  EXPECT_EQ(call_into_result(kAdd, *make_tensor({3}, {0, 0, 0}), x, 1).text,
             "add: result of shape [2] cannot be stored in a tensor of shape [3]");
   const TensorRef integers = Tensor::allocate(Shape{2}, OF_INT64, {});
   const Outcome outcome = call_into_result(kAdd, *integers, x, 1);
@@ -238,7 +219,7 @@ TEST(Out, NeedsTheExactShapeAndATypeThatTakesTheResult) {
 }
 
 TEST(Out, IsConvertedToWhereTheCategoryAllows) {
-  const TensorRef x = make({2}, {1, 2});
+  const TensorRef x = make_tensor({2}, {1, 2});
   const TensorRef wide = Tensor::allocate(Shape{2}, OF_FLOAT64, {});
   ASSERT_EQ(call_into_result(kAdd, *wide, x, 1).status, OF_OK);
   EXPECT_EQ(static_cast<const double*>(wide->data())[1], 3.0);
@@ -247,33 +228,33 @@ TEST(Out, IsConvertedToWhereTheCategoryAllows) {
 }
 
 TEST(Out, CountsAsOneWriteOfTheStorage) {
-  const TensorRef x = make({2}, {1, 2});
+  const TensorRef x = make_tensor({2}, {1, 2});
   const uint64_t before = x->storage()->version();
   call_into_result(kAdd, *x, x, 1);
   EXPECT_EQ(x->storage()->version(), before + 1);
 }
 
 TEST(Out, LeavesALazyCloneAsItWas) {
-  const TensorRef x = make({2}, {1, 2});
+  const TensorRef x = make_tensor({2}, {1, 2});
   of_tensor clone = nullptr;
   ASSERT_EQ(of_tensor_lazy_clone(to_handle(x.get()), &clone), OF_OK);
   call_into_result(kAdd, *x, x, 1);
-  EXPECT_EQ(read(x), (Floats{2, 3}));
-  EXPECT_EQ(read(TensorRef::adopt(to_tensor(clone))), (Floats{1, 2}));
+  EXPECT_EQ(values(*x), (Values{2, 3}));
+  EXPECT_EQ(values(*TensorRef::adopt(to_tensor(clone))), (Values{1, 2}));
 }
 
 TEST(Out, TakesAnyLayout) {
-  const TensorRef x = make({2, 3}, {1, 2, 3, 4, 5, 6});
-  const TensorRef base = make({3, 2}, {0, 0, 0, 0, 0, 0});
+  const TensorRef x = make_tensor({2, 3}, {1, 2, 3, 4, 5, 6});
+  const TensorRef base = make_tensor({3, 2}, {0, 0, 0, 0, 0, 0});
   const TensorRef flipped = call_operator(kTranspose, base, 0, 1);
   ASSERT_EQ(call_into_result(kAdd, *flipped, x, 10).status, OF_OK);
-  EXPECT_EQ(read(base), (Floats{11, 14, 12, 15, 13, 16}));
+  EXPECT_EQ(values(*base), (Values{11, 14, 12, 15, 13, 16}));
 }
 
 // ---------------------------------------------------------------- bad calls
 
 TEST(BadCalls, WrongCountsAndKindsFailWithAText) {
-  const TensorRef x = make({1}, {1});
+  const TensorRef x = make_tensor({1}, {1});
   EXPECT_EQ(fail_of(kAdd, x).text, "add: missing argument other");
   EXPECT_EQ(fail_of(kAdd, x, x, x).text, "add: takes at most 2 arguments, got 3");
   EXPECT_EQ(fail_of(kAdd, x, "a").text, "add: other must be Tensor|Number, got str");
@@ -285,7 +266,7 @@ TEST(BadCalls, WrongCountsAndKindsFailWithAText) {
 }
 
 TEST(BadCalls, ResultsMustBeAsManyAsTheOperatorHas) {
-  const TensorRef x = make({1}, {1});
+  const TensorRef x = make_tensor({1}, {1});
   const of_value arguments[] = {to_value(x), to_value(x)};
   of_value results[2] = {};
   EXPECT_EQ(of_call(to_handle(&*kAdd), arguments, 2, results, 2), OF_INVALID_ARGUMENT);
@@ -294,7 +275,7 @@ TEST(BadCalls, ResultsMustBeAsManyAsTheOperatorHas) {
 }
 
 TEST(BadCalls, ListsOfBadLengthFail) {
-  const TensorRef x = make({1}, {1});
+  const TensorRef x = make_tensor({1}, {1});
   const of_value negative{OF_VALUE_INT_LIST, -1, {}};
   EXPECT_EQ(fail_of(kSum, x, negative).status, OF_INVALID_ARGUMENT);
   const of_value missing{OF_VALUE_INT_LIST, 2, {}};
@@ -306,17 +287,15 @@ TEST(BadCalls, ListsOfBadLengthFail) {
 // ---------------------------------------------------------------- fallback
 
 TEST(Fallback, RunsOnTheHostAndIsCounted) {
-  ASSERT_EQ(of_load_device(PLUGIN_DIR "/libfar.so"), OF_OK) << of_last_error();
-  of_device far;
-  ASSERT_EQ(of_device_parse("far", &far), OF_OK);
+  const of_device far = far_device();
   of_reset_fallbacks();
   const TensorRef x = call_operator(OperatorName("ones"), Shape{2, 3}, kNone, far);
   const TensorRef sum = call_operator(kSum, call_operator(kTranspose, x, 0, 1), 0);
   EXPECT_EQ(sum->device().type, far.type);
-  EXPECT_EQ(read(sum), (Floats{3, 3}));
+  EXPECT_EQ(values(*sum), (Values{3, 3}));
   EXPECT_EQ(of_fallback_count(), 2u);
 
-  const Outcome mixed = fail_of(kAdd, x, make({3}, {1, 2, 3}));
+  const Outcome mixed = fail_of(kAdd, x, make_tensor({3}, {1, 2, 3}));
   EXPECT_EQ(mixed.status, OF_DEVICE_ERROR);
   EXPECT_EQ(mixed.text, "add: other must be on far:0, as input is, got a tensor on cpu:0");
 

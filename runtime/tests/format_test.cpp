@@ -50,8 +50,8 @@ TEST(FormatTest, NotNumbers) {
 }
 
 TEST(FormatTest, ZeroDimAndEmpty) {
-  EXPECT_EQ(text({}, {3.25}), "3.2500");
-  EXPECT_EQ(text({}, {7}, OF_UINT8), "7");
+  EXPECT_EQ(text(Shape{}, {3.25}), "3.2500");
+  EXPECT_EQ(text(Shape{}, {7}, OF_UINT8), "7");
   EXPECT_EQ(text({2, 0}, {}), "[]");
 }
 
