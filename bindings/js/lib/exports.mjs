@@ -1,0 +1,15 @@
+/** The names of the hand-written part, for `import {tensor} from 'oneflow-js'`. */
+
+import flow from './index.js';
+
+export const {
+  OneFlowError, InvalidArgument, TypeMismatch, ShapeError, DTypeError, IndexOutOfRange, DeviceError, OutOfMemory,
+  Unsupported, CommunicationError, InternalError,
+  Tensor, tensor, real, isTensor, tidy, keep, setPrintOptions,
+  bool, uint8, int8, int16, int32, int64, uint16, uint32, uint64, float16, bfloat16, float32, float64,
+  version, getDefaultDtype, setDefaultDtype, promoteTypes,
+  devices, deviceProperties, getDefaultDevice, setDefaultDevice, loadDevice, synchronize,
+  memory, resetPeakMemory, emptyCache, setMemoryLimit,
+  manualSeed, initialSeed, getRandomState, setRandomState,
+  getOption, setOption, fallbacks,
+} = flow;

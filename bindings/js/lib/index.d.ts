@@ -1,0 +1,300 @@
+/** The hand-written part of oneflow-js. The operators are declared in generated/index.d.ts. */
+
+/** Name of an element type. */
+export type DType =
+  | 'bool' | 'uint8' | 'int8' | 'int16' | 'int32' | 'int64' | 'uint16' | 'uint32' | 'uint64'
+  | 'float16' | 'bfloat16' | 'float32' | 'float64';
+
+/** A number where an integer is meant; a BigInt says it exactly beyond 2^53. */
+export type Integer = number | bigint;
+
+/** A number that takes part in an operator. An integral `number` counts as an integer; see `real()`. */
+export type Scalar = number | bigint | boolean | Real;
+
+/** Nested arrays of numbers. */
+export type Nested = Scalar | readonly Nested[];
+
+/** Arrays that tensors are made of and read into. */
+export type TypedArray =
+  | Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array | Uint32Array | BigInt64Array
+  | BigUint64Array | Float32Array | Float64Array;
+
+/** One part of an index: an integer, `null` for a new dimension, positions, a mask, or text: `'1:3, ..., None'`. */
+export type Index = Integer | boolean | null | string | Tensor | readonly unknown[] | TypedArray;
+
+/** How tensor() reads its data. */
+export interface TensorOptions {
+  /** The element type; that of the data unless given. */
+  dtype?: DType;
+  /** Where the tensor is to be; the default device unless given. */
+  device?: string;
+  /** The sizes, where the data is a typed array. */
+  shape?: readonly number[];
+  /** The steps between elements, in elements; row by row unless given. For typed arrays. */
+  strides?: readonly number[];
+  /** Where the first element is. For typed arrays. */
+  offset?: number;
+  /** Use the memory itself, which must be a SharedArrayBuffer; both sides then see each other's writes. */
+  share?: boolean;
+  /** Take the memory over without a copy; the caller's buffer is detached. */
+  transfer?: boolean;
+}
+
+/** A tensor: numbers of one type in any number of dimensions. Made by tensor() and by operators. */
+export class Tensor implements Iterable<Tensor> {
+  private constructor();
+  /** The sizes of the dimensions. */
+  readonly shape: number[];
+  /** The steps, in elements, from one index to the next of each dimension. */
+  readonly strides: number[];
+  /** The element type. */
+  readonly dtype: DType;
+  /** The number of dimensions. */
+  readonly ndim: number;
+  /** The number of elements. */
+  readonly size: number;
+  /** Where the elements are: 'cpu:0' and so on. */
+  readonly device: string;
+  /** How often the memory was written to; views share it. */
+  readonly version: number;
+  /** Whether the elements lie row by row without gaps. */
+  readonly isContiguous: boolean;
+  /** Whether the tensor shares the memory of another one that it was made from. */
+  readonly isView: boolean;
+  /** Whether dispose() was called, or the tidy() that the tensor belonged to has ended. */
+  readonly isDisposed: boolean;
+
+  /** Gives the memory back now. Views of it stay valid. Doing it twice is allowed. */
+  dispose(): void;
+
+  /**
+   * What an index picks: `x.at('1:3, ..., None')`, `x.at(0, -1)`, `x.at([1, 3], null)`, `x.at(mask)`. A view where all
+   * parts are integers, slices, `...` and null; a copy where positions or masks are among them.
+   * @throws IndexOutOfRange where there is no such element
+   */
+  at(...indices: Index[]): Tensor;
+  /**
+   * Writes to what `at(...indices)` picks: `x.set('0, :', 5)`. The value is the last argument and broadcasts.
+   * @returns this tensor
+   */
+  set(...indicesAndValue: [...Index[], Tensor | Nested | TypedArray]): this;
+
+  /**
+   * The elements as nested arrays; for a tensor without dimensions the value itself.
+   * @throws InvalidArgument for an integer that a number cannot hold, unless `bigint` is true
+   */
+  toArray(options?: {bigint?: boolean}): any;
+  /** The elements, row by row, in a typed array of their own; half-precision ones as float32. */
+  dataSync(): TypedArray;
+  /** The same, read on another thread; later writes do not show. */
+  data(): Promise<TypedArray>;
+  /**
+   * The value of a tensor with one element.
+   * @throws InvalidArgument for an integer that a number cannot hold, unless `bigint` is true
+   */
+  item(options: {bigint: true}): bigint | number | boolean;
+  item(options?: {bigint?: boolean}): number & boolean;
+
+  /** Whether the other tensor has the same shape, type and elements (NaN differs from itself). */
+  equal(other: Tensor): boolean;
+  /** `tensor([[1., 2.]])`, shortened where there are many elements; see setPrintOptions(). */
+  toString(): string;
+  /** The same as toArray(): JSON.stringify(x) gives nested arrays. */
+  toJSON(): any;
+  /** The slices along the first dimension. */
+  [Symbol.iterator](): IterableIterator<Tensor>;
+}
+
+/** A number that counts as floating-point even where its value is integral. Made by real(). */
+export interface Real {
+  valueOf(): number;
+  toString(): string;
+}
+
+/**
+ * A tensor from data: nested arrays of numbers (float32), BigInts (int64) or booleans, a typed array, or another tensor,
+ * whose values it copies. `dtype` converts.
+ * @throws ShapeError for arrays that are not rectangular, or a shape that does not fit
+ * @throws TypeMismatch for data of other types
+ * @throws InvalidArgument for numbers that the dtype cannot hold, and for detached typed arrays
+ */
+export function tensor(data: Nested | TypedArray | Tensor, options?: TensorOptions): Tensor;
+/** A number that counts as floating-point even where its value is integral: `x.mul(real(2))` of an int64 x is float32. */
+export function real(value: number): Real;
+/** Whether a value is a tensor. */
+export function isTensor(value: unknown): value is Tensor;
+
+/**
+ * Runs a function and disposes of the tensors that were made during it, except for those in what it returns and those
+ * given to keep(). Inside, tensors cost less than ones that wait for the garbage collector.
+ * @throws InvalidArgument where the function returns a promise
+ */
+export function tidy<T>(fn: () => T): T;
+/** Takes a tensor out of the tidy() that it was made in; it then lives as long as it is referred to. */
+export function keep<T extends Tensor>(tensor: T): T;
+
+/** How tensors are printed. */
+export interface PrintOptions {
+  /** Digits behind the point. */
+  precision: number;
+  /** Number of elements above which the text is shortened. */
+  threshold: number;
+  /** Elements shown at each end of a shortened dimension. */
+  edgeItems: number;
+  /** Columns of a line. */
+  lineWidth: number;
+}
+/** Changes how tensors are printed; returns the options in force. */
+export function setPrintOptions(changes?: Partial<PrintOptions>): PrintOptions;
+
+// ------------------------------------------------------------------------------------------------ errors
+
+/** What every error of oneflow is an `instanceof`; `code` is the name of its class. */
+export class OneFlowError extends Error {
+  readonly code: string;
+}
+/** A value outside of what an argument allows. */
+export class InvalidArgument extends RangeError {
+  readonly code: 'InvalidArgument';
+}
+/** An argument of the wrong type, missing, or unknown. */
+export class TypeMismatch extends TypeError {
+  readonly code: 'TypeMismatch';
+}
+/** Shapes that do not fit each other or the operator. */
+export class ShapeError extends RangeError {
+  readonly code: 'ShapeError';
+}
+/** An element type that the operator does not take. */
+export class DTypeError extends TypeError {
+  readonly code: 'DTypeError';
+}
+/** A dimension or an element that does not exist. */
+export class IndexOutOfRange extends RangeError {
+  readonly code: 'IndexOutOfRange';
+}
+/** A device that is missing, mixed up or dead. */
+export class DeviceError extends Error {
+  readonly code: 'DeviceError';
+}
+/** No memory, also after a garbage collection. */
+export class OutOfMemory extends RangeError {
+  readonly code: 'OutOfMemory';
+}
+/** A valid request that nothing here implements. */
+export class Unsupported extends Error {
+  readonly code: 'Unsupported';
+}
+/** Processes that could not talk to each other. */
+export class CommunicationError extends Error {
+  readonly code: 'CommunicationError';
+}
+/** A mistake of oneflow's. */
+export class InternalError extends Error {
+  readonly code: 'InternalError';
+}
+
+// ------------------------------------------------------------------------------------------------ element types
+
+/** True or false, one byte. */
+export const bool: 'bool';
+/** Whole numbers from 0 to 255. */
+export const uint8: 'uint8';
+/** Whole numbers of 8 bits. */
+export const int8: 'int8';
+/** Whole numbers of 16 bits. */
+export const int16: 'int16';
+/** Whole numbers of 32 bits. */
+export const int32: 'int32';
+/** Whole numbers of 64 bits. */
+export const int64: 'int64';
+/** Whole numbers from 0 to 2^16 - 1; to store and convert. */
+export const uint16: 'uint16';
+/** Whole numbers from 0 to 2^32 - 1; to store and convert. */
+export const uint32: 'uint32';
+/** Whole numbers from 0 to 2^64 - 1; to store and convert. */
+export const uint64: 'uint64';
+/** Half precision, 11 significant bits. */
+export const float16: 'float16';
+/** Half precision with the range of float32, 8 significant bits. */
+export const bfloat16: 'bfloat16';
+/** Single precision, the default. */
+export const float32: 'float32';
+/** Double precision, that of JavaScript's numbers. */
+export const float64: 'float64';
+
+/** The type of new floating-point tensors. */
+export function getDefaultDtype(): DType;
+/** Changes the type of new floating-point tensors, for the whole process. */
+export function setDefaultDtype(dtype: DType): void;
+/** The type of a result of two operands of these types. */
+export function promoteTypes(a: DType, b: DType): DType;
+
+// ------------------------------------------------------------------------------------------------ devices and memory
+
+/** The version of the library. */
+export const version: string;
+
+/** What is known of a device; 0 where the device does not say. */
+export interface DeviceProperties {
+  /** What its maker calls it. */
+  name: string;
+  /** Cores, multiprocessors and the like. */
+  computeUnits: number;
+  /** Bytes. */
+  totalMemory: number;
+  /** Bytes. */
+  freeMemory: number;
+}
+/** The names of all devices. */
+export function devices(): string[];
+/** What is known of a device, the default one unless named. */
+export function deviceProperties(device?: string): DeviceProperties;
+/** Where new tensors are. */
+export function getDefaultDevice(): string;
+/** Changes where new tensors are, for the whole process. */
+export function setDefaultDevice(device: string): void;
+/** Loads a device from a shared library that implements the plugin table. */
+export function loadDevice(path: string): void;
+/** Waits until all work of a device is done. */
+export function synchronize(device?: string): void;
+
+/** Memory of a device, in bytes, and the number of this thread's tensors. */
+export interface Memory {
+  /** Tensors that this thread holds, on all devices. */
+  tensors: number;
+  /** Bytes held by live tensors of all threads. */
+  inUse: number;
+  /** The most there was in use since resetPeakMemory(). */
+  peakInUse: number;
+  /** Bytes kept for reuse. */
+  cached: number;
+  /** Bytes beyond which allocation fails; 0 for none. */
+  limit: number;
+}
+/** How much memory is in use on a device, the default one unless named. */
+export function memory(device?: string): Memory;
+/** Starts anew to look for the peak. */
+export function resetPeakMemory(device?: string): void;
+/** Gives memory that is kept for reuse back to the system. */
+export function emptyCache(device?: string): void;
+/** Refuses allocations beyond this many bytes in use; 0 takes the limit away. */
+export function setMemoryLimit(bytes: number, device?: string): void;
+
+// ------------------------------------------------------------------------------------------------ random numbers, options
+
+/** Starts the sequence of random numbers anew. The same seed gives the same numbers in every language. */
+export function manualSeed(seed: Integer): void;
+/** The seed that the sequence began with. */
+export function initialSeed(): bigint;
+/** Where the sequence of random numbers is: its seed, and how many were drawn. */
+export function getRandomState(): {seed: bigint; offset: bigint};
+/** Goes back to a state that getRandomState() gave. */
+export function setRandomState(state: {seed: Integer; offset: Integer}): void;
+
+/** The value of a setting: 'numThreads', 'deterministic', 'fallbackIsError'. */
+export function getOption(name: string): number;
+/** Changes a setting for the whole process. */
+export function setOption(name: string, value: number | boolean): void;
+/** Operators that ran on another device than asked for, with the number of calls. */
+export function fallbacks(): Record<string, number>;

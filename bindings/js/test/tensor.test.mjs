@@ -1,0 +1,170 @@
+// Tensors from JavaScript's data and back, and what they know of themselves.
+
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import util from 'node:util';
+import flow from 'oneflow-js';
+import {checkFailure} from './support.mjs';
+
+test('numbers make float32, BigInts int64, booleans bool', () => {
+  assert.equal(flow.tensor([1, 2]).dtype, flow.float32);
+  assert.equal(flow.tensor([1n, 2n]).dtype, flow.int64);
+  assert.equal(flow.tensor([true, false]).dtype, flow.bool);
+  assert.equal(flow.tensor([true, 2]).dtype, flow.float32);
+  assert.equal(flow.tensor(1.5).item(), 1.5);
+  assert.deepEqual(flow.tensor([]).shape, [0]);
+});
+
+test('a dtype converts', () => {
+  for (const dtype of ['uint8', 'int8', 'int16', 'int32', 'int64', 'uint16', 'uint32', 'uint64', 'float32', 'float64']) {
+    const x = flow.tensor([[1, 2], [3, 4]], {dtype});
+    assert.equal(x.dtype, dtype);
+    assert.deepEqual(x.toArray(), [[1, 2], [3, 4]]);
+  }
+  assert.deepEqual(flow.tensor([0, 2], {dtype: 'bool'}).toArray(), [false, true]);
+  assert.deepEqual(flow.tensor([0.1], {dtype: 'float16'}).toArray(), [0.0999755859375]);
+  assert.deepEqual(flow.tensor([1.001], {dtype: 'bfloat16'}).toArray(), [1]);
+  assert.deepEqual(flow.tensor([1.7, -1.7], {dtype: 'int32'}).toArray(), [1, -1]);
+  checkFailure(() => flow.tensor([300], {dtype: 'uint8'}), flow.InvalidArgument, 'tensor: data must fit into uint8, got 300');
+  checkFailure(() => flow.tensor([NaN], {dtype: 'int32'}), flow.InvalidArgument, 'tensor: data must fit into int32, got NaN');
+  checkFailure(() => flow.tensor([2n ** 63n]), flow.InvalidArgument, 'tensor: data must fit into int64, got 9223372036854775808');
+});
+
+test('data that is no tensor is refused', () => {
+  checkFailure(
+    () => flow.tensor([[1, 2], [3]]), flow.ShapeError, 'tensor: data must be rectangular, got lengths 2 and 1 at depth 1',
+  );
+  checkFailure(
+    () => flow.tensor([[1], 2]), flow.ShapeError, 'tensor: data must be rectangular, got number at depth 1, where arrays are',
+  );
+  checkFailure(
+    () => flow.tensor(['a']), flow.TypeMismatch,
+    'tensor: data must be number, bigint, boolean, or arrays of them, got string',
+  );
+  checkFailure(() => flow.tensor(), flow.TypeMismatch, 'tensor: missing argument data');
+  checkFailure(() => flow.tensor([1], {dtipe: 'int8'}), flow.TypeMismatch, 'tensor: unknown argument dtipe; did you mean dtype?');
+  checkFailure(() => flow.tensor([1], {shape: [2]}), flow.ShapeError, 'tensor: shape [2] has 2 elements, data has 1');
+  assert.throws(() => flow.tensor([1], {dtype: 'float99'}), flow.InvalidArgument);
+  assert.throws(() => flow.tensor([1], {device: 'nowhere'}), flow.DeviceError);
+  const endless = [];
+  endless.push(endless);
+  checkFailure(() => flow.tensor(endless), flow.InvalidArgument, 'tensor: data contains itself');
+  assert.throws(() => new flow.Tensor(1), flow.TypeMismatch);
+});
+
+test('typed arrays in and out', () => {
+  for (const Class of [Int8Array, Uint8Array, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array, Float64Array]) {
+    const x = flow.tensor(Class.of(1, 2, 3, 4), {shape: [2, 2]});
+    assert.deepEqual(x.toArray(), [[1, 2], [3, 4]]);
+    assert.deepEqual(x.dataSync(), Class.of(1, 2, 3, 4));
+  }
+  const long = flow.tensor(BigInt64Array.of(-(2n ** 62n)));
+  assert.deepEqual(long.dataSync(), BigInt64Array.of(-(2n ** 62n)));
+  const source = Float32Array.of(1, 2);
+  const copy = flow.tensor(source);
+  source[0] = 9;
+  assert.deepEqual(copy.toArray(), [1, 2]);
+  assert.deepEqual(flow.tensor(Float64Array.of(1, 2, 3, 4), {shape: [2], strides: [-2], offset: 3}).toArray(), [4, 2]);
+  assert.equal(flow.tensor(Uint16Array.of(0x3c00), {dtype: 'float16'}).item(), 1);
+  assert.equal(flow.tensor(Uint8Array.of(5), {dtype: 'float32'}).item(), 5);
+});
+
+test('memory is shared where nothing can detach it', () => {
+  const array = new Float32Array(new SharedArrayBuffer(8));
+  const x = flow.tensor(array, {share: true});
+  array[1] = 5;
+  assert.deepEqual(x.toArray(), [0, 5]);
+  x.add_(1);
+  assert.deepEqual([...array], [1, 6]);
+  assert.throws(() => flow.tensor(new Float32Array(2), {share: true}), flow.InvalidArgument);
+  assert.throws(() => flow.tensor(array, {share: true, dtype: 'int32'}), flow.DTypeError);
+});
+
+test('memory is taken over without a copy', () => {
+  const array = Float32Array.of(1, 2);
+  const x = flow.tensor(array, {transfer: true});
+  assert.equal(array.length, 0);
+  assert.deepEqual(x.toArray(), [1, 2]);
+  checkFailure(
+    () => flow.tensor(array), flow.InvalidArgument,
+    'tensor: data must be attached to its memory, got a detached Float32Array',
+  );
+  assert.throws(() => flow.tensor(Buffer.from('ab'), {transfer: true}), flow.InvalidArgument);
+});
+
+test('integers beyond 2^53 are BigInts or errors', () => {
+  const x = flow.tensor([2n ** 62n, 1n]);
+  assert.deepEqual(x.toArray({bigint: true}), [2n ** 62n, 1n]);
+  checkFailure(
+    () => x.toArray(), flow.InvalidArgument,
+    'toArray: 4611686018427387904 is not exact as a number; ask for BigInts with toArray({bigint: true})',
+  );
+  checkFailure(
+    () => x.at(0).item(), flow.InvalidArgument,
+    'item: 4611686018427387904 is not exact as a number; ask for BigInts with item({bigint: true})',
+  );
+  assert.equal(x.at(0).item({bigint: true}), 2n ** 62n);
+  assert.equal(x.at(1).item(), 1);
+});
+
+test('scalars: an integral number is an integer, real() says otherwise', () => {
+  const x = flow.tensor([1n, 2n]);
+  assert.equal(x.mul(2).dtype, 'int64');
+  assert.equal(x.mul(2.5).dtype, 'float32');
+  assert.equal(x.mul(flow.real(2)).dtype, 'float32');
+  assert.equal(x.mul(2n ** 40n).at(1).item(), 2 ** 41);
+  assert.equal(flow.tensor([true]).add(true).dtype, 'bool');
+  checkFailure(() => x.add(2n ** 64n), flow.InvalidArgument, 'add: other must fit into 64 bits, got 18446744073709551616');
+});
+
+test('a tensor describes itself', () => {
+  const x = flow.tensor([[1, 2, 3], [4, 5, 6]]);
+  assert.deepEqual(x.shape, [2, 3]);
+  assert.deepEqual(x.strides, [3, 1]);
+  assert.equal(x.ndim, 2);
+  assert.equal(x.size, 6);
+  assert.equal(x.device, flow.getDefaultDevice());
+  assert.equal(x.isContiguous, true);
+  assert.equal(x.transpose(0, 1).isContiguous, false);
+  assert.equal(x.transpose(0, 1).isView, true);
+  const {version} = x;
+  x.add_(1);
+  assert.ok(x.version > version);
+});
+
+test('printing', () => {
+  assert.equal(String(flow.tensor([1, 2.5])), 'tensor([1.0000, 2.5000])');
+  assert.equal(util.inspect(flow.tensor([1n, -2n])), "tensor([ 1, -2], {dtype: 'int64'})");
+  assert.equal(String(flow.tensor([true])), 'tensor([true])');
+  assert.match(String(flow.zeros([2, 0])), /shape: \[2, 0\]/);
+  assert.equal(util.inspect(flow.Tensor.prototype), 'Tensor {}');
+  const earlier = flow.setPrintOptions();
+  flow.setPrintOptions({precision: 1});
+  assert.equal(String(flow.tensor([2.5])), 'tensor([2.5])');
+  flow.setPrintOptions(earlier);
+  assert.throws(() => flow.setPrintOptions({digits: 3}), flow.TypeMismatch);
+});
+
+test('equality, iteration, JSON', () => {
+  const x = flow.tensor([[1, 2], [3, 4]]);
+  assert.equal(x.equal(flow.tensor([[1, 2], [3, 4]])), true);
+  assert.equal(x.equal(flow.tensor([[1, 2], [3, 5]])), false);
+  assert.deepEqual(x.eq(flow.tensor([1, 4])).toArray(), [[true, false], [false, true]]);
+  assert.deepEqual([...x].map((row) => row.toArray()), [[1, 2], [3, 4]]);
+  assert.equal(JSON.stringify({x}), '{"x":[[1,2],[3,4]]}');
+  assert.throws(() => [...flow.tensor(1)], flow.TypeMismatch);
+  checkFailure(() => x.equal([1]), flow.TypeMismatch, 'equal: other must be Tensor, got array');
+});
+
+test('a tensor is not cloned to other threads', () => {
+  assert.throws(() => structuredClone(flow.tensor([1])), /send x\.dataSync\(\) and x\.shape instead/);
+  assert.throws(() => new MessageChannel().port1.postMessage({x: flow.tensor([1])}), /Tensor stays on its thread/);
+});
+
+test('data() reads what there is at the call', async () => {
+  const x = flow.ones([1000]);
+  const promise = x.data();
+  x.add_(1);
+  assert.ok((await promise).every((value) => value === 1));
+  assert.deepEqual(await flow.tensor([0.5], {dtype: 'float16'}).data(), Float32Array.of(0.5));
+});
