@@ -57,7 +57,7 @@ class Ruby(Language):
             "::".join(map(pascal, space.split("."))) if space else None,
             method,
             words.OPERATORS.get(function.name),
-            f"{name}!" if method and any(op.has_in_place for op in function.overloads) else None,
+            f"{name}!" if function.is_method and any(op.has_in_place for op in function.overloads) else None,
         )
 
     # -- words --------------------------------------------------------------------------------------------------------

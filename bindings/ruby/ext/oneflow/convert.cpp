@@ -174,7 +174,7 @@ of_dtype dtype_of(const char* function, const char* argument, VALUE name) {
   VALUE text = frozen_text(name);
   of_dtype dtype;
   if (of_dtype_parse(StringValueCStr(text), &dtype) != OF_OK) {
-    raise(OF_INVALID_ARGUMENT, "%s: %s must name an element type, got '%" PRIsVALUE "'", function, argument, text);
+    raise(OF_INVALID_ARGUMENT, "%s: %s must be the name of a dtype, got '%" PRIsVALUE "'", function, argument, text);
   }
   return dtype;
 }
