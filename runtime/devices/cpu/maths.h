@@ -1,62 +1,40 @@
 // The functions of scalar expressions, for all compute types.
 //
-// Loops over them vectorise: what is not arithmetic here is declared with SLEEF's vector variants. Static functions
-// only (see isa.h).
+// Loops over them vectorise. Static functions only (see isa.h).
 #ifndef ONEFLOW_DEVICES_CPU_MATHS_H_
 #define ONEFLOW_DEVICES_CPU_MATHS_H_
 
 #include "element.h"
-
-// The C library's functions by names of our own, with the vector variants that libsleefgnuabi has for each.
-#if defined(OF_SLEEF)
-#define OF_VECTOR_VARIANTS __attribute__((simd("notinbranch"), const, nothrow))
-#else
-#define OF_VECTOR_VARIANTS __attribute__((const, nothrow))
-#endif
-#define OF_UNARY(name)                                                             \
-  extern "C" OF_VECTOR_VARIANTS float of_##name##_float(float) __asm__(#name "f"); \
-  extern "C" OF_VECTOR_VARIANTS double of_##name##_double(double) __asm__(#name);  \
-  namespace oneflow::cpu::maths {                                                  \
-  static inline float name(float x) { return of_##name##_float(x); }               \
-  static inline double name(double x) { return of_##name##_double(x); }            \
-  }
-#define OF_BINARY(name)                                                                   \
-  extern "C" OF_VECTOR_VARIANTS float of_##name##_float(float, float) __asm__(#name "f"); \
-  extern "C" OF_VECTOR_VARIANTS double of_##name##_double(double, double) __asm__(#name); \
-  namespace oneflow::cpu::maths {                                                         \
-  static inline float name(float x, float y) { return of_##name##_float(x, y); }          \
-  static inline double name(double x, double y) { return of_##name##_double(x, y); }      \
-  }
-OF_UNARY(exp)
-OF_UNARY(exp2)
-OF_UNARY(expm1)
-OF_UNARY(log)
-OF_UNARY(log2)
-OF_UNARY(log10)
-OF_UNARY(log1p)
-OF_UNARY(sin)
-OF_UNARY(cos)
-OF_UNARY(tan)
-OF_UNARY(asin)
-OF_UNARY(acos)
-OF_UNARY(atan)
-OF_UNARY(sinh)
-OF_UNARY(cosh)
-OF_UNARY(asinh)
-OF_UNARY(acosh)
-OF_UNARY(atanh)
-OF_UNARY(erfc)
-OF_UNARY(lgamma)
-OF_BINARY(atan2)
-#undef OF_UNARY
-#undef OF_BINARY
-extern "C" OF_VECTOR_VARIANTS double of_tanh_double(double) __asm__("tanh");
-extern "C" OF_VECTOR_VARIANTS double of_erf_double(double) __asm__("erf");
-extern "C" OF_VECTOR_VARIANTS float of_pow_float(float, float) __asm__("powf");
-extern "C" OF_VECTOR_VARIANTS double of_pow_double(double, double) __asm__("pow");
-#undef OF_VECTOR_VARIANTS
+#include "vector_functions.h"
 
 namespace oneflow::cpu::maths {
+
+#define OF_OVERLOADS(name)                                           \
+  static inline float name(float x) { return of_##name##_float(x); } \
+  static inline double name(double x) { return of_##name##_double(x); }
+OF_OVERLOADS(exp)
+OF_OVERLOADS(exp2)
+OF_OVERLOADS(expm1)
+OF_OVERLOADS(log)
+OF_OVERLOADS(log2)
+OF_OVERLOADS(log10)
+OF_OVERLOADS(log1p)
+OF_OVERLOADS(sin)
+OF_OVERLOADS(cos)
+OF_OVERLOADS(tan)
+OF_OVERLOADS(asin)
+OF_OVERLOADS(acos)
+OF_OVERLOADS(atan)
+OF_OVERLOADS(sinh)
+OF_OVERLOADS(cosh)
+OF_OVERLOADS(asinh)
+OF_OVERLOADS(acosh)
+OF_OVERLOADS(atanh)
+OF_OVERLOADS(erfc)
+OF_OVERLOADS(lgamma)
+#undef OF_OVERLOADS
+static inline float atan2(float y, float x) { return of_atan2_float(y, x); }
+static inline double atan2(double y, double x) { return of_atan2_double(y, x); }
 
 // a * b + c, rounded once where the machine can.
 static inline float multiply_add(float a, float b, float c) {

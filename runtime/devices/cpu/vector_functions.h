@@ -1,0 +1,57 @@
+// The functions that are computed approximately: scalar ones, with a vector variant for each instruction set.
+//
+// A loop that calls of_exp_float() calls _ZGVeN16v_of_exp_float() instead when it is vectorised with 16 lanes, by the
+// vector function ABI. Those are SLEEF's; the names are our own, because libmvec, which a program may have loaded,
+// takes the place of any other library's exp.
+#ifndef ONEFLOW_DEVICES_CPU_VECTOR_FUNCTIONS_H_
+#define ONEFLOW_DEVICES_CPU_VECTOR_FUNCTIONS_H_
+
+#if defined(OF_SLEEF)
+#define OF_VECTOR_VARIANTS __attribute__((simd("notinbranch"), const, nothrow))
+#else
+#define OF_VECTOR_VARIANTS __attribute__((const, nothrow))
+#endif
+
+// X(name, bound): the largest error in tenths of the last place, as SLEEF's names have it.
+#define OF_UNARY_FUNCTIONS(X) \
+  X(exp, 10)                  \
+  X(exp2, 10)                 \
+  X(expm1, 10)                \
+  X(log, 10)                  \
+  X(log2, 10)                 \
+  X(log10, 10)                \
+  X(log1p, 10)                \
+  X(sin, 10)                  \
+  X(cos, 10)                  \
+  X(tan, 10)                  \
+  X(asin, 10)                 \
+  X(acos, 10)                 \
+  X(atan, 10)                 \
+  X(sinh, 10)                 \
+  X(cosh, 10)                 \
+  X(tanh, 10)                 \
+  X(asinh, 10)                \
+  X(acosh, 10)                \
+  X(atanh, 10)                \
+  X(erf, 10)                  \
+  X(erfc, 15)                 \
+  X(lgamma, 10)
+#define OF_BINARY_FUNCTIONS(X) \
+  X(atan2, 10)                 \
+  X(pow, 10)
+
+extern "C" {
+#define OF_DECLARE(name, bound)                        \
+  OF_VECTOR_VARIANTS float of_##name##_float(float x); \
+  OF_VECTOR_VARIANTS double of_##name##_double(double x);
+OF_UNARY_FUNCTIONS(OF_DECLARE)
+#undef OF_DECLARE
+#define OF_DECLARE(name, bound)                                 \
+  OF_VECTOR_VARIANTS float of_##name##_float(float x, float y); \
+  OF_VECTOR_VARIANTS double of_##name##_double(double x, double y);
+OF_BINARY_FUNCTIONS(OF_DECLARE)
+#undef OF_DECLARE
+}
+#undef OF_VECTOR_VARIANTS
+
+#endif  // ONEFLOW_DEVICES_CPU_VECTOR_FUNCTIONS_H_
