@@ -88,7 +88,9 @@ def _check(options: argparse.Namespace) -> int:
     for target, reason in result.failures.items():
         print(f"target {target} failed: {reason}", file=sys.stderr)
     if result.changes:
-        print(f"{len(result.changes)} generated files are not up to date: run `python -m codegen generate`")
+        count = len(result.changes)
+        files = "1 generated file is" if count == 1 else f"{count} generated files are"
+        print(f"{files} not up to date: run `python -m codegen generate`")
     return 1 if result.changes or result.failures else 0
 
 

@@ -59,7 +59,7 @@ class Language(ABC):
         """What `names.yaml` says: names that differ in this language, and functions that it leaves out."""
         from codegen.names import Names
 
-        return Names.read(self.folder / "names.yaml", self.definitions)
+        return Names.read(self.folder / "names.yaml")
 
     @abstractmethod
     def outputs(self, definitions: Definitions) -> Iterator[Output]:

@@ -59,7 +59,7 @@ class Names:
     omitted: Mapping[str, str] = field(default_factory=dict)  # with the reason
 
     @staticmethod
-    def read(path: Path, definitions: Definitions) -> Names:
+    def read(path: Path) -> Names:
         """Reads `names.yaml`, or gives no exceptions where there is none. Raises TargetError."""
         if not path.exists():
             return Names()
@@ -68,13 +68,10 @@ class Names:
         content = yaml.load(path.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
         sections = {"renamed": ("as", "because"), "omitted": ("because",)}
         found: dict[str, dict[str, dict[str, str]]] = {}
-        known = {function.name for function in definitions.functions}
         for section, entries in content.items():
             if section not in sections:
                 raise TargetError(f"{path}: {unknown('section', section, sections)}")
             for name, entry in (entries or {}).items():
-                if name not in known:
-                    raise TargetError(f"{path}: {unknown('function', name, known)}")
                 if not isinstance(entry, dict) or set(entry) != set(sections[section]):
                     raise TargetError(f"{path}: '{name}' must have the keys {', '.join(sections[section])}")
             found[section] = entries or {}
@@ -82,6 +79,13 @@ class Names:
             {name: entry["as"] for name, entry in found.get("renamed", {}).items()},
             {name: entry["because"] for name, entry in found.get("omitted", {}).items()},
         )
+
+    def check(self, definitions: Definitions) -> None:
+        """Raises TargetError for an entry about a function that there is not."""
+        known = {function.name for function in definitions.functions}
+        for name in (*self.renamed, *self.omitted):
+            if name not in known:
+                raise TargetError(f"names.yaml: {unknown('function', name, known)}")
 
     def of(self, name: str, rule: Callable[[str], str] = str, reserved: Collection[str] = ()) -> str:
         """The public name: as `names.yaml` says, else by the case rule, with `_` behind a reserved word."""

@@ -44,7 +44,9 @@ def run(root: Path, only: Sequence[str] = (), *, write: bool = True) -> Result:
     owners: dict[str, str] = {}
     for name in only or names:
         try:
-            files = emit.render(discover.language(name, definitions), definitions)
+            language = discover.language(name, definitions)
+            language.names.check(definitions)
+            files = emit.render(language, definitions)
             for path in files:
                 if owners.setdefault(path, name) != name:
                     raise TargetError(f"{path} is made by {owners[path]} and by {name}")

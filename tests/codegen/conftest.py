@@ -1,0 +1,31 @@
+"""What the generator's tests share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codegen.load import definition_files, load
+from codegen.model import Definitions
+
+HERE = Path(__file__).parent
+FIXTURES = HERE / "fixtures"
+GOLDEN = HERE / "golden"
+REPOSITORY = HERE.parent.parent
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write the golden files instead of comparing")
+
+
+@pytest.fixture(scope="session")
+def fixtures() -> Definitions:
+    """A few records of several kinds."""
+    return load(definition_files(FIXTURES), FIXTURES)
+
+
+@pytest.fixture(scope="session")
+def definitions() -> Definitions:
+    """The project's own records."""
+    return load(definition_files(REPOSITORY), REPOSITORY)

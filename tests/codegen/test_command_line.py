@@ -1,0 +1,142 @@
+"""The commands, as people call them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from codegen.command_line import main
+from codegen.errors import DefinitionError
+from codegen.explain import new_text
+from codegen.kinds import KINDS
+from codegen.load import load_text
+from tests.codegen.conftest import FIXTURES
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(FIXTURES, tmp_path, dirs_exist_ok=True)
+    monkeypatch.setattr("codegen.names.Names.check", lambda self, definitions: None)
+    return tmp_path
+
+
+def run(root: Path, *arguments: str) -> int:
+    return main(["--root", str(root), *arguments])
+
+
+def test_generate_says_what_it_did(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(root, "generate") == 0
+    first = capsys.readouterr().out
+    assert "new docs/generated/reference/gelu.md" in first
+    assert run(root, "generate") == 0
+    assert "0 changed" in capsys.readouterr().out
+
+
+def test_check_fails_with_a_diff_until_generate_ran(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(root, "check") == 1
+    assert "generated files are not up to date" in capsys.readouterr().out
+    assert run(root, "generate") == 0
+    assert run(root, "check") == 0
+    capsys.readouterr()
+    page = root / "docs/generated/reference/gelu.md"
+    page.write_text(page.read_text().replace("# gelu", "# glue"))
+    assert run(root, "check") == 1
+    out = capsys.readouterr().out
+    assert "-# glue\n+# gelu" in out
+    assert "1 generated file is not up to date" in out
+
+
+def test_bad_definitions_are_shown_with_their_line(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = root / "opdefs" / "arithmetic.yaml"
+    path.write_text(path.read_text().replace("Tensor input, *, str approximate", "Tenosr input, *, str approximate"))
+    assert run(root, "generate") == 1
+    error = capsys.readouterr().err
+    assert error == (
+        "opdefs/arithmetic.yaml:18:20: unknown type 'Tenosr'; did you mean 'Tensor'?\n"
+        "      signature: \"gelu(Tenosr input, *, str approximate='none') -> Tensor\"\n"
+        "                       ^~~~~~\n"
+        "1 mistake; nothing was written\n"
+    )
+    assert not (root / "docs").exists()
+
+
+def test_list(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(root, "list") == 0
+    out = capsys.readouterr().out
+    assert "gelu          elementwise  gelu(Tensor input, *, str approximate='none') -> Tensor" in out
+    assert out.endswith("6 records\n")
+    assert run(root, "list", "--kind", "view") == 0
+    assert capsys.readouterr().out.endswith("1 records\n")
+    assert run(root, "list", "--kind", "veiw") == 1
+    assert capsys.readouterr().err == "unknown kind 'veiw'; did you mean 'view'?\n"
+
+
+def test_explain(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(root, "generate")
+    capsys.readouterr()
+    assert run(root, "explain", "gelu") == 0
+    out = capsys.readouterr().out
+    for part in (
+        "gelu(Tensor input, *, str approximate='none') -> Tensor",
+        "opdefs/arithmetic.yaml:17:3",
+        "elementwise",
+        "approximate tanh",
+        "0.5 * input * (1 + erf(input * 0.7071067811865476))",
+        "floating-point types",
+        "function, method, in place, out",
+        "torch.nn.functional.gelu",
+        "gradient, sharding, cost",
+        "docs/generated/reference/gelu.md (manual)",
+    ):
+        assert part in out
+
+
+def test_explain_takes_overloads_and_public_names(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(root, "explain", "max.dim") == 0
+    overload = capsys.readouterr().out
+    assert run(root, "explain", "max") == 0
+    assert capsys.readouterr().out == overload
+    assert run(root, "explain", "doubled") == 0
+    assert "double_slice" in capsys.readouterr().out
+    assert run(root, "explain", "gellu") == 1
+    assert capsys.readouterr().err == "unknown operator 'gellu'; did you mean 'gelu'?\n"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_new_record_only_lacks_what_its_author_has_to_say(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["new", "foo", "--kind", kind]) == 0
+    text = capsys.readouterr().out
+    assert text == new_text("foo", kind)
+    with pytest.raises(DefinitionError) as caught:
+        load_text(text)
+    for problem in caught.value.problems:
+        assert problem.text in ("expected a text, got nothing", "expected an expression, got nothing")
+
+
+FILLED = {
+    "elementwise": [('elementwise: ""', 'elementwise: "input"')],
+    "generator": [('value: ""', 'value: "index"')],
+    "gather": [('source: ""', 'source: "i"')],
+    "view": [('sizes: ""', 'sizes: "sizes"'), ('strides: ""', 'strides: "strides"')],
+    "composite": [('composite: ""', 'composite: "foo(input)"')],
+    "native": [('infer: ""', "infer: foo")],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_new_record_that_was_filled_in_is_good(kind: str) -> None:
+    text = new_text("foo", kind).replace('summary: ""', "summary: Does something.")
+    for empty, filled in FILLED.get(kind, []):
+        assert empty in text
+        text = text.replace(empty, filled)
+    (op,) = load_text(text).ops
+    assert op.kind_name == kind
+
+
+def test_new_refuses_what_cannot_be(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["new", "Foo"]) == 1
+    assert capsys.readouterr().err == "'Foo' is not a name in snake_case\n"
+    assert main(["new", "foo", "--kind", "reducton"]) == 1
+    assert capsys.readouterr().err == "unknown kind 'reducton'; did you mean 'reduction'?\n"

@@ -1,0 +1,226 @@
+"""Bad definitions: every mistake is found, at its place, with a text that says what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from codegen.errors import DefinitionError
+from codegen.load import load_text
+
+GOOD = """\
+- op: halve
+  signature: "halve(Tensor input, *, str mode='up') -> Tensor"
+  summary: Half of each element.
+  elementwise: "input * 0.5"
+  dtype: {accepts: floating, result: same}
+  oracle: numpy.halve
+  examples:
+    - call: "halve([1.0])"
+      gives: [0.5]
+  errors:
+    - call: "halve('a')"
+      raises: TypeMismatch
+      says: "halve: input must be {Tensor}, got {str}"
+"""
+
+FOLD = """\
+- op: total
+  signature: "total(Tensor input, dim[]? dim=None, bool keepdim=False) -> Tensor"
+  summary: Adds up.
+  reduction:
+    dims: dim
+    keepdim: keepdim
+    state: {total: "0"}
+    pre: {total: "input"}
+    combine: {total: "a.total + b.total"}
+    post: "total"
+  dtype: {accepts: any, result: accumulate}
+  oracle: numpy.sum
+  examples:
+    - call: "total([1.0])"
+      gives: 1.0
+  errors:
+    - call: "total([1.0], 1)"
+      raises: IndexOutOfRange
+      says: "total: dim must be between -1 and 0 for a tensor with 1 dimension, got 1"
+"""
+
+
+def problems(text: str) -> list[str]:
+    with pytest.raises(DefinitionError) as caught:
+        load_text(text, "x.yaml")
+    return [str(problem) for problem in caught.value.problems]
+
+
+def test_the_starting_points_are_good() -> None:
+    assert [op.full_name for op in load_text(GOOD + FOLD).ops] == ["halve", "total"]
+
+
+# Each row changes one part of a good record: what is replaced, by what, and the only problem that follows.
+HALVE = [
+    # the record
+    ("  summary: Half of each element.\n", "", "x.yaml:1:3: missing key 'summary'"),
+    ("  summary:", "  sumary:", "x.yaml:1:3: missing key 'summary'\nx.yaml:3:3: unknown key 'sumary'; did you mean 'summary'?"),
+    ("Half of each element.", "''", "x.yaml:3:12: expected a text, got nothing"),
+    ("Half of each element.", "[a]", "x.yaml:3:12: expected a text, got a list"),
+    ("  oracle:", "  sharding_rule: 1\n  oracle:", "x.yaml:6:3: unknown key 'sharding_rule'; did you mean 'sharding'?"),
+    ("  oracle:", "  op: halve\n  oracle:", "x.yaml:6:3: key 'op' is there twice"),
+    ("- op: halve", "- op: half", "x.yaml:2:15: the signature is that of 'halve', the record that of 'half'"),
+    ("numpy.halve", "", "x.yaml:1:3: halve has no oracle: it needs 5 examples and cases, it has 1\nx.yaml:6:10: expected a text, got nothing"),
+    ("  oracle: numpy.halve\n", "", "x.yaml:1:3: halve has no oracle: it needs 5 examples and cases, it has 1"),
+    # the signature
+    ("Tensor input", "Tenosr input", "x.yaml:2:21: unknown type 'Tenosr'; did you mean 'Tensor'?"),
+    ("-> Tensor", "-> ", "x.yaml:2:56: expected a type, got the end"),
+    ("Tensor input,", "Tensor(a!) input,", "x.yaml:1:3: a name ends in '_' if and only if an argument is written to, as in Tensor(a!)"),
+    ("-> Tensor", "-> Tensor(a)", "x.yaml:1:3: a result is an alias of 'a', which no argument is"),
+    # the kind
+    ('  elementwise: "input * 0.5"\n', "", "x.yaml:1:3: no kind: one of the keys elementwise, generator, contraction, reduction, scan, gather, view, composite, native must be there"),
+    ("  elementwise:", "  elementwise: 1\n  composite:", "x.yaml:5:3: a second kind 'composite', after 'elementwise'"),
+    ("  elementwise:", "  elementwize:", "x.yaml:1:3: no kind: one of the keys elementwise, generator, contraction, reduction, scan, gather, view, composite, native must be there\nx.yaml:4:3: unknown key 'elementwize'; did you mean 'elementwise'?"),
+    ("input * 0.5", "inptu * 0.5", "x.yaml:4:17: unknown name 'inptu'; did you mean 'input'?"),
+    ("input * 0.5", "input * sqr(2)", "x.yaml:4:25: unknown function 'sqr'; did you mean 'sqrt'?"),
+    ("input * 0.5", "input * sqrt(2, 3)", "x.yaml:4:25: sqrt takes 1 argument, got 2"),
+    ("input * 0.5", "input * mode", "x.yaml:4:25: expected a number, got a text"),
+    ("input * 0.5", "mode", "x.yaml:4:17: expected a number, got a text"),
+    ("input * 0.5", "input *", "x.yaml:4:17: cannot read the expression 'input *': invalid syntax"),
+    ("input * 0.5", "", "x.yaml:4:17: expected an expression, got nothing"),
+    ('"input * 0.5"', "{match: mood, up: input}", "x.yaml:4:24: unknown argument 'mood'; did you mean 'mode'?"),
+    ('"input * 0.5"', "{match: input, up: input}", "x.yaml:4:24: argument 'input' must be a str, a bool or optional, it is Tensor"),
+    ('"input * 0.5"', "{match: mode, down: input}", "x.yaml:4:16: no expression for 'up', the default of mode"),
+    ('"input * 0.5"', "{mtach: mode, up: input}", "x.yaml:4:16: missing key 'value'"),
+    ('"input * 0.5"', "[input]", "x.yaml:4:16: expected a mapping, got a list"),
+    # the dtype columns
+    ("accepts: floating", "accepts: floatin", "x.yaml:5:20: unknown dtype set 'floatin'; did you mean 'floating'?"),
+    ("accepts: floating", "accepts: {inptu: any}", "x.yaml:5:21: unknown argument 'inptu'; did you mean 'input'?"),
+    ("result: same", "result: smae", "x.yaml:5:38: unknown result rule 'smae'; did you mean 'same'?"),
+    ("result: same", "result: [same, int64]", "x.yaml:1:3: the dtype column has 2 results, the signature 1"),
+    ("result: same", "reslut: same", "x.yaml:5:30: unknown key 'reslut'; did you mean 'result'?"),
+    ("result: same", "result: same, override: mode", "x.yaml:5:54: argument 'mode' must be a dtype, it is str"),
+    # examples and error cases
+    ('halve([1.0])"', 'havle([1.0])"', "x.yaml:8:14: unknown operator 'havle'; did you mean 'halve'?"),
+    ('halve([1.0])"', 'halve([1.0], 2)"', "x.yaml:8:27: halve takes at most 1 positional arguments"),
+    ('halve([1.0])"', 'halve(1.0)"', "x.yaml:8:20: halve: input must be Tensor"),
+    ('halve([1.0])"', 'halve([1.0], mood=\'up\')"', "x.yaml:8:32: halve: unknown argument 'mood'; did you mean 'mode'?"),
+    ('halve([1.0])"', 'halve()"', "x.yaml:8:14: halve: missing argument input"),
+    ('halve([1.0])"', 'halve([1.0], input=[2.0])"', "x.yaml:8:33: halve: argument input given twice"),
+    ('halve([1.0])"', 'halve(tensor([1], dtype=flaot32))"', "x.yaml:8:38: unknown dtype 'flaot32'; did you mean 'float32'?"),
+    ('halve([1.0])"', 'halve([1.0 + 1])"', "x.yaml:8:21: expected a number, a text, a list or a call"),
+    ('halve([1.0])"', 'halve"', "x.yaml:8:14: expected a call of an operator"),
+    ("      gives: [0.5]\n", "", "x.yaml:8:7: missing key 'gives'"),
+    ("gives: [0.5]", "give: [0.5]", "x.yaml:8:7: missing key 'gives'"),
+    ("TypeMismatch", "TypeMissmatch", "x.yaml:12:15: unknown error class 'TypeMissmatch'; did you mean 'TypeMismatch'?"),
+    ("{Tensor}", "{Tenosr}", "x.yaml:11:14: unknown type 'Tenosr'; did you mean 'Tensor'?"),
+    ('says: "halve:', 'says: "half:', "x.yaml:11:14: an error text begins with 'halve: '"),
+    # YAML itself
+    ("- op: halve", "- op: 'halve", "x.yaml:2:48: not YAML: did not find expected key"),
+    ("accepts: floating", "accepts: [floating", "x.yaml:5:43: not YAML: did not find expected ',' or ']'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), HALVE)
+def test_a_mistake_in_a_record(old: str, new: str, expected: str) -> None:
+    assert old in GOOD
+    assert problems(GOOD.replace(old, new, 1)) == expected.split("\n")
+
+
+TOTAL = [
+    ("    dims: dim\n", "    dims: dmi\n", "x.yaml:5:11: unknown argument 'dmi'; did you mean 'dim'?"),
+    ("    dims: dim\n", "    dims: keepdim\n", "x.yaml:5:11: argument 'keepdim' must be a dim or a list of them, it is bool"),
+    ("keepdim: keepdim", "keepdim: keepdmi", "x.yaml:6:14: unknown argument 'keepdmi'; did you mean 'keepdim'?"),
+    ('state: {total: "0"}', "state: {}", "x.yaml:7:12: a state must have at least one part"),
+    ('state: {total: "0"}', 'state: {total: "0", n: "0"}', "x.yaml:8:10: no expression for state 'n'"),
+    ('pre: {total: "input"}', 'pre: {totl: "input"}', "x.yaml:8:11: unknown state 'totl'; did you mean 'total'?"),
+    ("a.total + b.total", "a.total + b.totl", "x.yaml:9:33: unknown state 'totl'; did you mean 'total'?"),
+    ("a.total + b.total", "total", "x.yaml:9:23: unknown name 'total'"),
+    ('post: "total"', 'post: ["total", "total"]', "x.yaml:10:11: 2 expressions for 1 results"),
+    ('post: "total"', 'post: "totl"', "x.yaml:10:12: unknown name 'totl'; did you mean 'total'?"),
+    ("    post:", "    allows_empty: maybe\n    post:", "x.yaml:10:19: expected true or false, got 'maybe'"),
+    ("    post:", "    allow_empty: true\n    post:", "x.yaml:10:5: unknown key 'allow_empty'; did you mean 'allows_empty'?"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), TOTAL)
+def test_a_mistake_in_a_reduction(old: str, new: str, expected: str) -> None:
+    assert old in FOLD
+    assert problems(FOLD.replace(old, new, 1)) == [expected]
+
+
+def record(signature: str, kind: str, *, dtype: str = "{result: same}", call: str = "f([1.0])") -> str:
+    return f"""\
+- op: f
+  signature: "{signature}"
+  summary: Does something.
+{kind}
+  dtype: {dtype}
+  oracle: numpy.f
+  examples:
+    - call: "{call}"
+      gives: [0.5]
+  errors:
+    - call: "f()"
+      raises: TypeMismatch
+      says: "f: missing argument input"
+"""
+
+
+OTHERS = [
+    ("f(Tensor(a) input) -> Tensor(a)", "  view: {sizes: size, strides: strides}", "x.yaml:4:17: unknown name 'size'; did you mean 'sizes'?"),
+    ("f(Tensor(a) input) -> Tensor(a)", "  view: {sizes: rank, strides: strides}", "x.yaml:4:17: expected a list of integers, got an integer"),
+    ("f(Tensor(a) input) -> Tensor(a)", "  view: {sizes: sizes}", "x.yaml:4:9: missing key 'strides'"),
+    ("f(Tensor input) -> Tensor", "  view: {sizes: sizes, strides: strides}", "x.yaml:1:3: a view shares memory: its signature must say Tensor(a) input ... -> Tensor(a)"),
+    ("f(Tensor input, dim[] dims=[]) -> Tensor", "  gather: {dims: dim, source: i}", "x.yaml:4:18: unknown argument 'dim'; did you mean 'dims'?"),
+    ("f(Tensor input, dim[] dims=[]) -> Tensor", "  gather: {dims: dims, source: j}", "x.yaml:4:32: unknown name 'j'"),
+    ("f(Tensor input, dim dim=0) -> Tensor", "  scan: {dim: dim}", "x.yaml:4:9: missing key 'state'"),
+    ("f(Tensor input, Tensor other) -> Tensor", '  contraction: "ij->i"', "x.yaml:4:16: 1 operands in the equation, 2 in the signature"),
+    ("f(Tensor input) -> Tensor", '  contraction: "ij->k"', "x.yaml:4:16: label 'k' of the result is in no operand"),
+    ("f(Tensor input) -> Tensor", '  contraction: "ij->ii"', "x.yaml:4:16: a label is in the result twice"),
+    ("f(Tensor input) -> Tensor", '  contraction: "i1->i"', "x.yaml:4:16: 'i1->i' is no equation like 'ij,jk->ik'"),
+    ("f(Tensor input) -> Tensor", '  contraction: "No rule"', "x.yaml:4:16: 'No rule' is no equation, argument or rule"),
+    ("f(Tensor input) -> Tensor", '  composite: "g(input)"', "x.yaml:4:15: unknown operator 'g'"),
+    ("f(Tensor input) -> Tensor", '  composite: "f(inptu)"', "x.yaml:4:17: unknown name 'inptu'; did you mean 'input'?"),
+    ("f(Tensor input) -> Tensor", '  composite: "f(input, 1)"', "x.yaml:4:15: f takes at most 1 positional arguments, got 2"),
+    ("f(Tensor input) -> Tensor", '  composite: "f(1)"', "x.yaml:4:17: input of f must be Tensor"),
+    ("f(Tensor input) -> Tensor", '  composite: "input + 1"', "x.yaml:4:15: a composite consists of calls of operators, names and constants"),
+    ("f(Tensor input) -> Tensor", "  native: {infer: Big Name}", "x.yaml:4:19: 'Big Name' is not the name of a function"),
+    ("f(Tensor input) -> Tensor", "  native: {infr: f}", "x.yaml:4:11: missing key 'infer'"),
+    ("f(Tensor input, size[] size=[1]) -> Tensor", "  generator: {sizes: size, random: 1, value: uniform(1)}", "x.yaml:4:46: uniform(1) needs random: 2, it is 1"),
+    ("f(Tensor input, size[] size=[1]) -> Tensor", "  generator: {sizes: size, random: -1, value: index}", "x.yaml:4:36: expected a number from 0, got '-1'"),
+    ("f(Tensor input, size[] size=[1]) -> Tensor", "  generator: {sizes: sise, value: index}", "x.yaml:4:22: unknown name 'sise'; did you mean 'size'?"),
+    ("f(Tensor input, bool up=True) -> Tensor", "  elementwise: {match: up, true: input, flase: input}", "x.yaml:4:41: unknown value of up 'flase'; did you mean 'false'?"),
+    ("f(Tensor input, bool up=True) -> Tensor", "  elementwise: {match: up, true: input}", "x.yaml:4:16: no expression for up: false"),
+    ("f(Tensor input, int? up=None) -> Tensor", "  elementwise: {match: up, given: input}", "x.yaml:4:16: no expression for up: none"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("signature", "kind", "expected"), OTHERS)
+def test_a_mistake_in_another_kind(signature: str, kind: str, expected: str) -> None:
+    call = "f([1.0], [2.0])" if "other" in signature else "f([1.0])"
+    assert problems(record(signature, kind, call=call)) == [expected]
+
+
+def test_five_mistakes_in_one_file_are_all_found() -> None:
+    text = GOOD.replace("Tensor input", "Tenosr input").replace("  summary:", "  sumary:")
+    text += FOLD.replace("a.total +", "a.totl +").replace("result: accumulate", "result: acumulate")
+    text = text.replace("raises: IndexOutOfRange", "raises: IndexOutOfRang")
+    assert problems(text) == [
+        "x.yaml:1:3: missing key 'summary'",
+        "x.yaml:2:21: unknown type 'Tenosr'; did you mean 'Tensor'?",
+        "x.yaml:3:3: unknown key 'sumary'; did you mean 'summary'?",
+        "x.yaml:24:33: unknown result rule 'acumulate'; did you mean 'accumulate'?",
+        "x.yaml:31:15: unknown error class 'IndexOutOfRang'; did you mean 'IndexOutOfRange'?",
+    ]
+
+
+def test_two_records_of_one_name() -> None:
+    assert problems(GOOD + GOOD) == ["x.yaml:14:3: record 'halve' is there already, at x.yaml:1:3"]
+
+
+def test_a_file_is_a_list_of_mappings() -> None:
+    assert problems("op: halve\n") == ["x.yaml:1:1: expected a list, got a mapping"]
+    assert problems("- halve\n") == ["x.yaml:1:3: expected a mapping, got a text"]
+    assert load_text("").ops == ()
+
+
+def test_an_expression_over_several_lines_is_located_at_its_start() -> None:
+    text = GOOD.replace('"input * 0.5"', '"input *\n    inptu"')
+    assert problems(text) == ["x.yaml:4:17: unknown name 'inptu'; did you mean 'input'?"]

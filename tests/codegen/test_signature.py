@@ -1,0 +1,119 @@
+"""The signature grammar: what is printed is read back to the same, and mistakes are found at their place."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codegen.errors import TextError
+from codegen.model import Alias, Argument, BaseType, Definitions, Literal, Result, Signature, Type
+from codegen.signature import parse, parse_type, print_signature
+
+names = st.from_regex(re.compile(r"[a-z][a-z0-9_]{0,8}", re.ASCII), fullmatch=True).filter(
+    lambda name: name not in ("inf", "nan")
+)
+
+
+@st.composite
+def types(draw: st.DrawFn) -> Type:
+    is_list = draw(st.booleans())
+    return Type(draw(st.sampled_from(BaseType)), is_list, draw(st.booleans()), is_list and draw(st.booleans()))
+
+
+def literals(type_: Type) -> st.SearchStrategy[Literal]:
+    """Defaults that fit a type."""
+    plain: st.SearchStrategy[Literal]
+    if type_.is_list and type_.base is BaseType.TENSOR:
+        plain = st.just(())
+    elif type_.is_list:
+        member = literals(Type(type_.base, optional=type_.optional_members))
+        plain = st.lists(member, max_size=3).map(tuple)
+    elif type_.is_integer:
+        plain = st.integers()
+    elif type_.base is BaseType.BOOL:
+        plain = st.booleans()
+    elif type_.base is BaseType.STR:
+        plain = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), max_size=5)
+    elif type_.base in (BaseType.DTYPE, BaseType.DEVICE):
+        plain = st.sampled_from(["float32", "int64", "bool"])
+    elif type_.base is BaseType.TENSOR:
+        return st.none() if type_.optional else st.nothing()
+    else:
+        plain = st.floats(allow_nan=False)
+    return plain | st.none() if type_.optional else plain
+
+
+@st.composite
+def signatures(draw: st.DrawFn) -> Signature:
+    arguments: list[Argument] = []
+    keyword_only = had_default = False
+    for name in draw(st.lists(names, max_size=5, unique=True)):
+        type_ = draw(types())
+        keyword_only = keyword_only or draw(st.booleans())
+        can_default = not (type_.base is BaseType.TENSOR and not type_.optional and not type_.is_list)
+        wants = draw(st.booleans()) or (had_default and not keyword_only)
+        if had_default and not can_default and not keyword_only:
+            continue
+        has_default = wants and can_default
+        had_default = had_default or has_default
+        alias = draw(st.none() | st.builds(Alias, st.sampled_from("ab"), st.booleans()))
+        default = draw(literals(type_)) if has_default else None
+        arguments.append(Argument(name, type_, default, has_default, keyword_only, alias))
+    results = draw(st.lists(st.builds(Result, types(), st.none() | names), max_size=3))
+    return Signature(draw(names), tuple(arguments), tuple(results))
+
+
+@given(signatures())
+def test_print_and_parse_are_inverse(signature: Signature) -> None:
+    assert parse(print_signature(signature)) == signature
+
+
+def test_every_record_round_trips(definitions: Definitions) -> None:
+    for op in definitions.ops:
+        assert parse(print_signature(op.signature)) == op.signature
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        parse(text)
+    except TextError as error:
+        assert 0 <= error.offset <= len(text)
+
+
+@pytest.mark.parametrize("text", ["Tensor", "dim[]?", "Tensor?[]", "Tensor|Number?", "Tensor?[]?"])
+def test_types_print_as_they_are_written(text: str) -> None:
+    assert str(parse_type(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "says"),
+    [
+        ("abs(Tenosr input) -> Tensor", 4, "unknown type 'Tenosr'; did you mean 'Tensor'?"),
+        ("abs(Tensor) -> Tensor", 10, "expected the argument's name, got ')'"),
+        ("abs(Tensor input", 16, "expected ',', got the end"),
+        ("abs(Tensor input) Tensor", 18, "expected '->', got 'Tensor'"),
+        ("abs(Tensor input) -> Tensor extra more", 34, "expected the end, got 'more'"),
+        ("Abs(Tensor input) -> Tensor", 0, "'Abs' is not a name in snake_case"),
+        ("abs(Tensor Input) -> Tensor", 11, "'Input' is not a name in snake_case"),
+        ("abs(Tensor a, Tensor a) -> Tensor", 14, "argument 'a' is there twice"),
+        ("abs(int a=1, int b) -> Tensor", 13, "argument 'b' needs a default, the one before it has one"),
+        ("abs(int a='x') -> Tensor", 10, "the default 'x' is no int"),
+        ("abs(int[] a=[1, 2.5]) -> Tensor", 12, "the default [1, 2.5] is no int[]"),
+        ("abs(int a=True) -> Tensor", 10, "the default True is no int"),
+        ("abs(int a=None) -> Tensor", 10, "the default None is no int"),
+        ("abs(Tensor a, *) -> Tensor", 15, "no argument follows '*'"),
+        ("abs(*, int a, *, int b) -> Tensor", 14, "a second '*'"),
+        ("abs(Tensor a; int b) -> Tensor", 12, "unexpected character ';'"),
+        ("abs(Tensor(a input) -> Tensor", 13, "expected ')', got 'input'"),
+        ("abs(int a=) -> Tensor", 10, "expected a value, got ')'"),
+        ("", 0, "expected the operator's name, got the end"),
+    ],
+)
+def test_mistakes_are_found_at_their_place(text: str, offset: int, says: str) -> None:
+    with pytest.raises(TextError) as caught:
+        parse(text)
+    assert (caught.value.offset, caught.value.text) == (offset, says)
