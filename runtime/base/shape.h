@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace oneflow {
 
@@ -22,14 +23,20 @@ class Shape {
   explicit Shape(int rank, int64_t value = 0) : Shape() { resize(rank, value); }
   Shape(std::initializer_list<int64_t> values) : Shape(Sizes(values.begin(), values.size())) {}
   Shape(Sizes values) : Shape() { assign(values); }  // NOLINT: implicit on purpose
-  Shape(const Shape& other) : Shape() { assign(other); }
-  Shape(Shape&& other) noexcept : Shape() { swap(other); }
+  Shape(const Shape& other) : Shape() { *this = other; }
+  Shape(Shape&& other) noexcept : Shape() { *this = std::move(other); }
   Shape& operator=(const Shape& other) {
-    if (this != &other) assign(other);
+    if (other.rank_ <= kInline) [[likely]]
+      copy_short(other);
+    else if (this != &other)
+      assign(other);
     return *this;
   }
   Shape& operator=(Shape&& other) noexcept {
-    swap(other);
+    if (other.data_ == other.inline_) [[likely]]
+      copy_short(other);
+    else
+      swap(other);
     return *this;
   }
   ~Shape() {
@@ -72,7 +79,15 @@ class Shape {
  private:
   static constexpr int kInline = 6;
   static bool equal(Sizes a, Sizes b) {
-    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
+    if (a.size() != b.size()) return false;
+    for (size_t i = 0; i < a.size(); ++i)
+      if (a[i] != b[i]) return false;
+    return true;
+  }
+  // Of a rank that needs no heap memory. All of the inline elements, for a copy of fixed length is a few moves.
+  void copy_short(const Shape& other) noexcept {
+    rank_ = other.rank_;
+    std::memmove(data_, other.data_, sizeof(inline_));
   }
   void resize_uninitialized(int rank) {
     if (rank > kInline && data_ == inline_) [[unlikely]]
@@ -86,7 +101,7 @@ class Shape {
 
   int64_t* data_;  // inline_, or OF_MAX_RANK elements on the heap
   int32_t rank_;
-  int64_t inline_[kInline];
+  int64_t inline_[kInline] = {};
 };
 
 bool same_sizes(Sizes a, Sizes b);

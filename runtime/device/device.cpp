@@ -1,5 +1,6 @@
 #include "device/device.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <charconv>
@@ -45,6 +46,9 @@ class Registry {
     for (int i = 0; i < devices; ++i)
       type->devices.push_back(
           std::make_unique<Device>(of_device{static_cast<int16_t>(count_), static_cast<int16_t>(i)}, type->table));
+    if (count_ < kQuickTypes)
+      for (int i = 0; i < std::min(devices, kQuickIndices); ++i)
+        quick_devices[count_][i].store(type->devices[i].get(), std::memory_order_release);
     types_[count_++].store(type.release(), std::memory_order_release);
   }
 
@@ -94,7 +98,9 @@ void Device::synchronize() {
   if (table_.synchronize) check(table_.synchronize(index(), stream()));
 }
 
-Device& get_device(of_device id) {
+constinit std::atomic<Device*> quick_devices[kQuickTypes][kQuickIndices] = {};
+
+Device& find_device(of_device id) {
   const DeviceType* type = Registry::get().type(id.type);
   if (!type || static_cast<size_t>(static_cast<uint16_t>(id.index)) >= type->devices.size()) [[unlikely]]
     fail_missing(device_name(id));

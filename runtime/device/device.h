@@ -4,6 +4,7 @@
 
 #include <oneflow/device_plugin.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -42,7 +43,16 @@ class Device {
 };
 
 // The device; DeviceError when there is none with that number.
-Device& get_device(of_device id);
+Device& find_device(of_device id);
+
+// The same for hot paths: the first devices of the first types lie in a table.
+inline constexpr int kQuickTypes = 8, kQuickIndices = 8;
+extern std::atomic<Device*> quick_devices[kQuickTypes][kQuickIndices];
+inline Device& get_device(of_device id) {
+  if (static_cast<unsigned>(id.type) < kQuickTypes && static_cast<unsigned>(id.index) < kQuickIndices) [[likely]]
+    if (Device* device = quick_devices[id.type][id.index].load(std::memory_order_acquire)) return *device;
+  return find_device(id);
+}
 
 // "cpu" or "cpu:1" to a device; DeviceError that lists the devices when there is none.
 of_device parse_device(std::string_view name);

@@ -1,5 +1,7 @@
 #include "tensor/tensor.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/free_list.h"
 
@@ -10,20 +12,41 @@ void Tensor::operator delete(void* memory) noexcept { FreeList<Tensor>::free(mem
 void Tensor::destroy() noexcept { delete this; }
 uint64_t Tensor::live_count() { return static_cast<uint64_t>(FreeList<Tensor>::live_count()); }
 
+// One pass for what count_elements() and contiguous_strides() would do in two: every result of every operator comes by.
+void Tensor::lay_out(Sizes sizes) {
+  const int rank = static_cast<int>(sizes.size());
+  sizes_.resize(rank);
+  strides_.resize(rank);
+  int64_t stride = 1;
+  bool is_bad = false;
+  bool is_empty = false;
+  for (int d = rank - 1; d >= 0; --d) {
+    const int64_t size = sizes[d];
+    sizes_[d] = size;
+    strides_[d] = stride;
+    is_bad |= size < 0;
+    is_empty |= size == 0;
+    is_bad |= __builtin_mul_overflow(stride, std::max<int64_t>(size, 1), &stride);
+  }
+  if (is_bad) [[unlikely]]
+    count_elements(sizes);  // throws with the reason
+  count_ = is_empty ? 0 : stride;
+}
+
 TensorRef Tensor::without_memory(Sizes sizes, of_dtype dtype, of_device device) {
   TensorRef tensor = TensorRef::adopt(new Tensor);
   tensor->dtype_ = dtype;
   tensor->device_ = device;
-  tensor->count_ = count_elements(sizes);
-  tensor->sizes_.assign(sizes);
-  tensor->strides_ = contiguous_strides(sizes);
+  tensor->lay_out(sizes);
   return tensor;
 }
 
 TensorRef Tensor::allocate(Sizes sizes, of_dtype dtype, of_device device) {
-  const int64_t bytes = count_bytes(sizes, dtype);
   TensorRef tensor = without_memory(sizes, dtype, device);
-  tensor->storage_ = Storage::create(Buffer::allocate(device, static_cast<uint64_t>(bytes)));
+  uint64_t bytes;
+  if (__builtin_mul_overflow(tensor->count_, dtype_size(dtype), &bytes)) [[unlikely]]
+    count_bytes(sizes, dtype);  // throws with the reason
+  tensor->storage_ = Storage::create(Buffer::allocate(device, bytes));
   return tensor;
 }
 

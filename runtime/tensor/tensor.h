@@ -77,6 +77,8 @@ class Tensor final : public of_tensor_object, public RefCounted<Tensor> {
 
  private:
   Tensor() = default;
+  // Sets count, sizes and the strides of contiguous memory.
+  void lay_out(Sizes sizes);
   [[noreturn]] static void fail_without_memory();
 
   of_dtype dtype_ = OF_FLOAT32;
