@@ -136,7 +136,7 @@ def test_only_one_target(root: Path) -> None:
 
 
 def test_an_unknown_target_has_a_suggestion(root: Path) -> None:
-    with pytest.raises(TargetError, match="unknown target 'manul'; did you mean 'manual'?"):
+    with pytest.raises(TargetError, match=r"unknown target 'manul'; did you mean 'manual'\?"):
         pipeline.run(root, ["manul"])
 
 
