@@ -47,7 +47,7 @@ PyObject* Mismatch::raise(const char* function) const {
       return python::raise(OF_INVALID_ARGUMENT, text + name + " must be valid Unicode, got a lone surrogate");
     case Reason::kUnknownDtype:
       return python::raise(OF_INVALID_ARGUMENT,
-                           text + name + " must name an element type, got " + quoted(found.get()));
+                           text + name + " must be the name of a dtype, got " + quoted(found.get()));
     case Reason::kUnknownDevice:
       return python::raise(OF_DEVICE_ERROR, text + detail);
   }

@@ -1,0 +1,1 @@
+"""Tests of the Python front end, and through it of the runtime."""

@@ -1,0 +1,75 @@
+"""Between oneflow, NumPy and PyTorch: the same values as each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+import oneflow_py as flow
+
+DTYPES = [
+    "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
+    "float16", "bfloat16", "float32", "float64",
+]  # fmt: skip
+ARITHMETIC = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"]
+NUMPY_DTYPES = [name for name in DTYPES if name != "bfloat16"]
+
+# How far results of one rounding, computed differently, may be apart.
+TOLERANCES = {"float16": (2e-3, 1e-3), "bfloat16": (1.6e-2, 1e-2), "float32": (3e-6, 1e-6), "float64": (1e-12, 1e-13)}
+
+
+def raw(x: flow.Tensor) -> bytes:
+    """The bytes of the elements, row-major, as a pickle has them."""
+    data = x.__reduce__()[1][0]
+    assert isinstance(data, bytes)
+    return data
+
+
+def decode(data: bytes, dtype: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """Elements as a NumPy array; bfloat16 as float32, which it is the upper half of."""
+    if dtype == "bfloat16":
+        halves = np.frombuffer(data, np.uint16).astype(np.uint32)
+        return (halves << np.uint32(16)).view(np.float32).reshape(shape)
+    return np.frombuffer(data, dtype).reshape(shape)
+
+
+def array(x: flow.Tensor) -> np.ndarray[Any, Any]:
+    """A copy of the elements as a NumPy array."""
+    return decode(raw(x), x.dtype.name, x.shape)
+
+
+def to_torch(x: flow.Tensor) -> torch.Tensor:
+    """A copy of a tensor in PyTorch, through bytes and not through what is under test."""
+    dtype = getattr(torch, x.dtype.name)
+    if x.numel() == 0:
+        return torch.empty(x.shape, dtype=dtype)
+    return torch.frombuffer(bytearray(raw(x)), dtype=dtype).reshape(x.shape)
+
+
+def from_torch(x: torch.Tensor) -> flow.Tensor:
+    """The same memory where possible; negative strides cannot come from PyTorch."""
+    return flow.from_dlpack(x)
+
+
+def assert_same(found: flow.Tensor, expected: torch.Tensor, note: object = "") -> None:
+    """Equal dtype and shape, and values up to rounding; NaN is equal to NaN."""
+    name = str(expected.dtype).removeprefix("torch.")
+    assert isinstance(found, flow.Tensor), (found, note)
+    assert (found.dtype.name, found.shape) == (name, tuple(expected.shape)), note
+    relative, absolute = TOLERANCES.get(name, (0.0, 0.0))
+    torch.testing.assert_close(
+        to_torch(found), expected, rtol=relative, atol=absolute, equal_nan=True, msg=lambda text: f"{text}\n{note}"
+    )
+
+
+def raises(error: type[flow.Error], text: str, call: Callable[[], object]) -> None:
+    """The call raises exactly this class with exactly this text."""
+    try:
+        call()
+    except flow.Error as found:
+        assert (type(found), str(found)) == (error, text)
+    else:
+        raise AssertionError(f"nothing was raised; expected {text}")
