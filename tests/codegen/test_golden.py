@@ -17,7 +17,7 @@ from tests.codegen.conftest import GOLDEN
 @pytest.mark.parametrize("target", discover.names())
 def test_the_files_of_a_target(target: str, fixtures: Definitions, request: pytest.FixtureRequest) -> None:
     files = emit.render(discover.language(target, fixtures), fixtures)
-    # Neither git, which ignores folders called `generated`, nor pytest and the linters shall take them for the real ones.
+    # Neither git (which ignores `generated`) nor pytest nor the linters shall take them for the real ones.
     wanted = {path.replace("/generated/", "/").replace("/", "_") + ".golden": text for path, text in files.items()}
     folder = GOLDEN / target
     if request.config.getoption("--update-golden"):

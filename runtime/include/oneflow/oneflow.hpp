@@ -313,8 +313,8 @@ class Index {
 
 // ---------------------------------------------------------------- tensors
 
-/// A reference to a tensor: copying it shares the tensor. A default-constructed one is empty; only assigning to it,
-/// testing it and passing it for None are allowed.
+/// A reference to a tensor: copying it shares the tensor. A default-constructed one is empty: it can be assigned to
+/// and passed for None, everything else throws InvalidArgument.
 ///
 /// The operators whose first tensor is called `input` are methods: see tensor_methods.hpp.
 class Tensor : public TensorMethods {
@@ -361,21 +361,24 @@ class Tensor : public TensorMethods {
   /// Gives the handle away: the caller releases it.
   of_tensor release() { return std::exchange(handle_, nullptr); }
 
-  DType dtype() const { return of_tensor_dtype(handle_); }
-  int64_t rank() const { return of_tensor_rank(handle_); }
+  DType dtype() const { return of_tensor_dtype(held()); }
+  int64_t rank() const { return of_tensor_rank(held()); }
   /// Valid as long as the tensor.
-  std::span<const int64_t> sizes() const { return {of_tensor_sizes(handle_), static_cast<size_t>(rank())}; }
-  std::span<const int64_t> strides() const { return {of_tensor_strides(handle_), static_cast<size_t>(rank())}; }
+  std::span<const int64_t> sizes() const { return {of_tensor_sizes(held()), static_cast<size_t>(rank())}; }
+  std::span<const int64_t> strides() const { return {of_tensor_strides(held()), static_cast<size_t>(rank())}; }
   /// The size of a dimension; negative ones count from the end.
   int64_t size(int64_t dim) const {
     const int64_t wrapped = dim < 0 ? dim + rank() : dim;
     if (wrapped < 0 || wrapped >= rank()) {
-      throw IndexOutOfRange("size: dim " + std::to_string(dim) + " does not exist in a tensor with " +
-                            std::to_string(rank()) + " dimensions");
+      const std::string count = std::to_string(rank()), last = std::to_string(rank() - 1);
+      throw IndexOutOfRange(rank() == 0 ? "size: the tensor has no dimensions"
+                                        : "size: dim must be between -" + count + " and " + last + " for a tensor with " +
+                                              count + (rank() == 1 ? " dimension" : " dimensions") + ", got " +
+                                              std::to_string(dim));
     }
     return sizes()[static_cast<size_t>(wrapped)];
   }
-  int64_t count() const { return of_tensor_count(handle_); }
+  int64_t count() const { return of_tensor_count(held()); }
   Device device() const { return info().device; }
   bool is_contiguous() const { return info().is_contiguous; }
   bool is_view() const { return info().is_view; }
@@ -385,7 +388,7 @@ class Tensor : public TensorMethods {
   of_tensor_info info() const {
     of_tensor_info result{};
     result.struct_size = sizeof result;
-    check(of_tensor_get_info(handle_, &result));
+    check(of_tensor_get_info(held(), &result));
     return result;
   }
 
@@ -394,7 +397,7 @@ class Tensor : public TensorMethods {
   const T* data() const {
     require<T>("data");
     const void* memory = nullptr;
-    check(of_tensor_data(handle_, &memory));
+    check(of_tensor_data(held(), &memory));
     return static_cast<const T*>(memory);
   }
   /// The same for writing.
@@ -402,7 +405,7 @@ class Tensor : public TensorMethods {
   T* mutable_data() {
     require<T>("mutable_data");
     void* memory = nullptr;
-    check(of_tensor_mutable_data(handle_, &memory));
+    check(of_tensor_mutable_data(held(), &memory));
     return static_cast<T*>(memory);
   }
   /// All elements, row-major. DTypeError where the tensor holds another type.
@@ -411,14 +414,14 @@ class Tensor : public TensorMethods {
   std::vector<T> to_vector() const {
     require<T>("to_vector");
     std::vector<T> values(static_cast<size_t>(count()));
-    check(of_tensor_read(handle_, values.data(), values.size() * sizeof(T)));
+    check(of_tensor_read(held(), values.data(), values.size() * sizeof(T)));
     return values;
   }
   /// The only element, converted.
   template <typename T>
   T item() const {
     of_scalar scalar;
-    check(of_tensor_item(handle_, &scalar));
+    check(of_tensor_item(held(), &scalar));
     switch (scalar.kind) {
       case OF_SCALAR_FLOAT:
         return static_cast<T>(scalar.as.real);
@@ -435,20 +438,20 @@ class Tensor : public TensorMethods {
   Tensor at(std::initializer_list<Index> index) const {
     const std::vector<of_index> parts = parts_of(index);
     of_tensor result = nullptr;
-    check(of_tensor_index(handle_, parts.data(), parts.size(), &result));
+    check(of_tensor_index(held(), parts.data(), parts.size(), &result));
     return Tensor(result);
   }
   /// Assigns to the part at an index; the value broadcasts.
   void set(std::initializer_list<Index> index, const Operand& value) {
     const std::vector<of_index> parts = parts_of(index);
     const of_value given = value.value();
-    check(of_tensor_set_index(handle_, parts.data(), parts.size(), &given));
+    check(of_tensor_set_index(held(), parts.data(), parts.size(), &given));
   }
 
   /// Same shape, same dtype, all elements equal.
   bool equals(const Tensor& other) const {
     bool result = false;
-    check(of_tensor_equal(handle_, other.handle_, &result));
+    check(of_tensor_equal(held(), other.held(), &result));
     return result;
   }
 
@@ -456,7 +459,7 @@ class Tensor : public TensorMethods {
   std::string to_string() const {
     of_format_options options{sizeof(of_format_options), 4, 1000, 3, 80, 7};
     char* text = nullptr;
-    check(of_tensor_format(handle_, &options, &text));
+    check(of_tensor_format(held(), &options, &text));
     const std::unique_ptr<char, void (*)(void*)> owned(text, of_free);
     return std::string("tensor(") + text + ", dtype=" + of_dtype_name(dtype()) + ")";
   }
@@ -481,6 +484,11 @@ class Tensor : public TensorMethods {
     std::vector<of_index> parts;
     for (const Index& part : index) parts.push_back(part.get());
     return parts;
+  }
+  /// The handle of a tensor that is there.
+  of_tensor held() const {
+    if (!handle_) throw InvalidArgument("the tensor is empty");
+    return handle_;
   }
   template <typename T>
   void require(const char* what) const {

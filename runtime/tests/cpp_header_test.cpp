@@ -1,0 +1,171 @@
+// The C++ header: ownership, exceptions, literals, operators, methods, forms.
+#include <gtest/gtest.h>
+
+#include <oneflow/oneflow.hpp>
+#include <sstream>
+
+namespace {
+
+namespace flow = oneflow;
+
+std::vector<float> floats(const flow::Tensor& tensor) { return tensor.to(flow::float32).to_vector<float>(); }
+using Floats = std::vector<float>;
+using Sizes = std::vector<int64_t>;
+
+Sizes sizes(const flow::Tensor& tensor) { return {tensor.sizes().begin(), tensor.sizes().end()}; }
+
+template <typename E, typename F>
+std::string text_of(F&& call) {
+  try {
+    call();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+uint64_t live_tensors() {
+  of_memory_statistics statistics{};
+  statistics.struct_size = sizeof statistics;
+  flow::check(of_get_memory_statistics(of_default_device(), &statistics));
+  return statistics.tensors;
+}
+
+TEST(CppHeader, LiteralsHaveTheNaturalTypes) {
+  EXPECT_EQ(flow::tensor({1, 2}).dtype(), flow::int64);
+  EXPECT_EQ(flow::tensor({1.5, 2.0}).dtype(), flow::float32);
+  EXPECT_EQ(flow::tensor({true, false}).dtype(), flow::bool_);
+  EXPECT_EQ(flow::tensor({1, 2}, flow::int8).dtype(), flow::int8);
+  EXPECT_EQ(sizes(flow::tensor(1.5)), Sizes{});
+  EXPECT_EQ(sizes(flow::tensor({{1}, {2}, {3}})), (Sizes{3, 1}));
+  EXPECT_EQ(sizes(flow::tensor({{{1, 2}}})), (Sizes{1, 1, 2}));
+  EXPECT_EQ(text_of<flow::ShapeError>([] { flow::tensor({{1, 2}, {3}}); }),
+            "tensor: lists of one depth must have the same length");
+}
+
+TEST(CppHeader, OperatorsTakeTensorsAndNumbers) {
+  const flow::Tensor x = flow::tensor({1.0, 2.0});
+  EXPECT_EQ(floats(x + x), (Floats{2, 4}));
+  EXPECT_EQ(floats(1 - x), (Floats{0, -1}));
+  EXPECT_EQ(floats(-x * 2.5), (Floats{-2.5, -5}));
+  EXPECT_EQ((x > 1).to_string(), "tensor([False,  True], dtype=bool)");
+  EXPECT_EQ(flow::add(x, 1).dtype(), flow::float32);
+  EXPECT_EQ(flow::add(flow::tensor({1}), true).dtype(), flow::int64);
+}
+
+TEST(CppHeader, OverloadsAreChosenByTheirArguments) {
+  const flow::Tensor x = flow::tensor({{1.0, 5.0}, {7.0, 3.0}});
+  EXPECT_EQ(x.max().item<float>(), 7);
+  auto [values, indices] = x.max(1);
+  EXPECT_EQ(floats(values), (Floats{5, 7}));
+  EXPECT_EQ(indices.to_vector<int64_t>(), (std::vector<int64_t>{1, 0}));
+  EXPECT_EQ(floats(flow::max(x, flow::tensor(4.0))), (Floats{4, 5, 7, 4}));
+  EXPECT_EQ(floats(flow::arange(3)), (Floats{0, 1, 2}));
+  EXPECT_EQ(floats(flow::arange(1, 6, 2)), (Floats{1, 3, 5}));
+}
+
+TEST(CppHeader, ListsAreLiteralsVectorsOrSingleNumbers) {
+  const flow::Tensor x = flow::ones({2, 3});
+  EXPECT_EQ(flow::sum(x).item<float>(), 6);
+  EXPECT_EQ(floats(flow::sum(x, 0)), (Floats{2, 2, 2}));
+  EXPECT_EQ(sizes(flow::sum(x, {0, 1}, true)), (Sizes{1, 1}));
+  EXPECT_EQ(sizes(x.reshape(Sizes{3, 2})), (Sizes{3, 2}));
+  EXPECT_EQ(sizes(flow::cat({x, x}, 1)), (Sizes{2, 6}));
+  EXPECT_EQ(sizes(flow::stack(std::vector<flow::Tensor>{x, x})), (Sizes{2, 2, 3}));
+}
+
+TEST(CppHeader, InPlaceAndOutFormsWriteToGivenTensors) {
+  flow::Tensor x = flow::tensor({1.0, 2.0});
+  const void* storage = x.info().storage;
+  x.add_(1).mul_(2.0);
+  EXPECT_EQ(floats(x), (Floats{4, 6}));
+  EXPECT_EQ(x.info().storage, storage);
+  flow::Tensor result = flow::zeros({2});
+  flow::add_out(x, x, result);
+  EXPECT_EQ(floats(result), (Floats{8, 12}));
+  flow::Tensor wrong = flow::zeros({3});
+  EXPECT_THROW(flow::add_out(x, x, wrong), flow::ShapeError);
+  flow::Tensor whole = flow::tensor({1});
+  EXPECT_THROW(whole.add_(0.5), flow::DTypeError);
+}
+
+TEST(CppHeader, IndexingReadsAndWrites) {
+  flow::Tensor x = flow::arange(6).reshape({2, 3});
+  EXPECT_EQ(floats(x[1]), (Floats{3, 4, 5}));
+  EXPECT_EQ(floats(x.at({flow::ellipsis, flow::Slice{1, std::nullopt}})), (Floats{1, 2, 4, 5}));
+  EXPECT_EQ(sizes(x.at({flow::new_dim, 0})), (Sizes{1, 3}));
+  EXPECT_EQ(floats(x.at({x > 3})), (Floats{4, 5}));
+  EXPECT_TRUE(x[0].is_view());
+  x.set({0, 0}, 9);
+  x.set({1}, flow::tensor({7, 7, 7}));
+  EXPECT_EQ(floats(x), (Floats{9, 1, 2, 7, 7, 7}));
+  EXPECT_THROW(x[2], flow::IndexOutOfRange);
+}
+
+TEST(CppHeader, FailuresAreExceptionsOfTheirClass) {
+  EXPECT_EQ(text_of<flow::ShapeError>([] { flow::add(flow::ones({2}), flow::ones({3})); }),
+            "add: shapes [2] and [3] do not broadcast: dimension 0 has sizes 2 and 3");
+  EXPECT_EQ(text_of<flow::DTypeError>([] { flow::gelu(flow::tensor({1})); }),
+            "gelu: input must be a floating-point tensor, got int64");
+  EXPECT_EQ(text_of<flow::IndexOutOfRange>([] { flow::ones({2}).size(1); }),
+            "size: dim must be between -1 and 0 for a tensor with 1 dimension, got 1");
+  EXPECT_EQ(text_of<flow::DTypeError>([] { flow::ones({2}).to_vector<int32_t>(); }),
+            "to_vector: the tensor holds float32, asked for int32");
+  EXPECT_THROW(flow::Device("nowhere"), flow::Error);
+  EXPECT_THROW(flow::gelu(flow::ones({1}), "fast"), flow::InvalidArgument);
+  EXPECT_EQ(text_of<flow::InvalidArgument>([] { flow::Tensor().sizes(); }), "the tensor is empty");
+  EXPECT_THROW(flow::add(flow::Tensor(), 1), flow::TypeMismatch);
+  try {
+    flow::reshape(flow::ones({2}), {3});
+    FAIL() << "nothing was thrown";
+  } catch (const flow::Error& error) {
+    EXPECT_EQ(error.status(), OF_SHAPE_ERROR);
+  }
+}
+
+TEST(CppHeader, EmptyTensorsStandForNone) {
+  const flow::Tensor x = flow::tensor({{1.0, 2.0}}), weight = flow::tensor({{3.0, 4.0}});
+  EXPECT_EQ(floats(flow::linear(x, weight)), (Floats{11}));
+  EXPECT_EQ(floats(flow::linear(x, weight, flow::tensor({0.5}))), (Floats{11.5}));
+  EXPECT_EQ(floats(x.clamp({}, 1)), (Floats{1, 1}));
+}
+
+TEST(CppHeader, TensorsReleaseThemselves) {
+  const uint64_t before = live_tensors();
+  {
+    flow::Tensor x = flow::ones({4});
+    flow::Tensor shared = x;
+    EXPECT_EQ(shared.get(), x.get());
+    flow::Tensor moved = std::move(x);
+    EXPECT_EQ(x.get(), nullptr);
+    moved = moved + 1;
+    EXPECT_EQ(floats(moved), (Floats{2, 2, 2, 2}));
+    EXPECT_EQ(floats(shared), (Floats{1, 1, 1, 1}));
+    EXPECT_THROW(flow::add(moved, flow::ones({3})), flow::ShapeError);
+  }
+  EXPECT_EQ(live_tensors(), before);
+}
+
+TEST(CppHeader, SharedMemoryIsReleasedOnce) {
+  Floats memory{1, 2, 3};
+  int released = 0;
+  {
+    flow::Tensor x = flow::Tensor::share(flow::float32, memory.data(), 12, {3}, [&] { ++released; });
+    const flow::Tensor view = x.at({flow::Slice{1, 3}});
+    x.add_(1);
+    EXPECT_EQ(floats(view), (Floats{3, 4}));
+    x = flow::Tensor();
+    EXPECT_EQ(released, 0);
+  }
+  EXPECT_EQ(released, 1);
+  EXPECT_EQ(memory, (Floats{2, 3, 4}));
+  EXPECT_THROW(flow::Tensor::share(flow::float32, memory.data(), 4, {3}, [&] { ++released; }), flow::Error);
+}
+
+TEST(CppHeader, PrintingSaysTheTypeAndAlignsBelowTheBracket) {
+  std::ostringstream stream;
+  stream << flow::tensor({{1.0, 2.0}, {3.0, 4.0}});
+  EXPECT_EQ(stream.str(), "tensor([[1., 2.],\n        [3., 4.]], dtype=float32)");
+}
+
+}  // namespace
