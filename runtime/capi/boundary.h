@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "base/error.h"
 #include "tensor/tensor.h"
@@ -21,6 +22,16 @@ inline void require(const void* pointer, const char* function, const char* argum
 inline Tensor& require_tensor(of_tensor handle, const char* function, const char* argument = "tensor") {
   require(handle, function, argument);
   return *to_tensor(handle);
+}
+
+// Runs `body` as the public function `name`, which the texts of its failures then begin with.
+template <class Body>
+decltype(auto) named(const char* name, Body&& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    throw Error(error.status(), std::string(name) + ": " + error.text());
+  }
 }
 
 // A caller's struct, as far as it goes: fields that the caller does not know are zero.

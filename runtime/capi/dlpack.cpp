@@ -30,15 +30,15 @@ of_dtype from_dlpack(DLDataType type) {
     const DLDataType candidate = to_dlpack(dtype);
     if (candidate.code == type.code && candidate.bits == type.bits && type.lanes == 1) return dtype;
   }
-  fail(OF_DTYPE_ERROR, "from_dlpack: there is no dtype for DLPack type code %d with %d bits and %d lanes", type.code,
-       type.bits, type.lanes);
+  fail(OF_DTYPE_ERROR, "there is no dtype for DLPack type code %d with %d bits and %d lanes", type.code, type.bits,
+       type.lanes);
 }
 
 // The first device whose memory is host memory, which is what DLPack means by its CPU.
 of_device host_device() {
   for (const of_device id : all_devices())
     if (get_device(id).host_accessible()) return id;
-  fail(OF_DEVICE_ERROR, "from_dlpack: there is no device with host memory");
+  fail(OF_DEVICE_ERROR, "there is no device with host memory");
 }
 
 // A capsule's content together with the reference that keeps it alive.
@@ -54,14 +54,40 @@ void delete_import(void* context) {
   if (managed->deleter) managed->deleter(managed);
 }
 
+DLManagedTensor* export_tensor(TensorRef tensor) {
+  Device& device = get_device(tensor->device());
+  if (!device.host_accessible())
+    fail(OF_UNSUPPORTED, "memory on %s cannot be passed on; copy the tensor to the host first",
+         device_name(device.id()).c_str());
+  const Shape& strides = tensor->strides();
+  if (std::any_of(strides.begin(), strides.end(), [](int64_t stride) { return stride < 0; }))
+    tensor = copy_to_device(*tensor, tensor->device());
+
+  auto exported = std::make_unique<Export>();
+  DLTensor& out = exported->managed.dl_tensor;
+  out.data = tensor->mutable_data();  // the consumer may write: the memory must be the tensor's own
+  out.device = {kDLCPU, 0};
+  out.ndim = tensor->rank();
+  out.dtype = to_dlpack(tensor->dtype());
+  out.shape = const_cast<int64_t*>(tensor->sizes().data());
+  out.strides = const_cast<int64_t*>(tensor->strides().data());
+  out.byte_offset = 0;
+  tensor->storage()->buffer().expose();
+  device.synchronize();
+  exported->managed.manager_ctx = exported.get();
+  exported->managed.deleter = delete_export;
+  exported->tensor = std::move(tensor);
+  return &exported.release()->managed;
+}
+
 TensorRef import_tensor(DLManagedTensor* managed) {
   const DLTensor& given = managed->dl_tensor;
   if (given.device.device_type != kDLCPU)
-    fail(OF_UNSUPPORTED, "from_dlpack: the tensor is on DLPack device type %d, which no device here reads",
+    fail(OF_UNSUPPORTED, "the tensor is on DLPack device type %d, which no device here reads",
          given.device.device_type);
   if (given.ndim < 0 || given.ndim > OF_MAX_RANK)
-    fail(OF_SHAPE_ERROR, "from_dlpack: the rank must be between 0 and %d, got %d", OF_MAX_RANK, given.ndim);
-  if (given.ndim > 0 && !given.shape) fail(OF_INVALID_ARGUMENT, "from_dlpack: shape must not be NULL");
+    fail(OF_SHAPE_ERROR, "the rank must be between 0 and %d, got %d", OF_MAX_RANK, given.ndim);
+  if (given.ndim > 0 && !given.shape) fail(OF_INVALID_ARGUMENT, "shape must not be NULL");
   const of_dtype dtype = from_dlpack(given.dtype);
   const Sizes sizes(given.shape, static_cast<size_t>(given.ndim));
   count_bytes(sizes, dtype);
@@ -93,32 +119,9 @@ TensorRef import_tensor(DLManagedTensor* managed) {
 
 of_status of_tensor_to_dlpack(of_tensor handle, DLManagedTensor** managed) {
   return guard([&, function = __func__] {
-    TensorRef tensor = TensorRef::share(&require_tensor(handle, function));
+    Tensor& tensor = require_tensor(handle, function);
     require(managed, function, "managed");
-    Device& device = get_device(tensor->device());
-    if (!device.host_accessible())
-      fail(OF_UNSUPPORTED, "to_dlpack: memory on %s cannot be passed on; copy the tensor to the host first",
-           device_name(device.id()).c_str());
-    const Shape& strides = tensor->strides();
-    if (std::any_of(strides.begin(), strides.end(), [](int64_t stride) { return stride < 0; }))
-      tensor = copy_to_device(*tensor, tensor->device());
-    void* data = tensor->mutable_data();  // the consumer may write: the memory must be the tensor's own
-    tensor->storage()->buffer().expose();
-    device.synchronize();
-
-    auto exported = std::make_unique<Export>();
-    DLTensor& out = exported->managed.dl_tensor;
-    out.data = data;
-    out.device = {kDLCPU, 0};
-    out.ndim = tensor->rank();
-    out.dtype = to_dlpack(tensor->dtype());
-    out.shape = const_cast<int64_t*>(tensor->sizes().data());
-    out.strides = const_cast<int64_t*>(tensor->strides().data());
-    out.byte_offset = 0;
-    exported->managed.manager_ctx = exported.get();
-    exported->managed.deleter = delete_export;
-    exported->tensor = std::move(tensor);
-    *managed = &exported.release()->managed;
+    *managed = named("to_dlpack", [&] { return export_tensor(TensorRef::share(&tensor)); });
   });
 }
 
@@ -127,7 +130,7 @@ of_status of_tensor_from_dlpack(DLManagedTensor* managed, of_tensor* result) {
     require(managed, function, "managed");
     try {
       require(result, function, "result");
-      *result = to_handle(import_tensor(managed).detach());
+      *result = to_handle(named("from_dlpack", [&] { return import_tensor(managed); }).detach());
     } catch (...) {
       delete_import(managed);
       throw;

@@ -24,7 +24,7 @@ of_status of_tensor_create(const of_tensor_source* source, of_tensor* result) {
   return guard([&, function = __func__] {
     const of_tensor_source copy = read_struct(source, function, "source");
     require(result, function, "result");
-    *result = to_handle(create_tensor(copy).detach());
+    *result = to_handle(named("tensor", [&] { return create_tensor(copy); }).detach());
   });
 }
 
@@ -117,7 +117,7 @@ of_status of_tensor_item(of_tensor handle, of_scalar* result) {
   return guard([&, function = __func__] {
     const Tensor& tensor = require_tensor(handle, function);
     require(result, function, "item");
-    *result = item(tensor);
+    *result = named("item", [&] { return item(tensor); });
   });
 }
 
@@ -147,7 +147,7 @@ of_status of_tensor_format(of_tensor handle, const of_format_options* options, c
       const of_format_options given = read_struct(options, function, "options");
       chosen = {given.precision, given.threshold, given.edge_items, given.line_width, given.indent};
     }
-    const std::string formatted = format_tensor(tensor, chosen);
+    const std::string formatted = named("format", [&] { return format_tensor(tensor, chosen); });
     char* copy = static_cast<char*>(std::malloc(formatted.size() + 1));
     if (!copy) throw std::bad_alloc();
     std::memcpy(copy, formatted.c_str(), formatted.size() + 1);

@@ -16,10 +16,10 @@ struct Layout {
 };
 
 Layout check_source(const of_tensor_source& source) {
-  if (!is_valid(source.dtype)) fail(OF_DTYPE_ERROR, "tensor: there is no dtype number %d", source.dtype);
+  if (!is_valid(source.dtype)) fail(OF_DTYPE_ERROR, "there is no dtype number %d", source.dtype);
   if (source.rank < 0 || source.rank > OF_MAX_RANK)
-    fail(OF_SHAPE_ERROR, "tensor: the rank must be between 0 and %d, got %d", OF_MAX_RANK, source.rank);
-  if (source.rank > 0 && !source.sizes) fail(OF_INVALID_ARGUMENT, "tensor: sizes must not be NULL");
+    fail(OF_SHAPE_ERROR, "the rank must be between 0 and %d, got %d", OF_MAX_RANK, source.rank);
+  if (source.rank > 0 && !source.sizes) fail(OF_INVALID_ARGUMENT, "sizes must not be NULL");
   get_device(source.device);
 
   Layout layout;
@@ -32,13 +32,13 @@ Layout check_source(const of_tensor_source& source) {
   layout.reach = extent(layout.sizes, layout.strides);
   if (layout.reach.highest < layout.reach.lowest) return layout;  // no elements
 
-  if (!source.data) fail(OF_INVALID_ARGUMENT, "tensor: data must not be NULL");
+  if (!source.data) fail(OF_INVALID_ARGUMENT, "data must not be NULL");
   const int64_t available = static_cast<int64_t>(source.bytes / dtype_size(source.dtype));
   int64_t first, last;
   const bool overflows = __builtin_add_overflow(source.offset, layout.reach.lowest, &first) ||
                          __builtin_add_overflow(source.offset, layout.reach.highest, &last);
   if (overflows || first < 0 || last >= available)
-    fail(OF_SHAPE_ERROR, "tensor: shape %s with strides %s from offset %ld does not fit into memory of %ld elements",
+    fail(OF_SHAPE_ERROR, "shape %s with strides %s from offset %ld does not fit into memory of %ld elements",
          to_text(layout.sizes).c_str(), to_text(layout.strides).c_str(), source.offset, available);
   return layout;
 }
@@ -70,7 +70,7 @@ TensorRef create_tensor(const of_tensor_source& source) {
   const Layout layout = check_source(source);
   if (!source.deleter) return copy_source(source, layout);
   if (reinterpret_cast<uintptr_t>(source.data) % dtype_size(source.dtype) != 0)
-    fail(OF_INVALID_ARGUMENT, "tensor: memory that is shared must be aligned to its elements of %ld bytes",
+    fail(OF_INVALID_ARGUMENT, "memory that is shared must be aligned to its elements of %ld bytes",
          dtype_size(source.dtype));
 
   // The deleter belongs to the result from the moment when nothing can fail any more: until then it is the caller's.

@@ -138,7 +138,7 @@ class Formatter {
 std::string format_tensor(const Tensor& tensor, const FormatOptions& options) {
   const auto check_range = [](const char* name, int value, int lowest, int highest) {
     if (value < lowest || value > highest)
-      fail(OF_INVALID_ARGUMENT, "format: %s must be between %d and %d, got %d", name, lowest, highest, value);
+      fail(OF_INVALID_ARGUMENT, "%s must be between %d and %d, got %d", name, lowest, highest, value);
   };
   check_range("precision", options.precision, 0, 40);
   check_range("threshold", options.threshold, 0, INT32_MAX);

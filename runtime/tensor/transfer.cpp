@@ -65,8 +65,7 @@ TensorRef copy_to_device(const Tensor& tensor, of_device device) {
 
 of_scalar item(const Tensor& tensor) {
   if (tensor.count() != 1)
-    fail(OF_INVALID_ARGUMENT, "item: input must have exactly one element, got shape %s",
-         to_text(tensor.sizes()).c_str());
+    fail(OF_INVALID_ARGUMENT, "input must have exactly one element, got shape %s", to_text(tensor.sizes()).c_str());
   uint64_t element = 0;
   copy_to_host(&element, tensor.device(), tensor.data(), tensor.element_bytes());
   return read_element(&element, tensor.dtype());

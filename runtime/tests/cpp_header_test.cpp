@@ -39,7 +39,9 @@ TEST(CppHeader, LiteralsHaveTheNaturalTypes) {
   EXPECT_EQ(sizes(flow::tensor(1.5)), Sizes{});
   EXPECT_EQ(sizes(flow::tensor({{1}, {2}, {3}})), (Sizes{3, 1}));
   EXPECT_EQ(sizes(flow::tensor({{{1, 2}}})), (Sizes{1, 1, 2}));
-  EXPECT_EQ(text_of<flow::ShapeError>([] { flow::tensor({{1, 2}, {3}}); }),
+  EXPECT_EQ(text_of<flow::ShapeError>([] {
+              flow::tensor({{1, 2}, {3}});
+            }),
             "tensor: lists of one depth must have the same length");
 }
 

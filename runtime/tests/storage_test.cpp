@@ -172,24 +172,23 @@ TEST(ForeignMemoryTest, NoLayoutLeavesTheMemory) {
   static const int64_t backwards[] = {3, -1}, far[] = {INT64_MAX / 2, 1}, negative[] = {2, -3},
                        many[] = {1 << 30, 1 << 30};
   EXPECT_EQ(failure([](of_tensor_source& s) { s.bytes -= 1; }),
-            "tensor: shape [2, 3] with strides [3, 1] from offset 0 does not fit into memory of 5 elements");
+            "shape [2, 3] with strides [3, 1] from offset 0 does not fit into memory of 5 elements");
   EXPECT_EQ(failure([](of_tensor_source& s) { s.offset = 1; }),
-            "tensor: shape [2, 3] with strides [3, 1] from offset 1 does not fit into memory of 6 elements");
+            "shape [2, 3] with strides [3, 1] from offset 1 does not fit into memory of 6 elements");
   EXPECT_EQ(failure([](of_tensor_source& s) { s.strides = backwards; }),
-            "tensor: shape [2, 3] with strides [3, -1] from offset 0 does not fit into memory of 6 elements");
+            "shape [2, 3] with strides [3, -1] from offset 0 does not fit into memory of 6 elements");
   EXPECT_NE(failure([](of_tensor_source& s) { s.offset = INT64_MAX; }), "no failure");
   EXPECT_NE(failure([](of_tensor_source& s) { s.offset = -1; }), "no failure");
   EXPECT_NE(failure([](of_tensor_source& s) { s.strides = far; }), "no failure");
   EXPECT_EQ(failure([](of_tensor_source& s) { s.sizes = negative; }), "size must not be negative, got -3");
   EXPECT_NE(failure([](of_tensor_source& s) { s.sizes = many; }), "no failure");
-  EXPECT_EQ(failure([](of_tensor_source& s) { s.rank = 33; }), "tensor: the rank must be between 0 and 32, got 33");
-  EXPECT_EQ(failure([](of_tensor_source& s) { s.rank = -1; }), "tensor: the rank must be between 0 and 32, got -1");
-  EXPECT_EQ(failure([](of_tensor_source& s) { s.data = nullptr; }), "tensor: data must not be NULL");
-  EXPECT_EQ(failure([](of_tensor_source& s) { s.sizes = nullptr; }), "tensor: sizes must not be NULL");
-  EXPECT_EQ(failure([](of_tensor_source& s) { s.dtype = static_cast<of_dtype>(99); }),
-            "tensor: there is no dtype number 99");
+  EXPECT_EQ(failure([](of_tensor_source& s) { s.rank = 33; }), "the rank must be between 0 and 32, got 33");
+  EXPECT_EQ(failure([](of_tensor_source& s) { s.rank = -1; }), "the rank must be between 0 and 32, got -1");
+  EXPECT_EQ(failure([](of_tensor_source& s) { s.data = nullptr; }), "data must not be NULL");
+  EXPECT_EQ(failure([](of_tensor_source& s) { s.sizes = nullptr; }), "sizes must not be NULL");
+  EXPECT_EQ(failure([](of_tensor_source& s) { s.dtype = static_cast<of_dtype>(99); }), "there is no dtype number 99");
   EXPECT_EQ(failure([](of_tensor_source& s) { s.data = static_cast<char*>(s.data) + 1, s.bytes = 24; }),
-            "tensor: memory that is shared must be aligned to its elements of 4 bytes");
+            "memory that is shared must be aligned to its elements of 4 bytes");
   EXPECT_NE(failure([](of_tensor_source& s) { s.device = {60, 0}; }), "no failure");
 }
 
