@@ -84,6 +84,12 @@ Positions find_positions(const Call& call) {
     positions.shape = broadcast_shapes(positions.shape, tensor->sizes());
   for (const TensorRef& tensor : positions.tensors)
     positions.spread.push_back(broadcast_strides(tensor->sizes(), tensor->strides(), positions.shape));
+  if (count_elements(positions.shape) > 0) {
+    // No kernel runs for a result without elements, so that this is the place to say it.
+    for (size_t i = 0; i < positions.dims.size(); ++i)
+      if (positions.sizes[positions.dims[i]] == 0)
+        fail(OF_INDEX_OUT_OF_RANGE, "dimension %d of size 0 has no element to index", positions.caller_dims[i]);
+  }
   // Neighbouring indices leave their shape where they stood, others put it in front.
   const bool are_neighbours = !positions.dims.empty() && positions.dims.back() - positions.dims.front() + 1 ==
                                                              static_cast<int>(positions.dims.size());
