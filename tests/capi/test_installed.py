@@ -1,0 +1,66 @@
+"""The installed tree: what `cmake --install` leaves is enough to build and run programs in C and C++."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BUILD = Path(os.environ.get("OF_BUILD", ROOT / "build"))
+EXAMPLES = ROOT / "examples"
+
+
+def run(*command: str | Path, **environment: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env={**os.environ, **environment})
+    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("installed")
+    run("cmake", "--install", BUILD, "--prefix", path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def library_folder(prefix: Path) -> Path:
+    return next(prefix.rglob("liboneflow.so")).parent
+
+
+def test_c_example_by_pkg_config(prefix: Path, library_folder: Path, tmp_path: Path) -> None:
+    paths = {"PKG_CONFIG_PATH": str(library_folder / "pkgconfig")}
+    flags = run("pkg-config", "--cflags", "--libs", "oneflow", **paths).split()
+    program = tmp_path / "regression"
+    source = EXAMPLES / "c" / "regression.c"
+    run("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", source, *flags, "-o", program)
+    assert run(program, LD_LIBRARY_PATH=str(library_folder)).splitlines() == [
+        "slope 2.000, offset 1.000",
+        "ShapeError: matmul: input of shape [4, 2] and other of shape [4, 2] do not fit: sizes 2 and 4 are contracted",
+    ]
+
+
+def test_cpp_example_by_cmake(prefix: Path, tmp_path: Path) -> None:
+    run("cmake", "-S", EXAMPLES / "cpp", "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror")
+    run("cmake", "--build", tmp_path)
+    lines = run(tmp_path / "attention").splitlines()
+    assert lines[0] == "furthest from 1: less than 0.00001"
+    assert lines[1:-1] == ["tensor([[[[3., 4.],", "          [5., 6.]]]], dtype=float32)"]
+    assert lines[-1] == "einsum: label 'd' is 16 in operand 0 and 3 in operand 1"
+
+
+def test_headers_stand_alone(prefix: Path, tmp_path: Path) -> None:
+    """Each installed header compiles by itself, the C ones as C and as C++."""
+    for header in sorted((prefix / "include" / "oneflow").iterdir()):
+        languages = ["c++"] if header.suffix == ".hpp" else ["c", "c++"]
+        if header.name in {"operators.hpp", "tensor_methods.hpp"}:  # parts of oneflow.hpp, which includes them
+            continue
+        for language in languages:
+            source = tmp_path / f"{header.name}.{'c' if language == 'c' else 'cpp'}"
+            source.write_text(f"#include <oneflow/{header.name}>\n")
+            standard = "-std=c11" if language == "c" else "-std=c++20"
+            run("c++" if language == "c++" else "cc", standard, "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
+                f"-I{prefix / 'include'}", source)  # fmt: skip

@@ -1,0 +1,244 @@
+"""einsum against NumPy and PyTorch: the tables of equations.py, random equations, layouts, types and errors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import hypothesis
+import numpy as np
+import oneflow_py as flow
+import pytest
+import torch
+from hypothesis import strategies as st
+
+from tests.einsum.equations import EQUATIONS, ERRORS
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+# Relative to the sum of the absolute values of what is added up.
+TOLERANCES = {"float64": 1e-14, "float32": 4e-6, "float16": 2e-3}
+
+
+def draw(shape: tuple[int, ...], dtype: str, seed: int) -> Array:
+    rng = np.random.default_rng(seed)
+    if dtype == "bool":
+        return np.asarray(rng.random(shape) < 0.3)
+    if dtype.startswith("float"):
+        return np.asarray(rng.standard_normal(shape)).astype(dtype)
+    return np.asarray(rng.integers(0 if dtype == "uint8" else -20, 20, shape)).astype(dtype)
+
+
+def laid_out(values: Array, layout: str) -> Array:
+    """The same values behind other strides."""
+    if layout == "transposed":
+        return np.array(values.T, order="C").T
+    if layout == "reversed":
+        flipped = np.array(values[(slice(None, None, -1),) * values.ndim])
+        return flipped[(slice(None, None, -1),) * values.ndim]
+    if layout == "spaced":
+        room = np.zeros([2 * size for size in values.shape], values.dtype)
+        room[(slice(None, None, 2),) * values.ndim] = values
+        return room[(slice(None, None, 2),) * values.ndim]
+    return values
+
+
+def expected(equation: str, operands: list[Array]) -> tuple[Array, Array]:
+    """The result in double precision, and the sum of the absolute values of what was added up."""
+    wide = [each.astype(np.float64) for each in operands]
+    return (
+        np.asarray(np.einsum(equation, *wide, optimize=True)),
+        np.asarray(np.einsum(equation, *[np.abs(each) for each in wide], optimize=True)),
+    )
+
+
+def check(equation: str, operands: list[Array], dtype: str) -> None:
+    result = flow.einsum(equation, *[flow.from_numpy(each) for each in operands])
+    assert result.dtype == getattr(flow, dtype if dtype != "bool" else "bool")
+    got = result.numpy()
+    if dtype.startswith("float"):
+        want, scale = expected(equation, operands)
+        assert got.shape == want.shape
+        assert np.all(np.abs(got - want) <= TOLERANCES[dtype] * (scale + 1e-30) + (1e-7 if dtype == "float16" else 0))
+    elif dtype == "bool":
+        want = np.asarray(np.einsum(equation, *[each.astype(np.int64) for each in operands], optimize=True)) != 0
+        assert np.array_equal(got, want)
+    else:
+        want = np.asarray(np.einsum(equation, *[each.astype(np.int64) for each in operands], optimize=True)).astype(dtype)
+        assert np.array_equal(got, want)
+
+
+def cases() -> Iterator[Any]:
+    for position, (equation, shapes) in enumerate(EQUATIONS):
+        yield pytest.param(equation, shapes, id=f"{position}:{equation}")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "float16", "uint8", "bool"])
+@pytest.mark.parametrize(("equation", "shapes"), cases())
+def test_table(equation: str, shapes: tuple[tuple[int, ...], ...], dtype: str) -> None:
+    check(equation, [draw(shape, dtype, i) for i, shape in enumerate(shapes)], dtype)
+
+
+@pytest.mark.parametrize("layout", ["transposed", "reversed", "spaced"])
+@pytest.mark.parametrize(("equation", "shapes"), cases())
+def test_layouts(equation: str, shapes: tuple[tuple[int, ...], ...], layout: str) -> None:
+    check(equation, [laid_out(draw(shape, "float32", i), layout) for i, shape in enumerate(shapes)], "float32")
+
+
+@pytest.mark.parametrize(("equation", "shapes"), cases())
+def test_same_as_torch(equation: str, shapes: tuple[tuple[int, ...], ...]) -> None:
+    operands = [draw(shape, "float64", i) for i, shape in enumerate(shapes)]
+    want = torch.einsum(equation, *[torch.from_numpy(each) for each in operands])
+    got = flow.einsum(equation, *[flow.from_numpy(each) for each in operands])
+    assert tuple(got.shape) == tuple(want.shape)
+    np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(("equation", "shapes", "error", "text"), ERRORS)
+def test_errors(equation: str, shapes: tuple[tuple[int, ...], ...], error: str, text: str) -> None:
+    with pytest.raises(getattr(flow, error), match="^" + re.escape(f"einsum: {text}") + "$"):
+        flow.einsum(equation, [flow.zeros(list(shape)) for shape in shapes])
+
+
+# ------------------------------------------------------------------------------------------------ random equations
+
+
+@st.composite
+def equations(draw_from: st.DrawFn) -> tuple[str, list[Array], str]:
+    """Random labels, repeats, broadcast sizes, ellipses, orders of the result, layouts and types."""
+    labels = draw_from(st.lists(st.sampled_from("abcdeXYZ"), min_size=1, max_size=6, unique=True))
+    sizes = {label: draw_from(st.sampled_from([1, 2, 3, 5, 0] if label == "X" else [1, 2, 3, 5])) for label in labels}
+    ellipsis = draw_from(st.lists(st.sampled_from([1, 2, 3]), max_size=2)) if draw_from(st.booleans()) else None
+    dtype = draw_from(st.sampled_from(["float32", "float64", "int64", "int8", "bool"]))
+    terms: list[str] = []
+    operands: list[Array] = []
+    used: set[str] = set()
+    for i in range(draw_from(st.integers(1, 4))):
+        own = draw_from(st.lists(st.sampled_from(labels), max_size=4))
+        shape = [sizes[label] for label in own]
+        if draw_from(st.booleans()) and len(set(own)) == len(own):
+            shape = [1 if size > 1 and draw_from(st.integers(0, 5)) == 0 else size for size in shape]
+        term = "".join(own)
+        if ellipsis is not None and draw_from(st.booleans()):
+            place = draw_from(st.integers(0, len(own)))
+            tail = ellipsis[draw_from(st.integers(0, len(ellipsis))) :]
+            tail = [1 if draw_from(st.integers(0, 4)) == 0 else size for size in tail]
+            term = term[:place] + "..." + term[place:]
+            shape = shape[:place] + tail + shape[place:]
+        terms.append(term)
+        used.update(own)
+        layout = draw_from(st.sampled_from(["plain", "transposed", "reversed", "spaced"]))
+        operands.append(laid_out(draw(tuple(shape), dtype, i), layout))
+    equation = ",".join(terms)
+    if draw_from(st.booleans()):
+        output = draw_from(st.lists(st.sampled_from(sorted(used)), max_size=4, unique=True)) if used else []
+        place = draw_from(st.integers(0, len(output)))
+        text = "".join(output)
+        equation += "->" + (text[:place] + "..." + text[place:] if "..." in equation else text)
+    return equation, operands, dtype
+
+
+@hypothesis.settings(max_examples=1500, deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
+@hypothesis.given(equations())
+def test_random_equations(case: tuple[str, list[Array], str]) -> None:
+    equation, operands, dtype = case
+    check(equation, operands, dtype)
+
+
+@hypothesis.settings(max_examples=5000, deadline=None)
+@hypothesis.given(st.text(alphabet="ij k,.->A\u00e9\x00", max_size=12), st.lists(st.integers(0, 4), max_size=3))
+def test_malformed_equations_are_refused_or_computed(equation: str, ranks: list[int]) -> None:
+    """Whatever the text, the answer is a tensor or one of the documented errors."""
+    operands = [flow.ones([2] * rank) for rank in ranks]
+    try:
+        flow.einsum(equation, operands)
+    except (flow.InvalidArgument, flow.ShapeError) as error:
+        assert str(error).startswith("einsum: ")
+
+
+# ------------------------------------------------------------------------------------------------ what goes beyond values
+
+
+def test_result_goes_to_out() -> None:
+    a, b = flow.from_numpy(draw((3, 4), "float32", 0)), flow.from_numpy(draw((4, 5), "float32", 1))
+    target = flow.zeros([5, 3]).transpose(0, 1)
+    flow.einsum("ij,jk->ik", a, b, out=target)
+    np.testing.assert_allclose(target.numpy(), a.numpy() @ b.numpy(), rtol=1e-5)
+
+
+def test_out_may_be_an_operand() -> None:
+    a = flow.from_numpy(draw((4, 4), "float64", 0))
+    want = a.numpy().copy() @ a.numpy()
+    flow.einsum("ij,jk->ik", a, a, out=a)
+    np.testing.assert_allclose(a.numpy(), want, rtol=1e-12)
+
+
+def test_operands_are_left_alone_and_the_result_is_new() -> None:
+    a = flow.from_numpy(draw((3, 3), "float32", 0))
+    before = a.numpy().copy()
+    result = flow.einsum("ii->i", a)
+    result.fill_(7.0)
+    assert np.array_equal(a.numpy(), before)
+
+
+def test_types_are_promoted() -> None:
+    a, b = flow.ones([2, 3], dtype=flow.float32), flow.ones([3, 2], dtype=flow.int64)
+    assert flow.einsum("ij,jk", a, b).dtype == flow.float32
+    assert flow.einsum("ij,jk", a, flow.ones([3, 2], dtype=flow.float64)).dtype == flow.float64
+
+
+def test_small_integers_wrap_around() -> None:
+    a = flow.full([300], 100, dtype=flow.int8)
+    assert flow.einsum("i,i->", a, a).item() == np.sum(np.full(300, 10000)).astype(np.int8)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("size", [3, 40, 300])
+def test_special_values_propagate(value: float, size: int) -> None:
+    a, b = np.ones((size, size), np.float32), np.ones((size, size), np.float32)
+    a[1, 2] = value
+    b[2, 0] = 0
+    with np.errstate(invalid="ignore"):
+        want = a @ b
+    np.testing.assert_array_equal(flow.einsum("ij,jk->ik", flow.from_numpy(a), flow.from_numpy(b)).numpy(), want)
+
+
+def test_half_precision_accumulates_in_single() -> None:
+    ones = flow.ones([5000], dtype=flow.float16)
+    assert flow.einsum("i,i->", ones, ones).item() == 5000.0
+    third = flow.full([4096], 1 / 3, dtype=flow.bfloat16)
+    assert flow.einsum("i,i,i->", third, third, flow.ones([4096], dtype=flow.bfloat16)).item() == pytest.approx(456, rel=0.01)
+
+
+@pytest.mark.parametrize("sizes", [(700, 300, 900), (3, 5, 70000), (2000, 1, 2000), (64, 64, 64)])
+def test_results_do_not_depend_on_the_number_of_threads(sizes: tuple[int, int, int]) -> None:
+    m, n, k = sizes
+    a, b = flow.from_numpy(draw((m, k), "float32", 0)), flow.from_numpy(draw((k, n), "float32", 1))
+    before = flow.get_num_threads()
+    try:
+        results = []
+        for threads in (1, 2, 3):
+            flow.set_num_threads(threads)
+            results.append(flow.einsum("mk,kn->mn", a, b).numpy())
+    finally:
+        flow.set_num_threads(before)
+    assert np.array_equal(results[0], results[1])
+    assert np.array_equal(results[0], results[2])
+
+
+def test_many_operands() -> None:
+    """Far beyond what the exact search for an order could take."""
+    matrices = [draw((3, 3), "float64", i) for i in range(24)]
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    equation = ",".join(letters[i : i + 2] for i in range(24)) + "->ay"
+    want = np.linalg.multi_dot(matrices)
+    np.testing.assert_allclose(flow.einsum(equation, *map(flow.from_numpy, matrices)).numpy(), want, rtol=1e-9)
+
+
+def test_the_order_of_products_avoids_large_intermediates() -> None:
+    """Outer products first would need 10**12 elements."""
+    vectors = [draw((1000,), "float64", i) for i in range(4)]
+    want = vectors[0] @ vectors[1] * (vectors[2] @ vectors[3])
+    a, b, c, d = map(flow.from_numpy, vectors)
+    assert flow.einsum("i,j,i,j->", a, c, b, d).item() == pytest.approx(want)
