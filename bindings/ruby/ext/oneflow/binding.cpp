@@ -127,6 +127,7 @@ size_t edit_distance(const char* a, size_t a_length, const char* b, size_t b_len
 struct Overloads {
   const Overload* begin;
   int count;
+  bool in_place;  // a form that takes no `out:`
 };
 
 // The keyword of any overload that is nearest to the name; NULL when none is near.
@@ -136,7 +137,7 @@ const char* nearest_keyword(const Overloads& overloads, const char* name, size_t
   size_t best = std::max<size_t>(1, length / 3) + 1;
   for (int o = 0; o < overloads.count; ++o) {
     const Overload& overload = overloads.begin[o];
-    for (int i = 0; i < overload.argument_count + overload.has_out; ++i) {
+    for (int i = 0; i < overload.argument_count + (overload.has_out && !overloads.in_place); ++i) {
       const char* candidate = i < overload.argument_count ? overload.arguments[i].name : kOut.name;
       size_t distance = edit_distance(name, length, candidate, std::min(strlen(candidate), kLongestName));
       if (distance < best) {
@@ -151,7 +152,7 @@ const char* nearest_keyword(const Overloads& overloads, const char* name, size_t
 bool is_known(const Overloads& overloads, VALUE symbol) {
   for (int o = 0; o < overloads.count; ++o) {
     const Overload& overload = overloads.begin[o];
-    if (overload.has_out && symbol == out_symbol()) return true;
+    if (overload.has_out && !overloads.in_place && symbol == out_symbol()) return true;
     for (int i = 0; i < overload.argument_count; ++i) {
       if (overload.arguments[i].symbol == symbol) return true;
     }
@@ -180,9 +181,8 @@ VALUE unknown_keyword(const Overloads& overloads, VALUE keywords) {
   return search.unknown;
 }
 
-[[noreturn]] void raise_unknown(const Function& function, VALUE keyword) {
+[[noreturn]] void raise_unknown(const Function& function, const Overloads& overloads, VALUE keyword) {
   VALUE name = rb_obj_as_string(keyword);
-  const Overloads overloads = {function.overloads, function.overload_count};
   const char* nearest = nearest_keyword(overloads, RSTRING_PTR(name), RSTRING_LEN(name));
   if (!nearest) raise(OF_TYPE_MISMATCH, "%s: unknown argument %" PRIsVALUE, function.name, name);
   raise(OF_TYPE_MISMATCH, "%s: unknown argument %" PRIsVALUE "; did you mean %s?", function.name, name, nearest);
@@ -213,7 +213,7 @@ VALUE unknown_keyword(const Overloads& overloads, VALUE keywords) {
   }
   // Known to another overload, or it would have been raised before.
   raise(OF_TYPE_MISMATCH, "%s: unknown argument %" PRIsVALUE, function.name,
-        rb_obj_as_string(unknown_keyword({&overload, 1}, site.keywords)));
+        rb_obj_as_string(unknown_keyword({&overload, 1, site.in_place}, site.keywords)));
 }
 
 }  // namespace
@@ -232,8 +232,9 @@ void bind(const CallSite& site, BoundCall* call) {
       nearest = failure;
     }
   }
-  VALUE unknown = unknown_keyword({function.overloads, function.overload_count}, site.keywords);
-  if (unknown != Qundef) raise_unknown(function, unknown);
+  const Overloads overloads = {function.overloads, function.overload_count, site.in_place};
+  VALUE unknown = unknown_keyword(overloads, site.keywords);
+  if (unknown != Qundef) raise_unknown(function, overloads, unknown);
   raise_failure(site, *furthest, nearest);
 }
 
