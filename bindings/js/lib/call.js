@@ -6,10 +6,9 @@ const native = require('./native');
 const frame = require('./frame');
 const {makeError} = require('./errors');
 const {Overload, Refusal} = require('./signature');
-const tensors = require('./tensor');
+const {isTensor, slotOf, pendingTensor, complete, wrapSlot, inScope, describe, disposedError} = require('./tensor');
 
 const {KIND} = frame;
-const {isTensor, slotOf, wrap, describe, disposedError} = tensors;
 /** of_status values. */
 const OK = 0;
 const OUT_OF_MEMORY = 7;
@@ -21,7 +20,10 @@ function isOptions(value) {
   return prototype === null || prototype === Object.prototype;
 }
 
-/** A public function: the overloads behind one name. */
+/**
+ * A public function: the overloads behind one name. Calls come with the receiver of a method, or undefined, and with the
+ * arguments as they were written.
+ */
 class PublicFunction {
   /** `record` is an entry of the generated table. */
   constructor(record) {
@@ -29,40 +31,38 @@ class PublicFunction {
     this.overloads = record.overloads.map((overload) => new Overload(overload));
   }
 
-  /** Finds the overload that takes the arguments; returns it with the values bound to it and the options. */
-  resolve(args, isMethod) {
-    let count = args.length;
-    let options = null;
-    if (count > 0 && isOptions(args[count - 1])) options = args[--count];
-    let furthest = null;
-    for (const overload of this.overloads) {
-      const values = overload.bind(args, count, options, isMethod);
-      if (!(values instanceof Refusal)) return {overload, values, out: overload.hasOut ? options?.out : undefined};
-      if (furthest === null || values.progress > furthest.progress) furthest = values;
+  call(receiver, args) {
+    const [overload] = this.overloads;
+    if (overload.writeDirect(receiver, args)) {
+      const tensor = pendingTensor();
+      const returned = native.call(inScope() ? undefined : tensor, receiver, args);
+      const status = frame.status();
+      if (status === OK) return returned === undefined ? complete(tensor, frame.resultSlot()) : collect(overload, returned);
+      if (status !== OUT_OF_MEMORY) throw native.lastError(status);
     }
-    throw furthest.toError();
+    return this.callBound(receiver, args);
   }
 
-  call(args, isMethod) {
-    const {overload, values, out} = this.resolve(args, isMethod);
-    if (out === undefined || out === null) return run(overload, values, args, null);
-    return run(overload, values, args, this.targets(overload, out)) ?? out;
+  /** The general way: binds all arguments first, and tries again when memory runs out. */
+  callBound(receiver, args) {
+    const {overload, values, out} = this.resolve(receiver, args);
+    if (out === undefined || out === null) return run(overload, values, null);
+    run(overload, values, this.targets(overload, out));
+    return out;
   }
 
-  /** Writes the result to the receiver, which is args[0], and returns it. */
-  callInPlace(args) {
-    const {overload, values, out} = this.resolve(args, true);
-    if (out !== undefined) throw makeError('TypeMismatch', `${overload.name}: unknown argument out`);
-    run(overload, values, args, [args[0]]);
-    return args[0];
+  /** Writes the result to the receiver and returns it. */
+  callInPlace(receiver, args) {
+    const {overload, values} = this.resolveWithoutOut(receiver, args);
+    run(overload, values, [receiver]);
+    return receiver;
   }
 
-  async callAsync(args, isMethod) {
-    const {overload, values, out} = this.resolve(args, isMethod);
-    if (out !== undefined) throw makeError('TypeMismatch', `${overload.name}: unknown argument out`);
+  async callAsync(receiver, args) {
+    const {overload, values} = this.resolveWithoutOut(receiver, args);
     const submit = () => {
-      prepare(overload, values, null, true);
-      return native.callAsync(args);
+      prepare(overload, values, null);
+      return native.callAsync(values);
     };
     let results;
     try {
@@ -75,56 +75,73 @@ class PublicFunction {
     return collect(overload, results);
   }
 
+  /** Finds the overload that takes the arguments; returns it with the values bound to it and the `out` option. */
+  resolve(receiver, args) {
+    const isCall = args.length > 0 && isOptions(args[args.length - 1]);
+    const options = isCall ? args[args.length - 1] : null;
+    const positional = isCall ? args.slice(0, -1) : args;
+    let furthest = null;
+    for (const overload of this.overloads) {
+      const values = overload.bind(receiver, positional, options);
+      if (!(values instanceof Refusal)) return {overload, values, out: overload.hasOut ? options?.out : undefined};
+      if (furthest === null || values.progress > furthest.progress) furthest = values;
+    }
+    throw furthest.toError();
+  }
+
+  resolveWithoutOut(receiver, args) {
+    const resolved = this.resolve(receiver, args);
+    if (resolved.out === undefined) return resolved;
+    throw makeError('TypeMismatch', `${resolved.overload.name}: unknown argument out`);
+  }
+
   /** The tensors that `out` names, one per result. */
   targets(overload, out) {
     const list = Array.isArray(out) ? [...out] : [out];
     const wanted = overload.resultNames.length;
-    if (list.length !== wanted || !list.every(isTensor)) {
-      const expected = wanted === 1 ? 'Tensor' : `array of ${wanted} Tensors`;
-      throw makeError('TypeMismatch', `${overload.name}: out must be ${expected}, got ${describe(out)}`);
-    }
-    return list;
+    if (list.length === wanted && list.every(isTensor)) return list;
+    const expected = wanted === 1 ? 'Tensor' : `array of ${wanted} Tensors`;
+    throw makeError('TypeMismatch', `${overload.name}: out must be ${expected}, got ${describe(out)}`);
   }
 }
 
 /** Writes a call to the frame. */
-function prepare(overload, values, targets, own) {
-  const argumentCount = values.length;
+function prepare(overload, values, targets) {
   const resultCount = overload.resultNames.length;
-  frame.begin(overload.number < 0 ? overload.find() : overload.number, argumentCount, resultCount, own);
+  frame.begin(overload.find(), values.length, resultCount);
   overload.write(values);
   for (let i = 0; i < resultCount; i++) {
     if (targets === null) {
-      frame.putPlain(argumentCount + i, KIND.absent, 0);
+      frame.putPlain(values.length + i, KIND.absent, 0);
     } else {
       const slot = slotOf(targets[i]);
       if (slot === 0) throw disposedError(overload.name, 'out');
-      frame.putPlain(argumentCount + i, KIND.tensor, slot);
+      frame.putPlain(values.length + i, KIND.tensor, slot);
     }
   }
 }
 
 /** Runs a call; returns its result, or undefined when it was written to targets. */
-function run(overload, values, keepAlive, targets) {
-  const own = !tensors.inScope();
-  prepare(overload, values, targets, own);
-  let returned = native.call(keepAlive, targets);
-  if (frame.status() !== OK) {
-    if (frame.status() !== OUT_OF_MEMORY) throw native.lastError(frame.status());
+function run(overload, values, targets) {
+  const tensor = pendingTensor();
+  const attempt = () => {
+    prepare(overload, values, targets);
+    return native.call(inScope() || targets !== null ? undefined : tensor, values, targets);
+  };
+  let returned = attempt();
+  if (frame.status() === OUT_OF_MEMORY) {
     native.collectGarbage(); // tensors that nobody refers to any more may free enough
-    prepare(overload, values, targets, own);
-    returned = native.call(keepAlive, targets);
-    if (frame.status() !== OK) throw native.lastError(frame.status());
+    returned = attempt();
   }
+  if (frame.status() !== OK) throw native.lastError(frame.status());
   if (targets !== null) return undefined;
-  if (Array.isArray(returned)) return collect(overload, returned);
-  return wrap(frame.resultSlot(), returned);
+  return returned === undefined ? complete(tensor, frame.resultSlot()) : collect(overload, returned);
 }
 
-/** A result as the user gets it: {slot, owner} becomes a tensor, in lists too. */
+/** A result as the user gets it: {slot} becomes a tensor, in lists too. */
 function toValue(result) {
   if (Array.isArray(result)) return result.map(toValue);
-  return typeof result === 'object' && result !== null ? wrap(result.slot, result.owner) : result;
+  return typeof result === 'object' && result !== null ? wrapSlot(result.slot) : result;
 }
 
 /** The one result, or an array of all results that has them by name as well. */

@@ -38,6 +38,7 @@ function checkOptions(options) {
     if (expected === undefined) {
       throw makeError('TypeMismatch', `tensor: unknown argument ${name}${suggestion(name, Object.keys(OPTIONS))}`);
     }
+    if (name === 'dtype' && typeof value === 'string') dtypes.codeOf(value, 'tensor');
     checked[name] = expected === 'array' ? toSizes(name, value) : value;
     const fits = expected === 'array' || (expected === 'integer' ? Number.isSafeInteger(value) : typeof value === expected);
     if (!fits) throw makeError('TypeMismatch', `tensor: ${name} must be ${expected}, got ${describe(value)}`);
@@ -147,7 +148,7 @@ function toStored(value, dtype) {
 function fromArrays(data, options) {
   const shape = shapeOf(data);
   const flat = flatten(data, shape);
-  const dtype = options.dtype === undefined ? naturalDtype(flat) : dtypes.nameOf(dtypes.codeOf(options.dtype));
+  const dtype = options.dtype === undefined ? naturalDtype(flat) : options.dtype;
   const stored = dtypes.isHalf(dtype) ? 'float64' : dtype;
   const tensor = place(fill(flat, stored), stored, options.shape ?? shape, options);
   return stored === dtype ? tensor : cast(tensor, dtype);
@@ -163,7 +164,7 @@ function fromTypedArray(data, kind, options) {
   if (isDetached(data)) {
     throw makeError('InvalidArgument', `tensor: data must be attached to its memory, got a detached ${kind}`);
   }
-  const wanted = options.dtype === undefined ? natural : dtypes.nameOf(dtypes.codeOf(options.dtype));
+  const wanted = options.dtype === undefined ? natural : options.dtype;
   const isSame = agree(wanted, kind);
   if ((options.share || options.transfer) && !isSame) {
     throw makeError('DTypeError', `tensor: ${kind} cannot be shared as ${wanted}`);
@@ -186,11 +187,15 @@ const agree = (dtype, kind) => dtypes.OF_ARRAY.get(kind) === dtype || (dtypes.is
 /** A typed array over the same memory that nobody else can reach: the caller's buffer is detached. */
 function transferred(data) {
   if (isShared(data)) return data;
+  const failed = (why) => makeError('InvalidArgument', `tensor: data cannot be transferred: ${why}`);
+  let moved;
   try {
-    return structuredClone(data, {transfer: [data.buffer]});
+    moved = structuredClone(data, {transfer: [data.buffer]});
   } catch (error) {
-    throw makeError('InvalidArgument', `tensor: data cannot be transferred: ${error.message}`);
+    throw failed(error.message);
   }
+  if (!isDetached(data)) throw failed('its memory belongs to Node.js'); // as that of small Buffers
+  return moved;
 }
 
 function isDetached(array) {
@@ -212,7 +217,7 @@ function place(array, dtype, shape, {device, strides, offset = 0, share = false,
   if (strides === undefined && offset === 0 && count !== array.length) {
     throw makeError('ShapeError', `tensor: shape [${shape.join(', ')}] has ${count} elements, data has ${array.length}`);
   }
-  const [code, place] = [dtypes.codeOf(dtype), deviceOf(device)];
+  const [code, place] = [dtypes.codeOf(dtype, 'tensor'), deviceOf(device)];
   return wrapSlot(withMemory(() => native.create(array, code, place, shape, strides ?? null, offset, share || transfer)));
 }
 

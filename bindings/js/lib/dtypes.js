@@ -3,6 +3,7 @@
 /** Element types are strings: `flow.float32 === 'float32'`. */
 
 const native = require('./native');
+const {makeError} = require('./errors');
 
 const names = native.dtypes();
 const codes = new Map(names.map((name, code) => [name, code]));
@@ -39,8 +40,12 @@ const OF_ARRAY = new Map([
   ['Float64Array', 'float64'],
 ]);
 
-/** The number of a dtype by its name; throws InvalidArgument with the names there are. */
-const codeOf = (name) => codes.get(name) ?? native.parseDtype(name);
+/** The number of a dtype by its name; `operator` and `argument` are for the error of an unknown one. */
+function codeOf(name, operator, argument = 'dtype') {
+  const code = codes.get(name);
+  if (code !== undefined) return code;
+  throw makeError('InvalidArgument', `${operator}: ${argument} must be the name of a dtype, got '${name}'`);
+}
 const nameOf = (code) => names[code];
 
 const isHalf = (dtype) => dtype === 'float16' || dtype === 'bfloat16';

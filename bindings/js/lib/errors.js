@@ -51,7 +51,7 @@ const classes = Object.fromEntries(Object.entries(BASES).map(([code, Base]) => [
 
 /** Names of operators and arguments in a text of the runtime, as they are here: fill_value becomes fillValue. */
 function inOurWords(text) {
-  return text.replace(/\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b/g, (word) => words[word] ?? word);
+  return text.replace(/\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+_?(?!\w)/g, (word) => words[word] ?? word);
 }
 
 /** The error of a class of the taxonomy with a text that is already in JavaScript's words. */

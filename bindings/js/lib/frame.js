@@ -44,11 +44,10 @@ function reserve(size) {
 }
 
 /** Begins a call with room for this many values. */
-function begin(op, argumentCount, resultCount, ownResults) {
+function begin(op, argumentCount, resultCount) {
   words[1] = op;
   words[2] = argumentCount;
   words[3] = resultCount;
-  words[4] = ownResults ? 1 : 0;
   top = (HEADER_WORDS + (argumentCount + resultCount) * VALUE_WORDS) * 4;
 }
 

@@ -9,7 +9,7 @@ const operators = functions.map((record) => ({...record, callable: new PublicFun
 const byName = new Map(operators.map((operator) => [operator.name, operator.callable]));
 
 /** The operator of that name, for the hand-written parts. */
-const cast = (tensor, dtype) => byName.get('cast').call([tensor, dtype], false);
+const cast = (tensor, dtype) => byName.get('cast').call(undefined, [tensor, dtype]);
 
 /** Gives a function a name, as stack traces and `util.inspect` show it. */
 const named = (name, fn) => Object.defineProperty(fn, 'name', {value: name, configurable: true});
@@ -18,8 +18,8 @@ const named = (name, fn) => Object.defineProperty(fn, 'name', {value: name, conf
 function functionsByName() {
   const found = {};
   for (const {publicName, asyncName, callable} of operators) {
-    found[publicName] = named(publicName, (...args) => callable.call(args, false));
-    if (asyncName) found[asyncName] = named(asyncName, (...args) => callable.callAsync(args, false));
+    found[publicName] = named(publicName, (...args) => callable.call(undefined, args));
+    if (asyncName) found[asyncName] = named(asyncName, (...args) => callable.callAsync(undefined, args));
   }
   return found;
 }
@@ -33,19 +33,18 @@ function installMethods(prototype, check) {
     if (!isMethod) continue;
     install(publicName, function (...args) {
       check(this, name);
-      args.unshift(this);
-      return callable.call(args, true);
+      return callable.call(this, args);
     });
     if (asyncName) {
       install(asyncName, async function (...args) {
         check(this, name);
-        return callable.callAsync([this, ...args], true);
+        return callable.callAsync(this, args);
       });
     }
     if (inPlaceName) {
       install(inPlaceName, function (...args) {
         check(this, name);
-        return callable.callInPlace([this, ...args]);
+        return callable.callInPlace(this, args);
       });
     }
   }

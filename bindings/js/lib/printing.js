@@ -28,11 +28,12 @@ function toText(tensor) {
   const {precision, threshold, edgeItems, lineWidth} = options;
   const body = native.format(slot, precision, threshold, edgeItems, lineWidth, 'tensor('.length);
   const {dtype, device, size, shape} = tensor;
+  const values = dtype === 'bool' ? body.toLowerCase() : body; // the runtime prints True and False
   const words = [];
   if (dtype !== 'float32' && dtype !== 'bool') words.push(`dtype: '${dtype}'`);
   if (size === 0 && shape.length !== 1) words.push(`shape: [${shape.join(', ')}]`);
   if (device !== native.defaultDevice()) words.push(`device: '${device}'`);
-  return words.length > 0 ? `tensor(${body}, {${words.join(', ')}})` : `tensor(${body})`;
+  return words.length > 0 ? `tensor(${values}, {${words.join(', ')}})` : `tensor(${values})`;
 }
 
 module.exports = {setPrintOptions, toText};

@@ -14,6 +14,7 @@ function need(method, name, expected, fits, value) {
 }
 
 const text = (method, name, value) => need(method, name, 'string', typeof value === 'string', value);
+const dtype = (method, name, value) => dtypes.codeOf(text(method, name, value), method, name);
 const device = (method, value) => text(method, 'device', value ?? native.defaultDevice());
 
 /** A natural number of up to 64 bits as a BigInt. */
@@ -34,10 +35,9 @@ module.exports = {
   version: native.version(),
 
   getDefaultDtype: () => dtypes.nameOf(native.defaultDtype()),
-  setDefaultDtype: (dtype) => native.setDefaultDtype(dtypes.codeOf(text('setDefaultDtype', 'dtype', dtype))),
+  setDefaultDtype: (name) => native.setDefaultDtype(dtype('setDefaultDtype', 'dtype', name)),
   promoteTypes: (a, b) => {
-    const [first, second] = [text('promoteTypes', 'a', a), text('promoteTypes', 'b', b)].map(dtypes.codeOf);
-    return dtypes.nameOf(native.promoteTypes(first, second));
+    return dtypes.nameOf(native.promoteTypes(dtype('promoteTypes', 'a', a), dtype('promoteTypes', 'b', b)));
   },
 
   devices: () => native.devices(),

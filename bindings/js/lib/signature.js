@@ -47,6 +47,10 @@ class Argument {
     this.isList = list !== undefined;
     this.optional = optional !== undefined;
     this.optionalMembers = optionalMembers !== undefined;
+    const single = this.isList ? undefined : this.base;
+    this.takesTensor = single === BASE.tensor || single === BASE.operand;
+    this.takesReal = single === BASE.operand || single === BASE.number;
+    this.takesInteger = this.takesReal || single === BASE.integer;
   }
 }
 
@@ -143,72 +147,113 @@ class Overload {
     this.arguments = record.arguments.map((argument, index) => new Argument(argument, index));
     this.byName = new Map(this.arguments.map((argument) => [argument.name, argument]));
     this.positional = this.arguments.filter((argument) => !argument.keywordOnly);
-    const receiver = this.arguments.find((argument) => argument.name === 'input' && !argument.isList);
-    /** The same, with the argument that a method binds in front. */
-    this.positionalOfMethod = receiver && [receiver, ...this.positional.filter((argument) => argument !== receiver)];
+    this.receiver = this.arguments.find((argument) => argument.name === 'input' && !argument.isList);
+    /** Those that are left when a method has bound its receiver. */
+    this.positionalOfMethod = this.positional.filter((argument) => argument !== this.receiver);
     this.resultNames = record.results;
     this.hasOut = record.out ?? false;
+    this.needsNamed = this.arguments.some((argument) => argument.keywordOnly && !argument.hasDefault);
     this.number = -1;
   }
 
   /** The addon's number for the operator. */
   find() {
-    this.number = native.findOp(this.operator);
+    if (this.number < 0) this.number = native.findOp(this.operator);
     if (this.number < 0) throw makeError('InternalError', `${this.name}: the runtime has no operator ${this.operator}`);
     return this.number;
   }
 
   /**
-   * The values of all arguments, in the order of the signature, or a Refusal. The first `count` of `args` are
-   * positional, `options` are by name; `out` is not among them.
+   * Writes the frequent call, positional tensors and numbers, to the frame in one pass, without lists in between.
+   * Returns false for every other call, and for one that does not fit: the general way then says what is wrong.
    */
-  bind(args, count, options, isMethod) {
-    const positional = isMethod ? this.positionalOfMethod : this.positional;
-    if (positional === undefined) return new Refusal(0, `${this.name}: cannot be called as a method`);
-    const values = new Array(this.arguments.length).fill(ABSENT);
-    const direct = Math.min(count, positional.length);
-    for (let i = 0; i < direct; i++) {
+  writeDirect(receiver, args) {
+    const positional = receiver === undefined ? this.positional : this.positionalOfMethod;
+    if (args.length > positional.length) return false;
+    const count = this.arguments.length;
+    frame.begin(this.find(), count, this.resultNames.length);
+    for (let i = 0; i < count + this.resultNames.length; i++) frame.putPlain(i, KIND.absent, 0);
+    if (receiver !== undefined) {
+      const slot = slotOf(receiver);
+      if (slot === 0 || this.receiver === undefined) return false;
+      frame.putPlain(this.receiver.index, KIND.tensor, slot);
+    }
+    for (let i = 0; i < args.length; i++) {
+      const value = args[i];
       const argument = positional[i];
-      let value = args[i];
-      if (value === undefined) continue;
-      if (i === positional.length - 1 && argument.isList && count > positional.length && !isSequence(value)) {
-        value = args.slice(i, count);
-        count = positional.length;
+      if (typeof value === 'object') {
+        if (!argument.takesTensor || !isTensor(value)) return false;
+        const slot = slotOf(value);
+        if (slot === 0) return false;
+        frame.putPlain(argument.index, KIND.tensor, slot);
+      } else if (typeof value === 'number') {
+        if (argument.takesInteger && Number.isSafeInteger(value)) frame.putInteger(argument.index, value);
+        else if (argument.takesReal) frame.putFloat(argument.index, value);
+        else return false;
+      } else {
+        return false;
       }
+    }
+    for (let i = args.length; i < positional.length; i++) if (!positional[i].hasDefault) return false;
+    return !this.needsNamed;
+  }
+
+  /**
+   * The values of all arguments, in the order of the signature, or a Refusal. `args` are positional, `options`, which may
+   * be null, by name; `out` is not among them.
+   */
+  bind(receiver, args, options) {
+    const values = new Array(this.arguments.length).fill(ABSENT);
+    if (receiver !== undefined) {
+      if (this.receiver === undefined) return new Refusal(0, `${this.name}: is not a method`);
+      values[this.receiver.index] = receiver;
+    }
+    return this.bindPositional(receiver, args, values) ?? this.bindNamed(args.length, options, values) ?? values;
+  }
+
+  bindPositional(receiver, args, values) {
+    const positional = receiver === undefined ? this.positional : this.positionalOfMethod;
+    const last = positional.length - 1;
+    const isSpread = args.length > last && last >= 0 && positional[last].isList && !isSequence(args[last]) &&
+      args.length > positional.length;
+    const count = isSpread ? positional.length : args.length;
+    for (let i = 0; i < Math.min(count, positional.length); i++) {
+      const value = isSpread && i === last ? args.slice(last) : args[i];
+      if (value === undefined) continue;
+      const argument = positional[i];
       const fitted = fit(argument, value);
       if (fitted === MISFIT) return this.misfit(argument, value, i);
       values[argument.index] = fitted;
     }
-    if (count > positional.length) {
-      const most = positional.length;
-      const plural = most === 1 ? '' : 's';
-      return new Refusal(most, `${this.name}: takes at most ${most} positional argument${plural}, got ${count}`);
-    }
-    let progress = count;
-    if (options !== null) {
-      for (const key of Object.keys(options)) {
-        const value = options[key];
-        if (value === undefined || (key === 'out' && this.hasOut)) continue;
-        const argument = this.byName.get(key);
-        if (argument === undefined) {
-          const known = this.arguments.map(({name}) => name);
-          return new Refusal(progress, `${this.name}: unknown argument ${key}${suggestion(key, known)}`);
-        }
-        if (values[argument.index] !== ABSENT) {
-          return new Refusal(progress, `${this.name}: argument ${key} given twice`);
-        }
-        const fitted = fit(argument, value);
-        if (fitted === MISFIT) return this.misfit(argument, value, progress);
-        values[argument.index] = fitted;
-        progress++;
+    if (count <= positional.length) return undefined;
+    const bound = receiver === undefined ? 0 : 1;
+    const most = positional.length + bound;
+    const plural = most === 1 ? '' : 's';
+    const text = `takes at most ${most} positional argument${plural}, got ${count + bound}`;
+    return new Refusal(positional.length, `${this.name}: ${text}`);
+  }
+
+  bindNamed(progress, options, values) {
+    for (const key of options === null ? [] : Object.keys(options)) {
+      const value = options[key];
+      if (value === undefined || (key === 'out' && this.hasOut)) continue;
+      const argument = this.byName.get(key);
+      if (argument === undefined) {
+        const known = this.arguments.map(({name}) => name);
+        return new Refusal(progress, `${this.name}: unknown argument ${key}${suggestion(key, known)}`);
       }
+      if (values[argument.index] !== ABSENT) return new Refusal(progress, `${this.name}: argument ${key} given twice`);
+      const fitted = fit(argument, value);
+      if (fitted === MISFIT) return this.misfit(argument, value, progress);
+      values[argument.index] = fitted;
+      progress++;
     }
     for (const argument of this.arguments) {
       if (values[argument.index] === ABSENT && !argument.hasDefault) {
         return new Refusal(progress, `${this.name}: missing argument ${argument.name}`);
       }
     }
-    return values;
+    return undefined;
   }
 
   misfit(argument, value, progress) {
@@ -250,7 +295,7 @@ class Overload {
         frame.putString(position, value);
         break;
       case BASE.dtype:
-        frame.putPlain(position, KIND.dtype, dtypes.codeOf(value));
+        frame.putPlain(position, KIND.dtype, dtypes.codeOf(value, this.name, argument.name));
         break;
       default:
         frame.putPlain(position, KIND.device, native.parseDevice(value));

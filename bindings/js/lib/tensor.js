@@ -18,34 +18,39 @@ const UNCLONEABLE = Symbol('A oneflow Tensor stays on its thread: send x.dataSyn
 /** The tensors made by the innermost running tidy(), or null outside of any. */
 let scope = null;
 
+let isTensor;
 let slotOf;
+let giveSlot;
 let adopt;
 let leaveScope;
-let isTensor;
 
 class Tensor {
   /** Where the addon keeps the tensor; 0 once it is disposed of. */
-  #slot;
-  /** What releases the slot when it is collected; undefined for a tensor that belongs to a scope. */
-  #owner;
+  #slot = 0;
+  /** Whether the addon releases the slot when this object is collected; else a scope does. */
+  #isOwner;
   uncloneable = UNCLONEABLE;
 
-  constructor(key, slot, owner) {
+  constructor(key, isOwner) {
     if (key !== KEY) throw makeError('TypeMismatch', 'Tensor: tensors are made by tensor(...) and by operators');
-    this.#slot = slot;
-    this.#owner = owner;
+    this.#isOwner = isOwner;
   }
 
   static {
     isTensor = (value) => typeof value === 'object' && value !== null && #slot in value;
     slotOf = (tensor) => tensor.#slot;
+    giveSlot = (tensor, slot) => {
+      tensor.#slot = slot;
+    };
     adopt = (tensor) => {
-      if (tensor.#owner === undefined) tensor.#owner = native.own(tensor.#slot);
+      if (tensor.#isOwner) return;
+      native.own(tensor, tensor.#slot);
+      tensor.#isOwner = true;
     };
     leaveScope = (tensors, kept) => {
       const slots = [];
       for (const tensor of tensors) {
-        if (tensor.#owner !== undefined || tensor.#slot === 0) continue;
+        if (tensor.#isOwner || tensor.#slot === 0) continue;
         if (kept.has(tensor)) {
           if (scope === null) adopt(tensor);
           else scope.push(tensor);
@@ -115,7 +120,6 @@ class Tensor {
     if (this.#slot === 0) return;
     native.release(this.#slot);
     this.#slot = 0;
-    this.#owner = undefined;
   }
 }
 
@@ -152,15 +156,24 @@ function liveSlot(tensor, method) {
   return slot;
 }
 
-/** A tensor for a slot whose owner, if it has one, came with it. */
-function wrap(slot, owner) {
-  const tensor = new Tensor(KEY, slot, owner);
-  if (owner === undefined) scope.push(tensor);
+/** A tensor that is to get its slot from a call: outside of a scope one that will own it. */
+function pendingTensor() {
+  return new Tensor(KEY, scope === null);
+}
+
+/** Gives a pending tensor its slot once the call has succeeded. */
+function complete(tensor, slot) {
+  giveSlot(tensor, slot);
+  if (scope !== null) scope.push(tensor);
   return tensor;
 }
 
 /** A tensor for a slot that nothing owns yet. */
-const wrapSlot = (slot) => wrap(slot, scope === null ? native.own(slot) : undefined);
+function wrapSlot(slot) {
+  const tensor = complete(pendingTensor(), slot);
+  if (scope === null) native.own(tensor, slot);
+  return tensor;
+}
 
 /** Whether new tensors belong to a running tidy() rather than to the garbage collector. */
 const inScope = () => scope !== null;
@@ -220,5 +233,5 @@ function keep(tensor) {
 }
 
 module.exports = {
-  Tensor, tidy, keep, wrap, wrapSlot, inScope, isTensor, slotOf, liveSlot, describe, disposedError, wrongReceiver,
+  Tensor, tidy, keep, pendingTensor, complete, wrapSlot, inScope, isTensor, slotOf, liveSlot, describe, disposedError, wrongReceiver,
 };

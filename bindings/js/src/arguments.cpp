@@ -5,14 +5,12 @@ namespace {
 
 constexpr int64_t kExactInteger = int64_t{1} << 53;
 
-napi_value tensor_to_js(Environment* environment, of_tensor tensor, bool own) {
+napi_value tensor_to_js(Environment* environment, of_tensor tensor) {
   const napi_env env = environment->env();
-  const int32_t slot = environment->put(tensor);
-  napi_value object = nullptr, slot_value, owner;
+  napi_value object = nullptr, slot;
   napi_create_object(env, &object);
-  napi_create_int32(env, slot, &slot_value);
-  napi_set_named_property(env, object, "slot", slot_value);
-  if (own && (owner = environment->own(slot)) != nullptr) napi_set_named_property(env, object, "owner", owner);
+  napi_create_int32(env, environment->put(tensor), &slot);
+  napi_set_named_property(env, object, "slot", slot);
   return object;
 }
 
@@ -58,19 +56,19 @@ napi_value integer_to_js(napi_env env, int64_t integer) {
   return value;
 }
 
-napi_value result_to_js(Environment* environment, of_value* result, bool own) {
+napi_value result_to_js(Environment* environment, of_value* result) {
   const napi_env env = environment->env();
   napi_value value = nullptr;
   switch (result->kind) {
     case OF_VALUE_TENSOR:
-      value = tensor_to_js(environment, result->as.tensor, own);
+      value = tensor_to_js(environment, result->as.tensor);
       result->kind = OF_VALUE_ABSENT;  // the slot has it now
       break;
     case OF_VALUE_TENSOR_LIST:
       napi_create_array_with_length(env, result->count, &value);
       for (int32_t i = 0; i < result->count; ++i) {
         of_tensor tensor = of_tensor_retain(result->as.tensors[i]);
-        napi_set_element(env, value, i, tensor_to_js(environment, tensor, own));
+        napi_set_element(env, value, i, tensor_to_js(environment, tensor));
       }
       break;
     case OF_VALUE_INT_LIST:

@@ -14,9 +14,9 @@ namespace oneflow::node {
 of_status resolve_values(const Environment& environment, of_value* values, int32_t count,
                          std::vector<std::vector<of_tensor>>* lists);
 
-// A result as a JavaScript value: a tensor as {slot, owner}, an integer as a number where that is exact and as a BigInt
+// A result as a JavaScript value: a tensor as {slot}, an integer as a number where that is exact and as a BigInt
 // elsewhere. Takes over what the result holds.
-napi_value result_to_js(Environment* environment, of_value* result, bool own);
+napi_value result_to_js(Environment* environment, of_value* result);
 
 napi_value integer_to_js(napi_env env, int64_t integer);
 

@@ -104,7 +104,7 @@ class CallTask : public Task {
     napi_value values = nullptr;
     napi_create_array_with_length(env, results_.size(), &values);
     for (size_t i = 0; i < results_.size(); ++i) {
-      napi_set_element(env, values, i, result_to_js(environment, &results_[i], true));
+      napi_set_element(env, values, i, result_to_js(environment, &results_[i]));
     }
     return values;
   }
@@ -176,7 +176,7 @@ class ReadTask : public Task {
   Held held_;
 };
 
-// callAsync(...keepAlive): as call(), on a worker; a promise of the array of results, all owned.
+// callAsync(...keepAlive): as call(), on a worker; a promise of the array of results.
 napi_value call_async(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   auto task = std::make_unique<CallTask>();

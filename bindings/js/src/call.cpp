@@ -5,21 +5,22 @@
 namespace oneflow::node {
 namespace {
 
-// call(...keepAlive): runs what the frame describes and leaves a status in its header. Its arguments are not read:
-// that they are passed keeps the tensors among them from being collected before the operator is done.
+// call(owner, ...keepAlive): runs what the frame describes and leaves a status in its header.
 //
-// A single tensor, by far the most frequent result, returns the value that owns it, with its slot in the frame. Other
-// results come as an array of what result_to_js() gives. What was written to given tensors (the `out` form) returns
-// nothing.
+// A single tensor, by far the most frequent result, returns nothing: its slot is in the frame, and it belongs to `owner`
+// where that is an object. Other results come as an array of what result_to_js() gives. What was written to given
+// tensors (the `out` form) returns nothing either. The further arguments are not read: that they are passed keeps the
+// tensors among them from being collected before the operator is done.
 napi_value call(napi_env env, napi_callback_info info) {
   void* data;
-  if (napi_get_cb_info(env, info, nullptr, nullptr, nullptr, &data) != napi_ok) return nullptr;
+  size_t count = 1;
+  napi_value owner;
+  if (napi_get_cb_info(env, info, &count, &owner, nullptr, &data) != napi_ok) return nullptr;
   auto* environment = static_cast<Environment*>(data);
   Frame::Header& header = *environment->frame.header();
   of_value* arguments = environment->frame.values();
   of_value* results = arguments + header.arguments;
   const bool is_written = results[0].kind == OF_VALUE_TENSOR;
-  const bool own = header.own_results != 0;
 
   std::vector<std::vector<of_tensor>> lists;
   of_status status = resolve_values(*environment, arguments, header.arguments + header.results, &lists);
@@ -32,12 +33,13 @@ napi_value call(napi_env env, napi_callback_info info) {
   if (header.results == 1 && results[0].kind == OF_VALUE_TENSOR) {
     const int32_t slot = environment->put(results[0].as.tensor);
     results[0].as.integer = slot;
-    return own ? environment->own(slot) : nullptr;
+    environment->own(owner, slot);  // fails, and does no harm, where the owner is no object
+    return nullptr;
   }
   napi_value values;
   if (napi_create_array_with_length(env, header.results, &values) != napi_ok) return nullptr;
   for (int32_t i = 0; i < header.results; ++i) {
-    napi_set_element(env, values, i, result_to_js(environment, &results[i], own));
+    napi_set_element(env, values, i, result_to_js(environment, &results[i]));
   }
   return values;
 }

@@ -57,14 +57,9 @@ void Environment::release(int64_t slot) {
   if (!closed_) free_slots_.push_back(static_cast<int32_t>(slot));
 }
 
-napi_value Environment::own(int32_t slot) {
-  napi_value owner;
-  if (napi_create_external(env_, pack(slot, slots_[slot].generation), finalize_owner, this, &owner) != napi_ok) {
-    release(slot);
-    return nullptr;
-  }
-  ++owners_;
-  return owner;
+void Environment::own(napi_value object, int32_t slot) {
+  void* packed = pack(slot, slots_[slot].generation);
+  if (napi_add_finalizer(env_, object, packed, finalize_owner, this, nullptr) == napi_ok) ++owners_;
 }
 
 void Environment::finalize_owner(node_api_basic_env, void* data, void* hint) {

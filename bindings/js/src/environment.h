@@ -3,10 +3,7 @@
 // JavaScript never sees a native pointer. A tensor is known there by its slot, a small integer, so that no value that
 // JavaScript can produce makes this side touch memory that it does not own.
 //
-// The object model was chosen by measurement (Node 20, nanoseconds per call that returns a new object): ObjectWrap of
-// node-addon-api 430 to 510, napi_wrap 450 to 746, napi_create_external 300; slot plus an external that owns it, as
-// here, 276, and the bare slot, which `tidy` uses, 160 to 200. Arguments and results travel through the frame, memory
-// that both sides share, because reading them one by one through Node-API costs 10 to 80 each.
+// @FIGURES@
 #pragma once
 
 #include <node_api.h>
@@ -24,12 +21,11 @@ namespace oneflow::node {
 // result follows, then the strings and lists that those refer to by their offset.
 struct Frame {
   struct Header {
-    int32_t status;       // out: an of_status
-    int32_t op;           // what find_op() gave
-    int32_t arguments;    // how many values follow
-    int32_t results;      // how many values follow the arguments; a TENSOR there is written to
-    int32_t own_results;  // whether the garbage collector is to own what is returned
-    int32_t reserved[3];
+    int32_t status;     // out: an of_status
+    int32_t op;         // what find_op() gave
+    int32_t arguments;  // how many values follow
+    int32_t results;    // how many values follow the arguments; a TENSOR there is written to
+    int32_t reserved[4];
   };
   uint8_t* data = nullptr;
   size_t bytes = 0;
@@ -60,9 +56,9 @@ class Environment {
     return slot > 0 && static_cast<size_t>(slot) < slots_.size() ? slots_[slot].tensor : nullptr;
   }
   void release(int64_t slot);
-  // A JavaScript value whose collection releases the slot. Its finalizer runs during garbage collection, so that a
-  // loop which never returns to the event loop stays flat.
-  napi_value own(int32_t slot);
+  // Has the slot released when the JavaScript object is collected. The finalizer runs during garbage collection, so
+  // that a loop which never returns to the event loop stays flat.
+  void own(napi_value object, int32_t slot);
   size_t live() const { return live_; }
   // Runs a full garbage collection, finalizers included.
   void collect_garbage();
@@ -100,7 +96,7 @@ class Environment {
   std::vector<Slot> slots_;
   std::vector<int32_t> free_slots_;
   size_t live_ = 0;
-  size_t owners_ = 0;  // external values that still point here; they may be finalized after the environment
+  size_t owners_ = 0;  // objects whose finalizers still point here; they may run after the environment's
   int64_t unreported_ = 0;
   bool closed_ = false;
   std::vector<of_op> ops_;

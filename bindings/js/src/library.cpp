@@ -47,13 +47,6 @@ napi_value dtypes(napi_env env, napi_callback_info) {
   return names;
 }
 
-napi_value parse_dtype(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
-  of_dtype dtype;
-  if (of_status status = of_dtype_parse(call.string(0).c_str(), &dtype)) return call.environment().fail(status);
-  return to_js(env, static_cast<double>(dtype));
-}
-
 napi_value promote_types(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   const auto a = static_cast<of_dtype>(call.integer(0)), b = static_cast<of_dtype>(call.integer(1));
@@ -236,7 +229,6 @@ napi_value fallbacks(napi_env env, napi_callback_info info) {
 void add_library_functions(Environment* environment, napi_value exports) {
   add_function(environment, exports, "version", version);
   add_function(environment, exports, "dtypes", dtypes);
-  add_function(environment, exports, "parseDtype", parse_dtype);
   add_function(environment, exports, "promoteTypes", promote_types);
   add_function(environment, exports, "defaultDtype", default_dtype);
   add_function(environment, exports, "setDefaultDtype", set_default_dtype);

@@ -51,10 +51,11 @@ napi_value create(napi_env env, napi_callback_info info) {
   return to_js(env, static_cast<double>(environment.put(tensor)));
 }
 
-// own(slot): the value whose collection releases the slot.
+// own(object, slot): the slot is released when the object is collected.
 napi_value own(napi_env env, napi_callback_info info) {
   const Call call(env, info);
-  return call.environment().own(static_cast<int32_t>(call.integer(0)));
+  call.environment().own(call.value(0), static_cast<int32_t>(call.integer(1)));
+  return nullptr;
 }
 
 napi_value release(napi_env env, napi_callback_info info) {

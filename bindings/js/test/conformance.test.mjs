@@ -30,7 +30,7 @@ function toArgument(value) {
   const [[kind, content]] = Object.entries(value);
   const readers = {
     tensor: toTensor,
-    tensors: (list) => list.map((member) => (member === null ? null : toArgument(member))),
+    tensors: (list) => list.map((member) => (member === null ? null : toTensor(member))),
     integer: BigInt,
     real: (text) => flow.real({nan: NaN, inf: Infinity, '-inf': -Infinity}[text] ?? Number(text)),
     dtype: (name) => name,
