@@ -50,6 +50,7 @@ TEST(CppHeader, OperatorsTakeTensorsAndNumbers) {
   EXPECT_EQ(floats(x + x), (Floats{2, 4}));
   EXPECT_EQ(floats(1 - x), (Floats{0, -1}));
   EXPECT_EQ(floats(-x * 2.5), (Floats{-2.5, -5}));
+  EXPECT_EQ((x > 1).to_vector<bool>(), (std::vector<bool>{false, true}));
   EXPECT_EQ((x > 1).to_string(), "tensor([False,  True], dtype=bool)");
   EXPECT_EQ(flow::add(x, 1).dtype(), flow::float32);
   EXPECT_EQ(flow::add(flow::tensor({1}), true).dtype(), flow::int64);

@@ -69,7 +69,9 @@ class Form:
     def macro(self) -> str | None:
         if self.names == self.converted:
             return None
-        return f"#define {self.name}({', '.join(self.names)}) {self.name}({', '.join(self.converted)})"
+        head = f"#define {self.name}({', '.join(self.names)})"
+        body = f"{self.name}({', '.join(self.converted)})"
+        return f"{head} {body}" if len(head) + len(body) < WIDTH else f"{head} \\\n  {body}"
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ class C(Language):
                 (*(d for p in own for d in p.declarations), *outputs),
                 (*names, *given),
                 (*converted, *given),
-                fill("  const of_value args[] = {", [p.value for p in own], "};", WIDTH),
+                fill("  const of_value args[] = {", [p.value for p in own] or ["of_absent()"], "};", WIDTH),
                 call,
                 ", ".join(targets),
             )

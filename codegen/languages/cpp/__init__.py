@@ -74,15 +74,20 @@ class Form:
 
     @property
     def call(self) -> str:
-        """The statement or expression that calls the operator."""
+        """The statement that calls the operator."""
+        name = f'"{self.op.full_name}"'
         if self.targets:
-            head = f'  detail::call_into(op, "{self.op.full_name}", {{'
-            tail = "}, {" + ", ".join(f"{target}.get()" for target in self.targets) + "});"
-        else:
-            head = f'detail::call<{len(self.result_names)}>(op, "{self.op.full_name}", {{'
-            head = ("  auto results = " if len(self.result_names) > 1 else "  return ") + head
-            tail = "});" if len(self.result_names) > 1 else "})[0];"
-        return fill(head, self.values, tail, WIDTH)
+            return (
+                f"detail::call_into(op, {name}, args, {{{', '.join(f'{target}.get()' for target in self.targets)}}});"
+            )
+        count = len(self.result_names)
+        if count == 1:
+            return f"return detail::call<1>(op, {name}, args)[0];"
+        return f"auto results = detail::call<{count}>(op, {name}, args);"
+
+    @property
+    def arguments(self) -> str:
+        return fill(f"  const std::array<of_value, {len(self.values)}> args = {{", self.values, "};", WIDTH)
 
     @property
     def _const(self) -> str:
@@ -110,6 +115,7 @@ class Entry:
 
     op: Op
     comment: tuple[str, ...]
+    method_comment: tuple[str, ...]
     struct: str | None  # the type of several results
     results: tuple[str, ...]
     forms: tuple[Form, ...]
@@ -144,9 +150,8 @@ class Cpp(Language):
         struct = None
         if len(results) > 1:
             struct = pascal(identifier(op.full_name)) + "Result"
-        comment = [*wrap(op.summary, WIDTH, "/// "), "///", f"///     {signatures.print_signature(op.signature)}"]
         forms = tuple(self._forms(identifier(self.names.of(function.name, reserved=_RESERVED)), op, struct, results))
-        return Entry(op, tuple(comment), struct, results, forms)
+        return Entry(op, _comment(op, ""), _comment(op, "  "), struct, results, forms)
 
     def _forms(self, name: str, op: Op, struct: str | None, results: tuple[str, ...]) -> Iterator[Form]:
         arguments = op.signature.arguments
@@ -172,6 +177,12 @@ class Cpp(Language):
             own = tuple("Tensor& input" if i == receiver else p for i, p in enumerate(plain))
             declared = tuple("Tensor& input" if i == receiver else d for i, d in enumerate(defaulted))
             yield Form(f"{name}_", "Tensor&", own, declared, values, ("input",), receiver, f"{name}_", names, (), op)
+
+
+def _comment(op: Op, indent: str) -> tuple[str, ...]:
+    mark = f"{indent}///"
+    summary = wrap(op.summary, WIDTH, f"{mark} ")
+    return *summary, mark, f"{mark}     {signatures.print_signature(op.signature)}"
 
 
 def _parameter_name(argument: Argument) -> str:

@@ -117,9 +117,12 @@ inline constexpr DType bfloat16 = OF_BFLOAT16;
 inline constexpr DType float32 = OF_FLOAT32;
 inline constexpr DType float64 = OF_FLOAT64;
 
-/// The element type that holds a C++ type; a compile error for types that none holds.
+/// Numbers and truth values.
 template <typename T>
-  requires std::is_arithmetic_v<T>
+concept Arithmetic = std::is_arithmetic_v<T>;
+
+/// The element type that holds a C++ type; a compile error for types that none holds.
+template <Arithmetic T>
 constexpr DType dtype_of() {
   if constexpr (std::same_as<T, bool>) {
     return OF_BOOL;
@@ -157,8 +160,7 @@ class Device {
 class Number {
  public:
   Number() : value_(of_none()) {}
-  template <typename T>
-    requires std::is_arithmetic_v<T>
+  template <Arithmetic T>
   Number(T number) {
     if constexpr (std::same_as<T, bool>) {
       value_ = of_bool_value(number);
@@ -181,8 +183,7 @@ class Operand {
   Operand() : value_(of_none()) {}
   Operand(const Tensor& tensor);
   Operand(const Number& number) : value_(number.value()) {}
-  template <typename T>
-    requires std::is_arithmetic_v<T>
+  template <Arithmetic T>
   Operand(T number) : value_(Number(number).value()) {}
 
   of_value value() const { return value_; }
@@ -371,10 +372,10 @@ class Tensor : public TensorMethods {
     const int64_t wrapped = dim < 0 ? dim + rank() : dim;
     if (wrapped < 0 || wrapped >= rank()) {
       const std::string count = std::to_string(rank()), last = std::to_string(rank() - 1);
-      throw IndexOutOfRange(rank() == 0 ? "size: the tensor has no dimensions"
-                                        : "size: dim must be between -" + count + " and " + last + " for a tensor with " +
-                                              count + (rank() == 1 ? " dimension" : " dimensions") + ", got " +
-                                              std::to_string(dim));
+      throw IndexOutOfRange(
+          rank() == 0 ? "size: the tensor has no dimensions"
+                      : "size: dim must be between -" + count + " and " + last + " for a tensor with " + count +
+                            (rank() == 1 ? " dimension" : " dimensions") + ", got " + std::to_string(dim));
     }
     return sizes()[static_cast<size_t>(wrapped)];
   }
@@ -409,13 +410,13 @@ class Tensor : public TensorMethods {
     return static_cast<T*>(memory);
   }
   /// All elements, row-major. DTypeError where the tensor holds another type.
-  template <typename T>
-    requires(!std::same_as<T, bool>)
+  template <Arithmetic T>
   std::vector<T> to_vector() const {
     require<T>("to_vector");
-    std::vector<T> values(static_cast<size_t>(count()));
-    check(of_tensor_read(held(), values.data(), values.size() * sizeof(T)));
-    return values;
+    const auto size = static_cast<size_t>(count());
+    const auto values = std::make_unique<T[]>(size);  // std::vector<bool> has no memory to read to
+    check(of_tensor_read(held(), values.get(), size * sizeof(T)));
+    return std::vector<T>(values.get(), values.get() + size);
   }
   /// The only element, converted.
   template <typename T>
@@ -523,20 +524,20 @@ inline of_value value_of(const Tensor& tensor) { return of_tensor_value(tensor.g
 
 /// Calls an operator that allocates its results.
 template <size_t count>
-std::array<Tensor, count> call(of_op& op, const char* name, std::initializer_list<of_value> args) {
+std::array<Tensor, count> call(of_op& op, const char* name, std::span<const of_value> args) {
   of_tensor handles[count];
   of_tensor* pointers[count];
   for (size_t i = 0; i < count; ++i) pointers[i] = &handles[i];
-  check(of_call_new(&op, name, args.begin(), args.size(), pointers, count));
+  check(of_call_new(&op, name, args.data(), args.size(), pointers, count));
   std::array<Tensor, count> results;
   for (size_t i = 0; i < count; ++i) results[i] = Tensor(handles[i]);
   return results;
 }
 
 /// Calls an operator that writes to the given tensors.
-inline void call_into(of_op& op, const char* name, std::initializer_list<of_value> args,
+inline void call_into(of_op& op, const char* name, std::span<const of_value> args,
                       std::initializer_list<of_tensor> results) {
-  check(of_call_into(&op, name, args.begin(), args.size(), results.begin(), results.size()));
+  check(of_call_into(&op, name, args.data(), args.size(), results.begin(), results.size()));
 }
 
 }  // namespace detail
@@ -570,8 +571,8 @@ struct Literal {
 /// Whole numbers are int64, truth values bool, all others the default dtype, unless a dtype is given.
 template <typename T, typename Members>
 Tensor from_literal(std::initializer_list<Members> members, std::optional<DType> dtype) {
-  using Held = std::conditional_t<std::same_as<T, bool>, uint8_t,
-                                  std::conditional_t<std::integral<T>, int64_t, double>>;
+  using Held =
+      std::conditional_t<std::same_as<T, bool>, uint8_t, std::conditional_t<std::integral<T>, int64_t, double>>;
   Literal<Held> literal;
   if constexpr (std::same_as<T, Members>) {
     literal.sizes.push_back(static_cast<int64_t>(members.size()));
@@ -586,13 +587,11 @@ Tensor from_literal(std::initializer_list<Members> members, std::optional<DType>
 }  // namespace detail
 
 /// tensor(1.5), tensor({1, 2, 3}), tensor({{1.0, 2.0}, {3.0, 4.0}}), up to three dimensions.
-template <typename T>
-  requires std::is_arithmetic_v<T>
+template <Arithmetic T>
 Tensor tensor(T value, std::optional<DType> dtype = std::nullopt) {
   return detail::from_literal<T>({value}, dtype).reshape(std::vector<int64_t>{});
 }
-template <typename T>
-  requires std::is_arithmetic_v<T>
+template <Arithmetic T>
 Tensor tensor(std::initializer_list<T> values, std::optional<DType> dtype = std::nullopt) {
   return detail::from_literal<T>(values, dtype);
 }

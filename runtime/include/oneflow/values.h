@@ -94,14 +94,14 @@ static inline of_value of_optional_int_list(const int64_t* integers, size_t coun
  * that take both tensors and numbers, so that of_add(tensor, 2.5, &result) works in C11. */
 #ifndef __cplusplus
 static inline of_value of_same_value(of_value value) { return value; }
-#define OF_VALUE(x)           \
-  _Generic((x),               \
-      of_value: of_same_value, \
-      of_tensor: of_tensor_value, \
-      bool: of_bool_value,    \
-      float: of_float_value,  \
-      double: of_float_value, \
-      default: of_int_value)(x)
+#define OF_VALUE(x)                   \
+  _Generic((x), of_value              \
+           : of_same_value, of_tensor \
+           : of_tensor_value, bool    \
+           : of_bool_value, float     \
+           : of_float_value, double   \
+           : of_float_value, default  \
+           : of_int_value)(x)
 #endif
 
 /* Finds the operator at the first call. The library may be older than this header and lack it. */
