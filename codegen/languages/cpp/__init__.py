@@ -100,13 +100,14 @@ class Form:
 
     @property
     def method_definition(self) -> str:
+        """On one line where there is room."""
         parameters = [p for i, p in enumerate(self.parameters) if i != self.receiver]
-        return fill(f"inline {self.returns} TensorMethods::{self.method}(", parameters, f"){self._const} {{", WIDTH)
-
-    @property
-    def method_body(self) -> str:
+        head = fill(f"inline {self.returns} TensorMethods::{self.method}(", parameters, f"){self._const} {{", WIDTH)
         given = ["self()" if i == self.receiver else name for i, name in enumerate(self.names)]
-        return fill(f"  return oneflow::{self.name}(", given, ");", WIDTH)
+        body = f"return oneflow::{self.name}({', '.join(given)});"
+        if "\n" not in head and len(head) + len(body) + 3 <= WIDTH:
+            return f"{head} {body} }}"
+        return "\n".join((head, fill(f"  return oneflow::{self.name}(", given, ");", WIDTH), "}"))
 
 
 @dataclass(frozen=True)
