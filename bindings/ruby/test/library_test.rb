@@ -1,0 +1,70 @@
+# frozen_string_literal: true
+
+require_relative "helper"
+
+# Settings, devices and random state.
+class LibraryTest < OneFlowTest
+  def test_versions
+    assert_equal OneFlow::VERSION, OneFlow::LIBRARY_VERSION
+  end
+
+  def test_random_state
+    OneFlow.manual_seed(7)
+    state = OneFlow.random_state
+    first = OneFlow.rand(4)
+    assert_equal 7, OneFlow.initial_seed
+    OneFlow.random_state = state
+    assert_equal first, OneFlow.rand(4)
+    OneFlow.manual_seed(-1)
+    OneFlow.manual_seed((2**64) - 1)
+    assert_raises(OneFlow::InvalidArgument) { OneFlow.manual_seed(2**64) }
+    assert_raises(OneFlow::TypeMismatch) { OneFlow.manual_seed(1.5) }
+    assert_raises(OneFlow::TypeMismatch) { OneFlow.random_state = 3 }
+    assert_raises(OneFlow::TypeMismatch) { OneFlow.random_state = [1, nil] }
+  end
+
+  def test_dtypes
+    assert_equal :float32, OneFlow.promote_types(:int8, :float32)
+    assert_raises(OneFlow::InvalidArgument) { OneFlow.promote_types(:int8, :decimal) }
+    assert_raises(OneFlow::Error) { OneFlow.default_dtype = :int8 }
+    assert_equal :float32, OneFlow.default_dtype
+  end
+
+  def test_devices
+    assert_equal ["cpu:0"], OneFlow.devices
+    assert_equal "cpu:0", OneFlow.default_device
+    OneFlow.default_device = "cpu"
+    assert_kind_of String, OneFlow.device_properties("cpu")[:name]
+    assert_nil OneFlow.synchronize
+    assert_nil OneFlow.synchronize("cpu:0")
+    assert_raises(OneFlow::DeviceError) { OneFlow.default_device = "toaster" }
+    assert_raises(OneFlow::TypeMismatch) { OneFlow.synchronize(3) }
+    assert_raises(OneFlow::DeviceError) { OneFlow.load_device("/nowhere/plugin.so") }
+    assert_raises(TypeError) { OneFlow.load_device(3) }
+  end
+
+  def test_options
+    threads = OneFlow.get_option(:num_threads)
+    OneFlow.set_option(:num_threads, 1)
+    assert_equal 1, OneFlow.get_option("num_threads")
+    OneFlow.set_option(:deterministic, true)
+    assert_equal 1, OneFlow.get_option(:deterministic)
+    assert_raises(OneFlow::InvalidArgument) { OneFlow.set_option(:speed, 11) }
+    assert_raises(OneFlow::TypeMismatch) { OneFlow.set_option(:num_threads, "2") }
+    assert_raises(OneFlow::InvalidArgument) { OneFlow.set_option(:num_threads, 2**64) }
+  ensure
+    OneFlow.set_option(:num_threads, threads)
+    OneFlow.set_option(:deterministic, 0)
+  end
+
+  def test_memory
+    statistics = OneFlow.memory_statistics("cpu")
+    assert_equal %i[in_use peak_in_use cached limit tensors], statistics.keys
+    OneFlow.zeros(1 << 16)
+    assert_operator OneFlow.memory_statistics[:peak_in_use], :>, 1 << 16
+    assert_nil OneFlow.reset_peak_memory
+    assert_nil OneFlow.empty_cache
+    assert_equal({}, OneFlow.fallbacks)
+    assert_nil OneFlow.reset_fallbacks
+  end
+end

@@ -1,0 +1,105 @@
+# frozen_string_literal: true
+
+require "objspace"
+require_relative "helper"
+
+# Garbage collection: nothing is freed too early, nothing stays, memory is accounted for.
+class MemoryTest < OneFlowTest
+  def live = OneFlow.memory_statistics[:tensors]
+
+  def resident = File.read("/proc/self/statm").split[1].to_i * 4096
+
+  def test_a_loop_that_drops_its_results_stays_flat
+    a = tensor([1.0, 2.0, 3.0, 4.0])
+    20_000.times { a.add(a) }
+    before = resident
+    100_000.times { a.add(a) }
+    assert_operator resident - before, :<, 16 << 20
+    assert_operator live, :<, 60_000
+  end
+
+  def test_large_results_are_collected_in_time
+    a = OneFlow.ones(1 << 20)
+    peak = 0
+    500.times do
+      a.add(a)
+      peak = [peak, OneFlow.memory_statistics[:in_use]].max
+    end
+    assert_operator peak, :<, 256 << 20
+  end
+
+  def test_everything_is_released
+    GC.start
+    before = live
+    make_garbage
+    GC.start
+    assert_in_delta before, live, 50
+  end
+
+  def make_garbage
+    1000.times do |i|
+      x = tensor([[i, 2], [3, 4]])
+      x[0].add!(x.max(1)[0])
+      assert_raises(OneFlow::Error) { x.add(tensor([1, 2, 3])) }
+      assert_raises(OneFlow::Error) { OneFlow.cat([x, x, nil]) }
+    end
+  end
+
+  def test_stress
+    GC.stress = true
+    x = tensor([[1.0, 2.0], [3.0, 4.0]])
+    y = OneFlow.einsum("ij,jk->ik", [x, (2 * x) + 1])
+    values, = y.max(1)
+    x[0, [1, 0]] = values
+    text = "#{x.inspect} #{Marshal.load(Marshal.dump(y)).to_a} #{OneFlow.zeros(2, 2, dtype: "float64").shape}"
+    error = assert_raises(OneFlow::TypeMismatch) { x.sum(dims: 1) }
+  ensure
+    GC.stress = false
+    assert_equal "tensor([[51., 23.],\n        [ 3.,  4.]]) [[17.0, 23.0], [37.0, 51.0]] [2, 2]", text
+    assert_equal "sum: unknown argument dims; did you mean dim?", error.message
+  end
+
+  def test_compaction
+    kept = Array.new(2000) { |i| tensor([i, i + 1]) }
+    keyed = { kept[7] => :seven }
+    GC.verify_compaction_references(double_heap: true, toward: :empty)
+    assert_equal((0...2000).to_a, kept.map { |one| one[0].item })
+    assert_equal :seven, keyed[tensor([7, 8])]
+    assert_equal kept[0].to_a, OneFlow.stack(kept)[0].to_a
+  end
+
+  def test_accounting
+    big = OneFlow.zeros(1 << 20)
+    assert_operator ObjectSpace.memsize_of(big), :>=, 4 << 20
+    assert_operator ObjectSpace.memsize_of(big[0]), :<, 1 << 10
+  end
+
+  # Room for two results, far less than what makes Ruby collect by itself. Large ones run without Ruby's lock.
+  def test_out_of_memory_collects_first
+    [1 << 20, 1 << 10].each do |size|
+      GC.start
+      x = OneFlow.ones(size)
+      OneFlow.set_memory_limit(OneFlow.memory_statistics[:in_use] + (2 * 4 * size))
+      20.times { x.add(x) }
+      held = []
+      assert_raises(OneFlow::OutOfMemory) { 20.times { held << (x + x) } }
+      assert_equal 2, held.size
+    ensure
+      OneFlow.set_memory_limit(nil)
+    end
+  end
+
+  def test_limits_that_are_none
+    assert_raises(OneFlow::TypeMismatch) { OneFlow.set_memory_limit("1") }
+    assert_raises(OneFlow::InvalidArgument) { OneFlow.set_memory_limit(0) }
+    assert_raises(OneFlow::InvalidArgument) { OneFlow.set_memory_limit(2**70) }
+    assert_raises(ArgumentError) { OneFlow.set_memory_limit }
+    assert_raises(OneFlow::DeviceError) { OneFlow.empty_cache("nowhere") }
+  end
+
+  def test_impossible_sizes
+    assert_raises(OneFlow::Error) { OneFlow.zeros(1 << 50) }
+    assert_raises(OneFlow::Error) { OneFlow.zeros(1 << 40, 1 << 40) }
+    assert_raises(OneFlow::ShapeError) { OneFlow.zeros(-1) }
+  end
+end
