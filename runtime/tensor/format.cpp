@@ -99,7 +99,9 @@ class Formatter {
         dim, [&](int64_t i) { parts.push_back(block(dim + 1, at(dim, address, i), style)); },
         [&] { parts.emplace_back("..."); });
     // One empty line between matrices, two between stacks of them, and so on.
-    return join(parts, "," + std::string(tensor_.rank() - 1 - dim, '\n') + margin(dim));
+    std::string separator = ",";
+    separator.append(tensor_.rank() - 1 - dim, '\n');
+    return join(parts, separator + margin(dim));
   }
 
   std::string row(const char* address, const NumberStyle& style) const {
