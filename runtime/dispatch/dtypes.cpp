@@ -8,8 +8,22 @@ namespace oneflow {
 
 namespace {
 
+// The dtype that all operands have, where they are tensors of one dtype; OF_DTYPE_COUNT otherwise.
+of_dtype single_dtype(const Call& call) {
+  of_dtype found = OF_DTYPE_COUNT;
+  for (const uint8_t argument : call.op.promoted_arguments()) {
+    const of_value& value = call.arguments[argument];
+    if (value.kind != OF_VALUE_TENSOR) return OF_DTYPE_COUNT;
+    const of_dtype dtype = to_tensor(value.as.tensor)->dtype();
+    if (found != OF_DTYPE_COUNT && found != dtype) return OF_DTYPE_COUNT;
+    found = dtype;
+  }
+  return found;
+}
+
 // The common dtype of all operands that take part.
 of_dtype promote_operands(const Call& call) {
+  if (const of_dtype dtype = single_dtype(call); dtype != OF_DTYPE_COUNT) return dtype;
   Promotion promotion;
   const auto add_tensor = [&](const Tensor& tensor) { promotion.add_tensor(tensor.dtype(), tensor.rank() > 0); };
   for (const uint8_t argument : call.op.promoted_arguments()) {

@@ -25,12 +25,13 @@ struct Launch {
 // Runs the device's kernel, or the CPU's on copies where the device has none (the first device type is the CPU).
 void launch(const Call& call, const Launch& launch);
 
-// Operands for kernels. Their sizes and strides stay those of the tensor, which must live as long.
+// Operands for kernels. Their sizes and strides stay those of the tensor, which must live as long. A result comes from
+// prepare_result(), which has made it ready for writing.
 inline of_kernel_tensor kernel_tensor(const Tensor& tensor, const void* data) {
   return {const_cast<void*>(data), tensor.dtype(), tensor.rank(), tensor.sizes().data(), tensor.strides().data(), {}};
 }
 inline of_kernel_tensor kernel_input(const Tensor& tensor) { return kernel_tensor(tensor, tensor.data()); }
-inline of_kernel_tensor kernel_output(const Tensor& tensor) { return kernel_tensor(tensor, tensor.mutable_data()); }
+inline of_kernel_tensor kernel_output(const Tensor& result) { return kernel_tensor(result, result.data()); }
 inline of_kernel_tensor kernel_number(const of_scalar& number) {
   const of_dtype dtype = number.kind == OF_SCALAR_BOOL    ? OF_BOOL
                          : number.kind == OF_SCALAR_FLOAT ? OF_FLOAT64

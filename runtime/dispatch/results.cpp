@@ -56,6 +56,7 @@ Tensor& prepare_result(Call& call, int position, Sizes sizes, of_dtype dtype, Al
     check_given(*given, sizes, dtype);
     const Overlap found = overlap_with_operands(call, *given);
     if (found == Overlap::kNone || aliasing == Aliasing::kAllowed) {
+      given->mutable_data();
       output = TensorRef::share(const_cast<Tensor*>(given));
       return *output;
     }

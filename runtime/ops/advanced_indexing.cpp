@@ -191,7 +191,7 @@ void index_put(Call& call) {
   if (overlap(input, *values) != Overlap::kNone) values = Body(call).call(kClone, values);
   const Shape strides = broadcast_strides(values->sizes(), values->strides(), shape);
   if (count_elements(shape) == 0) return;
-  const of_kernel_tensor written = kernel_output(input);
+  const of_kernel_tensor written = kernel_tensor(input, input.mutable_data());
   run_kernel(call, resolve_dtypes(call).compute, positions, written, kernel_input(*values), strides, true);
 }
 

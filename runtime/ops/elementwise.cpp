@@ -35,8 +35,8 @@ Shape common_shape(const Operands& operands) {
   return shape;
 }
 
-of_kernel_tensor number_operand(const Call& call, int argument) {
-  return kernel_number(call.is_given(argument) ? call.number(argument) : bool_scalar(false));
+of_scalar number_operand(const Call& call, int argument) {
+  return call.is_given(argument) ? call.number(argument) : bool_scalar(false);
 }
 
 }  // namespace
@@ -56,12 +56,20 @@ void run_elementwise(Call& call) {
     operands.is_flat &= output.is_contiguous();
   }
   if (call.infer_only || call.outputs[0]->count() == 0) return;
-  for (int i = 0; i < result_count; ++i) outputs[i] = kernel_output(*call.outputs[i]);
-
+  // Field by field: whole structs would be copied by wide moves from narrow writes, which processors wait for.
+  for (int i = 0; i < result_count; ++i) {
+    outputs[i].data = const_cast<void*>(call.outputs[i]->data());
+    outputs[i].dtype = call.outputs[i]->dtype();
+  }
   of_kernel_tensor inputs[kMaxArguments];
-  for (int i = 0; i < operands.count; ++i)
-    inputs[i] =
-        operands.tensors[i] ? kernel_input(*operands.tensors[i]) : number_operand(call, call.op.tensor_arguments()[i]);
+  for (int i = 0; i < operands.count; ++i) {
+    if (const Tensor* tensor = operands.tensors[i]) {
+      inputs[i].data = const_cast<void*>(tensor->data());
+      inputs[i].dtype = tensor->dtype();
+    } else {
+      inputs[i] = kernel_number(number_operand(call, call.op.tensor_arguments()[i]));
+    }
+  }
 
   const auto run = [&](int rank, const int64_t* shared_sizes, auto&& strides_of) {
     const auto lay_out = [&](of_kernel_tensor& operand, int position) {
