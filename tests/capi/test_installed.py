@@ -44,7 +44,8 @@ def test_c_example_by_pkg_config(prefix: Path, library_folder: Path, tmp_path: P
 
 
 def test_cpp_example_by_cmake(prefix: Path, tmp_path: Path) -> None:
-    run("cmake", "-S", EXAMPLES / "cpp", "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror")
+    run("cmake", "-S", EXAMPLES / "cpp", "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}",
+        "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror")  # fmt: skip
     run("cmake", "--build", tmp_path)
     lines = run(tmp_path / "attention").splitlines()
     assert lines[0] == "furthest from 1: less than 0.00001"

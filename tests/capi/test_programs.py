@@ -1,7 +1,7 @@
 """Runs the C and C++ programs over the C API: all conformance vectors, and hostile input.
 
-The programs lie in the build folder's bin/, which OF_BUILD names (default: build/ at the root). The sanitized build runs
-the same file.
+The programs lie in bin/ of the build folder, which OF_BUILD names (default: build/ at the root). The sanitized build
+runs the same file.
 """
 
 from __future__ import annotations
