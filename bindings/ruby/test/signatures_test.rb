@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+require "rbs"
+require_relative "helper"
+
+# Every public name has a signature with documentation, and every signature has a name.
+class SignaturesTest < OneFlowTest
+  FILES = Dir[File.expand_path("../sig/*.rbs", __dir__), File.expand_path("../generated/*.rbs", __dir__)]
+  def setup
+    @members = Hash.new { |all, owner| all[owner] = {} }
+    @members["constants"] = { Tensor: true }
+    FILES.each { |file| RBS::Parser.parse_signature(File.read(file)).each { |part| collect(part, "OneFlow") } }
+  end
+
+  def test_functions
+    assert_same_names OneFlow.singleton_methods(false), "OneFlow"
+  end
+
+  def test_methods
+    assert_same_names OneFlow::Tensor.public_instance_methods(false), "Tensor"
+  end
+
+  def test_classes_and_constants
+    assert_same_names OneFlow.constants, "constants"
+  end
+
+  def test_every_signature_has_documentation
+    @members.each { |owner, all| assert_empty all.reject { |_, comment| comment }.keys, owner }
+  end
+
+  def test_signatures_resolve
+    loader = RBS::EnvironmentLoader.new
+    FILES.map { |file| File.dirname(file) }.uniq.each { |folder| loader.add(path: Pathname(folder)) }
+    environment = RBS::Environment.from_loader(loader).resolve_type_names
+    builder = RBS::DefinitionBuilder.new(env: environment)
+    assert builder.build_singleton(RBS::TypeName.new(name: :OneFlow, namespace: RBS::Namespace.root))
+    assert builder.build_instance(RBS::TypeName.new(name: :Tensor, namespace: RBS::Namespace.parse("::OneFlow")))
+  end
+
+  private
+
+  def assert_same_names(defined, owner)
+    assert_empty defined - @members[owner].keys, "without a signature"
+    assert_empty @members[owner].keys - defined, "not there"
+  end
+
+  def collect(declaration, owner)
+    declaration.members.each do |member|
+      case member
+      when RBS::AST::Members::MethodDefinition then @members[owner][member.name] ||= member.comment
+      when RBS::AST::Declarations::Constant, RBS::AST::Declarations::Class, RBS::AST::Declarations::Module
+        name = member.name.name
+        @members["constants"][name] ||= member.comment
+        collect(member, name.to_s) if member.respond_to?(:members)
+      end
+    end
+  end
+end
