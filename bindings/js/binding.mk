@@ -12,7 +12,8 @@ $(JS)/node_modules/.package-lock.json: $(JS)/package.json $(JS)/package-lock.jso
 
 before-build-js: $(JS)/node_modules/.package-lock.json
 
-build-js:
+build-js: # programs of this checkout find the package through NODE_PATH
+	@mkdir -p $(BUILD)/js && ln -sfn $(CURDIR)/$(JS) $(BUILD)/js/oneflow-js
 	@cd $(JS) && node -e "require('oneflow-js')"
 
 test-js:
