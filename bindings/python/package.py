@@ -1,0 +1,70 @@
+"""Builds the installable packages: a wheel that needs no compiler, and a source package that needs no generator.
+
+Usage: package.py --build BUILD --dist DIST
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+
+# What the sources of the package are, besides this folder: the runtime and how it is built.
+PARTS = ("CMakeLists.txt", "cmake", "runtime")
+
+
+def wheel(build: Path, dist: Path) -> None:
+    """Packs what the build folder holds already."""
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(dist)]
+    subprocess.run([*command, f"-Cbuild-dir={build.resolve()}", str(HERE)], check=True)
+
+
+def source_files(folder: Path) -> list[Path]:
+    """What git knows below a path, and what was generated there."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--", str(folder)], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
+    known = [ROOT / name for name in listed.split("\0") if name]
+    generated = [path for found in folder.rglob("generated") if found.is_dir() for path in found.rglob("*")]
+    return sorted({path for path in [*known, *generated] if path.is_file()})
+
+
+def source_package(dist: Path) -> None:
+    """The same folders as in the repository, with the package's own settings at the top."""
+    version = next(line.split('"')[1] for line in (HERE / "pyproject.toml").read_text().splitlines() if "version =" in line)
+    name = f"oneflow_py-{version}"
+    with tempfile.TemporaryDirectory() as temporary:
+        top = Path(temporary) / name
+        for part in (*PARTS, HERE.relative_to(ROOT)):
+            for path in source_files(ROOT / part):
+                target = top / path.relative_to(ROOT)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, target)
+        settings = (HERE / "pyproject.toml").read_text(encoding="utf-8")
+        (top / "pyproject.toml").write_text(settings.replace('source-dir = "../.."', 'source-dir = "."'), encoding="utf-8")
+        shutil.copy(HERE / "README.md", top)
+        metadata = f"Metadata-Version: 2.1\nName: oneflow-py\nVersion: {version}\nRequires-Python: >=3.10\n"
+        (top / "PKG-INFO").write_text(metadata, encoding="utf-8")
+        with tarfile.open(dist / f"{name}.tar.gz", "w:gz") as archive:
+            archive.add(top, name)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=Path, required=True, help="the folder of the CMake build")
+    parser.add_argument("--dist", type=Path, required=True, help="where the packages go")
+    arguments = parser.parse_args()
+    arguments.dist.mkdir(parents=True, exist_ok=True)
+    wheel(arguments.build, arguments.dist)
+    source_package(arguments.dist)
+
+
+if __name__ == "__main__":
+    main()

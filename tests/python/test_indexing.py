@@ -1,0 +1,158 @@
+"""Indexing, assignment, iteration and membership, against NumPy, whose rules these are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import oneflow_py as flow
+from tests.python.strategies import basic_keys
+from tests.python.support import array, raises
+
+few = settings(
+    max_examples=100,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    report_multiple_bugs=False,
+    suppress_health_check=list(HealthCheck),
+)
+SHAPES = st.lists(st.integers(0, 4), max_size=4).map(tuple)
+
+
+def pair(shape: tuple[int, ...]) -> tuple[flow.Tensor, np.ndarray[Any, Any]]:
+    values = np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
+    return flow.tensor(values), values.copy()
+
+
+def same(found: flow.Tensor, expected: Any) -> None:
+    np.testing.assert_array_equal(array(found), expected, strict=False)
+    assert found.shape == np.shape(expected)
+
+
+@few
+@given(data=st.data(), shape=SHAPES)
+def test_basic(data: st.DataObject, shape: tuple[int, ...]) -> None:
+    key = data.draw(basic_keys(shape))
+    x, values = pair(shape)
+    same(x[key], values[key])
+    assert x[key].shares_memory_with(x)
+    x[key] = -1
+    values[key] = -1
+    same(x, values)
+
+
+@few
+@given(data=st.data(), shape=st.lists(st.integers(1, 4), min_size=1, max_size=4).map(tuple))
+def test_advanced(data: st.DataObject, shape: tuple[int, ...]) -> None:
+    """Some dimensions by lists of positions, the others by slices, Nones and integers."""
+    key: list[Any] = []
+    count = data.draw(st.integers(1, 3))
+    for size in shape[: data.draw(st.integers(1, len(shape)))]:
+        positions = st.lists(st.integers(-size, size - 1), min_size=count, max_size=count)
+        choices = [st.just(slice(None)), st.integers(0, size - 1), positions, positions.map(np.array)]
+        key.append(data.draw(st.one_of(*choices)))
+    x, values = pair(shape)
+    same(x[tuple(key)], values[tuple(key)])
+    x[tuple(key)] = 7
+    values[tuple(key)] = 7
+    same(x, values)
+
+
+@few
+@given(data=st.data(), shape=SHAPES)
+def test_masks(data: st.DataObject, shape: tuple[int, ...]) -> None:
+    x, values = pair(shape)
+    rank = data.draw(st.integers(0, len(shape)))
+    count = int(np.prod(shape[:rank]))
+    flags = data.draw(st.lists(st.booleans(), min_size=count, max_size=count))
+    mask = np.array(flags, bool).reshape(shape[:rank])
+    same(x[flow.tensor(mask)], values[mask])
+    same(x[mask], values[mask])
+    x[mask] = 5
+    values[mask] = 5
+    same(x, values)
+
+
+@pytest.mark.parametrize("key", [True, False, np.True_, [True, False, True], [], [[0, 1], [2, 0]], (None, [1]), np.int8(1)])
+def test_other_keys(key: Any) -> None:
+    x, values = pair((3, 2))
+    wanted = np.array(key, np.int64) if isinstance(key, list) and not key else key
+    same(x[key], values[wanted])
+
+
+def test_assigned_values() -> None:
+    x, values = pair((3, 2))
+    for key, value in [(0, 5), (slice(1, None), [[1, 2], [3, 4]]), (..., np.arange(6).reshape(3, 2)), ((slice(None), 1), 9)]:
+        x[key] = value
+        values[key] = value
+        same(x, values)
+    x[:, 0] = x[:, 1]
+    same(x[:, 0], values[:, 1])
+    x[0] = flow.tensor([1.9, 2.9])
+    same(x[0], [1, 2])
+
+
+def test_a_view_writes_through() -> None:
+    x = flow.zeros(3, 4)
+    x[1:, ::2][0].add_(1)
+    assert x.tolist() == [[0, 0, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0]]
+
+
+def test_overlapping_assignment() -> None:
+    x = flow.arange(6)
+    text = "copy: the tensor to write to overlaps an operand in part; clone the operand first"
+    raises(flow.InvalidArgument, text, lambda: x.__setitem__(slice(1, None), x[:-1]))
+    x[1:] = x[:-1].clone()
+    assert x.tolist() == [0, 0, 1, 2, 3, 4]
+    x[...] = x
+    assert x.tolist() == [0, 0, 1, 2, 3, 4]
+
+
+def test_iteration_and_membership() -> None:
+    x, values = pair((3, 2))
+    for row, expected in zip(x, values, strict=True):
+        same(row, expected)
+    assert len(x) == 3
+    assert [each.item() for each in reversed(flow.arange(3))] == [2, 1, 0]
+    assert 4 in x
+    assert 6 not in x
+    assert flow.tensor([0, 9]) in x
+    first, *rest = x
+    assert first.shape == (2,)
+    assert len(rest) == 2
+
+
+def test_errors() -> None:
+    x = flow.zeros(3, 2)
+    with pytest.raises(flow.IndexOutOfRange):
+        x[3]
+    with pytest.raises(flow.IndexOutOfRange):
+        x[0, 0, 0]
+    with pytest.raises(flow.IndexOutOfRange):
+        x[flow.tensor([0, 3])]
+    with pytest.raises(flow.InvalidArgument):
+        x[::0]
+    with pytest.raises(flow.Error):
+        x[..., ...]
+    with pytest.raises(flow.Error):
+        x[flow.tensor([True, False])]
+    with pytest.raises(flow.IndexOutOfRange):
+        x[2**70]
+    assert x[-(2**70) : 2**70].shape == (3, 2)
+    kinds = "int, slice, None, ..., or a list or tensor of ints or bools"
+    raises(flow.TypeMismatch, f"index: part 1 must be {kinds}, got str", lambda: x[0, "a"])
+    raises(flow.TypeMismatch, f"index: part 0 must be {kinds}, got float", lambda: x[1.0])
+    raises(flow.TypeMismatch, "index: slices must be of int or None, got str", lambda: x["a":])  # type: ignore[misc]
+    raises(flow.TypeMismatch, "index: elements of a tensor cannot be deleted", lambda: x.__delitem__(0))  # type: ignore[attr-defined]
+    raises(flow.TypeMismatch, "index: value must be a number or a list, got str", lambda: x.__setitem__(0, "a"))  # type: ignore[arg-type]
+    with pytest.raises(flow.ShapeError):
+        x[0] = flow.zeros(3)
+    with pytest.raises(flow.TypeMismatch, match="len: input must have at least 1 dimension"):
+        len(flow.tensor(1))
+    with pytest.raises(flow.TypeMismatch, match="iter: input must have at least 1 dimension"):
+        iter(flow.tensor(1))
