@@ -103,14 +103,13 @@ class Manifest:
 def fingerprint(root: Path, package: Path) -> str:
     """A hash over the definitions and the generator itself."""
     whole = hashlib.blake2b(digest_size=16)
-    files = sorted((root / "opdefs").glob("*.yaml"))
+    files = [(path, root) for path in sorted((root / "opdefs").glob("*.yaml"))]
     for folder, folders, names in os.walk(package):
         folders[:] = sorted(f for f in folders if f not in ("__pycache__", "generated"))
-        files += [Path(folder, name) for name in sorted(names) if not name.endswith(".pyc")]
-    for file in files:
-        whole.update(f"{file}\0".encode())
+        files += [(Path(folder, name), package) for name in sorted(names) if not name.endswith(".pyc")]
+    for file, base in files:
+        whole.update(f"{file.relative_to(base)}\0{file.stat().st_size}\0".encode())
         whole.update(file.read_bytes())
-        whole.update(b"\0")
     return whole.hexdigest()
 
 

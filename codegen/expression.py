@@ -7,6 +7,7 @@ operators (composites); `codegen.typing_rules` says what names mean where, `code
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 
@@ -161,12 +162,15 @@ def parse_node(text: str, *, exact: bool = True) -> Node:
     lead = len(text) - len(text.lstrip())
     joined = " ".join(text.split("\n"))[lead:]
     try:
-        tree = ast.parse(joined, mode="eval")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # what Python only warns of, such as 1if, is an error here
+            return _Converter(lead, exact).node(ast.parse(joined, mode="eval").body)
+    except (RecursionError, MemoryError):
+        raise TextError("the expression is too deep") from None
     except (SyntaxError, ValueError) as error:
         offset = (getattr(error, "offset", 1) or 1) - 1 + lead if exact else 0
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
         raise TextError(f"cannot read the expression '{joined.strip()}': {reason}", offset) from None
-    return _Converter(lead, exact).node(tree.body)
 
 
 class _Converter:

@@ -36,6 +36,7 @@ class _Draft:
     """A record whose calls are still text: they can only be read once all signatures are known."""
 
     op: Op
+    has_whole_kind: bool  # whether all of its expressions could be read
     examples: list[Field]
     errors: list[Field]
     cases: list[Field]
@@ -51,7 +52,12 @@ def load(paths: Iterable[Path], root: Path | None = None) -> Definitions:
     drafts = []
     for path in paths:
         file = path.relative_to(root).as_posix() if root else path.as_posix()
-        drafts += _drafts(path.read_text(encoding="utf-8"), file, report)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            report.add(Location(file, 1, 1), f"not UTF-8 at byte {error.start}")
+        else:
+            drafts += _drafts(text, file, report)
     definitions = _complete(drafts, report)
     if report.problems:
         raise DefinitionError(report.problems)
@@ -98,8 +104,10 @@ def _record(fields: Fields) -> _Draft | None:
         summary = fields.need("summary").words
     with report.collecting():
         description = given.words if (given := fields.take("description")) else ""
+    before = len(report.problems)
     with report.collecting():
         kind = _kind(fields, signature)
+    has_whole_kind = len(report.problems) == before
     with report.collecting():
         dtype = _dtype(given.fields, signature) if (given := fields.take("dtype")) else dtype
     with report.collecting():
@@ -132,7 +140,7 @@ def _record(fields: Fields) -> _Draft | None:
         location=fields.owner.location,
         **{key: value.literal if value else None for key, value in reserved.items()},
     )
-    return _Draft(op, examples, errors, cases)
+    return _Draft(op, has_whole_kind, examples, errors, cases)
 
 
 def _signature(field: Field, name: str | None) -> Signature:
@@ -221,7 +229,7 @@ def _complete(drafts: list[_Draft], report: Report) -> Definitions:
         before = len(report.problems)
         op = _with_calls(draft, parser, report)
         ops.append(op)
-        if len(report.problems) == before:
+        if draft.has_whole_kind and len(report.problems) == before:
             check(op, functions, report)
     return Definitions(tuple(ops))
 

@@ -6,6 +6,7 @@ the run's problems, so that a reader goes on with the next field after a mistake
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -227,18 +228,34 @@ class Fields:
 
 def compose(text: str, file: str, report: Report) -> list[Field]:
     """The records of one file: the members of its list."""
-    loader = _Loader(text)
     try:
-        node = loader.get_single_node()
+        node = _root(text)
+    except yaml.reader.ReaderError as error:
+        before = text[: error.position]
+        place = Location(file, before.count("\n") + 1, error.position - before.rfind("\n"))
+        report.add(place, f"not YAML: character {error.character:#06x} is not allowed")
+        return []
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = Location(file, mark.line + 1, mark.column + 1) if mark else Location(file, 1, 1)
         report.add(place, f"not YAML: {error.problem}")
         return []
-    finally:
-        loader.dispose()
     if node is None:
         return []
     with report.collecting():
         return Field(node, file, report).members
     return []
+
+
+def _root(text: str) -> yaml.Node | None:
+    """The one document of a text. Anchors are refused: a node inside of itself would have no end."""
+    if re.search(r"(^|[\s\[{,])&\w", text):
+        for event in yaml.parse(text, _Loader):
+            if getattr(event, "anchor", None):
+                raise yaml.MarkedYAMLError(None, None, "definitions have no anchors", event.start_mark)  # type: ignore[arg-type]
+    loader = _Loader(text)
+    try:
+        node: yaml.Node | None = loader.get_single_node()
+        return node
+    finally:
+        loader.dispose()

@@ -170,7 +170,7 @@ class _Parser:
         if token.kind == "number":
             return float(token.text) if re.search(r"[.einf]", token.text, re.IGNORECASE) else int(token.text)
         if token.kind == "text":
-            return str(ast.literal_eval(token.text))
+            return self.text(token)
         if token.text == "[]":
             return ()
         if token.text == "[":
@@ -180,6 +180,12 @@ class _Parser:
                 members.append(self.literal())
             return tuple(members)
         raise _unexpected(token, "a value")
+
+    def text(self, token: _Token) -> str:
+        try:
+            return str(ast.literal_eval(token.text))
+        except (SyntaxError, ValueError):
+            raise TextError(f"{token.text} is no text", token.offset, len(token.text)) from None
 
 
 def _unexpected(token: _Token, expected: str) -> TextError:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from codegen.errors import DefinitionError
-from codegen.load import load_text
+from codegen.load import load, load_text
 
 GOOD = """\
 - op: halve
@@ -224,3 +228,40 @@ def test_a_file_is_a_list_of_mappings() -> None:
 def test_an_expression_over_several_lines_is_located_at_its_start() -> None:
     text = GOOD.replace('"input * 0.5"', '"input *\n    inptu"')
     assert problems(text) == ["x.yaml:4:17: unknown name 'inptu'; did you mean 'input'?"]
+
+
+def test_what_is_no_text_at_all(tmp_path: Path) -> None:
+    assert problems(GOOD.replace("Half", "H\0lf")) == ["x.yaml:3:13: not YAML: character 0x0000 is not allowed"]
+    assert problems(GOOD.replace("[0.5]", "&a [*a]")) == ["x.yaml:9:14: not YAML: definitions have no anchors"]
+    path = tmp_path / "x.yaml"
+    path.write_bytes(b"- op: \xff\n")
+    with pytest.raises(DefinitionError, match=r"x\.yaml:1:1: not UTF-8 at byte 6"):
+        load([path], tmp_path)
+
+
+def test_an_expression_that_is_too_deep() -> None:
+    assert problems(GOOD.replace("input * 0.5", "-" * 30_000 + "input")) == ["x.yaml:4:17: the expression is too deep"]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.floats(0, 1, exclude_max=True), st.integers(0, 12), st.text("az0 _.,:'\"()[]{}!?*&|>-=\n", max_size=4)
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_however_bad_a_file_is_its_problems_are_reported(edits: list[tuple[float, int, str]]) -> None:
+    """Nothing but a DefinitionError, and each problem at a line of the file."""
+    text = GOOD + FOLD
+    for place, removed, added in edits:
+        at = int(place * len(text))
+        text = text[:at] + added + text[at + removed :]
+    try:
+        load_text(text, "x.yaml")
+    except DefinitionError as error:
+        found = [problem.location.line for problem in error.problems]
+    else:
+        found = []
+    assert all(1 <= line <= text.count("\n") + 2 for line in found)
