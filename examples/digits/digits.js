@@ -54,7 +54,7 @@ function classify(train, labels, test) {
   const squares = test.mul(test).sum({dim: 1, keepdim: true}).add(train.mul(train).sum({dim: 1}));
   const distances = squares.sub(flow.einsum('ik,jk->ij', test, train).mul(2));
   const [, nearest] = flow.topk(distances, NEIGHBOURS, {dim: 1, largest: false});
-  const votes = labels.at([nearest]).unsqueeze(2).eq(flow.arange(CLASSES));
+  const votes = labels.at(nearest).unsqueeze(2).eq(flow.arange(CLASSES));
   return votes.sum({dim: 1}).argmax({dim: 1});
 }
 
@@ -72,11 +72,11 @@ function main() {
 
   const heldOut = flow.arange(images.shape[0]).remainder(3).eq(0);
   const others = heldOut.logicalNot();
-  const [train, test] = standardise(images.at([others]), images.at([heldOut]));
+  const [train, test] = standardise(images.at(others), images.at(heldOut));
   const [basis, explained] = principalComponents(train);
-  const guess = classify(train.matmul(basis), labels.at([others]), test.matmul(basis));
+  const guess = classify(train.matmul(basis), labels.at(others), test.matmul(basis));
 
-  const truth = labels.at([heldOut]);
+  const truth = labels.at(heldOut);
   const right = Number(guess.eq(truth).sum().item());
   const seconds = (performance.now() - start) / 1000;
   console.log(`images: ${train.shape[0]} to learn from, ${test.shape[0]} to read`);
