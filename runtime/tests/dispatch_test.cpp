@@ -178,7 +178,8 @@ TEST(Infer, GoesThroughCompositesAndViews) {
 }
 
 TEST(Infer, RefusesSizesThatDependOnData) {
-  const of_value argument = to_value(*make_tensor({2}, {0, 1}));
+  const TensorRef input = make_tensor({2}, {0, 1});
+  const of_value argument = to_value(input);
   of_value result{};
   EXPECT_EQ(of_infer(to_handle(&*kNonzero), &argument, 1, &result, 1), OF_UNSUPPORTED);
 }
