@@ -70,7 +70,7 @@ const methods = {
   },
 
   [util.inspect.custom]() {
-    if (!isTensor(this)) return 'Tensor {}'; // the prototype itself
+    if (!isTensor(this)) return 'Tensor {}'; // an object that only looks like one
     return this.isDisposed ? 'tensor(disposed)' : toText(this);
   },
 

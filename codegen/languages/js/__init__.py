@@ -13,13 +13,14 @@ from codegen.language import Language, Output
 from codegen.languages.js import typescript, words
 from codegen.model import DTYPES, Call, Definitions, ErrorCase, Example, Function, Literal, Op, Type
 from codegen.names import camel, error_text, known_words, source_files
+from codegen.signature import parse_type
 
 FOLDER = "bindings/js/generated"
 
 
 @dataclass(frozen=True)
 class Offered:
-    """A public function with its names: as function, promise variant, and in-place method (None where there is none)."""
+    """A public function with its names: as function, promise variant and in-place method, None where there is none."""
 
     function: Function
     name: str
@@ -84,7 +85,6 @@ class Js(Language):
             quoted=words.quoted,
             literal=words.literal_text,
             expected_word=words.expected_word,
-            is_async=typescript.is_async,
             declare=typescript,
             top_names=top_names,
             namespaces=namespaces,
@@ -128,8 +128,6 @@ class Js(Language):
         """What was found is named by its JavaScript type: 1 and 1.5 are both numbers."""
 
         def found(match: re.Match[str]) -> str:
-            from codegen.signature import parse_type
-
             word = match.group(1)
             return f"got {self.none_word if word == 'None' else words.found_word(parse_type(word))}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from codegen.languages.js.words import literal_text, typescript
+from codegen.languages.js.words import expected_word, literal_text, typescript, typescript_list
 from codegen.model import Argument, Op
 from codegen.names import camel, wrap
 
@@ -31,7 +31,7 @@ def result_type(op: Op) -> str:
 
 
 def is_async(op: Op) -> bool:
-    """Whether a promise variant makes sense: neither views, which cost nothing, nor operators that write to arguments."""
+    """Whether a promise variant makes sense: not for views, which cost nothing, nor for operators that write."""
     return all(result.alias is None for result in op.signature.results) and not any(
         argument.alias and argument.alias.written for argument in op.signature.arguments
     )
@@ -71,8 +71,7 @@ def _forms(op: Op, has_out: bool, result: str, receiver: Argument | None = None)
         yield _form(positional[:count], [a for a in arguments if a not in positional[:count]], has_out, result)
     if positional and positional[-1].type.is_list:
         last = positional[-1]
-        member = typescript(last.type).removeprefix("readonly ").removesuffix(" | Integer").removesuffix("[]")
-        rest = f"...{camel(last.name)}: readonly {member}[]"
+        rest = f"...{camel(last.name)}: {typescript_list(last.type)}"
         yield f"({', '.join([*map(_parameter, positional[:-1]), rest])}): {result}"
 
 
@@ -100,7 +99,7 @@ def _documentation(op: Op, receiver: Argument | None = None) -> tuple[str, ...]:
     for argument in op.signature.arguments:
         if argument is not receiver:
             default = f"; {literal_text(argument.default)} unless given" if argument.has_default else ""
-            lines.append(f"@param {camel(argument.name)} {argument.type}{default}")
+            lines.append(f"@param {camel(argument.name)} {expected_word(argument.type)}{default}")
     if op.has_out and len(op.signature.results) == 1:
         lines.append("@param out Tensor of the result's shape, written to and returned")
     names = [camel(r.name) for r in op.signature.results if r.name]

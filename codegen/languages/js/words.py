@@ -65,15 +65,19 @@ def found_word(type_: Type) -> str:
     return "array" if type_.is_list else _FOUND.get(type_.base, _EXPECTED[type_.base][0])
 
 
-def typescript(type_: Type) -> str:
-    """The type of an argument in a declaration."""
+def typescript_list(type_: Type) -> str:
+    """The type of a list's members, as a list, in a declaration."""
     one = _TYPESCRIPT[type_.base]
+    member = f"{one} | null" if type_.optional_members else one
+    return f"readonly ({member})[]" if " | " in member else f"readonly {member}[]"
+
+
+def typescript(type_: Type) -> str:
+    """The type of an argument in a declaration; a list of integers also takes one alone."""
+    words = _TYPESCRIPT[type_.base]
     if type_.is_list:
-        member = f"{one} | null" if type_.optional_members else one
-        one = f"readonly {member}[]" if " | " not in member else f"readonly ({member})[]"
-        if type_.is_integer:
-            one += " | Integer"
-    return f"{one} | null" if type_.optional else one
+        words = typescript_list(type_) + (" | Integer" if type_.is_integer else "")
+    return f"{words} | null" if type_.optional else words
 
 
 def literal_text(value: Literal) -> str:

@@ -1,0 +1,193 @@
+// How operators are called, and what happens to calls that do not fit.
+
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import flow, {add} from 'oneflow-js';
+import {checkFailure} from './support.mjs';
+
+const matrix = () => flow.tensor([[1, 2], [3, 4]]);
+
+test('positional, by name, and mixed', () => {
+  const x = matrix();
+  for (const result of [
+    flow.sum(x, 1, true), flow.sum(x, {dim: 1, keepdim: true}), flow.sum(x, 1, {keepdim: true}), x.sum(1, true),
+    x.sum({dim: [1], keepdim: true}), flow.sum({input: x, dim: -1, keepdim: true}), x.sum([1n], {keepdim: true}),
+    x.sum(Int32Array.of(1), true), x.sum(undefined, {dim: 1, keepdim: true, dtype: undefined}),
+  ]) {
+    assert.deepEqual(result.toArray(), [[3], [7]]);
+  }
+  assert.equal(x.sum(null).item(), 10);
+  assert.equal(add(x, 1).at(0, 0).item(), 2);
+});
+
+test('a trailing list takes its members one by one', () => {
+  const x = flow.zeros(2, 3, 4);
+  assert.deepEqual(x.permute(2, 0, 1).shape, [4, 2, 3]);
+  assert.deepEqual(x.permute([2, 0, 1]).shape, [4, 2, 3]);
+  assert.deepEqual(x.reshape(-1).shape, [24]);
+  assert.equal(flow.einsum('ij,jk->', matrix(), matrix()).item(), 54);
+});
+
+test('a method binds input, wherever it stands', () => {
+  const x = matrix();
+  assert.deepEqual(x.where(x.gt(2), 0).toArray(), [[0, 0], [3, 4]]);
+});
+
+test('several results come as an array with names', () => {
+  const {values, indices} = matrix().max(1);
+  const [first, second] = matrix().max({dim: 1});
+  assert.deepEqual(values.toArray(), [2, 4]);
+  assert.deepEqual(indices.toArray(), [1, 1]);
+  assert.ok(first.equal(values) && second.equal(indices));
+});
+
+test('overloads', () => {
+  const x = matrix();
+  assert.equal(flow.max(x).item(), 4);
+  assert.equal(flow.arange(3).shape[0], 3);
+  assert.deepEqual(flow.arange(1, 3).toArray(), [1, 2]);
+  assert.throws(() => flow.max(x, 'a'), flow.TypeMismatch);
+});
+
+test('out and in place', () => {
+  const x = matrix();
+  const out = flow.zeros([2, 2]);
+  assert.equal(x.add(1, {out}), out);
+  assert.deepEqual(out.toArray(), [[2, 3], [4, 5]]);
+  assert.equal(x.mul_(2), x);
+  assert.deepEqual(x.toArray(), [[2, 4], [6, 8]]);
+  const [values, indices] = [flow.zeros([2]), flow.zeros([2], {dtype: 'int64'})];
+  x.max(1, {out: [values, indices]});
+  assert.deepEqual(values.toArray(), [4, 8]);
+  checkFailure(() => x.add(1, {out: 5}), flow.TypeMismatch, 'add: out must be Tensor, got number');
+  checkFailure(() => x.max(1, {out}), flow.TypeMismatch, 'max: out must be array of 2 Tensors, got Tensor');
+  checkFailure(() => x.mul_(2, {out}), flow.TypeMismatch, 'mul: unknown argument out');
+  assert.throws(() => x.add(1, {out: flow.zeros([3])}), flow.ShapeError);
+  assert.throws(() => flow.tensor([1n]).add_(0.5), flow.DTypeError);
+});
+
+test('errors of binding have the texts that all languages share', () => {
+  const x = matrix();
+  const fails = (call, text) => checkFailure(call, flow.TypeMismatch, text);
+  fails(() => x.sum({keepdim: 'yes'}), 'sum: keepdim must be boolean, got string');
+  fails(() => flow.sum(), 'sum: missing argument input');
+  fails(() => x.sum({dims: 1}), 'sum: unknown argument dims; did you mean dim?');
+  fails(() => x.sum({zebra: 1}), 'sum: unknown argument zebra');
+  fails(() => flow.sum(x, 1, true, 4), 'sum: takes at most 3 positional arguments, got 4');
+  fails(() => flow.sum(x, 1, {dim: 1}), 'sum: argument dim given twice');
+  fails(() => x.sum({input: x}), 'sum: argument input given twice');
+  fails(() => x.transpose(0), 'transpose: missing argument dim1');
+  fails(() => x.transpose(0.5, 1), 'transpose: dim0 must be integer, got number');
+  fails(() => x.add(null), 'add: other must be Tensor or number, got null');
+  fails(() => x.add([1]), 'add: other must be Tensor or number, got array');
+  fails(() => x.add(() => 1), 'add: other must be Tensor or number, got function');
+  fails(() => x.add(Symbol('a')), 'add: other must be Tensor or number, got symbol');
+  fails(() => x.add(new Float32Array(1)), 'add: other must be Tensor or number, got Float32Array');
+  fails(() => x.add(new Date(0)), 'add: other must be Tensor or number, got instance of Date');
+  fails(() => flow.cat([x, 1]), 'cat: tensors must be array of Tensors, got array');
+  fails(() => x.add(undefined), 'add: missing argument other');
+  fails(() => flow.maskedFill(x, x.gt(1), 'a'), 'maskedFill: value must be number, got string');
+});
+
+test('names in texts of the runtime are camelCase', () => {
+  const error = (() => {
+    try {
+      matrix().indexSelect(0, flow.tensor([5n]));
+    } catch (caught) {
+      return caught;
+    }
+    return undefined;
+  })();
+  assert.match(error.message, /^indexSelect: /);
+});
+
+test('receivers of the wrong class', () => {
+  for (const receiver of [{}, null, undefined, 1, 'a', [], Object.create(flow.Tensor.prototype), new Proxy(matrix(), {})]) {
+    assert.throws(() => flow.Tensor.prototype.add.call(receiver, 1), flow.TypeMismatch);
+    assert.throws(() => flow.Tensor.prototype.add_.call(receiver, 1), flow.TypeMismatch);
+    assert.throws(() => flow.Tensor.prototype.toArray.call(receiver), flow.TypeMismatch);
+    assert.throws(() => flow.Tensor.prototype.dispose.call(receiver), flow.TypeMismatch);
+    assert.throws(() => Reflect.get(flow.Tensor.prototype, 'shape', receiver), flow.TypeMismatch);
+  }
+  checkFailure(() => flow.Tensor.prototype.add.call({}, 1), flow.TypeMismatch, 'add: input must be Tensor, got object');
+});
+
+test('code of the user that runs during a call', () => {
+  const x = matrix();
+  const nosy = {
+    get dim() {
+      matrix().sum(0);
+      return 1;
+    },
+  };
+  assert.deepEqual(x.sum(nosy).toArray(), [3, 7]);
+  const list = new Proxy([1], {
+    get(target, key) {
+      matrix().add(1).sum([0, 1]);
+      return Reflect.get(target, key);
+    },
+  });
+  assert.deepEqual(x.sum(list).toArray(), [3, 7]);
+  const failing = new Proxy([1], {
+    get() {
+      throw new Error('mine');
+    },
+  });
+  assert.throws(() => x.sum(failing), /mine/);
+  const disposing = [0, 1];
+  Object.defineProperty(disposing, 1, {
+    get() {
+      x.dispose();
+      return 1;
+    },
+  });
+  assert.throws(() => x.sum(disposing), flow.InvalidArgument);
+});
+
+test('hostile lists and numbers', () => {
+  assert.throws(() => flow.zeros([-1]), flow.OneFlowError);
+  assert.throws(() => flow.zeros([2 ** 62, 2 ** 62]), flow.OneFlowError);
+  assert.throws(() => flow.zeros([1e300]), flow.TypeMismatch);
+  assert.throws(() => flow.zeros([NaN]), flow.TypeMismatch);
+  assert.throws(() => flow.zeros(Array(40).fill(1)), flow.OneFlowError);
+  assert.throws(() => flow.zeros([2 ** 40]), flow.OutOfMemory);
+  assert.throws(() => flow.einsum('\u0000', matrix()), flow.OneFlowError);
+  assert.throws(() => flow.einsum('i'.repeat(100_000), matrix()), flow.OneFlowError);
+  assert.equal(flow.cat(Array(5000).fill(flow.ones([1]))).shape[0], 5000);
+});
+
+test('every error is recognised by its base', () => {
+  assert.ok(new flow.ShapeError('x') instanceof RangeError);
+  assert.ok(new flow.TypeMismatch('x') instanceof TypeError);
+  assert.ok(new flow.ShapeError('x') instanceof flow.OneFlowError);
+  assert.equal(new flow.ShapeError('x').code, 'ShapeError');
+  assert.equal(String(new flow.ShapeError('x')), 'ShapeError: x');
+  assert.ok(!(new RangeError('x') instanceof flow.OneFlowError));
+  assert.ok(!(null instanceof flow.OneFlowError));
+});
+
+test('settings', () => {
+  flow.manualSeed(5);
+  const first = flow.rand([3]).toArray();
+  flow.manualSeed(5n);
+  const state = flow.getRandomState();
+  assert.deepEqual(flow.rand([3]).toArray(), first);
+  flow.setRandomState(state);
+  assert.deepEqual(flow.rand([3]).toArray(), first);
+  assert.equal(flow.initialSeed(), 5n);
+  assert.throws(() => flow.manualSeed(-1), flow.InvalidArgument);
+  assert.throws(() => flow.manualSeed('a'), flow.TypeMismatch);
+  assert.equal(flow.promoteTypes('int32', 'float16'), 'float16');
+  assert.ok(flow.devices().includes(flow.getDefaultDevice()));
+  assert.ok(flow.deviceProperties().name.length > 0);
+  assert.throws(() => flow.setDefaultDevice('nowhere'), flow.DeviceError);
+  assert.throws(() => flow.setDefaultDtype('int32'), flow.OneFlowError);
+  const threads = flow.getOption('numThreads');
+  flow.setOption('numThreads', 1);
+  assert.equal(flow.getOption('numThreads'), 1);
+  flow.setOption('numThreads', threads);
+  assert.throws(() => flow.getOption('noSuchThing'), flow.OneFlowError);
+  assert.deepEqual(flow.fallbacks(), {});
+  assert.match(flow.version, /^\d+\.\d+\.\d+/);
+  flow.synchronize();
+});

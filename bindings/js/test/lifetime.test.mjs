@@ -1,0 +1,188 @@
+// When memory is given back: by the garbage collector, by dispose(), by tidy(), and when it runs out.
+
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import flow from 'oneflow-js';
+import {checkFailure, residentMiB} from './support.mjs';
+
+/** The growth of resident memory, in MiB, over a loop of calls that never awaits, disposes or collects. */
+function growth(calls, step) {
+  for (let i = 0; i < calls / 10; i++) step();
+  const before = residentMiB();
+  let highest = before;
+  for (let i = 0; i < calls; i++) {
+    step();
+    if (i % 1000 === 0) highest = Math.max(highest, residentMiB());
+  }
+  return highest - before;
+}
+
+test('a synchronous loop of small results stays flat', () => {
+  const x = flow.tensor([1, 2, 3, 4]);
+  assert.ok(growth(100_000, () => x.add(1)) < 64);
+  assert.ok(flow.memory().tensors < 60_000);
+});
+
+test('a synchronous loop of large results stays flat', () => {
+  const x = flow.ones([2 ** 18]); // 1 MiB
+  assert.ok(growth(5_000, () => x.add(1)) < 256);
+});
+
+test('a synchronous loop of several results, views and reads stays flat', () => {
+  const x = flow.ones([64, 64]);
+  assert.ok(growth(20_000, () => x.max(1).values.transpose(0, 0).dataSync()) < 64);
+});
+
+test('collected tensors are released', {skip: globalThis.gc === undefined && 'needs --expose-gc'}, () => {
+  globalThis.gc();
+  const before = flow.memory();
+  let list = Array.from({length: 1000}, () => flow.ones([100]));
+  assert.equal(flow.memory().tensors, before.tensors + 1000);
+  list = list.slice(0, 10);
+  globalThis.gc();
+  assert.equal(flow.memory().tensors, before.tensors + 10);
+  assert.equal(list.length, 10);
+});
+
+test('views keep their memory', () => {
+  let x = flow.ones([1000]);
+  const view = x.at('10:20');
+  x.dispose();
+  x = null;
+  for (let i = 0; i < 1000; i++) flow.zeros([1000]);
+  assert.deepEqual(view.toArray(), Array(10).fill(1));
+});
+
+test('a disposed tensor is refused everywhere', () => {
+  const x = flow.tensor([1]);
+  x.dispose();
+  x.dispose();
+  assert.equal(x.isDisposed, true);
+  const text = (name, argument = 'input') => `${name}: ${argument} must be a live Tensor, got a disposed one`;
+  checkFailure(() => x.add(1), flow.InvalidArgument, text('add'));
+  checkFailure(() => flow.add(1, x), flow.InvalidArgument, text('add', 'other'));
+  checkFailure(() => flow.cat([x]), flow.InvalidArgument, text('cat', 'tensors'));
+  checkFailure(() => flow.ones([1]).add(1, {out: x}), flow.InvalidArgument, text('add', 'out'));
+  checkFailure(() => x.add_(1), flow.InvalidArgument, text('add'));
+  for (const method of ['at', 'set', 'toArray', 'dataSync', 'item', 'toString', 'equal', 'keep']) {
+    const call = method === 'keep' ? () => flow.keep(x) : () => x[method](0);
+    assert.throws(call, flow.InvalidArgument, method);
+  }
+  for (const property of ['shape', 'strides', 'dtype', 'ndim', 'size', 'device', 'version', 'isContiguous', 'isView']) {
+    checkFailure(() => x[property], flow.InvalidArgument, text(property));
+  }
+  assert.equal(String(Object(x)[Symbol.for('nodejs.util.inspect.custom')]()), 'tensor(disposed)');
+});
+
+test('a slot that was reused is not released by an earlier owner', {skip: globalThis.gc === undefined && 'needs --expose-gc'}, () => {
+  let early = flow.ones([3]);
+  early.dispose();
+  const late = flow.tensor([5, 6, 7]);
+  early = null;
+  globalThis.gc();
+  globalThis.gc();
+  assert.deepEqual(late.toArray(), [5, 6, 7]);
+});
+
+test('Symbol.dispose', () => {
+  const x = flow.ones([1]);
+  x[Symbol.dispose]();
+  assert.equal(x.isDisposed, true);
+});
+
+test('tidy disposes of what is not returned', () => {
+  const before = flow.memory().tensors;
+  let inner;
+  const {result, list} = flow.tidy(() => {
+    inner = flow.ones([2]).add(1);
+    return {result: inner.mul(2), list: new Map([['a', [inner.add(5)]]])};
+  });
+  assert.equal(inner.isDisposed, true);
+  assert.deepEqual(result.toArray(), [4, 4]);
+  assert.deepEqual(list.get('a')[0].toArray(), [7, 7]);
+  assert.equal(flow.memory().tensors, before + 2);
+});
+
+test('tidy: nesting, keep, exceptions', () => {
+  let kept;
+  let middle;
+  let lost;
+  const outer = flow.tidy(() => {
+    middle = flow.tidy(() => {
+      kept = flow.keep(flow.ones([1]));
+      return flow.ones([2]);
+    });
+    assert.equal(middle.isDisposed, false);
+    return middle.add(1);
+  });
+  assert.equal(middle.isDisposed, true);
+  assert.deepEqual(outer.toArray(), [2, 2]);
+  assert.deepEqual(kept.toArray(), [1]);
+  assert.throws(() => flow.tidy(() => {
+    lost = flow.ones([1]);
+    throw new Error('stop');
+  }), /stop/);
+  assert.equal(lost.isDisposed, true);
+  assert.equal(flow.ones([1]).isDisposed, false);
+});
+
+test('tidy: disposing inside, cyclic results, wrong arguments', () => {
+  const cyclic = flow.tidy(() => {
+    flow.ones([1]).dispose();
+    const found = {x: flow.ones([1])};
+    found.self = found;
+    return found;
+  });
+  assert.equal(cyclic.x.item(), 1);
+  checkFailure(() => flow.tidy(5), flow.TypeMismatch, 'tidy: fn must be function, got number');
+  let made;
+  checkFailure(
+    () => flow.tidy(async () => {
+      made = flow.ones([1]);
+    }),
+    flow.InvalidArgument,
+    'tidy: fn must not return a promise, its tensors would be gone before it ends',
+  );
+  assert.equal(made.isDisposed, true);
+});
+
+test('results of promise variants that were started in tidy belong to no scope', async () => {
+  let promise;
+  flow.tidy(() => {
+    promise = flow.ones([2]).addAsync(1);
+  });
+  assert.deepEqual((await promise).toArray(), [2, 2]);
+});
+
+test('many tensors in one tidy', () => {
+  const before = flow.memory().tensors;
+  flow.tidy(() => {
+    for (let i = 0; i < 20_000; i++) flow.zeros([1]);
+  });
+  assert.ok(flow.memory().tensors <= before);
+});
+
+test('memory that runs out is collected first', () => {
+  const {inUse} = flow.memory();
+  flow.setMemoryLimit(inUse + 64 * 2 ** 20);
+  try {
+    for (let i = 0; i < 200; i++) flow.ones([2 ** 20]);
+    const held = [];
+    assert.throws(() => {
+      for (let i = 0; i < 200; i++) held.push(flow.ones([2 ** 20]));
+    }, flow.OutOfMemory);
+    assert.ok(held.length > 8);
+  } finally {
+    flow.setMemoryLimit(0);
+  }
+  assert.equal(flow.ones([3]).sum().item(), 3);
+});
+
+test('memory()', () => {
+  const memory = flow.memory();
+  assert.deepEqual(Object.keys(memory), ['tensors', 'inUse', 'peakInUse', 'cached', 'limit']);
+  flow.emptyCache();
+  flow.resetPeakMemory();
+  assert.ok(flow.memory().peakInUse >= flow.memory().inUse - 1);
+  assert.throws(() => flow.setMemoryLimit(-1), flow.TypeMismatch);
+});
