@@ -104,7 +104,10 @@ DTypes resolve_dtypes(const Call& call) {
       dtypes.results[i] = apply(call, rule.results[i]);
     }
   }
-  dtypes.compute = compute_type(rule.computes_result ? dtypes.results[0] : apply(call, rule.compute));
+  // A floating-point result is computed as what it is, also where the rule for computing asks for some floating type.
+  const bool computes_result =
+      rule.computes_result || (rule.compute == ResultRule::kFloating && is_floating(dtypes.results[0]));
+  dtypes.compute = compute_type(computes_result ? dtypes.results[0] : apply(call, rule.compute));
   return dtypes;
 }
 
