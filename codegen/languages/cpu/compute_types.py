@@ -25,13 +25,13 @@ _ACCEPTED = {
 
 def compute_types(op: Op) -> tuple[str, ...]:
     """C++ types, for every dtype that a call of this operator can compute in."""
-    possible = _generated(op.kind) if isinstance(op.kind, Generator) else _folded(op)
+    possible = _generated(op, op.kind) if isinstance(op.kind, Generator) else _folded(op)
     return tuple(spelled for name, spelled in COMPUTE_TYPES.items() if name in possible)
 
 
-def _generated(kind: Generator) -> frozenset[str]:
+def _generated(op: Op, kind: Generator) -> frozenset[str]:
     functions = frozenset().union(*(e.functions for e in kind.expressions.values()))
-    if functions & {"uniform", "normal"}:
+    if functions & {"uniform", "normal"} or op.dtype.compute is ResultRule.FLOATING:
         return _FLOATING
     return _ALL - {"bool"} if "bits" in functions else _ALL
 
