@@ -2,8 +2,8 @@
  * every operator takes the way over the host. An address is the real one with bits set that make it not
  * canonical: following it without the device's help ends the process. */
 #include <oneflow/device_plugin.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define FAR_MARK ((uintptr_t)0x5a00000000000000)
 
@@ -23,18 +23,17 @@ static of_status far_get_info(int32_t device, of_device_info* info) {
 }
 
 static of_status far_allocate(int32_t device, uint64_t bytes, void** memory) {
-  void* block = NULL;
+  void* block = MAP_FAILED;
   (void)device;
-  if (bytes > (uint64_t)1 << 30 || posix_memalign(&block, 64, bytes) != 0)
-    return host->fail(OF_OUT_OF_MEMORY, "far: no memory");
+  if (bytes <= (uint64_t)1 << 30) block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (block == MAP_FAILED) return host->fail(OF_OUT_OF_MEMORY, "far: no memory");
   *memory = (void*)((uintptr_t)block | FAR_MARK);
   return OF_OK;
 }
 
 static void far_deallocate(int32_t device, void* memory, uint64_t bytes) {
   (void)device;
-  (void)bytes;
-  free(near(memory));
+  munmap(near(memory), bytes);
 }
 
 static of_status far_copy_from_host(int32_t device, void* destination, const void* source, uint64_t bytes,
