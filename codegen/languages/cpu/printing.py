@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codegen.expression import Constant, Expression, Invoke, Member, Node, Subscript, Variable
+from codegen.expression import Binary, Constant, Expression, Invoke, Member, Node, Subscript, Variable
 from codegen.model import Op
 from codegen.printer import Printer
 
@@ -15,7 +15,9 @@ APPROXIMATE = frozenset(
 DIVIDING = frozenset({"fmod", "remainder", "floordiv", "truncdiv"})
 _DIVIDING_OPERATORS = frozenset({"//", "%"})
 
-_SHIFTS = {"<<": "shift_left", ">>": "shift_right"}
+# Operators that C++ has in another form: its shifts are undefined for some operands, its && and || are branches.
+_AS_FUNCTIONS = {"<<": "shift_left", ">>": "shift_right", "and": "both", "or": "either"}
+_ARITHMETIC = frozenset("+-*/&|^")
 _TYPES = {"bool_type": "is_same_type<T, bool>", "float_type": "is_floating<T>"}
 _LIMITS = {"lowest": "lowest<T>", "highest": "highest<T>"}
 _RANDOM = {"uniform": "uniform<T>", "normal": "normal<T>", "bits": "random_bits<T>"}
@@ -48,6 +50,8 @@ def is_approximate(expression: Expression) -> bool:
 class ScalarPrinter(Printer):
     """Prints expressions over values of type T."""
 
+    value_type = "T"
+
     def constant(self, node: Constant) -> str:
         return super().constant(node) if isinstance(node.value, bool) else f"T({node.value!r})"
 
@@ -69,20 +73,27 @@ class ScalarPrinter(Printer):
             (position,) = node.arguments
             assert isinstance(position, Constant)
             return f"{_RANDOM[name]}(random, {position.value})"
-        return super().invoke(node)
+        return self.function(name, [self._argument(argument) for argument in node.arguments])
+
+    def _argument(self, node: Node) -> str:
+        """An argument of a function template: C++ computes in int what is narrower."""
+        text = self.print(node)
+        return f"{self.value_type}({text})" if isinstance(node, Binary) and node.operator in _ARITHMETIC else text
 
     def function(self, name: str, arguments: list[str]) -> str:
         failed = ["failed"] if name in DIVIDING else []
         return f"maths::{_LIMITS.get(name, name)}({', '.join(arguments + failed)})"
 
     def operator(self, operator: str, left: Node, right: Node) -> str | None:
-        if operator not in _SHIFTS:
+        if operator not in _AS_FUNCTIONS:
             return None
-        return self.function(_SHIFTS[operator], [self.print(left), self.print(right)])
+        return self.function(_AS_FUNCTIONS[operator], [self.print(left), self.print(right)])
 
 
 class IndexPrinter(ScalarPrinter):
     """Prints the index maps of gathers: everything is an int64."""
+
+    value_type = "int64_t"
 
     def __init__(self, op: Op) -> None:
         self.op = op

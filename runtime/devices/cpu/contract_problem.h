@@ -4,6 +4,7 @@
 
 #include <oneflow/device_plugin.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace oneflow::cpu {
@@ -24,6 +25,15 @@ struct DimGroup {
   int rank = 0;
   int64_t count = 1;  // the product of the sizes
   Dim dims[kMaximum];
+
+  DimGroup() = default;
+  DimGroup(const DimGroup& other) { *this = other; }
+  DimGroup& operator=(const DimGroup& other) {  // the few dimensions there are, not the room for all
+    rank = other.rank;
+    count = other.count;
+    std::copy(other.dims, other.dims + rank, dims);
+    return *this;
+  }
 
   void add(const Dim& dim) {
     dims[rank++] = dim;

@@ -42,29 +42,6 @@ class FirstError {
   int32_t dim_ = 0;
 };
 
-// Copies elements that lie at multiples of a stride each, and a lane further for each.
-template <class Unit>
-void pick(const void* input, const int64_t* sources, int64_t source_stride, int64_t lane_stride, void* result,
-          int64_t result_stride, int64_t count) {
-  const auto* from = static_cast<const Unit*>(input);
-  auto* to = static_cast<Unit*>(result);
-  for (int64_t j = 0; j < count; ++j) to[j * result_stride] = from[sources[j] * source_stride + j * lane_stride];
-}
-
-void pick_elements(int64_t item_size, const void* input, const int64_t* sources, int64_t source_stride,
-                   int64_t lane_stride, void* result, int64_t result_stride, int64_t count) {
-  switch (item_size) {
-    case 1:
-      return pick<uint8_t>(input, sources, source_stride, lane_stride, result, result_stride, count);
-    case 2:
-      return pick<uint16_t>(input, sources, source_stride, lane_stride, result, result_stride, count);
-    case 4:
-      return pick<uint32_t>(input, sources, source_stride, lane_stride, result, result_stride, count);
-    default:
-      return pick<uint64_t>(input, sources, source_stride, lane_stride, result, result_stride, count);
-  }
-}
-
 class Gather {
  public:
   Gather(const GatherKernel& kernel, const of_kernel_context& context)
@@ -150,8 +127,8 @@ class Gather {
     if (sources_[last_].empty()) {
       copy_strided(source, input_.strides[last_], target, result_.strides[last_], item_size_, count);
     } else {
-      pick_elements(item_size_, source, sources_[last_].data(), input_.strides[last_], 0, target,
-                    result_.strides[last_], count);
+      copy_picked(source, sources_[last_].data(), input_.strides[last_], 0, target, result_.strides[last_], item_size_,
+                  count);
     }
   }
 
@@ -187,10 +164,10 @@ class Gather {
                           0};
       kernel_.map(context_.arguments, run, sources);
       if (!check(sources, length, dim, row * count + first)) return;
-      pick_elements(item_size_, static_cast<const char*>(input_.data) + (from + first * lane_stride) * item_size_,
-                    sources, input_.strides[dim], lane_stride,
-                    static_cast<char*>(result_.data) + (to + first * result_.strides[last_]) * item_size_,
-                    result_.strides[last_], length);
+      copy_picked(static_cast<const char*>(input_.data) + (from + first * lane_stride) * item_size_, sources,
+                  input_.strides[dim], lane_stride,
+                  static_cast<char*>(result_.data) + (to + first * result_.strides[last_]) * item_size_,
+                  result_.strides[last_], item_size_, length);
     }
   }
 

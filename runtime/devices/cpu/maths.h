@@ -45,12 +45,11 @@ static inline float multiply_add(float a, float b, float c) {
 #endif
 }
 
-// coefficients[0] + coefficients[1] * x + ...
-template <int n>
-static inline float polynomial(float x, const float (&coefficients)[n]) {
-  float sum = coefficients[n - 1];
-  for (int i = n - 2; i >= 0; --i) sum = multiply_add(sum, x, coefficients[i]);
-  return sum;
+// first + x * (second + x * ...). Recursive rather than a loop, which would keep loops around it from being vectorised.
+static inline float polynomial(float, float first) { return first; }
+template <class... Floats>
+static inline float polynomial(float x, float first, Floats... others) {
+  return multiply_add(polynomial(x, others...), x, first);
 }
 
 static inline float clip(float x, float limit) {
@@ -62,21 +61,23 @@ static inline float clip(float x, float limit) {
 // three times as fast and as exact: see the tests for the errors.
 static inline double tanh(double x) { return of_tanh_double(x); }
 static inline float tanh(float x) {
-  constexpr float above[] = {0.999999999f,    0.136761488f,    0.00386360788f,
-                             2.79122262e-05f, 3.03561761e-08f, -1.20340717e-11f};
-  constexpr float below[] = {1.0f, 0.470094807f, 0.027228566f, 0.000393030916f, 1.28071431e-06f};
   const float bounded = clip(x, 9.02f);  // from there on the result is 1
   const float square = bounded * bounded;
-  return clip(bounded * polynomial(square, above) / polynomial(square, below), 1.0f);
+  const float above = polynomial(square, 0.999999999f, 0.136761488f, 0.00386360788f, 2.79122262e-05f, 3.03561761e-08f,
+                                 -1.20340717e-11f);
+  const float below = polynomial(square, 1.0f, 0.470094807f, 0.027228566f, 0.000393030916f, 1.28071431e-06f);
+  return clip(bounded * above / below, 1.0f);
 }
 
 static inline double erf(double x) { return of_erf_double(x); }
 static inline float erf(float x) {
-  constexpr float above[] = {1.12837914f, 0.1935404f, 0.053101128f, 0.00388314357f, 0.000284561275f, 1.98681656e-06f};
-  constexpr float below[] = {1.0f, 0.504853271f, 0.115348071f, 0.0152068504f, 0.0011855223f, 3.74202878e-05f};
   const float bounded = clip(x, 3.92f);  // from there on the result is 1
   const float square = bounded * bounded;
-  return clip(bounded * polynomial(square, above) / polynomial(square, below), 1.0f);
+  const float above =
+      polynomial(square, 1.12837914f, 0.1935404f, 0.053101128f, 0.00388314357f, 0.000284561275f, 1.98681656e-06f);
+  const float below =
+      polynomial(square, 1.0f, 0.504853271f, 0.115348071f, 0.0152068504f, 0.0011855223f, 3.74202878e-05f);
+  return clip(bounded * above / below, 1.0f);
 }
 
 // ---------------------------------------------------------------- rounding and signs
@@ -121,7 +122,7 @@ static inline T abs(T x) {
   if constexpr (is_same_type<T, double>) return __builtin_fabs(x);
   return x < T{0} ? static_cast<T>(-x) : x;
 }
-// NaN stays NaN... of no sign: 0, as in PyTorch.
+// NaN has no sign: 0.
 template <class T>
 static inline T sign(T x) {
   return static_cast<T>((x > T{0}) - (x < T{0}));
@@ -147,6 +148,10 @@ static inline bool isfinite(T x) {
   if constexpr (is_floating<T>) return abs(x) < static_cast<T>(__builtin_inf());
   return true;
 }
+
+// `and` and `or`, without a branch.
+static inline bool both(bool a, bool b) { return a & b; }
+static inline bool either(bool a, bool b) { return a | b; }
 
 // ---------------------------------------------------------------- order
 

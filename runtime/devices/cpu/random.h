@@ -11,39 +11,44 @@ namespace oneflow::cpu {
 
 // What one counter gives.
 struct RandomWords {
-  uint32_t words[4];
+  uint32_t word0, word1, word2, word3;
+
+  uint32_t word(int k) const { return k == 0 ? word0 : k == 1 ? word1 : k == 2 ? word2 : word3; }
 };
 
-static inline RandomWords philox(uint64_t seed, uint64_t counter) {
-  uint32_t key0 = static_cast<uint32_t>(seed), key1 = static_cast<uint32_t>(seed >> 32);
-  uint32_t c0 = static_cast<uint32_t>(counter), c1 = static_cast<uint32_t>(counter >> 32), c2 = 0, c3 = 0;
-  for (int round = 0; round < 10; ++round) {
+// Some rounds over the words of a counter. Recursive rather than a loop, which would keep loops around it from being
+// vectorised.
+template <int rounds>
+static inline RandomWords philox_rounds(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, uint32_t key0,
+                                        uint32_t key1) {
+  if constexpr (rounds == 0) {
+    return {c0, c1, c2, c3};
+  } else {
     const uint64_t product0 = uint64_t{0xD2511F53} * c0;
     const uint64_t product1 = uint64_t{0xCD9E8D57} * c2;
-    const uint32_t next0 = static_cast<uint32_t>(product1 >> 32) ^ c1 ^ key0;
-    const uint32_t next2 = static_cast<uint32_t>(product0 >> 32) ^ c3 ^ key1;
-    c1 = static_cast<uint32_t>(product1);
-    c3 = static_cast<uint32_t>(product0);
-    c0 = next0;
-    c2 = next2;
-    key0 += 0x9E3779B9;
-    key1 += 0xBB67AE85;
+    return philox_rounds<rounds - 1>(static_cast<uint32_t>(product1 >> 32) ^ c1 ^ key0, static_cast<uint32_t>(product1),
+                                     static_cast<uint32_t>(product0 >> 32) ^ c3 ^ key1, static_cast<uint32_t>(product0),
+                                     key0 + 0x9E3779B9, key1 + 0xBB67AE85);
   }
-  return {{c0, c1, c2, c3}};
+}
+
+static inline RandomWords philox(uint64_t seed, uint64_t counter) {
+  return philox_rounds<10>(static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), 0, 0,
+                           static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32));
 }
 
 // Two neighbouring words as one.
 static inline uint64_t wide_word(const RandomWords& random, int k) {
-  return uint64_t{random.words[2 * k]} << 32 | random.words[2 * k + 1];
+  return uint64_t{random.word(2 * k)} << 32 | random.word(2 * k + 1);
 }
 
 // The k-th number of an element, as an integer from 0 that T holds exactly: 24 bits for float, 53 for double, 31 for
 // int32, 63 for int64.
 template <class T>
 static inline T random_bits(const RandomWords& random, int k) {
-  if constexpr (is_same_type<T, float>) return static_cast<float>(random.words[k] >> 8);
+  if constexpr (is_same_type<T, float>) return static_cast<float>(random.word(k) >> 8);
   if constexpr (is_same_type<T, double>) return static_cast<double>(wide_word(random, k) >> 11);
-  if constexpr (is_same_type<T, int32_t>) return static_cast<int32_t>(random.words[k] >> 1);
+  if constexpr (is_same_type<T, int32_t>) return static_cast<int32_t>(random.word(k) >> 1);
   return static_cast<T>(wide_word(random, k) >> 1);
 }
 

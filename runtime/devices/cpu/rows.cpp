@@ -25,6 +25,7 @@ void copy_rows(const char* source, int64_t source_row, int64_t source_lane, char
 }
 
 bool is_along_lanes(const RowLayout& layout) {
+  if (layout.rows == 1 || layout.lanes == 1) return layout.rows == 1;
   return layout.rows <= 4 || std::abs(layout.lane_stride) <= std::abs(layout.row_stride);
 }
 
@@ -46,6 +47,10 @@ const void* RowReader::read(int64_t offset, const RowLayout& layout, ChunkBuffer
   if (is_direct(layout)) return source;
   stride = layout.lanes;
   if (layout.lane_stride == 1) {
+    if (layout.row_stride == layout.lanes) {
+      convert_(source, buffer.bytes, layout.rows * layout.lanes);
+      return buffer.bytes;
+    }
     for (int64_t row = 0; row < layout.rows; ++row) {
       convert_(source + row * layout.row_stride * stored_size_, buffer.bytes + row * layout.lanes * wanted_size_,
                layout.lanes);

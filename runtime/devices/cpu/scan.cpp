@@ -1,6 +1,8 @@
-// The iteration of scans: lanes are neighbouring elements of another dimension, each with a running state of its own,
-// rows are the positions of the scanned dimension.
+// The iteration of scans: rows are the positions of the scanned dimension, lanes are neighbouring elements of another
+// dimension, each with a running state of its own. Where the elements along the scanned dimension are the nearest to
+// each other, there is one lane.
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 
 #include "emitted.h"
@@ -19,13 +21,12 @@ class Scan {
   Scan(const ScanKernel& kernel, const of_kernel_context& context)
       : kernel_(kernel), context_(context), input_(context.inputs[0]), reader_(input_, kernel.input) {
     for (int i = 0; i < kernel.result_count; ++i) writers_[i] = RowWriter(context.outputs[i], kernel.results[i]);
+    scan_dim_ = std::countr_zero(context.reduced);
+    int64_t nearest = std::abs(input_.strides[scan_dim_]);
     for (int32_t d = 0; d < input_.rank; ++d) {
-      if ((context.reduced >> d & 1) != 0) {
-        scan_dim_ = d;
-      } else if (input_.sizes[d] != 1 &&
-                 (lane_dim_ < 0 || std::abs(input_.strides[d]) < std::abs(input_.strides[lane_dim_]))) {
-        lane_dim_ = d;
-      }
+      if (d == scan_dim_ || input_.sizes[d] == 1 || std::abs(input_.strides[d]) >= nearest) continue;
+      lane_dim_ = d;
+      nearest = std::abs(input_.strides[d]);
     }
     for (int32_t d = 0; d < input_.rank; ++d) {
       if (d != scan_dim_ && d != lane_dim_) others_.add(d, input_.sizes[d]);

@@ -24,6 +24,14 @@ void copy_units(const void* source, int64_t source_stride, void* destination, in
   }
 }
 
+template <class Unit>
+void pick_units(const void* source, const int64_t* places, int64_t source_stride, int64_t lane_stride,
+                void* destination, int64_t destination_stride, int64_t count) {
+  const auto* from = static_cast<const Unit*>(source);
+  auto* to = static_cast<Unit*>(destination);
+  for (int64_t j = 0; j < count; ++j) to[j * destination_stride] = from[places[j] * source_stride + j * lane_stride];
+}
+
 // Calls run(offset, done, length) for each stretch of the last dimension in [begin, begin + count): `offset` is where
 // it starts in the strided array, `done` how many elements came before it.
 template <class Run>
@@ -90,6 +98,20 @@ void copy_strided(const void* source, int64_t source_stride, void* destination, 
       return copy_units<uint32_t>(source, source_stride, destination, destination_stride, count);
     default:
       return copy_units<uint64_t>(source, source_stride, destination, destination_stride, count);
+  }
+}
+
+void copy_picked(const void* source, const int64_t* places, int64_t source_stride, int64_t lane_stride,
+                 void* destination, int64_t destination_stride, int64_t item_size, int64_t count) {
+  switch (item_size) {
+    case 1:
+      return pick_units<uint8_t>(source, places, source_stride, lane_stride, destination, destination_stride, count);
+    case 2:
+      return pick_units<uint16_t>(source, places, source_stride, lane_stride, destination, destination_stride, count);
+    case 4:
+      return pick_units<uint32_t>(source, places, source_stride, lane_stride, destination, destination_stride, count);
+    default:
+      return pick_units<uint64_t>(source, places, source_stride, lane_stride, destination, destination_stride, count);
   }
 }
 

@@ -27,6 +27,9 @@ void scatter(const void* buffer, void* destination, const Layout& layout, int64_
 // Copies `count` elements between two strides.
 void copy_strided(const void* source, int64_t source_stride, void* destination, int64_t destination_stride,
                   int64_t item_size, int64_t count);
+// Copies `count` elements that lie apart: element j comes from places[j] * source_stride + j * lane_stride.
+void copy_picked(const void* source, const int64_t* places, int64_t source_stride, int64_t lane_stride,
+                 void* destination, int64_t destination_stride, int64_t item_size, int64_t count);
 
 }  // namespace oneflow::cpu
 

@@ -54,6 +54,8 @@ class Places {
 
   int64_t places() const { return static_cast<int64_t>(offsets_.size()); }
   int64_t elements() const { return places() * block_count_; }
+  // The offsets of the places when each is one element; NULL otherwise.
+  const int64_t* single_elements() const { return block_count_ == 1 ? offsets_.data() : nullptr; }
 
   // Calls run(done, offset, length, stride) for stretches of the elements [begin, end), which are counted through the
   // places and the blocks at them: `done` came before, `offset` is where the stretch starts in the tensor.
@@ -123,10 +125,14 @@ of_status index(const of_kernel_context* context) {
       const int64_t end = std::min(begin + kChunk, last);
       auto* values =
           writer.is_direct() ? static_cast<char*>(writer.direct(begin)) : reinterpret_cast<char*>(buffer.bytes);
-      places.for_each_run(begin, end, [&](int64_t done, int64_t offset, int64_t length, int64_t stride) {
-        copy_strided(static_cast<const char*>(input.data) + offset * size, stride, values + done * size, 1, size,
-                     length);
-      });
+      if (const int64_t* offsets = places.single_elements()) {
+        copy_picked(input.data, offsets + begin, 1, 0, values, 1, size, end - begin);
+      } else {
+        places.for_each_run(begin, end, [&](int64_t done, int64_t offset, int64_t length, int64_t stride) {
+          copy_strided(static_cast<const char*>(input.data) + offset * size, stride, values + done * size, 1, size,
+                       length);
+        });
+      }
       if (!writer.is_direct()) writer.write(begin, end - begin, values);
     }
   });

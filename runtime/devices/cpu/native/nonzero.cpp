@@ -12,17 +12,14 @@ namespace {
 
 constexpr int64_t kTaskElements = 16 * 1024;
 
-// Calls visit(position) for each element of [begin, end) that is not zero.
+// Calls visit(truths, first, count) for the elements of [begin, end) as truth values, chunk by chunk.
 template <class Visit>
-void for_each_nonzero(const Reader& reader, int64_t begin, int64_t end, Visit visit) {
+void for_each_chunk(const Reader& reader, int64_t begin, int64_t end, Visit visit) {
   ChunkBuffer buffer;
   for (; begin < end; begin += kChunk) {
-    const int64_t length = std::min(kChunk, end - begin);
-    reader.read(begin, length, length, buffer);
-    const auto* holds = reinterpret_cast<const bool*>(buffer.bytes);
-    for (int64_t i = 0; i < length; ++i) {
-      if (holds[i]) visit(begin + i);
-    }
+    const int64_t count = std::min(kChunk, end - begin);
+    reader.read(begin, count, count, buffer);
+    visit(reinterpret_cast<const uint8_t*>(buffer.bytes), begin, count);
   }
 }
 
@@ -39,21 +36,35 @@ of_status nonzero(const of_kernel_context* context) {
   std::vector<int64_t> first_row(static_cast<size_t>(tasks) + 1);
   parallel_for(tasks, [&](int64_t task) {
     int64_t found = 0;
-    for_each_nonzero(reader, task * kTaskElements, std::min((task + 1) * kTaskElements, count),
-                     [&](int64_t) { ++found; });
+    for_each_chunk(reader, task * kTaskElements, std::min((task + 1) * kTaskElements, count),
+                   [&found](const uint8_t* truths, int64_t, int64_t length) {
+                     for (int64_t i = 0; i < length; ++i) found += truths[i];
+                   });
     first_row[static_cast<size_t>(task) + 1] = found;
   });
   for (size_t task = 0; task < static_cast<size_t>(tasks); ++task) first_row[task + 1] += first_row[task];
 
   parallel_for(tasks, [&](int64_t task) {
     int64_t row = first_row[static_cast<size_t>(task)];
-    for_each_nonzero(reader, task * kTaskElements, std::min((task + 1) * kTaskElements, count), [&](int64_t position) {
-      int64_t* coordinates = static_cast<int64_t*>(output.data) + row++ * output.strides[0];
-      for (int32_t d = input.rank - 1; d >= 0; --d) {
-        coordinates[d * output.strides[1]] = position % input.sizes[d];
-        position /= input.sizes[d];
+    const auto write_chunk = [&](const uint8_t* truths, int64_t first, int64_t length) {
+      // Without branches, which nobody could predict: each position is written, and the next one over it unless it
+      // counts.
+      int64_t positions[kChunk + 1], found = 0;
+      for (int64_t i = 0; i < length; ++i) {
+        positions[found] = first + i;
+        found += truths[i];
       }
-    });
+      for (int64_t i = 0; i < found; ++i) {
+        int64_t* coordinates = static_cast<int64_t*>(output.data) + row++ * output.strides[0];
+        int64_t position = positions[i];
+        for (int32_t d = input.rank - 1; d > 0; --d) {
+          coordinates[d * output.strides[1]] = position % input.sizes[d];
+          position /= input.sizes[d];
+        }
+        if (input.rank > 0) coordinates[0] = position;
+      }
+    };
+    for_each_chunk(reader, task * kTaskElements, std::min((task + 1) * kTaskElements, count), write_chunk);
   });
   return OF_OK;
 }

@@ -104,13 +104,17 @@ void sort_lines(const of_kernel_context& context, of_dtype key_dtype) {
   }
 }
 
-// The first k in order, also when the caller does not ask for an order. Few are picked from the line by a heap, many
-// by partition.
+// The first k in order, also when the caller does not ask for an order. A few of many are found by looking at each
+// once, with a heap of the best so far.
 template <class Key, class Before>
 void pick_first(std::vector<Keyed<Key>>& line, int64_t k, Before before) {
   const auto end = line.begin() + k;
-  if (k < static_cast<int64_t>(line.size())) std::nth_element(line.begin(), end, line.end(), before);
-  std::sort(line.begin(), end, before);
+  if (k * 64 <= static_cast<int64_t>(line.size())) {
+    std::partial_sort(line.begin(), end, line.end(), before);
+  } else {
+    if (end != line.end()) std::nth_element(line.begin(), end, line.end(), before);
+    std::sort(line.begin(), end, before);
+  }
 }
 
 template <class Key>
