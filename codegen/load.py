@@ -37,9 +37,9 @@ class _Draft:
 
     op: Op
     has_whole_kind: bool  # whether all of its expressions could be read
-    examples: list[Field]
-    errors: list[Field]
-    cases: list[Field]
+    examples: tuple[Field, ...]
+    errors: tuple[Field, ...]
+    cases: tuple[Field, ...]
 
 
 def definition_files(root: Path) -> list[Path]:
@@ -85,42 +85,19 @@ def _drafts(text: str, file: str, report: Report) -> list[_Draft]:
 
 def _record(fields: Fields) -> _Draft | None:
     """One record, or None where the name, the signature or the kind could not be read."""
-    report = fields.report
-    name = signature = kind = overload = None
-    summary = description = ""
-    oracle = None
-    dtype = DTypeRule()
-    offered_as: tuple[str, ...] = ()
-    examples: list[Field] = []
-    errors: list[Field] = []
-    cases: list[Field] = []
-    with report.collecting():
-        name = fields.need("op").words
-    with report.collecting():
-        overload = given.words if (given := fields.take("overload")) else None
-    with report.collecting():
-        signature = _signature(fields.need("signature"), name)
-    with report.collecting():
-        summary = fields.need("summary").words
-    with report.collecting():
-        description = given.words if (given := fields.take("description")) else ""
-    before = len(report.problems)
-    with report.collecting():
-        kind = _kind(fields, signature)
-    has_whole_kind = len(report.problems) == before
-    with report.collecting():
-        dtype = _dtype(given.fields, signature) if (given := fields.take("dtype")) else dtype
-    with report.collecting():
-        oracle = given.words if (given := fields.take("oracle")) else None
-    with report.collecting():
-        offered_as = tuple(f.words for f in given.members) if (given := fields.take("offered_as")) else ()
-    with report.collecting():
-        examples = given.members if (given := fields.take("examples")) else []
-    with report.collecting():
-        errors = given.members if (given := fields.take("errors")) else []
-    with report.collecting():
-        cases = given.members if (given := fields.take("cases")) else []
-    reserved = {key: fields.take(key) for key in RESERVED}
+    name = fields.required("op", lambda f: f.words)
+    overload = fields.optional("overload", lambda f: f.words, None)
+    signature = fields.required("signature", lambda f: _signature(f, name))
+    summary = fields.required("summary", lambda f: f.words)
+    description = fields.optional("description", lambda f: f.words, "")
+    kind, has_whole_kind = _kind(fields, signature)
+    dtype = fields.optional("dtype", lambda f: _dtype(f.fields, signature), DTypeRule())
+    oracle = fields.optional("oracle", lambda f: f.words, None)
+    offered_as = fields.optional("offered_as", lambda f: tuple(name.words for name in f.members), ())
+    examples = fields.optional("examples", lambda f: tuple(f.members), ())
+    errors = fields.optional("errors", lambda f: tuple(f.members), ())
+    cases = fields.optional("cases", lambda f: tuple(f.members), ())
+    reserved = {key: fields.optional(key, lambda f: f.literal, None) for key in RESERVED}
     fields.finish()
     if name is None or signature is None or kind is None:
         return None
@@ -128,7 +105,7 @@ def _record(fields: Fields) -> _Draft | None:
         name=name,
         overload=overload,
         signature=signature,
-        summary=summary,
+        summary=summary or "",
         description=description,
         kind=kind,
         dtype=dtype,
@@ -138,7 +115,7 @@ def _record(fields: Fields) -> _Draft | None:
         cases=(),
         offered_as=offered_as,
         location=fields.owner.location,
-        **{key: value.literal if value else None for key, value in reserved.items()},
+        **reserved,
     )
     return _Draft(op, has_whole_kind, examples, errors, cases)
 
@@ -156,40 +133,43 @@ def _signature(field: Field, name: str | None) -> Signature:
     return signature
 
 
-def _kind(fields: Fields, signature: Signature | None) -> Kind:
-    found = [(key, field) for key in KINDS if (field := fields.take(key))]
-    if not found:
-        raise Bad(fields.owner.location, f"no kind: one of the keys {', '.join(KINDS)} must be there")
-    if len(found) > 1:
-        key = found[1][0]
-        raise fields.keys[key].bad(f"a second kind '{key}', after '{found[0][0]}'")
-    key, field = found[0]
-    kind: Kind = KINDS[key].read(field, signature)
-    return kind
+def _kind(fields: Fields, signature: Signature | None) -> tuple[Kind | None, bool]:
+    """The kind, and whether all that belongs to it could be read."""
+    before = len(fields.report.problems)
+    kind: Kind | None = None
+    with fields.report.collecting():
+        found = [(key, field) for key in KINDS if (field := fields.take(key))]
+        if not found:
+            raise Bad(fields.owner.location, f"no kind: one of the keys {', '.join(KINDS)} must be there")
+        if len(found) > 1:
+            key = found[1][0]
+            raise fields.keys[key].bad(f"a second kind '{key}', after '{found[0][0]}'")
+        key, field = found[0]
+        kind = KINDS[key].read(field, signature)
+    return kind, len(fields.report.problems) == before
 
 
 def _dtype(fields: Fields, signature: Signature | None) -> DTypeRule:
-    accepts = {"": DTypeSet.ANY}
-    if given := fields.take("accepts"):
-        if given.is_mapping:
-            for key, value in given.fields.values.items():
-                accepts[key] = _dtype_set(value)
-                if key and signature and not signature.argument(key):
-                    known = [a.name for a in signature.arguments]
-                    fields.report.problems.append(given.fields.keys[key].bad(unknown("argument", key, known)).problem)
-        else:
-            accepts[""] = _dtype_set(given)
-    given = fields.take("result")
-    results = tuple(map(_result_rule, given.one_or_more)) if given else DTypeRule().results
-    override = fields.take("override")
-    compute = fields.take("compute")
-    fields.finish()
-    return DTypeRule(
-        accepts,
-        results,
-        argument_named(override, signature, _is_dtype, "a dtype") if override else None,
-        _result_rule(compute) if compute else None,
+    default = DTypeRule()
+    rule = DTypeRule(
+        fields.optional("accepts", lambda f: _accepts(f, signature), default.accepts),
+        fields.optional("result", lambda f: tuple(map(_result_rule, f.one_or_more)), default.results),
+        fields.optional("override", lambda f: argument_named(f, signature, _is_dtype, "a dtype"), None),
+        fields.optional("compute", _result_rule, None),
     )
+    fields.finish()
+    return rule
+
+
+def _accepts(field: Field, signature: Signature | None) -> dict[str, DTypeSet]:
+    """One set for all arguments, or sets by argument with "" for the others."""
+    if not field.is_mapping:
+        return {"": _dtype_set(field)}
+    fields = field.fields
+    for name, place in fields.keys.items():
+        if name and signature and not signature.argument(name):
+            raise place.bad(unknown("argument", name, [a.name for a in signature.arguments]))
+    return {"": DTypeSet.ANY, **{name: _dtype_set(value) for name, value in fields.values.items()}}
 
 
 def _is_dtype(argument: Argument) -> bool:
@@ -260,10 +240,10 @@ def _call(field: Field, op: Op, parser: CallParser, *, strict: bool) -> Call:
 
 def _example(fields: Fields, op: Op, parser: CallParser) -> Example:
     call = fields.need("call")
-    gives = fields.need("gives")
-    note = fields.take("note")
+    gives = fields.need("gives").literal
+    note = fields.optional("note", lambda f: f.words, None)
     fields.finish()
-    return Example(_call(call, op, parser, strict=True), gives.literal, _start(call), note.words if note else None)
+    return Example(_call(call, op, parser, strict=True), gives, call.text.location, note)
 
 
 def _error_case(fields: Fields, op: Op, parser: CallParser) -> ErrorCase:
@@ -271,11 +251,7 @@ def _error_case(fields: Fields, op: Op, parser: CallParser) -> ErrorCase:
     raises = fields.need("raises")
     says = fields.need("says").words
     fields.finish()
-    if raises.words not in ERRORS:
-        raise raises.bad(unknown("error class", raises.words, ERRORS))
-    strict = raises.words != "TypeMismatch"
-    return ErrorCase(_call(call, op, parser, strict=strict), raises.words, says, _start(call))
-
-
-def _start(field: Field) -> Location:
-    return field.text.location
+    name = raises.words
+    if name not in ERRORS:
+        raise raises.bad(unknown("error class", name, ERRORS))
+    return ErrorCase(_call(call, op, parser, strict=name != "TypeMismatch"), name, says, call.text.location)

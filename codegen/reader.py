@@ -7,9 +7,10 @@ the run's problems, so that a reader goes on with the next field after a mistake
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import yaml
 
@@ -17,6 +18,9 @@ from codegen import expression
 from codegen.errors import Location, Problem, TextError, unknown
 from codegen.expression import Expression
 from codegen.model import Literal
+
+T = TypeVar("T")
+D = TypeVar("D")
 
 _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -208,6 +212,28 @@ class Fields:
         if found is None:
             raise Bad(self.owner.location, f"missing key '{key}'")
         return found
+
+    def required(self, key: str, read: Callable[[Field], T]) -> T | None:
+        """What `read` makes of a key; None after noting that it is missing or bad."""
+        with self.report.collecting():
+            return read(self.need(key))
+        return None
+
+    def optional(self, key: str, read: Callable[[Field], T], otherwise: D) -> T | D:
+        """What `read` makes of a key, or `otherwise` where it is missing, or bad, which is noted."""
+        field = self.take(key)
+        if field is not None:
+            with self.report.collecting():
+                return read(field)
+        return otherwise
+
+    def named_expressions(self, key: str) -> dict[str, Expression]:
+        """The expressions of a mapping that may be missing."""
+        field = self.take(key)
+        if field is not None:
+            with self.report.collecting():
+                return field.fields.other_expressions()
+        return {}
 
     def other_expressions(self) -> dict[str, Expression]:
         """All values whose keys were not taken before, as expressions, by key."""

@@ -22,8 +22,7 @@ class _Composite(Rules[Composite]):
         if field.is_scalar:
             return Composite({None: field.expression})
         fields = field.fields
-        let = fields.take("let")
-        parts = let.fields.other_expressions() if let else {}
+        parts = fields.named_expressions("let")
         found = branches.read(fields, signature)
         fields.finish()
         return Composite(found.expressions, found.match, parts)

@@ -38,9 +38,9 @@ class _Gather(Rules[Gather]):
         fields = field.fields
         dims = argument_named(fields.need("dims"), signature, _is_dims, "a dim or a list of them")
         source = fields.need("source").expression
-        sizes = fields.take("sizes")
+        sizes = fields.optional("sizes", lambda f: f.expression, None)
         fields.finish()
-        return Gather(dims, source, sizes.expression if sizes else None)
+        return Gather(dims, source, sizes)
 
     def check(self, op: Op, kind: Gather, functions: Functions, report: Report) -> None:
         check_expression(kind.source, scope(op), Sort.INTEGER, report)

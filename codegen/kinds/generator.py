@@ -42,10 +42,10 @@ class _Generator(Rules[Generator]):
     def read(self, field: Field, signature: Signature | None) -> Generator:
         fields = field.fields
         sizes = fields.need("sizes").expression
-        random = fields.take("random")
+        random = fields.optional("random", lambda f: f.natural, 0)
         found = branches.read(fields, signature)
         fields.finish()
-        return Generator(found.expressions, sizes, found.match, random.natural if random else 0)
+        return Generator(found.expressions, sizes, found.match, random)
 
     def check(self, op: Op, kind: Generator, functions: Functions, report: Report) -> None:
         self._check_sizes(op, kind.sizes, report)

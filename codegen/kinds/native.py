@@ -16,11 +16,11 @@ class _Native(Rules[Native]):
     def read(self, field: Field, signature: Signature | None) -> Native:
         fields = field.fields
         infer = fields.need("infer")
-        data_dependent = fields.take("data_dependent")
+        data_dependent = fields.optional("data_dependent", lambda f: f.boolean, False)
         fields.finish()
         if not re.fullmatch(r"[a-z][a-z0-9_]*", infer.words):
             raise infer.bad(f"'{infer.words}' is not the name of a function")
-        return Native(infer.words, data_dependent.boolean if data_dependent else False)
+        return Native(infer.words, data_dependent)
 
     def check(self, op: Op, kind: Native, functions: Functions, report: Report) -> None:
         """There is nothing to derive from."""

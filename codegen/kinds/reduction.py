@@ -26,20 +26,14 @@ class _Reduction(Rules[Reduction]):
 
     def read(self, field: Field, signature: Signature | None) -> Reduction:
         fields = field.fields
-        dims = fields.take("dims")
-        keepdim = fields.take("keepdim")
-        allows_empty = fields.take("allows_empty")
+        dims = fields.optional(
+            "dims", lambda f: argument_named(f, signature, _is_dims, "a dim or a list of them"), None
+        )
+        keepdim = fields.optional("keepdim", lambda f: argument_named(f, signature, _is_flag, "a bool"), None)
+        allows_empty = fields.optional("allows_empty", lambda f: f.boolean, True)
         parts = fold.read(fields, signature)
         fields.finish()
-        return Reduction(
-            parts.state,
-            parts.pre,
-            parts.combine,
-            parts.post,
-            argument_named(dims, signature, _is_dims, "a dim or a list of them") if dims else None,
-            argument_named(keepdim, signature, _is_flag, "a bool") if keepdim else None,
-            allows_empty.boolean if allows_empty else True,
-        )
+        return Reduction(parts.state, parts.pre, parts.combine, parts.post, dims, keepdim, allows_empty)
 
     def check(self, op: Op, kind: Reduction, functions: Functions, report: Report) -> None:
         fold.check(op, kind, report)

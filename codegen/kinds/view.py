@@ -33,17 +33,12 @@ class _View(Rules[View]):
 
     def read(self, field: Field, signature: Signature | None) -> View:
         fields = field.fields
-        let = fields.take("let")
+        let = fields.named_expressions("let")
         sizes = fields.need("sizes").expression
         strides = fields.need("strides").expression
-        offset = fields.take("offset")
+        offset = fields.optional("offset", lambda f: f.expression, expression.parse("base", field.location))
         fields.finish()
-        return View(
-            sizes,
-            strides,
-            offset.expression if offset else expression.parse("base", field.location),
-            let.fields.other_expressions() if let else {},
-        )
+        return View(sizes, strides, offset, let)
 
     def check(self, op: Op, kind: View, functions: Functions, report: Report) -> None:
         parts: dict[str, Sort] = {}
