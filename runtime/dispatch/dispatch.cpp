@@ -5,6 +5,7 @@
 #include "device/device.h"
 #include "dispatch/arguments.h"
 #include "dispatch/layers.h"
+#include "tensor/overlap.h"
 
 namespace oneflow {
 
@@ -33,11 +34,20 @@ void run(Call& call) {
   store_results(call);
 }
 
-void check_result_devices(const Call& call) {
-  for (const of_value& result : call.results) {
-    if (result.kind == OF_VALUE_TENSOR && !(to_tensor(result.as.tensor)->device() == call.device)) [[unlikely]]
+// Checks the tensors that the caller gave to write to against the call and against each other.
+void check_given_results(const Call& call) {
+  for (size_t i = 0; i < call.results.size(); ++i) {
+    if (call.results[i].kind != OF_VALUE_TENSOR) [[likely]]
+      continue;
+    const Tensor& given = *to_tensor(call.results[i].as.tensor);
+    if (!(given.device() == call.device))
       fail(OF_DEVICE_ERROR, "the tensor to write to must be on %s, got one on %s", device_name(call.device).c_str(),
-           device_name(to_tensor(result.as.tensor)->device()).c_str());
+           device_name(given.device()).c_str());
+    for (size_t k = 0; k < i; ++k) {
+      const of_value& other = call.results[k];
+      if (other.kind == OF_VALUE_TENSOR && overlap(given, *to_tensor(other.as.tensor)) != Overlap::kNone)
+        fail(OF_INVALID_ARGUMENT, "the tensors to write to must not share memory");
+    }
   }
 }
 
@@ -47,7 +57,7 @@ void invoke(const Operator& op, std::span<const of_value> arguments, std::span<o
   check_results(op.schema(), results);
   Call call(op, results, infer_only);
   check_arguments(call, arguments);
-  check_result_devices(call);
+  check_given_results(call);
   if (layer_count.load(std::memory_order_relaxed) != 0 && !infer_only) [[unlikely]] {
     if (enter_layer(first_layer, op, {call.arguments, op.schema().arguments.size()}, results)) return;
   }

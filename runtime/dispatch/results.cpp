@@ -92,9 +92,12 @@ void store_results(Call& call) {
   for (size_t i = 0; i < call.results.size(); ++i) {
     of_value& result = call.results[i];
     if (result.kind == OF_VALUE_TENSOR) continue;
+    TensorRef& output = call.outputs[i];
+    if (call.infer_only && output->has_memory()) [[unlikely]]  // an operand itself
+      output = Tensor::without_memory(output->sizes(), output->dtype(), output->device());
     result.kind = OF_VALUE_TENSOR;
     result.count = 0;
-    result.as.tensor = to_handle(call.outputs[i].detach());
+    result.as.tensor = to_handle(output.detach());
   }
 }
 

@@ -15,9 +15,11 @@ namespace oneflow {
 namespace {
 
 constinit const OperatorName kAdd("add");
+constinit const OperatorName kContiguous("contiguous");
 constinit const OperatorName kCumsum("cumsum");
 constinit const OperatorName kExpand("expand");
 constinit const OperatorName kFlip("flip");
+constinit const OperatorName kMaxDim("max.dim");
 constinit const OperatorName kNonzero("nonzero");
 constinit const OperatorName kSlice("slice");
 constinit const OperatorName kSoftmax("softmax");
@@ -177,6 +179,15 @@ TEST(Infer, GoesThroughCompositesAndViews) {
   of_value_release(&result);
 }
 
+TEST(Infer, GivesNoMemoryWhereTheResultIsTheOperandItself) {
+  const TensorRef input = make_tensor({2}, {0, 1});
+  const of_value argument = to_value(input);
+  of_value result{};
+  ASSERT_EQ(of_infer(to_handle(&*kContiguous), &argument, 1, &result, 1), OF_OK) << of_last_error();
+  EXPECT_FALSE(to_tensor(result.as.tensor)->has_memory());
+  of_value_release(&result);
+}
+
 TEST(Infer, RefusesSizesThatDependOnData) {
   const TensorRef input = make_tensor({2}, {0, 1});
   const of_value argument = to_value(input);
@@ -242,6 +253,15 @@ TEST(Out, LeavesALazyCloneAsItWas) {
   call_into_result(kAdd, *x, x, 1);
   EXPECT_EQ(values(*x), (Values{2, 3}));
   EXPECT_EQ(values(*TensorRef::adopt(to_tensor(clone))), (Values{1, 2}));
+}
+
+TEST(Out, SeveralMustNotShareMemory) {
+  const TensorRef out = Tensor::allocate(Shape{2}, OF_INT64, {});
+  const TensorRef x = make_tensor({2, 2}, {1, 2, 3, 4}, OF_INT64);
+  const of_value arguments[] = {to_value(x), to_value(1)};
+  of_value results[] = {to_value(out), to_value(out)};
+  EXPECT_EQ(of_call(to_handle(&*kMaxDim), arguments, 2, results, 2), OF_INVALID_ARGUMENT);
+  EXPECT_STREQ(of_last_error(), "max: the tensors to write to must not share memory");
 }
 
 TEST(Out, TakesAnyLayout) {
