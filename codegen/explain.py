@@ -62,7 +62,8 @@ def _facts(op: Op, definitions: Definitions, root: Path) -> Iterator[Fact]:
     yield Fact("dtypes", "\n".join(dtype_lines(op)))
     yield Fact("forms", ", ".join(forms(op)))
     yield Fact("oracle", op.oracle or "none: worked examples")
-    yield Fact("tests", f"{len(op.examples)} examples, {len(op.errors)} error cases, {len(op.cases)} further cases")
+    counts = {"example": op.examples, "error case": op.errors, "further case": op.cases}
+    yield Fact("tests", ", ".join(f"{len(each)} {what}{'s' * (len(each) != 1)}" for what, each in counts.items()))
     for column in RESERVED:
         if (given := getattr(op, column)) is not None:
             yield Fact(column, print_literal(given))
