@@ -1,12 +1,8 @@
 // The kind's function of contractions: matmul and its kin, einsum, tensordot.
-#include <algorithm>
-
 #include "dispatch/dispatch.h"
 #include "einsum/operand.h"
-#include "einsum/path.h"
+#include "einsum/plan.h"
 #include "einsum/product.h"
-#include "einsum/rules.h"
-#include "einsum/sizes.h"
 #include "ops/kinds.h"
 
 namespace oneflow {
@@ -18,10 +14,10 @@ using namespace einsum;
 // The tensors of a call, and what errors call them: nothing where they are members of a list, whose errors speak of
 // labels.
 struct Inputs {
-  std::vector<const Tensor*> tensors;
-  std::vector<const char*> names;
+  std::pmr::vector<const Tensor*> tensors;
+  std::pmr::vector<const char*> names;
 
-  explicit Inputs(const Call& call) {
+  Inputs(const Call& call, std::pmr::memory_resource* memory) : tensors(memory), names(memory) {
     for (const uint8_t argument : call.op.tensor_arguments()) {
       if (call.is_tensor(argument)) {
         tensors.push_back(&call.tensor(argument));
@@ -39,8 +35,8 @@ of_dtype working_dtype(of_dtype dtype, size_t operand_count) {
 }
 
 // The labels, with their sizes, that the product of two operands keeps.
-std::vector<LabelledDim> kept_dims(const Operand& a, const Operand& b, const LabelSet& wanted) {
-  std::vector<LabelledDim> dims;
+Dims kept_dims(const Operand& a, const Operand& b, const LabelSet& wanted) {
+  Dims dims(a.dims.get_allocator());
   for (const LabelledDim& dim : a.dims)
     if (wanted[static_cast<size_t>(dim.label)]) dims.push_back(dim);
   for (const LabelledDim& dim : b.dims)
@@ -49,11 +45,9 @@ std::vector<LabelledDim> kept_dims(const Operand& a, const Operand& b, const Lab
 }
 
 // Multiplies the operands pair by pair until one is left, the last time into `out`.
-void evaluate(const Call& call, const Operand& out, std::vector<Operand> operands, std::span<const int64_t> sizes) {
+void evaluate(const Call& call, const Operand& out, std::pmr::vector<Operand>& operands, std::span<const Step> path) {
   if (operands.size() == 1) return sum_into(out, operands[0]);
-  std::vector<LabelSet> labels;
-  for (const Operand& operand : operands) labels.push_back(operand.labels());
-  for (const Step& step : find_path(labels, out.labels(), sizes)) {
+  for (const Step& step : path) {
     const Operand a = std::move(operands[static_cast<size_t>(step.left)]);
     const Operand b = std::move(operands[static_cast<size_t>(step.right)]);
     operands.erase(operands.begin() + step.right);
@@ -70,34 +64,25 @@ void evaluate(const Call& call, const Operand& out, std::vector<Operand> operand
 
 void run_contraction(Call& call) {
   static const OperatorName cast("cast"), copy("copy");
-  const Inputs inputs(call);
-  const Equation equation = equation_of(call, inputs.tensors);
-  std::vector<Sizes> shapes;
-  for (const Tensor* tensor : inputs.tensors) shapes.push_back(tensor->sizes());
-  const std::vector<int64_t> sizes = label_sizes(equation, shapes, inputs.names);
-  Shape shape;
-  for (const int label : equation.output) shape.push_back(sizes[static_cast<size_t>(label)]);
-
+  std::byte stack[4096];
+  std::pmr::monotonic_buffer_resource memory(stack, sizeof stack);
+  const Inputs inputs(call, &memory);
+  const std::shared_ptr<const Plan> plan = plan_for(call, inputs.tensors, inputs.names);
   const of_dtype dtype = resolve_dtypes(call).results[0];
-  const Tensor& result = prepare_exact_result(call, 0, shape, dtype);
+  const Tensor& result = prepare_exact_result(call, 0, plan->shape, dtype);
   if (call.infer_only || result.count() == 0) return;
 
   const of_dtype working = working_dtype(dtype, inputs.tensors.size());
-  std::vector<Operand> operands;
-  Body body(call);
+  std::pmr::vector<Operand> operands(&memory);
+  operands.reserve(inputs.tensors.size());
   for (size_t i = 0; i < inputs.tensors.size(); ++i) {
-    const Tensor& tensor = *inputs.tensors[i];
-    TensorRef converted =
-        tensor.dtype() == working ? TensorRef::share(const_cast<Tensor*>(&tensor)) : body.call(cast, tensor, working);
-    operands.push_back(make_operand(std::move(converted), equation.operands[i]));
+    TensorRef tensor = TensorRef::share(const_cast<Tensor*>(inputs.tensors[i]));
+    if (tensor->dtype() != working) tensor = Body(call).call(cast, tensor, working);
+    operands.push_back(make_operand(std::move(tensor), plan->equation.operands[i], &memory));
   }
-  if (working == dtype) {
-    evaluate(call, make_operand(call.outputs[0], equation.output), std::move(operands), sizes);
-  } else {
-    const TensorRef wide = Tensor::allocate(shape, working, call.device);
-    evaluate(call, make_operand(wide, equation.output), std::move(operands), sizes);
-    call_into(result, copy, result, wide);
-  }
+  const TensorRef target = working == dtype ? call.outputs[0] : Tensor::allocate(plan->shape, working, call.device);
+  evaluate(call, make_operand(target, plan->equation.output, &memory), operands, plan->path);
+  if (working != dtype) call_into(result, copy, result, target);
 }
 
 }  // namespace oneflow

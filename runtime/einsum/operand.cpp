@@ -4,8 +4,9 @@
 
 namespace oneflow::einsum {
 
-Operand make_operand(TensorRef tensor, const Labels& labels) {
-  Operand operand;
+Operand make_operand(TensorRef tensor, const Labels& labels, std::pmr::memory_resource* memory) {
+  Operand operand{nullptr, Dims(memory)};
+  operand.dims.reserve(labels.size());
   for (size_t d = 0; d < labels.size(); ++d) {
     const int64_t size = tensor->size(static_cast<int>(d)), stride = tensor->stride(static_cast<int>(d));
     if (size == 1) continue;
@@ -21,7 +22,7 @@ Operand make_operand(TensorRef tensor, const Labels& labels) {
   return operand;
 }
 
-Operand allocate_operand(std::vector<LabelledDim> dims, of_dtype dtype, of_device device) {
+Operand allocate_operand(Dims dims, of_dtype dtype, of_device device) {
   Shape sizes;
   for (const LabelledDim& dim : dims) sizes.push_back(dim.size);
   Operand operand{Tensor::allocate(sizes, dtype, device), std::move(dims)};

@@ -2,6 +2,7 @@
 #ifndef ONEFLOW_EINSUM_OPERAND_H_
 #define ONEFLOW_EINSUM_OPERAND_H_
 
+#include <memory_resource>
 #include <span>
 #include <vector>
 
@@ -15,11 +16,14 @@ struct LabelledDim {
   int64_t size, stride;
 };
 
+// Short lists of one call, which lie on its stack.
+using Dims = std::pmr::vector<LabelledDim>;
+
 // Each label at most once. Dimensions of size 1 are left out: they matter to no product, and broadcasting is then the
 // same as lacking a label.
 struct Operand {
   TensorRef tensor;
-  std::vector<LabelledDim> dims;
+  Dims dims;
 
   const LabelledDim* find(int label) const {
     for (const LabelledDim& dim : dims)
@@ -39,10 +43,10 @@ struct Operand {
 };
 
 // The tensor's dimensions under `labels`; a label that comes twice stands for the diagonal.
-Operand make_operand(TensorRef tensor, const Labels& labels);
+Operand make_operand(TensorRef tensor, const Labels& labels, std::pmr::memory_resource* memory);
 
 // A fresh operand with these dimensions, contiguous in this order. Strides are overwritten.
-Operand allocate_operand(std::vector<LabelledDim> dims, of_dtype dtype, of_device device);
+Operand allocate_operand(Dims dims, of_dtype dtype, of_device device);
 
 // The operand's elements as a view whose dimensions are `dims`, in their order and with their sizes.
 TensorRef view_as(const Operand& operand, std::span<const LabelledDim> dims);

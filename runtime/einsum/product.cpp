@@ -13,23 +13,32 @@ namespace {
 
 constexpr of_device kHost{0, 0};  // the first device type is the CPU
 
-// The dimensions of a product by their role.
-struct Roles {
-  std::vector<of_contraction_dim> batch, m, n, k;
+// The dimensions of one role.
+struct Role {
+  of_contraction_dim dims[OF_MAX_RANK];
+  int32_t count = 0;
+
+  void add(const of_contraction_dim& dim) {
+    if (count == OF_MAX_RANK) fail(OF_SHAPE_ERROR, "more than %d dimensions are summed in one product", OF_MAX_RANK);
+    dims[count++] = dim;
+  }
 };
 
-Roles sort_roles(const Operand& out, const Operand& a, const Operand& b) {
-  Roles roles;
-  const auto add = [&](std::vector<of_contraction_dim>& role, const LabelledDim& dim) {
-    role.push_back({dim.size, a.stride(dim.label), b.stride(dim.label), out.stride(dim.label)});
-  };
-  for (const LabelledDim& dim : out.dims)
-    add(!b.find(dim.label) ? roles.m : !a.find(dim.label) ? roles.n : roles.batch, dim);
+struct Roles {
+  Role batch, m, n, k;
+};
+
+void sort_roles(Roles& roles, const Operand& out, const Operand& a, const Operand& b) {
+  for (const LabelledDim& dim : out.dims) {
+    const LabelledDim* in_a = a.find(dim.label);
+    const LabelledDim* in_b = b.find(dim.label);
+    Role& role = !in_b ? roles.m : !in_a ? roles.n : roles.batch;
+    role.add({dim.size, in_a ? in_a->stride : 0, in_b ? in_b->stride : 0, dim.stride});
+  }
   for (const LabelledDim& dim : a.dims)
-    if (!out.find(dim.label)) add(roles.k, dim);
+    if (!out.find(dim.label)) roles.k.add({dim.size, dim.stride, b.stride(dim.label), 0});
   for (const LabelledDim& dim : b.dims)
-    if (!out.find(dim.label) && !a.find(dim.label)) add(roles.k, dim);
-  return roles;
+    if (!out.find(dim.label) && !a.find(dim.label)) roles.k.add({dim.size, 0, dim.stride, 0});
 }
 
 of_contraction describe(const Roles& roles, const Operand& out, const Operand& a, const Operand& b) {
@@ -37,14 +46,14 @@ of_contraction describe(const Roles& roles, const Operand& out, const Operand& a
   contraction.struct_size = sizeof contraction;
   contraction.dtype = out.tensor->dtype();
   contraction.compute = compute_type(contraction.dtype);
-  contraction.batch_count = static_cast<int32_t>(roles.batch.size());
-  contraction.m_count = static_cast<int32_t>(roles.m.size());
-  contraction.n_count = static_cast<int32_t>(roles.n.size());
-  contraction.k_count = static_cast<int32_t>(roles.k.size());
-  contraction.batch = roles.batch.data();
-  contraction.m = roles.m.data();
-  contraction.n = roles.n.data();
-  contraction.k = roles.k.data();
+  contraction.batch_count = roles.batch.count;
+  contraction.m_count = roles.m.count;
+  contraction.n_count = roles.n.count;
+  contraction.k_count = roles.k.count;
+  contraction.batch = roles.batch.dims;
+  contraction.m = roles.m.dims;
+  contraction.n = roles.n.dims;
+  contraction.k = roles.k.dims;
   contraction.alpha = 1;
   contraction.c = out.tensor->mutable_data();
   contraction.a = a.tensor->data();
@@ -75,23 +84,26 @@ void contract_on_host(const Call& call, const Operand& out, const Operand& a, co
 void contract(const Call& call, const Operand& out, const Operand& a, const Operand& b) {
   Device& device = get_device(out.tensor->device());
   if (!device.table().contract) return contract_on_host(call, out, a, b);
-  const Roles roles = sort_roles(out, a, b);
+  Roles roles;
+  sort_roles(roles, out, a, b);
   const of_contraction contraction = describe(roles, out, a, b);
   check(device.table().contract(device.index(), &contraction, device.stream()));
 }
 
-// Labels that only `a` has and that are summed: adding them up first saves doing so once for each element that only `b`
-// has. Truths are left to the product, which knows what their sum is.
-Operand without_lone_labels(const Operand& a, const Operand& b, const Operand& out) {
-  const auto is_lone = [&](const LabelledDim& dim) { return !b.find(dim.label) && !out.find(dim.label); };
-  const bool has_lone = std::any_of(a.dims.begin(), a.dims.end(), is_lone);
-  const bool is_repeated =
-      std::any_of(b.dims.begin(), b.dims.end(), [&](const LabelledDim& dim) { return !a.find(dim.label); });
-  if (!has_lone || !is_repeated || a.tensor->dtype() == OF_BOOL) return a;
-  std::vector<LabelledDim> kept;
+// Whether `a` has labels of its own that are summed, and adding them up first saves doing so once for each element that
+// only `b` has. Truths are left to the product, which knows what their sum is.
+bool has_sums_of_its_own(const Operand& a, const Operand& b, const Operand& out) {
+  const auto is_own = [&](const LabelledDim& dim) { return !b.find(dim.label) && !out.find(dim.label); };
+  const auto repeats = [&](const LabelledDim& dim) { return !a.find(dim.label); };
+  return a.tensor->dtype() != OF_BOOL && std::any_of(a.dims.begin(), a.dims.end(), is_own) &&
+         std::any_of(b.dims.begin(), b.dims.end(), repeats);
+}
+
+Operand without_own_sums(const Operand& a, const Operand& b, const Operand& out) {
+  Dims kept(a.dims.get_allocator());
   for (const LabelledDim& dim : a.dims)
-    if (!is_lone(dim)) kept.push_back(dim);
-  Operand sum = allocate_operand(kept, a.tensor->dtype(), a.tensor->device());
+    if (b.find(dim.label) || out.find(dim.label)) kept.push_back(dim);
+  Operand sum = allocate_operand(std::move(kept), a.tensor->dtype(), a.tensor->device());
   sum_into(sum, a);
   return sum;
 }
@@ -100,7 +112,7 @@ Operand without_lone_labels(const Operand& a, const Operand& b, const Operand& o
 
 void sum_into(const Operand& out, const Operand& a) {
   static const OperatorName copy("copy"), sum("sum"), any("any");
-  std::vector<LabelledDim> dims = out.dims;
+  Dims dims = out.dims;
   Shape summed;
   for (const LabelledDim& dim : a.dims) {
     if (out.find(dim.label)) continue;
@@ -122,8 +134,12 @@ void multiply_into(const Call& call, const Operand& out, const Operand& a, const
   if (is_elementwise) {
     static const OperatorName mul("mul");
     call_into(*view_as(out, out.dims), mul, view_as(a, out.dims), view_as(b, out.dims));
+  } else if (has_sums_of_its_own(a, b, out)) {
+    multiply_into(call, out, without_own_sums(a, b, out), b);
+  } else if (has_sums_of_its_own(b, a, out)) {
+    multiply_into(call, out, a, without_own_sums(b, a, out));
   } else {
-    contract(call, out, without_lone_labels(a, b, out), without_lone_labels(b, a, out));
+    contract(call, out, a, b);
   }
 }
 

@@ -4,7 +4,6 @@
 
 #include <oneflow/device_plugin.h>
 
-#include <algorithm>
 #include <cstdint>
 
 namespace oneflow::cpu {
@@ -31,7 +30,7 @@ struct DimGroup {
   DimGroup& operator=(const DimGroup& other) {  // the few dimensions there are, not the room for all
     rank = other.rank;
     count = other.count;
-    std::copy(other.dims, other.dims + rank, dims);
+    for (int d = 0; d < rank; ++d) dims[d] = other.dims[d];
     return *this;
   }
 
