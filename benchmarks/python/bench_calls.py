@@ -1,9 +1,9 @@
 """What a call from Python costs when the work is next to nothing. Peers: NumPy and PyTorch."""
 
 import numpy as np
-import oneflow_py as flow
 import torch
 
+import oneflow_py as flow
 from benchmarks.timing import interleaved, report
 
 torch.set_num_threads(flow.get_num_threads())

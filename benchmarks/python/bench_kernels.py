@@ -1,9 +1,9 @@
 """Elementwise operators, reductions and a fresh large result, against NumPy and PyTorch with as many threads."""
 
 import numpy as np
-import oneflow_py as flow
 import torch
 
+import oneflow_py as flow
 from benchmarks.timing import interleaved, report
 
 torch.set_num_threads(flow.get_num_threads())

@@ -7,11 +7,11 @@ from typing import Any
 
 import hypothesis
 import numpy as np
-import oneflow_py as flow
 import pytest
 import torch
 from hypothesis import strategies as st
 
+import oneflow_py as flow
 from tests.einsum.equations import EQUATIONS, ERRORS
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -58,5 +58,5 @@ def _folded(op: Op) -> frozenset[str]:
 def _promoted_sets(op: Op) -> list[DTypeSet]:
     """What the operands that take part in promotion accept: truth values and indices do not, next to others."""
     sets = [op.dtype.accepts.get(a.name, op.dtype.accepts.get("", DTypeSet.ANY)) for a in op.signature.tensor_arguments]
-    values = [each for each in sets if each not in (DTypeSet.BOOL, DTypeSet.INDEX)]
+    values: list[DTypeSet] = [each for each in sets if each not in (DTypeSet.BOOL, DTypeSet.INDEX)]
     return values or sets
