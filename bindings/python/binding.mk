@@ -12,7 +12,7 @@ build-python: # CMake has put the package together; the environment only has to 
 	@$(PYTHON) -c "import oneflow_py"
 
 test-python: # examples and error cases of the records, vectors, PyTorch, interop, threads, stubs
-	@$(PYTHON) -m pytest -q -p no:cacheprovider $(PYTHON_TESTS)
+	@$(PYTHON) -m pytest -p no:cacheprovider $(PYTHON_TESTS)
 
 demo-python:
 	@$(PYTHON) examples/digits/digits.py

@@ -71,7 +71,12 @@ PyObject* rebuild(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* 
   source.data = PyBytes_AS_STRING(data);
   source.bytes = static_cast<uint64_t>(PyBytes_GET_SIZE(data));
   of_tensor result = nullptr;
-  return check(of_tensor_create(&source, &result)) ? wrap(result) : nullptr;
+  if (!check(of_tensor_create(&source, &result))) return nullptr;
+  Ref tensor(wrap(result));
+  const int64_t needed = of_tensor_count(result) * static_cast<int64_t>(of_dtype_size(source.dtype));
+  if (needed == PyBytes_GET_SIZE(data)) return tensor.release();
+  return raise(OF_INVALID_ARGUMENT, "_rebuild_tensor: data must have " + std::to_string(needed) + " bytes, got " +
+                                        std::to_string(PyBytes_GET_SIZE(data)));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "arguments.h"
+#include "buffer.h"
 #include "operators.h"
 #include "tensor.h"
 #include "tensor_parts.h"
@@ -49,12 +50,25 @@ std::array<const Overload*, static_cast<size_t>(Slot::kCount)> overloads;
 
 const Overload* overload_of(Slot slot) { return overloads[static_cast<size_t>(slot)]; }
 
+// NumPy's arrays take part as tensors over their memory, as long as the operator runs.
+bool convert_array(PyObject* object, const Mismatch& mismatch, const char* function, of_value* value, Ref* tensor) {
+  if (mismatch.argument->kind > ArgumentKind::kOperand || !PyObject_HasAttrString(object, "__array_interface__")) {
+    return false;
+  }
+  *tensor = Ref(tensor_from_buffer(object, function, mismatch.argument->name, false));
+  if (!*tensor) return false;
+  value->kind = OF_VALUE_TENSOR;
+  value->as.tensor = handle_of(tensor->get());
+  return true;
+}
+
 // NotImplemented for operands of other types, so that Python asks the other operand and then raises its TypeError.
 PyObject* apply(Slot slot, std::span<PyObject* const> operands, PyObject* destination) {
   const Overload* overload = overload_of(slot);
   if (overload == nullptr) Py_RETURN_NOTIMPLEMENTED;
   std::array<of_value, kMaxArguments> values;
   ValueStore store;
+  Ref array;  // one at most: the other operand is a tensor
   const int count = overload->parameters.count();
   for (int i = 0; i < count; ++i) {
     values[i] = of_value{};
@@ -62,7 +76,9 @@ PyObject* apply(Slot slot, std::span<PyObject* const> operands, PyObject* destin
     Mismatch mismatch;
     mismatch.argument = &overload->parameters[i];
     if (!convert(*mismatch.argument, operands[i], &store, &values[i], &mismatch)) {
-      if (!PyErr_Occurred() && mismatch.reason == Mismatch::Reason::kWrongType) Py_RETURN_NOTIMPLEMENTED;
+      const bool wrong_type = !PyErr_Occurred() && mismatch.reason == Mismatch::Reason::kWrongType;
+      if (wrong_type && convert_array(operands[i], mismatch, overload->parameters.function(), &values[i], &array)) continue;
+      if (wrong_type && !PyErr_Occurred()) Py_RETURN_NOTIMPLEMENTED;
       return mismatch.raise(overload->parameters.function());
     }
   }
