@@ -61,6 +61,13 @@ class Language(ABC):
 
         return Names.read(self.folder / "names.yaml")
 
+    @cached_property
+    def known_words(self) -> frozenset[str]:
+        """The words that error texts rename: operators and arguments with an underscore."""
+        from codegen.names import known_words
+
+        return known_words(self.definitions)
+
     @abstractmethod
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
         """All files of this target."""

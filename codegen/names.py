@@ -108,7 +108,7 @@ def known_words(definitions: Definitions) -> frozenset[str]:
 
 def error_text(language: Language, case: ErrorCase) -> str:
     """`says` in a language: `{int}` by its word for the type, names by its rule for arguments."""
-    words = known_words(language.definitions)
+    words = language.known_words
 
     def type_word(match: re.Match[str]) -> str:
         if match.group(1) == "None":
