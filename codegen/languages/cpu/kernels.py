@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -50,8 +51,15 @@ class Entry:
 class ElementwiseEntry(Entry):
     template = "elementwise"
     operands: tuple[Operand, ...] = ()
+    choices: tuple[Setting, ...] = ()  # whether arguments were given: each combination is a loop of its own
     result_type: str = "T"
     value: str = ""
+
+    @property
+    def combinations(self) -> list[str]:
+        """Template arguments for all choices, the first choice changing fastest."""
+        values = itertools.product(("false", "true"), repeat=len(self.choices))
+        return [", ".join(reversed(each)) for each in values]
 
 
 @dataclass(frozen=True)
@@ -141,6 +149,7 @@ def _elementwise(op: Op, value: str | None, expression: Expression) -> Entry:
         fails=divides(expression),
         padded=is_approximate(expression),
         operands=operands,
+        choices=tuple(_choices(op, expression)),
         result_type=_result_type(op.dtype.results[0]),
         value=ScalarPrinter().print(root),
     )
@@ -256,17 +265,20 @@ def _operands(op: Op, names: frozenset[str]) -> Iterator[Operand]:
 
 def _settings(op: Op, expressions: list[Expression]) -> Iterator[Setting]:
     names = frozenset().union(*(e.names for e in expressions))
+    for position, argument in enumerate(op.signature.arguments):
+        if argument.name in names and not argument.type.is_tensor:
+            yield _number(argument, position)
+
+
+def _choices(op: Op, expression: Expression) -> Iterator[Setting]:
     asked = {
         node.arguments[0].name
-        for e in expressions
-        for node in e.root.walk()
+        for node in expression.root.walk()
         if isinstance(node, Invoke) and node.function == "given" and isinstance(node.arguments[0], Variable)
     }
     for position, argument in enumerate(op.signature.arguments):
         if argument.name in asked:
             yield Setting("bool", f"{argument.name}_given", f"given(arguments[{position}])")
-        if argument.name in names and not argument.type.is_tensor:
-            yield _number(argument, position)
 
 
 def _number(argument: Argument, position: int) -> Setting:

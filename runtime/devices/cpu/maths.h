@@ -168,14 +168,17 @@ static constexpr T lowest() {
   return static_cast<T>(-highest<T>() - (is_floating<T> ? T{0} : T{1}));
 }
 
-// A NaN on either side wins.
+// A NaN on either side wins. Two selections, each of which is an instruction, where one over both conditions would not
+// be vectorised in every context.
 template <class T>
 static inline T minimum(T a, T b) {
-  return (a < b) | (a != a) ? a : b;
+  const T lower = a < b ? a : b;
+  return a != a ? a : lower;
 }
 template <class T>
 static inline T maximum(T a, T b) {
-  return (a > b) | (a != a) ? a : b;
+  const T higher = a > b ? a : b;
+  return a != a ? a : higher;
 }
 
 // Behind every position.
