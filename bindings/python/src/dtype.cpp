@@ -1,6 +1,7 @@
 #include "dtype.h"
 
 #include <array>
+#include <cstring>
 
 #include "errors.h"
 
@@ -94,9 +95,11 @@ DtypeMatch find_dtype(PyObject* object, of_dtype* dtype) {
     return DtypeMatch::kFound;
   }
   if (PyUnicode_Check(object)) {
-    const char* name = PyUnicode_AsUTF8(object);
+    Py_ssize_t bytes = 0;
+    const char* name = PyUnicode_AsUTF8AndSize(object, &bytes);
     if (name == nullptr) PyErr_Clear();  // lone surrogates: no name of ours
-    return name != nullptr && of_dtype_parse(name, dtype) == OF_OK ? DtypeMatch::kFound : DtypeMatch::kUnknown;
+    const bool whole = name != nullptr && strlen(name) == static_cast<size_t>(bytes);  // no zero within
+    return whole && of_dtype_parse(name, dtype) == OF_OK ? DtypeMatch::kFound : DtypeMatch::kUnknown;
   }
   if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) {
     *dtype = OF_FLOAT64;

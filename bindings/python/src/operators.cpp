@@ -46,8 +46,11 @@ PyObject* call(const Function& function, Form form, PyObject* const* args, Py_ss
     std::array<of_value, kMaxArguments> values;
     if (overload.parameters.bind(form != Form::kFunction, args, positional, keywords, &bound, &mismatch) &&
         overload.parameters.convert(bound, &store, values.data(), &mismatch)) {
-      PyObject* destination = form == Form::kInPlace ? bound.objects[overload.record->receiver] : bound.out;
-      return call_overload(overload, values.data(), bound, destination);
+      if (form != Form::kInPlace) return call_overload(overload, values.data(), bound, bound.out);
+      PyObject* self = bound.objects[overload.record->receiver];
+      if (is_tensor(self)) return call_overload(overload, values.data(), bound, self);
+      return raise(OF_TYPE_MISMATCH,
+                   std::string(function.record->name) + ": input must be Tensor, got " + type_name(self));
     }
     if (PyErr_Occurred()) return nullptr;
     if (mismatch.progress > furthest.progress) furthest = std::move(mismatch);

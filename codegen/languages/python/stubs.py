@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -88,6 +89,7 @@ def _variants(
     indent = 4 if receiver else 0
 
     def text(parameters: list[str]) -> str:
+        parameters = [re.sub(r"\bbool\b", "_bool", each) for each in parameters]  # flow.bool is a dtype
         return fill(" " * indent + f"def {name}(", [*own, *parameters], tail, WIDTH).lstrip()
 
     yield text(words.typed_parameters(op, arguments, has_out))

@@ -1,0 +1,215 @@
+"""Calling operators: keywords, overloads, out=, in place, and what wrong or hostile arguments give."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+
+import oneflow_py as flow
+from tests.python.support import raises
+
+X = flow.tensor([[1.0, 2.0], [3.0, 4.0]])
+
+
+def test_ways_to_pass_arguments() -> None:
+    expected = [[3.0], [7.0]]
+    for found in (
+        flow.sum(X, 1, True),
+        flow.sum(X, dim=1, keepdim=True),
+        flow.sum(keepdim=True, dim=[1], input=X),
+        X.sum(1, keepdim=True),
+        X.sum(dim=(1,), keepdim=True),
+        flow.Tensor.sum(X, 1, True),
+        flow.sum(*[X], **{"dim": np.int64(1), "keepdim": np.True_}),
+    ):
+        assert found.tolist() == expected
+
+
+def test_trailing_lists_take_their_members_separately() -> None:
+    assert X.permute(1, 0).tolist() == X.permute([1, 0]).tolist() == X.permute((1, 0)).tolist()
+    assert flow.permute(X, 1, 0).shape == (2, 2)
+    assert flow.zeros(2, 3).shape == flow.zeros([2, 3]).shape == flow.zeros((2, 3)).shape == (2, 3)
+    assert flow.zeros(3).shape == flow.zeros([3]).shape == (3,)
+    assert flow.zeros([]).shape == ()
+    assert X.reshape(-1).shape == X.reshape([4]).shape == (4,)
+    assert flow.einsum("ij,jk->ik", X, X).tolist() == flow.einsum("ij,jk->ik", [X, X]).tolist()
+
+
+def test_overloads() -> None:
+    assert flow.max(X).item() == 4
+    values, indices = flow.max(X, 1)
+    assert (values.tolist(), indices.tolist()) == ([2, 4], [1, 1])
+    named = X.max(dim=0)
+    assert (named.values.tolist(), named.indices.tolist(), type(named).__name__) == ([3, 4], [1, 1], "ValuesIndices")
+    assert flow.max(X, flow.tensor(2.5)).tolist() == [[2.5, 2.5], [3, 4]]
+    assert flow.arange(3).tolist() == [0, 1, 2]
+    assert flow.arange(1, 3).tolist() == [1, 2]
+    assert flow.arange(end=2, start=1).tolist() == [1]
+
+
+def test_out() -> None:
+    out = flow.zeros(2, 2)
+    assert flow.add(X, 1, out=out) is out
+    assert out.tolist() == [[2, 3], [4, 5]]
+    assert flow.add(X, 1, out=None).tolist() == [[2, 3], [4, 5]]
+    values, indices = flow.zeros(2), flow.zeros(2, dtype=flow.int64)
+    found = flow.max(X, 0, out=(values, indices))
+    assert found.values is values
+    assert found.indices is indices
+    with pytest.raises(flow.ShapeError):
+        flow.add(X, 1, out=flow.zeros(3))
+    with pytest.raises(flow.DTypeError):
+        flow.add(X, 1, out=flow.zeros(2, 2, dtype=flow.int64))
+    raises(flow.TypeMismatch, "add: out must be Tensor, got list", lambda: flow.add(X, 1, out=[out]))  # type: ignore[call-overload, arg-type]
+    text = "max: out must be tuple of 2 Tensors, got Tensor"
+    raises(flow.TypeMismatch, text, lambda: flow.max(X, 0, out=values))  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: flow.sum(), "sum: missing argument input"),
+        (lambda: X.permute(), "permute: missing argument dims"),
+        (lambda: flow.sum(X, dims=1), "sum: unknown argument dims; did you mean dim?"),
+        (lambda: flow.sum(X, nonsense=1), "sum: unknown argument nonsense"),
+        (lambda: flow.sum(X, 1, True, 4), "sum: takes at most 3 positional arguments, got 4"),
+        (lambda: X.sum(1, True, 4), "sum: takes at most 2 positional arguments, got 3"),
+        (lambda: X.exp(1), "exp: takes at most 0 positional arguments, got 1"),
+        (lambda: flow.sum(X, 1, dim=1), "sum: argument dim given twice"),
+        (lambda: X.sum(input=X), "sum: argument input given twice"),
+        (lambda: flow.sum(X, keepdim="yes"), "sum: keepdim must be bool, got str"),
+        (lambda: flow.sum(X, keepdim=1), "sum: keepdim must be bool, got int"),
+        (lambda: flow.sum(X, dim=True), "sum: dim must be list of ints, got bool"),
+        (lambda: flow.sum(X, dim=1.0), "sum: dim must be list of ints, got float"),
+        (lambda: flow.sum(X, dim=[0, "a"]), "sum: dim[1] must be int, got str"),
+        (lambda: flow.sum([1.0]), "sum: input must be Tensor, got list"),
+        (lambda: flow.sum(np.ones(2)), "sum: input must be Tensor, got numpy.ndarray"),
+        (lambda: flow.sum(None), "sum: input must be Tensor, got None"),
+        (lambda: flow.add(X, "a"), "add: other must be Tensor or number, got str"),
+        (lambda: flow.add(X, 1j), "add: other must be Tensor or number, got complex"),
+        (lambda: flow.cat([X, 1]), "cat: tensors[1] must be Tensor, got int"),
+        (lambda: flow.cat(5), "cat: tensors must be list of Tensors, got int"),
+        (lambda: flow.zeros(2, dtype=3), "zeros: dtype must be dtype, got int"),
+        (lambda: flow.zeros(2, device=3), "zeros: device must be device, got int"),
+        (lambda: flow.gelu(X, approximate=1), "gelu: approximate must be str, got int"),
+        (lambda: flow.max(X, dims=1), "max: unknown argument dims; did you mean dim?"),
+        (lambda: flow.max(X, "a"), "max: dim must be int, got str"),
+        (lambda: flow.Tensor.sum(3), "sum: input must be Tensor, got int"),
+        (lambda: flow.Tensor.add_(3, X), "add: input must be Tensor, got int"),
+        (lambda: flow.Tensor.sum(), "sum: missing argument input"),
+    ],
+)  # fmt: skip
+def test_type_errors(call: Any, text: str) -> None:
+    raises(flow.TypeMismatch, text, call)
+
+
+def test_value_errors() -> None:
+    raises(
+        flow.InvalidArgument, "add: other must fit into 64 bits, got a larger integer", lambda: flow.add(X, 2**64)
+    )
+    raises(flow.InvalidArgument, "add: other must fit into 64 bits, got a larger integer", lambda: X + 2**64)
+    raises(
+        flow.InvalidArgument, "sum: dim must fit into 64 bits, got a larger integer", lambda: flow.sum(X, 2**64)
+    )
+    raises(
+        flow.InvalidArgument, "zeros: dtype must be the name of a dtype, got 'float99'", lambda: flow.zeros(1, dtype="float99")
+    )
+    raises(
+        flow.InvalidArgument,
+        "gelu: approximate must be valid Unicode, got a lone surrogate",
+        lambda: flow.gelu(X, approximate="\ud800"),
+    )
+    with pytest.raises(flow.DeviceError, match="zeros: there is no device 'nowhere'"):
+        flow.zeros(1, device="nowhere")
+    with pytest.raises(flow.InvalidArgument):
+        flow.zeros(1, dtype="float32\0x")
+    with pytest.raises(flow.Error):
+        flow.zeros(1, device="cpu\0x")
+    with pytest.raises(flow.ShapeError):
+        flow.zeros([2**40, 2**40])
+    with pytest.raises(flow.ShapeError):
+        flow.zeros([1] * 33)
+    with pytest.raises(flow.ShapeError):
+        flow.zeros(-1)
+    with pytest.raises(flow.TypeMismatch, match="unknown argument"):
+        flow.sum(X, **{"\ud800": 1})
+
+
+def test_natural_bases() -> None:
+    pairs = [
+        (flow.InvalidArgument, ValueError), (flow.TypeMismatch, TypeError), (flow.ShapeError, ValueError),
+        (flow.DTypeError, TypeError), (flow.IndexOutOfRange, IndexError), (flow.DeviceError, RuntimeError),
+        (flow.OutOfMemory, MemoryError), (flow.Unsupported, NotImplementedError),
+        (flow.CommunicationError, RuntimeError), (flow.InternalError, RuntimeError),
+    ]  # fmt: skip
+    for error, base in pairs:
+        assert issubclass(error, base)
+        assert issubclass(error, flow.Error)
+        assert error.__module__ == "oneflow_py"
+
+
+def test_arguments_whose_conversion_runs_code() -> None:
+    class Raises:
+        def __index__(self) -> int:
+            raise ZeroDivisionError("from __index__")
+
+    with pytest.raises(ZeroDivisionError):
+        flow.zeros(Raises())  # type: ignore[call-overload]
+    with pytest.raises(ZeroDivisionError):
+        flow.zeros([1, Raises()])  # type: ignore[list-item]
+
+    tensors = [flow.ones(1000) for _ in range(3)]
+
+    class Clears:
+        def __index__(self) -> int:
+            tensors.clear()
+            return 0
+
+    assert flow.cat(tensors, Clears()).shape == (3000,)  # type: ignore[call-overload]
+    sizes: list[Any] = [2, 3]
+
+    class Shrinks:
+        def __index__(self) -> int:
+            sizes.clear()
+            return 4
+
+    sizes.append(Shrinks())
+    assert flow.zeros(sizes).shape == (2, 3, 4)
+
+
+@pytest.mark.parametrize("argument", [None, True, 1, -1, 2**63 - 1, -(2**63), 1.5, float("nan"), "", "a", [], [[]], {}, X, object])
+def test_no_argument_ends_the_process(argument: Any) -> None:
+    """Every function with the same odd value everywhere: a result or an error, never a crash."""
+    functions = [getattr(flow, name) for name in flow.__all__ if type(getattr(flow, name)).__name__ == "Operator"]
+    assert len(functions) > 60
+    big = isinstance(argument, int) and not isinstance(argument, bool) and argument > 1000
+    for function in functions:
+        for count in range(4):
+            for call in (lambda: function(*[argument] * count), lambda: function(X, *[argument] * count)):  # noqa: B023
+                try:
+                    call()
+                except flow.Error as error:
+                    assert type(error) is not flow.InternalError, (function, count, str(error))
+                    assert str(error).isprintable(), (function, str(error))
+                    assert not big or not isinstance(error, flow.DeviceError)
+
+
+def test_functions_look_like_functions() -> None:
+    assert str(inspect.signature(flow.sum)) == "(input, dim=None, keepdim=False, *, dtype=None, out=None)"
+    assert str(inspect.signature(flow.Tensor.sum)) == "(self, /, dim=None, keepdim=False, *, dtype=None, out=None)"
+    assert str(inspect.signature(X.sum)) == "(dim=None, keepdim=False, *, dtype=None, out=None)"
+    assert str(inspect.signature(X.add_)) == "(other)"
+    assert str(inspect.signature(flow.max)) == "(*args, **kwargs)"
+    assert str(inspect.signature(flow.tensor)) == "(data, *, dtype=None, device=None)"
+    assert (flow.sum.__name__, flow.sum.__qualname__, flow.sum.__module__) == ("sum", "sum", "oneflow_py")
+    assert flow.Tensor.add_.__qualname__ == "Tensor.add_"
+    assert repr(flow.sum) == "<function oneflow_py.sum>"
+    assert inspect.isroutine(flow.sum)
+
+    class Holder:
+        activation = flow.relu
+
+    assert Holder().activation(flow.tensor([-1.0])).tolist() == [0]
