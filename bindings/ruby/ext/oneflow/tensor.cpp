@@ -8,27 +8,57 @@ VALUE tensor_class;
 
 namespace {
 
-// Runs during garbage collection: must not touch Ruby objects. Releasing a tensor never calls back into Ruby, because
-// no tensor that is made here has a deleter.
-void free_box(void* memory) {
-  TensorBox* box = static_cast<TensorBox*>(memory);
-  of_tensor_release(box->tensor);
-  rb_gc_adjust_memory_usage(-static_cast<ssize_t>(box->reported));
-  ruby_xfree(box);
+// What the garbage collector is told of: the elements, if the tensor owns them, and roughly what else a tensor takes.
+// The same when it is made and when it is freed.
+size_t accounted_bytes(of_tensor tensor) {
+  constexpr size_t kHandleBytes = 512;
+  return kHandleBytes + of_tensor_memory(tensor);
 }
 
-size_t box_size(const void* memory) {
-  const TensorBox* box = static_cast<const TensorBox*>(memory);
-  return sizeof(TensorBox) + (box->tensor ? of_tensor_memory(box->tensor) : 0);
+// Bytes made and freed by this thread that Ruby was not told of yet. Telling it of every small tensor would cost a
+// tenth of an operator's call.
+struct Account {
+  size_t made, freed;
+};
+thread_local Account account = {};
+constexpr size_t kTellEvery = 1 << 16;
+
+void account_made(size_t bytes) {
+  Account& own = account;
+  own.made += bytes;
+  if (own.made < kTellEvery) return;
+  rb_gc_adjust_memory_usage(static_cast<ssize_t>(own.made));
+  own.made = 0;
+  // Ruby looks at what it was told only when it allocates memory itself, which a loop over operators need not make it
+  // do.
+  ruby_xfree(ruby_xmalloc(1));
 }
+
+void account_freed(size_t bytes) {
+  Account& own = account;
+  own.freed += bytes;
+  if (own.freed < kTellEvery) return;
+  rb_gc_adjust_memory_usage(-static_cast<ssize_t>(own.freed));
+  own.freed = 0;
+}
+
+// Runs during garbage collection: must not touch Ruby objects. Releasing a tensor never calls back into Ruby, because
+// no tensor that is made here has a deleter.
+void free_tensor(void* memory) {
+  of_tensor tensor = static_cast<of_tensor>(memory);
+  account_freed(accounted_bytes(tensor));
+  of_tensor_release(tensor);
+}
+
+size_t tensor_size(const void* memory) { return of_tensor_memory(static_cast<of_tensor>(const_cast<void*>(memory))); }
 
 }  // namespace
 
-// A box holds no Ruby object: there is nothing to mark, to write-protect or to move. A frozen tensor refuses writes
-// through itself, which is what Ractors ask of an object that they share.
+// There is no Ruby object inside to mark, to write-protect or to move. A frozen tensor refuses writes through itself,
+// which is what Ractors ask of an object that they share.
 const rb_data_type_t tensor_type = {
     "OneFlow::Tensor",
-    {nullptr, free_box, box_size, nullptr, {nullptr}},
+    {nullptr, free_tensor, tensor_size, nullptr, {nullptr}},
     nullptr,
     nullptr,
     RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE,
@@ -36,15 +66,12 @@ const rb_data_type_t tensor_type = {
 
 namespace {
 
-VALUE allocate(VALUE klass) {
-  TensorBox* box;
-  return TypedData_Make_Struct(klass, TensorBox, &tensor_type, box);
-}
+VALUE allocate(VALUE klass) { return rb_data_typed_object_wrap(klass, nullptr, &tensor_type); }
 
 // tensor.dup, tensor.clone: the same values in memory that is shared until either side is written.
 VALUE initialize_copy(VALUE self, VALUE original) {
   of_tensor source = handle_of(original);
-  if (box_of(self)->tensor) raise(OF_INVALID_ARGUMENT, "initialize_copy: this tensor already has a value");
+  if (peek(self)) raise(OF_INVALID_ARGUMENT, "initialize_copy: this tensor already has a value");
   of_tensor copy;
   check(of_tensor_lazy_clone(source, &copy));
   fill_tensor(self, copy);
@@ -55,7 +82,7 @@ VALUE initialize_copy(VALUE self, VALUE original) {
 
 of_tensor handle_of(VALUE tensor) {
   if (!is_tensor(tensor)) raise(OF_TYPE_MISMATCH, "expected a Tensor, got %" PRIsVALUE, rb_obj_class(tensor));
-  of_tensor handle = box_of(tensor)->tensor;
+  of_tensor handle = peek(tensor);
   if (!handle) raise(OF_INVALID_ARGUMENT, "this tensor was allocated but never given a value");
   return handle;
 }
@@ -63,10 +90,8 @@ of_tensor handle_of(VALUE tensor) {
 VALUE new_tensor() { return allocate(tensor_class); }
 
 void fill_tensor(VALUE object, of_tensor tensor) {
-  TensorBox* box = box_of(object);
-  box->tensor = tensor;
-  box->reported = of_tensor_memory(tensor);
-  rb_gc_adjust_memory_usage(static_cast<ssize_t>(box->reported));
+  RTYPEDDATA_DATA(object) = tensor;
+  account_made(accounted_bytes(tensor));
 }
 
 void define_tensor_class(VALUE module) {

@@ -1,15 +1,10 @@
-// OneFlow::Tensor: a Ruby object that owns one of_tensor.
+// OneFlow::Tensor: a Ruby object whose data pointer is an of_tensor that it owns.
 #pragma once
 
 #include <oneflow/oneflow.h>
 #include <ruby.h>
 
 namespace oneflow::ruby {
-
-struct TensorBox {
-  of_tensor tensor;  // NULL until it is filled: a fresh `allocate`, or a result that is still being computed
-  size_t reported;   // bytes that the garbage collector was told of
-};
 
 extern const rb_data_type_t tensor_type;
 extern VALUE tensor_class;
@@ -20,13 +15,14 @@ inline bool is_tensor(VALUE value) {
   return RB_TYPE_P(value, T_DATA) && RTYPEDDATA_P(value) && RTYPEDDATA_TYPE(value) == &tensor_type;
 }
 
-inline TensorBox* box_of(VALUE tensor) { return static_cast<TensorBox*>(RTYPEDDATA_DATA(tensor)); }
+// The handle, or NULL in an object that is still empty: a fresh `allocate`, or a result that is being computed.
+inline of_tensor peek(VALUE tensor) { return static_cast<of_tensor>(RTYPEDDATA_DATA(tensor)); }
 
-// The handle, borrowed from the object. Raises TypeMismatch for other objects, InvalidArgument for an empty box.
+// The handle, borrowed from the object. Raises TypeMismatch for other objects, InvalidArgument for an empty one.
 of_tensor handle_of(VALUE tensor);
 
-// An object with an empty box. Made before the native call whose result it will hold, so that running out of memory
-// cannot lose that result.
+// An empty object. Made before the native call whose result it will hold, so that running out of memory cannot lose
+// that result.
 VALUE new_tensor();
 
 // Gives an empty object its handle (taking over the caller's reference), for good, and accounts for the memory. Does
