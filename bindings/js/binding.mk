@@ -1,31 +1,32 @@
-# The Node.js front end's steps of the top Makefile.
+# The Node.js front end's steps; the top Makefile says when they run.
 
 BINDINGS += js
 JS := bindings/js
-JS_TESTS = $(wildcard $(JS)/test/*.test.mjs $(JS)/generated/*.test.mjs)
+NODE_PACKAGES := $(JS)/node_modules/.package-lock.json
 
-$(JS)/node_modules/.package-lock.json: $(JS)/package.json $(JS)/package-lock.json | $(BUILD)/.packages
-	@echo "Installing the Node.js packages that the addon is built with"
+# Headers of Node-API for the addon, and what the tests and checks need.
+$(NODE_PACKAGES): $(JS)/package.json $(JS)/package-lock.json | $(BUILD)/.packages
+	@command -v npm >/dev/null || { echo "npm is missing: it comes with Node.js, in Debian as a package of its own"; exit 1; }
+	@echo "Installing the Node.js packages"
 	@cd $(JS) && npm ci --silent
 
 .PHONY: before-build-js build-js test-js demo-js package-js lint-js
 
-before-build-js: $(JS)/node_modules/.package-lock.json
+before-build-js: $(NODE_PACKAGES)
 
-build-js: # programs of this checkout find the package through NODE_PATH
-	@mkdir -p $(BUILD)/js && ln -sfn $(CURDIR)/$(JS) $(BUILD)/js/oneflow-js
+build-js: # CMake has put the addon into $(BUILD)/lib; this makes the package one that programs here can name
+	@mkdir -p $(BUILD)/node_modules
+	@ln -sfn $(CURDIR)/$(JS) $(BUILD)/node_modules/oneflow-js
 	@cd $(JS) && node -e "require('oneflow-js')"
 
-test-js:
-	@cd $(JS) && node --test --expose-gc $(patsubst $(JS)/%,%,$(JS_TESTS))
+test-js: # hand-written tests, the vectors, and every example and error case of the records
+	@cd $(JS) && node --test --expose-gc test/*.test.mjs generated/*.test.mjs
 
 demo-js:
-	@NODE_PATH=$(CURDIR)/$(BUILD)/js node examples/digits/digits.js
+	@NODE_PATH=$(CURDIR)/$(BUILD)/node_modules node examples/digits/digits.js
 
-# A tarball that installs without a compiler, on this operating system and architecture.
 package-js:
 	@BUILD=$(CURDIR)/$(BUILD) DIST=$(CURDIR)/dist $(JS)/package.sh
 
-lint-js: $(JS)/node_modules/.package-lock.json
-	@cd $(JS) && npx --no-install tsc -p test/types && npx --no-install tsc -p .
-	@cd $(JS) && node test/lint.mjs
+lint-js: $(NODE_PACKAGES)
+	@cd $(JS) && npm run --silent lint

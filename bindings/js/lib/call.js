@@ -21,8 +21,8 @@ function isOptions(value) {
 }
 
 /**
- * A public function: the overloads behind one name. Calls come with the receiver of a method, or undefined, and with the
- * arguments as they were written.
+ * A public function: the overloads behind one name. Calls come with the receiver of a method, or undefined, and with
+ * the arguments as they were written.
  */
 class PublicFunction {
   /** `record` is an entry of the generated table. */
@@ -37,7 +37,7 @@ class PublicFunction {
       const tensor = pendingTensor();
       const returned = native.call(inScope() ? undefined : tensor, receiver, args);
       const status = frame.status();
-      if (status === OK) return returned === undefined ? complete(tensor, frame.resultSlot()) : collect(overload, returned);
+      if (status === OK) return finish(overload, returned, tensor);
       if (status !== OUT_OF_MEMORY) throw native.lastError(status);
     }
     return this.callBound(receiver, args);
@@ -135,6 +135,11 @@ function run(overload, values, targets) {
   }
   if (frame.status() !== OK) throw native.lastError(frame.status());
   if (targets !== null) return undefined;
+  return finish(overload, returned, tensor);
+}
+
+/** The result of a call that succeeded: the pending tensor with its slot, or what the addon returned. */
+function finish(overload, returned, tensor) {
   return returned === undefined ? complete(tensor, frame.resultSlot()) : collect(overload, returned);
 }
 

@@ -16,6 +16,9 @@ const OPTIONS = {
   transfer: 'boolean',
 };
 
+/** An error of tensor(). */
+const failure = (code, text) => makeError(code, `tensor: ${text}`);
+
 /** Runs something that allocates; when memory is short, once more after a garbage collection. */
 function withMemory(allocate) {
   try {
@@ -29,19 +32,21 @@ function withMemory(allocate) {
 
 function checkOptions(options) {
   if (options === null || typeof options !== 'object') {
-    throw makeError('TypeMismatch', `tensor: options must be object, got ${describe(options)}`);
+    throw failure('TypeMismatch', `options must be object, got ${describe(options)}`);
   }
   const checked = {};
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue;
     const expected = OPTIONS[name];
     if (expected === undefined) {
-      throw makeError('TypeMismatch', `tensor: unknown argument ${name}${suggestion(name, Object.keys(OPTIONS))}`);
+      throw failure('TypeMismatch', `unknown argument ${name}${suggestion(name, Object.keys(OPTIONS))}`);
     }
     if (name === 'dtype' && typeof value === 'string') dtypes.codeOf(value, 'tensor');
     checked[name] = expected === 'array' ? toSizes(name, value) : value;
-    const fits = expected === 'array' || (expected === 'integer' ? Number.isSafeInteger(value) : typeof value === expected);
-    if (!fits) throw makeError('TypeMismatch', `tensor: ${name} must be ${expected}, got ${describe(value)}`);
+    const isRight = expected === 'integer' ? Number.isSafeInteger(value) : typeof value === expected;
+    if (expected !== 'array' && !isRight) {
+      throw failure('TypeMismatch', `${name} must be ${expected}, got ${describe(value)}`);
+    }
   }
   return checked;
 }
@@ -50,11 +55,11 @@ function checkOptions(options) {
 function toSizes(name, value) {
   const list = Array.isArray(value) || dtypes.arrayKind(value) !== undefined ? Array.from(value) : [NaN];
   if (!list.every(Number.isSafeInteger)) {
-    throw makeError('TypeMismatch', `tensor: ${name} must be array of integers, got ${describe(value)}`);
+    throw failure('TypeMismatch', `${name} must be array of integers, got ${describe(value)}`);
   }
   if (name === 'shape') {
     const negative = list.find((size) => size < 0);
-    if (negative !== undefined) throw makeError('ShapeError', `tensor: shape must not be negative, got ${negative}`);
+    if (negative !== undefined) throw failure('ShapeError', `shape must not be negative, got ${negative}`);
   }
   return list;
 }
@@ -69,7 +74,7 @@ function shapeOf(data) {
   let level = data;
   const seen = new Set();
   while (Array.isArray(level)) {
-    if (seen.has(level)) throw makeError('InvalidArgument', 'tensor: data contains itself');
+    if (seen.has(level)) throw failure('InvalidArgument', 'data contains itself');
     seen.add(level);
     shape.push(level.length);
     level = level[0];
@@ -96,7 +101,7 @@ function flatten(data, shape) {
   return flat;
 }
 
-const ragged = (found) => makeError('ShapeError', `tensor: data must be rectangular, got ${found}`);
+const ragged = (found) => failure('ShapeError', `data must be rectangular, got ${found}`);
 
 /** The dtype that values have of themselves: BigInts are int64, booleans bool, all else the default dtype. */
 function naturalDtype(flat) {
@@ -111,10 +116,10 @@ function naturalDtype(flat) {
 }
 
 const misfit = (value) =>
-  makeError('TypeMismatch', `tensor: data must be number, bigint, boolean, or arrays of them, got ${describe(value)}`);
+  failure('TypeMismatch', `data must be number, bigint, boolean, or arrays of them, got ${describe(value)}`);
 
 const outOfRange = (value, dtype) =>
-  makeError('InvalidArgument', `tensor: data must fit into ${dtype}, got ${value}`);
+  failure('InvalidArgument', `data must fit into ${dtype}, got ${value}`);
 
 /** Values as a typed array of a dtype that one exists for. */
 function fill(flat, dtype) {
@@ -160,19 +165,19 @@ const isShared = (array) => Object.prototype.toString.call(array.buffer) === '[o
 
 function fromTypedArray(data, kind, options) {
   const natural = dtypes.OF_ARRAY.get(kind);
-  if (natural === undefined) throw makeError('TypeMismatch', `tensor: data must not be ${kind}`);
+  if (natural === undefined) throw failure('TypeMismatch', `data must not be ${kind}`);
   if (isDetached(data)) {
-    throw makeError('InvalidArgument', `tensor: data must be attached to its memory, got a detached ${kind}`);
+    throw failure('InvalidArgument', `data must be attached to its memory, got a detached ${kind}`);
   }
   const wanted = options.dtype === undefined ? natural : options.dtype;
   const isSame = agree(wanted, kind);
   if ((options.share || options.transfer) && !isSame) {
-    throw makeError('DTypeError', `tensor: ${kind} cannot be shared as ${wanted}`);
+    throw failure('DTypeError', `${kind} cannot be shared as ${wanted}`);
   }
   if (options.share && !isShared(data)) {
-    throw makeError(
+    throw failure(
       'InvalidArgument',
-      'tensor: share needs memory that cannot be detached: a SharedArrayBuffer, or transfer instead of share',
+      'share needs memory that cannot be detached: a SharedArrayBuffer, or transfer instead of share',
     );
   }
   const held = options.transfer ? transferred(data) : data;
@@ -187,7 +192,7 @@ const agree = (dtype, kind) => dtypes.OF_ARRAY.get(kind) === dtype || (dtypes.is
 /** A typed array over the same memory that nobody else can reach: the caller's buffer is detached. */
 function transferred(data) {
   if (isShared(data)) return data;
-  const failed = (why) => makeError('InvalidArgument', `tensor: data cannot be transferred: ${why}`);
+  const failed = (why) => failure('InvalidArgument', `data cannot be transferred: ${why}`);
   let moved;
   try {
     moved = structuredClone(data, {transfer: [data.buffer]});
@@ -215,10 +220,11 @@ function isDetached(array) {
 function place(array, dtype, shape, {device, strides, offset = 0, share = false, transfer = false}) {
   const count = shape.reduce((product, size) => product * size, 1);
   if (strides === undefined && offset === 0 && count !== array.length) {
-    throw makeError('ShapeError', `tensor: shape [${shape.join(', ')}] has ${count} elements, data has ${array.length}`);
+    throw failure('ShapeError', `shape [${shape.join(', ')}] has ${count} elements, data has ${array.length}`);
   }
-  const [code, place] = [dtypes.codeOf(dtype, 'tensor'), deviceOf(device)];
-  return wrapSlot(withMemory(() => native.create(array, code, place, shape, strides ?? null, offset, share || transfer)));
+  const [code, where] = [dtypes.codeOf(dtype, 'tensor'), deviceOf(device)];
+  const keepsMemory = share || transfer;
+  return wrapSlot(withMemory(() => native.create(array, code, where, shape, strides ?? null, offset, keepsMemory)));
 }
 
 /** A tensor of its own with the values of another one. */
@@ -243,7 +249,7 @@ function makeTensor(data, options = {}) {
   const kind = dtypes.arrayKind(data);
   if (kind !== undefined) return fromTypedArray(data, kind, checked);
   for (const name of ['share', 'transfer', 'strides', 'offset']) {
-    if (checked[name]) throw makeError('TypeMismatch', `tensor: ${name} is for typed arrays, data is ${describe(data)}`);
+    if (checked[name]) throw failure('TypeMismatch', `${name} is for typed arrays, data is ${describe(data)}`);
   }
   return isTensor(data) ? fromTensor(data, checked) : fromArrays(data, checked);
 }

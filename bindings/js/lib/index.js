@@ -77,7 +77,9 @@ const methods = {
   * [Symbol.iterator]() {
     liveSlot(this, 'iteration');
     const [length] = this.shape;
-    if (length === undefined) throw makeError('TypeMismatch', 'iteration: input must have dimensions, got a Tensor without');
+    if (length === undefined) {
+      throw makeError('TypeMismatch', 'iteration: input must have dimensions, got a Tensor without');
+    }
     for (let i = 0; i < length; i++) yield at(this, [i]);
   },
 

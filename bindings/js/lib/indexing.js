@@ -47,7 +47,9 @@ function toParts(method, index) {
   if (index === null) return [plain(KIND.added)];
   if (typeof index === 'boolean') return [plain(KIND.bool, index ? 1 : 0)];
   if (isTensor(index)) return [{kind: KIND.tensor, tensor: index}];
-  if (Array.isArray(index) || dtypes.arrayKind(index) !== undefined) return [{kind: KIND.tensor, tensor: positions(method, index)}];
+  if (Array.isArray(index) || dtypes.arrayKind(index) !== undefined) {
+    return [{kind: KIND.tensor, tensor: positions(method, index)}];
+  }
   const integer = toInteger(index);
   if (integer !== undefined) return [plain(KIND.integer, toIndex(method, integer))];
   throw outOf(method, describe(index));
@@ -68,14 +70,14 @@ function encode(method, indices) {
   const parts = indices.flatMap((index) => toParts(method, index));
   const numbers = new Float64Array(parts.length * NUMBERS_PER_PART);
   parts.forEach(({kind, start, stop, step, tensor}, i) => {
-    const at = i * NUMBERS_PER_PART;
-    numbers[at] = kind;
-    numbers[at + 1] = start === undefined ? 0 : 1;
-    numbers[at + 2] = stop === undefined ? 0 : 1;
-    numbers[at + 3] = start ?? 0;
-    numbers[at + 4] = stop ?? 0;
-    numbers[at + 5] = step ?? 1;
-    numbers[at + 6] = tensor === undefined ? 0 : liveSlot(tensor, method);
+    const first = i * NUMBERS_PER_PART;
+    numbers[first] = kind;
+    numbers[first + 1] = start === undefined ? 0 : 1;
+    numbers[first + 2] = stop === undefined ? 0 : 1;
+    numbers[first + 3] = start ?? 0;
+    numbers[first + 4] = stop ?? 0;
+    numbers[first + 5] = step ?? 1;
+    numbers[first + 6] = tensor === undefined ? 0 : liveSlot(tensor, method);
   });
   return {numbers, keepAlive: parts};
 }
@@ -91,7 +93,8 @@ function at(tensor, indices) {
 function set(tensor, indices, value) {
   liveSlot(tensor, 'set');
   const {numbers, keepAlive} = encode('set', indices);
-  const source = Array.isArray(value) || dtypes.arrayKind(value) !== undefined ? makeTensor(value, {dtype: tensor.dtype}) : value;
+  const isData = Array.isArray(value) || dtypes.arrayKind(value) !== undefined;
+  const source = isData ? makeTensor(value, {dtype: tensor.dtype}) : value;
   const write = () => {
     putValue(source);
     native.setIndex(liveSlot(tensor, 'set'), numbers, keepAlive, tensor, source);
@@ -105,7 +108,8 @@ function putValue(value) {
   frame.begin(0, 1, 0);
   if (isTensor(value)) frame.putPlain(0, frame.KIND.tensor, liveSlot(value, 'set'));
   else if (typeof value === 'boolean') frame.putPlain(0, frame.KIND.bool, value ? 1 : 0);
-  else if (Number.isSafeInteger(value) || (typeof value === 'bigint' && toInteger(value) !== undefined)) frame.putInteger(0, value);
+  else if (Number.isSafeInteger(value)) frame.putInteger(0, value);
+  else if (typeof value === 'bigint' && toInteger(value) !== undefined) frame.putInteger(0, value);
   else if (typeof value === 'number' || value instanceof Real) frame.putFloat(0, Number(value));
   else throw makeError('TypeMismatch', `set: value must be Tensor, number, or array, got ${describe(value)}`);
 }

@@ -5,6 +5,7 @@
 const native = require('./native');
 const {makeError} = require('./errors');
 const {liveSlot, describe} = require('./tensor');
+const {suggestion} = require('./signature');
 
 const options = {precision: 4, threshold: 1000, edgeItems: 3, lineWidth: 80};
 
@@ -12,17 +13,18 @@ const options = {precision: 4, threshold: 1000, edgeItems: 3, lineWidth: 80};
 function setPrintOptions(changes = {}) {
   for (const [name, value] of Object.entries(changes)) {
     if (!(name in options)) {
-      throw makeError('TypeMismatch', `setPrintOptions: unknown argument ${name}; there are ${Object.keys(options).join(', ')}`);
+      const near = suggestion(name, Object.keys(options));
+      throw makeError('TypeMismatch', `setPrintOptions: unknown argument ${name}${near}`);
     }
     if (!Number.isSafeInteger(value) || value < 0 || value > 1e6) {
-      throw makeError('TypeMismatch', `setPrintOptions: ${name} must be integer from 0 to 1000000, got ${describe(value)}`);
+      throw makeError('TypeMismatch', `setPrintOptions: ${name} must be a small integer, got ${describe(value)}`);
     }
     options[name] = value;
   }
   return {...options};
 }
 
-/** `tensor([[1., 2.]])`, with the dtype unless it is the default one or bool, and the device unless it is the default one. */
+/** `tensor([[1., 2.]])`, with the dtype unless it is float32 or bool, and the device unless it is the default one. */
 function toText(tensor) {
   const slot = liveSlot(tensor, 'toString');
   const {precision, threshold, edgeItems, lineWidth} = options;

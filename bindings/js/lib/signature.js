@@ -199,8 +199,8 @@ class Overload {
   }
 
   /**
-   * The values of all arguments, in the order of the signature, or a Refusal. `args` are positional, `options`, which may
-   * be null, by name; `out` is not among them.
+   * The values of all arguments, in the order of the signature, or a Refusal. `args` are positional, `options`, which
+   * may be null, by name; `out` is not among them.
    */
   bind(receiver, args, options) {
     const values = new Array(this.arguments.length).fill(ABSENT);

@@ -210,7 +210,8 @@ function tidy(fn) {
     result = fn();
     if (typeof result?.then === 'function' && !isTensor(result)) {
       result.then(undefined, () => {}); // its failure is not reported a second time
-      throw makeError('InvalidArgument', 'tidy: fn must not return a promise, its tensors would be gone before it ends');
+      const why = 'its tensors would be gone before it ends';
+      throw makeError('InvalidArgument', `tidy: fn must not return a promise: ${why}`);
     }
     kept = tensorsIn(result);
   } finally {
@@ -233,5 +234,6 @@ function keep(tensor) {
 }
 
 module.exports = {
-  Tensor, tidy, keep, pendingTensor, complete, wrapSlot, inScope, isTensor, slotOf, liveSlot, describe, disposedError, wrongReceiver,
+  Tensor, tidy, keep, pendingTensor, complete, wrapSlot, inScope, isTensor, slotOf, liveSlot, describe, disposedError,
+  wrongReceiver,
 };

@@ -30,7 +30,9 @@ test('inputs are seen as they were at the call', async () => {
 
 test('failures reject', async () => {
   const x = flow.ones([2, 3]);
-  await assert.rejects(flow.matmulAsync(x, x), (error) => error instanceof flow.ShapeError && /^matmul: /.test(error.message));
+  await assert.rejects(flow.matmulAsync(x, x), (error) => {
+    return error instanceof flow.ShapeError && /^matmul: /.test(error.message);
+  });
   await assert.rejects(flow.addAsync(x, 'a'), flow.TypeMismatch);
   await assert.rejects(x.addAsync(1, {out: x}), flow.TypeMismatch);
   await assert.rejects(flow.Tensor.prototype.addAsync.call({}, 1), flow.TypeMismatch);

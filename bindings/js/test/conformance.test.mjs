@@ -71,7 +71,8 @@ for (const file of files) {
   describe(op, () => {
     test(`${cases.length} cases`, () => {
       for (const each of cases) {
-        const given = Object.fromEntries(Object.entries(each.arguments).map(([key, value]) => [camel(key), toArgument(value)]));
+        const named = Object.entries(each.arguments).map(([key, value]) => [camel(key), toArgument(value)]);
+        const given = Object.fromEntries(named);
         try {
           const returned = call(name, each.form, given, each.results);
           const found = Array.isArray(returned) ? returned : [returned];

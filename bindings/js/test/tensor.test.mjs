@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import util from 'node:util';
 import flow from 'oneflow-js';
+import dtypes from '../lib/dtypes.js';
 import {checkFailure} from './support.mjs';
 
 test('numbers make float32, BigInts int64, booleans bool', () => {
@@ -16,7 +17,8 @@ test('numbers make float32, BigInts int64, booleans bool', () => {
 });
 
 test('a dtype converts', () => {
-  for (const dtype of ['uint8', 'int8', 'int16', 'int32', 'int64', 'uint16', 'uint32', 'uint64', 'float32', 'float64']) {
+  const halves = ['float16', 'bfloat16', 'bool'];
+  for (const dtype of dtypes.names.filter((name) => !halves.includes(name))) {
     const x = flow.tensor([[1, 2], [3, 4]], {dtype});
     assert.equal(x.dtype, dtype);
     assert.deepEqual(x.toArray(), [[1, 2], [3, 4]]);
@@ -25,9 +27,18 @@ test('a dtype converts', () => {
   assert.deepEqual(flow.tensor([0.1], {dtype: 'float16'}).toArray(), [0.0999755859375]);
   assert.deepEqual(flow.tensor([1.001], {dtype: 'bfloat16'}).toArray(), [1]);
   assert.deepEqual(flow.tensor([1.7, -1.7], {dtype: 'int32'}).toArray(), [1, -1]);
-  checkFailure(() => flow.tensor([300], {dtype: 'uint8'}), flow.InvalidArgument, 'tensor: data must fit into uint8, got 300');
-  checkFailure(() => flow.tensor([NaN], {dtype: 'int32'}), flow.InvalidArgument, 'tensor: data must fit into int32, got NaN');
-  checkFailure(() => flow.tensor([2n ** 63n]), flow.InvalidArgument, 'tensor: data must fit into int64, got 9223372036854775808');
+  checkFailure(
+    () => flow.tensor([300], {dtype: 'uint8'}), flow.InvalidArgument,
+    'tensor: data must fit into uint8, got 300',
+  );
+  checkFailure(
+    () => flow.tensor([NaN], {dtype: 'int32'}), flow.InvalidArgument,
+    'tensor: data must fit into int32, got NaN',
+  );
+  checkFailure(
+    () => flow.tensor([2n ** 63n]), flow.InvalidArgument,
+    'tensor: data must fit into int64, got 9223372036854775808',
+  );
 });
 
 test('data that is no tensor is refused', () => {
@@ -42,7 +53,10 @@ test('data that is no tensor is refused', () => {
     'tensor: data must be number, bigint, boolean, or arrays of them, got string',
   );
   checkFailure(() => flow.tensor(), flow.TypeMismatch, 'tensor: missing argument data');
-  checkFailure(() => flow.tensor([1], {dtipe: 'int8'}), flow.TypeMismatch, 'tensor: unknown argument dtipe; did you mean dtype?');
+  checkFailure(
+    () => flow.tensor([1], {dtipe: 'int8'}), flow.TypeMismatch,
+    'tensor: unknown argument dtipe; did you mean dtype?',
+  );
   checkFailure(() => flow.tensor([1], {shape: [2]}), flow.ShapeError, 'tensor: shape [2] has 2 elements, data has 1');
   assert.throws(() => flow.tensor([1], {dtype: 'float99'}), flow.InvalidArgument);
   assert.throws(() => flow.tensor([1], {device: 'nowhere'}), flow.DeviceError);
@@ -53,7 +67,8 @@ test('data that is no tensor is refused', () => {
 });
 
 test('typed arrays in and out', () => {
-  for (const Class of [Int8Array, Uint8Array, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array, Float64Array]) {
+  const signed = [Int8Array, Int16Array, Int32Array];
+  for (const Class of [...signed, Uint8Array, Uint16Array, Uint32Array, Float32Array, Float64Array]) {
     const x = flow.tensor(Class.of(1, 2, 3, 4), {shape: [2, 2]});
     assert.deepEqual(x.toArray(), [[1, 2], [3, 4]]);
     assert.deepEqual(x.dataSync(), Class.of(1, 2, 3, 4));
@@ -114,7 +129,10 @@ test('scalars: an integral number is an integer, real() says otherwise', () => {
   assert.equal(x.mul(flow.real(2)).dtype, 'float32');
   assert.equal(x.mul(2n ** 40n).at(1).item(), 2 ** 41);
   assert.equal(flow.tensor([true]).add(true).dtype, 'bool');
-  checkFailure(() => x.add(2n ** 64n), flow.InvalidArgument, 'add: other must fit into 64 bits, got 18446744073709551616');
+  checkFailure(
+    () => x.add(2n ** 64n), flow.InvalidArgument,
+    'add: other must fit into 64 bits, got 18446744073709551616',
+  );
 });
 
 test('a tensor describes itself', () => {

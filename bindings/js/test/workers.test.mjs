@@ -11,9 +11,8 @@ import flow from 'oneflow-js';
 const folder = fileURLToPath(new URL('..', import.meta.url));
 
 function start(code) {
-  return new Worker(`const {parentPort} = require('node:worker_threads'); const flow = require('oneflow-js'); ${code}`, {
-    eval: true,
-  });
+  const head = "const {parentPort} = require('node:worker_threads'); const flow = require('oneflow-js');";
+  return new Worker(`${head} ${code}`, {eval: true});
 }
 
 test('several workers compute at once', async () => {
@@ -29,7 +28,10 @@ test('several workers compute at once', async () => {
 
 test('a worker that ends gives its memory back', async () => {
   const before = flow.memory().inUse;
-  const worker = start('globalThis.held = Array.from({length: 100}, () => flow.ones([10000])); parentPort.postMessage(1);');
+  const worker = start(`
+    globalThis.held = Array.from({length: 100}, () => flow.ones([10000]));
+    parentPort.postMessage(1);
+  `);
   await once(worker, 'message');
   assert.ok(flow.memory().inUse >= before + 4_000_000);
   await worker.terminate();

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Makes dist/oneflow-js-<version>.tgz, with the addon and the libraries that it needs, so that installing it takes no
+# compiler. Usage: BUILD=<build folder> DIST=<where to put it> package.sh
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+stage=$BUILD/js-package
+rm -rf "$stage"
+mkdir -p "$stage/native" "$stage/generated" "$DIST"
+
+cp "$here/README.md" "$stage/"
+cp -r "$here/lib" "$stage/"
+cp "$here"/generated/{functions.js,index.mjs,index.d.ts,index.d.mts} "$stage/generated/"
+cp "$BUILD/lib/oneflow.node" "$stage/native/"
+# The libraries by the names that the loader asks for.
+for library in "$BUILD"/lib/liboneflow.so.? "$BUILD"/lib/libsleefgnuabi.so.?; do
+  if [ -e "$library" ]; then
+    cp -L "$library" "$stage/native/"
+  fi
+done
+strip --strip-unneeded "$stage"/native/*
+
+node - "$here/package.json" "$stage/package.json" <<'SCRIPT'
+const fs = require('node:fs');
+const [from, to] = process.argv.slice(2);
+const {devDependencies, ...description} = JSON.parse(fs.readFileSync(from, 'utf8'));
+description.os = [process.platform];
+description.cpu = [process.arch];
+fs.writeFileSync(to, JSON.stringify(description, null, 2) + '\n');
+SCRIPT
+
+cd "$stage"
+npm pack --silent --pack-destination "$DIST"

@@ -1,0 +1,66 @@
+// What the package exports, in both module systems, and that all of it is documented.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import {createRequire} from 'node:module';
+import {test} from 'node:test';
+import ts from 'typescript';
+import flow, * as names from 'oneflow-js';
+
+const required = createRequire(import.meta.url)('oneflow-js');
+
+test('require() and import give the same', () => {
+  assert.equal(required, flow);
+  const {default: whole, ...exported} = names;
+  assert.equal(whole, flow);
+  assert.deepEqual(Object.keys(exported).sort(), Object.keys(flow).sort());
+  for (const [name, value] of Object.entries(exported)) assert.equal(value, flow[name]);
+});
+
+/** All declarations of a file, with those of modules and classes in it: [path, node]. */
+function* declarations(node, path = []) {
+  const name = node.name?.text ?? node.name?.expression?.getText();
+  const here = name === undefined ? path : [...path, name];
+  if (ts.isVariableStatement(node)) {
+    for (const each of node.declarationList.declarations) yield [[...path, each.name.text], node];
+    return;
+  }
+  const isPublic = ts.isFunctionDeclaration(node) || ts.isClassDeclaration(node) || ts.isInterfaceDeclaration(node) ||
+    ts.isTypeAliasDeclaration(node) || ts.isMethodDeclaration(node) || ts.isMethodSignature(node) ||
+    ts.isPropertyDeclaration(node) || ts.isPropertySignature(node);
+  if (isPublic) yield [here, node];
+  if (ts.isFunctionLike(node) || ts.isTypeAliasDeclaration(node)) return;
+  for (const child of node.getChildren()) yield* declarations(child, here);
+}
+
+const files = ['lib/index.d.ts', 'generated/index.d.ts'].map((name) => new URL(`../${name}`, import.meta.url));
+const declared = files.flatMap((file) => {
+  const source = ts.createSourceFile(file.pathname, fs.readFileSync(file, 'utf8'), ts.ScriptTarget.ES2022, true);
+  return [...declarations(source)].map(([path, node]) => {
+    return {path: path.filter((part) => part !== '../lib/index.js'), node};
+  });
+});
+const isDocumented = (node) => ts.getJSDocCommentsAndTags(node).length > 0;
+
+test('every declaration is documented', () => {
+  // Overloads of one name share what the first says; `code` and valueOf() say all by their types.
+  const documented = new Set(declared.filter(({node}) => isDocumented(node)).map(({path}) => path.join('.')));
+  const silent = new Set(['code', 'valueOf', 'toString', 'Tensor']);
+  const missing = declared
+    .filter(({path}) => !documented.has(path.join('.')) && !silent.has(path.at(-1)))
+    .map(({path}) => path.join('.'));
+  assert.deepEqual([...new Set(missing)], []);
+});
+
+test('every name is declared, and every declared name is there', () => {
+  const types = new Set([
+    'DType', 'Integer', 'Scalar', 'Nested', 'TypedArray', 'Index', 'TensorOptions', 'Real', 'PrintOptions',
+    'DeviceProperties', 'Memory',
+  ]);
+  const paths = declared.map(({path}) => path);
+  const top = new Set(paths.filter((path) => path.length === 1 && !types.has(path[0])).map(([name]) => name));
+  assert.deepEqual([...top].sort(), Object.keys(flow).sort());
+  const members = new Set(paths.filter(([name, member]) => name === 'Tensor' && member).map(([, member]) => member));
+  const found = Object.getOwnPropertyNames(flow.Tensor.prototype).filter((name) => name !== 'constructor');
+  assert.deepEqual([...members].filter((name) => !name.startsWith('Symbol')).sort(), found.sort());
+});
