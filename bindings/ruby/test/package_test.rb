@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+require "English"
+require "tmpdir"
+require_relative "helper"
+
+# The gems, built from the build folder and installed where nothing else is.
+class PackageTest < OneFlowTest
+  BUILD = File.expand_path(ENV.fetch("OF_BUILD", File.join(__dir__, "../../../build")))
+  PROGRAM = <<~RUBY
+    require "oneflow"
+    here = $LOADED_FEATURES.grep(/oneflow/).all? { |file| file.start_with?(ENV["GEM_HOME"]) }
+    print OneFlow.tensor([0.0, 1.0]).exp.to_a.map { |number| number.round(4) }, " ", here
+  RUBY
+
+  def test_the_platform_gem_needs_no_compiler
+    install("*-linux*.gem", [], { "PATH" => "/nowhere" }) do |run, home|
+      assert_equal "[1.0, 2.7183] true", run.call
+      loaded = Dir[File.join(home, "gems/*/lib/oneflow/*.so*")].map { |file| File.basename(file) }
+      assert_includes loaded, "liboneflow.so.0"
+    end
+  end
+
+  def test_the_source_gem_compiles_against_an_installed_library
+    Dir.mktmpdir do |prefix|
+      run_quietly("cmake", "--install", BUILD, "--prefix", prefix)
+      install("*-#{OneFlow::VERSION}.gem", ["--", "--with-oneflow-dir=#{prefix}"], { "MAKEFLAGS" => "-j2" }) do |run|
+        assert_equal "[1.0, 2.7183] true", run.call
+      end
+    end
+  end
+
+  private
+
+  # Packs, installs the gem of that pattern, and yields a way to run the program with it.
+  def install(pattern, options, environment)
+    Dir.mktmpdir do |folder|
+      run_quietly(RbConfig.ruby, File.expand_path("../package.rb", __dir__), BUILD, folder)
+      environment = environment.merge("GEM_HOME" => File.join(folder, "home"), "RUBYLIB" => nil, "RUBYOPT" => nil)
+      gem = Dir[File.join(folder, pattern)].fetch(0)
+      run_quietly(environment, RbConfig.ruby, "-S", File.join(RbConfig::CONFIG["bindir"], "gem"), "install", "--local",
+                  "--no-document", gem, *options)
+      yield -> { IO.popen([environment, RbConfig.ruby, "-e", PROGRAM], &:read) }, environment["GEM_HOME"]
+    end
+  end
+
+  def run_quietly(*command)
+    output = IO.popen([*command, { err: %i[child out] }], &:read)
+    assert_predicate $CHILD_STATUS, :success?, "#{command.grep(String).join(" ")}\n#{output}"
+  end
+end
