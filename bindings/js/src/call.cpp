@@ -7,10 +7,10 @@ namespace {
 
 // call(owner, ...keepAlive): runs what the frame describes and leaves a status in its header.
 //
-// A single tensor, by far the most frequent result, returns nothing: its slot is in the frame, and it belongs to `owner`
-// where that is an object. Other results come as an array of what result_to_js() gives. What was written to given
-// tensors (the `out` form) returns nothing either. The further arguments are not read: that they are passed keeps the
-// tensors among them from being collected before the operator is done.
+// A single tensor, by far the most frequent result, returns nothing: its slot is in the frame, and it belongs to
+// `owner` where that is an object. Other results come as an array of what result_to_js() gives. What was written to
+// given tensors (the `out` form) returns nothing either. The further arguments are not read: that they are passed keeps
+// the tensors among them from being collected before the operator is done.
 napi_value call(napi_env env, napi_callback_info info) {
   void* data;
   size_t count = 1;

@@ -5,9 +5,9 @@
 //
 // The object model was chosen by measurement (Node 20, nanoseconds per call that returns a new object, on one machine):
 // ObjectWrap of node-addon-api 430 to 550, napi_wrap 450 to 746, an external in a field 300; a finalizer on an object
-// that JavaScript made, as here, 420 with the operator's own 150 to 200 in it, and the bare slot, which tidy() uses, 206.
-// Arguments and results travel through the frame, memory that both sides share, because reading them one by one through
-// Node-API costs 10 to 80 each.
+// that JavaScript made, as here, 420 with the operator's own 150 to 200 in it, and the bare slot, which tidy() uses,
+// 206. Arguments and results travel through the frame, memory that both sides share, because reading them one by one
+// through Node-API costs 10 to 80 each.
 #pragma once
 
 #include <node_api.h>

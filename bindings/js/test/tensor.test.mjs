@@ -43,10 +43,12 @@ test('a dtype converts', () => {
 
 test('data that is no tensor is refused', () => {
   checkFailure(
-    () => flow.tensor([[1, 2], [3]]), flow.ShapeError, 'tensor: data must be rectangular, got lengths 2 and 1 at depth 1',
+    () => flow.tensor([[1, 2], [3]]), flow.ShapeError,
+    'tensor: data must be rectangular, got lengths 2 and 1 at depth 1',
   );
   checkFailure(
-    () => flow.tensor([[1], 2]), flow.ShapeError, 'tensor: data must be rectangular, got number at depth 1, where arrays are',
+    () => flow.tensor([[1], 2]), flow.ShapeError,
+    'tensor: data must be rectangular, got number at depth 1, where arrays are',
   );
   checkFailure(
     () => flow.tensor(['a']), flow.TypeMismatch,
