@@ -31,7 +31,7 @@ class GemPackager
   # Generated files get the places that hand-written ones have.
   def stage_sources
     FileUtils.rm_rf(@stage)
-    copy("*.gemspec", ".")
+    copy("{*.gemspec,README.md}", ".")
     copy("lib/**/*.rb", nil)
     copy("sig/*.rbs", nil)
     copy("ext/oneflow/*.{cpp,h,rb}", nil)
@@ -66,7 +66,7 @@ class GemPackager
     specification.dup.tap do |spec|
       spec.platform = Gem::Platform.local
       spec.extensions = []
-      spec.files = Dir.glob("{lib,sig}/**/*.{rb,rbs,so,so.*}", base: @stage)
+      spec.files = Dir.glob("{README.md,{lib,sig}/**/*.{rb,rbs,so,so.*}}", base: @stage)
       spec.required_ruby_version = "~> #{RUBY_VERSION[/\d+\.\d+/]}.0"
     end
   end
