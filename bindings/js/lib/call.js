@@ -77,12 +77,12 @@ class PublicFunction {
 
   /** Finds the overload that takes the arguments; returns it with the values bound to it and the `out` option. */
   resolve(receiver, args) {
-    const isCall = args.length > 0 && isOptions(args[args.length - 1]);
-    const options = isCall ? args[args.length - 1] : null;
-    const positional = isCall ? args.slice(0, -1) : args;
+    const hasOptions = args.length > 0 && isOptions(args[args.length - 1]);
+    const options = hasOptions ? args[args.length - 1] : null;
+    const count = hasOptions ? args.length - 1 : args.length;
     let furthest = null;
     for (const overload of this.overloads) {
-      const values = overload.bind(receiver, positional, options);
+      const values = overload.bind(receiver, args, count, options);
       if (!(values instanceof Refusal)) return {overload, values, out: overload.hasOut ? options?.out : undefined};
       if (furthest === null || values.progress > furthest.progress) furthest = values;
     }
@@ -124,14 +124,13 @@ function prepare(overload, values, targets) {
 /** Runs a call; returns its result, or undefined when it was written to targets. */
 function run(overload, values, targets) {
   const tensor = pendingTensor();
-  const attempt = () => {
-    prepare(overload, values, targets);
-    return native.call(inScope() || targets !== null ? undefined : tensor, values, targets);
-  };
-  let returned = attempt();
+  const owner = inScope() || targets !== null ? undefined : tensor;
+  prepare(overload, values, targets);
+  let returned = native.call(owner, values, targets);
   if (frame.status() === OUT_OF_MEMORY) {
     native.collectGarbage(); // tensors that nobody refers to any more may free enough
-    returned = attempt();
+    prepare(overload, values, targets);
+    returned = native.call(owner, values, targets);
   }
   if (frame.status() !== OK) throw native.lastError(frame.status());
   if (targets !== null) return undefined;

@@ -14,14 +14,23 @@ const cast = (tensor, dtype) => byName.get('cast').call(undefined, [tensor, dtyp
 /** Gives a function a name, as stack traces and `util.inspect` show it. */
 const named = (name, fn) => Object.defineProperty(fn, 'name', {value: name, configurable: true});
 
-/** All public functions by name, with the promise variants. */
+/** Puts a function where its dotted name says. */
+function place(root, path, fn) {
+  const parts = path.split('.');
+  const leaf = parts.pop();
+  let space = root;
+  for (const part of parts) space = space[part] ??= {};
+  space[leaf] = named(leaf, fn);
+}
+
+/** All public functions by name, with the promise variants; namespaces are objects. */
 function functionsByName() {
-  const found = {};
+  const root = {};
   for (const {publicName, asyncName, callable} of operators) {
-    found[publicName] = named(publicName, (...args) => callable.call(undefined, args));
-    if (asyncName) found[asyncName] = named(asyncName, (...args) => callable.callAsync(undefined, args));
+    place(root, publicName, (...args) => callable.call(undefined, args));
+    if (asyncName) place(root, asyncName, (...args) => callable.callAsync(undefined, args));
   }
-  return found;
+  return root;
 }
 
 /** Installs methods; `check` throws for a receiver that is no tensor. */

@@ -16,6 +16,7 @@ const {KIND} = frame;
 
 /** The value of an argument that was not given. */
 const ABSENT = undefined;
+const NO_KEYS = [];
 /** What fit() returns for a value of the wrong type. */
 const MISFIT = Symbol('misfit');
 
@@ -199,26 +200,26 @@ class Overload {
   }
 
   /**
-   * The values of all arguments, in the order of the signature, or a Refusal. `args` are positional, `options`, which
-   * may be null, by name; `out` is not among them.
+   * The values of all arguments, in the order of the signature, or a Refusal. The first `count` of `args` are
+   * positional, `options`, which may be null, are by name; `out` is not among them.
    */
-  bind(receiver, args, options) {
-    const values = new Array(this.arguments.length).fill(ABSENT);
+  bind(receiver, args, count, options) {
+    const values = [];
+    for (let i = 0; i < this.arguments.length; i++) values.push(ABSENT);
     if (receiver !== undefined) {
       if (this.receiver === undefined) return new Refusal(0, `${this.name}: is not a method`);
       values[this.receiver.index] = receiver;
     }
-    return this.bindPositional(receiver, args, values) ?? this.bindNamed(args.length, options, values) ?? values;
+    return this.bindPositional(receiver, args, count, values) ?? this.bindNamed(count, options, values) ?? values;
   }
 
-  bindPositional(receiver, args, values) {
+  bindPositional(receiver, args, given, values) {
     const positional = receiver === undefined ? this.positional : this.positionalOfMethod;
     const last = positional.length - 1;
-    const isSpread = args.length > last && last >= 0 && positional[last].isList && !isSequence(args[last]) &&
-      args.length > positional.length;
-    const count = isSpread ? positional.length : args.length;
+    const isSpread = given > positional.length && last >= 0 && positional[last].isList && !isSequence(args[last]);
+    const count = isSpread ? positional.length : given;
     for (let i = 0; i < Math.min(count, positional.length); i++) {
-      const value = isSpread && i === last ? args.slice(last) : args[i];
+      const value = isSpread && i === last ? args.slice(last, given) : args[i];
       if (value === undefined) continue;
       const argument = positional[i];
       const fitted = fit(argument, value);
@@ -234,7 +235,7 @@ class Overload {
   }
 
   bindNamed(progress, options, values) {
-    for (const key of options === null ? [] : Object.keys(options)) {
+    for (const key of options === null ? NO_KEYS : Object.keys(options)) {
       const value = options[key];
       if (value === undefined || (key === 'out' && this.hasOut)) continue;
       const argument = this.byName.get(key);
