@@ -2,8 +2,8 @@
 
 Usage: run_steps.py --logs DIRECTORY STEP...
 
-The output of each step goes to the screen as it comes and to DIRECTORY/STEP.log. All steps run, also after a failure; the
-exit status is 1 when any failed.
+The output of each step goes to the screen as it comes and to DIRECTORY/STEP.log. All steps run, also after a failure;
+the exit status is 1 when any failed.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ Works in a scratch clone, which is built from nothing; the compiler cache, fille
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -33,7 +34,8 @@ PROGRAMS = {
 
 
 def run(command: list[str], where: Path) -> str:
-    done = subprocess.run(command, cwd=where, capture_output=True, text=True)
+    environment = {name: value for name, value in os.environ.items() if name != "OF_BUILD"}  # the outer build's folder
+    done = subprocess.run(command, cwd=where, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
