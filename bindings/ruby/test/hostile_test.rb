@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+require_relative "helper"
+
+# Every function and method with arguments drawn from a heap of unsuitable things: it answers, or raises an error of ours.
+class HostileTest < OneFlowTest
+  ROUNDS = 60
+  SETTINGS = %i[manual_seed random_state= default_dtype= default_device= set_memory_limit set_option load_device].freeze
+
+  def things
+    float = tensor([[1.0, 2.0], [3.0, 4.0]])
+    [float, float.transpose(0, 1), tensor([1, 0], dtype: :int64), tensor([true, false]), tensor(2), tensor([]),
+     OneFlow.zeros(0, 3), float[(0..) % 2], OneFlow::Tensor.allocate, float.dup.freeze,
+     0, 1, -1, 2, 10**30, -(2**63), 0.5, Float::NAN, -Float::INFINITY, Rational(1, 3), Complex(1, 1), true, false, nil,
+     "float32", "none", "ij,jk", "\xff", "a\0b", "", :int8, :all, [], [0], [1, 0], [2, 2], [-1], [nil], [float, float],
+     [float, nil], [[1]], [2**62, 2**62], {}, { dim: 0 }, Object.new, BasicObject.new, OneFlow, 1..2]
+  end
+
+  def keywords(random, palette)
+    names = %i[dim keepdim dtype out input other size k device start end approximate descending]
+    names.sample(random.rand(3), random:).to_h { |name| [name, palette.sample(random:)] }
+  end
+
+  def attempt(what)
+    yield
+  rescue OneFlow::Error, FrozenError, ArgumentError, TypeError, IndexError => e
+    assert e.message.is_a?(String), what
+  end
+
+  def test_functions
+    random = Random.new(1)
+    (OneFlow.singleton_methods(false) - SETTINGS).each do |name|
+      ROUNDS.times do
+        arguments = things.sample(random.rand(4), random:)
+        attempt(name) { OneFlow.public_send(name, *arguments, **keywords(random, things)) }
+      end
+    end
+  end
+
+  def test_methods
+    random = Random.new(2)
+    OneFlow::Tensor.public_instance_methods(false).each do |name|
+      ROUNDS.times do
+        receiver = things.first(10).sample(random:)
+        arguments = things.sample(random.rand(3), random:)
+        attempt(name) { receiver.public_send(name, *arguments, **keywords(random, things)) }
+      end
+    end
+  end
+
+  def test_operators_raise_only_errors_of_ours
+    random = Random.new(3)
+    functions = OneFlow::Tensor.public_instance_methods(false).grep(/\A[a-z_0-9]+\z/) & OneFlow.singleton_methods(false)
+    functions.each do |name|
+      ROUNDS.times do
+        OneFlow.public_send(name, *things.first(24).sample(random.rand(4), random:))
+      rescue OneFlow::Error => e
+        refute_kind_of OneFlow::InternalError, e, name
+      end
+    end
+  end
+end
