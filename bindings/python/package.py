@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +39,8 @@ def source_files(folder: Path) -> list[Path]:
 
 def source_package(dist: Path) -> None:
     """The same folders as in the repository, with the package's own settings at the top."""
-    version = next(line.split('"')[1] for line in (HERE / "pyproject.toml").read_text().splitlines() if "version =" in line)
+    settings = (HERE / "pyproject.toml").read_text(encoding="utf-8")
+    version = tomllib.loads(settings)["project"]["version"]
     name = f"oneflow_py-{version}"
     with tempfile.TemporaryDirectory() as temporary:
         top = Path(temporary) / name
@@ -47,8 +49,8 @@ def source_package(dist: Path) -> None:
                 target = top / path.relative_to(ROOT)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(path, target)
-        settings = (HERE / "pyproject.toml").read_text(encoding="utf-8")
-        (top / "pyproject.toml").write_text(settings.replace('source-dir = "../.."', 'source-dir = "."'), encoding="utf-8")
+        own_settings = settings.replace('source-dir = "../.."', 'source-dir = "."')
+        (top / "pyproject.toml").write_text(own_settings, encoding="utf-8")
         shutil.copy(HERE / "README.md", top)
         metadata = f"Metadata-Version: 2.1\nName: oneflow-py\nVersion: {version}\nRequires-Python: >=3.10\n"
         (top / "PKG-INFO").write_text(metadata, encoding="utf-8")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 
 import oneflow_py as flow
@@ -67,9 +68,6 @@ def assert_same(found: flow.Tensor, expected: torch.Tensor, note: object = "") -
 
 def raises(error: type[flow.Error], text: str, call: Callable[[], object]) -> None:
     """The call raises exactly this class with exactly this text."""
-    try:
+    with pytest.raises(flow.Error) as found:
         call()
-    except flow.Error as found:
-        assert (type(found), str(found)) == (error, text)
-    else:
-        raise AssertionError(f"nothing was raised; expected {text}")
+    assert (type(found.value), str(found.value)) == (error, text)

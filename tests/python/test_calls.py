@@ -23,7 +23,7 @@ def test_ways_to_pass_arguments() -> None:
         X.sum(1, keepdim=True),
         X.sum(dim=(1,), keepdim=True),
         flow.Tensor.sum(X, 1, True),
-        flow.sum(*[X], **{"dim": np.int64(1), "keepdim": np.True_}),
+        flow.sum(X, dim=np.int64(1), keepdim=np.True_),
     ):
         assert found.tolist() == expected
 
@@ -107,15 +107,13 @@ def test_type_errors(call: Any, text: str) -> None:
 
 
 def test_value_errors() -> None:
-    raises(
-        flow.InvalidArgument, "add: other must fit into 64 bits, got a larger integer", lambda: flow.add(X, 2**64)
-    )
+    raises(flow.InvalidArgument, "add: other must fit into 64 bits, got a larger integer", lambda: flow.add(X, 2**64))
     raises(flow.InvalidArgument, "add: other must fit into 64 bits, got a larger integer", lambda: X + 2**64)
+    raises(flow.InvalidArgument, "sum: dim must fit into 64 bits, got a larger integer", lambda: flow.sum(X, 2**64))
     raises(
-        flow.InvalidArgument, "sum: dim must fit into 64 bits, got a larger integer", lambda: flow.sum(X, 2**64)
-    )
-    raises(
-        flow.InvalidArgument, "zeros: dtype must be the name of a dtype, got 'float99'", lambda: flow.zeros(1, dtype="float99")
+        flow.InvalidArgument,
+        "zeros: dtype must be the name of a dtype, got 'float99'",
+        lambda: flow.zeros(1, dtype="float99"),
     )
     raises(
         flow.InvalidArgument,
@@ -180,21 +178,23 @@ def test_arguments_whose_conversion_runs_code() -> None:
     assert flow.zeros(sizes).shape == (2, 3, 4)
 
 
-@pytest.mark.parametrize("argument", [None, True, 1, -1, 2**63 - 1, -(2**63), 1.5, float("nan"), "", "a", [], [[]], {}, X, object])
+@pytest.mark.parametrize(
+    "argument", [None, True, 1, -1, 2**63 - 1, -(2**63), 1.5, float("nan"), "", "a", [], [[]], {}, X, object]
+)
 def test_no_argument_ends_the_process(argument: Any) -> None:
     """Every function with the same odd value everywhere: a result or an error, never a crash."""
     functions = [getattr(flow, name) for name in flow.__all__ if type(getattr(flow, name)).__name__ == "Operator"]
     assert len(functions) > 60
-    big = isinstance(argument, int) and not isinstance(argument, bool) and argument > 1000
     for function in functions:
         for count in range(4):
             for call in (lambda: function(*[argument] * count), lambda: function(X, *[argument] * count)):  # noqa: B023
                 try:
                     call()
+                    continue
                 except flow.Error as error:
-                    assert type(error) is not flow.InternalError, (function, count, str(error))
-                    assert str(error).isprintable(), (function, str(error))
-                    assert not big or not isinstance(error, flow.DeviceError)
+                    raised = error
+                assert type(raised) not in (flow.InternalError, flow.DeviceError), (function, count, str(raised))
+                assert str(raised).isprintable(), (function, str(raised))
 
 
 def test_functions_look_like_functions() -> None:

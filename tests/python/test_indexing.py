@@ -78,7 +78,9 @@ def test_masks(data: st.DataObject, shape: tuple[int, ...]) -> None:
     same(x, values)
 
 
-@pytest.mark.parametrize("key", [True, False, np.True_, [True, False, True], [], [[0, 1], [2, 0]], (None, [1]), np.int8(1)])
+@pytest.mark.parametrize(
+    "key", [True, False, np.True_, [True, False, True], [], [[0, 1], [2, 0]], (None, [1]), np.int8(1)]
+)
 def test_other_keys(key: Any) -> None:
     x, values = pair((3, 2))
     wanted = np.array(key, np.int64) if isinstance(key, list) and not key else key
@@ -87,7 +89,12 @@ def test_other_keys(key: Any) -> None:
 
 def test_assigned_values() -> None:
     x, values = pair((3, 2))
-    for key, value in [(0, 5), (slice(1, None), [[1, 2], [3, 4]]), (..., np.arange(6).reshape(3, 2)), ((slice(None), 1), 9)]:
+    for key, value in [
+        (0, 5),
+        (slice(1, None), [[1, 2], [3, 4]]),
+        (..., np.arange(6).reshape(3, 2)),
+        ((slice(None), 1), 9),
+    ]:
         x[key] = value
         values[key] = value
         same(x, values)

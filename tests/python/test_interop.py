@@ -1,4 +1,4 @@
-"""NumPy, DLPack, buffers, pickle and copy: shared memory stays alive and stays the same, hostile layouts are handled."""
+"""NumPy, DLPack, buffers, pickle and copy: shared memory stays alive and the same; hostile layouts are handled."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def test_numpy_shares_memory(dtype: str) -> None:
     assert np.shares_memory(back, values)
 
 
-@pytest.mark.parametrize("key", [np.s_[::-1], np.s_[:, ::-2], np.s_[1:, 1], np.s_[0, :1], np.s_[2:2], np.s_[None, :, None]])
+@pytest.mark.parametrize(
+    "key", [np.s_[::-1], np.s_[:, ::-2], np.s_[1:, 1], np.s_[0, :1], np.s_[2:2], np.s_[None, :, None]]
+)
 def test_numpy_views(key: Any) -> None:
     values = np.arange(12.0).reshape(3, 4)
     x = flow.from_numpy(values[key])
@@ -169,7 +171,12 @@ def test_pickle(dtype: str, protocol: int) -> None:
     x = flow.tensor([[0, 1], [1, 1]], dtype=dtype)
     for each in (x, x.T, x[0], x[:0], x[0, 0]):
         back = pickle.loads(pickle.dumps(each, protocol))
-        assert (back.tolist(), back.dtype, back.shape, back.device) == (each.tolist(), each.dtype, each.shape, each.device)
+        assert (back.tolist(), back.dtype, back.shape, back.device) == (
+            each.tolist(),
+            each.dtype,
+            each.shape,
+            each.device,
+        )
     assert pickle.loads(pickle.dumps((x.dtype, x.device), protocol)) == (x.dtype, x.device)
 
 
@@ -183,10 +190,18 @@ def test_pickle_of_functions_and_results() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [(b"", "float32", (1,), "cpu"), (b"123", "int8", (2,), "cpu"), (b"1", "int8", (-1,), "cpu"), (b"1", "int9", (1,), "cpu"),
-     (b"1", "int8", (2**62, 2**62), "cpu"), ("1", "int8", (1,), "cpu"), (b"1", "int8", ("a",), "cpu"), (b"1", "int8", (1,), 3),
-     (b"1", "int8", (1,) * 40, "cpu")],
-)  # fmt: skip
+    [
+        (b"", "float32", (1,), "cpu"),
+        (b"123", "int8", (2,), "cpu"),
+        (b"1", "int8", (-1,), "cpu"),
+        (b"1", "int9", (1,), "cpu"),
+        (b"1", "int8", (2**62, 2**62), "cpu"),
+        (b"1", "int8", ("a",), "cpu"),
+        (b"1", "int8", (1,) * 40, "cpu"),
+        (b"1", "int8", (1,), 3),
+        ("1", "int8", (1,), "cpu"),
+    ],
+)
 def test_tampered_pickles(arguments: tuple[Any, ...]) -> None:
     with pytest.raises(flow.Error):
         flow._native._rebuild_tensor(*arguments)  # type: ignore[attr-defined]

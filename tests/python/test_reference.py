@@ -116,7 +116,9 @@ def test_reductions(name: str, data: st.DataObject, x: Twins, keepdim: bool) -> 
     rank = x.torch.dim()
     dims = data.draw(st.lists(st.integers(-rank, rank - 1), min_size=1, unique_by=lambda d: d % rank))
     compare(
-        lambda: getattr(flow, name)(x.flow, dims, keepdim), lambda: getattr(torch, name)(x.torch, dims, keepdim), (x, dims)
+        lambda: getattr(flow, name)(x.flow, dims, keepdim),
+        lambda: getattr(torch, name)(x.torch, dims, keepdim),
+        (x, dims),
     )
 
 
@@ -184,7 +186,9 @@ def test_selecting(data: st.DataObject, x: Twins) -> None:
     size = x.torch.shape[dim]
     index = torch.tensor(data.draw(st.lists(st.integers(0, size - 1), min_size=1, max_size=6)))
     compare(
-        lambda: flow.index_select(x.flow, dim, flow.from_dlpack(index)), lambda: torch.index_select(x.torch, dim, index), x
+        lambda: flow.index_select(x.flow, dim, flow.from_dlpack(index)),
+        lambda: torch.index_select(x.torch, dim, index),
+        x,
     )
     compare(lambda: flow.flip(x.flow, [dim]), lambda: torch.flip(x.torch, [dim]), x)
     compare(lambda: flow.roll(x.flow, [2], [dim]), lambda: torch.roll(x.torch, [2], [dim]), x)
@@ -194,14 +198,18 @@ def test_selecting(data: st.DataObject, x: Twins) -> None:
 
 
 @few
-@given(data=st.data(), dtype=st.sampled_from(["float32", "float64", "int64"]), sizes=st.tuples(*[st.integers(0, 6)] * 4))
+@given(
+    data=st.data(), dtype=st.sampled_from(["float32", "float64", "int64"]), sizes=st.tuples(*[st.integers(0, 6)] * 4)
+)
 def test_matrix_products(data: st.DataObject, dtype: str, sizes: tuple[int, int, int, int]) -> None:
     batch, rows, inner, columns = sizes
     a = data.draw(twins((dtype,), st.just((batch, rows, inner))))
     b = data.draw(twins((dtype,), st.just((inner, columns))))
     compare(lambda: a.flow @ b.flow, lambda: a.torch @ b.torch, (a, b))
     compare(
-        lambda: flow.einsum("brk,kc->bcr", a.flow, b.flow), lambda: torch.einsum("brk,kc->bcr", a.torch, b.torch), (a, b)
+        lambda: flow.einsum("brk,kc->bcr", a.flow, b.flow),
+        lambda: torch.einsum("brk,kc->bcr", a.torch, b.torch),
+        (a, b),
     )
 
 

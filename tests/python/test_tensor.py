@@ -15,8 +15,8 @@ from tests.python.support import DTYPES, array, raises, raw
 
 @pytest.mark.parametrize(
     "data",
-    [1, 1.5, True, [], [[]], [[], []], [1, 2], [1, 2.5], [True, 2], [True, False], ((1, 2), [3, 4]), range(4), [[[1.0]]],
-     [float("nan"), float("inf"), -float("inf")], 2**62],
+    [1, 1.5, True, [], [[]], [[], []], [1, 2], [1, 2.5], [True, 2], [True, False], ((1, 2), [3, 4]), range(4),
+     [[[1.0]]], [float("nan"), float("inf"), -float("inf")], 2**62],
 )  # fmt: skip
 def test_data_as_in_pytorch(data: Any) -> None:
     found, expected = flow.tensor(data), torch.tensor(data)
@@ -76,7 +76,9 @@ def test_a_tensor_of_tensors() -> None:
 def test_large_integers() -> None:
     assert flow.tensor(2**64 - 1, dtype=flow.uint64).item() == 2**64 - 1
     assert flow.tensor([-(2**63), 2**63 - 1]).tolist() == [-(2**63), 2**63 - 1]
-    raises(flow.InvalidArgument, "tensor: data must fit into int64, got 9223372036854775808", lambda: flow.tensor(2**63))
+    raises(
+        flow.InvalidArgument, "tensor: data must fit into int64, got 9223372036854775808", lambda: flow.tensor(2**63)
+    )
     raises(
         flow.InvalidArgument, "tensor: data must fit into 64 bits, got a larger integer", lambda: flow.tensor([2**64])
     )
@@ -86,7 +88,11 @@ def test_bad_data() -> None:
     recursive: list[Any] = []
     recursive.append(recursive)
     cases = [
-        (flow.ShapeError, "tensor: data[1] must be a list of 1 like the ones before it, got a list of 2", [[1], [2, 3]]),
+        (
+            flow.ShapeError,
+            "tensor: data[1] must be a list of 1 like the ones before it, got a list of 2",
+            [[1], [2, 3]],
+        ),
         (flow.ShapeError, "tensor: data[1] must be a list of 1 like the ones before it, got a number", [[1], 2]),
         (flow.ShapeError, "tensor: data[1] must be a number like the ones before it, got a list of 1", [1, [2]]),
         (flow.TypeMismatch, "tensor: data[1] must be a number or a list, got str", [1, "a"]),
@@ -102,7 +108,9 @@ def test_bad_data() -> None:
         text = f"tensor: data must fit into {dtype}, got {got}"
         raises(flow.InvalidArgument, text, lambda data=data, dtype=dtype: flow.tensor(data, dtype=dtype))
     raises(
-        flow.InvalidArgument, "tensor: data must fit into int64, got nan", lambda: flow.tensor([math.nan], dtype="int64")
+        flow.InvalidArgument,
+        "tensor: data must fit into int64, got nan",
+        lambda: flow.tensor([math.nan], dtype="int64"),
     )
 
 
@@ -217,8 +225,8 @@ def test_in_place_operators() -> None:
     x /= 2
     assert same is x
     assert x.tolist() == [1.5, 2.5]
+    y = flow.tensor([1])
     with pytest.raises(flow.Error):
-        y = flow.tensor([1])
         y += 0.5
 
 

@@ -16,4 +16,4 @@ from oneflow_py import _native
 from oneflow_py._native import *  # noqa: F403
 from oneflow_py._native import __version__ as __version__
 
-__all__ = sorted(name for name in vars(_native) if not name.startswith("_"))  # noqa: PLE0605
+__all__ = sorted(name for name in vars(_native) if not name.startswith("_"))

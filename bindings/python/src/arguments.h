@@ -58,12 +58,12 @@ struct Mismatch {
   };
 
   Reason reason = Reason::kMissing;
-  int progress = 0;                         // how far this overload got; see docs/architecture.md
+  int progress = 0;  // how far this overload got; see docs/architecture.md
   const ArgumentRecord* argument = nullptr;
-  Py_ssize_t member = -1;                   // which member of a list
-  Py_ssize_t given = 0, allowed = 0;        // kTooMany
-  Ref found;                                // the offending object, or the name of the unknown argument
-  std::string detail;                       // kUnknown: what may have been meant
+  Py_ssize_t member = -1;             // which member of a list
+  Py_ssize_t given = 0, allowed = 0;  // kTooMany
+  Ref found;                          // the offending object, or the name of the unknown argument
+  std::string detail;                 // kUnknown: what may have been meant
 
   PyObject* raise(const char* function) const;  // returns NULL
 };

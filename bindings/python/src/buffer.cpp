@@ -195,7 +195,8 @@ int get_tensor_buffer(PyObject* self, Py_buffer* view, int flags) {
   info.struct_size = sizeof(info);
   if (!check(of_tensor_get_info(handle, &info))) return -1;
   if (format_of(dtype) == nullptr) {
-    PyErr_Format(PyExc_BufferError, "Python's buffers have no format for %s; cast to float32 first", of_dtype_name(dtype));
+    PyErr_Format(PyExc_BufferError, "Python's buffers have no format for %s; cast to float32 first",
+                 of_dtype_name(dtype));
     return -1;
   }
   if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !info.is_contiguous) {

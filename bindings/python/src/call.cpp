@@ -104,8 +104,8 @@ PyObject* take_all(const Overload& overload, of_value* results) {
 }
 
 PyObject* raise_destination(const Overload& overload, const char* word, PyObject* found) {
-  return raise(OF_TYPE_MISMATCH, std::string(overload.parameters.function()) + ": out must be " + word + ", got " +
-                                     type_name(found));
+  return raise(OF_TYPE_MISMATCH,
+               std::string(overload.parameters.function()) + ": out must be " + word + ", got " + type_name(found));
 }
 
 PyObject* write_all(const Overload& overload, const of_value* values, PyObject* destination) {

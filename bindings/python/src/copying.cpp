@@ -1,8 +1,8 @@
 // copy, deepcopy and pickle.
 
 #include "arguments.h"
-#include "dtype.h"
 #include "device.h"
+#include "dtype.h"
 #include "errors.h"
 #include "tensor.h"
 #include "tensor_parts.h"
@@ -23,7 +23,8 @@ const Parameters kDeepcopyParameters("__deepcopy__", kMemo);
 PyObject* deepcopy(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   HandCall<1> call;
   of_tensor result = nullptr;
-  if (!call.parse(kDeepcopyParameters, args, count, keywords) || !check(of_tensor_lazy_clone(handle_of(self), &result))) {
+  if (!call.parse(kDeepcopyParameters, args, count, keywords) ||
+      !check(of_tensor_lazy_clone(handle_of(self), &result))) {
     return nullptr;
   }
   return wrap(result);
@@ -61,7 +62,8 @@ PyObject* rebuild(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* 
   HandCall<4> call;
   if (!call.parse(kRebuildParameters, args, count, keywords)) return nullptr;
   PyObject* data = call.objects[0];
-  if (!PyBytes_Check(data)) return raise(OF_TYPE_MISMATCH, "_rebuild_tensor: data must be bytes, got " + type_name(data));
+  if (!PyBytes_Check(data))
+    return raise(OF_TYPE_MISMATCH, "_rebuild_tensor: data must be bytes, got " + type_name(data));
   of_tensor_source source{};
   source.struct_size = sizeof(source);
   source.dtype = call.values[1].as.dtype;
@@ -92,8 +94,9 @@ std::vector<PyMethodDef> copying_methods() {
 
 std::vector<PyMethodDef> copying_functions() {
   return {
-      fast_method("_rebuild_tensor", rebuild,
-                  "_rebuild_tensor(data, dtype, size, device)\n--\n\nThe tensor of a pickle, from its row-major bytes."),
+      fast_method(
+          "_rebuild_tensor", rebuild,
+          "_rebuild_tensor(data, dtype, size, device)\n--\n\nThe tensor of a pickle, from its row-major bytes."),
   };
 }
 

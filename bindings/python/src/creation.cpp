@@ -81,8 +81,18 @@ Ref create_on_host(PyObject* data, const TensorRequest& request) {
 
 const ArgumentRecord kTensorArguments[] = {
     {"data", "nested lists of numbers", ArgumentKind::kObject},
-    {.name = "dtype", .word = "dtype", .kind = ArgumentKind::kDtype, .optional = true, .keyword_only = true, .required = false},
-    {.name = "device", .word = "device", .kind = ArgumentKind::kDevice, .optional = true, .keyword_only = true, .required = false},
+    {.name = "dtype",
+     .word = "dtype",
+     .kind = ArgumentKind::kDtype,
+     .optional = true,
+     .keyword_only = true,
+     .required = false},
+    {.name = "device",
+     .word = "device",
+     .kind = ArgumentKind::kDevice,
+     .optional = true,
+     .keyword_only = true,
+     .required = false},
 };
 const Parameters kTensorParameters("tensor", kTensorArguments);
 
@@ -117,17 +127,17 @@ Ref cast_tensor(PyObject* tensor, of_dtype dtype) {
 
 std::vector<PyMethodDef> creation_functions() {
   return {
-      fast_method("tensor", tensor_function,
-                  "tensor(data, *, dtype=None, device=None)\n--\n\n"
-                  "A new tensor from numbers, nested lists or tuples of numbers, NumPy arrays, or tensors.\n\n"
-                  "The data is always copied. Without `dtype`, integers give int64, fractions the default dtype, truth\n"
-                  "values bool, and arrays keep their own. Sequences whose members differ in length raise ShapeError,\n"
-                  "numbers that do not fit the dtype raise InvalidArgument.\n\n"
-                  "    >>> flow.tensor([[1, 2], [3, 4]])\n"
-                  "    tensor([[1, 2],\n"
-                  "            [3, 4]])"),
-      {"is_tensor", is_tensor_function, METH_O,
-       "is_tensor(object, /)\n--\n\nWhether the object is a oneflow tensor."},
+      fast_method(
+          "tensor", tensor_function,
+          "tensor(data, *, dtype=None, device=None)\n--\n\n"
+          "A new tensor from numbers, nested lists or tuples of numbers, NumPy arrays, or tensors.\n\n"
+          "The data is always copied. Without `dtype`, integers give int64, fractions the default dtype, truth\n"
+          "values bool, and arrays keep their own. Sequences whose members differ in length raise ShapeError,\n"
+          "numbers that do not fit the dtype raise InvalidArgument.\n\n"
+          "    >>> flow.tensor([[1, 2], [3, 4]])\n"
+          "    tensor([[1, 2],\n"
+          "            [3, 4]])"),
+      {"is_tensor", is_tensor_function, METH_O, "is_tensor(object, /)\n--\n\nWhether the object is a oneflow tensor."},
   };
 }
 

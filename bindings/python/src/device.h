@@ -9,8 +9,7 @@
 namespace oneflow::python {
 
 struct DeviceObject {
-  PyObject_HEAD
-  of_device value;
+  PyObject_HEAD of_device value;
 };
 
 extern PyTypeObject* device_type;

@@ -66,9 +66,22 @@ PyObject* dlpack_device(PyObject* self, PyObject*) {
 
 const ArgumentRecord kExportArguments[] = {
     {.name = "stream", .word = "int", .kind = ArgumentKind::kObject, .keyword_only = true, .required = false},
-    {.name = "max_version", .word = "tuple of ints", .kind = ArgumentKind::kObject, .keyword_only = true, .required = false},
-    {.name = "dl_device", .word = "tuple of ints", .kind = ArgumentKind::kObject, .keyword_only = true, .required = false},
-    {.name = "copy", .word = "bool", .kind = ArgumentKind::kBool, .optional = true, .keyword_only = true, .required = false},
+    {.name = "max_version",
+     .word = "tuple of ints",
+     .kind = ArgumentKind::kObject,
+     .keyword_only = true,
+     .required = false},
+    {.name = "dl_device",
+     .word = "tuple of ints",
+     .kind = ArgumentKind::kObject,
+     .keyword_only = true,
+     .required = false},
+    {.name = "copy",
+     .word = "bool",
+     .kind = ArgumentKind::kBool,
+     .optional = true,
+     .keyword_only = true,
+     .required = false},
 };
 const Parameters kExportParameters("__dlpack__", kExportArguments);
 
@@ -113,8 +126,8 @@ PyObject* from_dlpack(PyObject*, PyObject* const* args, Py_ssize_t count, PyObje
     if (!capsule) return nullptr;
   }
   if (!PyCapsule_IsValid(capsule.get(), kCapsuleName)) {
-    return raise(OF_INVALID_ARGUMENT, "from_dlpack: object must give an unused capsule named dltensor, got " +
-                                          type_name(capsule.get()));
+    return raise(OF_INVALID_ARGUMENT,
+                 "from_dlpack: object must give an unused capsule named dltensor, got " + type_name(capsule.get()));
   }
   auto* managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.get(), kCapsuleName));
   if (PyCapsule_SetName(capsule.get(), kUsedCapsuleName) != 0) return nullptr;
@@ -137,10 +150,11 @@ std::vector<PyMethodDef> dlpack_methods() {
 
 std::vector<PyMethodDef> dlpack_functions() {
   return {
-      fast_method("from_dlpack", from_dlpack,
-                  "from_dlpack(object)\n--\n\n"
-                  "A tensor over the memory of another library's tensor, which must have a method __dlpack__. Nothing is\n"
-                  "copied: both see each other's writes, and the memory lives as long as either."),
+      fast_method(
+          "from_dlpack", from_dlpack,
+          "from_dlpack(object)\n--\n\n"
+          "A tensor over the memory of another library's tensor, which must have a method __dlpack__. Nothing is\n"
+          "copied: both see each other's writes, and the memory lives as long as either."),
   };
 }
 

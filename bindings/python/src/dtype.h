@@ -9,8 +9,7 @@
 namespace oneflow::python {
 
 struct DtypeObject {
-  PyObject_HEAD
-  of_dtype value;
+  PyObject_HEAD of_dtype value;
 };
 
 extern PyTypeObject* dtype_type;

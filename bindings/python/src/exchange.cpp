@@ -68,12 +68,13 @@ std::vector<PyMethodDef> exchange_methods() {
 
 std::vector<PyMethodDef> exchange_functions() {
   return {
-      fast_method("from_numpy", from_numpy,
-                  "from_numpy(array)\n--\n\n"
-                  "A tensor over the memory of a NumPy array, or of any object with a buffer. Nothing is copied: both see\n"
-                  "each other's writes, and the memory lives as long as either.\n\n"
-                  "A read-only array is copied by the first write to the tensor. Raises DTypeError for element types that\n"
-                  "oneflow lacks, InvalidArgument where elements are not aligned."),
+      fast_method(
+          "from_numpy", from_numpy,
+          "from_numpy(array)\n--\n\n"
+          "A tensor over the memory of a NumPy array, or of any object with a buffer. Nothing is copied: both see\n"
+          "each other's writes, and the memory lives as long as either.\n\n"
+          "A read-only array is copied by the first write to the tensor. Raises DTypeError for element types that\n"
+          "oneflow lacks, InvalidArgument where elements are not aligned."),
   };
 }
 

@@ -43,9 +43,9 @@ struct OverloadRecord {
 };
 
 struct FunctionRecord {
-  const char* module;     // "" or the namespace, "comm"
-  const char* name;       // within the module
-  const char* in_place;   // the name of the in-place method; NULL: none
+  const char* module;    // "" or the namespace, "comm"
+  const char* name;      // within the module
+  const char* in_place;  // the name of the in-place method; NULL: none
   bool is_method;
   const char* signature;  // as inspect.signature reads it
   const char* method_signature;

@@ -82,9 +82,9 @@ bool Index::parse_part(PyObject* key) {
   const bool array = PyList_Check(key) || PyObject_CheckBuffer(key);
   if (PyIndex_Check(key) && (!array || is_numpy_scalar(key))) return parse_integer(key);
   if (array && !PyBytes_Check(key)) return parse_array(key);
-  raise(OF_TYPE_MISMATCH,
-        "index: part " + std::to_string(count()) +
-            " must be int, slice, None, ..., or a list or tensor of ints or bools, got " + type_name(key));
+  raise(OF_TYPE_MISMATCH, "index: part " + std::to_string(count()) +
+                              " must be int, slice, None, ..., or a list or tensor of ints or bools, got " +
+                              type_name(key));
   return false;
 }
 

@@ -49,7 +49,8 @@ PyObject* memory_stats(PyObject*, PyObject* const* args, Py_ssize_t count, PyObj
 
 PyObject* reset_peak_memory_stats(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   of_device device{};
-  return parse_device(kResetPeakParameters, args, count, keywords, &device) ? done(of_reset_peak_memory(device)) : nullptr;
+  return parse_device(kResetPeakParameters, args, count, keywords, &device) ? done(of_reset_peak_memory(device))
+                                                                            : nullptr;
 }
 
 PyObject* empty_cache(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -79,7 +80,8 @@ PyObject* set_memory_limit(PyObject*, PyObject* const* args, Py_ssize_t count, P
     return raise(OF_INVALID_ARGUMENT, "set_memory_limit: bytes must not be negative, got " + std::to_string(bytes));
   }
   const bool given = call.values[1].kind == OF_VALUE_DEVICE;
-  return done(of_set_memory_limit(given ? call.values[1].as.device : of_default_device(), static_cast<uint64_t>(bytes)));
+  return done(
+      of_set_memory_limit(given ? call.values[1].as.device : of_default_device(), static_cast<uint64_t>(bytes)));
 }
 
 PyObject* devices(PyObject*, PyObject*) {
@@ -101,10 +103,10 @@ PyObject* device_properties(PyObject*, PyObject* const* args, Py_ssize_t count, 
       !check(of_device_get_properties(device, &properties))) {
     return nullptr;
   }
-  Ref name(PyUnicode_DecodeUTF8(properties.name, static_cast<Py_ssize_t>(strnlen(properties.name, sizeof(properties.name))),
-                                "replace"));
-  return name ? Py_BuildValue("{sOsIsKsK}", "name", name.get(), "compute_units", properties.compute_units, "total_memory",
-                              static_cast<unsigned long long>(properties.total_memory), "free_memory",
+  Ref name(PyUnicode_DecodeUTF8(properties.name,
+                                static_cast<Py_ssize_t>(strnlen(properties.name, sizeof(properties.name))), "replace"));
+  return name ? Py_BuildValue("{sOsIsKsK}", "name", name.get(), "compute_units", properties.compute_units,
+                              "total_memory", static_cast<unsigned long long>(properties.total_memory), "free_memory",
                               static_cast<unsigned long long>(properties.free_memory))
               : nullptr;
 }
@@ -140,13 +142,15 @@ PyObject* load_device(PyObject*, PyObject* const* args, Py_ssize_t count, PyObje
 
 std::vector<PyMethodDef> memory_functions() {
   return {
-      fast_method("memory_stats", memory_stats,
-                  "memory_stats(device=None)\n--\n\n"
-                  "Bytes in_use by live tensors, their peak_in_use, bytes cached for reuse, the limit (0: none), and the\n"
-                  "number of live tensors on all devices, as a dictionary."),
+      fast_method(
+          "memory_stats", memory_stats,
+          "memory_stats(device=None)\n--\n\n"
+          "Bytes in_use by live tensors, their peak_in_use, bytes cached for reuse, the limit (0: none), and the\n"
+          "number of live tensors on all devices, as a dictionary."),
       fast_method("reset_peak_memory_stats", reset_peak_memory_stats,
                   "reset_peak_memory_stats(device=None)\n--\n\nStarts peak_in_use anew from what is in use."),
-      fast_method("empty_cache", empty_cache, "empty_cache(device=None)\n--\n\nGives the memory back that is kept for reuse."),
+      fast_method("empty_cache", empty_cache,
+                  "empty_cache(device=None)\n--\n\nGives the memory back that is kept for reuse."),
       fast_method("set_memory_limit", set_memory_limit,
                   "set_memory_limit(bytes, device=None)\n--\n\n"
                   "Makes allocations beyond this many bytes in use raise OutOfMemory; 0 takes the limit away."),

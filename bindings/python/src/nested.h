@@ -38,7 +38,7 @@ class NestedNumbers {
 
   std::string prefix_;
   std::vector<int64_t> sizes_;
-  bool sizes_known_ = false;      // the first number or empty sequence fixes the number of dimensions
+  bool sizes_known_ = false;       // the first number or empty sequence fixes the number of dimensions
   std::vector<int64_t> position_;  // where the visit is
   std::vector<of_scalar> numbers_;
   of_dtype dtype_ = OF_DTYPE_COUNT;

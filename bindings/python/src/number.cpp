@@ -39,9 +39,9 @@ enum class Slot : uint8_t {
 };
 
 constexpr const char* kSlotNames[] = {
-    "__add__",    "__sub__",    "__mul__", "__truediv__", "__floordiv__", "__mod__", "__pow__", "__matmul__",
-    "__and__",    "__or__",     "__xor__", "__lshift__",  "__rshift__",   "__neg__", "__abs__", "__invert__",
-    "__lt__",     "__le__",     "__eq__",  "__ne__",      "__gt__",       "__ge__",
+    "__add__", "__sub__", "__mul__", "__truediv__", "__floordiv__", "__mod__", "__pow__", "__matmul__",
+    "__and__", "__or__",  "__xor__", "__lshift__",  "__rshift__",   "__neg__", "__abs__", "__invert__",
+    "__lt__",  "__le__",  "__eq__",  "__ne__",      "__gt__",       "__ge__",
 };
 static_assert(std::size(kSlotNames) == static_cast<size_t>(Slot::kCount));
 
@@ -77,7 +77,8 @@ PyObject* apply(Slot slot, std::span<PyObject* const> operands, PyObject* destin
     mismatch.argument = &overload->parameters[i];
     if (!convert(*mismatch.argument, operands[i], &store, &values[i], &mismatch)) {
       const bool wrong_type = !PyErr_Occurred() && mismatch.reason == Mismatch::Reason::kWrongType;
-      if (wrong_type && convert_array(operands[i], mismatch, overload->parameters.function(), &values[i], &array)) continue;
+      if (wrong_type && convert_array(operands[i], mismatch, overload->parameters.function(), &values[i], &array))
+        continue;
       if (wrong_type && !PyErr_Occurred()) Py_RETURN_NOTIMPLEMENTED;
       return mismatch.raise(overload->parameters.function());
     }

@@ -16,8 +16,7 @@ namespace {
 enum class Form : uint8_t { kFunction, kMethod, kInPlace };
 
 struct OperatorObject {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   const Function* function;
   Form form;
 };
@@ -83,8 +82,8 @@ PyObject* get_documentation(PyObject* self, void*) {
   const OperatorObject& object = as_operator(self);
   const FunctionRecord& record = *object.function->record;
   if (object.form != Form::kInPlace) return PyUnicode_FromString(record.documentation);
-  return PyUnicode_FromFormat("In-place form of %s(): writes the result to this tensor and returns it.\n\n%s", record.name,
-                              record.documentation);
+  return PyUnicode_FromFormat("In-place form of %s(): writes the result to this tensor and returns it.\n\n%s",
+                              record.name, record.documentation);
 }
 
 PyObject* get_signature(PyObject* self, void*) {
@@ -157,8 +156,8 @@ constexpr unsigned kFlags =
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE;
 PyType_Spec function_spec = {"oneflow_py.Operator", sizeof(OperatorObject), 0, kFlags, function_slots};
 // The flag lets the interpreter call x.sum() without making a bound method first.
-PyType_Spec method_spec = {"oneflow_py.OperatorMethod", sizeof(OperatorObject), 0, kFlags | Py_TPFLAGS_METHOD_DESCRIPTOR,
-                           method_slots};
+PyType_Spec method_spec = {"oneflow_py.OperatorMethod", sizeof(OperatorObject), 0,
+                           kFlags | Py_TPFLAGS_METHOD_DESCRIPTOR, method_slots};
 
 Ref make_operator(const Function* function, Form form) {
   OperatorObject* object = PyObject_New(OperatorObject, form == Form::kFunction ? function_type : method_type);
@@ -191,7 +190,8 @@ std::unique_ptr<Function> resolve(const FunctionRecord& record) {
   for (const OverloadRecord& overload : record.overloads) {
     const of_op op = of_op_find(overload.op);
     if (op == nullptr || overload.arguments.size() > kMaxArguments) {
-      PyErr_Format(PyExc_ImportError, "oneflow_py: liboneflow has no operator %s; were both built from the same definitions?",
+      PyErr_Format(PyExc_ImportError,
+                   "oneflow_py: liboneflow has no operator %s; were both built from the same definitions?",
                    overload.op);
       return nullptr;
     }

@@ -62,10 +62,30 @@ PyObject* represent(PyObject* self) {
 }
 
 const ArgumentRecord kOptionArguments[] = {
-    {.name = "precision", .word = "int", .kind = ArgumentKind::kInt, .optional = true, .keyword_only = true, .required = false},
-    {.name = "threshold", .word = "int", .kind = ArgumentKind::kInt, .optional = true, .keyword_only = true, .required = false},
-    {.name = "edgeitems", .word = "int", .kind = ArgumentKind::kInt, .optional = true, .keyword_only = true, .required = false},
-    {.name = "linewidth", .word = "int", .kind = ArgumentKind::kInt, .optional = true, .keyword_only = true, .required = false},
+    {.name = "precision",
+     .word = "int",
+     .kind = ArgumentKind::kInt,
+     .optional = true,
+     .keyword_only = true,
+     .required = false},
+    {.name = "threshold",
+     .word = "int",
+     .kind = ArgumentKind::kInt,
+     .optional = true,
+     .keyword_only = true,
+     .required = false},
+    {.name = "edgeitems",
+     .word = "int",
+     .kind = ArgumentKind::kInt,
+     .optional = true,
+     .keyword_only = true,
+     .required = false},
+    {.name = "linewidth",
+     .word = "int",
+     .kind = ArgumentKind::kInt,
+     .optional = true,
+     .keyword_only = true,
+     .required = false},
 };
 const Parameters kOptionParameters("set_printoptions", kOptionArguments);
 
@@ -102,11 +122,12 @@ void append_printing_slots(std::vector<PyType_Slot>* slots) {
 
 std::vector<PyMethodDef> printing_functions() {
   return {
-      fast_method("set_printoptions", set_printoptions,
-                  "set_printoptions(*, precision=None, threshold=None, edgeitems=None, linewidth=None)\n--\n\n"
-                  "How tensors print: digits behind the point (4), the number of elements above which the middle is left\n"
-                  "out (1000), how many stay at each end (3), and the width of a line in columns (80). None keeps a\n"
-                  "setting as it is."),
+      fast_method(
+          "set_printoptions", set_printoptions,
+          "set_printoptions(*, precision=None, threshold=None, edgeitems=None, linewidth=None)\n--\n\n"
+          "How tensors print: digits behind the point (4), the number of elements above which the middle is left\n"
+          "out (1000), how many stay at each end (3), and the width of a line in columns (80). None keeps a\n"
+          "setting as it is."),
   };
 }
 

@@ -79,7 +79,8 @@ PyObject* set_default_dtype(PyObject*, PyObject* const* args, Py_ssize_t count, 
 
 PyObject* get_default_dtype(PyObject*, PyObject*) { return dtype_object(of_default_dtype()); }
 
-const ArgumentRecord kTwoDtypes[] = {{"type1", "dtype", ArgumentKind::kDtype}, {"type2", "dtype", ArgumentKind::kDtype}};
+const ArgumentRecord kTwoDtypes[] = {{"type1", "dtype", ArgumentKind::kDtype},
+                                     {"type2", "dtype", ArgumentKind::kDtype}};
 const Parameters kPromoteParameters("promote_types", kTwoDtypes);
 
 PyObject* promote_types(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -153,11 +154,13 @@ PyObject* reset_fallbacks(PyObject*, PyObject*) {
 
 std::vector<PyMethodDef> settings_functions() {
   return {
-      fast_method("manual_seed", manual_seed,
-                  "manual_seed(seed)\n--\n\n"
-                  "Starts the sequence of random numbers anew. The same seed gives the same numbers on every device and in\n"
-                  "every language."),
-      {"initial_seed", initial_seed, METH_NOARGS, "initial_seed()\n--\n\nThe seed that the random numbers started from."},
+      fast_method(
+          "manual_seed", manual_seed,
+          "manual_seed(seed)\n--\n\n"
+          "Starts the sequence of random numbers anew. The same seed gives the same numbers on every device and in\n"
+          "every language."),
+      {"initial_seed", initial_seed, METH_NOARGS,
+       "initial_seed()\n--\n\nThe seed that the random numbers started from."},
       {"get_rng_state", get_rng_state, METH_NOARGS,
        "get_rng_state()\n--\n\nThe state of the random numbers: the seed, and how many were drawn."},
       fast_method("set_rng_state", set_rng_state,

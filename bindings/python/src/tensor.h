@@ -9,8 +9,7 @@
 namespace oneflow::python {
 
 struct TensorObject {
-  PyObject_HEAD
-  of_tensor handle;
+  PyObject_HEAD of_tensor handle;
   PyObject* weak_references;
 };
 

@@ -53,8 +53,8 @@ PyObject* to_index(PyObject* self) {
 int to_bool(PyObject* self) {
   const int64_t count = of_tensor_count(handle_of(self));
   if (count != 1) {
-    raise(OF_INVALID_ARGUMENT, "bool: a tensor with " + std::to_string(count) +
-                                   " elements is neither true nor false; use any() or all()");
+    raise(OF_INVALID_ARGUMENT,
+          "bool: a tensor with " + std::to_string(count) + " elements is neither true nor false; use any() or all()");
     return -1;
   }
   Ref value(item(self, nullptr));
@@ -63,8 +63,8 @@ int to_bool(PyObject* self) {
 
 // f"{x:.2f}" formats the number of a tensor without dimensions; others have only their repr().
 PyObject* format(PyObject* self, PyObject* specification) {
-  const bool number = of_tensor_rank(handle_of(self)) == 0 && PyUnicode_Check(specification) &&
-                      PyUnicode_GET_LENGTH(specification) > 0;
+  const bool number =
+      of_tensor_rank(handle_of(self)) == 0 && PyUnicode_Check(specification) && PyUnicode_GET_LENGTH(specification) > 0;
   Ref value(number ? item(self, nullptr) : PyObject_Str(self));
   return value ? PyObject_Format(value.get(), specification) : nullptr;
 }
@@ -133,7 +133,8 @@ PyObject* tolist(PyObject* self, PyObject*) {
   const of_tensor handle = handle_of(tensor.get());
   const auto size = of_tensor_count(handle) * static_cast<Py_ssize_t>(of_dtype_size(of_tensor_dtype(handle)));
   Ref bytes(PyBytes_FromStringAndSize(nullptr, size));
-  if (!bytes || !check(of_tensor_read(handle, PyBytes_AS_STRING(bytes.get()), static_cast<uint64_t>(size)))) return nullptr;
+  if (!bytes || !check(of_tensor_read(handle, PyBytes_AS_STRING(bytes.get()), static_cast<uint64_t>(size))))
+    return nullptr;
   const char* position = PyBytes_AS_STRING(bytes.get());
   return nested_list(of_tensor_sizes(handle), of_tensor_rank(handle), of_tensor_dtype(handle), &position);
 }

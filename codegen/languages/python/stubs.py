@@ -14,6 +14,7 @@ from codegen.names import fill
 WIDTH = 120
 
 _COMPARISONS = ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__")
+_ARRAY = "NDArray[Any]"
 _OVERRIDES = "  # type: ignore[override]"  # of object's own, which give bool
 
 
@@ -52,20 +53,23 @@ def in_place_methods(entry: Entry) -> list[Declaration]:
 
 
 def operators(slot: str, op: Op) -> list[str]:
-    """Those of one of Python's own operators: `__add__`, `__radd__`, `__iadd__`."""
+    """Those of one of Python's own operators: `__add__`, `__radd__`, `__iadd__`, which take NumPy's arrays too."""
     others = words.without_receiver(op)
     if not others:
         return [f"def {slot}(self) -> Tensor: ..."]
     operand = words.annotation(others[0].type)
     if slot in _COMPARISONS:
         ignore = _OVERRIDES if slot in ("__eq__", "__ne__") else ""
-        return [f"def {slot}(self, other: {operand}) -> Tensor: ...{ignore}"]
-    reflected = f"__r{slot[2:]}"
-    found = [f"def {slot}(self, other: {operand}) -> Tensor: ..."]
-    if "Number" in operand:
-        found.append(f"def {reflected}(self, other: Number) -> Tensor: ...")
+        return [f"def {slot}(self, other: {operand}, /) -> Tensor: ...{ignore}"]
+    modulus = ", mod: None = None" if slot == "__pow__" else ""
+    numbers = "Number | " if "Number" in operand else ""
+    found = [
+        f"def {slot}(self, other: {operand} | {_ARRAY}{modulus}, /) -> Tensor: ...",
+        f"def __r{slot[2:]}(self, other: {numbers}{_ARRAY}{modulus}, /) -> Tensor: ...",
+    ]
     if op.has_in_place:
-        found.append(f"def __i{slot[2:]}(self, other: {operand}) -> Tensor: ...")
+        ignore = "  # type: ignore[misc]" if modulus else ""  # mypy wants a modulus, which Python never passes
+        found.append(f"def __i{slot[2:]}(self, other: {operand} | {_ARRAY}, /) -> Tensor: ...{ignore}")
     return found
 
 
