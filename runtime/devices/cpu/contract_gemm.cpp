@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "contract_ahead.h"
 #include "contract_kernels.h"
 #include "element.h"
 #include "host.h"
@@ -49,16 +50,16 @@ bool counts_up(const int64_t* offsets, int64_t count) {
   return true;
 }
 
+struct Block {
+  int64_t row, rows, column, columns;
+};
+
 // One member of the batch.
 struct Member {
   const char* a;
   const char* b;
   char* c;
   const char* bias;
-};
-
-struct Block {
-  int64_t row, rows, column, columns;
 };
 
 class Gemm {
@@ -80,38 +81,48 @@ class Gemm {
     // Members one after the other, each on all threads, where each is large and there are few.
     if (members == 1 || (members < 2 * thread_count() && work > 2 * kParallelWork)) {
       for (int64_t i = 0; i < members; ++i) {
-        if (!run_member(i, work > kParallelWork)) return false;
+        Ahead none;
+        if (!run_member(i, work > kParallelWork, none)) return false;
       }
       return true;
     }
     const int64_t tasks = work > kParallelWork / members ? std::min<int64_t>(members, 4 * thread_count()) : 1;
+    const int64_t depth = divide_up(problem_.depth.count, depth_blocks_);
+    const Lines a_lines(problem_.rows, problem_.depth, kA, item_, depth);
+    const Lines b_lines(problem_.columns, problem_.depth, kB, item_, depth);
     std::atomic<bool> complete{true};
     parallel_for(tasks, [&](int64_t task) {
-      for (int64_t i = members * task / tasks; i < members * (task + 1) / tasks; ++i) {
-        if (!run_member(i, false)) complete = false;
+      const int64_t end = members * (task + 1) / tasks;
+      for (int64_t i = members * task / tasks; i < end; ++i) {
+        Ahead ahead = i + 1 < end ? ahead_of(member_at(i + 1), a_lines, b_lines) : Ahead();
+        if (!run_member(i, false, ahead)) complete = false;
       }
     });
     return complete;
   }
 
  private:
-  bool run_member(int64_t index, bool parallel) const {
-    Member member;
-    member.a = problem_.operands[kA] + item_ * offset_at(problem_.batch, kA, index);
-    member.b = problem_.operands[kB] + item_ * offset_at(problem_.batch, kB, index);
-    member.c = problem_.c + item_ * offset_at(problem_.batch, kC, index);
-    member.bias = problem_.operands[kBias];
+  Member member_at(int64_t index) const {
+    return {problem_.operands[kA] + item_ * offset_at(problem_.batch, kA, index),
+            problem_.operands[kB] + item_ * offset_at(problem_.batch, kB, index),
+            problem_.c + item_ * offset_at(problem_.batch, kC, index), problem_.operands[kBias]};
+  }
+
+  static Ahead ahead_of(const Member& next, const Lines& a, const Lines& b) { return {next.a, &a, next.b, &b}; }
+
+  bool run_member(int64_t index, bool parallel, Ahead& ahead) const {
+    const Member member = member_at(index);
     for (int64_t column = 0; column < problem_.columns.count; column += block_) {
       for (int64_t row = 0; row < problem_.rows.count; row += block_) {
         const Block block{row, std::min(block_, problem_.rows.count - row), column,
                           std::min(block_, problem_.columns.count - column)};
-        if (!run_block(member, block, parallel)) return false;
+        if (!run_block(member, block, parallel, ahead)) return false;
       }
     }
     return true;
   }
 
-  bool run_block(const Member& member, const Block& block, bool parallel) const {
+  bool run_block(const Member& member, const Block& block, bool parallel, Ahead& ahead) const {
     const Scratch memory((2 * block.rows + 2 * block.columns) * static_cast<int64_t>(sizeof(int64_t)));
     auto* row_offsets = static_cast<int64_t*>(memory.data());
     if (row_offsets == nullptr) return false;
@@ -120,7 +131,7 @@ class Gemm {
     fill_offsets(problem_.columns, kC, block.column, block.columns, column_offsets);
     const TileTarget target{member.c, row_offsets, column_offsets, block.rows, counts_up(row_offsets, block.rows),
                             false};
-    if (is_direct_) return multiply(member, block, 0, depth_blocks_, target, parallel);
+    if (is_direct_) return multiply(member, block, 0, depth_blocks_, target, parallel, ahead);
     int64_t* bias_rows = column_offsets + block.columns;
     int64_t* bias_columns = bias_rows + block.rows;
     fill_offsets(problem_.rows, kBias, block.row, block.rows, bias_rows);
@@ -148,8 +159,9 @@ class Gemm {
     } else {
       std::atomic<bool> complete{true};
       run(parallel && parts_ > 1, parts_, [&](int64_t part) {
+        Ahead none;
         if (!multiply(member, block, depth_blocks_ * part / parts_, depth_blocks_ * (part + 1) / parts_,
-                      part_target(part, false), parallel)) {
+                      part_target(part, false), parallel, none)) {
           complete = false;
         }
       });
@@ -165,7 +177,7 @@ class Gemm {
 
   // A block of C over the depth blocks [first, last).
   bool multiply(const Member& member, const Block& block, int64_t first, int64_t last, const TileTarget& target,
-                bool parallel) const {
+                bool parallel, Ahead& ahead) const {
     const int64_t max_depth = divide_up(problem_.depth.count, depth_blocks_);
     const Panels a = panels(block.rows, kernels_.rows, max_depth, kernels_.rows);
     const Panels b = panels(block.columns, kernels_.columns, max_depth, 0);
@@ -214,6 +226,7 @@ class Gemm {
             tile.column_offsets += b.start(j);
             tile.rows = a.width(i);
             tile.accumulate = depth_block > first;
+            if (!parallel) ahead.give(depth, tile);
             kernels_.tile[b.width(j)](depth, a_panels + i * a.bytes, b_panels + j * b.bytes, tile);
           }
         }

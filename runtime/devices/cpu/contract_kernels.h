@@ -24,6 +24,9 @@ struct TileTarget {
   int64_t rows;
   bool unit_rows;   // whether row_offsets count up by one
   bool accumulate;  // add to C rather than replace it
+  // Memory that is needed soon: each step of the depth fetches one line, at the next of these offsets. NULL: none.
+  const char* ahead = nullptr;
+  const int64_t* ahead_offsets = nullptr;
 };
 
 // The last step where sums were collected outside of C: C = alpha * sum + beta * C + bias.

@@ -228,13 +228,23 @@ void tile(int64_t depth, const void* panel_a, const void* panel_b, const TileTar
     }
   }
   Vector<T> sums[columns][2] = {};
-  for (int64_t p = 0; p < depth; ++p, a += 2 * lanes, b += columns) {
+  const auto step = [&] {
     const Vector<T> a0 = load(a), a1 = load(a + lanes);
 #pragma GCC unroll 16
     for (int j = 0; j < columns; ++j) {
       const Vector<T> b_j = b[j] - Vector<T>{};  // in all lanes; x - 0 is x, -0 included
       sums[j][0] += a0 * b_j;
       sums[j][1] += a1 * b_j;
+    }
+    a += 2 * lanes;
+    b += columns;
+  };
+  if (target.ahead == nullptr) {
+    for (int64_t p = 0; p < depth; ++p) step();
+  } else {
+    for (int64_t p = 0; p < depth; ++p) {
+      __builtin_prefetch(target.ahead + target.ahead_offsets[p], 0, 2);
+      step();
     }
   }
   if (!direct) {
