@@ -24,9 +24,7 @@ class Cpu(Language):
             if kernels := tuple(entries(op)):
                 name = identifier(op.full_name)
                 emitted.append(name)
-                text = templates.render(
-                    "kernels.cpp.j2", op=op, name=name, entries=kernels, sources=source_files([op])
-                )
+                text = templates.render("kernels.cpp.j2", op=op, name=name, entries=kernels, sources=source_files([op]))
                 yield Output(f"{FOLDER}/kernels/{name}.cpp", text)
         natives = [op for op in definitions.ops if isinstance(op.kind, Native)]
         text = templates.render("tables.h.j2", emitted=emitted, natives=natives, sources=source_files(definitions.ops))

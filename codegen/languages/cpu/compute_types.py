@@ -23,6 +23,7 @@ _ACCEPTED = {
     DTypeSet.BOOL: frozenset({"bool"}),
 }
 
+
 def compute_types(op: Op) -> tuple[str, ...]:
     """C++ types, for every dtype that a call of this operator can compute in."""
     possible = _generated(op, op.kind) if isinstance(op.kind, Generator) else _folded(op)
