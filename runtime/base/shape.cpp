@@ -42,7 +42,13 @@ void Shape::swap(Shape& other) noexcept {
   if (other_is_inline) data_ = inline_;
 }
 
-bool same_sizes(Sizes a, Sizes b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+bool same_sizes(Sizes a, Sizes b) {
+  // Not std::equal(), which calls memcmp(): most shapes have one or two sizes.
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (a[i] != b[i]) return false;
+  return true;
+}
 
 std::string to_text(Sizes sizes) {
   std::string text = "[";
