@@ -12,11 +12,9 @@ cp "$here/README.md" "$stage/"
 cp -r "$here/lib" "$stage/"
 cp "$here"/generated/{functions.js,index.mjs,index.d.ts,index.d.mts} "$stage/generated/"
 cp "$BUILD/lib/oneflow.node" "$stage/native/"
-# The libraries by the names that the loader asks for.
-for library in "$BUILD"/lib/liboneflow.so.? "$BUILD"/lib/libsleefgnuabi.so.?; do
-  if [ -e "$library" ]; then
-    cp -L "$library" "$stage/native/"
-  fi
+# The library, and what CMake put beside it because it needs it, by the names that the loader asks for.
+for library in "$BUILD"/lib/lib*.so.?; do
+  cp -L "$library" "$stage/native/"
 done
 strip --strip-unneeded "$stage"/native/*
 

@@ -232,14 +232,14 @@ function fromTensor(source, {dtype, device}) {
   liveSlot(source, 'tensor');
   const target = device === undefined ? source.device : device;
   const copy = deviceOf(target) === deviceOf(source.device)
-    ? wrapSlot(withMemory(() => native.clone(liveSlot(source, 'tensor'))))
+    ? wrapSlot(withMemory(() => native.clone(liveSlot(source, 'tensor'), source)))
     : place(readRaw(source), source.dtype, source.shape, {device});
   return dtype === undefined || dtype === copy.dtype ? copy : cast(copy, dtype);
 }
 
 function readRaw(source) {
   const array = new dtypes.ARRAYS[source.dtype](source.size);
-  native.read(liveSlot(source, 'tensor'), array.buffer);
+  native.read(liveSlot(source, 'tensor'), array.buffer, source);
   return array;
 }
 

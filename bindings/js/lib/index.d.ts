@@ -92,8 +92,7 @@ export class Tensor implements Iterable<Tensor> {
    * The value of a tensor with one element.
    * @throws InvalidArgument for an integer that a number cannot hold, unless `bigint` is true
    */
-  item(options: {bigint: true}): bigint | number | boolean;
-  item(options?: {bigint?: boolean}): number & boolean;
+  item(options?: {bigint?: boolean}): any;
 
   /** Whether the other tensor has the same shape, type and elements (NaN differs from itself). */
   equal(other: Tensor): boolean;

@@ -56,9 +56,9 @@ const methods = {
   },
 
   equal(other) {
-    const slot = liveSlot(this, 'equal');
+    liveSlot(this, 'equal');
     if (!isTensor(other)) throw makeError('TypeMismatch', `equal: other must be Tensor, got ${describe(other)}`);
-    return native.equal(slot, liveSlot(other, 'equal'));
+    return native.equal(liveSlot(this, 'equal'), liveSlot(other, 'equal'), this, other);
   },
 
   toString() {

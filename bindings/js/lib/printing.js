@@ -7,6 +7,7 @@ const {makeError} = require('./errors');
 const {liveSlot, describe} = require('./tensor');
 const {suggestion} = require('./signature');
 
+const INDENT = 'tensor('.length;
 const options = {precision: 4, threshold: 1000, edgeItems: 3, lineWidth: 80};
 
 /** Changes how tensors are printed; returns the options in force. */
@@ -26,9 +27,8 @@ function setPrintOptions(changes = {}) {
 
 /** `tensor([[1., 2.]])`, with the dtype unless it is float32 or bool, and the device unless it is the default one. */
 function toText(tensor) {
-  const slot = liveSlot(tensor, 'toString');
   const {precision, threshold, edgeItems, lineWidth} = options;
-  const body = native.format(slot, precision, threshold, edgeItems, lineWidth, 'tensor('.length);
+  const body = native.format(liveSlot(tensor, 'toString'), precision, threshold, edgeItems, lineWidth, INDENT, tensor);
   const {dtype, device, size, shape} = tensor;
   const values = dtype === 'bool' ? body.toLowerCase() : body; // the runtime prints True and False
   const words = [];

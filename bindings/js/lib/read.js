@@ -24,7 +24,7 @@ function emptyArray(tensor) {
 function dataSync(tensor) {
   const source = readable(tensor, 'dataSync');
   const array = emptyArray(source);
-  native.read(liveSlot(source, 'dataSync'), array.buffer);
+  native.read(liveSlot(source, 'dataSync'), array.buffer, source);
   if (source !== tensor) source.dispose();
   return array;
 }
@@ -33,7 +33,7 @@ function dataSync(tensor) {
 async function data(tensor) {
   const source = readable(tensor, 'data');
   const array = emptyArray(source);
-  const done = native.readAsync(liveSlot(source, 'data'), array.buffer);
+  const done = native.readAsync(liveSlot(source, 'data'), array.buffer, source);
   if (source !== tensor) source.dispose();
   await done;
   return array;
@@ -69,8 +69,7 @@ function toArray(tensor, {bigint = false} = {}) {
 
 /** The value of a tensor with one element. */
 function item(tensor, {bigint = false} = {}) {
-  const slot = liveSlot(tensor, 'item');
-  const value = native.item(slot);
+  const value = native.item(liveSlot(tensor, 'item'), tensor);
   if (typeof value === 'boolean' || dtypes.isFloating(tensor.dtype)) return value;
   return toValue(BigInt(value), tensor.dtype, bigint, 'item');
 }

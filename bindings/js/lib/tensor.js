@@ -65,47 +65,47 @@ class Tensor {
 
   /** The sizes of the dimensions. */
   get shape() {
-    return native.sizes(liveSlot(this, 'shape'));
+    return native.sizes(liveSlot(this, 'shape'), this);
   }
 
   /** The steps, in elements, from one index to the next of each dimension. */
   get strides() {
-    return native.strides(liveSlot(this, 'strides'));
+    return native.strides(liveSlot(this, 'strides'), this);
   }
 
   /** The element type: 'float32' and so on. */
   get dtype() {
-    return dtypes.nameOf(native.dtype(liveSlot(this, 'dtype')));
+    return dtypes.nameOf(native.dtype(liveSlot(this, 'dtype'), this));
   }
 
   /** The number of dimensions. */
   get ndim() {
-    return native.sizes(liveSlot(this, 'ndim')).length;
+    return native.sizes(liveSlot(this, 'ndim'), this).length;
   }
 
   /** The number of elements. */
   get size() {
-    return native.sizes(liveSlot(this, 'size')).reduce((product, size) => product * size, 1);
+    return native.sizes(liveSlot(this, 'size'), this).reduce((product, size) => product * size, 1);
   }
 
   /** Where the elements are: 'cpu:0' and so on. */
   get device() {
-    return native.describe(liveSlot(this, 'device')).device;
+    return native.describe(liveSlot(this, 'device'), this).device;
   }
 
   /** How often the memory was written to; views share it. */
   get version() {
-    return native.describe(liveSlot(this, 'version')).version;
+    return native.describe(liveSlot(this, 'version'), this).version;
   }
 
   /** Whether the elements lie row by row without gaps. */
   get isContiguous() {
-    return native.describe(liveSlot(this, 'isContiguous')).isContiguous;
+    return native.describe(liveSlot(this, 'isContiguous'), this).isContiguous;
   }
 
   /** Whether the tensor shares the memory of another one that it was made from. */
   get isView() {
-    return native.describe(liveSlot(this, 'isView')).isView;
+    return native.describe(liveSlot(this, 'isView'), this).isView;
   }
 
   /** Whether dispose() was called, or the tidy() that it belonged to has ended. */

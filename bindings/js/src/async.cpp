@@ -43,6 +43,7 @@ class Task {
   static void complete(napi_env env, napi_status, void* data) {
     const std::unique_ptr<Task> task(static_cast<Task*>(data));
     napi_delete_async_work(env, task->work_);
+    if (task->environment_->is_closed()) return;
     if (task->status_ == OF_OK) {
       napi_resolve_deferred(env, task->deferred_, task->finish(task->environment_));
     } else if (napi_value error = task->environment_->make_error(task->status_, task->error_.c_str())) {

@@ -11,7 +11,7 @@ const late: Promise<Tensor> = flow.matmulAsync(x, x);
 const view: Tensor = x.at('1:3, ..., None').at([0, 1], null).set(':', 5).permute(1, 0).permute([1, 0]);
 const summed: Tensor = tidy(() => flow.einsum('ij,jk->ik', x, x).add(first, {out: y}));
 const data: flow.TypedArray = x.dataSync();
-const big: number | bigint | boolean = x.item({bigint: true});
+const big: bigint = x.item({bigint: true});
 for (const row of x) row.dispose();
 try {
   x.reshape(2, 2);
