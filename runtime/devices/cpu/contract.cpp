@@ -22,10 +22,11 @@ bool continues(const Dim& outer, const Dim& inner) {
 // Sorts by the distance that a step covers in `operand` (then in `other`), and merges neighbours. The order of the
 // dimensions within a group is free.
 void canonicalize(DimGroup& group, Operand operand, Operand other) {
-  std::stable_sort(group.dims, group.dims + group.rank, [&](const Dim& x, const Dim& y) {
+  const auto reaches_further = [&](const Dim& x, const Dim& y) {
     const int64_t x_step = std::abs(x.strides[operand]), y_step = std::abs(y.strides[operand]);
     return x_step != y_step ? x_step > y_step : std::abs(x.strides[other]) > std::abs(y.strides[other]);
-  });
+  };
+  if (group.rank > 1) std::stable_sort(group.dims, group.dims + group.rank, reaches_further);
   int kept = 0;
   for (int d = 0; d < group.rank; ++d) {
     if (kept > 0 && continues(group.dims[kept - 1], group.dims[d])) {
