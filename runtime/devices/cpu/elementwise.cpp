@@ -1,6 +1,7 @@
 // The iteration of elementwise kernels: memory that is as the inner loop wants it is worked on in place, everything
 // else goes through buffers, chunk by chunk; both in tasks of a fixed size.
 #include <algorithm>
+#include <memory>
 
 #include "emitted.h"
 #include "host.h"
@@ -21,7 +22,7 @@ class Elementwise {
   Elementwise(const ElementwiseKernel& kernel, const of_kernel_context& context)
       : kernel_(kernel), arguments_(context.arguments), writer_(context.outputs[0], kernel.result) {
     for (int i = 0; i < kernel.input_count; ++i) {
-      readers_[i] = Reader(context.inputs[kernel.inputs[i].position], kernel.inputs[i].dtype);
+      std::construct_at(&readers_[i], context.inputs[kernel.inputs[i].position], kernel.inputs[i].dtype);
       all_direct_ &= readers_[i].is_direct();
     }
     all_direct_ &= writer_.is_direct();

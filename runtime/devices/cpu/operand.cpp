@@ -11,13 +11,14 @@ static Convert conversion_unless_same(of_dtype from, of_dtype to) {
 Reader::Reader(const of_kernel_tensor& tensor, of_dtype wanted)
     : data_(static_cast<const char*>(tensor.data)),
       layout_{tensor.rank, tensor.sizes, tensor.strides},
+      stored_size_(0),
       wanted_size_(item_size(wanted)),
+      convert_(nullptr),
+      contiguous_(false),
+      constant_(tensor.data == nullptr),
+      number_(tensor.data == nullptr ? &tensor : nullptr),
       wanted_(wanted) {
-  if (tensor.data == nullptr) {
-    number_ = &tensor;
-    constant_ = true;
-    return;
-  }
+  if (number_ != nullptr) return;
   stored_size_ = item_size(tensor.dtype);
   convert_ = conversion_unless_same(tensor.dtype, wanted);
   contiguous_ = cpu::is_contiguous(layout_);

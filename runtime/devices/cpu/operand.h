@@ -22,7 +22,7 @@ struct alignas(64) ChunkBuffer {
 // Reads a tensor, or a number in the place of one, as values of type `wanted`.
 class Reader {
  public:
-  Reader() = default;
+  Reader() {}  // uninitialised: kernels hold arrays of these, of which they use the first few
   Reader(const of_kernel_tensor& tensor, of_dtype wanted);
 
   // Whether memory is already as wanted: direct(begin) then points to the elements from `begin` on.
@@ -34,13 +34,13 @@ class Reader {
   void read(int64_t begin, int64_t count, int64_t padded_count, ChunkBuffer& buffer) const;
 
  private:
-  const char* data_ = nullptr;
-  Layout layout_{};
-  int64_t stored_size_ = 0, wanted_size_ = 0;
-  Convert convert_ = nullptr;  // NULL: stored as wanted
-  bool contiguous_ = false, constant_ = false;
-  const of_kernel_tensor* number_ = nullptr;
-  of_dtype wanted_ = OF_BOOL;
+  const char* data_;
+  Layout layout_;
+  int64_t stored_size_, wanted_size_;
+  Convert convert_;  // NULL: stored as wanted
+  bool contiguous_, constant_;
+  const of_kernel_tensor* number_;  // NULL unless the operand is a number
+  of_dtype wanted_;
 };
 
 // Writes values of type `given` to a tensor.
