@@ -12,11 +12,14 @@
 namespace oneflow::python {
 namespace {
 
-// Out of memory: tensors may hang in reference cycles of Python's.
+// Out of memory: tensors may hang in reference cycles of Python's. gc.collect() works where the collector is off, too.
 bool collect_garbage(void*, uint64_t) {
   LockedScope locked;
-  if (locked) PyGC_Collect();
-  return static_cast<bool>(locked);
+  if (!locked) return false;
+  Ref collector(PyImport_ImportModule("gc"));
+  Ref count(collector ? PyObject_CallMethod(collector.get(), "collect", nullptr) : nullptr);
+  PyErr_Clear();
+  return static_cast<bool>(count);
 }
 
 bool add_functions(PyObject* module) {

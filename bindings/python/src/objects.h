@@ -35,7 +35,8 @@ class Ref {
 class UnlockedScope {
  public:
   explicit UnlockedScope(bool wanted = true) : state_(wanted ? PyEval_SaveThread() : nullptr) {}
-  ~UnlockedScope() {
+  // Python ends threads that come back while it shuts down by unwinding their stacks, from in here.
+  ~UnlockedScope() noexcept(false) {
     if (state_ != nullptr) PyEval_RestoreThread(state_);
   }
   UnlockedScope(const UnlockedScope&) = delete;
@@ -45,10 +46,10 @@ class UnlockedScope {
   PyThreadState* state_;
 };
 
-// Takes the lock in whichever thread this is. Does nothing once the interpreter is gone: test with `bool`.
+// Takes the lock in whichever thread this is. Does nothing once the interpreter is going: test with `bool`.
 class LockedScope {
  public:
-  LockedScope() : alive_(Py_IsInitialized() != 0) {
+  LockedScope() : alive_(PyGILState_Check() != 0 || (Py_IsInitialized() != 0 && !is_ending())) {
     if (alive_) state_ = PyGILState_Ensure();
   }
   ~LockedScope() {
@@ -59,6 +60,14 @@ class LockedScope {
   explicit operator bool() const { return alive_; }
 
  private:
+  static bool is_ending() {
+#if PY_VERSION_HEX >= 0x030D0000
+    return Py_IsFinalizing() != 0;
+#else
+    return _Py_IsFinalizing() != 0;
+#endif
+  }
+
   bool alive_;
   PyGILState_STATE state_ = PyGILState_UNLOCKED;
 };

@@ -1,0 +1,260 @@
+"""Threads, forked children, leaks: what happens around calls rather than in them."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import oneflow_py as flow
+
+FORK = multiprocessing.get_context("fork")
+
+
+def resident_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_many_threads() -> None:
+    """Results are right while all threads compute, and tensors pass from one to another."""
+    x = flow.arange(10000, dtype=flow.float32).reshape(100, 100)
+    expected = (x @ x).sum().item()
+
+    def work(seed: int) -> float:
+        y = x + seed - seed
+        for _ in range(20):
+            (y[::2] * 2 + flow.tensor([1.0])).sum(dim=0)
+        return (y @ y).sum().item()  # type: ignore[return-value]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(found == pytest.approx(expected, rel=1e-4) for found in pool.map(work, range(64)))
+
+
+def test_each_thread_has_its_own_error() -> None:
+    def work(size: int) -> bool:
+        for _ in range(200):
+            try:
+                flow.zeros(2) + flow.zeros(size)
+            except flow.ShapeError as error:
+                if f"[{size}]" not in str(error):
+                    return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(3, 19)))
+
+
+def test_long_kernels_let_other_threads_run() -> None:
+    x = flow.rand(700, 700)
+    ticks: list[float] = []
+    done = threading.Event()
+
+    def tick() -> None:
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    start = time.perf_counter()
+    for _ in range(5):
+        x = flow.matmul(x, x) / 700
+        for _ in range(3):
+            x = flow.sort(x)[0]
+    seconds = time.perf_counter() - start
+    done.set()
+    thread.join()
+    assert len(ticks) > seconds / 0.05  # at least every 50 ms on average, also on a busy machine
+
+
+def in_child(function: Callable[[], Any]) -> Any:
+    """The result of a function in a forked child."""
+    receiver, sender = FORK.Pipe(duplex=False)
+
+    def run() -> None:
+        sender.send(function())
+
+    child = FORK.Process(target=run)
+    child.start()
+    answered = receiver.poll(60)
+    result = receiver.recv() if answered else "no answer"
+    child.join(10)
+    child.kill()
+    return result
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_forked_children_compute() -> None:
+    """Also after the parent has started its pool of threads, and while it uses it."""
+    x = flow.rand(300, 300, dtype=flow.float64)
+    expected = (x @ x).sum().item()
+    stop = threading.Event()
+
+    def keep_busy() -> None:
+        while not stop.is_set():
+            x @ x
+
+    thread = threading.Thread(target=keep_busy)
+    thread.start()
+    try:
+        for _ in range(3):
+            assert in_child(lambda: (x @ x).sum().item()) == pytest.approx(expected)
+    finally:
+        stop.set()
+        thread.join()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_pools_of_processes() -> None:
+    with FORK.Pool(2) as pool:
+        assert pool.map(abs, [flow.tensor([-1, 2]), flow.tensor(-3)])[0].tolist() == [1, 2]
+
+
+def test_threads_that_end_leave_nothing() -> None:
+    def work() -> None:
+        flow.rand(1000).exp().sum()
+
+    before = flow.memory_stats()["tensors"]
+    for _ in range(100):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    assert flow.memory_stats()["tensors"] == before
+
+
+LOOPS: dict[str, Callable[[], Any]] = {
+    "operators": lambda: (X + 1) * X - X / 2,
+    "functions": lambda: flow.sum(X, dim=0, keepdim=True),
+    "named results": lambda: flow.max(X, 0),
+    "in place": lambda: X.clone().add_(1),
+    "indexing": lambda: X[1:, None][..., 0],
+    "masks": lambda: X[X > 1],
+    "assignment": lambda: X.clone().__setitem__(0, 1.0),
+    "construction": lambda: flow.tensor([[1, 2], [3, 4]]),
+    "numpy": lambda: flow.from_numpy(np.ones(3)).numpy(),
+    "dlpack": lambda: flow.from_dlpack(flow.ones(2).__dlpack__()),
+    "buffer": lambda: memoryview(X),
+    "lists": lambda: flow.cat([X, X]).tolist(),
+    "printing": lambda: repr(X),
+    "errors": lambda: fails(lambda: flow.sum(X, dims=1), lambda: flow.zeros(2) + flow.zeros(3), lambda: X[9]),
+    "attributes": lambda: (X.shape, X.dtype, X.device, X.T, X.stride()),
+}
+X = flow.ones(3)
+
+
+def fails(*calls: Callable[[], Any]) -> None:
+    for call in calls:
+        with pytest.raises(flow.Error):
+            call()
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_loops_stay_flat(name: str) -> None:
+    """100,000 calls that drop their results: no tensors left, no memory gained."""
+    call = LOOPS[name]
+    count = 5_000 if name in ("errors", "printing") else 100_000
+    for _ in range(2_000):
+        call()
+    gc.collect()
+    tensors, memory = flow.memory_stats()["tensors"], resident_bytes()
+    for _ in range(count):
+        call()
+    gc.collect()
+    assert flow.memory_stats()["tensors"] == tensors
+    assert resident_bytes() - memory < 4 << 20
+
+
+def test_references_of_arguments_are_kept() -> None:
+    """Objects that calls take and return have as many references afterwards as before."""
+    x, dims, out = flow.ones(2, 2), [0, 1], flow.zeros(2, 2)
+    objects: list[Any] = [x, dims, out, flow.float32, flow.Tensor, None, flow.ShapeError]
+    flow.add(x, x, out=out)
+    before = [sys.getrefcount(each) for each in objects]
+    for _ in range(100):
+        flow.sum(x, dims)
+        flow.add(x, 1, out=out)
+        x.add_(0)
+        flow.zeros(2, dtype=flow.float32)
+        _ = x.dtype, x == None, x[None], x.clone()  # noqa: E711
+        fails(lambda: flow.zeros(2) + flow.zeros(3), lambda: flow.sum(x, "a"), lambda: flow.add(x, x, out=3))  # type: ignore[call-overload, arg-type]
+    after = [sys.getrefcount(each) for each in objects]
+    assert all(abs(b - a) < 50 for a, b in zip(before, after, strict=True)), list(zip(before, after, strict=True))
+
+
+def run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_it_works_without_numpy() -> None:
+    code = """
+import sys
+sys.modules["numpy"] = None
+import oneflow_py as flow
+x = flow.tensor([1.0, 2.0])
+print((x + 1).tolist(), x.sum().item(), flow.tensor(2) in flow.arange(3), repr(x[x > 1]))
+"""
+    assert run(code) == "[2.0, 3.0] 3.0 True tensor([2.])\n"
+
+
+def test_the_interpreter_ends_cleanly() -> None:
+    """With tensors alive in modules, in cycles, over foreign memory, and in a thread that still runs."""
+    code = """
+import threading, time
+import numpy as np
+import oneflow_py as flow
+x = flow.from_numpy(np.ones(10))
+cycle = [x]
+cycle.append(cycle)
+capsule = flow.ones(3).__dlpack__()
+view = memoryview(flow.ones(3))
+def work():
+    while True:
+        flow.rand(200, 200) @ flow.rand(200, 200)
+threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+print("done")
+"""
+    assert run(code) == "done\n"
+
+
+def test_a_second_import_is_refused() -> None:
+    code = """
+import sys
+import oneflow_py
+for name in [n for n in sys.modules if n.startswith("oneflow_py")]:
+    del sys.modules[name]
+try:
+    import oneflow_py
+except ImportError as error:
+    print(error)
+"""
+    assert "once per process" in run(code)
+
+
+def test_memory_pressure_collects_cycles() -> None:
+    code = """
+import gc
+import oneflow_py as flow
+gc.disable()
+flow.set_memory_limit(100 << 20)
+for _ in range(10):
+    holder = [flow.zeros(10 << 20)]
+    holder.append(holder)
+    del holder
+print("survived")
+"""
+    assert run(code) == "survived\n"
