@@ -2,7 +2,7 @@
 
 require_relative "helper"
 
-# Every function and method with arguments drawn from a heap of unsuitable things: it answers, or raises an error of ours.
+# Every function and method, with arguments from a heap of unsuitable things: it answers, or raises an error of ours.
 class HostileTest < OneFlowTest
   ROUNDS = 60
   SETTINGS = %i[manual_seed random_state= default_dtype= default_device= set_memory_limit set_option load_device].freeze

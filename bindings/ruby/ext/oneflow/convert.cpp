@@ -167,11 +167,16 @@ void* Converter::take(size_t words) {
   return rb_alloc_tmp_buffer_with_count(&objects_[objects_used_++], words * sizeof(uint64_t), words);
 }
 
-of_dtype dtype_of(const char* function, const char* argument, VALUE name) {
-  if (!is_text(name)) {
-    raise(OF_TYPE_MISMATCH, "%s: %s must be dtype, got %" PRIsVALUE, function, argument, type_description(name));
+VALUE text_of(const char* function, const char* argument, const char* expected, VALUE value) {
+  if (!is_text(value)) {
+    raise(OF_TYPE_MISMATCH, "%s: %s must be %s, got %" PRIsVALUE, function, argument, expected,
+          type_description(value));
   }
-  VALUE text = frozen_text(name);
+  return frozen_text(value);
+}
+
+of_dtype dtype_of(const char* function, const char* argument, VALUE name) {
+  VALUE text = text_of(function, argument, "dtype", name);
   of_dtype dtype;
   if (of_dtype_parse(StringValueCStr(text), &dtype) != OF_OK) {
     raise(OF_INVALID_ARGUMENT, "%s: %s must be the name of a dtype, got '%" PRIsVALUE "'", function, argument, text);
@@ -180,10 +185,7 @@ of_dtype dtype_of(const char* function, const char* argument, VALUE name) {
 }
 
 of_device device_of(const char* function, const char* argument, VALUE name) {
-  if (!is_text(name)) {
-    raise(OF_TYPE_MISMATCH, "%s: %s must be device, got %" PRIsVALUE, function, argument, type_description(name));
-  }
-  VALUE text = frozen_text(name);
+  VALUE text = text_of(function, argument, "device", name);
   of_device device;
   if (of_device_parse(StringValueCStr(text), &device) != OF_OK) {
     raise(OF_DEVICE_ERROR, "%s: %s", function, of_last_error());

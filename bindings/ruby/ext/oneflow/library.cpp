@@ -154,14 +154,14 @@ VALUE synchronize(int count, VALUE* values, VALUE) {
 }
 
 VALUE get_option(VALUE, VALUE name) {
-  VALUE text = rb_obj_as_string(name);
+  VALUE text = text_of("get_option", "option", "String", name);
   int64_t value;
   check(of_get_option(StringValueCStr(text), &value));
   return LL2NUM(value);
 }
 
 VALUE set_option(VALUE, VALUE name, VALUE value) {
-  VALUE text = rb_obj_as_string(name);
+  VALUE text = text_of("set_option", "option", "String", name);
   of_value number;
   bool in_range;
   if (!number_of(value, &number, &in_range) || number.kind == OF_VALUE_FLOAT) {
