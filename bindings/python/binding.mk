@@ -21,4 +21,4 @@ package-python: # a wheel that installs without a compiler, and the sources for 
 	@$(PYTHON) bindings/python/package.py --build $(BUILD) --dist dist
 
 lint-python:
-	@$(PYTHON) -m mypy --strict --no-error-summary bindings/python/oneflow_py bindings/python/link_package.py bindings/python/package.py
+	@$(PYTHON) -m mypy --strict --no-error-summary bindings/python/link_package.py bindings/python/package.py
