@@ -22,12 +22,15 @@ Operand make_operand(TensorRef tensor, const Labels& labels, std::pmr::memory_re
   return operand;
 }
 
+Operand contiguous_operand(TensorRef tensor, Dims dims) {
+  for (size_t d = 0; d < dims.size(); ++d) dims[d].stride = tensor->stride(static_cast<int>(d));
+  return {std::move(tensor), std::move(dims)};
+}
+
 Operand allocate_operand(Dims dims, of_dtype dtype, of_device device) {
   Shape sizes;
   for (const LabelledDim& dim : dims) sizes.push_back(dim.size);
-  Operand operand{Tensor::allocate(sizes, dtype, device), std::move(dims)};
-  for (size_t d = 0; d < operand.dims.size(); ++d) operand.dims[d].stride = operand.tensor->stride(static_cast<int>(d));
-  return operand;
+  return contiguous_operand(Tensor::allocate(sizes, dtype, device), std::move(dims));
 }
 
 TensorRef view_as(const Operand& operand, std::span<const LabelledDim> dims) {

@@ -45,7 +45,10 @@ struct Operand {
 // The tensor's dimensions under `labels`; a label that comes twice stands for the diagonal.
 Operand make_operand(TensorRef tensor, const Labels& labels, std::pmr::memory_resource* memory);
 
-// A fresh operand with these dimensions, contiguous in this order. Strides are overwritten.
+// A contiguous tensor that has these dimensions in this order. The strides among them are overwritten.
+Operand contiguous_operand(TensorRef tensor, Dims dims);
+
+// The same over fresh memory.
 Operand allocate_operand(Dims dims, of_dtype dtype, of_device device);
 
 // The operand's elements as a view whose dimensions are `dims`, in their order and with their sizes.

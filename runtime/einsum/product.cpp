@@ -63,9 +63,7 @@ of_contraction describe(const Roles& roles, const Operand& out, const Operand& a
 
 // A contiguous copy on another device.
 Operand copy_operand(const Operand& operand, of_device device) {
-  Operand copy = allocate_operand(operand.dims, operand.tensor->dtype(), device);
-  copy.tensor = copy_to_device(*view_as(operand, operand.dims), device);
-  return copy;
+  return contiguous_operand(copy_to_device(*view_as(operand, operand.dims), device), operand.dims);
 }
 
 void contract(const Call& call, const Operand& out, const Operand& a, const Operand& b);
