@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {setTimeout} from 'node:timers/promises';
 import flow from 'oneflow-js';
 
 test('every operator that computes has a promise variant', async () => {
@@ -67,13 +66,12 @@ test('the main thread is free during a long promise variant', async () => {
   const once = performance.now() - before;
   const side = Math.round(1024 * Math.cbrt(2000 / once)); // a product that takes some two seconds
   const large = flow.ones([side, side]);
-  // Other programs make timers late too: what they do is measured first.
-  const alone = await latenessDuring(setTimeout(2000));
-  const start = performance.now();
-  const result = flow.matmulAsync(large, large);
-  const latest = await latenessDuring(result);
-  const seconds = (performance.now() - start) / 1000;
-  assert.deepEqual((await result).shape, [side, side]);
-  const found = [latest, alone].map((lateness) => lateness.toFixed(1));
-  assert.ok(latest < 20 + alone, `late by ${found[0]} ms during ${seconds.toFixed(1)} s, by ${found[1]} ms before`);
+  // Other programs make timers late too, so that one quiet attempt of three is enough.
+  const found = [];
+  for (let attempt = 0; attempt < 3 && !found.some((lateness) => lateness < 20); attempt++) {
+    const result = flow.matmulAsync(large, large);
+    found.push(await latenessDuring(result));
+    assert.deepEqual((await result).shape, [side, side]);
+  }
+  assert.ok(found.some((lateness) => lateness < 20), `late by ${found.map(Math.round).join(', ')} ms`);
 });
