@@ -228,6 +228,8 @@ class Checker {
   void see_tensor(const Argument& argument, const Tensor& tensor) {
     if (!accepts(argument.accepts, tensor.dtype())) [[unlikely]]
       fail_dtype(argument, dtype_name(tensor.dtype()));
+    if (argument.is_written) [[unlikely]]
+      check_writable(tensor);
     if (!first_tensor_) {
       first_tensor_ = &tensor;
       first_argument_ = &argument;

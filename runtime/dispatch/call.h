@@ -79,6 +79,9 @@ Tensor& prepare_result(Call& call, int position, Sizes sizes, of_dtype dtype, Al
 // The same for kernels that write `dtype` and nothing else.
 Tensor& prepare_exact_result(Call& call, int position, Sizes sizes, of_dtype dtype);
 
+// InvalidArgument where a write to one element would change another, as in an expanded tensor.
+void check_writable(const Tensor& tensor);
+
 // Another reference to a tensor.
 inline TensorRef share(const Tensor& tensor) { return TensorRef::share(const_cast<Tensor*>(&tensor)); }
 

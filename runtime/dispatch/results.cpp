@@ -21,8 +21,7 @@ void check_given(const Tensor& given, Sizes sizes, of_dtype dtype) {
          to_text(given.sizes()).c_str());
   if (!can_store(dtype, given.dtype()))
     fail(OF_DTYPE_ERROR, "result of type %s cannot be stored in %s", dtype_name(dtype), dtype_name(given.dtype()));
-  if (overlaps_itself(given.sizes(), given.strides()))
-    fail(OF_INVALID_ARGUMENT, "cannot write to a tensor of which several elements share memory; clone it first");
+  check_writable(given);
 }
 
 // The closest relation between a tensor that is to be written and the operands.
@@ -45,6 +44,11 @@ Overlap overlap_with_operands(const Call& call, const Tensor& given) {
 }
 
 }  // namespace
+
+void check_writable(const Tensor& tensor) {
+  if (overlaps_itself(tensor.sizes(), tensor.strides()))
+    fail(OF_INVALID_ARGUMENT, "cannot write to a tensor of which several elements share memory; clone it first");
+}
 
 Tensor& prepare_result(Call& call, int position, Sizes sizes, of_dtype dtype, Aliasing aliasing) {
   TensorRef& output = call.outputs[position];

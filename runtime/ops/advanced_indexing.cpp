@@ -42,7 +42,11 @@ void add_index(const Call& call, Positions& positions, const Tensor& index, int&
     positions.caller_dims.push_back(caller_dim++);
     positions.tensors.push_back(std::move(tensor));
   };
-  if (index.dtype() == OF_INT64 || index.dtype() == OF_INT32) return take(share(index));
+  if (index.dtype() == OF_INT64 || index.dtype() == OF_INT32) {
+    // Positions in memory that is about to be written must not change under way.
+    const bool is_written = call.schema().arguments[0].is_written && overlap(call.tensor(0), index) != Overlap::kNone;
+    return take(is_written ? Body(call).call(kClone, index) : share(index));
+  }
   if (index.dtype() != OF_BOOL)
     fail(OF_DTYPE_ERROR, "indices must be int64, int32 or bool tensors, got %s", dtype_name(index.dtype()));
   for (int d = 0; d < index.rank(); ++d) {
@@ -182,8 +186,6 @@ void index_put(Call& call) {
   const TensorRef target = share(input);
   set_result(call, 0, target);
   if (call.infer_only) return;
-  if (overlaps_itself(input.sizes(), input.strides()))
-    fail(OF_INVALID_ARGUMENT, "cannot write to a tensor of which several elements share memory; clone it first");
   const Positions positions = find_positions(call);
   const Shape shape = result_shape(positions);
   TensorRef values = share(call.tensor(2));
