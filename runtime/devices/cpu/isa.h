@@ -10,22 +10,9 @@ namespace oneflow::cpu {
 
 enum class Isa { baseline, avx2, avx512 };
 
-// The best one that this machine has and that was compiled in.
-inline Isa best_isa() {
-#if defined(OF_X86_VARIANTS)
-  static const Isa best = [] {
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd")) {
-      return Isa::avx512;
-    }
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? Isa::avx2 : Isa::baseline;
-  }();
-  return best;
-#else
-  return Isa::baseline;
-#endif
-}
+// The best one that this machine has and that was compiled in; ONEFLOW_CPU_ISA=baseline or avx2 in the environment
+// asks for a lesser one, to get the results of another machine or to test its code.
+Isa best_isa();
 
 }  // namespace oneflow::cpu
 
