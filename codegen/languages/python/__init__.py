@@ -116,7 +116,9 @@ class Python(Language):
             yield Test(f"test_{name}_example_{number}", call, self._expected_values(op, example))
         for number, case in enumerate(op.errors, 1):
             call = self.call_text(case.call)
-            yield Test(f"test_{name}_error_{number}", call, "", self.error_class(case), repr(self.error_text(case)))
+            yield Test(
+                f"test_{name}_error_{number}", call, "", self.error_class(case), words.literal(self.error_text(case))
+            )
 
     @staticmethod
     def _expected_values(op: Op, example: Example) -> str:

@@ -34,7 +34,7 @@ def flag(value: bool) -> str:
 
 
 def quoted(text: str | None) -> str:
-    return "nullptr" if text is None else f'"{text}"'
+    return "nullptr" if text is None else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def argument_row(argument: Argument) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -54,6 +55,8 @@ def literal(value: Literal) -> str:
     match value:
         case float() if math.isnan(value) or math.isinf(value):
             return f"float('{value}')"
+        case str():
+            return json.dumps(value, ensure_ascii=False)
         case tuple():
             return f"[{', '.join(map(literal, value))}]"
         case _:
@@ -70,7 +73,7 @@ def call(node: Call, public: Callable[[str], str]) -> str:
             case TensorLiteral(values=values, dtype=dtype):
                 return f"flow.tensor({literal(values)}{f', dtype=flow.{dtype}' if dtype else ''})"
             case Name(name=name):
-                return f"flow.{name}" if name in DTYPES else f"'{name}'"
+                return f"flow.{name}" if name in DTYPES else literal(name)
             case tuple():
                 return f"[{', '.join(map(text, value))}]"
             case _:
