@@ -30,6 +30,7 @@ from codegen.model import (
 from codegen.names import identifier, pascal, wrap
 
 WIDTH = 120
+MARGIN = 8  # columns in front of a field in the table of schemas
 MAXIMUM_ARGUMENTS = 16  # kMaxArguments and kMaxResults of runtime/dispatch/schema.h
 MAXIMUM_RESULTS = 4
 
@@ -192,13 +193,13 @@ class Entry:
         lines = [
             f'.name = "{op.full_name}"',
             f'.word = "{op.name}"',
-            f".signature = {literal(signatures.print_signature(op.signature), 8 + len('.signature = '))}",
-            f".summary = {literal(op.summary, 8 + len('.summary = '))}",
+            f".signature = {literal(signatures.print_signature(op.signature), MARGIN + len('.signature = '))}",
+            f".summary = {literal(op.summary, MARGIN + len('.summary = '))}",
             f'.kind = "{op.kind_name}"',
             f".hash = 0x{op.schema_hash:016x}",
             f".arguments = {self.constant}Arguments",
             f".result_count = {len(op.signature.results)}",
-            f".dtype = {self._dtype_rule()}",
+            braced(".dtype = {", self._dtype_rule()),
         ]
         if isinstance(op.kind, Elementwise | Generator | Composite) and op.kind.match:
             match = self._position(op.kind.match)
@@ -208,7 +209,7 @@ class Entry:
     def _position(self, name: str) -> int:
         return [argument.name for argument in self.op.signature.arguments].index(name)
 
-    def _dtype_rule(self) -> str:
+    def _dtype_rule(self) -> list[str]:
         rule = self.op.dtype
         fields = [".results = {" + ", ".join(f"ResultRule::{_RESULTS[r]}" for r in rule.results) + "}"]
         if rule.override:
@@ -220,7 +221,7 @@ class Entry:
             compute = ResultRule.PROMOTE if self.op.signature.tensor_arguments else None
         if compute is not None:
             fields += [f".compute = ResultRule::{_RESULTS[compute]}", ".computes_result = false"]
-        return "{" + ", ".join(fields) + "}"
+        return fields
 
     def _takes_floating_override(self) -> bool:
         """Whether the results make no sense as integers: the operands must be floats, or the numbers are fractions."""
@@ -285,6 +286,14 @@ class Entry:
     def _runner(self) -> str:
         kind = self.op.kind
         return f"native::{kind.infer}" if isinstance(kind, Native) else f"run_{self.op.kind_name}"
+
+
+def braced(head: str, fields: list[str]) -> str:
+    """Initialisers behind `head`, in a line of the table of schemas where there is room, else one below the other."""
+    line = f"{head}{', '.join(fields)}}}"
+    if MARGIN + len(line) < WIDTH:
+        return line
+    return head + (",\n" + " " * (MARGIN + len(head))).join(fields) + "}"
 
 
 def quoted(text: str) -> str:
