@@ -102,6 +102,12 @@ function fit(argument, value) {
 
 // ---------------------------------------------------------------------------------------------------- binding
 
+/** An overload whose arguments could at least be bound got furthest; then one that only had an unknown name. */
+const UNKNOWN_RANK = 100;
+const MISFIT_RANK = 200;
+/** Longer words are not compared with names. */
+const LONGEST_NAME = 64;
+
 /** Why an overload does not fit a call: how far it got, and the error that it gives when no other one fits. */
 class Refusal {
   constructor(progress, text) {
@@ -114,29 +120,29 @@ class Refusal {
   }
 }
 
-/** Number of insertions, deletions, exchanges and swaps of neighbours that lead from one word to another. */
+/** How many letters must be inserted, removed or replaced to make one word of another. */
 function distance(a, b) {
-  const rows = [Array.from({length: b.length + 1}, (_, j) => j)];
+  let row = Array.from({length: b.length + 1}, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
-    rows.push([i]);
+    const next = [i];
     for (let j = 1; j <= b.length; j++) {
-      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
-      rows[i][j] = Math.min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + cost);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        rows[i][j] = Math.min(rows[i][j], rows[i - 2][j - 2] + 1);
-      }
+      const replaced = row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, row[j] + 1, next[j - 1] + 1));
     }
+    row = next;
   }
-  return rows[a.length][b.length];
+  return row[b.length];
 }
 
 /** "; did you mean dim?" where a name is near enough to be a slip. */
 function suggestion(word, known) {
-  const near = known
-    .map((name) => ({name, steps: distance(word.toLowerCase(), name.toLowerCase())}))
-    .filter(({name, steps}) => steps <= Math.max(1, Math.floor(Math.max(word.length, name.length) / 3)))
-    .sort((a, b) => a.steps - b.steps);
-  return near.length > 0 ? `; did you mean ${near[0].name}?` : '';
+  let nearest = '';
+  let best = Math.max(1, Math.floor(word.length / 3)) + 1;
+  for (const name of word.length > LONGEST_NAME ? [] : known) {
+    const steps = distance(word, name);
+    if (steps < best) [best, nearest] = [steps, `; did you mean ${name}?`];
+  }
+  return nearest;
 }
 
 /** One operator as a function offers it. */
@@ -210,55 +216,58 @@ class Overload {
       if (this.receiver === undefined) return new Refusal(0, `${this.name}: is not a method`);
       values[this.receiver.index] = receiver;
     }
-    return this.bindPositional(receiver, args, count, values) ?? this.bindNamed(count, options, values) ?? values;
+    return this.takePositional(receiver, args, count, values) ?? this.takeNamed(options, values) ?? this.fitAll(values);
   }
 
-  bindPositional(receiver, args, given, values) {
+  takePositional(receiver, args, given, values) {
     const positional = receiver === undefined ? this.positional : this.positionalOfMethod;
     const last = positional.length - 1;
     const isSpread = given > positional.length && last >= 0 && positional[last].isList && !isSequence(args[last]);
-    const count = isSpread ? positional.length : given;
-    for (let i = 0; i < Math.min(count, positional.length); i++) {
-      const value = isSpread && i === last ? args.slice(last, given) : args[i];
-      if (value === undefined) continue;
-      const argument = positional[i];
-      const fitted = fit(argument, value);
-      if (fitted === MISFIT) return this.misfit(argument, value, i);
-      values[argument.index] = fitted;
+    const direct = isSpread ? last : given;
+    if (direct > positional.length) {
+      const most = positional.length;
+      const text = `takes at most ${most} positional argument${most === 1 ? '' : 's'}, got ${given}`;
+      return new Refusal(most, `${this.name}: ${text}`);
     }
-    if (count <= positional.length) return undefined;
-    const bound = receiver === undefined ? 0 : 1;
-    const most = positional.length + bound;
-    const plural = most === 1 ? '' : 's';
-    const text = `takes at most ${most} positional argument${plural}, got ${count + bound}`;
-    return new Refusal(positional.length, `${this.name}: ${text}`);
+    for (let i = 0; i < direct; i++) values[positional[i].index] = args[i];
+    if (isSpread) values[positional[last].index] = args.slice(last, given);
+    return undefined;
   }
 
-  bindNamed(progress, options, values) {
+  takeNamed(options, values) {
     for (const key of options === null ? NO_KEYS : Object.keys(options)) {
       const value = options[key];
       if (value === undefined || (key === 'out' && this.hasOut)) continue;
       const argument = this.byName.get(key);
       if (argument === undefined) {
-        const known = this.arguments.map(({name}) => name);
-        return new Refusal(progress, `${this.name}: unknown argument ${key}${suggestion(key, known)}`);
+        const near = suggestion(key, this.hasOut ? [...this.byName.keys(), 'out'] : [...this.byName.keys()]);
+        return new Refusal(UNKNOWN_RANK + (near === '' ? 0 : 1), `${this.name}: unknown argument ${key}${near}`);
       }
-      if (values[argument.index] !== ABSENT) return new Refusal(progress, `${this.name}: argument ${key} given twice`);
-      const fitted = fit(argument, value);
-      if (fitted === MISFIT) return this.misfit(argument, value, progress);
-      values[argument.index] = fitted;
-      progress++;
+      if (values[argument.index] !== ABSENT) {
+        return new Refusal(UNKNOWN_RANK, `${this.name}: argument ${key} given twice`);
+      }
+      values[argument.index] = value;
     }
     for (const argument of this.arguments) {
       if (values[argument.index] === ABSENT && !argument.hasDefault) {
-        return new Refusal(progress, `${this.name}: missing argument ${argument.name}`);
+        return new Refusal(0, `${this.name}: missing argument ${argument.name}`);
       }
     }
     return undefined;
   }
 
-  misfit(argument, value, progress) {
-    return new Refusal(progress, `${this.name}: ${argument.name} must be ${argument.expected}, got ${describe(value)}`);
+  fitAll(values) {
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i];
+      if (value === ABSENT) continue;
+      const argument = this.arguments[i];
+      values[i] = fit(argument, value);
+      if (values[i] === MISFIT) {
+        const text = `${argument.name} must be ${argument.expected}, got ${describe(value)}`;
+        return new Refusal(MISFIT_RANK + i, `${this.name}: ${text}`);
+      }
+    }
+    return values;
   }
 
   /** Writes bound values to the frame. Runs no code of the user. */
