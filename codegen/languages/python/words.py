@@ -54,7 +54,7 @@ def annotation(type_: Type) -> str:
 def literal(value: Literal) -> str:
     match value:
         case float() if math.isnan(value) or math.isinf(value):
-            return f"float('{value}')"
+            return f'float("{value}")'
         case str():
             return json.dumps(value, ensure_ascii=False)
         case tuple():
