@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from codegen.languages.python import words
 from codegen.languages.python.table import Entry
 from codegen.model import Argument, Op
-from codegen.names import fill
 
 WIDTH = 120
 
@@ -73,6 +72,19 @@ def operators(slot: str, op: Op) -> list[str]:
     return found
 
 
+def definition(name: str, parameters: list[str], result: str, indent: int) -> str:
+    """`def name(parameters) -> result: ...`, on as few lines as fit behind an indentation of that many columns."""
+    parameters = [re.sub(r"\bbool\b", "_bool", each) for each in parameters]  # flow.bool is a dtype
+    margin = " " * indent
+    whole = f"def {name}({', '.join(parameters)}) -> {result}: ..."
+    if indent + len(whole) <= WIDTH:
+        return whole
+    inner = f"{margin}    {', '.join(parameters)}"
+    if len(inner) > WIDTH:
+        inner = "\n".join(f"{margin}    {each}," for each in parameters)
+    return f"def {name}(\n{inner}\n{margin}) -> {result}: ..."
+
+
 def _declarations(texts: list[str]) -> list[Declaration]:
     unique = list(dict.fromkeys(texts))
     return [Declaration(text, len(unique) > 1) for text in unique]
@@ -89,12 +101,9 @@ def _variants(
 ) -> Iterator[str]:
     """The declaration, and the one with the members of a trailing list as separate arguments."""
     own = ["self"] if receiver else []
-    tail = f") -> {result or words.result_type(op)}: ..."
-    indent = 4 if receiver else 0
 
     def text(parameters: list[str]) -> str:
-        parameters = [re.sub(r"\bbool\b", "_bool", each) for each in parameters]  # flow.bool is a dtype
-        return fill(" " * indent + f"def {name}(", [*own, *parameters], tail, WIDTH).lstrip()
+        return definition(name, [*own, *parameters], result or words.result_type(op), 4 if receiver else 0)
 
     yield text(words.typed_parameters(op, arguments, has_out))
     members = words.takes_members(arguments)
