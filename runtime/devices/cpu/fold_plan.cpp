@@ -28,7 +28,7 @@ bool is_better_merged(const of_kernel_tensor& input, int32_t folded, int32_t kep
   if (folded < 0) return false;
   if (kept < 0) return true;
   if (std::abs(input.strides[folded]) < std::abs(input.strides[kept])) {
-    return input.sizes[folded] >= kWorthMerging || input.sizes[kept] < kWorthKeeping;
+    return input.sizes[folded] >= kWorthMerging;
   }
   return input.sizes[kept] < kWorthKeeping && input.sizes[folded] >= kWorthMerging;
 }
