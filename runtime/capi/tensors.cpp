@@ -129,6 +129,14 @@ of_status of_tensor_lazy_clone(of_tensor handle, of_tensor* result) {
   });
 }
 
+of_status of_tensor_to_device(of_tensor handle, of_device device, of_tensor* result) {
+  return guard([&, function = __func__] {
+    const Tensor& tensor = require_tensor(handle, function);
+    require(result, function, "result");
+    *result = to_handle(copy_to_device(tensor, device).detach());
+  });
+}
+
 of_status of_tensor_equal(of_tensor a, of_tensor b, bool* result) {
   return guard([&, function = __func__] {
     const Tensor& left = require_tensor(a, function, "a");

@@ -165,6 +165,8 @@ OF_API of_status of_tensor_read(of_tensor tensor, void* destination, uint64_t by
 OF_API of_status of_tensor_item(of_tensor tensor, of_scalar* item);
 /* A tensor with the same values, in memory shared until either side is written. */
 OF_API of_status of_tensor_lazy_clone(of_tensor tensor, of_tensor* result);
+/* A contiguous copy on another (or the same) device. */
+OF_API of_status of_tensor_to_device(of_tensor tensor, of_device device, of_tensor* result);
 /* Same shape, same dtype, all elements equal (NaN differs from itself). */
 OF_API of_status of_tensor_equal(of_tensor a, of_tensor b, bool* equal);
 

@@ -11,15 +11,37 @@ namespace {
 
 // Why an overload did not take a call. Texts are only written for the failure that is raised in the end.
 struct Failure {
-  enum Reason { kUnknownArgument, kTooMany, kMissing, kTwice, kType } reason;
-  const Argument* argument;  // of the last three
-  int progress;              // how far the overload got
-  VALUE value;               // kType: what was given
+  enum Reason { kTooMany, kMissing, kTwice, kUnknown, kType } reason;
+  int progress;              // how far the overload got, by docs/architecture.md, "Front ends"
+  const Argument* argument;  // kMissing, kTwice, kType
+  VALUE value;               // kUnknown: the name; kType: what was given
   int member;                // kType: its place in the list that the argument is, or -1
+  const char* nearest;       // kUnknown: a name that may have been meant, or NULL
+};
+
+// The ranks of failures. An overload whose arguments could at least be bound got furthest.
+constexpr int kUnboundRank = 0;
+constexpr int kUnknownRank = 100;
+constexpr int kConvertingRank = 200;
+
+bool fail(Failure* failure, const Failure& found) {
+  *failure = found;
+  return false;
+}
+
+// Where the value of an argument comes from: some members of the call's positional arguments, or a keyword's value.
+struct Source {
+  const VALUE* values;
+  int count;  // 0: the argument was not given
+  VALUE named;
 };
 
 constexpr Argument kOut = {"out", "Tensor", ArgumentType::kTensor, false, false, false, false, true, 0};
 constexpr Argument kOuts = {"out", "Array of Tensors", ArgumentType::kTensor, true, false, false, false, true, 0};
+
+const Argument& out_of(const Overload& overload) { return overload.result_count == 1 ? kOut : kOuts; }
+
+bool takes_out(const CallSite& site, const Overload& overload) { return overload.has_out && !site.in_place; }
 
 VALUE out_symbol() {
   static const ID id = rb_intern("out");
@@ -44,66 +66,7 @@ bool is_out(const Overload& overload, VALUE out) {
   return true;
 }
 
-// Binds one overload. The progress of a failure counts the arguments that fitted, doubled, and one more for an argument
-// that was there but of another type: such an overload was nearer than one that takes no argument in this place.
-bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* call, Failure* failure) {
-  call->converter.reset();
-  int used = 0;      // positional arguments
-  long matched = 0;  // keywords
-  for (int i = 0; i < overload.argument_count; ++i) {
-    const Argument& argument = overload.arguments[i];
-    of_value* result = &call->arguments[i];
-    const VALUE* positional = nullptr;
-    int count = 0;
-    if (site.receiver != Qundef && i == overload.receiver) {
-      positional = &site.receiver;
-      count = 1;
-    } else if (!argument.keyword_only && used < site.count) {
-      positional = site.values + used;
-      count = spreads(overload, argument, site.count - used) ? site.count - used : 1;
-      used += count;
-    }
-    VALUE named = keyword(site.keywords, argument.symbol);
-    if (named != Qundef) {
-      ++matched;
-      if (positional) return *failure = {Failure::kTwice, &argument, 2 * i, named, -1}, false;
-      positional = &named;
-      count = 1;
-    }
-    call->given[i] = count == 1 ? *positional : Qundef;
-    if (!positional) {
-      if (argument.required) return *failure = {Failure::kMissing, &argument, 2 * i, Qundef, -1}, false;
-      result->kind = OF_VALUE_ABSENT;
-      continue;
-    }
-    Converter& converter = call->converter;
-    if (!(count == 1 ? converter.convert(argument, *positional, result)
-                     : converter.convert_members(argument, positional, count, result))) {
-      *failure = {Failure::kType, &argument, 2 * i + 1, converter.wrong_value(), converter.wrong_member()};
-      return false;
-    }
-  }
-  const int progress = 2 * overload.argument_count;
-  if (used < site.count)
-    return *failure = {Failure::kTooMany, nullptr, 2 * overload.positional_count, Qundef, -1}, false;
-  call->out = overload.has_out && !site.in_place ? keyword(site.keywords, out_symbol()) : Qundef;
-  if (call->out != Qundef) {
-    ++matched;
-    if (NIL_P(call->out)) {
-      call->out = Qundef;
-    } else if (!is_out(overload, call->out)) {
-      const Argument* argument = overload.result_count == 1 ? &kOut : &kOuts;
-      return *failure = {Failure::kType, argument, progress + 1, call->out, -1}, false;
-    }
-  }
-  if (!NIL_P(site.keywords) && matched < static_cast<long>(RHASH_SIZE(site.keywords))) {
-    return *failure = {Failure::kUnknownArgument, nullptr, progress, Qundef, -1}, false;
-  }
-  call->overload = &overload;
-  return true;
-}
-
-// ---------------------------------------------------------------- error texts
+// ---------------------------------------------------------------- unknown keywords
 
 constexpr size_t kLongestName = 64;
 
@@ -123,97 +86,144 @@ size_t edit_distance(const char* a, size_t a_length, const char* b, size_t b_len
   return row[b_length];
 }
 
-// Some of the overloads of a function.
-struct Overloads {
-  const Overload* begin;
-  int count;
-  bool in_place;  // a form that takes no `out:`
-};
-
-// The keyword of any overload that is nearest to the name; NULL when none is near.
-const char* nearest_keyword(const Overloads& overloads, const char* name, size_t length) {
+// The argument whose name is nearest; NULL when none is near, with at most a third of the letters wrong.
+const char* nearest_argument(const Overload& overload, VALUE name) {
+  const size_t length = RSTRING_LEN(name);
   if (length > kLongestName) return nullptr;
   const char* nearest = nullptr;
   size_t best = std::max<size_t>(1, length / 3) + 1;
-  for (int o = 0; o < overloads.count; ++o) {
-    const Overload& overload = overloads.begin[o];
-    for (int i = 0; i < overload.argument_count + (overload.has_out && !overloads.in_place); ++i) {
-      const char* candidate = i < overload.argument_count ? overload.arguments[i].name : kOut.name;
-      size_t distance = edit_distance(name, length, candidate, std::min(strlen(candidate), kLongestName));
-      if (distance < best) {
-        best = distance;
-        nearest = candidate;
-      }
+  for (int i = 0; i < overload.argument_count; ++i) {
+    const char* candidate = overload.arguments[i].name;
+    const size_t distance = edit_distance(RSTRING_PTR(name), length, candidate, strnlen(candidate, kLongestName));
+    if (distance < best) {
+      best = distance;
+      nearest = candidate;
     }
   }
   return nearest;
 }
 
-bool is_known(const Overloads& overloads, VALUE symbol) {
-  for (int o = 0; o < overloads.count; ++o) {
-    const Overload& overload = overloads.begin[o];
-    if (overload.has_out && !overloads.in_place && symbol == out_symbol()) return true;
-    for (int i = 0; i < overload.argument_count; ++i) {
-      if (overload.arguments[i].symbol == symbol) return true;
-    }
-  }
-  return false;
-}
-
 struct KeywordSearch {
-  Overloads overloads;
+  const CallSite* site;
+  const Overload* overload;
   VALUE unknown;
 };
 
 int find_unknown_keyword(VALUE key, VALUE, VALUE context) {
   KeywordSearch* search = reinterpret_cast<KeywordSearch*>(context);
-  if (is_known(search->overloads, key)) return ST_CONTINUE;
+  const Overload& overload = *search->overload;
+  if (takes_out(*search->site, overload) && key == out_symbol()) return ST_CONTINUE;
+  for (int i = 0; i < overload.argument_count; ++i) {
+    if (overload.arguments[i].symbol == key) return ST_CONTINUE;
+  }
   search->unknown = key;
   return ST_STOP;
 }
 
-// The first keyword that none of the overloads takes, or Qundef.
-VALUE unknown_keyword(const Overloads& overloads, VALUE keywords) {
-  KeywordSearch search = {overloads, Qundef};
-  if (!NIL_P(keywords)) {
-    rb_hash_foreach(keywords, find_unknown_keyword, reinterpret_cast<VALUE>(&search));
-  }
-  return search.unknown;
+bool fail_unknown(const CallSite& site, const Overload& overload, Failure* failure) {
+  KeywordSearch search = {&site, &overload, Qnil};
+  rb_hash_foreach(site.keywords, find_unknown_keyword, reinterpret_cast<VALUE>(&search));
+  VALUE name = rb_obj_as_string(search.unknown);
+  const char* nearest = nearest_argument(overload, name);
+  return fail(failure, {Failure::kUnknown, kUnknownRank + (nearest ? 1 : 0), nullptr, name, -1, nearest});
 }
 
-[[noreturn]] void raise_unknown(const Function& function, const Overloads& overloads, VALUE keyword) {
-  VALUE name = rb_obj_as_string(keyword);
-  const char* nearest = nearest_keyword(overloads, RSTRING_PTR(name), RSTRING_LEN(name));
-  if (!nearest) raise(OF_TYPE_MISMATCH, "%s: unknown argument %" PRIsVALUE, function.name, name);
-  raise(OF_TYPE_MISMATCH, "%s: unknown argument %" PRIsVALUE "; did you mean %s?", function.name, name, nearest);
+// ---------------------------------------------------------------- one overload
+
+// Finds the value of each argument, and of `out:`.
+bool find_sources(const CallSite& site, const Overload& overload, Source* sources, VALUE* out, Failure* failure) {
+  int used = 0;      // positional arguments
+  long matched = 0;  // keywords
+  const Argument* twice = nullptr;
+  const Argument* missing = nullptr;
+  for (int i = 0; i < overload.argument_count; ++i) {
+    const Argument& argument = overload.arguments[i];
+    Source& source = sources[i];
+    source = {nullptr, 0, keyword(site.keywords, argument.symbol)};
+    if (site.receiver != Qundef && i == overload.receiver) {
+      source.values = &site.receiver;
+      source.count = 1;
+    } else if (!argument.keyword_only && used < site.count) {
+      source.values = site.values + used;
+      source.count = spreads(overload, argument, site.count - used) ? site.count - used : 1;
+      used += source.count;
+    }
+    if (source.named != Qundef) {
+      ++matched;
+      if (source.count && !twice) twice = &argument;
+      source.values = &source.named;
+      source.count = 1;
+    }
+    if (!source.count && argument.required && !missing) missing = &argument;
+  }
+  *out = takes_out(site, overload) ? keyword(site.keywords, out_symbol()) : Qundef;
+  if (*out != Qundef) ++matched;
+  if (*out == Qnil) *out = Qundef;
+
+  if (used < site.count) {
+    return fail(failure, {Failure::kTooMany, kUnboundRank + overload.positional_count, nullptr, Qundef, -1, nullptr});
+  }
+  if (!NIL_P(site.keywords) && matched < static_cast<long>(RHASH_SIZE(site.keywords))) {
+    return fail_unknown(site, overload, failure);
+  }
+  if (twice) return fail(failure, {Failure::kTwice, kUnknownRank, twice, Qundef, -1, nullptr});
+  if (missing) return fail(failure, {Failure::kMissing, kUnboundRank, missing, Qundef, -1, nullptr});
+  return true;
+}
+
+bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* call, Failure* failure) {
+  Source sources[kMaxArguments];
+  if (!find_sources(site, overload, sources, &call->out, failure)) return false;
+  Converter& converter = call->converter;
+  converter.reset();
+  for (int i = 0; i < overload.argument_count; ++i) {
+    const Argument& argument = overload.arguments[i];
+    const Source& source = sources[i];
+    of_value* result = &call->arguments[i];
+    call->given[i] = source.count == 1 ? *source.values : Qundef;
+    if (source.count == 0) {
+      result->kind = OF_VALUE_ABSENT;
+    } else if (!(source.count == 1 ? converter.convert(argument, *source.values, result)
+                                   : converter.convert_members(argument, source.values, source.count, result))) {
+      return fail(failure, {Failure::kType, kConvertingRank + i, &argument, converter.wrong_value(),
+                            converter.wrong_member(), nullptr});
+    }
+  }
+  if (call->out != Qundef && !is_out(overload, call->out)) {
+    const int progress = kConvertingRank + overload.argument_count;
+    return fail(failure, {Failure::kType, progress, &out_of(overload), call->out, -1, nullptr});
+  }
+  call->overload = &overload;
+  return true;
 }
 
 [[noreturn]] void raise_failure(const CallSite& site, const Overload& overload, const Failure& failure) {
-  const Function& function = *site.function;
+  const char* function = site.function->name;
   switch (failure.reason) {
     case Failure::kTooMany: {
-      int most = overload.positional_count - (site.receiver != Qundef && overload.receiver < overload.positional_count);
-      raise(OF_TYPE_MISMATCH, "%s: takes at most %d positional argument%s, got %d", function.name, most,
+      const bool bound = site.receiver != Qundef && overload.receiver < overload.positional_count;
+      const int most = overload.positional_count - bound;
+      raise(OF_TYPE_MISMATCH, "%s: takes at most %d positional argument%s, got %d", function, most,
             most == 1 ? "" : "s", site.count);
     }
     case Failure::kMissing:
-      raise(OF_TYPE_MISMATCH, "%s: missing argument %s", function.name, failure.argument->name);
+      raise(OF_TYPE_MISMATCH, "%s: missing argument %s", function, failure.argument->name);
     case Failure::kTwice:
-      raise(OF_TYPE_MISMATCH, "%s: argument %s given twice", function.name, failure.argument->name);
+      raise(OF_TYPE_MISMATCH, "%s: argument %s given twice", function, failure.argument->name);
+    case Failure::kUnknown:
+      if (!failure.nearest) raise(OF_TYPE_MISMATCH, "%s: unknown argument %" PRIsVALUE, function, failure.value);
+      raise(OF_TYPE_MISMATCH, "%s: unknown argument %" PRIsVALUE "; did you mean %s?", function, failure.value,
+            failure.nearest);
     case Failure::kType:
-      if (failure.member >= 0) {
-        raise(OF_TYPE_MISMATCH, "%s: %s[%d] must be %s, got %" PRIsVALUE, function.name, failure.argument->name,
-              failure.member, failure.argument->type == ArgumentType::kTensor ? "Tensor" : "Integer",
-              type_description(failure.value));
-      }
-      raise(OF_TYPE_MISMATCH, "%s: %s must be %s, got %" PRIsVALUE, function.name, failure.argument->name,
-            failure.argument->expected, type_description(failure.value));
-    case Failure::kUnknownArgument:
       break;
   }
-  // Known to another overload, or it would have been raised before.
-  raise(OF_TYPE_MISMATCH, "%s: unknown argument %" PRIsVALUE, function.name,
-        rb_obj_as_string(unknown_keyword({&overload, 1, site.in_place}, site.keywords)));
+  const Argument& argument = *failure.argument;
+  if (failure.member < 0) {
+    raise(OF_TYPE_MISMATCH, "%s: %s must be %s, got %" PRIsVALUE, function, argument.name, argument.expected,
+          type_description(failure.value));
+  }
+  raise(OF_TYPE_MISMATCH, "%s: %s[%d] must be %s, got %" PRIsVALUE, function, argument.name, failure.member,
+        argument.type == ArgumentType::kTensor ? "Tensor" : "Integer", type_description(failure.value));
 }
 
 }  // namespace
@@ -221,20 +231,18 @@ VALUE unknown_keyword(const Overloads& overloads, VALUE keywords) {
 void bind(const CallSite& site, BoundCall* call) {
   const Function& function = *site.function;
   const Overload* furthest = nullptr;
-  Failure failure = {}, nearest = {};
+  Failure failure, nearest;
+  nearest.progress = -1;
   for (int o = 0; o < function.overload_count; ++o) {
     const Overload& overload = function.overloads[o];
     if (site.receiver != Qundef && overload.receiver < 0) continue;
     if (site.in_place && !overload.in_place) continue;
     if (bind_overload(site, overload, call, &failure)) return;
-    if (!furthest || failure.progress > nearest.progress) {
+    if (failure.progress > nearest.progress) {
       furthest = &overload;
       nearest = failure;
     }
   }
-  const Overloads overloads = {function.overloads, function.overload_count, site.in_place};
-  VALUE unknown = unknown_keyword(overloads, site.keywords);
-  if (unknown != Qundef) raise_unknown(function, overloads, unknown);
   raise_failure(site, *furthest, nearest);
 }
 

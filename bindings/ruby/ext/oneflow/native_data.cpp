@@ -15,7 +15,7 @@ namespace {
 
 // The keywords of the functions here; nil or absent where they were not given.
 struct Options {
-  bool has_dtype;
+  bool has_dtype, has_device;
   of_dtype dtype;
   of_device device;
   VALUE shape;
@@ -28,9 +28,9 @@ Options options_of(const char* function, VALUE keywords, int known) {
   for (VALUE& value : values) {
     if (value == Qundef) value = Qnil;
   }
-  Options options = {!NIL_P(values[0]), OF_FLOAT32, of_default_device(), values[2]};
+  Options options = {!NIL_P(values[0]), !NIL_P(values[1]), OF_FLOAT32, of_default_device(), values[2]};
   if (options.has_dtype) options.dtype = dtype_of(function, "dtype", values[0]);
-  if (!NIL_P(values[1])) options.device = device_of(function, "device", values[1]);
+  if (options.has_device) options.device = device_of(function, "device", values[1]);
   return options;
 }
 
@@ -53,21 +53,18 @@ VALUE cast(VALUE tensor, of_dtype dtype) {
   return call_operator("cast", arguments, 2);
 }
 
-// The same values on another device.
-VALUE copy_to(VALUE tensor, of_device device) {
-  of_tensor source = handle_of(tensor);
-  of_value arguments[3] = {};
-  arguments[0].kind = OF_VALUE_INT_LIST;
-  arguments[0].count = of_tensor_rank(source);
-  arguments[0].as.integers = of_tensor_sizes(source);
-  arguments[1] = dtype_value(of_tensor_dtype(source));
-  arguments[2].kind = OF_VALUE_DEVICE;
-  arguments[2].as.device = device;
-  VALUE target = call_operator("empty", arguments, 3);
-  const of_value operands[] = {tensor_value(target), tensor_value(tensor)};
-  of_value result = operands[0];
-  check(of_call(of_op_find("copy"), operands, 2, &result, 1));
-  return target;
+// The tensor itself where it is on the device already, else a copy there.
+VALUE on_device(VALUE tensor, of_device device) {
+  of_tensor_info info = {};
+  info.struct_size = sizeof(info);
+  check(of_tensor_get_info(handle_of(tensor), &info));
+  if (info.device.type == device.type && info.device.index == device.index) return tensor;
+  VALUE object = new_tensor();
+  of_tensor moved;
+  check(of_tensor_to_device(handle_of(tensor), device, &moved));
+  fill_tensor(object, moved);
+  RB_GC_GUARD(tensor);
+  return object;
 }
 
 // A tensor with a copy of the host memory that `source` describes.
@@ -76,11 +73,18 @@ VALUE tensor_from_memory(const of_tensor_source& source, of_device device) {
   of_tensor tensor;
   check(of_tensor_create(&source, &tensor));
   fill_tensor(object, tensor);
-  const bool here = device.type == source.device.type && device.index == source.device.index;
-  return here ? object : copy_to(object, device);
+  return on_device(object, device);
+}
+
+// A copy, in another dtype or on another device where the options say so.
+VALUE tensor_from_tensor(VALUE data, const Options& options) {
+  const of_dtype dtype = of_tensor_dtype(handle_of(data));
+  VALUE copy = options.has_dtype && options.dtype != dtype ? cast(data, options.dtype) : rb_obj_dup(data);
+  return options.has_device ? on_device(copy, options.device) : copy;
 }
 
 VALUE tensor_from(VALUE data, const Options& options) {
+  if (is_tensor(data)) return tensor_from_tensor(data, options);
   NestedArray array;
   array.measure(data);
   const of_dtype dtype = options.has_dtype ? options.dtype : array.natural_dtype();
@@ -249,7 +253,7 @@ VALUE item(VALUE self) {
 
 }  // namespace
 
-VALUE tensor_from_array(VALUE data) { return tensor_from(data, {false, OF_FLOAT32, of_default_device(), Qnil}); }
+VALUE tensor_from_array(VALUE data) { return tensor_from(data, {false, false, OF_FLOAT32, of_default_device(), Qnil}); }
 
 void define_native_data(VALUE module) {
   rb_define_singleton_method(module, "tensor", tensor, -1);
