@@ -3,43 +3,17 @@
 #include <gtest/gtest.h>
 #include <oneflow/oneflow.h>
 
-#include <cstdlib>
 #include <functional>
-#include <new>
 
 #include "capi/dlpack.h"
+#include "failing_new.h"
 #include "test_tensors.h"
-
-namespace {
-
-thread_local int allocations_left = -1;  // negative: no limit
-
-bool may_allocate() {
-  if (allocations_left < 0) return true;
-  if (allocations_left == 0) return false;
-  --allocations_left;
-  return true;
-}
-
-}  // namespace
-
-void* operator new(size_t bytes) {
-  void* memory = may_allocate() ? std::malloc(bytes) : nullptr;
-  if (!memory) throw std::bad_alloc();
-  return memory;
-}
-void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
-  return may_allocate() ? std::malloc(bytes) : nullptr;
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 
 namespace oneflow {
 namespace {
 
-// Runs `call` with its first, second … allocation failing, until it ends as it would with
-// memory. Returns the runs that failed.
+// Runs `call` with its first, second … allocation failing, until it ends as it would with enough memory. Returns the
+// number of runs that failed.
 int fail_at_each_allocation(const std::function<of_status()>& call, of_status success = OF_OK) {
   for (int allowed = 0; allowed < 1000; ++allowed) {
     allocations_left = allowed;
