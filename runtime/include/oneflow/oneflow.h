@@ -42,7 +42,7 @@ OF_API of_status of_fail(of_status status, const char* text);
 OF_API const char* of_dtype_name(of_dtype dtype); /* "float32" */
 OF_API of_status of_dtype_parse(const char* name, of_dtype* dtype);
 OF_API size_t of_dtype_size(of_dtype dtype); /* bytes of one element */
-OF_API of_dtype of_promote_types(of_dtype a, of_dtype b);
+OF_API of_dtype of_promote_types(of_dtype a, of_dtype b); /* OF_DTYPE_COUNT where the two have no common type */
 OF_API of_dtype of_default_dtype(void);
 OF_API of_status of_set_default_dtype(of_dtype dtype); /* a floating-point type */
 
