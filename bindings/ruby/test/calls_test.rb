@@ -88,6 +88,8 @@ class CallsTest < OneFlowTest
       "sum: argument input given twice" => -> { @x.sum(input: @x) },
       "max: dim must be Integer, got String" => -> { @x.max("a") },
       "max: unknown argument dims; did you mean dim?" => -> { @x.max(dims: 1) },
+      "max: takes at most 3 positional arguments, got 4" => -> { OneFlow.max(@x, 1, true, 2) },
+      "max: unknown argument keepdims; did you mean keepdim?" => -> { @x.max(1, keepdims: true) },
       "add: other must be Tensor or Numeric, got nil" => -> { @x.add(nil) },
       "add: other must be Tensor or Numeric, got Complex" => -> { @x.add(Complex(1, 2)) },
       "cat: tensors[1] must be Tensor, got Integer" => -> { OneFlow.cat([@x, 3]) },

@@ -48,6 +48,15 @@ class ConstructionTest < OneFlowTest
     assert_equal [[1, 2], [3, 4]], tensor([[tensor(1), 2], [3, tensor(4)]]).to_a
   end
 
+  def test_tensors_from_tensors
+    x = tensor([1, 2])
+    copy = tensor(x)
+    copy.fill!(0)
+    assert_equal [1, 2], x.to_a
+    assert_equal :float64, tensor(x.freeze, dtype: :float64).dtype
+    refute_predicate tensor(x), :frozen?
+  end
+
   def test_numbers_that_do_not_fit
     assert_error(OneFlow::InvalidArgument, "tensor: 300 does not fit into uint8") { tensor([300], dtype: :uint8) }
     assert_error(OneFlow::InvalidArgument, "tensor: -1 does not fit into uint64") { tensor([-1], dtype: :uint64) }
