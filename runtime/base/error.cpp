@@ -12,9 +12,9 @@ namespace {
 
 constexpr size_t kLongestText = 4096;
 
-// Allocated by a thread's first failure: an array in the thread's static block would not fit where the library is loaded
-// by dlopen(), which leaves only some hundred bytes there. A plain pointer with a pthread key rather than an object with
-// a destructor: usable while the thread's destructors run.
+// Allocated by a thread's first failure: an array in the thread's static block would not fit where the library is
+// loaded by dlopen(), which leaves only some hundred bytes there. A plain pointer with a pthread key rather than an
+// object with a destructor: usable while the thread's destructors run.
 thread_local char* last_text = nullptr;
 
 char* text_buffer() noexcept {
