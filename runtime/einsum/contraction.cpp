@@ -29,9 +29,9 @@ struct Inputs {
   }
 };
 
-// Several steps round their intermediate results: those of half precision are kept in single precision.
-of_dtype working_dtype(of_dtype dtype, size_t operand_count) {
-  return is_floating(dtype) && operand_count > 2 ? compute_type(dtype) : dtype;
+// Intermediate results of half precision are kept in single precision.
+of_dtype working_dtype(of_dtype dtype, const Plan& plan) {
+  return is_floating(dtype) && plan.has_intermediates ? compute_type(dtype) : dtype;
 }
 
 // The labels, with their sizes, that the product of two operands keeps.
@@ -72,7 +72,7 @@ void run_contraction(Call& call) {
   const Tensor& result = prepare_exact_result(call, 0, plan->shape, dtype);
   if (call.infer_only || result.count() == 0) return;
 
-  const of_dtype working = working_dtype(dtype, inputs.tensors.size());
+  const of_dtype working = working_dtype(dtype, *plan);
   std::pmr::vector<Operand> operands(&memory);
   operands.reserve(inputs.tensors.size());
   for (size_t i = 0; i < inputs.tensors.size(); ++i) {

@@ -14,6 +14,7 @@ struct Plan {
   Equation equation;
   Shape shape;             // of the result
   std::vector<Step> path;  // empty for a single operand
+  bool has_intermediates;  // whether anything is rounded before the result is
 };
 
 // The plan of a call over these operands; `names` as in sizes.h. Errors of equation.h, rules.h and sizes.h.

@@ -189,6 +189,14 @@ def test_small_integers_wrap_around() -> None:
     assert flow.einsum("i,i->", a, a).item() == np.sum(np.full(300, 10000)).astype(np.int8)
 
 
+@pytest.mark.parametrize("dtype", ["uint16", "uint32", "uint64"])
+def test_unsigned_integers_wrap_around(dtype: str) -> None:
+    a = np.array([[2**15 + 1, 3], [5, 7]]).astype(dtype) * np.array(2**17 + 1).astype(dtype)
+    tensor = flow.from_numpy(a)
+    assert np.array_equal(flow.matmul(tensor, tensor).numpy(), a @ a)
+    assert np.array_equal(flow.einsum("ij->i", tensor).numpy(), a.sum(1, dtype=dtype))
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("size", [3, 40, 300])
 def test_special_values_propagate(value: float, size: int) -> None:
@@ -203,6 +211,8 @@ def test_special_values_propagate(value: float, size: int) -> None:
 def test_half_precision_accumulates_in_single() -> None:
     ones = flow.ones([5000], dtype=flow.float16)
     assert flow.einsum("i,i->", ones, ones).item() == 5000.0
+    large, small = flow.full([8], 60000.0, dtype=flow.float16), flow.full([1], 0.001, dtype=flow.float16)
+    assert flow.einsum("i,j->", large, small.expand([2])).item() == pytest.approx(960, rel=0.01)
     third, one = (flow.full([4096], value, dtype=flow.bfloat16) for value in (1 / 3, 1.0))
     assert flow.einsum("i,i,i->", third, third, one).item() == pytest.approx(456, rel=0.01)
 

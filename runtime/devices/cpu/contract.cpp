@@ -6,6 +6,7 @@
 #include "contract_direct.h"
 #include "contract_gemm.h"
 #include "contract_problem.h"
+#include "element.h"
 #include "host.h"
 
 namespace oneflow::cpu {
@@ -63,22 +64,28 @@ bool should_swap(const Problem& problem) {
   return innermost_step(problem.columns) < innermost_step(problem.rows);
 }
 
+// Integers wrap around, so that every integer type of at least their size gives the same result.
 bool accepts(const of_contraction& c) {
   switch (c.dtype) {
+    case OF_BOOL:
+    case OF_FLOAT32:
+    case OF_FLOAT64:
+      return c.compute == c.dtype;
     case OF_FLOAT16:
     case OF_BFLOAT16:
       return c.compute == OF_FLOAT32;
-    case OF_INT8:
-    case OF_UINT8:
-    case OF_INT16:
-    case OF_UINT16:
-      return c.compute == OF_INT32;
-    case OF_UINT32:
-      return c.compute == OF_INT32 || c.compute == OF_UINT32;
-    case OF_UINT64:
-      return c.compute == OF_INT64 || c.compute == OF_UINT64;
     default:
-      return c.compute == c.dtype;
+      break;
+  }
+  switch (c.compute) {
+    case OF_INT32:
+    case OF_UINT32:
+      return item_size(c.dtype) <= 4;
+    case OF_INT64:
+    case OF_UINT64:
+      return true;
+    default:
+      return false;
   }
 }
 
