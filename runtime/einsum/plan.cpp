@@ -98,8 +98,11 @@ class Cache {
     fill_key(wanted_, call);
     Entry& entry = entries_[hash(wanted_) % kEntries];
     if (!entry.plan || entry.key != wanted_) {
-      entry.plan = make_plan(call, operands, names);
+      // What may fail comes first: an entry never has the key of one plan and the steps of another.
+      std::shared_ptr<const Plan> plan = make_plan(call, operands, names);
+      entry.key.reserve(wanted_.size());
       entry.key = wanted_;
+      entry.plan = std::move(plan);
     }
     return entry.plan;
   }
