@@ -32,10 +32,10 @@ class PublicFunction {
   }
 
   call(receiver, args) {
-    const [overload] = this.overloads;
-    if (overload.writeDirect(receiver, args)) {
+    const overload = this.overloads[0];
+    if (overload.writeDirect(receiver, args, !inScope())) {
       const tensor = pendingTensor();
-      const returned = native.call(inScope() ? undefined : tensor, receiver, args);
+      const returned = native.call(tensor, receiver, args);
       const status = frame.status();
       if (status === OK) return finish(overload, returned, tensor);
       if (status !== OUT_OF_MEMORY) throw native.lastError(status);
@@ -61,7 +61,7 @@ class PublicFunction {
   async callAsync(receiver, args) {
     const {overload, values} = this.resolveWithoutOut(receiver, args);
     const submit = () => {
-      prepare(overload, values, null);
+      prepare(overload, values, null, false);
       return native.callAsync(values);
     };
     let results;
@@ -106,9 +106,9 @@ class PublicFunction {
 }
 
 /** Writes a call to the frame. */
-function prepare(overload, values, targets) {
+function prepare(overload, values, targets, isOwned) {
   const resultCount = overload.resultNames.length;
-  frame.begin(overload.find(), values.length, resultCount);
+  frame.begin(overload.find(), values.length, resultCount, isOwned);
   overload.write(values);
   for (let i = 0; i < resultCount; i++) {
     if (targets === null) {
@@ -124,13 +124,13 @@ function prepare(overload, values, targets) {
 /** Runs a call; returns its result, or undefined when it was written to targets. */
 function run(overload, values, targets) {
   const tensor = pendingTensor();
-  const owner = inScope() || targets !== null ? undefined : tensor;
-  prepare(overload, values, targets);
-  let returned = native.call(owner, values, targets);
+  const isOwned = !inScope();
+  prepare(overload, values, targets, isOwned);
+  let returned = native.call(tensor, values, targets);
   if (frame.status() === OUT_OF_MEMORY) {
     native.collectGarbage(); // tensors that nobody refers to any more may free enough
-    prepare(overload, values, targets);
-    returned = native.call(owner, values, targets);
+    prepare(overload, values, targets, isOwned);
+    returned = native.call(tensor, values, targets);
   }
   if (frame.status() !== OK) throw native.lastError(frame.status());
   if (targets !== null) return undefined;

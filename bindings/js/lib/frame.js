@@ -43,11 +43,12 @@ function reserve(size) {
   return offset;
 }
 
-/** Begins a call with room for this many values. */
-function begin(op, argumentCount, resultCount) {
+/** Begins a call with room for this many values; `isOwned` says whether its result is to have an owner. */
+function begin(op, argumentCount, resultCount, isOwned) {
   words[1] = op;
   words[2] = argumentCount;
   words[3] = resultCount;
+  words[4] = isOwned ? 1 : 0;
   top = (HEADER_WORDS + (argumentCount + resultCount) * VALUE_WORDS) * 4;
 }
 
@@ -109,16 +110,21 @@ const status = () => words[0];
 /** The slot of its only result. */
 const resultSlot = () => words[at(words[2]) + 2];
 
-/** Releases tensors by their slots. */
-function releaseSlots(slots) {
-  const atOnce = (bytes.length >> 2) - HEADER_WORDS;
-  for (let from = 0; from < slots.length; from += atOnce) {
-    const count = Math.min(atOnce, slots.length - from);
-    for (let i = 0; i < count; i++) words[HEADER_WORDS + i] = slots[from + i];
-    native.releaseMany(count);
-  }
+/** Slots that wait in the frame to be released together: begin() must not come between. */
+let waiting = 0;
+
+function releaseLater(slot) {
+  if (HEADER_WORDS + waiting === words.length) releaseWaiting();
+  words[HEADER_WORDS + waiting++] = slot;
+}
+
+function releaseWaiting() {
+  const count = waiting;
+  waiting = 0;
+  native.releaseMany(count);
 }
 
 module.exports = {
-  KIND, begin, putPlain, putInteger, putFloat, putList, putString, status, resultSlot, releaseSlots,
+  KIND, begin, putPlain, putInteger, putFloat, putList, putString, status, resultSlot, releaseLater,
+  releaseWaiting,
 };

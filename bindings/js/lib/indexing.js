@@ -105,7 +105,7 @@ function set(tensor, indices, value) {
 
 /** The value to write, as the frame's first. */
 function putValue(value) {
-  frame.begin(0, 1, 0);
+  frame.begin(0, 1, 0, false);
   if (isTensor(value)) frame.putPlain(0, frame.KIND.tensor, liveSlot(value, 'set'));
   else if (typeof value === 'boolean') frame.putPlain(0, frame.KIND.bool, value ? 1 : 0);
   else if (Number.isSafeInteger(value)) frame.putInteger(0, value);

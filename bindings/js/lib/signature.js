@@ -154,12 +154,12 @@ class Overload {
     this.arguments = record.arguments.map((argument, index) => new Argument(argument, index));
     this.byName = new Map(this.arguments.map((argument) => [argument.name, argument]));
     this.positional = this.arguments.filter((argument) => !argument.keywordOnly);
+    this.named = this.arguments.filter((argument) => argument.keywordOnly);
     this.receiver = this.arguments.find((argument) => argument.name === 'input' && !argument.isList);
     /** Those that are left when a method has bound its receiver. */
     this.positionalOfMethod = this.positional.filter((argument) => argument !== this.receiver);
     this.resultNames = record.results;
     this.hasOut = record.out ?? false;
-    this.needsNamed = this.arguments.some((argument) => argument.keywordOnly && !argument.hasDefault);
     this.number = -1;
   }
 
@@ -174,12 +174,11 @@ class Overload {
    * Writes the frequent call, positional tensors and numbers, to the frame in one pass, without lists in between.
    * Returns false for every other call, and for one that does not fit: the general way then says what is wrong.
    */
-  writeDirect(receiver, args) {
+  writeDirect(receiver, args, isOwned) {
     const positional = receiver === undefined ? this.positional : this.positionalOfMethod;
     if (args.length > positional.length) return false;
     const count = this.arguments.length;
-    frame.begin(this.find(), count, this.resultNames.length);
-    for (let i = 0; i < count + this.resultNames.length; i++) frame.putPlain(i, KIND.absent, 0);
+    frame.begin(this.find(), count, this.resultNames.length, isOwned);
     if (receiver !== undefined) {
       const slot = slotOf(receiver);
       if (slot === 0 || this.receiver === undefined) return false;
@@ -201,8 +200,16 @@ class Overload {
         return false;
       }
     }
-    for (let i = args.length; i < positional.length; i++) if (!positional[i].hasDefault) return false;
-    return !this.needsNamed;
+    for (let i = args.length; i < positional.length; i++) {
+      if (!positional[i].hasDefault) return false;
+      frame.putPlain(positional[i].index, KIND.absent, 0);
+    }
+    for (let i = 0; i < this.named.length; i++) {
+      if (!this.named[i].hasDefault) return false;
+      frame.putPlain(this.named[i].index, KIND.absent, 0);
+    }
+    for (let i = 0; i < this.resultNames.length; i++) frame.putPlain(count + i, KIND.absent, 0);
+    return true;
   }
 
   /**

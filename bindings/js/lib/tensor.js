@@ -15,6 +15,8 @@ const KEY = Symbol('tensor');
 /** structuredClone() and postMessage() name this value when they refuse to copy a tensor. */
 const UNCLONEABLE = Symbol('A oneflow Tensor stays on its thread: send x.dataSync() and x.shape instead; it');
 
+const NONE = new Set();
+
 /** The tensors made by the innermost running tidy(), or null outside of any. */
 let scope = null;
 
@@ -48,18 +50,18 @@ class Tensor {
       tensor.#isOwner = true;
     };
     leaveScope = (tensors, kept) => {
-      const slots = [];
-      for (const tensor of tensors) {
+      for (const tensor of kept) {
         if (tensor.#isOwner || tensor.#slot === 0) continue;
-        if (kept.has(tensor)) {
-          if (scope === null) adopt(tensor);
-          else scope.push(tensor);
-        } else {
-          slots.push(tensor.#slot);
-          tensor.#slot = 0;
-        }
+        if (scope === null) adopt(tensor);
+        else scope.push(tensor);
       }
-      frame.releaseSlots(slots);
+      for (let i = 0; i < tensors.length; i++) {
+        const tensor = tensors[i];
+        if (tensor.#isOwner || tensor.#slot === 0 || (kept.size > 0 && kept.has(tensor))) continue;
+        frame.releaseLater(tensor.#slot);
+        tensor.#slot = 0;
+      }
+      frame.releaseWaiting();
     };
   }
 
@@ -205,7 +207,7 @@ function tidy(fn) {
   const made = [];
   scope = made;
   let result;
-  let kept = new Set();
+  let kept = NONE;
   try {
     result = fn();
     if (typeof result?.then === 'function' && !isTensor(result)) {
@@ -213,7 +215,7 @@ function tidy(fn) {
       const why = 'its tensors would be gone before it ends';
       throw makeError('InvalidArgument', `tidy: fn must not return a promise: ${why}`);
     }
-    kept = tensorsIn(result);
+    if (typeof result === 'object') kept = tensorsIn(result);
   } finally {
     scope = outer;
     leaveScope(made, kept);

@@ -8,7 +8,7 @@ namespace {
 // call(owner, ...keepAlive): runs what the frame describes and leaves a status in its header.
 //
 // A single tensor, by far the most frequent result, returns nothing: its slot is in the frame, and it belongs to
-// `owner` where that is an object. Other results come as an array of what result_to_js() gives. What was written to
+// `owner` where the frame says so. Other results come as an array of what result_to_js() gives. What was written to
 // given tensors (the `out` form) returns nothing either. The further arguments are not read: that they are passed keeps
 // the tensors among them from being collected before the operator is done.
 napi_value call(napi_env env, napi_callback_info info) {
@@ -33,7 +33,7 @@ napi_value call(napi_env env, napi_callback_info info) {
   if (header.results == 1 && results[0].kind == OF_VALUE_TENSOR) {
     const int32_t slot = environment->put(results[0].as.tensor);
     results[0].as.integer = slot;
-    environment->own(owner, slot);  // fails, and does no harm, where the owner is no object
+    if (header.owned != 0) environment->own(owner, slot);
     return nullptr;
   }
   napi_value values;

@@ -31,7 +31,8 @@ struct Frame {
     int32_t op;         // what find_op() gave
     int32_t arguments;  // how many values follow
     int32_t results;    // how many values follow the arguments; a TENSOR there is written to
-    int32_t reserved[4];
+    int32_t owned;      // whether the single result is to belong to the object that call() is passed
+    int32_t reserved[3];
   };
   uint8_t* data = nullptr;
   size_t bytes = 0;
