@@ -32,6 +32,7 @@ TEST(CApiTest, NullIsAnErrorWithAName) {
       of_tensor_read(nullptr, nullptr, 0),
       of_tensor_item(nullptr, &item),
       of_tensor_lazy_clone(nullptr, &tensor),
+      of_tensor_to_device(nullptr, of_device{0, 0}, &tensor),
       of_tensor_equal(nullptr, nullptr, &flag),
       of_tensor_format(nullptr, nullptr, &text),
       of_tensor_index(nullptr, nullptr, 0, &tensor),
@@ -120,6 +121,22 @@ TEST(CApiTest, MemoryOutOfTheHostsReachHasNoAddress) {
   EXPECT_STREQ(of_last_error(), "of_tensor_data: the host cannot reach memory on far:0; copy the tensor first");
   DLManagedTensor* managed;
   EXPECT_EQ(of_tensor_to_dlpack(handle(tensor), &managed), OF_UNSUPPORTED);
+}
+
+TEST(CApiTest, TensorsMoveBetweenDevices) {
+  const TensorRef matrix = make_tensor({2, 2}, {1, 2, 3, 4});
+  const TensorRef turned = Tensor::view(*matrix, Shape{2, 2}, Shape{1, 2}, 0);
+  of_tensor there = nullptr, back = nullptr, nowhere = nullptr;
+  ASSERT_EQ(of_tensor_to_device(handle(turned), far_device(1), &there), OF_OK);
+  EXPECT_EQ(to_tensor(there)->device(), far_device(1));
+  ASSERT_EQ(of_tensor_to_device(there, of_device{0, 0}, &back), OF_OK);
+  EXPECT_EQ(values(*to_tensor(back)), (std::vector<double>{1, 3, 2, 4}));
+  EXPECT_EQ(of_tensor_to_device(back, of_device{50, 0}, &nowhere), OF_DEVICE_ERROR);
+  const TensorRef inferred = Tensor::without_memory(Shape{2}, OF_FLOAT32, {0, 0});
+  EXPECT_EQ(of_tensor_to_device(handle(inferred), far_device(), &nowhere), OF_UNSUPPORTED);
+  EXPECT_EQ(nowhere, nullptr);
+  of_tensor_release(there);
+  of_tensor_release(back);
 }
 
 TEST(CApiTest, GivingTheAddressAwayUnsharesForGood) {
