@@ -128,7 +128,7 @@ TEST(CApiTest, TensorsMoveBetweenDevices) {
   const TensorRef turned = Tensor::view(*matrix, Shape{2, 2}, Shape{1, 2}, 0);
   of_tensor there = nullptr, back = nullptr, nowhere = nullptr;
   ASSERT_EQ(of_tensor_to_device(handle(turned), far_device(1), &there), OF_OK);
-  EXPECT_EQ(to_tensor(there)->device(), far_device(1));
+  EXPECT_TRUE(to_tensor(there)->device() == far_device(1));
   ASSERT_EQ(of_tensor_to_device(there, of_device{0, 0}, &back), OF_OK);
   EXPECT_EQ(values(*to_tensor(back)), (std::vector<double>{1, 3, 2, 4}));
   EXPECT_EQ(of_tensor_to_device(back, of_device{50, 0}, &nowhere), OF_DEVICE_ERROR);
