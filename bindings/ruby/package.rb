@@ -36,6 +36,7 @@ class GemPackager
     copy("sig/*.rbs", nil)
     copy("ext/oneflow/*.{cpp,h,rb}", nil)
     copy("generated/*.rbs", "sig")
+    copy("generated/documentation.rb", "doc")
     copy("generated/*.cpp", "ext/oneflow")
   end
 
@@ -66,7 +67,7 @@ class GemPackager
     specification.dup.tap do |spec|
       spec.platform = Gem::Platform.local
       spec.extensions = []
-      spec.files = Dir.glob("{README.md,{lib,sig}/**/*.{rb,rbs,so,so.*}}", base: @stage)
+      spec.files = Dir.glob("{README.md,{lib,sig,doc}/**/*.{rb,rbs,so,so.*}}", base: @stage)
       spec.required_ruby_version = "~> #{RUBY_VERSION[/\d+\.\d+/]}.0"
     end
   end

@@ -33,10 +33,12 @@ class Ruby(Language):
             function_types=table.function_types,
             method_types=table.method_types,
             in_place_types=table.in_place_types,
+            function_lines=table.function_lines,
+            method_lines=table.method_lines,
         )
-        for template, path in (("functions.cpp.j2", "functions.cpp"), ("functions.rbs.j2", "functions.rbs")):
-            text = templates.render(template, entries=self.entries, ops=definitions.ops, sources=sources, ruby=self)
-            yield Output(f"{FOLDER}/{path}", text)
+        for name in ("functions.cpp", "functions.rbs", "documentation.rb"):
+            text = templates.render(f"{name}.j2", entries=self.entries, ops=definitions.ops, sources=sources, ruby=self)
+            yield Output(f"{FOLDER}/{name}", text)
         for file, ops in groupby(definitions.ops, key=lambda op: op.location.file):
             family = PurePath(file).stem
             tests = [t for op in ops if op.name not in self.names.omitted for t in testing.tests(op, self)]
@@ -81,7 +83,7 @@ class Ruby(Language):
 
     def signature_text(self, function: Function) -> tuple[str, ...]:
         name = self.public_name(function)
-        return tuple(f"OneFlow.{name}({words.parameters(op)})" for op in function.overloads)
+        return tuple(f"OneFlow.{name}({words.parameters(op.signature.arguments)})" for op in function.overloads)
 
     def error_class(self, case: ErrorCase) -> str:
         return f"OneFlow::{case.raises}"

@@ -124,6 +124,26 @@ def in_place_types(entry: Entry) -> list[str]:
     return [text for op in overloads for text in _types(op, _without_receiver(op), False, "self")]
 
 
+def function_lines(entry: Entry) -> list[str]:
+    """How OneFlow.topk is called, a line per overload: `topk(input, k, dim: -1) -> [Tensor, Tensor]`."""
+    return [_line(entry.name, op, op.signature.arguments) for op in entry.function.overloads]
+
+
+def method_lines(entry: Entry) -> list[str]:
+    """The same for Tensor#topk."""
+    return [_line(entry.name, op, _without_receiver(op)) for op in entry.function.overloads if op.receiver]
+
+
+def _line(name: str, op: Op, arguments: tuple[Argument, ...]) -> str:
+    out = ["out: nil"] if op.has_out else []
+    return f"{name}({', '.join([words.parameters(arguments), *out])}) -> {_result(op)}"
+
+
+def _result(op: Op) -> str:
+    several = f"[{', '.join(['Tensor'] * len(op.signature.results))}]"
+    return "Tensor" if len(op.signature.results) == 1 else several
+
+
 def _without_receiver(op: Op) -> tuple[Argument, ...]:
     return tuple(argument for argument in op.signature.arguments if argument != op.receiver)
 
@@ -133,8 +153,7 @@ def _types(op: Op, arguments: tuple[Argument, ...], has_out: bool, result: str |
     required = [a for a in arguments if not a.has_default and not a.keyword_only]
     optional = [a for a in arguments if a.has_default and not a.keyword_only]
     named = [a for a in arguments if a.keyword_only]
-    several = f"[{', '.join(['Tensor'] * len(op.signature.results))}]"
-    fresh = "Tensor" if len(op.signature.results) == 1 else several
+    fresh = _result(op)
 
     def text(positional: list[str], by_name: list[Argument]) -> str:
         keywords = [f"{'?' * a.has_default}{a.name}: {words.signature_type(a.type)}" for a in by_name]

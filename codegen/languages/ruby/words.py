@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from codegen.model import DTYPES, Argument, BaseType, Call, CallValue, Literal, Name, Op, TensorLiteral, Type
+from codegen.model import DTYPES, Argument, BaseType, Call, CallValue, Literal, Name, TensorLiteral, Type
 
 # The operators of Ruby, by the function that each of them calls. `==` is not among them: it is Ruby's equality, with
 # one boolean for an answer, and so is `!=`, which follows from it.
@@ -123,12 +123,12 @@ def default(argument: Argument) -> str:
     return literal(argument.default)
 
 
-def parameters(op: Op) -> str:
+def parameters(arguments: Iterable[Argument]) -> str:
     """`input, dim: nil, keepdim: false`: required arguments by position, the others by name."""
-    arguments = [
+    texts = [
         f"{argument.name}: {default(argument)}" if argument.has_default
         else f"{argument.name}:" if argument.keyword_only
         else argument.name
-        for argument in op.signature.arguments
+        for argument in arguments
     ]  # fmt: skip
-    return ", ".join(arguments)
+    return ", ".join(texts)
