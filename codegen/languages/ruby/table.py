@@ -136,7 +136,7 @@ def method_lines(entry: Entry) -> list[str]:
 
 def _line(name: str, op: Op, arguments: tuple[Argument, ...]) -> str:
     out = ["out: nil"] if op.has_out else []
-    return f"{name}({', '.join([words.parameters(arguments), *out])}) -> {_result(op)}"
+    return f"{name}({', '.join([*words.parameters(arguments), *out])}) -> {_result(op)}"
 
 
 def _result(op: Op) -> str:

@@ -123,12 +123,11 @@ def default(argument: Argument) -> str:
     return literal(argument.default)
 
 
-def parameters(arguments: Iterable[Argument]) -> str:
-    """`input, dim: nil, keepdim: false`: required arguments by position, the others by name."""
-    texts = [
+def parameters(arguments: Iterable[Argument]) -> list[str]:
+    """`input`, `dim: nil`, `keepdim: false`: required arguments by position, the others by name."""
+    return [
         f"{argument.name}: {default(argument)}" if argument.has_default
         else f"{argument.name}:" if argument.keyword_only
         else argument.name
         for argument in arguments
     ]  # fmt: skip
-    return ", ".join(texts)
