@@ -30,6 +30,7 @@ test('a worker that ends gives its memory back', async () => {
   const before = flow.memory().inUse;
   const worker = start(`
     globalThis.held = Array.from({length: 100}, () => flow.ones([10000]));
+    parentPort.on('message', () => {}); // it waits to be stopped
     parentPort.postMessage(1);
   `);
   await once(worker, 'message');
