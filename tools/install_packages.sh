@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that the given lists name, one a line, unless they are there already.
+# Installs the Debian packages that the given lists name, one a line, unless they are there already. A line with a second word names a
+# command that stands for the package: where there is such a command, whoever brought it, nothing is installed.
 set -euo pipefail
 
 missing=()
-while read -r package; do
-  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+while read -r package command; do
+  if [ -n "$command" ]; then
+    command -v "$command" >/dev/null || missing+=("$package")
+  else
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  fi
 done < <(cat "$@" | sed 's/#.*//' | grep -v '^\s*$' | sort -u)
 
 if [ ${#missing[@]} -eq 0 ]; then
