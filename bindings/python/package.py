@@ -6,6 +6,7 @@ Usage: package.py --build BUILD --dist DIST
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
@@ -22,9 +23,13 @@ PARTS = ("CMakeLists.txt", "cmake", "runtime")
 
 
 def wheel(build: Path, dist: Path) -> None:
-    """Packs what the build folder holds already."""
-    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(dist)]
-    subprocess.run([*command, f"-Cbuild-dir={build.resolve()}", str(HERE)], check=True)
+    """Packs what the build folder holds already, and leaves the folder's own settings as they are."""
+    cache = (build / "CMakeCache.txt").read_text(encoding="utf-8")
+    kept = dict(re.findall(r"^(ONEFLOW_\w+):\w+=(.*)$", cache, re.MULTILINE))
+    settings = {"build-dir": str(build.resolve()), **{f"cmake.define.{name}": value for name, value in kept.items()}}
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps"]
+    options = [f"-C{name}={value}" for name, value in settings.items()]
+    subprocess.run([*command, "--no-build-isolation", "-w", str(dist), *options, str(HERE)], check=True)
 
 
 def source_files(folder: Path) -> list[Path]:

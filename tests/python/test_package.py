@@ -1,0 +1,67 @@
+"""The wheel: what is in it, and that it works where there is no compiler, no NumPy and no checkout."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import oneflow_py as flow
+
+ROOT = Path(__file__).parents[2]
+BUILD = Path(flow.__file__).parents[2]
+
+PROGRAM = """
+import pickle
+import oneflow_py as flow
+x = flow.tensor([[1.0, 2.0], [3.0, 4.0]])
+assert pickle.loads(pickle.dumps(x)).tolist() == x.tolist()
+print(flow.__file__)
+print((x @ x).exp().log().round().tolist())
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    dist = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, str(ROOT / "bindings" / "python" / "package.py")]
+    subprocess.run([*command, "--build", str(BUILD), "--dist", str(dist)], check=True)
+    return next(dist.glob("*.whl"))
+
+
+def test_contents(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    for wanted in (
+        "oneflow_py/__init__.py",
+        "oneflow_py/__init__.pyi",
+        "oneflow_py/py.typed",
+        "oneflow_py/lib/liboneflow.so.0",
+    ):
+        assert wanted in names
+    assert len([name for name in names if "liboneflow" in name]) == 1
+    assert not [name for name in names if name.endswith((".cpp", ".h", ".a"))]
+
+
+def test_source_package(wheel: Path) -> None:
+    source = next(wheel.parent.glob("*.tar.gz"))
+    listed = subprocess.run(["tar", "tzf", str(source)], capture_output=True, text=True, check=True).stdout.splitlines()
+    names = {name.partition("/")[2] for name in listed}
+    for wanted in ("pyproject.toml", "PKG-INFO", "CMakeLists.txt", "runtime/CMakeLists.txt"):
+        assert wanted in names
+    assert any(name.startswith("bindings/python/generated/") for name in names)
+    assert not [name for name in names if name.endswith(".so") or "__pycache__" in name]
+
+
+def test_a_fresh_environment(wheel: Path, tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    install = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-index", str(wheel)]
+    subprocess.run(install, check=True)
+    done = subprocess.run([str(python), "-c", PROGRAM], capture_output=True, text=True, cwd=tmp_path, env={"PATH": ""})
+    assert done.returncode == 0, done.stderr
+    place, result = done.stdout.splitlines()
+    assert place.startswith(str(tmp_path))
+    assert result == "[[7.0, 10.0], [15.0, 22.0]]"
