@@ -73,10 +73,16 @@ of_value written_to(VALUE tensor) {
   return value;
 }
 
+// The targets are kept here: another thread may change the Array that they were given in.
 void run_into(const BoundCall& call, const VALUE* targets) {
+  VALUE kept[kMaxResults];
   of_value results[kMaxResults];
-  for (int i = 0; i < call.overload->result_count; ++i) results[i] = written_to(targets[i]);
+  for (int i = 0; i < call.overload->result_count; ++i) {
+    kept[i] = targets[i];
+    results[i] = written_to(kept[i]);
+  }
   run(call, results);
+  RB_GC_GUARD(kept[0]);
 }
 
 // An operator that writes to one of its arguments returns that argument.

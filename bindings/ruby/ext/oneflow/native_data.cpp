@@ -2,7 +2,6 @@
 
 #include <oneflow/oneflow.h>
 
-#include <cmath>
 #include <cstring>
 
 #include "array_reader.h"

@@ -29,8 +29,7 @@ void account_made(size_t bytes) {
   if (own.made < kTellEvery) return;
   rb_gc_adjust_memory_usage(static_cast<ssize_t>(own.made));
   own.made = 0;
-  // Ruby looks at what it was told only when it allocates memory itself, which a loop over operators need not make it
-  // do.
+  // Ruby looks at what it was told only when it allocates memory, which a loop over operators need not make it do.
   ruby_xfree(ruby_xmalloc(1));
 }
 
@@ -50,7 +49,7 @@ void free_tensor(void* memory) {
   of_tensor_release(tensor);
 }
 
-size_t tensor_size(const void* memory) { return of_tensor_memory(static_cast<of_tensor>(const_cast<void*>(memory))); }
+size_t tensor_size(const void* memory) { return accounted_bytes(static_cast<of_tensor>(const_cast<void*>(memory))); }
 
 }  // namespace
 
