@@ -29,6 +29,7 @@ class PublicFunction {
   constructor(record) {
     this.name = record.name;
     this.overloads = record.overloads.map((overload) => new Overload(overload));
+    this.inPlaceOverloads = this.overloads.filter((overload) => overload.hasInPlace);
   }
 
   call(receiver, args) {
@@ -45,7 +46,7 @@ class PublicFunction {
 
   /** The general way: binds all arguments first, and tries again when memory runs out. */
   callBound(receiver, args) {
-    const {overload, values, out} = this.resolve(receiver, args);
+    const {overload, values, out} = this.resolve(receiver, args, this.overloads);
     if (out === undefined || out === null) return run(overload, values, null);
     run(overload, values, this.targets(overload, out));
     return out;
@@ -53,13 +54,13 @@ class PublicFunction {
 
   /** Writes the result to the receiver and returns it. */
   callInPlace(receiver, args) {
-    const {overload, values} = this.resolveWithoutOut(receiver, args);
+    const {overload, values} = this.resolveWithoutOut(receiver, args, this.inPlaceOverloads);
     run(overload, values, [receiver]);
     return receiver;
   }
 
   async callAsync(receiver, args) {
-    const {overload, values} = this.resolveWithoutOut(receiver, args);
+    const {overload, values} = this.resolveWithoutOut(receiver, args, this.overloads);
     const submit = () => {
       prepare(overload, values, null, false);
       return native.callAsync(values);
@@ -76,12 +77,12 @@ class PublicFunction {
   }
 
   /** Finds the overload that takes the arguments; returns it with the values bound to it and the `out` option. */
-  resolve(receiver, args) {
+  resolve(receiver, args, overloads) {
     const hasOptions = args.length > 0 && isOptions(args[args.length - 1]);
     const options = hasOptions ? args[args.length - 1] : null;
     const count = hasOptions ? args.length - 1 : args.length;
     let furthest = null;
-    for (const overload of this.overloads) {
+    for (const overload of overloads) {
       const values = overload.bind(receiver, args, count, options);
       if (!(values instanceof Refusal)) return {overload, values, out: overload.hasOut ? options?.out : undefined};
       if (furthest === null || values.progress > furthest.progress) furthest = values;
@@ -89,8 +90,8 @@ class PublicFunction {
     throw furthest.toError();
   }
 
-  resolveWithoutOut(receiver, args) {
-    const resolved = this.resolve(receiver, args);
+  resolveWithoutOut(receiver, args, overloads) {
+    const resolved = this.resolve(receiver, args, overloads);
     if (resolved.out === undefined) return resolved;
     throw makeError('TypeMismatch', `${resolved.overload.name}: unknown argument out`);
   }

@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" />
+
 /** The hand-written part of oneflow-js. The operators are declared in generated/index.d.ts. */
 
 /** Name of an element type. */
@@ -66,6 +68,8 @@ export class Tensor implements Iterable<Tensor> {
 
   /** Gives the memory back now. Views of it stay valid. Doing it twice is allowed. */
   dispose(): void;
+  /** The same as dispose(), for `using`. */
+  [Symbol.dispose](): void;
 
   /**
    * What an index picks: `x.at('1:3, ..., None')`, `x.at(0, -1)`, `x.at([1, 3], null)`, `x.at(mask)`. A view where all

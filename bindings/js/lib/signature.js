@@ -160,6 +160,7 @@ class Overload {
     this.positionalOfMethod = this.positional.filter((argument) => argument !== this.receiver);
     this.resultNames = record.results;
     this.hasOut = record.out ?? false;
+    this.hasInPlace = record.inPlace ?? false;
     this.number = -1;
   }
 

@@ -13,6 +13,7 @@ const summed: Tensor = tidy(() => flow.einsum('ij,jk->ik', x, x).add(first, {out
 const data: flow.TypedArray = x.dataSync();
 const big: bigint = x.item({bigint: true});
 for (const row of x) row.dispose();
+x[Symbol.dispose]();
 try {
   x.reshape(2, 2);
 } catch (error) {

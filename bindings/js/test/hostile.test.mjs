@@ -1,0 +1,54 @@
+// Every function and method with values of all kinds: whatever is wrong with them, the answer is one of our errors.
+
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import flow from 'oneflow-js';
+import table from '../generated/functions.js';
+
+const CALLS = 60; // per function
+
+/** A small generator of numbers, the same in every run. */
+function makeDice(seed) {
+  let state = seed;
+  return (sides) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * sides);
+  };
+}
+
+const disposed = flow.ones([2]);
+disposed.dispose();
+const values = [
+  () => undefined, () => null, () => true, () => -1, () => 0, () => 1, () => 2, () => 1.5, () => NaN, () => 2 ** 60,
+  () => 1e300, () => 3n, () => 2n ** 70n, () => '', () => 'float32', () => 'ij,jk->ik', () => '\u{1f600}'.repeat(50),
+  () => Symbol('s'), () => () => 1, () => [], () => [1], () => [0, 1], () => [[1]], () => [null], () => ({}),
+  () => ({dim: 1}), () => ({dim: 'x', keepdim: 1}), () => ({out: 1}), () => ({out: flow.ones([2, 2])}),
+  () => new Date(0), () => Object.create(null),
+  () => Int32Array.of(0), () => new Proxy([0], {}), () => flow.real(2), () => disposed,
+  () => flow.ones([2, 2]), () => flow.ones([2, 2]), () => flow.zeros([0, 3]), () => flow.tensor(5),
+  () => flow.ones([2], {dtype: 'int64'}), () => flow.ones([2, 2], {dtype: 'bool'}),
+  () => flow.ones([2, 2]).transpose(0, 1),
+  () => flow.ones([1]).expand(2, 2), () => [flow.ones([2, 2]), flow.ones([2, 2])], () => [disposed],
+];
+
+for (const [number, record] of table.functions.entries()) {
+  test(record.publicName, async () => {
+    const dice = makeDice(number + 1);
+    const draw = () => values[dice(values.length)]();
+    for (let i = 0; i < CALLS; i++) {
+      const args = Array.from({length: dice(5)}, draw);
+      const forms = [() => flow[record.publicName](...args)];
+      if (record.asyncName && i % 10 === 0) forms.push(() => flow[record.asyncName](...args));
+      if (record.isMethod) forms.push(() => flow.ones([2, 2])[record.publicName](...args));
+      if (record.inPlaceName) forms.push(() => flow.ones([2, 2])[record.inPlaceName](...args));
+      for (const form of forms) {
+        try {
+          await form();
+        } catch (error) {
+          assert.ok(error instanceof flow.OneFlowError, error.stack);
+          assert.notEqual(error.code, 'InternalError', error.message);
+        }
+      }
+    }
+  });
+}
