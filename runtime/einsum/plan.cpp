@@ -81,12 +81,8 @@ std::shared_ptr<const Plan> make_plan(const Call& call, std::span<const Tensor* 
   for (size_t i = 0; i < operands.size(); ++i) sets.push_back(label_set(equation.operands[i], shapes[i]));
   const LabelSet output = label_set(equation.output, plan->shape);
   plan->path = find_path(sets, output, sizes);
-  // Of two operands, one is summed on its own before the product where multiply_into() says so.
-  const auto is_summed_first = [&](const LabelSet& a, const LabelSet& b) {
-    return (a & ~b & ~output).any() && (b & ~a).any();
-  };
-  plan->has_intermediates =
-      sets.size() > 2 || (sets.size() == 2 && (is_summed_first(sets[0], sets[1]) || is_summed_first(sets[1], sets[0])));
+  // Of two operands, multiply_into() sums what only one has before the product.
+  plan->has_intermediates = sets.size() > 2 || (sets.size() == 2 && ((sets[0] ^ sets[1]) & ~output).any());
   return plan;
 }
 

@@ -88,13 +88,11 @@ void contract(const Call& call, const Operand& out, const Operand& a, const Oper
   check(device.table().contract(device.index(), &contraction, device.stream()));
 }
 
-// Whether `a` has labels of its own that are summed, and adding them up first saves doing so once for each element that
-// only `b` has. Truths are left to the product, which knows what their sum is.
+// Whether `a` has labels of its own that are summed: adding them up first saves doing so once for each element of `b`.
+// Truths are left to the product, which knows what their sum is.
 bool has_sums_of_its_own(const Operand& a, const Operand& b, const Operand& out) {
   const auto is_own = [&](const LabelledDim& dim) { return !b.find(dim.label) && !out.find(dim.label); };
-  const auto repeats = [&](const LabelledDim& dim) { return !a.find(dim.label); };
-  return a.tensor->dtype() != OF_BOOL && std::any_of(a.dims.begin(), a.dims.end(), is_own) &&
-         std::any_of(b.dims.begin(), b.dims.end(), repeats);
+  return a.tensor->dtype() != OF_BOOL && std::any_of(a.dims.begin(), a.dims.end(), is_own);
 }
 
 Operand without_own_sums(const Operand& a, const Operand& b, const Operand& out) {

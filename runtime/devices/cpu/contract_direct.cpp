@@ -18,8 +18,11 @@ constexpr int64_t kTiny = 16 * 16 * 16;
 constexpr int64_t kTaskLanes = 512;
 // Multiplications that a task should have at least.
 constexpr int64_t kTaskWork = int64_t{1} << 16;
-// Elements of one piece of a long sum; the pieces are added up in order.
+// Elements of one piece of a long sum; the pieces are added up in order. Shorter where each needs an offset.
 constexpr int64_t kPiece = int64_t{1} << 15;
+constexpr int64_t kGatheredPiece = int64_t{1} << 11;
+// Elements of C up to which sums are gathered one by one rather than packed: panels would be all but empty.
+constexpr int64_t kFewCells = 16;
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -100,32 +103,47 @@ bool multiply_lanes(const Problem& problem, const ContractKernels& kernels, DimG
   return true;
 }
 
-// Vectors over the depth, whose elements lie next to each other in A and B.
-bool multiply_dots(const Problem& problem, const ContractKernels& kernels, const DimGroup& cells) {
+// One sum after the other: by vectors where the depth's elements lie next to each other in A and B, otherwise one by
+// one.
+bool multiply_dots(const Problem& problem, const ContractKernels& kernels, const DimGroup& cells, bool unit_depth) {
   const int64_t depth = problem.depth.count, size = kernels.size;
-  const int64_t pieces = cells.count < 64 ? divide_up(depth, kPiece) : 1;
-  const Scratch sums(pieces * cells.count * size);
-  if (pieces > 1 && sums.data() == nullptr) return false;
+  const int64_t pieces =
+      unit_depth ? (cells.count < 64 ? divide_up(depth, kPiece) : 1) : divide_up(depth, kGatheredPiece);
+  const int64_t task_pieces = unit_depth ? 1 : kPiece / kGatheredPiece;
+  const int64_t piece_tasks = divide_up(pieces, task_pieces);
   const int64_t task_cells = pieces > 1 ? 1 : std::max<int64_t>(1, kTaskWork / std::max<int64_t>(1, depth));
-  const int64_t cell_tasks = divide_up(cells.count, task_cells);
-  parallel_for(cell_tasks * pieces, [&](int64_t task) {
-    const int64_t piece = task % pieces, first = task / pieces * task_cells;
-    const int64_t begin = depth * piece / pieces, count = depth * (piece + 1) / pieces - begin;
-    for (int64_t cell = first; cell < std::min(first + task_cells, cells.count); ++cell) {
-      const char* a = problem.operands[kA] + (offset_at(cells, kA, cell) + begin) * size;
-      const char* b = problem.operands[kB] + (offset_at(cells, kB, cell) + begin) * size;
-      void* to = pieces > 1 ? static_cast<char*>(sums.data()) + (cell * pieces + piece) * size
-                            : problem.c + offset_at(cells, kC, cell) * size;
-      kernels.dot(count, a, b, to);
+  const Scratch sums(pieces > 1 ? pieces * cells.count * size : 1);
+  if (sums.data() == nullptr) return false;
+  const auto sum_at = [&](int64_t cell, int64_t piece) {
+    return pieces > 1 ? static_cast<char*>(sums.data()) + (cell * pieces + piece) * size
+                      : problem.c + offset_at(cells, kC, cell) * size;
+  };
+  parallel_for(divide_up(cells.count, task_cells) * piece_tasks, [&](int64_t task) {
+    const int64_t first_cell = task / piece_tasks * task_cells, first_piece = task % piece_tasks * task_pieces;
+    for (int64_t piece = first_piece; piece < std::min(first_piece + task_pieces, pieces); ++piece) {
+      const int64_t begin = depth * piece / pieces, count = depth * (piece + 1) / pieces - begin;
+      int64_t offsets[2][kGatheredPiece];
+      if (!unit_depth) {
+        fill_offsets(problem.depth, kA, begin, count, offsets[0]);
+        fill_offsets(problem.depth, kB, begin, count, offsets[1]);
+      }
+      for (int64_t cell = first_cell; cell < std::min(first_cell + task_cells, cells.count); ++cell) {
+        const char* a = problem.operands[kA] + offset_at(cells, kA, cell) * size;
+        const char* b = problem.operands[kB] + offset_at(cells, kB, cell) * size;
+        if (unit_depth) {
+          kernels.dot(count, a + begin * size, b + begin * size, sum_at(cell, piece));
+        } else {
+          kernels.gathered_dot(count, a, offsets[0], b, offsets[1], sum_at(cell, piece));
+        }
+      }
     }
   });
-  if (pieces == 1) return true;
   static constexpr int64_t kZero = 0;
-  for (int64_t cell = 0; cell < cells.count; ++cell) {
+  for (int64_t cell = 0; pieces > 1 && cell < cells.count; ++cell) {
     const int64_t offset = offset_at(cells, kC, cell);
     for (int64_t piece = 0; piece < pieces; ++piece) {
       const TileTarget tile{problem.c, &offset, &kZero, 1, true, false};
-      kernels.finish(kernels.dtype, static_cast<char*>(sums.data()) + (cell * pieces + piece) * size, 1,
+      kernels.finish(kernels.dtype, sum_at(cell, piece), 1,
                      {tile, 1, 1, piece > 0 ? 1.0 : 0.0, nullptr, nullptr, nullptr});
     }
   }
@@ -148,7 +166,9 @@ bool contract_directly(const Problem& problem) {
       problem.depth.rank == 1 && problem.depth.dims[0].strides[kA] == 1 && problem.depth.dims[0].strides[kB] == 1;
   const int lane = choose_lane(cells);
   const int64_t lanes = lane < 0 ? 1 : cells.dims[lane].size;
-  if (unit_depth && is_thin && depth >= 32 && depth > lanes) return multiply_dots(problem, kernels, cells);
+  const bool is_dot = is_thin && depth >= 32 && depth > lanes;
+  if (is_dot && (unit_depth || (lanes < 8 && problem.rows.count * problem.columns.count <= kFewCells)))
+    return multiply_dots(problem, kernels, cells, unit_depth);
   // A few lanes over a long sum are left to the blocked product, which cuts the sum into parts.
   if (!is_tiny && (lanes < 8 || (cells.count < 1024 && depth > kPiece))) return false;
   return multiply_lanes(problem, kernels, cells, lane < 0 ? kNoDim : take(cells, lane));

@@ -75,8 +75,10 @@ struct ContractKernels {
   void (*tile[kMaxColumns + 1])(int64_t depth, const void* a, const void* b, const TileTarget& target);
   // Directly over operands of T, without packing.
   void (*lanes)(const LaneProduct& product);
-  // *sum = the sum of a[i] * b[i].
+  // *sum = the sum of a[i] * b[i], and of a[a_offsets[i]] * b[b_offsets[i]].
   void (*dot)(int64_t count, const void* a, const void* b, void* sum);
+  void (*gathered_dot)(int64_t count, const void* a, const int64_t* a_offsets, const void* b, const int64_t* b_offsets,
+                       void* sum);
   // From T sums[column][ld] to C of `dtype`.
   void (*finish)(of_dtype dtype, const void* sums, int64_t ld, const FinishTarget& target);
 };

@@ -352,6 +352,23 @@ void dot(int64_t count, const void* all_a, const void* all_b, void* result) {
   *static_cast<T*>(result) = sum;
 }
 
+template <class T>
+void gathered_dot(int64_t count, const void* all_a, const int64_t* a_offsets, const void* all_b,
+                  const int64_t* b_offsets, void* result) {
+  constexpr int ways = 8;  // independent sums, which hide the latency of the additions
+  const T* a = static_cast<const T*>(all_a);
+  const T* b = static_cast<const T*>(all_b);
+  T sums[ways] = {};
+  int64_t i = 0;
+  for (; i + ways <= count; i += ways) {
+#pragma GCC unroll 8
+    for (int way = 0; way < ways; ++way) sums[way] += a[a_offsets[i + way]] * b[b_offsets[i + way]];
+  }
+  for (; i < count; ++i) sums[0] += a[a_offsets[i]] * b[b_offsets[i]];
+  for (int way = 1; way < ways; ++way) sums[0] += sums[way];
+  *static_cast<T*>(result) = sums[0];
+}
+
 // ------------------------------------------------------------------------------------------------ the last step
 
 template <class T>
@@ -400,8 +417,8 @@ constexpr of_dtype natural_dtype<uint64_t> = OF_UINT64;
 template <class T>
 const ContractKernels& table() {
   static const ContractKernels kernels = [] {
-    ContractKernels filled{natural_dtype<T>, sizeof(T), 2 * kLanes<T>, kTileColumns, pack<T>, {},
-                           lanes<T>,         dot<T>,    finish<T>};
+    ContractKernels filled{natural_dtype<T>, sizeof(T), 2 * kLanes<T>,   kTileColumns, pack<T>, {},
+                           lanes<T>,         dot<T>,    gathered_dot<T>, finish<T>};
     fill_tiles<T, kTileColumns>(filled);
     return filled;
   }();
