@@ -83,9 +83,7 @@ class Ruby(Language):
 
     def signature_text(self, function: Function) -> tuple[str, ...]:
         name = self.public_name(function)
-        return tuple(
-            f"OneFlow.{name}({', '.join(words.parameters(op.signature.arguments))})" for op in function.overloads
-        )
+        return tuple(f"OneFlow.{table.line(name, op, op.signature.arguments)}" for op in function.overloads)
 
     def error_class(self, case: ErrorCase) -> str:
         return f"OneFlow::{case.raises}"

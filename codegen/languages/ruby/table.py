@@ -125,16 +125,17 @@ def in_place_types(entry: Entry) -> list[str]:
 
 
 def function_lines(entry: Entry) -> list[str]:
-    """How OneFlow.topk is called, a line per overload: `topk(input, k, dim: -1) -> [Tensor, Tensor]`."""
-    return [_line(entry.name, op, op.signature.arguments) for op in entry.function.overloads]
+    """How OneFlow.topk is called, a line per overload."""
+    return [line(entry.name, op, op.signature.arguments) for op in entry.function.overloads]
 
 
 def method_lines(entry: Entry) -> list[str]:
     """The same for Tensor#topk."""
-    return [_line(entry.name, op, _without_receiver(op)) for op in entry.function.overloads if op.receiver]
+    return [line(entry.name, op, _without_receiver(op)) for op in entry.function.overloads if op.receiver]
 
 
-def _line(name: str, op: Op, arguments: tuple[Argument, ...]) -> str:
+def line(name: str, op: Op, arguments: tuple[Argument, ...]) -> str:
+    """`topk(input, k, dim: -1) -> [Tensor, Tensor]`."""
     out = ["out: nil"] if op.has_out else []
     return f"{name}({', '.join([*words.parameters(arguments), *out])}) -> {_result(op)}"
 
