@@ -18,7 +18,6 @@ OF_OVERLOADS(expm1)
 OF_OVERLOADS(log)
 OF_OVERLOADS(log2)
 OF_OVERLOADS(log10)
-OF_OVERLOADS(log1p)
 OF_OVERLOADS(sin)
 OF_OVERLOADS(cos)
 OF_OVERLOADS(tan)
@@ -33,6 +32,17 @@ OF_OVERLOADS(atanh)
 OF_OVERLOADS(erfc)
 OF_OVERLOADS(lgamma)
 #undef OF_OVERLOADS
+// SLEEF's gives infinity close to the largest number: log(x) = log(x / 256) + log(256) there.
+static inline float log1p(float x) {
+  const bool is_large = x > 1e37f;
+  const float result = of_log1p_float(is_large ? x * 0.00390625f : x);
+  return is_large ? result + 5.54517744f : result;
+}
+static inline double log1p(double x) {
+  const bool is_large = x > 1e306;
+  const double result = of_log1p_double(is_large ? x * 0.00390625 : x);
+  return is_large ? result + 5.545177444479562 : result;
+}
 static inline float atan2(float y, float x) { return of_atan2_float(y, x); }
 static inline double atan2(double y, double x) { return of_atan2_double(y, x); }
 
