@@ -138,16 +138,9 @@ bool Parameters::convert(const Bound& bound, ValueStore* store, of_value* values
     of_value* value = &values[i];
     *value = of_value{};
     if (bound.objects[i] == nullptr || argument.kind == ArgumentKind::kObject) continue;
-    Ref members;
-    PyObject* object = bound.objects[i];
-    if (i == bound.gathered) {
-      members = Ref(PyTuple_New(static_cast<Py_ssize_t>(bound.members.size())));
-      for (size_t k = 0; members && k < bound.members.size(); ++k) {
-        PyTuple_SET_ITEM(members.get(), static_cast<Py_ssize_t>(k), Py_NewRef(bound.members[k]));
-      }
-      object = members.get();
-    }
-    if (object == nullptr || !python::convert(argument, object, store, value, mismatch)) {
+    const bool fits = i == bound.gathered ? convert_members(argument, bound.members, store, value, mismatch)
+                                          : python::convert(argument, bound.objects[i], store, value, mismatch);
+    if (!fits) {
       mismatch->argument = &argument;
       mismatch->progress = kConvertingRank + i;
       return false;

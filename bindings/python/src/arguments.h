@@ -107,7 +107,10 @@ class Parameters {
   mutable std::array<PyObject*, kMaxArguments + 1> names_{};  // interned on first use; the last one is "out"
 };
 
+// One argument, and the members of a list. Objects must stay alive and in place until this returns.
 bool convert(const ArgumentRecord& argument, PyObject* object, ValueStore* store, of_value* value, Mismatch* mismatch);
+bool convert_members(const ArgumentRecord& argument, std::span<PyObject* const> members, ValueStore* store,
+                     of_value* value, Mismatch* mismatch);
 
 // A number as a value: bool, int, float, and NumPy's scalars. kWrongType for anything else.
 enum class NumberMatch { kFound, kWrongType, kTooLarge };

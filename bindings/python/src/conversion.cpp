@@ -106,43 +106,19 @@ bool convert_tensor(PyObject* object, bool optional, of_tensor* result, Mismatch
   return (optional && object == Py_None) || wrong_type(object, mismatch);
 }
 
-// `members` is a tuple, so that no code that conversions run can change it.
-bool convert_members(const ArgumentRecord& argument, PyObject* members, ValueStore* store, of_value* value,
-                     Mismatch* mismatch) {
-  const Py_ssize_t count = PyTuple_GET_SIZE(members);
-  value->count = static_cast<int32_t>(count);
-  const bool tensors = argument.kind == ArgumentKind::kTensor;
-  value->kind = tensors ? OF_VALUE_TENSOR_LIST : OF_VALUE_INT_LIST;
-  int64_t* integers = tensors ? nullptr : store->integers(count);
-  of_tensor* handles = tensors ? store->tensors(count) : nullptr;
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    PyObject* member = PyTuple_GET_ITEM(members, i);
-    if (tensors ? !convert_tensor(member, argument.optional_members, &handles[i], mismatch)
-                : !convert_integer(member, &integers[i], mismatch)) {
-      mismatch->member = i;
-      if (tensors) handles[i] = nullptr;
-      return false;
-    }
-    if (tensors && handles[i] != nullptr) of_tensor_retain(handles[i]);
-  }
-  if (tensors) {
-    value->as.tensors = handles;
-  } else {
-    value->as.integers = integers;
-  }
-  return true;
-}
-
 bool convert_list(const ArgumentRecord& argument, PyObject* object, ValueStore* store, of_value* value,
                   Mismatch* mismatch) {
-  if (PyTuple_Check(object)) return convert_members(argument, object, store, value, mismatch);
+  Ref copy;  // of a list, which code that conversions run could change
   if (PyList_Check(object)) {
-    Ref members(PyList_AsTuple(object));
-    return members && convert_members(argument, members.get(), store, value, mismatch);
+    copy = Ref(PyList_AsTuple(object));
+    if (!copy) return false;
+    object = copy.get();
   }
-  Ref single(PyTuple_Pack(1, object));  // a list also takes a single member
-  if (!single) return false;
-  if (convert_members(argument, single.get(), store, value, mismatch)) return true;
+  if (PyTuple_Check(object)) {
+    const auto count = static_cast<size_t>(PyTuple_GET_SIZE(object));
+    return convert_members(argument, {PySequence_Fast_ITEMS(object), count}, store, value, mismatch);
+  }
+  if (convert_members(argument, {&object, 1}, store, value, mismatch)) return true;  // a list takes a single member
   mismatch->member = -1;
   return false;
 }
@@ -213,6 +189,30 @@ bool convert_device(PyObject* object, of_value* value, Mismatch* mismatch) {
 }
 
 }  // namespace
+
+bool convert_members(const ArgumentRecord& argument, std::span<PyObject* const> members, ValueStore* store,
+                     of_value* value, Mismatch* mismatch) {
+  const auto count = static_cast<Py_ssize_t>(members.size());
+  value->count = static_cast<int32_t>(count);
+  const bool tensors = argument.kind == ArgumentKind::kTensor;
+  value->kind = tensors ? OF_VALUE_TENSOR_LIST : OF_VALUE_INT_LIST;
+  int64_t* integers = tensors ? nullptr : store->integers(count);
+  of_tensor* handles = tensors ? store->tensors(count) : nullptr;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (tensors ? !convert_tensor(members[i], argument.optional_members, &handles[i], mismatch)
+                : !convert_integer(members[i], &integers[i], mismatch)) {
+      mismatch->member = i;
+      return false;
+    }
+    if (tensors && handles[i] != nullptr) of_tensor_retain(handles[i]);
+  }
+  if (tensors) {
+    value->as.tensors = handles;
+  } else {
+    value->as.integers = integers;
+  }
+  return true;
+}
 
 bool convert(const ArgumentRecord& argument, PyObject* object, ValueStore* store, of_value* value, Mismatch* mismatch) {
   if (argument.kind <= ArgumentKind::kOperand && !argument.is_list && is_tensor(object)) [[likely]] {
