@@ -525,7 +525,7 @@ inline of_value value_of(const Tensor& tensor) { return of_tensor_value(tensor.g
 /// Calls an operator that allocates its results.
 template <size_t count>
 std::array<Tensor, count> call(of_op& op, const char* name, std::span<const of_value> args) {
-  of_tensor handles[count];
+  of_tensor handles[count] = {};
   of_tensor* pointers[count];
   for (size_t i = 0; i < count; ++i) pointers[i] = &handles[i];
   check(of_call_new(&op, name, args.data(), args.size(), pointers, count));
