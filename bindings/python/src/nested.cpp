@@ -84,7 +84,7 @@ of_dtype numpy_dtype(PyObject* scalar, of_dtype otherwise) {
 
 std::string NestedNumbers::place(size_t depth) const {
   std::string text = prefix_;
-  for (size_t i = 0; i < depth; ++i) text += "[" + std::to_string(position_[i]) + "]";
+  for (size_t i = 0; i < depth; ++i) text.append("[").append(std::to_string(position_[i])).append("]");
   return text;
 }
 
