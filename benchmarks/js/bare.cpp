@@ -1,4 +1,5 @@
-// The least that a native call returning a wrapped object can be with node-addon-api: the peer of the Node.js benchmark.
+// The least that a native call returning a wrapped object can be with node-addon-api: the peer of the Node.js
+// benchmark.
 #include <napi.h>
 
 class Bare : public Napi::ObjectWrap<Bare> {

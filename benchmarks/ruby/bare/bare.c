@@ -1,7 +1,8 @@
 /* The least that a native method returning a new typed-data object can be: the peer of the Ruby benchmark. */
 #include <ruby.h>
 
-static const rb_data_type_t bare_type = {"Bare", {NULL, RUBY_DEFAULT_FREE, NULL}, NULL, NULL, RUBY_TYPED_FREE_IMMEDIATELY};
+static const rb_data_type_t bare_type = {
+    "Bare", {NULL, RUBY_DEFAULT_FREE, NULL}, NULL, NULL, RUBY_TYPED_FREE_IMMEDIATELY};
 static VALUE bare_class;
 
 static VALUE bare_new(void) {

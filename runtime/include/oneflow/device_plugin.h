@@ -49,8 +49,8 @@ typedef struct of_kernel_context {
   int32_t device_index;
   of_stream stream;
   const of_host_table* host;
-  int32_t input_count;  /* tensor operands in the order of the signature; lists are flattened; an absent optional
-                           tensor is a scalar operand of kind BOOL */
+  int32_t input_count; /* tensor operands in the order of the signature; lists are flattened; an absent optional
+                          tensor is a scalar operand of kind BOOL */
   int32_t output_count;
   const of_kernel_tensor* inputs;
   const of_kernel_tensor* outputs;

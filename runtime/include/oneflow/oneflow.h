@@ -41,7 +41,7 @@ OF_API of_status of_fail(of_status status, const char* text);
 
 OF_API const char* of_dtype_name(of_dtype dtype); /* "float32" */
 OF_API of_status of_dtype_parse(const char* name, of_dtype* dtype);
-OF_API size_t of_dtype_size(of_dtype dtype); /* bytes of one element */
+OF_API size_t of_dtype_size(of_dtype dtype);              /* bytes of one element */
 OF_API of_dtype of_promote_types(of_dtype a, of_dtype b); /* OF_DTYPE_COUNT where the two have no common type */
 OF_API of_dtype of_default_dtype(void);
 OF_API of_status of_set_default_dtype(of_dtype dtype); /* a floating-point type */
@@ -76,11 +76,11 @@ OF_API of_status of_synchronize(of_device device);
 typedef struct of_memory_statistics {
   uint32_t struct_size;
   uint32_t reserved;
-  uint64_t in_use;      /* bytes held by live tensors */
+  uint64_t in_use; /* bytes held by live tensors */
   uint64_t peak_in_use;
-  uint64_t cached;      /* bytes kept for reuse */
-  uint64_t limit;       /* 0: none */
-  uint64_t tensors;     /* live tensor handles, on all devices */
+  uint64_t cached;  /* bytes kept for reuse */
+  uint64_t limit;   /* 0: none */
+  uint64_t tensors; /* live tensor handles, on all devices */
 } of_memory_statistics;
 OF_API of_status of_get_memory_statistics(of_device device, of_memory_statistics* statistics);
 OF_API of_status of_reset_peak_memory(of_device device);
@@ -111,17 +111,17 @@ typedef void (*of_deleter)(void* context);
 typedef struct of_tensor_source {
   uint32_t struct_size;
   of_dtype dtype;
-  of_device device;        /* where `data` is */
+  of_device device; /* where `data` is */
   int32_t rank;
   const int64_t* sizes;
-  const int64_t* strides;  /* NULL: contiguous */
-  void* data;              /* the first byte of the memory */
-  uint64_t bytes;          /* how much memory there is: sizes, strides and offset must stay inside */
-  int64_t offset;          /* elements from data to the tensor's first element */
-  of_deleter deleter;      /* NULL: the data is copied at once. Otherwise the memory is shared, and the deleter is
-                              called once, on any thread, when no tensor uses it any more */
+  const int64_t* strides; /* NULL: contiguous */
+  void* data;             /* the first byte of the memory */
+  uint64_t bytes;         /* how much memory there is: sizes, strides and offset must stay inside */
+  int64_t offset;         /* elements from data to the tensor's first element */
+  of_deleter deleter;     /* NULL: the data is copied at once. Otherwise the memory is shared, and the deleter is
+                             called once, on any thread, when no tensor uses it any more */
   void* deleter_context;
-  bool read_only;          /* shared memory that must not be written: writes copy it first */
+  bool read_only; /* shared memory that must not be written: writes copy it first */
 } of_tensor_source;
 OF_API of_status of_tensor_create(const of_tensor_source* source, of_tensor* result);
 
@@ -130,16 +130,16 @@ typedef struct of_tensor_info {
   of_dtype dtype;
   of_device device;
   int32_t rank;
-  const int64_t* sizes;   /* valid as long as the handle */
+  const int64_t* sizes; /* valid as long as the handle */
   const int64_t* strides;
-  int64_t offset;         /* elements from the start of the storage */
-  int64_t count;          /* number of elements */
+  int64_t offset; /* elements from the start of the storage */
+  int64_t count;  /* number of elements */
   uint64_t storage_bytes;
-  uint64_t version;       /* grows with each write to the storage */
-  const void* storage;    /* identity of the storage: equal for views of one memory */
+  uint64_t version;    /* grows with each write to the storage */
+  const void* storage; /* identity of the storage: equal for views of one memory */
   bool is_contiguous;
   bool is_view;
-  bool is_foreign;        /* the memory was not allocated by oneflow */
+  bool is_foreign; /* the memory was not allocated by oneflow */
 } of_tensor_info;
 OF_API of_status of_tensor_get_info(of_tensor tensor, of_tensor_info* info);
 /* The same without copying: cheap accessors for hot paths. */
@@ -228,7 +228,7 @@ typedef struct of_op_info {
   int32_t result_count;
   const char* name;
   const char* signature;
-  const char* kind;    /* "elementwise", "reduction", ... */
+  const char* kind; /* "elementwise", "reduction", ... */
   const char* summary;
   const of_argument_info* arguments;
   uint64_t schema_hash;
@@ -265,8 +265,8 @@ typedef enum of_layer {
 
 /* Sees every call: goes on with of_layer_next(), or answers itself by filling the results. */
 typedef struct of_layer_call of_layer_call;
-typedef of_status (*of_layer_function)(void* context, of_layer_call* call, of_op op, const of_value* args, size_t arg_count,
-                                       of_value* results, size_t result_count);
+typedef of_status (*of_layer_function)(void* context, of_layer_call* call, of_op op, const of_value* args,
+                                       size_t arg_count, of_value* results, size_t result_count);
 /* Installs a layer (NULL: removes it) for the whole process. */
 OF_API of_status of_set_layer(of_layer layer, of_layer_function function, void* context);
 OF_API of_status of_layer_next(of_layer_call* call, of_op op, const of_value* args, size_t arg_count, of_value* results,

@@ -27,7 +27,7 @@ typedef enum of_status {
   OF_INDEX_OUT_OF_RANGE = 5, /* a dimension or an element index that does not exist */
   OF_DEVICE_ERROR = 6,       /* a device that is missing, mixed up or dead */
   OF_OUT_OF_MEMORY = 7,
-  OF_UNSUPPORTED = 8,        /* a valid request that nothing here implements */
+  OF_UNSUPPORTED = 8, /* a valid request that nothing here implements */
   OF_COMMUNICATION_ERROR = 9,
   OF_INTERNAL_ERROR = 10 /* a mistake of ours */
 } of_status;
@@ -58,14 +58,19 @@ typedef struct of_device {
 } of_device;
 
 /* One number outside of any tensor, in the widest type of its category. */
-typedef enum of_scalar_kind { OF_SCALAR_BOOL = 0, OF_SCALAR_INT = 1, OF_SCALAR_FLOAT = 2, OF_SCALAR_UINT = 3 } of_scalar_kind;
+typedef enum of_scalar_kind {
+  OF_SCALAR_BOOL = 0,
+  OF_SCALAR_INT = 1,
+  OF_SCALAR_FLOAT = 2,
+  OF_SCALAR_UINT = 3
+} of_scalar_kind;
 
 typedef struct of_scalar {
   of_scalar_kind kind;
   union {
-    int64_t integer; /* BOOL (0 or 1) and INT */
+    int64_t integer;  /* BOOL (0 or 1) and INT */
     uint64_t natural; /* UINT: values of uint64 above the range of int64 */
-    double real;     /* FLOAT */
+    double real;      /* FLOAT */
   } as;
 } of_scalar;
 
