@@ -9,12 +9,12 @@ class MemoryTest < OneFlowTest
 
   def resident = File.read("/proc/self/statm").split[1].to_i * 4096
 
+  # Dropped results add up to 250 MB. Ruby collects when the heap is full, or after some 32 MB.
   def test_a_loop_that_drops_its_results_stays_flat
     a = tensor([1.0, 2.0, 3.0, 4.0])
-    100_000.times { a.add(a) }
     before = resident
-    100_000.times { a.add(a) }
-    assert_operator resident - before, :<, 16 << 20
+    400_000.times { a.add(a) }
+    assert_operator resident - before, :<, 64 << 20
     assert_operator live, :<, 100_000
   end
 
