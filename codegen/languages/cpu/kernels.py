@@ -81,8 +81,7 @@ class GeneratorEntry(Entry):
 class Part:
     """One part of the state of a fold."""
 
-    name: str  # of the variable
-    key: str  # as in a.key
+    name: str
     type: str
     identity: str
     pre: str
@@ -101,6 +100,12 @@ class FoldEntry(Entry):
 
 class ReductionEntry(FoldEntry):
     template = "reduction"
+
+    @property
+    def rows_at_once(self) -> int:
+        """How many rows are folded before the state is stored: what keeps a sum as fast as memory. GCC makes branches
+        of several steps over a state of several parts or of truth values, which it does not vectorise."""
+        return 4 if [part.type for part in self.parts] == ["T"] else 1
 
 
 class ScanEntry(FoldEntry):
@@ -186,7 +191,6 @@ def _fold(op: Op, kind: Reduction | Scan, make: type[FoldEntry]) -> FoldEntry:
         parts=tuple(
             Part(
                 local(name),
-                name,
                 types[name],
                 printer.print(kind.state[name].root),
                 printer.print(kind.pre[name].root),

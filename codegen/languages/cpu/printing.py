@@ -60,7 +60,7 @@ class ScalarPrinter(Printer):
         return local(node.name)
 
     def member(self, node: Member) -> str:
-        return f"{node.owner}_{node.name}"
+        return f"{node.owner}_{local(node.name)}"
 
     def invoke(self, node: Invoke) -> str:
         name = node.function

@@ -21,6 +21,8 @@ constexpr int64_t kBlockRows = 32;
 constexpr int64_t kTaskElements = 32 * 1024;
 // From so many units on, there is enough to share out without cutting them.
 constexpr int64_t kManyUnits = 64;
+// The last lanes of so many units merge together, so that vectors are full to the end.
+constexpr int64_t kTogether = 16;
 
 // The parts of a state, each an array of lanes.
 struct State {
@@ -87,9 +89,10 @@ class Reduction {
     const int64_t group = std::max<int64_t>(1, kTaskElements / unit_elements_);
     parallel_for((units + group - 1) / group, [&](int64_t task) {
       const States stack(kernel_, depth(plan_.rows()), plan_.lanes);
+      Collector collector(*this);
       for (int64_t unit = task * group; unit < std::min(units, (task + 1) * group); ++unit) {
         fold_rows(unit, 0, plan_.rows(), stack);
-        finish(unit, stack[0]);
+        collector.add(unit, stack[0]);
       }
     });
   }
@@ -106,6 +109,7 @@ class Reduction {
       clear(partial[task], plan_.lanes);
       merge(partial[task], stack[0], plan_.lanes);
     });
+    Collector collector(*this);
     for (int64_t unit = 0; unit < plan_.units(); ++unit) {
       const int64_t first = unit * segments_;
       for (int64_t step = 1; step < segments_; step *= 2) {
@@ -113,7 +117,7 @@ class Reduction {
           merge(partial[first + i], partial[first + i + step], plan_.lanes);
         }
       }
-      finish(unit, partial[first]);
+      collector.add(unit, partial[first]);
     }
   }
 
@@ -178,26 +182,79 @@ class Reduction {
     kernel_.merge(context_.arguments, state.parts, later.parts, lanes);
   }
 
-  // From the state of a unit to its results.
-  void finish(int64_t unit, const State& state) const {
-    int64_t lanes = lanes_of(unit);
-    if (plan_.merges_lanes) {
-      for (lanes = plan_.lanes; lanes > 1;) {
-        const int64_t half = (lanes + 1) / 2;
-        merge(state, lanes_from(kernel_, state, half), lanes - half);
-        lanes = half;
+  // Turns the states of units, which come in order, into results.
+  class Collector {
+   public:
+    explicit Collector(const Reduction& reduction)
+        : reduction_(reduction), states_(reduction.kernel_, 1, kTogether * kTogether) {}
+    Collector(const Collector&) = delete;
+    ~Collector() { flush(); }
+
+    // Overwrites the state.
+    void add(int64_t unit, const State& state) {
+      const FoldPlan& plan = reduction_.plan_;
+      if (!plan.merges_lanes) {
+        reduction_.write_results(state, unit, 1, reduction_.lanes_of(unit));
+        return;
       }
+      const ReductionKernel& kernel = reduction_.kernel_;
+      if (count_ == 0) {
+        first_unit_ = unit;
+        reduction_.clear(states_[0], kTogether * kTogether);
+      }
+      lanes_ = plan.lanes;
+      while (lanes_ > kTogether) lanes_ = reduction_.merge_halves(state, lanes_, 1);
+      for (int i = 0; i < kernel.state_count; ++i) {
+        const int64_t size = item_size(kernel.states[i]);
+        copy_strided(state.parts[i], 1, static_cast<char*>(states_[0].parts[i]) + count_ * size, kTogether, size,
+                     lanes_);
+      }
+      if (++count_ == kTogether) flush();
     }
+
+   private:
+    void flush() {
+      if (count_ == 0) return;
+      while (lanes_ > 1) lanes_ = reduction_.merge_halves(states_[0], lanes_, kTogether);
+      reduction_.write_results(states_[0], first_unit_, count_, 1);
+      count_ = 0;
+    }
+
+    const Reduction& reduction_;
+    const States states_;  // lane after lane, each of all units
+    int64_t first_unit_ = 0, count_ = 0, lanes_ = 0;
+  };
+
+  // Merges the later half of some groups of lanes into the earlier one; returns how many groups are left.
+  int64_t merge_halves(const State& state, int64_t groups, int64_t group_lanes) const {
+    const int64_t half = (groups + 1) / 2;
+    merge(state, lanes_from(kernel_, state, half * group_lanes), (groups - half) * group_lanes);
+    return half;
+  }
+
+  // From a state to results: those of `units` units with a lane each, or of one unit with several lanes.
+  void write_results(const State& state, int64_t first_unit, int64_t units, int64_t lanes) const {
     ChunkBuffer buffers[kMaxResults];
     void* results[kMaxResults];
     for (int i = 0; i < kernel_.result_count; ++i) results[i] = buffers[i].bytes;
-    kernel_.finish(context_.arguments, state.parts, plan_.folded_count, results, lanes);
-    const int64_t stretch = unit % plan_.stretches;
+    kernel_.finish(context_.arguments, state.parts, plan_.folded_count, results, units * lanes);
     for (int i = 0; i < kernel_.result_count; ++i) {
       const int64_t* strides = context_.outputs[i].strides;
-      const int64_t lane_stride = plan_.result_lane_dim < 0 ? 1 : strides[plan_.result_lane_dim];
-      const int64_t offset = plan_.kept.offset(unit / plan_.stretches, strides) + stretch * plan_.lanes * lane_stride;
-      writers_[i].write(offset, {1, lanes, 0, lane_stride}, results[i]);
+      if (!plan_.merges_lanes) {
+        const int64_t lane_stride = plan_.result_lane_dim < 0 ? 1 : strides[plan_.result_lane_dim];
+        const int64_t offset = plan_.kept.offset(first_unit / plan_.stretches, strides) +
+                               first_unit % plan_.stretches * plan_.lanes * lane_stride;
+        writers_[i].write(offset, {1, lanes, 0, lane_stride}, results[i]);
+      } else if (plan_.kept.rank == 1) {
+        const int64_t stride = strides[plan_.kept.dims[0]];
+        writers_[i].write(first_unit * stride, {1, units, 0, stride}, results[i]);
+      } else {
+        const int64_t size = item_size(kernel_.results[i]);
+        for (int64_t unit = 0; unit < units; ++unit) {
+          writers_[i].write(plan_.kept.offset(first_unit + unit, strides), {1, 1, 0, 1},
+                            static_cast<char*>(results[i]) + unit * size);
+        }
+      }
     }
   }
 
