@@ -264,9 +264,9 @@ class Checker {
 
 void check_arguments(Call& call, std::span<const of_value> arguments) {
   const int count = static_cast<int>(call.schema().arguments.size());
-  const int given = static_cast<int>(arguments.size());
-  if (given > count) [[unlikely]]
+  if (arguments.size() > static_cast<size_t>(count)) [[unlikely]]
     fail(OF_TYPE_MISMATCH, "takes at most %d argument%s, got %zu", count, count == 1 ? "" : "s", arguments.size());
+  const int given = static_cast<int>(arguments.size());
   Checker checker(call);
   for (int i = 0; i < given; ++i) checker.check(i, arguments[i]);
   for (int i = given; i < count; ++i) checker.check(i, {});
