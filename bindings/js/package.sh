@@ -8,7 +8,7 @@ stage=$BUILD/js-package
 rm -rf "$stage"
 mkdir -p "$stage/native" "$stage/generated" "$DIST"
 
-cp "$here/README.md" "$stage/"
+cp "$here/README.md" "$here/../../LICENSE" "$stage/"
 cp -r "$here/lib" "$stage/"
 cp "$here"/generated/{functions.js,index.mjs,index.d.ts,index.d.mts} "$stage/generated/"
 cp "$BUILD/lib/oneflow.node" "$stage/native/"

@@ -11,10 +11,12 @@ const {suggestion} = require('./signature');
 const {cast} = require('./operators');
 
 /** Options of tensor() by name, with the types that they must have. */
-const OPTIONS = {
+const OPTIONS = new Map(Object.entries({
   dtype: 'string', device: 'string', shape: 'array', strides: 'array', offset: 'integer', share: 'boolean',
   transfer: 'boolean',
-};
+}));
+/** The most dimensions that a tensor may have, as in oneflow/types.h. */
+const MAX_RANK = 32;
 
 /** An error of tensor(). */
 const failure = (code, text) => makeError(code, `tensor: ${text}`);
@@ -37,9 +39,9 @@ function checkOptions(options) {
   const checked = {};
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue;
-    const expected = OPTIONS[name];
+    const expected = OPTIONS.get(name);
     if (expected === undefined) {
-      throw failure('TypeMismatch', `unknown argument ${name}${suggestion(name, Object.keys(OPTIONS))}`);
+      throw failure('TypeMismatch', `unknown argument ${name}${suggestion(name, [...OPTIONS.keys()])}`);
     }
     if (name === 'dtype' && typeof value === 'string') dtypes.codeOf(value, 'tensor');
     checked[name] = expected === 'array' ? toSizes(name, value) : value;
@@ -72,10 +74,8 @@ const deviceOf = (name) => native.parseDevice(name ?? native.defaultDevice());
 function shapeOf(data) {
   const shape = [];
   let level = data;
-  const seen = new Set();
   while (Array.isArray(level)) {
-    if (seen.has(level)) throw failure('InvalidArgument', 'data contains itself');
-    seen.add(level);
+    if (shape.length === MAX_RANK) throw failure('ShapeError', `data must have at most ${MAX_RANK} dimensions`);
     shape.push(level.length);
     level = level[0];
   }

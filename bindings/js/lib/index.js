@@ -19,7 +19,10 @@ const {makeError, ...errorClasses} = errors;
 
 /** Checks the options of a reading method. */
 function bigintOption(method, options = {}) {
-  const {bigint = false, ...others} = options ?? {};
+  if (typeof options !== 'object' || options === null) {
+    throw makeError('TypeMismatch', `${method}: options must be object, got ${describe(options)}`);
+  }
+  const {bigint = false, ...others} = options;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw makeError('TypeMismatch', `${method}: unknown argument ${unknown}`);
   if (typeof bigint !== 'boolean') {
@@ -40,6 +43,7 @@ const methods = {
   },
 
   toArray(options) {
+    liveSlot(this, 'toArray');
     return reading.toArray(this, bigintOption('toArray', options));
   },
 
@@ -52,6 +56,7 @@ const methods = {
   },
 
   item(options) {
+    liveSlot(this, 'item');
     return reading.item(this, bigintOption('item', options));
   },
 
@@ -66,6 +71,7 @@ const methods = {
   },
 
   toJSON() {
+    liveSlot(this, 'toJSON');
     return reading.toArray(this, {});
   },
 
@@ -105,7 +111,10 @@ const flow = {
     if (args.length === 0) throw makeError('TypeMismatch', 'tensor: missing argument data');
     return makeTensor(...args);
   },
-  real: (value) => new Real(value),
+  real: (value) => {
+    if (typeof value === 'number' || typeof value === 'bigint') return new Real(value);
+    throw makeError('TypeMismatch', `real: value must be number, got ${describe(value)}`);
+  },
   isTensor,
   tidy,
   keep,

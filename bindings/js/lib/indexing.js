@@ -18,7 +18,7 @@ const slice = (start, stop, step) => ({kind: KIND.slice, start, stop, step});
 
 const INTEGER = /^[+-]?\d+$/;
 const SLICE = /^([+-]?\d+)?\s*:\s*([+-]?\d+)?\s*(?::\s*([+-]?\d+)?)?$/;
-const WORDS = {'...': KIND.ellipsis, 'None': KIND.added, 'null': KIND.added};
+const WORDS = new Map([['...', KIND.ellipsis], ['None', KIND.added], ['null', KIND.added]]);
 
 const outOf = (method, text) => makeError('TypeMismatch', `${method}: an index must be ${EXPECTED}, got ${text}`);
 const EXPECTED = "integer, boolean, null, Tensor, array of those, or text such as '1:3, ..., None'";
@@ -32,7 +32,7 @@ function toIndex(method, text) {
 
 /** One part of a text: an integer, a slice, `...`, `None` or `null`, `True`, `true`, `False`, `false`. */
 function parsePart(method, text) {
-  if (text in WORDS) return plain(WORDS[text]);
+  if (WORDS.has(text)) return plain(WORDS.get(text));
   if (/^[Tt]rue$/.test(text)) return plain(KIND.bool, 1);
   if (/^[Ff]alse$/.test(text)) return plain(KIND.bool, 0);
   if (INTEGER.test(text)) return plain(KIND.integer, toIndex(method, text));

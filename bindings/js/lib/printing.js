@@ -12,8 +12,11 @@ const options = {precision: 4, threshold: 1000, edgeItems: 3, lineWidth: 80};
 
 /** Changes how tensors are printed; returns the options in force. */
 function setPrintOptions(changes = {}) {
+  if (typeof changes !== 'object' || changes === null) {
+    throw makeError('TypeMismatch', `setPrintOptions: changes must be object, got ${describe(changes)}`);
+  }
   for (const [name, value] of Object.entries(changes)) {
-    if (!(name in options)) {
+    if (!Object.hasOwn(options, name)) {
       const near = suggestion(name, Object.keys(options));
       throw makeError('TypeMismatch', `setPrintOptions: unknown argument ${name}${near}`);
     }

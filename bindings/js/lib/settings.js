@@ -62,7 +62,9 @@ module.exports = {
     const [seed, offset] = native.randomState();
     return {seed, offset};
   },
-  setRandomState: ({seed, offset}) => {
+  setRandomState: (state) => {
+    need('setRandomState', 'state', 'object', typeof state === 'object' && state !== null, state);
+    const {seed, offset} = state;
     native.setRandomState(natural('setRandomState', 'seed', seed), natural('setRandomState', 'offset', offset));
   },
 

@@ -31,24 +31,55 @@ const values = [
   () => flow.ones([1]).expand(2, 2), () => [flow.ones([2, 2]), flow.ones([2, 2])], () => [disposed],
 ];
 
-for (const [number, record] of table.functions.entries()) {
-  test(record.publicName, async () => {
-    const dice = makeDice(number + 1);
-    const draw = () => values[dice(values.length)]();
-    for (let i = 0; i < CALLS; i++) {
-      const args = Array.from({length: dice(5)}, draw);
-      const forms = [() => flow[record.publicName](...args)];
-      if (record.asyncName && i % 10 === 0) forms.push(() => flow[record.asyncName](...args));
-      if (record.isMethod) forms.push(() => flow.ones([2, 2])[record.publicName](...args));
-      if (record.inPlaceName) forms.push(() => flow.ones([2, 2])[record.inPlaceName](...args));
-      for (const form of forms) {
-        try {
-          await form();
-        } catch (error) {
-          assert.ok(error instanceof flow.OneFlowError, error.stack);
-          assert.notEqual(error.code, 'InternalError', error.message);
-        }
+/** Makes calls with drawn arguments; `forms` gives the ways to make one. */
+async function call(seed, forms) {
+  const dice = makeDice(seed);
+  const draw = () => values[dice(values.length)]();
+  for (let i = 0; i < CALLS; i++) {
+    for (const form of forms(Array.from({length: dice(5)}, draw), i)) {
+      try {
+        await form();
+      } catch (error) {
+        assert.ok(error instanceof flow.OneFlowError, error.stack);
+        assert.notEqual(error.code, 'InternalError', error.message);
       }
     }
-  });
+  }
 }
+
+for (const [number, record] of table.functions.entries()) {
+  test(record.publicName, () => call(number + 1, (args, i) => {
+    const forms = [() => flow[record.publicName](...args)];
+    if (record.asyncName && i % 10 === 0) forms.push(() => flow[record.asyncName](...args));
+    if (record.isMethod) forms.push(() => flow.ones([2, 2])[record.publicName](...args));
+    if (record.inPlaceName) forms.push(() => flow.ones([2, 2])[record.inPlaceName](...args));
+    return forms;
+  }));
+}
+
+// The hand-written part, but for what changes settings of the process.
+const functions = [
+  'tensor', 'real', 'isTensor', 'tidy', 'keep', 'promoteTypes', 'deviceProperties', 'memory', 'synchronize',
+  'emptyCache', 'resetPeakMemory',
+  'setRandomState', 'manualSeed', 'getOption', 'loadDevice', 'setDefaultDevice', 'setPrintOptions',
+];
+const methods = ['at', 'set', 'toArray', 'dataSync', 'data', 'item', 'equal', 'toString', 'toJSON', 'dispose'];
+for (const name of functions) test(`flow.${name}`, () => call(1, (args) => [() => flow[name](...args)]));
+for (const name of methods) {
+  test(`x.${name}`, () => call(2, (args) => [
+    () => flow.ones([2, 2])[name](...args),
+    () => flow.Tensor.prototype[name].apply(args[0], args.slice(1)),
+  ]));
+}
+
+test('names of properties that every object has', () => {
+  const x = flow.ones([2, 2]);
+  for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
+    const options = Object.fromEntries([[name, 1]]);
+    assert.throws(() => x.sum(options), flow.TypeMismatch);
+    assert.throws(() => flow.tensor([1], options), flow.TypeMismatch);
+    assert.throws(() => flow.setPrintOptions(options), flow.TypeMismatch);
+    assert.throws(() => x.at(name), flow.TypeMismatch);
+    assert.throws(() => flow.zeros([1], {dtype: name}), flow.InvalidArgument);
+  }
+});
