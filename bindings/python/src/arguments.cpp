@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace oneflow::python {
 namespace {
@@ -132,7 +133,7 @@ std::string Parameters::nearest(PyObject* keyword) const {
   return best;
 }
 
-bool Parameters::convert(const Bound& bound, ValueStore* store, of_value* values, Mismatch* mismatch) const {
+bool Parameters::convert(const Bound& bound, ValueStore* store, of_value* values, Mismatch* mismatch) const try {
   for (int i = 0; i < count(); ++i) {
     const ArgumentRecord& argument = arguments_[i];
     of_value* value = &values[i];
@@ -147,6 +148,9 @@ bool Parameters::convert(const Bound& bound, ValueStore* store, of_value* values
     }
   }
   return true;
+} catch (const std::bad_alloc&) {  // for lists of millions of members
+  PyErr_NoMemory();
+  return false;
 }
 
 }  // namespace oneflow::python

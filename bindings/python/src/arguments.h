@@ -52,6 +52,7 @@ struct Mismatch {
     kTwice,
     kWrongType,
     kTooLarge,       // an integer beyond 64 bits
+    kTooLong,        // a list or a string of more than 2^31 members
     kNoText,         // a string that has no UTF-8 form
     kUnknownDtype,   // a text that names no element type
     kUnknownDevice,  // the runtime's words are in `detail`

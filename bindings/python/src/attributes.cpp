@@ -34,8 +34,8 @@ PyObject* get_itemsize(PyObject* self, void*) {
 }
 
 PyObject* get_nbytes(PyObject* self, void*) {
-  return PyLong_FromLongLong(of_tensor_count(handle_of(self)) *
-                             static_cast<int64_t>(of_dtype_size(of_tensor_dtype(handle_of(self)))));
+  const Py_ssize_t bytes = byte_count(handle_of(self));
+  return bytes >= 0 ? PyLong_FromSsize_t(bytes) : nullptr;
 }
 
 PyObject* get_version(PyObject* self, void*) {

@@ -207,12 +207,15 @@ int get_tensor_buffer(PyObject* self, Py_buffer* view, int flags) {
     PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous in Fortran's order");
     return -1;
   }
-  if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !info.is_contiguous) {
+  const bool wants_rows =
+      (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS || (flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS;
+  if (wants_rows && !info.is_contiguous) {
     PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
     return -1;
   }
+  const Py_ssize_t bytes = byte_count(handle);
   void* data = nullptr;
-  if (!check(of_tensor_mutable_data(handle, &data))) return -1;
+  if (bytes < 0 || !check(of_tensor_mutable_data(handle, &data))) return -1;
   auto shape = std::make_unique<Py_ssize_t[]>(static_cast<size_t>(2 * rank));
   for (int i = 0; i < rank; ++i) {
     shape[i] = info.sizes[i];
@@ -220,7 +223,7 @@ int get_tensor_buffer(PyObject* self, Py_buffer* view, int flags) {
   }
   static char nothing[16];  // an address for tensors without elements
   view->buf = data != nullptr ? data : nothing;
-  view->len = info.count * size;
+  view->len = bytes;
   view->itemsize = size;
   view->readonly = 0;
   view->ndim = rank;

@@ -129,6 +129,7 @@ bool convert_string(PyObject* object, of_value* value, Mismatch* mismatch) {
   value->kind = OF_VALUE_STRING;
   value->as.string = PyUnicode_AsUTF8AndSize(object, &bytes);
   value->count = static_cast<int32_t>(bytes);
+  if (bytes > INT32_MAX) return fail(Mismatch::Reason::kTooLong, object, mismatch);
   if (value->as.string != nullptr) return true;
   PyErr_Clear();
   return fail(Mismatch::Reason::kNoText, object, mismatch);
@@ -193,6 +194,7 @@ bool convert_device(PyObject* object, of_value* value, Mismatch* mismatch) {
 bool convert_members(const ArgumentRecord& argument, std::span<PyObject* const> members, ValueStore* store,
                      of_value* value, Mismatch* mismatch) {
   const auto count = static_cast<Py_ssize_t>(members.size());
+  if (count > INT32_MAX) return fail(Mismatch::Reason::kTooLong, Py_None, mismatch);
   value->count = static_cast<int32_t>(count);
   const bool tensors = argument.kind == ArgumentKind::kTensor;
   value->kind = tensors ? OF_VALUE_TENSOR_LIST : OF_VALUE_INT_LIST;

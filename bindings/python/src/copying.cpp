@@ -38,7 +38,8 @@ PyObject* reduce(PyObject* self, PyObject*) {
   if (!check(of_tensor_get_info(handle, &info))) return nullptr;
   Ref module(PyImport_ImportModule("oneflow_py._native"));
   Ref rebuild(module ? PyObject_GetAttrString(module.get(), "_rebuild_tensor") : nullptr);
-  const Py_ssize_t size = info.count * static_cast<Py_ssize_t>(of_dtype_size(dtype));
+  const Py_ssize_t size = byte_count(handle);
+  if (size < 0) return nullptr;
   Ref bytes(PyBytes_FromStringAndSize(nullptr, size));
   Ref device(device_object(info.device));
   if (!rebuild || !bytes || !device ||

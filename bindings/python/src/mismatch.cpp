@@ -43,6 +43,8 @@ PyObject* Mismatch::raise(const char* function) const {
       return python::raise(OF_TYPE_MISMATCH, text + name + " must be " + word + ", got " + type_name(found.get()));
     case Reason::kTooLarge:
       return python::raise(OF_INVALID_ARGUMENT, text + name + " must fit into 64 bits, got a larger integer");
+    case Reason::kTooLong:
+      return python::raise(OF_INVALID_ARGUMENT, text + name + " must have fewer than 2147483648 members");
     case Reason::kNoText:
       return python::raise(OF_INVALID_ARGUMENT, text + name + " must be valid Unicode, got a lone surrogate");
     case Reason::kUnknownDtype:

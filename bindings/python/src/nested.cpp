@@ -108,20 +108,26 @@ bool NestedNumbers::visit(PyObject* object, size_t depth) {
   } else if (PyFloat_Check(object)) {
     return visit_number(object, of_default_dtype(), depth);
   } else if (is_tensor(object) || PyObject_HasAttrString(object, "__array_interface__")) {
-    // Arrays within lists: their numbers, with their element type.
-    Ref values(PyObject_CallMethod(object, "tolist", nullptr));
-    if (!values) return false;
-    const of_dtype dtype = is_tensor(object) ? of_tensor_dtype(handle_of(object)) : numpy_dtype(object, OF_FLOAT64);
-    dtype_ = dtype_ == OF_DTYPE_COUNT ? dtype : of_promote_types(dtype_, dtype);
-    const of_dtype promoted = dtype_;  // before the plain numbers of the list take part in it
-    const bool fits = visit(values.get(), depth);
-    dtype_ = promoted;
-    return fits;
+    return visit_array(object, depth);
   } else if (is_sequence(object)) {
     return visit_sequence(object, depth);
   }
   raise(OF_TYPE_MISMATCH, place(depth) + " must be a number or a list, got " + type_name(object));
   return false;
+}
+
+// Arrays within lists: their numbers, with their element type. An array of another library may give anything for its
+// tolist(), such as itself, so that Python's limit of recursion holds here.
+bool NestedNumbers::visit_array(PyObject* array, size_t depth) {
+  Ref values(PyObject_CallMethod(array, "tolist", nullptr));
+  if (!values || Py_EnterRecursiveCall(" in the data of a tensor") != 0) return false;
+  const of_dtype dtype = is_tensor(array) ? of_tensor_dtype(handle_of(array)) : numpy_dtype(array, OF_FLOAT64);
+  dtype_ = dtype_ == OF_DTYPE_COUNT ? dtype : of_promote_types(dtype_, dtype);
+  const of_dtype promoted = dtype_;  // before the plain numbers of the list take part in it
+  const bool fits = visit(values.get(), depth);
+  Py_LeaveRecursiveCall();
+  dtype_ = promoted;
+  return fits;
 }
 
 bool NestedNumbers::visit_sequence(PyObject* sequence, size_t depth) {

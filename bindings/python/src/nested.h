@@ -30,6 +30,7 @@ class NestedNumbers {
 
  private:
   bool visit(PyObject* object, size_t depth);
+  bool visit_array(PyObject* array, size_t depth);
   bool visit_sequence(PyObject* sequence, size_t depth);
   bool visit_number(PyObject* number, of_dtype dtype, size_t depth);
   bool add_integer(PyObject* integer);

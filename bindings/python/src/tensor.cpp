@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <iterator>
 
+#include "errors.h"
 #include "tensor_parts.h"
 
 namespace oneflow::python {
@@ -56,6 +57,15 @@ std::vector<PyMethodDef>* all_methods() {
 }
 
 }  // namespace
+
+Py_ssize_t byte_count(of_tensor tensor) {
+  Py_ssize_t bytes = 0;
+  const auto size = static_cast<Py_ssize_t>(of_dtype_size(of_tensor_dtype(tensor)));
+  if (!__builtin_mul_overflow(of_tensor_count(tensor), size, &bytes)) return bytes;
+  raise(OF_OUT_OF_MEMORY, "a tensor with " + std::to_string(of_tensor_count(tensor)) + " elements of " +
+                              of_dtype_name(of_tensor_dtype(tensor)) + " takes more bytes than there can be");
+  return -1;
+}
 
 PyObject* wrap(of_tensor handle) {
   TensorObject* object;

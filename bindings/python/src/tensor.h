@@ -18,6 +18,10 @@ extern PyTypeObject* tensor_type;
 inline bool is_tensor(PyObject* object) { return Py_TYPE(object) == tensor_type; }
 inline of_tensor handle_of(PyObject* tensor) { return reinterpret_cast<TensorObject*>(tensor)->handle; }
 
+// The bytes of all elements, each counted where it occurs; -1 with an exception where that is more than memory can
+// have, as in zeros(1).expand(2**62).
+Py_ssize_t byte_count(of_tensor tensor);
+
 // A new Tensor around a handle, which it takes over (also when it fails).
 PyObject* wrap(of_tensor handle);
 

@@ -131,7 +131,8 @@ PyObject* tolist(PyObject* self, PyObject*) {
     if (!tensor) return nullptr;
   }
   const of_tensor handle = handle_of(tensor.get());
-  const auto size = of_tensor_count(handle) * static_cast<Py_ssize_t>(of_dtype_size(of_tensor_dtype(handle)));
+  const Py_ssize_t size = byte_count(handle);
+  if (size < 0) return nullptr;
   Ref bytes(PyBytes_FromStringAndSize(nullptr, size));
   if (!bytes || !check(of_tensor_read(handle, PyBytes_AS_STRING(bytes.get()), static_cast<uint64_t>(size))))
     return nullptr;
