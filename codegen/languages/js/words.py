@@ -143,12 +143,14 @@ def call_text(call: Call, function_name: Mapping[str, str]) -> str:
 
 
 def signature_line(name: str, op: Op) -> str:
-    """One call form for the manual: `flow.sum(input, dim = null, keepdim = false, {dtype = null, out})`."""
+    """One call form for the manual: `flow.sum(input, dim = null, keepdim = false, {dtype = null, out}): Tensor`."""
     positional = [_parameter(a) for a in op.signature.arguments if not a.keyword_only]
     named = [_parameter(a) for a in op.signature.arguments if a.keyword_only]
     if op.has_out:
         named.append("out")
-    return f"flow.{name}({', '.join(positional + ([braced(named)] if named else []))})"
+    results = [camel(result.name or "") or typescript(result.type) for result in op.signature.results]
+    gives = f"[{', '.join(results)}]" if len(results) > 1 else typescript(op.signature.results[0].type)
+    return f"flow.{name}({', '.join(positional + ([braced(named)] if named else []))}): {gives}"
 
 
 def _parameter(argument: Argument) -> str:
