@@ -7,7 +7,7 @@ namespace oneflow::cpu {
 namespace {
 
 // States of so many lanes, of a few parts, stay in the first-level cache together with the rows that are folded.
-constexpr int64_t kMergedLanes = 128;
+constexpr int64_t kMergedLanes = 64;
 constexpr int64_t kKeptLanes = 512;
 // Below this many neighbouring folded elements, merging lanes costs more than copying them into the other order.
 constexpr int64_t kWorthMerging = 48;

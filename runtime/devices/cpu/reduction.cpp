@@ -143,22 +143,22 @@ class Reduction {
   }
 
   void fold_block(int64_t unit, int64_t first, int64_t last, const State& state) const {
-    const int64_t stretch = unit % plan_.stretches;
-    const int64_t base = plan_.kept.offset(unit / plan_.stretches, input_.strides) +
-                         (plan_.merges_lanes ? 0 : stretch * plan_.lanes * plan_.lane_stride);
+    const int64_t base = unit_offset(unit, input_.strides, plan_.lane_stride);
+    const int64_t lanes = lanes_of(unit);
     while (first < last) {
-      const int64_t line = first / plan_.rows_per_line, row = first % plan_.rows_per_line;
-      int64_t rows = std::min(plan_.rows_per_line - row, last - first);
-      int64_t lanes = plan_.merges_lanes ? plan_.lanes : lanes_of(unit);
-      if (plan_.merges_lanes && plan_.last_lanes < plan_.lanes && row + rows == plan_.rows_per_line) {
-        if (rows > 1) {
-          --rows;
-        } else {
-          lanes = plan_.last_lanes;
-        }
+      // Most often there is one line: spare the divisions.
+      const int64_t line = first < plan_.rows_per_line ? 0 : first / plan_.rows_per_line;
+      const int64_t row = first - line * plan_.rows_per_line;
+      const int64_t rows = std::min(plan_.rows_per_line - row, last - first);
+      const int64_t offset = base + plan_.lines.offset(line, input_.strides) + row * plan_.row_stride;
+      const int64_t position = plan_.lines.offset(line, plan_.positions) + row * plan_.row_index;
+      const bool has_short_row =
+          plan_.merges_lanes && plan_.last_lanes < plan_.lanes && row + rows == plan_.rows_per_line;
+      const int64_t whole = rows - has_short_row;
+      if (whole > 0) fold_run(offset, position, whole, lanes, state);
+      if (has_short_row) {
+        fold_run(offset + whole * plan_.row_stride, position + whole * plan_.row_index, 1, plan_.last_lanes, state);
       }
-      fold_run(base + plan_.lines.offset(line, input_.strides) + row * plan_.row_stride,
-               plan_.lines.offset(line, plan_.positions) + row * plan_.row_index, rows, lanes, state);
       first += rows;
     }
   }
@@ -242,9 +242,7 @@ class Reduction {
       const int64_t* strides = context_.outputs[i].strides;
       if (!plan_.merges_lanes) {
         const int64_t lane_stride = plan_.result_lane_dim < 0 ? 1 : strides[plan_.result_lane_dim];
-        const int64_t offset = plan_.kept.offset(first_unit / plan_.stretches, strides) +
-                               first_unit % plan_.stretches * plan_.lanes * lane_stride;
-        writers_[i].write(offset, {1, lanes, 0, lane_stride}, results[i]);
+        writers_[i].write(unit_offset(first_unit, strides, lane_stride), {1, lanes, 0, lane_stride}, results[i]);
       } else if (plan_.kept.rank == 1) {
         const int64_t stride = strides[plan_.kept.dims[0]];
         writers_[i].write(first_unit * stride, {1, units, 0, stride}, results[i]);
@@ -258,9 +256,16 @@ class Reduction {
     }
   }
 
+  // Where a unit begins in a tensor with these strides.
+  int64_t unit_offset(int64_t unit, const int64_t* strides, int64_t lane_stride) const {
+    if (plan_.stretches == 1) return plan_.kept.offset(unit, strides);
+    return plan_.kept.offset(unit / plan_.stretches, strides) + unit % plan_.stretches * plan_.lanes * lane_stride;
+  }
+
+  // The lanes of a unit's state; a row of it may have fewer when lanes are merged.
   int64_t lanes_of(int64_t unit) const {
-    const bool is_last = unit % plan_.stretches == plan_.stretches - 1;
-    return is_last && !plan_.merges_lanes ? plan_.last_lanes : plan_.lanes;
+    if (plan_.merges_lanes || plan_.last_lanes == plan_.lanes) return plan_.lanes;
+    return unit % plan_.stretches == plan_.stretches - 1 ? plan_.last_lanes : plan_.lanes;
   }
 
   const ReductionKernel& kernel_;
