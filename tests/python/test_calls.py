@@ -63,9 +63,9 @@ def test_out() -> None:
         flow.add(X, 1, out=flow.zeros(3))
     with pytest.raises(flow.DTypeError):
         flow.add(X, 1, out=flow.zeros(2, 2, dtype=flow.int64))
-    raises(flow.TypeMismatch, "add: out must be Tensor, got list", lambda: flow.add(X, 1, out=[out]))  # type: ignore[call-overload, arg-type]
+    raises(flow.TypeMismatch, "add: out must be Tensor, got list", lambda: flow.add(X, 1, out=[out]))
     text = "max: out must be tuple of 2 Tensors, got Tensor"
-    raises(flow.TypeMismatch, text, lambda: flow.max(X, 0, out=values))  # type: ignore[call-overload]
+    raises(flow.TypeMismatch, text, lambda: flow.max(X, 0, out=values))
 
 
 @pytest.mark.parametrize(
@@ -155,9 +155,9 @@ def test_arguments_whose_conversion_runs_code() -> None:
             raise ZeroDivisionError("from __index__")
 
     with pytest.raises(ZeroDivisionError):
-        flow.zeros(Raises())  # type: ignore[call-overload]
+        flow.zeros(Raises())
     with pytest.raises(ZeroDivisionError):
-        flow.zeros([1, Raises()])  # type: ignore[list-item]
+        flow.zeros([1, Raises()])
 
     tensors = [flow.ones(1000) for _ in range(3)]
 
@@ -166,7 +166,7 @@ def test_arguments_whose_conversion_runs_code() -> None:
             tensors.clear()
             return 0
 
-    assert flow.cat(tensors, Clears()).shape == (3000,)  # type: ignore[call-overload]
+    assert flow.cat(tensors, Clears()).shape == (3000,)
     sizes: list[Any] = [2, 3]
 
     class Shrinks:

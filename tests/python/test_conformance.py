@@ -22,7 +22,7 @@ def tensor(spec: dict[str, Any]) -> flow.Tensor:
     """A tensor in the layout of the vector, made without any operator where NumPy has the dtype."""
     data, dtype = base64.b64decode(spec["data"]), spec["dtype"]
     if dtype == "bfloat16":
-        rebuild = flow._native._rebuild_tensor  # type: ignore[attr-defined]
+        rebuild = flow._native._rebuild_tensor
         if not data:
             return rebuild(data, dtype, spec["sizes"], "cpu")
         flat = rebuild(data, dtype, (len(data) // 2,), "cpu")

@@ -154,9 +154,9 @@ def test_errors() -> None:
     kinds = "int, slice, None, ..., or a list or tensor of ints or bools"
     raises(flow.TypeMismatch, f"index: part 1 must be {kinds}, got str", lambda: x[0, "a"])
     raises(flow.TypeMismatch, f"index: part 0 must be {kinds}, got float", lambda: x[1.0])
-    raises(flow.TypeMismatch, "index: slices must be of int or None, got str", lambda: x["a":])  # type: ignore[misc]
-    raises(flow.TypeMismatch, "index: elements of a tensor cannot be deleted", lambda: x.__delitem__(0))  # type: ignore[attr-defined]
-    raises(flow.TypeMismatch, "index: value must be a number or a list, got str", lambda: x.__setitem__(0, "a"))  # type: ignore[arg-type]
+    raises(flow.TypeMismatch, "index: slices must be of int or None, got str", lambda: x["a":])
+    raises(flow.TypeMismatch, "index: elements of a tensor cannot be deleted", lambda: x.__delitem__(0))
+    raises(flow.TypeMismatch, "index: value must be a number or a list, got str", lambda: x.__setitem__(0, "a"))
     with pytest.raises(flow.ShapeError):
         x[0] = flow.zeros(3)
     with pytest.raises(flow.TypeMismatch, match="len: input must have at least 1 dimension"):

@@ -139,7 +139,7 @@ PyObject* share(std::unique_ptr<ForeignBuffer> buffer, of_tensor_source source, 
   return tensor;
 }
 
-PyObject* copy(const Py_buffer& view, of_tensor_source source) {
+PyObject* copy(Py_buffer& view, of_tensor_source source) {
   if (PyBuffer_IsContiguous(&view, 'C')) {
     source.data = view.buf;
     source.bytes = static_cast<uint64_t>(view.len);
