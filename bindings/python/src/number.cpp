@@ -5,6 +5,7 @@
 
 #include "arguments.h"
 #include "buffer.h"
+#include "call.h"
 #include "operators.h"
 #include "tensor.h"
 #include "tensor_parts.h"

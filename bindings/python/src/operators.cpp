@@ -248,14 +248,10 @@ const Function* find_function(std::string_view name) {
   return found != functions.end() ? found->second.get() : nullptr;
 }
 
-PyObject* call_function(const Function* function, std::span<PyObject* const> args) {
-  return call(*function, Form::kFunction, args.data(), static_cast<Py_ssize_t>(args.size()), nullptr);
-}
-
 PyObject* call_function(std::string_view name, std::span<PyObject* const> args) {
   const Function* function = find_function(name);
-  if (function != nullptr) return call_function(function, args);
-  return raise(OF_UNSUPPORTED, "this build of oneflow has no operator " + std::string(name));
+  if (function == nullptr) return raise(OF_UNSUPPORTED, "this build of oneflow has no operator " + std::string(name));
+  return call(*function, Form::kFunction, args.data(), static_cast<Py_ssize_t>(args.size()), nullptr);
 }
 
 bool add_operators(PyObject* module) {

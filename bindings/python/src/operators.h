@@ -29,12 +29,8 @@ struct Function {
 // The function of that name; NULL when there is none.
 const Function* find_function(std::string_view name);
 
-// Calls a function by position, with objects that may be NULL for "the default". Raises like any call.
-PyObject* call_function(const Function* function, std::span<PyObject* const> args);
+// Calls a function with arguments by position. Raises like any call.
 PyObject* call_function(std::string_view name, std::span<PyObject* const> args);
-
-// Runs an operator with one result on converted values. `destination` is the Tensor to write to, or NULL.
-PyObject* run_operator(const Overload& overload, const of_value* values, PyObject* destination);
 
 bool add_operators(PyObject* module);
 
