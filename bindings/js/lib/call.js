@@ -54,6 +54,14 @@ class PublicFunction {
 
   /** Writes the result to the receiver and returns it. */
   callInPlace(receiver, args) {
+    const first = this.inPlaceOverloads[0];
+    if (first.writeDirect(receiver, args, false)) {
+      frame.putPlain(first.arguments.length, KIND.tensor, slotOf(receiver));
+      native.call(undefined, receiver, args);
+      const status = frame.status();
+      if (status === OK) return receiver;
+      if (status !== OUT_OF_MEMORY) throw native.lastError(status);
+    }
     const {overload, values} = this.resolveWithoutOut(receiver, args, this.inPlaceOverloads);
     run(overload, values, [receiver]);
     return receiver;
