@@ -187,6 +187,9 @@ def test_equality_and_hash() -> None:
     assert flow.float32 == "float32"
     assert flow.float32 != "float64"
     assert flow.float32 != flow.float64
+    assert x.equal(y)
+    assert not x.equal(y.cast(flow.int32))
+    assert not flow.tensor(math.nan).equal(flow.tensor(math.nan))
     assert hash(flow.float32) == hash("float32")
     assert flow.device("cpu") == flow.device("cpu:0") == "cpu:0"
     assert len({flow.device("cpu"), flow.device("cpu:0")}) == 1

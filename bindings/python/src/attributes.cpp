@@ -135,6 +135,16 @@ PyObject* shares_memory_with(PyObject* self, PyObject* const* args, Py_ssize_t c
   return PyBool_FromLong(mine.storage == theirs.storage);
 }
 
+const Parameters kEqualParameters("equal", kOther);
+
+PyObject* equal(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  HandCall<1> call;
+  bool result = false;
+  if (!call.parse(kEqualParameters, args, count, keywords)) return nullptr;
+  return check(of_tensor_equal(handle_of(self), handle_of(call.objects[0]), &result)) ? PyBool_FromLong(result)
+                                                                                      : nullptr;
+}
+
 }  // namespace
 
 PyGetSetDef tensor_attributes[] = {
@@ -169,6 +179,9 @@ std::vector<PyMethodDef> attribute_methods() {
        "data_ptr($self)\n--\n\nThe address of the first element, as an int. Valid as long as the tensor."},
       fast_method("shares_memory_with", shares_memory_with,
                   "shares_memory_with($self, other)\n--\n\nWhether both are views of the same memory."),
+      fast_method("equal", equal,
+                  "equal($self, other)\n--\n\n"
+                  "Whether shape, dtype and all elements are equal, as one bool. NaN differs from itself."),
   };
 }
 

@@ -1,6 +1,5 @@
 #include "creation.h"
 
-#include <iterator>
 #include <new>
 
 #include "arguments.h"
@@ -49,16 +48,8 @@ Ref on_device(Ref tensor, of_device device) {
   info.struct_size = sizeof(info);
   if (!tensor || !check(of_tensor_get_info(handle_of(tensor.get()), &info))) return Ref();
   if (same(info.device, device)) return tensor;
-  const of_value arguments[] = {
-      {.kind = OF_VALUE_INT_LIST, .count = info.rank, .as = {.integers = info.sizes}},
-      {.kind = OF_VALUE_DTYPE, .count = 0, .as = {.dtype = info.dtype}},
-      {.kind = OF_VALUE_DEVICE, .count = 0, .as = {.device = device}},
-  };
-  const of_value elements{.kind = OF_VALUE_TENSOR, .count = 0, .as = {.tensor = handle_of(tensor.get())}};
-  of_value result{};
-  if (!check(of_call(of_op_find("empty"), arguments, std::size(arguments), &result, 1))) return Ref();
-  Ref moved(wrap(result.as.tensor));
-  return moved && check(of_tensor_set_index(result.as.tensor, nullptr, 0, &elements)) ? std::move(moved) : Ref();
+  of_tensor moved = nullptr;
+  return check(of_tensor_to_device(handle_of(tensor.get()), device, &moved)) ? Ref(wrap(moved)) : Ref();
 }
 
 PyObject* copy_of(PyObject* tensor) {
