@@ -1,7 +1,9 @@
 // Python's own operators: + - * @ == ... , over the functions that names.yaml gives for them.
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 
 #include "arguments.h"
 #include "buffer.h"
@@ -158,12 +160,18 @@ void append_number_slots(std::vector<PyType_Slot>* slots) {
   slots->insert(slots->end(), std::begin(others), std::end(others));
 }
 
-void resolve_number_slots() {
+bool resolve_number_slots() {
   for (const SlotRecord& record : slot_records) {
-    for (size_t i = 0; i < std::size(kSlotNames); ++i) {
-      if (strcmp(kSlotNames[i], record.slot) == 0) overloads[i] = &find_function(record.function)->overloads.front();
+    const auto name = std::find_if(std::begin(kSlotNames), std::end(kSlotNames),
+                                   [&](const char* each) { return strcmp(each, record.slot) == 0; });
+    const Function* function = find_function(record.function);
+    if (name == std::end(kSlotNames) || function == nullptr) {
+      PyErr_Format(PyExc_ImportError, "oneflow_py: %s cannot stand for the operator %s", record.function, record.slot);
+      return false;
     }
+    overloads[name - std::begin(kSlotNames)] = &function->overloads.front();
   }
+  return true;
 }
 
 }  // namespace oneflow::python

@@ -23,7 +23,7 @@ void append_buffer_slots(std::vector<PyType_Slot>* slots);    // buffer.cpp
 void append_printing_slots(std::vector<PyType_Slot>* slots);  // printing.cpp
 
 // Looks up the functions behind Python's operators, after add_operators().
-void resolve_number_slots();
+bool resolve_number_slots();
 
 // Functions of the module.
 std::vector<PyMethodDef> creation_functions();  // creation.cpp

@@ -48,6 +48,7 @@ class Python(Language):
             in_place_methods=stubs.in_place_methods,
             operators=stubs.operators,
             identifier=identifier,
+            public=self.names.of,
         )
         shared = {
             "sources": sources,
