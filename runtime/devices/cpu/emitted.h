@@ -8,6 +8,7 @@
 #include <oneflow/device_plugin.h>
 
 #include "element.h"
+#include "host.h"
 
 namespace oneflow::cpu {
 
@@ -123,7 +124,11 @@ struct KernelEntry {
 // The function that the runtime calls for a kernel.
 template <const auto& kernel>
 static of_status call(const of_kernel_context* context) {
-  return run_kernel(kernel, *context);
+  try {
+    return run_kernel(kernel, *context);
+  } catch (...) {
+    return fail_without_memory();
+  }
 }
 
 template <class T>

@@ -18,4 +18,6 @@ of_status fail(of_status status, const char* format, ...) {
   return current_host->fail(status, text);
 }
 
+of_status fail_without_memory() { return fail(OF_OUT_OF_MEMORY, "not enough memory to work with"); }
+
 }  // namespace oneflow::cpu

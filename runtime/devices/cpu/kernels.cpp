@@ -34,13 +34,23 @@ struct NativeHash {
 constexpr NativeHash kNativeHashes[] = {OF_NATIVE(OF_HASH)};
 #undef OF_HASH
 
+template <of_status (*kernel)(const of_kernel_context& context)>
+of_status call_native(const of_kernel_context* context) {
+  try {
+    return kernel(*context);
+  } catch (...) {
+    return fail_without_memory();
+  }
+}
+
 struct NativeKernel {
   std::string_view name;
   of_kernel kernel;
 };
 constexpr NativeKernel kNativeKernels[] = {
-    {"index", index}, {"index_put_", index_put}, {"nonzero", nonzero}, {"sort", sort},
-    {"topk", topk},   {"randperm", randperm},
+    {"index", call_native<index>},     {"index_put_", call_native<index_put>},
+    {"nonzero", call_native<nonzero>}, {"randperm", call_native<randperm>},
+    {"sort", call_native<sort>},       {"topk", call_native<topk>},
 };
 
 // The generated tables for this machine's instruction set, by the name of the kernel: each name has a few rows, which

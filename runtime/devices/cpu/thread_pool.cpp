@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <new>
 #include <system_error>
@@ -31,11 +32,17 @@ struct Region {
   void* context;
   int64_t count;
   std::atomic<int64_t> next{0};
+  std::atomic<bool> failed{false};
+  std::exception_ptr error = nullptr;  // of the task that set `failed`
 
   void work() {
     for (int64_t i = next.fetch_add(1, std::memory_order_relaxed); i < count;
          i = next.fetch_add(1, std::memory_order_relaxed)) {
-      task(context, i);
+      try {
+        task(context, i);
+      } catch (...) {
+        if (!failed.exchange(true)) error = std::current_exception();
+      }
     }
   }
 };
@@ -111,20 +118,20 @@ class Pool {
 // locks in unknown states, so that it starts with a new pool and abandons the old one.
 std::atomic<Pool*> current_pool{nullptr};
 
-Pool& pool() {
+// NULL when there is no memory for one.
+Pool* pool() {
   Pool* existing = current_pool.load(std::memory_order_acquire);
-  if (existing != nullptr) return *existing;
+  if (existing != nullptr) return existing;
   static const bool registered = [] {
     return pthread_atfork(nullptr, nullptr, [] {
              current_pool.store(nullptr);
              inside_region = false;
            }) == 0;
   }();
-  (void)registered;
-  Pool* fresh = new Pool;
-  if (current_pool.compare_exchange_strong(existing, fresh)) return *fresh;
+  Pool* fresh = registered ? new (std::nothrow) Pool : nullptr;
+  if (fresh == nullptr || current_pool.compare_exchange_strong(existing, fresh)) return fresh;
   delete fresh;
-  return *existing;
+  return existing;
 }
 
 int hardware_threads() {
@@ -149,8 +156,9 @@ void set_thread_count(int count) { chosen_threads.store(std::max(1, count), std:
 void run_tasks(int64_t count, void (*task)(void* context, int64_t index), void* context) {
   const int threads = thread_count();
   Region region{task, context, count};
-  if (threads > 1 && count > 1 && !inside_region && pool().try_run(region, threads)) return;
-  region.work();
+  Pool* workers = threads > 1 && count > 1 && !inside_region ? pool() : nullptr;
+  if (workers == nullptr || !workers->try_run(region, threads)) region.work();
+  if (region.failed) std::rethrow_exception(region.error);
 }
 
 }  // namespace oneflow::cpu

@@ -11,8 +11,8 @@
 namespace oneflow::cpu {
 
 // Calls task(context, i) once for each i in [0, count), on this thread and on idle workers; returns when all are done.
-// Runs everything on this thread when it is inside a region already or another thread is using the workers. Tasks
-// must not throw.
+// Runs everything on this thread when it is inside a region already or another thread is using the workers. Rethrows
+// one of the exceptions that tasks throw, after all tasks.
 void run_tasks(int64_t count, void (*task)(void* context, int64_t index), void* context);
 
 // run_tasks() over a callable.

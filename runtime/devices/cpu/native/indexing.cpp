@@ -112,12 +112,12 @@ void accumulate(const of_kernel_tensor& target, int64_t offset, int64_t stride, 
 
 }  // namespace
 
-of_status index(const of_kernel_context* context) {
-  Places places(*context, context->input_count - 1);
+of_status index(const of_kernel_context& context) {
+  Places places(context, context.input_count - 1);
   if (const of_status status = places.locate(); status != OF_OK) return status;
-  const of_kernel_tensor& input = context->inputs[0];
+  const of_kernel_tensor& input = context.inputs[0];
   const int64_t size = item_size(input.dtype), count = places.elements();
-  const Writer writer(context->outputs[0], input.dtype);
+  const Writer writer(context.outputs[0], input.dtype);
   parallel_for((count + kTaskElements - 1) / kTaskElements, [&](int64_t task) {
     ChunkBuffer buffer;
     const int64_t last = std::min((task + 1) * kTaskElements, count);
@@ -140,14 +140,14 @@ of_status index(const of_kernel_context* context) {
 }
 
 // On one thread: places that are named twice are written in order.
-of_status index_put(const of_kernel_context* context) {
+of_status index_put(const of_kernel_context& context) {
   constexpr int kAccumulate = 3;
-  Places places(*context, context->input_count - 2);
+  Places places(context, context.input_count - 2);
   if (const of_status status = places.locate(); status != OF_OK) return status;
-  const of_kernel_tensor& target = context->outputs[0];
+  const of_kernel_tensor& target = context.outputs[0];
   const int64_t size = item_size(target.dtype), count = places.elements();
-  const Reader reader(context->inputs[context->input_count - 1], target.dtype);
-  const auto put = context->arguments[kAccumulate].as.boolean ? accumulate : store;
+  const Reader reader(context.inputs[context.input_count - 1], target.dtype);
+  const auto put = context.arguments[kAccumulate].as.boolean ? accumulate : store;
   for (int64_t begin = 0; begin < count; begin += kChunk) {
     ChunkBuffer buffer;
     const int64_t end = std::min(begin + kChunk, count);

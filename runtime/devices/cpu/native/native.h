@@ -6,12 +6,12 @@
 
 namespace oneflow::cpu {
 
-of_status index(const of_kernel_context* context);
-of_status index_put(const of_kernel_context* context);
-of_status nonzero(const of_kernel_context* context);
-of_status randperm(const of_kernel_context* context);
-of_status sort(const of_kernel_context* context);
-of_status topk(const of_kernel_context* context);
+of_status index(const of_kernel_context& context);
+of_status index_put(const of_kernel_context& context);
+of_status nonzero(const of_kernel_context& context);
+of_status randperm(const of_kernel_context& context);
+of_status sort(const of_kernel_context& context);
+of_status topk(const of_kernel_context& context);
 
 }  // namespace oneflow::cpu
 

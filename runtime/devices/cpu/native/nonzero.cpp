@@ -25,9 +25,9 @@ void for_each_chunk(const Reader& reader, int64_t begin, int64_t end, Visit visi
 
 }  // namespace
 
-of_status nonzero(const of_kernel_context* context) {
-  const of_kernel_tensor& input = context->inputs[0];
-  const of_kernel_tensor& output = context->outputs[0];
+of_status nonzero(const of_kernel_context& context) {
+  const of_kernel_tensor& input = context.inputs[0];
+  const of_kernel_tensor& output = context.outputs[0];
   const Reader reader(input, OF_BOOL);
   const int64_t count = element_count({input.rank, input.sizes, input.strides});
   const int64_t tasks = (count + kTaskElements - 1) / kTaskElements;

@@ -151,23 +151,23 @@ of_status with_key(of_dtype dtype, Order order) {
 
 }  // namespace
 
-of_status sort(const of_kernel_context* context) {
-  return with_key(context->inputs[0].dtype,
-                  [context](auto key, of_dtype key_dtype) { sort_lines<decltype(key)>(*context, key_dtype); });
+of_status sort(const of_kernel_context& context) {
+  return with_key(context.inputs[0].dtype,
+                  [&context](auto key, of_dtype key_dtype) { sort_lines<decltype(key)>(context, key_dtype); });
 }
 
-of_status topk(const of_kernel_context* context) {
-  return with_key(context->inputs[0].dtype,
-                  [context](auto key, of_dtype key_dtype) { pick_lines<decltype(key)>(*context, key_dtype); });
+of_status topk(const of_kernel_context& context) {
+  return with_key(context.inputs[0].dtype,
+                  [&context](auto key, of_dtype key_dtype) { pick_lines<decltype(key)>(context, key_dtype); });
 }
 
 // The order of as many random numbers of 64 bits.
-of_status randperm(const of_kernel_context* context) {
-  const of_kernel_tensor& output = context->outputs[0];
+of_status randperm(const of_kernel_context& context) {
+  const of_kernel_tensor& output = context.outputs[0];
   const int64_t count = output.sizes[0];
   std::vector<Keyed<uint64_t>> line(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
-    const RandomWords random = philox(context->seed, context->offset + static_cast<uint64_t>(i));
+    const RandomWords random = philox(context.seed, context.offset + static_cast<uint64_t>(i));
     line[static_cast<size_t>(i)] = {wide_word(random, 0), i};
   }
   std::sort(line.begin(), line.end(), Ascending<uint64_t>());
