@@ -90,15 +90,15 @@ test: build vectors ## Run all tests
 
 .PHONY: test-codegen test-runtime test-capi test-sanitizers test-whole
 test-codegen: # the generator
-	@$(PYTHON) -m pytest -q tests/codegen
+	@$(PYTHON) -m pytest tests/codegen
 test-runtime: # what no front end reaches, in C++
 	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
 test-capi: # vectors and hostile input through the C API; programs built against the installed tree
-	@$(PYTHON) -m pytest -q tests/capi
+	@$(PYTHON) -m pytest tests/capi
 test-sanitizers: # the same under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/test_sanitized.sh
 test-whole: # across languages: the definition workflow, packages, einsum, documents
-	@$(PYTHON) -m pytest -q tests/whole tests/einsum
+	@$(PYTHON) -m pytest tests/whole tests/einsum
 
 # ------------------------------------------------------------------------------------------------ the rest
 

@@ -11,4 +11,4 @@ cmake --build $build
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:allocator_may_return_null=1
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 ctest --test-dir $build --output-on-failure --no-tests=error
-OF_BUILD=$PWD/$build "${PYTHON:-.venv/bin/python}" -m pytest -q tests/capi/test_programs.py
+OF_BUILD=$PWD/$build "${PYTHON:-.venv/bin/python}" -m pytest tests/capi/test_programs.py

@@ -1,0 +1,29 @@
+"""The README's example runs in each language and prints what its comment says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = {
+    "python": [str(ROOT / ".venv" / "bin" / "python"), "-c"],
+    "javascript": ["node", "-e"],
+    "ruby": ["ruby", f"-I{ROOT / 'bindings' / 'ruby' / 'lib'}", "-e"],
+}
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize("language", COMMANDS)
+def test_the_example_prints_its_comment(language: str) -> None:
+    (program,) = [text for name, text in BLOCKS if name == language]
+    expected = re.search(r"(?:#|//) (tensor\(.*\))\n", program)
+    assert expected
+    environment = {**os.environ, "NODE_PATH": str(ROOT / "build" / "node_modules")}
+    done = subprocess.run([*COMMANDS[language], program], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == expected[1]
