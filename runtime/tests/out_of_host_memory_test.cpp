@@ -16,9 +16,9 @@ namespace {
 // number of runs that failed.
 int fail_at_each_allocation(const std::function<of_status()>& call, of_status success = OF_OK) {
   for (int allowed = 0; allowed < 1000; ++allowed) {
-    allocations_left = allowed;
+    allow_allocations(allowed);
     const of_status status = call();
-    allocations_left = -1;
+    allow_allocations(-1);
     if (status == success) return allowed;
     EXPECT_EQ(status, OF_OUT_OF_MEMORY) << of_last_error();
   }
