@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from codegen.checking import Scope
+from codegen.compute_types import compute_types
 from codegen.errors import TextError, unknown
 from codegen.expression import Expression
 from codegen.intrinsics import Sort
@@ -85,12 +86,8 @@ def check_expression(expression: Expression, scope: Scope, wanted: Sort | None, 
         return None
 
 
-COMPUTE_TYPES = "float32, float64, int32, int64, bool"
-
-
-def kernel_facts(loops: str) -> Iterator[Fact]:
-    yield Fact("kernels", f"emitted for each device, per compute type ({COMPUTE_TYPES})")
-    yield Fact("loops", loops)
+def kernel_fact(op: Op) -> Fact:
+    return Fact("kernels", f"printed from the expressions for each device, computing in {listed(compute_types(op))}")
 
 
 def listed(names: Sequence[str]) -> str:

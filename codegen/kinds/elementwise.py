@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from codegen.checking import Scope, operand_sort
 from codegen.intrinsics import SCALAR
 from codegen.kinds import branches
-from codegen.kinds.base import Fact, Functions, Rules, Skeleton, check_expression, kernel_facts, listed
+from codegen.kinds.base import Fact, Functions, Rules, Skeleton, check_expression, kernel_fact, listed
 from codegen.model import Elementwise, Op, Signature
 from codegen.reader import Field, Report
 
@@ -38,7 +38,7 @@ class _Elementwise(Rules[Elementwise]):
     def facts(self, op: Op, kind: Elementwise) -> Iterator[Fact]:
         operands = [a.name for a in op.signature.tensor_arguments]
         yield Fact("shape", f"that of {listed(operands)}" + (", broadcast" if len(operands) > 1 else ""))
-        yield from kernel_facts("contiguous, one operand a scalar, inner dimension strided, any strides")
+        yield kernel_fact(op)
         yield Fact("sharding", "any dimension splits" + " (derived)" * (op.sharding is None))
         yield Fact("cost", "size of the result x operations of the expression")
 

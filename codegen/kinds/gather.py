@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from codegen.checking import Scope, setting_sort
 from codegen.intrinsics import GATHER, Sort
-from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named, check_expression, kernel_facts
+from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named, check_expression
 from codegen.model import Argument, BaseType, Gather, Op, Signature
 from codegen.reader import Field, Report
 
@@ -50,7 +50,7 @@ class _Gather(Rules[Gather]):
     def facts(self, op: Op, kind: Gather) -> Iterator[Fact]:
         along = f" with {kind.sizes.text} along {kind.dims}" if kind.sizes else ""
         yield Fact("shape", f"that of the input{along}")
-        yield from kernel_facts("by rows where the last dimension stays, by element otherwise")
+        yield Fact("kernels", "the index map, printed for each device; elements of any type are moved by their size")
         yield Fact("sharding", f"all dimensions but {kind.dims} split")
         yield Fact("cost", "bytes of the result")
 

@@ -13,7 +13,7 @@ from codegen.errors import TextError
 from codegen.expression import Constant, Expression, Invoke
 from codegen.intrinsics import RANDOM, SCALAR, SIZES, Sort
 from codegen.kinds import branches
-from codegen.kinds.base import Fact, Functions, Rules, Skeleton, check_expression, kernel_facts
+from codegen.kinds.base import Fact, Functions, Rules, Skeleton, check_expression, kernel_fact
 from codegen.model import Generator, Op, Signature
 from codegen.reader import Field, Report
 
@@ -76,7 +76,7 @@ class _Generator(Rules[Generator]):
 
     def facts(self, op: Op, kind: Generator) -> Iterator[Fact]:
         yield Fact("shape", kind.sizes.text)
-        yield from kernel_facts("by linear index")
+        yield kernel_fact(op)
         if kind.random:
             yield Fact("random", f"{kind.random} number{'s' * (kind.random != 1)} per element, by its linear index")
         yield Fact("sharding", "by index" + " (derived)" * (op.sharding is None))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codegen.kinds import fold
-from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named, kernel_facts
+from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named, kernel_fact
 from codegen.model import Argument, BaseType, Op, Reduction, Signature
 from codegen.reader import Field, Report
 
@@ -44,7 +44,7 @@ class _Reduction(Rules[Reduction]):
         yield Fact("state", ", ".join(f"{name} = {e.text}" for name, e in kind.state.items()))
         if not kind.allows_empty:
             yield Fact("empty", "reducing nothing is an error")
-        yield from kernel_facts("fold the inner dimension, fold the outer dimensions, fold everything in parts")
+        yield kernel_fact(op)
         yield Fact("sharding", "a split of kept dimensions stays; a split of reduced ones gives partial results")
         yield Fact("cost", "size of the input")
 

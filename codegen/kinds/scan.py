@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codegen.kinds import fold
-from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named, kernel_facts
+from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named, kernel_fact
 from codegen.model import Argument, BaseType, Op, Scan, Signature
 from codegen.reader import Field, Report
 
@@ -35,7 +35,7 @@ class _Scan(Rules[Scan]):
     def facts(self, op: Op, kind: Scan) -> Iterator[Fact]:
         yield Fact("shape", "that of the input")
         yield Fact("state", ", ".join(f"{name} = {e.text}" for name, e in kind.state.items()))
-        yield from kernel_facts("scan the inner dimension, scan an outer dimension")
+        yield kernel_fact(op)
         yield Fact("sharding", f"all dimensions but {kind.dim} split")
         yield Fact("cost", "size of the input")
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from codegen.checking import operand_sort
+from codegen.compute_types import compute_types
 from codegen.expression import Ellipsis, Expression, Invoke, Subscript, Variable
 from codegen.intrinsics import Sort
 from codegen.kinds import fold
-from codegen.languages.cpu.compute_types import COMPUTE_TYPES, compute_types
 from codegen.languages.cpu.printing import IndexPrinter, ScalarPrinter, divides, is_approximate, local
 from codegen.model import Argument, BaseType, Elementwise, Gather, Generator, Op, Reduction, ResultRule, Scan
 from codegen.names import identifier
@@ -149,7 +149,7 @@ def _elementwise(op: Op, value: str | None, expression: Expression) -> Entry:
         struct,
         variant,
         expression.text,
-        compute_types(op),
+        _compute_types(op),
         tuple(_settings(op, [expression])),
         fails=divides(expression),
         padded=is_approximate(expression),
@@ -166,7 +166,7 @@ def _generator(op: Op, value: str | None, expression: Expression) -> GeneratorEn
         struct,
         variant,
         expression.text,
-        compute_types(op),
+        _compute_types(op),
         tuple(_settings(op, [expression])),
         fails=divides(expression),
         padded=is_approximate(expression),
@@ -186,7 +186,7 @@ def _fold(op: Op, kind: Reduction | Scan, make: type[FoldEntry]) -> FoldEntry:
         struct,
         variant,
         "; ".join(f"{name} <- {pre.text}" for name, pre in kind.pre.items()),
-        compute_types(op),
+        _compute_types(op),
         tuple(_settings(op, [*kind.state.values(), *inner, *kind.post])),
         parts=tuple(
             Part(
@@ -304,4 +304,9 @@ def form(type_: str) -> str:
     return "dtype_of<T>" if type_ == "T" else _CONSTANTS[type_]
 
 
-_CONSTANTS = {spelled: f"OF_{name.upper()}" for name, spelled in COMPUTE_TYPES.items()}
+_SPELLED = {"float32": "float", "float64": "double", "int32": "int32_t", "int64": "int64_t", "bool": "bool"}
+_CONSTANTS = {spelled: f"OF_{name.upper()}" for name, spelled in _SPELLED.items()}
+
+
+def _compute_types(op: Op) -> tuple[str, ...]:
+    return tuple(_SPELLED[name] for name in compute_types(op))

@@ -1,17 +1,11 @@
-"""Which compute types the kernels of a record are needed in."""
+"""Which types the kernels of a record compute in: what every device's target has to print loops for."""
 
 from __future__ import annotations
 
 from codegen.model import DTypeSet, Generator, Op, ResultRule
 
-# C++ types by the dtypes that are computed in, in the order in which they are printed.
-COMPUTE_TYPES = {
-    "float32": "float",
-    "float64": "double",
-    "int32": "int32_t",
-    "int64": "int64_t",
-    "bool": "bool",
-}
+# In the order in which they are printed. The narrower types are stored, and computed in one of these.
+COMPUTE_TYPES = ("float32", "float64", "int32", "int64", "bool")
 _FLOATING = frozenset({"float32", "float64"})
 _ALL = frozenset(COMPUTE_TYPES)
 _ACCEPTED = {
@@ -25,9 +19,9 @@ _ACCEPTED = {
 
 
 def compute_types(op: Op) -> tuple[str, ...]:
-    """C++ types, for every dtype that a call of this operator can compute in."""
+    """The dtypes that a call of this operator can compute in."""
     possible = _generated(op, op.kind) if isinstance(op.kind, Generator) else _folded(op)
-    return tuple(spelled for name, spelled in COMPUTE_TYPES.items() if name in possible)
+    return tuple(name for name in COMPUTE_TYPES if name in possible)
 
 
 def _generated(op: Op, kind: Generator) -> frozenset[str]:
