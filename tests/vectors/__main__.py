@@ -162,7 +162,8 @@ def main(names: list[str]) -> int:
         path.write_text(
             json.dumps({"op": op.full_name, "function": op.name, "fingerprint": key, "cases": cases}) + "\n"
         )
-        print(f"\rvectors: {position + 1} of {len(ops)} records", end="", file=sys.stderr, flush=True)
+        if sys.stderr.isatty() or position % 25 == 24:
+            print(f"\rvectors: {position + 1} of {len(ops)} records", end="", file=sys.stderr, flush=True)
         if not cases:
             print(f"\n{op.full_name}: no case; the oracle said {skipped.most_common(3)}", file=sys.stderr)
             return 1
