@@ -28,7 +28,7 @@ def wheel(build: Path, dist: Path) -> None:
     kept = dict(re.findall(r"^(ONEFLOW_\w+):\w+=(.*)$", cache, re.MULTILINE))
     settings = {"build-dir": str(build.resolve()), **{f"cmake.define.{name}": value for name, value in kept.items()}}
     command = [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps"]
-    options = [f"-C{name}={value}" for name, value in settings.items()]
+    options = [f"--config-settings={name}={value}" for name, value in settings.items()]
     subprocess.run([*command, "--no-build-isolation", "-w", str(dist), *options, str(HERE)], check=True)
 
 
