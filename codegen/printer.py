@@ -142,3 +142,12 @@ class Printer:
 
     def _atom(self, node: Node) -> str:
         return self._at_least(node, _ATOM)
+
+
+def boolean(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def string(text: str | None) -> str:
+    """A string of C or C++, or the null pointer of C++ for None."""
+    return "nullptr" if text is None else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

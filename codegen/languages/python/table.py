@@ -9,6 +9,7 @@ from codegen.errors import TargetError
 from codegen.languages.python import words
 from codegen.model import Argument, BaseType, Function, Op
 from codegen.names import identifier
+from codegen.printer import boolean, string
 
 # What the extension has room for (arguments.h, call.cpp).
 MAXIMUM_ARGUMENTS = 16
@@ -29,14 +30,6 @@ _KINDS = {
 }
 
 
-def flag(value: bool) -> str:
-    return "true" if value else "false"
-
-
-def quoted(text: str | None) -> str:
-    return "nullptr" if text is None else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
 def argument_row(argument: Argument) -> str:
     """The initialiser of an ArgumentRecord."""
     type_ = argument.type
@@ -44,7 +37,7 @@ def argument_row(argument: Argument) -> str:
         raise TargetError(f"an argument of type {type_} has no form in Python")
     flags = (type_.is_list, type_.optional, type_.optional_members, argument.keyword_only, not argument.has_default)
     kind = f"ArgumentKind::{_KINDS[type_.base]}"
-    return ", ".join((quoted(argument.name), quoted(words.type_word(type_)), kind, *map(flag, flags)))
+    return ", ".join((string(argument.name), string(words.type_word(type_)), kind, *map(boolean, flags)))
 
 
 def overload_row(op: Op) -> str:
@@ -61,14 +54,14 @@ def overload_row(op: Op) -> str:
     named = words.result_type(op) if words.named_results(op) else None
     return ", ".join(
         (
-            quoted(op.full_name),
+            string(op.full_name),
             f"{identifier(op.full_name)}_arguments" if signature.arguments else "{}",
             str(len(signature.results)),
-            quoted(named),
+            string(named),
             str(receiver),
             str(written),
-            flag(op.has_out),
-            flag(op.has_in_place),
+            boolean(op.has_out),
+            boolean(op.has_in_place),
         )
     )
 
@@ -115,11 +108,11 @@ class Entry:
         )
         return ", ".join(
             (
-                quoted(self.module),
-                quoted(self.name),
-                quoted(self.in_place),
-                flag(bool(self.methods)),
-                *map(quoted, texts),
+                string(self.module),
+                string(self.name),
+                string(self.in_place),
+                boolean(bool(self.methods)),
+                *map(string, texts),
             )
         )
 

@@ -9,6 +9,7 @@ from codegen.errors import TargetError
 from codegen.languages.ruby import words
 from codegen.model import Argument, BaseType, Function, Op, View
 from codegen.names import identifier
+from codegen.printer import boolean, string
 
 # What the extension has room for (function.h).
 MAXIMUM_ARGUMENTS = 16
@@ -29,14 +30,6 @@ _KINDS = {
 }
 
 
-def _flag(value: bool) -> str:
-    return "true" if value else "false"
-
-
-def _quoted(text: str | None) -> str:
-    return "nullptr" if text is None else f'"{text}"'
-
-
 def argument_row(argument: Argument) -> str:
     """The initialiser of an Argument."""
     type_ = argument.type
@@ -46,7 +39,7 @@ def argument_row(argument: Argument) -> str:
         type_.is_list, type_.optional, type_.optional_members, not argument.has_default, argument.keyword_only,
     )  # fmt: skip
     kind = f"ArgumentType::{_KINDS[type_.base]}"
-    return ", ".join((_quoted(argument.name), _quoted(words.type_word(type_)), kind, *map(_flag, flags), "0"))
+    return ", ".join((string(argument.name), string(words.type_word(type_)), kind, *map(boolean, flags), "0"))
 
 
 def overload_row(op: Op) -> str:
@@ -63,7 +56,7 @@ def overload_row(op: Op) -> str:
 
     return ", ".join(
         (
-            _quoted(op.full_name),
+            string(op.full_name),
             f"{identifier(op.full_name)}_arguments",
             str(len(signature.arguments)),
             str(sum(not argument.keyword_only for argument in signature.arguments)),
@@ -71,9 +64,9 @@ def overload_row(op: Op) -> str:
             position(argument == op.receiver for argument in signature.arguments),
             position(alias is not None and a.alias == alias and not alias.written for a in signature.arguments),
             position(a.alias is not None and a.alias.written for a in signature.arguments),
-            _flag(not isinstance(op.kind, View)),
-            _flag(op.has_out),
-            _flag(op.has_in_place),
+            boolean(not isinstance(op.kind, View)),
+            boolean(op.has_out),
+            boolean(op.has_in_place),
             "nullptr",
         )
     )
@@ -98,7 +91,7 @@ class Entry:
     def row(self) -> str:
         """The initialiser of a Function."""
         names = (self.name_space, self.name, self.method, self.operator, self.in_place)
-        return ", ".join((*map(_quoted, names), self.variable, str(len(self.function.overloads))))
+        return ", ".join((*map(string, names), self.variable, str(len(self.function.overloads))))
 
     @property
     def summary(self) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from codegen.model import (
     View,
 )
 from codegen.names import identifier, pascal, wrap
+from codegen.printer import string
 
 WIDTH = 120
 MARGIN = 8  # columns in front of a field in the table of schemas
@@ -169,7 +170,7 @@ class Entry:
         yield f'.name = "{argument.name}"'
         yield f'.type_text = "{type_}"'
         if argument.has_default:
-            yield f".default_text = {quoted(signatures.print_literal(argument.default, type_))}"
+            yield f".default_text = {string(signatures.print_literal(argument.default, type_))}"
             yield f".default_value = {default_value(self.op, argument)}"
         yield f".type = ArgumentType::{_TYPES[type_.base]}"
         is_own_size = isinstance(self.op.kind, View | Native) and type_.base is BaseType.SIZE and type_.is_list
@@ -296,10 +297,6 @@ def braced(head: str, fields: list[str]) -> str:
     return head + (",\n" + " " * (MARGIN + len(head))).join(fields) + "}"
 
 
-def quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
 def default_value(op: Op, argument: Argument) -> str:
     value = argument.default
     match value:
@@ -313,5 +310,5 @@ def default_value(op: Op, argument: Argument) -> str:
         case float():
             return f"to_value({value!r})"
         case str():
-            return f"to_value({quoted(value)})"
+            return f"to_value({string(value)})"
     raise TargetError(f"{op.full_name}: {argument.name} has a list as its default, which the runtime has no form for")
