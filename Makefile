@@ -1,7 +1,7 @@
 # The two commands: `make demo` and `make test`. Everything else is a step of theirs; `make help` lists the steps.
 #
 # Each front end adds its own steps in bindings/<name>/binding.mk: it appends its name to BINDINGS and gives the targets
-# build-<name>, test-<name>, demo-<name>, package-<name> and lint-<name>.
+# build-<name>, test-<name>, package-<name>, install-<name>, demo-<name> and lint-<name>.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -10,6 +10,8 @@ SHELL := /bin/bash
 VENV := .venv
 BUILD := build
 PYTHON := $(VENV)/bin/python
+# Where the demo installs the packages, a folder for each front end.
+INSTALLED := $(CURDIR)/$(BUILD)/installed
 CODEGEN := PYTHONPATH=. $(PYTHON) -m codegen
 BINDINGS :=
 
@@ -68,9 +70,11 @@ build: native ## Generate, compile, and make the front ends loadable from here
 # ------------------------------------------------------------------------------------------------ demo
 
 .PHONY: demo
-demo: build ## Run one program in each language and compare what it prints
+demo: build ## Install the packages, run one program with each, and compare what they print
 	@mkdir -p $(BUILD)/demo
 	@for name in $(BINDINGS); do \
+		echo "== installing the package of $$name"; \
+		$(MAKE) --no-print-directory -s install-$$name; \
 		echo "== digits in $$name"; \
 		$(MAKE) --no-print-directory -s demo-$$name | tee $(BUILD)/demo/$$name.txt; \
 	done

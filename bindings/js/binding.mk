@@ -10,7 +10,7 @@ $(NODE_PACKAGES): $(JS)/package.json $(JS)/package-lock.json | $(BUILD)/.package
 	@echo "Installing the Node.js packages"
 	@cd $(JS) && npm ci --silent
 
-.PHONY: before-build-js build-js test-js demo-js package-js lint-js
+.PHONY: before-build-js build-js test-js package-js install-js demo-js lint-js
 
 before-build-js: $(NODE_PACKAGES)
 
@@ -22,11 +22,15 @@ build-js: # CMake has put the addon into $(BUILD)/lib; this makes the package on
 test-js: # hand-written tests, the vectors, and every example and error case of the records
 	@cd $(JS) && node --test --expose-gc test/*.test.mjs generated/*.test.mjs
 
-demo-js:
-	@NODE_PATH=$(CURDIR)/$(BUILD)/node_modules node examples/digits/digits.js
-
 package-js:
 	@BUILD=$(CURDIR)/$(BUILD) DIST=$(CURDIR)/dist $(JS)/package.sh
+
+install-js: package-js # the tarball, into a project where there is nothing else
+	@rm -rf $(INSTALLED)/js && mkdir -p $(INSTALLED)/js
+	@npm install --silent --offline --prefix $(INSTALLED)/js "$$(ls -t $(CURDIR)/dist/*.tgz | head -n 1)"
+
+demo-js:
+	@NODE_PATH=$(INSTALLED)/js/node_modules node examples/digits/digits.js
 
 lint-js: $(NODE_PACKAGES)
 	@cd $(JS) && npm run --silent lint

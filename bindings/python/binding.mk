@@ -3,7 +3,7 @@
 BINDINGS += python
 PYTHON_TESTS := bindings/python/generated/tests tests/python
 
-.PHONY: before-build-python build-python test-python demo-python package-python lint-python
+.PHONY: before-build-python build-python test-python package-python install-python demo-python lint-python
 
 before-build-python: # Python's headers come with its Debian package
 
@@ -14,11 +14,15 @@ build-python: # CMake has put the package together; the environment only has to 
 test-python: # examples and error cases of the records, vectors, PyTorch, interop, threads, stubs
 	@$(PYTHON) -m pytest -p no:cacheprovider $(PYTHON_TESTS)
 
-demo-python:
-	@$(PYTHON) examples/digits/digits.py
-
 package-python: # a wheel that installs without a compiler, and the sources for everything else
 	@$(PYTHON) bindings/python/package.py --build $(BUILD) --dist dist
+
+install-python: package-python # the wheel, into an environment where there is nothing else
+	@python3 -m venv --clear $(INSTALLED)/python
+	@$(INSTALLED)/python/bin/python -m pip install -q --disable-pip-version-check --no-index "$$(ls -t dist/*.whl | head -n 1)"
+
+demo-python:
+	@$(INSTALLED)/python/bin/python examples/digits/digits.py
 
 lint-python:
 	@$(PYTHON) -m mypy --strict --no-error-summary bindings/python/link_package.py bindings/python/package.py

@@ -2,7 +2,7 @@
 
 BINDINGS += ruby
 
-.PHONY: before-build-ruby build-ruby test-ruby demo-ruby package-ruby lint-ruby
+.PHONY: before-build-ruby build-ruby test-ruby package-ruby install-ruby demo-ruby lint-ruby
 
 before-build-ruby: # Ruby's headers come with its Debian package
 
@@ -12,11 +12,15 @@ build-ruby: # CMake has put the extension into bindings/ruby/lib
 test-ruby: # the gem's tests, the vectors, and every example and error case of the records
 	@ruby bindings/ruby/test/run.rb
 
-demo-ruby:
-	@ruby -Ibindings/ruby/lib examples/digits/digits.rb
-
-package-ruby:
+package-ruby: # a gem that installs without a compiler, and one of the sources
 	@ruby bindings/ruby/package.rb $(BUILD) dist
+
+install-ruby: package-ruby # the gem without a compiler, into a folder where there is nothing else
+	@rm -rf $(INSTALLED)/ruby
+	@GEM_HOME=$(INSTALLED)/ruby gem install --silent --local --no-document "$$(ls -t dist/*-linux*.gem | head -n 1)"
+
+demo-ruby:
+	@GEM_HOME=$(INSTALLED)/ruby ruby examples/digits/digits.rb
 
 lint-ruby:
 	@cd bindings/ruby && rubocop --format simple --fail-level convention --display-only-fail-level-offenses

@@ -16,10 +16,10 @@ LANGUAGES = sorted(path.parent.name for path in (ROOT / "bindings").glob("*/bind
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("digits")
     for language in LANGUAGES:
-        done = subprocess.run(
-            ["make", "--no-print-directory", "-s", f"demo-{language}"], cwd=ROOT, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
+        for step in ("install", "demo"):
+            command = ["make", "--no-print-directory", "-s", f"{step}-{language}"]
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
         (folder / f"{language}.txt").write_text(done.stdout)
     return {language: folder / f"{language}.txt" for language in LANGUAGES}
 
