@@ -9,7 +9,7 @@ Lines::Lines(const DimGroup& x, const DimGroup& y, Operand operand, int64_t item
     : memory_((kMost + slack) * static_cast<int64_t>(sizeof(int64_t))) {
   auto* to = static_cast<int64_t*>(memory_.data());
   const int64_t elements = x.count * y.count;
-  if (to == nullptr || elements * item > kMost * kLine) return;
+  if (to == nullptr || elements == 0 || elements * item > kMost * kLine) return;
   DimGroup outer = x;
   for (int d = 0; d < y.rank; ++d) outer.add(y.dims[d]);
   std::sort(outer.dims, outer.dims + outer.rank, [&](const Dim& one, const Dim& other) {

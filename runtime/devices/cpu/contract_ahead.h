@@ -17,7 +17,7 @@ class Lines {
   static constexpr int64_t kMost = 4096;
 
   // The elements of two groups within one operand. `slack` is how many offsets a reader may take beyond the last one.
-  // None where they are too many, or there is no memory for their offsets.
+  // None where there are none or too many, or there is no memory for their offsets.
   Lines(const DimGroup& x, const DimGroup& y, Operand operand, int64_t item, int64_t slack);
 
   const int64_t* offsets() const { return static_cast<const int64_t*>(memory_.data()); }
