@@ -176,9 +176,13 @@ class Generator:
 
 @dataclass(frozen=True)
 class Contraction:
-    """An einsum equation over the tensor arguments, the name of the argument that holds one, or of a rule."""
+    """An einsum equation over the tensor arguments, the name of the argument that holds one, or of a rule.
+
+    `plus` names a tensor argument that no equation speaks of: it is added to the result.
+    """
 
     equation: str
+    plus: str | None = None
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,20 @@
-"""`contraction: "ij,jk->ik"`, the name of the argument that holds the equation, or of a rule of the runtime."""
+"""`contraction: "ij,jk->ik"`, the name of the argument that holds the equation, or of a rule of the runtime; or a
+mapping `{equation:, plus:}`, which adds an argument to the result."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from codegen.kinds.base import Fact, Functions, Rules, Skeleton
-from codegen.model import BaseType, Contraction, Op, Signature
+from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named
+from codegen.model import Argument, BaseType, Contraction, Op, Signature
 from codegen.reader import Field, Report
 
 _EQUATION = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*->[A-Za-z]*")
+
+
+def _is_tensor(argument: Argument) -> bool:
+    return argument.type.base is BaseType.TENSOR and not argument.type.is_list
 
 
 class _Contraction(Rules[Contraction]):
@@ -22,17 +27,26 @@ class _Contraction(Rules[Contraction]):
     )
 
     def read(self, field: Field, signature: Signature | None) -> Contraction:
+        if field.is_scalar:
+            return Contraction(self._equation(field, signature, None))
+        fields = field.fields
+        plus = fields.optional("plus", lambda f: argument_named(f, signature, _is_tensor, "a Tensor"), None)
+        equation = self._equation(fields.need("equation"), signature, plus)
+        fields.finish()
+        return Contraction(equation, plus)
+
+    def _equation(self, field: Field, signature: Signature | None, plus: str | None) -> str:
         text = field.words
         if "->" in text or "," in text:
-            self._check_equation(field, text, signature)
+            self._check_equation(field, text, signature, plus)
         elif signature and (argument := signature.argument(text)):
             if argument.type.base is not BaseType.STR:
                 raise field.bad(f"argument '{text}' must be a str, it is {argument.type}")
         elif not re.fullmatch(r"[a-z][a-z0-9_]*", text):
             raise field.bad(f"'{text}' is no equation, argument or rule")
-        return Contraction(text)
+        return text
 
-    def _check_equation(self, field: Field, text: str, signature: Signature | None) -> None:
+    def _check_equation(self, field: Field, text: str, signature: Signature | None, plus: str | None) -> None:
         if not _EQUATION.fullmatch(text):
             raise field.bad(f"'{text}' is no equation like 'ij,jk->ik'")
         inputs, _, output = text.partition("->")
@@ -41,7 +55,7 @@ class _Contraction(Rules[Contraction]):
         if len(set(output)) != len(output):
             raise field.bad("a label is in the result twice")
         terms = len(inputs.split(","))
-        operands = len(signature.tensor_arguments) if signature else terms
+        operands = len([a for a in signature.tensor_arguments if a.name != plus]) if signature else terms
         if terms != operands:
             raise field.bad(f"{terms} operands in the equation, {operands} in the signature")
 
@@ -50,6 +64,8 @@ class _Contraction(Rules[Contraction]):
 
     def facts(self, op: Op, kind: Contraction) -> Iterator[Fact]:
         yield Fact("shape", f"from the labels of {kind.equation}")
+        if kind.plus:
+            yield Fact("adds", f"{kind.plus}, before the result is rounded")
         yield Fact("kernels", "the device's contract hook, one product of strided groups of dimensions at a time")
         yield Fact("sharding", "labels split; a split label that is summed over gives partial sums")
         yield Fact("cost", "2 x the product of the sizes of all labels")

@@ -85,6 +85,7 @@ struct GeneratorRule {
 // An equation, the name of an argument that holds one, or of a rule of the einsum floor.
 struct ContractionRule {
   const char* equation;
+  int addend = -1;  // a tensor argument that is added to the result
 };
 
 struct ReductionRule {

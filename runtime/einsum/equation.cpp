@@ -21,6 +21,12 @@ std::string character_at(std::string_view text, size_t at) {
   return std::string(text.substr(at, end - at));
 }
 
+// A term as errors show it: cut where it is longer than that of any tensor.
+std::string shown(const std::string& term) {
+  constexpr size_t kLongest = OF_MAX_RANK + 3;
+  return term.size() <= kLongest ? term : term.substr(0, kLongest) + "…";
+}
+
 // Reads an equation from left to right.
 class Parser {
  public:
@@ -156,7 +162,7 @@ Equation resolve_equation(const ParsedEquation& parsed, std::span<const int> ran
     const int extra = ranks[i] - term.letters();
     if (extra < 0 || (extra > 0 && !term.has_ellipsis))
       fail(OF_SHAPE_ERROR, "operand %zu has %d dimension%s but '%s' names %s%d", i, ranks[i], ranks[i] == 1 ? "" : "s",
-           term.text.c_str(), term.has_ellipsis ? "at least " : "", term.letters());
+           shown(term.text).c_str(), term.has_ellipsis ? "at least " : "", term.letters());
     if (term.has_ellipsis) ellipsis_rank = std::max(ellipsis_rank, extra);
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 
 namespace oneflow::einsum {
 
@@ -33,7 +34,6 @@ class Optimal {
   }
 
   std::vector<Step> path() {
-    for (size_t i = 0; i < count_; ++i) list_.push_back(size_t{1} << i);
     emit(best_.size() - 1);
     return std::move(steps_);
   }
@@ -65,92 +65,121 @@ class Optimal {
     }
   }
 
-  void emit(size_t set) {
-    if (std::has_single_bit(set)) return;
-    const size_t left = best_[set].left, right = set ^ left;
-    emit(left);
-    emit(right);
-    int a = static_cast<int>(std::find(list_.begin(), list_.end(), left) - list_.begin());
-    int b = static_cast<int>(std::find(list_.begin(), list_.end(), right) - list_.begin());
-    if (a > b) std::swap(a, b);
-    steps_.push_back({a, b});
-    list_.erase(list_.begin() + b);
-    list_.erase(list_.begin() + a);
-    list_.push_back(set);
+  // The number of the set's product, once the steps to it are there.
+  size_t emit(size_t set) {
+    if (std::has_single_bit(set)) return static_cast<size_t>(std::countr_zero(set));
+    const size_t left = emit(best_[set].left), right = emit(set ^ best_[set].left);
+    steps_.push_back({left, right, best_[set].labels});
+    return count_ + steps_.size() - 1;
   }
 
   size_t count_;
   std::vector<Best> best_;
-  std::vector<size_t> list_;  // what is still to be multiplied, as in the steps
   std::vector<Step> steps_;
 };
 
-std::vector<Step> greedy_path(std::span<const LabelSet> operands, const LabelSet& output,
-                              std::span<const int64_t> sizes) {
+// Step by step. Each member knows its best partner among those that come after it, so that a step compares no more than
+// one pair per member. What a pair is worth changes only by steps that one of the two takes part in.
+class Greedy {
+ public:
+  Greedy(std::span<const LabelSet> operands, const LabelSet& output, std::span<const int64_t> sizes)
+      : sizes_(sizes), uses_(sizes.size()) {
+    count_uses(output, 1);
+    for (const LabelSet& labels : operands) count_uses(labels, 1);
+    for (const LabelSet& labels : operands) add(labels);
+  }
+
+  std::vector<Step> path() {
+    std::vector<Step> steps;
+    while (members_.size() > 1) {
+      const auto left = std::min_element(members_.begin(), members_.end() - 1,
+                                         [](const Member& a, const Member& b) { return a.best < b.best; });
+      const auto right = find(left->best.partner);
+      const LabelSet labels = product(left->labels, right->labels);
+      steps.push_back({left->number, right->number, labels});
+      for (const auto& member : {left, right}) count_uses(member->labels, -1);
+      count_uses(labels, 1);
+      const size_t gone[] = {left->number, right->number};
+      members_.erase(right);
+      members_.erase(left);
+      for (auto member = members_.begin(); member != members_.end(); ++member)
+        if (member->best.partner == gone[0] || member->best.partner == gone[1]) find_partner(member);
+      add(labels);
+    }
+    return steps;
+  }
+
+ private:
+  // What becomes of a pair. Pairs without a common label come last.
+  struct Pair {
+    size_t partner;
+    bool is_outer;
+    double growth;
+
+    bool operator<(const Pair& other) const {
+      return is_outer != other.is_outer ? other.is_outer : growth < other.growth;
+    }
+  };
   struct Member {
+    size_t number;
     LabelSet labels;
     double volume;
+    Pair best{kNone, true, 0};
   };
-  std::vector<Member> list;
-  std::vector<int> uses(sizes.size());  // operands, and the output, that have the label
-  const auto count_uses = [&](const LabelSet& labels, int change) {
-    for (size_t label = 0; label < sizes.size(); ++label)
-      if (labels[label]) uses[label] += change;
-  };
-  count_uses(output, 1);
-  for (const LabelSet& operand : operands) {
-    list.push_back({operand, volume(operand, sizes)});
-    count_uses(operand, 1);
+  static constexpr size_t kNone = SIZE_MAX;
+  using Place = std::vector<Member>::iterator;
+
+  void count_uses(const LabelSet& labels, int change) {
+    for (size_t label = 0; label < sizes_.size(); ++label)
+      if (labels[label]) uses_[label] += change;
   }
-  const auto product = [&](const LabelSet& a, const LabelSet& b) {
+
+  LabelSet product(const LabelSet& a, const LabelSet& b) const {
     LabelSet kept;
-    for (size_t label = 0; label < sizes.size(); ++label) {
+    for (size_t label = 0; label < sizes_.size(); ++label) {
       const int inside = a[label] + b[label];
-      kept[label] = inside > 0 && uses[label] > inside;
+      kept[label] = inside > 0 && uses_[label] > inside;
     }
     return kept;
-  };
-
-  std::vector<Step> steps;
-  while (list.size() > 1) {
-    Step best{0, 1};
-    double best_growth = 0;
-    bool best_shares = false, has_best = false;
-    for (size_t i = 0; i < list.size(); ++i) {
-      for (size_t j = i + 1; j < list.size(); ++j) {
-        // Pairs without a common label only when there are no others.
-        const bool shares = (list[i].labels & list[j].labels).any();
-        if (has_best && best_shares && !shares) continue;
-        const double growth = volume(product(list[i].labels, list[j].labels), sizes) - list[i].volume - list[j].volume;
-        if (!has_best || (shares && !best_shares) || growth < best_growth) {
-          best = {static_cast<int>(i), static_cast<int>(j)};
-          best_growth = growth;
-          best_shares = shares;
-          has_best = true;
-        }
-      }
-    }
-    const auto left = list.begin() + best.left, right = list.begin() + best.right;
-    const LabelSet kept = product(left->labels, right->labels);
-    count_uses(left->labels, -1);
-    count_uses(right->labels, -1);
-    count_uses(kept, 1);
-    list.erase(right);
-    list.erase(left);
-    list.push_back({kept, volume(kept, sizes)});
-    steps.push_back(best);
   }
-  return steps;
-}
+
+  void compare(Member& member, const Member& other) const {
+    const bool is_outer = (member.labels & other.labels).none();
+    if (is_outer && !member.best.is_outer) return;
+    const double growth = volume(product(member.labels, other.labels), sizes_) - member.volume - other.volume;
+    const Pair pair{other.number, is_outer, growth};
+    if (member.best.partner == kNone || pair < member.best) member.best = pair;
+  }
+
+  void find_partner(Place member) {
+    member->best = {kNone, true, 0};
+    for (Place other = member + 1; other != members_.end(); ++other) compare(*member, *other);
+  }
+
+  void add(const LabelSet& labels) {
+    const Member added{next_++, labels, volume(labels, sizes_)};
+    for (Member& member : members_) compare(member, added);
+    members_.push_back(added);
+  }
+
+  Place find(size_t number) {
+    return std::find_if(members_.begin(), members_.end(), [&](const Member& m) { return m.number == number; });
+  }
+
+  std::span<const int64_t> sizes_;
+  std::vector<int> uses_;  // operands, and the output, that have the label
+  std::vector<Member> members_;
+  size_t next_ = 0;
+};
 
 }  // namespace
 
 std::vector<Step> find_path(std::span<const LabelSet> operands, const LabelSet& output,
                             std::span<const int64_t> sizes) {
   if (operands.size() < 2) return {};
-  if (operands.size() == 2) return {{0, 1}};
+  if (operands.size() == 2) return {{0, 1, output}};
   if (operands.size() <= kOptimalOperands) return Optimal(operands, output, sizes).path();
-  return greedy_path(operands, output, sizes);
+  return Greedy(operands, output, sizes).path();
 }
 
 }  // namespace oneflow::einsum

@@ -9,9 +9,10 @@
 
 namespace oneflow::einsum {
 
-// Takes two operands off the list and puts their product at its end: left < right are positions in the list.
+// Multiplies two operands, by their numbers. The products are numbered on behind the operands.
 struct Step {
-  int left, right;
+  size_t left, right;
+  LabelSet labels;  // of the product: what the result or a later step needs
 };
 
 // The order with the fewest multiplications, and among those the one with the smallest intermediates, for up to eight

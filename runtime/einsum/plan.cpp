@@ -68,7 +68,11 @@ std::shared_ptr<const Plan> make_plan(const Call& call, std::span<const Tensor* 
   std::vector<Sizes> shapes;
   for (const Tensor* tensor : operands) shapes.push_back(tensor->sizes());
   const std::vector<int64_t> sizes = label_sizes(equation, shapes, names);
-  for (const int label : equation.output) plan->shape.push_back(sizes[static_cast<size_t>(label)]);
+  plan->shape.resize(static_cast<int>(equation.output.size()));
+  for (size_t d = 0; d < equation.output.size(); ++d)
+    plan->shape[static_cast<int>(d)] = sizes[static_cast<size_t>(equation.output[d])];
+  // One of size 0 in the result leaves no element to compute.
+  plan->sums_nothing = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
 
   // Labels of size 1 cost nothing and are not carried along.
   const auto label_set = [&](const Labels& labels, Sizes own_sizes) {
@@ -86,12 +90,14 @@ std::shared_ptr<const Plan> make_plan(const Call& call, std::span<const Tensor* 
   return plan;
 }
 
-// A plan lies where its key's hash says; another key of the same place takes it over.
+// A plan lies where its key's hash says; another key of the same place takes it over. Plans of equations of unusual
+// length are not kept.
 class Cache {
  public:
   std::shared_ptr<const Plan> find_or_make(const Call& call, std::span<const Tensor* const> operands,
                                            OperandNames names) {
     fill_key(wanted_, call);
+    if (wanted_.size() > kLongestKey) return make_plan(call, operands, names);
     Entry& entry = entries_[hash(wanted_) % kEntries];
     if (!entry.plan || entry.key != wanted_) {
       // What may fail comes first: an entry never has the key of one plan and the steps of another.
@@ -104,7 +110,7 @@ class Cache {
   }
 
  private:
-  static constexpr size_t kEntries = 256;
+  static constexpr size_t kEntries = 256, kLongestKey = 1 << 14;
   struct Entry {
     Key key;
     std::shared_ptr<const Plan> plan;

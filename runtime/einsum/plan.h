@@ -15,6 +15,7 @@ struct Plan {
   Shape shape;             // of the result
   std::vector<Step> path;  // empty for a single operand
   bool has_intermediates;  // whether anything is rounded before the result is
+  bool sums_nothing;       // whether a label of size 0 is summed
 };
 
 // The plan of a call over these operands; `names` as in sizes.h. Errors of equation.h, rules.h and sizes.h.

@@ -13,15 +13,12 @@ namespace {
 
 constexpr of_device kHost{0, 0};  // the first device type is the CPU
 
-// The dimensions of one role.
+// The dimensions of one role: all of them are dimensions of one tensor.
 struct Role {
   of_contraction_dim dims[OF_MAX_RANK];
   int32_t count = 0;
 
-  void add(const of_contraction_dim& dim) {
-    if (count == OF_MAX_RANK) fail(OF_SHAPE_ERROR, "more than %d dimensions are summed in one product", OF_MAX_RANK);
-    dims[count++] = dim;
-  }
+  void add(const of_contraction_dim& dim) { dims[count++] = dim; }
 };
 
 struct Roles {
@@ -37,8 +34,6 @@ void sort_roles(Roles& roles, const Operand& out, const Operand& a, const Operan
   }
   for (const LabelledDim& dim : a.dims)
     if (!out.find(dim.label)) roles.k.add({dim.size, dim.stride, b.stride(dim.label), 0});
-  for (const LabelledDim& dim : b.dims)
-    if (!out.find(dim.label) && !a.find(dim.label)) roles.k.add({dim.size, 0, dim.stride, 0});
 }
 
 of_contraction describe(const Roles& roles, const Operand& out, const Operand& a, const Operand& b) {
@@ -89,10 +84,9 @@ void contract(const Call& call, const Operand& out, const Operand& a, const Oper
 }
 
 // Whether `a` has labels of its own that are summed: adding them up first saves doing so once for each element of `b`.
-// Truths are left to the product, which knows what their sum is.
 bool has_sums_of_its_own(const Operand& a, const Operand& b, const Operand& out) {
   const auto is_own = [&](const LabelledDim& dim) { return !b.find(dim.label) && !out.find(dim.label); };
-  return a.tensor->dtype() != OF_BOOL && std::any_of(a.dims.begin(), a.dims.end(), is_own);
+  return std::any_of(a.dims.begin(), a.dims.end(), is_own);
 }
 
 Operand without_own_sums(const Operand& a, const Operand& b, const Operand& out) {

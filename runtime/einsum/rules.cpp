@@ -52,6 +52,22 @@ Equation matmul(const Call& call, std::span<const Tensor* const> operands) {
   return nameless({a, b}, c, batch + 3, batch);
 }
 
+// [..., k] x [j, k] -> [..., j]; a vector on the right lacks j.
+Equation linear(const Call& call, std::span<const Tensor* const> operands) {
+  const auto arguments = call.schema().arguments;
+  const int rank = operands[0]->rank(), weight_rank = operands[1]->rank();
+  if (rank == 0) fail(OF_SHAPE_ERROR, "%s must have at least 1 dimension, got 0", arguments[0].name);
+  if (weight_rank != 1 && weight_rank != 2)
+    fail(OF_SHAPE_ERROR, "%s must have 1 or 2 dimensions, got %d", arguments[1].name, weight_rank);
+  const int k = rank - 1, j = rank;
+  Labels c = label_range(0, rank - 1), weight{k};
+  if (weight_rank == 2) {
+    weight = {j, k};
+    c.push_back(j);
+  }
+  return nameless({label_range(0, rank), weight}, c, rank + 1);
+}
+
 // The dimensions that a list argument names, non-negative and each once.
 Labels dims_of(const Call& call, int argument, int rank) {
   const char* name = call.schema().arguments[static_cast<size_t>(argument)].name;
@@ -69,7 +85,8 @@ Labels dims_of(const Call& call, int argument, int rank) {
   return dims;
 }
 
-// Contracts dimensions pair by pair; the others follow each other, those of the first operand first.
+// Contracts dimensions pair by pair, where sizes of 1 broadcast; the others follow each other, those of the first
+// operand first.
 Equation tensordot(const Call& call, std::span<const Tensor* const> operands) {
   const int rank_a = operands[0]->rank(), rank_b = operands[1]->rank();
   Labels dims_a, dims_b;
@@ -96,14 +113,16 @@ Equation tensordot(const Call& call, std::span<const Tensor* const> operands) {
     if (std::find(dims_a.begin(), dims_a.end(), d) == dims_a.end()) c.push_back(d);
   for (const int label : b)
     if (label >= rank_a) c.push_back(label);
-  return nameless({a, b}, c, rank_a + rank_b);
+  Equation equation = nameless({a, b}, c, rank_a + rank_b);
+  for (const int label : dims_a) equation.broadcasts[static_cast<size_t>(label)] = true;
+  return equation;
 }
 
 struct Rule {
   const char* name;
   Equation (*equation)(const Call& call, std::span<const Tensor* const> operands);
 };
-constexpr Rule kRules[] = {{"matmul", matmul}, {"tensordot", tensordot}};
+constexpr Rule kRules[] = {{"matmul", matmul}, {"linear", linear}, {"tensordot", tensordot}};
 
 // An equation that the record itself gives: the operands have the ranks that it names, and nothing stretches.
 Equation fixed(const Call& call, const char* text, std::span<const Tensor* const> operands,

@@ -130,6 +130,10 @@ EQUATIONS: list[tuple[str, tuple[tuple[int, ...], ...]]] = [
     ("ij->j", ((0, 3),)),
     ("ij,jk,kl->il", ((2, 0), (0, 3), (3, 0))),
     ("ab,ab,c->", ((2, 3), (2, 3), (0,))),
+    ("i,j->j", ((0,), (3,))),
+    # in each operand something that is summed before the product
+    ("xi,yi->i", ((3, 4), (5, 4))),
+    ("xij,jky->ki", ((3, 4, 5), (5, 6, 2))),
     # beyond one block of the packed product, and long sums
     ("ij,jk->ik", ((150, 700), (700, 70))),
     ("ij,jk->ki", ((1100, 65), (65, 1030))),
@@ -149,6 +153,8 @@ ERRORS: list[tuple[str, tuple[tuple[int, ...], ...], str, str]] = [
     ("ij,k", ((2, 3), ()), "ShapeError", "operand 1 has 0 dimensions but 'k' names 1"),
     ("ijk...", ((2, 3),), "ShapeError", "operand 0 has 2 dimensions but 'ijk...' names at least 3"),
     ("i j", ((2,),), "ShapeError", "operand 0 has 1 dimension but 'ij' names 2"),
+    ("i" * 1_000_000, ((2,),), "ShapeError", f"operand 0 has 1 dimension but '{'i' * 35}…' names 1000000"),
+    ("a...,bcde->a...bcde", ((1,) * 30, (1,) * 4), "ShapeError", "a tensor has at most 32 dimensions, got 34"),
     ("ij,jk", ((2, 3), (4, 5)), "ShapeError", "label 'j' is 3 in operand 0 and 4 in operand 1"),
     ("ij,ij->ij", ((2, 3), (2, 0)), "ShapeError", "label 'j' is 3 in operand 0 and 0 in operand 1"),
     ("ii", ((2, 3),), "ShapeError", "label 'i' is 2 and 3 in operand 0"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from typing import Any
 
 import hypothesis
@@ -208,6 +209,12 @@ def test_special_values_propagate(value: float, size: int) -> None:
     np.testing.assert_array_equal(flow.einsum("ij,jk->ik", flow.from_numpy(a), flow.from_numpy(b)).numpy(), want)
 
 
+def test_sums_of_nothing_are_zero() -> None:
+    """Also where they are multiplied by what makes NaN of a zero."""
+    assert flow.einsum("i,j->j", flow.zeros([0]), flow.tensor([np.inf, np.nan])).tolist() == [0.0, 0.0]
+    assert flow.tensordot(flow.zeros([2, 0]), flow.zeros([0, 1]), 1).tolist() == [[0.0], [0.0]]
+
+
 def test_half_precision_accumulates_in_single() -> None:
     ones = flow.ones([5000], dtype=flow.float16)
     assert flow.einsum("i,i->", ones, ones).item() == 5000.0
@@ -240,6 +247,20 @@ def test_many_operands() -> None:
     equation = ",".join(letters[i : i + 2] for i in range(24)) + "->ay"
     want = np.linalg.multi_dot(matrices)
     np.testing.assert_allclose(flow.einsum(equation, *map(flow.from_numpy, matrices)).numpy(), want, rtol=1e-9)
+
+
+@pytest.mark.parametrize("equation", [",".join(["ij"] * 1500) + "->ij", ",".join(["ij", "ji"] * 750), "," * 1499])
+def test_over_a_thousand_operands(equation: str) -> None:
+    shape = [2, 2] if "i" in equation else []
+    result = flow.einsum(equation, [flow.full(shape, 1.001, dtype=flow.float64)] * 1500)
+    assert result.sum().item() == pytest.approx(2 ** len(shape) * 1.001**1500)
+
+
+def test_huge_sizes_are_compared_without_overflow() -> None:
+    """The elements that an order of products would need are beyond what a double counts to."""
+    vast = flow.ones([1]).expand([2**40])
+    with pytest.raises(flow.ShapeError, match="more elements than an int64 can count"):
+        flow.einsum(",".join(string.ascii_lowercase), [vast] * 26)
 
 
 def test_the_order_of_products_avoids_large_intermediates() -> None:

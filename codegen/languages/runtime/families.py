@@ -242,7 +242,8 @@ class Entry:
                 )  # fmt: skip
                 return f"GeneratorRule{{{size}{', .is_random = true' if kind.random else ''}}}"
             case Contraction():
-                return f'ContractionRule{{"{kind.equation}"}}'
+                addend = f", {self._position(kind.plus)}" if kind.plus else ""
+                return f'ContractionRule{{"{kind.equation}"{addend}}}'
             case Reduction():
                 fields = []
                 if kind.dims:
