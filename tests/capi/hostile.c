@@ -108,6 +108,28 @@ static void test_tensor_sources(void) {
   EXPECT(tensor == NULL);
 }
 
+/* Memory of others may hold any byte for true. */
+static void test_truths_of_any_byte(void) {
+  unsigned char data[6] = {2, 0, 255, 1, 0, 128};
+  const int64_t size = 6;
+  int64_t positions[4];
+  of_tensor tensor = NULL;
+  of_tensor_source source = describe(OF_BOOL, 1, &size, data, sizeof data);
+  source.deleter = keep;
+  EXPECT(of_tensor_create(&source, &tensor) == OF_OK);
+  of_value argument = tensor_value(tensor), result;
+  memset(&result, 0, sizeof result);
+  EXPECT(of_call(of_op_find("nonzero"), &argument, 1, &result, 1) == OF_OK);
+  EXPECT(of_tensor_read(result.as.tensor, positions, sizeof positions) == OF_OK);
+  EXPECT(positions[0] == 0 && positions[1] == 2 && positions[2] == 3 && positions[3] == 5);
+  of_value_release(&result);
+  EXPECT(of_call(of_op_find("sum"), &argument, 1, &result, 1) == OF_OK);
+  of_scalar sum;
+  EXPECT(of_tensor_item(result.as.tensor, &sum) == OF_OK && sum.as.integer == 4);
+  of_value_release(&result);
+  of_tensor_release(tensor);
+}
+
 static void test_null_handles(void) {
   of_tensor tensor = make_tensor(), result = NULL;
   of_tensor_info info;
@@ -400,6 +422,7 @@ static void test_it_still_works(void) {
 
 int main(void) {
   test_tensor_sources();
+  test_truths_of_any_byte();
   test_null_handles();
   test_names();
   test_calls();

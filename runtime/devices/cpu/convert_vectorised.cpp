@@ -11,10 +11,10 @@ namespace {
 
 template <class From, class To>
 void convert_all(const void* source, void* destination, int64_t count) {
-  const auto* from = static_cast<const From*>(source);
+  const auto* from = static_cast<const Stored<From>*>(source);
   auto* to = static_cast<To*>(destination);
 #pragma omp simd
-  for (int64_t i = 0; i < count; ++i) to[i] = convert<To>(from[i]);
+  for (int64_t i = 0; i < count; ++i) to[i] = convert<To>(static_cast<From>(from[i]));
 }
 
 #if defined(__F16C__)

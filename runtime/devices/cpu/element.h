@@ -68,6 +68,19 @@ constexpr bool is_same_type = false;
 template <class A>
 inline constexpr bool is_same_type<A, A> = true;
 
+// What loops read and write values of T as: GCC does not vectorise loops that read bool, but those that compare bytes.
+// Memory that was not written here may hold any byte for true.
+template <class T>
+struct StoredType {
+  using Type = T;
+};
+template <>
+struct StoredType<bool> {
+  using Type = uint8_t;
+};
+template <class T>
+using Stored = typename StoredType<T>::Type;
+
 static inline float widen(bfloat16 value) { return __builtin_bit_cast(float, static_cast<uint32_t>(value.bits) << 16); }
 
 // Rounds to nearest, ties to even; a NaN stays one.

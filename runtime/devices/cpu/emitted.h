@@ -142,18 +142,6 @@ inline constexpr of_dtype dtype_of<float> = OF_FLOAT32;
 template <>
 inline constexpr of_dtype dtype_of<double> = OF_FLOAT64;
 
-// What loops read and write values of T as: GCC does not vectorise loops that read bool, but those that compare bytes.
-template <class T>
-struct StoredType {
-  using Type = T;
-};
-template <>
-struct StoredType<bool> {
-  using Type = uint8_t;
-};
-template <class T>
-using Stored = typename StoredType<T>::Type;
-
 // What scans keep their running values in: each one goes into all that follow, so that errors would pile up.
 template <class T>
 struct WideType {

@@ -38,7 +38,7 @@ of_status nonzero(const of_kernel_context& context) {
     int64_t found = 0;
     for_each_chunk(reader, task * kTaskElements, std::min((task + 1) * kTaskElements, count),
                    [&found](const uint8_t* truths, int64_t, int64_t length) {
-                     for (int64_t i = 0; i < length; ++i) found += truths[i];
+                     for (int64_t i = 0; i < length; ++i) found += truths[i] != 0;
                    });
     first_row[static_cast<size_t>(task) + 1] = found;
   });
@@ -46,15 +46,17 @@ of_status nonzero(const of_kernel_context& context) {
 
   parallel_for(tasks, [&](int64_t task) {
     int64_t row = first_row[static_cast<size_t>(task)];
+    // Other threads may change what is counted here.
+    const int64_t last_row = std::min(first_row[static_cast<size_t>(task) + 1], output.sizes[0]);
     const auto write_chunk = [&](const uint8_t* truths, int64_t first, int64_t length) {
       // Without branches, which nobody could predict: each position is written, and the next one over it unless it
       // counts.
       int64_t positions[kChunk + 1], found = 0;
       for (int64_t i = 0; i < length; ++i) {
         positions[found] = first + i;
-        found += truths[i];
+        found += truths[i] != 0;
       }
-      for (int64_t i = 0; i < found; ++i) {
+      for (int64_t i = 0; i < found && row < last_row; ++i) {
         int64_t* coordinates = static_cast<int64_t*>(output.data) + row++ * output.strides[0];
         int64_t position = positions[i];
         for (int32_t d = input.rank - 1; d > 0; --d) {
