@@ -135,6 +135,13 @@ class Selector {
   int caller_dim_ = 0;  // and of the tensor
 };
 
+// Assigned values may have more dimensions than what they are assigned to, as long as those have size 1.
+TensorRef without_leading_ones(const Tensor& value, int rank) {
+  TensorRef result = share(value);
+  while (result->rank() > rank && result->size(0) == 1) result = call_operator(kSelect, result, 0, 0);
+  return result;
+}
+
 }  // namespace
 
 TensorRef get_items(const Tensor& tensor, std::span<const of_index> parts) {
@@ -148,15 +155,17 @@ void set_items(const Tensor& tensor, std::span<const of_index> parts, const of_v
   if (!is_number(value) && !(value.kind == OF_VALUE_TENSOR && value.as.tensor))
     fail(OF_TYPE_MISMATCH, "the value to assign must be a tensor or a number");
   const Selection selection = Selector(tensor, parts).select();
+  const TensorRef values = is_number(value) ? TensorRef()
+                                            : without_leading_ones(*to_tensor(value.as.tensor),
+                                                                   selection.is_advanced ? 0 : selection.view->rank());
   if (selection.is_advanced) {
     std::vector<of_tensor> handles = selection.handles();
     const TensorRef number =
         is_number(value) ? scalar_tensor(scalar_of(value), tensor.dtype(), tensor.device()) : TensorRef();
-    const of_value values = number ? to_value(number) : value;
-    call_operator(kIndexPut, selection.view, std::span<of_tensor>(handles), values);
+    call_operator(kIndexPut, selection.view, std::span<of_tensor>(handles), number ? number : values);
     return;
   }
-  const of_value arguments[] = {to_value(selection.view), value};
+  const of_value arguments[] = {to_value(selection.view), values ? to_value(values) : value};
   of_value result = arguments[0];
   call(*(is_number(value) ? kFill : kCopy), arguments, {&result, 1});
 }

@@ -94,9 +94,11 @@ def test_assigned_values() -> None:
         (slice(1, None), [[1, 2], [3, 4]]),
         (..., np.arange(6).reshape(3, 2)),
         ((slice(None), 1), 9),
+        (0, flow.full((1, 1, 2), 3)),
+        ([2, 0], flow.full((1, 2, 1), 4)),
     ]:
         x[key] = value
-        values[key] = value
+        values[key] = np.asarray(value)
         same(x, values)
     x[:, 0] = x[:, 1]
     same(x[:, 0], values[:, 1])
