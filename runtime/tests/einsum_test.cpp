@@ -2,6 +2,8 @@
 // threads that share operands.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
 #include <random>
 #include <thread>
 
@@ -57,15 +59,28 @@ std::vector<LabelSet> multiplied(std::vector<LabelSet> list, size_t i, size_t j,
   return list;
 }
 
+// Checks on the way that every operand and product is used once, and keeps what is needed later and nothing else.
 double work_of(const Network& network, const std::vector<Step>& path) {
   std::vector<LabelSet> list = network.operands;
+  std::vector<size_t> numbers(list.size());
+  std::iota(numbers.begin(), numbers.end(), size_t{0});
+  size_t next = list.size();
   double work = 0;
   for (const Step& step : path) {
-    EXPECT_LT(step.left, step.right);
-    EXPECT_LT(static_cast<size_t>(step.right), list.size());
-    const size_t i = static_cast<size_t>(step.left), j = static_cast<size_t>(step.right);
+    const auto [first, second] = std::minmax(step.left, step.right);
+    const auto left = std::find(numbers.begin(), numbers.end(), first);
+    const auto right = std::find(numbers.begin(), numbers.end(), second);
+    if (left >= right || right == numbers.end()) {
+      ADD_FAILURE() << "a step multiplies " << step.left << " and " << step.right;
+      return work;
+    }
+    const auto i = static_cast<size_t>(left - numbers.begin()), j = static_cast<size_t>(right - numbers.begin());
     work += volume(list[i] | list[j], network.sizes);
     list = multiplied(list, i, j, network.output);
+    EXPECT_EQ(list.back(), step.labels);
+    numbers.erase(right);
+    numbers.erase(left);
+    numbers.push_back(next++);
   }
   EXPECT_EQ(list.size(), 1u);
   return work;
