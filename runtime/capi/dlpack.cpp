@@ -42,28 +42,30 @@ of_device host_device() {
 }
 
 // A capsule's content together with the reference that keeps it alive.
+template <typename Managed>
 struct Export {
-  DLManagedTensor managed;
+  Managed managed{};
   TensorRef tensor;
 };
 
-void delete_export(DLManagedTensor* managed) { delete static_cast<Export*>(managed->manager_ctx); }
-
-void delete_import(void* context) {
-  auto* managed = static_cast<DLManagedTensor*>(context);
-  if (managed->deleter) managed->deleter(managed);
+void set_version(DLManagedTensor&, bool) {}
+void set_version(DLManagedTensorVersioned& managed, bool is_copied) {
+  managed.version = {1, 0};
+  managed.flags = is_copied ? kDLIsCopied : 0;
 }
 
-DLManagedTensor* export_tensor(TensorRef tensor) {
+template <typename Managed>
+Managed* export_tensor(TensorRef tensor) {
   Device& device = get_device(tensor->device());
   if (!device.host_accessible())
     fail(OF_UNSUPPORTED, "memory on %s cannot be passed on; copy the tensor to the host first",
          device_name(device.id()).c_str());
   const Shape& strides = tensor->strides();
-  if (std::any_of(strides.begin(), strides.end(), [](int64_t stride) { return stride < 0; }))
-    tensor = copy_to_device(*tensor, tensor->device());
+  const bool is_copied = std::any_of(strides.begin(), strides.end(), [](int64_t stride) { return stride < 0; });
+  if (is_copied) tensor = copy_to_device(*tensor, tensor->device());
 
-  auto exported = std::make_unique<Export>();
+  auto exported = std::make_unique<Export<Managed>>();
+  set_version(exported->managed, is_copied);
   DLTensor& out = exported->managed.dl_tensor;
   out.data = tensor->mutable_data();  // the consumer may write: the memory must be the tensor's own
   out.device = {kDLCPU, 0};
@@ -75,12 +77,27 @@ DLManagedTensor* export_tensor(TensorRef tensor) {
   tensor->storage()->buffer().expose();
   device.synchronize();
   exported->managed.manager_ctx = exported.get();
-  exported->managed.deleter = delete_export;
+  exported->managed.deleter = [](Managed* managed) { delete static_cast<Export<Managed>*>(managed->manager_ctx); };
   exported->tensor = std::move(tensor);
   return &exported.release()->managed;
 }
 
-TensorRef import_tensor(DLManagedTensor* managed) {
+template <typename Managed>
+void delete_import(void* context) {
+  auto* managed = static_cast<Managed*>(context);
+  if (managed->deleter) managed->deleter(managed);
+}
+
+bool is_read_only(const DLManagedTensor&) { return false; }
+bool is_read_only(const DLManagedTensorVersioned& managed) {
+  if (managed.version.major != 1)
+    fail(OF_UNSUPPORTED, "the tensor is in the form of DLPack %u; version 1 is known here", managed.version.major);
+  return (managed.flags & kDLReadOnly) != 0;
+}
+
+template <typename Managed>
+TensorRef import_tensor(Managed* managed) {
+  const bool read_only = is_read_only(*managed);  // says first whether the rest can be read
   const DLTensor& given = managed->dl_tensor;
   if (given.device.device_type != kDLCPU)
     fail(OF_UNSUPPORTED, "the tensor is on DLPack device type %d, which no device here reads",
@@ -105,35 +122,50 @@ TensorRef import_tensor(DLManagedTensor* managed) {
   source.bytes = static_cast<uint64_t>((reach.highest - reach.lowest + 1) * dtype_size(dtype));
   char* first = static_cast<char*>(given.data) + given.byte_offset;
   source.data = first + reach.lowest * dtype_size(dtype);
+  source.read_only = read_only;
   const bool is_aligned = reinterpret_cast<uintptr_t>(first) % dtype_size(dtype) == 0;
   if (is_aligned) {
-    source.deleter = delete_import;
+    source.deleter = delete_import<Managed>;
     source.deleter_context = managed;
   }
   TensorRef tensor = create_tensor(source);
-  if (!is_aligned) delete_import(managed);  // kernels need alignment: the elements were copied
+  if (!is_aligned) delete_import<Managed>(managed);  // kernels need alignment: the elements were copied
   return tensor;
 }
 
-}  // namespace
-
-of_status of_tensor_to_dlpack(of_tensor handle, DLManagedTensor** managed) {
-  return guard([&, function = __func__] {
+template <typename Managed>
+of_status give(of_tensor handle, Managed** managed, const char* function) {
+  return guard([&] {
     Tensor& tensor = require_tensor(handle, function);
     require(managed, function, "managed");
-    *managed = named("to_dlpack", [&] { return export_tensor(TensorRef::share(&tensor)); });
+    *managed = named("to_dlpack", [&] { return export_tensor<Managed>(TensorRef::share(&tensor)); });
   });
 }
 
-of_status of_tensor_from_dlpack(DLManagedTensor* managed, of_tensor* result) {
-  return guard([&, function = __func__] {
+template <typename Managed>
+of_status take(Managed* managed, of_tensor* result, const char* function) {
+  return guard([&] {
     require(managed, function, "managed");
     try {
       require(result, function, "result");
       *result = to_handle(named("from_dlpack", [&] { return import_tensor(managed); }).detach());
     } catch (...) {
-      delete_import(managed);
+      delete_import<Managed>(managed);
       throw;
     }
   });
+}
+
+}  // namespace
+
+of_status of_tensor_to_dlpack(of_tensor tensor, DLManagedTensor** managed) { return give(tensor, managed, __func__); }
+
+of_status of_tensor_to_dlpack_versioned(of_tensor tensor, DLManagedTensorVersioned** managed) {
+  return give(tensor, managed, __func__);
+}
+
+of_status of_tensor_from_dlpack(DLManagedTensor* managed, of_tensor* result) { return take(managed, result, __func__); }
+
+of_status of_tensor_from_dlpack_versioned(DLManagedTensorVersioned* managed, of_tensor* result) {
+  return take(managed, result, __func__);
 }

@@ -1,4 +1,4 @@
-// The structs of DLPack 0.8, by which array libraries in one process pass memory to each other without copying.
+// The structs of DLPack 1.0, by which array libraries in one process pass memory to each other without copying.
 #ifndef ONEFLOW_CAPI_DLPACK_H_
 #define ONEFLOW_CAPI_DLPACK_H_
 
@@ -34,6 +34,19 @@ struct DLManagedTensor {
   DLTensor dl_tensor;
   void* manager_ctx;
   void (*deleter)(DLManagedTensor* self);  // the consumer calls it once; may be NULL
+};
+
+enum : uint64_t { kDLReadOnly = 1, kDLIsCopied = 2 };  // DLManagedTensorVersioned::flags
+
+// Of one major version, the fields up to `flags` never change.
+struct DLManagedTensorVersioned {
+  struct {
+    uint32_t major, minor;
+  } version;
+  void* manager_ctx;
+  void (*deleter)(DLManagedTensorVersioned* self);
+  uint64_t flags;
+  DLTensor dl_tensor;
 };
 
 }  // extern "C"

@@ -39,6 +39,8 @@ TEST(CApiTest, NullIsAnErrorWithAName) {
       of_tensor_set_index(nullptr, nullptr, 0, nullptr),
       of_tensor_to_dlpack(nullptr, &managed),
       of_tensor_from_dlpack(nullptr, &tensor),
+      of_tensor_to_dlpack_versioned(nullptr, nullptr),
+      of_tensor_from_dlpack_versioned(nullptr, &tensor),
       of_device_parse(nullptr, &device),
       of_device_parse("cpu", nullptr),
       of_dtype_parse(nullptr, &dtype),
@@ -262,6 +264,41 @@ TEST(DLPackTest, UnalignedMemoryIsCopied) {
   EXPECT_EQ(foreign.deleted, 1);
   EXPECT_EQ(values(*to_tensor(tensor)), (std::vector<double>{0, 1, 2, 3}));
   of_tensor_release(tensor);
+}
+
+TEST(DLPackTest, VersionsTellMore) {
+  const TensorRef tensor = make_tensor({3}, {1, 2, 3});
+  const TensorRef reversed = Tensor::view(*tensor, Shape{3}, Shape{-1}, 2);
+  for (const TensorRef& each : {tensor, reversed}) {
+    DLManagedTensorVersioned* managed = nullptr;
+    ASSERT_EQ(of_tensor_to_dlpack_versioned(handle(each), &managed), OF_OK);
+    EXPECT_EQ(managed->version.major, 1u);
+    EXPECT_EQ(managed->flags, each.get() == tensor.get() ? 0 : kDLIsCopied);
+    of_tensor back = nullptr;
+    ASSERT_EQ(of_tensor_from_dlpack_versioned(managed, &back), OF_OK);
+    EXPECT_EQ(values(*to_tensor(back)), values(*each));
+    of_tensor_release(back);
+  }
+}
+
+TEST(DLPackTest, ReadOnlyMemoryIsCopiedByAWrite) {
+  static int deleted = 0;
+  Foreign foreign;
+  DLManagedTensorVersioned managed{};
+  managed.version = {1, 7};
+  managed.flags = kDLReadOnly;
+  managed.dl_tensor = foreign.managed.dl_tensor;
+  managed.deleter = [](DLManagedTensorVersioned*) { ++deleted; };
+  of_tensor tensor = nullptr;
+  ASSERT_EQ(of_tensor_from_dlpack_versioned(&managed, &tensor), OF_OK);
+  void* written = nullptr;
+  ASSERT_EQ(of_tensor_mutable_data(tensor, &written), OF_OK);
+  EXPECT_NE(written, foreign.memory);
+  of_tensor_release(tensor);
+  EXPECT_EQ(deleted, 1);
+  managed.version.major = 2;
+  EXPECT_EQ(of_tensor_from_dlpack_versioned(&managed, &tensor), OF_UNSUPPORTED);
+  EXPECT_EQ(deleted, 2);
 }
 
 TEST(DLPackTest, FailuresDeleteOnce) {

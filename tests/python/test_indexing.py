@@ -106,6 +106,33 @@ def test_assigned_values() -> None:
     same(x[0], [1, 2])
 
 
+@pytest.mark.parametrize(
+    ("key", "shape"),
+    [
+        (0, (1, 2)),
+        ((0, 0), (1,)),
+        ((0, 0), (1, 1)),
+        (np.s_[:], (1, 3, 2)),
+        ([0, 2], (1, 1, 2, 2)),
+        ([True] * 3, (1, 3, 2)),
+    ],
+)
+def test_values_may_have_ones_in_front(key: Any, shape: tuple[int, ...]) -> None:
+    x, values = pair((3, 2))
+    value = np.full(shape, 7)
+    x[key] = flow.tensor(value)
+    values[key] = 7
+    same(x, values)
+    with pytest.raises(flow.ShapeError):
+        x[key] = flow.zeros(2, *shape)
+
+
+def test_sequences_within_a_tuple_are_lists() -> None:
+    x, values = pair((3, 2))
+    for key in (((0, 2), 1), (range(2),), ((),), ((True, False, True),), ([(0, 1), (1, 2)], 0)):
+        same(x[key], values[key])
+
+
 def test_a_view_writes_through() -> None:
     x = flow.zeros(3, 4)
     x[1:, ::2][0].add_(1)

@@ -83,6 +83,10 @@ def test_arrays_that_cannot_be_shared() -> None:
         flow.from_numpy([1])
     with pytest.raises(flow.ShapeError):
         flow.from_numpy(np.zeros((1,) * 33))
+    released = memoryview(bytes(1))
+    released.release()
+    with pytest.raises(flow.DTypeError, match="got memoryview: operation forbidden on released memoryview object"):
+        flow.from_numpy(released)
 
 
 def test_numpy_functions_take_tensors() -> None:
@@ -104,6 +108,7 @@ def test_buffers() -> None:
     assert view.tolist() == [[0, 1, 2], [3, 4, 5]]
     assert bytes(x) == raw(x)
     assert bytes(x.T) == raw(x.T)
+    assert bytes(x[0, 1]) == b"\1" + bytes(7)  # rather than as many zero bytes as the integer says
     with pytest.raises(BufferError):
         memoryview(flow.zeros(1, dtype=flow.bfloat16))
     numbers = arrays.array("d", [1, 2, 3])
@@ -142,11 +147,52 @@ def test_dlpack_layouts() -> None:
     assert flow.from_dlpack(flow.arange(3)).tolist() == [0, 1, 2]
 
 
+def test_dlpack_versions() -> None:
+    x = flow.arange(3)
+    assert "dltensor_versioned" in repr(x.__dlpack__(max_version=(1, 0)))
+    assert "dltensor_versioned" not in repr(x.__dlpack__(max_version=(0, 8)))
+    raises(
+        flow.TypeMismatch,
+        "__dlpack__: max_version must be tuple of two ints, got int",
+        lambda: x.__dlpack__(max_version=1),
+    )
+    there = np.from_dlpack(x)
+    there[0] = 7  # NumPy takes content without a version as read-only
+    assert x.tolist() == [7, 1, 2]
+    values = np.zeros(3)
+    values.flags.writeable = False
+    read = flow.from_dlpack(values)
+    read[0] = 5
+    assert (read.tolist(), values.tolist()) == ([5, 0, 0], [0, 0, 0])
+    with pytest.raises(BufferError):
+        x[::-1].__dlpack__(copy=False)
+
+    class Old:
+        def __dlpack__(self, stream: None = None) -> Any:
+            return x.__dlpack__()
+
+    assert flow.from_dlpack(Old()).tolist() == [7, 1, 2]
+
+
+def test_tensors_of_other_libraries_are_data() -> None:
+    x = flow.tensor(torch.ones(2, dtype=torch.bfloat16))
+    assert (x.tolist(), x.dtype) == ([1, 1], flow.bfloat16)
+    shared = torch.zeros(2)
+    copied = flow.tensor(shared, dtype=flow.int32)
+    shared[0] = 1
+    assert (copied.tolist(), copied.dtype) == ([0, 0], flow.int32)
+    rows = flow.tensor([torch.ones(2), torch.zeros(2)])
+    assert (rows.tolist(), rows.dtype) == ([[1, 1], [0, 0]], flow.float32)
+    assert flow.arange(5)[torch.tensor([3, 1])].tolist() == [3, 1]
+    raises(flow.TypeMismatch, "exp: input must be Tensor, got torch.Tensor", lambda: flow.exp(shared))
+
+
 def test_dlpack_lifetimes() -> None:
     capsule = flow.ones(3).__dlpack__()
     assert flow.from_dlpack(capsule).tolist() == [1, 1, 1]
     with pytest.raises(flow.InvalidArgument):
         flow.from_dlpack(capsule)  # used
+    gc.collect()
     before = flow.memory_stats()["tensors"]
     for _ in range(100):
         flow.ones(3).__dlpack__()  # never used

@@ -245,6 +245,25 @@ except ImportError as error:
     assert "once per process" in run(code)
 
 
+def test_subinterpreters_are_refused() -> None:
+    """Before and after the package is loaded, and without harm to the main interpreter."""
+    code = """
+import _xxsubinterpreters as interpreters
+def attempt():
+    other = interpreters.create()
+    try:
+        interpreters.run_string(other, "import oneflow_py")
+    except interpreters.RunFailedError as error:
+        print("refused" if "not into subinterpreters" in str(error) else error)
+    interpreters.destroy(other)
+attempt()
+import oneflow_py as flow
+attempt()
+print(flow.ones(2).tolist())
+"""
+    assert run(code) == "refused\nrefused\n[1.0, 1.0]\n"
+
+
 def test_memory_pressure_collects_cycles() -> None:
     code = """
 import gc

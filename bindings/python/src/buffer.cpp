@@ -159,9 +159,10 @@ PyObject* tensor_from_buffer(PyObject* object, const char* function, const char*
   auto buffer = std::make_unique<ForeignBuffer>();
   Py_buffer& view = buffer->view;
   if (!get_buffer(object, &view)) {
-    PyErr_Clear();  // NumPy's words for element types without a format name no argument
-    return raise(OF_DTYPE_ERROR, prefix + " must hold numbers of a type that oneflow has, got " + type_name(object) +
-                                     " of another type");
+    if (PyErr_ExceptionMatches(PyExc_MemoryError)) return nullptr;
+    // The owner's reason, such as NumPy's for dates, names neither function nor argument.
+    return raise(OF_DTYPE_ERROR,
+                 prefix + " must give its memory as numbers, got " + type_name(object) + ": " + take_error_text());
   }
   const of_dtype dtype = dtype_of(view.format, view.itemsize);
   if (dtype == OF_DTYPE_COUNT) {

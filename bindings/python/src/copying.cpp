@@ -40,6 +40,8 @@ PyObject* to_device(PyObject* self, PyObject* const* args, Py_ssize_t count, PyO
   return check(of_tensor_to_device(handle_of(self), call.values[0].as.device, &result)) ? wrap(result) : nullptr;
 }
 
+PyObject* bytes(PyObject* self, PyObject*) { return read_bytes(handle_of(self)).release(); }
+
 PyObject* reduce(PyObject* self, PyObject*) {
   const of_tensor handle = handle_of(self);
   const of_dtype dtype = of_tensor_dtype(handle);
@@ -48,14 +50,9 @@ PyObject* reduce(PyObject* self, PyObject*) {
   if (!check(of_tensor_get_info(handle, &info))) return nullptr;
   Ref module(PyImport_ImportModule("oneflow_py._native"));
   Ref rebuild(module ? PyObject_GetAttrString(module.get(), "_rebuild_tensor") : nullptr);
-  const Py_ssize_t size = byte_count(handle);
-  if (size < 0) return nullptr;
-  Ref bytes(PyBytes_FromStringAndSize(nullptr, size));
-  Ref device(device_object(info.device));
-  if (!rebuild || !bytes || !device ||
-      !check(of_tensor_read(handle, PyBytes_AS_STRING(bytes.get()), static_cast<uint64_t>(size)))) {
-    return nullptr;
-  }
+  Ref bytes = rebuild ? read_bytes(handle) : Ref();
+  Ref device(bytes ? device_object(info.device) : nullptr);
+  if (!device) return nullptr;
   return Py_BuildValue("O(OsNO)", rebuild.get(), bytes.get(), of_dtype_name(dtype), tuple_of(info.sizes, info.rank),
                        device.get());
 }
@@ -101,6 +98,7 @@ std::vector<PyMethodDef> copying_methods() {
                   "__deepcopy__($self, memo=None)\n--\n\nA tensor with the same elements in memory of its own."),
       fast_method("to_device", to_device,
                   "to_device($self, device)\n--\n\nA contiguous copy on another (or the same) device."),
+      {"__bytes__", bytes, METH_NOARGS, "__bytes__($self)\n--\n\nThe elements' bytes, row-major."},
       {"__reduce__", reduce, METH_NOARGS, "__reduce__($self)\n--\n\nPickles elements, shape, dtype and device."},
   };
 }

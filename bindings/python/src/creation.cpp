@@ -4,6 +4,7 @@
 
 #include "arguments.h"
 #include "buffer.h"
+#include "dlpack.h"
 #include "dtype.h"
 #include "errors.h"
 #include "nested.h"
@@ -62,10 +63,19 @@ bool is_plain_data(PyObject* data) {
          PyLong_Check(data);
 }
 
-Ref create_on_host(PyObject* data, const TensorRequest& request) {
-  const bool array = !is_plain_data(data) && PyObject_CheckBuffer(data);
-  if (!is_tensor(data) && !array) return Ref(from_nested(data, request));
-  Ref tensor(is_tensor(data) ? copy_of(data) : tensor_from_buffer(data, request.function, request.name, true));
+// A copy of a tensor or an array, which may lie on any device; nothing, without an exception, for other data.
+Ref copy_array(PyObject* data, const TensorRequest& request) {
+  if (is_tensor(data)) return Ref(copy_of(data));
+  if (is_plain_data(data)) return Ref();
+  if (PyObject_CheckBuffer(data)) return Ref(tensor_from_buffer(data, request.function, request.name, true));
+  if (!gives_dlpack(data)) return Ref();
+  Ref shared = tensor_from_dlpack(data);
+  return shared ? Ref(copy_of(shared.get())) : Ref();
+}
+
+Ref create(PyObject* data, const TensorRequest& request) {
+  Ref tensor = copy_array(data, request);
+  if (!tensor && PyErr_Occurred() == nullptr) return Ref(from_nested(data, request));
   if (!tensor || request.dtype == nullptr || of_tensor_dtype(handle_of(tensor.get())) == *request.dtype) return tensor;
   return cast_tensor(tensor.get(), *request.dtype);
 }
@@ -102,7 +112,7 @@ PyObject* is_tensor_function(PyObject*, PyObject* object) { return PyBool_FromLo
 
 PyObject* create_tensor(PyObject* data, const TensorRequest& request) {
   try {
-    Ref tensor = create_on_host(data, request);
+    Ref tensor = create(data, request);
     if (is_tensor(data) && request.device == nullptr) return tensor.release();  // copies stay where they are
     return on_device(std::move(tensor), request.device != nullptr ? *request.device : of_default_device()).release();
   } catch (const std::bad_alloc&) {
@@ -121,7 +131,8 @@ std::vector<PyMethodDef> creation_functions() {
       fast_method(
           "tensor", tensor_function,
           "tensor(data, *, dtype=None, device=None)\n--\n\n"
-          "A new tensor from numbers, nested lists or tuples of numbers, NumPy arrays, or tensors.\n\n"
+          "A new tensor from numbers, nested lists or tuples of numbers, NumPy arrays, or tensors, also of other\n"
+          "libraries.\n\n"
           "The data is always copied. Without `dtype`, integers give int64, fractions the default dtype, truth\n"
           "values bool, and arrays keep their own. Sequences whose members differ in length raise ShapeError,\n"
           "numbers that do not fit the dtype raise InvalidArgument.\n\n"

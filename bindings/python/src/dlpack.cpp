@@ -1,5 +1,8 @@
 // DLPack in and out: the memory of a tensor, shared with another library.
 
+#include "dlpack.h"
+
+#include <algorithm>
 #include <cstdint>
 
 #include "arguments.h"
@@ -7,7 +10,7 @@
 #include "tensor.h"
 #include "tensor_parts.h"
 
-// The layout of a capsule's content, as https://dmlc.github.io/dlpack fixes it (before version 1.0).
+// The layouts of a capsule's content, as https://dmlc.github.io/dlpack fixes them: before version 1.0, and since then.
 struct DLManagedTensor {
   struct {
     void* data;
@@ -29,21 +32,65 @@ struct DLManagedTensor {
   void (*deleter)(DLManagedTensor* self);
 };
 
+struct DLManagedTensorVersioned {
+  struct {
+    uint32_t major, minor;
+  } version;
+  void* context;
+  void (*deleter)(DLManagedTensorVersioned* self);
+  uint64_t flags;
+  decltype(DLManagedTensor::tensor) tensor;
+};
+
 namespace oneflow::python {
 namespace {
 
-constexpr char kCapsuleName[] = "dltensor";
-constexpr char kUsedCapsuleName[] = "used_dltensor";  // after which the consumer owns the content
+// One form of a capsule: its name, also once a consumer owns the content, and the runtime's functions for it.
+template <typename Managed>
+struct Form;
 
-void release(DLManagedTensor* managed) {
+template <>
+struct Form<DLManagedTensor> {
+  static constexpr char name[] = "dltensor";
+  static constexpr char used_name[] = "used_dltensor";
+  static constexpr auto give = of_tensor_to_dlpack;
+  static constexpr auto take = of_tensor_from_dlpack;
+};
+
+template <>
+struct Form<DLManagedTensorVersioned> {
+  static constexpr char name[] = "dltensor_versioned";
+  static constexpr char used_name[] = "used_dltensor_versioned";
+  static constexpr auto give = of_tensor_to_dlpack_versioned;
+  static constexpr auto take = of_tensor_from_dlpack_versioned;
+};
+
+template <typename Managed>
+void release(Managed* managed) {
   if (managed->deleter != nullptr) managed->deleter(managed);
 }
 
 // Only a capsule that nobody consumed still owns its content.
+template <typename Managed>
 void destroy_capsule(PyObject* capsule) {
-  if (PyCapsule_IsValid(capsule, kCapsuleName)) {
-    release(static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule, kCapsuleName)));
+  if (PyCapsule_IsValid(capsule, Form<Managed>::name)) {
+    release(static_cast<Managed*>(PyCapsule_GetPointer(capsule, Form<Managed>::name)));
   }
+}
+
+template <typename Managed>
+PyObject* new_capsule(Managed* managed) {
+  PyObject* capsule = PyCapsule_New(managed, Form<Managed>::name, destroy_capsule<Managed>);
+  if (capsule == nullptr) release(managed);
+  return capsule;
+}
+
+template <typename Managed>
+Ref take_content(PyObject* capsule) {
+  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, Form<Managed>::name));
+  if (PyCapsule_SetName(capsule, Form<Managed>::used_name) != 0) return Ref();
+  of_tensor result = nullptr;
+  return Ref(check(Form<Managed>::take(managed, &result)) ? wrap(result) : nullptr);
 }
 
 struct DLPackDevice {
@@ -94,20 +141,64 @@ bool is_own_device(PyObject* self, PyObject* wanted) {
   return equal == 1;
 }
 
+// Whether the consumer reads versioned capsules.
+bool wants_version(PyObject* max_version, bool* wanted) {
+  *wanted = false;
+  if (max_version == nullptr || max_version == Py_None) return true;
+  if (!PyTuple_Check(max_version) || PyTuple_GET_SIZE(max_version) != 2 ||
+      !PyLong_Check(PyTuple_GET_ITEM(max_version, 0))) {
+    raise(OF_TYPE_MISMATCH, "__dlpack__: max_version must be tuple of two ints, got " + type_name(max_version));
+    return false;
+  }
+  Ref one(PyLong_FromLong(1));
+  const int at_least = one ? PyObject_RichCompareBool(PyTuple_GET_ITEM(max_version, 0), one.get(), Py_GE) : -1;
+  *wanted = at_least == 1;
+  return at_least >= 0;
+}
+
+template <typename Managed>
+PyObject* export_capsule(PyObject* self, const of_value& copy) {
+  Ref source = Ref::borrow(self);
+  if (copy.kind == OF_VALUE_BOOL && copy.as.boolean) {
+    of_tensor clone = nullptr;
+    if (!check(of_tensor_lazy_clone(handle_of(self), &clone))) return nullptr;
+    source = Ref(wrap(clone));
+  }
+  Managed* managed = nullptr;
+  if (!source || !check(Form<Managed>::give(handle_of(source.get()), &managed))) return nullptr;
+  return new_capsule(managed);
+}
+
+bool has_negative_stride(of_tensor tensor) {
+  const int64_t* strides = of_tensor_strides(tensor);
+  return std::any_of(strides, strides + of_tensor_rank(tensor), [](int64_t stride) { return stride < 0; });
+}
+
 PyObject* dlpack(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   HandCall<4> call;
-  if (!call.parse(kExportParameters, args, count, keywords) || !is_own_device(self, call.objects[2])) return nullptr;
-  Ref source = Ref::borrow(self);
-  if (call.values[3].kind == OF_VALUE_BOOL && call.values[3].as.boolean) {
-    of_tensor copy = nullptr;
-    if (!check(of_tensor_lazy_clone(handle_of(self), &copy))) return nullptr;
-    source = Ref(wrap(copy));
+  bool versioned = false;
+  if (!call.parse(kExportParameters, args, count, keywords) || !wants_version(call.objects[1], &versioned) ||
+      !is_own_device(self, call.objects[2])) {
+    return nullptr;
   }
-  DLManagedTensor* managed = nullptr;
-  if (!source || !check(of_tensor_to_dlpack(handle_of(source.get()), &managed))) return nullptr;
-  PyObject* capsule = PyCapsule_New(managed, kCapsuleName, destroy_capsule);
-  if (capsule == nullptr) release(managed);
-  return capsule;
+  const of_value& copy = call.values[3];
+  if (copy.kind == OF_VALUE_BOOL && !copy.as.boolean && has_negative_stride(handle_of(self))) {
+    PyErr_SetString(PyExc_BufferError, "__dlpack__: negative strides cannot be passed on without a copy");
+    return nullptr;
+  }
+  return versioned ? export_capsule<DLManagedTensorVersioned>(self, copy) : export_capsule<DLManagedTensor>(self, copy);
+}
+
+// What an object's own method gives. Older libraries know no versions.
+Ref capsule_of(PyObject* object) {
+  Ref method(PyObject_GetAttrString(object, "__dlpack__"));
+  Ref none(PyTuple_New(0));
+  Ref versions(Py_BuildValue("{s(ii)}", "max_version", 1, 0));
+  if (!method || !none || !versions) return Ref();
+  Ref capsule(PyObject_Call(method.get(), none.get(), versions.get()));
+  if (capsule || !PyErr_ExceptionMatches(PyExc_TypeError)) return capsule;
+  PyErr_Clear();
+  return Ref(PyObject_CallNoArgs(method.get()));
 }
 
 const ArgumentRecord kImportArguments[] = {{"object", "an object with __dlpack__", ArgumentKind::kObject}};
@@ -117,32 +208,33 @@ PyObject* from_dlpack(PyObject*, PyObject* const* args, Py_ssize_t count, PyObje
   HandCall<1> call;
   if (!call.parse(kImportParameters, args, count, keywords)) return nullptr;
   PyObject* object = call.objects[0];
-  Ref capsule = Ref::borrow(object);
-  if (!PyCapsule_CheckExact(object)) {
-    if (!PyObject_HasAttrString(object, "__dlpack__")) {
-      return raise(OF_TYPE_MISMATCH, "from_dlpack: object must have a method __dlpack__, got " + type_name(object));
-    }
-    capsule = Ref(PyObject_CallMethod(object, "__dlpack__", nullptr));
-    if (!capsule) return nullptr;
-  }
-  if (!PyCapsule_IsValid(capsule.get(), kCapsuleName)) {
-    return raise(OF_INVALID_ARGUMENT,
-                 "from_dlpack: object must give an unused capsule named dltensor, got " + type_name(capsule.get()));
-  }
-  auto* managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.get(), kCapsuleName));
-  if (PyCapsule_SetName(capsule.get(), kUsedCapsuleName) != 0) return nullptr;
-  of_tensor result = nullptr;
-  return check(of_tensor_from_dlpack(managed, &result)) ? wrap(result) : nullptr;
+  if (PyCapsule_CheckExact(object) || gives_dlpack(object)) return tensor_from_dlpack(object).release();
+  return raise(OF_TYPE_MISMATCH, "from_dlpack: object must have a method __dlpack__, got " + type_name(object));
 }
 
 }  // namespace
+
+bool gives_dlpack(PyObject* object) { return PyObject_HasAttrString(object, "__dlpack__") != 0; }
+
+Ref tensor_from_dlpack(PyObject* object) {
+  Ref capsule = PyCapsule_CheckExact(object) ? Ref::borrow(object) : capsule_of(object);
+  if (!capsule) return Ref();
+  if (PyCapsule_IsValid(capsule.get(), Form<DLManagedTensorVersioned>::name)) {
+    return take_content<DLManagedTensorVersioned>(capsule.get());
+  }
+  if (PyCapsule_IsValid(capsule.get(), Form<DLManagedTensor>::name))
+    return take_content<DLManagedTensor>(capsule.get());
+  raise(OF_INVALID_ARGUMENT,
+        "from_dlpack: object must give an unused capsule of a tensor, got " + type_name(capsule.get()));
+  return Ref();
+}
 
 std::vector<PyMethodDef> dlpack_methods() {
   return {
       fast_method("__dlpack__", dlpack,
                   "__dlpack__($self, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
                   "A DLPack capsule over the same memory. Tensors with negative strides are copied, because not every\n"
-                  "consumer can read them."),
+                  "consumer can read them; with copy=False they raise BufferError."),
       {"__dlpack_device__", dlpack_device, METH_NOARGS,
        "__dlpack_device__($self)\n--\n\nWhere the data is, in DLPack's numbers."},
   };
@@ -154,7 +246,8 @@ std::vector<PyMethodDef> dlpack_functions() {
           "from_dlpack", from_dlpack,
           "from_dlpack(object)\n--\n\n"
           "A tensor over the memory of another library's tensor, which must have a method __dlpack__. Nothing is\n"
-          "copied: both see each other's writes, and the memory lives as long as either."),
+          "copied: both see each other's writes, and the memory lives as long as either. Memory that is marked as\n"
+          "read-only is copied by the first write to the tensor."),
   };
 }
 

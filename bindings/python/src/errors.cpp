@@ -60,4 +60,15 @@ PyObject* raise(of_status status, std::string_view text) {
   return nullptr;
 }
 
+std::string take_error_text() {
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  Ref owned_type(type), owned_value(value), owned_traceback(traceback);
+  Ref text(value != nullptr ? PyObject_Str(value) : nullptr);
+  const char* words = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+  const std::string result = words != nullptr ? words : "no reason given";
+  PyErr_Clear();  // of a failing __str__
+  return result;
+}
+
 }  // namespace oneflow::python

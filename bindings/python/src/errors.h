@@ -4,6 +4,7 @@
 
 #include <oneflow/oneflow.h>
 
+#include <string>
 #include <string_view>
 
 #include "objects.h"
@@ -16,6 +17,9 @@ bool add_errors(PyObject* module);
 // Raises the exception of a failed call, with of_last_error(). Returns NULL, for `return raise(status)`.
 PyObject* raise(of_status status);
 PyObject* raise(of_status status, std::string_view text);
+
+// The words of the exception that is set, which is cleared.
+std::string take_error_text();
 
 // Whether the call worked; raises otherwise.
 inline bool check(of_status status) {

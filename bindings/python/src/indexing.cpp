@@ -5,8 +5,10 @@
 
 #include "arguments.h"
 #include "creation.h"
+#include "dlpack.h"
 #include "dtype.h"
 #include "errors.h"
+#include "nested.h"
 #include "operators.h"
 #include "tensor.h"
 #include "tensor_parts.h"
@@ -79,7 +81,7 @@ bool Index::parse_part(PyObject* key) {
       return true;
     }
   }
-  const bool array = PyList_Check(key) || PyObject_CheckBuffer(key);
+  const bool array = PyObject_CheckBuffer(key) || is_sequence(key) || gives_dlpack(key);
   if (PyIndex_Check(key) && (!array || is_numpy_scalar(key))) return parse_integer(key);
   if (array && !PyBytes_Check(key)) return parse_array(key);
   raise(OF_TYPE_MISMATCH, "index: part " + std::to_string(count()) +

@@ -45,7 +45,7 @@ bool add_array_priority() {
 int execute(PyObject* module) {
   // Types, exceptions and tables are the process's: a second import would make tensors of two types.
   static bool executed = false;
-  if (std::exchange(executed, true)) {
+  if (PyInterpreterState_Get() != PyInterpreterState_Main() || std::exchange(executed, true)) {
     PyErr_SetString(PyExc_ImportError, "oneflow_py can be loaded once per process, and not into subinterpreters");
     return -1;
   }
@@ -60,6 +60,9 @@ int execute(PyObject* module) {
 
 PyModuleDef_Slot slots[] = {
     {Py_mod_exec, reinterpret_cast<void*>(execute)},
+#if PY_VERSION_HEX >= 0x030C0000
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
     {0, nullptr},
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "arguments.h"
+#include "dlpack.h"
 #include "dtype.h"
 #include "errors.h"
 #include "tensor.h"
@@ -64,12 +65,6 @@ bool store_as(const std::vector<of_scalar>& numbers, const std::string& prefix, 
   return true;
 }
 
-// Text is a sequence of text; no other sequence is excluded.
-bool is_sequence(PyObject* object) {
-  return PyList_Check(object) || PyTuple_Check(object) ||
-         (PySequence_Check(object) && !PyUnicode_Check(object) && !PyBytes_Check(object) && !PyDict_Check(object));
-}
-
 // The element type of one of NumPy's scalars; the widest of its category where ours has no such type.
 of_dtype numpy_dtype(PyObject* scalar, of_dtype otherwise) {
   Ref dtype(PyObject_GetAttrString(scalar, "dtype"));
@@ -81,6 +76,11 @@ of_dtype numpy_dtype(PyObject* scalar, of_dtype otherwise) {
 }
 
 }  // namespace
+
+bool is_sequence(PyObject* object) {
+  return PyList_Check(object) || PyTuple_Check(object) ||
+         (PySequence_Check(object) && !PyUnicode_Check(object) && !PyBytes_Check(object) && !PyDict_Check(object));
+}
 
 std::string NestedNumbers::place(size_t depth) const {
   std::string text = prefix_;
@@ -109,6 +109,9 @@ bool NestedNumbers::visit(PyObject* object, size_t depth) {
     return visit_number(object, of_default_dtype(), depth);
   } else if (is_tensor(object) || PyObject_HasAttrString(object, "__array_interface__")) {
     return visit_array(object, depth);
+  } else if (gives_dlpack(object)) {
+    Ref tensor = tensor_from_dlpack(object);
+    return tensor && visit_array(tensor.get(), depth);
   } else if (is_sequence(object)) {
     return visit_sequence(object, depth);
   }

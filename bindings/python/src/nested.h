@@ -11,6 +11,9 @@
 
 namespace oneflow::python {
 
+// Whether an object is a list in the wide sense. Text is not, as each of its members is a text again.
+bool is_sequence(PyObject* object);
+
 // Collects the numbers of nested sequences, with the sizes of the array that they form and the element type that
 // holds them all. Every object is looked at once, so that code which conversions run cannot change the sizes later.
 class NestedNumbers {

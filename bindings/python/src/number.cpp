@@ -1,4 +1,4 @@
-// Python's own operators: + - * @ == ... , over the functions that names.yaml gives for them.
+// Python's own operators: + - * @ == ... , over the functions that operators.yaml gives for them.
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,26 @@
 #include "objects.h"
 
+#include <cstring>
+
 namespace oneflow::python {
+
+namespace {
+
+// "torch." of a class that Python code made: their own names are without it. Nothing for those that need none.
+std::string module_prefix(PyTypeObject* type) {
+  if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0 || std::strchr(type->tp_name, '.') != nullptr) return "";
+  Ref module(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__module__"));
+  const char* name = module && PyUnicode_Check(module.get()) ? PyUnicode_AsUTF8(module.get()) : nullptr;
+  if (name == nullptr) PyErr_Clear();
+  const std::string text = name != nullptr ? name : "builtins";
+  return text == "builtins" || text == "__main__" ? "" : text + ".";
+}
+
+}  // namespace
 
 std::string type_name(PyObject* object) {
   if (object == Py_None) return "None";
-  std::string name = Py_TYPE(object)->tp_name;
+  const std::string name = module_prefix(Py_TYPE(object)) + Py_TYPE(object)->tp_name;
   const std::string own = "oneflow_py.";
   return name.starts_with(own) ? name.substr(own.size()) : name;
 }

@@ -67,6 +67,13 @@ Py_ssize_t byte_count(of_tensor tensor) {
   return -1;
 }
 
+Ref read_bytes(of_tensor tensor) {
+  const Py_ssize_t size = byte_count(tensor);
+  Ref bytes(size >= 0 ? PyBytes_FromStringAndSize(nullptr, size) : nullptr);
+  const bool read = bytes && check(of_tensor_read(tensor, PyBytes_AS_STRING(bytes.get()), static_cast<uint64_t>(size)));
+  return read ? std::move(bytes) : Ref();
+}
+
 PyObject* wrap(of_tensor handle) {
   TensorObject* object;
   if (free_count > 0) [[likely]] {

@@ -22,6 +22,9 @@ inline of_tensor handle_of(PyObject* tensor) { return reinterpret_cast<TensorObj
 // have, as in zeros(1).expand(2**62).
 Py_ssize_t byte_count(of_tensor tensor);
 
+// The elements' bytes, row-major, as a bytes object.
+Ref read_bytes(of_tensor tensor);
+
 // A new Tensor around a handle, which it takes over (also when it fails).
 PyObject* wrap(of_tensor handle);
 

@@ -131,11 +131,8 @@ PyObject* tolist(PyObject* self, PyObject*) {
     if (!tensor) return nullptr;
   }
   const of_tensor handle = handle_of(tensor.get());
-  const Py_ssize_t size = byte_count(handle);
-  if (size < 0) return nullptr;
-  Ref bytes(PyBytes_FromStringAndSize(nullptr, size));
-  if (!bytes || !check(of_tensor_read(handle, PyBytes_AS_STRING(bytes.get()), static_cast<uint64_t>(size))))
-    return nullptr;
+  Ref bytes = read_bytes(handle);
+  if (!bytes) return nullptr;
   const char* position = PyBytes_AS_STRING(bytes.get());
   return nested_list(of_tensor_sizes(handle), of_tensor_rank(handle), of_tensor_dtype(handle), &position);
 }

@@ -280,11 +280,14 @@ OF_API void of_reset_fallbacks(void);
 /* ---------------------------------------------------------------- DLPack */
 
 struct DLManagedTensor;
+struct DLManagedTensorVersioned;
 /* The tensor's memory as a DLPack capsule's content; the consumer calls its deleter. Negative strides, which not every
  * consumer reads, are copied away first. */
 OF_API of_status of_tensor_to_dlpack(of_tensor tensor, struct DLManagedTensor** managed);
-/* Takes ownership of `managed`, also when it fails. */
+OF_API of_status of_tensor_to_dlpack_versioned(of_tensor tensor, struct DLManagedTensorVersioned** managed);
+/* Takes ownership of `managed`, also when it fails. Memory that is marked as read-only is copied by the first write. */
 OF_API of_status of_tensor_from_dlpack(struct DLManagedTensor* managed, of_tensor* result);
+OF_API of_status of_tensor_from_dlpack_versioned(struct DLManagedTensorVersioned* managed, of_tensor* result);
 
 #ifdef __cplusplus
 }
