@@ -51,6 +51,21 @@ struct PressureCallback {
 std::mutex pressure_mutex;
 PressureCallback pressure_callback;
 
+// Asks for memory to be released. What the callback does may run out of memory itself: it is not asked within itself.
+bool relieve_pressure(uint64_t bytes_wanted) {
+  static thread_local bool is_asking = false;
+  PressureCallback callback;
+  {
+    const std::lock_guard lock(pressure_mutex);
+    callback = pressure_callback;
+  }
+  if (!callback.function || is_asking) return false;
+  is_asking = true;
+  const bool has_released = callback.function(callback.context, bytes_wanted);
+  is_asking = false;
+  return has_released;
+}
+
 }  // namespace
 
 struct ThreadCaches {
@@ -147,14 +162,7 @@ void* Allocator::allocate_slowly(uint64_t bytes) {
   if (bytes <= kLargestBlock) {
     const int c = size_class(bytes);
     void* memory = try_allocate(c);
-    if (!memory) {
-      PressureCallback callback;
-      {
-        const std::lock_guard lock(pressure_mutex);
-        callback = pressure_callback;
-      }
-      if (callback.function && callback.function(callback.context, bytes)) memory = try_allocate(c);
-    }
+    if (!memory && relieve_pressure(bytes)) memory = try_allocate(c);
     if (memory) {
       if (table_.host_accessible) unpoison_memory(memory, bytes);
       return memory;
@@ -174,7 +182,12 @@ void* Allocator::try_allocate(int size_class) {
   if (size_class < kSmallClasses) {
     ThreadCache* cache = cache_of_thread(slot_);
     void* blocks[kMostCached];
-    const int taken = take_small(size_class, blocks, cache ? (most_cached(size_class) + 1) / 2 : 1);
+    const int wanted = cache ? (most_cached(size_class) + 1) / 2 : 1;
+    int taken = take_small(size_class, blocks, wanted);
+    if (taken == 0) {
+      empty_cache();
+      taken = take_small(size_class, blocks, wanted);
+    }
     if (taken == 0) return nullptr;
     for (int i = 1; i < taken; ++i) cache->blocks[size_class][cache->count[size_class]++] = blocks[i];
     change_in_use(bytes);
@@ -182,15 +195,28 @@ void* Allocator::try_allocate(int size_class) {
   }
 
   void* memory = take_cached(size_class);
+  if (!memory) memory = take_from_device(bytes);
   if (!memory) {
-    if (table_.allocate(device_, bytes, &memory) != OF_OK) {
-      empty_cache();
-      if (table_.allocate(device_, bytes, &memory) != OF_OK) return nullptr;
-    }
-    reserved_.fetch_add(bytes, std::memory_order_relaxed);
+    empty_cache();
+    memory = take_from_device(bytes);
   }
-  change_in_use(bytes);
+  if (memory) change_in_use(bytes);
   return memory;
+}
+
+void* Allocator::take_from_device(uint64_t bytes) {
+  void* memory = nullptr;
+  const of_status status = table_.allocate(device_, bytes, &memory);
+  if (status == OF_OUT_OF_MEMORY) return nullptr;
+  check(status);
+  if (memory) reserved_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+  return memory;
+}
+
+void Allocator::give_to_device(void* memory, uint64_t bytes) noexcept {
+  if (table_.host_accessible) unpoison_memory(memory, bytes);
+  table_.deallocate(device_, memory, bytes);
+  reserved_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
 }
 
 void Allocator::deallocate_slowly(void* memory, uint64_t bytes) noexcept {
@@ -203,9 +229,7 @@ void Allocator::deallocate_slowly(void* memory, uint64_t bytes) noexcept {
       free_[c].push_back({memory, ++ticks_});
       freed_large_ += block_bytes;
     } catch (...) {  // no memory for the list
-      table_.deallocate(device_, memory, block_bytes);
-      reserved_.fetch_sub(static_cast<int64_t>(block_bytes), std::memory_order_relaxed);
-      return;
+      return give_to_device(memory, block_bytes);
     }
     return trim_cache(cache_limit_);
   }
@@ -251,11 +275,10 @@ bool Allocator::cut_slab(int size_class) {
   const uint64_t bytes = class_bytes(size_class);
   const uint64_t count = kSlabBytes / bytes;
   std::vector<Block>& free = free_[size_class];
+  free.reserve(cut_[size_class] + count);
+  void* slab = take_from_device(kSlabBytes);
+  if (!slab) return false;
   cut_[size_class] += count;
-  free.reserve(cut_[size_class]);
-  void* slab = nullptr;
-  if (table_.allocate(device_, kSlabBytes, &slab) != OF_OK) return false;
-  reserved_.fetch_add(static_cast<int64_t>(kSlabBytes), std::memory_order_relaxed);
   for (uint64_t i = count; i-- > 0;) free.push_back({static_cast<char*>(slab) + i * bytes, 0});
   if (table_.host_accessible) poison_memory(slab, kSlabBytes);
   return true;
@@ -276,10 +299,7 @@ void Allocator::trim_cache(uint64_t bytes) noexcept {
       free_[oldest_class].erase(free_[oldest_class].begin());
       freed_large_ -= class_bytes(oldest_class);
     }
-    const uint64_t block_bytes = class_bytes(oldest_class);
-    if (table_.host_accessible) unpoison_memory(oldest.memory, block_bytes);
-    table_.deallocate(device_, oldest.memory, block_bytes);
-    reserved_.fetch_sub(static_cast<int64_t>(block_bytes), std::memory_order_relaxed);
+    give_to_device(oldest.memory, class_bytes(oldest_class));
   }
 }
 

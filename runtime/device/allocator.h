@@ -61,6 +61,9 @@ class Allocator {
   void deallocate_slowly(void* memory, uint64_t bytes) noexcept;
   // NULL when there is no memory, or the limit is reached.
   void* try_allocate(int size_class);
+  // NULL when the device has no memory; its other failures are thrown.
+  void* take_from_device(uint64_t bytes);
+  void give_to_device(void* memory, uint64_t bytes) noexcept;
   void* take_cached(int size_class);
   int take_small(int size_class, void** blocks, int wanted);
   void give_small(int size_class, void* const* blocks, int count) noexcept;

@@ -144,6 +144,32 @@ TEST_F(AllocatorTest, EmptiesTheCacheBeforeItGivesUp) {
   allocator.deallocate(other, 9 * kMegabyte);
 }
 
+TEST_F(AllocatorTest, EmptiesTheCacheForSmallBlocksToo) {
+  Allocator& allocator = create();
+  FakeDevice::capacity = 8 * kMegabyte;
+  allocator.deallocate(allocator.allocate(8 * kMegabyte), 8 * kMegabyte);
+  allocator.deallocate(allocator.allocate(64), 64);
+  EXPECT_LT(FakeDevice::bytes, static_cast<int64_t>(kMegabyte));
+}
+
+TEST_F(AllocatorTest, PressureCallbackIsNotAskedWithinItself) {
+  static Allocator* allocator;
+  static int calls;
+  allocator = &create();
+  calls = 0;
+  FakeDevice::capacity = 1;
+  set_memory_pressure_callback(
+      [](void*, uint64_t) {
+        ++calls;
+        EXPECT_THROW(allocator->allocate(kMegabyte), Error);
+        return true;
+      },
+      nullptr);
+  EXPECT_THROW(allocator->allocate(kMegabyte), Error);
+  EXPECT_THROW(allocator->allocate(kMegabyte), Error);
+  EXPECT_EQ(calls, 2);
+}
+
 TEST_F(AllocatorTest, PressureCallbackGetsOneChance) {
   static Allocator* allocator;
   static void* held;
