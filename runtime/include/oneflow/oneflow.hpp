@@ -156,7 +156,7 @@ class Device {
 
 // ---------------------------------------------------------------- arguments of operators
 
-/// A number; empty for None.
+/// A number; empty for None. InvalidArgument for integers beyond int64.
 class Number {
  public:
   Number() : value_(of_none()) {}
@@ -165,6 +165,8 @@ class Number {
     if constexpr (std::same_as<T, bool>) {
       value_ = of_bool_value(number);
     } else if constexpr (std::integral<T>) {
+      if constexpr (std::is_unsigned_v<T>)
+        if (number > static_cast<uint64_t>(INT64_MAX)) throw InvalidArgument("a number must fit int64");
       value_ = of_int_value(static_cast<int64_t>(number));
     } else {
       value_ = of_float_value(static_cast<double>(number));
@@ -251,7 +253,7 @@ inline of_value value_of(bool boolean) { return of_bool_value(boolean); }
 inline of_value value_of(DType dtype) { return of_dtype_value(dtype); }
 inline of_value value_of(const Device& device) { return of_device_value(device.get()); }
 inline of_value value_of(std::string_view text) {
-  of_value value = of_make_value(OF_VALUE_STRING, static_cast<int32_t>(text.size()));
+  of_value value = of_make_value(OF_VALUE_STRING, text.size());
   value.as.string = text.data();
   return value;
 }
@@ -333,17 +335,20 @@ class Tensor : public TensorMethods {
     if (handle_) of_tensor_release(handle_);
   }
 
-  /// Copies values, row-major, whose number is the product of the sizes (ShapeError otherwise).
+  /// Copies values, row-major, whose number is the product of the sizes (ShapeError otherwise), to the default device.
   template <typename T>
   static Tensor copy_of(std::span<const T> values, const std::vector<int64_t>& sizes) {
-    return create(dtype_of<T>(), const_cast<T*>(values.data()), values.size_bytes(), sizes, nullptr, nullptr);
+    Tensor result = create(dtype_of<T>(), const_cast<T*>(values.data()), values.size_bytes(), sizes, nullptr, nullptr);
+    if (result.count() == static_cast<int64_t>(values.size())) return result;
+    throw ShapeError("copy_of: sizes must hold " + std::to_string(values.size()) + " elements, got " +
+                     std::to_string(result.count()));
   }
   template <typename T>
   static Tensor copy_of(const std::vector<T>& values, const std::vector<int64_t>& sizes) {
     return copy_of(std::span<const T>(values), sizes);
   }
 
-  /// Shares memory of `bytes` bytes; `release` is called once, on any thread, when no tensor uses it any more.
+  /// Shares host memory of `bytes` bytes; `release` is called once, on any thread, when no tensor uses it any more.
   static Tensor share(DType dtype, void* memory, uint64_t bytes, const std::vector<int64_t>& sizes,
                       std::function<void()> release) {
     auto context = std::make_unique<std::function<void()>>(std::move(release));
@@ -449,6 +454,13 @@ class Tensor : public TensorMethods {
     check(of_tensor_set_index(held(), parts.data(), parts.size(), &given));
   }
 
+  /// A contiguous copy on a device.
+  Tensor to_device(const Device& device) const {
+    of_tensor result = nullptr;
+    check(of_tensor_to_device(held(), device.get(), &result));
+    return Tensor(result);
+  }
+
   /// Same shape, same dtype, all elements equal.
   bool equals(const Tensor& other) const {
     bool result = false;
@@ -471,6 +483,7 @@ class Tensor : public TensorMethods {
     of_tensor_source source{};
     source.struct_size = sizeof source;
     source.dtype = dtype;
+    source.device = deleter ? of_device{} : of_default_device();
     source.rank = static_cast<int32_t>(sizes.size());
     source.sizes = sizes.data();
     source.data = data;

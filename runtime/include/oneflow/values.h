@@ -6,11 +6,12 @@
 #include <oneflow/oneflow.h>
 #include <string.h>
 
-static inline of_value of_make_value(of_value_kind kind, int32_t count) {
+/* A count beyond int32 becomes one that every operator refuses. */
+static inline of_value of_make_value(of_value_kind kind, size_t count) {
   of_value value;
   memset(&value, 0, sizeof value);
   value.kind = (int32_t)kind;
-  value.count = count;
+  value.count = count <= INT32_MAX ? (int32_t)count : -1;
   return value;
 }
 
@@ -59,21 +60,21 @@ static inline of_value of_device_value(of_device device) {
 
 /* UTF-8, ended by a zero byte; NULL stands for None. */
 static inline of_value of_string_value(const char* text) {
-  of_value value = of_make_value(text ? OF_VALUE_STRING : OF_VALUE_NONE, text ? (int32_t)strlen(text) : 0);
+  of_value value = of_make_value(text ? OF_VALUE_STRING : OF_VALUE_NONE, text ? strlen(text) : 0);
   value.as.string = text;
   return value;
 }
 
 /* The list is borrowed. */
 static inline of_value of_int_list_value(const int64_t* integers, size_t count) {
-  of_value value = of_make_value(OF_VALUE_INT_LIST, (int32_t)count);
+  of_value value = of_make_value(OF_VALUE_INT_LIST, count);
   value.as.integers = integers;
   return value;
 }
 
 /* The list is borrowed. */
 static inline of_value of_tensor_list_value(const of_tensor* tensors, size_t count) {
-  of_value value = of_make_value(OF_VALUE_TENSOR_LIST, (int32_t)count);
+  of_value value = of_make_value(OF_VALUE_TENSOR_LIST, count);
   value.as.tensors = (of_tensor*)tensors;
   return value;
 }
@@ -94,22 +95,23 @@ static inline of_value of_optional_int_list(const int64_t* integers, size_t coun
  * that take both tensors and numbers, so that of_add(tensor, 2.5, &result) works in C11. */
 #ifndef __cplusplus
 static inline of_value of_same_value(of_value value) { return value; }
-#define OF_VALUE(x)                   \
-  _Generic((x), of_value              \
-           : of_same_value, of_tensor \
-           : of_tensor_value, bool    \
-           : of_bool_value, float     \
-           : of_float_value, double   \
-           : of_float_value, default  \
+#define OF_VALUE(x)                      \
+  _Generic((x), of_value                 \
+           : of_same_value, of_tensor    \
+           : of_tensor_value, bool       \
+           : of_bool_value, float        \
+           : of_float_value, double      \
+           : of_float_value, long double \
+           : of_float_value, default     \
            : of_int_value)(x)
 #endif
 
 /* Finds the operator at the first call. The library may be older than this header and lack it. */
 static inline of_status of_resolve(of_op* op, const char* name) {
-  if (__atomic_load_n(op, __ATOMIC_RELAXED)) return OF_OK;
+  if (__atomic_load_n(op, __ATOMIC_ACQUIRE)) return OF_OK;
   of_op found = of_op_find(name);
   if (!found) return of_fail(OF_UNSUPPORTED, "the loaded liboneflow lacks an operator that this program was built for");
-  __atomic_store_n(op, found, __ATOMIC_RELAXED);
+  __atomic_store_n(op, found, __ATOMIC_RELEASE);
   return OF_OK;
 }
 
@@ -119,7 +121,10 @@ static inline of_status of_call_new(of_op* op, const char* name, const of_value*
   of_value values[8];
   of_status status = of_resolve(op, name);
   if (status != OF_OK) return status;
-  for (size_t i = 0; i < result_count; ++i) values[i] = of_absent();
+  for (size_t i = 0; i < result_count; ++i) {
+    if (!results[i]) return of_fail(OF_INVALID_ARGUMENT, "the place for a result must not be NULL");
+    values[i] = of_absent();
+  }
   status = of_call(*op, args, arg_count, values, result_count);
   if (status != OF_OK) return status;
   for (size_t i = 0; i < result_count; ++i) *results[i] = values[i].as.tensor;

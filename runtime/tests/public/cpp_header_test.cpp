@@ -45,6 +45,23 @@ TEST(CppHeader, LiteralsHaveTheNaturalTypes) {
             "tensor: lists of one depth must have the same length");
 }
 
+TEST(CppHeader, CopiesHaveAsManyElementsAsTheirSizesSay) {
+  EXPECT_EQ(floats(flow::Tensor::copy_of(Floats{1, 2}, {2, 1})), (Floats{1, 2}));
+  EXPECT_EQ(text_of<flow::ShapeError>([] {
+              flow::Tensor::copy_of(Floats{1, 2, 3}, {2});
+            }),
+            "copy_of: sizes must hold 3 elements, got 2");
+  EXPECT_THROW(flow::Tensor::copy_of(Floats{1}, {2}), flow::ShapeError);
+  const flow::Tensor x = flow::tensor({1.0, 2.0});
+  EXPECT_TRUE(x.to_device(x.device()).equals(x));
+}
+
+TEST(CppHeader, NumbersBeyondInt64AreErrors) {
+  const flow::Tensor x = flow::tensor({1});
+  EXPECT_EQ((x + uint64_t{INT64_MAX}).item<int64_t>(), INT64_MIN);
+  EXPECT_THROW(x + UINT64_MAX, flow::InvalidArgument);
+}
+
 TEST(CppHeader, OperatorsTakeTensorsAndNumbers) {
   const flow::Tensor x = flow::tensor({1.0, 2.0});
   EXPECT_EQ(floats(x + x), (Floats{2, 4}));
