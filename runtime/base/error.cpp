@@ -12,24 +12,29 @@ namespace {
 
 constexpr size_t kLongestText = 4096;
 
+struct LastFailure {
+  bool is_from_device;  // and not thrown yet
+  char text[kLongestText];
+};
+
 // Allocated by a thread's first failure: an array in the thread's static block would not fit where the library is
 // loaded by dlopen(), which leaves only some hundred bytes there. A plain pointer with a pthread key rather than an
 // object with a destructor: usable while the thread's destructors run.
-thread_local char* last_text = nullptr;
+thread_local LastFailure* last_failure = nullptr;
 
-char* text_buffer() noexcept {
-  if (last_text) return last_text;
+LastFailure* own_failure() noexcept {
+  if (last_failure) return last_failure;
   static const pthread_key_t key = [] {
     pthread_key_t created;
-    pthread_key_create(&created, [](void* text) {
-      last_text = nullptr;
-      std::free(text);
+    pthread_key_create(&created, [](void* failure) {
+      last_failure = nullptr;
+      std::free(failure);
     });
     return created;
   }();
-  last_text = static_cast<char*>(std::calloc(1, kLongestText));
-  if (last_text) pthread_setspecific(key, last_text);
-  return last_text;
+  last_failure = static_cast<LastFailure*>(std::calloc(1, sizeof(LastFailure)));
+  if (last_failure) pthread_setspecific(key, last_failure);
+  return last_failure;
 }
 
 std::string format_arguments(const char* format, va_list arguments) {
@@ -89,13 +94,15 @@ const char* status_name(of_status status) noexcept {
 }
 
 const char* last_error() noexcept {
-  const char* text = text_buffer();
-  return text ? text : "out of host memory";
+  const LastFailure* failure = own_failure();
+  return failure ? failure->text : "out of host memory";
 }
 
 of_status set_last_error(of_status status, const char* text) noexcept {
-  char* buffer = text_buffer();
-  if (!buffer) return status;
+  LastFailure* failure = own_failure();
+  if (!failure) return status;
+  char* buffer = failure->text;
+  failure->is_from_device = false;
   size_t length = strnlen(text, kLongestText - 1);
   // Cut between characters, not inside of one: UTF-8 continuation bytes are 10xxxxxx.
   if (text[length] != '\0')
@@ -103,6 +110,18 @@ of_status set_last_error(of_status status, const char* text) noexcept {
   std::memmove(buffer, text, length);
   buffer[length] = '\0';
   return status;
+}
+
+of_status set_device_error(of_status status, const char* text) noexcept {
+  set_last_error(status, text);
+  if (last_failure) last_failure->is_from_device = true;
+  return status;
+}
+
+void fail_by_device(of_status status) {
+  const bool has_reason = last_failure && std::exchange(last_failure->is_from_device, false);
+  const bool is_known = status > OF_OK && status <= OF_INTERNAL_ERROR;
+  throw Error(is_known ? status : OF_DEVICE_ERROR, has_reason ? last_failure->text : "the device gave no reason");
 }
 
 of_status record_current_exception() noexcept {

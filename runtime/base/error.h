@@ -34,14 +34,18 @@ std::string format_text(const char* format, ...) __attribute__((format(printf, 1
 // "ShapeError" for OF_SHAPE_ERROR; "UnknownError" for a number that is no status.
 const char* status_name(of_status status) noexcept;
 
-// This thread's last failure. Both are safe without memory: a text that cannot be stored is cut.
+// This thread's last failure. All three are safe without memory: a text that cannot be stored is cut.
 const char* last_error() noexcept;
 of_status set_last_error(of_status status, const char* text) noexcept;
 
+// The same for a device hook, whose failure check() is to throw.
+of_status set_device_error(of_status status, const char* text) noexcept;
+
 // Throws the failure that a device hook returned, with the text that it left behind.
+[[noreturn]] void fail_by_device(of_status status);
 inline void check(of_status status) {
   if (status != OF_OK) [[unlikely]]
-    throw Error(status, last_error());
+    fail_by_device(status);
 }
 
 // Turns the exception being handled into a status and the thread's error text. Call it in a catch block only.

@@ -119,6 +119,26 @@ Extent extent(Sizes sizes, Sizes strides) {
   return reach;
 }
 
+Span span_of(Sizes sizes, Sizes strides, of_dtype dtype) {
+  const Extent reach = extent(sizes, strides);
+  const int64_t size = dtype_size(dtype);
+  int64_t before, after;
+  Span span;
+  if (__builtin_mul_overflow(reach.lowest, -size, &before) || __builtin_mul_overflow(reach.highest, size, &after) ||
+      __builtin_add_overflow(before, after, &span.bytes) || __builtin_add_overflow(span.bytes, size, &span.bytes))
+    fail(OF_SHAPE_ERROR, "shape %s with strides %s of %s takes more bytes than an int64 can count",
+         to_text(sizes).c_str(), to_text(strides).c_str(), dtype_name(dtype));
+  span.before = before;
+  return span;
+}
+
+void drop_absurd_strides(Sizes sizes, Shape& strides) {
+  constexpr int64_t kFarthest = int64_t{1} << 53;
+  const bool is_empty = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
+  for (int d = 0; d < strides.rank(); ++d)
+    if ((is_empty || sizes[d] == 1) && (strides[d] > kFarthest || strides[d] < -kFarthest)) strides[d] = 1;
+}
+
 bool overlaps_itself(Sizes sizes, Sizes strides) {
   struct Dim {
     int64_t stride, size;

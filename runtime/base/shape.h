@@ -126,6 +126,15 @@ struct Extent {
   int64_t lowest, highest;
 };
 Extent extent(Sizes sizes, Sizes strides);
+// The same in bytes: those that lie before the first element, and all. ShapeError on overflow.
+struct Span {
+  int64_t before, bytes;
+};
+Span span_of(Sizes sizes, Sizes strides, of_dtype dtype);
+
+// Strides along which nothing steps, because their dimension has one element or the tensor has none, may be anything in
+// what others hand over. Those that no memory could hold become 1, so that arithmetic on them cannot overflow.
+void drop_absurd_strides(Sizes sizes, Shape& strides);
 
 // Whether two different positions may be one element (a broadcast dimension, say). May err towards true only for
 // strides that no sequence of slicing and transposing gives.

@@ -48,7 +48,7 @@ of_status of_device_get_properties(of_device device, of_device_properties* prope
     of_device_info info{};
     check(get_device(device).table().get_info(device.index, &info));
     of_device_properties result{};
-    std::snprintf(result.name, sizeof(result.name), "%s", info.name);
+    std::memcpy(result.name, info.name, sizeof(result.name) - 1);  // whatever the device put there, it ends
     result.compute_units = info.compute_units;
     result.total_memory = info.total_memory;
     result.free_memory = info.free_memory;

@@ -111,19 +111,20 @@ TensorRef import_tensor(Managed* managed) {
   const Shape strides = given.strides ? Shape(Sizes(given.strides, sizes.size())) : contiguous_strides(sizes);
 
   // DLPack does not say how large the memory is: it is taken to reach as far as the strides do.
-  const Extent reach = extent(sizes, strides);
+  const Span span = span_of(sizes, strides, dtype);
+  if (!given.data && span.bytes > 0) fail(OF_INVALID_ARGUMENT, "data must not be NULL");
   of_tensor_source source{};
   source.dtype = dtype;
   source.device = host_device();
   source.rank = given.ndim;
   source.sizes = sizes.data();
   source.strides = strides.data();
-  source.offset = -reach.lowest;
-  source.bytes = static_cast<uint64_t>((reach.highest - reach.lowest + 1) * dtype_size(dtype));
-  char* first = static_cast<char*>(given.data) + given.byte_offset;
-  source.data = first + reach.lowest * dtype_size(dtype);
+  source.offset = span.before / dtype_size(dtype);
+  source.bytes = static_cast<uint64_t>(span.bytes);
+  const uintptr_t first = reinterpret_cast<uintptr_t>(given.data) + given.byte_offset;
+  source.data = reinterpret_cast<void*>(first - static_cast<uintptr_t>(span.before));
   source.read_only = read_only;
-  const bool is_aligned = reinterpret_cast<uintptr_t>(first) % dtype_size(dtype) == 0;
+  const bool is_aligned = first % static_cast<uintptr_t>(dtype_size(dtype)) == 0;
   if (is_aligned) {
     source.deleter = delete_import<Managed>;
     source.deleter_context = managed;

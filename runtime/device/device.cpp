@@ -42,7 +42,7 @@ class Registry {
         fail(OF_DEVICE_ERROR, "cannot use the device plugin %s: there already is a device type '%s'", origin.c_str(),
              type->table.name);
     if (count_ == kMostTypes) fail(OF_DEVICE_ERROR, "there cannot be more than %d device types", kMostTypes);
-    const int devices = type->table.count();
+    const int devices = count_devices(type->table, origin);
     for (int i = 0; i < devices; ++i)
       type->devices.push_back(
           std::make_unique<Device>(of_device{static_cast<int16_t>(count_), static_cast<int16_t>(i)}, type->table));

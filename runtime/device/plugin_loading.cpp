@@ -1,12 +1,14 @@
 #include "device/plugin_loading.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <oneflow/oneflow.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -25,7 +27,10 @@ constexpr const char* kSymbol = "oneflow_device_plugin";
 // The hooks that every plugin has lie before this point of the table.
 constexpr size_t kSmallestTable = offsetof(of_device_table, create_stream);
 
-of_status fail_from_plugin(of_status status, const char* text) { return set_last_error(status, text ? text : ""); }
+constexpr int32_t kMostDevices = 1024;  // of one type
+constexpr int kLongestProbe = 30;       // seconds
+
+of_status fail_from_plugin(of_status status, const char* text) { return set_device_error(status, text ? text : ""); }
 
 bool is_device_name(const char* name) {
   if (!name || !(*name >= 'a' && *name <= 'z') || std::strlen(name) > 32) return false;
@@ -52,6 +57,8 @@ std::string complaint(const of_device_table& table) {
       {"copy_to_host", table.copy_to_host != nullptr},
       {"copy_within", table.copy_within != nullptr},
       {"fill", table.fill != nullptr},
+      {"destroy_stream", !table.create_stream || table.destroy_stream},
+      {"synchronize", !table.create_stream || table.synchronize},
   };
   for (const auto& hook : required)
     if (!hook.is_there) return format_text("its table lacks the hook %s", hook.name);
@@ -66,8 +73,9 @@ void add_plugins(const std::filesystem::path& path, std::vector<std::string>* fo
     return;
   }
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(path, error))
-    if (entry.path().extension() == ".so") names.push_back(entry.path().string());
+  std::filesystem::directory_iterator entry(path, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
+    if (entry->path().extension() == ".so") names.push_back(entry->path().string());
   std::sort(names.begin(), names.end());
   found->insert(found->end(), names.begin(), names.end());
 }
@@ -114,31 +122,59 @@ of_device_plugin_function open_plugin(const std::string& path) {
   return reinterpret_cast<of_device_plugin_function>(symbol);
 }
 
-bool probe_plugin(const std::string& path, std::string* reason) {
-  enum { kFine = 0, kRefused = 1 };
-  const pid_t child = fork();
-  if (child < 0) {
-    *reason = "no process could be started to try it in";
-    return false;
-  }
-  if (child == 0) {
-    alarm(30);  // a plugin that hangs is as bad as one that crashes
-    try {
-      accept_table(open_plugin(path), path).count();
-      _exit(kFine);
-    } catch (...) {
-      _exit(kRefused);
+namespace {
+
+// What the child process of probe_plugin() has to say: "+" when all is well, "-" and the reason otherwise.
+std::string try_plugin(const std::string& path) {
+  try {
+    const of_device_table table = accept_table(open_plugin(path), path);
+    for (int32_t i = 0; i < count_devices(table, path); ++i) {
+      of_device_info info;
+      table.get_info(i, &info);
     }
+    return "+";
+  } catch (const std::exception& error) {
+    return std::string("-") + error.what();
   }
+}
+
+[[noreturn]] void answer(int pipe, const std::string& path) {
+  // A plugin that hangs is as bad as one that crashes.
+  std::signal(SIGALRM, SIG_DFL);
+  sigset_t alarms;
+  sigemptyset(&alarms);
+  sigaddset(&alarms, SIGALRM);
+  sigprocmask(SIG_UNBLOCK, &alarms, nullptr);
+  alarm(kLongestProbe);
+  const std::string text = try_plugin(path);
+  _exit(write(pipe, text.data(), text.size()) < 0);
+}
+
+}  // namespace
+
+bool probe_plugin(const std::string& path, std::string* reason) {
+  int pipe[2] = {-1, -1};
+  const bool has_pipe = pipe2(pipe, O_CLOEXEC | O_NONBLOCK) == 0;
+  const pid_t child = has_pipe ? fork() : -1;
+  if (child == 0) answer(pipe[1], path);
+  if (has_pipe) close(pipe[1]);
   int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) break;
-  if (WIFSIGNALED(status)) {
-    *reason = format_text("the device plugin %s ended its process with signal %d", path.c_str(), WTERMSIG(status));
-    return false;
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  // A refusal without a crash is safe to repeat here, where its text is of use.
-  return true;
+  char text[4096];
+  const ssize_t length = has_pipe ? read(pipe[0], text, sizeof(text)) : 0;
+  if (has_pipe) close(pipe[0]);
+
+  // Only an answer counts: a plugin may end its process in any way, with any status.
+  if (length > 0 && text[0] == '+') return true;
+  if (child < 0)
+    *reason = format_text("cannot use the device plugin %s: no process could be started to try it in", path.c_str());
+  else if (length > 1)
+    reason->assign(text + 1, static_cast<size_t>(length - 1));
+  else
+    *reason = format_text("the device plugin %s ended its process", path.c_str());
+  if (length <= 0 && WIFSIGNALED(status)) *reason += format_text(" with signal %d", WTERMSIG(status));
+  return false;
 }
 
 of_device_table accept_table(of_device_plugin_function plugin, const std::string& origin) {
@@ -152,6 +188,13 @@ of_device_table accept_table(of_device_plugin_function plugin, const std::string
   const std::string text = complaint(table);
   if (!text.empty()) fail(OF_DEVICE_ERROR, "cannot use the device plugin %s: %s", origin.c_str(), text.c_str());
   return table;
+}
+
+int32_t count_devices(const of_device_table& table, const std::string& origin) {
+  const int32_t count = table.count();
+  if (count < 0 || count > kMostDevices)
+    fail(OF_DEVICE_ERROR, "cannot use the device plugin %s: it says that it has %d devices", origin.c_str(), count);
+  return count;
 }
 
 }  // namespace oneflow

@@ -22,13 +22,16 @@ std::vector<std::string> discover_plugins();
 // Opens a shared library and gives its plugin function. DeviceError with the path and the reason.
 of_device_plugin_function open_plugin(const std::string& path);
 
-// Whether the plugin survives being opened and asked for its devices, tried in a child process; otherwise `reason` says
-// what happened.
+// Whether the plugin can be opened and asked for its devices, tried in a child process; otherwise `reason` says what
+// happened.
 bool probe_plugin(const std::string& path, std::string* reason);
 
 // Calls the plugin's function and checks its table; `origin` names the plugin in the text of a DeviceError. The result
 // is a copy in which the hooks that an older plugin does not know are NULL.
 of_device_table accept_table(of_device_plugin_function plugin, const std::string& origin);
+
+// How many devices there are; DeviceError for a number that cannot be.
+int32_t count_devices(const of_device_table& table, const std::string& origin);
 
 }  // namespace oneflow
 

@@ -42,34 +42,30 @@ class HostCopy {
  public:
   HostCopy(const of_kernel_tensor& operand, of_device device) : device_(device), original_(operand) {
     if (!operand.data) return;
-    const Extent reach = extent({operand.sizes, static_cast<size_t>(operand.rank)},
-                                {operand.strides, static_cast<size_t>(operand.rank)});
-    const int64_t size = dtype_size(operand.dtype);
-    lead_ = -reach.lowest * size;
-    bytes_ = (reach.highest - reach.lowest + 1) * size;
-    if (bytes_ <= 0) return;
-    memory_ = Buffer::allocate(kHost, static_cast<uint64_t>(bytes_));
-    copy_to_host(memory_->data(), device_, static_cast<const char*>(operand.data) - lead_,
-                 static_cast<uint64_t>(bytes_));
+    const auto rank = static_cast<size_t>(operand.rank);
+    span_ = span_of({operand.sizes, rank}, {operand.strides, rank}, operand.dtype);
+    if (span_.bytes == 0) return;
+    memory_ = Buffer::allocate(kHost, static_cast<uint64_t>(span_.bytes));
+    copy_to_host(memory_->data(), device_, static_cast<const char*>(operand.data) - span_.before,
+                 static_cast<uint64_t>(span_.bytes));
   }
 
   of_kernel_tensor operand() const {
     of_kernel_tensor copy = original_;
-    if (memory_) copy.data = static_cast<char*>(memory_->data()) + lead_;
+    if (memory_) copy.data = static_cast<char*>(memory_->data()) + span_.before;
     return copy;
   }
   void write_back() const {
     if (memory_)
-      copy_from_host(device_, static_cast<char*>(original_.data) - lead_, memory_->data(),
-                     static_cast<uint64_t>(bytes_));
+      copy_from_host(device_, static_cast<char*>(original_.data) - span_.before, memory_->data(),
+                     static_cast<uint64_t>(span_.bytes));
   }
 
  private:
   of_device device_;
   of_kernel_tensor original_;
   Ref<Buffer> memory_;
-  int64_t lead_ = 0;  // bytes from the lowest address to the first element
-  int64_t bytes_ = 0;
+  Span span_{};
 };
 
 void run_on_host(const Call& call, const Launch& launch) {

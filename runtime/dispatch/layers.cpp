@@ -36,8 +36,9 @@ bool enter_layer(int first, const Operator& op, std::span<const of_value> argume
   for (int i = first; i < OF_LAYER_COUNT; ++i) {
     if (const Layer* layer = layers[i].load(std::memory_order_acquire)) {
       of_layer_call call{i};
-      check(layer->function(layer->context, &call, to_handle(&op), arguments.data(), arguments.size(), results.data(),
-                            results.size()));
+      const of_status status = layer->function(layer->context, &call, to_handle(&op), arguments.data(),
+                                               arguments.size(), results.data(), results.size());
+      if (status != OF_OK) throw Error(status, last_error());
       return true;
     }
   }

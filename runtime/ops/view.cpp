@@ -9,7 +9,8 @@ namespace {
 void check_bounds(const Tensor& input, const ViewLayout& layout) {
   const Extent reach = extent(layout.sizes, layout.strides);
   const int64_t elements = static_cast<int64_t>(input.storage()->bytes()) / input.element_bytes();
-  if (layout.offset < -reach.lowest || layout.offset >= elements - reach.highest)
+  const bool begins_inside = layout.offset >= 0 && layout.offset < elements;
+  if (!begins_inside || layout.offset + reach.lowest < 0 || reach.highest >= elements - layout.offset)
     fail(OF_INVALID_ARGUMENT, "size %s, stride %s and offset %lld reach outside of the storage of %lld elements",
          to_text(layout.sizes).c_str(), to_text(layout.strides).c_str(), static_cast<long long>(layout.offset),
          static_cast<long long>(elements));

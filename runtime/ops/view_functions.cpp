@@ -183,7 +183,9 @@ Shape same_length(Sizes strides, Sizes sizes) {
   if (strides.size() != sizes.size())
     fail(OF_INVALID_ARGUMENT, "stride must have %zu member%s, as size has, got %zu", sizes.size(),
          sizes.size() == 1 ? "" : "s", strides.size());
-  return strides;
+  Shape checked(strides);
+  drop_absurd_strides(sizes, checked);
+  return checked;
 }
 
 }  // namespace oneflow

@@ -50,7 +50,7 @@ int64_t narrow_begin(int64_t start, int64_t length, int64_t dim, int64_t size);
 int64_t diagonal_length(const Shape& sizes, int64_t dim1, int64_t dim2, int64_t offset);
 int64_t diagonal_begin(const Shape& sizes, const Shape& strides, int64_t dim1, int64_t dim2, int64_t offset);
 
-// `strides`; InvalidArgument unless there are as many as `sizes`.
+// `strides` without absurd ones; InvalidArgument unless there are as many as `sizes`.
 Shape same_length(Sizes strides, Sizes sizes);
 
 }  // namespace oneflow

@@ -1,10 +1,13 @@
 #include "tensor/create.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/scalar.h"
 #include "device/copy.h"
 #include "device/device.h"
 #include "tensor/copy_strided.h"
+#include "tensor/host_elements.h"
 
 namespace oneflow {
 namespace {
@@ -12,7 +15,7 @@ namespace {
 // The layout that a source describes, checked on its own and against its memory.
 struct Layout {
   Shape sizes, strides;
-  Extent reach;  // in elements from the first one
+  int64_t offset = 0;
 };
 
 Layout check_source(const of_tensor_source& source) {
@@ -29,17 +32,19 @@ Layout check_source(const of_tensor_source& source) {
     layout.strides.assign({source.strides, static_cast<size_t>(source.rank)});
   else
     layout.strides = contiguous_strides(layout.sizes);
-  layout.reach = extent(layout.sizes, layout.strides);
-  if (layout.reach.highest < layout.reach.lowest) return layout;  // no elements
+  drop_absurd_strides(layout.sizes, layout.strides);
+  const Extent reach = extent(layout.sizes, layout.strides);
+  if (reach.highest < reach.lowest) return layout;  // no elements: whatever the offset says
 
   if (!source.data) fail(OF_INVALID_ARGUMENT, "data must not be NULL");
-  const int64_t available = static_cast<int64_t>(source.bytes / dtype_size(source.dtype));
+  const uint64_t available = std::min<uint64_t>(source.bytes / dtype_size(source.dtype), INT64_MAX);
   int64_t first, last;
-  const bool overflows = __builtin_add_overflow(source.offset, layout.reach.lowest, &first) ||
-                         __builtin_add_overflow(source.offset, layout.reach.highest, &last);
-  if (overflows || first < 0 || last >= available)
-    fail(OF_SHAPE_ERROR, "shape %s with strides %s from offset %ld does not fit into memory of %ld elements",
+  const bool overflows = __builtin_add_overflow(source.offset, reach.lowest, &first) ||
+                         __builtin_add_overflow(source.offset, reach.highest, &last);
+  if (overflows || first < 0 || last >= static_cast<int64_t>(available))
+    fail(OF_SHAPE_ERROR, "shape %s with strides %s from offset %ld does not fit into memory of %lu elements",
          to_text(layout.sizes).c_str(), to_text(layout.strides).c_str(), source.offset, available);
+  layout.offset = source.offset;
   return layout;
 }
 
@@ -47,21 +52,15 @@ TensorRef copy_source(const of_tensor_source& source, const Layout& layout) {
   TensorRef tensor = Tensor::allocate(layout.sizes, source.dtype, source.device);
   if (tensor->count() == 0) return tensor;
   const int64_t width = dtype_size(source.dtype);
-  const char* first = static_cast<const char*>(source.data) + source.offset * width;
+  const char* first = static_cast<const char*>(source.data) + layout.offset * width;
   if (is_contiguous(layout.sizes, layout.strides)) {
-    copy_bytes(source.device, tensor->mutable_data(), source.device, first, tensor->bytes());
+    copy_from_host(source.device, tensor->mutable_data(), first, tensor->bytes());
     return tensor;
   }
-  if (get_device(source.device).host_accessible()) {
-    copy_strided(tensor->mutable_data(), tensor->strides(), first, layout.strides, layout.sizes, width);
-    return tensor;
-  }
-  // The host cannot walk the strides: the copy keeps the layout, gaps included.
-  const uint64_t bytes = (layout.reach.highest - layout.reach.lowest + 1) * width;
-  Ref<Buffer> buffer = Buffer::allocate(source.device, bytes);
-  copy_bytes(source.device, buffer->data(), source.device, first + layout.reach.lowest * width, bytes);
-  return Tensor::over(Storage::create(std::move(buffer)), source.dtype, layout.sizes, layout.strides,
-                      -layout.reach.lowest);
+  write_on_host(*tensor, [&](void* memory) {
+    copy_strided(memory, tensor->strides(), first, layout.strides, layout.sizes, width);
+  });
+  return tensor;
 }
 
 }  // namespace
@@ -77,7 +76,7 @@ TensorRef create_tensor(const of_tensor_source& source) {
   Ref<Buffer> buffer = Buffer::adopt(source.device, source.data, source.bytes, source.read_only);
   Buffer* owner = buffer.get();
   TensorRef tensor =
-      Tensor::over(Storage::create(std::move(buffer)), source.dtype, layout.sizes, layout.strides, source.offset);
+      Tensor::over(Storage::create(std::move(buffer)), source.dtype, layout.sizes, layout.strides, layout.offset);
   owner->set_deleter(source.deleter, source.deleter_context);
   return tensor;
 }
@@ -87,13 +86,6 @@ TensorRef scalar_tensor(const of_scalar& value, of_dtype dtype, of_device device
   uint64_t element = 0;
   write_element(&element, dtype, value);
   copy_from_host(device, tensor->mutable_data(), &element, dtype_size(dtype));
-  return tensor;
-}
-
-TensorRef index_tensor(Sizes values, of_device device) {
-  const int64_t count = static_cast<int64_t>(values.size());
-  TensorRef tensor = Tensor::allocate(Shape{count}, OF_INT64, device);
-  copy_from_host(device, tensor->mutable_data(), values.data(), values.size_bytes());
   return tensor;
 }
 

@@ -11,8 +11,6 @@ TensorRef create_tensor(const of_tensor_source& source);
 
 // A 0-d tensor that holds one number.
 TensorRef scalar_tensor(const of_scalar& value, of_dtype dtype, of_device device);
-// A 1-d int64 tensor.
-TensorRef index_tensor(Sizes values, of_device device);
 
 // The same values in memory that is shared until either side is written.
 TensorRef lazy_clone(const Tensor& tensor);

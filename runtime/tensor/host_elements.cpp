@@ -1,8 +1,5 @@
 #include "tensor/host_elements.h"
 
-#include "device/copy.h"
-#include "device/device.h"
-
 namespace oneflow {
 
 HostElements::HostElements(const Tensor& tensor) {
@@ -13,12 +10,10 @@ HostElements::HostElements(const Tensor& tensor) {
     first_ = data;
     return;
   }
-  const Extent reach = extent(tensor.sizes(), tensor.strides());
-  const int64_t bytes = (reach.highest - reach.lowest + 1) * tensor.element_bytes();
-  const int64_t before = -reach.lowest * tensor.element_bytes();
-  copy_ = std::make_unique_for_overwrite<char[]>(bytes);
-  copy_to_host(copy_.get(), tensor.device(), data - before, bytes);
-  first_ = copy_.get() + before;
+  const Span span = span_of(tensor.sizes(), tensor.strides(), tensor.dtype());
+  copy_ = std::make_unique_for_overwrite<char[]>(span.bytes);
+  copy_to_host(copy_.get(), tensor.device(), data - span.before, span.bytes);
+  first_ = copy_.get() + span.before;
 }
 
 }  // namespace oneflow

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <vector>
 
+#include "device/device.h"
+
 namespace oneflow {
 namespace {
 
@@ -75,8 +77,8 @@ class Search {
 }  // namespace
 
 Overlap overlap(const Tensor& written, const Tensor& other) {
-  if (written.count() == 0 || other.count() == 0 || !(written.device().type == other.device().type) ||
-      written.device().index != other.device().index)
+  if (written.count() == 0 || other.count() == 0 || !written.has_memory() || !other.has_memory() ||
+      !(written.device() == other.device()))
     return Overlap::kNone;
   const bool same_storage = written.storage().get() == other.storage().get();
   // Lazy clones: the write gets memory of its own first.

@@ -23,43 +23,12 @@ void read_elements(const Tensor& tensor, void* destination) {
                tensor.element_bytes());
 }
 
-void write_elements(const Tensor& tensor, const void* source) {
-  if (tensor.count() == 0) return;
-  auto* data = static_cast<char*>(tensor.mutable_data());
-  if (tensor.is_contiguous()) {
-    copy_from_host(tensor.device(), data, source, tensor.bytes());
-    return;
-  }
-  Device& device = get_device(tensor.device());
-  const Shape source_strides = contiguous_strides(tensor.sizes());
-  if (device.host_accessible()) {
-    device.synchronize();
-    copy_strided(data, tensor.strides(), source, source_strides, tensor.sizes(), tensor.element_bytes());
-    return;
-  }
-  // Elements between those of the tensor keep their values: the whole range goes to the host and back.
-  const Extent reach = extent(tensor.sizes(), tensor.strides());
-  const int64_t bytes = (reach.highest - reach.lowest + 1) * tensor.element_bytes();
-  const int64_t before = -reach.lowest * tensor.element_bytes();
-  const auto range = std::make_unique_for_overwrite<char[]>(bytes);
-  copy_to_host(range.get(), tensor.device(), data - before, bytes);
-  copy_strided(range.get() + before, tensor.strides(), source, source_strides, tensor.sizes(), tensor.element_bytes());
-  copy_from_host(tensor.device(), data - before, range.get(), bytes);
-}
-
 TensorRef copy_to_device(const Tensor& tensor, of_device device) {
   TensorRef result = Tensor::allocate(tensor.sizes(), tensor.dtype(), device);
-  void* destination = result->mutable_data();
-  if (tensor.is_contiguous()) {
-    copy_bytes(device, destination, tensor.device(), tensor.data(), tensor.bytes());
-  } else if (get_device(device).host_accessible()) {
-    get_device(device).synchronize();
-    read_elements(tensor, destination);
-  } else {
-    const auto elements = std::make_unique_for_overwrite<char[]>(tensor.bytes());
-    read_elements(tensor, elements.get());
-    copy_from_host(device, destination, elements.get(), tensor.bytes());
-  }
+  if (tensor.is_contiguous())
+    copy_bytes(device, result->mutable_data(), tensor.device(), tensor.data(), tensor.bytes());
+  else
+    write_on_host(*result, [&](void* memory) { read_elements(tensor, memory); });
   return result;
 }
 
@@ -69,18 +38,6 @@ of_scalar item(const Tensor& tensor) {
   uint64_t element = 0;
   copy_to_host(&element, tensor.device(), tensor.data(), tensor.element_bytes());
   return read_element(&element, tensor.dtype());
-}
-
-std::vector<int64_t> read_integers(const Tensor& tensor) {
-  if (is_floating(tensor.dtype()))
-    fail(OF_DTYPE_ERROR, "expected a tensor of integers, got %s", dtype_name(tensor.dtype()));
-  const int64_t width = tensor.element_bytes();
-  const auto elements = std::make_unique_for_overwrite<char[]>(tensor.bytes());
-  read_elements(tensor, elements.get());
-  std::vector<int64_t> values(tensor.count());
-  for (int64_t i = 0; i < tensor.count(); ++i)
-    values[i] = to_int64(read_element(elements.get() + i * width, tensor.dtype()));
-  return values;
 }
 
 namespace {
@@ -105,15 +62,12 @@ class RowMajor {
   const void* data_;
 };
 
-template <class T>
-bool equal_elements(const T* a, const T* b, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
-      if (to_float(a[i]) != to_float(b[i])) return false;
-    } else {
-      if (a[i] != b[i]) return false;
-    }
-  }
+// `value` gives what is compared of an element.
+template <class T, class Value>
+bool equal_elements(const void* a, const void* b, int64_t count, Value value) {
+  const auto *left = static_cast<const T*>(a), *right = static_cast<const T*>(b);
+  for (int64_t i = 0; i < count; ++i)
+    if (value(left[i]) != value(right[i])) return false;
   return true;
 }
 
@@ -121,11 +75,19 @@ bool equal_elements(const T* a, const T* b, int64_t count) {
 
 bool equal(const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype() || a.sizes() != b.sizes()) return false;
+  if (a.count() == 0) return true;
   const RowMajor left(a), right(b);
-  if (!is_floating(a.dtype())) return a.count() == 0 || std::memcmp(left.data(), right.data(), a.bytes()) == 0;
+  if (a.dtype() == OF_BOOL)  // foreign memory may hold other bytes than 0 and 1
+    return equal_elements<uint8_t>(left.data(), right.data(), a.count(), [](uint8_t byte) { return byte != 0; });
+  if (!is_floating(a.dtype())) return std::memcmp(left.data(), right.data(), a.bytes()) == 0;
   return visit_dtype(a.dtype(), [&](auto type) {
     using T = typename decltype(type)::type;
-    return equal_elements(static_cast<const T*>(left.data()), static_cast<const T*>(right.data()), a.count());
+    return equal_elements<T>(left.data(), right.data(), a.count(), [](T element) {
+      if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>)
+        return to_float(element);
+      else
+        return element;
+    });
   });
 }
 

@@ -2,8 +2,6 @@
 #ifndef ONEFLOW_TENSOR_TRANSFER_H_
 #define ONEFLOW_TENSOR_TRANSFER_H_
 
-#include <vector>
-
 #include "tensor/tensor.h"
 
 namespace oneflow {
@@ -11,16 +9,12 @@ namespace oneflow {
 // Copies all elements, row-major, to host memory of tensor.bytes() bytes; waits for pending work on the tensor's
 // device.
 void read_elements(const Tensor& tensor, void* destination);
-// Writes all elements from row-major host memory, whatever the tensor's strides.
-void write_elements(const Tensor& tensor, const void* source);
 
 // A contiguous copy on another (or the same) device.
 TensorRef copy_to_device(const Tensor& tensor, of_device device);
 
 // The only element. InvalidArgument unless there is exactly one.
 of_scalar item(const Tensor& tensor);
-// The elements of a tensor of an integer dtype or bool, row-major.
-std::vector<int64_t> read_integers(const Tensor& tensor);
 
 // Same shape, same dtype, all elements equal.
 bool equal(const Tensor& a, const Tensor& b);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "capi/dlpack.h"
+#include "dispatch/values.h"
 #include "test_tensors.h"
 
 namespace oneflow {
@@ -155,6 +156,22 @@ TEST(CApiTest, GivingTheAddressAwayUnsharesForGood) {
   EXPECT_EQ(values(*tensor), (std::vector<double>{1, 2}));
   of_tensor_release(clone);
   of_tensor_release(second);
+}
+
+// Tensors that come from inference have no memory that anything could be done with.
+TEST(CApiTest, TensorsWithoutMemoryAreRefused) {
+  const TensorRef shape = Tensor::without_memory(Shape{2}, OF_FLOAT32, {0, 0});
+  const TensorRef tensor = make_tensor({2}, {1, 2});
+  of_value arguments[] = {to_value(tensor), to_value(shape)}, result{};
+  EXPECT_EQ(of_call(of_op_find("add"), arguments, 2, &result, 1), OF_UNSUPPORTED);
+  result = to_value(shape);
+  EXPECT_EQ(of_call(of_op_find("neg"), arguments, 1, &result, 1), OF_UNSUPPORTED);
+  arguments[0] = to_value(shape);
+  EXPECT_EQ(of_call(of_op_find("copy"), arguments, 2, &result, 1), OF_UNSUPPORTED);
+  DLManagedTensor* managed;
+  EXPECT_EQ(of_tensor_to_dlpack(handle(shape), &managed), OF_UNSUPPORTED);
+  char* text;
+  EXPECT_EQ(of_tensor_format(handle(shape), nullptr, &text), OF_UNSUPPORTED);
 }
 
 TEST(CApiTest, OptionsAndNames) {
@@ -317,6 +334,19 @@ TEST(DLPackTest, FailuresDeleteOnce) {
   failure([](Foreign& f) { f.managed.dl_tensor.shape = nullptr; }, OF_INVALID_ARGUMENT);
   failure([](Foreign& f) { f.shape[0] = -1; }, OF_SHAPE_ERROR);
   failure([](Foreign& f) { f.managed.dl_tensor.data = nullptr; }, OF_INVALID_ARGUMENT);
+  failure(
+      [](Foreign& f) {
+        f.managed.dl_tensor.data = nullptr;
+        f.managed.dl_tensor.byte_offset = 8;
+      },
+      OF_INVALID_ARGUMENT);
+  failure(
+      [](Foreign& f) {
+        f.managed.dl_tensor.strides = f.strides;
+        f.strides[0] = INT64_MAX / 4;
+        f.strides[1] = -INT64_MAX / 2;
+      },
+      OF_SHAPE_ERROR);
 }
 
 }  // namespace

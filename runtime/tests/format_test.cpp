@@ -100,9 +100,8 @@ TEST(FormatTest, MemoryOutOfTheHostsReach) {
 }
 
 TEST(FormatTest, WideIntegersKeepTheirDigits) {
-  const TensorRef tensor = Tensor::allocate(Shape{2}, OF_UINT64, {0, 0});
   const uint64_t elements[] = {UINT64_MAX, 0};
-  write_elements(*tensor, elements);
+  const TensorRef tensor = make_tensor({2}, elements, sizeof(elements), OF_UINT64, {0, 0});
   EXPECT_EQ(text(*tensor), "[18446744073709551615,                    0]");
 }
 

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "dispatch/dispatch.h"
 #include "tensor/create.h"
 #include "test_tensors.h"
 
@@ -201,6 +202,42 @@ TEST(ForeignMemoryTest, NoElementsNeedNoMemory) {
   source.bytes = 0;
   EXPECT_EQ(create_tensor(source)->count(), 0);
   EXPECT_EQ(lent.returned, 1);
+}
+
+// Nothing steps along a dimension of one element, so that its stride may be anything.
+TEST(ForeignMemoryTest, StridesThatNobodyTakesMayBeAbsurd) {
+  Lent lent;
+  const int64_t sizes[] = {1, 3}, strides[] = {INT64_MIN, 1}, none[] = {0, 3};
+  of_tensor_source source = lent.source();
+  source.sizes = sizes;
+  source.strides = strides;
+  const TensorRef tensor = create_tensor(source);
+  EXPECT_EQ(tensor->strides(), (Shape{1, 1}));
+  EXPECT_EQ(values(*tensor), (Values{1, 2, 3}));
+  source.deleter = nullptr;
+  EXPECT_EQ(values(*create_tensor(source)), (Values{1, 2, 3}));
+  source.sizes = none;
+  source.offset = INT64_MAX;
+  EXPECT_EQ(create_tensor(source)->offset(), 0);
+}
+
+// NumPy and others may have bytes other than 0 and 1 in arrays of bool.
+TEST(ForeignMemoryTest, ABoolMayBeAnyByte) {
+  uint8_t bytes[] = {0, 2, 255, 0, 1, 128};
+  of_tensor_source source{};
+  const int64_t sizes[] = {6};
+  source.dtype = OF_BOOL;
+  source.rank = 1;
+  source.sizes = sizes;
+  source.data = bytes;
+  source.bytes = sizeof(bytes);
+  source.deleter = [](void*) {};
+  const TensorRef odd = create_tensor(source);
+  EXPECT_TRUE(equal(*odd, *make_tensor({6}, {0, 1, 1, 0, 1, 1}, OF_BOOL)));
+  static constinit const OperatorName kCast("cast"), kNonzero("nonzero"), kSum("sum");
+  EXPECT_EQ(values(*call_operator(kCast, odd, OF_FLOAT32)), (Values{0, 1, 1, 0, 1, 1}));
+  EXPECT_EQ(values(*call_operator(kNonzero, odd)), (Values{1, 2, 4, 5}));
+  EXPECT_EQ(values(*call_operator(kSum, odd)), (Values{4}));
 }
 
 TEST(TensorTest, LiveHandlesAreCounted) {

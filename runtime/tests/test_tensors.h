@@ -7,20 +7,30 @@
 
 #include "base/scalar.h"
 #include "device/device.h"
+#include "tensor/create.h"
 #include "tensor/tensor.h"
 #include "tensor/transfer.h"
 
 namespace oneflow {
 
+inline TensorRef make_tensor(const Shape& sizes, const void* data, uint64_t bytes, of_dtype dtype, of_device device) {
+  of_tensor_source source{};
+  source.dtype = dtype;
+  source.device = device;
+  source.rank = sizes.rank();
+  source.sizes = sizes.data();
+  source.data = const_cast<void*>(data);
+  source.bytes = bytes;
+  return create_tensor(source);
+}
+
 inline TensorRef make_tensor(const Shape& sizes, const std::vector<double>& elements, of_dtype dtype = OF_FLOAT32,
                              of_device device = {0, 0}) {
-  const TensorRef tensor = Tensor::allocate(sizes, dtype, device);
   const int64_t width = dtype_size(dtype);
   std::vector<char> memory(elements.size() * width + 1);
   for (size_t i = 0; i < elements.size(); ++i)
     write_element(memory.data() + i * width, dtype, float_scalar(elements[i]));
-  write_elements(*tensor, memory.data());
-  return tensor;
+  return make_tensor(sizes, memory.data(), elements.size() * width, dtype, device);
 }
 
 // All elements, row-major.

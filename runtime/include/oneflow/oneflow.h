@@ -111,15 +111,15 @@ typedef void (*of_deleter)(void* context);
 typedef struct of_tensor_source {
   uint32_t struct_size;
   of_dtype dtype;
-  of_device device; /* where `data` is */
+  of_device device; /* where the tensor goes */
   int32_t rank;
   const int64_t* sizes;
   const int64_t* strides; /* NULL: contiguous */
   void* data;             /* the first byte of the memory */
   uint64_t bytes;         /* how much memory there is: sizes, strides and offset must stay inside */
   int64_t offset;         /* elements from data to the tensor's first element */
-  of_deleter deleter;     /* NULL: the data is copied at once. Otherwise the memory is shared, and the deleter is
-                             called once, on any thread, when no tensor uses it any more */
+  of_deleter deleter;     /* NULL: `data` is host memory, copied at once. Otherwise it is memory of `device`, which is
+                             shared, and the deleter is called once, on any thread, when no tensor uses it any more */
   void* deleter_context;
   bool read_only; /* shared memory that must not be written: writes copy it first */
 } of_tensor_source;

@@ -1,6 +1,7 @@
 /* A plugin that is wrong in the way that FAULT says; see the tests of plugin loading. */
 #include <oneflow/device_plugin.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define NO_SYMBOL 1
 #define NEWER_VERSION 2
@@ -9,6 +10,7 @@
 #define BAD_NAME 5
 #define REFUSES 6
 #define CRASHES 7
+#define EXITS 8
 
 #if FAULT == NO_SYMBOL
 int unrelated_symbol;
@@ -23,6 +25,7 @@ __attribute__((visibility("default"))) const of_device_table* oneflow_device_plu
     return NULL;
   }
   if (FAULT == CRASHES) abort();
+  if (FAULT == EXITS) _exit(0);
   return &table; /* MISSING_HOOK: all of them */
 }
 #endif
