@@ -6,7 +6,8 @@ BINDINGS += ruby
 
 before-build-ruby: # Ruby's headers come with its Debian package
 
-build-ruby: # CMake has put the extension into bindings/ruby/lib
+build-ruby: # what lies in bindings/ruby/lib is a link to the extension of the build folder
+	@ln -sf $(OF_BUILD)/bindings/ruby/oneflow.so bindings/ruby/lib/oneflow/oneflow.so
 	@ruby -Ibindings/ruby/lib -e 'require "oneflow"'
 
 test-ruby: # the gem's tests, the vectors, and every example and error case of the records
