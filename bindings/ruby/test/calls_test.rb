@@ -112,12 +112,18 @@ class CallsTest < OneFlowTest
       OneFlow.zeros(1, dtype: :int65)
     end
     assert_raises(OneFlow::DeviceError) { OneFlow.zeros(1, device: "nowhere:3") }
+    { dtype: "int8\0", device: :"cpu\x00" }.each do |argument, name|
+      assert_error(OneFlow::InvalidArgument, "zeros: #{argument} must not have a null byte") do
+        OneFlow.zeros(1, argument => name)
+      end
+    end
   end
 
   def test_strange_keywords
     assert_raises(OneFlow::TypeMismatch) { @x.sum(**{ "dim" => 1 }) }
     assert_error(OneFlow::TypeMismatch, "sum: unknown argument #{"d" * 300}") { @x.sum("d" * 300 => 1) }
     assert_raises(OneFlow::TypeMismatch) { @x.sum({ dim: 1 }) }
+    assert_error(OneFlow::TypeMismatch, 'sum: unknown argument "dim\x00"') { @x.sum("dim\x00": 1) }
   end
 
   def test_error_classes

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "bigdecimal"
+require "timeout"
 require_relative "helper"
 
 # OneFlow.tensor, OneFlow.from_binary, and the ways back to Ruby's own data.
@@ -12,6 +13,12 @@ class ConstructionTest < OneFlowTest
     assert_equal :int64, tensor([true, 2]).dtype
     assert_equal :float32, tensor([]).dtype
     assert_equal :float32, tensor([Rational(1, 2), BigDecimal("0.25")]).dtype
+    double = tensor(0.1, dtype: :float64)
+    assert_equal [:float64, [0.1, 2.0]], [tensor([double, 2]).dtype, tensor([double, 2]).to_a]
+    assert_equal :int64, tensor([tensor(1, dtype: :int8), 2]).dtype
+    naturals = [tensor(1, dtype: :uint16), tensor(2, dtype: :uint32)]
+    assert_error(OneFlow::DTypeError, "tensor: data has members without a common dtype") { tensor(naturals) }
+    assert_equal [1, 2], tensor(naturals, dtype: :int8).to_a
   end
 
   def test_default_dtype
@@ -58,21 +65,22 @@ class ConstructionTest < OneFlowTest
   end
 
   def test_numbers_that_do_not_fit
-    assert_error(OneFlow::InvalidArgument, "tensor: 300 does not fit into uint8") { tensor([300], dtype: :uint8) }
-    assert_error(OneFlow::InvalidArgument, "tensor: -1 does not fit into uint64") { tensor([-1], dtype: :uint64) }
-    assert_error(OneFlow::InvalidArgument, "tensor: NaN does not fit into int64") { tensor(Float::NAN, dtype: :int64) }
-    assert_error(OneFlow::InvalidArgument, "tensor: 1.0e+30 does not fit into int8") { tensor(1e30, dtype: :int8) }
-    assert_error(OneFlow::InvalidArgument, "tensor: 9223372036854775808 does not fit into int64") { tensor(2**63) }
-    assert_error(OneFlow::InvalidArgument, "tensor: members must fit into 64 bits, got #{2**64}") { tensor([2**64]) }
+    { [300, :uint8] => "uint8, got 300", [[-1], :uint64] => "uint64, got -1", [2**63, nil] => "int64, got #{2**63}",
+      [Float::NAN, :int64] => "int64, got NaN", [1e30, :int8] => "int8, got 1.0e+30",
+      [[2**64], nil] => "64 bits, got a larger integer" }.each do |(data, dtype), text|
+      assert_error(OneFlow::InvalidArgument, "tensor: data must fit into #{text}") { tensor(data, dtype:) }
+    end
     assert_raises(OneFlow::InvalidArgument) { tensor([-(2**63) - 1]) }
   end
 
   def test_ragged_data
-    assert_error(OneFlow::ShapeError, "tensor: rows of dimension 1 must have one length, got 2 and 1") do
+    assert_error(OneFlow::ShapeError, "tensor: data must have rows of one length in dimension 1, got 2 and 1") do
       tensor([[1, 2], [3]])
     end
-    assert_error(OneFlow::ShapeError, "tensor: dimension 1 has rows and single numbers") { tensor([[1], 2]) }
-    assert_error(OneFlow::ShapeError, "tensor: dimension 1 has rows and single numbers") { tensor([1, [2]]) }
+    [[[1], 2], [1, [2]]].each do |mixed|
+      text = "tensor: data must not have both rows and numbers in dimension 1"
+      assert_error(OneFlow::ShapeError, text) { tensor(mixed) }
+    end
     assert_raises(OneFlow::ShapeError) { tensor([[], [1]]) }
   end
 
@@ -89,9 +97,11 @@ class ConstructionTest < OneFlowTest
   def test_data_without_end
     loop = []
     loop << loop
-    assert_error(OneFlow::ShapeError, "tensor: arrays must nest at most 32 deep") { tensor(loop) }
+    assert_error(OneFlow::ShapeError, "tensor: data must nest at most 32 deep") { tensor(loop) }
     wide = (1..30).inject([0] * 100) { |inner, _| [inner] * 100 }
     assert_error(OneFlow::ShapeError, "tensor: data is too large") { tensor(wide) }
+    slow = (1..8).inject([0] * 100) { |inner, _| [inner] * 100 }
+    assert_raises(Timeout::Error) { Timeout.timeout(0.05) { tensor(slow) } }
   end
 
   # A number whose conversion changes the array that is being read.
@@ -132,6 +142,8 @@ class ConstructionTest < OneFlowTest
     assert_equal Encoding::BINARY, made.to_binary.encoding
     assert_equal [1, 2], OneFlow.from_binary([1, 2].pack("s<*"), dtype: :int16).to_a
     assert_equal [0, 3], OneFlow.from_binary("", dtype: :int8, shape: [0, 3]).shape
+    truths = OneFlow.from_binary([2, 0, 255].pack("C*"), dtype: :bool)
+    assert_equal [[true, false, true], [5, 7]], [truths.to_a, tensor([5, 6, 7])[truths].to_a]
   end
 
   def test_bad_binary
@@ -156,6 +168,7 @@ class ConstructionTest < OneFlowTest
     assert_equal 3, tensor([[3]]).item
     assert_equal true, tensor(true).item
     assert_equal 3, tensor(3.9).to_i
+    assert_equal [1, 0.0], [tensor(true).to_i, tensor(false).to_f]
     assert_in_delta 3.0, tensor(3).to_f
     assert_equal 3, tensor(3).to_a
     assert_raises(OneFlow::Error) { tensor([1, 2]).item }

@@ -65,6 +65,9 @@ class IndexingTest < OneFlowTest
     assert_equal [[0, 1, 2, 3], [20, 21, 22, 23]], @x[[0, 1], [0, 2]].to_a
     assert_equal [[4, 16], [5, 17]], @x[:all, 1][:all, 0..1].transpose(0, 1).to_a
     assert_raises(OneFlow::IndexOutOfRange) { @v[[6]] }
+    assert_equal [[0], [0, 3, 4], [1, 0]], [@v[[]].shape, @x[[]].shape, @v[[[]]].shape]
+    assert_error(OneFlow::DTypeError, "index: indices must be int64, int32 or bool tensors, got float32") { @v[[1.0]] }
+    assert_error(OneFlow::TypeMismatch, "index: part must be Numeric, bool or Array of them, got nil") { @v[[nil]] }
   end
 
   def test_masks
@@ -93,6 +96,18 @@ class IndexingTest < OneFlowTest
     @x[:rest, 0] = -1
     assert_equal [-1] * 6, @x[:rest, 0].flatten.to_a
     assert_equal 7, (@v[0] = 7)
+    @x[[1, 0], 2] = OneFlow.zeros(1, 1, 2, 4)
+    assert_equal [0] * 8, @x[:all, 2].flatten.to_a
+  end
+
+  def test_assigned_arrays_take_the_dtype
+    double = OneFlow.zeros(2, dtype: :float64)
+    double[0..] = [0.1, 2]
+    assert_equal [0.1, 2.0], double.to_a
+    natural = OneFlow.zeros(2, dtype: :uint64)
+    natural[[0, 1]] = [(2**64) - 1, 3]
+    assert_equal [(2**64) - 1, 3], natural.to_a
+    assert_error(OneFlow::InvalidArgument, "index: value must fit into uint64, got -1") { natural[0..] = [-1, 0] }
   end
 
   def test_bad_assignment

@@ -20,12 +20,20 @@ class LibraryTest < OneFlowTest
     assert_raises(OneFlow::InvalidArgument) { OneFlow.manual_seed(2**64) }
     assert_raises(OneFlow::TypeMismatch) { OneFlow.manual_seed(1.5) }
     assert_raises(OneFlow::TypeMismatch) { OneFlow.random_state = 3 }
-    assert_raises(OneFlow::TypeMismatch) { OneFlow.random_state = [1, nil] }
+    assert_error(OneFlow::TypeMismatch, "random_state=: offset must be Integer, got nil") do
+      OneFlow.random_state = [1, nil]
+    end
+    assert_error(OneFlow::TypeMismatch, "random_state=: state must be Array of seed and offset, got [1]") do
+      OneFlow.random_state = [1]
+    end
   end
 
   def test_dtypes
     assert_equal :float32, OneFlow.promote_types(:int8, :float32)
     assert_raises(OneFlow::InvalidArgument) { OneFlow.promote_types(:int8, :decimal) }
+    assert_error(OneFlow::DTypeError, "promote_types: uint16 and int8 have no common dtype") do
+      OneFlow.promote_types(:uint16, :int8)
+    end
     assert_raises(OneFlow::Error) { OneFlow.default_dtype = :int8 }
     assert_equal :float32, OneFlow.default_dtype
   end

@@ -30,7 +30,9 @@ class ObjectsTest < OneFlowTest
     refute_predicate @x.freeze.dup, :frozen?
     assert_predicate @x.clone, :frozen?
     refute_predicate @x.clone(freeze: false), :frozen?
-    assert_raises(OneFlow::InvalidArgument) { @x.send(:initialize_copy, @x) }
+    assert_raises(FrozenError) { @x.send(:initialize_copy, @x) }
+    assert_raises(FrozenError, OneFlow::Error) { OneFlow::Tensor.allocate.freeze.send(:initialize_copy, @x) }
+    assert_raises(OneFlow::InvalidArgument) { @x.dup.send(:initialize_copy, @x) }
     assert_raises(OneFlow::TypeMismatch) { OneFlow::Tensor.allocate.send(:initialize_copy, "text") }
   end
 
@@ -41,6 +43,9 @@ class ObjectsTest < OneFlowTest
     assert_raises(FrozenError) { @x[0].fill!(1) }
     assert_raises(FrozenError) { @x.transpose(0, 1).fill!(1) }
     assert_raises(FrozenError) { @x.index_put!([tensor([0])], tensor([0])) }
+    row = OneFlow.zeros(1)
+    freezer = Class.new(Numeric) { define_method(:to_f) { row.freeze && 1.0 } }
+    assert_raises(FrozenError) { row[0..] = [freezer.new] }
     assert_equal [[2, 3, 4], [5, 6, 7]], (@x + 1).fill!(2).add!(@x).sub!(1).to_a
     refute_predicate @x[[0, 1]], :frozen?
   end
@@ -65,6 +70,10 @@ class ObjectsTest < OneFlowTest
     case @x
     in { dtype: :int64, shape: [rows, columns] } then assert_equal [2, 3], [rows, columns]
     end
+    case @x
+    in [first, [four, *]] then assert_equal [[1, 2, 3], 4], [first.to_a, four]
+    end
+    refute((tensor(1) in [_]))
   end
 
   def test_each
@@ -73,6 +82,15 @@ class ObjectsTest < OneFlowTest
     assert_equal 0, @x.sum.item
     assert_equal 2, @x.each.size
     assert_raises(OneFlow::ShapeError) { tensor(1).each { |one| flunk(one) } }
+    assert_equal [true, false], [OneFlow.zeros(2, 0).empty?, @x.empty?]
+  end
+
+  def test_vectors_become_numbers_by_and_by
+    assert_equal [0.0, 0.0], OneFlow.zeros(1).expand(2**40).first(2)
+    v = OneFlow.arange(3000)
+    seen = []
+    v.each { |number| (seen << number) && v.fill!(-1) }
+    assert_equal [(0...3000).to_a, [-1]], [seen, v.uniq]
   end
 
   def test_enumerable_of_a_vector_gives_numbers

@@ -17,6 +17,7 @@ class OperatorsTest < OneFlowTest
     assert_equal [1, 1], (@a % 2).to_a
     assert_equal [49, 49], (@a**2).to_a
     assert_equal [-7, 7], (-@a).to_a
+    assert_same @a, +@a
   end
 
   def test_bits
@@ -83,6 +84,7 @@ class OperatorsTest < OneFlowTest
     assert tensor([1, 2]).eql?(tensor([1, 2]))
     refute tensor([1, 2]).eql?(tensor([1, 2], dtype: :int32))
     refute tensor([1, 2]).eql?([1, 2])
+    refute tensor([1, 2]).eql?(BasicObject.new)
     assert tensor(Float::NAN).eql?(tensor(Float::NAN))
     refute tensor(0.0).eql?(tensor(-0.0))
     assert_equal :found, { tensor([1, 2]) => :found }[tensor([1, 2])]

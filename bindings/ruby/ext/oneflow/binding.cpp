@@ -124,6 +124,7 @@ bool fail_unknown(const CallSite& site, const Overload& overload, Failure* failu
   KeywordSearch search = {&site, &overload, Qnil};
   rb_hash_foreach(site.keywords, find_unknown_keyword, reinterpret_cast<VALUE>(&search));
   VALUE name = rb_obj_as_string(search.unknown);
+  if (has_null_byte(name)) name = rb_str_inspect(name);  // rb_sprintf refuses such strings
   const char* nearest = nearest_argument(overload, name);
   return fail(failure, {Failure::kUnknown, kUnknownRank + (nearest ? 1 : 0), nullptr, name, -1, nearest});
 }
@@ -231,7 +232,7 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
 void bind(const CallSite& site, BoundCall* call) {
   const Function& function = *site.function;
   const Overload* furthest = nullptr;
-  Failure failure, nearest;
+  Failure failure = {}, nearest = {};
   nearest.progress = -1;
   for (int o = 0; o < function.overload_count; ++o) {
     const Overload& overload = function.overloads[o];

@@ -1,7 +1,5 @@
 #include "call.h"
 
-#include <ruby/thread.h>
-
 #include "errors.h"
 #include "memory.h"
 #include "tensor.h"
@@ -9,31 +7,10 @@
 namespace oneflow::ruby {
 namespace {
 
-struct NativeCall {
-  const BoundCall* call;
-  of_value* results;
-  of_status status;
-  bool done;
-};
-
-void run_native(NativeCall* native) {
-  const Overload& overload = *native->call->overload;
-  native->status =
-      of_call(overload.op, native->call->arguments, overload.argument_count, native->results, overload.result_count);
-  native->done = true;
-}
-
-void* run_without_gvl(void* context) {
-  const GvlReleased released;
-  run_native(static_cast<NativeCall*>(context));
-  return nullptr;
-}
-
-// Whether a call may take so long that other Ruby threads should run meanwhile. Letting go of the lock costs about as
-// much as adding a thousand numbers. The work is at least the sum of the operands' sizes and at most their product (an
-// outer or a matrix product); a call without tensors makes some, of a size that is not known here.
+// The work is at least the sum of the operands' sizes and at most their product (an outer or a matrix product); a call
+// without tensors makes some, of a size that is not known here.
 bool is_long(const Overload& overload, const of_value* arguments) {
-  constexpr double kLongSum = 1 << 13, kLongProduct = 1 << 22;
+  constexpr double kLongProduct = 1 << 22;
   if (!overload.computes) return false;
   double sum = 0, product = 1;
   bool any = false;
@@ -49,19 +26,15 @@ bool is_long(const Overload& overload, const of_value* arguments) {
       any = true;
     }
   }
-  return !any || sum >= kLongSum || product >= kLongProduct;
+  return !any || sum >= kLong || product >= kLongProduct;
 }
 
-// Runs a call that was bound. What it borrows stays as it is while other threads run: lists and texts are copies, and
-// the handle of a tensor never changes. rb_thread_call_without_gvl2 raises nothing, so that no result is lost to an
-// interrupt; when one is already waiting it does not run the function at all, which then runs here.
+// Runs a call that was bound. Lists and texts in it are copies, and the handle of a tensor never changes.
 void run(const BoundCall& call, of_value* results) {
-  NativeCall native = {&call, results, OF_OK, false};
-  if (is_long(*call.overload, call.arguments)) {
-    rb_thread_call_without_gvl2(run_without_gvl, &native, nullptr, nullptr);
-  }
-  if (!native.done) run_native(&native);
-  check(native.status);
+  const Overload& overload = *call.overload;
+  check(run_native(is_long(overload, call.arguments), [&] {
+    return of_call(overload.op, call.arguments, overload.argument_count, results, overload.result_count);
+  }));
 }
 
 // A frozen tensor is not written to, whichever way.
@@ -134,14 +107,6 @@ VALUE call_in_place(const Function& function, int count, VALUE* values, VALUE re
   bind(site, &call);
   run_into(call, &receiver);
   return receiver;
-}
-
-VALUE call_operator(const char* name, const of_value* arguments, int count) {
-  VALUE object = new_tensor();
-  of_value result = {};
-  check(of_call(of_op_find(name), arguments, count, &result, 1));
-  fill_tensor(object, result.as.tensor);
-  return object;
 }
 
 }  // namespace oneflow::ruby

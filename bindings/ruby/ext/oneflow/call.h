@@ -11,7 +11,4 @@ VALUE call_function(const Function& function, int count, VALUE* values, VALUE re
 // tensor.add!(...): the result takes the place of the receiver.
 VALUE call_in_place(const Function& function, int count, VALUE* values, VALUE receiver);
 
-// A call of an operator by hand-written code: arguments are in the order of its signature. The result is a Tensor.
-VALUE call_operator(const char* name, const of_value* arguments, int count);
-
 }  // namespace oneflow::ruby

@@ -1,5 +1,7 @@
 #include "convert.h"
 
+#include <cstring>
+
 #include "errors.h"
 #include "tensor.h"
 
@@ -46,6 +48,8 @@ bool convert_tensor(VALUE value, bool allows_nil, of_tensor* result) {
 }
 
 }  // namespace
+
+bool has_null_byte(VALUE text) { return memchr(RSTRING_PTR(text), 0, RSTRING_LEN(text)) != nullptr; }
 
 bool number_of(VALUE value, of_value* result, bool* in_range) {
   *in_range = true;
@@ -99,6 +103,7 @@ bool Converter::convert_one(const Argument& argument, VALUE value, of_value* res
     case ArgumentType::kStr: {
       if (!is_text(value)) return false;
       VALUE text = keep(frozen_text(value));
+      if (RSTRING_LEN(text) > INT32_MAX) raise(OF_INVALID_ARGUMENT, "%s: %s is too long", function_, argument.name);
       result->kind = OF_VALUE_STRING;
       result->as.string = RSTRING_PTR(text);
       result->count = static_cast<int32_t>(RSTRING_LEN(text));
@@ -167,29 +172,29 @@ void* Converter::take(size_t words) {
   return rb_alloc_tmp_buffer_with_count(&objects_[objects_used_++], words * sizeof(uint64_t), words);
 }
 
-VALUE text_of(const char* function, const char* argument, const char* expected, VALUE value) {
-  if (!is_text(value)) {
+const char* name_of(const char* function, const char* argument, const char* expected, VALUE* name) {
+  if (!is_text(*name)) {
     raise(OF_TYPE_MISMATCH, "%s: %s must be %s, got %" PRIsVALUE, function, argument, expected,
-          type_description(value));
+          type_description(*name));
   }
-  return frozen_text(value);
+  *name = frozen_text(*name);
+  if (has_null_byte(*name)) raise(OF_INVALID_ARGUMENT, "%s: %s must not have a null byte", function, argument);
+  return StringValueCStr(*name);
 }
 
 of_dtype dtype_of(const char* function, const char* argument, VALUE name) {
-  VALUE text = text_of(function, argument, "dtype", name);
+  const char* characters = name_of(function, argument, "dtype", &name);
   of_dtype dtype;
-  if (of_dtype_parse(StringValueCStr(text), &dtype) != OF_OK) {
-    raise(OF_INVALID_ARGUMENT, "%s: %s must be the name of a dtype, got '%" PRIsVALUE "'", function, argument, text);
+  if (of_dtype_parse(characters, &dtype) != OF_OK) {
+    raise(OF_INVALID_ARGUMENT, "%s: %s must be the name of a dtype, got '%" PRIsVALUE "'", function, argument, name);
   }
   return dtype;
 }
 
 of_device device_of(const char* function, const char* argument, VALUE name) {
-  VALUE text = text_of(function, argument, "device", name);
+  const char* characters = name_of(function, argument, "device", &name);
   of_device device;
-  if (of_device_parse(StringValueCStr(text), &device) != OF_OK) {
-    raise(OF_DEVICE_ERROR, "%s: %s", function, of_last_error());
-  }
+  if (of_device_parse(characters, &device) != OF_OK) raise(OF_DEVICE_ERROR, "%s: %s", function, of_last_error());
   return device;
 }
 

@@ -49,9 +49,11 @@ class Converter {
 // false for an Integer beyond 64 bits.
 bool number_of(VALUE value, of_value* result, bool* in_range);
 
-// A String or a Symbol as a String that nobody changes. Raises TypeMismatch for other objects; the other arguments are
-// for the text.
-VALUE text_of(const char* function, const char* argument, const char* expected, VALUE value);
+bool has_null_byte(VALUE text);
+
+// The characters of a String or a Symbol; `*name` becomes a String that holds them and that nobody changes. Raises
+// TypeMismatch for other objects, InvalidArgument for a null byte; the other arguments are for the text.
+const char* name_of(const char* function, const char* argument, const char* expected, VALUE* name);
 
 // A dtype or a device by its name (a Symbol or a String). Raises TypeMismatch for other objects, and for an unknown
 // name what the runtime says; `function` and `argument` are for the text.

@@ -1,9 +1,8 @@
 #include "indexing.h"
 
-#include <oneflow/oneflow.h>
-
 #include "convert.h"
 #include "errors.h"
+#include "memory.h"
 #include "native_data.h"
 #include "tensor.h"
 
@@ -46,8 +45,15 @@ void slice(const rb_arithmetic_sequence_components_t& range, of_index* part) {
   if (part->has_stop) part->stop += part->step < 0 ? -1 : 1;
 }
 
+// An Array as an index: no members are no positions.
+VALUE positions(VALUE array, of_device device) {
+  VALUE tensor = tensor_from_array("index: part", array, OF_DTYPE_COUNT, device);
+  const bool is_empty = of_tensor_count(handle_of(tensor)) == 0;
+  return is_empty ? tensor_from_array("index: part", array, OF_INT64, device) : tensor;
+}
+
 // Fills in one part; an Array becomes a tensor, which the caller keeps in `object`.
-void convert_part(VALUE value, of_index* part, VALUE* object) {
+void convert_part(VALUE self, VALUE value, of_index* part, VALUE* object) {
   static const ID all = rb_intern("all"), rest = rb_intern("rest");
   rb_arithmetic_sequence_components_t range;
   *part = {};
@@ -64,7 +70,7 @@ void convert_part(VALUE value, of_index* part, VALUE* object) {
     part->kind = SYM2ID(value) == all ? OF_INDEX_SLICE : OF_INDEX_ELLIPSIS;
     part->step = 1;
   } else if (is_tensor(value) || RB_TYPE_P(value, T_ARRAY)) {
-    *object = is_tensor(value) ? value : tensor_from_array(value);
+    *object = is_tensor(value) ? value : positions(value, info_of(self).device);
     part->kind = OF_INDEX_TENSOR;
     part->tensor = handle_of(*object);
   } else if (rb_arithmetic_sequence_extract(value, &range)) {
@@ -79,26 +85,30 @@ struct Parts {
   VALUE objects[kMaxParts];
   int count;
   bool gives_view;
+  double work;  // elements that indexing goes over; none for a view
 };
 
-void convert_parts(int count, const VALUE* values, Parts* parts) {
+void convert_parts(VALUE self, int count, const VALUE* values, Parts* parts) {
   if (count > kMaxParts) raise(OF_INDEX_OUT_OF_RANGE, "index: takes at most %d parts, got %d", kMaxParts, count);
   parts->count = count;
   parts->gives_view = true;
+  parts->work = 0;
   for (int i = 0; i < count; ++i) {
     parts->objects[i] = Qnil;
-    convert_part(values[i], &parts->parts[i], &parts->objects[i]);
-    of_index_kind kind = parts->parts[i].kind;
-    if (kind == OF_INDEX_TENSOR || kind == OF_INDEX_BOOL) parts->gives_view = false;
+    convert_part(self, values[i], &parts->parts[i], &parts->objects[i]);
+    const of_index& part = parts->parts[i];
+    if (part.kind == OF_INDEX_TENSOR) parts->work += static_cast<double>(of_tensor_count(part.tensor));
+    if (part.kind == OF_INDEX_TENSOR || part.kind == OF_INDEX_BOOL) parts->gives_view = false;
   }
+  if (!parts->gives_view) parts->work += static_cast<double>(of_tensor_count(handle_of(self)));
 }
 
 VALUE get(int count, VALUE* values, VALUE self) {
   Parts parts;
-  convert_parts(count, values, &parts);
+  convert_parts(self, count, values, &parts);
   VALUE object = new_tensor();
-  of_tensor result;
-  check(of_tensor_index(handle_of(self), parts.parts, parts.count, &result));
+  of_tensor tensor = handle_of(self), result;
+  check(run_native(parts.work >= kLong, [&] { return of_tensor_index(tensor, parts.parts, parts.count, &result); }));
   fill_tensor(object, result);
   if (parts.gives_view && RB_OBJ_FROZEN(self)) rb_obj_freeze(object);
   return object;
@@ -106,21 +116,25 @@ VALUE get(int count, VALUE* values, VALUE self) {
 
 VALUE set(int count, VALUE* values, VALUE self) {
   rb_check_arity(count, 1, UNLIMITED_ARGUMENTS);
-  rb_check_frozen(self);
+  const of_tensor_info info = info_of(self);
   VALUE value = values[count - 1];
   Parts parts;
-  convert_parts(count - 1, values, &parts);
+  convert_parts(self, count - 1, values, &parts);
   of_value converted = {};
   bool in_range = true;
-  if (RB_TYPE_P(value, T_ARRAY)) value = tensor_from_array(value);
+  if (RB_TYPE_P(value, T_ARRAY)) value = tensor_from_array("index: value", value, info.dtype, info.device);
   if (is_tensor(value)) {
     converted.kind = OF_VALUE_TENSOR;
     converted.as.tensor = handle_of(value);
+    parts.work += static_cast<double>(of_tensor_count(converted.as.tensor));
   } else if (!number_of(value, &converted, &in_range)) {
     raise(OF_TYPE_MISMATCH, "index: value must be Tensor, Numeric or Array, got %" PRIsVALUE, type_description(value));
   }
   if (!in_range) raise(OF_INVALID_ARGUMENT, "index: value must fit into 64 bits, got a larger integer");
-  check(of_tensor_set_index(handle_of(self), parts.parts, parts.count, &converted));
+  rb_check_frozen(self);  // conversions may have run any Ruby code
+  of_tensor tensor = handle_of(self);
+  check(run_native(parts.work >= kLong,
+                   [&] { return of_tensor_set_index(tensor, parts.parts, parts.count, &converted); }));
   RB_GC_GUARD(value);
   return values[count - 1];
 }

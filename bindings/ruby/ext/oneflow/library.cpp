@@ -1,9 +1,8 @@
 #include "library.h"
 
-#include <oneflow/oneflow.h>
-
 #include "convert.h"
 #include "errors.h"
+#include "memory.h"
 #include "tensor.h"
 
 namespace oneflow::ruby {
@@ -17,13 +16,6 @@ VALUE list_of(const int64_t* numbers, int count) {
   return list;
 }
 
-of_tensor_info info_of(VALUE tensor) {
-  of_tensor_info info = {};
-  info.struct_size = sizeof(info);
-  check(of_tensor_get_info(handle_of(tensor), &info));
-  return info;
-}
-
 VALUE shape(VALUE self) { return list_of(of_tensor_sizes(handle_of(self)), of_tensor_rank(handle_of(self))); }
 VALUE strides(VALUE self) { return list_of(of_tensor_strides(handle_of(self)), of_tensor_rank(handle_of(self))); }
 VALUE ndim(VALUE self) { return INT2FIX(of_tensor_rank(handle_of(self))); }
@@ -35,14 +27,18 @@ VALUE view_p(VALUE self) { return info_of(self).is_view ? Qtrue : Qfalse; }
 VALUE version(VALUE self) { return ULL2NUM(info_of(self).version); }
 
 VALUE shares_memory_p(VALUE self, VALUE other) {
+  if (!is_tensor(other)) {
+    raise(OF_TYPE_MISMATCH, "shares_memory?: other must be Tensor, got %" PRIsVALUE, type_description(other));
+  }
   return info_of(self).storage == info_of(other).storage ? Qtrue : Qfalse;
 }
 
 // self == other: same shape, same dtype, all elements equal.
 VALUE equals(VALUE self, VALUE other) {
   if (!is_tensor(other)) return Qfalse;
+  of_tensor a = handle_of(self), b = handle_of(other);
   bool equal;
-  check(of_tensor_equal(handle_of(self), handle_of(other), &equal));
+  check(run_native(static_cast<double>(of_tensor_count(a)) >= kLong, [&] { return of_tensor_equal(a, b, &equal); }));
   return equal ? Qtrue : Qfalse;
 }
 
@@ -67,20 +63,22 @@ VALUE format(VALUE self, VALUE indent) {
 
 // ---------------------------------------------------------------- random numbers
 
-uint64_t seed_of(const char* function, VALUE seed) {
-  if (!RB_INTEGER_TYPE_P(seed)) {
-    raise(OF_TYPE_MISMATCH, "%s: seed must be Integer, got %" PRIsVALUE, function, type_description(seed));
+// An Integer of 64 bits, with or without a sign.
+uint64_t word_of(const char* function, const char* argument, VALUE value) {
+  if (!RB_INTEGER_TYPE_P(value)) {
+    raise(OF_TYPE_MISMATCH, "%s: %s must be Integer, got %" PRIsVALUE, function, argument, type_description(value));
   }
-  uint64_t bits;
+  uint64_t word;
   const int sign =
-      rb_integer_pack(seed, &bits, 1, sizeof(bits), 0, INTEGER_PACK_NATIVE_BYTE_ORDER | INTEGER_PACK_2COMP);
-  if (sign > 1 || sign < -1)
-    raise(OF_INVALID_ARGUMENT, "%s: seed must fit into 64 bits, got %" PRIsVALUE, function, seed);
-  return bits;
+      rb_integer_pack(value, &word, 1, sizeof(word), 0, INTEGER_PACK_NATIVE_BYTE_ORDER | INTEGER_PACK_2COMP);
+  if (sign > 1 || sign < -1) {
+    raise(OF_INVALID_ARGUMENT, "%s: %s must fit into 64 bits, got a larger integer", function, argument);
+  }
+  return word;
 }
 
 VALUE manual_seed(VALUE, VALUE seed) {
-  of_manual_seed(seed_of("manual_seed", seed));
+  of_manual_seed(word_of("manual_seed", "seed", seed));
   return Qnil;
 }
 
@@ -95,10 +93,10 @@ VALUE random_state(VALUE) {
 VALUE set_random_state(VALUE, VALUE state) {
   if (!RB_TYPE_P(state, T_ARRAY) || RARRAY_LEN(state) != 2) {
     raise(OF_TYPE_MISMATCH, "random_state=: state must be Array of seed and offset, got %" PRIsVALUE,
-          type_description(state));
+          RB_TYPE_P(state, T_ARRAY) ? rb_inspect(state) : type_description(state));
   }
-  const uint64_t seed = seed_of("random_state=", RARRAY_AREF(state, 0));
-  of_set_random_state(seed, seed_of("random_state=", RARRAY_AREF(state, 1)));
+  const uint64_t seed = word_of("random_state=", "seed", RARRAY_AREF(state, 0));
+  of_set_random_state(seed, word_of("random_state=", "offset", RARRAY_AREF(state, 1)));
   return state;
 }
 
@@ -112,7 +110,12 @@ VALUE set_default_dtype(VALUE, VALUE name) {
 }
 
 VALUE promote_types(VALUE, VALUE a, VALUE b) {
-  return dtype_symbol(of_promote_types(dtype_of("promote_types", "a", a), dtype_of("promote_types", "b", b)));
+  const of_dtype first = dtype_of("promote_types", "a", a), second = dtype_of("promote_types", "b", b);
+  const of_dtype common = of_promote_types(first, second);
+  if (common == OF_DTYPE_COUNT) {
+    raise(OF_DTYPE_ERROR, "promote_types: %s and %s have no common dtype", of_dtype_name(first), of_dtype_name(second));
+  }
+  return dtype_symbol(common);
 }
 
 VALUE default_device(VALUE) { return device_string(of_default_device()); }
@@ -154,21 +157,20 @@ VALUE synchronize(int count, VALUE* values, VALUE) {
 }
 
 VALUE get_option(VALUE, VALUE name) {
-  VALUE text = text_of("get_option", "option", "String", name);
   int64_t value;
-  check(of_get_option(StringValueCStr(text), &value));
+  check(of_get_option(name_of("get_option", "option", "String", &name), &value));
   return LL2NUM(value);
 }
 
 VALUE set_option(VALUE, VALUE name, VALUE value) {
-  VALUE text = text_of("set_option", "option", "String", name);
   of_value number;
   bool in_range;
   if (!number_of(value, &number, &in_range) || number.kind == OF_VALUE_FLOAT) {
     raise(OF_TYPE_MISMATCH, "set_option: value must be Integer or bool, got %" PRIsVALUE, type_description(value));
   }
   if (!in_range) raise(OF_INVALID_ARGUMENT, "set_option: value must fit into 64 bits, got %" PRIsVALUE, value);
-  check(of_set_option(StringValueCStr(text), number.kind == OF_VALUE_BOOL ? number.as.boolean : number.as.integer));
+  const int64_t setting = number.kind == OF_VALUE_BOOL ? number.as.boolean : number.as.integer;
+  check(of_set_option(name_of("set_option", "option", "String", &name), setting));
   return Qnil;
 }
 

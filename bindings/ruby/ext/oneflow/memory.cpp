@@ -1,8 +1,5 @@
 #include "memory.h"
 
-#include <oneflow/oneflow.h>
-#include <ruby/thread.h>
-
 #include "convert.h"
 #include "errors.h"
 

@@ -1,12 +1,11 @@
 #include "native_data.h"
 
-#include <oneflow/oneflow.h>
-
 #include <cstring>
 
 #include "array_reader.h"
-#include "call.h"
+#include "convert.h"
 #include "errors.h"
+#include "memory.h"
 #include "tensor.h"
 
 namespace oneflow::ruby {
@@ -14,8 +13,8 @@ namespace {
 
 // The keywords of the functions here; nil or absent where they were not given.
 struct Options {
-  bool has_dtype, has_device;
-  of_dtype dtype;
+  of_dtype dtype;  // OF_DTYPE_COUNT where there is none
+  bool has_device;
   of_device device;
   VALUE shape;
 };
@@ -27,37 +26,37 @@ Options options_of(const char* function, VALUE keywords, int known) {
   for (VALUE& value : values) {
     if (value == Qundef) value = Qnil;
   }
-  Options options = {!NIL_P(values[0]), !NIL_P(values[1]), OF_FLOAT32, of_default_device(), values[2]};
-  if (options.has_dtype) options.dtype = dtype_of(function, "dtype", values[0]);
+  Options options = {OF_DTYPE_COUNT, !NIL_P(values[1]), of_default_device(), values[2]};
+  if (!NIL_P(values[0])) options.dtype = dtype_of(function, "dtype", values[0]);
   if (options.has_device) options.device = device_of(function, "device", values[1]);
   return options;
 }
 
-of_value tensor_value(VALUE tensor) {
-  of_value value = {};
-  value.kind = OF_VALUE_TENSOR;
-  value.as.tensor = handle_of(tensor);
-  return value;
-}
-
-of_value dtype_value(of_dtype dtype) {
-  of_value value = {};
-  value.kind = OF_VALUE_DTYPE;
-  value.as.dtype = dtype;
-  return value;
-}
+bool is_long(of_tensor tensor) { return static_cast<double>(of_tensor_count(tensor)) >= kLong; }
 
 VALUE cast(VALUE tensor, of_dtype dtype) {
-  const of_value arguments[] = {tensor_value(tensor), dtype_value(dtype)};
-  return call_operator("cast", arguments, 2);
+  static const of_op op = of_op_find("cast");
+  const of_tensor input = handle_of(tensor);
+  of_value arguments[2] = {}, result = {};
+  arguments[0].kind = OF_VALUE_TENSOR;
+  arguments[0].as.tensor = input;
+  arguments[1].kind = OF_VALUE_DTYPE;
+  arguments[1].as.dtype = dtype;
+  VALUE object = new_tensor();
+  check(run_native(is_long(input), [&] { return of_call(op, arguments, 2, &result, 1); }));
+  fill_tensor(object, result.as.tensor);
+  RB_GC_GUARD(tensor);
+  return object;
+}
+
+void read_elements(of_tensor tensor, void* memory, uint64_t bytes) {
+  check(run_native(is_long(tensor), [=] { return of_tensor_read(tensor, memory, bytes); }));
 }
 
 // The tensor itself where it is on the device already, else a copy there.
 VALUE on_device(VALUE tensor, of_device device) {
-  of_tensor_info info = {};
-  info.struct_size = sizeof(info);
-  check(of_tensor_get_info(handle_of(tensor), &info));
-  if (info.device.type == device.type && info.device.index == device.index) return tensor;
+  const of_device current = info_of(tensor).device;
+  if (current.type == device.type && current.index == device.index) return tensor;
   VALUE object = new_tensor();
   of_tensor moved;
   check(of_tensor_to_device(handle_of(tensor), device, &moved));
@@ -78,15 +77,17 @@ VALUE tensor_from_memory(const of_tensor_source& source, of_device device) {
 // A copy, in another dtype or on another device where the options say so.
 VALUE tensor_from_tensor(VALUE data, const Options& options) {
   const of_dtype dtype = of_tensor_dtype(handle_of(data));
-  VALUE copy = options.has_dtype && options.dtype != dtype ? cast(data, options.dtype) : rb_obj_dup(data);
+  const bool converts = options.dtype != OF_DTYPE_COUNT && options.dtype != dtype;
+  VALUE copy = converts ? cast(data, options.dtype) : rb_obj_dup(data);
   return options.has_device ? on_device(copy, options.device) : copy;
 }
 
-VALUE tensor_from(VALUE data, const Options& options) {
-  if (is_tensor(data)) return tensor_from_tensor(data, options);
-  NestedArray array;
+}  // namespace
+
+VALUE tensor_from_array(const char* name, VALUE data, of_dtype dtype, of_device device) {
+  NestedArray array(name);
   array.measure(data);
-  const of_dtype dtype = options.has_dtype ? options.dtype : array.natural_dtype();
+  if (dtype == OF_DTYPE_COUNT) dtype = array.natural_dtype();
   const of_dtype stored = dtype == OF_FLOAT16 || dtype == OF_BFLOAT16 ? OF_FLOAT32 : dtype;
   VALUE buffer;
   const uint64_t bytes = array.count() * of_dtype_size(stored);
@@ -99,16 +100,20 @@ VALUE tensor_from(VALUE data, const Options& options) {
   source.sizes = array.sizes();
   source.data = memory;
   source.bytes = bytes;
-  VALUE tensor = tensor_from_memory(source, options.device);
+  VALUE tensor = tensor_from_memory(source, device);
   rb_free_tmp_buffer(&buffer);
   return stored == dtype ? tensor : cast(tensor, dtype);
 }
+
+namespace {
 
 // OneFlow.tensor(data, dtype: nil, device: nil)
 VALUE tensor(int count, VALUE* values, VALUE) {
   VALUE data, keywords;
   rb_scan_args(count, values, "1:", &data, &keywords);
-  return tensor_from(data, options_of("tensor", keywords, 2));
+  const Options options = options_of("tensor", keywords, 2);
+  if (is_tensor(data)) return tensor_from_tensor(data, options);
+  return tensor_from_array("tensor: data", data, options.dtype, options.device);
 }
 
 // Reads shape:, an Array of Integers; returns how many.
@@ -154,7 +159,7 @@ VALUE from_binary(int count, VALUE* values, VALUE) {
     raise(OF_TYPE_MISMATCH, "from_binary: data must be String, got %" PRIsVALUE, type_description(data));
   }
   const Options options = options_of("from_binary", keywords, 3);
-  if (!options.has_dtype) raise(OF_TYPE_MISMATCH, "from_binary: missing argument dtype");
+  if (options.dtype == OF_DTYPE_COUNT) raise(OF_TYPE_MISMATCH, "from_binary: missing argument dtype");
   int64_t sizes[OF_MAX_RANK] = {RSTRING_LEN(data) / static_cast<long>(of_dtype_size(options.dtype))};
   of_tensor_source source = {};
   source.struct_size = sizeof(source);
@@ -228,7 +233,7 @@ VALUE to_a(VALUE self) {
   of_tensor tensor = handle_of(self);
   VALUE buffer;
   char* memory = static_cast<char*>(rb_alloc_tmp_buffer(&buffer, static_cast<long>(bytes_of(tensor))));
-  check(of_tensor_read(tensor, memory, bytes_of(tensor)));
+  read_elements(tensor, memory, bytes_of(tensor));
   const char* from = memory;
   VALUE result = nest(tensor, 0, &from);
   rb_free_tmp_buffer(&buffer);
@@ -240,7 +245,7 @@ VALUE to_a(VALUE self) {
 VALUE to_binary(VALUE self) {
   of_tensor tensor = handle_of(self);
   VALUE result = rb_str_new(nullptr, static_cast<long>(bytes_of(tensor)));
-  check(of_tensor_read(tensor, RSTRING_PTR(result), bytes_of(tensor)));
+  read_elements(tensor, RSTRING_PTR(result), bytes_of(tensor));
   return result;
 }
 
@@ -251,8 +256,6 @@ VALUE item(VALUE self) {
 }
 
 }  // namespace
-
-VALUE tensor_from_array(VALUE data) { return tensor_from(data, {false, false, OF_FLOAT32, of_default_device(), Qnil}); }
 
 void define_native_data(VALUE module) {
   rb_define_singleton_method(module, "tensor", tensor, -1);

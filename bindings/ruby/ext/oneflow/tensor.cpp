@@ -69,6 +69,7 @@ VALUE allocate(VALUE klass) { return rb_data_typed_object_wrap(klass, nullptr, &
 
 // tensor.dup, tensor.clone: the same values in memory that is shared until either side is written.
 VALUE initialize_copy(VALUE self, VALUE original) {
+  rb_check_frozen(self);
   of_tensor source = handle_of(original);
   if (peek(self)) raise(OF_INVALID_ARGUMENT, "initialize_copy: this tensor already has a value");
   of_tensor copy;
@@ -84,6 +85,13 @@ of_tensor handle_of(VALUE tensor) {
   of_tensor handle = peek(tensor);
   if (!handle) raise(OF_INVALID_ARGUMENT, "this tensor was allocated but never given a value");
   return handle;
+}
+
+of_tensor_info info_of(VALUE tensor) {
+  of_tensor_info info = {};
+  info.struct_size = sizeof(info);
+  check(of_tensor_get_info(handle_of(tensor), &info));
+  return info;
 }
 
 VALUE new_tensor() { return allocate(tensor_class); }

@@ -21,6 +21,8 @@ inline of_tensor peek(VALUE tensor) { return static_cast<of_tensor>(RTYPEDDATA_D
 // The handle, borrowed from the object. Raises TypeMismatch for other objects, InvalidArgument for an empty one.
 of_tensor handle_of(VALUE tensor);
 
+of_tensor_info info_of(VALUE tensor);
+
 // An empty object. Made before the native call whose result it will hold, so that running out of memory cannot lose
 // that result.
 VALUE new_tensor();
