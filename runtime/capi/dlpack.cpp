@@ -51,7 +51,7 @@ struct Export {
 void set_version(DLManagedTensor&, bool) {}
 void set_version(DLManagedTensorVersioned& managed, bool is_copied) {
   managed.version = {1, 0};
-  managed.flags = is_copied ? kDLIsCopied : 0;
+  managed.flags = is_copied ? uint64_t{kDLIsCopied} : 0;
 }
 
 template <typename Managed>

@@ -290,7 +290,7 @@ TEST(DLPackTest, VersionsTellMore) {
     DLManagedTensorVersioned* managed = nullptr;
     ASSERT_EQ(of_tensor_to_dlpack_versioned(handle(each), &managed), OF_OK);
     EXPECT_EQ(managed->version.major, 1u);
-    EXPECT_EQ(managed->flags, each.get() == tensor.get() ? 0 : kDLIsCopied);
+    EXPECT_EQ(managed->flags, each.get() == tensor.get() ? 0 : uint64_t{kDLIsCopied});
     of_tensor back = nullptr;
     ASSERT_EQ(of_tensor_from_dlpack_versioned(managed, &back), OF_OK);
     EXPECT_EQ(values(*to_tensor(back)), values(*each));
