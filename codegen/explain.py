@@ -60,6 +60,8 @@ def _facts(op: Op, definitions: Definitions, root: Path) -> Iterator[Fact]:
     yield from _expressions(op)
     yield from KINDS[op.kind_name].facts(op, op.kind)
     yield Fact("dtypes", "\n".join(dtype_lines(op)))
+    if op.from_any_device:
+        yield Fact("devices", f"{op.from_any_device} may be on another one")
     yield Fact("forms", ", ".join(forms(op)))
     yield Fact("oracle", op.oracle or "none: worked examples")
     counts = {"example": op.examples, "error case": op.errors, "further case": op.cases}

@@ -93,6 +93,9 @@ def _record(fields: Fields) -> _Draft | None:
     kind, has_whole_kind = _kind(fields, signature)
     dtype = fields.optional("dtype", lambda f: _dtype(f.fields, signature), DTypeRule())
     oracle = fields.optional("oracle", lambda f: f.words, None)
+    from_any_device = fields.optional(
+        "from_any_device", lambda f: argument_named(f, signature, _is_tensor, "a tensor"), None
+    )
     offered_as = fields.optional("offered_as", lambda f: tuple(name.words for name in f.members), ())
     examples = fields.optional("examples", lambda f: tuple(f.members), ())
     errors = fields.optional("errors", lambda f: tuple(f.members), ())
@@ -114,6 +117,7 @@ def _record(fields: Fields) -> _Draft | None:
         errors=(),
         cases=(),
         offered_as=offered_as,
+        from_any_device=from_any_device,
         location=fields.owner.location,
         **reserved,
     )
@@ -174,6 +178,10 @@ def _accepts(field: Field, signature: Signature | None) -> dict[str, DTypeSet]:
 
 def _is_dtype(argument: Argument) -> bool:
     return argument.type.base is BaseType.DTYPE
+
+
+def _is_tensor(argument: Argument) -> bool:
+    return argument.type.is_tensor and not argument.type.is_list
 
 
 def _dtype_set(field: Field) -> DTypeSet:

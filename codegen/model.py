@@ -324,6 +324,7 @@ class Op:
     cases: tuple[Call, ...]  # further calls whose results the oracle gives
     offered_as: tuple[str, ...]  # other public names that offer this record as an overload
     location: Location
+    from_any_device: str | None = None  # a tensor argument that is brought to the device of the others
     gradient: object = None  # reserved columns
     sharding: object = None
     cost: object = None

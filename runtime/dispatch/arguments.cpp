@@ -4,6 +4,7 @@
 
 #include "device/device.h"
 #include "tensor/defaults.h"
+#include "tensor/transfer.h"
 
 namespace oneflow {
 
@@ -75,6 +76,8 @@ class Checker {
     if (argument.is_tensor() && !argument.is_list && value.kind == OF_VALUE_TENSOR && value.as.tensor) [[likely]] {
       checked = value;
       see_tensor(argument, *to_tensor(value.as.tensor));
+      if (argument.comes_from_any_device) [[unlikely]]
+        bring_over(checked);
       return;
     }
     if (value.kind == OF_VALUE_ABSENT) {
@@ -234,10 +237,19 @@ class Checker {
       first_tensor_ = &tensor;
       first_argument_ = &argument;
       call_.device = tensor.device();
-    } else if (!(tensor.device() == call_.device)) [[unlikely]] {
+    } else if (!(tensor.device() == call_.device) && !argument.comes_from_any_device) [[unlikely]] {
       fail(OF_DEVICE_ERROR, "%s must be on %s, as %s is, got a tensor on %s", argument.name,
            device_name(call_.device).c_str(), first_argument_->name, device_name(tensor.device()).c_str());
     }
+  }
+
+  // Puts a copy on the device of the call in the place of a tensor that is elsewhere.
+  void bring_over(of_value& checked) {
+    const Tensor& tensor = *to_tensor(checked.as.tensor);
+    if (tensor.device() == call_.device) return;
+    call_.brought = call_.infer_only ? Tensor::without_memory(tensor.sizes(), tensor.dtype(), call_.device)
+                                     : copy_to_device(tensor, call_.device);
+    checked.as.tensor = to_handle(call_.brought.get());
   }
 
   // What dims count in: the rank of the first tensor.

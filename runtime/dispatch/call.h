@@ -33,6 +33,7 @@ struct Call {
   const bool infer_only;        // only shapes and dtypes are asked for: no data is read, results have no memory
   of_device device{};           // of the tensors, of the `device` argument, or the default one
   of_value arguments[kMaxArguments];
+  TensorRef brought;               // an argument, copied to the device of the others
   TensorRef outputs[kMaxResults];  // what the kind's function leaves
   // Where the checked lists of dims lie.
   int64_t dims[2 * OF_MAX_RANK];

@@ -50,8 +50,9 @@ struct Argument {
   bool is_optional = false;
   bool has_optional_members = false;
   bool is_keyword_only = false;
-  bool is_written = false;      // "Tensor(a!)"
-  bool takes_any_size = false;  // a size list whose -1 has a meaning that the kind's function knows
+  bool is_written = false;             // "Tensor(a!)"
+  bool comes_from_any_device = false;  // a tensor elsewhere is brought to the device of the others
+  bool takes_any_size = false;         // a size list whose -1 has a meaning that the kind's function knows
   DTypeSet accepts = DTypeSet::kAny;
 
   bool is_tensor() const { return type == ArgumentType::kTensor || type == ArgumentType::kOperand; }

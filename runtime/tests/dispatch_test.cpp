@@ -16,6 +16,7 @@ namespace {
 
 constinit const OperatorName kAdd("add");
 constinit const OperatorName kContiguous("contiguous");
+constinit const OperatorName kCopy("copy");
 constinit const OperatorName kCumsum("cumsum");
 constinit const OperatorName kExpand("expand");
 constinit const OperatorName kFlip("flip");
@@ -253,6 +254,34 @@ TEST(Out, LeavesALazyCloneAsItWas) {
   call_into_result(kAdd, *x, x, 1);
   EXPECT_EQ(values(*x), (Values{2, 3}));
   EXPECT_EQ(values(*TensorRef::adopt(to_tensor(clone))), (Values{1, 2}));
+}
+
+// `copy` says that its source may be anywhere; other operators want their tensors on one device.
+TEST(Devices, CopiesCrossThem) {
+  const Values numbers{1, 2, 3, 4};
+  for (const of_device to : {of_device{}, far_device(0)})
+    for (const of_device from : {of_device{}, far_device(0), far_device(1)}) {
+      const TensorRef target = make_tensor({2, 2}, {0, 0, 0, 0}, OF_FLOAT64, to);
+      const TensorRef source = make_tensor({4}, numbers, OF_INT16, from);
+      const TensorRef turned = Tensor::view(*source, Shape{2, 2}, Shape{1, 2}, 0);
+      EXPECT_EQ(call_into_result(kCopy, *target, target, turned).status, OF_OK) << of_last_error();
+      EXPECT_EQ(values(*target), (Values{1, 3, 2, 4})) << device_name(from) << device_name(to);
+      const of_index first{};
+      const TensorRef end = Tensor::view(*source, Shape{2}, Shape{1}, 2);
+      const of_value row = to_value(end);
+      ASSERT_EQ(of_tensor_set_index(to_handle(target.get()), &first, 1, &row), OF_OK) << of_last_error();
+      EXPECT_EQ(values(*target), (Values{3, 4, 2, 4}));
+      if (from == to) continue;
+      EXPECT_EQ(call_into_result(kAdd, *target, target, turned).text,
+                "add: other must be on " + device_name(to) + ", as input is, got a tensor on " + device_name(from));
+    }
+  const TensorRef here = make_tensor({2}, {1, 2});
+  const TensorRef shape = Tensor::without_memory(Shape{2}, OF_FLOAT32, far_device());
+  const of_value arguments[] = {to_value(here), to_value(shape)};
+  of_value result{};
+  ASSERT_EQ(of_infer(of_op_find("copy"), arguments, 2, &result, 1), OF_OK) << of_last_error();
+  EXPECT_TRUE(to_tensor(result.as.tensor)->device() == of_device{});
+  of_value_release(&result);
 }
 
 TEST(Out, SeveralMustNotShareMemory) {

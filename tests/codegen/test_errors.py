@@ -100,6 +100,8 @@ HALVE = [
     ("result: same", "result: [same, int64]", "x.yaml:1:3: the dtype column has 2 results, the signature 1"),
     ("result: same", "reslut: same", "x.yaml:5:30: unknown key 'reslut'; did you mean 'result'?"),
     ("result: same", "result: same, override: mode", "x.yaml:5:54: argument 'mode' must be a dtype, it is str"),
+    # the devices
+    ("oracle: ", "from_any_device: mode\n  oracle: ", "x.yaml:6:20: argument 'mode' must be a tensor, it is str"),
     # examples and error cases
     ('halve([1.0])"', 'havle([1.0])"', "x.yaml:8:14: unknown operator 'havle'; did you mean 'halve'?"),
     ('halve([1.0])"', 'halve([1.0], 2)"', "x.yaml:8:27: halve takes at most 1 positional arguments"),

@@ -181,6 +181,7 @@ class Entry:
             "is_keyword_only": argument.keyword_only,
             "is_written": argument.alias is not None and argument.alias.written,
             "takes_any_size": is_own_size,
+            "comes_from_any_device": argument.name == self.op.from_any_device,
         }
         for name, holds in flags.items():
             if holds:
