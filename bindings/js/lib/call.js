@@ -4,21 +4,16 @@
 
 const native = require('./native');
 const frame = require('./frame');
-const {makeError} = require('./errors');
+const {makeError, traced} = require('./errors');
 const {Overload, Refusal} = require('./signature');
-const {isTensor, slotOf, pendingTensor, complete, wrapSlot, inScope, describe, disposedError} = require('./tensor');
+const {
+  isTensor, isPlainObject, slotOf, pendingTensor, complete, wrapSlot, inScope, describe, disposedError, withMemory,
+} = require('./tensor');
 
 const {KIND} = frame;
 /** of_status values. */
 const OK = 0;
 const OUT_OF_MEMORY = 7;
-
-/** Whether the last argument of a call is its options: a plain object. */
-function isOptions(value) {
-  if (typeof value !== 'object' || value === null || isTensor(value)) return false;
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype;
-}
 
 /**
  * A public function: the overloads behind one name. Calls come with the receiver of a method, or undefined, and with
@@ -69,25 +64,17 @@ class PublicFunction {
 
   async callAsync(receiver, args) {
     const {overload, values} = this.resolveWithoutOut(receiver, args, this.overloads);
-    const submit = () => {
+    const promise = withMemory(() => {
       prepare(overload, values, null, false);
       return native.callAsync(values);
-    };
-    let results;
-    try {
-      results = await submit();
-    } catch (error) {
-      if (error.code !== 'OutOfMemory') throw error;
-      native.collectGarbage();
-      results = await submit();
-    }
-    return collect(overload, results);
+    });
+    return collect(overload, await traced(promise));
   }
 
   /** Finds the overload that takes the arguments; returns it with the values bound to it and the `out` option. */
   resolve(receiver, args, overloads) {
-    const hasOptions = args.length > 0 && isOptions(args[args.length - 1]);
-    const options = hasOptions ? args[args.length - 1] : null;
+    const hasOptions = args.length > 0 && isPlainObject(args[args.length - 1]);
+    const options = hasOptions ? {__proto__: null, ...args[args.length - 1]} : null; // each read once, its own ones
     const count = hasOptions ? args.length - 1 : args.length;
     let furthest = null;
     for (const overload of overloads) {
@@ -132,18 +119,13 @@ function prepare(overload, values, targets, isOwned) {
 
 /** Runs a call; returns its result, or undefined when it was written to targets. */
 function run(overload, values, targets) {
-  const tensor = pendingTensor();
-  const isOwned = !inScope();
-  prepare(overload, values, targets, isOwned);
-  let returned = native.call(tensor, values, targets);
-  if (frame.status() === OUT_OF_MEMORY) {
-    native.collectGarbage(); // tensors that nobody refers to any more may free enough
-    prepare(overload, values, targets, isOwned);
-    returned = native.call(tensor, values, targets);
-  }
-  if (frame.status() !== OK) throw native.lastError(frame.status());
-  if (targets !== null) return undefined;
-  return finish(overload, returned, tensor);
+  return withMemory(() => {
+    const tensor = pendingTensor();
+    prepare(overload, values, targets, !inScope());
+    const returned = native.call(tensor, values, targets);
+    if (frame.status() !== OK) throw native.lastError(frame.status());
+    return targets === null ? finish(overload, returned, tensor) : undefined;
+  });
 }
 
 /** The result of a call that succeeded: the pending tensor with its slot, or what the addon returned. */
@@ -162,7 +144,7 @@ function collect(overload, results) {
   const values = results.map(toValue);
   if (values.length === 1) return values[0];
   overload.resultNames.forEach((name, i) => {
-    if (name !== '') Object.defineProperty(values, name, {value: values[i], enumerable: true});
+    if (name !== '') values[name] = values[i];
   });
   return values;
 }

@@ -5,7 +5,8 @@
 const native = require('./native');
 const dtypes = require('./dtypes');
 const {makeError} = require('./errors');
-const {isTensor, liveSlot, wrapSlot, describe} = require('./tensor');
+const {MAX_RANK, shapeOf, eachMember} = require('./nested');
+const {isTensor, isPlainObject, liveSlot, wrapSlot, describe, withMemory} = require('./tensor');
 const {Real} = require('./scalars');
 const {suggestion} = require('./signature');
 const {cast} = require('./operators');
@@ -15,28 +16,13 @@ const OPTIONS = new Map(Object.entries({
   dtype: 'string', device: 'string', shape: 'array', strides: 'array', offset: 'integer', share: 'boolean',
   transfer: 'boolean',
 }));
-/** The most dimensions that a tensor may have, as in oneflow/types.h. */
-const MAX_RANK = 32;
 
 /** An error of tensor(). */
 const failure = (code, text) => makeError(code, `tensor: ${text}`);
 
-/** Runs something that allocates; when memory is short, once more after a garbage collection. */
-function withMemory(allocate) {
-  try {
-    return allocate();
-  } catch (error) {
-    if (error.code !== 'OutOfMemory') throw error;
-    native.collectGarbage();
-    return allocate();
-  }
-}
-
 function checkOptions(options) {
-  if (options === null || typeof options !== 'object') {
-    throw failure('TypeMismatch', `options must be object, got ${describe(options)}`);
-  }
-  const checked = {};
+  if (!isPlainObject(options)) throw failure('TypeMismatch', `options must be object, got ${describe(options)}`);
+  const checked = Object.create(null);
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue;
     const expected = OPTIONS.get(name);
@@ -55,9 +41,17 @@ function checkOptions(options) {
 
 /** A list of sizes or strides as safe integers. */
 function toSizes(name, value) {
-  const list = Array.isArray(value) || dtypes.arrayKind(value) !== undefined ? Array.from(value) : [NaN];
-  if (!list.every(Number.isSafeInteger)) {
+  if (!dtypes.isSequence(value)) {
     throw failure('TypeMismatch', `${name} must be array of integers, got ${describe(value)}`);
+  }
+  const {length} = value;
+  if (length > MAX_RANK) {
+    throw failure('ShapeError', `${name} must have at most ${MAX_RANK} dimensions, got ${length}`);
+  }
+  const list = Array.from({length}, (_, i) => value[i]);
+  const wrong = list.findIndex((member) => !Number.isSafeInteger(member));
+  if (wrong >= 0) {
+    throw failure('TypeMismatch', `${name} must be array of integers, got array with ${describe(list[wrong])}`);
   }
   if (name === 'shape') {
     const negative = list.find((size) => size < 0);
@@ -70,50 +64,22 @@ const deviceOf = (name) => native.parseDevice(name ?? native.defaultDevice());
 
 // ---------------------------------------------------------------------------------------------------- nested arrays
 
-/** The shape of nested arrays, by their first members. */
-function shapeOf(data) {
-  const shape = [];
-  let level = data;
-  while (Array.isArray(level)) {
-    if (shape.length === MAX_RANK) throw failure('ShapeError', `data must have at most ${MAX_RANK} dimensions`);
-    shape.push(level.length);
-    level = level[0];
-  }
-  return shape;
-}
+const SUBJECT = 'tensor: data';
 
-/** All members of nested arrays, in order; throws where an array has another length than its siblings. */
-function flatten(data, shape) {
-  const flat = [];
-  const walk = (level, depth) => {
-    if (depth === shape.length) {
-      if (Array.isArray(level)) throw ragged(`an array of length ${level.length} at depth ${depth}, where numbers are`);
-      flat.push(level);
-      return;
-    }
-    if (!Array.isArray(level)) throw ragged(`${describe(level)} at depth ${depth}, where arrays are`);
-    if (level.length !== shape[depth]) {
-      throw ragged(`lengths ${shape[depth]} and ${level.length} at depth ${depth}`);
-    }
-    for (let i = 0; i < level.length; i++) walk(level[i], depth + 1);
-  };
-  walk(data, 0);
-  return flat;
-}
-
-const ragged = (found) => failure('ShapeError', `data must be rectangular, got ${found}`);
-
-/** The dtype that values have of themselves: BigInts are int64, booleans bool, all else the default dtype. */
-function naturalDtype(flat) {
-  let dtype = null;
-  for (const value of flat) {
+/** The dtype that members have of themselves: BigInts are int64, booleans bool, all else the default dtype. */
+function naturalDtype(data, shape) {
+  let dtype;
+  eachMember(SUBJECT, data, shape, (value) => {
     if (typeof value === 'boolean') dtype ??= 'bool';
-    else if (typeof value === 'bigint') dtype = dtype === null || dtype === 'bool' ? 'int64' : dtype;
-    else if (typeof value === 'number' || value instanceof Real) return dtypes.nameOf(native.defaultDtype());
+    else if (typeof value === 'bigint') dtype = 'int64';
+    else if (typeof value === 'number' || value instanceof Real) dtype = getDefaultDtype();
     else throw misfit(value);
-  }
-  return dtype ?? dtypes.nameOf(native.defaultDtype());
+    return typeof value !== 'boolean' && typeof value !== 'bigint';
+  });
+  return dtype ?? getDefaultDtype();
 }
+
+const getDefaultDtype = () => dtypes.nameOf(native.defaultDtype());
 
 const misfit = (value) =>
   failure('TypeMismatch', `data must be number, bigint, boolean, or arrays of them, got ${describe(value)}`);
@@ -121,24 +87,27 @@ const misfit = (value) =>
 const outOfRange = (value, dtype) =>
   failure('InvalidArgument', `data must fit into ${dtype}, got ${value}`);
 
-/** Values as a typed array of a dtype that one exists for. */
-function fill(flat, dtype) {
-  const array = new dtypes.ARRAYS[dtype](flat.length);
+/** Members as a typed array of a dtype that one exists for. */
+function fill(data, shape, dtype) {
+  const array = dtypes.newArray('tensor', dtype, shape);
   const isLong = dtypes.isLong(dtype);
   const isFloating = dtypes.isFloating(dtype);
-  for (let i = 0; i < flat.length; i++) {
-    const value = flat[i] instanceof Real ? Number(flat[i]) : flat[i];
+  let next = 0;
+  eachMember(SUBJECT, data, shape, (member) => {
+    const value = member instanceof Real ? Number(member) : member;
     if (typeof value !== 'number' && typeof value !== 'bigint' && typeof value !== 'boolean') throw misfit(value);
     if (dtype === 'bool') {
-      array[i] = value ? 1 : 0;
+      array[next] = value ? 1 : 0;
     } else if (isFloating) {
-      array[i] = Number(value);
+      array[next] = Number(value);
     } else {
       const integer = toStored(value, dtype);
-      array[i] = isLong ? BigInt(integer) : Number(integer);
-      if (array[i] != integer) throw outOfRange(value, dtype); // eslint-disable-line eqeqeq -- number and BigInt
+      array[next] = isLong ? BigInt(integer) : Number(integer);
+      if (array[next] != integer) throw outOfRange(value, dtype); // eslint-disable-line eqeqeq -- number and BigInt
     }
-  }
+    next++;
+    return false;
+  });
   return array;
 }
 
@@ -151,39 +120,32 @@ function toStored(value, dtype) {
 }
 
 function fromArrays(data, options) {
-  const shape = shapeOf(data);
-  const flat = flatten(data, shape);
-  const dtype = options.dtype === undefined ? naturalDtype(flat) : options.dtype;
+  const shape = shapeOf(SUBJECT, data);
+  const dtype = options.dtype ?? naturalDtype(data, shape);
   const stored = dtypes.isHalf(dtype) ? 'float64' : dtype;
-  const tensor = place(fill(flat, stored), stored, options.shape ?? shape, options);
-  return stored === dtype ? tensor : cast(tensor, dtype);
+  return place(fill(data, shape, stored), stored, dtype, options.shape ?? shape, options);
 }
 
 // ---------------------------------------------------------------------------------------------------- typed arrays
 
-const isShared = (array) => Object.prototype.toString.call(array.buffer) === '[object SharedArrayBuffer]';
-
 function fromTypedArray(data, kind, options) {
   const natural = dtypes.OF_ARRAY.get(kind);
   if (natural === undefined) throw failure('TypeMismatch', `data must not be ${kind}`);
-  if (isDetached(data)) {
+  if (dtypes.isOutOfReach(data)) {
     throw failure('InvalidArgument', `data must be attached to its memory, got a detached ${kind}`);
   }
-  const wanted = options.dtype === undefined ? natural : options.dtype;
+  const wanted = options.dtype ?? natural;
   const isSame = agree(wanted, kind);
   if ((options.share || options.transfer) && !isSame) {
     throw failure('DTypeError', `${kind} cannot be shared as ${wanted}`);
   }
-  if (options.share && !isShared(data)) {
+  if (options.share && !dtypes.isShared(data)) {
     throw failure(
       'InvalidArgument',
       'share needs memory that cannot be detached: a SharedArrayBuffer, or transfer instead of share',
     );
   }
-  const held = options.transfer ? transferred(data) : data;
-  const stored = isSame ? wanted : natural;
-  const tensor = place(held, stored, options.shape ?? [held.length], options);
-  return stored === wanted ? tensor : cast(tensor, wanted);
+  return place(data, isSame ? wanted : natural, wanted, options.shape ?? [data.length], options);
 }
 
 /** Whether an array's memory can be that of a dtype as it is: its own one, or the bits of a half-precision type. */
@@ -191,56 +153,70 @@ const agree = (dtype, kind) => dtypes.OF_ARRAY.get(kind) === dtype || (dtypes.is
 
 /** A typed array over the same memory that nobody else can reach: the caller's buffer is detached. */
 function transferred(data) {
-  if (isShared(data)) return data;
+  if (dtypes.isShared(data)) return data;
   const failed = (why) => failure('InvalidArgument', `data cannot be transferred: ${why}`);
   let moved;
   try {
-    moved = structuredClone(data, {transfer: [data.buffer]});
+    moved = structuredClone(data, {transfer: [dtypes.bufferOf(data)]});
   } catch (error) {
     throw failed(error.message);
   }
-  if (!isDetached(data)) throw failed('its memory belongs to Node.js'); // as that of small Buffers
+  if (!dtypes.isOutOfReach(data)) throw failed('its memory cannot be detached'); // as that of small Buffers
   return moved;
-}
-
-function isDetached(array) {
-  if (isShared(array)) return false;
-  if (array.buffer.detached !== undefined) return array.buffer.detached;
-  try {
-    new Uint8Array(array.buffer, 0, 0);
-    return false;
-  } catch {
-    return true;
-  }
 }
 
 // ---------------------------------------------------------------------------------------------------- both
 
-/** A tensor over (a copy of) an array's memory. */
-function place(array, dtype, shape, {device, strides, offset = 0, share = false, transfer = false}) {
+/** The host, as native.parseDevice() gives it: where the memory of arrays is. */
+const HOST = 0;
+
+/**
+ * A tensor over (a copy of) an array's memory, which holds elements of the type `stored`; of another dtype or on
+ * another device a copy of that.
+ */
+function place(array, stored, dtype, shape, {device, strides, offset = 0, share = false, transfer = false}) {
   const count = shape.reduce((product, size) => product * size, 1);
   if (strides === undefined && offset === 0 && count !== array.length) {
     throw failure('ShapeError', `shape [${shape.join(', ')}] has ${count} elements, data has ${array.length}`);
   }
-  const [code, where] = [dtypes.codeOf(dtype, 'tensor'), deviceOf(device)];
-  const keepsMemory = share || transfer;
-  return wrapSlot(withMemory(() => native.create(array, code, where, shape, strides ?? null, offset, keepsMemory)));
+  if (strides !== undefined && strides.length !== shape.length) {
+    throw failure('ShapeError', `strides must be ${shape.length}, one for each dimension, got ${strides.length}`);
+  }
+  const where = deviceOf(device);
+  if (share && where !== HOST) {
+    throw failure('DeviceError', `data cannot be shared with ${device ?? native.defaultDevice()}`);
+  }
+  const code = dtypes.codeOf(stored, 'tensor');
+  const held = transfer ? transferred(array) : array; // last, so that what is wrong above leaves it to the caller
+  const tensor = wrapSlot(withMemory(
+    () => native.create(held, code, shape, strides ?? null, offset, share || transfer),
+  ));
+  return toDevice(stored === dtype ? tensor : replaced(tensor, cast(tensor, dtype)), where);
+}
+
+/** The second tensor; the first one, which nobody has seen, is given up. */
+function replaced(tensor, successor) {
+  tensor.dispose();
+  return successor;
+}
+
+function toDevice(tensor, where) {
+  return where === HOST ? tensor : replaced(tensor, copyTo(tensor, where, 'tensor'));
+}
+
+/** A contiguous copy on a device. */
+function copyTo(tensor, where, method) {
+  return wrapSlot(withMemory(() => native.toDevice(liveSlot(tensor, method), where, tensor)));
 }
 
 /** A tensor of its own with the values of another one. */
 function fromTensor(source, {dtype, device}) {
   liveSlot(source, 'tensor');
-  const target = device === undefined ? source.device : device;
-  const copy = deviceOf(target) === deviceOf(source.device)
+  const where = deviceOf(device ?? source.device);
+  const copy = where === deviceOf(source.device)
     ? wrapSlot(withMemory(() => native.clone(liveSlot(source, 'tensor'), source)))
-    : place(readRaw(source), source.dtype, source.shape, {device});
-  return dtype === undefined || dtype === copy.dtype ? copy : cast(copy, dtype);
-}
-
-function readRaw(source) {
-  const array = new dtypes.ARRAYS[source.dtype](source.size);
-  native.read(liveSlot(source, 'tensor'), array.buffer, source);
-  return array;
+    : copyTo(source, where, 'tensor');
+  return dtype === undefined || dtype === copy.dtype ? copy : replaced(copy, cast(copy, dtype));
 }
 
 /** tensor(data, options) */
@@ -254,4 +230,4 @@ function makeTensor(data, options = {}) {
   return isTensor(data) ? fromTensor(data, checked) : fromArrays(data, checked);
 }
 
-module.exports = {makeTensor, withMemory};
+module.exports = {makeTensor, copyTo, deviceOf};

@@ -2,6 +2,7 @@
 
 /** Element types are strings: `flow.float32 === 'float32'`. */
 
+const {isSharedArrayBuffer} = require('node:util').types;
 const native = require('./native');
 const {makeError} = require('./errors');
 
@@ -36,6 +37,7 @@ const OF_ARRAY = new Map([
   ['Uint16Array', 'uint16'],
   ['Uint32Array', 'uint32'],
   ['BigUint64Array', 'uint64'],
+  ['Float16Array', 'float16'],
   ['Float32Array', 'float32'],
   ['Float64Array', 'float64'],
 ]);
@@ -52,8 +54,40 @@ const isHalf = (dtype) => dtype === 'float16' || dtype === 'bfloat16';
 const isLong = (dtype) => dtype === 'int64' || dtype === 'uint64';
 const isFloating = (dtype) => dtype.startsWith('float') || dtype === 'bfloat16';
 
-/** Name of the typed array's class, whatever realm it is from; undefined for other values. */
-const TAG = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get;
-const arrayKind = (value) => TAG.call(value);
+// ------------------------------------------------------------------------------------------------ typed arrays
+// What is asked of them goes to their class's own functions: an object may have others of the same names.
 
-module.exports = {names, codeOf, nameOf, ARRAYS, OF_ARRAY, isHalf, isLong, isFloating, arrayKind};
+const {prototype} = Object.getPrototypeOf(Uint8Array);
+const getter = (key) => Object.getOwnPropertyDescriptor(prototype, key).get;
+const [TAG, BUFFER, KEYS] = [getter(Symbol.toStringTag), getter('buffer'), prototype.keys];
+
+/** Name of the typed array's class, whatever realm it is from; undefined for other values. */
+const arrayKind = (value) => TAG.call(value);
+const bufferOf = (array) => BUFFER.call(array);
+const isShared = (array) => isSharedArrayBuffer(bufferOf(array));
+const isSequence = (value) => Array.isArray(value) || arrayKind(value) !== undefined;
+
+/** Whether the array's memory was detached, or resized to end before it. */
+function isOutOfReach(array) {
+  try {
+    KEYS.call(array);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** A typed array for the elements of a tensor of this shape. */
+function newArray(method, dtype, shape) {
+  const count = shape.reduce((product, size) => product * size, 1);
+  try {
+    return new ARRAYS[dtype](count);
+  } catch (error) {
+    throw makeError('OutOfMemory', `${method}: no array for ${count} elements of ${dtype}: ${error.message}`);
+  }
+}
+
+module.exports = {
+  names, codeOf, nameOf, ARRAYS, OF_ARRAY, isHalf, isLong, isFloating, arrayKind, bufferOf, isShared, isSequence,
+  isOutOfReach, newArray,
+};

@@ -54,11 +54,32 @@ function inOurWords(text) {
   return text.replace(/\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+_?(?!\w)/g, (word) => words[word] ?? word);
 }
 
+/** What a text is cut off at, as those of the runtime are: some quote what they are given. */
+const LONGEST_TEXT = 4095;
+
 /** The error of a class of the taxonomy with a text that is already in JavaScript's words. */
 function makeError(code, text) {
-  return new (classes[code] ?? classes.InternalError)(text);
+  return new (classes[code] ?? classes.InternalError)(text.slice(0, LONGEST_TEXT));
+}
+
+/** What `run` gives; where it fails with one of our errors, an error of that class with another text. */
+function rewording(run, reword) {
+  try {
+    return run();
+  } catch (error) {
+    throw error instanceof OneFlowError ? makeError(error.code, reword(error.message)) : error;
+  }
+}
+
+/** A promise of the addon; its error is made anew where the stack shows who awaits it. */
+async function traced(promise) {
+  try {
+    return await promise;
+  } catch (error) {
+    throw makeError(error.code, error.message);
+  }
 }
 
 native.setErrorFactory((code, text) => makeError(code, inOurWords(text)));
 
-module.exports = {OneFlowError, makeError, ...classes};
+module.exports = {makeError, rewording, traced, errorClasses: {OneFlowError, ...classes}};

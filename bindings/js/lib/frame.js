@@ -6,6 +6,7 @@
  */
 
 const native = require('./native');
+const {makeError} = require('./errors');
 
 const KIND = {
   absent: 0, none: 1, bool: 2, int: 3, float: 4, string: 5, intList: 6, dtype: 7, device: 8, tensor: 9, tensorList: 10,
@@ -13,6 +14,9 @@ const KIND = {
 const HEADER_WORDS = 8;
 const VALUE_WORDS = 4;
 const TWO_32 = 4294967296;
+const MOST_BYTES = 2 ** 29;
+/** What a letter takes in UTF-8, per unit of a string. */
+const MOST_BYTES_OF_UNIT = 3;
 
 let bytes;
 let words;
@@ -38,7 +42,8 @@ allocate(8192);
 /** Room for `size` bytes; their offset, a multiple of 8. */
 function reserve(size) {
   const offset = top;
-  top = (top + size + 7) & ~7;
+  top = Math.ceil((top + size) / 8) * 8;
+  if (top > MOST_BYTES) throw makeError('InvalidArgument', `the arguments take more than ${MOST_BYTES} bytes`);
   if (top > bytes.length) allocate(2 ** Math.ceil(Math.log2(top)));
   return offset;
 }
@@ -95,12 +100,11 @@ function putList(position, kind, list) {
 }
 
 function putString(position, string) {
-  const encoded = encoder.encode(string);
-  const offset = reserve(encoded.length);
-  bytes.set(encoded, offset);
+  const offset = reserve(string.length * MOST_BYTES_OF_UNIT);
+  const {written} = encoder.encodeInto(string, bytes.subarray(offset));
   const word = at(position);
   words[word] = KIND.string;
-  words[word + 1] = encoded.length;
+  words[word + 1] = written;
   words[word + 2] = offset;
   words[word + 3] = 0;
 }

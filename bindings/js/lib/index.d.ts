@@ -98,12 +98,17 @@ export class Tensor implements Iterable<Tensor> {
    */
   item(options?: {bigint?: boolean}): any;
 
+  /** A contiguous copy on a device, which may be the same. */
+  toDevice(device: string): Tensor;
+
   /** Whether the other tensor has the same shape, type and elements (NaN differs from itself). */
   equal(other: Tensor): boolean;
   /** `tensor([[1., 2.]])`, shortened where there are many elements; see setPrintOptions(). */
   toString(): string;
   /** The same as toArray(): JSON.stringify(x) gives nested arrays. */
   toJSON(): any;
+  /** `Number(x)` and `x < 3` take the value of the only element; text is that of toString(). */
+  [Symbol.toPrimitive](hint: string): number | string;
   /** The slices along the first dimension. */
   [Symbol.iterator](): IterableIterator<Tensor>;
 }

@@ -5,21 +5,21 @@
 const util = require('node:util');
 const native = require('./native');
 const dtypes = require('./dtypes');
-const errors = require('./errors');
+const {errorClasses, makeError} = require('./errors');
 const settings = require('./settings');
-const {makeTensor} = require('./create');
+const {copyTo, deviceOf, makeTensor} = require('./create');
 const {at, set} = require('./indexing');
 const {functionsByName, installMethods} = require('./operators');
 const {setPrintOptions, toText} = require('./printing');
 const reading = require('./read');
 const {Real} = require('./scalars');
-const {Tensor, tidy, keep, isTensor, liveSlot, describe, wrongReceiver} = require('./tensor');
-
-const {makeError, ...errorClasses} = errors;
+const {
+  Tensor, tidy, keep, isTensor, isPlainObject, liveSlot, describe, wrongReceiver,
+} = require('./tensor');
 
 /** Checks the options of a reading method. */
 function bigintOption(method, options = {}) {
-  if (typeof options !== 'object' || options === null) {
+  if (!isPlainObject(options)) {
     throw makeError('TypeMismatch', `${method}: options must be object, got ${describe(options)}`);
   }
   const {bigint = false, ...others} = options;
@@ -73,6 +73,17 @@ const methods = {
   toJSON() {
     liveSlot(this, 'toJSON');
     return reading.toArray(this, {});
+  },
+
+  toDevice(device) {
+    liveSlot(this, 'toDevice');
+    if (typeof device === 'string') return copyTo(this, deviceOf(device), 'toDevice');
+    throw makeError('TypeMismatch', `toDevice: device must be device, got ${describe(device)}`);
+  },
+
+  /** `Number(x)`, `+x` and `x < 3` take the value of the one element; `x + ''` is text. */
+  [Symbol.toPrimitive](hint) {
+    return hint === 'number' ? Number(this.item()) : this.toString();
   },
 
   [util.inspect.custom]() {

@@ -5,9 +5,10 @@
 const native = require('./native');
 const dtypes = require('./dtypes');
 const frame = require('./frame');
-const {makeError} = require('./errors');
-const {isTensor, liveSlot, wrapSlot, describe} = require('./tensor');
-const {makeTensor, withMemory} = require('./create');
+const {makeError, rewording} = require('./errors');
+const {isTensor, liveSlot, wrapSlot, describe, withMemory} = require('./tensor');
+const {makeTensor} = require('./create');
+const {shapeOf, eachMember} = require('./nested');
 const {Real, toInteger} = require('./scalars');
 
 const KIND = {integer: 0, slice: 1, ellipsis: 2, added: 3, tensor: 4, bool: 5};
@@ -17,7 +18,6 @@ const plain = (kind, start = 0) => ({kind, start});
 const slice = (start, stop, step) => ({kind: KIND.slice, start, stop, step});
 
 const INTEGER = /^[+-]?\d+$/;
-const SLICE = /^([+-]?\d+)?\s*:\s*([+-]?\d+)?\s*(?::\s*([+-]?\d+)?)?$/;
 const WORDS = new Map([['...', KIND.ellipsis], ['None', KIND.added], ['null', KIND.added]]);
 
 const outOf = (method, text) => makeError('TypeMismatch', `${method}: an index must be ${EXPECTED}, got ${text}`);
@@ -36,40 +36,41 @@ function parsePart(method, text) {
   if (/^[Tt]rue$/.test(text)) return plain(KIND.bool, 1);
   if (/^[Ff]alse$/.test(text)) return plain(KIND.bool, 0);
   if (INTEGER.test(text)) return plain(KIND.integer, toIndex(method, text));
-  const match = SLICE.exec(text);
-  if (match === null) throw outOf(method, `'${text}'`);
-  const [start, stop, step] = match.slice(1).map((part) => (part === undefined ? undefined : toIndex(method, part)));
-  return slice(start, stop, step);
+  const bounds = text.split(':').map((bound) => bound.trim());
+  const isSlice = (bounds.length === 2 || bounds.length === 3) && bounds.every((it) => it === '' || INTEGER.test(it));
+  if (!isSlice) throw outOf(method, `'${text}'`);
+  return slice(...bounds.map((bound) => (bound === '' ? undefined : toIndex(method, bound))));
 }
 
-function toParts(method, index) {
+function toParts(method, tensor, index) {
   if (typeof index === 'string') return index.split(',').map((text) => parsePart(method, text.trim()));
   if (index === null) return [plain(KIND.added)];
   if (typeof index === 'boolean') return [plain(KIND.bool, index ? 1 : 0)];
   if (isTensor(index)) return [{kind: KIND.tensor, tensor: index}];
-  if (Array.isArray(index) || dtypes.arrayKind(index) !== undefined) {
-    return [{kind: KIND.tensor, tensor: positions(method, index)}];
-  }
+  if (dtypes.isSequence(index)) return [{kind: KIND.tensor, tensor: positions(method, index, tensor)}];
   const integer = toInteger(index);
   if (integer !== undefined) return [plain(KIND.integer, toIndex(method, integer))];
   throw outOf(method, describe(index));
 }
 
-/** Positions or a mask from nested arrays. */
-function positions(method, list) {
-  if (dtypes.arrayKind(list) !== undefined) return makeTensor(list);
-  const flat = list.flat(Infinity);
-  const isMask = flat.length > 0 && flat.every((value) => typeof value === 'boolean');
-  const wrong = flat.find((value) => !isMask && toInteger(value) === undefined);
-  if (wrong !== undefined) throw outOf(method, `array with ${describe(wrong)}`);
-  return makeTensor(list, {dtype: isMask ? 'bool' : 'int64'});
+/** Positions or a mask from an array, beside the tensor that it is for. */
+function positions(method, list, {device}) {
+  if (dtypes.arrayKind(list) !== undefined) return makeTensor(list, {device});
+  const subject = `${method}: an index`;
+  let isMask;
+  eachMember(subject, list, shapeOf(subject, list), (value) => {
+    isMask ??= typeof value === 'boolean';
+    const fits = isMask ? typeof value === 'boolean' : toInteger(value) !== undefined;
+    if (!fits) throw outOf(method, `array with ${describe(value)}`);
+  });
+  return makeTensor(list, {dtype: isMask ? 'bool' : 'int64', device});
 }
 
 /** The parts as the addon reads them, with the tensors that must stay alive. */
-function encode(method, indices) {
-  const parts = indices.flatMap((index) => toParts(method, index));
+function encode(method, tensor, indices) {
+  const parts = indices.flatMap((index) => toParts(method, tensor, index));
   const numbers = new Float64Array(parts.length * NUMBERS_PER_PART);
-  parts.forEach(({kind, start, stop, step, tensor}, i) => {
+  parts.forEach(({kind, start, stop, step, tensor: picked}, i) => {
     const first = i * NUMBERS_PER_PART;
     numbers[first] = kind;
     numbers[first + 1] = start === undefined ? 0 : 1;
@@ -77,29 +78,32 @@ function encode(method, indices) {
     numbers[first + 3] = start ?? 0;
     numbers[first + 4] = stop ?? 0;
     numbers[first + 5] = step ?? 1;
-    numbers[first + 6] = tensor === undefined ? 0 : liveSlot(tensor, method);
+    numbers[first + 6] = picked === undefined ? 0 : liveSlot(picked, method);
   });
   return {numbers, keepAlive: parts};
+}
+
+/** Runs an access; the texts of the runtime name the operators in it, if any. */
+function access(method, run) {
+  return rewording(() => withMemory(run), (message) => message.replace(/^(?:\w+: )?/, `${method}: `));
 }
 
 /** x.at(...indices): a view for integers, slices, `...` and null, a copy where positions or masks are among them. */
 function at(tensor, indices) {
   liveSlot(tensor, 'at');
-  const {numbers, keepAlive} = encode('at', indices);
-  return wrapSlot(withMemory(() => native.index(liveSlot(tensor, 'at'), numbers, keepAlive, tensor)));
+  const {numbers, keepAlive} = encode('at', tensor, indices);
+  return wrapSlot(access('at', () => native.index(liveSlot(tensor, 'at'), numbers, keepAlive, tensor)));
 }
 
 /** Writes a number or tensor, broadcast, to what at(...indices) reads. */
 function set(tensor, indices, value) {
   liveSlot(tensor, 'set');
-  const {numbers, keepAlive} = encode('set', indices);
-  const isData = Array.isArray(value) || dtypes.arrayKind(value) !== undefined;
-  const source = isData ? makeTensor(value, {dtype: tensor.dtype}) : value;
-  const write = () => {
+  const source = dtypes.isSequence(value) ? makeTensor(value, {dtype: tensor.dtype, device: tensor.device}) : value;
+  const {numbers, keepAlive} = encode('set', tensor, indices); // last: code of the user may dispose of tensors
+  access('set', () => {
     putValue(source);
     native.setIndex(liveSlot(tensor, 'set'), numbers, keepAlive, tensor, source);
-  };
-  withMemory(write);
+  });
   return tensor;
 }
 

@@ -4,28 +4,31 @@
 
 const native = require('./native');
 const {makeError} = require('./errors');
-const {liveSlot, describe} = require('./tensor');
+const {isPlainObject, liveSlot, describe} = require('./tensor');
 const {suggestion} = require('./signature');
 
 const INDENT = 'tensor('.length;
 const options = {precision: 4, threshold: 1000, edgeItems: 3, lineWidth: 80};
+const RANGES = {precision: [0, 17], threshold: [0, 2 ** 31 - 1], edgeItems: [1, 2 ** 30 - 1], lineWidth: [20, 2 ** 20]};
 
 /** Changes how tensors are printed; returns the options in force. */
 function setPrintOptions(changes = {}) {
-  if (typeof changes !== 'object' || changes === null) {
-    throw makeError('TypeMismatch', `setPrintOptions: changes must be object, got ${describe(changes)}`);
-  }
+  const failure = (code, message) => makeError(code, `setPrintOptions: ${message}`);
+  if (!isPlainObject(changes)) throw failure('TypeMismatch', `changes must be object, got ${describe(changes)}`);
+  const changed = {...options};
   for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) continue;
     if (!Object.hasOwn(options, name)) {
-      const near = suggestion(name, Object.keys(options));
-      throw makeError('TypeMismatch', `setPrintOptions: unknown argument ${name}${near}`);
+      throw failure('TypeMismatch', `unknown argument ${name}${suggestion(name, Object.keys(options))}`);
     }
-    if (!Number.isSafeInteger(value) || value < 0 || value > 1e6) {
-      throw makeError('TypeMismatch', `setPrintOptions: ${name} must be a small integer, got ${describe(value)}`);
+    if (!Number.isSafeInteger(value)) throw failure('TypeMismatch', `${name} must be integer, got ${describe(value)}`);
+    const [lowest, highest] = RANGES[name];
+    if (value < lowest || value > highest) {
+      throw failure('InvalidArgument', `${name} must be between ${lowest} and ${highest}, got ${value}`);
     }
-    options[name] = value;
+    changed[name] = value;
   }
-  return {...options};
+  return {...Object.assign(options, changed)};
 }
 
 /** `tensor([[1., 2.]])`, with the dtype unless it is float32 or bool, and the device unless it is the default one. */

@@ -2,10 +2,11 @@
 
 /** Elements of a tensor as JavaScript's values. */
 
+const {getHeapStatistics} = require('node:v8');
 const native = require('./native');
 const dtypes = require('./dtypes');
-const {makeError} = require('./errors');
-const {liveSlot} = require('./tensor');
+const {makeError, traced} = require('./errors');
+const {liveSlot, withMemory} = require('./tensor');
 const {cast} = require('./operators');
 
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER);
@@ -16,14 +17,10 @@ function readable(tensor, method) {
   return dtypes.isHalf(tensor.dtype) ? cast(tensor, 'float32') : tensor;
 }
 
-function emptyArray(tensor) {
-  return new dtypes.ARRAYS[tensor.dtype](tensor.size);
-}
-
 /** All elements, row by row, in a typed array of their own. */
 function dataSync(tensor) {
   const source = readable(tensor, 'dataSync');
-  const array = emptyArray(source);
+  const array = dtypes.newArray('dataSync', source.dtype, source.shape);
   native.read(liveSlot(source, 'dataSync'), array.buffer, source);
   if (source !== tensor) source.dispose();
   return array;
@@ -32,10 +29,10 @@ function dataSync(tensor) {
 /** The same, read on another thread; later writes to the tensor do not show. */
 async function data(tensor) {
   const source = readable(tensor, 'data');
-  const array = emptyArray(source);
-  const done = native.readAsync(liveSlot(source, 'data'), array.buffer, source);
+  const array = dtypes.newArray('data', source.dtype, source.shape);
+  const done = withMemory(() => native.readAsync(liveSlot(source, 'data'), array.buffer, source));
   if (source !== tensor) source.dispose();
-  await done;
+  await traced(done);
   return array;
 }
 
@@ -53,10 +50,30 @@ function toValue(stored, dtype, bigint, method) {
   return Number(stored);
 }
 
+/** What an array takes in the heap, and each of its members, at least. */
+const [ARRAY_BYTES, MEMBER_BYTES] = [32, 8];
+/** Arrays smaller than this are made without a look at how much room there is. */
+const SMALL_BYTES = 2 ** 24;
+
+/** Throws where nested arrays of this shape do not fit into the heap: filling it ends the process. */
+function checkRoom(shape) {
+  let [arrays, bytes] = [1, 0];
+  for (const size of shape) {
+    bytes += arrays * (ARRAY_BYTES + size * MEMBER_BYTES);
+    arrays *= size;
+  }
+  if (bytes <= SMALL_BYTES || bytes <= getHeapStatistics().total_available_size) return;
+  native.collectGarbage();
+  if (bytes <= getHeapStatistics().total_available_size) return;
+  const text = `the heap has no room for arrays of shape [${shape.join(', ')}]; dataSync() needs less`;
+  throw makeError('OutOfMemory', `toArray: ${text}`);
+}
+
 /** Nested arrays; for a tensor without dimensions the one value. */
 function toArray(tensor, {bigint = false} = {}) {
-  const array = dataSync(tensor);
   const {dtype, shape} = tensor;
+  checkRoom(shape);
+  const array = dataSync(tensor);
   let next = 0;
   const build = (depth) => {
     if (depth === shape.length) return toValue(array[next++], dtype, bigint, 'toArray');

@@ -2,6 +2,8 @@
 
 /** Numbers that take part in a call. An integral JavaScript number counts as an integer; Real says otherwise. */
 
+const {inspect} = require('node:util');
+
 const LOWEST = -(2n ** 63n);
 const HIGHEST = 2n ** 63n - 1n;
 
@@ -19,6 +21,10 @@ class Real {
 
   toString() {
     return `real(${this.#value})`;
+  }
+
+  [inspect.custom]() {
+    return this.toString();
   }
 }
 

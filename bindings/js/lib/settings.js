@@ -3,9 +3,10 @@
 /** The library as a whole: devices, memory, random numbers, options. */
 
 const native = require('./native');
+const {words} = require('../generated/functions');
 const dtypes = require('./dtypes');
-const {makeError} = require('./errors');
-const {describe} = require('./tensor');
+const {makeError, rewording} = require('./errors');
+const {describe, isPlainObject} = require('./tensor');
 
 /** The value of an argument when `fits`; else the error that all front ends give. */
 function need(method, name, expected, fits, value) {
@@ -28,8 +29,11 @@ function natural(method, name, value) {
   return long;
 }
 
-/** camelCase to the runtime's names. */
-const toSnake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** Hands the runtime's name of an option, numThreads being num_threads, to `use`; errors have the name given here. */
+function withOption(method, name, use) {
+  const theirs = text(method, 'name', name).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return rewording(() => use(theirs), (message) => `${method}: ${message.replace(theirs, () => name)}`);
+}
 
 module.exports = {
   version: native.version(),
@@ -63,15 +67,15 @@ module.exports = {
     return {seed, offset};
   },
   setRandomState: (state) => {
-    need('setRandomState', 'state', 'object', typeof state === 'object' && state !== null, state);
+    need('setRandomState', 'state', 'object', isPlainObject(state), state);
     const {seed, offset} = state;
     native.setRandomState(natural('setRandomState', 'seed', seed), natural('setRandomState', 'offset', offset));
   },
 
-  getOption: (name) => native.getOption(toSnake(text('getOption', 'name', name))),
+  getOption: (name) => withOption('getOption', name, (theirs) => native.getOption(theirs)),
   setOption: (name, value) => {
     need('setOption', 'value', 'integer or boolean', Number.isSafeInteger(value) || typeof value === 'boolean', value);
-    native.setOption(toSnake(text('setOption', 'name', name)), Number(value));
+    withOption('setOption', name, (theirs) => native.setOption(theirs, Number(value)));
   },
-  fallbacks: () => Object.fromEntries(native.fallbacks()),
+  fallbacks: () => Object.fromEntries(native.fallbacks().map(([name, calls]) => [words[name] ?? name, calls])),
 };

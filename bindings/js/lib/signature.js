@@ -17,6 +17,8 @@ const {KIND} = frame;
 /** The value of an argument that was not given. */
 const ABSENT = undefined;
 const NO_KEYS = [];
+/** No list of an operator is as long as this; copying it would end the process for want of memory. */
+const LONGEST_LIST = 2 ** 24;
 /** What fit() returns for a value of the wrong type. */
 const MISFIT = Symbol('misfit');
 
@@ -80,18 +82,18 @@ function fitOne(base, value) {
   }
 }
 
-const isSequence = (value) => Array.isArray(value) || dtypes.arrayKind(value) !== undefined;
-
 /** The value of an argument made ready for the frame, or MISFIT. Lists are copied: nobody can change them any more. */
 function fit(argument, value) {
   if (value === null) return argument.optional ? null : MISFIT;
   if (!argument.isList) return fitOne(argument.base, value);
-  if (!isSequence(value)) {
+  if (!dtypes.isSequence(value)) {
     const single = fitOne(argument.base, value);
     return single === MISFIT ? MISFIT : [single];
   }
+  const {length} = value;
+  if (length > LONGEST_LIST) return MISFIT;
   const members = [];
-  for (let i = 0; i < value.length; i++) {
+  for (let i = 0; i < length; i++) {
     const member = value[i];
     const fitted = member === null && argument.optionalMembers ? null : fitOne(argument.base, member);
     if (fitted === MISFIT) return MISFIT;
@@ -230,7 +232,8 @@ class Overload {
   takePositional(receiver, args, given, values) {
     const positional = receiver === undefined ? this.positional : this.positionalOfMethod;
     const last = positional.length - 1;
-    const isSpread = given > positional.length && last >= 0 && positional[last].isList && !isSequence(args[last]);
+    const takesList = last >= 0 && positional[last].isList;
+    const isSpread = given > positional.length && takesList && !dtypes.isSequence(args[last]);
     const direct = isSpread ? last : given;
     if (direct > positional.length) {
       const most = positional.length;
@@ -353,4 +356,4 @@ class Overload {
   }
 }
 
-module.exports = {Overload, Refusal, isSequence, suggestion};
+module.exports = {Overload, Refusal, suggestion};

@@ -125,6 +125,13 @@ class Tensor {
   }
 }
 
+/** Whether a value is a plain object, of whatever realm: options, where it is the last argument of a call. */
+function isPlainObject(value) {
+  if (typeof value !== 'object' || value === null || isTensor(value)) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
 /** A word for a value, as error texts have it. */
 function describe(value) {
   if (value === null) return 'null';
@@ -133,13 +140,9 @@ function describe(value) {
   if (Array.isArray(value)) return 'array';
   const kind = dtypes.arrayKind(value);
   if (kind !== undefined) return kind;
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype ? 'object' : `instance of ${className(prototype)}`;
-}
-
-function className(prototype) {
-  const constructor = Object.getOwnPropertyDescriptor(prototype, 'constructor')?.value;
-  return typeof constructor === 'function' ? String(constructor.name) : 'object';
+  if (isPlainObject(value)) return 'object';
+  const constructor = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(value), 'constructor')?.value;
+  return typeof constructor === 'function' ? `instance of ${String(constructor.name)}` : 'object';
 }
 
 function wrongReceiver(method, value) {
@@ -180,16 +183,33 @@ function wrapSlot(slot) {
 /** Whether new tensors belong to a running tidy() rather than to the garbage collector. */
 const inScope = () => scope !== null;
 
-/** Every tensor in a value that is built of arrays, plain objects, maps and sets. */
-function tensorsIn(value, found = new Set(), seen = new Set()) {
-  if (typeof value !== 'object' || value === null || seen.has(value)) return found;
-  if (isTensor(value)) {
-    found.add(value);
-    return found;
+/** Runs something that allocates; when memory is short, once more after a garbage collection. */
+function withMemory(allocate) {
+  try {
+    return allocate();
+  } catch (error) {
+    if (error.code !== 'OutOfMemory') throw error;
+    native.collectGarbage();
+    return allocate();
   }
-  seen.add(value);
-  const members = value instanceof Map || value instanceof Set ? [...value].flat() : Object.values(value);
-  for (const member of members) tensorsIn(member, found, seen);
+}
+
+/** Every tensor in a value that is built of arrays, plain objects, maps and sets. */
+function tensorsIn(value) {
+  const found = new Set();
+  const seen = new Set();
+  const waiting = [value];
+  while (waiting.length > 0) {
+    const next = waiting.pop();
+    if (typeof next !== 'object' || next === null || seen.has(next) || ArrayBuffer.isView(next)) continue;
+    if (isTensor(next)) {
+      found.add(next);
+      continue;
+    }
+    seen.add(next);
+    const isCollection = next instanceof Map || next instanceof Set;
+    for (const member of isCollection ? next : Object.values(next)) waiting.push(member);
+  }
   return found;
 }
 
@@ -236,6 +256,6 @@ function keep(tensor) {
 }
 
 module.exports = {
-  Tensor, tidy, keep, pendingTensor, complete, wrapSlot, inScope, isTensor, slotOf, liveSlot, describe, disposedError,
-  wrongReceiver,
+  Tensor, tidy, keep, pendingTensor, complete, wrapSlot, inScope, isTensor, isPlainObject, slotOf, liveSlot, describe,
+  disposedError, wrongReceiver, withMemory,
 };

@@ -22,11 +22,8 @@ class Task {
   static napi_value start(std::unique_ptr<Task> task, Environment* environment) {
     const napi_env env = environment->env();
     task->environment_ = environment;
-    napi_value promise, name;
-    if (napi_create_promise(env, &task->deferred_, &promise) != napi_ok ||
-        napi_create_string_utf8(env, "oneflow", NAPI_AUTO_LENGTH, &name) != napi_ok ||
-        napi_create_async_work(env, nullptr, name, execute, complete, task.get(), &task->work_) != napi_ok ||
-        napi_queue_async_work(env, task->work_) != napi_ok) {
+    napi_value promise;
+    if (napi_create_promise(env, &task->deferred_, &promise) != napi_ok || !task->queue(env)) {
       return environment->fail(OF_INTERNAL_ERROR, "no work could be queued");
     }
     task.release();
@@ -34,6 +31,13 @@ class Task {
   }
 
  private:
+  bool queue(napi_env env) {
+    napi_value name;
+    return napi_create_string_utf8(env, "oneflow", NAPI_AUTO_LENGTH, &name) == napi_ok &&
+           napi_create_async_work(env, nullptr, name, execute, complete, this, &work_) == napi_ok &&
+           napi_queue_async_work(env, work_) == napi_ok;
+  }
+
   static void execute(napi_env, void* data) {
     auto* task = static_cast<Task*>(data);
     task->status_ = task->run();
@@ -41,9 +45,16 @@ class Task {
   }
 
   static void complete(napi_env env, napi_status, void* data) {
-    const std::unique_ptr<Task> task(static_cast<Task*>(data));
+    std::unique_ptr<Task> task(static_cast<Task*>(data));
     napi_delete_async_work(env, task->work_);
     if (task->environment_->is_closed()) return;
+    if (task->status_ == OF_OUT_OF_MEMORY && !std::exchange(task->was_short_of_memory_, true)) {
+      task->environment_->collect_garbage();  // tensors that nobody refers to any more may free enough
+      if (task->queue(env)) {
+        task.release();
+        return;
+      }
+    }
     if (task->status_ == OF_OK) {
       napi_resolve_deferred(env, task->deferred_, task->finish(task->environment_));
     } else if (napi_value error = task->environment_->make_error(task->status_, task->error_.c_str())) {
@@ -57,6 +68,7 @@ class Task {
   napi_async_work work_ = nullptr;
   of_status status_ = OF_INTERNAL_ERROR;
   std::string error_ = "the work was cancelled";
+  bool was_short_of_memory_ = false;
 };
 
 // A handle of the task's own.

@@ -27,6 +27,7 @@ std::string Call::string(size_t i) const {
   if (napi_get_value_string_utf8(env_, values_[i], nullptr, 0, &length) != napi_ok) return {};
   std::string text(length, '\0');
   napi_get_value_string_utf8(env_, values_[i], text.data(), length + 1, &length);
+  for (size_t at = 0; (at = text.find('\0', at)) != std::string::npos;) text.replace(at, 1, "\\x00");
   return text;
 }
 

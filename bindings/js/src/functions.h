@@ -34,6 +34,7 @@ class Call {
   size_t count() const { return count_ < kMost ? count_ : kMost; }
   int64_t integer(size_t i) const;
   bool boolean(size_t i) const;
+  // As the C API takes it, that is with \x00 where there is a null: it must not end the text.
   std::string string(size_t i) const;
   std::vector<int64_t> integers(size_t i) const;
   // The tensor in the slot that argument `i` names.

@@ -12,8 +12,8 @@ of_device unpack_device(int64_t packed) {
   return {static_cast<int16_t>(packed & 0xffff), static_cast<int16_t>(packed >> 16)};
 }
 
-// create(typedArray, dtype, device, sizes, strides or null, offset, share): the slot of a tensor over a copy of the
-// array's memory or, to share, over that memory itself.
+// create(typedArray, dtype, sizes, strides or null, offset, share): the slot of a tensor over a copy of the array's
+// memory or, to share, over that memory itself.
 napi_value create(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   Environment& environment = call.environment();
@@ -24,19 +24,18 @@ napi_value create(napi_env env, napi_callback_info info) {
     return environment.fail(OF_INTERNAL_ERROR, "create: data is not a typed array");
   }
   const auto dtype = static_cast<of_dtype>(call.integer(1));
-  const std::vector<int64_t> sizes = call.integers(3);
-  const std::vector<int64_t> strides = call.integers(4);
-  of_tensor_source source{};
+  const std::vector<int64_t> sizes = call.integers(2);
+  const std::vector<int64_t> strides = call.integers(3);
+  of_tensor_source source{};  // on the host
   source.struct_size = sizeof(source);
   source.dtype = dtype;
-  source.device = unpack_device(call.integer(2));
   source.rank = static_cast<int32_t>(sizes.size());
   source.sizes = sizes.data();
   source.strides = strides.size() == sizes.size() && !sizes.empty() ? strides.data() : nullptr;
   source.data = data;
   source.bytes = length * of_dtype_size(dtype);  // the array's elements have the dtype's size
-  source.offset = call.integer(5);
-  if (call.boolean(6)) {
+  source.offset = call.integer(4);
+  if (call.boolean(5)) {
     source.deleter = Pins::unpin;
     source.deleter_context = environment.pins()->pin(call.value(0));
     if (source.deleter_context == nullptr) return environment.fail(OF_INTERNAL_ERROR, "create: no reference");
@@ -49,6 +48,16 @@ napi_value create(napi_env env, napi_callback_info info) {
     return nullptr;
   }
   return to_js(env, static_cast<double>(environment.put(tensor)));
+}
+
+// toDevice(slot, device): the slot of a contiguous copy there.
+napi_value to_device(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  of_tensor result = nullptr;
+  if (of_status status = of_tensor_to_device(call.tensor(0), unpack_device(call.integer(1)), &result)) {
+    return call.environment().fail(status);
+  }
+  return to_js(env, static_cast<double>(call.environment().put(result)));
 }
 
 // own(object, slot): the slot is released when the object is collected.
@@ -181,6 +190,7 @@ napi_value live(napi_env env, napi_callback_info info) {
 
 void add_tensor_functions(Environment* environment, napi_value exports) {
   add_function(environment, exports, "create", create);
+  add_function(environment, exports, "toDevice", to_device);
   add_function(environment, exports, "own", own);
   add_function(environment, exports, "release", release);
   add_function(environment, exports, "releaseMany", release_many);

@@ -39,6 +39,33 @@ test('failures reject', async () => {
   await assert.rejects(flow.Tensor.prototype.addAsync.call({}, 1), flow.TypeMismatch);
 });
 
+test('a failure shows the line that awaits', async () => {
+  const x = flow.ones([2, 3]);
+  async function someoneElse() {
+    await flow.matmulAsync(x, x);
+  }
+  await assert.rejects(someoneElse(), (error) => /someoneElse .*async\.test\.mjs/.test(error.stack));
+});
+
+test('memory that runs out is collected, and the inputs are still those of the call', async () => {
+  const x = flow.ones([2 ** 20]);
+  flow.setMemoryLimit(flow.memory().inUse + 64 * 2 ** 20);
+  try {
+    for (let i = 0; i < 50; i++) {
+      const promise = x.addAsync(1);
+      x.add_(1);
+      assert.equal((await promise).at(0).item(), i + 2);
+    }
+    const held = [];
+    await assert.rejects(async () => {
+      for (;;) held.push(await x.addAsync(1));
+    }, flow.OutOfMemory);
+    assert.ok(held.length > 8);
+  } finally {
+    flow.setMemoryLimit(0);
+  }
+});
+
 test('many at once', async () => {
   const x = flow.ones([100]);
   const results = await Promise.all(Array.from({length: 500}, (_, i) => x.addAsync(i)));

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
+import vm from 'node:vm';
 import flow, {add} from 'oneflow-js';
 import {checkFailure} from './support.mjs';
 
@@ -149,6 +150,26 @@ test('code of the user that runs during a call', () => {
   assert.throws(() => x.sum(disposing), flow.InvalidArgument);
 });
 
+test('options: own ones, read once, from any realm', () => {
+  const x = matrix();
+  let reads = 0;
+  const counted = {
+    get dim() {
+      reads++;
+      return 1;
+    },
+  };
+  assert.deepEqual(x.max(counted).values.toArray(), [2, 4]);
+  assert.equal(reads, 1);
+  assert.deepEqual(x.sum(vm.runInNewContext('({dim: 1})')).toArray(), [3, 7]);
+  Object.prototype.out = flow.zeros([]); // as a careless library does
+  try {
+    assert.equal(x.sum({keepdim: true}).item(), 10);
+  } finally {
+    delete Object.prototype.out;
+  }
+});
+
 test('hostile lists and numbers', () => {
   assert.throws(() => flow.zeros([-1]), flow.OneFlowError);
   assert.throws(() => flow.zeros([2 ** 62, 2 ** 62]), flow.OneFlowError);
@@ -191,7 +212,15 @@ test('settings', () => {
   flow.setOption('numThreads', 1);
   assert.equal(flow.getOption('numThreads'), 1);
   flow.setOption('numThreads', threads);
-  assert.throws(() => flow.getOption('noSuchThing'), flow.OneFlowError);
+  checkFailure(
+    () => flow.getOption('noSuch\0Thing'), flow.InvalidArgument,
+    "getOption: there is no option 'no_such\\x00_thing'",
+  );
+  checkFailure(
+    () => flow.setOption('numThreads', -1), flow.InvalidArgument,
+    'setOption: numThreads must be between 1 and 1024, got -1',
+  );
+  assert.throws(() => flow.zeros([1], {device: `${flow.getDefaultDevice()}\0`}), flow.DeviceError);
   assert.deepEqual(flow.fallbacks(), {});
   assert.match(flow.version, /^\d+\.\d+\.\d+/);
   flow.synchronize();

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import flow from 'oneflow-js';
+import {checkFailure} from './support.mjs';
 
 const matrix = () => flow.tensor([[1, 2, 3], [4, 5, 6]]);
 
@@ -71,4 +72,33 @@ test('bad indices', () => {
   assert.throws(() => x.set(0, 'a'), flow.TypeMismatch);
   assert.throws(() => x.set(), flow.TypeMismatch);
   assert.throws(() => x.set(0, [1, 2]), flow.ShapeError);
+  const endless = [];
+  endless.push(endless);
+  assert.throws(() => x.at(endless), flow.ShapeError);
+  const blanks = ' '.repeat(1e5);
+  assert.throws(() => x.at(`:${blanks}x`), flow.TypeMismatch);
+  assert.throws(() => x.at(`${blanks}:${blanks}:${blanks}:`), flow.TypeMismatch);
+});
+
+test('errors name the method', () => {
+  const x = matrix();
+  checkFailure(() => x.at(2), flow.IndexOutOfRange, 'at: index 2 is out of range for dimension 0 of size 2');
+  checkFailure(() => x.at([2]), flow.IndexOutOfRange, 'at: index 2 is out of range for dimension 0 of size 2');
+  checkFailure(() => x.set(2, 1), flow.IndexOutOfRange, 'set: index 2 is out of range for dimension 0 of size 2');
+  checkFailure(() => x.set([2], 1), flow.IndexOutOfRange, 'set: index 2 is out of range for dimension 0 of size 2');
+  checkFailure(() => x.at([[0], 1]), flow.ShapeError, 'at: an index must be rectangular, got number at depth 1, ' +
+    'where arrays are');
+});
+
+test('data that disposes of the index that it is for', () => {
+  const x = matrix();
+  const index = flow.tensor([0n]);
+  const data = [1, 2, 3];
+  Object.defineProperty(data, 0, {
+    get() {
+      index.dispose();
+      return 1;
+    },
+  });
+  assert.throws(() => x.set(index, data), flow.InvalidArgument);
 });

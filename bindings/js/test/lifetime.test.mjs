@@ -36,6 +36,7 @@ test('a synchronous loop of several results, views and reads stays flat', () => 
 
 test('collected tensors are released', () => {
   globalThis.gc();
+  globalThis.gc(); // what the first one freed held more
   const before = flow.memory();
   let list = Array.from({length: 1000}, () => flow.ones([100]));
   assert.ok(flow.memory().tensors >= before.tensors + 1000);
@@ -136,6 +137,15 @@ test('tidy: disposing inside, cyclic results, wrong arguments', () => {
     return found;
   });
   assert.equal(cyclic.x.item(), 1);
+  const chain = flow.tidy(() => {
+    let link = flow.ones([1]);
+    for (let i = 0; i < 100_000; i++) link = {link};
+    return link;
+  });
+  let last = chain;
+  while (!flow.isTensor(last)) last = last.link;
+  assert.equal(last.item(), 1);
+  assert.equal(flow.tidy(() => new Float32Array(5)).length, 5);
   checkFailure(() => flow.tidy(5), flow.TypeMismatch, 'tidy: fn must be function, got number');
   let made;
   checkFailure(

@@ -62,10 +62,37 @@ test('data that is no tensor is refused', () => {
   checkFailure(() => flow.tensor([1], {shape: [2]}), flow.ShapeError, 'tensor: shape [2] has 2 elements, data has 1');
   assert.throws(() => flow.tensor([1], {dtype: 'float99'}), flow.InvalidArgument);
   assert.throws(() => flow.tensor([1], {device: 'nowhere'}), flow.DeviceError);
+  assert.throws(() => flow.tensor([1], new Date(0)), flow.TypeMismatch);
+  assert.throws(() => new flow.Tensor(1), flow.TypeMismatch);
+});
+
+test('data without end, and data that only seem large', () => {
   const endless = [];
   endless.push(endless);
   checkFailure(() => flow.tensor(endless), flow.ShapeError, 'tensor: data must have at most 32 dimensions');
-  assert.throws(() => new flow.Tensor(1), flow.TypeMismatch);
+  const undefinedText = 'tensor: data must be number, bigint, boolean, or arrays of them, got undefined';
+  checkFailure(() => flow.tensor(new Array(2 ** 32 - 1)), flow.TypeMismatch, undefinedText);
+  const row = Array(1e5).fill(1);
+  const rows = Array(1e5).fill(row);
+  assert.throws(() => flow.tensor(Array(1e5).fill(rows)), flow.OutOfMemory);
+  const boastful = new Proxy([], {get: (target, key) => (key === 'length' ? 2 ** 50 : 1)});
+  assert.throws(() => flow.tensor(boastful), flow.OutOfMemory);
+  assert.throws(() => flow.ones([2]).permute(boastful), flow.TypeMismatch);
+  assert.throws(() => flow.tensor(new Float32Array(2), {shape: boastful}), flow.ShapeError);
+  assert.throws(() => flow.tensor(new Float32Array(2), {shape: new Array(2 ** 32 - 1)}), flow.ShapeError);
+  let reads = 0;
+  const growing = new Proxy([1, 2], {
+    get: (target, key) => (key === 'length' ? 2 + reads++ : 1),
+  });
+  assert.throws(() => flow.tensor(growing), flow.ShapeError);
+});
+
+test('results that no array can hold', () => {
+  const huge = flow.zeros([1]).expand(2 ** 20, 2 ** 20);
+  assert.throws(() => huge.dataSync(), flow.OutOfMemory);
+  assert.throws(() => huge.toArray(), flow.OutOfMemory);
+  assert.throws(() => flow.zeros([2 ** 40, 0]).toArray(), flow.OutOfMemory);
+  assert.throws(() => JSON.stringify(huge), flow.OutOfMemory);
 });
 
 test('typed arrays in and out', () => {
@@ -95,6 +122,9 @@ test('memory is shared where nothing can detach it', () => {
   assert.deepEqual([...array], [1, 6]);
   assert.throws(() => flow.tensor(new Float32Array(2), {share: true}), flow.InvalidArgument);
   assert.throws(() => flow.tensor(array, {share: true, dtype: 'int32'}), flow.DTypeError);
+  const disguised = new Float32Array(2);
+  Object.defineProperty(disguised, 'buffer', {value: array.buffer});
+  assert.throws(() => flow.tensor(disguised, {share: true}), flow.InvalidArgument);
 });
 
 test('memory is taken over without a copy', () => {
@@ -107,6 +137,31 @@ test('memory is taken over without a copy', () => {
     'tensor: data must be attached to its memory, got a detached Float32Array',
   );
   assert.throws(() => flow.tensor(Buffer.from('ab'), {transfer: true}), flow.InvalidArgument);
+  const kept = Float32Array.of(1, 2);
+  assert.throws(() => flow.tensor(kept, {transfer: true, shape: [3]}), flow.ShapeError);
+  assert.throws(() => flow.tensor(kept, {transfer: true, device: 'nowhere'}), flow.DeviceError);
+  assert.equal(kept.length, 2);
+});
+
+test('typed arrays of other kinds', () => {
+  assert.deepEqual(flow.tensor(Buffer.from([1, 2, 3]).subarray(1)).toArray(), [2, 3]);
+  assert.equal(flow.tensor(Uint8ClampedArray.of(300)).item(), 255);
+  assert.throws(() => flow.tensor(new DataView(new ArrayBuffer(4))), flow.TypeMismatch);
+  checkFailure(
+    () => flow.tensor(new Float32Array(6), {shape: [2, 3], strides: [1]}), flow.ShapeError,
+    'tensor: strides must be 2, one for each dimension, got 1',
+  );
+  if (ArrayBuffer.prototype.resize !== undefined) {
+    const buffer = new ArrayBuffer(16, {maxByteLength: 64});
+    const array = new Float32Array(buffer, 8);
+    assert.deepEqual(flow.tensor(array).shape, [2]);
+    buffer.resize(4);
+    assert.throws(() => flow.tensor(array), flow.InvalidArgument);
+  }
+  if (globalThis.Float16Array !== undefined) {
+    assert.equal(flow.tensor(globalThis.Float16Array.of(1.5)).dtype, 'float16');
+    assert.deepEqual(flow.tensor(globalThis.Float16Array.of(1.5), {dtype: 'bfloat16'}).toArray(), [1.5]);
+  }
 });
 
 test('integers beyond 2^53 are BigInts or errors', () => {
@@ -163,6 +218,21 @@ test('printing', () => {
   assert.equal(String(flow.tensor([2.5])), 'tensor([2.5])');
   flow.setPrintOptions(earlier);
   assert.throws(() => flow.setPrintOptions({digits: 3}), flow.TypeMismatch);
+  checkFailure(
+    () => flow.setPrintOptions({edgeItems: 5, precision: 99}), flow.InvalidArgument,
+    'setPrintOptions: precision must be between 0 and 17, got 99',
+  );
+  assert.deepEqual(flow.setPrintOptions(), earlier);
+  assert.equal(util.inspect([flow.real(2)]), '[ real(2) ]');
+});
+
+test('the only element is the value as a number', () => {
+  const x = flow.tensor([[2.5]]);
+  assert.equal(Number(x), 2.5);
+  assert.equal(x > 2, true);
+  assert.equal(`${x}`, 'tensor([[2.5000]])');
+  assert.throws(() => Number(flow.ones([2])), flow.InvalidArgument);
+  assert.throws(() => Number(flow.tensor([2n ** 62n])), flow.InvalidArgument);
 });
 
 test('equality, iteration, JSON', () => {
