@@ -303,6 +303,8 @@ def test_settings() -> None:
     finally:
         flow.set_default_dtype(flow.float32)
     assert flow.promote_types(flow.int64, "float16") == flow.float16
+    text = "promote_types: uint16 and int8 have no common dtype"
+    raises(flow.DTypeError, text, lambda: flow.promote_types("uint16", "int8"))
     assert flow.devices()[0] == flow.get_default_device() == "cpu:0"
     assert flow.device_properties()["compute_units"] >= 1
     with pytest.raises(flow.DeviceError):

@@ -41,7 +41,9 @@ module.exports = {
   getDefaultDtype: () => dtypes.nameOf(native.defaultDtype()),
   setDefaultDtype: (name) => native.setDefaultDtype(dtype('setDefaultDtype', 'dtype', name)),
   promoteTypes: (a, b) => {
-    return dtypes.nameOf(native.promoteTypes(dtype('promoteTypes', 'a', a), dtype('promoteTypes', 'b', b)));
+    const common = dtypes.nameOf(native.promoteTypes(dtype('promoteTypes', 'a', a), dtype('promoteTypes', 'b', b)));
+    if (!common) throw makeError('DTypeError', `promoteTypes: ${a} and ${b} have no common dtype`);
+    return common;
   },
 
   devices: () => native.devices(),

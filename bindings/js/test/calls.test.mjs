@@ -204,6 +204,8 @@ test('settings', () => {
   assert.throws(() => flow.manualSeed(-1), flow.InvalidArgument);
   assert.throws(() => flow.manualSeed('a'), flow.TypeMismatch);
   assert.equal(flow.promoteTypes('int32', 'float16'), 'float16');
+  const text = 'promoteTypes: uint16 and int8 have no common dtype';
+  assert.throws(() => flow.promoteTypes('uint16', 'int8'), {code: 'DTypeError', message: text});
   assert.ok(flow.devices().includes(flow.getDefaultDevice()));
   assert.ok(flow.deviceProperties().name.length > 0);
   assert.throws(() => flow.setDefaultDevice('nowhere'), flow.DeviceError);

@@ -86,7 +86,11 @@ const Parameters kPromoteParameters("promote_types", kTwoDtypes);
 PyObject* promote_types(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   HandCall<2> call;
   if (!call.parse(kPromoteParameters, args, count, keywords)) return nullptr;
-  return dtype_object(of_promote_types(call.values[0].as.dtype, call.values[1].as.dtype));
+  const of_dtype first = call.values[0].as.dtype, second = call.values[1].as.dtype;
+  const of_dtype common = of_promote_types(first, second);
+  if (common != OF_DTYPE_COUNT) return dtype_object(common);
+  const std::string names = std::string(of_dtype_name(first)) + " and " + of_dtype_name(second);
+  return raise(OF_DTYPE_ERROR, "promote_types: " + names + " have no common dtype");
 }
 
 PyObject* set_option(const char* option, int64_t value) {
