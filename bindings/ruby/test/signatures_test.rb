@@ -29,15 +29,28 @@ class SignaturesTest < OneFlowTest
   end
 
   def test_signatures_resolve
-    loader = RBS::EnvironmentLoader.new
-    FILES.map { |file| File.dirname(file) }.uniq.each { |folder| loader.add(path: Pathname(folder)) }
-    environment = RBS::Environment.from_loader(loader).resolve_type_names
-    builder = RBS::DefinitionBuilder.new(env: environment)
     assert builder.build_singleton(RBS::TypeName.new(name: :OneFlow, namespace: RBS::Namespace.root))
-    assert builder.build_instance(RBS::TypeName.new(name: :Tensor, namespace: RBS::Namespace.parse("::OneFlow")))
+    assert tensor_definition
+  end
+
+  def test_operators_that_enumerable_has_too_take_a_block
+    shared = OneFlow::Tensor.public_instance_methods(false) & Enumerable.instance_methods & OneFlow.singleton_methods
+    assert_includes shared, :sum
+    shared.each { |name| assert tensor_definition.methods[name].method_types.any?(&:block), name }
   end
 
   private
+
+  def builder
+    loader = RBS::EnvironmentLoader.new
+    FILES.map { |file| File.dirname(file) }.uniq.each { |folder| loader.add(path: Pathname(folder)) }
+    RBS::DefinitionBuilder.new(env: RBS::Environment.from_loader(loader).resolve_type_names)
+  end
+
+  def tensor_definition
+    @tensor_definition ||=
+      builder.build_instance(RBS::TypeName.new(name: :Tensor, namespace: RBS::Namespace.parse("::OneFlow")))
+  end
 
   def assert_same_names(defined, owner)
     assert_empty defined - @members[owner].keys, "without a signature"

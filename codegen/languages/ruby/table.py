@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from codegen.errors import TargetError
 from codegen.languages.ruby import words
@@ -94,6 +95,11 @@ class Entry:
         return ", ".join((*map(string, names), self.variable, str(len(self.function.overloads))))
 
     @property
+    def is_enumerable(self) -> bool:
+        """Whether Ruby's Enumerable has a method of the same name."""
+        return self.method in words.ENUMERABLE
+
+    @property
     def summary(self) -> tuple[str, ...]:
         """What the overloads do, each once."""
         return tuple(dict.fromkeys(op.summary for op in self.function.overloads))
@@ -106,9 +112,9 @@ def function_types(entry: Entry) -> list[str]:
 
 def method_types(entry: Entry) -> list[str]:
     """Those of Tensor#add."""
-    return [
-        text for op in entry.function.overloads if op.receiver for text in _types(op, _without_receiver(op), op.has_out)
-    ]
+    operators = [op for op in entry.function.overloads if op.receiver]
+    texts = [text for op in operators for text in _types(op, _without_receiver(op), op.has_out)]
+    return [*texts, "(*untyped) { (*untyped) -> untyped } -> untyped"] if entry.is_enumerable else texts
 
 
 def in_place_types(entry: Entry) -> list[str]:
@@ -143,10 +149,11 @@ def _without_receiver(op: Op) -> tuple[Argument, ...]:
 
 
 def _types(op: Op, arguments: tuple[Argument, ...], has_out: bool, result: str | None = None) -> Iterator[str]:
-    """All by position, those with a default by name, and a list at the end as separate arguments."""
+    """All by position; those with a default by name; all but the first tensors by name; a list at the end spread."""
     required = [a for a in arguments if not a.has_default and not a.keyword_only]
     optional = [a for a in arguments if a.has_default and not a.keyword_only]
     named = [a for a in arguments if a.keyword_only]
+    tensors = list(takewhile(lambda argument: argument.type.is_tensor, required))
     fresh = _result(op)
 
     def text(positional: list[str], by_name: list[Argument]) -> str:
@@ -160,6 +167,8 @@ def _types(op: Op, arguments: tuple[Argument, ...], has_out: bool, result: str |
     yield text(by_position(required + optional), named)
     if optional:
         yield text(by_position(required), optional + named)
+    if len(tensors) < len(required):
+        yield text(by_position(tensors), required[len(tensors) :] + optional + named)
     if required and not optional and required[-1].type.is_list:
         *others, last = required
         member = words.signature_type(replace(last.type, is_list=False))

@@ -34,6 +34,14 @@ WITHOUT_METHOD: Mapping[str, str] = {
     "clone": "Object#clone makes the same copy, and takes `freeze:`",
 }
 
+# The methods of Ruby's Enumerable that a tensor might have as operators: with a block they are Enumerable's.
+ENUMERABLE = frozenset(
+    """
+    chain chunk collect compact count cycle detect drop entries filter find first grep inject lazy map max min minmax
+    partition reduce reject select sort sum take tally uniq zip
+    """.split()
+)
+
 _WORDS = {
     BaseType.TENSOR: ("Tensor", "Tensors"),
     BaseType.OPERAND: ("Tensor or Numeric", "Tensors or Numerics"),
