@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 
 from codegen.command_line import main
 
-sys.exit(main(sys.argv[1:]))
+if isinstance(sys.stdout, io.TextIOWrapper):
+    sys.stdout.reconfigure(errors="backslashreplace")  # whatever the terminal cannot show
+try:
+    status = main(sys.argv[1:])
+    sys.stdout.flush()
+except BrokenPipeError:  # the reader, such as `head`, has seen enough
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    status = 1
+sys.exit(status)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from codegen import signature as signatures
-from codegen.errors import TextError, unknown
+from codegen.errors import TextError, counted, unknown
 from codegen.expression import Constant, Invoke, ListOf, Node, Unary, Variable, parse_node
 from codegen.model import DTYPES, Argument, BaseType, Call, CallValue, Literal, Name, Op, TensorLiteral, Type
 
@@ -55,7 +55,7 @@ class CallParser:
                 known = [a.name for a in op.signature.arguments]
                 if name is None:
                     limit = sum(not a.keyword_only for a in op.signature.arguments)
-                    raise TextError(f"{op.name} takes at most {limit} positional arguments", value.at)
+                    raise TextError(f"{op.name} takes at most {counted(limit, 'argument')} by position", value.at)
                 raise TextError(f"{op.name}: {unknown('argument', name, known)}", value.at)
             if argument.name in given:
                 raise TextError(f"{op.name}: argument {argument.name} given twice", value.at)
@@ -68,8 +68,8 @@ class CallParser:
 
     def _fits(self, value: Node, type_: Type) -> bool:
         match value:
-            case Invoke():
-                return type_.is_tensor and not type_.is_list
+            case Invoke(function=function):
+                return type_.is_tensor and not type_.is_list and self._gives_one(function)
             case ListOf(members=members) if type_.is_list:
                 member = Type(type_.base, optional=type_.optional_members)
                 return all(self._fits(m, member) for m in members)
@@ -83,6 +83,10 @@ class CallParser:
                 single = Type(type_.base) if type_.is_list and type_.is_integer else type_
                 return signatures.fits(literal, type_) or (literal is not None and signatures.fits(literal, single))
         return False
+
+    def _gives_one(self, function: str) -> bool:
+        """Whether a call of a function is one tensor."""
+        return all(len(op.signature.results) == 1 for op in self.functions.get(function, ()))
 
     def _convert(self, node: Invoke, op: Op) -> Call:
         positional: list[CallValue] = []
@@ -105,7 +109,7 @@ class CallParser:
                 member = Type(type_.base, optional=type_.optional_members)
                 return tuple(self._value(m, member) for m in members)
             case ListOf() if type_ and type_.is_tensor:
-                return TensorLiteral(literal(node))
+                return TensorLiteral(_elements(node))
             case ListOf(members=members):
                 return tuple(self._value(m, None) for m in members)
             case Variable(name=name) if name not in _NUMBERS:
@@ -134,7 +138,17 @@ def _tensor(node: Invoke) -> TensorLiteral:
             raise TextError(unknown("dtype", dtype, DTYPES), keyword.value.at, len(dtype))
     if len(node.arguments) != 1:
         raise TextError("tensor takes values and dtype=<a dtype>", node.at, len(node.function))
-    return TensorLiteral(literal(node.arguments[0]), dtype)
+    return TensorLiteral(_elements(node.arguments[0]), dtype)
+
+
+def _elements(node: Node) -> Literal:
+    """What a tensor is made of: numbers and truth values, nested in lists."""
+    if isinstance(node, ListOf):
+        return tuple(map(_elements, node.members))
+    value = literal(node)
+    if not isinstance(value, bool | int | float):
+        raise TextError("expected the numbers of a tensor", node.at)
+    return value
 
 
 def literal(node: Node) -> Literal:

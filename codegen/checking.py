@@ -6,7 +6,7 @@ fit; a target that prints expressions asks `sort` for the parts whose spelling d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from codegen.errors import TextError, unknown
@@ -21,7 +21,6 @@ from codegen.expression import (
     ListOf,
     Member,
     Node,
-    Slice,
     Subscript,
     Unary,
     Variable,
@@ -31,15 +30,26 @@ from codegen.model import Argument, BaseType, DTypeSet, Op
 
 _BITS = frozenset({"&", "|", "^"})
 
+# Operators that a scope refuses, with the reason.
+FLOATS = dict.fromkeys(("&", "|", "^", "<<", ">>", "~"), "it needs integers: accept integral or bool")
+FOLDS = dict.fromkeys(("//", "%", "fmod", "remainder", "floordiv", "truncdiv"), "a fold cannot fail on a zero")
+POSITIONS = dict.fromkeys(("/", "**"), "positions and sizes are integers")
+LISTS = {**POSITIONS, **dict.fromkeys(("//", "%"), "sizes and strides are never divided")}
+
 
 @dataclass(frozen=True)
 class Scope:
-    """The names and functions that an expression may use; `number` is the sort of a number written in it."""
+    """The names and functions that an expression may use; `number` is the sort of a number written in it.
+
+    `arguments` are the names that `given` takes, `refused` the operators and functions that have no meaning.
+    """
 
     variables: Mapping[str, Sort]
     functions: Mapping[str, Intrinsic]
     members: Mapping[str, Sort] = field(default_factory=dict)  # of the states a and b
     number: Sort = Sort.VALUE
+    arguments: Collection[str] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     def sort(self, node: Node) -> Sort:
         """The sort of a part; raises TextError where it makes no sense."""
@@ -55,8 +65,11 @@ class Scope:
             case Unary(operator="not", operand=operand):
                 self.expect(operand, Sort.TRUTH)
                 return Sort.TRUTH
-            case Unary(operand=operand):
-                return self._number(operand)
+            case Unary(operator=operator, operand=operand):
+                found = self._number(operand)
+                if found is Sort.VALUE:
+                    self._refuse(node, operator)
+                return found
             case Binary():
                 return self._binary(node)
             case Conditional(condition=condition, then=then, otherwise=otherwise):
@@ -75,7 +88,7 @@ class Scope:
     def expect(self, node: Node, wanted: Sort) -> None:
         """Raises TextError where the part is of a sort that the place does not take."""
         if wanted is Sort.NAME:
-            if not isinstance(node, Variable) or node.name not in self.variables:
+            if not isinstance(node, Variable) or node.name not in self.arguments:
                 raise TextError("expected the name of an argument", node.at)
             return
         found = self.sort(node)
@@ -104,6 +117,10 @@ class Scope:
             raise TextError(unknown("state", node.name, self.members), node.at, len(text))
         return self.members[node.name]
 
+    def _refuse(self, node: Node, operator: str) -> None:
+        if operator in self.refused:
+            raise TextError(f"'{operator}' has no meaning here: {self.refused[operator]}", node.at)
+
     def _number(self, node: Node) -> Sort:
         found = self.sort(node)
         if not found.is_scalar:
@@ -112,6 +129,8 @@ class Scope:
 
     def _binary(self, node: Binary) -> Sort:
         left, right = self._number(node.left), self._number(node.right)
+        if node.operator not in FLOATS or Sort.VALUE in (left, right):
+            self._refuse(node, node.operator)
         if node.operator in COMPARISONS | LOGICAL:
             return Sort.TRUTH
         if Sort.VALUE in (left, right):
@@ -124,6 +143,9 @@ class Scope:
         intrinsic = self.functions.get(node.function)
         if intrinsic is None:
             raise TextError(unknown("function", node.function, self.functions), node.at, len(node.function))
+        self._refuse(node, node.function)
+        if node.function in self.variables:
+            raise TextError(f"'{node.function}' is an argument here", node.at, len(node.function))
         if node.keywords:
             raise TextError(f"{node.function} takes no named arguments", node.keywords[0].at)
         if not intrinsic.takes(len(node.arguments)):
@@ -137,11 +159,6 @@ class Scope:
         owner = self.sort(node.value)
         if owner not in (Sort.LIST, Sort.TENSOR):
             raise TextError(f"{owner.value} has no members", node.at)
-        if isinstance(node.position, Slice) and owner is Sort.LIST:
-            for end in (node.position.start, node.position.stop):
-                if end:
-                    self.expect(end, Sort.INTEGER)
-            return Sort.LIST
         if not (isinstance(node.position, Ellipsis) and owner is Sort.TENSOR):
             self.expect(node.position, Sort.INTEGER)
         return Sort.INTEGER
@@ -169,6 +186,8 @@ def setting_sort(argument: Argument) -> Sort:
     """An argument in an expression of sizes, strides and positions."""
     if argument.type.is_tensor:
         return Sort.TENSOR
+    if argument.type.optional:
+        return Sort.OPTIONAL
     if argument.type.is_list:
         return Sort.LIST
     return _plain(argument, Sort.INTEGER)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from codegen.errors import unknown
 from codegen.kinds import KINDS
 from codegen.kinds.base import Functions
-from codegen.model import Alias, Op, View
+from codegen.model import BaseType, Definitions, Function, Native, Op, ResultRule
 from codegen.names import type_placeholders
 from codegen.reader import Report
 
@@ -16,28 +16,49 @@ def check(op: Op, functions: Functions, report: Report) -> None:
     """Notes every mistake of one record."""
     KINDS[op.kind_name].check(op, op.kind, functions, report)
     _check_aliases(op, report)
+    _check_arguments(op, report)
     _check_dtype(op, report)
     _check_examples(op, report)
 
 
 def _check_aliases(op: Op, report: Report) -> None:
     arguments = {a.alias.label: a.alias for a in op.signature.arguments if a.alias}
-    written = [a for a in arguments.values() if a.written]
     for result in op.signature.results:
         if result.alias and result.alias.label not in arguments:
-            report.add(op.location, f"a result is an alias of '{result.alias.label}', which no argument is")
+            report.add(op.locate(result), f"a result is an alias of '{result.alias.label}', which no argument is")
         elif result.alias and result.alias != arguments[result.alias.label]:
-            report.add(op.location, f"alias '{result.alias.label}' is written in one place and not in another")
-    if isinstance(op.kind, View) and not any(isinstance(r.alias, Alias) for r in op.signature.results):
-        report.add(op.location, "a view shares memory: its signature must say Tensor(a) input ... -> Tensor(a)")
+            report.add(op.locate(result), f"alias '{result.alias.label}' is written in one place and not in another")
+    written = [a for a in op.signature.arguments if a.alias and a.alias.written]
+    if written and not isinstance(op.kind, Native):
+        report.add(op.locate(written[0]), "only a native operator writes to an argument")
     if bool(written) != op.name.endswith("_"):
-        report.add(op.location, "a name ends in '_' if and only if an argument is written to, as in Tensor(a!)")
+        report.add(
+            op.signature_location, "a name ends in '_' if and only if an argument is written to, as in Tensor(a!)"
+        )
+
+
+def _check_arguments(op: Op, report: Report) -> None:
+    """Names are of one thing, and a dimension is counted in the tensor that comes before it."""
+    has_tensor = False
+    for argument in op.signature.arguments:
+        if argument.name == "out":
+            report.add(op.locate(argument), "'out' names the tensor that results are written to")
+        if any(argument.name == result.name for result in op.signature.results):
+            report.add(op.locate(argument), f"'{argument.name}' is also the name of a result")
+        has_tensor = has_tensor or argument.type.is_tensor
+        if argument.type.base is BaseType.DIM and not has_tensor:
+            report.add(op.locate(argument), f"{argument.name} is a dim, but no tensor comes before it")
 
 
 def _check_dtype(op: Op, report: Report) -> None:
     results = len(op.signature.results)
     if len(op.dtype.results) != results:
         report.add(op.location, f"the dtype column has {len(op.dtype.results)} results, the signature {results}")
+    has_numbers = any(argument.type.base is BaseType.NUMBER for argument in op.signature.arguments)
+    for rule in dict.fromkeys((*op.dtype.results, op.dtype.compute or ResultRule.BOOL)):
+        of_numbers = has_numbers and rule is ResultRule.PROMOTE
+        if rule in _OF_OPERANDS and not (op.signature.tensor_arguments or of_numbers):
+            report.add(op.location, f"the dtype column says '{rule.value}', but there is no operand")
 
 
 def _check_examples(op: Op, report: Report) -> None:
@@ -59,4 +80,34 @@ def _check_examples(op: Op, report: Report) -> None:
             report.add(case.location, f"an error text begins with '{op.name}: '")
 
 
+def check_names(definitions: Definitions, report: Report) -> None:
+    """Notes the names that two records would share where a language spells them in one word."""
+    owners: dict[str, Op] = {}
+    public = [name for op in definitions.ops for name in (op.name, *op.offered_as)]
+    spaces = {name.partition(".")[0]: name for name in public if "." in name}
+    for op in definitions.ops:
+        name = op.full_name.replace(".", "_")
+        for derived in (name, f"{name}_out" * op.has_out, f"{name}_" * op.has_in_place):
+            if derived and owners.setdefault(derived, op) is not op:
+                other = owners[derived].full_name
+                report.add(op.location, f"'{derived}' would be a name of {op.full_name} and of {other}")
+        if op.name in spaces:
+            report.add(op.location, f"'{op.name}' is a namespace, that of {spaces[op.name]}")
+        if op.name == "tensor":
+            report.add(op.location, "'tensor' makes the tensors of examples, and of every language")
+    for function in definitions.functions:
+        _check_overloads(function, report)
+
+
+def _check_overloads(function: Function, report: Report) -> None:
+    """A call goes to the first overload that takes its arguments: one of the same types would never be reached."""
+    seen: dict[tuple[str, ...], Op] = {}
+    for op in function.overloads:
+        types = tuple(str(a.type) for a in op.signature.arguments if not (a.keyword_only and a.has_default))
+        if seen.setdefault(types, op) is not op:
+            text = f"{op.full_name} takes the same types as {seen[types].full_name}, which {function.name} tries first"
+            report.add(op.signature_location, text)
+
+
+_OF_OPERANDS = {ResultRule.PROMOTE, ResultRule.SAME, ResultRule.ACCUMULATE}
 _TYPE_WORDS = ("Tensor", "Tensor|Number", "Number", "int", "float", "bool", "str", "dim", "size", "dtype", "device")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codegen.errors import DefinitionError, TargetError, unknown
+from codegen.errors import DefinitionError, TargetError, counted, unknown
 
 if TYPE_CHECKING:
     from codegen.model import Definitions
@@ -25,9 +24,10 @@ def main(arguments: list[str]) -> int:
     except DefinitionError as error:
         for problem in error.problems:
             print(problem.with_excerpt(options.root), file=sys.stderr)
-        count = len(error.problems)
-        print(f"{count} mistake{'s' * (count != 1)}; nothing was written", file=sys.stderr)
-    except TargetError as error:
+        print(f"{counted(len(error.problems), 'mistake')}; nothing was written", file=sys.stderr)
+    except BrokenPipeError:
+        raise
+    except (TargetError, OSError) as error:
         print(error, file=sys.stderr)
     return 1
 
@@ -88,8 +88,7 @@ def _check(options: argparse.Namespace) -> int:
     for target, reason in result.failures.items():
         print(f"target {target} failed: {reason}", file=sys.stderr)
     if result.changes:
-        count = len(result.changes)
-        files = "1 generated file is" if count == 1 else f"{count} generated files are"
+        files = counted(len(result.changes), "generated file") + (" is" if len(result.changes) == 1 else " are")
         print(f"{files} not up to date: run `python -m codegen generate`")
     return 1 if result.changes or result.failures else 0
 
@@ -111,9 +110,10 @@ def _explain(options: argparse.Namespace) -> int:
 
 def _new(options: argparse.Namespace) -> int:
     from codegen.explain import new_text
+    from codegen.signature import OPERATOR_NAME
 
     _check_kind(options.kind)
-    if not re.fullmatch(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*", options.op):
+    if not OPERATOR_NAME.fullmatch(options.op):
         raise TargetError(f"'{options.op}' is not a name in snake_case")
     print(new_text(options.op, options.kind), end="")
     return 0

@@ -6,13 +6,13 @@ from codegen.model import DTypeSet, Generator, Op, ResultRule
 
 # In the order in which they are printed. The narrower types are stored, and computed in one of these.
 COMPUTE_TYPES = ("float32", "float64", "int32", "int64", "bool")
-_FLOATING = frozenset({"float32", "float64"})
+FLOATING = frozenset({"float32", "float64"})
 _ALL = frozenset(COMPUTE_TYPES)
 _ACCEPTED = {
     DTypeSet.ANY: _ALL,
     DTypeSet.NUMERIC: _ALL - {"bool"},
-    DTypeSet.FLOATING: _FLOATING,
-    DTypeSet.INTEGRAL: _ALL - _FLOATING,
+    DTypeSet.FLOATING: FLOATING,
+    DTypeSet.INTEGRAL: _ALL - FLOATING,
     DTypeSet.INDEX: frozenset({"int32", "int64"}),
     DTypeSet.BOOL: frozenset({"bool"}),
 }
@@ -27,7 +27,7 @@ def compute_types(op: Op) -> tuple[str, ...]:
 def _generated(op: Op, kind: Generator) -> frozenset[str]:
     functions = frozenset().union(*(e.functions for e in kind.expressions.values()))
     if functions & {"uniform", "normal"} or op.dtype.compute is ResultRule.FLOATING:
-        return _FLOATING
+        return FLOATING
     return _ALL - {"bool"} if "bits" in functions else _ALL
 
 
@@ -37,9 +37,9 @@ def _folded(op: Op) -> frozenset[str]:
     promoted = frozenset().union(*(_ACCEPTED[each] for each in _promoted_sets(op)))
     match rule:
         case ResultRule.FLOATING:
-            found = _FLOATING
+            found = FLOATING
         case ResultRule.ACCUMULATE:
-            found = (promoted & _FLOATING) | {"int64"}
+            found = (promoted & FLOATING) | {"int64"}
         case ResultRule.BOOL:
             found = frozenset({"bool"})
         case ResultRule.INT64:
@@ -47,7 +47,7 @@ def _folded(op: Op) -> frozenset[str]:
         case ResultRule.PROMOTE | ResultRule.SAME:
             found = promoted
     overridden = op.dtype.override is not None and rule is first
-    return (_FLOATING if promoted == _FLOATING else _ALL) if overridden else found
+    return (FLOATING if promoted == FLOATING else _ALL) if overridden else found
 
 
 def _promoted_sets(op: Op) -> list[DTypeSet]:

@@ -1,4 +1,4 @@
-"""Rendering of templates, and writing of what changed.
+"""What a target's files are, and writing of those that changed.
 
 A manifest under `codegen/generated/` remembers which target wrote which file, with hashes of what went in and what
 came out. It makes a run without changes cheap, notices outputs that were edited by hand, and tells which files of a
@@ -11,51 +11,14 @@ import difflib
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from codegen.errors import TargetError
 from codegen.language import Language, Output
 from codegen.model import Definitions
-
-if TYPE_CHECKING:
-    import jinja2
-
-MARK = "by codegen, do not edit"
-
-
-def banner(sources: Iterable[str]) -> str:
-    """The words of a generated file's first line."""
-    files = sorted(set(sources))
-    return f"generated from {files[0] if len(files) == 1 else 'opdefs'} {MARK}"
-
-
-class Templates:
-    """The Jinja templates of one folder: undefined names are errors, lines with only a tag leave no trace."""
-
-    def __init__(self, folder: Path) -> None:
-        import jinja2
-
-        self.environment: jinja2.Environment = jinja2.Environment(
-            loader=jinja2.FileSystemLoader(folder),
-            undefined=jinja2.StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            keep_trailing_newline=True,
-            autoescape=False,
-        )
-        self.environment.globals["banner"] = banner
-
-    def add(self, **helpers: Any) -> Templates:
-        """Makes functions and values known to the templates, as filters too where they are functions."""
-        self.environment.globals.update(helpers)
-        self.environment.filters.update({name: each for name, each in helpers.items() if callable(each)})
-        return self
-
-    def render(self, template: str, /, **values: Any) -> str:
-        return self.environment.get_template(template).render(**values)
+from codegen.templates import MARK
 
 
 def digest(data: bytes) -> str:
@@ -174,6 +137,18 @@ def changes(root: Path, wanted: Mapping[str, str], earlier: Iterable[str]) -> li
     return found
 
 
+def orphans(root: Path, wanted: Collection[str]) -> list[Change]:
+    """Files that an earlier run made and nothing remembers, in the folders of the wanted ones."""
+    found = []
+    folders = {path.partition("/generated/")[0] + "/generated" for path in wanted}
+    for folder in sorted(folders):
+        for path in sorted(each for each in (root / folder).rglob("*") if each.is_file()):
+            name = path.relative_to(root).as_posix()
+            if name not in wanted and MARK in (text := read_text(path) or "").partition("\n")[0]:
+                found.append(Change(name, text, None))
+    return found
+
+
 def apply(root: Path, change: Change) -> None:
     path = root / change.path
     if change.wanted is None:
@@ -183,17 +158,16 @@ def apply(root: Path, change: Change) -> None:
 
 
 def read_text(path: Path) -> str | None:
+    """What is there, to the byte: no line end is translated."""
     try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+        return path.read_bytes().decode("utf-8", "replace")
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    except UnicodeDecodeError:
-        return ""  # certainly none of ours
 
 
 def replace_text(path: Path, text: str) -> None:
     """Writes a whole file at once, so that nobody reads half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8")
+    temporary.write_bytes(text.encode())
     os.replace(temporary, path)

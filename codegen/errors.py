@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+_WIDTH = 120  # of a line of a file that is shown
+
 
 @dataclass(frozen=True, order=True)
 class Location:
@@ -45,6 +47,9 @@ class Problem:
         except (OSError, IndexError):
             return str(self)
         start = min(self.location.column - 1, len(line))
+        if len(line) > _WIDTH:
+            first = max(0, start - _WIDTH // 2)
+            line, start = line[first : first + _WIDTH], start - first
         mark = "^" + "~" * (min(self.length, len(line) - start) - 1)
         return f"{self}\n    {line}\n    {' ' * start}{mark}"
 
@@ -71,6 +76,17 @@ class TargetError(Exception):
     """A mistake in a target (its class, templates or names.yaml) rather than in a definition."""
 
 
+def shortened(text: str) -> str:
+    """A text to be quoted in a message: its beginning where it is long."""
+    text = " ".join(text.split())
+    return text if len(text) <= _WIDTH // 2 else text[: _WIDTH // 2] + "..."
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 argument`, `2 arguments`."""
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
 def suggestion(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'Tensor'?` where a known word is near, else nothing."""
     candidates: Sequence[str] = sorted(set(known))
@@ -84,4 +100,4 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 def unknown(what: str, word: str, known: Iterable[str]) -> str:
     """`unknown type 'Tenosr'; did you mean 'Tensor'?`."""
-    return f"unknown {what} '{word}'{suggestion(word, known)}"
+    return f"unknown {what} '{shortened(word)}'{suggestion(word, known)}"

@@ -32,10 +32,9 @@ def explain_text(name: str, definitions: Definitions, root: Path) -> str:
     if name in definitions.by_name and "." in name:
         found: tuple[Op, ...] = (definitions.by_name[name],)
     else:
-        functions = {function.name: function.overloads for function in definitions.functions}
-        if name not in functions:
-            raise TargetError(unknown("operator", name, [*functions, *definitions.by_name]))
-        found = functions[name]
+        if name not in definitions.overloads:
+            raise TargetError(unknown("operator", name, [*definitions.overloads, *definitions.by_name]))
+        found = definitions.overloads[name]
     return "\n\n".join("\n".join(_explain(op, definitions, root)) for op in found)
 
 

@@ -1,7 +1,7 @@
 """The expression language of the records: Python's syntax, parsed into small frozen nodes.
 
 One grammar serves scalar expressions (elementwise, reductions, ...), list expressions (views) and expressions over
-operators (composites); `codegen.typing_rules` says what names mean where, `codegen.printer` prints nodes for a target.
+operators (composites); `codegen.checking` says what names mean where, `codegen.printer` prints nodes for a target.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 
-from codegen.errors import Location, TextError
+from codegen.errors import Location, TextError, shortened
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,12 @@ class Node:
             yield from child.walk()
 
 
+Scalar = bool | int | float | str | None
+
+
 @dataclass(frozen=True)
 class Constant(Node):
-    value: bool | int | float | str | None
+    value: Scalar
 
 
 @dataclass(frozen=True)
@@ -93,16 +96,10 @@ class Keyword(Node):
 
 @dataclass(frozen=True)
 class Subscript(Node):
-    """`sizes[dim]`, `sizes[1:]`, `index[i]`, `index[...]`."""
+    """`sizes[dim]`, `index[i]`, `index[...]`."""
 
     value: Node
     position: Node
-
-
-@dataclass(frozen=True)
-class Slice(Node):
-    start: Node | None
-    stop: Node | None
 
 
 @dataclass(frozen=True)
@@ -115,6 +112,7 @@ class ListOf(Node):
     members: tuple[Node, ...]
 
 
+DEEPEST = 100  # operations inside of operations
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 LOGICAL = frozenset({"and", "or"})
 
@@ -164,39 +162,49 @@ def parse_node(text: str, *, exact: bool = True) -> Node:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # what Python only warns of, such as 1if, is an error here
-            return _Converter(lead, exact).node(ast.parse(joined, mode="eval").body)
+            return _Converter(joined, lead, exact).node(ast.parse(joined, mode="eval").body)
     except (RecursionError, MemoryError):
         raise TextError("the expression is too deep") from None
     except (SyntaxError, ValueError) as error:
         offset = (getattr(error, "offset", 1) or 1) - 1 + lead if exact else 0
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise TextError(f"cannot read the expression '{joined.strip()}': {reason}", offset) from None
+        raise TextError(f"cannot read the expression '{shortened(joined)}': {reason}", offset) from None
 
 
 class _Converter:
     """From Python's syntax tree to ours; what we have no node for is an error at its place."""
 
-    def __init__(self, lead: int, exact: bool) -> None:
+    def __init__(self, text: str, lead: int, exact: bool) -> None:
+        self.text = text.encode()  # Python's columns count bytes
         self.lead = lead
         self.exact = exact
+        self.depth = 0
 
     def at(self, tree: ast.expr | ast.keyword) -> int:
-        return tree.col_offset + self.lead if self.exact else 0
+        return self.lead + len(self.text[: tree.col_offset].decode()) if self.exact else 0
 
     def refuse(self, tree: ast.expr | ast.keyword, text: str) -> TextError:
-        length = (tree.end_col_offset or tree.col_offset + 1) - tree.col_offset if self.exact else 1
+        length = len(self.text[tree.col_offset : tree.end_col_offset].decode()) if self.exact else 1
         return TextError(text, self.at(tree), length)
 
     def nodes(self, trees: list[ast.expr]) -> tuple[Node, ...]:
         return tuple(map(self.node, trees))
 
     def node(self, tree: ast.expr) -> Node:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise self.refuse(tree, "the expression is too deep")
+        found = self.converted(tree)
+        self.depth -= 1
+        return found
+
+    def converted(self, tree: ast.expr) -> Node:
         at = self.at(tree)
         match tree:
             case ast.Constant(value=value) if value is ...:
                 return Ellipsis(at=at)
             case ast.Constant(value=None | bool() | int() | float() | str() as value):
-                return Constant(value, at=at)
+                return Constant(self.checked(tree, value), at=at)
             case ast.Name(id=name):
                 return Variable(name, at=at)
             case ast.Attribute(value=ast.Name(id=owner), attr=name):
@@ -204,7 +212,7 @@ class _Converter:
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)) if not isinstance(
                 value, bool
             ):
-                return Constant(-value, at=at)
+                return Constant(self.checked(tree, -value), at=at)
             case ast.UnaryOp(op=operator, operand=operand):
                 return Unary(_UNARY[type(operator)], self.node(operand), at=at)
             case ast.BinOp(left=left, op=operation, right=right) if type(operation) in _BINARY:
@@ -218,12 +226,19 @@ class _Converter:
             case ast.Call():
                 return self.call(tree)
             case ast.Subscript(value=value, slice=position):
-                return Subscript(self.node(value), self.position(position), at=at)
+                return Subscript(self.node(value), self.node(position), at=at)
             case ast.List(elts=members):
                 return ListOf(self.nodes(members), at=at)
-        raise self.refuse(tree, f"'{ast.unparse(tree)}' has no meaning in a definition")
+        raise self.refuse(tree, f"'{shortened(ast.unparse(tree))}' has no meaning in a definition")
+
+    def checked(self, tree: ast.expr, value: Scalar) -> Scalar:
+        if (isinstance(value, int) and not -(2**63) <= value < 2**63) or value in (float("inf"), -float("inf")):
+            raise self.refuse(tree, f"'{shortened(ast.unparse(tree))}' is beyond 64 bits")
+        return value
 
     def chain(self, operator: str, values: tuple[Node, ...]) -> Node:
+        if len(values) > DEEPEST:
+            raise TextError("the expression is too deep", values[-1].at)
         joined = values[0]
         for value in values[1:]:
             joined = Binary(operator, joined, value, at=joined.at)
@@ -237,15 +252,6 @@ class _Converter:
                 raise self.refuse(tree, f"'{ast.unparse(tree)}' has no meaning in a definition")
             pairs.append(Binary(_COMPARE[type(operator)], left, right, at=left.at))
         return self.chain("and", tuple(pairs))
-
-    def position(self, tree: ast.expr) -> Node:
-        if not isinstance(tree, ast.Slice):
-            return self.node(tree)
-        if tree.step is not None:
-            raise self.refuse(tree, "a slice has no step in a definition")
-        start = self.node(tree.lower) if tree.lower else None
-        stop = self.node(tree.upper) if tree.upper else None
-        return Slice(start, stop, at=self.at(tree))
 
     def call(self, tree: ast.Call) -> Node:
         name = _dotted(tree.func)

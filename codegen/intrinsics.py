@@ -16,6 +16,7 @@ class Sort(Enum):
     LIST = "a list of integers"
     TENSOR = "a tensor"
     TEXT = "a text"
+    OPTIONAL = "an argument that may be absent"
     NAME = "an argument's name"
 
     @property
@@ -27,24 +28,21 @@ class Sort(Enum):
 class Intrinsic:
     parameters: tuple[Sort, ...]
     result: Sort
-    rest: Sort | None = None  # any number of further ones
+    last: Sort | None = None  # a further one that may be left out
 
     def takes(self, count: int) -> bool:
-        return count >= len(self.parameters) if self.rest else count == len(self.parameters)
+        return 0 <= count - len(self.parameters) <= (self.last is not None)
 
     def parameter(self, position: int) -> Sort:
-        if position < len(self.parameters):
-            return self.parameters[position]
-        assert self.rest is not None
-        return self.rest
+        return (*self.parameters, self.last)[position] or Sort.VALUE
 
     @property
     def arity(self) -> str:
         count = len(self.parameters)
-        return f"{'at least ' if self.rest else ''}{count} argument{'s' * (count != 1)}"
+        return f"{count} or {count + 1} arguments" if self.last else f"{count} argument{'s' * (count != 1)}"
 
 
-_V, _T, _I, _L = Sort.VALUE, Sort.TRUTH, Sort.INTEGER, Sort.LIST
+_V, _T, _I, _L, _O = Sort.VALUE, Sort.TRUTH, Sort.INTEGER, Sort.LIST, Sort.OPTIONAL
 
 
 def _each(names: str, parameters: tuple[Sort, ...], result: Sort) -> dict[str, Intrinsic]:
@@ -80,17 +78,20 @@ GATHER: Mapping[str, Intrinsic] = {"numel": Intrinsic((Sort.TENSOR,), _I)}
 # The length of a generator's result: runtime/ops/size_functions.h.
 SIZES: Mapping[str, Intrinsic] = {
     "range_length": Intrinsic((_V, _V, _V), _I),
-    "pair": Intrinsic((_I, _I), _L),
+    "pair": Intrinsic((_I, _O), _L),
     "sizes_for_range": Intrinsic((_L, _I, _I), _L),
 }
+
+# The rules that write equations: runtime/einsum/rules.cpp.
+CONTRACTIONS = ("matmul", "linear", "tensordot")
 
 # Stride maps: runtime/ops/view_functions.h.
 VIEW: Mapping[str, Intrinsic] = {
     "swap": Intrinsic((_L, _I, _I), _L),
     "insert": Intrinsic((_L, _I, _I), _L),
-    "remove": Intrinsic((_L,), _L, rest=_I),
+    "remove": Intrinsic((_L, _I), _L, last=_I),
     "replace": Intrinsic((_L, _I, _I), _L),
-    "append": Intrinsic((_L,), _L, rest=_I),
+    "append": Intrinsic((_L, _I), _L),
     "permute": Intrinsic((_L, _L), _L),
     "same_length": Intrinsic((_L, _L), _L),
     "without_ones": Intrinsic((_L, _L), _L),
@@ -99,8 +100,8 @@ VIEW: Mapping[str, Intrinsic] = {
     "expand_strides": Intrinsic((_L, _L, _L), _L),
     "insertion_point": Intrinsic((_I, _I), _I),
     "element": Intrinsic((_I, _I, _I), _I),
-    "slice_begin": Intrinsic((_I, _I, _I), _I),
-    "slice_length": Intrinsic((_I, _I, _I, _I), _I),
+    "slice_begin": Intrinsic((_O, _I, _I), _I),
+    "slice_length": Intrinsic((_O, _O, _I, _I), _I),
     "slice_stride": Intrinsic((_I, _I, _I), _I),
     "narrow_begin": Intrinsic((_I, _I, _I, _I), _I),
     "diagonal_length": Intrinsic((_L, _I, _I, _I), _I),

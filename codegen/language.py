@@ -7,18 +7,18 @@ manual, the examples and the error cases need in that language.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from codegen.model import Call, Definitions, ErrorCase, Function, Literal, Type
-
-if TYPE_CHECKING:
-    from codegen.emit import Templates
-    from codegen.names import Names
+from codegen import signature as signatures
+from codegen.errors import Problem
+from codegen.model import Argument, Call, Definitions, ErrorCase, Function, Literal, Result, Type
+from codegen.names import Names, known_words
+from codegen.templates import Templates
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class Language(ABC):
     speaks: bool = False  # whether people write it: it then appears in the reference manual
     opening: str = ""  # what a program begins with: "import oneflow_py as flow"
     none_word: str = "None"  # what an error text calls an absent value
+    reserved: frozenset[str] = frozenset()  # words that can name no argument, result or part of a definition
 
     def __init__(self, name: str, folder: Path, definitions: Definitions) -> None:
         self.name = name
@@ -50,27 +51,38 @@ class Language(ABC):
     @cached_property
     def templates(self) -> Templates:
         """`self.templates.render("x.h.j2", ops=...)` renders one of the target's own templates."""
-        from codegen.emit import Templates
-
         return Templates(self.folder)
 
     @cached_property
     def names(self) -> Names:
         """What `names.yaml` says: names that differ in this language, and functions that it leaves out."""
-        from codegen.names import Names
-
         return Names.read(self.folder / "names.yaml")
 
     @cached_property
     def known_words(self) -> frozenset[str]:
         """The words that error texts rename: operators and arguments with an underscore."""
-        from codegen.names import known_words
-
         return known_words(self.definitions)
 
     @abstractmethod
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
         """All files of this target."""
+
+    def problems(self, definitions: Definitions) -> Iterator[Problem]:
+        """What is wrong, for this target, with definitions that are good in themselves."""
+        for op in definitions.ops:
+            parts: tuple[Argument | Result, ...] = (*op.signature.arguments, *op.signature.results)
+            named = [(part.name, op.locate(part)) for part in parts]
+            named += [(name, op.location) for name in (*getattr(op.kind, "let", ()), *getattr(op.kind, "state", ()))]
+            for name, place in named:
+                if name in self.reserved:
+                    yield Problem(place, f"'{name}' is a reserved word of {self.title or self.name}")
+        if self.speaks:
+            owners: dict[str, Function] = {}
+            for function in self.names.offered(definitions):
+                other = owners.setdefault(self.public_name(function), function)
+                if other is not function:
+                    text = f"'{function.name}' and '{other.name}' have the same name in {self.title}"
+                    yield Problem(function.overloads[0].location, text)
 
     # -- words, for targets that `speak` --------------------------------------------------------------------------
 
@@ -99,9 +111,14 @@ class Language(ABC):
 
     def error_text(self, case: ErrorCase) -> str:
         """The whole text in this language: names after its case rule, `{int}` by its word for the type."""
-        from codegen.names import error_text
 
-        return error_text(self, case)
+        def word(match: re.Match[str]) -> str:
+            type_ = match.group(1)
+            if type_ is not None:
+                return self.none_word if type_ == "None" else self.type_word(signatures.parse_type(type_))
+            return self.argument_name(match.group()) if match.group() in self.known_words else match.group()
+
+        return re.sub(r"\{([^{}]*)\}|\b[a-z][a-z0-9_]*\b", word, case.says)
 
     def literal_text(self, value: Literal) -> str:
         """Plain data as this language writes it: `[[1.0, None]]`."""

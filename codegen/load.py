@@ -8,8 +8,8 @@ from pathlib import Path
 
 from codegen import signature as signatures
 from codegen.calls import CallParser
-from codegen.checks import check
-from codegen.errors import DefinitionError, Location, TextError, unknown
+from codegen.checks import check, check_names
+from codegen.errors import DefinitionError, Location, TargetError, TextError, unknown
 from codegen.kinds import KINDS
 from codegen.kinds.base import argument_named
 from codegen.model import (
@@ -43,7 +43,11 @@ class _Draft:
 
 
 def definition_files(root: Path) -> list[Path]:
-    return sorted((root / "opdefs").glob("*.yaml"))
+    """All definition files of a repository. Raises TargetError where there are none."""
+    found = sorted((root / "opdefs").glob("*.yaml"))
+    if not found:
+        raise TargetError(f"{root / 'opdefs'} has no definition files (*.yaml)")
+    return found
 
 
 def load(paths: Iterable[Path], root: Path | None = None) -> Definitions:
@@ -85,24 +89,25 @@ def _drafts(text: str, file: str, report: Report) -> list[_Draft]:
 
 def _record(fields: Fields) -> _Draft | None:
     """One record, or None where the name, the signature or the kind could not be read."""
-    name = fields.required("op", lambda f: f.words)
-    overload = fields.optional("overload", lambda f: f.words, None)
+    name = fields.required("op", lambda f: f.name(signatures.OPERATOR_NAME))
+    overload = fields.optional("overload", lambda f: f.name(signatures.NAME), None)
+    signature_field = fields.take("signature")
     signature = fields.required("signature", lambda f: _signature(f, name))
     summary = fields.required("summary", lambda f: f.words)
-    description = fields.optional("description", lambda f: f.words, "")
+    description = fields.optional("description", lambda f: f.prose, "")
     kind, has_whole_kind = _kind(fields, signature)
     dtype = fields.optional("dtype", lambda f: _dtype(f.fields, signature), DTypeRule())
     oracle = fields.optional("oracle", lambda f: f.words, None)
     from_any_device = fields.optional(
         "from_any_device", lambda f: argument_named(f, signature, _is_tensor, "a tensor"), None
     )
-    offered_as = fields.optional("offered_as", lambda f: tuple(name.words for name in f.members), ())
+    offered_as = fields.optional("offered_as", lambda f: _offered_as(f, name), ())
     examples = fields.optional("examples", lambda f: tuple(f.members), ())
     errors = fields.optional("errors", lambda f: tuple(f.members), ())
     cases = fields.optional("cases", lambda f: tuple(f.members), ())
     reserved = {key: fields.optional(key, lambda f: f.literal, None) for key in RESERVED}
     fields.finish()
-    if name is None or signature is None or kind is None:
+    if name is None or signature is None or signature_field is None or kind is None:
         return None
     op = Op(
         name=name,
@@ -119,6 +124,7 @@ def _record(fields: Fields) -> _Draft | None:
         offered_as=offered_as,
         from_any_device=from_any_device,
         location=fields.owner.location,
+        signature_location=signature_field.text.location,
         **reserved,
     )
     return _Draft(op, has_whole_kind, examples, errors, cases)
@@ -127,7 +133,7 @@ def _record(fields: Fields) -> _Draft | None:
 def _signature(field: Field, name: str | None) -> Signature:
     text = field.text
     try:
-        signature = signatures.parse(text.value)
+        signature = signatures.parse(text.value, exact=text.one_line)
     except TextError as error:
         raise text.bad(error) from None
     if name is not None and signature.name != name:
@@ -135,6 +141,16 @@ def _signature(field: Field, name: str | None) -> Signature:
         wrong.length = len(signature.name)
         raise text.bad(wrong)
     return signature
+
+
+def _offered_as(field: Field, name: str | None) -> tuple[str, ...]:
+    found: list[str] = []
+    for member in field.members:
+        other = member.name(signatures.OPERATOR_NAME)
+        if other == name or other in found:
+            raise member.bad(f"'{other}' is there already")
+        found.append(other)
+    return tuple(found)
 
 
 def _kind(fields: Fields, signature: Signature | None) -> tuple[Kind | None, bool]:
@@ -171,8 +187,8 @@ def _accepts(field: Field, signature: Signature | None) -> dict[str, DTypeSet]:
         return {"": _dtype_set(field)}
     fields = field.fields
     for name, place in fields.keys.items():
-        if name and signature and not signature.argument(name):
-            raise place.bad(unknown("argument", name, [a.name for a in signature.arguments]))
+        if name and signature and name not in (tensors := [a.name for a in signature.tensor_arguments]):
+            raise place.bad(unknown("tensor argument", name, tensors))
     return {"": DTypeSet.ANY, **{name: _dtype_set(value) for name, value in fields.values.items()}}
 
 
@@ -210,15 +226,15 @@ def _complete(drafts: list[_Draft], report: Report) -> Definitions:
         else:
             unique[name] = draft
     plain = Definitions(tuple(draft.op for draft in unique.values()))
-    functions = {function.name: function.overloads for function in plain.functions}
-    parser = CallParser(functions)
+    check_names(plain, report)
+    parser = CallParser(plain.overloads)
     ops = []
     for draft in unique.values():
         before = len(report.problems)
         op = _with_calls(draft, parser, report)
         ops.append(op)
         if draft.has_whole_kind and len(report.problems) == before:
-            check(op, functions, report)
+            check(op, plain.overloads, report)
     return Definitions(tuple(ops))
 
 
@@ -248,7 +264,7 @@ def _call(field: Field, op: Op, parser: CallParser, *, strict: bool) -> Call:
 
 def _example(fields: Fields, op: Op, parser: CallParser) -> Example:
     call = fields.need("call")
-    gives = fields.need("gives").literal
+    gives = fields.need("gives").numbers
     note = fields.optional("note", lambda f: f.words, None)
     fields.finish()
     return Example(_call(call, op, parser, strict=True), gives, call.text.location, note)

@@ -75,6 +75,7 @@ class Argument:
     has_default: bool = False
     keyword_only: bool = False
     alias: Alias | None = None
+    at: int = field(default=0, compare=False, repr=False)  # its offset in the signature's text
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ class Result:
     type: Type
     name: str | None = None
     alias: Alias | None = None
+    at: int = field(default=0, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,11 @@ class Signature:
     @property
     def tensor_arguments(self) -> tuple[Argument, ...]:
         return tuple(a for a in self.arguments if a.type.is_tensor)
+
+
+# What a call has room for: kMaxArguments and kMaxResults of runtime/dispatch/schema.h.
+MAXIMUM_ARGUMENTS = 16
+MAXIMUM_RESULTS = 4
 
 
 # ------------------------------------------------------------------------------------------------ dtype columns
@@ -291,7 +298,7 @@ CallValue = None | bool | int | float | str | TensorLiteral | Name | Call | tupl
 class Example:
     call: Call
     gives: Literal  # nested lists for one tensor, a tuple of them for several results
-    location: Location
+    location: Location = field(compare=False, repr=False)
     note: str | None = None
 
 
@@ -300,7 +307,7 @@ class ErrorCase:
     call: Call
     raises: str  # a name of the taxonomy
     says: str  # the whole text; `{type word}` stands for what a language calls that type
-    location: Location
+    location: Location = field(compare=False, repr=False)
 
 
 # ------------------------------------------------------------------------------------------------ records
@@ -323,7 +330,8 @@ class Op:
     errors: tuple[ErrorCase, ...]
     cases: tuple[Call, ...]  # further calls whose results the oracle gives
     offered_as: tuple[str, ...]  # other public names that offer this record as an overload
-    location: Location
+    location: Location = field(compare=False, repr=False)
+    signature_location: Location = field(compare=False, repr=False)
     from_any_device: str | None = None  # a tensor argument that is brought to the device of the others
     gradient: object = None  # reserved columns
     sharding: object = None
@@ -336,6 +344,10 @@ class Op:
     @property
     def kind_name(self) -> str:
         return type(self.kind).__name__.lower()
+
+    def locate(self, part: Argument | Result) -> Location:
+        """The place of a part of the signature."""
+        return self.signature_location.shifted(part.at)
 
     @cached_property
     def schema_hash(self) -> int:
@@ -394,6 +406,11 @@ class Definitions:
             for name in op.offered_as:
                 own.setdefault(name, []).append(op)
         return tuple(Function(name, tuple(ops)) for name, ops in sorted(own.items()))
+
+    @cached_property
+    def overloads(self) -> Mapping[str, tuple[Op, ...]]:
+        """By public name, in the order in which a call tries them."""
+        return {function.name: function.overloads for function in self.functions}
 
     @cached_property
     def by_name(self) -> Mapping[str, Op]:

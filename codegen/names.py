@@ -1,4 +1,4 @@
-"""Helpers for the words of a target: case rules, `names.yaml`, error texts, wrapped prose.
+"""Helpers for the words of a target: case rules, `names.yaml`, wrapped prose.
 
 `names.yaml` of a target, each entry with its reason:
 
@@ -15,14 +15,10 @@ import textwrap
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from codegen import signature as signatures
 from codegen.errors import TargetError, TextError, unknown
-from codegen.model import Definitions, ErrorCase, Function, Op
-
-if TYPE_CHECKING:
-    from codegen.language import Language
+from codegen.model import Definitions, Function, Op
 
 
 def camel(name: str) -> str:
@@ -92,7 +88,7 @@ class Names:
         if name in self.renamed:
             return self.renamed[name]
         ruled = rule(name)
-        return f"{ruled}_" if ruled in reserved else ruled
+        return f"{ruled}_" if any(word in reserved for word in ruled.split(".")[-1:]) else ruled
 
     def offered(self, definitions: Definitions) -> list[Function]:
         """The functions that this target does not leave out."""
@@ -104,27 +100,6 @@ def known_words(definitions: Definitions) -> frozenset[str]:
     words = {part for op in definitions.ops for part in op.name.split(".")}
     words |= {argument.name for op in definitions.ops for argument in op.signature.arguments}
     return frozenset(word for word in words if "_" in word.strip("_"))
-
-
-def error_text(language: Language, case: ErrorCase) -> str:
-    """`says` in a language: `{int}` by its word for the type, names by its rule for arguments."""
-    words = language.known_words
-
-    def type_word(match: re.Match[str]) -> str:
-        if match.group(1) == "None":
-            return language.none_word
-        return language.type_word(signatures.parse_type(match.group(1)))
-
-    def rename(match: re.Match[str]) -> str:
-        return language.argument_name(match.group()) if match.group() in words else match.group()
-
-    pieces = re.split(r"(\{[^{}]*\})", case.says)
-    return "".join(
-        re.sub(r"\{([^{}]*)\}", type_word, piece)
-        if piece.startswith("{")
-        else re.sub(r"\b[a-z][a-z0-9_]*\b", rename, piece)
-        for piece in pieces
-    )
 
 
 def type_placeholders(says: str) -> list[str]:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codegen import emit
-from codegen.errors import TargetError
+from codegen import discover, emit
+from codegen.errors import DefinitionError, Problem, TargetError, unknown
+from codegen.model import Definitions
 
 
 @dataclass
@@ -32,19 +33,44 @@ def run(root: Path, only: Sequence[str] = (), *, write: bool = True) -> Result:
     if manifest.is_current(root, inputs):
         return Result(files=sum(map(len, manifest.outputs.values())), was_current=True)
 
-    from codegen import discover
     from codegen.load import definition_files, load
 
     definitions = load(definition_files(root), root)
     names = discover.names()
-    if unknown := [name for name in only if name not in names]:
-        discover.language(unknown[0], definitions)  # raises, with a suggestion
+    if strange := [name for name in only if name not in names]:
+        raise TargetError(unknown("target", strange[0], names))
     result = Result()
+    rendered = _render(only or names, definitions, result)
     earlier = {target: set(files) for target, files in manifest.outputs.items()}
+    for name, files in rendered.items():
+        result.changes += emit.changes(root, files, earlier.get(name, ()))
+        manifest.outputs[name] = {path: emit.digest(text.encode()) for path, text in files.items()}
+    for gone in sorted(earlier.keys() - set(names)):
+        result.changes += emit.changes(root, {}, earlier[gone])
+        del manifest.outputs[gone]
+    complete = not only and not result.failures
+    if complete:
+        known = {change.path for change in result.changes}
+        wanted = {path for files in manifest.outputs.values() for path in files}
+        result.changes += [change for change in emit.orphans(root, wanted) if change.path not in known]
+    result.files = sum(map(len, manifest.outputs.values()))
+    if write:
+        for change in result.changes:
+            emit.apply(root, change)
+        manifest.inputs = inputs if complete else ""
+        manifest.write()
+    return result
+
+
+def _render(names: Sequence[str], definitions: Definitions, result: Result) -> dict[str, dict[str, str]]:
+    """The files of each target that did not fail. Raises DefinitionError for what a target has against a record."""
+    rendered: dict[str, dict[str, str]] = {}
     owners: dict[str, str] = {}
-    for name in only or names:
+    problems: list[Problem] = []
+    for name in names:
         try:
             language = discover.language(name, definitions)
+            problems += language.problems(definitions)
             language.names.check(definitions)
             files = emit.render(language, definitions)
             for path in files:
@@ -55,16 +81,7 @@ def run(root: Path, only: Sequence[str] = (), *, write: bool = True) -> Result:
         except Exception:
             result.failures[name] = traceback.format_exc()
         else:
-            result.changes += emit.changes(root, files, earlier.get(name, ()))
-            manifest.outputs[name] = {path: emit.digest(text.encode()) for path, text in files.items()}
-    for gone in sorted(earlier.keys() - set(names)):
-        result.changes += emit.changes(root, {}, earlier[gone])
-        del manifest.outputs[gone]
-    result.files = sum(map(len, manifest.outputs.values()))
-    if write:
-        for change in result.changes:
-            emit.apply(root, change)
-        complete = not only and not result.failures
-        manifest.inputs = inputs if complete else ""
-        manifest.write()
-    return result
+            rendered[name] = files
+    if problems:
+        raise DefinitionError(problems)
+    return rendered

@@ -6,6 +6,8 @@ only where C's precedence needs them.
 
 from __future__ import annotations
 
+import math
+
 from codegen.expression import (
     LOGICAL,
     Binary,
@@ -16,11 +18,29 @@ from codegen.expression import (
     ListOf,
     Member,
     Node,
-    Slice,
     Subscript,
     Unary,
     Variable,
 )
+from codegen.model import BaseType, Type
+
+# The words of C and of C++, whose compilers both read the C headers.
+RESERVED = frozenset(
+    """alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl
+    concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete
+    do double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable
+    namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast
+    requires restrict return short signed sizeof static static_assert static_cast struct switch template this
+    thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor
+    xor_eq""".split()
+)
+
+# What the C++ sources call the types of arguments.
+ENUMERATORS = {
+    BaseType.TENSOR: "kTensor", BaseType.OPERAND: "kOperand", BaseType.NUMBER: "kNumber", BaseType.INT: "kInt",
+    BaseType.FLOAT: "kFloat", BaseType.BOOL: "kBool", BaseType.STR: "kString", BaseType.DIM: "kDim",
+    BaseType.SIZE: "kSize", BaseType.DTYPE: "kDType", BaseType.DEVICE: "kDevice",
+}  # fmt: skip
 
 # Our operator, C's, and how tightly it binds (C's levels: the larger, the tighter).
 _OPERATORS: dict[str, tuple[str, int]] = {
@@ -52,8 +72,8 @@ class Printer:
         if isinstance(node.value, bool):
             return "true" if node.value else "false"
         if isinstance(node.value, str):
-            return '"' + node.value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-        return repr(node.value)
+            return string(node.value)
+        return real(node.value)
 
     def variable(self, node: Variable) -> str:
         return node.name
@@ -112,8 +132,8 @@ class Printer:
                     return own, _ATOM
                 parts = self._at_least(condition, 1), self._at_least(then, 1), self._at_least(otherwise, _CONDITIONAL)
                 return "{} ? {} : {}".format(*parts), _CONDITIONAL
-            case Slice() | Ellipsis():
-                raise ValueError("a slice or an ellipsis has no meaning in C: override subscript()")
+            case Ellipsis():
+                raise ValueError("an ellipsis has no meaning in C: override subscript()")
         raise TypeError(f"no node of an expression: {node!r}")
 
     def _binary(self, node: Binary) -> tuple[str, int]:
@@ -144,10 +164,25 @@ class Printer:
         return self._at_least(node, _ATOM)
 
 
+def enumerator(type_: Type) -> str:
+    """The enumerator of an argument's type in a front end, for which dims and sizes are integers like others."""
+    return ENUMERATORS[BaseType.INT if type_.is_integer else type_.base]
+
+
 def boolean(value: bool) -> str:
     return "true" if value else "false"
 
 
+def real(value: float) -> str:
+    """A number of C or C++, which needs <cmath> where it is not finite."""
+    if math.isfinite(value):
+        return repr(value)
+    return "NAN" if math.isnan(value) else "-HUGE_VAL" if value < 0 else "HUGE_VAL"
+
+
 def string(text: str | None) -> str:
     """A string of C or C++, or the null pointer of C++ for None."""
-    return "nullptr" if text is None else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if text is None:
+        return "nullptr"
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(each if each >= " " else f"\\{ord(each):03o}" for each in escaped) + '"'

@@ -6,8 +6,9 @@ the run's problems, so that a reader goes on with the next field after a mistake
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -21,6 +22,12 @@ from codegen.model import Literal
 
 T = TypeVar("T")
 D = TypeVar("D")
+
+_WORDS: Mapping[str, Literal] = {
+    "": None, "~": None, "null": None, "true": True, "false": False, "True": True, "False": False,
+    ".inf": math.inf, "-.inf": -math.inf, ".nan": math.nan,
+}  # fmt: skip
+_DEEPEST = 100  # brackets inside of brackets
 
 _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -116,10 +123,22 @@ class Field:
 
     @property
     def words(self) -> str:
-        """A text that says something."""
+        """A text that says something, on one line."""
+        if not self.value.strip():
+            raise self.bad("expected a text, got nothing")
+        return " ".join(self.value.split())
+
+    @property
+    def prose(self) -> str:
+        """The same in paragraphs."""
         if not self.value.strip():
             raise self.bad("expected a text, got nothing")
         return self.value.strip()
+
+    def name(self, pattern: re.Pattern[str], what: str = "name in snake_case") -> str:
+        if not pattern.fullmatch(self.words):
+            raise self.bad(f"'{self.words}' is not a {what}")
+        return self.words
 
     @property
     def boolean(self) -> bool:
@@ -147,22 +166,28 @@ class Field:
         return tuple(member.literal for member in self.members)
 
     def _scalar(self, node: yaml.ScalarNode) -> Literal:
-        kind = node.tag.rpartition(":")[2]
-        value = node.value
-        if kind == "null":
-            return None
-        if kind == "bool":
-            return value.lower() in ("true", "yes", "on")
-        if kind == "int":
-            return int(value.replace("_", ""), 0)
-        if kind == "float":
-            return float(value.replace("_", "").replace(".inf", "inf").replace(".nan", "nan"))
-        if node.style is None:
+        """By YAML's rules, without what it has beyond Python's numbers (010 is octal there, 1:30 is 90)."""
+        value: str = node.value
+        if node.style:
+            return value
+        if value in _WORDS:
+            return _WORDS[value]
+        for read in (int, float):
             try:
-                return float(value)  # 1e-5, which YAML 1.1 takes for a text
+                return read(value)
             except ValueError:
                 pass
-        return str(value)
+        return value
+
+    @property
+    def numbers(self) -> Literal:
+        """Numbers and truth values, nested in lists."""
+        if self.is_sequence:
+            return tuple(member.numbers for member in self.members)
+        value = self.literal if self.is_scalar else None
+        if not isinstance(value, bool | int | float):
+            raise self.bad(f"expected numbers, got {repr(self.value) if self.is_scalar else 'a mapping'}")
+        return value
 
     @property
     def members(self) -> list[Field]:
@@ -227,14 +252,6 @@ class Fields:
                 return read(field)
         return otherwise
 
-    def named_expressions(self, key: str) -> dict[str, Expression]:
-        """The expressions of a mapping that may be missing."""
-        field = self.take(key)
-        if field is not None:
-            with self.report.collecting():
-                return field.fields.other_expressions()
-        return {}
-
     def other_expressions(self) -> dict[str, Expression]:
         """All values whose keys were not taken before, as expressions, by key."""
         found = {}
@@ -274,14 +291,32 @@ def compose(text: str, file: str, report: Report) -> list[Field]:
 
 
 def _root(text: str) -> yaml.Node | None:
-    """The one document of a text. Anchors are refused: a node inside of itself would have no end."""
-    if re.search(r"(^|[\s\[{,])&\w", text):
-        for event in yaml.parse(text, _Loader):
-            if getattr(event, "anchor", None):
-                raise yaml.MarkedYAMLError(None, None, "definitions have no anchors", event.start_mark)  # type: ignore[arg-type]
+    """The one document of a text."""
+    if re.search(r"(^|[\s\[{,])&\w", text) or _may_be_deep(text):
+        _check_events(text)
     loader = _Loader(text)
     try:
         node: yaml.Node | None = loader.get_single_node()
         return node
     finally:
         loader.dispose()
+
+
+def _may_be_deep(text: str) -> bool:
+    """Whether brackets, dashes and indentation leave room for too deep a tree."""
+    depth = deepest = 0
+    for mark in re.findall(r"[\[\]{}]", text):
+        depth = depth + 1 if mark in "[{" else max(depth - 1, 0)
+        deepest = max(deepest, depth)
+    return deepest > _DEEPEST or re.search(rf"^([ ?:-] ?){{{_DEEPEST}}}", text, re.MULTILINE) is not None
+
+
+def _check_events(text: str) -> None:
+    """Refuses anchors, as a node inside of itself would have no end, and what is too deep for recursion."""
+    depth = 0
+    for event in yaml.parse(text, _Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        wrong = "definitions have no anchors" if getattr(event, "anchor", None) else ""
+        if wrong or depth > _DEEPEST:
+            wrong = wrong or "this is too deep"
+            raise yaml.MarkedYAMLError(None, None, wrong, event.start_mark)  # type: ignore[arg-type]

@@ -4,7 +4,8 @@
     argument  = "*" | type name ["=" literal]
     type      = word ["(" label ["!"] ")"] ["?"] ["[]"] ["?"]
     results   = type [name] | "(" [type [name] {"," type [name]}] ")"
-    literal   = None | True | False | number | 'text' | word | "[" [literal {"," literal}] "]"
+    literal   = scalar | "[" [scalar {"," scalar}] "]"
+    scalar    = None | True | False | number | 'text' | word
 
 `parse` and `print_signature` are inverse to each other on canonical text.
 """
@@ -16,7 +17,18 @@ import re
 from dataclasses import dataclass
 
 from codegen.errors import TextError, unknown
-from codegen.model import Alias, Argument, BaseType, Literal, Result, Signature, Type
+from codegen.model import (
+    DTYPES,
+    MAXIMUM_ARGUMENTS,
+    MAXIMUM_RESULTS,
+    Alias,
+    Argument,
+    BaseType,
+    Literal,
+    Result,
+    Signature,
+    Type,
+)
 
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -27,6 +39,8 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
+NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")  # of arguments, results, states, ...
+OPERATOR_NAME = re.compile(rf"({NAME.pattern}\.)*{NAME.pattern}_?")
 _WORDS: dict[str, Literal] = {"None": None, "True": True, "False": False}
 _TYPES = {base.value: base for base in BaseType}
 
@@ -57,9 +71,10 @@ def _tokens(text: str) -> list[_Token]:
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, exact: bool = True) -> None:
         self.tokens = _tokens(text)
         self.position = 0
+        self.exact = exact
 
     @property
     def next(self) -> _Token:
@@ -85,15 +100,30 @@ class _Parser:
         return self.take()
 
     def signature(self) -> Signature:
-        name = self.word("the operator's name")
-        if not re.fullmatch(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*", name.text):
-            raise TextError(f"'{name.text}' is not a name in snake_case", name.offset, len(name.text))
+        name = self.name("the operator's name", OPERATOR_NAME)
         arguments = self.arguments()
         self.expect("->")
+        start = self.next
         results = self.results()
         if self.next.kind != "end":
             raise _unexpected(self.next, "the end")
+        if not 1 <= len(results) <= MAXIMUM_RESULTS:
+            raise self.error(f"an operator has 1 to {MAXIMUM_RESULTS} results, got {len(results)}", start)
         return Signature(name.text, arguments, results)
+
+    def name(self, what: str, pattern: re.Pattern[str] = NAME) -> _Token:
+        name = self.word(what)
+        if not pattern.fullmatch(name.text):
+            raise self.error(f"'{name.text}' is not a name in snake_case", name)
+        return name
+
+    def at(self, token: _Token) -> int:
+        return token.offset if self.exact else 0
+
+    def error(self, text: str, start: _Token) -> TextError:
+        """About all that was read since that token."""
+        last = self.tokens[max(self.position - 1, 0)]
+        return TextError(text, start.offset, max(last.offset + len(last.text) - start.offset, 1))
 
     def arguments(self) -> tuple[Argument, ...]:
         self.expect("(")
@@ -105,33 +135,54 @@ class _Parser:
             star = self.next
             if self.accepts("*"):
                 if keyword_only:
-                    raise TextError("a second '*'", star.offset)
+                    raise self.error("a second '*'", star)
                 keyword_only = True
                 continue
             start = self.next
             argument = self.argument(keyword_only)
             if any(a.name == argument.name for a in arguments):
-                raise TextError(f"argument '{argument.name}' is there twice", start.offset)
+                raise self.error(f"argument '{argument.name}' is there twice", start)
             if not (argument.has_default or keyword_only) and arguments and arguments[-1].has_default:
-                raise TextError(f"argument '{argument.name}' needs a default, the one before it has one", start.offset)
+                raise self.error(f"argument '{argument.name}' needs a default, the one before it has one", start)
             arguments.append(argument)
+            if len(arguments) > MAXIMUM_ARGUMENTS:
+                raise self.error(f"an operator has at most {MAXIMUM_ARGUMENTS} arguments", start)
         if keyword_only and not (arguments and arguments[-1].keyword_only):
             raise TextError("no argument follows '*'", self.tokens[self.position - 1].offset)
         return tuple(arguments)
 
     def argument(self, keyword_only: bool) -> Argument:
+        start = self.next
         type_, alias = self.type()
-        name = self.word("the argument's name")
-        if not re.fullmatch(r"[a-z][a-z0-9_]*", name.text):
-            raise TextError(f"'{name.text}' is not a name in snake_case", name.offset, len(name.text))
+        self.check_argument(type_, alias, start)
+        name = self.name("the argument's name").text
         if not self.accepts("="):
-            return Argument(name.text, type_, None, False, keyword_only, alias)
+            return Argument(name, type_, None, False, keyword_only, alias, self.at(start))
+        default = self.default(type_)
+        return Argument(name, type_, default, True, keyword_only, alias, self.at(start))
+
+    def check_argument(self, type_: Type, alias: Alias | None, start: _Token) -> None:
+        """Refuses what no call has a value for."""
+        if type_.is_list and not (type_.is_integer or type_.base is BaseType.TENSOR):
+            raise self.error(f"there is no list of {type_.base.value}, only of int, dim, size and Tensor", start)
+        if type_.is_list and type_.optional and type_.base is BaseType.TENSOR:
+            raise self.error("a list of tensors is never absent, it may be empty", start)
+        if type_.optional_members and type_.base is not BaseType.TENSOR:
+            raise self.error("only the members of a list of tensors may be absent", start)
+        if alias and (type_.base is not BaseType.TENSOR or type_.is_list or type_.optional):
+            raise self.error(f"only a Tensor shares memory, no {type_}", start)
+
+    def default(self, type_: Type) -> Literal:
         start = self.next
         default = self.literal()
         if not fits(default, type_):
-            length = self.tokens[self.position - 1].offset + len(self.tokens[self.position - 1].text) - start.offset
-            raise TextError(f"the default {print_literal(default)} is no {type_}", start.offset, length)
-        return Argument(name.text, type_, default, True, keyword_only, alias)
+            raise self.error(f"the default {print_literal(default)} is no {type_}", start)
+        members = default if isinstance(default, tuple) else (default,)
+        if any(isinstance(each, int) and not -(2**63) <= each < 2**63 for each in members):
+            raise self.error(f"the default {print_literal(default)} is beyond 64 bits", start)
+        if type_.base is BaseType.DTYPE and isinstance(default, str) and default not in DTYPES:
+            raise self.error(unknown("dtype", default, DTYPES), start)
+        return default
 
     def type(self) -> tuple[Type, Alias | None]:
         word = self.word("a type")
@@ -155,31 +206,44 @@ class _Parser:
         while not self.accepts(")"):
             if results:
                 self.expect(",")
+            start = self.next
             results.append(self.result())
+            if results[-1].name and results[-1].name in [result.name for result in results[:-1]]:
+                raise self.error(f"result '{results[-1].name}' is there twice", start)
         return tuple(results)
 
     def result(self) -> Result:
+        start = self.next
         type_, alias = self.type()
-        name = self.take().text if self.next.kind == "word" else None
-        return Result(type_, name, alias)
+        if type_ != Type(BaseType.TENSOR):
+            raise self.error(f"a result is a Tensor, never {type_}", start)
+        name = self.name("the result's name").text if self.next.kind == "word" else None
+        return Result(type_, name, alias, self.at(start))
 
     def literal(self) -> Literal:
+        if not self.accepts("["):
+            return () if self.accepts("[]") else self.scalar()
+        members = [self.scalar()]
+        while not self.accepts("]"):
+            self.expect(",")
+            members.append(self.scalar())
+        return tuple(members)
+
+    def scalar(self) -> Literal:
         token = self.take()
         if token.kind == "word":
             return _WORDS.get(token.text, float(token.text) if token.text in ("inf", "nan") else token.text)
         if token.kind == "number":
-            return float(token.text) if re.search(r"[.einf]", token.text, re.IGNORECASE) else int(token.text)
+            return self.number(token)
         if token.kind == "text":
             return self.text(token)
-        if token.text == "[]":
-            return ()
-        if token.text == "[":
-            members = [self.literal()]
-            while not self.accepts("]"):
-                self.expect(",")
-                members.append(self.literal())
-            return tuple(members)
         raise _unexpected(token, "a value")
+
+    def number(self, token: _Token) -> float:
+        try:
+            return float(token.text) if re.search(r"[.einf]", token.text, re.IGNORECASE) else int(token.text)
+        except ValueError:  # thousands of digits
+            raise TextError("this number is too long", token.offset, len(token.text)) from None
 
     def text(self, token: _Token) -> str:
         try:
@@ -216,9 +280,12 @@ def fits(value: Literal, type_: Type) -> bool:
             return False
 
 
-def parse(text: str) -> Signature:
-    """Reads a signature; raises TextError with the offset of the first mistake."""
-    return _Parser(text).signature()
+def parse(text: str, *, exact: bool = True) -> Signature:
+    """Reads a signature; raises TextError with the offset of the first mistake.
+
+    `exact` says that columns of the text are columns of the file; otherwise its parts are located at its start.
+    """
+    return _Parser(text, exact=exact).signature()
 
 
 def parse_type(text: str) -> Type:

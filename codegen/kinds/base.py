@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from codegen.checking import Scope
-from codegen.compute_types import compute_types
+from codegen.checking import FLOATS, Scope
+from codegen.compute_types import FLOATING, compute_types
 from codegen.errors import TextError, unknown
 from codegen.expression import Expression
 from codegen.intrinsics import Sort
-from codegen.model import Argument, Op, Signature
-from codegen.reader import Field, Report
+from codegen.model import Argument, BaseType, Op, Result, Signature, Type
+from codegen.reader import Field, Fields, Report
+from codegen.signature import NAME
 
 K = TypeVar("K")
 
@@ -59,6 +60,55 @@ class Rules(ABC, Generic[K]):
         """What follows from the record, for `explain`."""
 
 
+def scalar_refusals(op: Op) -> Mapping[str, str]:
+    """The operators that have no meaning on every type that an operator computes in."""
+    return FLOATS if FLOATING & set(compute_types(op)) else {}
+
+
+def check_results(op: Op, report: Report) -> None:
+    """One result, and nothing that shares memory: what most kinds give."""
+    if len(op.signature.results) > 1:
+        result = op.signature.results[1]
+        report.add(op.locate(result), f"{_a(op.kind_name)} has one result")
+    check_fresh(op, report)
+
+
+def check_fresh(op: Op, report: Report) -> None:
+    parts: tuple[Argument | Result, ...] = (*op.signature.arguments, *op.signature.results)
+    for part in parts:
+        if part.alias:
+            report.add(op.locate(part), f"{_a(op.kind_name)} shares no memory and writes to none")
+
+
+def check_input(op: Op, report: Report) -> None:
+    """What folds, gathers and views read is their first argument."""
+    first = op.signature.arguments[0] if op.signature.arguments else None
+    if first is None or first.name != "input" or first.type != Type(BaseType.TENSOR):
+        place = op.locate(first) if first else op.signature_location
+        report.add(place, f"the first argument of {_a(op.kind_name)} is `Tensor input`")
+
+
+def check_names(op: Op, taken: Collection[str], report: Report) -> None:
+    """No argument hides what the expressions of the kind call by that name."""
+    for argument in op.signature.arguments:
+        if argument.name in taken:
+            report.add(op.locate(argument), f"'{argument.name}' means something else in {_a(op.kind_name)}")
+
+
+def check_tensors(op: Op, most: int, report: Report) -> None:
+    """At most so many tensors, each one there and alone."""
+    tensors = op.signature.tensor_arguments
+    for argument in tensors[most:]:
+        report.add(op.locate(argument), f"{_a(op.kind_name)} takes {most or 'no'} tensor{'s' * (most != 1)}")
+    for argument in tensors[:most]:
+        if argument.type != Type(BaseType.TENSOR):
+            report.add(op.locate(argument), f"{_a(op.kind_name)} takes a Tensor here, no {argument.type}")
+
+
+def _a(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}{' operator' * (kind == 'elementwise')}"
+
+
 def argument_named(field: Field, signature: Signature | None, fits: Callable[[Argument], bool], expected: str) -> str:
     """The name of an argument that a key refers to; raises Bad where there is none, or one of another type."""
     name = field.words
@@ -70,6 +120,20 @@ def argument_named(field: Field, signature: Signature | None, fits: Callable[[Ar
         if not fits(argument):
             raise field.bad(f"argument '{name}' must be {expected}, it is {argument.type}")
     return name
+
+
+def let(fields: Fields, signature: Signature | None) -> dict[str, Expression]:
+    """The parts that `let` names, where there are any."""
+    field = fields.take("let")
+    if field is None:
+        return {}
+    parts = field.fields
+    for name, key in parts.keys.items():
+        with parts.report.collecting():
+            key.name(NAME)
+            if signature and signature.argument(name):
+                raise key.bad(f"'{name}' is an argument already")
+    return parts.other_expressions()
 
 
 def check_expression(expression: Expression, scope: Scope, wanted: Sort | None, report: Report) -> Sort | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from codegen import signature as signatures
-from codegen.errors import TextError, unknown
-from codegen.expression import Constant, Expression, Invoke, ListOf, Node, Unary, Variable
-from codegen.kinds import branches
+from codegen.errors import TextError, counted, unknown
+from codegen.expression import Constant, Expression, Invoke, ListOf, Node, Variable
+from codegen.kinds import base, branches
 from codegen.kinds.base import Fact, Functions, Rules, Skeleton
 from codegen.model import Argument, BaseType, Composite, Op, Signature, Type
 from codegen.reader import Field, Report
@@ -22,18 +23,23 @@ class _Composite(Rules[Composite]):
         if field.is_scalar:
             return Composite({None: field.expression})
         fields = field.fields
-        parts = fields.named_expressions("let")
+        parts = base.let(fields, signature)
         found = branches.read(fields, signature)
         fields.finish()
         return Composite(found.expressions, found.match, parts)
 
     def check(self, op: Op, kind: Composite, functions: Functions, report: Report) -> None:
-        known: dict[str, Type] = {a.name: a.type for a in op.signature.arguments}
-        for name, part in kind.let.items():
-            _check(part, known, functions, report)
-            known[name] = _TENSOR
-        for branch, body in kind.bodies.items():
-            _check(body, {**known, **_narrowed(op, kind, branch)}, functions, report)
+        if len(op.signature.results) != 1:
+            report.add(op.locate(op.signature.results[1]), "a composite has one result")
+        for expression, known in scopes(op, kind):
+            try:
+                if not isinstance(expression.root, Invoke):
+                    raise TextError("expected a call of an operator", expression.root.at, len(expression.text))
+                _type_of(expression.root, known, functions)
+            except TextError as error:
+                report.add(expression.location.shifted(error.offset), error.text, error.length)
+        if circle := _circle(op, op, functions, (op.full_name,)):
+            report.add(op.location, f"a composite never comes back to itself: {' -> '.join(circle)}")
 
     def facts(self, op: Op, kind: Composite) -> Iterator[Fact]:
         calls = sorted({f for e in (*kind.let.values(), *kind.bodies.values()) for f in e.functions})
@@ -45,6 +51,35 @@ class _Composite(Rules[Composite]):
         yield Fact("cost", "that of the body")
 
 
+def scopes(op: Op, kind: Composite) -> Iterator[tuple[Expression, Mapping[str, Type]]]:
+    """The parts that `let` names, then the bodies, each with the types of the names that it may use."""
+    known: dict[str, Type] = {a.name: a.type for a in op.signature.arguments}
+    for name, part in kind.let.items():
+        yield part, dict(known)
+        known[name] = _TENSOR
+    for branch, body in kind.bodies.items():
+        yield body, {**known, **_narrowed(op, kind, branch)}
+
+
+def _circle(start: Op, op: Op, functions: Functions, path: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The records on the way from a composite back to itself."""
+    for called in _called(op, functions):
+        if called.full_name == start.full_name:
+            return *path, called.full_name
+        if called.full_name not in path and (found := _circle(start, called, functions, (*path, called.full_name))):
+            return found
+    return None
+
+
+def _called(op: Op, functions: Functions) -> Iterator[Op]:
+    if isinstance(op.kind, Composite):
+        for expression, known in scopes(op, op.kind):
+            for node in expression.root.walk():
+                if isinstance(node, Invoke):
+                    with suppress(TextError):  # it was noted where it stands
+                        yield resolve(node, known, functions)
+
+
 def _narrowed(op: Op, kind: Composite, branch: str | None) -> dict[str, Type]:
     """Behind `given`, the argument that is matched on is there."""
     argument = op.signature.argument(kind.match) if kind.match else None
@@ -52,13 +87,6 @@ def _narrowed(op: Op, kind: Composite, branch: str | None) -> dict[str, Type]:
         return {}
     type_ = argument.type
     return {argument.name: Type(type_.base, type_.is_list, optional_members=type_.optional_members)}
-
-
-def _check(expression: Expression, known: Mapping[str, Type], functions: Functions, report: Report) -> None:
-    try:
-        _type_of(expression.root, known, functions)
-    except TextError as error:
-        report.add(expression.location.shifted(error.offset), error.text, error.length)
 
 
 def resolve(node: Invoke, known: Mapping[str, Type], functions: Functions) -> Op:
@@ -79,7 +107,7 @@ def resolve(node: Invoke, known: Mapping[str, Type], functions: Functions) -> Op
 def _check_arguments(node: Invoke, op: Op, known: Mapping[str, Type], functions: Functions) -> None:
     positional = [a for a in op.signature.arguments if not a.keyword_only]
     if len(node.arguments) > len(positional):
-        text = f"{op.full_name} takes at most {len(positional)} positional arguments, got {len(node.arguments)}"
+        text = f"{op.full_name} takes at most {counted(len(positional), 'argument')} by position"
         raise TextError(text, node.at, len(node.function))
     bound: list[tuple[Argument, Node]] = list(zip(positional, node.arguments, strict=False))
     for keyword in node.keywords:
@@ -87,6 +115,8 @@ def _check_arguments(node: Invoke, op: Op, known: Mapping[str, Type], functions:
         if argument is None:
             known_names = [a.name for a in op.signature.arguments]
             raise TextError(unknown("argument", keyword.name, known_names), keyword.at, len(keyword.name))
+        if argument in (each for each, _ in bound):
+            raise TextError(f"argument {argument.name} given twice", keyword.at, len(keyword.name))
         bound.append((argument, keyword.value))
     for argument, value in bound:
         if not _fits(value, argument.type, known, functions):
@@ -131,8 +161,12 @@ def _type_of(node: Node, known: Mapping[str, Type], functions: Functions) -> Typ
                 raise TextError(unknown("name", name, known), node.at, len(name))
             return known[name]
         case Invoke():
-            return resolve(node, known, functions).signature.results[0].type
-        case Unary() | _:
+            op = resolve(node, known, functions)
+            if len(op.signature.results) > 1:
+                text = f"{op.full_name} has {len(op.signature.results)} results, a composite takes one"
+                raise TextError(text, node.at, len(node.function))
+            return _TENSOR
+        case _:
             raise TextError("a composite consists of calls of operators, names and constants", node.at)
 
 

@@ -6,7 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named
+from codegen.errors import unknown
+from codegen.intrinsics import CONTRACTIONS
+from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named, check_results
 from codegen.model import Argument, BaseType, Contraction, Op, Signature
 from codegen.reader import Field, Report
 
@@ -44,6 +46,8 @@ class _Contraction(Rules[Contraction]):
                 raise field.bad(f"argument '{text}' must be a str, it is {argument.type}")
         elif not re.fullmatch(r"[a-z][a-z0-9_]*", text):
             raise field.bad(f"'{text}' is no equation, argument or rule")
+        elif text not in CONTRACTIONS:
+            raise field.bad(unknown("rule", text, CONTRACTIONS))
         return text
 
     def _check_equation(self, field: Field, text: str, signature: Signature | None, plus: str | None) -> None:
@@ -61,6 +65,13 @@ class _Contraction(Rules[Contraction]):
 
     def check(self, op: Op, kind: Contraction, functions: Functions, report: Report) -> None:
         """The equation was checked when it was read."""
+        check_results(op, report)
+        operands = [argument for argument in op.signature.tensor_arguments if argument.name != kind.plus]
+        if not operands:
+            report.add(op.signature_location, "a contraction has tensor arguments")
+        for argument in operands:
+            if argument.type.base is BaseType.OPERAND or argument.type.optional or argument.type.optional_members:
+                report.add(op.locate(argument), f"a contraction takes tensors that are there, no {argument.type}")
 
     def facts(self, op: Op, kind: Contraction) -> Iterator[Fact]:
         yield Fact("shape", f"from the labels of {kind.equation}")

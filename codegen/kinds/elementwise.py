@@ -10,14 +10,26 @@ from collections.abc import Iterator
 from codegen.checking import Scope, operand_sort
 from codegen.intrinsics import SCALAR
 from codegen.kinds import branches
-from codegen.kinds.base import Fact, Functions, Rules, Skeleton, check_expression, kernel_fact, listed
+from codegen.kinds.base import (
+    Fact,
+    Functions,
+    Rules,
+    Skeleton,
+    check_expression,
+    check_names,
+    check_results,
+    kernel_fact,
+    listed,
+    scalar_refusals,
+)
 from codegen.model import Elementwise, Op, Signature
 from codegen.reader import Field, Report
 
 
 def scope(op: Op) -> Scope:
     """What the expressions may name."""
-    return Scope({a.name: operand_sort(op, a) for a in op.signature.arguments}, SCALAR)
+    names = {a.name: operand_sort(op, a) for a in op.signature.arguments}
+    return Scope(names, SCALAR, arguments=names, refused=scalar_refusals(op))
 
 
 class _Elementwise(Rules[Elementwise]):
@@ -32,6 +44,13 @@ class _Elementwise(Rules[Elementwise]):
         return Elementwise(found.expressions, found.match)
 
     def check(self, op: Op, kind: Elementwise, functions: Functions, report: Report) -> None:
+        check_results(op, report)
+        check_names(op, ("i", "count"), report)
+        for argument in op.signature.tensor_arguments:
+            if argument.type.is_list:
+                report.add(op.locate(argument), "an elementwise operator takes no lists of tensors")
+        if all(argument.type.optional for argument in op.signature.tensor_arguments):
+            report.add(op.signature_location, "an elementwise operator has a tensor argument that is always there")
         for expression in kind.expressions.values():
             check_expression(expression, scope(op), None, report)
 

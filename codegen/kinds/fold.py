@@ -9,13 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from codegen.checking import Scope, operand_sort
+from codegen.checking import FOLDS, Scope, operand_sort
 from codegen.errors import TextError, unknown
 from codegen.expression import Expression, Variable
 from codegen.intrinsics import FOLD, SCALAR, Sort
-from codegen.kinds.base import check_expression
+from codegen.kinds.base import (
+    check_expression,
+    check_fresh,
+    check_input,
+    check_names,
+    check_tensors,
+    scalar_refusals,
+)
 from codegen.model import Op, Reduction, Scan, Signature
 from codegen.reader import Field, Fields, Report
+from codegen.signature import NAME
 
 _FUNCTIONS = {**SCALAR, **FOLD}
 SKELETON = """\
@@ -39,6 +47,8 @@ def read(fields: Fields, signature: Signature | None) -> Fold:
     state = state_field.fields.other_expressions()
     if not state:
         raise state_field.bad("a state must have at least one part")
+    for key in state_field.fields.keys.values():
+        key.name(NAME)
     pre = _parts(fields.need("pre"), state)
     combine = _parts(fields.need("combine"), state)
     post_field = fields.need("post")
@@ -60,12 +70,16 @@ def _parts(field: Field, state: Mapping[str, Expression]) -> dict[str, Expressio
     return fields.other_expressions()
 
 
-def _operands(op: Op) -> dict[str, Sort]:
-    return {a.name: operand_sort(op, a) for a in op.signature.arguments}
+def _scope(op: Op, names: Mapping[str, Sort], members: Mapping[str, Sort] | None = None) -> Scope:
+    """The attributes, and what else an expression may name."""
+    settings = {a.name: operand_sort(op, a) for a in op.signature.arguments if not a.type.is_tensor}
+    refused = {**FOLDS, **scalar_refusals(op)}
+    return Scope({**settings, **names}, _FUNCTIONS, members or {}, arguments=settings, refused=refused)
 
 
 def pre_scope(op: Op) -> Scope:
-    return Scope({**_operands(op), "index": Sort.INTEGER}, _FUNCTIONS)
+    operands = {a.name: operand_sort(op, a) for a in op.signature.tensor_arguments}
+    return _scope(op, {**operands, "index": Sort.INTEGER})
 
 
 def state_sorts(op: Op, kind: Reduction | Scan) -> dict[str, Sort]:
@@ -81,16 +95,22 @@ def state_sorts(op: Op, kind: Reduction | Scan) -> dict[str, Sort]:
 
 
 def combine_scope(op: Op, kind: Reduction | Scan) -> Scope:
-    return Scope(_operands(op), _FUNCTIONS, state_sorts(op, kind))
+    return _scope(op, {}, state_sorts(op, kind))
 
 
 def post_scope(op: Op, kind: Reduction | Scan) -> Scope:
-    return Scope({**_operands(op), "count": Sort.INTEGER, **state_sorts(op, kind)}, _FUNCTIONS)
+    return _scope(op, {"count": Sort.INTEGER, **state_sorts(op, kind)})
 
 
 def check(op: Op, kind: Reduction | Scan, report: Report) -> None:
+    check_fresh(op, report)
+    check_input(op, report)
+    check_tensors(op, 1, report)
+    check_names(op, ("index", "count", *kind.state), report)
     before = len(report.problems)
-    for expression in (*kind.state.values(), *kind.pre.values()):
+    for expression in kind.state.values():
+        check_expression(expression, _scope(op, {}), None, report)
+    for expression in kind.pre.values():
         check_expression(expression, pre_scope(op), None, report)
     if len(report.problems) > before:
         return  # the sorts of the states are unknown

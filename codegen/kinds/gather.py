@@ -8,18 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.checking import Scope, setting_sort
+from codegen.checking import LISTS, POSITIONS, Scope, setting_sort
+from codegen.expression import Ellipsis, Expression, Subscript, Variable
 from codegen.intrinsics import GATHER, Sort
-from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named, check_expression
+from codegen.kinds.base import (
+    Fact,
+    Functions,
+    Rules,
+    Skeleton,
+    argument_named,
+    check_expression,
+    check_input,
+    check_names,
+    check_results,
+    check_tensors,
+)
 from codegen.model import Argument, BaseType, Gather, Op, Signature
 from codegen.reader import Field, Report
 
+_PLACE = dict.fromkeys(("i", "size", "k"), Sort.INTEGER)
+
 
 def scope(op: Op) -> Scope:
-    """What `source` and `sizes` may name."""
+    """What `source` may name."""
     settings = {a.name: setting_sort(a) for a in op.signature.arguments}
-    place = dict.fromkeys(("i", "size", "k"), Sort.INTEGER)
-    return Scope({**settings, **place}, GATHER, number=Sort.INTEGER)
+    return Scope({**settings, **_PLACE}, GATHER, number=Sort.INTEGER, refused=POSITIONS)
+
+
+def size_scope(op: Op) -> Scope:
+    """What `sizes` may name."""
+    settings = {a.name: setting_sort(a) for a in op.signature.arguments}
+    return Scope(settings, GATHER, number=Sort.INTEGER, refused=LISTS)
 
 
 def _is_dims(argument: Argument) -> bool:
@@ -43,9 +62,30 @@ class _Gather(Rules[Gather]):
         return Gather(dims, source, sizes)
 
     def check(self, op: Op, kind: Gather, functions: Functions, report: Report) -> None:
-        check_expression(kind.source, scope(op), Sort.INTEGER, report)
+        check_results(op, report)
+        check_input(op, report)
+        check_tensors(op, 2, report)
+        check_names(op, (*_PLACE, "row"), report)
+        dims = op.signature.argument(kind.dims)
+        if dims and dims.type.optional:
+            report.add(op.locate(dims), f"a gather needs its dimensions, {kind.dims} may be absent")
+        if check_expression(kind.source, scope(op), Sort.INTEGER, report):
+            self._check_reads(op, kind.source, report)
         if kind.sizes:
-            check_expression(kind.sizes, scope(op), Sort.INTEGER, report)
+            check_expression(kind.sizes, size_scope(op), Sort.INTEGER, report)
+
+    def _check_reads(self, op: Op, source: Expression, report: Report) -> None:
+        """Lists are read at `k`, the index tensor at `i` or `...`: all else may lie outside."""
+        for node in source.root.walk():
+            if not isinstance(node, Subscript) or not isinstance(node.value, Variable):
+                continue
+            name, at = node.value.name, node.position
+            argument = op.signature.argument(name)
+            if argument and argument.type.is_list:
+                if at != Variable("k"):
+                    report.add(source.locate(node), f"a list has one member for each dimension: {name}[k]", len(name))
+            elif name == "input" or not (isinstance(at, Ellipsis) or at == Variable("i")):
+                report.add(source.locate(node), "an index is read at its place, index[i] or index[...]", len(name))
 
     def facts(self, op: Op, kind: Gather) -> Iterator[Fact]:
         along = f" with {kind.sizes.text} along {kind.dims}" if kind.sizes else ""

@@ -8,12 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.checking import Scope, operand_sort, setting_sort
+from codegen.checking import LISTS, Scope, operand_sort, setting_sort
 from codegen.errors import TextError
 from codegen.expression import Constant, Expression, Invoke
 from codegen.intrinsics import RANDOM, SCALAR, SIZES, Sort
 from codegen.kinds import branches
-from codegen.kinds.base import Fact, Functions, Rules, Skeleton, check_expression, kernel_fact
+from codegen.kinds.base import (
+    Fact,
+    Functions,
+    Rules,
+    Skeleton,
+    check_expression,
+    check_names,
+    check_results,
+    check_tensors,
+    kernel_fact,
+    scalar_refusals,
+)
 from codegen.model import Generator, Op, Signature
 from codegen.reader import Field, Report
 
@@ -22,12 +33,14 @@ _PLACE = {"index": Sort.INTEGER, "row": Sort.INTEGER, "column": Sort.INTEGER}
 
 def scope(op: Op) -> Scope:
     """What the expressions may name."""
-    return Scope({**{a.name: operand_sort(op, a) for a in op.signature.arguments}, **_PLACE}, {**SCALAR, **RANDOM})
+    names = {a.name: operand_sort(op, a) for a in op.signature.arguments}
+    return Scope({**names, **_PLACE}, {**SCALAR, **RANDOM}, arguments=names, refused=scalar_refusals(op))
 
 
 def size_scope(op: Op) -> Scope:
     """What `sizes` may name."""
-    return Scope({a.name: setting_sort(a) for a in op.signature.arguments}, SIZES, number=Sort.INTEGER)
+    names = {a.name: setting_sort(a) for a in op.signature.arguments}
+    return Scope(names, SIZES, number=Sort.INTEGER, refused=LISTS)
 
 
 class _Generator(Rules[Generator]):
@@ -48,6 +61,9 @@ class _Generator(Rules[Generator]):
         return Generator(found.expressions, sizes, found.match, random)
 
     def check(self, op: Op, kind: Generator, functions: Functions, report: Report) -> None:
+        check_results(op, report)
+        check_names(op, ("i", *_PLACE), report)
+        check_tensors(op, 0, report)
         self._check_sizes(op, kind.sizes, report)
         for expression in kind.expressions.values():
             check_expression(expression, scope(op), None, report)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from codegen.kinds import fold
 from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named, kernel_fact
-from codegen.model import Argument, BaseType, Op, Reduction, Signature
+from codegen.model import Argument, BaseType, Op, Reduction, Signature, Type
 from codegen.reader import Field, Report
 
 
@@ -15,7 +15,7 @@ def _is_dims(argument: Argument) -> bool:
 
 
 def _is_flag(argument: Argument) -> bool:
-    return argument.type.base is BaseType.BOOL
+    return argument.type == Type(BaseType.BOOL)
 
 
 class _Reduction(Rules[Reduction]):

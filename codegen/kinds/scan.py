@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from codegen.kinds import fold
 from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named, kernel_fact
-from codegen.model import Argument, BaseType, Op, Scan, Signature
+from codegen.model import Argument, BaseType, Op, Scan, Signature, Type
 from codegen.reader import Field, Report
 
 
 def _is_dim(argument: Argument) -> bool:
-    return argument.type.base is BaseType.DIM and not argument.type.is_list
+    return argument.type == Type(BaseType.DIM)
 
 
 class _Scan(Rules[Scan]):

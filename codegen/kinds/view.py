@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codegen import expression
-from codegen.checking import Scope, setting_sort
+from codegen.checking import LISTS, Scope, setting_sort
 from codegen.intrinsics import VIEW, Sort
-from codegen.kinds.base import Fact, Functions, Rules, Skeleton, check_expression
+from codegen.kinds import base
+from codegen.kinds.base import Fact, Functions, Rules, Skeleton, check_expression, check_input, check_tensors
 from codegen.model import Op, Signature, View
 from codegen.reader import Field, Report
 
@@ -21,7 +22,7 @@ _INPUT = {"sizes": Sort.LIST, "strides": Sort.LIST, "base": Sort.INTEGER, "rank"
 def scope(op: Op, parts: dict[str, Sort]) -> Scope:
     """What an expression may name behind those parts of `let`."""
     settings = {a.name: setting_sort(a) for a in op.signature.arguments}
-    return Scope({**settings, **_INPUT, **parts}, VIEW, number=Sort.INTEGER)
+    return Scope({**_INPUT, **settings, **parts}, VIEW, number=Sort.INTEGER, refused=LISTS)
 
 
 class _View(Rules[View]):
@@ -33,7 +34,7 @@ class _View(Rules[View]):
 
     def read(self, field: Field, signature: Signature | None) -> View:
         fields = field.fields
-        let = fields.named_expressions("let")
+        let = base.let(fields, signature)
         sizes = fields.need("sizes").expression
         strides = fields.need("strides").expression
         offset = fields.optional("offset", lambda f: f.expression, expression.parse("base", field.location))
@@ -41,6 +42,12 @@ class _View(Rules[View]):
         return View(sizes, strides, offset, let)
 
     def check(self, op: Op, kind: View, functions: Functions, report: Report) -> None:
+        check_input(op, report)
+        check_tensors(op, 1, report)
+        if len(op.signature.results) != 1 or not op.signature.results[0].alias:
+            report.add(
+                op.signature_location, "a view shares memory: its signature says Tensor(a) input ... -> Tensor(a)"
+            )
         parts: dict[str, Sort] = {}
         for name, part in kind.let.items():
             parts[name] = check_expression(part, scope(op, parts), Sort.INTEGER, report) or Sort.INTEGER

@@ -114,10 +114,9 @@ DTypes resolve_dtypes(const Call& call) {
 int match_variant(const Call& call) {
   const Match& match = call.schema().match;
   if (match.argument < 0) return 0;
-  const bool is_string = call.schema().arguments[match.argument].type == ArgumentType::kString;
-  const std::string_view value = is_string && call.is_given(match.argument) ? call.string(match.argument)
-                                 : call.is_given(match.argument)            ? "given"
-                                                                            : "none";
+  std::string_view value = call.is_given(match.argument) ? "given" : "none";
+  if (call.arguments[match.argument].kind == OF_VALUE_STRING) value = call.string(match.argument);
+  if (call.arguments[match.argument].kind == OF_VALUE_BOOL) value = call.boolean(match.argument) ? "true" : "false";
   for (size_t i = 0; i < match.values.size(); ++i) {
     if (value == match.values[i]) return static_cast<int>(i);
   }

@@ -67,7 +67,7 @@ struct DTypeRule {
 };
 
 // The attribute whose value picks one of several expressions, and the values, in the order of the record. For an
-// optional argument they are "none" and "given".
+// optional argument they are "none" and "given", for a bool "true" and "false".
 struct Match {
   int argument = -1;
   std::span<const char* const> values;

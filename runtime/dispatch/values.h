@@ -4,6 +4,8 @@
 
 #include <oneflow/types.h>
 
+#include <array>
+#include <cmath>
 #include <span>
 #include <string_view>
 
@@ -29,6 +31,14 @@ constexpr of_value to_value(of_device device) { return {OF_VALUE_DEVICE, 0, {.de
 inline of_value to_value(Sizes integers) {
   return {OF_VALUE_INT_LIST, static_cast<int32_t>(integers.size()), {.integers = integers.data()}};
 }
+// A list with members that are known here, as the default of an argument.
+template <int64_t... members>
+inline constexpr std::array<int64_t, sizeof...(members)> kList = {members...};
+template <size_t count>
+constexpr of_value to_value(const std::array<int64_t, count>& integers) {
+  return {OF_VALUE_INT_LIST, static_cast<int32_t>(count), {.integers = integers.data()}};
+}
+inline constexpr of_value kNoTensors{OF_VALUE_TENSOR_LIST, 0, {}};
 inline of_value to_value(const Shape& integers) { return to_value(Sizes(integers)); }
 inline of_value to_value(const Tensor& tensor) {
   return {OF_VALUE_TENSOR, 0, {.tensor = to_handle(const_cast<Tensor*>(&tensor))}};
@@ -36,6 +46,20 @@ inline of_value to_value(const Tensor& tensor) {
 inline of_value to_value(const TensorRef& tensor) { return to_value(*tensor); }
 inline of_value to_value(std::span<of_tensor> tensors) {
   return {OF_VALUE_TENSOR_LIST, static_cast<int32_t>(tensors.size()), {.tensors = tensors.data()}};
+}
+template <size_t count>
+of_value to_value(const std::array<of_tensor, count>& tensors) {
+  return {OF_VALUE_TENSOR_LIST, static_cast<int32_t>(count), {.tensors = tensors.data()}};
+}
+
+// Lists whose members are values themselves, as the composites write them.
+template <class... Members>
+std::array<int64_t, sizeof...(Members)> integer_list(const Members&... members) {
+  return {to_value(members).as.integer...};
+}
+template <class... Members>
+std::array<of_tensor, sizeof...(Members)> tensor_list(const Members&... members) {
+  return {to_value(members).as.tensor...};
 }
 
 }  // namespace oneflow

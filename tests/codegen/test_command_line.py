@@ -115,12 +115,26 @@ def test_a_new_record_only_lacks_what_its_author_has_to_say(kind: str, capsys: p
         assert problem.text in ("expected a text, got nothing", "expected an expression, got nothing")
 
 
+EXP = """\
+- op: exp
+  signature: "exp(Tensor input) -> Tensor"
+  summary: e to the power of each element.
+  elementwise: "exp(input)"
+  oracle: torch.exp
+  examples:
+    - call: "exp([0.0])"
+      gives: [1.0]
+  errors:
+    - call: "exp('a')"
+      raises: TypeMismatch
+      says: "exp: input must be {Tensor}, got {str}"
+"""
 FILLED = {
     "elementwise": [('elementwise: ""', 'elementwise: "input"')],
     "generator": [('value: ""', 'value: "index"')],
     "gather": [('source: ""', 'source: "i"')],
     "view": [('sizes: ""', 'sizes: "sizes"'), ('strides: ""', 'strides: "strides"')],
-    "composite": [('composite: ""', 'composite: "foo(input)"')],
+    "composite": [('composite: ""', 'composite: "exp(input)"')],
     "native": [('infer: ""', "infer: foo")],
 }
 
@@ -131,7 +145,7 @@ def test_a_new_record_that_was_filled_in_is_good(kind: str) -> None:
     for empty, filled in FILLED.get(kind, []):
         assert empty in text
         text = text.replace(empty, filled)
-    (op,) = load_text(text).ops
+    op, _ = load_text(text + EXP).ops
     assert op.kind_name == kind
 
 

@@ -75,8 +75,14 @@ HALVE = [
     # the signature
     ("Tensor input", "Tenosr input", "x.yaml:2:21: unknown type 'Tenosr'; did you mean 'Tensor'?"),
     ("-> Tensor", "-> ", "x.yaml:2:56: expected a type, got the end"),
-    ("Tensor input,", "Tensor(a!) input,", "x.yaml:1:3: a name ends in '_' if and only if an argument is written to, as in Tensor(a!)"),
-    ("-> Tensor", "-> Tensor(a)", "x.yaml:1:3: a result is an alias of 'a', which no argument is"),
+    ("Tensor input,", "Tensor(a!) input,", "x.yaml:2:15: a name ends in '_' if and only if an argument is written to, as in Tensor(a!)\nx.yaml:2:21: an elementwise operator shares no memory and writes to none\nx.yaml:2:21: only a native operator writes to an argument"),
+    ("-> Tensor", "-> Tensor(a)", "x.yaml:2:56: a result is an alias of 'a', which no argument is\nx.yaml:2:56: an elementwise operator shares no memory and writes to none"),
+    ("*, str mode='up'", "*, str out='up'", "x.yaml:2:38: 'out' names the tensor that results are written to"),
+    ("-> Tensor", "-> Tensor mode", "x.yaml:2:38: 'mode' is also the name of a result"),
+    ("  oracle:", "  overload: By Two\n  oracle:", "x.yaml:6:13: 'By Two' is not a name in snake_case"),
+    ("  oracle:", "  offered_as: [halve]\n  oracle:", "x.yaml:6:16: 'halve' is there already"),
+    ("  oracle:", "  offered_as: [a.b, a.b]\n  oracle:", "x.yaml:6:21: 'a.b' is there already"),
+    ("  oracle:", "  offered_as: [halve.twice]\n  oracle:", "x.yaml:1:3: 'halve' is a namespace, that of halve.twice"),
     # the kind
     ('  elementwise: "input * 0.5"\n', "", "x.yaml:1:3: no kind: one of the keys elementwise, generator, contraction, reduction, scan, gather, view, composite, native must be there"),
     ("  elementwise:", "  elementwise: 1\n  composite:", "x.yaml:5:3: a second kind 'composite', after 'elementwise'"),
@@ -86,6 +92,8 @@ HALVE = [
     ("input * 0.5", "input * sqrt(2, 3)", "x.yaml:4:25: sqrt takes 1 argument, got 2"),
     ("input * 0.5", "input * mode", "x.yaml:4:25: expected a number, got a text"),
     ("input * 0.5", "mode", "x.yaml:4:17: expected a number, got a text"),
+    ("input * 0.5", "input & 1", "x.yaml:4:17: '&' has no meaning here: it needs integers: accept integral or bool"),
+    ("input * 0.5", "input if given(index) else 0", "x.yaml:4:32: expected the name of an argument"),
     ("input * 0.5", "input *", "x.yaml:4:17: cannot read the expression 'input *': invalid syntax"),
     ("input * 0.5", "", "x.yaml:4:17: expected an expression, got nothing"),
     ('"input * 0.5"', "{match: mood, up: input}", "x.yaml:4:24: unknown argument 'mood'; did you mean 'mode'?"),
@@ -95,7 +103,8 @@ HALVE = [
     ('"input * 0.5"', "[input]", "x.yaml:4:16: expected a mapping, got a list"),
     # the dtype columns
     ("accepts: floating", "accepts: floatin", "x.yaml:5:20: unknown dtype set 'floatin'; did you mean 'floating'?"),
-    ("accepts: floating", "accepts: {inptu: any}", "x.yaml:5:21: unknown argument 'inptu'; did you mean 'input'?"),
+    ("accepts: floating", "accepts: {inptu: any}", "x.yaml:5:21: unknown tensor argument 'inptu'; did you mean 'input'?"),
+    ("accepts: floating", "accepts: {mode: any}", "x.yaml:5:21: unknown tensor argument 'mode'"),
     ("result: same", "result: smae", "x.yaml:5:38: unknown result rule 'smae'; did you mean 'same'?"),
     ("result: same", "result: [same, int64]", "x.yaml:1:3: the dtype column has 2 results, the signature 1"),
     ("result: same", "reslut: same", "x.yaml:5:30: unknown key 'reslut'; did you mean 'result'?"),
@@ -104,7 +113,7 @@ HALVE = [
     ("oracle: ", "from_any_device: mode\n  oracle: ", "x.yaml:6:20: argument 'mode' must be a tensor, it is str"),
     # examples and error cases
     ('halve([1.0])"', 'havle([1.0])"', "x.yaml:8:14: unknown operator 'havle'; did you mean 'halve'?"),
-    ('halve([1.0])"', 'halve([1.0], 2)"', "x.yaml:8:27: halve takes at most 1 positional arguments"),
+    ('halve([1.0])"', 'halve([1.0], 2)"', "x.yaml:8:27: halve takes at most 1 argument by position"),
     ('halve([1.0])"', 'halve(1.0)"', "x.yaml:8:20: halve: input must be Tensor"),
     ('halve([1.0])"', 'halve([1.0], mood=\'up\')"', "x.yaml:8:32: halve: unknown argument 'mood'; did you mean 'mode'?"),
     ('halve([1.0])"', 'halve()"', "x.yaml:8:14: halve: missing argument input"),
@@ -113,6 +122,10 @@ HALVE = [
     ('halve([1.0])"', 'halve([1.0 + 1])"', "x.yaml:8:21: expected a number, a text, a list or a call"),
     ('halve([1.0])"', 'halve"', "x.yaml:8:14: expected a call of an operator"),
     ("      gives: [0.5]\n", "", "x.yaml:8:7: missing key 'gives'"),
+    ("gives: [0.5]", "gives: [0.5, x]", "x.yaml:9:20: expected numbers, got 'x'"),
+    ("gives: [0.5]", "gives: 1:30", "x.yaml:9:14: expected numbers, got '1:30'"),
+    ("gives: [0.5]", "gives: {a: 1}", "x.yaml:9:14: expected numbers, got a mapping"),
+    ('halve([1.0])"', "halve(['a'])\"", "x.yaml:8:21: expected the numbers of a tensor"),
     ("gives: [0.5]", "give: [0.5]", "x.yaml:8:7: missing key 'gives'"),
     ("TypeMismatch", "TypeMissmatch", "x.yaml:12:15: unknown error class 'TypeMissmatch'; did you mean 'TypeMismatch'?"),
     ("{Tensor}", "{Tenosr}", "x.yaml:11:14: unknown type 'Tenosr'; did you mean 'Tensor'?"),
@@ -173,7 +186,7 @@ OTHERS = [
     ("f(Tensor(a) input) -> Tensor(a)", "  view: {sizes: size, strides: strides}", "x.yaml:4:17: unknown name 'size'; did you mean 'sizes'?"),
     ("f(Tensor(a) input) -> Tensor(a)", "  view: {sizes: rank, strides: strides}", "x.yaml:4:17: expected a list of integers, got an integer"),
     ("f(Tensor(a) input) -> Tensor(a)", "  view: {sizes: sizes}", "x.yaml:4:9: missing key 'strides'"),
-    ("f(Tensor input) -> Tensor", "  view: {sizes: sizes, strides: strides}", "x.yaml:1:3: a view shares memory: its signature must say Tensor(a) input ... -> Tensor(a)"),
+    ("f(Tensor input) -> Tensor", "  view: {sizes: sizes, strides: strides}", "x.yaml:2:15: a view shares memory: its signature says Tensor(a) input ... -> Tensor(a)"),
     ("f(Tensor input, dim[] dims=[]) -> Tensor", "  gather: {dims: dim, source: i}", "x.yaml:4:18: unknown argument 'dim'; did you mean 'dims'?"),
     ("f(Tensor input, dim[] dims=[]) -> Tensor", "  gather: {dims: dims, source: j}", "x.yaml:4:32: unknown name 'j'"),
     ("f(Tensor input, dim dim=0) -> Tensor", "  scan: {dim: dim}", "x.yaml:4:9: missing key 'state'"),
@@ -182,19 +195,30 @@ OTHERS = [
     ("f(Tensor input) -> Tensor", '  contraction: "ij->ii"', "x.yaml:4:16: a label is in the result twice"),
     ("f(Tensor input) -> Tensor", '  contraction: "i1->i"', "x.yaml:4:16: 'i1->i' is no equation like 'ij,jk->ik'"),
     ("f(Tensor input, Tensor b) -> Tensor", '  contraction: {equation: "i,j->ij", plus: b}', "x.yaml:4:27: 2 operands in the equation, 1 in the signature"),
-    ("f(Tensor input, int b=1) -> Tensor", '  contraction: {equation: rule, plus: b}', "x.yaml:4:39: argument 'b' must be a Tensor, it is int"),
+    ("f(Tensor input, int b=1) -> Tensor", '  contraction: {equation: linear, plus: b}', "x.yaml:4:41: argument 'b' must be a Tensor, it is int"),
     ("f(Tensor input) -> Tensor", '  contraction: {plus: input}', "x.yaml:4:16: missing key 'equation'"),
     ("f(Tensor input) -> Tensor", '  contraction: "No rule"', "x.yaml:4:16: 'No rule' is no equation, argument or rule"),
     ("f(Tensor input) -> Tensor", '  composite: "g(input)"', "x.yaml:4:15: unknown operator 'g'"),
     ("f(Tensor input) -> Tensor", '  composite: "f(inptu)"', "x.yaml:4:17: unknown name 'inptu'; did you mean 'input'?"),
-    ("f(Tensor input) -> Tensor", '  composite: "f(input, 1)"', "x.yaml:4:15: f takes at most 1 positional arguments, got 2"),
+    ("f(Tensor input) -> Tensor", '  composite: "f(input, 1)"', "x.yaml:4:15: f takes at most 1 argument by position"),
     ("f(Tensor input) -> Tensor", '  composite: "f(1)"', "x.yaml:4:17: input of f must be Tensor"),
-    ("f(Tensor input) -> Tensor", '  composite: "input + 1"', "x.yaml:4:15: a composite consists of calls of operators, names and constants"),
+    ("f(Tensor input) -> Tensor", '  composite: "input + 1"', "x.yaml:4:15: expected a call of an operator"),
+    ("f(Tensor input) -> Tensor", '  composite: "f(input + 1)"', "x.yaml:4:17: a composite consists of calls of operators, names and constants"),
+    ("f(Tensor input) -> Tensor", '  composite: "f(input)"', "x.yaml:1:3: a composite never comes back to itself: f -> f"),
+    ("f(Tensor input) -> Tensor", "  composite: {let: {input: f(input)}, value: f(input)}", "x.yaml:4:21: 'input' is an argument already"),
+    ("f(Tensor(a) input) -> Tensor(a)", "  view: {let: {Two: rank}, sizes: sizes, strides: strides}", "x.yaml:4:16: 'Two' is not a name in snake_case"),
+    ("f(Tensor(a) input, int? n=None) -> Tensor(a)", "  view: {sizes: sizes, strides: strides, offset: base + n}", "x.yaml:4:57: expected a number, got an argument that may be absent"),
+    ("f(Tensor input, dim[] dims=[]) -> Tensor", "  gather: {dims: dims, source: 'dims[i]'}", "x.yaml:4:33: a list has one member for each dimension: dims[k]"),
+    ("f(Tensor input, dim[] dims=[]) -> Tensor", "  gather: {dims: dims, source: 'input[i]'}", "x.yaml:4:33: an index is read at its place, index[i] or index[...]"),
+    ("f(Tensor input, dim[]? dims=[]) -> Tensor", "  gather: {dims: dims, source: i}", "x.yaml:2:31: a gather needs its dimensions, dims may be absent"),
+    ("f(Tensor input, dim[] dims=[], int i=0) -> Tensor", "  gather: {dims: dims, source: i}", "x.yaml:2:46: 'i' means something else in a gather"),
+    ("f(Tensor input) -> Tensor", "  contraction: matmull", "x.yaml:4:16: unknown rule 'matmull'; did you mean 'matmul'?"),
     ("f(Tensor input) -> Tensor", "  native: {infer: Big Name}", "x.yaml:4:19: 'Big Name' is not the name of a function"),
     ("f(Tensor input) -> Tensor", "  native: {infr: f}", "x.yaml:4:11: missing key 'infer'"),
-    ("f(Tensor input, size[] size=[1]) -> Tensor", "  generator: {sizes: size, random: 1, value: uniform(1)}", "x.yaml:4:46: uniform(1) needs random: 2, it is 1"),
+    ("f(size[] size=[1]) -> Tensor", "  generator: {sizes: size, random: 1, value: uniform(1)}", "x.yaml:4:46: uniform(1) needs random: 2, it is 1"),
     ("f(Tensor input, size[] size=[1]) -> Tensor", "  generator: {sizes: size, random: -1, value: index}", "x.yaml:4:36: expected a number from 0, got '-1'"),
-    ("f(Tensor input, size[] size=[1]) -> Tensor", "  generator: {sizes: sise, value: index}", "x.yaml:4:22: unknown name 'sise'; did you mean 'size'?"),
+    ("f(Tensor input, size[] size=[1]) -> Tensor", "  generator: {sizes: size, value: index}", "x.yaml:2:17: a generator takes no tensors"),
+    ("f(size[] size=[1]) -> Tensor", "  generator: {sizes: sise, value: index}", "x.yaml:4:22: unknown name 'sise'; did you mean 'size'?"),
     ("f(Tensor input, bool up=True) -> Tensor", "  elementwise: {match: up, true: input, flase: input}", "x.yaml:4:41: unknown value of up 'flase'; did you mean 'false'?"),
     ("f(Tensor input, bool up=True) -> Tensor", "  elementwise: {match: up, true: input}", "x.yaml:4:16: no expression for up: false"),
     ("f(Tensor input, int? up=None) -> Tensor", "  elementwise: {match: up, given: input}", "x.yaml:4:16: no expression for up: none"),
@@ -203,8 +227,11 @@ OTHERS = [
 
 @pytest.mark.parametrize(("signature", "kind", "expected"), OTHERS)
 def test_a_mistake_in_another_kind(signature: str, kind: str, expected: str) -> None:
-    call = "f([1.0], [2.0])" if "other" in signature else "f([1.0])"
-    assert problems(record(signature, kind, call=call)) == [expected]
+    call = (
+        "f([1.0], [2.0])" if "other" in signature else "f([1.0])" if "Tensor" in signature.split("->")[0] else "f([1])"
+    )
+    dtype = "{result: floating}" if "generator" in kind else "{result: same}"
+    assert problems(record(signature, kind, dtype=dtype, call=call)) == [expected]
 
 
 def test_five_mistakes_in_one_file_are_all_found() -> None:
@@ -235,8 +262,52 @@ def test_an_expression_over_several_lines_is_located_at_its_start() -> None:
     assert problems(text) == ["x.yaml:4:17: unknown name 'inptu'; did you mean 'input'?"]
 
 
+RECORDS = [
+    ("f(Tensor x) -> Tensor", REDUCTION := "  reduction: {state: {t: '0'}, pre: {t: '1'}, combine: {t: a.t}, post: t}", "x.yaml:2:17: the first argument of a reduction is `Tensor input`"),
+    ("f(Tensor input, Tensor other) -> Tensor", REDUCTION, "x.yaml:2:31: a reduction takes 1 tensor"),
+    ("f(Tensor input, int t=0) -> Tensor", REDUCTION, "x.yaml:2:31: 't' means something else in a reduction"),
+    ("f(dim dim, Tensor input) -> Tensor", "  elementwise: input", "x.yaml:2:17: dim is a dim, but no tensor comes before it"),
+    ("f(Tensor input) -> (Tensor a, Tensor b)", "  elementwise: input", "x.yaml:1:3: the dtype column has 1 results, the signature 2\nx.yaml:2:45: an elementwise operator has one result"),
+    ("f(int n) -> Tensor", "  elementwise: n", "x.yaml:1:3: the dtype column says 'same', but there is no operand\nx.yaml:2:15: an elementwise operator has a tensor argument that is always there"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("signature", "kind", "expected"), RECORDS)
+def test_a_signature_that_does_not_go_with_its_kind(signature: str, kind: str, expected: str) -> None:
+    text = record(signature, kind).replace('    - call: "f([1.0])"\n      gives: [0.5]\n', "    []\n")
+    found = [each for each in problems(text) if "has no example" not in each]
+    assert found == expected.split("\n")
+
+
+def test_names_that_would_meet() -> None:
+    def named(name: str) -> str:
+        return GOOD.replace("halve", name)
+
+    overload = named("max").replace("  summary", "  overload: dim\n  summary", 1)
+    assert problems(overload + named("max_dim")) == [
+        "x.yaml:15:3: 'max_dim' would be a name of max_dim and of max.dim",
+        "x.yaml:15:3: 'max_dim_' would be a name of max_dim and of max.dim",
+        "x.yaml:15:3: 'max_dim_out' would be a name of max_dim and of max.dim",
+    ]
+    assert problems(named("max") + overload) == [
+        "x.yaml:15:15: max.dim takes the same types as max, which max tries first"
+    ]
+    assert problems(named("tensor"))[0] == "x.yaml:1:3: 'tensor' makes the tensors of examples, and of every language"
+
+
+def test_a_circle_of_composites() -> None:
+    one = record("f(Tensor input) -> Tensor", "  composite: exp(g(input))")
+    two = record("f(Tensor input) -> Tensor", "  composite: f(input)")
+    two = two.replace("f(Tensor", "g(Tensor").replace("op: f", "op: g").replace('"f', '"g')
+    assert [text for text in problems(one + two) if "circle" in text or "itself" in text] == [
+        "x.yaml:1:3: a composite never comes back to itself: f -> g -> f",
+        "x.yaml:14:3: a composite never comes back to itself: g -> f -> g",
+    ]
+
+
 def test_what_is_no_text_at_all(tmp_path: Path) -> None:
     assert problems(GOOD.replace("Half", "H\0lf")) == ["x.yaml:3:13: not YAML: character 0x0000 is not allowed"]
+    assert problems(GOOD.replace("[0.5]", "[" * 100_000)) == ["x.yaml:9:110: not YAML: this is too deep"]
     assert problems(GOOD.replace("[0.5]", "&a [*a]")) == ["x.yaml:9:14: not YAML: definitions have no anchors"]
     path = tmp_path / "x.yaml"
     path.write_bytes(b"- op: \xff\n")

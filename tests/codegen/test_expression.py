@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codegen import checking
 from codegen.checking import Scope
 from codegen.errors import Location, TextError
 from codegen.expression import Binary, Conditional, Constant, Node, Unary, Variable, parse, parse_node
@@ -16,10 +19,16 @@ SCALARS = Scope(
     {"input": Sort.VALUE, "other": Sort.VALUE, "condition": Sort.TRUTH, "index": Sort.INTEGER, "mode": Sort.TEXT},
     {**SCALAR, **FOLD},
     {"total": Sort.VALUE, "at": Sort.INTEGER},
+    arguments={"input", "other"},
 )
 LISTS = Scope(
-    {"sizes": Sort.LIST, "strides": Sort.LIST, "dim": Sort.INTEGER, "base": Sort.INTEGER}, VIEW, number=Sort.INTEGER
+    {"sizes": Sort.LIST, "strides": Sort.LIST, "dim": Sort.INTEGER, "base": Sort.INTEGER, "start": Sort.OPTIONAL},
+    VIEW,
+    number=Sort.INTEGER,
+    refused=checking.LISTS,
 )
+FLOATS_ONLY = replace(SCALARS, refused=checking.FLOATS)
+FOLDED = replace(SCALARS, refused=checking.FOLDS)
 
 
 def test_an_expression_knows_its_text_its_names_and_its_functions() -> None:
@@ -66,7 +75,6 @@ def test_sorts_of_scalar_expressions(text: str, sort: Sort) -> None:
     [
         ("sizes[dim] * 2", Sort.INTEGER),
         ("swap(sizes, 0, dim)", Sort.LIST),
-        ("sizes[1:]", Sort.LIST),
         ("[1, dim]", Sort.LIST),
         ("append(remove(sizes, 0, dim), base)", Sort.LIST),
     ],
@@ -91,7 +99,24 @@ def test_sorts_of_list_expressions(text: str, sort: Sort) -> None:
         (SCALARS, "None", 0, "None has no meaning here: use given(argument)"),
         (LISTS, "sizes + 1", 0, "expected a number, got a list of integers"),
         (LISTS, "swap(sizes, 0)", 0, "swap takes 3 arguments, got 2"),
-        (LISTS, "remove()", 0, "remove takes at least 1 argument, got 0"),
+        (LISTS, "remove(sizes)", 0, "remove takes 2 or 3 arguments, got 1"),
+        (LISTS, "sizes[0] / 2", 0, "'/' has no meaning here: positions and sizes are integers"),
+        (LISTS, "start + 1", 0, "expected a number, got an argument that may be absent"),
+        (LISTS, "slice_begin(dim, 1, 1)", 12, "expected an argument that may be absent, got an integer"),
+        (
+            FLOATS_ONLY,
+            "input << 1",
+            0,
+            "'<<' has no meaning here: it needs integers: accept integral or bool",
+        ),
+        (
+            FLOATS_ONLY,
+            "~input",
+            0,
+            "'~' has no meaning here: it needs integers: accept integral or bool",
+        ),
+        (FOLDED, "input % 2", 0, "'%' has no meaning here: a fold cannot fail on a zero"),
+        (FOLDED, "fmod(input, 2)", 0, "'fmod' has no meaning here: a fold cannot fail on a zero"),
         (LISTS, "swap(dim, 0, 1)", 5, "expected a list of integers, got an integer"),
         (LISTS, "sizes[0] * 0.5", 11, "expected an integer, got 0.5"),
         (LISTS, "sizes if dim else dim", 0, "one branch is a list of integers, the other an integer"),
@@ -112,7 +137,11 @@ def test_what_does_not_fit_is_found_at_its_place(scope: Scope, text: str, offset
         ("x is None", 0, "'x is None' has no meaning in a definition"),
         ("x @ y", 0, "'x @ y' has no meaning in a definition"),
         ("f(**x)", 2, "'**' has no meaning in a definition"),
-        ("x[::2]", 2, "a slice has no step in a definition"),
+        ("x[1:]", 2, "'1:' has no meaning in a definition"),
+        ("'\u00e9' + x @ y", 6, "'x @ y' has no meaning in a definition"),
+        ("x + 99999999999999999999", 4, "'99999999999999999999' is beyond 64 bits"),
+        ("x + 1e999", 4, "'1e309' is beyond 64 bits"),
+        ("x" + " + x" * 100, 0, "the expression is too deep"),
         ("(f)(1)(2)", 0, "'f(1)(2)' has no meaning in a definition"),
     ],
 )

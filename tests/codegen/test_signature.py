@@ -12,15 +12,17 @@ from codegen.errors import TextError
 from codegen.model import Alias, Argument, BaseType, Definitions, Literal, Result, Signature, Type
 from codegen.signature import parse, parse_type, print_signature
 
-names = st.from_regex(re.compile(r"[a-z][a-z0-9_]{0,8}", re.ASCII), fullmatch=True).filter(
+names = st.from_regex(re.compile(r"[a-z][a-z0-9]{0,3}(_[a-z0-9]{1,3})?", re.ASCII), fullmatch=True).filter(
     lambda name: name not in ("inf", "nan")
 )
-
-
-@st.composite
-def types(draw: st.DrawFn) -> Type:
-    is_list = draw(st.booleans())
-    return Type(draw(st.sampled_from(BaseType)), is_list, draw(st.booleans()), is_list and draw(st.booleans()))
+TENSOR = Type(BaseType.TENSOR)
+INTEGERS = (BaseType.INT, BaseType.DIM, BaseType.SIZE)
+types = (
+    st.builds(Type, st.sampled_from(BaseType), optional=st.booleans())
+    | st.builds(Type, st.sampled_from(INTEGERS), st.just(True), st.booleans())
+    | st.builds(Type, st.just(BaseType.TENSOR), st.just(True), optional_members=st.booleans())
+)
+aliases = st.none() | st.builds(Alias, st.sampled_from("ab"), st.booleans())
 
 
 def literals(type_: Type) -> st.SearchStrategy[Literal]:
@@ -32,7 +34,7 @@ def literals(type_: Type) -> st.SearchStrategy[Literal]:
         member = literals(Type(type_.base, optional=type_.optional_members))
         plain = st.lists(member, max_size=3).map(tuple)
     elif type_.is_integer:
-        plain = st.integers()
+        plain = st.integers(-(2**63), 2**63 - 1)
     elif type_.base is BaseType.BOOL:
         plain = st.booleans()
     elif type_.base is BaseType.STR:
@@ -51,7 +53,7 @@ def signatures(draw: st.DrawFn) -> Signature:
     arguments: list[Argument] = []
     keyword_only = had_default = False
     for name in draw(st.lists(names, max_size=5, unique=True)):
-        type_ = draw(types())
+        type_ = draw(types)
         keyword_only = keyword_only or draw(st.booleans())
         can_default = not (type_.base is BaseType.TENSOR and not type_.optional and not type_.is_list)
         wants = draw(st.booleans()) or (had_default and not keyword_only)
@@ -59,10 +61,11 @@ def signatures(draw: st.DrawFn) -> Signature:
             continue
         has_default = wants and can_default
         had_default = had_default or has_default
-        alias = draw(st.none() | st.builds(Alias, st.sampled_from("ab"), st.booleans()))
+        alias = draw(aliases) if type_ == TENSOR else None
         default = draw(literals(type_)) if has_default else None
         arguments.append(Argument(name, type_, default, has_default, keyword_only, alias))
-    results = draw(st.lists(st.builds(Result, types(), st.none() | names), max_size=3))
+    result = st.builds(Result, st.just(TENSOR), st.none() | names, aliases)
+    results = draw(st.lists(result, min_size=1, max_size=3, unique_by=lambda each: each.name or id(each)))
     return Signature(draw(names), tuple(arguments), tuple(results))
 
 
@@ -114,6 +117,23 @@ def test_types_print_as_they_are_written(text: str) -> None:
         ("abs(Tensor(a input) -> Tensor", 13, "expected ')', got 'input'"),
         ("abs(int a=) -> Tensor", 10, "expected a value, got ')'"),
         ("", 0, "expected the operator's name, got the end"),
+        ("abs(Tensor a__b) -> Tensor", 11, "'a__b' is not a name in snake_case"),
+        ("abs(str[] a) -> Tensor", 4, "there is no list of str, only of int, dim, size and Tensor"),
+        ("abs(Tensor[]? a) -> Tensor", 4, "a list of tensors is never absent, it may be empty"),
+        ("abs(int?[] a) -> Tensor", 4, "only the members of a list of tensors may be absent"),
+        ("abs(int(a) b) -> Tensor", 4, "only a Tensor shares memory, no int"),
+        ("abs(int a=9223372036854775808) -> Tensor", 10, "the default 9223372036854775808 is beyond 64 bits"),
+        ("abs(int a=" + "9" * 5000 + ") -> Tensor", 10, "this number is too long"),
+        ("abs(int[] a=[[1]]) -> Tensor", 13, "expected a value, got '['"),
+        ("abs(dtype a=flaot32) -> Tensor", 12, "unknown dtype 'flaot32'; did you mean 'float32'?"),
+        ("abs(Tensor a) -> ()", 17, "an operator has 1 to 4 results, got 0"),
+        ("abs(Tensor a) -> Tensor?", 17, "a result is a Tensor, never Tensor?"),
+        ("abs(Tensor a) -> (Tensor b, Tensor b)", 28, "result 'b' is there twice"),
+        (
+            "abs(" + ", ".join(f"int a{i}" for i in range(17)) + ") -> Tensor",
+            138,
+            "an operator has at most 16 arguments",
+        ),
     ],
 )
 def test_mistakes_are_found_at_their_place(text: str, offset: int, says: str) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from codegen import discover, emit
+from codegen.intrinsics import CONTRACTIONS, GATHER, SIZES, VIEW
 from codegen.model import Definitions
 from codegen.names import Names
 from tests.codegen.conftest import REPOSITORY
@@ -75,6 +76,17 @@ def test_the_manual_has_a_page_for_every_function(definitions: Definitions) -> N
             assert op.summary in page
             for argument in op.signature.arguments:
                 assert f"| `{argument.name}` |" in page
+
+
+def test_functions_of_expressions_are_those_of_the_runtime() -> None:
+    def functions(header: str) -> set[str]:
+        text = (REPOSITORY / "runtime" / "ops" / header).read_text()
+        return set(re.findall(r"^(?:inline )?\w+ (\w+)\(", text, re.MULTILINE))
+
+    assert functions("view_functions.h") == {*VIEW, "member"}
+    assert functions("size_functions.h") == {*SIZES, *GATHER}
+    rules = (REPOSITORY / "runtime" / "einsum" / "rules.cpp").read_text()
+    assert re.findall(r'\{"(\w+)", \w+\}', rules) == list(CONTRACTIONS)
 
 
 COMPILERS = {

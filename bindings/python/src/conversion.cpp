@@ -242,7 +242,7 @@ bool convert(const ArgumentRecord& argument, PyObject* object, ValueStore* store
       return convert_bool(object, value, mismatch);
     case ArgumentKind::kString:
       return convert_string(object, value, mismatch);
-    case ArgumentKind::kDtype:
+    case ArgumentKind::kDType:
       return convert_dtype(object, value, mismatch);
     case ArgumentKind::kDevice:
       return convert_device(object, value, mismatch);

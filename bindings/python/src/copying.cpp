@@ -59,7 +59,7 @@ PyObject* reduce(PyObject* self, PyObject*) {
 
 const ArgumentRecord kRebuildArguments[] = {
     {"data", "bytes", ArgumentKind::kObject},
-    {"dtype", "dtype", ArgumentKind::kDtype},
+    {"dtype", "dtype", ArgumentKind::kDType},
     {.name = "size", .word = "tuple of ints", .kind = ArgumentKind::kInt, .is_list = true},
     {"device", "device", ArgumentKind::kDevice},
 };

@@ -84,7 +84,7 @@ const ArgumentRecord kTensorArguments[] = {
     {"data", "nested lists of numbers", ArgumentKind::kObject},
     {.name = "dtype",
      .word = "dtype",
-     .kind = ArgumentKind::kDtype,
+     .kind = ArgumentKind::kDType,
      .optional = true,
      .keyword_only = true,
      .required = false},

@@ -15,7 +15,7 @@ enum class ArgumentKind : uint8_t {
   kFloat,
   kBool,
   kString,
-  kDtype,
+  kDType,
   kDevice,
   kObject,  // anything: hand-written functions convert it themselves
 };

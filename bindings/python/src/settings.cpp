@@ -67,7 +67,7 @@ PyObject* set_rng_state(PyObject*, PyObject* const* args, Py_ssize_t count, PyOb
   Py_RETURN_NONE;
 }
 
-const ArgumentRecord kDtype[] = {{"dtype", "dtype", ArgumentKind::kDtype}};
+const ArgumentRecord kDtype[] = {{"dtype", "dtype", ArgumentKind::kDType}};
 const Parameters kDefaultDtypeParameters("set_default_dtype", kDtype);
 
 PyObject* set_default_dtype(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -79,8 +79,8 @@ PyObject* set_default_dtype(PyObject*, PyObject* const* args, Py_ssize_t count, 
 
 PyObject* get_default_dtype(PyObject*, PyObject*) { return dtype_object(of_default_dtype()); }
 
-const ArgumentRecord kTwoDtypes[] = {{"type1", "dtype", ArgumentKind::kDtype},
-                                     {"type2", "dtype", ArgumentKind::kDtype}};
+const ArgumentRecord kTwoDtypes[] = {{"type1", "dtype", ArgumentKind::kDType},
+                                     {"type2", "dtype", ArgumentKind::kDType}};
 const Parameters kPromoteParameters("promote_types", kTwoDtypes);
 
 PyObject* promote_types(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from codegen import signature as signatures
-from codegen.errors import TargetError
 from codegen.language import Language, Output
 from codegen.model import Argument, BaseType, Definitions, Op, Type
 from codegen.names import fill, identifier, source_files, wrap
+from codegen.printer import RESERVED
 
 WIDTH = 120
-MAXIMUM_RESULTS = 8  # what of_call_new() has room for
 
 # The C type of a parameter and the function that makes an of_value of it; with "?" where the argument may be None.
 _PARAMETERS = {
@@ -36,7 +35,6 @@ _LISTS = {
     "int?": ("const int64_t*", "of_optional_int_list"),
     "Tensor": ("const of_tensor*", "of_tensor_list_value"),
 }
-_RESERVED = frozenset({"default", "register", "auto", "int", "float", "bool", "signed", "short", "long", "double"})
 
 
 @dataclass(frozen=True)
@@ -90,6 +88,7 @@ class Entry:
 class C(Language):
     title = "C"
     fence = "c"
+    reserved = RESERVED | {"args", "op", "result", "results"}  # and what the functions call their own variables
 
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
         entries = [self._entry(op) for op in definitions.ops]
@@ -97,8 +96,6 @@ class C(Language):
         yield Output("runtime/generated/include/oneflow/operators.h", text)
 
     def _entry(self, op: Op) -> Entry:
-        if len(op.signature.results) > MAXIMUM_RESULTS:
-            raise TargetError(f"{op.full_name}: more than {MAXIMUM_RESULTS} results")
         parameters = [parameter(argument) for argument in op.signature.arguments]
         return Entry(
             op,
@@ -115,9 +112,6 @@ class C(Language):
         name = "of_" + identifier(f"{self.names.of(op.name)}.{op.overload}" if op.overload else self.names.of(op.name))
         results = [result.name or ("result" if position == 0 else f"result{position}")
                    for position, result in enumerate(op.signature.results)]  # fmt: skip
-        for result in op.signature.results:
-            if result.type.is_list or not result.type.is_tensor:
-                raise TargetError(f"{op.full_name}: a result of type {result.type} has no C form")
         names = [n for p in parameters for n in p.names]
         converted = [f"OF_VALUE({n})" if p.takes_any else n for p in parameters for n in p.names]
 
@@ -151,7 +145,7 @@ class C(Language):
 def parameter(argument: Argument) -> Parameter:
     """How an argument of this type is passed in C."""
     type_ = argument.type
-    name = f"{argument.name}_" if argument.name in _RESERVED else argument.name
+    name = argument.name
     if type_.base in (BaseType.OPERAND, BaseType.NUMBER) and not type_.is_list:
         return Parameter((f"of_value {name}",), (name,), name, True)
     word = "int" if type_.is_integer else type_.base.value

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from codegen import signature as signatures
-from codegen.errors import TargetError
 from codegen.language import Language, Output
 from codegen.model import Argument, BaseType, Definitions, Function, Literal, Op, Type
 from codegen.names import fill, identifier, pascal, source_files, wrap
+from codegen.printer import RESERVED, boolean, real, string
 
 WIDTH = 120
 INCLUDE = "runtime/generated/include/oneflow"
@@ -47,9 +47,6 @@ _BINARY: Mapping[str, str] = {
     ">": "gt", ">=": "ge", "&": "bitwise_and", "|": "bitwise_or", "^": "bitwise_xor",
 }  # fmt: skip
 _UNARY: Mapping[str, str] = {"-": "neg", "~": "bitwise_not"}
-_RESERVED = frozenset(
-    ("and", "bool", "char", "default", "delete", "double", "float", "int", "long", "new", "not", "or", "short", "this")
-)
 
 
 @dataclass(frozen=True)
@@ -125,6 +122,7 @@ class Entry:
 class Cpp(Language):
     title = "C++"
     fence = "cpp"
+    reserved = RESERVED | {"args", "op", "result", "results", "self"}  # and what the functions call their own variables
 
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
         entries = [self._entry(function, op) for function in definitions.functions for op in function.overloads]
@@ -144,19 +142,16 @@ class Cpp(Language):
         return frozenset(function.name for function in self.definitions.functions)
 
     def _entry(self, function: Function, op: Op) -> Entry:
-        for result in op.signature.results:
-            if result.type.is_list or not result.type.is_tensor:
-                raise TargetError(f"{op.full_name}: a result of type {result.type} has no C++ form")
         results = tuple(result.name or f"result{i}" for i, result in enumerate(op.signature.results))
         struct = None
         if len(results) > 1:
             struct = pascal(identifier(op.full_name)) + "Result"
-        forms = tuple(self._forms(identifier(self.names.of(function.name, reserved=_RESERVED)), op, struct, results))
+        forms = tuple(self._forms(identifier(self.names.of(function.name, reserved=RESERVED)), op, struct, results))
         return Entry(op, _comment(op, ""), _comment(op, "  "), struct, results, forms)
 
     def _forms(self, name: str, op: Op, struct: str | None, results: tuple[str, ...]) -> Iterator[Form]:
         arguments = op.signature.arguments
-        names = tuple(_parameter_name(a) for a in arguments)
+        names = tuple(a.name for a in arguments)
         types = tuple(parameter_type(a.type) for a in arguments)
         plain = tuple(f"{t} {n}" for t, n in zip(types, names, strict=True))
         values = tuple(f"detail::value_of({n})" for n in names)
@@ -186,16 +181,9 @@ def _comment(op: Op, indent: str) -> tuple[str, ...]:
     return *summary, mark, f"{mark}     {signatures.print_signature(op.signature)}"
 
 
-def _parameter_name(argument: Argument) -> str:
-    return f"{argument.name}_" if argument.name in _RESERVED else argument.name
-
-
 def parameter_type(type_: Type) -> str:
     word = "int" if type_.is_integer else type_.base.value
-    word += "[]" * type_.is_list + "?" * type_.optional
-    if word not in _PARAMETERS:
-        raise TargetError(f"an argument of type {type_} has no C++ form")
-    return _PARAMETERS[word]
+    return _PARAMETERS[word + "[]" * type_.is_list + "?" * type_.optional]
 
 
 def _default(argument: Argument, type_: str) -> str:
@@ -210,10 +198,11 @@ def _default(argument: Argument, type_: str) -> str:
 
 
 def _literal(value: Literal) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    if isinstance(value, tuple):
-        return "{" + ", ".join(map(_literal, value)) + "}"
-    return repr(value)
+    match value:
+        case bool():
+            return boolean(value)
+        case int() | float():
+            return real(value)
+        case tuple():
+            return "{" + ", ".join(map(_literal, value)) + "}"
+    return string(value)

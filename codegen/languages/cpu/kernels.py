@@ -154,7 +154,7 @@ def _elementwise(op: Op, value: str | None, expression: Expression) -> Entry:
         fails=divides(expression),
         padded=is_approximate(expression),
         operands=operands,
-        choices=tuple(_choices(op, expression)),
+        choices=tuple(_choices(op, [expression])),
         result_type=_result_type(op.dtype.results[0]),
         value=ScalarPrinter().print(root),
     )
@@ -167,7 +167,7 @@ def _generator(op: Op, value: str | None, expression: Expression) -> GeneratorEn
         variant,
         expression.text,
         _compute_types(op),
-        tuple(_settings(op, [expression])),
+        (*_settings(op, [expression]), *_choices(op, [expression])),
         fails=divides(expression),
         padded=is_approximate(expression),
         value=ScalarPrinter().print(expression.root),
@@ -182,12 +182,13 @@ def _fold(op: Op, kind: Reduction | Scan, make: type[FoldEntry]) -> FoldEntry:
     printer = ScalarPrinter()
     types = _state_types(op, kind)
     inner = [*kind.pre.values(), *kind.combine.values()]
+    every = [*kind.state.values(), *inner, *kind.post]
     return make(
         struct,
         variant,
         "; ".join(f"{name} <- {pre.text}" for name, pre in kind.pre.items()),
         _compute_types(op),
-        tuple(_settings(op, [*kind.state.values(), *inner, *kind.post])),
+        (*_settings(op, every), *_choices(op, every)),
         parts=tuple(
             Part(
                 local(name),
@@ -251,6 +252,8 @@ def _gather_settings(op: Op, source: Expression) -> Iterator[Setting]:
         if argument.name in source.names and not argument.type.is_tensor:
             if argument.type.is_list:
                 yield Setting("int64_t*", local(argument.name), f"arguments[{position}].as.integers")
+            elif argument.type.base is BaseType.BOOL:
+                yield Setting("bool", local(argument.name), f"arguments[{position}].as.boolean")
             else:
                 yield Setting("int64_t", local(argument.name), f"arguments[{position}].as.integer")
 
@@ -270,13 +273,21 @@ def _operands(op: Op, names: frozenset[str]) -> Iterator[Operand]:
 def _settings(op: Op, expressions: list[Expression]) -> Iterator[Setting]:
     names = frozenset().union(*(e.names for e in expressions))
     for position, argument in enumerate(op.signature.arguments):
-        if argument.name in names and not argument.type.is_tensor:
+        if argument.name in names and _is_value(argument):
             yield _number(argument, position)
 
 
-def _choices(op: Op, expression: Expression) -> Iterator[Setting]:
+def _is_value(argument: Argument) -> bool:
+    """Whether an expression reads it as a number; of a text or a list it can only ask whether it was given."""
+    bases = (BaseType.STR, BaseType.DTYPE, BaseType.DEVICE)
+    return not (argument.type.is_tensor or argument.type.is_list or argument.type.base in bases)
+
+
+def _choices(op: Op, expressions: list[Expression]) -> Iterator[Setting]:
+    """Whether the arguments that `given` asks for were given."""
     asked = {
         node.arguments[0].name
+        for expression in expressions
         for node in expression.root.walk()
         if isinstance(node, Invoke) and node.function == "given" and isinstance(node.arguments[0], Variable)
     }

@@ -22,13 +22,10 @@ _TYPES = {"bool_type": "is_same_type<T, bool>", "float_type": "is_floating<T>"}
 _LIMITS = {"lowest": "lowest<T>", "highest": "highest<T>"}
 _RANDOM = {"uniform": "uniform<T>", "normal": "normal<T>", "bits": "random_bits<T>"}
 
-# Words of C++, and the names that the templates use for themselves.
+# The names that the templates use for themselves.
 _TAKEN = frozenset(
-    "auto bool break case catch char class const continue default delete do double else enum explicit extern false "
-    "float for friend goto if inline int long mutable namespace new operator private protected public register "
-    "return short signed sizeof static struct switch template this throw true try typedef typename union unsigned "
-    "using virtual void volatile while T arguments inputs results state later rows range row_ lane step kernel "
-    "number failed maths".split()
+    "arguments choice element failed first inputs kernel lane lanes later loops maths number random range result "
+    "results rows sources state step values".split()
 )
 
 

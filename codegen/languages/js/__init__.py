@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from codegen.emit import Templates
 from codegen.language import Language, Output
 from codegen.languages.js import typescript, words
 from codegen.model import DTYPES, Call, Definitions, ErrorCase, Example, Function, Literal, Op, Type
-from codegen.names import camel, error_text, known_words, source_files
+from codegen.names import camel, known_words, source_files
 from codegen.signature import parse_type
+from codegen.templates import Templates
 
 FOLDER = "bindings/js/generated"
 
@@ -61,6 +61,7 @@ class Js(Language):
     opening = "import flow from 'oneflow-js';"
     speaks = True
     none_word = "null"
+    reserved = words.RESERVED
 
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
         offered = [self._offered(function) for function in self.names.offered(definitions)]
@@ -107,7 +108,7 @@ class Js(Language):
         return {function.name: self.public_name(function) for function in self.definitions.functions}
 
     def public_name(self, function: Function) -> str:
-        return self.names.of(function.name, camel, words.RESERVED)
+        return self.names.of(function.name, camel, words.RESERVED | words.MEMBERS)
 
     def argument_name(self, name: str) -> str:
         return camel(name)
@@ -132,7 +133,7 @@ class Js(Language):
             return f"got {self.none_word if word == 'None' else words.found_word(parse_type(word))}"
 
         replaced = re.sub(r"got \{([^{}]*)\}", found, case.says)
-        return error_text(self, ErrorCase(case.call, case.raises, replaced, case.location))
+        return super().error_text(replace(case, says=replaced))
 
     def literal_text(self, value: Literal) -> str:
         return words.literal_text(value)

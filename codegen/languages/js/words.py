@@ -16,6 +16,9 @@ RESERVED = frozenset(
     public return static super switch this throw true try typeof var void while with yield""".split()
 )
 
+# What every function or object of JavaScript has, and what makes a promise of one.
+MEMBERS = frozenset("constructor length name prototype then".split())
+
 _EXPECTED: Mapping[BaseType, tuple[str, str]] = {  # one, several
     BaseType.TENSOR: ("Tensor", "Tensors"),
     BaseType.OPERAND: ("Tensor or number", "Tensors or numbers"),

@@ -34,6 +34,7 @@ class Python(Language):
     fence = "python"
     opening = "import oneflow_py as flow"
     speaks = True
+    reserved = words.RESERVED
 
     # -- files ----------------------------------------------------------------------------------------------------
 
@@ -48,14 +49,14 @@ class Python(Language):
             in_place_methods=stubs.in_place_methods,
             operators=stubs.operators,
             identifier=identifier,
-            public=self.names.of,
+            public=self._public_name,
         )
         shared = {
             "sources": sources,
             "dtypes": DTYPES,
             "namespaces": sorted({entry.module.partition(".")[0] for entry in entries} - {""}),
             "result_types": self._result_types(entries),
-            "slots": {slot: definitions.by_name[name] for slot, name in self._slots.items()},
+            "slots": {slot: definitions.overloads[name][0] for slot, name in self._slots.items()},
         }
         yield Output(
             f"{FOLDER}/functions.cpp",
@@ -130,7 +131,10 @@ class Python(Language):
     # -- words ----------------------------------------------------------------------------------------------------
 
     def public_name(self, function: Function) -> str:
-        return self.names.of(function.name)
+        return self._public_name(function.name)
+
+    def _public_name(self, name: str) -> str:
+        return self.names.of(name, reserved=words.RESERVED)
 
     def argument_name(self, name: str) -> str:
         return name
@@ -142,7 +146,7 @@ class Python(Language):
         return words.literal(value)
 
     def call_text(self, call: Call) -> str:
-        return words.call(call, self.names.of)
+        return words.call(call, self._public_name)
 
     def signature_text(self, function: Function) -> tuple[str, ...]:
         name = self.public_name(function)

@@ -5,46 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from codegen.errors import TargetError
 from codegen.languages.python import words
-from codegen.model import Argument, BaseType, Function, Op
+from codegen.model import Argument, Function, Op
 from codegen.names import identifier
-from codegen.printer import boolean, string
-
-# What the extension has room for (arguments.h, call.cpp).
-MAXIMUM_ARGUMENTS = 16
-MAXIMUM_RESULTS = 8
-
-_KINDS = {
-    BaseType.TENSOR: "kTensor",
-    BaseType.OPERAND: "kOperand",
-    BaseType.NUMBER: "kNumber",
-    BaseType.INT: "kInt",
-    BaseType.DIM: "kInt",
-    BaseType.SIZE: "kInt",
-    BaseType.FLOAT: "kFloat",
-    BaseType.BOOL: "kBool",
-    BaseType.STR: "kString",
-    BaseType.DTYPE: "kDtype",
-    BaseType.DEVICE: "kDevice",
-}
+from codegen.printer import boolean, enumerator, string
 
 
 def argument_row(argument: Argument) -> str:
     """The initialiser of an ArgumentRecord."""
     type_ = argument.type
-    if type_.is_list and not (type_.is_integer or type_.base is BaseType.TENSOR):
-        raise TargetError(f"an argument of type {type_} has no form in Python")
     flags = (type_.is_list, type_.optional, type_.optional_members, argument.keyword_only, not argument.has_default)
-    kind = f"ArgumentKind::{_KINDS[type_.base]}"
+    kind = f"ArgumentKind::{enumerator(type_)}"
     return ", ".join((string(argument.name), string(words.type_word(type_)), kind, *map(boolean, flags)))
 
 
 def overload_row(op: Op) -> str:
     """The initialiser of an OverloadRecord."""
     signature = op.signature
-    if len(signature.arguments) > MAXIMUM_ARGUMENTS or len(signature.results) > MAXIMUM_RESULTS:
-        raise TargetError(f"{op.full_name}: more arguments or results than the extension has room for")
 
     def position(holds: Iterable[bool]) -> int:
         return next((index for index, held in enumerate(holds) if held), -1)

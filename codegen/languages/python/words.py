@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import keyword
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ class Word:
     several: str
     annotation: str
 
+
+RESERVED = frozenset(keyword.kwlist) | {"self"}
 
 _INT = Word("int", "ints", "int")
 _WORDS = {

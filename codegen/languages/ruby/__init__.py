@@ -50,7 +50,7 @@ class Ruby(Language):
         return tuple(self._entry(function) for function in self.names.offered(self.definitions))
 
     def _entry(self, function: Function) -> table.Entry:
-        name = self.names.of(function.name).rpartition(".")[2]
+        name = self.public_name(function).rpartition(".")[2]
         space = function.namespace
         method = name if function.is_method and not space and function.name not in words.WITHOUT_METHOD else None
         return table.Entry(
@@ -69,7 +69,7 @@ class Ruby(Language):
         return {function.name: self.public_name(function) for function in self.definitions.functions}
 
     def public_name(self, function: Function) -> str:
-        space, _, name = self.names.of(function.name).rpartition(".")
+        space, _, name = self.names.of(function.name, reserved=words.MEMBERS).rpartition(".")
         return f"{'::'.join(map(pascal, space.split('.')))}.{name}" if space else name
 
     def argument_name(self, name: str) -> str:

@@ -6,50 +6,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from codegen.errors import TargetError
 from codegen.languages.ruby import words
-from codegen.model import Argument, BaseType, Function, Op, View
+from codegen.model import Argument, Function, Op, View
 from codegen.names import identifier
-from codegen.printer import boolean, string
-
-# What the extension has room for (function.h).
-MAXIMUM_ARGUMENTS = 16
-MAXIMUM_RESULTS = 4
-
-_KINDS = {
-    BaseType.TENSOR: "kTensor",
-    BaseType.OPERAND: "kOperand",
-    BaseType.NUMBER: "kNumber",
-    BaseType.INT: "kInt",
-    BaseType.DIM: "kInt",
-    BaseType.SIZE: "kInt",
-    BaseType.FLOAT: "kFloat",
-    BaseType.BOOL: "kBool",
-    BaseType.STR: "kStr",
-    BaseType.DTYPE: "kDType",
-    BaseType.DEVICE: "kDevice",
-}
+from codegen.printer import boolean, enumerator, string
 
 
 def argument_row(argument: Argument) -> str:
     """The initialiser of an Argument."""
     type_ = argument.type
-    if type_.is_list and not (type_.is_integer or type_.base is BaseType.TENSOR):
-        raise TargetError(f"an argument of type {type_} has no form in Ruby")
     flags = (
         type_.is_list, type_.optional, type_.optional_members, not argument.has_default, argument.keyword_only,
     )  # fmt: skip
-    kind = f"ArgumentType::{_KINDS[type_.base]}"
+    kind = f"ArgumentType::{enumerator(type_)}"
     return ", ".join((string(argument.name), string(words.type_word(type_)), kind, *map(boolean, flags), "0"))
 
 
 def overload_row(op: Op) -> str:
     """The initialiser of an Overload."""
     signature = op.signature
-    if len(signature.arguments) > MAXIMUM_ARGUMENTS or len(signature.results) > MAXIMUM_RESULTS:
-        raise TargetError(f"{op.full_name}: more arguments or results than the extension has room for")
-    if any(result.type.is_list or not result.type.is_tensor for result in signature.results):
-        raise TargetError(f"{op.full_name}: a result that is no single tensor has no form in Ruby")
     alias = signature.results[0].alias
 
     def position(holds: Iterator[bool]) -> str:

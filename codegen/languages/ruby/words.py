@@ -42,6 +42,11 @@ ENUMERABLE = frozenset(
     """.split()
 )
 
+# What every object of Ruby has.
+MEMBERS = frozenset(
+    """class display dup extend freeze hash initialize inspect itself method methods object_id send tap then""".split()
+)
+
 _WORDS = {
     BaseType.TENSOR: ("Tensor", "Tensors"),
     BaseType.OPERAND: ("Tensor or Numeric", "Tensors or Numerics"),

@@ -9,9 +9,12 @@ from pathlib import Path
 from codegen.language import Language, Output
 from codegen.languages.runtime.families import Family
 from codegen.model import Definitions
+from codegen.printer import RESERVED
 
 
 class Runtime(Language):
+    reserved = RESERVED | {"body", "call"}  # and what the functions call their own
+
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
         by_file = groupby(sorted(definitions.ops, key=lambda op: op.location), key=lambda op: op.location.file)
         families = [Family(Path(file).stem, file, tuple(ops), definitions) for file, ops in by_file]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from codegen import signature as signatures
-from codegen.errors import TargetError
 from codegen.expression import Ellipsis, Subscript, Variable
 from codegen.languages.runtime.functions import Function, body, gather_size, layout, literal, sizes
 from codegen.model import (
@@ -28,12 +27,10 @@ from codegen.model import (
     View,
 )
 from codegen.names import identifier, pascal, wrap
-from codegen.printer import string
+from codegen.printer import ENUMERATORS, boolean, real, string
 
 WIDTH = 120
 MARGIN = 8  # columns in front of a field in the table of schemas
-MAXIMUM_ARGUMENTS = 16  # kMaxArguments and kMaxResults of runtime/dispatch/schema.h
-MAXIMUM_RESULTS = 4
 
 _HEADERS = {
     Composite: ("dispatch/dispatch.h", "ops/kinds.h"),
@@ -42,11 +39,6 @@ _HEADERS = {
     Native: ("ops/native.h",),
     View: ("ops/kinds.h", "ops/view_functions.h"),
 }
-_TYPES = {
-    BaseType.TENSOR: "kTensor", BaseType.OPERAND: "kOperand", BaseType.NUMBER: "kNumber", BaseType.INT: "kInt",
-    BaseType.FLOAT: "kFloat", BaseType.BOOL: "kBool", BaseType.STR: "kString", BaseType.DIM: "kDim",
-    BaseType.SIZE: "kSize", BaseType.DTYPE: "kDType", BaseType.DEVICE: "kDevice",
-}  # fmt: skip
 _RESULTS = {
     ResultRule.PROMOTE: "kPromote", ResultRule.SAME: "kSame", ResultRule.FLOATING: "kFloating",
     ResultRule.BOOL: "kBool", ResultRule.INT64: "kInt64", ResultRule.ACCUMULATE: "kAccumulate",
@@ -104,14 +96,6 @@ class Entry:
     op: Op
     definitions: Definitions
 
-    def __post_init__(self) -> None:
-        counts = len(self.op.signature.arguments), len(self.op.signature.results)
-        if counts[0] > MAXIMUM_ARGUMENTS or counts[1] > MAXIMUM_RESULTS:
-            raise TargetError(
-                f"{self.op.full_name}: the runtime takes at most {MAXIMUM_ARGUMENTS} arguments and "
-                f"{MAXIMUM_RESULTS} results, got {counts[0]} and {counts[1]}"
-            )
-
     @property
     def constant(self) -> str:
         return constant(self.op)
@@ -134,8 +118,7 @@ class Entry:
             case Gather():
                 return gather_size(self.op, self.op.kind, f"{name}_size")
             case Composite():
-                by_name = self.definitions.by_name
-                return body(self.op, self.op.kind, f"{name}_body", by_name, constant)
+                return body(self.op, self.op.kind, f"{name}_body", self.definitions.overloads, constant)
         return None
 
     @property
@@ -171,8 +154,8 @@ class Entry:
         yield f'.type_text = "{type_}"'
         if argument.has_default:
             yield f".default_text = {string(signatures.print_literal(argument.default, type_))}"
-            yield f".default_value = {default_value(self.op, argument)}"
-        yield f".type = ArgumentType::{_TYPES[type_.base]}"
+            yield f".default_value = {default_value(argument)}"
+        yield f".type = ArgumentType::{ENUMERATORS[type_.base]}"
         is_own_size = isinstance(self.op.kind, View | Native) and type_.base is BaseType.SIZE and type_.is_list
         flags = {
             "is_list": type_.is_list,
@@ -299,18 +282,15 @@ def braced(head: str, fields: list[str]) -> str:
     return head + (",\n" + " " * (MARGIN + len(head))).join(fields) + "}"
 
 
-def default_value(op: Op, argument: Argument) -> str:
+def default_value(argument: Argument) -> str:
     value = argument.default
     match value:
         case None:
             return "kNone"
         case bool():
-            return f"to_value({'true' if value else 'false'})"
-        case int():
-            is_real = argument.type.base is BaseType.FLOAT
-            return f"to_value({float(value) if is_real else value})"
-        case float():
-            return f"to_value({value!r})"
+            return f"to_value({boolean(value)})"
+        case int() | float():
+            return f"to_value({real(float(value) if argument.type.base is BaseType.FLOAT else value)})"
         case str():
             return f"to_value({string(value)})"
-    raise TargetError(f"{op.full_name}: {argument.name} has a list as its default, which the runtime has no form for")
+    return "kNoTensors" if argument.type.is_tensor else f"to_value(kList<{', '.join(map(str, value))}>)"

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from codegen.checking import Scope, setting_sort
-from codegen.errors import TargetError
-from codegen.expression import Constant, Expression, Invoke, Node, Subscript, Variable
+from codegen.expression import Constant, Invoke, ListOf, Node, Subscript, Variable
 from codegen.intrinsics import SIZES, VIEW, Sort
-from codegen.model import Argument, BaseType, Composite, Gather, Generator, Op, View
+from codegen.kinds.base import Functions
+from codegen.kinds.composite import resolve, scopes
+from codegen.model import Argument, BaseType, Composite, Gather, Generator, Op, Type, View
 from codegen.names import fill
-from codegen.printer import Printer
+from codegen.printer import Printer, string
 
 WIDTH = 120
 
@@ -107,28 +108,27 @@ def _binding(argument: Argument, position: int) -> str:
         return f"const of_value& {name} = call.arguments[{position}];"
     if argument.type.is_list:
         return f"const Sizes {name} = call.integers({position});"
-    if base is BaseType.NUMBER:
+    if base in (BaseType.NUMBER, BaseType.FLOAT):
         return f"const of_scalar {name} = call.number({position});"
+    if base is BaseType.BOOL:
+        return f"const bool {name} = call.boolean({position});"
     return f"const int64_t {name} = call.integer({position});"
 
 
 class BodyPrinter(Printer):
-    """Expressions over operators: every call goes through dispatch."""
+    """Expressions over operators: every call goes through dispatch. `known` are the types of the names in reach."""
 
-    def __init__(self, ops: Mapping[str, Op], constant: Callable[[Op], str]) -> None:
-        self.ops = ops
+    def __init__(self, functions: Functions, constant: Callable[[Op], str]) -> None:
+        self.functions = functions
         self.constant_of = constant
+        self.known: Mapping[str, Type] = {}
         self.called: dict[str, Op] = {}
 
     def constant(self, node: Constant) -> str:
         return "kNone" if node.value is None else super().constant(node)
 
     def invoke(self, node: Invoke) -> str:
-        op = self.ops.get(node.function)
-        if op is None:
-            raise TargetError(f"there is no operator '{node.function}'")
-        if len(op.signature.results) != 1:
-            raise TargetError(f"{op.full_name} has more than one result, which a composite has no form for")
+        op = resolve(node, self.known, self.functions)
         self.called[op.full_name] = op
         arguments = ", ".join([self.constant_of(op), *self._arguments(op, node)])
         return f"body.call({arguments})"
@@ -138,37 +138,37 @@ class BodyPrinter(Printer):
         found = {argument.name: value for argument, value in zip(op.signature.arguments, node.arguments, strict=False)}
         found |= {keyword.name: keyword.value for keyword in node.keywords}
         texts = [
-            self.print(found[argument.name]) if argument.name in found else "kDefault"
+            self._value(found[argument.name], argument) if argument.name in found else "kDefault"
             for argument in op.signature.arguments
         ]
         while texts and texts[-1] == "kDefault":
             texts.pop()
         return texts
 
+    def _value(self, node: Node, argument: Argument) -> str:
+        if not isinstance(node, ListOf):
+            return self.print(node)
+        members = ", ".join(map(self.print, node.members))
+        return f"{'tensor_list' if argument.type.is_tensor else 'integer_list'}({members})"
 
-def body(op: Op, kind: Composite, name: str, ops: Mapping[str, Op], constant: Callable[[Op], str]) -> Function:
+
+def body(op: Op, kind: Composite, name: str, functions: Functions, constant: Callable[[Op], str]) -> Function:
     """The body of a composite: its result, from calls of other operators."""
-    printer = BodyPrinter(ops, constant)
-    expressions: list[Expression] = [*kind.let.values(), *kind.bodies.values()]
-    used = frozenset().union(*(expression.names for expression in expressions))
+    printer = BodyPrinter(functions, constant)
+    texts = []
+    for expression, printer.known in scopes(op, kind):
+        texts.append(printer.print(expression.root))
+    used = frozenset().union(*(expression.names for expression in (*kind.let.values(), *kind.bodies.values())))
     lines = [
         f"const of_value& {argument.name} = body.argument({position});"
         for position, argument in enumerate(op.signature.arguments)
         if argument.name in used
     ]
-    for part, expression in kind.let.items():
-        lines.append(f"const TensorRef {part} = {_call(printer, op, expression.root)};")
-    bodies = list(kind.bodies.values())
-    for position, expression in enumerate(bodies[:-1]):
-        lines.append(f"if (body.variant() == {position}) return {_call(printer, op, expression.root)};")
-    lines.append(f"return {_call(printer, op, bodies[-1].root)};")
+    lines += [f"const TensorRef {part} = {text};" for part, text in zip(kind.let, texts, strict=False)]
+    *others, last = texts[len(kind.let) :]
+    lines += [f"if (body.variant() == {position}) return {text};" for position, text in enumerate(others)]
+    lines.append(f"return {last};")
     return _function("TensorRef", name, lines, "Body& body", tuple(printer.called.values()))
-
-
-def _call(printer: BodyPrinter, op: Op, node: Node) -> str:
-    if not isinstance(node, Invoke):
-        raise TargetError(f"{op.full_name}: a body must be a call of an operator")
-    return printer.print(node)
 
 
 def _function(
@@ -180,7 +180,7 @@ def _function(
 
 def literal(text: str, column: int) -> str:
     """A string literal that begins at `column`, in several pieces where the line has no room."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = string(text)[1:-1]
     room = WIDTH - column - len('"",')
     if len(escaped) <= room:
         return f'"{escaped}"'

@@ -100,7 +100,7 @@ bool Converter::convert_one(const Argument& argument, VALUE value, of_value* res
       result->kind = OF_VALUE_BOOL;
       result->as.boolean = value == Qtrue;
       return value == Qtrue || value == Qfalse;
-    case ArgumentType::kStr: {
+    case ArgumentType::kString: {
       if (!is_text(value)) return false;
       VALUE text = keep(frozen_text(value));
       if (RSTRING_LEN(text) > INT32_MAX) raise(OF_INVALID_ARGUMENT, "%s: %s is too long", function_, argument.name);

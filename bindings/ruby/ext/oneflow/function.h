@@ -11,7 +11,7 @@ namespace oneflow::ruby {
 constexpr int kMaxArguments = 16;
 constexpr int kMaxResults = 4;
 
-enum class ArgumentType : uint8_t { kTensor, kOperand, kNumber, kInt, kFloat, kBool, kStr, kDType, kDevice };
+enum class ArgumentType : uint8_t { kTensor, kOperand, kNumber, kInt, kFloat, kBool, kString, kDType, kDevice };
 
 struct Argument {
   const char* name;
