@@ -12,3 +12,4 @@ end
 require "oneflow/version"
 require "oneflow/oneflow"
 require "oneflow/tensor"
+require "oneflow/printing"

@@ -26,7 +26,7 @@ class DevicesTest < OneFlowTest
       x = OneFlow.tensor([[1.0, 2.0], [3.0, 4.0]], device: "far:1")
       binary = OneFlow.from_binary([1, 2].pack("q*"), dtype: :int64, device: "far:0")
       moved = OneFlow.tensor(OneFlow.tensor([1, 2]), device: "far:0", dtype: :float16)
-      back = OneFlow.tensor(x.transpose(0, 1), device: "cpu")
+      back = x.transpose(0, 1).to_device("cpu")
       [OneFlow.devices, [x.device, x.to_a, binary.to_a, x.inspect.lines[1]], [moved.device, moved.dtype, moved.to_a],
        [back.device, back.to_a]]
     end

@@ -5,7 +5,8 @@ require_relative "helper"
 # Every function and method, with arguments from a heap of unsuitable things: it answers, or raises an error of ours.
 class HostileTest < OneFlowTest
   ROUNDS = 60
-  SETTINGS = %i[manual_seed random_state= default_dtype= default_device= set_memory_limit set_option load_device].freeze
+  SETTINGS = %i[manual_seed random_state= default_dtype= default_device= set_memory_limit set_option set_print_options
+                load_device].freeze
 
   def things
     float = tensor([[1.0, 2.0], [3.0, 4.0]])

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "json"
+require "yaml"
 require_relative "helper"
 
 # What a tensor says of itself, copies, freezing, Marshal, iteration and printing.
@@ -129,7 +131,34 @@ class ObjectsTest < OneFlowTest
     assert_equal "tensor([1.], dtype: :float64)", tensor([1.0], dtype: :float64).inspect
     assert_equal "tensor([], dtype: :float32)", tensor([]).inspect
     assert_equal "tensor([], shape: [0, 3], dtype: :int64)", OneFlow.zeros([0, 3], dtype: :int64).inspect
-    assert_equal "tensor(true)", tensor(true).inspect.downcase
+    assert_equal "tensor([false,  true])", tensor([false, true]).inspect
     assert_includes OneFlow.arange(2000).inspect, "..."
+  end
+
+  def test_print_options
+    before = OneFlow.print_options
+    assert_equal before.merge(precision: 2), OneFlow.set_print_options(precision: 2)
+    assert_equal "tensor([1.50])", tensor([1.5]).inspect
+    OneFlow.set_print_options(threshold: 4, edge_items: 1)
+    assert_equal "tensor([0,  ..., 9])", OneFlow.arange(10).inspect
+    text = "set_print_options: precision must be between 0 and 17, got 99"
+    assert_error(OneFlow::InvalidArgument, text) { OneFlow.set_print_options(precision: 99) }
+    text = "set_print_options: line_width must be Integer, got String"
+    assert_error(OneFlow::TypeMismatch, text) { OneFlow.set_print_options(line_width: "80") }
+    assert_raises(ArgumentError) { OneFlow.set_print_options(digits: 3) }
+  ensure
+    OneFlow.set_print_options(**before)
+  end
+
+  def test_yaml
+    [@x, tensor(1.5), OneFlow.zeros(0, 2)].each do |one|
+      copy = YAML.unsafe_load(YAML.dump(one))
+      assert_equal [one, one.dtype], [copy, copy.dtype]
+    end
+  end
+
+  def test_json
+    assert_equal "[[1,2,3],[4,5,6]]", JSON.generate(@x)
+    assert_equal '{"x":[1.5]}', JSON.generate({ x: tensor([1.5]) })
   end
 end

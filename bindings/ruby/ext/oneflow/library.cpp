@@ -1,5 +1,7 @@
 #include "library.h"
 
+#include <cstring>
+
 #include "convert.h"
 #include "errors.h"
 #include "memory.h"
@@ -42,15 +44,15 @@ VALUE equals(VALUE self, VALUE other) {
   return equal ? Qtrue : Qfalse;
 }
 
-// The nested brackets of `inspect`, whose opening word takes `indent` columns.
-VALUE format(VALUE self, VALUE indent) {
+// The nested brackets of `inspect`.
+VALUE format(VALUE self, VALUE precision, VALUE threshold, VALUE edge_items, VALUE line_width) {
   of_format_options options = {};
   options.struct_size = sizeof(options);
-  options.precision = 4;
-  options.threshold = 1000;
-  options.edge_items = 3;
-  options.line_width = 80;
-  options.indent = NUM2INT(indent);
+  options.precision = NUM2INT(precision);
+  options.threshold = NUM2INT(threshold);
+  options.edge_items = NUM2INT(edge_items);
+  options.line_width = NUM2INT(line_width);
+  options.indent = strlen("tensor(");
   char* text;
   check(of_tensor_format(handle_of(self), &options, &text));
   int state = 0;
@@ -205,7 +207,7 @@ void define_tensor_facts() {
   rb_define_method(tensor_class, "version", version, 0);
   rb_define_method(tensor_class, "shares_memory?", shares_memory_p, 1);
   rb_define_method(tensor_class, "==", equals, 1);
-  rb_define_private_method(tensor_class, "format_elements", format, 1);
+  rb_define_private_method(tensor_class, "format_elements", format, 4);
 }
 
 }  // namespace

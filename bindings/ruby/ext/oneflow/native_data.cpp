@@ -53,16 +53,19 @@ void read_elements(of_tensor tensor, void* memory, uint64_t bytes) {
   check(run_native(is_long(tensor), [=] { return of_tensor_read(tensor, memory, bytes); }));
 }
 
-// The tensor itself where it is on the device already, else a copy there.
-VALUE on_device(VALUE tensor, of_device device) {
-  const of_device current = info_of(tensor).device;
-  if (current.type == device.type && current.index == device.index) return tensor;
+VALUE copy_to(VALUE tensor, of_device device) {
   VALUE object = new_tensor();
   of_tensor moved;
   check(of_tensor_to_device(handle_of(tensor), device, &moved));
   fill_tensor(object, moved);
   RB_GC_GUARD(tensor);
   return object;
+}
+
+// The tensor itself where it is on the device already, else a copy there.
+VALUE on_device(VALUE tensor, of_device device) {
+  const of_device current = info_of(tensor).device;
+  return current.type == device.type && current.index == device.index ? tensor : copy_to(tensor, device);
 }
 
 // A tensor with a copy of the host memory that `source` describes.
@@ -249,6 +252,8 @@ VALUE to_binary(VALUE self) {
   return result;
 }
 
+VALUE to_device(VALUE self, VALUE name) { return copy_to(self, device_of("to_device", "device", name)); }
+
 VALUE item(VALUE self) {
   of_scalar scalar;
   check(of_tensor_item(handle_of(self), &scalar));
@@ -262,6 +267,7 @@ void define_native_data(VALUE module) {
   rb_define_singleton_method(module, "from_binary", from_binary, -1);
   rb_define_method(tensor_class, "to_a", to_a, 0);
   rb_define_method(tensor_class, "to_binary", to_binary, 0);
+  rb_define_method(tensor_class, "to_device", to_device, 1);
   rb_define_method(tensor_class, "item", item, 0);
 }
 

@@ -3,11 +3,9 @@
 module OneFlow
   # An array of numbers of one dtype, with any number of dimensions up to 32.
   class Tensor
-    # The dtypes that a literal in the text of `inspect` gives by itself.
-    NATURAL_DTYPES = %i[int64 float32 bool].freeze
     # How many elements of a vector `each` makes numbers of at a time.
     CHUNK = 1024
-    private_constant :NATURAL_DTYPES, :CHUNK
+    private_constant :CHUNK
 
     # The size of the first dimension. Raises ShapeError for a tensor without dimensions.
     def length
@@ -42,22 +40,22 @@ module OneFlow
 
     def hash = [Tensor, dtype, shape, to_binary].hash
 
-    # `tensor([[1., 2.]])`, with the dtype, the shape and the device where the numbers do not tell them.
-    def inspect
-      facts = []
-      facts << "shape: #{shape}" if empty? && shape != [0]
-      facts << "dtype: :#{dtype}" if empty? || !NATURAL_DTYPES.include?(dtype)
-      facts << "device: \"#{device}\"" if device != OneFlow.default_device
-      "tensor(#{[format_elements(7), *facts].join(", ")})"
-    end
-    alias to_s inspect
-
     def marshal_dump = [dtype, shape, to_binary]
 
     def marshal_load(state)
       dtype, shape, data = state
       initialize_copy(OneFlow.from_binary(data, dtype:, shape:))
     end
+
+    # For YAML.
+    def encode_with(coder)
+      coder["state"] = marshal_dump
+    end
+
+    def init_with(coder) = marshal_load(coder["state"])
+
+    # Nested arrays of numbers, with the library json.
+    def to_json(*options) = to_a.to_json(*options)
 
     # For `case tensor in [first, *rest]`: what `each` yields.
     def deconstruct = ndim.zero? ? [] : entries
