@@ -8,6 +8,9 @@ class HostileTest < OneFlowTest
   SETTINGS = %i[manual_seed random_state= default_dtype= default_device= set_memory_limit set_option set_print_options
                 load_device].freeze
 
+  # What only the libraries yaml and json call, with objects of theirs.
+  HOOKS = %i[encode_with init_with to_json].freeze
+
   def things
     float = tensor([[1.0, 2.0], [3.0, 4.0]])
     [float, float.transpose(0, 1), tensor([1, 0], dtype: :int64), tensor([true, false]), tensor(2), tensor([]),
@@ -40,7 +43,7 @@ class HostileTest < OneFlowTest
 
   def test_methods
     random = Random.new(2)
-    OneFlow::Tensor.public_instance_methods(false).each do |name|
+    (OneFlow::Tensor.public_instance_methods(false) - HOOKS).each do |name|
       ROUNDS.times do
         receiver = things.first(10).sample(random:)
         arguments = things.sample(random.rand(3), random:)
