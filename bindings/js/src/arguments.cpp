@@ -1,17 +1,14 @@
 #include "arguments.h"
 
+#include "functions.h"
+
 namespace oneflow::node {
 namespace {
 
 constexpr int64_t kExactInteger = int64_t{1} << 53;
 
 napi_value tensor_to_js(Environment* environment, of_tensor tensor) {
-  const napi_env env = environment->env();
-  napi_value object = nullptr, slot;
-  napi_create_object(env, &object);
-  napi_create_int32(env, environment->put(tensor), &slot);
-  napi_set_named_property(env, object, "slot", slot);
-  return object;
+  return to_js(environment->env(), {{"slot", to_js(environment->env(), environment->put(tensor))}});
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ napi_value set_frame(napi_env env, napi_callback_info info) {
 // findOp(name): its number, or -1.
 napi_value find_op(napi_env env, napi_callback_info info) {
   const Call call(env, info);
-  return to_js(env, static_cast<double>(call.environment().find_op(call.string(0).c_str())));
+  return to_js(env, call.environment().find_op(call.string(0).c_str()));
 }
 
 // lastError(status): the exception for this thread's last failure.

@@ -17,8 +17,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <string>
 #include <vector>
 
 namespace oneflow::node {

@@ -6,7 +6,7 @@ void add_function(Environment* environment, napi_value exports, const char* name
   const napi_env env = environment->env();
   napi_value value;
   if (napi_create_function(env, name, NAPI_AUTO_LENGTH, function, environment, &value) == napi_ok) {
-    set_property(env, exports, name, value);
+    napi_set_named_property(env, exports, name, value);
   }
 }
 
@@ -43,6 +43,15 @@ std::vector<int64_t> Call::integers(size_t i) const {
   return integers;
 }
 
+napi_value done(const Call& call, of_status status) {
+  return status == OF_OK ? nullptr : call.environment().fail(status);
+}
+
+napi_value done(const Call& call, of_status status, of_tensor tensor) {
+  if (status != OF_OK) return call.environment().fail(status);
+  return to_js(call.environment().env(), call.environment().put(tensor));
+}
+
 napi_value to_js(napi_env env, double number) {
   napi_value value = nullptr;
   napi_create_double(env, number, &value);
@@ -64,12 +73,15 @@ napi_value to_js(napi_env env, const char* text) {
 napi_value to_js(napi_env env, const int64_t* integers, int32_t count) {
   napi_value value = nullptr;
   napi_create_array_with_length(env, count, &value);
-  for (int32_t i = 0; i < count; ++i) napi_set_element(env, value, i, to_js(env, static_cast<double>(integers[i])));
+  for (int32_t i = 0; i < count; ++i) napi_set_element(env, value, i, to_js(env, integers[i]));
   return value;
 }
 
-void set_property(napi_env env, napi_value object, const char* name, napi_value value) {
-  napi_set_named_property(env, object, name, value);
+napi_value to_js(napi_env env, std::initializer_list<Property> properties) {
+  napi_value object = nullptr;
+  napi_create_object(env, &object);
+  for (const Property& property : properties) napi_set_named_property(env, object, property.name, property.value);
+  return object;
 }
 
 }  // namespace oneflow::node

@@ -4,7 +4,9 @@
 
 #include <node_api.h>
 
+#include <initializer_list>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "environment.h"
@@ -48,10 +50,23 @@ class Call {
   Environment* environment_ = nullptr;
 };
 
+// How most functions end: with an exception, or with nothing or the slot of a tensor that they took over.
+napi_value done(const Call& call, of_status status);
+napi_value done(const Call& call, of_status status, of_tensor tensor);
+
 napi_value to_js(napi_env env, double number);
 napi_value to_js(napi_env env, bool boolean);
+template <class T>
+requires(std::is_integral_v<T> || std::is_enum_v<T>) napi_value to_js(napi_env env, T number) {
+  return to_js(env, static_cast<double>(number));
+}
 napi_value to_js(napi_env env, const char* text);
 napi_value to_js(napi_env env, const int64_t* integers, int32_t count);
-void set_property(napi_env env, napi_value object, const char* name, napi_value value);
+
+struct Property {
+  const char* name;
+  napi_value value;
+};
+napi_value to_js(napi_env env, std::initializer_list<Property> properties);
 
 }  // namespace oneflow::node

@@ -35,10 +35,8 @@ napi_value index(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   const std::vector<of_index> parts = read_parts(env, call.environment(), call.value(1));
   of_tensor result = nullptr;
-  if (of_status status = of_tensor_index(call.tensor(0), parts.data(), parts.size(), &result)) {
-    return call.environment().fail(status);
-  }
-  return to_js(env, static_cast<double>(call.environment().put(result)));
+  const of_status status = of_tensor_index(call.tensor(0), parts.data(), parts.size(), &result);
+  return done(call, status, result);
 }
 
 // setIndex(slot, parts, ...keepAlive): the value is the frame's first.
@@ -50,7 +48,7 @@ napi_value set_index(napi_env env, napi_callback_info info) {
   std::vector<std::vector<of_tensor>> lists;
   of_status status = resolve_values(environment, &value, 1, &lists);
   if (status == OF_OK) status = of_tensor_set_index(call.tensor(0), parts.data(), parts.size(), &value);
-  return status == OF_OK ? nullptr : environment.fail(status);
+  return done(call, status);
 }
 
 }  // namespace

@@ -26,13 +26,18 @@ uint64_t unsigned_argument(napi_env env, napi_value value) {
   return natural;
 }
 
-// Most functions here end this way: nothing, or an exception.
-napi_value done(const Call& call, of_status status) {
-  return status == OF_OK ? nullptr : call.environment().fail(status);
+// Hands the device that argument 0 names to `use`.
+template <class Use>
+of_status with_device(const Call& call, Use use) {
+  of_device device;
+  const of_status status = of_device_parse(call.string(0).c_str(), &device);
+  return status == OF_OK ? use(device) : status;
 }
 
-of_status parse_device(const Call& call, size_t argument, of_device* device) {
-  return of_device_parse(call.string(argument).c_str(), device);
+template <of_status (*use)(of_device)>
+napi_value on_device(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  return done(call, with_device(call, use));
 }
 
 napi_value version(napi_env env, napi_callback_info) { return to_js(env, of_version()); }
@@ -50,12 +55,10 @@ napi_value dtypes(napi_env env, napi_callback_info) {
 napi_value promote_types(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   const auto a = static_cast<of_dtype>(call.integer(0)), b = static_cast<of_dtype>(call.integer(1));
-  return to_js(env, static_cast<double>(of_promote_types(a, b)));
+  return to_js(env, of_promote_types(a, b));
 }
 
-napi_value default_dtype(napi_env env, napi_callback_info) {
-  return to_js(env, static_cast<double>(of_default_dtype()));
-}
+napi_value default_dtype(napi_env env, napi_callback_info) { return to_js(env, of_default_dtype()); }
 
 napi_value set_default_dtype(napi_env env, napi_callback_info info) {
   const Call call(env, info);
@@ -65,9 +68,12 @@ napi_value set_default_dtype(napi_env env, napi_callback_info info) {
 // parseDevice(name): the device as one number.
 napi_value parse_device(napi_env env, napi_callback_info info) {
   const Call call(env, info);
-  of_device device;
-  if (of_status status = parse_device(call, 0, &device)) return call.environment().fail(status);
-  return to_js(env, static_cast<double>(pack_device(device)));
+  int32_t packed = 0;
+  const of_status status = with_device(call, [&](of_device device) {
+    packed = pack_device(device);
+    return OF_OK;
+  });
+  return status == OF_OK ? to_js(env, packed) : call.environment().fail(status);
 }
 
 napi_value devices(napi_env env, napi_callback_info) {
@@ -79,84 +85,40 @@ napi_value devices(napi_env env, napi_callback_info) {
 
 napi_value device_properties(napi_env env, napi_callback_info info) {
   const Call call(env, info);
-  of_device device;
   of_device_properties properties{};
   properties.struct_size = sizeof(properties);
-  of_status status = parse_device(call, 0, &device);
-  if (status == OF_OK) status = of_device_get_properties(device, &properties);
-  if (status != OF_OK) return call.environment().fail(status);
-  napi_value object;
-  if (napi_create_object(env, &object) != napi_ok) return nullptr;
-  set_property(env, object, "name", to_js(env, properties.name));
-  set_property(env, object, "computeUnits", to_js(env, static_cast<double>(properties.compute_units)));
-  set_property(env, object, "totalMemory", to_js(env, static_cast<double>(properties.total_memory)));
-  set_property(env, object, "freeMemory", to_js(env, static_cast<double>(properties.free_memory)));
-  return object;
+  const auto get = [&](of_device device) { return of_device_get_properties(device, &properties); };
+  if (of_status status = with_device(call, get)) return call.environment().fail(status);
+  return to_js(env, {{"name", to_js(env, properties.name)},
+                     {"computeUnits", to_js(env, properties.compute_units)},
+                     {"totalMemory", to_js(env, properties.total_memory)},
+                     {"freeMemory", to_js(env, properties.free_memory)}});
 }
 
 napi_value default_device(napi_env env, napi_callback_info) { return device_name(env, of_default_device()); }
-
-napi_value set_default_device(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
-  of_device device;
-  of_status status = parse_device(call, 0, &device);
-  if (status == OF_OK) status = of_set_default_device(device);
-  return done(call, status);
-}
 
 napi_value load_device(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   return done(call, of_load_device(call.string(0).c_str()));
 }
 
-napi_value synchronize(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
-  of_device device;
-  of_status status = parse_device(call, 0, &device);
-  if (status == OF_OK) status = of_synchronize(device);
-  return done(call, status);
-}
-
 napi_value memory(napi_env env, napi_callback_info info) {
   const Call call(env, info);
-  of_device device;
   of_memory_statistics statistics{};
   statistics.struct_size = sizeof(statistics);
-  of_status status = parse_device(call, 0, &device);
-  if (status == OF_OK) status = of_get_memory_statistics(device, &statistics);
-  if (status != OF_OK) return call.environment().fail(status);
-  napi_value object;
-  if (napi_create_object(env, &object) != napi_ok) return nullptr;
-  set_property(env, object, "inUse", to_js(env, static_cast<double>(statistics.in_use)));
-  set_property(env, object, "peakInUse", to_js(env, static_cast<double>(statistics.peak_in_use)));
-  set_property(env, object, "cached", to_js(env, static_cast<double>(statistics.cached)));
-  set_property(env, object, "limit", to_js(env, static_cast<double>(statistics.limit)));
-  return object;
-}
-
-napi_value reset_peak_memory(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
-  of_device device;
-  of_status status = parse_device(call, 0, &device);
-  if (status == OF_OK) status = of_reset_peak_memory(device);
-  return done(call, status);
-}
-
-napi_value empty_cache(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
-  of_device device;
-  of_status status = parse_device(call, 0, &device);
-  if (status == OF_OK) status = of_empty_cache(device);
-  return done(call, status);
+  const auto get = [&](of_device device) { return of_get_memory_statistics(device, &statistics); };
+  if (of_status status = with_device(call, get)) return call.environment().fail(status);
+  return to_js(env, {{"inUse", to_js(env, statistics.in_use)},
+                     {"peakInUse", to_js(env, statistics.peak_in_use)},
+                     {"cached", to_js(env, statistics.cached)},
+                     {"limit", to_js(env, statistics.limit)}});
 }
 
 // setMemoryLimit(device, bytes)
 napi_value set_memory_limit(napi_env env, napi_callback_info info) {
   const Call call(env, info);
-  of_device device;
-  of_status status = parse_device(call, 0, &device);
-  if (status == OF_OK) status = of_set_memory_limit(device, static_cast<uint64_t>(call.integer(1)));
-  return done(call, status);
+  const auto bytes = static_cast<uint64_t>(call.integer(1));
+  return done(call, with_device(call, [&](of_device device) { return of_set_memory_limit(device, bytes); }));
 }
 
 napi_value collect_garbage(napi_env env, napi_callback_info info) {
@@ -174,7 +136,7 @@ napi_value get_option(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   int64_t value = 0;
   if (of_status status = of_get_option(call.string(0).c_str(), &value)) return call.environment().fail(status);
-  return to_js(env, static_cast<double>(value));
+  return to_js(env, value);
 }
 
 napi_value manual_seed(napi_env env, napi_callback_info info) {
@@ -218,7 +180,7 @@ napi_value fallbacks(napi_env env, napi_callback_info info) {
     napi_value entry;
     napi_create_array_with_length(env, 2, &entry);
     napi_set_element(env, entry, 0, to_js(env, operator_info.name));
-    napi_set_element(env, entry, 1, to_js(env, static_cast<double>(calls)));
+    napi_set_element(env, entry, 1, to_js(env, calls));
     napi_set_element(env, list, i, entry);
   }
   return list;
@@ -236,12 +198,12 @@ void add_library_functions(Environment* environment, napi_value exports) {
   add_function(environment, exports, "devices", devices);
   add_function(environment, exports, "deviceProperties", device_properties);
   add_function(environment, exports, "defaultDevice", default_device);
-  add_function(environment, exports, "setDefaultDevice", set_default_device);
+  add_function(environment, exports, "setDefaultDevice", on_device<of_set_default_device>);
   add_function(environment, exports, "loadDevice", load_device);
-  add_function(environment, exports, "synchronize", synchronize);
+  add_function(environment, exports, "synchronize", on_device<of_synchronize>);
   add_function(environment, exports, "memory", memory);
-  add_function(environment, exports, "resetPeakMemory", reset_peak_memory);
-  add_function(environment, exports, "emptyCache", empty_cache);
+  add_function(environment, exports, "resetPeakMemory", on_device<of_reset_peak_memory>);
+  add_function(environment, exports, "emptyCache", on_device<of_empty_cache>);
   add_function(environment, exports, "setMemoryLimit", set_memory_limit);
   add_function(environment, exports, "collectGarbage", collect_garbage);
   add_function(environment, exports, "setOption", set_option);

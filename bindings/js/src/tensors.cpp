@@ -47,17 +47,15 @@ napi_value create(napi_env env, napi_callback_info info) {
     napi_throw(env, error);
     return nullptr;
   }
-  return to_js(env, static_cast<double>(environment.put(tensor)));
+  return to_js(env, environment.put(tensor));
 }
 
 // toDevice(slot, device): the slot of a contiguous copy there.
 napi_value to_device(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   of_tensor result = nullptr;
-  if (of_status status = of_tensor_to_device(call.tensor(0), unpack_device(call.integer(1)), &result)) {
-    return call.environment().fail(status);
-  }
-  return to_js(env, static_cast<double>(call.environment().put(result)));
+  const of_status status = of_tensor_to_device(call.tensor(0), unpack_device(call.integer(1)), &result);
+  return done(call, status, result);
 }
 
 // own(object, slot): the slot is released when the object is collected.
@@ -86,13 +84,13 @@ napi_value release_many(napi_env env, napi_callback_info info) {
 napi_value clone(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   of_tensor result = nullptr;
-  if (of_status status = of_tensor_lazy_clone(call.tensor(0), &result)) return call.environment().fail(status);
-  return to_js(env, static_cast<double>(call.environment().put(result)));
+  const of_status status = of_tensor_lazy_clone(call.tensor(0), &result);
+  return done(call, status, result);
 }
 
 napi_value dtype(napi_env env, napi_callback_info info) {
   const Call call(env, info);
-  return to_js(env, static_cast<double>(of_tensor_dtype(call.tensor(0))));
+  return to_js(env, of_tensor_dtype(call.tensor(0)));
 }
 
 napi_value sizes(napi_env env, napi_callback_info info) {
@@ -114,15 +112,10 @@ napi_value describe(napi_env env, napi_callback_info info) {
   tensor.struct_size = sizeof(tensor);
   if (of_status status = of_tensor_get_info(call.tensor(0), &tensor)) return call.environment().fail(status);
   char device[64];
-  napi_value object;
-  if (napi_create_object(env, &object) != napi_ok) return nullptr;
-  set_property(env, object, "device", to_js(env, of_device_name(tensor.device, device)));
-  set_property(env, object, "offset", to_js(env, static_cast<double>(tensor.offset)));
-  set_property(env, object, "version", to_js(env, static_cast<double>(tensor.version)));
-  set_property(env, object, "storageBytes", to_js(env, static_cast<double>(tensor.storage_bytes)));
-  set_property(env, object, "isContiguous", to_js(env, tensor.is_contiguous));
-  set_property(env, object, "isView", to_js(env, tensor.is_view));
-  return object;
+  return to_js(env, {{"device", to_js(env, of_device_name(tensor.device, device))},
+                     {"version", to_js(env, tensor.version)},
+                     {"isContiguous", to_js(env, tensor.is_contiguous)},
+                     {"isView", to_js(env, tensor.is_view)}});
 }
 
 // read(slot, arrayBuffer): copies all elements, row-major.
@@ -131,8 +124,7 @@ napi_value read(napi_env env, napi_callback_info info) {
   void* data = nullptr;
   size_t bytes = 0;
   napi_get_arraybuffer_info(env, call.value(1), &data, &bytes);
-  if (of_status status = of_tensor_read(call.tensor(0), data, bytes)) return call.environment().fail(status);
-  return nullptr;
+  return done(call, of_tensor_read(call.tensor(0), data, bytes));
 }
 
 // item(slot): a boolean, a number, or a BigInt where a number would not be exact.
@@ -183,7 +175,7 @@ napi_value format(napi_env env, napi_callback_info info) {
 // live(): how many tensors this environment holds.
 napi_value live(napi_env env, napi_callback_info info) {
   const Call call(env, info);
-  return to_js(env, static_cast<double>(call.environment().live()));
+  return to_js(env, call.environment().live());
 }
 
 }  // namespace
