@@ -74,12 +74,13 @@ class PublicFunction {
   /** Finds the overload that takes the arguments; returns it with the values bound to it and the `out` option. */
   resolve(receiver, args, overloads) {
     const hasOptions = args.length > 0 && isPlainObject(args[args.length - 1]);
-    const options = hasOptions ? {__proto__: null, ...args[args.length - 1]} : null; // each read once, its own ones
+    const options = hasOptions ? {...args[args.length - 1]} : null; // its own properties, each read once
     const count = hasOptions ? args.length - 1 : args.length;
+    const out = hasOptions && Object.hasOwn(options, 'out') ? options.out : undefined;
     let furthest = null;
     for (const overload of overloads) {
       const values = overload.bind(receiver, args, count, options);
-      if (!(values instanceof Refusal)) return {overload, values, out: overload.hasOut ? options?.out : undefined};
+      if (!(values instanceof Refusal)) return {overload, values, out};
       if (furthest === null || values.progress > furthest.progress) furthest = values;
     }
     throw furthest.toError();

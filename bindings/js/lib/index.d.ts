@@ -45,6 +45,8 @@ export interface TensorOptions {
 /** A tensor: numbers of one type in any number of dimensions. Made by tensor() and by operators. */
 export class Tensor implements Iterable<Tensor> {
   private constructor();
+  /** Which tensor of its thread this is. So no two are taken for one by `assert.deepEqual()`; compare with equal(). */
+  readonly id: number;
   /** The sizes of the dimensions. */
   readonly shape: number[];
   /** The steps, in elements, from one index to the next of each dimension. */

@@ -17,6 +17,9 @@ const UNCLONEABLE = Symbol('A oneflow Tensor stays on its thread: send x.dataSyn
 
 const NONE = new Set();
 
+/** How many tensors this thread has made, in 32 bits. */
+let made = 0;
+
 /** The tensors made by the innermost running tidy(), or null outside of any. */
 let scope = null;
 
@@ -32,6 +35,8 @@ class Tensor {
   /** Whether the addon releases the slot when this object is collected; else a scope does. */
   #isOwner;
   uncloneable = UNCLONEABLE;
+  /** Tells tensors apart where only enumerable properties are compared, as by assert.deepEqual(). */
+  id = made = (made + 1) | 0;
 
   constructor(key, isOwner) {
     if (key !== KEY) throw makeError('TypeMismatch', 'Tensor: tensors are made by tensor(...) and by operators');
@@ -224,8 +229,8 @@ function tensorsIn(value) {
 function tidy(fn) {
   if (typeof fn !== 'function') throw makeError('TypeMismatch', `tidy: fn must be function, got ${describe(fn)}`);
   const outer = scope;
-  const made = [];
-  scope = made;
+  const inner = [];
+  scope = inner;
   let result;
   let kept = NONE;
   try {
@@ -238,7 +243,7 @@ function tidy(fn) {
     if (typeof result === 'object') kept = tensorsIn(result);
   } finally {
     scope = outer;
-    leaveScope(made, kept);
+    leaveScope(inner, kept);
   }
   return result;
 }

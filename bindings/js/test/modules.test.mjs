@@ -61,6 +61,6 @@ test('every name is declared, and every declared name is there', () => {
   const top = new Set(paths.filter((path) => path.length === 1 && !types.has(path[0])).map(([name]) => name));
   assert.deepEqual([...top].sort(), Object.keys(flow).sort());
   const members = new Set(paths.filter(([name, member]) => name === 'Tensor' && member).map(([, member]) => member));
-  const found = Object.getOwnPropertyNames(flow.Tensor.prototype).filter((name) => name !== 'constructor');
+  const found = ['id', ...Object.getOwnPropertyNames(flow.Tensor.prototype)].filter((name) => name !== 'constructor');
   assert.deepEqual([...members].filter((name) => !name.startsWith('Symbol')).sort(), found.sort());
 });

@@ -246,6 +246,12 @@ test('equality, iteration, JSON', () => {
   checkFailure(() => x.equal([1]), flow.TypeMismatch, 'equal: other must be Tensor, got array');
 });
 
+test('different tensors are not deeply equal', () => {
+  const x = flow.tensor([1]);
+  assert.deepEqual(x, x);
+  assert.notDeepEqual(x, flow.tensor([2]));
+});
+
 test('a tensor is not cloned to other threads', () => {
   assert.throws(() => structuredClone(flow.tensor([1])), /send x\.dataSync\(\) and x\.shape instead/);
   assert.throws(() => new MessageChannel().port1.postMessage({x: flow.tensor([1])}), /Tensor stays on its thread/);
