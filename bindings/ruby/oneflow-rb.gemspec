@@ -10,10 +10,11 @@ Gem::Specification.new do |spec|
   spec.summary = "Tensors for Ruby, on the oneflow runtime"
   spec.description = "Tensors with PyTorch's semantics and Ruby's idiom."
   spec.authors = ["The oneflow authors"]
+  spec.license = "Apache-2.0"
   spec.required_ruby_version = ">= 3.1"
   spec.metadata = { "rubygems_mfa_required" => "true" }
 
-  spec.files = Dir.glob("{README.md,lib/**/*.rb,doc/*.rb,sig/*.rbs,ext/oneflow/*.{cpp,h,rb}}", base: __dir__)
+  spec.files = Dir.glob("{README.md,LICENSE,lib/**/*.rb,doc/*.rb,sig/*.rbs,ext/oneflow/*.{cpp,h,rb}}", base: __dir__)
   spec.extensions = ["ext/oneflow/extconf.rb"]
   spec.require_paths = ["lib"]
   spec.extra_rdoc_files = ["README.md", *Dir.glob("doc/*.rb", base: __dir__)]

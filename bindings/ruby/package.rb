@@ -32,6 +32,7 @@ class GemPackager
   def stage_sources
     FileUtils.rm_rf(@stage)
     copy("{*.gemspec,README.md}", ".")
+    FileUtils.cp(File.join(HERE, "../../LICENSE"), @stage)
     copy("lib/**/*.rb", nil)
     copy("sig/*.rbs", nil)
     copy("ext/oneflow/*.{cpp,h,rb}", nil)
@@ -67,7 +68,7 @@ class GemPackager
     specification.dup.tap do |spec|
       spec.platform = Gem::Platform.local
       spec.extensions = []
-      spec.files = Dir.glob("{README.md,{lib,sig,doc}/**/*.{rb,rbs,so,so.*}}", base: @stage)
+      spec.files = Dir.glob("{README.md,LICENSE,{lib,sig,doc}/**/*.{rb,rbs,so,so.*}}", base: @stage)
       spec.required_ruby_version = "~> #{RUBY_VERSION[/\d+\.\d+/]}.0"
     end
   end

@@ -67,6 +67,8 @@ module OneFlow
 
     # The numbers that a vector has when this begins, whatever the block writes.
     def each_number(&)
+      return to_a.each(&) if length <= CHUNK
+
       numbers = dup
       until numbers.empty?
         numbers[...CHUNK].to_a.each(&)
