@@ -38,6 +38,9 @@ assert pickle.loads(pickle.dumps(x)).device == "far:0"
 x.add_(1)
 x[0] = 9
 assert x.tolist() == [[9, 9], [4, 5]]
+x.copy_(here)
+x[1] = flow.tensor([7, 8])
+assert x.tolist() == [[1, 2], [7, 8]]
 for call in (lambda: x + here, x.numpy, x.data_ptr, lambda: memoryview(x)):
     with pytest.raises(flow.DeviceError):
         call()

@@ -47,6 +47,12 @@ test('operators and indices work on it', async () => {
   assert.ok(flow.fallbacks().matmul >= 1);
 });
 
+test('copies and assignments cross devices', () => {
+  const there = matrix();
+  assert.deepEqual(there.copy_(flow.tensor([3, 4])).toArray(), [[3, 4], [3, 4]]);
+  assert.deepEqual(there.set(0, flow.tensor(7)).toArray(), [[7, 7], [3, 4]]);
+});
+
 test('devices that do not fit', () => {
   const x = matrix();
   assert.throws(() => x.add(flow.ones([2, 2])), flow.DeviceError);

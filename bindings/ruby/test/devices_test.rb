@@ -46,6 +46,15 @@ class DevicesTest < OneFlowTest
     assert_operator fallbacks["mul"], :>=, 1
   end
 
+  def test_copies_and_assignments_cross_devices
+    result = in_child do
+      there = OneFlow.tensor([1.0, 2.0], device: "far").copy!(OneFlow.tensor([3.0, 4.0]))
+      there[0] = OneFlow.tensor(7)
+      there.to_a
+    end
+    assert_equal [7.0, 4.0], result
+  end
+
   def test_mixed_devices
     message = in_child do
       OneFlow.tensor([1.0], device: "far") + OneFlow.tensor([1.0])
