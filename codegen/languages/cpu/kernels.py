@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from codegen.checking import operand_sort
 from codegen.compute_types import compute_types
 from codegen.expression import Ellipsis, Expression, Invoke, Subscript, Variable
-from codegen.intrinsics import Sort
+from codegen.intrinsics import RANDOM, Sort
 from codegen.kinds import fold
 from codegen.languages.cpu.printing import IndexPrinter, ScalarPrinter, divides, is_approximate, local
 from codegen.model import Argument, BaseType, Elementwise, Gather, Generator, Op, Reduction, ResultRule, Scan
@@ -171,7 +171,7 @@ def _generator(op: Op, value: str | None, expression: Expression) -> GeneratorEn
         fails=divides(expression),
         padded=is_approximate(expression),
         value=ScalarPrinter().print(expression.root),
-        random=bool(expression.functions & {"uniform", "normal", "bits"}),
+        random=bool(expression.functions & RANDOM.keys()),
         uses_index="index" in expression.names,
         uses_rows=bool(expression.names & {"row", "column"}),
     )

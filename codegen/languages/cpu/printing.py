@@ -20,7 +20,7 @@ _AS_FUNCTIONS = {"<<": "shift_left", ">>": "shift_right", "and": "both", "or": "
 _ARITHMETIC = frozenset("+-*/&|^")
 _TYPES = {"bool_type": "is_same_type<T, bool>", "float_type": "is_floating<T>"}
 _LIMITS = {"lowest": "lowest<T>", "highest": "highest<T>"}
-_RANDOM = {"uniform": "uniform<T>", "normal": "normal<T>", "bits": "random_bits<T>"}
+_RANDOM = frozenset({"uniform", "normal", "below"})
 
 # The names that the templates use for themselves.
 _TAKEN = frozenset(
@@ -68,9 +68,10 @@ class ScalarPrinter(Printer):
             assert isinstance(argument, Variable)  # the intrinsic takes a name
             return f"{argument.name}_given"
         if name in _RANDOM:
-            (position,) = node.arguments
+            position, *others = node.arguments
             assert isinstance(position, Constant)
-            return f"{_RANDOM[name]}(random, {position.value})"
+            kept = ["range.kept_bits"] if name == "uniform" else []
+            return f"{name}<T>({', '.join(['random', str(position.value), *kept, *map(self._argument, others)])})"
         return self.function(name, [self._argument(argument) for argument in node.arguments])
 
     def _argument(self, node: Node) -> str:

@@ -45,11 +45,12 @@ struct IndexRange {
   int64_t first, count;  // logical indices; when the kernel asks for rows, within one row
   int64_t row, column;   // of the first index
   uint64_t seed, offset;
+  uint32_t kept_bits;  // of a random word, in an evenly distributed number that the result can hold without rounding
 };
 
 struct GeneratorKernel {
   // Returns whether an integer was divided by zero.
-  bool (*loop)(const of_value* arguments, const IndexRange& range, void* result);
+  bool (*loop)(const of_value* arguments, IndexRange range, void* result);
   of_dtype result;
   bool uses_rows, padded;
 };
@@ -62,10 +63,22 @@ struct FoldRows {
   int64_t first, step_index, lane_index;
 };
 
+// Neighbouring elements that all fold into one result. Element i has the position first + i * step_index.
+struct FoldLine {
+  const void* input;
+  int64_t count;
+  int64_t first, step_index;
+};
+
+// How many running states a line is folded into, which merge in the end: four of the widest vectors of float32.
+constexpr int64_t kLineLanes = 64;
+
 // A reduction in one compute type. A state is one array of `lanes` elements per part.
 struct ReductionKernel {
   void (*clear)(const of_value* arguments, void* const* state, int64_t lanes);
   void (*fold)(const of_value* arguments, void* const* state, const FoldRows& rows);
+  // Sets the state at one position to the fold of a line.
+  void (*fold_line)(const of_value* arguments, void* const* state, int64_t position, const FoldLine& line);
   void (*merge)(const of_value* arguments, void* const* state, const void* const* later, int64_t lanes);
   void (*finish)(const of_value* arguments, const void* const* state, int64_t count, void* const* results,
                  int64_t lanes);

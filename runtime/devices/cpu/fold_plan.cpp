@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kMergedLanes = 64;
 constexpr int64_t kKeptLanes = 512;
 // Below this many neighbouring folded elements, merging lanes costs more than copying them into the other order.
-constexpr int64_t kWorthMerging = 48;
+constexpr int64_t kWorthMerging = 16;
 // Below this many neighbouring kept elements, rows are too short to fill vectors.
 constexpr int64_t kWorthKeeping = 16;
 

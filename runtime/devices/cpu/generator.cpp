@@ -8,6 +8,12 @@
 
 namespace oneflow::cpu {
 
+// What 1 would not be rounded up to: the bits of a random word that a floating-point type can hold.
+static uint32_t kept_bits(of_dtype dtype) {
+  const int digits = dtype == OF_FLOAT16 ? 11 : dtype == OF_BFLOAT16 ? 8 : 32;
+  return ~uint32_t{0} << (32 - digits);
+}
+
 of_status run_kernel(const GeneratorKernel& kernel, const of_kernel_context& context) {
   constexpr int64_t kTask = 16 * 1024;
   const of_kernel_tensor& output = context.outputs[0];
@@ -24,7 +30,8 @@ of_status run_kernel(const GeneratorKernel& kernel, const of_kernel_context& con
       const int64_t column = begin % row_length;
       const int64_t stretch = std::min({kChunk, end - begin, row_length - column});
       const int64_t run = kernel.padded ? (stretch + kPadding - 1) / kPadding * kPadding : stretch;
-      const IndexRange range{begin, run, begin / row_length, column, context.seed, context.offset};
+      const IndexRange range{
+          begin, run, begin / row_length, column, context.seed, context.offset, kept_bits(output.dtype)};
       const bool in_place = writer.is_direct() && run == stretch;
       if (kernel.loop(context.arguments, range, in_place ? writer.direct(begin) : buffer.bytes)) {
         __atomic_store_n(&failed, true, __ATOMIC_RELAXED);

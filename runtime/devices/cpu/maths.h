@@ -220,8 +220,8 @@ static inline T truncdiv(T a, T b, bool& failed) {
   }
 }
 
-static inline float fmod(float a, float b) { return __builtin_fmodf(a, b); }
-static inline double fmod(double a, double b) { return __builtin_fmod(a, b); }
+static inline float fmod(float a, float b) { return of_fmod_float(a, b); }
+static inline double fmod(double a, double b) { return of_fmod_double(a, b); }
 
 // What is left of the division rounded towards zero: it has the sign of a.
 template <class T>
@@ -234,28 +234,34 @@ static inline T fmod(T a, T b, bool& failed) {
   }
 }
 
+// Whether the remainder of a division rounded towards zero is not that of one rounded down.
+template <class T>
+static inline bool differ_in_sign(T rest, T b) {
+  return (rest != T{0}) & ((rest < T{0}) != (b < T{0}));
+}
+
 // What is left of the division rounded down: it has the sign of b.
 template <class T>
 static inline T remainder(T a, T b, bool& failed) {
   const T rest = fmod(a, b, failed);
-  return rest != T{0} && (rest < T{0}) != (b < T{0}) ? static_cast<T>(rest + b) : rest;
+  return differ_in_sign(rest, b) ? static_cast<T>(rest + b) : rest;
 }
 
 template <class T>
 static inline T floordiv(T a, T b, bool& failed) {
   if constexpr (is_floating<T>) {
-    if (b == T{0}) return a / b;
     const T rest = fmod(a, b);
     // a - rest is a multiple of b, so that the quotient is near an integer.
-    T quotient = (a - rest) / b;
-    if (rest != T{0} && (rest < T{0}) != (b < T{0})) quotient -= T{1};
-    if (quotient == T{0}) return copysign(T{0}, a / b);
+    const T whole = (a - rest) / b;
+    const T quotient = differ_in_sign(rest, b) ? whole - T{1} : whole;
     const T lower = floor(quotient);
-    return quotient - lower > static_cast<T>(0.5) ? lower + T{1} : lower;
+    const T nearest = quotient - lower > static_cast<T>(0.5) ? lower + T{1} : lower;
+    const T signed_nearest = quotient == T{0} ? copysign(T{0}, a / b) : nearest;
+    return b == T{0} ? a / b : signed_nearest;
   } else {
     const T quotient = truncdiv(a, b, failed);
     const T rest = fmod(a, b, failed);
-    return rest != T{0} && (rest < T{0}) != (b < T{0}) ? static_cast<T>(quotient - 1) : quotient;
+    return differ_in_sign(rest, b) ? static_cast<T>(quotient - 1) : quotient;
   }
 }
 

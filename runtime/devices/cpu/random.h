@@ -38,30 +38,32 @@ static inline RandomWords philox(uint64_t seed, uint64_t counter) {
 }
 
 // Two neighbouring words as one.
-static inline uint64_t wide_word(const RandomWords& random, int k) {
+[[gnu::always_inline]] static inline uint64_t wide_word(const RandomWords& random, int k) {
   return uint64_t{random.word(2 * k)} << 32 | random.word(2 * k + 1);
 }
 
-// The k-th number of an element, as an integer from 0 that T holds exactly: 24 bits for float, 53 for double, 31 for
-// int32, 63 for int64.
+// The k-th number of an element, evenly distributed over the integers from 0 up to n, which counts as unsigned: the
+// upper 64 bits of a product of 128, put together from halves, because loops over these vectorise.
 template <class T>
-static inline T random_bits(const RandomWords& random, int k) {
-  if constexpr (is_same_type<T, float>) return static_cast<float>(random.word(k) >> 8);
-  if constexpr (is_same_type<T, double>) return static_cast<double>(wide_word(random, k) >> 11);
-  if constexpr (is_same_type<T, int32_t>) return static_cast<int32_t>(random.word(k) >> 1);
-  return static_cast<T>(wide_word(random, k) >> 1);
+[[gnu::always_inline]] static inline T below(const RandomWords& random, int k, T n) {
+  const uint64_t word = wide_word(random, k), low = static_cast<uint32_t>(n), high = static_cast<uint64_t>(n) >> 32;
+  const uint64_t word_low = static_cast<uint32_t>(word), word_high = word >> 32;
+  const uint64_t middle = word_high * low + (word_low * low >> 32);
+  const uint64_t carried = word_low * high + static_cast<uint32_t>(middle);
+  return static_cast<T>(word_high * high + (middle >> 32) + (carried >> 32));
 }
 
-// The k-th number of an element, evenly distributed over [0, 1).
+// The k-th number of an element, evenly distributed over [0, 1), from the highest 24 of the bits to keep; in double
+// precision from 53.
 template <class T>
-static inline T uniform(const RandomWords& random, int k) {
-  constexpr T unit = is_same_type<T, float> ? static_cast<T>(0x1p-24) : static_cast<T>(0x1p-53);
-  return random_bits<T>(random, k) * unit;
+[[gnu::always_inline]] static inline T uniform(const RandomWords& random, int k, uint32_t kept_bits = ~uint32_t{0}) {
+  if constexpr (is_same_type<T, double>) return static_cast<double>(wide_word(random, k) >> 11) * 0x1p-53;
+  return static_cast<T>((random.word(k) & kept_bits) >> 8) * static_cast<T>(0x1p-24);
 }
 
 // The k-th number of an element, normally distributed with mean 0 and variance 1 (Box and Muller).
 template <class T>
-static inline T normal(const RandomWords& random, int k) {
+[[gnu::always_inline]] static inline T normal(const RandomWords& random, int k) {
   const T radius = maths::sqrt(static_cast<T>(-2) * maths::log(static_cast<T>(1) - uniform<T>(random, 2 * k)));
   return radius * maths::cos(static_cast<T>(6.283185307179586) * uniform<T>(random, 2 * k + 1));
 }

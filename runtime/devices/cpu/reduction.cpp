@@ -16,7 +16,11 @@
 namespace oneflow::cpu {
 namespace {
 
-constexpr int64_t kBlockRows = 32;
+constexpr int64_t kBlockRows = 64;
+// Units that are one line of at most so many elements fold without a stack of states.
+constexpr int64_t kLongestLine = kBlockRows * kLineLanes;
+// Results of such lines that are finished and written together.
+constexpr int64_t kLinesTogether = 256;
 // What one task should fold. Measured: waking a worker costs as much as folding 30,000 elements.
 constexpr int64_t kTaskElements = 32 * 1024;
 // From so many units on, there is enough to share out without cutting them.
@@ -80,9 +84,46 @@ class Reduction {
     segments_ = plan_.units() >= kManyUnits ? 1 : std::min(pieces, (plan_.rows() + kBlockRows - 1) / kBlockRows);
   }
 
-  void run() const { segments_ == 1 ? run_units() : run_segments(); }
+  void run() const {
+    if (segments_ > 1)
+      run_segments();
+    else if (is_line())
+      run_lines();
+    else
+      run_units();
+  }
 
  private:
+  int64_t line_length() const { return (plan_.rows_per_line - 1) * plan_.lanes + plan_.last_lanes; }
+
+  // Whether a unit is one short line.
+  bool is_line() const {
+    const RowLayout layout{1, line_length(), 0, plan_.lane_stride};
+    return plan_.merges_lanes && plan_.lines.rank == 0 &&
+           line_length() <= (reader_.is_direct(layout) ? kLongestLine : kChunk);
+  }
+
+  // Tasks are groups of units with one line each.
+  void run_lines() const {
+    const int64_t units = plan_.units(), length = line_length();
+    const int64_t group = std::max<int64_t>(1, kTaskElements / length);
+    const RowLayout layout{1, length, 0, plan_.lane_stride};
+    parallel_for((units + group - 1) / group, [&](int64_t task) {
+      const States states(kernel_, 1, kLinesTogether);
+      ChunkBuffer buffer;
+      const int64_t last = std::min(units, (task + 1) * group);
+      for (int64_t first = task * group; first < last; first += kLinesTogether) {
+        const int64_t count = std::min(kLinesTogether, last - first);
+        for (int64_t i = 0; i < count; ++i) {
+          int64_t unused;
+          const void* line = reader_.read(plan_.kept.offset(first + i, input_.strides), layout, buffer, unused);
+          kernel_.fold_line(context_.arguments, states[0].parts, i, {line, length, 0, plan_.lane_index});
+        }
+        write_results(states[0], first, count, 1);
+      }
+    });
+  }
+
   // Tasks are whole units, as many at a time as make a task worth its while.
   void run_units() const {
     const int64_t units = plan_.units();

@@ -21,13 +21,13 @@ class RowReader {
 
   // How many rows of so many lanes one call may read.
   int64_t batch(const RowLayout& layout) const;
+  // Whether rows are as wanted where they lie.
+  bool is_direct(const RowLayout& layout) const { return convert_ == nullptr && layout.lane_stride == 1; }
   // The address of the rows as wanted, and in `stride` the elements between them: the rows themselves where they are
   // right already, otherwise copies in `buffer`.
   const void* read(int64_t offset, const RowLayout& layout, ChunkBuffer& buffer, int64_t& stride) const;
 
  private:
-  bool is_direct(const RowLayout& layout) const { return convert_ == nullptr && layout.lane_stride == 1; }
-
   const char* data_;
   int64_t stored_size_, wanted_size_;
   Convert convert_;

@@ -12,7 +12,7 @@
 #define OF_VECTOR_VARIANTS __attribute__((const, nothrow))
 #endif
 
-// X(name, bound): the largest error in tenths of the last place, as SLEEF's names have it.
+// X(name, bound): the largest error in tenths of the last place, as SLEEF's names have it; 0 for an exact result.
 #define OF_UNARY_FUNCTIONS(X) \
   X(exp, 10)                  \
   X(exp2, 10)                 \
@@ -38,7 +38,8 @@
   X(lgamma, 10)
 #define OF_BINARY_FUNCTIONS(X) \
   X(atan2, 10)                 \
-  X(pow, 10)
+  X(pow, 10)                   \
+  X(fmod, 0)
 
 extern "C" {
 #define OF_DECLARE(name, bound)                        \

@@ -2,6 +2,9 @@
 #if defined(OF_SLEEF)
 #include <sleef.h>
 
+#include <cmath>
+#include <cstring>
+
 #include "vector_functions.h"
 
 #if defined(__AVX512F__)
@@ -11,6 +14,7 @@
 #define OF_FLOAT_LANES 16
 #define OF_DOUBLE_LANES 8
 #define OF_SET avx512f
+#define OF_EQUAL_LANES(a, b, suffix) _mm512_cmp_##suffix##_mask(a, b, _CMP_EQ_OQ)
 #elif defined(__AVX2__)
 #define OF_NAME(lanes, parameters, name) _ZGVdN##lanes##parameters##_of_##name
 #define OF_FLOATS __m256
@@ -18,6 +22,7 @@
 #define OF_FLOAT_LANES 8
 #define OF_DOUBLE_LANES 4
 #define OF_SET avx2
+#define OF_EQUAL_LANES(a, b, suffix) _mm256_movemask_##suffix(_mm256_cmp_##suffix(a, b, _CMP_EQ_OQ))
 #else
 #define OF_NAME(lanes, parameters, name) _ZGVbN##lanes##parameters##_of_##name
 #define OF_FLOATS __m128
@@ -25,6 +30,7 @@
 #define OF_FLOAT_LANES 4
 #define OF_DOUBLE_LANES 2
 #define OF_SET sse4
+#define OF_EQUAL_LANES(a, b, suffix) _mm_movemask_##suffix(_mm_cmpeq_##suffix(a, b))
 #endif
 
 // Arguments are expanded once more, so that the macros above are seen.
@@ -39,16 +45,119 @@
   OF_DOUBLES OF_EXPANDED_NAME(OF_DOUBLE_LANES, v, name##_double)(OF_DOUBLES x) { \
     return OF_EXPANDED_SLEEF_NAME(name, d, OF_DOUBLE_LANES, bound, OF_SET)(x);   \
   }
-#define OF_DEFINE_BINARY(name, bound)                                                           \
-  OF_FLOATS OF_EXPANDED_NAME(OF_FLOAT_LANES, vv, name##_float)(OF_FLOATS x, OF_FLOATS y) {      \
-    return OF_EXPANDED_SLEEF_NAME(name, f, OF_FLOAT_LANES, bound, OF_SET)(x, y);                \
-  }                                                                                             \
-  OF_DOUBLES OF_EXPANDED_NAME(OF_DOUBLE_LANES, vv, name##_double)(OF_DOUBLES x, OF_DOUBLES y) { \
-    return OF_EXPANDED_SLEEF_NAME(name, d, OF_DOUBLE_LANES, bound, OF_SET)(x, y);               \
+// SLEEF's functions of two operands, by a name that overloads can share.
+#define OF_GENERAL_BINARY(name, bound)                                            \
+  inline OF_FLOATS general_##name(OF_FLOATS x, OF_FLOATS y) {                     \
+    return OF_EXPANDED_SLEEF_NAME(name, f, OF_FLOAT_LANES, bound, OF_SET)(x, y);  \
+  }                                                                               \
+  inline OF_DOUBLES general_##name(OF_DOUBLES x, OF_DOUBLES y) {                  \
+    return OF_EXPANDED_SLEEF_NAME(name, d, OF_DOUBLE_LANES, bound, OF_SET)(x, y); \
   }
+#define OF_DEFINE_BINARY(name, function)                                                                            \
+  OF_FLOATS OF_EXPANDED_NAME(OF_FLOAT_LANES, vv, name##_float)(OF_FLOATS x, OF_FLOATS y) { return function(x, y); } \
+  OF_DOUBLES OF_EXPANDED_NAME(OF_DOUBLE_LANES, vv, name##_double)(OF_DOUBLES x, OF_DOUBLES y) { return function(x, y); }
+
+namespace {
+
+OF_GENERAL_BINARY(atan2, 10)
+OF_GENERAL_BINARY(pow, 10)
+
+// The lanes where both are equal, as bits.
+inline unsigned equal_lanes(OF_FLOATS a, OF_FLOATS b) { return OF_EQUAL_LANES(a, b, ps); }
+inline unsigned equal_lanes(OF_DOUBLES a, OF_DOUBLES b) { return OF_EQUAL_LANES(a, b, pd); }
+
+// Applies a function to each lane.
+template <class Element, class Vector, class Function>
+inline Vector each_lane(Vector x, Function function) {
+  Element lanes[sizeof(Vector) / sizeof(Element)];
+  std::memcpy(lanes, &x, sizeof x);
+#pragma omp simd
+  for (Element& lane : lanes) lane = function(lane);
+  std::memcpy(&x, lanes, sizeof x);
+  return x;
+}
+
+// The powers that cost a few instructions; 1/2 with pow's results for infinity and zero.
+template <class Element, class Vector>
+inline Vector simple_power(Vector x, Element exponent) {
+  if (exponent == 2) return x * x;
+  if (exponent == 3) return x * x * x;
+  if (exponent == -1) return 1 / x;
+  return each_lane<Element>(x, [](Element value) {
+    return value == -static_cast<Element>(__builtin_inf()) ? -value : std::sqrt(value + Element{0});
+  });
+}
+
+// An element's result does not depend on the others in its vector.
+template <class Element, class Vector>
+inline Vector power(Vector x, Vector y) {
+  constexpr unsigned kAll = (1u << (sizeof(Vector) / sizeof(Element))) - 1;
+  constexpr Element kSimple[] = {2, 3, static_cast<Element>(0.5), -1};
+  unsigned simple = 0;
+  for (const Element exponent : kSimple) {
+    const unsigned equal = equal_lanes(y, Vector{} + exponent);
+    if (equal == kAll) return simple_power(x, exponent);
+    simple |= equal;
+  }
+  Vector result = general_pow(x, y);
+  if (simple == 0) return result;
+  for (const Element exponent : kSimple) {
+    result = y == Vector{} + exponent ? simple_power(x, exponent) : result;
+  }
+  return result;
+}
+inline OF_FLOATS power_of(OF_FLOATS x, OF_FLOATS y) { return power<float>(x, y); }
+inline OF_DOUBLES power_of(OF_DOUBLES x, OF_DOUBLES y) { return power<double>(x, y); }
+
+// Quotients below this times a divisor are exact in double precision, the latter only if rounded once.
+template <class Element>
+constexpr double kExactQuotient = 0x1p28;
+#if defined(__FMA__)
+template <>
+inline constexpr double kExactQuotient<double> = 0x1p52;
+inline double subtract_product(double x, double quotient, double y) { return __builtin_fma(-quotient, y, x); }
+#else
+template <>
+inline constexpr double kExactQuotient<double> = 1;
+inline double subtract_product(double x, double quotient, double y) { return x - quotient * y; }
+#endif
+
+// The remainder is exact: where the quotient is small it is one product away, with a quotient that is off by one at
+// most. All others are left to the C library.
+template <class Element, class Doubles, class Vector>
+inline Vector exact_fmod(Vector x, Vector y) {
+  constexpr int kLanes = sizeof(Vector) / sizeof(Element);
+  const Doubles dividends = __builtin_convertvector(x, Doubles), divisors = __builtin_convertvector(y, Doubles);
+  Doubles rests, quotients;
+#pragma omp simd
+  for (int i = 0; i < kLanes; ++i) {
+    const double dividend = __builtin_fabs(dividends[i]), divisor = __builtin_fabs(divisors[i]);
+    const double quotient = __builtin_trunc(dividend / divisor);
+    double rest = subtract_product(dividend, quotient, divisor);
+    rest = rest < 0 ? rest + divisor : rest;
+    rest = rest >= divisor ? rest - divisor : rest;
+    rest = dividend < divisor ? dividend : rest;
+    rests[i] = __builtin_copysign(rest, dividends[i]);
+    quotients[i] = quotient;
+  }
+  const Doubles exact = quotients < kExactQuotient<Element> ? Doubles{} + 1 : Doubles{};
+  if (equal_lanes(__builtin_convertvector(exact, Vector), Vector{} + 1) != (1u << kLanes) - 1) {
+    for (int i = 0; i < kLanes; ++i) {
+      if (exact[i] == 0) rests[i] = std::fmod(x[i], y[i]);
+    }
+  }
+  return __builtin_convertvector(rests, Vector);
+}
+using WideDoubles = double __attribute__((vector_size(OF_FLOAT_LANES * sizeof(double))));
+inline OF_FLOATS fmod_of(OF_FLOATS x, OF_FLOATS y) { return exact_fmod<float, WideDoubles>(x, y); }
+inline OF_DOUBLES fmod_of(OF_DOUBLES x, OF_DOUBLES y) { return exact_fmod<double, OF_DOUBLES>(x, y); }
+
+}  // namespace
 
 extern "C" {
 OF_UNARY_FUNCTIONS(OF_DEFINE)
-OF_BINARY_FUNCTIONS(OF_DEFINE_BINARY)
+OF_DEFINE_BINARY(atan2, general_atan2)
+OF_DEFINE_BINARY(pow, power_of)
+OF_DEFINE_BINARY(fmod, fmod_of)
 }
 #endif
