@@ -28,7 +28,7 @@ def _generated(op: Op, kind: Generator) -> frozenset[str]:
     functions = frozenset().union(*(e.functions for e in kind.expressions.values()))
     if functions & {"uniform", "normal"} or op.dtype.compute is ResultRule.FLOATING:
         return FLOATING
-    return _ALL - {"bool"} if "bits" in functions else _ALL
+    return frozenset({"int64"}) if op.dtype.compute is ResultRule.INT64 else _ALL
 
 
 def _folded(op: Op) -> frozenset[str]:

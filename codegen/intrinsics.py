@@ -64,7 +64,7 @@ SCALAR: Mapping[str, Intrinsic] = {
 }
 
 # Generators: the k-th random number of an element.
-RANDOM: Mapping[str, Intrinsic] = _each("uniform normal bits", (_I,), _V)
+RANDOM: Mapping[str, Intrinsic] = {**_each("uniform normal", (_I,), _V), "below": Intrinsic((_I, _V), _V)}
 
 # Reductions and scans.
 FOLD: Mapping[str, Intrinsic] = {
@@ -79,7 +79,7 @@ GATHER: Mapping[str, Intrinsic] = {"numel": Intrinsic((Sort.TENSOR,), _I)}
 SIZES: Mapping[str, Intrinsic] = {
     "range_length": Intrinsic((_V, _V, _V), _I),
     "pair": Intrinsic((_I, _O), _L),
-    "sizes_for_range": Intrinsic((_L, _I, _I), _L),
+    "sizes_for_range": Intrinsic((_L, _I, _I, _O), _L),
 }
 
 # The rules that write equations: runtime/einsum/rules.cpp.

@@ -176,6 +176,7 @@ def _dtype(fields: Fields, signature: Signature | None) -> DTypeRule:
         fields.optional("result", lambda f: tuple(map(_result_rule, f.one_or_more)), default.results),
         fields.optional("override", lambda f: argument_named(f, signature, _is_dtype, "a dtype"), None),
         fields.optional("compute", _result_rule, None),
+        fields.optional("holds", lambda f: tuple(_number_argument(each, signature) for each in f.one_or_more), ()),
     )
     fields.finish()
     return rule
@@ -194,6 +195,10 @@ def _accepts(field: Field, signature: Signature | None) -> dict[str, DTypeSet]:
 
 def _is_dtype(argument: Argument) -> bool:
     return argument.type.base is BaseType.DTYPE
+
+
+def _number_argument(field: Field, signature: Signature | None) -> str:
+    return argument_named(field, signature, lambda argument: argument.type.takes_number, "a number")
 
 
 def _is_tensor(argument: Argument) -> bool:

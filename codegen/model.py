@@ -49,6 +49,10 @@ class Type:
         return self.base in (BaseType.TENSOR, BaseType.OPERAND)
 
     @property
+    def takes_number(self) -> bool:
+        return not self.is_list and self.base in (BaseType.OPERAND, BaseType.NUMBER)
+
+    @property
     def is_integer(self) -> bool:
         return self.base in (BaseType.INT, BaseType.DIM, BaseType.SIZE)
 
@@ -148,13 +152,19 @@ class DTypeRule:
 
     `override` names a dtype argument which, when given, takes the place of the rule. `compute` is the rule for the
     type that expressions are computed in, "result" meaning that of the first result (float16 and bfloat16 compute in
-    float32 everywhere).
+    float32 everywhere). `holds` lists arguments whose numbers become elements of the result: its type must have them.
     """
 
     accepts: Mapping[str, DTypeSet] = field(default_factory=lambda: {"": DTypeSet.ANY})
     results: tuple[ResultRule, ...] = (ResultRule.PROMOTE,)
     override: str | None = None
     compute: ResultRule | None = None  # None: ResultRule.PROMOTE for results of bool or int64, else that of the result
+    holds: tuple[str, ...] = ()
+
+    @property
+    def converts(self) -> bool:
+        """Whether `override` is a floating-point type, which operands of other types are converted to."""
+        return self.override is not None and self.accepts.get("") is DTypeSet.FLOATING
 
 
 # ------------------------------------------------------------------------------------------------ kinds

@@ -32,13 +32,17 @@ def dtype_lines(op: Op) -> Iterator[str]:
             yield f"{name}: {_SETS[each]}"
         others = [a.name for a in op.signature.tensor_arguments if a.name not in named]
         if others:
-            yield f"{', '.join(others)}: {_SETS[op.dtype.accepts.get('', DTypeSet.ANY)]}"
+            accepted = op.dtype.accepts.get("", DTypeSet.ANY)
+            any_type = f"; any where {op.dtype.override} is given" if op.dtype.converts else ""
+            yield f"{', '.join(others)}: {_SETS[accepted]}{any_type}"
     for result, rule in zip(op.signature.results, op.dtype.results, strict=True):
         text = _RESULTS[rule]
         if rule is ResultRule.FLOATING and not op.signature.tensor_arguments:
             text = "the default floating-point type"
         override = f", or {op.dtype.override} where it is given" if op.dtype.override else ""
         yield f"{result.name or 'result'}: {text}{override}"
+    if op.dtype.holds:
+        yield f"{', '.join(op.dtype.holds)}: as a number, it must fit into the type of the result"
 
 
 def forms(op: Op) -> Iterator[str]:

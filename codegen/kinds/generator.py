@@ -1,7 +1,7 @@
 """`generator: {sizes: argument or expression, random: count, value: expression}`; `match` as for elementwise.
 
 The expression gives an element of a new tensor from its `index` (linear), its `row` and `column`, and from the random
-numbers `uniform(k)`, `normal(k)`, `bits(k)` with k below `random`.
+numbers `uniform(k)`, `normal(k)`, `below(k, n)` with k below `random`.
 """
 
 from __future__ import annotations

@@ -92,6 +92,19 @@ bool fits(const of_scalar& scalar, of_dtype dtype) {
   return bits == 64 || (value >> (bits - 1) == 0 || value >> (bits - 1) == -1);
 }
 
+void check_fits(const of_scalar& scalar, of_dtype dtype, const char* name) {
+  of_scalar whole = scalar;
+  if (scalar.kind == OF_SCALAR_FLOAT && !is_floating(dtype)) {
+    const double real = std::trunc(scalar.as.real);
+    if (real >= -0x1p63 && real < 0x1p63)
+      whole = int_scalar(static_cast<int64_t>(real));
+    else if (real > 0 && real < 0x1p64)
+      whole = natural_scalar(static_cast<uint64_t>(real));
+  }
+  if (!fits(whole, dtype))
+    fail(OF_INVALID_ARGUMENT, "%s must fit into %s, got %s", name, dtype_name(dtype), to_text(scalar).c_str());
+}
+
 of_scalar read_element(const void* address, of_dtype dtype) {
   return visit_dtype(dtype, [&](auto type) {
     using T = typename decltype(type)::type;

@@ -40,6 +40,9 @@ int64_t to_int64(const of_scalar& scalar);
 // fits floating dtypes only.
 bool fits(const of_scalar& scalar, of_dtype dtype);
 
+// InvalidArgument where the number, without its fraction, is outside of the range of an integer dtype.
+void check_fits(const of_scalar& scalar, of_dtype dtype, const char* name);
+
 // One element at `address` (aligned or not).
 of_scalar read_element(const void* address, of_dtype dtype);
 // Converts as a cast does: integers wrap, floats are rounded to nearest even, anything but zero is true.

@@ -67,7 +67,11 @@ bool accepts(DTypeSet set, const of_value& number) {
 // Goes over the arguments of one call, in order.
 class Checker {
  public:
-  explicit Checker(Call& call) : call_(call) {}
+  Checker(Call& call, std::span<const of_value> arguments) : call_(call) {
+    const DTypeRule& rule = call.schema().dtype;
+    if (rule.floating_only && static_cast<size_t>(rule.override_argument) < arguments.size())
+      converts_ = arguments[rule.override_argument].kind > OF_VALUE_NONE;
+  }
 
   void check(int position, const of_value& value) {
     const Argument& argument = call_.schema().arguments[position];
@@ -229,7 +233,7 @@ class Checker {
   }
 
   void see_tensor(const Argument& argument, const Tensor& tensor) {
-    if (!accepts(argument.accepts, tensor.dtype())) [[unlikely]]
+    if (!accepts(argument.accepts, tensor.dtype()) && !converts_) [[unlikely]]
       fail_dtype(argument, dtype_name(tensor.dtype()));
     if (argument.is_written) [[unlikely]]
       check_writable(tensor);
@@ -270,6 +274,7 @@ class Checker {
   const Tensor* first_tensor_ = nullptr;
   const Argument* first_argument_ = nullptr;
   bool has_device_ = false;
+  bool converts_ = false;  // operands to the floating-point type that the caller asks for
 };
 
 }  // namespace
@@ -279,7 +284,7 @@ void check_arguments(Call& call, std::span<const of_value> arguments) {
   if (arguments.size() > static_cast<size_t>(count)) [[unlikely]]
     fail(OF_TYPE_MISMATCH, "takes at most %d argument%s, got %zu", count, count == 1 ? "" : "s", arguments.size());
   const int given = static_cast<int>(arguments.size());
-  Checker checker(call);
+  Checker checker(call, arguments);
   for (int i = 0; i < given; ++i) checker.check(i, arguments[i]);
   for (int i = given; i < count; ++i) checker.check(i, {});
   checker.finish();

@@ -1,4 +1,5 @@
 // The dtype columns of a record, applied to a call.
+#include <bit>
 #include <string>
 
 #include "dispatch/call.h"
@@ -74,6 +75,14 @@ of_dtype apply(const Call& call, ResultRule rule) {
   return OF_FLOAT32;
 }
 
+void check_held_numbers(const Call& call, of_dtype result) {
+  for (uint32_t left = call.schema().dtype.held_arguments; left != 0; left &= left - 1) {
+    const int argument = std::countr_zero(left);
+    if (is_number(call.arguments[argument]))
+      check_fits(call.number(argument), result, call.schema().arguments[argument].name);
+  }
+}
+
 }  // namespace
 
 of_dtype compute_type(of_dtype dtype) {
@@ -104,6 +113,7 @@ DTypes resolve_dtypes(const Call& call) {
       dtypes.results[i] = apply(call, rule.results[i]);
     }
   }
+  check_held_numbers(call, dtypes.results[0]);
   // A floating-point result is computed as what it is, also where the rule for computing asks for some floating type.
   const bool computes_result =
       rule.computes_result || (rule.compute == ResultRule::kFloating && is_floating(dtypes.results[0]));

@@ -63,6 +63,7 @@ struct DTypeRule {
   int override_argument = -1;  // a dtype argument that takes the place of the first result's rule
   bool floating_only = false;  // whether that one must be a floating-point type
   ResultRule compute = ResultRule::kPromote;
+  uint32_t held_arguments = 0;  // bits of the number arguments that become elements of the first result
   bool computes_result = true;  // the type to compute in is that of the first result; otherwise `compute` gives it
 };
 

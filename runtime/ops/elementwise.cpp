@@ -39,12 +39,23 @@ of_scalar number_operand(const Call& call, int argument) {
   return call.is_given(argument) ? call.number(argument) : bool_scalar(false);
 }
 
+// Whether an operand may be beyond int32 where the result's type is not: a number, or a 0-d tensor.
+bool has_wide_operand(const Call& call) {
+  for (const uint8_t argument : call.op.promoted_arguments()) {
+    const of_value& value = call.arguments[argument];
+    if (value.kind == OF_VALUE_INT && !fits(scalar_of(value), OF_INT32)) return true;
+    if (value.kind == OF_VALUE_TENSOR && compute_type(to_tensor(value.as.tensor)->dtype()) == OF_INT64) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void run_elementwise(Call& call) {
   Operands operands = collect_operands(call);
   const int variant = match_variant(call);
-  const DTypes dtypes = resolve_dtypes(call);
+  DTypes dtypes = resolve_dtypes(call);
+  if (dtypes.compute == OF_INT32 && has_wide_operand(call)) dtypes.compute = OF_INT64;
   const int result_count = call.schema().result_count;
 
   Shape shape;

@@ -160,6 +160,7 @@ void set_items(const Tensor& tensor, std::span<const of_index> parts, const of_v
                                                                    selection.is_advanced ? 0 : selection.view->rank());
   if (selection.is_advanced) {
     std::vector<of_tensor> handles = selection.handles();
+    if (is_number(value)) check_fits(scalar_of(value), tensor.dtype(), "value");
     const TensorRef number =
         is_number(value) ? scalar_tensor(scalar_of(value), tensor.dtype(), tensor.device()) : TensorRef();
     call_operator(kIndexPut, selection.view, std::span<of_tensor>(handles), number ? number : values);

@@ -37,10 +37,14 @@ int64_t range_length(const of_scalar& start, const of_scalar& end, const of_scal
 
 Shape pair(int64_t n, const of_value& m) { return {n, m.kind == OF_VALUE_INT ? m.as.integer : n}; }
 
-Shape sizes_for_range(Sizes sizes, int64_t low, int64_t high) {
+Shape sizes_for_range(Sizes sizes, int64_t low, int64_t high, const of_value& dtype) {
   if (high <= low)
     fail(OF_INVALID_ARGUMENT, "high must be above %lld, got %lld", static_cast<long long>(low),
          static_cast<long long>(high));
+  if (dtype.kind == OF_VALUE_DTYPE) {
+    check_fits(int_scalar(low), dtype.as.dtype, "low");
+    check_fits(int_scalar(high - 1), dtype.as.dtype, "the integer below high");
+  }
   return sizes;
 }
 

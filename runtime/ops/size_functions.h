@@ -16,8 +16,9 @@ int64_t range_length(const of_scalar& start, const of_scalar& end, const of_scal
 // {n, m}; NONE for m means n.
 Shape pair(int64_t n, const of_value& m);
 
-// `sizes`, for random integers from `low` up to `high`, not included: InvalidArgument where there are none.
-Shape sizes_for_range(Sizes sizes, int64_t low, int64_t high);
+// `sizes`, for random integers from `low` up to `high`, not included: InvalidArgument where there are none, or `dtype`
+// does not have all of them.
+Shape sizes_for_range(Sizes sizes, int64_t low, int64_t high, const of_value& dtype);
 
 inline int64_t numel(const Tensor& tensor) { return tensor.count(); }
 

@@ -192,3 +192,23 @@ def test_errors() -> None:
         len(flow.tensor(1))
     with pytest.raises(flow.TypeMismatch, match="iter: input must have at least 1 dimension"):
         iter(flow.tensor(1))
+
+
+def test_values_with_leading_dimensions_of_size_1() -> None:
+    for key in (0, slice(None), [0, 2], (slice(None), [1, 0])):
+        x, values = pair((3, 2))
+        part = values[key] + 10
+        x[key] = flow.tensor(part[None, None])
+        values[key] = part[None, None]
+        same(x, values)
+    text = "copy: result of shape [2, 2] cannot be stored in a tensor of shape [2]"
+    raises(flow.ShapeError, text, lambda: x.__setitem__(0, flow.zeros([2, 2], dtype=flow.int64)))
+
+
+@pytest.mark.parametrize("key", [0, [0, 1]])
+def test_numbers_that_do_not_fit(key: Any) -> None:
+    x = flow.zeros([3], dtype=flow.uint8)
+    for value in (256, -1, float("nan"), 1e10):
+        with pytest.raises(flow.InvalidArgument, match="value must fit into uint8, got "):
+            x[key] = value
+    assert x.tolist() == [0, 0, 0]

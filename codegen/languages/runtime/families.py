@@ -201,6 +201,8 @@ class Entry:
             fields.append(f".override_argument = {self._position(rule.override)}")
             if self._takes_floating_override():
                 fields.append(".floating_only = true")
+        if rule.holds:
+            fields.append(f".held_arguments = {' | '.join(f'1 << {self._position(name)}' for name in rule.holds)}")
         compute = rule.compute
         if compute is None and rule.results[0] in (ResultRule.BOOL, ResultRule.INT64):
             compute = ResultRule.PROMOTE if self.op.signature.tensor_arguments else None
@@ -213,7 +215,7 @@ class Entry:
         kind = self.op.kind
         if isinstance(kind, Generator):
             return any(e.functions & {"uniform", "normal"} for e in kind.expressions.values())
-        return self.op.dtype.accepts.get("") is DTypeSet.FLOATING
+        return self.op.dtype.converts
 
     def _rule(self) -> str:
         kind = self.op.kind

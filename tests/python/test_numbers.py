@@ -1,0 +1,88 @@
+"""Numbers at the ends of their types, against NumPy and exact integers."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import oneflow_py as flow
+from tests.python.support import array
+
+COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
+
+
+@pytest.mark.parametrize("dtype", [flow.uint8, flow.int8, flow.int16, flow.int32])
+@pytest.mark.parametrize("wide", [-(2**40), -(2**31), -1, 300, 2**31, 2**32 + 1, 2**40])
+def test_integers_meet_wider_ones(dtype: Any, wide: int) -> None:
+    values = [0, 1, 100]
+    x = flow.tensor(values, dtype=dtype)
+    for other in (wide, flow.tensor(wide)):
+        for compare in COMPARISONS:
+            assert compare(x, other).tolist() == [compare(value, wide) for value in values]
+        assert (x + other).dtype == dtype
+
+
+def floats(dtype: Any, count: int) -> np.ndarray[Any, Any]:
+    """All kinds of floats: random bits, of which a few are NaN, infinity or tiny."""
+    random = np.random.default_rng(0)
+    bits = np.uint32 if dtype is np.float32 else np.uint64
+    return random.integers(0, np.iinfo(bits).max, count, bits, endpoint=True).view(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["fmod", "remainder", "floor_divide"])
+def test_remainders_are_exact(name: str, dtype: Any) -> None:
+    random = np.random.default_rng(1)
+    a, b = floats(dtype, 30_003)[1:], floats(dtype, 30_003)[:-1]
+    near = random.standard_normal(30_003).astype(dtype)
+    pairs = [(a, b), (near * 1000, near[::-1].copy()), (np.trunc(near * 1000), np.trunc(near[::-1] * 10))]
+    for left, right in pairs:
+        with np.errstate(all="ignore"):
+            expected = getattr(np, name)(left, right)
+        found = getattr(flow, name)(flow.from_numpy(left), flow.from_numpy(right))
+        np.testing.assert_array_equal(array(found), expected)
+
+
+@pytest.mark.parametrize("exponent", [2, 3, -1, 0.5])
+def test_a_power_does_not_depend_on_its_neighbours(exponent: float) -> None:
+    x = flow.from_numpy(np.concatenate([np.linspace(-3, 3, 1000), [np.inf, -np.inf, np.nan, 0.0, -0.0]]))
+    for base in (x, x.to(flow.float32)):
+        exponents = flow.full_like(base, 2.5)
+        exponents[::3] = exponent
+        np.testing.assert_array_equal(array((base**exponents)[::3]), array((base**exponent)[::3]))
+        assert (flow.tensor([-float("inf"), -0.0], dtype=base.dtype) ** 0.5).tolist() == [float("inf"), 0.0]
+
+
+@pytest.mark.parametrize("dtype", [flow.float16, flow.bfloat16, flow.float32, flow.float64])
+def test_random_numbers_stay_below_1(dtype: Any) -> None:
+    flow.manual_seed(0)
+    x = flow.rand(100_000, dtype=dtype).to(flow.float64)
+    assert 0 <= x.min().item() < 0.01
+    assert 0.99 < x.max().item() < 1
+    assert abs(x.mean().item() - 0.5) < 0.005
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "dtype"),
+    [
+        (-(2**63), 2**63 - 1, flow.int64),
+        (-(2**31), 2**31, flow.int32),
+        (-128, 128, flow.int8),
+        (0, 256, flow.uint8),
+        (0, 2**40, flow.float64),
+        (0, 2, flow.bool),
+    ],
+)
+def test_random_integers_fill_their_range(low: int, high: int, dtype: Any) -> None:
+    flow.manual_seed(0)
+    found = np.array([int(value) for value in flow.randint(low, high, [4000], dtype=dtype).tolist()], dtype=object)
+    shares = np.bincount([(int(value) - low) * 2 // (high - low) for value in found], minlength=2) / len(found)
+    assert all(abs(share - 0.5) < 0.05 for share in shares)
+
+
+def test_variance_of_large_numbers() -> None:
+    for count in (2, 3, 100):
+        assert flow.var(flow.full([count], 1e30)).item() == 0
