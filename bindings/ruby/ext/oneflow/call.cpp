@@ -1,5 +1,8 @@
 #include "call.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "errors.h"
 #include "memory.h"
 #include "tensor.h"
@@ -7,15 +10,24 @@
 namespace oneflow::ruby {
 namespace {
 
-// The work is at least the sum of the operands' sizes and at most their product (an outer or a matrix product); a call
-// without tensors makes some, of a size that is not known here.
+// How many elements a call that is given this, and no tensor, makes at most.
+double size_given(const of_value& argument) {
+  if (argument.kind == OF_VALUE_INT) return std::abs(static_cast<double>(argument.as.integer));
+  if (argument.kind == OF_VALUE_FLOAT) return std::abs(argument.as.real);
+  if (argument.kind != OF_VALUE_INT_LIST) return 0;
+  double size = 1;
+  for (int i = 0; i < argument.count; ++i) size *= static_cast<double>(argument.as.integers[i]);
+  return size;
+}
+
+// The work is at least the sum of the operands' sizes and at most their product (an outer or a matrix product).
 bool is_long(const Overload& overload, const of_value* arguments) {
   constexpr double kLongProduct = 1 << 22;
   if (!overload.computes) return false;
-  double sum = 0, product = 1;
-  bool any = false;
+  double made = 0, sum = 0, product = 1;
   for (int i = 0; i < overload.argument_count; ++i) {
     const of_value& argument = arguments[i];
+    made = std::max(made, size_given(argument));
     int count = argument.kind == OF_VALUE_TENSOR ? 1 : argument.kind == OF_VALUE_TENSOR_LIST ? argument.count : 0;
     for (int t = 0; t < count; ++t) {
       of_tensor tensor = argument.kind == OF_VALUE_TENSOR ? argument.as.tensor : argument.as.tensors[t];
@@ -23,10 +35,9 @@ bool is_long(const Overload& overload, const of_value* arguments) {
       double elements = static_cast<double>(of_tensor_count(tensor));
       sum += elements;
       product *= elements;
-      any = true;
     }
   }
-  return !any || sum >= kLong || product >= kLongProduct;
+  return (sum > 0 ? sum : made) >= kLong || product >= kLongProduct;
 }
 
 // Runs a call that was bound. Lists and texts in it are copies, and the handle of a tensor never changes.
