@@ -88,6 +88,7 @@ CONTRACTIONS = ("matmul", "linear", "tensordot")
 # Stride maps: runtime/ops/view_functions.h.
 VIEW: Mapping[str, Intrinsic] = {
     "swap": Intrinsic((_L, _I, _I), _L),
+    "turned": Intrinsic((_L,), _L),
     "insert": Intrinsic((_L, _I, _I), _L),
     "remove": Intrinsic((_L, _I), _L, last=_I),
     "replace": Intrinsic((_L, _I, _I), _L),

@@ -136,7 +136,8 @@ class Checker {
         break;
       case ArgumentType::kDim:
         fits = value.kind == OF_VALUE_INT;
-        if (fits) checked.as.integer = normalize_dim(value.as.integer, rank(), argument.name);
+        // Without a tensor, as in cat([]), there is nothing to count in, and the operator says so.
+        if (fits && first_tensor_) checked.as.integer = normalize_dim(value.as.integer, rank(), argument.name);
         break;
       case ArgumentType::kSize:
         fits = value.kind == OF_VALUE_INT;

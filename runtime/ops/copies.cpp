@@ -4,6 +4,7 @@
 #include "dispatch/dispatch.h"
 #include "ops/native.h"
 #include "ops/view_functions.h"
+#include "tensor/transfer.h"
 
 namespace oneflow::native {
 
@@ -11,6 +12,9 @@ namespace {
 
 constinit const OperatorName kClone("clone");
 constinit const OperatorName kCopy("copy");
+constinit const OperatorName kFlatten("flatten");
+constinit const OperatorName kReshape("reshape");
+constinit const OperatorName kRoll("roll");
 
 // The strides that show the same elements, in the same order, with other sizes; none where no strides do.
 //
@@ -92,6 +96,15 @@ void reshape(Call& call) {
   set_result(call, 0, in_shape(call, input, complete_sizes(input, call.integers(1))));
 }
 
+void view(Call& call) {
+  const Tensor& input = call.tensor(0);
+  const Shape sizes = complete_sizes(input, call.integers(1));
+  if (!strides_for(input.sizes(), input.strides(), sizes))
+    fail(OF_SHAPE_ERROR, "shape %s needs a copy of input, of shape %s with strides %s; use reshape",
+         to_text(sizes).c_str(), to_text(input.sizes()).c_str(), to_text(input.strides()).c_str());
+  set_result(call, 0, in_shape(call, input, sizes));
+}
+
 void flatten(Call& call) {
   const Tensor& input = call.tensor(0);
   const int64_t first = call.integer(1), last = call.integer(2);
@@ -112,6 +125,20 @@ void flatten(Call& call) {
 void contiguous(Call& call) {
   const Tensor& input = call.tensor(0);
   set_result(call, 0, input.is_contiguous() ? share(input) : Body(call).call(kClone, input));
+}
+
+void to_device(Call& call) {
+  const Tensor& input = call.tensor(0);
+  set_result(call, 0,
+             call.infer_only ? Tensor::without_memory(input.sizes(), input.dtype(), call.device)
+                             : copy_to_device(input, call.device));
+}
+
+void roll_flat(Call& call) {
+  Body body(call);
+  const TensorRef flat = body.call(kFlatten, call.tensor(0));
+  const TensorRef rolled = body.call(kRoll, flat, Shape{call.integer(1)}, Shape{0});
+  set_result(call, 0, body.call(kReshape, rolled, call.tensor(0).sizes()));
 }
 
 void cat(Call& call) {

@@ -7,10 +7,13 @@
 
 namespace oneflow::native {
 
-// Copies where strides do not allow a view (copies.cpp).
+// Other shapes, by copies where strides do not allow a view (copies.cpp).
 void reshape(Call& call);
+void view(Call& call);  // never a copy
 void flatten(Call& call);
 void contiguous(Call& call);
+void to_device(Call& call);
+void roll_flat(Call& call);
 // Copies of several tensors into one.
 void cat(Call& call);
 void stack(Call& call);

@@ -41,6 +41,11 @@ Shape swap(Shape list, int64_t a, int64_t b) {
   return list;
 }
 
+Shape turned(Shape list) {
+  if (list.rank() > 2) fail(OF_SHAPE_ERROR, "input must have at most 2 dimensions, got %d", list.rank());
+  return list.rank() == 2 ? swap(list, 0, 1) : list;
+}
+
 Shape replace(Shape list, int64_t dim, int64_t value) {
   member(list, dim);
   list[static_cast<int>(dim)] = value;

@@ -14,6 +14,8 @@ namespace oneflow {
 int64_t member(const Shape& list, int64_t dim);
 
 Shape swap(Shape list, int64_t a, int64_t b);
+// The two members of a matrix swapped; shorter lists as they are. ShapeError for longer ones.
+Shape turned(Shape list);
 Shape replace(Shape list, int64_t dim, int64_t value);
 Shape insert(Shape list, int64_t dim, int64_t value);
 Shape remove(Shape list, int64_t dim);

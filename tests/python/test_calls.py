@@ -193,7 +193,7 @@ def test_no_argument_ends_the_process(argument: Any) -> None:
                     continue
                 except flow.Error as error:
                     raised = error
-                assert type(raised) not in (flow.InternalError, flow.DeviceError), (function, count, str(raised))
+                assert type(raised) is not flow.InternalError, (function, count, str(raised))
                 assert str(raised).isprintable(), (function, str(raised))
 
 
@@ -201,7 +201,7 @@ def test_functions_look_like_functions() -> None:
     assert str(inspect.signature(flow.sum)) == "(input, dim=None, keepdim=False, *, dtype=None, out=None)"
     assert str(inspect.signature(flow.Tensor.sum)) == "(self, /, dim=None, keepdim=False, *, dtype=None, out=None)"
     assert str(inspect.signature(X.sum)) == "(dim=None, keepdim=False, *, dtype=None, out=None)"
-    assert str(inspect.signature(X.add_)) == "(other)"
+    assert str(inspect.signature(X.mul_)) == "(other)"
     assert str(inspect.signature(flow.max)) == "(*args, **kwargs)"
     assert str(inspect.signature(flow.tensor)) == "(data, *, dtype=None, device=None)"
     assert (flow.sum.__name__, flow.sum.__qualname__, flow.sum.__module__) == ("sum", "sum", "oneflow_py")

@@ -201,12 +201,12 @@ function replaced(tensor, successor) {
 }
 
 function toDevice(tensor, where) {
-  return where === HOST ? tensor : replaced(tensor, copyTo(tensor, where, 'tensor'));
+  return where === HOST ? tensor : replaced(tensor, copyTo(tensor, where));
 }
 
 /** A contiguous copy on a device. */
-function copyTo(tensor, where, method) {
-  return wrapSlot(withMemory(() => native.toDevice(liveSlot(tensor, method), where, tensor)));
+function copyTo(tensor, where) {
+  return wrapSlot(withMemory(() => native.toDevice(liveSlot(tensor, 'tensor'), where, tensor)));
 }
 
 /** A tensor of its own with the values of another one. */
@@ -215,7 +215,7 @@ function fromTensor(source, {dtype, device}) {
   const where = deviceOf(device ?? source.device);
   const copy = where === deviceOf(source.device)
     ? wrapSlot(withMemory(() => native.clone(liveSlot(source, 'tensor'), source)))
-    : copyTo(source, where, 'tensor');
+    : copyTo(source, where);
   return dtype === undefined || dtype === copy.dtype ? copy : replaced(copy, cast(copy, dtype));
 }
 
@@ -230,4 +230,4 @@ function makeTensor(data, options = {}) {
   return isTensor(data) ? fromTensor(data, checked) : fromArrays(data, checked);
 }
 
-module.exports = {makeTensor, copyTo, deviceOf};
+module.exports = {makeTensor};

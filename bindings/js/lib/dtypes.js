@@ -48,6 +48,7 @@ function codeOf(name, operator, argument = 'dtype') {
   if (code !== undefined) return code;
   throw makeError('InvalidArgument', `${operator}: ${argument} must be the name of a dtype, got '${name}'`);
 }
+const isName = (value) => codes.has(value);
 const nameOf = (code) => names[code];
 
 const isHalf = (dtype) => dtype === 'float16' || dtype === 'bfloat16';
@@ -88,6 +89,6 @@ function newArray(method, dtype, shape) {
 }
 
 module.exports = {
-  names, codeOf, nameOf, ARRAYS, OF_ARRAY, isHalf, isLong, isFloating, arrayKind, bufferOf, isShared, isSequence,
-  isOutOfReach, newArray,
+  names, codeOf, isName, nameOf, ARRAYS, OF_ARRAY, isHalf, isLong, isFloating, arrayKind, bufferOf, isShared,
+  isSequence, isOutOfReach, newArray,
 };

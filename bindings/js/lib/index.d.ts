@@ -100,9 +100,6 @@ export class Tensor implements Iterable<Tensor> {
    */
   item(options?: {bigint?: boolean}): any;
 
-  /** A contiguous copy on a device, which may be the same. */
-  toDevice(device: string): Tensor;
-
   /** Whether the other tensor has the same shape, type and elements (NaN differs from itself). */
   equal(other: Tensor): boolean;
   /** `tensor([[1., 2.]])`, shortened where there are many elements; see setPrintOptions(). */

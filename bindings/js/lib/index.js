@@ -7,7 +7,7 @@ const native = require('./native');
 const dtypes = require('./dtypes');
 const {errorClasses, makeError} = require('./errors');
 const settings = require('./settings');
-const {copyTo, deviceOf, makeTensor} = require('./create');
+const {makeTensor} = require('./create');
 const {at, set} = require('./indexing');
 const {functionsByName, installMethods} = require('./operators');
 const {setPrintOptions, toText} = require('./printing');
@@ -73,12 +73,6 @@ const methods = {
   toJSON() {
     liveSlot(this, 'toJSON');
     return reading.toArray(this, {});
-  },
-
-  toDevice(device) {
-    liveSlot(this, 'toDevice');
-    if (typeof device === 'string') return copyTo(this, deviceOf(device), 'toDevice');
-    throw makeError('TypeMismatch', `toDevice: device must be device, got ${describe(device)}`);
   },
 
   /** `Number(x)`, `+x` and `x < 3` take the value of the one element; `x + ''` is text. */

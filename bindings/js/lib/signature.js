@@ -77,6 +77,8 @@ function fitOne(base, value) {
       return typeof value === 'number' || typeof value === 'bigint' || value instanceof Real ? Number(value) : MISFIT;
     case BASE.bool:
       return typeof value === 'boolean' ? value : MISFIT;
+    case BASE.dtype:
+      return dtypes.isName(value) ? value : MISFIT;
     default:
       return typeof value === 'string' ? value : MISFIT;
   }
@@ -112,13 +114,14 @@ const LONGEST_NAME = 64;
 
 /** Why an overload does not fit a call: how far it got, and the error that it gives when no other one fits. */
 class Refusal {
-  constructor(progress, text) {
+  constructor(progress, text, code = 'TypeMismatch') {
     this.progress = progress;
     this.text = text;
+    this.code = code;
   }
 
   toError() {
-    return makeError('TypeMismatch', this.text);
+    return makeError(this.code, this.text);
   }
 }
 
@@ -274,8 +277,10 @@ class Overload {
       const argument = this.arguments[i];
       values[i] = fit(argument, value);
       if (values[i] === MISFIT) {
-        const text = `${argument.name} must be ${argument.expected}, got ${describe(value)}`;
-        return new Refusal(MISFIT_RANK + i, `${this.name}: ${text}`);
+        const isName = argument.base === BASE.dtype && typeof value === 'string';
+        const expected = isName ? 'the name of a dtype' : argument.expected;
+        const text = `${argument.name} must be ${expected}, got ${isName ? `'${value}'` : describe(value)}`;
+        return new Refusal(MISFIT_RANK + i, `${this.name}: ${text}`, isName ? 'InvalidArgument' : 'TypeMismatch');
       }
     }
     return values;

@@ -91,7 +91,7 @@ test('errors of binding have the texts that all languages share', () => {
   fails(() => x.add(new Date(0)), 'add: other must be Tensor or number, got instance of Date');
   fails(() => flow.cat([x, 1]), 'cat: tensors must be array of Tensors, got array');
   fails(() => x.add(undefined), 'add: missing argument other');
-  fails(() => flow.maskedFill(x, x.gt(1), 'a'), 'maskedFill: value must be number, got string');
+  fails(() => flow.fullLike(x, 'a'), 'fullLike: fillValue must be number, got string');
 });
 
 test('names in texts of the runtime are camelCase', () => {

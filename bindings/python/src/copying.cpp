@@ -1,4 +1,4 @@
-// Copies: copy, deepcopy, pickle, and to other devices.
+// Copies: copy, deepcopy, pickle, bytes.
 
 #include "arguments.h"
 #include "device.h"
@@ -28,16 +28,6 @@ PyObject* deepcopy(PyObject* self, PyObject* const* args, Py_ssize_t count, PyOb
     return nullptr;
   }
   return wrap(result);
-}
-
-const ArgumentRecord kDevice[] = {{"device", "device", ArgumentKind::kDevice}};
-const Parameters kToDeviceParameters("to_device", kDevice);
-
-PyObject* to_device(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  HandCall<1> call;
-  if (!call.parse(kToDeviceParameters, args, count, keywords)) return nullptr;
-  of_tensor result = nullptr;
-  return check(of_tensor_to_device(handle_of(self), call.values[0].as.device, &result)) ? wrap(result) : nullptr;
 }
 
 PyObject* bytes(PyObject* self, PyObject*) { return read_bytes(handle_of(self)).release(); }
@@ -96,8 +86,6 @@ std::vector<PyMethodDef> copying_methods() {
       {"__copy__", copy, METH_NOARGS, "__copy__($self)\n--\n\nA view of the whole tensor: copy.copy() shares memory."},
       fast_method("__deepcopy__", deepcopy,
                   "__deepcopy__($self, memo=None)\n--\n\nA tensor with the same elements in memory of its own."),
-      fast_method("to_device", to_device,
-                  "to_device($self, device)\n--\n\nA contiguous copy on another (or the same) device."),
       {"__bytes__", bytes, METH_NOARGS, "__bytes__($self)\n--\n\nThe elements' bytes, row-major."},
       {"__reduce__", reduce, METH_NOARGS, "__reduce__($self)\n--\n\nPickles elements, shape, dtype and device."},
   };

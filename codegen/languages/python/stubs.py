@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from codegen.languages.python import words
@@ -27,28 +27,22 @@ class Declaration:
 
 def functions(entry: Entry) -> list[Declaration]:
     """Those of flow.add."""
-    texts = [text for op in entry.overloads for text in _variants(entry.name, op, op.signature.arguments, op.has_out)]
-    return _declarations(texts)
+    return _declarations(_variants(entry.name, op, op.signature.arguments, op.has_out) for op in entry.overloads)
 
 
 def methods(entry: Entry) -> list[Declaration]:
     """Those of Tensor.add."""
-    texts = [
-        text
-        for op in entry.methods
-        for text in _variants(entry.name, op, words.without_receiver(op), op.has_out, receiver=True)
-    ]
-    return _declarations(texts)
+    return _declarations(
+        _variants(entry.name, op, words.without_receiver(op), op.has_out, receiver=True) for op in entry.methods
+    )
 
 
 def in_place_methods(entry: Entry) -> list[Declaration]:
     """Those of Tensor.add_."""
-    texts = [
-        text
+    return _declarations(
+        _variants(f"{entry.name}_", op, words.without_receiver(op), False, receiver=True, result="Tensor")
         for op in entry.in_place_methods
-        for text in _variants(f"{entry.name}_", op, words.without_receiver(op), False, receiver=True, result="Tensor")
-    ]
-    return _declarations(texts)
+    )
 
 
 def operators(slot: str, op: Op) -> list[str]:
@@ -85,8 +79,11 @@ def definition(name: str, parameters: list[str], result: str, indent: int) -> st
     return f"def {name}(\n{inner}\n{margin}) -> {result}: ..."
 
 
-def _declarations(texts: list[str]) -> list[Declaration]:
-    unique = list(dict.fromkeys(texts))
+def _declarations(variants: Iterable[Iterable[str]]) -> list[Declaration]:
+    """The first variants of all overloads, then the others: what takes any number of arguments covers what follows."""
+    of_each = [list(texts) for texts in variants]
+    first, others = [texts[0] for texts in of_each], [text for texts in of_each for text in texts[1:]]
+    unique = list(dict.fromkeys(first + others))
     return [Declaration(text, len(unique) > 1) for text in unique]
 
 

@@ -219,6 +219,9 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
       break;
   }
   const Argument& argument = *failure.argument;
+  // Text that names no dtype, or no device: these raise, and say so.
+  if (argument.type == ArgumentType::kDType) dtype_of(function, argument.name, failure.value);
+  if (argument.type == ArgumentType::kDevice) device_of(function, argument.name, failure.value);
   if (failure.member < 0) {
     raise(OF_TYPE_MISMATCH, "%s: %s must be %s, got %" PRIsVALUE, function, argument.name, argument.expected,
           type_description(failure.value));

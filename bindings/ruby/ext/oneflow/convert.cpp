@@ -40,6 +40,16 @@ bool convert_float(VALUE value, double* result) {
   raise(OF_INVALID_ARGUMENT, "%s: %s must fit into 64 bits, got a larger integer", function, argument);
 }
 
+// What text names, if anything.
+template <typename T>
+bool find_named(VALUE value, of_status (*parse)(const char*, T*), T* result) {
+  if (!is_text(value)) return false;
+  VALUE text = frozen_text(value);
+  const bool found = !has_null_byte(text) && parse(StringValueCStr(text), result) == OF_OK;
+  RB_GC_GUARD(text);
+  return found;
+}
+
 bool convert_tensor(VALUE value, bool allows_nil, of_tensor* result) {
   *result = nullptr;
   if (!is_tensor(value)) return allows_nil && NIL_P(value);
@@ -110,15 +120,11 @@ bool Converter::convert_one(const Argument& argument, VALUE value, of_value* res
       return true;
     }
     case ArgumentType::kDType:
-      if (!is_text(value)) return false;
       result->kind = OF_VALUE_DTYPE;
-      result->as.dtype = dtype_of(function_, argument.name, value);
-      return true;
+      return find_named(value, of_dtype_parse, &result->as.dtype);
     case ArgumentType::kDevice:
-      if (!is_text(value)) return false;
       result->kind = OF_VALUE_DEVICE;
-      result->as.device = device_of(function_, argument.name, value);
-      return true;
+      return find_named(value, of_device_parse, &result->as.device);
   }
   return false;
 }

@@ -12,8 +12,8 @@ class Converter {
   // `function` is what error texts call the function.
   explicit Converter(const char* function) : function_(function) {}
 
-  // Whether the value is of the argument's type; if so it is converted. Raises for a value of the right type that no
-  // of_value can hold: an unknown dtype, an Integer beyond 64 bits.
+  // Whether the value is of the argument's type, for a dtype or a device a name of one; if so it is converted. Raises
+  // for a value of the right type that no of_value can hold: an Integer beyond 64 bits.
   bool convert(const Argument& argument, VALUE value, of_value* result);
 
   // A list argument given as several arguments: f(1, 2) for f([1, 2]).

@@ -252,8 +252,6 @@ VALUE to_binary(VALUE self) {
   return result;
 }
 
-VALUE to_device(VALUE self, VALUE name) { return copy_to(self, device_of("to_device", "device", name)); }
-
 VALUE item(VALUE self) {
   of_scalar scalar;
   check(of_tensor_item(handle_of(self), &scalar));
@@ -267,7 +265,6 @@ void define_native_data(VALUE module) {
   rb_define_singleton_method(module, "from_binary", from_binary, -1);
   rb_define_method(tensor_class, "to_a", to_a, 0);
   rb_define_method(tensor_class, "to_binary", to_binary, 0);
-  rb_define_method(tensor_class, "to_device", to_device, 1);
   rb_define_method(tensor_class, "item", item, 0);
 }
 
