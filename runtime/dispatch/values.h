@@ -49,7 +49,7 @@ inline of_value to_value(std::span<of_tensor> tensors) {
 }
 template <size_t count>
 of_value to_value(const std::array<of_tensor, count>& tensors) {
-  return {OF_VALUE_TENSOR_LIST, static_cast<int32_t>(count), {.tensors = tensors.data()}};
+  return {OF_VALUE_TENSOR_LIST, static_cast<int32_t>(count), {.tensors = const_cast<of_tensor*>(tensors.data())}};
 }
 
 // Lists whose members are values themselves, as the composites write them.
