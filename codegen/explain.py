@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from codegen import discover
 from codegen.emit import Manifest
 from codegen.errors import TargetError, unknown
-from codegen.expression import Expression
 from codegen.kinds import KINDS
-from codegen.kinds.base import Fact
+from codegen.kinds.base import Fact, branches
 from codegen.model import RESERVED, Definitions, Function, Op
 from codegen.names import wrap
 from codegen.prose import dtype_lines, forms
@@ -74,12 +74,9 @@ def _facts(op: Op, definitions: Definitions, root: Path) -> Iterator[Fact]:
 
 
 def _expressions(op: Op) -> Iterator[Fact]:
-    expressions = getattr(op.kind, "expressions", None) or getattr(op.kind, "bodies", None)
-    if isinstance(expressions, Mapping):
-        match = getattr(op.kind, "match", None)
-        for value, expression in expressions.items():
-            assert isinstance(expression, Expression)
-            yield Fact("value" if value is None else f"{match} {value}", expression.text)
+    match = getattr(op.kind, "match", None)
+    for value, expression in branches(op.kind).items():
+        yield Fact("value" if value is None else f"{match} {value}", expression.text)
 
 
 def _languages(op: Op, definitions: Definitions) -> Iterator[Fact]:
@@ -97,13 +94,14 @@ def _languages(op: Op, definitions: Definitions) -> Iterator[Fact]:
 
 def _files(op: Op, root: Path) -> Iterator[str]:
     """The generated files that mention the record."""
+    mention = re.compile(rf"(?<![\w:.]){re.escape(op.full_name)}(?!\w)")
     for target, files in sorted(Manifest.read(root).outputs.items()):
         for path in sorted(files):
             try:
                 text = (root / path).read_text(encoding="utf-8")
             except OSError:
                 continue
-            if op.full_name in text:
+            if mention.search(text):
                 yield f"{path} ({target})"
 
 

@@ -83,7 +83,11 @@ SIZES: Mapping[str, Intrinsic] = {
 }
 
 # The rules that write equations: runtime/einsum/rules.cpp.
-CONTRACTIONS = ("matmul", "linear", "tensordot")
+CONTRACTIONS = {  # with the shape of the result
+    "matmul": "the leading dimensions of both, broadcast, then the rows of input and the columns of other",
+    "linear": "that of input, with the rows of weight in the place of the last dimension",
+    "tensordot": "the dimensions of input that are not contracted, then those of other",
+}
 
 # Stride maps: runtime/ops/view_functions.h.
 VIEW: Mapping[str, Intrinsic] = {

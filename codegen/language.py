@@ -40,6 +40,7 @@ class Language(ABC):
     fence: str = ""  # the language's word for highlighting in Markdown
     speaks: bool = False  # whether people write it: it then appears in the reference manual
     opening: str = ""  # what a program begins with: "import oneflow_py as flow"
+    forms: tuple[str, ...] = ()  # an example of each form in which operators are offered, in the order of prose.FORMS
     none_word: str = "None"  # what an error text calls an absent value
     reserved: frozenset[str] = frozenset()  # words that can name no argument, result or part of a definition
 

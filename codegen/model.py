@@ -261,9 +261,13 @@ class Composite:
 
 @dataclass(frozen=True)
 class Native:
-    """A kernel by hand on each device; `infer` names the C++ function that gives shapes and dtypes."""
+    """A kernel by hand on each device; `infer` names the C++ function that gives shapes and dtypes.
+
+    `shape` says in words what it gives; kernels do not depend on it.
+    """
 
     infer: str
+    shape: str = field(compare=False, repr=False)
     data_dependent: bool = False  # result sizes depend on data
 
 

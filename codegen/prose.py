@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.model import DTypeSet, Op, ResultRule
+from codegen.kinds.base import branches
+from codegen.model import Argument, BaseType, Composite, Contraction, DTypeSet, Op, ResultRule
 
 _SETS = {
     DTypeSet.ANY: "any type",
@@ -21,6 +22,15 @@ _RESULTS = {
     ResultRule.BOOL: "bool",
     ResultRule.INT64: "int64",
     ResultRule.ACCUMULATE: "the promoted type; integers and bool become int64",
+}
+
+
+FORMS = ("function", "method", "in place", "out")
+_MEANINGS = {  # one, several
+    BaseType.OPERAND: ("a tensor or a number", "tensors or numbers"),
+    BaseType.DIM: ("a dimension, from the end when negative", "dimensions, from the end when negative"),
+    BaseType.SIZE: ("not negative", "sizes"),
+    BaseType.DEVICE: ("where the result lies", "devices"),
 }
 
 
@@ -45,12 +55,42 @@ def dtype_lines(op: Op) -> Iterator[str]:
         yield f"{', '.join(op.dtype.holds)}: as a number, it must fit into the type of the result"
 
 
+def meaning(op: Op, argument: Argument) -> str:
+    """What may be passed, beyond what the summary says of it."""
+    return "; ".join(_meanings(op, argument))
+
+
+def _meanings(op: Op, argument: Argument) -> Iterator[str]:
+    kind, type_ = op.kind, argument.type
+    if argument.alias and argument.alias.written:
+        yield "written to"
+    if argument.name == getattr(kind, "match", None) and type_.base is BaseType.STR:
+        yield "one of " + ", ".join(f"`'{value}'`" for value in branches(kind))
+    elif argument.name == getattr(kind, "keepdim", None):
+        yield "keep the reduced dimensions, with size 1"
+    elif argument.name == op.dtype.override:
+        yield "the type of the result, instead of the one below"
+    elif type_.base in _MEANINGS:
+        yield _MEANINGS[type_.base][type_.is_list]
+    if type_.optional and argument.name == getattr(kind, "dims", None):
+        yield "absent: all of them"
+    elif type_.optional and type_.base is BaseType.DEVICE:
+        yield "absent: the default device"
+
+
+def definitions(op: Op) -> Iterator[tuple[str, str]]:
+    """The expressions that say what the operator computes, each with the condition under which it does."""
+    match = getattr(op.kind, "match", None)
+    for name, part in getattr(op.kind, "let", {}).items():
+        if isinstance(op.kind, Composite):
+            yield "", f"{name} = {part.text}"
+    for value, expression in branches(op.kind).items():
+        yield ("" if value is None else f"{match} {value}"), " ".join(expression.text.split())
+    if isinstance(op.kind, Contraction) and "->" in op.kind.equation:
+        yield "", op.kind.equation
+
+
 def forms(op: Op) -> Iterator[str]:
     """The ways in which the front ends offer a record."""
-    yield "function"
-    if op.receiver:
-        yield "method"
-    if op.has_in_place:
-        yield "in place"
-    if op.has_out:
-        yield "out"
+    offered = (True, op.receiver is not None, op.has_in_place, op.has_out)
+    yield from (form for form, holds in zip(FORMS, offered, strict=True) if holds)

@@ -135,9 +135,9 @@ class Field:
             raise self.bad("expected a text, got nothing")
         return self.value.strip()
 
-    def name(self, pattern: re.Pattern[str], what: str = "name in snake_case") -> str:
+    def name(self, pattern: re.Pattern[str], what: str = "a name in snake_case") -> str:
         if not pattern.fullmatch(self.words):
-            raise self.bad(f"'{self.words}' is not a {what}")
+            raise self.bad(f"'{self.words}' is not {what}")
         return self.words
 
     @property

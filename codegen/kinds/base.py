@@ -154,6 +154,12 @@ def kernel_fact(op: Op) -> Fact:
     return Fact("kernels", f"printed from the expressions for each device, computing in {listed(compute_types(op))}")
 
 
+def branches(kind: object) -> Mapping[str | None, Expression]:
+    """The expression of an elementwise operator, a generator or a composite, by the value of its attribute."""
+    found: Mapping[str | None, Expression] = getattr(kind, "expressions", None) or getattr(kind, "bodies", None) or {}
+    return found
+
+
 def listed(names: Sequence[str]) -> str:
     """'a, b and c'."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -46,7 +46,7 @@ class _Composite(Rules[Composite]):
         yield Fact("calls", ", ".join(calls))
         for name, part in kind.let.items():
             yield Fact(name, part.text)
-        yield Fact("shape", "that of the body")
+        yield Fact("shape", "that of the definition")
         yield Fact("kernels", "those of the operators that it calls")
         yield Fact("cost", "that of the body")
 

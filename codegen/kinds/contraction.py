@@ -74,7 +74,8 @@ class _Contraction(Rules[Contraction]):
                 report.add(op.locate(argument), f"a contraction takes tensors that are there, no {argument.type}")
 
     def facts(self, op: Op, kind: Contraction) -> Iterator[Fact]:
-        yield Fact("shape", f"from the labels of {kind.equation}")
+        of_labels = "by the labels of " + (kind.equation if "->" in kind.equation else "the equation")
+        yield Fact("shape", CONTRACTIONS.get(kind.equation, of_labels))
         if kind.plus:
             yield Fact("adds", f"{kind.plus}, before the result is rounded")
         yield Fact("kernels", "the device's contract hook, one product of strided groups of dimensions at a time")

@@ -135,7 +135,7 @@ FILLED = {
     "gather": [('source: ""', 'source: "i"')],
     "view": [('sizes: ""', 'sizes: "sizes"'), ('strides: ""', 'strides: "strides"')],
     "composite": [('composite: ""', 'composite: "exp(input)"')],
-    "native": [('infer: ""', "infer: foo")],
+    "native": [('infer: ""', "infer: foo"), ('shape: ""', "shape: that of input")],
 }
 
 

@@ -213,8 +213,8 @@ OTHERS = [
     ("f(Tensor input, dim[]? dims=[]) -> Tensor", "  gather: {dims: dims, source: i}", "x.yaml:2:31: a gather needs its dimensions, dims may be absent"),
     ("f(Tensor input, dim[] dims=[], int i=0) -> Tensor", "  gather: {dims: dims, source: i}", "x.yaml:2:46: 'i' means something else in a gather"),
     ("f(Tensor input) -> Tensor", "  contraction: matmull", "x.yaml:4:16: unknown rule 'matmull'; did you mean 'matmul'?"),
-    ("f(Tensor input) -> Tensor", "  native: {infer: Big Name}", "x.yaml:4:19: 'Big Name' is not the name of a function"),
-    ("f(Tensor input) -> Tensor", "  native: {infr: f}", "x.yaml:4:11: missing key 'infer'"),
+    ("f(Tensor input) -> Tensor", "  native: {infer: Big Name, shape: its own}", "x.yaml:4:19: 'Big Name' is not the name of a function"),
+    ("f(Tensor input) -> Tensor", "  native: {infer: f, shpae: its own}", "x.yaml:4:11: missing key 'shape'\nx.yaml:4:22: unknown key 'shpae'; did you mean 'shape'?"),
     ("f(size[] size=[1]) -> Tensor", "  generator: {sizes: size, random: 1, value: uniform(1)}", "x.yaml:4:46: uniform(1) needs random: 2, it is 1"),
     ("f(Tensor input, size[] size=[1]) -> Tensor", "  generator: {sizes: size, random: -1, value: index}", "x.yaml:4:36: expected a number from 0, got '-1'"),
     ("f(Tensor input, size[] size=[1]) -> Tensor", "  generator: {sizes: size, value: index}", "x.yaml:2:17: a generator takes no tensors"),
@@ -231,7 +231,7 @@ def test_a_mistake_in_another_kind(signature: str, kind: str, expected: str) -> 
         "f([1.0], [2.0])" if "other" in signature else "f([1.0])" if "Tensor" in signature.split("->")[0] else "f([1])"
     )
     dtype = "{result: floating}" if "generator" in kind else "{result: same}"
-    assert problems(record(signature, kind, dtype=dtype, call=call)) == [expected]
+    assert problems(record(signature, kind, dtype=dtype, call=call)) == expected.split("\n")
 
 
 def test_five_mistakes_in_one_file_are_all_found() -> None:

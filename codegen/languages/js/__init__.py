@@ -59,6 +59,7 @@ class Js(Language):
     title = "Node.js"
     fence = "js"
     opening = "import flow from 'oneflow-js';"
+    forms = ("flow.add(x, y)", "x.add(y)", "x.add_(y)", "flow.add(x, y, {out: z})")
     speaks = True
     none_word = "null"
     reserved = words.RESERVED

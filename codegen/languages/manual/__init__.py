@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import PurePath
 
-from codegen import discover
+from codegen import discover, prose
 from codegen.kinds import KINDS
 from codegen.language import Language, Output
-from codegen.model import Definitions, Example, Function, Op
+from codegen.model import Definitions, Example, Function, Generator, Op, View
 from codegen.names import source_files
-from codegen.prose import dtype_lines, forms
 from codegen.signature import print_literal, print_signature, print_type
 
 FOLDER = "docs/generated/reference"
@@ -24,8 +23,10 @@ class Manual(Language):
         self.templates.add(
             cell=_cell,
             code=_code,
-            dtype_lines=dtype_lines,
-            forms=forms,
+            definitions=prose.definitions,
+            dtype_lines=prose.dtype_lines,
+            forms=prose.forms,
+            meaning=prose.meaning,
             gives=_gives,
             print_literal=print_literal,
             print_signature=print_signature,
@@ -62,6 +63,7 @@ class Manual(Language):
             "index.md.j2",
             families=dict(sorted(families.items())),
             languages=self._languages,
+            forms=prose.FORMS,
             sources=source_files(definitions.ops),
         )
 
@@ -81,7 +83,8 @@ def _gives(op: Op, example: Example) -> str:
 
 def _shape(op: Op) -> str:
     """The rule that gives the result's shape, as the kind says it."""
-    return next((fact.text for fact in KINDS[op.kind_name].facts(op, op.kind) if fact.what == "shape"), "")
+    text = next((fact.text for fact in KINDS[op.kind_name].facts(op, op.kind) if fact.what == "shape"), "")
+    return f"`{text}`" if isinstance(op.kind, View | Generator) else text
 
 
 def _cell(text: str) -> str:

@@ -33,6 +33,7 @@ class Python(Language):
     title = "Python"
     fence = "python"
     opening = "import oneflow_py as flow"
+    forms = ("flow.add(x, y)", "x.add(y)", "x.add_(y)", "flow.add(x, y, out=z)")
     speaks = True
     reserved = words.RESERVED
 

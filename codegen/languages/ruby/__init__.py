@@ -19,6 +19,7 @@ class Ruby(Language):
     title = "Ruby"
     fence = "ruby"
     opening = 'require "oneflow"'
+    forms = ("OneFlow.add(x, y)", "x.add(y)", "x.add!(y)", "OneFlow.add(x, y, out: z)")
     speaks = True
     none_word = "nil"
 
