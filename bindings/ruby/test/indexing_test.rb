@@ -116,7 +116,9 @@ class IndexingTest < OneFlowTest
     assert_error(OneFlow::InvalidArgument, "index: value must fit into 64 bits, got a larger integer") { @v[0] = 2**80 }
     assert_raises(FrozenError) { @v.freeze[0] = 1 }
     assert_raises(OneFlow::Error) { @v[*([nil] * 65)] }
-    assert_raises(OneFlow::TypeMismatch) { @v[Object.new] }
+    [Object.new, BasicObject.new, Struct.new(:begin, :end, :exclude_end?).new, [0].each].each do |other|
+      assert_raises(OneFlow::TypeMismatch) { @v[other] }
+    end
     assert_raises(OneFlow::TypeMismatch) { @v[a: 1] }
   end
 end

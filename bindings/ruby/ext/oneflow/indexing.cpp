@@ -45,6 +45,12 @@ void slice(const rb_arithmetic_sequence_components_t& range, of_index* part) {
   if (part->has_stop) part->stop += part->step < 0 ? -1 : 1;
 }
 
+// A Range, or an Enumerator, which an arithmetic sequence is. Ruby would take everything that has a begin and an end,
+// such as any OpenStruct.
+bool is_range(VALUE value) {
+  return RTEST(rb_obj_is_kind_of(value, rb_cRange)) || RTEST(rb_obj_is_kind_of(value, rb_cEnumerator));
+}
+
 // An Array as an index: no members are no positions.
 VALUE positions(VALUE array, of_device device) {
   VALUE tensor = tensor_from_array("index: part", array, OF_DTYPE_COUNT, device);
@@ -73,7 +79,7 @@ void convert_part(VALUE self, VALUE value, of_index* part, VALUE* object) {
     *object = is_tensor(value) ? value : positions(value, info_of(self).device);
     part->kind = OF_INDEX_TENSOR;
     part->tensor = handle_of(*object);
-  } else if (rb_arithmetic_sequence_extract(value, &range)) {
+  } else if (is_range(value) && rb_arithmetic_sequence_extract(value, &range)) {
     slice(range, part);
   } else {
     raise_part(value);
