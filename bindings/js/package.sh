@@ -21,9 +21,10 @@ strip --strip-unneeded "$stage"/native/*
 node - "$here/package.json" "$stage/package.json" <<'SCRIPT'
 const fs = require('node:fs');
 const [from, to] = process.argv.slice(2);
-const {devDependencies, ...description} = JSON.parse(fs.readFileSync(from, 'utf8'));
+const {devDependencies, scripts, ...description} = JSON.parse(fs.readFileSync(from, 'utf8'));
 description.os = [process.platform];
 description.cpu = [process.arch];
+if (process.report.getReport().header.glibcVersionRuntime) description.libc = ['glibc'];
 fs.writeFileSync(to, JSON.stringify(description, null, 2) + '\n');
 SCRIPT
 

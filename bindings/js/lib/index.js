@@ -94,7 +94,7 @@ const methods = {
     for (let i = 0; i < length; i++) yield at(this, [i]);
   },
 
-  [Symbol.dispose ?? Symbol.for('nodejs.dispose')]() {
+  [Symbol.dispose]() {
     this.dispose();
   },
 };

@@ -64,3 +64,12 @@ test('every name is declared, and every declared name is there', () => {
   const found = ['id', ...Object.getOwnPropertyNames(flow.Tensor.prototype)].filter((name) => name !== 'constructor');
   assert.deepEqual([...members].filter((name) => !name.startsWith('Symbol')).sort(), found.sort());
 });
+
+test('the declarations serve programs for bundlers too', () => { // the others are checked by `npm run lint`
+  const program = ts.createProgram([new URL('types/esm.mts', import.meta.url).pathname], {
+    target: ts.ScriptTarget.ES2022, lib: ['lib.es2022.d.ts', 'lib.esnext.disposable.d.ts'], types: ['node'],
+    module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler, strict: true, noEmit: true,
+  });
+  const problems = ts.getPreEmitDiagnostics(program).map(({messageText}) => ts.flattenDiagnosticMessageText(messageText));
+  assert.deepEqual(problems, []);
+});

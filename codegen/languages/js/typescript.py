@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from codegen.model import Argument, Op
 from codegen.names import camel, wrap
 
 WIDTH = 118
+_ASYNC = "Runs on another thread; the arguments count as they are now."
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,8 @@ def functions(op: Op) -> list[Declaration]:
 
 
 def functions_async(op: Op) -> list[Declaration]:
-    note = f"{op.summary} Runs on another thread; the arguments count as they are now."
-    return [Declaration(_comment(note), form) for form in _forms(op, False, f"Promise<{result_type(op)}>")]
+    forms = _forms(op, False, f"Promise<{result_type(op)}>")
+    return [Declaration(_comment(f"{_summary(op)} {_ASYNC}"), form) for form in forms]
 
 
 def methods(op: Op) -> list[Declaration]:
@@ -52,13 +54,12 @@ def methods(op: Op) -> list[Declaration]:
 
 
 def methods_async(op: Op) -> list[Declaration]:
-    note = f"{op.summary} Runs on another thread; the arguments count as they are now."
     forms = _forms(op, False, f"Promise<{result_type(op)}>", op.receiver)
-    return [Declaration(_comment(note), form) for form in forms]
+    return [Declaration(_comment(f"{_summary(op)} {_ASYNC}"), form) for form in forms]
 
 
 def methods_in_place(op: Op) -> list[Declaration]:
-    note = f"{op.summary} The result takes the place of this tensor's elements."
+    note = f"{_summary(op)} The result takes the place of this tensor's elements."
     return [Declaration(_comment(note), form) for form in _forms(op, False, "this", op.receiver)]
 
 
@@ -66,7 +67,7 @@ def _forms(op: Op, has_out: bool, result: str, receiver: Argument | None = None)
     """Each number of positional arguments, the rest by name; the longest first, as people read them."""
     arguments = [a for a in op.signature.arguments if a is not receiver]
     positional = [a for a in arguments if not a.keyword_only]
-    leading = next((i for i, a in enumerate(positional) if not a.type.is_tensor), len(positional))
+    leading = next((i for i, a in enumerate(positional) if a.has_default or not a.type.is_tensor), len(positional))
     for count in range(len(positional), leading - 1, -1):
         yield _form(positional[:count], [a for a in arguments if a not in positional[:count]], has_out, result)
     if positional and positional[-1].type.is_list:
@@ -92,9 +93,9 @@ def _parameter(argument: Argument) -> str:
 
 def _documentation(op: Op, receiver: Argument | None = None) -> tuple[str, ...]:
     """The whole comment: summary, description, arguments with their defaults, what it gives."""
-    lines = [op.summary]
+    lines = [_summary(op)]
     if op.description:
-        lines += ["", *wrap(op.description, WIDTH - 5)]
+        lines += ["", *wrap(_in_our_words(op, op.description), WIDTH - 5)]
     lines.append("")
     for argument in op.signature.arguments:
         if argument is not receiver:
@@ -105,6 +106,16 @@ def _documentation(op: Op, receiver: Argument | None = None) -> tuple[str, ...]:
     names = [camel(r.name) for r in op.signature.results if r.name]
     lines.append(f"@returns {' and '.join(names)}" if names else f"@returns {result_type(op)}")
     return _comment("\n".join(lines))
+
+
+def _summary(op: Op) -> str:
+    return _in_our_words(op, op.summary)
+
+
+def _in_our_words(op: Op, text: str) -> str:
+    """Arguments as they are spelt here: `fill_value` becomes `fillValue`."""
+    names = {argument.name for argument in op.signature.arguments}
+    return re.sub(r"\w+", lambda word: camel(word[0]) if word[0] in names else word[0], text)
 
 
 def _comment(text: str) -> tuple[str, ...]:

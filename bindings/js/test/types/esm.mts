@@ -21,6 +21,25 @@ try {
 }
 export {dtype, late, view, summed, data, big};
 
+/** A small program, as somebody who knows PyTorch writes it. */
+export async function classify(images: readonly (readonly number[])[], labels: number[]): Promise<number> {
+  const model = {weights: [flow.randn([4, 8]), flow.randn(8, 3)], bias: null as Tensor | null};
+  const inputs = flow.tensor(images, {dtype: 'float32'});
+  const scores = tidy(() => {
+    let hidden = inputs;
+    for (const weight of model.weights) hidden = flow.linear(hidden, weight.transpose(0, 1)).relu().clamp({max: 6});
+    if (model.bias !== null) hidden.add_(model.bias);
+    return {best: hidden.softmax({dim: -1}).argmax(1), largest: hidden.max(1, true).values};
+  });
+  const right = scores.best.eq(flow.tensor(labels, {dtype: flow.int64})).cast('float32');
+  const accuracy: number = (await right.meanAsync()).item();
+  {
+    using scratch = flow.cat([inputs, inputs], {dim: 0});
+    scratch.set([0, 1], 0).set(null, flow.tensor(new Float32Array(4), {shape: [1, 4], strides: [4, 1]}));
+  }
+  return accuracy + Number(scores.largest.sum()) + flow.memory().inUse;
+}
+
 // @ts-expect-error: an option of another type
 flow.sum(x, {keepdim: 'yes'});
 // @ts-expect-error: an unknown option
@@ -31,3 +50,19 @@ flow.relu('a');
 flow.zeros([2], {dtype: 'float99'});
 // @ts-expect-error: tensors are made by functions
 new Tensor();
+// @ts-expect-error: an argument that is missing
+x.add();
+// @ts-expect-error: an option that is only by name
+x.sum(1, true, true);
+// @ts-expect-error: data that are no numbers
+flow.tensor([['a']]);
+// @ts-expect-error: a property that cannot be written
+x.shape = [1];
+// @ts-expect-error: an in-place method has no out
+x.add_(1, {out: x});
+// @ts-expect-error: a promise is no tensor
+x.matmulAsync(x).add(1);
+// @ts-expect-error: JavaScript has no operators for objects
+x + x;
+// @ts-expect-error: results have names of their own
+x.max(1).value;
