@@ -70,6 +70,6 @@ test('the declarations serve programs for bundlers too', () => { // the others a
     target: ts.ScriptTarget.ES2022, lib: ['lib.es2022.d.ts', 'lib.esnext.disposable.d.ts'], types: ['node'],
     module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler, strict: true, noEmit: true,
   });
-  const problems = ts.getPreEmitDiagnostics(program).map(({messageText}) => ts.flattenDiagnosticMessageText(messageText));
-  assert.deepEqual(problems, []);
+  const problems = ts.getPreEmitDiagnostics(program);
+  assert.deepEqual(problems.map(({messageText}) => ts.flattenDiagnosticMessageText(messageText)), []);
 });
