@@ -142,6 +142,10 @@ EQUATIONS: list[tuple[str, tuple[tuple[int, ...], ...]]] = [
     ("ij,i->j", ((3000, 8), (3000,))),
     ("abk,kab->", ((3, 4, 9000), (9000, 3, 4))),
     ("xak,kby->abxy", ((5, 9, 2100), (2100, 7, 3))),
+    # rows or columns in the order of what is read rather than of the result
+    ("bda,dc->abc", ((40, 70, 50), (70, 24))),
+    ("dca,bd->abc", ((70, 50, 40), (24, 70))),
+    ("cadx,byd->abcy", ((20, 30, 90, 3), (4, 10, 90))),
 ]
 
 # (equation, shapes, class of the error, its text)

@@ -50,8 +50,8 @@ void swap_sides(Problem& problem) {
   }
 }
 
-int64_t innermost_step(const DimGroup& group) {
-  return group.rank == 0 ? INT64_MAX : std::abs(group.dims[group.rank - 1].strides[kC]);
+int64_t innermost_step(const DimGroup& group, Operand operand) {
+  return group.rank == 0 ? INT64_MAX : std::abs(group.dims[group.rank - 1].strides[operand]);
 }
 
 // Kernels store whole vectors along rows: these should be next to each other in C, and there should be enough of them
@@ -61,7 +61,14 @@ bool should_swap(const Problem& problem) {
   const int64_t rows = problem.rows.count, columns = problem.columns.count;
   if (rows < kEnough && columns > rows) return true;
   if (columns < kEnough && rows > columns) return false;
-  return innermost_step(problem.columns) < innermost_step(problem.rows);
+  return innermost_step(problem.columns, kC) < innermost_step(problem.rows, kC);
+}
+
+// Packing takes one element of each cache line where neither the rows (or columns) nor the depth run along them. Where
+// this is more than what is written, the rows (or columns) rather follow the operand than C. `others` are those of the
+// other operand.
+bool should_follow(const Problem& problem, Operand operand, const DimGroup& others) {
+  return problem.depth.count > 2 * others.count && innermost_step(problem.depth, operand) != 1;
 }
 
 // Integers wrap around, so that every integer type of at least their size gives the same result.
@@ -141,6 +148,8 @@ of_status contract(int32_t /*device*/, const of_contraction* contraction, of_str
   const Operand larger = problem.rows.count >= problem.columns.count ? kA : kB;
   canonicalize(problem.depth, larger, larger == kA ? kB : kA);
   if (should_swap(problem)) swap_sides(problem);
+  if (should_follow(problem, kA, problem.columns)) canonicalize(problem.rows, kA, kC);
+  if (should_follow(problem, kB, problem.rows)) canonicalize(problem.columns, kB, kC);
   return contract_directly(problem) ? OF_OK : gemm(problem);
 }
 
