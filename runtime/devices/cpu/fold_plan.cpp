@@ -7,7 +7,6 @@ namespace oneflow::cpu {
 namespace {
 
 // States of so many lanes, of a few parts, stay in the first-level cache together with the rows that are folded.
-constexpr int64_t kMergedLanes = 64;
 constexpr int64_t kKeptLanes = 512;
 // Below this many neighbouring folded elements, merging lanes costs more than copying them into the other order.
 constexpr int64_t kWorthMerging = 16;
@@ -73,16 +72,14 @@ FoldPlan plan_fold(const of_kernel_tensor& input, uint32_t reduced) {
 
   const int64_t lane_size = lane_dim < 0 ? 1 : input.sizes[lane_dim];
   plan.lane_stride = lane_dim < 0 ? 1 : input.strides[lane_dim];
-  plan.lanes = std::min(lane_size, plan.merges_lanes ? kMergedLanes : kKeptLanes);
+  plan.lanes = plan.merges_lanes ? lane_size : std::min(lane_size, kKeptLanes);
   const int64_t pieces = (lane_size + plan.lanes - 1) / plan.lanes;
   plan.last_lanes = lane_size - (pieces - 1) * plan.lanes;
   plan.result_lane_dim = plan.merges_lanes ? -1 : lane_dim;
   if (plan.merges_lanes) {
     plan.stretches = 1;
-    plan.rows_per_line = pieces;
-    plan.row_stride = plan.lanes * plan.lane_stride;
+    plan.rows_per_line = 1;
     plan.lane_index = plan.positions[lane_dim];
-    plan.row_index = plan.lanes * plan.lane_index;
   } else {
     plan.stretches = pieces;
     plan.rows_per_line = row_dim < 0 ? 1 : input.sizes[row_dim];

@@ -20,14 +20,14 @@ struct Walk {
   int64_t offset(int64_t position, const int64_t* strides) const;
 };
 
-// A reduction is made of units, each with a state of its own. A unit has lines, a line has rows, a row has lanes; the
-// last row of a line may be shorter. When `merges_lanes` is true a unit is one kept element and its lanes are
-// neighbouring positions of a folded dimension; otherwise a unit is a stretch of a kept dimension, one lane for each
-// element, and the last stretch may be shorter.
+// A reduction is made of units, each with a state of its own. A unit has lines, a line has rows, a row has lanes. When
+// `merges_lanes` is true a unit is one kept element, each line is one row, and its lanes are all positions of a folded
+// dimension; otherwise a unit is a stretch of a kept dimension, one lane for each element, and the last stretch may be
+// shorter.
 struct FoldPlan {
   bool merges_lanes;
-  int64_t lanes;       // of all rows or units but the last
-  int64_t last_lanes;  // of the last row of a line, or the last stretch
+  int64_t lanes;       // of all units but the last stretch
+  int64_t last_lanes;  // of the last stretch
   int64_t stretches;   // units along the kept dimension that lanes stand for; 1 when lanes are merged
   int64_t rows_per_line;
   int64_t row_stride, lane_stride;  // of the input

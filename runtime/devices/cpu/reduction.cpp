@@ -1,11 +1,12 @@
-// The iteration of reductions.
+// The iteration of reductions; fold_plan.h says how elements are laid out as units of lines, rows and lanes.
 //
-// The emitted loops fold rows of neighbouring elements into a state of as many lanes; fold_plan.h says what rows and
-// lanes are. The rows of a unit are cut into segments, which are tasks of their own when there are few units, and
-// segments into blocks of a few rows. The states of blocks, of lanes and of segments merge as balanced trees: rounding
-// errors grow with the logarithm of the size, and the order of operations depends on sizes only.
+// Where lanes merge, the emitted loops fold pieces of lines to single states. Otherwise they fold rows into a state of
+// as many lanes; the rows of a unit are cut into segments, which are tasks of their own when there are few units, and
+// segments into blocks of a few rows. All these states merge as balanced trees: rounding errors grow with the logarithm
+// of the size, and the order of operations depends on sizes only.
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <memory>
 
 #include "emitted.h"
@@ -16,17 +17,16 @@
 namespace oneflow::cpu {
 namespace {
 
-constexpr int64_t kBlockRows = 64;
-// Units that are one line of at most so many elements fold without a stack of states.
-constexpr int64_t kLongestLine = kBlockRows * kLineLanes;
-// Results of such lines that are finished and written together.
-constexpr int64_t kLinesTogether = 256;
+constexpr int64_t kBlockRows = 32;
 // What one task should fold. Measured: waking a worker costs as much as folding 30,000 elements.
 constexpr int64_t kTaskElements = 32 * 1024;
 // From so many units on, there is enough to share out without cutting them.
 constexpr int64_t kManyUnits = 64;
-// The last lanes of so many units merge together, so that vectors are full to the end.
-constexpr int64_t kTogether = 16;
+// The elements of a line that fold to one state. The pieces of a block merge before others come, a block being a task.
+constexpr int64_t kPiece = 4096;
+constexpr int64_t kBlockPieces = 512;
+// Units whose results are finished and written together.
+constexpr int64_t kUnitsTogether = 256;
 
 // The parts of a state, each an array of lanes.
 struct State {
@@ -80,48 +80,104 @@ class Reduction {
         reader_(input_, kernel.input),
         unit_elements_(plan_.rows() * plan_.lanes) {
     for (int i = 0; i < kernel.result_count; ++i) writers_[i] = RowWriter(context.outputs[i], kernel.results[i]);
-    const int64_t pieces = (unit_elements_ + kTaskElements - 1) / kTaskElements;
-    segments_ = plan_.units() >= kManyUnits ? 1 : std::min(pieces, (plan_.rows() + kBlockRows - 1) / kBlockRows);
+    if (plan_.merges_lanes) {
+      const bool is_direct = reader_.is_direct({1, plan_.lanes, 0, plan_.lane_stride});
+      piece_ = std::min(plan_.lanes, is_direct ? kPiece : kChunk);
+      pieces_per_line_ = (plan_.lanes + piece_ - 1) / piece_;
+      pieces_ = plan_.rows() * pieces_per_line_;
+      block_ = std::clamp<int64_t>(kTaskElements / piece_, 1, kBlockPieces);
+      segments_ = (pieces_ + block_ - 1) / block_;
+    } else {
+      const int64_t wanted = (unit_elements_ + kTaskElements - 1) / kTaskElements;
+      segments_ = plan_.units() >= kManyUnits ? 1 : std::min(wanted, (plan_.rows() + kBlockRows - 1) / kBlockRows);
+    }
   }
 
   void run() const {
-    if (segments_ > 1)
-      run_segments();
-    else if (is_line())
-      run_lines();
-    else
-      run_units();
+    if (plan_.merges_lanes) {
+      segments_ > 1 && plan_.units() < kManyUnits ? run_blocks() : run_lines();
+    } else {
+      segments_ == 1 ? run_units() : run_segments();
+    }
   }
 
  private:
-  int64_t line_length() const { return (plan_.rows_per_line - 1) * plan_.lanes + plan_.last_lanes; }
-
-  // Whether a unit is one short line.
-  bool is_line() const {
-    const RowLayout layout{1, line_length(), 0, plan_.lane_stride};
-    return plan_.merges_lanes && plan_.lines.rank == 0 &&
-           line_length() <= (reader_.is_direct(layout) ? kLongestLine : kChunk);
-  }
-
-  // Tasks are groups of units with one line each.
+  // Tasks are whole units of which lanes merge.
   void run_lines() const {
-    const int64_t units = plan_.units(), length = line_length();
-    const int64_t group = std::max<int64_t>(1, kTaskElements / length);
-    const RowLayout layout{1, length, 0, plan_.lane_stride};
+    const int64_t units = plan_.units();
+    const int64_t group = std::max<int64_t>(1, kTaskElements / unit_elements_);
     parallel_for((units + group - 1) / group, [&](int64_t task) {
-      const States states(kernel_, 1, kLinesTogether);
-      ChunkBuffer buffer;
+      const States results(kernel_, 1, kUnitsTogether), blocks(kernel_, 1, segments_);
       const int64_t last = std::min(units, (task + 1) * group);
-      for (int64_t first = task * group; first < last; first += kLinesTogether) {
-        const int64_t count = std::min(kLinesTogether, last - first);
+      for (int64_t first = task * group; first < last; first += kUnitsTogether) {
+        const int64_t count = std::min(kUnitsTogether, last - first);
         for (int64_t i = 0; i < count; ++i) {
-          int64_t unused;
-          const void* line = reader_.read(plan_.kept.offset(first + i, input_.strides), layout, buffer, unused);
-          kernel_.fold_line(context_.arguments, states[0].parts, i, {line, length, 0, plan_.lane_index});
+          if (segments_ == 1) {
+            fold_pieces(first + i, 0, results[0], i);
+            continue;
+          }
+          for (int64_t block = 0; block < segments_; ++block) fold_pieces(first + i, block, blocks[0], block);
+          merge_lanes(blocks[0], segments_);
+          copy_lane(results[0], i, blocks[0]);
         }
-        write_results(states[0], first, count, 1);
+        write_results(results[0], first, count, 1);
       }
     });
+  }
+
+  // Tasks are the blocks of a few units.
+  void run_blocks() const {
+    const States states(kernel_, plan_.units(), segments_);
+    parallel_for(plan_.units() * segments_, [&](int64_t task) {
+      fold_pieces(task / segments_, task % segments_, states[task / segments_], task % segments_);
+    });
+    for (int64_t unit = 0; unit < plan_.units(); ++unit) {
+      merge_lanes(states[unit], segments_);
+      write_results(states[unit], unit, 1, 1);
+    }
+  }
+
+  // Folds a block of pieces to one lane of a state.
+  void fold_pieces(int64_t unit, int64_t block, const State& state, int64_t lane) const {
+    const int64_t first = block * block_, count = std::min(block_, pieces_ - first);
+    if (count == 1) {
+      fold_piece(unit, first, state, lane);
+      return;
+    }
+    const States pieces(kernel_, 1, count);
+    for (int64_t i = 0; i < count; ++i) fold_piece(unit, first + i, pieces[0], i);
+    merge_lanes(pieces[0], count);
+    copy_lane(state, lane, pieces[0]);
+  }
+
+  void fold_piece(int64_t unit, int64_t piece, const State& state, int64_t lane) const {
+    const int64_t line = pieces_per_line_ == 1 ? piece : piece / pieces_per_line_;
+    const int64_t first = (piece - line * pieces_per_line_) * piece_, count = std::min(piece_, plan_.lanes - first);
+    const int64_t offset = plan_.kept.offset(unit, input_.strides) + plan_.lines.offset(line, input_.strides);
+    const int64_t position = plan_.lines.offset(line, plan_.positions);
+    ChunkBuffer buffer;
+    int64_t unused;
+    const void* input =
+        reader_.read(offset + first * plan_.lane_stride, {1, count, 0, plan_.lane_stride}, buffer, unused);
+    kernel_.fold_line(context_.arguments, state.parts, lane,
+                      {input, count, position + first * plan_.lane_index, plan_.lane_index});
+  }
+
+  // The first lane becomes the fold of all.
+  void merge_lanes(const State& state, int64_t lanes) const {
+    while (lanes > 1) {
+      const int64_t half = (lanes + 1) / 2;
+      merge(state, lanes_from(kernel_, state, half), lanes - half);
+      lanes = half;
+    }
+  }
+
+  // Sets a lane to the first one of another state.
+  void copy_lane(const State& state, int64_t lane, const State& from) const {
+    for (int i = 0; i < kernel_.state_count; ++i) {
+      std::memcpy(lanes_from(kernel_, state, lane).parts[i], from.parts[i],
+                  static_cast<size_t>(item_size(kernel_.states[i])));
+    }
   }
 
   // Tasks are whole units, as many at a time as make a task worth its while.
@@ -130,10 +186,9 @@ class Reduction {
     const int64_t group = std::max<int64_t>(1, kTaskElements / unit_elements_);
     parallel_for((units + group - 1) / group, [&](int64_t task) {
       const States stack(kernel_, depth(plan_.rows()), plan_.lanes);
-      Collector collector(*this);
       for (int64_t unit = task * group; unit < std::min(units, (task + 1) * group); ++unit) {
         fold_rows(unit, 0, plan_.rows(), stack);
-        collector.add(unit, stack[0]);
+        write_results(stack[0], unit, 1, lanes_of(unit));
       }
     });
   }
@@ -150,7 +205,6 @@ class Reduction {
       clear(partial[task], plan_.lanes);
       merge(partial[task], stack[0], plan_.lanes);
     });
-    Collector collector(*this);
     for (int64_t unit = 0; unit < plan_.units(); ++unit) {
       const int64_t first = unit * segments_;
       for (int64_t step = 1; step < segments_; step *= 2) {
@@ -158,7 +212,7 @@ class Reduction {
           merge(partial[first + i], partial[first + i + step], plan_.lanes);
         }
       }
-      collector.add(unit, partial[first]);
+      write_results(partial[first], unit, 1, lanes_of(unit));
     }
   }
 
@@ -193,13 +247,7 @@ class Reduction {
       const int64_t rows = std::min(plan_.rows_per_line - row, last - first);
       const int64_t offset = base + plan_.lines.offset(line, input_.strides) + row * plan_.row_stride;
       const int64_t position = plan_.lines.offset(line, plan_.positions) + row * plan_.row_index;
-      const bool has_short_row =
-          plan_.merges_lanes && plan_.last_lanes < plan_.lanes && row + rows == plan_.rows_per_line;
-      const int64_t whole = rows - has_short_row;
-      if (whole > 0) fold_run(offset, position, whole, lanes, state);
-      if (has_short_row) {
-        fold_run(offset + whole * plan_.row_stride, position + whole * plan_.row_index, 1, plan_.last_lanes, state);
-      }
+      fold_run(offset, position, rows, lanes, state);
       first += rows;
     }
   }
@@ -221,56 +269,6 @@ class Reduction {
 
   void merge(const State& state, const State& later, int64_t lanes) const {
     kernel_.merge(context_.arguments, state.parts, later.parts, lanes);
-  }
-
-  // Turns the states of units, which come in order, into results.
-  class Collector {
-   public:
-    explicit Collector(const Reduction& reduction)
-        : reduction_(reduction), states_(reduction.kernel_, 1, kTogether * kTogether) {}
-    Collector(const Collector&) = delete;
-    ~Collector() { flush(); }
-
-    // Overwrites the state.
-    void add(int64_t unit, const State& state) {
-      const FoldPlan& plan = reduction_.plan_;
-      if (!plan.merges_lanes) {
-        reduction_.write_results(state, unit, 1, reduction_.lanes_of(unit));
-        return;
-      }
-      const ReductionKernel& kernel = reduction_.kernel_;
-      if (count_ == 0) {
-        first_unit_ = unit;
-        reduction_.clear(states_[0], kTogether * kTogether);
-      }
-      lanes_ = plan.lanes;
-      while (lanes_ > kTogether) lanes_ = reduction_.merge_halves(state, lanes_, 1);
-      for (int i = 0; i < kernel.state_count; ++i) {
-        const int64_t size = item_size(kernel.states[i]);
-        copy_strided(state.parts[i], 1, static_cast<char*>(states_[0].parts[i]) + count_ * size, kTogether, size,
-                     lanes_);
-      }
-      if (++count_ == kTogether) flush();
-    }
-
-   private:
-    void flush() {
-      if (count_ == 0) return;
-      while (lanes_ > 1) lanes_ = reduction_.merge_halves(states_[0], lanes_, kTogether);
-      reduction_.write_results(states_[0], first_unit_, count_, 1);
-      count_ = 0;
-    }
-
-    const Reduction& reduction_;
-    const States states_;  // lane after lane, each of all units
-    int64_t first_unit_ = 0, count_ = 0, lanes_ = 0;
-  };
-
-  // Merges the later half of some groups of lanes into the earlier one; returns how many groups are left.
-  int64_t merge_halves(const State& state, int64_t groups, int64_t group_lanes) const {
-    const int64_t half = (groups + 1) / 2;
-    merge(state, lanes_from(kernel_, state, half * group_lanes), (groups - half) * group_lanes);
-    return half;
   }
 
   // From a state to results: those of `units` units with a lane each, or of one unit with several lanes.
@@ -303,9 +301,8 @@ class Reduction {
     return plan_.kept.offset(unit / plan_.stretches, strides) + unit % plan_.stretches * plan_.lanes * lane_stride;
   }
 
-  // The lanes of a unit's state; a row of it may have fewer when lanes are merged.
   int64_t lanes_of(int64_t unit) const {
-    if (plan_.merges_lanes || plan_.last_lanes == plan_.lanes) return plan_.lanes;
+    if (plan_.last_lanes == plan_.lanes) return plan_.lanes;
     return unit % plan_.stretches == plan_.stretches - 1 ? plan_.last_lanes : plan_.lanes;
   }
 
@@ -315,7 +312,8 @@ class Reduction {
   const FoldPlan plan_;
   const RowReader reader_;
   const int64_t unit_elements_;
-  int64_t segments_;
+  int64_t piece_ = 0, pieces_per_line_ = 0, pieces_ = 0, block_ = 0;  // elements, and pieces: where lanes merge
+  int64_t segments_;                                                  // or blocks of pieces, of a unit
   RowWriter writers_[kMaxResults];
 };
 

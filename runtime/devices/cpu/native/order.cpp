@@ -1,6 +1,7 @@
 // Sorting, the largest and smallest elements, and random orders. Equal elements keep their order, whether a caller asks
 // for it or not; a NaN counts as larger than every number.
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <vector>
 
@@ -161,25 +162,39 @@ of_status topk(const of_kernel_context& context) {
                   [&context](auto key, of_dtype key_dtype) { pick_lines<decltype(key)>(context, key_dtype); });
 }
 
-// The order of as many random numbers of 64 bits.
+// The order of as many random numbers of 64 bits. They are even, so that their upper bits sort them into buckets of a
+// few each.
 of_status randperm(const of_kernel_context& context) {
   const of_kernel_tensor& output = context.outputs[0];
-  const int64_t count = output.sizes[0];
-  std::vector<Keyed<uint64_t>> line(static_cast<size_t>(count));
-  for (int64_t i = 0; i < count; ++i) {
-    const RandomWords random = philox(context.seed, context.offset + static_cast<uint64_t>(i));
-    line[static_cast<size_t>(i)] = {wide_word(random, 0), i};
+  const auto count = static_cast<size_t>(output.sizes[0]);
+  const int bucket_bits = std::max(1, static_cast<int>(std::bit_width(count)) - 3);
+  const auto bucket_of = [bucket_bits](uint64_t key) { return static_cast<size_t>(key >> (64 - bucket_bits)); };
+  std::vector<uint64_t> keys(count);
+  std::vector<size_t> ends((size_t{1} << bucket_bits) + 1);  // of the buckets before each one, at first
+  for (size_t i = 0; i < count; ++i) {
+    keys[i] = wide_word(philox(context.seed, context.offset + i), 0);
+    ++ends[bucket_of(keys[i]) + 1];
   }
-  std::sort(line.begin(), line.end(), Ascending<uint64_t>());
+  for (size_t bucket = 1; bucket < ends.size(); ++bucket) ends[bucket] += ends[bucket - 1];
+  std::vector<Keyed<uint64_t>> line(count);
+  for (size_t i = 0; i < count; ++i) line[ends[bucket_of(keys[i])]++] = {keys[i], static_cast<int64_t>(i)};
+
   const Writer writer(output, OF_INT64);
-  ChunkBuffer buffer;
-  for (int64_t first = 0; first < count; first += kChunk) {
-    const int64_t piece = std::min(kChunk, count - first);
+  const auto groups = static_cast<int64_t>((count + kChunk - 1) / kChunk);
+  size_t begin = 0;
+  for (const size_t end : ends) {
+    std::sort(line.begin() + static_cast<int64_t>(begin), line.begin() + static_cast<int64_t>(end),
+              Ascending<uint64_t>());
+    begin = end;
+  }
+  parallel_for(groups, [&](int64_t group) {
+    ChunkBuffer buffer;
+    const int64_t first = group * kChunk, piece = std::min(kChunk, output.sizes[0] - first);
     for (int64_t j = 0; j < piece; ++j) {
       reinterpret_cast<int64_t*>(buffer.bytes)[j] = line[static_cast<size_t>(first + j)].position;
     }
     writer.write(first, piece, buffer.bytes);
-  }
+  });
   return OF_OK;
 }
 
