@@ -9,7 +9,7 @@ const {makeError, rewording} = require('./errors');
 const {isTensor, liveSlot, wrapSlot, describe, withMemory} = require('./tensor');
 const {makeTensor} = require('./create');
 const {shapeOf, eachMember} = require('./nested');
-const {Real, toInteger} = require('./scalars');
+const {toInteger, isNumber, putNumber} = require('./scalars');
 
 const KIND = {integer: 0, slice: 1, ellipsis: 2, added: 3, tensor: 4, bool: 5};
 const NUMBERS_PER_PART = 7;
@@ -111,10 +111,7 @@ function set(tensor, indices, value) {
 function putValue(value) {
   frame.begin(0, 1, 0, false);
   if (isTensor(value)) frame.putPlain(0, frame.KIND.tensor, liveSlot(value, 'set'));
-  else if (typeof value === 'boolean') frame.putPlain(0, frame.KIND.bool, value ? 1 : 0);
-  else if (Number.isSafeInteger(value)) frame.putInteger(0, value);
-  else if (typeof value === 'bigint' && toInteger(value) !== undefined) frame.putInteger(0, value);
-  else if (typeof value === 'number' || value instanceof Real) frame.putFloat(0, Number(value));
+  else if (isNumber(value)) putNumber(0, value, 'set: value');
   else throw makeError('TypeMismatch', `set: value must be Tensor, number, or array, got ${describe(value)}`);
 }
 

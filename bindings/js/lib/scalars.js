@@ -3,6 +3,8 @@
 /** Numbers that take part in a call. An integral JavaScript number counts as an integer; Real says otherwise. */
 
 const {inspect} = require('node:util');
+const frame = require('./frame');
+const {makeError} = require('./errors');
 
 const LOWEST = -(2n ** 63n);
 const HIGHEST = 2n ** 63n - 1n;
@@ -28,14 +30,28 @@ class Real {
   }
 }
 
-/** Whether a BigInt fits into 64 bits. */
-const fitsLong = (integer) => integer >= LOWEST && integer <= HIGHEST;
-
 /** An integer as a safe number or as a BigInt; undefined when the value is no integer of 64 bits. */
 function toInteger(value) {
   if (Number.isSafeInteger(value)) return value;
   if (typeof value === 'number' && Number.isInteger(value)) value = BigInt(value);
-  return typeof value === 'bigint' && fitsLong(value) ? value : undefined;
+  return typeof value === 'bigint' && value >= LOWEST && value <= HIGHEST ? value : undefined;
 }
 
-module.exports = {Real, toInteger, fitsLong};
+const isNumber = (value) => typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean' ||
+  value instanceof Real;
+
+/** Writes a number to the frame; `subject` is what an error calls it. */
+function putNumber(position, value, subject) {
+  const integer = toInteger(value);
+  if (typeof value === 'boolean') {
+    frame.putPlain(position, frame.KIND.bool, value ? 1 : 0);
+  } else if (integer !== undefined) {
+    frame.putInteger(position, integer);
+  } else if (typeof value === 'bigint') {
+    throw makeError('InvalidArgument', `${subject} must fit into 64 bits, got ${value}`);
+  } else {
+    frame.putFloat(position, Number(value));
+  }
+}
+
+module.exports = {Real, toInteger, isNumber, putNumber};

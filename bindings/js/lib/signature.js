@@ -10,7 +10,7 @@ const dtypes = require('./dtypes');
 const native = require('./native');
 const {makeError} = require('./errors');
 const {isTensor, slotOf, describe, disposedError} = require('./tensor');
-const {Real, toInteger} = require('./scalars');
+const {Real, toInteger, isNumber, putNumber} = require('./scalars');
 
 const {KIND} = frame;
 
@@ -58,9 +58,6 @@ class Argument {
 }
 
 // ---------------------------------------------------------------------------------------------------- types
-
-const isNumber = (value) => typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean' ||
-  value instanceof Real;
 
 /** A single value of a base type, made ready for the frame, or MISFIT. May run code of the user. */
 function fitOne(base, value) {
@@ -200,7 +197,7 @@ class Overload {
         frame.putPlain(argument.index, KIND.tensor, slot);
       } else if (typeof value === 'number') {
         if (argument.takesInteger && Number.isSafeInteger(value)) frame.putInteger(argument.index, value);
-        else if (argument.takesReal) frame.putFloat(argument.index, value);
+        else if (argument.takesReal && !Number.isInteger(value)) frame.putFloat(argument.index, value);
         else return false;
       } else {
         return false;
@@ -302,11 +299,9 @@ class Overload {
     switch (argument.base) {
       case BASE.tensor:
       case BASE.operand:
-        if (isTensor(value)) frame.putPlain(position, KIND.tensor, this.slot(value, argument));
-        else this.writeNumber(position, value);
-        break;
       case BASE.number:
-        this.writeNumber(position, value);
+        if (isTensor(value)) frame.putPlain(position, KIND.tensor, this.slot(value, argument));
+        else putNumber(position, value, `${this.name}: ${argument.name}`);
         break;
       case BASE.integer:
         frame.putInteger(position, value);
@@ -325,22 +320,6 @@ class Overload {
         break;
       default:
         frame.putPlain(position, KIND.device, native.parseDevice(value));
-    }
-  }
-
-  writeNumber(position, value) {
-    if (typeof value === 'boolean') {
-      frame.putPlain(position, KIND.bool, value ? 1 : 0);
-    } else if (Number.isSafeInteger(value)) {
-      frame.putInteger(position, value);
-    } else if (typeof value === 'bigint') {
-      if (toInteger(value) === undefined) {
-        const {name} = this.arguments[position];
-        throw makeError('InvalidArgument', `${this.name}: ${name} must fit into 64 bits, got ${value}`);
-      }
-      frame.putInteger(position, value);
-    } else {
-      frame.putFloat(position, Number(value));
     }
   }
 

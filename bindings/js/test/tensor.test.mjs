@@ -183,6 +183,9 @@ test('scalars: an integral number is an integer, real() says otherwise', () => {
   const x = flow.tensor([1n, 2n]);
   assert.equal(x.mul(2).dtype, 'int64');
   assert.equal(x.mul(2.5).dtype, 'float32');
+  assert.deepEqual(x.add(2 ** 60).toArray({bigint: true}), [2n ** 60n + 1n, 2n ** 60n + 2n]);
+  assert.equal(x.add(2 ** 63).dtype, 'float32');
+  assert.equal(flow.zeros([1], {dtype: 'int64'}).set(0, 2 ** 60).item({bigint: true}), 2n ** 60n);
   assert.equal(x.mul(flow.real(2)).dtype, 'float32');
   assert.equal(x.mul(2n ** 40n).at(1).item(), 2 ** 41);
   assert.equal(flow.tensor([true]).add(true).dtype, 'bool');
