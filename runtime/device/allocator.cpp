@@ -1,6 +1,7 @@
 #include "device/allocator.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "base/per_thread.h"
@@ -17,6 +18,9 @@ constexpr uint64_t kMostCachedBytes = 64 << 10;      // … and their bytes
 constexpr uint64_t kSlabBytes = 128 << 10;           // what small blocks are cut from
 constexpr int64_t kUncounted = 64 << 10;             // what a thread may keep out of the common count
 constexpr uint64_t kCacheWithoutTotal = 1ull << 30;  // for devices that do not say how much memory they have
+
+// The blocks of a slab.
+constexpr uint64_t slab_count(int size_class) { return kSlabBytes / class_bytes(size_class); }
 
 constexpr int most_cached(int size_class) {
   return static_cast<int>(std::clamp<uint64_t>(kMostCachedBytes / class_bytes(size_class), 4, kMostCached));
@@ -272,16 +276,40 @@ void Allocator::give_small(int size_class, void* const* blocks, int count) noexc
 }
 
 bool Allocator::cut_slab(int size_class) {
-  const uint64_t bytes = class_bytes(size_class);
-  const uint64_t count = kSlabBytes / bytes;
+  const uint64_t count = slab_count(size_class);
   std::vector<Block>& free = free_[size_class];
-  free.reserve(cut_[size_class] + count);
-  void* slab = take_from_device(kSlabBytes);
+  std::vector<char*>& slabs = slabs_[size_class];
+  if (slabs.size() == slabs.capacity()) slabs.reserve(2 * slabs.size() + 1);
+  free.reserve((slabs.size() + 1) * count);
+  auto* slab = static_cast<char*>(take_from_device(kSlabBytes));
   if (!slab) return false;
-  cut_[size_class] += count;
-  for (uint64_t i = count; i-- > 0;) free.push_back({static_cast<char*>(slab) + i * bytes, 0});
+  slabs.push_back(slab);
+  for (uint64_t i = count; i-- > 0;) free.push_back({slab + i * class_bytes(size_class), 0});
   if (table_.host_accessible) poison_memory(slab, kSlabBytes);
   return true;
+}
+
+void Allocator::give_back_slabs(int size_class) noexcept {
+  const std::lock_guard lock(mutex_);
+  std::vector<Block>& free = free_[size_class];
+  std::vector<char*>& slabs = slabs_[size_class];
+  const auto by_address = [](const Block& a, const Block& b) { return a.memory < b.memory; };
+  std::sort(free.begin(), free.end(), by_address);
+  const auto first_from = [&](char* address) {
+    return std::lower_bound(free.begin(), free.end(), Block{address, 0}, by_address);
+  };
+  const auto is_used = [&](char* slab) {
+    return first_from(slab + kSlabBytes) - first_from(slab) < static_cast<ptrdiff_t>(slab_count(size_class));
+  };
+  const auto unused = std::partition(slabs.begin(), slabs.end(), is_used);
+  if (unused == slabs.end()) return;
+  std::sort(unused, slabs.end());
+  std::erase_if(free, [&](const Block& block) {
+    const auto next = std::upper_bound(unused, slabs.end(), block.memory);
+    return next != unused && block.memory < *(next - 1) + kSlabBytes;
+  });
+  for (auto slab = unused; slab != slabs.end(); ++slab) give_to_device(*slab, kSlabBytes);
+  slabs.erase(unused, slabs.end());
 }
 
 void Allocator::trim_cache(uint64_t bytes) noexcept {
@@ -303,7 +331,14 @@ void Allocator::trim_cache(uint64_t bytes) noexcept {
   }
 }
 
-void Allocator::empty_cache() { trim_cache(0); }
+void Allocator::empty_cache() noexcept {
+  trim_cache(0);
+  ThreadCache* cache = existing_cache(slot_);
+  for (int c = 0; c < kSmallClasses; ++c) {
+    if (cache) give_small(c, cache->blocks[c], std::exchange(cache->count[c], 0));
+    give_back_slabs(c);
+  }
+}
 
 void Allocator::change_in_use(int64_t bytes) noexcept {
   const int64_t now = in_use_.fetch_add(bytes, std::memory_order_relaxed) + bytes;

@@ -21,8 +21,8 @@ struct MemoryStatistics {
   uint64_t limit = 0;
 };
 
-// Small blocks (up to 32 KiB) are cut from slabs, which stay with the allocator, and pass through a cache per thread,
-// so that neither giving nor taking one needs a lock. Larger ones come from the device one by one.
+// Small blocks (up to 32 KiB) are cut from slabs, and pass through a cache per thread, so that neither giving nor
+// taking one needs a lock. Larger ones come from the device one by one.
 //
 // Reuse needs no events: all work of a device goes through one stream, so whatever still uses a freed block is ordered
 // before its next owner's work.
@@ -39,8 +39,8 @@ class Allocator {
   // Takes back what allocate(bytes) gave.
   void deallocate(void* memory, uint64_t bytes) noexcept;
 
-  // Gives unused blocks back to the device, as far as they are not parts of slabs.
-  void empty_cache();
+  // Gives unused blocks back to the device, and slabs of which no block is in use or at hand for another thread.
+  void empty_cache() noexcept;
   // Refuses allocations beyond so many bytes in use; 0 for none.
   void set_limit(uint64_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
   MemoryStatistics statistics();
@@ -68,6 +68,7 @@ class Allocator {
   int take_small(int size_class, void** blocks, int wanted);
   void give_small(int size_class, void* const* blocks, int count) noexcept;
   bool cut_slab(int size_class);
+  void give_back_slabs(int size_class) noexcept;
   void trim_cache(uint64_t bytes) noexcept;
   void change_in_use(int64_t bytes) noexcept;
   uint64_t in_use();
@@ -82,8 +83,8 @@ class Allocator {
   Allocator* next_ = nullptr;  // all allocators form a list
   std::mutex mutex_;           // of the lists below
   std::vector<Block> free_[kClassCount];
-  uint64_t cut_[size_class(kSmallLimit) + 1] = {};  // small blocks that there are, free or not
-  uint64_t freed_large_ = 0;                        // bytes of large blocks in the lists
+  std::vector<char*> slabs_[size_class(kSmallLimit) + 1];
+  uint64_t freed_large_ = 0;  // bytes of large blocks in the lists
   uint64_t ticks_ = 0;
   std::atomic<int64_t> reserved_{0};  // bytes taken from the device
   std::atomic<int64_t> in_use_{0};    // without what threads have not added yet

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -150,6 +151,31 @@ TEST_F(AllocatorTest, EmptiesTheCacheForSmallBlocksToo) {
   allocator.deallocate(allocator.allocate(8 * kMegabyte), 8 * kMegabyte);
   allocator.deallocate(allocator.allocate(64), 64);
   EXPECT_LT(FakeDevice::bytes, static_cast<int64_t>(kMegabyte));
+}
+
+TEST_F(AllocatorTest, SlabsGoBackOnceNothingOfThemIsUsed) {
+  Allocator& allocator = create();
+  std::vector<char*> blocks(10'000);
+  for (char*& block : blocks) block = static_cast<char*>(allocator.allocate(200));
+  void* other = allocator.allocate(5000);
+  char* kept = blocks[5000];
+  std::memset(kept, 7, 200);
+  for (char* block : blocks)
+    if (block != kept) allocator.deallocate(block, 200);
+  EXPECT_GT(FakeDevice::bytes, static_cast<int64_t>(2 * kMegabyte));
+  allocator.empty_cache();
+  EXPECT_EQ(FakeDevice::bytes, static_cast<int64_t>(2 * (128 << 10)));  // that of `kept`, and that of `other`
+  EXPECT_EQ(kept[199], 7);
+
+  for (char*& block : blocks) block = static_cast<char*>(allocator.allocate(200));
+  std::sort(blocks.begin(), blocks.end());
+  EXPECT_EQ(std::adjacent_find(blocks.begin(), blocks.end()), blocks.end());
+  for (char* block : blocks) allocator.deallocate(block, 200);
+  allocator.deallocate(kept, 200);
+  allocator.deallocate(other, 5000);
+  allocator.empty_cache();
+  EXPECT_EQ(FakeDevice::bytes, 0);
+  EXPECT_EQ(allocator.statistics().cached, 0u);
 }
 
 TEST_F(AllocatorTest, PressureCallbackIsNotAskedWithinItself) {
