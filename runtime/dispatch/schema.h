@@ -122,6 +122,7 @@ class Body;
 
 struct CompositeRule {
   TensorRef (*body)(Body&);
+  bool rounds = false;  // whether half floats would be rounded in every step: it then computes in float32
 };
 
 struct NativeRule {

@@ -51,7 +51,7 @@ def call(function: str, case: dict[str, Any]) -> tuple[flow.Tensor, ...]:
     arguments = {name: value(spec) for name, spec in case["arguments"].items()}
     form = case["form"]
     if form == "out":
-        out = tuple(flow.empty(each["sizes"], dtype=each["dtype"]) for each in case["results"])
+        out = tuple(flow.ones(each["sizes"], dtype=each["dtype"]) for each in case["results"])
         arguments["out"] = out if len(out) > 1 else out[0]
     if form in ("method", "in_place"):
         owner, name = arguments.pop("input"), function if form == "method" else f"{function}_"

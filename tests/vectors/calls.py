@@ -103,22 +103,25 @@ def recorded(op: Op, definitions: Definitions) -> Iterator[tuple[str, Arguments]
             yield f"recorded/{position}", arguments_of(call, definitions)
 
 
-def recast(op: Op, arguments: Arguments, dtype: torch.dtype) -> Arguments | None:
-    """The same call with the tensors that share the record's general rule in another element type."""
+def recast(op: Op, arguments: Arguments, dtype: torch.dtype) -> Arguments:
+    """The same call with the tensors that share the record's general rule in another element type, or, without tensors,
+    for a result of that type."""
     changed = dict(arguments)
+    if not op.signature.tensor_arguments and op.dtype.override:
+        changed[op.dtype.override] = dtype
     for argument in op.signature.tensor_arguments:
         value = changed.get(argument.name)
         if argument.name in op.dtype.accepts or dtype not in dtypes_of(op, argument.name):
             continue
         if isinstance(value, torch.Tensor):
             changed[argument.name] = value.to(dtype)
-        elif isinstance(value, list) and argument.type.base is BaseType.TENSOR and not argument.type.optional_members:
+        elif isinstance(value, list) and not argument.type.optional_members:
             changed[argument.name] = [each.to(dtype) for each in value]
     return changed
 
 
 def general_dtypes(op: Op) -> tuple[torch.dtype, ...]:
-    return dtypes_of(op, "") if op.signature.tensor_arguments else ()
+    return dtypes_of(op, "") if op.signature.tensor_arguments or op.dtype.override else ()
 
 
 def drawn(op: Op) -> Iterator[tuple[str, Arguments]]:

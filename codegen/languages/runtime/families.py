@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from codegen import signature as signatures
-from codegen.expression import Ellipsis, Subscript, Variable
+from codegen.expression import Ellipsis, Invoke, Subscript, Variable
 from codegen.languages.runtime.functions import Function, body, gather_size, layout, literal, sizes
 from codegen.model import (
     Argument,
@@ -246,9 +246,17 @@ class Entry:
             case View():
                 return f"ViewRule{{{self._function.name if self._function else ''}}}"
             case Composite():
-                return f"CompositeRule{{{self._function.name if self._function else ''}}}"
+                assert self._function is not None  # its body
+                return f"CompositeRule{{.body = {self._function.name}{', .rounds = true' * self._rounds(kind)}}}"
             case Native():
                 return f"NativeRule{{{'.is_data_dependent = true' if kind.data_dependent else ''}}}"
+
+    def _rounds(self, kind: Composite) -> bool:
+        """Whether there are several steps, and floating-point results of each."""
+        expressions = (*kind.let.values(), *kind.bodies.values())
+        calls = sum(isinstance(node, Invoke) for each in expressions for node in each.root.walk())
+        is_fresh = all(result.alias is None for result in self.op.signature.results)
+        return calls > 1 and is_fresh and self.op.dtype.results[0] not in (ResultRule.BOOL, ResultRule.INT64)
 
     def _gather_rule(self, kind: Gather) -> str:
         fields = [f".dims_argument = {self._position(kind.dims)}"]
