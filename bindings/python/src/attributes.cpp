@@ -83,8 +83,7 @@ PyObject* tuple_or_member(const Parameters& parameters, const int64_t* values, i
   return PyLong_FromLongLong(values[dim < 0 ? dim + rank : dim]);
 }
 
-const ArgumentRecord kDim[] = {
-    {.name = "dim", .word = "int", .kind = ArgumentKind::kInt, .optional = true, .required = false}};
+const ArgumentRecord kDim[] = {optional_argument("dim", "int", ArgumentKind::kInt)};
 const Parameters kSizeParameters("size", kDim);
 const Parameters kStrideParameters("stride", kDim);
 

@@ -17,7 +17,7 @@ PyObject* copy(PyObject* self, PyObject*) {
   return check(of_tensor_index(handle_of(self), &everything, 1, &result)) ? wrap(result) : nullptr;
 }
 
-const ArgumentRecord kMemo[] = {{.name = "memo", .word = "dict", .kind = ArgumentKind::kObject, .required = false}};
+const ArgumentRecord kMemo[] = {optional_argument("memo", "dict", ArgumentKind::kObject)};
 const Parameters kDeepcopyParameters("__deepcopy__", kMemo);
 
 PyObject* deepcopy(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {

@@ -82,18 +82,8 @@ Ref create(PyObject* data, const TensorRequest& request) {
 
 const ArgumentRecord kTensorArguments[] = {
     {"data", "nested lists of numbers", ArgumentKind::kObject},
-    {.name = "dtype",
-     .word = "dtype",
-     .kind = ArgumentKind::kDType,
-     .optional = true,
-     .keyword_only = true,
-     .required = false},
-    {.name = "device",
-     .word = "device",
-     .kind = ArgumentKind::kDevice,
-     .optional = true,
-     .keyword_only = true,
-     .required = false},
+    optional_keyword("dtype", "dtype", ArgumentKind::kDType),
+    optional_keyword("device", "device", ArgumentKind::kDevice),
 };
 const Parameters kTensorParameters("tensor", kTensorArguments);
 

@@ -112,23 +112,10 @@ PyObject* dlpack_device(PyObject* self, PyObject*) {
 }
 
 const ArgumentRecord kExportArguments[] = {
-    {.name = "stream", .word = "int", .kind = ArgumentKind::kObject, .keyword_only = true, .required = false},
-    {.name = "max_version",
-     .word = "tuple of ints",
-     .kind = ArgumentKind::kObject,
-     .keyword_only = true,
-     .required = false},
-    {.name = "dl_device",
-     .word = "tuple of ints",
-     .kind = ArgumentKind::kObject,
-     .keyword_only = true,
-     .required = false},
-    {.name = "copy",
-     .word = "bool",
-     .kind = ArgumentKind::kBool,
-     .optional = true,
-     .keyword_only = true,
-     .required = false},
+    optional_keyword("stream", "int", ArgumentKind::kObject),
+    optional_keyword("max_version", "tuple of ints", ArgumentKind::kObject),
+    optional_keyword("dl_device", "tuple of ints", ArgumentKind::kObject),
+    optional_keyword("copy", "bool", ArgumentKind::kBool),
 };
 const Parameters kExportParameters("__dlpack__", kExportArguments);
 

@@ -27,8 +27,8 @@ PyObject* to_numpy(PyObject* self, PyObject* dtype, PyObject* copy) {
 PyObject* numpy(PyObject* self, PyObject*) { return to_numpy(self, Py_None, Py_None); }
 
 const ArgumentRecord kArrayArguments[] = {
-    {.name = "dtype", .word = "numpy.dtype", .kind = ArgumentKind::kObject, .required = false},
-    {.name = "copy", .word = "bool", .kind = ArgumentKind::kObject, .keyword_only = true, .required = false},
+    optional_argument("dtype", "numpy.dtype", ArgumentKind::kObject),
+    optional_keyword("copy", "bool", ArgumentKind::kObject),
 };
 const Parameters kArrayParameters("__array__", kArrayArguments);
 

@@ -31,6 +31,14 @@ struct ArgumentRecord {
   bool required = true;
 };
 
+// Rows for hand-written functions: an argument that may be absent or None, the second one by name only.
+constexpr ArgumentRecord optional_argument(const char* name, const char* word, ArgumentKind kind) {
+  return {.name = name, .word = word, .kind = kind, .optional = true, .required = false};
+}
+constexpr ArgumentRecord optional_keyword(const char* name, const char* word, ArgumentKind kind) {
+  return {.name = name, .word = word, .kind = kind, .optional = true, .keyword_only = true, .required = false};
+}
+
 struct OverloadRecord {
   const char* op;  // the operator's name in the runtime
   std::span<const ArgumentRecord> arguments;

@@ -10,8 +10,7 @@
 namespace oneflow::python {
 namespace {
 
-const ArgumentRecord kDevice[] = {
-    {.name = "device", .word = "device", .kind = ArgumentKind::kDevice, .optional = true, .required = false}};
+const ArgumentRecord kDevice[] = {optional_argument("device", "device", ArgumentKind::kDevice)};
 const Parameters kStatisticsParameters("memory_stats", kDevice);
 const Parameters kResetPeakParameters("reset_peak_memory_stats", kDevice);
 const Parameters kEmptyCacheParameters("empty_cache", kDevice);

@@ -62,30 +62,10 @@ PyObject* represent(PyObject* self) {
 }
 
 const ArgumentRecord kOptionArguments[] = {
-    {.name = "precision",
-     .word = "int",
-     .kind = ArgumentKind::kInt,
-     .optional = true,
-     .keyword_only = true,
-     .required = false},
-    {.name = "threshold",
-     .word = "int",
-     .kind = ArgumentKind::kInt,
-     .optional = true,
-     .keyword_only = true,
-     .required = false},
-    {.name = "edgeitems",
-     .word = "int",
-     .kind = ArgumentKind::kInt,
-     .optional = true,
-     .keyword_only = true,
-     .required = false},
-    {.name = "linewidth",
-     .word = "int",
-     .kind = ArgumentKind::kInt,
-     .optional = true,
-     .keyword_only = true,
-     .required = false},
+    optional_keyword("precision", "int", ArgumentKind::kInt),
+    optional_keyword("threshold", "int", ArgumentKind::kInt),
+    optional_keyword("edgeitems", "int", ArgumentKind::kInt),
+    optional_keyword("linewidth", "int", ArgumentKind::kInt),
 };
 const Parameters kOptionParameters("set_printoptions", kOptionArguments);
 
