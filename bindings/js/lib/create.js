@@ -9,7 +9,7 @@ const {MAX_RANK, shapeOf, eachMember} = require('./nested');
 const {isTensor, isPlainObject, liveSlot, wrapSlot, describe, withMemory} = require('./tensor');
 const {Real} = require('./scalars');
 const {suggestion} = require('./signature');
-const {cast} = require('./operators');
+const {cast, toDevice} = require('./operators');
 
 /** Options of tensor() by name, with the types that they must have. */
 const OPTIONS = new Map(Object.entries({
@@ -59,8 +59,6 @@ function toSizes(name, value) {
   }
   return list;
 }
-
-const deviceOf = (name) => native.parseDevice(name ?? native.defaultDevice());
 
 // ---------------------------------------------------------------------------------------------------- nested arrays
 
@@ -174,7 +172,8 @@ const HOST = 0;
  * A tensor over (a copy of) an array's memory, which holds elements of the type `stored`; of another dtype or on
  * another device a copy of that.
  */
-function place(array, stored, dtype, shape, {device, strides, offset = 0, share = false, transfer = false}) {
+function place(array, stored, dtype, shape, options) {
+  const {device = native.defaultDevice(), strides, offset = 0, share = false, transfer = false} = options;
   const count = shape.reduce((product, size) => product * size, 1);
   if (strides === undefined && offset === 0 && count !== array.length) {
     throw failure('ShapeError', `shape [${shape.join(', ')}] has ${count} elements, data has ${array.length}`);
@@ -182,16 +181,15 @@ function place(array, stored, dtype, shape, {device, strides, offset = 0, share 
   if (strides !== undefined && strides.length !== shape.length) {
     throw failure('ShapeError', `strides must be ${shape.length}, one for each dimension, got ${strides.length}`);
   }
-  const where = deviceOf(device);
-  if (share && where !== HOST) {
-    throw failure('DeviceError', `data cannot be shared with ${device ?? native.defaultDevice()}`);
-  }
+  const where = native.parseDevice(device);
+  if (share && where !== HOST) throw failure('DeviceError', `data cannot be shared with ${device}`);
   const code = dtypes.codeOf(stored, 'tensor');
   const held = transfer ? transferred(array) : array; // last, so that what is wrong above leaves it to the caller
   const tensor = wrapSlot(withMemory(
     () => native.create(held, code, shape, strides ?? null, offset, share || transfer),
   ));
-  return toDevice(stored === dtype ? tensor : replaced(tensor, cast(tensor, dtype)), where);
+  const converted = stored === dtype ? tensor : replaced(tensor, cast(tensor, dtype));
+  return where === HOST ? converted : replaced(converted, toDevice(converted, device));
 }
 
 /** The second tensor; the first one, which nobody has seen, is given up. */
@@ -200,22 +198,13 @@ function replaced(tensor, successor) {
   return successor;
 }
 
-function toDevice(tensor, where) {
-  return where === HOST ? tensor : replaced(tensor, copyTo(tensor, where));
-}
-
-/** A contiguous copy on a device. */
-function copyTo(tensor, where) {
-  return wrapSlot(withMemory(() => native.toDevice(liveSlot(tensor, 'tensor'), where, tensor)));
-}
-
 /** A tensor of its own with the values of another one. */
 function fromTensor(source, {dtype, device}) {
   liveSlot(source, 'tensor');
-  const where = deviceOf(device ?? source.device);
-  const copy = where === deviceOf(source.device)
+  const where = device ?? source.device;
+  const copy = native.parseDevice(where) === native.parseDevice(source.device)
     ? wrapSlot(withMemory(() => native.clone(liveSlot(source, 'tensor'), source)))
-    : copyTo(source, where);
+    : toDevice(source, where);
   return dtype === undefined || dtype === copy.dtype ? copy : replaced(copy, cast(copy, dtype));
 }
 

@@ -8,8 +8,9 @@ const {PublicFunction} = require('./call');
 const operators = functions.map((record) => ({...record, callable: new PublicFunction(record)}));
 const byName = new Map(operators.map((operator) => [operator.name, operator.callable]));
 
-/** The operator of that name, for the hand-written parts. */
+/** Operators that the hand-written parts use. */
 const cast = (tensor, dtype) => byName.get('cast').call(undefined, [tensor, dtype]);
+const toDevice = (tensor, device) => byName.get('toDevice').call(undefined, [tensor, device]);
 
 /** Gives a function a name, as stack traces and `util.inspect` show it. */
 const named = (name, fn) => Object.defineProperty(fn, 'name', {value: name, configurable: true});
@@ -59,4 +60,4 @@ function installMethods(prototype, check) {
   }
 }
 
-module.exports = {cast, functionsByName, installMethods};
+module.exports = {cast, toDevice, functionsByName, installMethods};

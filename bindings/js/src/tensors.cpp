@@ -8,10 +8,6 @@
 namespace oneflow::node {
 namespace {
 
-of_device unpack_device(int64_t packed) {
-  return {static_cast<int16_t>(packed & 0xffff), static_cast<int16_t>(packed >> 16)};
-}
-
 // create(typedArray, dtype, sizes, strides or null, offset, share): the slot of a tensor over a copy of the array's
 // memory or, to share, over that memory itself.
 napi_value create(napi_env env, napi_callback_info info) {
@@ -48,14 +44,6 @@ napi_value create(napi_env env, napi_callback_info info) {
     return nullptr;
   }
   return to_js(env, environment.put(tensor));
-}
-
-// toDevice(slot, device): the slot of a contiguous copy there.
-napi_value to_device(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
-  of_tensor result = nullptr;
-  const of_status status = of_tensor_to_device(call.tensor(0), unpack_device(call.integer(1)), &result);
-  return done(call, status, result);
 }
 
 // own(object, slot): the slot is released when the object is collected.
@@ -182,7 +170,6 @@ napi_value live(napi_env env, napi_callback_info info) {
 
 void add_tensor_functions(Environment* environment, napi_value exports) {
   add_function(environment, exports, "create", create);
-  add_function(environment, exports, "toDevice", to_device);
   add_function(environment, exports, "own", own);
   add_function(environment, exports, "release", release);
   add_function(environment, exports, "releaseMany", release_many);
