@@ -8,7 +8,7 @@ const {makeError} = require('./errors');
 const {MAX_RANK, shapeOf, eachMember} = require('./nested');
 const {isTensor, isPlainObject, liveSlot, wrapSlot, describe, withMemory} = require('./tensor');
 const {Real} = require('./scalars');
-const {suggestion} = require('./signature');
+const {suggestion} = require('./suggestion');
 const {cast, toDevice} = require('./operators');
 
 /** Options of tensor() by name, with the types that they must have. */

@@ -5,7 +5,7 @@
 const native = require('./native');
 const {makeError} = require('./errors');
 const {isPlainObject, liveSlot, describe} = require('./tensor');
-const {suggestion} = require('./signature');
+const {suggestion} = require('./suggestion');
 
 const INDENT = 'tensor('.length;
 const options = {precision: 4, threshold: 1000, edgeItems: 3, lineWidth: 80};

@@ -11,6 +11,7 @@ const native = require('./native');
 const {makeError} = require('./errors');
 const {isTensor, slotOf, describe, disposedError} = require('./tensor');
 const {Real, toInteger, isNumber, putNumber} = require('./scalars');
+const {suggestion} = require('./suggestion');
 
 const {KIND} = frame;
 
@@ -106,8 +107,6 @@ function fit(argument, value) {
 /** An overload whose arguments could at least be bound got furthest; then one that only had an unknown name. */
 const UNKNOWN_RANK = 100;
 const MISFIT_RANK = 200;
-/** Longer words are not compared with names. */
-const LONGEST_NAME = 64;
 
 /** Why an overload does not fit a call: how far it got, and the error that it gives when no other one fits. */
 class Refusal {
@@ -120,31 +119,6 @@ class Refusal {
   toError() {
     return makeError(this.code, this.text);
   }
-}
-
-/** How many letters must be inserted, removed or replaced to make one word of another. */
-function distance(a, b) {
-  let row = Array.from({length: b.length + 1}, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, row[j] + 1, next[j - 1] + 1));
-    }
-    row = next;
-  }
-  return row[b.length];
-}
-
-/** "; did you mean dim?" where a name is near enough to be a slip. */
-function suggestion(word, known) {
-  let nearest = '';
-  let best = Math.max(1, Math.floor(word.length / 3)) + 1;
-  for (const name of word.length > LONGEST_NAME ? [] : known) {
-    const steps = distance(word, name);
-    if (steps < best) [best, nearest] = [steps, `; did you mean ${name}?`];
-  }
-  return nearest;
 }
 
 /** One operator as a function offers it. */
@@ -340,4 +314,4 @@ class Overload {
   }
 }
 
-module.exports = {Overload, Refusal, suggestion};
+module.exports = {Overload, Refusal};
