@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 
 # What the sources of the package are, besides this folder: the runtime and how it is built.
-PARTS = ("CMakeLists.txt", "cmake", "runtime")
+PARTS = ("CMakeLists.txt", "LICENSE", "cmake", "runtime")
 
 
 def wheel(build: Path, dist: Path) -> None:

@@ -38,6 +38,7 @@ def test_contents(wheel: Path) -> None:
         "oneflow_py/__init__.py",
         "oneflow_py/__init__.pyi",
         "oneflow_py/py.typed",
+        "oneflow_py/LICENSE",
         "oneflow_py/lib/liboneflow.so.0",
     ):
         assert wanted in names
@@ -49,7 +50,7 @@ def test_source_package(wheel: Path) -> None:
     source = next(wheel.parent.glob("*.tar.gz"))
     listed = subprocess.run(["tar", "tzf", str(source)], capture_output=True, text=True, check=True).stdout.splitlines()
     names = {name.partition("/")[2] for name in listed}
-    for wanted in ("pyproject.toml", "PKG-INFO", "CMakeLists.txt", "runtime/CMakeLists.txt"):
+    for wanted in ("pyproject.toml", "PKG-INFO", "LICENSE", "CMakeLists.txt", "runtime/CMakeLists.txt"):
         assert wanted in names
     assert any(name.startswith("bindings/python/generated/") for name in names)
     assert not [name for name in names if name.endswith(".so") or "__pycache__" in name]
