@@ -38,7 +38,10 @@ class Ruby(Language):
             method_lines=table.method_lines,
         )
         for name in ("functions.cpp", "functions.rbs", "documentation.rb"):
-            text = templates.render(f"{name}.j2", entries=self.entries, ops=definitions.ops, sources=sources, ruby=self)
+            text = templates.render(
+                f"{name}.j2", entries=self.entries, name_spaces=self.name_spaces, ops=definitions.ops, sources=sources,
+                ruby=self,
+            )  # fmt: skip
             yield Output(f"{FOLDER}/{name}", text)
         for file, ops in groupby(definitions.ops, key=lambda op: op.location.file):
             family = PurePath(file).stem
@@ -49,6 +52,12 @@ class Ruby(Language):
     @cached_property
     def entries(self) -> tuple[table.Entry, ...]:
         return tuple(self._entry(function) for function in self.names.offered(self.definitions))
+
+    @property
+    def name_spaces(self) -> dict[str | None, list[table.Entry]]:
+        """The entries by module; None stands for OneFlow itself."""
+        spaces = sorted({entry.name_space for entry in self.entries if entry.name_space})
+        return {space: [entry for entry in self.entries if entry.name_space == space] for space in (None, *spaces)}
 
     def _entry(self, function: Function) -> table.Entry:
         name = self.public_name(function).rpartition(".")[2]

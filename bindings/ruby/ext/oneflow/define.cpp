@@ -31,6 +31,17 @@ void prepare(Overload& overload) {
   }
 }
 
+// OneFlow::Comm for "Comm", OneFlow itself for NULL.
+VALUE owner_of(VALUE module, const char* name_space) {
+  if (!name_space) return module;
+  VALUE names = rb_str_split(rb_str_new_cstr(name_space), "::");
+  for (long i = 0; i < RARRAY_LEN(names); ++i) {
+    VALUE name = RARRAY_AREF(names, i);
+    module = rb_define_module_under(module, StringValueCStr(name));
+  }
+  return module;
+}
+
 }  // namespace
 
 VALUE weak_number_value(VALUE self) { return rb_ivar_get(self, value_id); }
@@ -44,8 +55,7 @@ void define_weak_numbers(VALUE module) {
 
 void define_function(VALUE module, Function& function, const EntryPoints& entry_points) {
   for (int i = 0; i < function.overload_count; ++i) prepare(function.overloads[i]);
-  VALUE owner = function.name_space ? rb_define_module_under(module, function.name_space) : module;
-  rb_define_singleton_method(owner, function.name, entry_points.function, -1);
+  rb_define_singleton_method(owner_of(module, function.name_space), function.name, entry_points.function, -1);
   if (function.method) {
     bool enumerable = rb_method_boundp(rb_mEnumerable, rb_intern(function.method), 0);
     rb_define_method(tensor_class, function.method, enumerable ? entry_points.enumerable : entry_points.method, -1);
