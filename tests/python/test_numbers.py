@@ -86,3 +86,42 @@ def test_random_integers_fill_their_range(low: int, high: int, dtype: Any) -> No
 def test_variance_of_large_numbers() -> None:
     for count in (2, 3, 100):
         assert flow.var(flow.full([count], 1e30)).item() == 0
+
+
+LAYOUTS = {
+    "whole": lambda values: values,
+    "a column": lambda values: values[:, :1],
+    "a row": lambda values: values[:1],
+    "one": lambda values: values[:1, :1],
+    "transposed": lambda values: np.ascontiguousarray(values.T).T,
+    "every other": lambda values: np.repeat(values, 2, axis=1)[:, ::2],
+    "part of a row": lambda values: np.concatenate([values, values], axis=1)[:, : values.shape[1]],
+    "rounded": lambda values: values.astype(np.float16),
+}
+
+
+@pytest.mark.parametrize("shape", [(3000, 5), (9, 700), (40, 256), (3, 2500), (1, 3000)])
+@pytest.mark.parametrize("left", LAYOUTS)
+@pytest.mark.parametrize("right", LAYOUTS)
+def test_layouts_of_many_elements(shape: tuple[int, int], left: str, right: str) -> None:
+    """Operands that kernels bring together piece by piece."""
+    values = np.random.default_rng(2).standard_normal(shape).astype(np.float32)
+    a, b = LAYOUTS[left](values), LAYOUTS[right](values[::-1])
+    x, y = flow.from_numpy(a), flow.from_numpy(b)
+    expected = a.astype(np.float32) - b.astype(np.float32)
+    np.testing.assert_array_equal(array((x.to(flow.float32) if left == right == "rounded" else x) - y), expected)
+    np.testing.assert_array_equal(array(flow.where(x > 0, x, y)), np.where(a > 0, a, b))
+    np.testing.assert_allclose(array(flow.exp(x)), np.exp(a.astype(np.float32)).astype(a.dtype), rtol=2e-3)
+
+
+@pytest.mark.parametrize("shape", [(3000, 5), (9, 700), (5, 40, 16), (3, 5000), (7, 1, 9000), (20000,)])
+def test_folds_of_many_elements(shape: tuple[int, ...]) -> None:
+    values = np.random.default_rng(3).integers(-1000, 1000, shape)
+    for x, each in ((flow.from_numpy(values), values), (flow.from_numpy(values.T), values.T)):
+        for dims in ([0], [-1], [0, -1], list(range(len(shape)))):
+            axes = tuple(sorted({dim % len(shape) for dim in dims}))
+            np.testing.assert_array_equal(array(flow.sum(x, list(axes))), each.sum(axes))
+            np.testing.assert_array_equal(array(flow.sum(x.to(flow.float32), list(axes))), each.sum(axes))
+            np.testing.assert_array_equal(array(flow.amax(x.to(flow.float16), list(axes))), each.max(axes))
+        np.testing.assert_array_equal(array(flow.argmax(x, -1)), each.argmax(-1))
+        np.testing.assert_array_equal(array(flow.argmin(x, 0)), each.argmin(0))

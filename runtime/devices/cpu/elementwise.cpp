@@ -1,6 +1,7 @@
 // The iteration of elementwise kernels: memory that is as the inner loop wants it is worked on in place, everything
 // else goes through buffers, chunk by chunk; both in tasks of a fixed size.
 #include <algorithm>
+#include <limits>
 #include <memory>
 
 #include "emitted.h"
@@ -15,15 +16,22 @@ namespace {
 // computes the exponential of as many.
 constexpr int64_t kTask = 32 * 1024;
 
+// Chunks keep to rows of so many elements, whose operands may then be neighbours in memory.
+constexpr int64_t kLongRow = 256;
+constexpr int64_t kNoRows = std::numeric_limits<int64_t>::max();
+
 int64_t round_up(int64_t count) { return (count + kPadding - 1) / kPadding * kPadding; }
 
 class Elementwise {
  public:
   Elementwise(const ElementwiseKernel& kernel, const of_kernel_context& context)
       : kernel_(kernel), arguments_(context.arguments), writer_(context.outputs[0], kernel.result) {
+    const of_kernel_tensor& space = context.outputs[0];
+    if (space.rank > 0 && space.sizes[space.rank - 1] >= kLongRow) row_ = space.sizes[space.rank - 1];
     for (int i = 0; i < kernel.input_count; ++i) {
       std::construct_at(&readers_[i], context.inputs[kernel.inputs[i].position], kernel.inputs[i].dtype);
       all_direct_ &= readers_[i].is_direct();
+      if (row_ != kNoRows && readers_[i].repeats_in_rows()) chunk_ = kLongRow;
     }
     all_direct_ &= writer_.is_direct();
   }
@@ -55,14 +63,16 @@ class Elementwise {
       if (readers_[i].is_constant()) readers_[i].read(begin, 1, longest, input_buffers[i]);
     }
     bool failed = false;
-    for (; begin < end; begin += kChunk) {
-      const int64_t count = std::min(kChunk, end - begin);
+    const int64_t start = begin;
+    for (int64_t count = 0; begin < end; begin += count) {
+      const int64_t column = begin % row_;
+      count = std::min({chunk_, end - begin, row_ - column});
       const int64_t run = padded(count);
+      const bool goes_on = row_ != kNoRows && column != 0 && begin != start;
       for (int i = 0; i < kernel_.input_count; ++i) {
-        if (readers_[i].is_constant()) continue;
-        if (readers_[i].is_direct() && run == count) {
-          inputs[i] = readers_[i].direct(begin);
-        } else {
+        if (readers_[i].is_constant() || (goes_on && readers_[i].repeats_in_rows())) continue;
+        inputs[i] = run == count ? readers_[i].find(begin, count) : nullptr;
+        if (inputs[i] == nullptr) {
           readers_[i].read(begin, count, run, input_buffers[i]);
           inputs[i] = input_buffers[i].bytes;
         }
@@ -81,6 +91,8 @@ class Elementwise {
   Reader readers_[kMaxInputs];
   Writer writer_;
   bool all_direct_ = true;
+  int64_t row_ = kNoRows;   // elements that no chunk goes beyond
+  int64_t chunk_ = kChunk;  // less where filling a buffer for each row costs as much as what is done with it
 };
 
 }  // namespace

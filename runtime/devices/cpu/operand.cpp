@@ -25,6 +25,17 @@ Reader::Reader(const of_kernel_tensor& tensor, of_dtype wanted)
   constant_ = !contiguous_ && cpu::is_constant(layout_);
 }
 
+const void* Reader::find(int64_t begin, int64_t count) const {
+  if (is_direct()) return direct(begin);
+  const int32_t last = layout_.rank - 1;
+  if (convert_ != nullptr || constant_ || layout_.strides[last] != 1) return nullptr;
+  int64_t offset = begin % layout_.sizes[last], row = begin / layout_.sizes[last];
+  if (offset + count > layout_.sizes[last]) return nullptr;
+  for (int32_t d = last - 1; d >= 0; row /= layout_.sizes[d], --d)
+    offset += row % layout_.sizes[d] * layout_.strides[d];
+  return direct(offset);
+}
+
 void Reader::read(int64_t begin, int64_t count, int64_t padded_count, ChunkBuffer& buffer) const {
   if (number_ != nullptr) {
     visit_dtype(wanted_, [&](auto type) {

@@ -29,7 +29,11 @@ class Reader {
   bool is_direct() const { return convert_ == nullptr && contiguous_; }
   // Whether all elements are one, so that a buffer filled once serves all chunks.
   bool is_constant() const { return constant_; }
+  // Whether each row along the last dimension repeats an element of its own.
+  bool repeats_in_rows() const { return !constant_ && layout_.rank > 0 && layout_.strides[layout_.rank - 1] == 0; }
   const void* direct(int64_t begin) const { return data_ + begin * stored_size_; }
+  // The elements [begin, begin + count) themselves, where they are as wanted and next to each other; NULL otherwise.
+  const void* find(int64_t begin, int64_t count) const;
   // Fills buffer[0, count) with the elements from `begin` on, and buffer[count, padded_count) with the last of them.
   void read(int64_t begin, int64_t count, int64_t padded_count, ChunkBuffer& buffer) const;
 
