@@ -112,7 +112,9 @@ std::vector<std::string> discover_plugins() {
 }
 
 of_device_plugin_function open_plugin(const std::string& path) {
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // A name without a folder would be looked for where libraries are, and no name would be this program.
+  const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) fail(OF_DEVICE_ERROR, "cannot load the device plugin %s: %s", path.c_str(), dlerror());
   void* symbol = dlsym(library, kSymbol);
   if (!symbol) {

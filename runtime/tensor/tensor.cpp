@@ -50,10 +50,11 @@ TensorRef Tensor::allocate(Sizes sizes, of_dtype dtype, of_device device) {
   return tensor;
 }
 
-TensorRef Tensor::over(Ref<Storage> storage, of_dtype dtype, Sizes sizes, Sizes strides, int64_t offset) {
+TensorRef Tensor::lay(Ref<Storage> storage, of_device device, of_dtype dtype, Sizes sizes, Sizes strides,
+                      int64_t offset) {
   TensorRef tensor = TensorRef::adopt(new Tensor);
   tensor->dtype_ = dtype;
-  tensor->device_ = storage->device();
+  tensor->device_ = device;
   tensor->offset_ = offset;
   tensor->count_ = count_elements(sizes);
   tensor->is_contiguous_ = oneflow::is_contiguous(sizes, strides);
@@ -63,21 +64,14 @@ TensorRef Tensor::over(Ref<Storage> storage, of_dtype dtype, Sizes sizes, Sizes 
   return tensor;
 }
 
-TensorRef Tensor::view(const Tensor& base, Sizes sizes, Sizes strides, int64_t offset) {
-  return view(base, sizes, strides, offset, base.dtype());
+TensorRef Tensor::over(Ref<Storage> storage, of_dtype dtype, Sizes sizes, Sizes strides, int64_t offset) {
+  const of_device device = storage->device();
+  return lay(std::move(storage), device, dtype, sizes, strides, offset);
 }
 
-TensorRef Tensor::view(const Tensor& base, Sizes sizes, Sizes strides, int64_t offset, of_dtype dtype) {
-  TensorRef tensor = TensorRef::adopt(new Tensor);
-  tensor->dtype_ = dtype;
-  tensor->device_ = base.device_;
-  tensor->offset_ = offset;
-  tensor->count_ = count_elements(sizes);
-  tensor->is_contiguous_ = oneflow::is_contiguous(sizes, strides);
-  tensor->storage_ = base.storage_;
+TensorRef Tensor::view(const Tensor& base, Sizes sizes, Sizes strides, int64_t offset) {
+  TensorRef tensor = lay(base.storage_, base.device_, base.dtype_, sizes, strides, offset);
   tensor->base_ = base.base_ ? base.base_ : TensorRef::share(const_cast<Tensor*>(&base));
-  tensor->sizes_.assign(sizes);
-  tensor->strides_.assign(strides);
   return tensor;
 }
 

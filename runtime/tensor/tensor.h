@@ -30,8 +30,6 @@ class Tensor final : public of_tensor_object, public RefCounted<Tensor> {
   static TensorRef without_memory(Sizes sizes, of_dtype dtype, of_device device);
   // A view of `base`'s storage. `offset` counts elements from the storage's start. The caller vouches for the bounds.
   static TensorRef view(const Tensor& base, Sizes sizes, Sizes strides, int64_t offset);
-  // The same, reading the memory as another dtype of the same size.
-  static TensorRef view(const Tensor& base, Sizes sizes, Sizes strides, int64_t offset, of_dtype dtype);
   // A tensor over a storage of its own: not a view.
   static TensorRef over(Ref<Storage> storage, of_dtype dtype, Sizes sizes, Sizes strides, int64_t offset);
 
@@ -77,6 +75,8 @@ class Tensor final : public of_tensor_object, public RefCounted<Tensor> {
 
  private:
   Tensor() = default;
+  static TensorRef lay(Ref<Storage> storage, of_device device, of_dtype dtype, Sizes sizes, Sizes strides,
+                       int64_t offset);
   // Sets count, sizes and the strides of contiguous memory.
   void lay_out(Sizes sizes);
   [[noreturn]] static void fail_without_memory();

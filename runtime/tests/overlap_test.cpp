@@ -55,7 +55,8 @@ TEST(OverlapTest, TheSameElementsInTheSameOrderAreExact) {
   const TensorRef turned = Tensor::view(*tensor, Shape{3, 2}, Shape{1, 3}, 0);
   EXPECT_EQ(overlap(*tensor, *same), Overlap::kExact);
   EXPECT_EQ(overlap(*tensor, *turned), Overlap::kPartial);
-  EXPECT_EQ(overlap(*tensor, *Tensor::view(*tensor, Shape{2, 3}, Shape{3, 1}, 0, OF_INT32)), Overlap::kPartial);
+  EXPECT_EQ(overlap(*tensor, *Tensor::over(tensor->storage(), OF_INT32, Shape{2, 3}, Shape{3, 1}, 0)),
+            Overlap::kPartial);
 }
 
 TEST(OverlapTest, LazyClonesDoNotOverlap) {

@@ -44,6 +44,8 @@ TEST(PluginTest, FailuresNamePathAndReason) {
   expect("bad_name", used("bad_name") + "its name must be a word of lower-case letters, digits and underscores");
   expect("refuses", "the device plugin " + plugin_path("refuses") + " refused: the driver is too old");
   EXPECT_NE(failure_to_load("/nowhere/plugin.so").find("/nowhere/plugin.so"), std::string::npos);
+  EXPECT_NE(failure_to_load("").find("cannot load the device plugin : ./"), std::string::npos);
+  EXPECT_NE(failure_to_load("libc.so.6").find("./libc.so.6: cannot open"), std::string::npos);
   expect("negative_count", used("negative_count") + "it says that it has -1 devices");
   expect("absurd_count", used("absurd_count") + "it says that it has 1048576 devices");
   expect("half_a_stream", used("half_a_stream") + "its table lacks the hook destroy_stream");

@@ -1,6 +1,6 @@
 /* Bad input of every kind through the C API: each call must answer with a status, never end the process, and leave the
  * library working. Prints the number of checks; exits with 1 at the first answer that is not what it should be. */
-#include <oneflow/oneflow.h>
+#include <oneflow/operators.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,6 +272,23 @@ static void test_calls(void) {
   of_tensor_release(tensor);
 }
 
+/* The inline functions of <oneflow/operators.h>. */
+static void test_typed_functions(void) {
+  of_tensor tensor = make_tensor(), result = NULL;
+  const int64_t dim = 0;
+  of_scalar item;
+  EXPECT_STATUS(OF_INVALID_ARGUMENT, of_add(tensor, 1, NULL));
+  EXPECT_STATUS(OF_TYPE_MISMATCH, of_matmul(NULL, tensor, &result));
+  EXPECT_STATUS(OF_INVALID_ARGUMENT, of_sum(tensor, &dim, (size_t)UINT32_MAX + 2, false, NULL, &result));
+  EXPECT_STATUS(OF_INVALID_ARGUMENT, of_cat(&tensor, SIZE_MAX, 0, &result));
+  EXPECT_FAILS(of_gelu(tensor, NULL, &result));
+  EXPECT(result == NULL);
+  EXPECT(of_full(NULL, 0, 2.5L, NULL, NULL, &result) == OF_OK);
+  EXPECT(of_tensor_item(result, &item) == OF_OK && item.as.real == 2.5);
+  of_tensor_release(result);
+  of_tensor_release(tensor);
+}
+
 static void test_results(void) {
   const of_op add = of_op_find("add");
   of_tensor tensor = make_tensor();
@@ -426,6 +443,7 @@ int main(void) {
   test_null_handles();
   test_names();
   test_calls();
+  test_typed_functions();
   test_results();
   test_absurd_sizes();
   test_indexing();

@@ -1,5 +1,5 @@
-/* The device plugin table: what a backend gives the runtime. The table is the documentation; the guide "Add a device"
- * walks through it.
+/* The device plugin table: what a backend gives the runtime. The table is the documentation; runtime/tests/plugins/far.c
+ * is a whole device in a hundred lines.
  *
  * A plugin is a shared library that includes this header only and exports one function,
  *
@@ -126,14 +126,15 @@ typedef struct of_device_table {
 
   /* -- identity ---------------------------------------------------------------------------------------------- */
   const char* name; /* the device type: a short lower-case word, unique in the process */
-  /* How many devices there are; 0 where the hardware or its driver is missing. Must not crash. */
+  /* How many devices there are, at most 1024; 0 where the hardware or its driver is missing. Must not crash. */
   int32_t (*count)(void);
   of_status (*get_info)(int32_t device, of_device_info* info);
   /* Whether the host may dereference the device's memory. */
   bool host_accessible;
 
   /* -- raw memory: the runtime caches -------------------------------------------------------------------------- */
-  /* At least 64-byte aligned. OF_OUT_OF_MEMORY when there is none. */
+  /* At least 64-byte aligned. OF_OUT_OF_MEMORY when there is none: the runtime then gives back what it keeps, and asks
+   * again. Other failures go to the caller. */
   of_status (*allocate)(int32_t device, uint64_t bytes, void** memory);
   void (*deallocate)(int32_t device, void* memory, uint64_t bytes);
 
@@ -165,7 +166,7 @@ typedef struct of_device_table {
    * definition (another schema_hash) must answer NULL. Called once per (operator, dtypes, device); the answer is
    * kept. Default: every operator runs on the CPU through copies. */
   of_kernel (*find_kernel)(const char* name, uint64_t schema_hash, of_dtype compute);
-  /* (optional) Default: a kernel that the fallback layer finds. */
+  /* (optional) Default: contractions run on the CPU through copies. */
   of_status (*contract)(int32_t device, const of_contraction* contraction, of_stream stream);
 
   /* -- settings -------------------------------------------------------------------------------------------------- */
