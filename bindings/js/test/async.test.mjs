@@ -5,13 +5,17 @@ import fs from 'node:fs';
 import {test} from 'node:test';
 import flow from 'oneflow-js';
 
-test('every operator that computes has a promise variant', async () => {
+test('every operator that computes from tensors has a promise variant', async () => {
   const x = flow.tensor([[1, 2], [3, 4]]);
   assert.deepEqual((await flow.matmulAsync(x, x)).toArray(), [[7, 10], [15, 22]]);
   assert.deepEqual((await x.sumAsync({dim: 1})).toArray(), [3, 7]);
   const {values, indices} = await x.maxAsync(1);
   assert.deepEqual([values.toArray(), indices.toArray()], [[2, 4], [1, 1]]);
   assert.deepEqual((await flow.einsumAsync('ij->ji', [x])).toArray(), [[1, 3], [2, 4]]);
+});
+
+test('random numbers are drawn in the order of the calls', () => {
+  assert.ok(Object.keys(flow).every((name) => !/^rand.*Async$/.test(name)));
 });
 
 test('inputs are seen as they were at the call', async () => {

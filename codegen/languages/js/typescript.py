@@ -33,9 +33,13 @@ def result_type(op: Op) -> str:
 
 
 def is_async(op: Op) -> bool:
-    """Whether a promise variant makes sense: not for views, which cost nothing, nor for operators that write."""
-    return all(result.alias is None for result in op.signature.results) and not any(
-        argument.alias and argument.alias.written for argument in op.signature.arguments
+    """Whether a promise variant makes sense: not for views, which cost nothing, nor for operators that write, nor for
+    those that make tensors out of nothing: random numbers are drawn in the order of the calls."""
+    arguments = op.signature.arguments
+    return (
+        any(argument.type.is_tensor for argument in arguments)
+        and not any(argument.alias and argument.alias.written for argument in arguments)
+        and all(result.alias is None for result in op.signature.results)
     )
 
 
