@@ -86,12 +86,13 @@ of_scalar NestedArray::scalar_of(VALUE value) const {
     }
     return scalar;
   }
-  scalar.kind = number.kind == OF_VALUE_BOOL  ? OF_SCALAR_BOOL
-                : number.kind == OF_VALUE_INT ? OF_SCALAR_INT
-                                              : OF_SCALAR_FLOAT;
-  if (scalar.kind == OF_SCALAR_BOOL) scalar.as.integer = number.as.boolean;
-  if (scalar.kind == OF_SCALAR_INT) scalar.as.integer = number.as.integer;
-  if (scalar.kind == OF_SCALAR_FLOAT) scalar.as.real = number.as.real;
+  if (number.kind == OF_VALUE_FLOAT) {
+    scalar.kind = OF_SCALAR_FLOAT;
+    scalar.as.real = number.as.real;
+  } else {
+    scalar.kind = number.kind == OF_VALUE_BOOL ? OF_SCALAR_BOOL : OF_SCALAR_INT;
+    scalar.as.integer = number.kind == OF_VALUE_BOOL ? number.as.boolean : number.as.integer;
+  }
   return scalar;
 }
 

@@ -32,9 +32,9 @@ of_status run_native(bool is_long, const Work& work) {
   } task = {work, OF_OK, false};
   const auto run = [](void* context) -> void* {
     const GvlReleased released;
-    Task& task = *static_cast<Task*>(context);
-    task.status = task.work();
-    task.done = true;
+    Task& own = *static_cast<Task*>(context);
+    own.status = own.work();
+    own.done = true;
     return nullptr;
   };
   if (is_long) rb_thread_call_without_gvl2(run, &task, nullptr, nullptr);
