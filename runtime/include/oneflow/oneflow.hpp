@@ -569,13 +569,14 @@ namespace detail {
 template <typename T>
 struct Literal {
   std::vector<T> values;
-  std::vector<int64_t> sizes;
+  int64_t sizes[3] = {};
+  size_t rank = 0;
 
   void add(T value, size_t) { values.push_back(value); }
   template <typename Members>
   void add(std::initializer_list<Members> members, size_t depth) {
     const auto size = static_cast<int64_t>(members.size());
-    if (sizes.size() == depth) sizes.push_back(size);
+    if (rank == depth) sizes[rank++] = size;
     if (sizes[depth] != size) throw ShapeError("tensor: lists of one depth must have the same length");
     for (const auto& member : members) add(member, depth + 1);
   }
@@ -588,13 +589,13 @@ Tensor from_literal(std::initializer_list<Members> members, std::optional<DType>
       std::conditional_t<std::same_as<T, bool>, uint8_t, std::conditional_t<std::integral<T>, int64_t, double>>;
   Literal<Held> literal;
   if constexpr (std::same_as<T, Members>) {
-    literal.sizes.push_back(static_cast<int64_t>(members.size()));
+    literal.sizes[literal.rank++] = static_cast<int64_t>(members.size());
     for (const T& value : members) literal.values.push_back(static_cast<Held>(value));
   } else {
     literal.add(members, 0);
   }
   const DType natural = std::same_as<T, bool> ? OF_BOOL : std::integral<T> ? OF_INT64 : of_default_dtype();
-  return cast(Tensor::copy_of(literal.values, literal.sizes), dtype.value_or(natural));
+  return cast(Tensor::copy_of(literal.values, {literal.sizes, literal.sizes + literal.rank}), dtype.value_or(natural));
 }
 
 }  // namespace detail
