@@ -100,6 +100,7 @@ def test_out() -> None:
         (lambda: flow.Tensor.sum(3), "sum: input must be Tensor, got int"),
         (lambda: flow.Tensor.add_(3, X), "add: input must be Tensor, got int"),
         (lambda: flow.Tensor.sum(), "sum: missing argument input"),
+        (lambda: flow.index_put_(X, None, X), "index_put_: indices must be list of Tensors, got None"),
     ],
 )  # fmt: skip
 def test_type_errors(call: Any, text: str) -> None:
@@ -114,6 +115,16 @@ def test_value_errors() -> None:
         flow.InvalidArgument,
         "zeros: dtype must be the name of a dtype, got 'float99'",
         lambda: flow.zeros(1, dtype="float99"),
+    )
+    raises(
+        flow.InvalidArgument,
+        "zeros: dtype must not have a null byte",
+        lambda: flow.zeros(1, dtype="int32\0"),
+    )
+    raises(
+        flow.InvalidArgument,
+        "zeros: device must not have a null byte",
+        lambda: flow.zeros(1, device="cpu\0"),
     )
     raises(
         flow.InvalidArgument,

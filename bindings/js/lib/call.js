@@ -23,7 +23,7 @@ class PublicFunction {
   /** `record` is an entry of the generated table. */
   constructor(record) {
     this.name = record.name;
-    this.overloads = record.overloads.map((overload) => new Overload(overload));
+    this.overloads = record.overloads.map((overload) => new Overload(overload, this.name));
     this.inPlaceOverloads = this.overloads.filter((overload) => overload.hasInPlace);
   }
 
@@ -94,8 +94,8 @@ class PublicFunction {
 
   /** The tensors that `out` names, one per result. */
   targets(overload, out) {
-    const list = Array.isArray(out) ? [...out] : [out];
     const wanted = overload.resultNames.length;
+    const list = wanted > 1 && Array.isArray(out) ? [...out] : [out];
     if (list.length === wanted && list.every(isTensor)) return list;
     const expected = wanted === 1 ? 'Tensor' : `array of ${wanted} Tensors`;
     throw makeError('TypeMismatch', `${overload.name}: out must be ${expected}, got ${describe(out)}`);

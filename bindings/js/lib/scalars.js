@@ -8,6 +8,8 @@ const {makeError} = require('./errors');
 
 const LOWEST = -(2n ** 63n);
 const HIGHEST = 2n ** 63n - 1n;
+/** What an integer beyond them must do. */
+const TOO_LARGE = 'fit into 64 bits, got a larger integer';
 
 /** A number that counts as floating-point even where its value is integral. */
 class Real {
@@ -48,10 +50,10 @@ function putNumber(position, value, subject) {
   } else if (integer !== undefined) {
     frame.putInteger(position, integer);
   } else if (typeof value === 'bigint') {
-    throw makeError('InvalidArgument', `${subject} must fit into 64 bits, got ${value}`);
+    throw makeError('InvalidArgument', `${subject} must ${TOO_LARGE}`);
   } else {
     frame.putFloat(position, Number(value));
   }
 }
 
-module.exports = {Real, toInteger, isNumber, putNumber};
+module.exports = {Real, TOO_LARGE, toInteger, isNumber, putNumber};

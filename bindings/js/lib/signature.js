@@ -10,7 +10,7 @@ const dtypes = require('./dtypes');
 const native = require('./native');
 const {makeError} = require('./errors');
 const {isTensor, slotOf, describe, disposedError} = require('./tensor');
-const {Real, toInteger, isNumber, putNumber} = require('./scalars');
+const {Real, TOO_LARGE, toInteger, isNumber, putNumber} = require('./scalars');
 const {suggestion} = require('./suggestion');
 
 const {KIND} = frame;
@@ -20,7 +20,9 @@ const ABSENT = undefined;
 const NO_KEYS = [];
 /** No list of an operator is as long as this; copying it would end the process for want of memory. */
 const LONGEST_LIST = 2 ** 24;
-/** What fit() returns for a value of the wrong type. */
+/** What a name must not do. */
+const NULL_BYTE = 'not have a null byte';
+/** What fitOne() returns for a value of the wrong type. */
 const MISFIT = Symbol('misfit');
 
 const BASE = {tensor: 0, operand: 1, number: 2, integer: 3, float: 4, bool: 5, string: 6, dtype: 7, device: 8};
@@ -82,21 +84,29 @@ function fitOne(base, value) {
   }
 }
 
-/** The value of an argument made ready for the frame, or MISFIT. Lists are copied: nobody can change them any more. */
+/** What fit() returns for a value that does not fit, or that has such a member. */
+class Misfit {
+  constructor(value, member = -1) {
+    this.value = value;
+    this.member = member;
+  }
+}
+
+/** The value of an argument made ready for the frame, or a Misfit. Lists are copied, so that nobody can change them. */
 function fit(argument, value) {
-  if (value === null) return argument.optional ? null : MISFIT;
-  if (!argument.isList) return fitOne(argument.base, value);
-  if (!dtypes.isSequence(value)) {
-    const single = fitOne(argument.base, value);
-    return single === MISFIT ? MISFIT : [single];
+  if (value === null) return argument.optional ? null : new Misfit(value);
+  if (!argument.isList || !dtypes.isSequence(value)) {
+    const fitted = fitOne(argument.base, value);
+    if (fitted === MISFIT) return new Misfit(value);
+    return argument.isList ? [fitted] : fitted;
   }
   const {length} = value;
-  if (length > LONGEST_LIST) return MISFIT;
+  if (length > LONGEST_LIST) return new Misfit(value);
   const members = [];
   for (let i = 0; i < length; i++) {
     const member = value[i];
     const fitted = member === null && argument.optionalMembers ? null : fitOne(argument.base, member);
-    if (fitted === MISFIT) return MISFIT;
+    if (fitted === MISFIT) return new Misfit(member, i);
     members.push(fitted);
   }
   return members;
@@ -123,10 +133,10 @@ class Refusal {
 
 /** One operator as a function offers it. */
 class Overload {
-  /** `record` is an entry of the generated table. */
-  constructor(record) {
+  /** `record` is an entry of the generated table, `name` what errors call it: the function's. */
+  constructor(record, name) {
     this.operator = record.operator;
-    this.name = record.name;
+    this.name = name;
     this.arguments = record.arguments.map((argument, index) => new Argument(argument, index));
     this.byName = new Map(this.arguments.map((argument) => [argument.name, argument]));
     this.positional = this.arguments.filter((argument) => !argument.keywordOnly);
@@ -245,16 +255,25 @@ class Overload {
     for (let i = 0; i < values.length; i++) {
       const value = values[i];
       if (value === ABSENT) continue;
-      const argument = this.arguments[i];
-      values[i] = fit(argument, value);
-      if (values[i] === MISFIT) {
-        const isName = argument.base === BASE.dtype && typeof value === 'string';
-        const expected = isName ? 'the name of a dtype' : argument.expected;
-        const text = `${argument.name} must be ${expected}, got ${isName ? `'${value}'` : describe(value)}`;
-        return new Refusal(MISFIT_RANK + i, `${this.name}: ${text}`, isName ? 'InvalidArgument' : 'TypeMismatch');
-      }
+      values[i] = fit(this.arguments[i], value);
+      if (values[i] instanceof Misfit) return this.refuse(this.arguments[i], values[i]);
     }
     return values;
+  }
+
+  refuse(argument, {value, member}) {
+    const refusal = (code, text) => {
+      const place = member < 0 ? '' : `[${member}]`;
+      return new Refusal(MISFIT_RANK + argument.index, `${this.name}: ${argument.name}${place} must ${text}`, code);
+    };
+    if (argument.base === BASE.integer && (typeof value === 'bigint' || Number.isInteger(value))) {
+      return refusal('InvalidArgument', TOO_LARGE);
+    }
+    if (argument.base === BASE.dtype && typeof value === 'string') {
+      return refusal('InvalidArgument', value.includes('\0') ? NULL_BYTE : `be the name of a dtype, got '${value}'`);
+    }
+    const ofMember = argument.base === BASE.tensor ? 'Tensor' : 'integer';
+    return refusal('TypeMismatch', `be ${member < 0 ? argument.expected : ofMember}, got ${describe(value)}`);
   }
 
   /** Writes bound values to the frame. Runs no code of the user. */
@@ -293,7 +312,16 @@ class Overload {
         frame.putPlain(position, KIND.dtype, dtypes.codeOf(value, this.name, argument.name));
         break;
       default:
-        frame.putPlain(position, KIND.device, native.parseDevice(value));
+        frame.putPlain(position, KIND.device, this.device(value, argument));
+    }
+  }
+
+  device(name, argument) {
+    if (name.includes('\0')) throw makeError('InvalidArgument', `${this.name}: ${argument.name} must ${NULL_BYTE}`);
+    try {
+      return native.parseDevice(name);
+    } catch (error) {
+      throw makeError(error.code, `${this.name}: ${error.message}`);
     }
   }
 

@@ -191,7 +191,7 @@ test('scalars: an integral number is an integer, real() says otherwise', () => {
   assert.equal(flow.tensor([true]).add(true).dtype, 'bool');
   checkFailure(
     () => x.add(2n ** 64n), flow.InvalidArgument,
-    'add: other must fit into 64 bits, got 18446744073709551616',
+    'add: other must fit into 64 bits, got a larger integer',
   );
 });
 

@@ -55,6 +55,7 @@ struct Mismatch {
     kTooLong,        // a list or a string of more than 2^31 members
     kNoText,         // a string that has no UTF-8 form
     kUnknownDtype,   // a text that names no element type
+    kNullByte,       // the name of a dtype or a device with a zero within
     kUnknownDevice,  // the runtime's words are in `detail`
   };
 

@@ -118,7 +118,9 @@ bool convert_list(const ArgumentRecord& argument, PyObject* object, ValueStore* 
     const auto count = static_cast<size_t>(PyTuple_GET_SIZE(object));
     return convert_members(argument, {PySequence_Fast_ITEMS(object), count}, store, value, mismatch);
   }
-  if (convert_members(argument, {&object, 1}, store, value, mismatch)) return true;  // a list takes a single member
+  // A list takes a single member, but None stands for an absent list.
+  if (object == Py_None) return wrong_type(object, mismatch);
+  if (convert_members(argument, {&object, 1}, store, value, mismatch)) return true;
   mismatch->member = -1;
   return false;
 }
@@ -161,13 +163,17 @@ bool convert_bool(PyObject* object, of_value* value, Mismatch* mismatch) {
          wrong_type(object, mismatch);
 }
 
+// Whether a zero within would hide the rest of the name from the runtime.
+bool has_null_byte(PyObject* name) { return PyUnicode_FindChar(name, 0, 0, PyUnicode_GetLength(name), 1) >= 0; }
+
 bool convert_dtype(PyObject* object, of_value* value, Mismatch* mismatch) {
   value->kind = OF_VALUE_DTYPE;
   switch (find_dtype(object, &value->as.dtype)) {
     case DtypeMatch::kFound:
       return true;
     case DtypeMatch::kUnknown:
-      return fail(Mismatch::Reason::kUnknownDtype, object, mismatch);
+      return fail(has_null_byte(object) ? Mismatch::Reason::kNullByte : Mismatch::Reason::kUnknownDtype, object,
+                  mismatch);
     case DtypeMatch::kOther:
       break;
   }
@@ -182,8 +188,7 @@ bool convert_device(PyObject* object, of_value* value, Mismatch* mismatch) {
   }
   of_value name{};
   if (!convert_string(object, &name, mismatch)) return false;
-  // An embedded zero would hide the rest of the name from the runtime.
-  if (strlen(name.as.string) != static_cast<size_t>(name.count)) return wrong_type(object, mismatch);
+  if (has_null_byte(object)) return fail(Mismatch::Reason::kNullByte, object, mismatch);
   if (of_device_parse(name.as.string, &value->as.device) == OF_OK) return true;
   mismatch->detail = of_last_error();
   return fail(Mismatch::Reason::kUnknownDevice, object, mismatch);

@@ -47,6 +47,8 @@ PyObject* Mismatch::raise(const char* function) const {
       return python::raise(OF_INVALID_ARGUMENT, text + name + " must have fewer than 2147483648 members");
     case Reason::kNoText:
       return python::raise(OF_INVALID_ARGUMENT, text + name + " must be valid Unicode, got a lone surrogate");
+    case Reason::kNullByte:
+      return python::raise(OF_INVALID_ARGUMENT, text + name + " must not have a null byte");
     case Reason::kUnknownDtype:
       return python::raise(OF_INVALID_ARGUMENT,
                            text + name + " must be the name of a dtype, got " + quoted(found.get()));

@@ -55,7 +55,7 @@ class CallsTest < OneFlowTest
 
   def test_bad_out
     assert_error(OneFlow::TypeMismatch, "sum: out must be Tensor, got Array") { @x.sum(out: []) }
-    assert_error(OneFlow::TypeMismatch, "max: out must be Array of Tensors, got Tensor") do
+    assert_error(OneFlow::TypeMismatch, "max: out must be Array of 2 Tensors, got Tensor") do
       @x.max(dim: 1, out: OneFlow.zeros(2))
     end
     assert_raises(OneFlow::ShapeError) { @x.sum(dim: 1, out: OneFlow.zeros(3)) }

@@ -52,9 +52,10 @@ VALUE keyword(VALUE keywords, VALUE symbol) {
   return NIL_P(keywords) ? Qundef : rb_hash_lookup2(keywords, symbol, Qundef);
 }
 
-// Whether the positional arguments from here on are the members of one list: f(1, 2) for f([1, 2]).
-bool spreads(const Overload& overload, const Argument& argument, int left) {
-  return argument.is_list && left > 1 && &argument == &overload.arguments[overload.positional_count - 1];
+// Whether the `left` positional arguments from here on are the members of one list: f(1, 2) for f([1, 2]).
+bool spreads(const Overload& overload, const Argument& argument, const VALUE* values, int left) {
+  return argument.is_list && left > 1 && &argument == &overload.arguments[overload.positional_count - 1] &&
+         !RB_TYPE_P(values[0], T_ARRAY);
 }
 
 bool is_out(const Overload& overload, VALUE out) {
@@ -146,7 +147,7 @@ bool find_sources(const CallSite& site, const Overload& overload, Source* source
       source.count = 1;
     } else if (!argument.keyword_only && used < site.count) {
       source.values = site.values + used;
-      source.count = spreads(overload, argument, site.count - used) ? site.count - used : 1;
+      source.count = spreads(overload, argument, source.values, site.count - used) ? site.count - used : 1;
       used += source.count;
     }
     if (source.named != Qundef) {
@@ -222,6 +223,10 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
   // Text that names no dtype, or no device: these raise, and say so.
   if (argument.type == ArgumentType::kDType) dtype_of(function, argument.name, failure.value);
   if (argument.type == ArgumentType::kDevice) device_of(function, argument.name, failure.value);
+  if (&argument == &kOuts) {
+    raise(OF_TYPE_MISMATCH, "%s: out must be Array of %d Tensors, got %" PRIsVALUE, function, overload.result_count,
+          type_description(failure.value));
+  }
   if (failure.member < 0) {
     raise(OF_TYPE_MISMATCH, "%s: %s must be %s, got %" PRIsVALUE, function, argument.name, argument.expected,
           type_description(failure.value));
