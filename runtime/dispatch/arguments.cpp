@@ -79,9 +79,7 @@ class Checker {
     // The most common case first.
     if (argument.is_tensor() && !argument.is_list && value.kind == OF_VALUE_TENSOR && value.as.tensor) [[likely]] {
       checked = value;
-      see_tensor(argument, *to_tensor(value.as.tensor));
-      if (argument.comes_from_any_device) [[unlikely]]
-        bring_over(checked);
+      see_tensor(argument, *to_tensor(value.as.tensor), &checked);
       return;
     }
     if (value.kind == OF_VALUE_ABSENT) {
@@ -159,7 +157,7 @@ class Checker {
       check_span(argument, value.as.tensors, value.count);
       for (int i = 0; i < value.count; ++i) {
         if (value.as.tensors[i])
-          see_tensor(argument, *to_tensor(value.as.tensors[i]));
+          see_tensor(argument, *to_tensor(value.as.tensors[i]), nullptr);
         else if (!argument.has_optional_members)
           fail(OF_TYPE_MISMATCH, "%s must be %s, got None at position %d", argument.name, argument.type_text, i);
       }
@@ -233,7 +231,8 @@ class Checker {
     return true;
   }
 
-  void see_tensor(const Argument& argument, const Tensor& tensor) {
+  // `checked` is NULL for a member of a list.
+  void see_tensor(const Argument& argument, const Tensor& tensor, of_value* checked) {
     if (!accepts(argument.accepts, tensor.dtype()) && !converts_) [[unlikely]]
       fail_dtype(argument, dtype_name(tensor.dtype()));
     if (argument.is_written) [[unlikely]]
@@ -242,16 +241,15 @@ class Checker {
       first_tensor_ = &tensor;
       first_argument_ = &argument;
       call_.device = tensor.device();
-    } else if (!(tensor.device() == call_.device) && !argument.comes_from_any_device) [[unlikely]] {
+    } else if (!(tensor.device() == call_.device)) [[unlikely]] {
+      if (argument.comes_from_any_device) return bring_over(tensor, *checked);
       fail(OF_DEVICE_ERROR, "%s must be on %s, as %s is, got a tensor on %s", argument.name,
            device_name(call_.device).c_str(), first_argument_->name, device_name(tensor.device()).c_str());
     }
   }
 
   // Puts a copy on the device of the call in the place of a tensor that is elsewhere.
-  void bring_over(of_value& checked) {
-    const Tensor& tensor = *to_tensor(checked.as.tensor);
-    if (tensor.device() == call_.device) return;
+  void bring_over(const Tensor& tensor, of_value& checked) {
     call_.brought = call_.infer_only ? Tensor::without_memory(tensor.sizes(), tensor.dtype(), call_.device)
                                      : copy_to_device(tensor, call_.device);
     checked.as.tensor = to_handle(call_.brought.get());
