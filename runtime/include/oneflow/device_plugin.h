@@ -1,5 +1,5 @@
-/* The device plugin table: what a backend gives the runtime. The table is the documentation; runtime/tests/plugins/far.c
- * is a whole device in a hundred lines.
+/* The device plugin table: what a backend gives the runtime. The table is the documentation;
+ * runtime/tests/plugins/far.c is a whole device in a hundred lines.
  *
  * A plugin is a shared library that includes this header only and exports one function,
  *
