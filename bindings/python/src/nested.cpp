@@ -99,6 +99,7 @@ bool NestedNumbers::visit(PyObject* object, size_t depth) {
   if (PyFloat_CheckExact(object)) return visit_number(object, of_default_dtype(), depth);
   if (PyBool_Check(object)) return visit_number(object, OF_BOOL, depth);
   if (PyLong_Check(object)) return visit_number(object, OF_INT64, depth);
+  if (PyList_Check(object) || PyTuple_Check(object)) return visit_sequence(object, depth);
   if (is_numpy_scalar(object)) {
     Ref item(PyObject_CallMethod(object, "item", nullptr));
     if (!item) return false;
