@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import array as arrays
 import copy
+import ctypes
 import gc
+import hashlib
 import pickle
 import weakref
 from typing import Any
@@ -111,6 +113,8 @@ def test_buffers() -> None:
     assert bytes(x[0, 1]) == b"\1" + bytes(7)  # rather than as many zero bytes as the integer says
     with pytest.raises(BufferError):
         memoryview(flow.zeros(1, dtype=flow.bfloat16))
+    assert memoryview(flow.tensor(7)).tolist() == 7
+    assert hashlib.sha256(x).digest() == hashlib.sha256(bytes(x)).digest()  # of bytes in a row, whatever the shape
     numbers = arrays.array("d", [1, 2, 3])
     y = flow.from_numpy(numbers)
     y[0] = 9
@@ -119,6 +123,42 @@ def test_buffers() -> None:
         numbers.append(1)  # the tensor holds the memory in place
     del y
     numbers.append(1)
+
+
+class Buffer(ctypes.Structure):
+    """CPython's Py_buffer."""
+
+    _fields_ = (
+        ("buf", ctypes.c_void_p), ("obj", ctypes.py_object), ("len", ctypes.c_ssize_t), ("itemsize", ctypes.c_ssize_t),
+        ("readonly", ctypes.c_int), ("ndim", ctypes.c_int), ("format", ctypes.c_char_p), ("shape", ctypes.c_void_p),
+        ("strides", ctypes.c_void_p), ("suboffsets", ctypes.c_void_p), ("internal", ctypes.c_void_p),
+    )  # fmt: skip
+
+
+SIMPLE, FORMAT, ND, STRIDES, ROWS, COLUMNS, EITHER, FULL = 0, 0x4, 0x8, 0x18, 0x38, 0x58, 0x98, 0x11D
+
+
+@pytest.mark.parametrize("flags", [SIMPLE, FORMAT, ND, STRIDES, ROWS, COLUMNS, EITHER, FULL])
+@pytest.mark.parametrize("key", [np.s_[:], np.s_[::-1], np.s_[:, :1], np.s_[:1], np.s_[:, 0], np.s_[0, 0], np.s_[:0]])
+@pytest.mark.parametrize("turned", [False, True])
+def test_buffers_for_each_request(flags: int, key: Any, turned: bool) -> None:
+    """What a consumer asks for is given where NumPy gives it, with a shape and strides only for those who asked."""
+    x = flow.arange(6).reshape(2, 3)[key]
+    x = x.T if turned else x
+    get = ctypes.pythonapi.PyObject_GetBuffer
+    get.argtypes = [ctypes.py_object, ctypes.POINTER(Buffer), ctypes.c_int]
+    found = []
+    for source in (x, x.numpy()):
+        view = Buffer()
+        try:
+            get(source, ctypes.byref(view), flags)
+        except (BufferError, ValueError):
+            found.append(None)
+            continue
+        assert view.ndim == (source.ndim if flags & ND else source is x)
+        found.append((view.len, view.itemsize, view.format, bool(view.shape), bool(view.strides)))
+        ctypes.pythonapi.PyBuffer_Release(ctypes.byref(view))
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -186,6 +186,32 @@ PyObject* tensor_from_buffer(PyObject* object, const char* function, const char*
 
 namespace {
 
+// Whether the elements lie in column-major order without gaps.
+bool is_column_major(const of_tensor_info& info) {
+  int64_t expected = 1;
+  for (int i = 0; i < info.rank; ++i) {
+    if (info.sizes[i] > 1 && info.strides[i] != expected) return info.count == 0;
+    expected *= info.sizes[i];
+  }
+  return true;
+}
+
+// Whether the layout is what a consumer asks for; BufferError where it is not.
+bool fits_request(const of_tensor_info& info, int flags) {
+  const auto wants = [&](int flag) { return (flags & flag) == flag; };
+  const bool fits_columns = is_column_major(info);
+  const char* problem = nullptr;
+  if (!wants(PyBUF_STRIDES) && !info.is_contiguous) {
+    problem = "the tensor is not contiguous, and the buffer was asked for without strides";
+  } else if (wants(PyBUF_F_CONTIGUOUS) && !fits_columns) {
+    problem = "the tensor is not contiguous in Fortran's order";
+  } else if (!info.is_contiguous && (wants(PyBUF_C_CONTIGUOUS) || (wants(PyBUF_ANY_CONTIGUOUS) && !fits_columns))) {
+    problem = "the tensor is not contiguous";
+  }
+  if (problem != nullptr) PyErr_SetString(PyExc_BufferError, problem);
+  return problem == nullptr;
+}
+
 int get_tensor_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
   const of_tensor handle = handle_of(self);
@@ -200,20 +226,7 @@ int get_tensor_buffer(PyObject* self, Py_buffer* view, int flags) {
                  of_dtype_name(dtype));
     return -1;
   }
-  if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !info.is_contiguous) {
-    PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous, and the buffer was asked for without strides");
-    return -1;
-  }
-  if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && !(rank < 2 && info.is_contiguous)) {
-    PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous in Fortran's order");
-    return -1;
-  }
-  const bool wants_rows =
-      (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS || (flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS;
-  if (wants_rows && !info.is_contiguous) {
-    PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
-    return -1;
-  }
+  if (!fits_request(info, flags)) return -1;
   const Py_ssize_t bytes = byte_count(handle);
   void* data = nullptr;
   if (bytes < 0 || !check(of_tensor_mutable_data(handle, &data))) return -1;
@@ -227,10 +240,11 @@ int get_tensor_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->len = bytes;
   view->itemsize = size;
   view->readonly = 0;
-  view->ndim = rank;
+  const bool has_shape = (flags & PyBUF_ND) != 0 && rank > 0;
+  view->ndim = (flags & PyBUF_ND) != 0 ? rank : 1;  // who asks for no shape gets bytes in a row
   view->format = (flags & PyBUF_FORMAT) != 0 ? const_cast<char*>(format_of(dtype)) : nullptr;
-  view->shape = (flags & PyBUF_ND) != 0 ? shape.get() : nullptr;
-  view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? shape.get() + rank : nullptr;
+  view->shape = has_shape ? shape.get() : nullptr;
+  view->strides = has_shape && (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? shape.get() + rank : nullptr;
   view->suboffsets = nullptr;
   view->internal = shape.release();
   view->obj = Py_NewRef(self);

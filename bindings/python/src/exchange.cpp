@@ -28,7 +28,7 @@ PyObject* numpy(PyObject* self, PyObject*) { return to_numpy(self, Py_None, Py_N
 
 const ArgumentRecord kArrayArguments[] = {
     optional_argument("dtype", "numpy.dtype", ArgumentKind::kObject),
-    optional_keyword("copy", "bool", ArgumentKind::kObject),
+    optional_argument("copy", "bool", ArgumentKind::kObject),
 };
 const Parameters kArrayParameters("__array__", kArrayArguments);
 
@@ -62,7 +62,7 @@ std::vector<PyMethodDef> exchange_methods() {
        "A NumPy array over the same memory, which stays alive as long as the array does.\n\n"
        "Raises DTypeError for bfloat16, which NumPy lacks."},
       fast_method("__array__", array,
-                  "__array__($self, dtype=None, *, copy=None)\n--\n\nWhat numpy.asarray() calls; see numpy()."),
+                  "__array__($self, dtype=None, copy=None)\n--\n\nWhat numpy.asarray() calls; see numpy()."),
   };
 }
 
