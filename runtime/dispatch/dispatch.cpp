@@ -53,9 +53,9 @@ void check_given_results(const Call& call) {
 
 // Checks, and goes through the layers from `first_layer` on.
 void invoke(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results, bool infer_only,
-            int first_layer) {
+            int first_layer, const Tensor* spare = nullptr) {
   check_results(op.schema(), results);
-  Call call(op, results, infer_only);
+  Call call(op, results, infer_only, spare);
   check_arguments(call, arguments);
   check_given_results(call);
   if (layer_count.load(std::memory_order_relaxed) != 0 && !infer_only) [[unlikely]] {
@@ -93,9 +93,9 @@ void infer(const Operator& op, std::span<const of_value> arguments, std::span<of
   }
 }
 
-void call_inside(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results,
-                 bool infer_only) {
-  invoke(op, arguments, results, infer_only, 0);
+void call_inside(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results, bool infer_only,
+                 const Tensor* spare) {
+  invoke(op, arguments, results, infer_only, 0, spare);
 }
 
 void next_layer(const of_layer_call& call, const Operator& op, std::span<const of_value> arguments,

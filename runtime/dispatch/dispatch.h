@@ -5,6 +5,7 @@
 #include <oneflow/oneflow.h>
 
 #include <span>
+#include <type_traits>
 
 #include "dispatch/call.h"
 #include "dispatch/values.h"
@@ -18,8 +19,9 @@ void call(const Operator& op, std::span<const of_value> arguments, std::span<of_
 void infer(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results);
 
 // A call inside of another operator: as call() or infer(), but error texts stay without a name, so that the operator
-// that the user called gets its own put in front.
-void call_inside(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results, bool infer_only);
+// that the user called gets its own put in front. `spare`: an operand that nobody reads afterwards, or NULL.
+void call_inside(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results, bool infer_only,
+                 const Tensor* spare = nullptr);
 
 // What of_layer_next() does: goes on behind the layer that got `call`.
 void next_layer(const of_layer_call& call, const Operator& op, std::span<const of_value> arguments,
@@ -38,16 +40,26 @@ class Body {
   // Which of the bodies the matched attribute picks.
   int variant() const { return match_variant(call_); }
 
-  // An operator with one tensor as its result.
+  // An operator with one tensor as its result. A tensor that is handed over may become the result.
   template <class... Values>
-  TensorRef call(const OperatorName& name, const Values&... values) {
+  TensorRef call(const OperatorName& name, Values&&... values) {
     const of_value arguments[] = {to_value(values)...};
     of_value result{};
-    call_inside(*name, arguments, {&result, 1}, call_.infer_only);
+    const Tensor* spare = nullptr;
+    (..., see_spare<Values>(values, spare));
+    call_inside(*name, arguments, {&result, 1}, call_.infer_only, spare);
     return TensorRef::adopt(to_tensor(result.as.tensor));
   }
 
  private:
+  // Notes the first tensor that is handed over.
+  template <class Value>
+  static void see_spare(const std::remove_reference_t<Value>& value, const Tensor*& spare) {
+    constexpr bool is_given_up = !std::is_lvalue_reference_v<Value>;
+    if constexpr (is_given_up && std::is_same_v<std::remove_cvref_t<Value>, TensorRef>)
+      spare = spare ? spare : value.get();
+  }
+
   const Call& call_;
 };
 

@@ -1,4 +1,5 @@
 // Where results go: new tensors, or those that the caller gave for the `out` and in-place forms.
+#include "device/device.h"
 #include "dispatch/call.h"
 #include "dispatch/dispatch.h"
 #include "tensor/overlap.h"
@@ -43,6 +44,12 @@ Overlap overlap_with_operands(const Call& call, const Tensor& given) {
   return worst;
 }
 
+// Whether the memory of an operand that nobody else holds can be a result's.
+bool fits_result(const Tensor& spare, const Call& call, Sizes sizes, of_dtype dtype) {
+  return spare.dtype() == dtype && same_sizes(spare.sizes(), sizes) && spare.device() == call.device &&
+         spare.is_contiguous() && spare.is_unique() && spare.has_memory() && spare.storage()->is_unique();
+}
+
 }  // namespace
 
 void check_writable(const Tensor& tensor) {
@@ -65,7 +72,12 @@ Tensor& prepare_result(Call& call, int position, Sizes sizes, of_dtype dtype, Al
       return *output;
     }
   }
-  output = Tensor::allocate(sizes, dtype, call.device);
+  if (call.spare && aliasing == Aliasing::kAllowed && fits_result(*call.spare, call, sizes, dtype)) {
+    call.spare->mutable_data();
+    output = share(*call.spare);
+  } else {
+    output = Tensor::allocate(sizes, dtype, call.device);
+  }
   return *output;
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.checking import Scope, setting_sort
@@ -116,13 +116,21 @@ def _binding(argument: Argument, position: int) -> str:
 
 
 class BodyPrinter(Printer):
-    """Expressions over operators: every call goes through dispatch. `known` are the types of the names in reach."""
+    """Expressions over operators: every call goes through dispatch. `known` are the types of the names in reach.
+
+    `last_uses` are the places where a name is read for the last time: there its tensor is handed over.
+    """
 
     def __init__(self, functions: Functions, constant: Callable[[Op], str]) -> None:
         self.functions = functions
         self.constant_of = constant
         self.known: Mapping[str, Type] = {}
         self.called: dict[str, Op] = {}
+        self.last_uses: Sequence[Node] = ()
+
+    def variable(self, node: Variable) -> str:
+        text = super().variable(node)
+        return f"std::move({text})" if any(node is last for last in self.last_uses) else text
 
     def constant(self, node: Constant) -> str:
         return "kNone" if node.value is None else super().constant(node)
@@ -156,7 +164,9 @@ def body(op: Op, kind: Composite, name: str, functions: Functions, constant: Cal
     """The body of a composite: its result, from calls of other operators."""
     printer = BodyPrinter(functions, constant)
     texts = []
-    for expression, printer.known in scopes(op, kind):
+    for position, (expression, printer.known) in enumerate(scopes(op, kind)):
+        if position >= len(kind.let) and isinstance(expression.root, Invoke):
+            printer.last_uses = _parts_used_once(expression.root, kind)
         texts.append(printer.print(expression.root))
     used = frozenset().union(*(expression.names for expression in (*kind.let.values(), *kind.bodies.values())))
     lines = [
@@ -169,6 +179,12 @@ def body(op: Op, kind: Composite, name: str, functions: Functions, constant: Cal
     lines += [f"if (body.variant() == {position}) return {text};" for position, text in enumerate(others)]
     lines.append(f"return {last};")
     return _function("TensorRef", name, lines, "Body& body", tuple(printer.called.values()))
+
+
+def _parts_used_once(root: Invoke, kind: Composite) -> list[Variable]:
+    """The parts that the outermost call takes: all calls inside of it come before."""
+    named = [node for node in root.arguments if isinstance(node, Variable) and node.name in kind.let]
+    return [node for node in named if [other.name for other in named].count(node.name) == 1]
 
 
 def _function(
