@@ -21,6 +21,9 @@ export type TypedArray =
   | Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array | Uint32Array | BigInt64Array
   | BigUint64Array | Float32Array | Float64Array;
 
+/** Integers: one, or an array of them. */
+export type Integers = Integer | readonly Integer[] | TypedArray;
+
 /** One part of an index: an integer, `null` for a new dimension, positions, a mask, or text: `'1:3, ..., None'`. */
 export type Index = Integer | boolean | null | string | Tensor | readonly unknown[] | TypedArray;
 

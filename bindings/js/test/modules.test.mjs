@@ -54,7 +54,7 @@ test('every declaration is documented', () => {
 
 test('every name is declared, and every declared name is there', () => {
   const types = new Set([
-    'DType', 'Integer', 'Scalar', 'Nested', 'TypedArray', 'Index', 'TensorOptions', 'Real', 'PrintOptions',
+    'DType', 'Integer', 'Integers', 'Scalar', 'Nested', 'TypedArray', 'Index', 'TensorOptions', 'Real', 'PrintOptions',
     'DeviceProperties', 'Memory',
   ]);
   const paths = declared.map(({path}) => path);

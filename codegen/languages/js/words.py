@@ -76,10 +76,10 @@ def typescript_list(type_: Type) -> str:
 
 
 def typescript(type_: Type) -> str:
-    """The type of an argument in a declaration; a list of integers also takes one alone."""
+    """The type of an argument in a declaration."""
     words = _TYPESCRIPT[type_.base]
     if type_.is_list:
-        words = typescript_list(type_) + (" | Integer" if type_.is_integer else "")
+        words = "Integers" if type_.is_integer else typescript_list(type_)
     return f"{words} | null" if type_.optional else words
 
 

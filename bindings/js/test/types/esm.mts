@@ -10,6 +10,7 @@ const [first]: Tensor[] = [values, indices];
 const late: Promise<Tensor> = flow.matmulAsync(x, x);
 const view: Tensor = x.at('1:3, ..., None').at([0, 1], null).set(':', 5).permute(1, 0).permute([1, 0]);
 const summed: Tensor = tidy(() => flow.einsum('ij,jk->ik', x, x).add(first, {out: y}));
+const grid: Tensor = flow.zeros(new Int32Array([2, 3])).sum(Int32Array.of(0));
 const data: flow.TypedArray = x.dataSync();
 const big: bigint = x.item({bigint: true});
 for (const row of x) row.dispose();
@@ -19,7 +20,7 @@ try {
 } catch (error) {
   if (error instanceof flow.OneFlowError) error.code.toLowerCase();
 }
-export {dtype, late, view, summed, data, big};
+export {dtype, late, view, summed, grid, data, big};
 
 /** A small program, as somebody who knows PyTorch writes it. */
 export async function classify(images: readonly (readonly number[])[], labels: number[]): Promise<number> {
