@@ -9,19 +9,28 @@
 namespace oneflow::python {
 namespace {
 
+// A function of NumPy's, kept once it was found.
+PyObject* numpy_function(const char* name, PyObject** kept) {
+  if (*kept == nullptr) {
+    Ref numpy(PyImport_ImportModule("numpy"));
+    if (numpy) *kept = PyObject_GetAttrString(numpy.get(), name);
+  }
+  return *kept;
+}
+
 // numpy.array(memoryview(self), dtype=dtype, copy=copy); `copy` as in NumPy 2: None copies only where it must.
 PyObject* to_numpy(PyObject* self, PyObject* dtype, PyObject* copy) {
   const of_dtype own = of_tensor_dtype(handle_of(self));
   if (own == OF_BFLOAT16) return raise(OF_DTYPE_ERROR, "numpy: NumPy has no bfloat16; cast to float32 first");
-  Ref numpy(PyImport_ImportModule("numpy"));
-  Ref view(numpy ? PyMemoryView_FromObject(self) : nullptr);
-  if (!view) return nullptr;
-  Ref array(PyObject_CallMethod(numpy.get(), "asarray", "O", view.get()));
+  static PyObject *asarray = nullptr, *array_function = nullptr;
+  PyObject* share = numpy_function("asarray", &asarray);
+  Ref view(share != nullptr ? PyMemoryView_FromObject(self) : nullptr);
+  Ref array(view ? PyObject_CallOneArg(share, view.get()) : nullptr);
   if (!array || (dtype == Py_None && copy != Py_True)) return array.release();
-  Ref function(PyObject_GetAttrString(numpy.get(), "array"));
+  PyObject* function = numpy_function("array", &array_function);
   Ref args(PyTuple_Pack(1, array.get()));
   Ref keywords(Py_BuildValue("{sOsO}", "dtype", dtype, "copy", copy));
-  return function && args && keywords ? PyObject_Call(function.get(), args.get(), keywords.get()) : nullptr;
+  return function != nullptr && args && keywords ? PyObject_Call(function, args.get(), keywords.get()) : nullptr;
 }
 
 PyObject* numpy(PyObject* self, PyObject*) { return to_numpy(self, Py_None, Py_None); }
