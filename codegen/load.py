@@ -173,7 +173,7 @@ def _dtype(fields: Fields, signature: Signature | None) -> DTypeRule:
     default = DTypeRule()
     rule = DTypeRule(
         fields.optional("accepts", lambda f: _accepts(f, signature), default.accepts),
-        fields.optional("result", lambda f: tuple(map(_result_rule, f.one_or_more)), default.results),
+        fields.optional("result", _result_rules, default.results),
         fields.optional("override", lambda f: argument_named(f, signature, _is_dtype, "a dtype"), None),
         fields.optional("compute", _result_rule, None),
         fields.optional("holds", lambda f: tuple(_number_argument(each, signature) for each in f.one_or_more), ()),
@@ -210,6 +210,12 @@ def _dtype_set(field: Field) -> DTypeSet:
         return DTypeSet(field.words)
     except ValueError:
         raise field.bad(unknown("dtype set", field.words, [s.value for s in DTypeSet])) from None
+
+
+def _result_rules(field: Field) -> tuple[ResultRule, ...]:
+    if not (rules := tuple(map(_result_rule, field.one_or_more))):
+        raise field.bad("expected a result rule, got nothing")
+    return rules
 
 
 def _result_rule(field: Field) -> ResultRule:

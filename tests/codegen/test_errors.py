@@ -107,6 +107,7 @@ HALVE = [
     ("accepts: floating", "accepts: {mode: any}", "x.yaml:5:21: unknown tensor argument 'mode'"),
     ("result: same", "result: smae", "x.yaml:5:38: unknown result rule 'smae'; did you mean 'same'?"),
     ("result: same", "result: [same, int64]", "x.yaml:1:3: the dtype column has 2 results, the signature 1"),
+    ("result: same", "result: []", "x.yaml:5:38: expected a result rule, got nothing"),
     ("result: same", "reslut: same", "x.yaml:5:30: unknown key 'reslut'; did you mean 'result'?"),
     ("result: same", "result: same, override: mode", "x.yaml:5:54: argument 'mode' must be a dtype, it is str"),
     # the devices
