@@ -73,11 +73,14 @@ bool relieve_pressure(uint64_t bytes_wanted) {
 }  // namespace
 
 struct ThreadCaches {
-  ThreadCache* of[kSlots] = {};
+  // Other threads read the pointers, to add up what is in use; only their thread writes them.
+  std::atomic<ThreadCache*> of[kSlots] = {};
+
+  ThreadCache* own(int slot) const { return of[slot].load(std::memory_order_relaxed); }
 
   void retire() noexcept {
     for (int slot = 0; slot < kSlots; ++slot) {
-      ThreadCache* cache = of[slot];
+      ThreadCache* cache = own(slot);
       if (!cache) continue;
       Allocator& allocator = *allocators[slot].load(std::memory_order_acquire);
       for (int c = 0; c < kSmallClasses; ++c) allocator.give_small(c, cache->blocks[c], cache->count[c]);
@@ -91,14 +94,14 @@ namespace {
 
 ThreadCache* existing_cache(int slot) {
   ThreadCaches* caches = PerThread<ThreadCaches>::get();
-  return caches && slot < kSlots ? caches->of[slot] : nullptr;
+  return caches && slot < kSlots ? caches->own(slot) : nullptr;
 }
 
 ThreadCache* cache_of_thread(int slot) {
   ThreadCaches* caches = PerThread<ThreadCaches>::get();
   if (!caches || slot >= kSlots) return nullptr;
-  if (!caches->of[slot]) caches->of[slot] = new (std::nothrow) ThreadCache;
-  return caches->of[slot];
+  if (!caches->own(slot)) caches->of[slot].store(new (std::nothrow) ThreadCache, std::memory_order_release);
+  return caches->own(slot);
 }
 
 }  // namespace
@@ -351,7 +354,8 @@ uint64_t Allocator::in_use() {
   int64_t sum = in_use_.load(std::memory_order_relaxed);
   if (slot_ < kSlots)
     PerThread<ThreadCaches>::for_each([&](ThreadCaches& caches) {
-      if (const ThreadCache* cache = caches.of[slot_]) sum += cache->in_use.load(std::memory_order_relaxed);
+      if (const ThreadCache* cache = caches.of[slot_].load(std::memory_order_acquire))
+        sum += cache->in_use.load(std::memory_order_relaxed);
     });
   return static_cast<uint64_t>(std::max<int64_t>(sum, 0));
 }
