@@ -1,6 +1,5 @@
 // The iteration of gathers: result[..., i, ...] = input[..., source(i), ...].
 #include <algorithm>
-#include <atomic>
 #include <cinttypes>
 #include <mutex>
 #include <vector>

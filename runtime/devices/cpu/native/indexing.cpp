@@ -1,6 +1,5 @@
 // Advanced indexing: reading from and writing to places that index tensors name.
 #include <algorithm>
-#include <atomic>
 #include <cinttypes>
 #include <vector>
 

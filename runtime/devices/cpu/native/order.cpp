@@ -2,7 +2,6 @@
 // for it or not; a NaN counts as larger than every number.
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <vector>
 
 #include "element.h"
