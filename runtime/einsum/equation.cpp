@@ -12,13 +12,22 @@ namespace {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-// The character at `at` in full, however many bytes it has; bytes that do not print are escaped.
+// The character at `at` as errors show it: other than ASCII with its number, because it may look like a letter or like
+// nothing at all; bytes that are no character are escaped.
 std::string character_at(std::string_view text, size_t at) {
-  if (static_cast<unsigned char>(text[at]) < 0x20 || text[at] == 0x7f)
-    return format_text("\\x%02x", static_cast<unsigned>(text[at]));
+  const auto byte = [&](size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(text[i])); };
+  const unsigned first = byte(at);
+  if (first >= 0x20 && first < 0x7f) return format_text("'%c'", text[at]);
+  const size_t size = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  constexpr unsigned kLowest[] = {0, 0, 0x80, 0x800, 0x10000};
+  unsigned code = first & (0xff >> (size + 1));
   size_t end = at + 1;
-  while (end < text.size() && is_continuation(text[end])) ++end;
-  return std::string(text.substr(at, end - at));
+  for (; end < std::min(at + size, text.size()) && is_continuation(text[end]); ++end)
+    code = code << 6 | (byte(end) & 0x3f);
+  const bool is_character =
+      size > 1 && end == at + size && code >= kLowest[size] && code <= 0x10ffff && code >> 11 != 0x1b;  // surrogates
+  if (!is_character) return format_text("'\\x%02x'", first);
+  return format_text("'%s' (U+%04X)", std::string(text.substr(at, size)).c_str(), code);
 }
 
 // A term as errors show it: cut where it is longer than that of any tensor.
@@ -49,7 +58,7 @@ class Parser {
         read_arrow();
         term = &parsed_.output;
       } else {
-        fail(OF_INVALID_ARGUMENT, "equation has an unexpected '%s' at position %d", character_at(text_, at_).c_str(),
+        fail(OF_INVALID_ARGUMENT, "equation has an unexpected %s at position %d", character_at(text_, at_).c_str(),
              position());
       }
     }

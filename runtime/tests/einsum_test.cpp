@@ -119,6 +119,23 @@ TensorRef call_einsum(const char* equation, const std::vector<TensorRef>& operan
   return call_operator(name, equation, std::span<of_tensor>(handles));
 }
 
+TEST(EinsumTest, BytesThatAreNoTextAreNamedByNumber) {
+  const TensorRef a = make_tensor({2}, {1, 2});
+  const std::pair<const char*, const char*> cases[] = {
+      {"i\xff", "'\\xff' at position 1"},        {"\x80i", "'\\x80' at position 0"},     // out of place
+      {"i\xe2\x82", "'\\xe2' at position 1"},    {"\xc1\xa9", "'\\xc1' at position 0"},  // cut short, overlong
+      {"\xed\xa0\x80", "'\\xed' at position 0"}, {"\xc3\xa9", "'\xc3\xa9' (U+00E9) at position 0"},
+  };
+  for (const auto& [equation, found] : cases) {
+    try {
+      call_einsum(equation, {a});
+      ADD_FAILURE() << equation;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.text(), std::string("einsum: equation has an unexpected ") + found);
+    }
+  }
+}
+
 TEST(EinsumTest, ADeviceWithoutContractionsGetsThemFromTheHost) {
   const of_device far = far_device();
   const TensorRef a = make_tensor({2, 3}, {1, 2, 3, 4, 5, 6}, OF_FLOAT32, far);

@@ -177,7 +177,9 @@ ERRORS: list[tuple[str, tuple[tuple[int, ...], ...], str, str]] = [
     ("...i...", ((2, 2),), "InvalidArgument", "equation has a second '...' in one term at position 4"),
     ("i->......", ((2,),), "InvalidArgument", "equation has a second '...' in one term at position 6"),
     ("i1", ((2, 2),), "InvalidArgument", "equation has an unexpected '1' at position 1"),
-    ("é,i", ((2,), (2,)), "InvalidArgument", "equation has an unexpected 'é' at position 0"),
-    ("i,é", ((2,), (2,)), "InvalidArgument", "equation has an unexpected 'é' at position 2"),
+    ("é,i", ((2,), (2,)), "InvalidArgument", "equation has an unexpected 'é' (U+00E9) at position 0"),
+    ("i,é", ((2,), (2,)), "InvalidArgument", "equation has an unexpected 'é' (U+00E9) at position 2"),
+    ("i\u200b", ((2,),), "InvalidArgument", "equation has an unexpected '\u200b' (U+200B) at position 1"),
+    ("😀", ((2,),), "InvalidArgument", "equation has an unexpected '😀' (U+1F600) at position 0"),
     ("i\n", ((2,),), "InvalidArgument", "equation has an unexpected '\\x0a' at position 1"),
 ]

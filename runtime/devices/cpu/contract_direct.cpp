@@ -24,8 +24,6 @@ constexpr int64_t kGatheredPiece = int64_t{1} << 11;
 // Elements of C up to which sums are gathered one by one rather than packed: panels would be all but empty.
 constexpr int64_t kFewCells = 16;
 
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 // The dimensions of C, outermost first.
 DimGroup cells_of(const Problem& problem) {
   DimGroup cells;

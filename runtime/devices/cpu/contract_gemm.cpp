@@ -28,8 +28,6 @@ constexpr int64_t kParallelWork = int64_t{1} << 20;
 constexpr int64_t kSplitElements = 1 << 14;
 constexpr int64_t kSplitParts = 32;
 
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 template <class Task>
 void run(bool parallel, int64_t count, Task&& task) {
   if (parallel) return parallel_for(count, task);

@@ -52,6 +52,8 @@ struct Problem {
   bool is_plain() const { return alpha == 1 && beta == 0 && operands[kBias] == nullptr; }
 };
 
+inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 // Offsets of the elements [start, start + count) of a group within one operand, into `offsets`.
 void fill_offsets(const DimGroup& group, Operand operand, int64_t start, int64_t count, int64_t* offsets);
 // The offset of one element.
