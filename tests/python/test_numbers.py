@@ -25,6 +25,11 @@ def test_integers_meet_wider_ones(dtype: Any, wide: int) -> None:
         assert (x + other).dtype == dtype
 
 
+def test_floats_that_only_uint64_holds() -> None:
+    assert flow.full([2], 1e19, dtype=flow.uint64).tolist() == [10**19] * 2
+    assert flow.full([2], -1e18, dtype=flow.int64).tolist() == [-(10**18)] * 2
+
+
 def floats(dtype: Any, count: int) -> np.ndarray[Any, Any]:
     """All kinds of floats: random bits, of which a few are NaN, infinity or tiny."""
     random = np.random.default_rng(0)

@@ -167,11 +167,12 @@ struct WideType<float> {
 template <class T>
 using Wide = typename WideType<T>::Type;
 
-// A number among the arguments; 0 when it was not given.
+// A number among the arguments; 0 when it was not given. int64 stands for uint64 as well.
 template <class T>
 static inline T number(const of_value& value) {
   switch (value.kind) {
     case OF_VALUE_FLOAT:
+      if constexpr (is_same_type<T, int64_t>) return static_cast<T>(convert<uint64_t>(value.as.real));
       return convert<T>(value.as.real);
     case OF_VALUE_INT:
       return convert<T>(value.as.integer);
