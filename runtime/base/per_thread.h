@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -40,20 +41,17 @@ class PerThread {
     std::mutex mutex;
     std::vector<State*> states;
   };
-  struct Guard {
-    ~Guard() {
-      State* state = local_.state;
-      local_ = {nullptr, true};
-      if (!state) return;
-      {
-        Shared& all = shared();
-        const std::lock_guard lock(all.mutex);
-        std::erase(all.states, state);
-        state->retire();
-      }
-      delete state;
+  static void end(void* state_of_thread) {
+    State* state = static_cast<State*>(state_of_thread);
+    local_ = {nullptr, true};
+    {
+      Shared& all = shared();
+      const std::lock_guard lock(all.mutex);
+      std::erase(all.states, state);
+      state->retire();
     }
-  };
+    delete state;
+  }
 
   // Never destroyed: threads may end after the process's static destructors ran.
   static Shared& shared() {
@@ -67,14 +65,20 @@ class PerThread {
 
   [[gnu::noinline]] static State* create() noexcept {
     if (local_.has_ended) return nullptr;
+    // Not an object with a destructor: a process that has no memory to register one is ended.
+    static const pthread_key_t key = [] {
+      pthread_key_t created;
+      pthread_key_create(&created, end);
+      return created;
+    }();
     try {
       Shared& all = shared();
       const std::lock_guard lock(all.mutex);
       all.states.reserve(all.states.size() + 1);
-      local_.state = new State;
+      auto state = std::make_unique<State>();
+      if (pthread_setspecific(key, state.get()) != 0) return nullptr;
+      local_.state = state.release();
       all.states.push_back(local_.state);
-      static thread_local Guard guard;
-      (void)guard;
       return local_.state;
     } catch (...) {
       return nullptr;

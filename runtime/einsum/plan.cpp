@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/per_thread.h"
 #include "einsum/rules.h"
 
 namespace oneflow::einsum {
@@ -94,6 +95,8 @@ std::shared_ptr<const Plan> make_plan(const Call& call, std::span<const Tensor* 
 // length are not kept.
 class Cache {
  public:
+  void retire() noexcept {}
+
   std::shared_ptr<const Plan> find_or_make(const Call& call, std::span<const Tensor* const> operands,
                                            OperandNames names) {
     fill_key(wanted_, call);
@@ -122,9 +125,8 @@ class Cache {
 }  // namespace
 
 std::shared_ptr<const Plan> plan_for(const Call& call, std::span<const Tensor* const> operands, OperandNames names) {
-  // Behind a pointer: a library that is loaded late has little room for variables of each thread.
-  static thread_local const auto cache = std::make_unique<Cache>();
-  return cache->find_or_make(call, operands, names);
+  Cache* cache = PerThread<Cache>::get();
+  return cache ? cache->find_or_make(call, operands, names) : make_plan(call, operands, names);
 }
 
 }  // namespace oneflow::einsum

@@ -1,6 +1,10 @@
 #include "scratch.h"
 
+#include <pthread.h>
+
 #include <cstdlib>
+#include <memory>
+#include <new>
 
 namespace oneflow::cpu {
 namespace {
@@ -47,7 +51,23 @@ class Cache {
   int next_ = 0;
 };
 
-thread_local Cache cache;
+// This thread's cache; NULL without memory for one. Not an object with a destructor: a process that has no memory to
+// register one is ended.
+Cache* cache() {
+  static thread_local Cache* own = nullptr;
+  if (own != nullptr) return own;
+  static const pthread_key_t key = [] {
+    pthread_key_t created;
+    pthread_key_create(&created, [](void* cache) {
+      own = nullptr;
+      delete static_cast<Cache*>(cache);
+    });
+    return created;
+  }();
+  auto created = std::unique_ptr<Cache>(new (std::nothrow) Cache);
+  if (created != nullptr && pthread_setspecific(key, created.get()) == 0) own = created.release();
+  return own;
+}
 
 // Beyond this, memory is not kept: 4 MiB.
 constexpr int64_t kLargestKept = int64_t{1} << 22;
@@ -60,14 +80,18 @@ int64_t rounded(int64_t bytes) {
 
 }  // namespace
 
-Scratch::Scratch(int64_t bytes) : bytes_(rounded(bytes)) { data_ = cache.take(bytes_); }
+Scratch::Scratch(int64_t bytes) : bytes_(rounded(bytes)) {
+  Cache* kept = cache();
+  data_ = kept != nullptr ? kept->take(bytes_) : nullptr;
+}
 
 Scratch::~Scratch() {
   if (data_ == nullptr) return;
-  if (bytes_ > kLargestKept) {
-    std::free(data_);
+  Cache* kept = bytes_ <= kLargestKept ? cache() : nullptr;
+  if (kept != nullptr) {
+    kept->give(data_, bytes_);
   } else {
-    cache.give(data_, bytes_);
+    std::free(data_);
   }
 }
 
