@@ -13,6 +13,7 @@ import pytest
 
 from codegen import discover, emit
 from codegen.intrinsics import CONTRACTIONS, GATHER, SIZES, VIEW
+from codegen.load import load_text
 from codegen.model import Definitions
 from codegen.names import Names
 from tests.codegen.conftest import REPOSITORY
@@ -87,6 +88,42 @@ def test_functions_of_expressions_are_those_of_the_runtime() -> None:
     assert functions("size_functions.h") == {*SIZES, *GATHER}
     rules = (REPOSITORY / "runtime" / "einsum" / "rules.cpp").read_text()
     assert re.findall(r'\{"(\w+)", \w+\}', rules) == list(CONTRACTIONS)
+
+
+GOOD = """\
+- op: {name}
+  signature: "{name}(Tensor input, *, int {argument}=1) -> Tensor"
+  summary: Does something.
+  elementwise: "input"
+  dtype: {{accepts: any, result: same}}
+  oracle: torch.abs
+  examples: [{{call: "{name}([1])", gives: [1]}}]
+  errors: [{{call: "{name}('a')", raises: TypeMismatch, says: "{name}: input must be {{Tensor}}, got {{str}}"}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "says"),
+    [
+        ("f", "lambda", {"python": "x.yaml:2:34: 'lambda' is a reserved word of Python"}),
+        ("f", "typeof", {"js": "x.yaml:2:34: 'typeof' is a reserved word of Node.js"}),
+        ("f", "register", {name: f"x.yaml:2:34: 'register' is a reserved word of {name}" for name in ("C", "C++")}),
+        ("free", "n", {"c": "x.yaml:1:3: 'of_free' is a name of the C API already"}),
+    ],
+)
+def test_names_that_a_target_cannot_have(name: str, argument: str, says: dict[str, str]) -> None:
+    definitions = load_text(GOOD.format(name=name, argument=argument), "x.yaml")
+    languages = [discover.language(target, definitions) for target in discover.names()]
+    problems = [str(problem) for language in languages for problem in language.problems(definitions)]
+    for text in says.values():
+        assert any(problem.startswith(text) for problem in problems), problems
+
+
+@pytest.mark.parametrize(("language", "name"), [("js", "typeof"), ("js", "then"), ("ruby", "send"), ("python", "self")])
+def test_a_function_of_a_reserved_name_gets_an_underscore(language: str, name: str) -> None:
+    definitions = load_text(GOOD.format(name=name, argument="n"), "x.yaml")
+    (function,) = definitions.functions
+    assert discover.language(language, definitions).public_name(function) == f"{name}_"
 
 
 COMPILERS = {

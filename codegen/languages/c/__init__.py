@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from codegen import signature as signatures
+from codegen.errors import Problem
 from codegen.language import Language, Output
 from codegen.model import Argument, BaseType, Definitions, Op, Type
 from codegen.names import fill, identifier, source_files, wrap
 from codegen.printer import RESERVED
 
 WIDTH = 120
+HEADERS = Path(__file__).parents[3] / "runtime" / "include" / "oneflow"
 
 # The C type of a parameter and the function that makes an of_value of it; with "?" where the argument may be None.
 _PARAMETERS = {
@@ -95,6 +99,19 @@ class C(Language):
         text = self.templates.render("operators.h.j2", entries=entries, sources=source_files(definitions.ops))
         yield Output("runtime/generated/include/oneflow/operators.h", text)
 
+    def problems(self, definitions: Definitions) -> Iterator[Problem]:
+        """Also functions of a name that the hand-written headers have."""
+        yield from super().problems(definitions)
+        text = "\n".join(path.read_text(encoding="utf-8") for path in sorted(HEADERS.glob("*.h")))
+        taken = set(re.findall(r"\bof_\w+", re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)))
+        for op in definitions.ops:
+            if (name := self._name(op)) in taken:
+                yield Problem(op.location, f"'{name}' is a name of the C API already: names.yaml can give another")
+
+    def _name(self, op: Op) -> str:
+        name = self.names.of(op.name)
+        return "of_" + identifier(f"{name}.{op.overload}" if op.overload else name)
+
     def _entry(self, op: Op) -> Entry:
         parameters = [parameter(argument) for argument in op.signature.arguments]
         return Entry(
@@ -109,7 +126,7 @@ class C(Language):
         yield f" *     {signatures.print_signature(op.signature)}"
 
     def _forms(self, op: Op, parameters: list[Parameter]) -> Iterator[Form]:
-        name = "of_" + identifier(f"{self.names.of(op.name)}.{op.overload}" if op.overload else self.names.of(op.name))
+        name = self._name(op)
         results = [result.name or ("result" if position == 0 else f"result{position}")
                    for position, result in enumerate(op.signature.results)]  # fmt: skip
         names = [n for p in parameters for n in p.names]
