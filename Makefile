@@ -93,6 +93,7 @@ test: build vectors ## Run all tests
 	@$(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs $(TEST_STEPS)
 
 .PHONY: test-codegen test-runtime test-capi test-sanitizers test-whole
+$(TEST_STEPS): $(VENV)/.test
 test-codegen: # the generator
 	@$(PYTHON) -m pytest tests/codegen
 test-runtime: # what no front end reaches, in C++
