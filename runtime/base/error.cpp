@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <climits>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -25,7 +26,7 @@ thread_local LastFailure* last_failure = nullptr;
 LastFailure* own_failure() noexcept {
   if (last_failure) return last_failure;
   static const pthread_key_t key = [] {
-    pthread_key_t created;
+    pthread_key_t created = PTHREAD_KEYS_MAX;  // no key: pthread_setspecific() refuses it
     pthread_key_create(&created, [](void* failure) {
       last_failure = nullptr;
       std::free(failure);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <climits>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -67,7 +68,7 @@ class PerThread {
     if (local_.has_ended) return nullptr;
     // Not an object with a destructor: a process that has no memory to register one is ended.
     static const pthread_key_t key = [] {
-      pthread_key_t created;
+      pthread_key_t created = PTHREAD_KEYS_MAX;  // no key: pthread_setspecific() refuses it
       pthread_key_create(&created, end);
       return created;
     }();

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <climits>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -57,7 +58,7 @@ Cache* cache() {
   static thread_local Cache* own = nullptr;
   if (own != nullptr) return own;
   static const pthread_key_t key = [] {
-    pthread_key_t created;
+    pthread_key_t created = PTHREAD_KEYS_MAX;  // no key: pthread_setspecific() refuses it
     pthread_key_create(&created, [](void* cache) {
       own = nullptr;
       delete static_cast<Cache*>(cache);
