@@ -4,6 +4,7 @@
 
 #include "arguments.h"
 #include "buffer.h"
+#include "device.h"
 #include "dlpack.h"
 #include "dtype.h"
 #include "errors.h"
@@ -14,6 +15,10 @@
 
 namespace oneflow::python {
 namespace {
+
+of_device device_for(const TensorRequest& request) {
+  return request.device != nullptr ? *request.device : of_default_device();
+}
 
 PyObject* from_nested(PyObject* data, const TensorRequest& request) {
   NestedNumbers nested(request.function, request.name);
@@ -31,6 +36,7 @@ PyObject* from_nested(PyObject* data, const TensorRequest& request) {
   of_tensor_source source{};
   source.struct_size = sizeof(source);
   source.dtype = stored;
+  source.device = device_for(request);
   source.rank = static_cast<int32_t>(nested.sizes().size());
   source.sizes = nested.sizes().data();
   source.data = PyBytes_AS_STRING(memory.get());
@@ -41,14 +47,12 @@ PyObject* from_nested(PyObject* data, const TensorRequest& request) {
   return tensor && half ? cast_tensor(tensor.get(), dtype).release() : tensor.release();
 }
 
-bool same(of_device a, of_device b) { return a.type == b.type && a.index == b.index; }
-
 // The tensor itself where it is on the device already, else a copy there.
 Ref on_device(Ref tensor, of_device device) {
   of_tensor_info info{};
   info.struct_size = sizeof(info);
   if (!tensor || !check(of_tensor_get_info(handle_of(tensor.get()), &info))) return Ref();
-  if (same(info.device, device)) return tensor;
+  if (is_same_device(info.device, device)) return tensor;
   of_tensor moved = nullptr;
   return check(of_tensor_to_device(handle_of(tensor.get()), device, &moved)) ? Ref(wrap(moved)) : Ref();
 }
@@ -104,7 +108,7 @@ PyObject* create_tensor(PyObject* data, const TensorRequest& request) {
   try {
     Ref tensor = create(data, request);
     if (is_tensor(data) && request.device == nullptr) return tensor.release();  // copies stay where they are
-    return on_device(std::move(tensor), request.device != nullptr ? *request.device : of_default_device()).release();
+    return on_device(std::move(tensor), device_for(request)).release();
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();
   }

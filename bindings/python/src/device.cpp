@@ -38,7 +38,7 @@ PyObject* compare(PyObject* self, PyObject* other, int operation) {
   if (!is_device(other)) Py_RETURN_NOTIMPLEMENTED;
   const of_device a = device_of(self);
   const of_device b = device_of(other);
-  return PyBool_FromLong((a.type == b.type && a.index == b.index) == (operation == Py_EQ));
+  return PyBool_FromLong(is_same_device(a, b) == (operation == Py_EQ));
 }
 
 PyObject* reduce(PyObject* self, PyObject*) {

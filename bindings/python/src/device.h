@@ -16,6 +16,7 @@ extern PyTypeObject* device_type;
 
 inline bool is_device(PyObject* object) { return Py_TYPE(object) == device_type; }
 inline of_device device_of(PyObject* device) { return reinterpret_cast<DeviceObject*>(device)->value; }
+inline bool is_same_device(of_device a, of_device b) { return a.type == b.type && a.index == b.index; }
 
 PyObject* device_object(of_device device);
 

@@ -35,7 +35,7 @@ std::string notes_of(const of_tensor_info& info) {
     notes += std::string(", dtype=") + of_dtype_name(info.dtype);
   }
   const of_device usual = of_default_device();
-  if (info.device.type != usual.type || info.device.index != usual.index) {
+  if (!is_same_device(info.device, usual)) {
     char name[64];
     notes += std::string(", device='") + of_device_name(info.device, name) + "'";
   }

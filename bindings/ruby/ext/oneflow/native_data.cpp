@@ -69,12 +69,13 @@ VALUE on_device(VALUE tensor, of_device device) {
 }
 
 // A tensor with a copy of the host memory that `source` describes.
-VALUE tensor_from_memory(const of_tensor_source& source, of_device device) {
+VALUE tensor_from_memory(of_tensor_source source, of_device device) {
+  source.device = device;
   VALUE object = new_tensor();
   of_tensor tensor;
   check(of_tensor_create(&source, &tensor));
   fill_tensor(object, tensor);
-  return on_device(object, device);
+  return object;
 }
 
 // A copy, in another dtype or on another device where the options say so.
