@@ -15,6 +15,7 @@ constexpr size_t kLongestText = 4096;
 
 struct LastFailure {
   bool is_from_device;  // and not thrown yet
+  bool is_complete;     // see Error::is_complete()
   char text[kLongestText];
 };
 
@@ -99,11 +100,13 @@ const char* last_error() noexcept {
   return failure ? failure->text : "out of host memory";
 }
 
+bool last_error_is_complete() noexcept { return last_failure && last_failure->is_complete; }
+
 of_status set_last_error(of_status status, const char* text) noexcept {
   LastFailure* failure = own_failure();
   if (!failure) return status;
   char* buffer = failure->text;
-  failure->is_from_device = false;
+  failure->is_from_device = failure->is_complete = false;
   size_t length = strnlen(text, kLongestText - 1);
   // Cut between characters, not inside of one: UTF-8 continuation bytes are 10xxxxxx.
   if (text[length] != '\0')
@@ -119,17 +122,24 @@ of_status set_device_error(of_status status, const char* text) noexcept {
   return status;
 }
 
-void fail_by_device(of_status status) {
+void fail_by_device(of_status status, bool is_complete) {
   const bool has_reason = last_failure && std::exchange(last_failure->is_from_device, false);
   const bool is_known = status > OF_OK && status <= OF_INTERNAL_ERROR;
-  throw Error(is_known ? status : OF_DEVICE_ERROR, has_reason ? last_failure->text : "the device gave no reason");
+  throw Error(is_known ? status : OF_DEVICE_ERROR, has_reason ? last_failure->text : "the device gave no reason",
+              is_complete);
+}
+
+void forget_device_error() noexcept {
+  if (last_failure) last_failure->is_from_device = false;
 }
 
 of_status record_current_exception() noexcept {
   try {
     throw;
   } catch (const Error& error) {
-    return set_last_error(error.status(), error.what());
+    const of_status status = set_last_error(error.status(), error.what());
+    if (last_failure) last_failure->is_complete = error.is_complete();
+    return status;
   } catch (const std::bad_alloc&) {
     return set_last_error(OF_OUT_OF_MEMORY, "out of host memory");
   } catch (const std::exception& error) {

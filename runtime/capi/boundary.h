@@ -30,6 +30,7 @@ decltype(auto) named(const char* name, Body&& body) {
   try {
     return body();
   } catch (const Error& error) {
+    if (error.is_complete()) throw;
     throw Error(error.status(), std::string(name) + ": " + error.text());
   }
 }

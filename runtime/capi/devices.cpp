@@ -45,14 +45,34 @@ const char* of_device_name(of_device device, char* buffer) {
 
 of_status of_device_get_properties(of_device device, of_device_properties* properties) {
   return guard([&, function = __func__] {
+    const Device& found = get_device(device);
     of_device_info info{};
-    check(get_device(device).table().get_info(device.index, &info));
+    check(found.table().get_info(device, &info));
     of_device_properties result{};
     std::memcpy(result.name, info.name, sizeof(result.name) - 1);  // whatever the device put there, it ends
     result.compute_units = info.compute_units;
     result.total_memory = info.total_memory;
     result.free_memory = info.free_memory;
+    result.capabilities = found.capabilities();
     write_struct(properties, result, function, "properties");
+  });
+}
+
+size_t of_rejected_plugin_count(void) {
+  size_t count = 0;
+  guard([&] { count = rejected_plugins().size(); });
+  return count;
+}
+
+of_status of_rejected_plugin_at(size_t position, const char** path, const char** reason) {
+  return guard([&, function = __func__] {
+    require(path, function, "path");
+    require(reason, function, "reason");
+    const auto& plugins = rejected_plugins();
+    if (position >= plugins.size())
+      fail(OF_INDEX_OUT_OF_RANGE, "%s: position must be below %zu, got %zu", function, plugins.size(), position);
+    *path = plugins[position].path.c_str();
+    *reason = plugins[position].reason.c_str();
   });
 }
 

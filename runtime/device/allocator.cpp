@@ -106,7 +106,7 @@ ThreadCache* cache_of_thread(int slot) {
 
 }  // namespace
 
-Allocator& Allocator::create(const of_device_table& table, int32_t device) {
+Allocator& Allocator::create(const of_device_table& table, of_device device) {
   const std::lock_guard lock(creation_mutex);
   // A fork while another thread holds a lock would leave it locked in the child for ever.
   if (!newest) pthread_atfork(lock_all, unlock_all, unlock_all);
@@ -130,7 +130,7 @@ void Allocator::unlock_all() noexcept {
   creation_mutex.unlock();
 }
 
-Allocator::Allocator(const of_device_table& table, int32_t device, int slot)
+Allocator::Allocator(const of_device_table& table, of_device device, int slot)
     : table_(table), device_(device), slot_(slot), cache_limit_(kCacheWithoutTotal) {
   of_device_info info{};
   if (table.get_info && table.get_info(device, &info) == OF_OK && info.total_memory)
@@ -177,8 +177,8 @@ void* Allocator::allocate_slowly(uint64_t bytes) {
   }
   const MemoryStatistics now = statistics();
   const std::string limit = now.limit ? format_text(" of at most %lu", now.limit) : "";
-  fail(OF_OUT_OF_MEMORY, "%s:%d has no memory for %lu bytes; %lu%s are in use", table_.name, device_, bytes, now.in_use,
-       limit.c_str());
+  fail(OF_OUT_OF_MEMORY, "%s:%d has no memory for %lu bytes; %lu%s are in use", table_.name, device_.index, bytes,
+       now.in_use, limit.c_str());
 }
 
 void* Allocator::try_allocate(int size_class) {
@@ -213,6 +213,7 @@ void* Allocator::try_allocate(int size_class) {
 
 void* Allocator::take_from_device(uint64_t bytes) {
   void* memory = nullptr;
+  if (is_lost_.load(std::memory_order_relaxed)) return nullptr;
   const of_status status = table_.allocate(device_, bytes, &memory);
   if (status == OF_OUT_OF_MEMORY) return nullptr;
   check(status);
@@ -222,7 +223,7 @@ void* Allocator::take_from_device(uint64_t bytes) {
 
 void Allocator::give_to_device(void* memory, uint64_t bytes) noexcept {
   if (table_.host_accessible) unpoison_memory(memory, bytes);
-  table_.deallocate(device_, memory, bytes);
+  if (!is_lost_.load(std::memory_order_relaxed)) table_.deallocate(device_, memory, bytes);
   reserved_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
 }
 

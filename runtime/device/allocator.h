@@ -29,7 +29,7 @@ struct MemoryStatistics {
 class Allocator {
  public:
   // Lives as long as the process: a thread that ends gives its cache back at any time.
-  static Allocator& create(const of_device_table& table, int32_t device);
+  static Allocator& create(const of_device_table& table, of_device device);
   Allocator(const Allocator&) = delete;
   Allocator& operator=(const Allocator&) = delete;
 
@@ -41,6 +41,8 @@ class Allocator {
 
   // Gives unused blocks back to the device, and slabs of which no block is in use or at hand for another thread.
   void empty_cache() noexcept;
+  // From now on nothing is asked of the device or given back to it.
+  void lose() { is_lost_.store(true, std::memory_order_relaxed); }
   // Refuses allocations beyond so many bytes in use; 0 for none.
   void set_limit(uint64_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
   MemoryStatistics statistics();
@@ -55,13 +57,13 @@ class Allocator {
     uint64_t freed_at;  // for throwing away the oldest
   };
 
-  Allocator(const of_device_table& table, int32_t device, int slot);
+  Allocator(const of_device_table& table, of_device device, int slot);
 
   void* allocate_slowly(uint64_t bytes);
   void deallocate_slowly(void* memory, uint64_t bytes) noexcept;
   // NULL when there is no memory, or the limit is reached.
   void* try_allocate(int size_class);
-  // NULL when the device has no memory; its other failures are thrown.
+  // NULL when the device has no memory, or is lost; its other failures are thrown.
   void* take_from_device(uint64_t bytes);
   void give_to_device(void* memory, uint64_t bytes) noexcept;
   void* take_cached(int size_class);
@@ -77,7 +79,7 @@ class Allocator {
   static void unlock_all() noexcept;
 
   const of_device_table& table_;
-  const int32_t device_;
+  const of_device device_;
   const int slot_;             // which of each thread's caches is this allocator's
   uint64_t cache_limit_;       // large blocks beyond it are given back
   Allocator* next_ = nullptr;  // all allocators form a list
@@ -90,6 +92,7 @@ class Allocator {
   std::atomic<int64_t> in_use_{0};    // without what threads have not added yet
   std::atomic<int64_t> peak_{0};
   std::atomic<uint64_t> limit_{0};
+  std::atomic<bool> is_lost_{false};
 };
 
 // See of_set_memory_pressure_callback().

@@ -10,14 +10,14 @@ namespace oneflow {
 void copy_to_host(void* destination, of_device device, const void* source, uint64_t bytes) {
   if (bytes == 0) return;
   Device& from = get_device(device);
-  check(from.table().copy_to_host(from.index(), destination, source, bytes, from.stream()));
+  check(from.table().copy_to_host(device, destination, source, bytes, from.stream()));
   from.synchronize();
 }
 
 void copy_from_host(of_device device, void* destination, const void* source, uint64_t bytes) {
   if (bytes == 0) return;
   Device& to = get_device(device);
-  check(to.table().copy_from_host(to.index(), destination, source, bytes, to.stream()));
+  check(to.table().copy_from_host(device, destination, source, bytes, to.stream()));
   to.synchronize();  // the source may be reused when this returns
 }
 
@@ -27,10 +27,10 @@ void copy_bytes(of_device destination_device, void* destination, of_device sourc
   Device& from = get_device(source_device);
   Device& to = get_device(destination_device);
   if (source_device == destination_device) {
-    check(to.table().copy_within(to.index(), destination, source, bytes, to.stream()));
+    check(to.table().copy_within(destination_device, destination, source, bytes, to.stream()));
   } else if (source_device.type == destination_device.type && to.table().copy_peer) {
     from.synchronize();
-    check(to.table().copy_peer(to.index(), destination, from.index(), source, bytes, to.stream()));
+    check(to.table().copy_peer(destination_device, destination, source_device, source, bytes, to.stream()));
     to.synchronize();
   } else if (from.host_accessible()) {
     from.synchronize();
@@ -48,7 +48,7 @@ void copy_bytes(of_device destination_device, void* destination, of_device sourc
 void fill_bytes(of_device device, void* destination, uint8_t value, uint64_t bytes) {
   if (bytes == 0) return;
   Device& to = get_device(device);
-  check(to.table().fill(to.index(), destination, value, bytes, to.stream()));
+  check(to.table().fill(device, destination, value, bytes, to.stream()));
 }
 
 }  // namespace oneflow

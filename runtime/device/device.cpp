@@ -4,6 +4,8 @@
 #include <array>
 #include <atomic>
 #include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <mutex>
 
 #include "base/error.h"
@@ -17,14 +19,23 @@ constexpr int kMostTypes = 64;
 // All devices of one plugin.
 struct DeviceType {
   of_device_table table;
+  std::string reason;  // why there are no devices, where there are none
   std::vector<std::unique_ptr<Device>> devices;
 };
 
 // Types are only ever added, so that readers need no lock: a type is complete before it becomes visible.
 class Registry {
  public:
-  // Never destroyed: tensors may outlive the process's static objects.
+  // With everything that discovery finds.
   static Registry& get() {
+    Registry& registry = known();
+    std::call_once(registry.discovered_, [&] { registry.discover(); });
+    return registry;
+  }
+
+  // As far as it is: for what plugins ask while they are being discovered. Never destroyed: tensors may outlive the
+  // process's static objects.
+  static Registry& known() {
     static Registry& registry = *new Registry;
     return registry;
   }
@@ -33,7 +44,13 @@ class Registry {
     return static_cast<unsigned>(number) < kMostTypes ? types_[number].load(std::memory_order_acquire) : nullptr;
   }
 
-  void add(of_device_plugin_function plugin, const std::string& origin) {
+  Device* device(of_device id) const {
+    const DeviceType* of_type = type(id.type);
+    const auto index = static_cast<size_t>(static_cast<uint16_t>(id.index));
+    return of_type && index < of_type->devices.size() ? of_type->devices[index].get() : nullptr;
+  }
+
+  const DeviceType& add(of_device_plugin_function plugin, const std::string& origin) {
     auto type = std::make_unique<DeviceType>();
     type->table = accept_table(plugin, origin);
     const std::lock_guard lock(mutex_);
@@ -42,69 +59,118 @@ class Registry {
         fail(OF_DEVICE_ERROR, "cannot use the device plugin %s: there already is a device type '%s'", origin.c_str(),
              type->table.name);
     if (count_ == kMostTypes) fail(OF_DEVICE_ERROR, "there cannot be more than %d device types", kMostTypes);
-    const int devices = count_devices(type->table, origin);
+    const int devices = count_devices(type->table, origin, &type->reason);
     for (int i = 0; i < devices; ++i)
       type->devices.push_back(
           std::make_unique<Device>(of_device{static_cast<int16_t>(count_), static_cast<int16_t>(i)}, type->table));
     if (count_ < kQuickTypes)
       for (int i = 0; i < std::min(devices, kQuickIndices); ++i)
         quick_devices[count_][i].store(type->devices[i].get(), std::memory_order_release);
+    const DeviceType& added = *type;
     types_[count_++].store(type.release(), std::memory_order_release);
+    return added;
   }
 
-  // Why discovered plugins are not there, one reason a line.
-  const std::string& failures() const { return failures_; }
+  const std::vector<RejectedPlugin>& rejected() const { return rejected_; }
 
  private:
-  Registry() {
-    for (const of_device_plugin_function plugin : builtin_plugins()) add(plugin, "that is built in");
+  // Where it ends for want of memory, the next call goes on.
+  void discover() {
+    const auto builtin = builtin_plugins();
+    while (static_cast<size_t>(count_) < builtin.size()) add(builtin[count_], "that is built in");
+    rejected_.clear();
     for (const std::string& path : discover_plugins()) {
       std::string reason;
       try {
-        if (probe_plugin(path, &reason)) add(open_plugin(path), path);
+        if (probe_plugin(path, &reason)) reason = add(open_plugin(path), path).reason;
       } catch (const Error& error) {
         reason = error.text();
       }
-      if (!reason.empty()) failures_ += "\n" + reason;
+      if (!reason.empty()) rejected_.push_back({path, reason});
     }
   }
 
   std::mutex mutex_;
+  std::once_flag discovered_;
   int count_ = 0;
   std::array<std::atomic<DeviceType*>, kMostTypes> types_{};
-  std::string failures_;
+  std::vector<RejectedPlugin> rejected_;
 };
 
+// What is there, and where the name is of no device type that has any, all that is known about why.
 [[noreturn]] void fail_missing(const std::string& name) {
   std::string names;
-  for (const of_device id : all_devices()) names += (names.empty() ? "" : ", ") + device_name(id);
-  fail(OF_DEVICE_ERROR, "there is no device '%s'; there %s %s%s", name.c_str(),
-       all_devices().size() == 1 ? "is only" : "are", names.empty() ? "none" : names.c_str(),
-       Registry::get().failures().c_str());
+  const std::string_view type_name = std::string_view(name).substr(0, name.find(':'));
+  bool has_type = false;
+  for (const of_device id : all_devices()) {
+    names += (names.empty() ? "" : ", ") + device_name(id);
+    has_type |= Registry::get().type(id.type)->table.name == type_name;
+  }
+  std::string text = "there is no device '" + name + "'; there " + (all_devices().size() == 1 ? "is only " : "are ") +
+                     (names.empty() ? "none" : names);
+  if (!has_type) {
+    for (const RejectedPlugin& plugin : rejected_plugins()) text += "\n" + plugin.reason;
+    text += "\nplugins are looked for in " + plugin_places();
+  }
+  fail(OF_DEVICE_ERROR, "%s", text.c_str());
+}
+
+std::string describe_capabilities(const of_device_table& table) {
+  const struct {
+    const char* word;
+    bool is_there;
+  } capabilities[] = {
+      {"kernels", table.find_kernel != nullptr},         {"contractions", table.contract != nullptr},
+      {"asynchronous", table.create_stream != nullptr},  {"peer_copies", table.copy_peer != nullptr},
+      {"pinned_memory", table.allocate_host != nullptr}, {"host_accessible", table.host_accessible},
+  };
+  std::string words;
+  for (const auto& capability : capabilities)
+    if (capability.is_there) words.append(words.empty() ? "" : " ").append(capability.word);
+  return words;
 }
 
 }  // namespace
 
 Device::Device(of_device id, const of_device_table& table)
-    : id_(id), table_(table), allocator_(Allocator::create(table, id.index)) {}
+    : id_(id), table_(table), allocator_(Allocator::create(table, id)), capabilities_(describe_capabilities(table)) {}
 
 of_stream Device::stream() {
   if (!table_.create_stream) return nullptr;
-  std::call_once(stream_once_, [this] { check(table_.create_stream(index(), &stream_)); });
+  std::call_once(stream_once_, [this] { check(table_.create_stream(id_, &stream_)); });
   return stream_;
 }
 
 void Device::synchronize() {
-  if (table_.synchronize) check(table_.synchronize(index(), stream()));
+  if (!table_.synchronize) return;
+  if (const of_status status = table_.synchronize(id_, stream())) fail_by_device(status, true);
+}
+
+void Device::lose(const char* text) {
+  char* copy = strdup(text ? text : "the device gave no reason");
+  const char* none = nullptr;
+  if (!lost_.compare_exchange_strong(none, copy ? copy : "")) return std::free(copy);  // the first reason stays
+  allocator_.lose();
+  if (id_.type < kQuickTypes && id_.index < kQuickIndices) quick_devices[id_.type][id_.index].store(nullptr);
 }
 
 constinit std::atomic<Device*> quick_devices[kQuickTypes][kQuickIndices] = {};
 
-Device& find_device(of_device id) {
-  const DeviceType* type = Registry::get().type(id.type);
-  if (!type || static_cast<size_t>(static_cast<uint16_t>(id.index)) >= type->devices.size()) [[unlikely]]
+Device* device_or_null(of_device id) { return Registry::known().device(id); }
+
+Device& known_device(of_device id) {
+  Device* device = device_or_null(id);
+  if (!device) [[unlikely]]
+    device = Registry::get().device(id);
+  if (!device) [[unlikely]]
     fail_missing(device_name(id));
-  return *type->devices[id.index];
+  return *device;
+}
+
+Device& find_device(of_device id) {
+  Device& device = known_device(id);
+  if (const char* reason = device.lost()) fail(OF_DEVICE_ERROR, "%s is lost: %s", device_name(id).c_str(), reason);
+  return device;
 }
 
 of_device parse_device(std::string_view name) {
@@ -138,6 +204,8 @@ std::vector<of_device> all_devices() {
     for (const auto& device : type->devices) ids.push_back(device->id());
   return ids;
 }
+
+const std::vector<RejectedPlugin>& rejected_plugins() { return Registry::get().rejected(); }
 
 void load_device_plugin(const std::string& path) { Registry::get().add(open_plugin(path), path); }
 

@@ -15,6 +15,9 @@
 
 namespace oneflow {
 
+// The first device of the first type, which is the built-in one: it runs what others lack.
+inline constexpr of_device kHost{0, 0};
+
 inline bool operator==(of_device a, of_device b) { return a.type == b.type && a.index == b.index; }
 
 // One device: its plugin's table, its allocator, and the stream that all work on it goes through.
@@ -25,27 +28,42 @@ class Device {
   Device& operator=(const Device&) = delete;
 
   of_device id() const { return id_; }
-  int32_t index() const { return id_.index; }
   const of_device_table& table() const { return table_; }
   bool host_accessible() const { return table_.host_accessible; }
+  // Words for what the plugin's table offers, see of_device_properties.
+  const char* capabilities() const { return capabilities_.c_str(); }
   Allocator& allocator() { return allocator_; }
   // NULL where the plugin has no streams: work is then done when its hook returns.
   of_stream stream();
   // Waits for all submitted work, and throws the first error of it.
   void synchronize();
 
+  // From now on find_device() fails with this text, and the plugin is not asked for the device any more. Whoever has
+  // the device at hand may still use it once.
+  void lose(const char* text);
+  // The text; NULL for a device that is there.
+  const char* lost() const { return lost_.load(std::memory_order_acquire); }
+
  private:
   of_device id_;
   const of_device_table& table_;
   Allocator& allocator_;
+  const std::string capabilities_;
   std::once_flag stream_once_;
   of_stream stream_ = nullptr;
+  std::atomic<const char*> lost_{nullptr};
 };
 
-// The device; DeviceError when there is none with that number.
+// The device, lost or not; NULL when none with that number is known yet. For what plugins ask.
+Device* device_or_null(of_device id);
+
+// The device, lost or not; DeviceError when there is none with that number.
+Device& known_device(of_device id);
+
+// The device; DeviceError when there is none with that number, or it is lost.
 Device& find_device(of_device id);
 
-// The same for hot paths: the first devices of the first types lie in a table.
+// The same for hot paths: the first devices of the first types lie in a table, which lost ones are taken from.
 inline constexpr int kQuickTypes = 8, kQuickIndices = 8;
 extern std::atomic<Device*> quick_devices[kQuickTypes][kQuickIndices];
 inline Device& get_device(of_device id) {
@@ -60,6 +78,13 @@ of_device parse_device(std::string_view name);
 std::string device_name(of_device id);
 // All devices, of all types, in the order of registration.
 std::vector<of_device> all_devices();
+
+// A plugin that was found and gives no devices.
+struct RejectedPlugin {
+  std::string path;
+  std::string reason;
+};
+const std::vector<RejectedPlugin>& rejected_plugins();
 
 // Loads a plugin from a shared library. DeviceError with the path and the reason.
 void load_device_plugin(const std::string& path);

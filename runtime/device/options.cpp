@@ -31,7 +31,10 @@ bool ask_devices(Ask ask) {
   for (const of_device id : all_devices()) {
     if (id.index != 0) continue;
     const of_status status = ask(get_device(id).table());
-    if (status == OF_UNSUPPORTED) continue;
+    if (status == OF_UNSUPPORTED) {
+      forget_device_error();
+      continue;
+    }
     check(status);
     is_known = true;
   }

@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "device/device.h"
 
 #define BUILTIN_DEVICE(function) extern "C" const of_device_table* function(const of_host_table* host);
 #include "builtin_devices.inc"
@@ -31,6 +32,26 @@ constexpr int32_t kMostDevices = 1024;  // of one type
 constexpr int kLongestProbe = 30;       // seconds
 
 of_status fail_from_plugin(of_status status, const char* text) { return set_device_error(status, text ? text : ""); }
+
+of_status allocate_for_plugin(of_device device, uint64_t bytes, void** memory) {
+  try {
+    *memory = get_device(device).allocator().allocate(bytes);
+    return OF_OK;
+  } catch (...) {
+    const of_status status = record_current_exception();
+    return set_device_error(status, last_error());
+  }
+}
+
+void release_for_plugin(of_device device, void* memory, uint64_t bytes) {
+  Device* found = device_or_null(device);
+  if (found && memory) found->allocator().deallocate(memory, bytes);
+}
+
+// A plugin may lose a device before the runtime knows it, in the process that tries it.
+void lose_for_plugin(of_device device, const char* text) {
+  if (Device* found = device_or_null(device)) found->lose(text);
+}
 
 bool is_device_name(const char* name) {
   if (!name || !(*name >= 'a' && *name <= 'z') || std::strlen(name) > 32) return false;
@@ -59,6 +80,11 @@ std::string complaint(const of_device_table& table) {
       {"fill", table.fill != nullptr},
       {"destroy_stream", !table.create_stream || table.destroy_stream},
       {"synchronize", !table.create_stream || table.synchronize},
+      {"create_stream", !table.create_event || table.create_stream},
+      {"destroy_event", !table.create_event || table.destroy_event},
+      {"record_event", !table.create_event || table.record_event},
+      {"wait_event", !table.create_event || table.wait_event},
+      {"free_host", !table.allocate_host || table.free_host},
   };
   for (const auto& hook : required)
     if (!hook.is_there) return format_text("its table lacks the hook %s", hook.name);
@@ -83,7 +109,10 @@ void add_plugins(const std::filesystem::path& path, std::vector<std::string>* fo
 }  // namespace
 
 const of_host_table& host_table() {
-  static const of_host_table table = {sizeof(of_host_table), OF_DEVICE_API_VERSION, fail_from_plugin};
+  static const of_host_table table = {
+      sizeof(of_host_table), OF_DEVICE_API_VERSION, fail_from_plugin,
+      allocate_for_plugin,   release_for_plugin,    lose_for_plugin,
+  };
   return table;
 }
 
@@ -95,20 +124,37 @@ std::vector<of_device_plugin_function> builtin_plugins() {
   };
 }
 
+namespace {
+
+constexpr const char* kPathVariable = "ONEFLOW_DEVICE_PATH";
+
+// The folder beside this library.
+std::filesystem::path own_folder() {
+  Dl_info own;
+  if (!dladdr(reinterpret_cast<void*>(&of_version), &own) || !own.dli_fname) return {};
+  return std::filesystem::path(own.dli_fname).parent_path() / "oneflow_devices";
+}
+
+}  // namespace
+
 std::vector<std::string> discover_plugins() {
   std::vector<std::string> found;
-  if (const char* paths = std::getenv("ONEFLOW_DEVICE_PATH")) {
+  if (const char* paths = std::getenv(kPathVariable)) {
     std::stringstream list(paths);
     for (std::string path; std::getline(list, path, ':');)
       if (!path.empty()) add_plugins(path, &found);
   }
-  Dl_info own;
-  if (dladdr(reinterpret_cast<void*>(&of_version), &own) && own.dli_fname) {
-    const auto folder = std::filesystem::path(own.dli_fname).parent_path() / "oneflow_devices";
-    std::error_code error;
-    if (std::filesystem::is_directory(folder, error)) add_plugins(folder, &found);
-  }
+  std::error_code error;
+  if (std::filesystem::is_directory(own_folder(), error)) add_plugins(own_folder(), &found);
   return found;
+}
+
+std::string plugin_places() {
+  const char* paths = std::getenv(kPathVariable);
+  std::error_code error;
+  const bool has_folder = std::filesystem::is_directory(own_folder(), error);
+  return format_text("%s (%s%s) and in %s%s", kPathVariable, paths ? "set to " : "not set", paths ? paths : "",
+                     own_folder().c_str(), has_folder ? "" : ", which does not exist");
 }
 
 of_device_plugin_function open_plugin(const std::string& path) {
@@ -130,9 +176,11 @@ namespace {
 std::string try_plugin(const std::string& path) {
   try {
     const of_device_table table = accept_table(open_plugin(path), path);
-    for (int32_t i = 0; i < count_devices(table, path); ++i) {
+    std::string reason;
+    const int32_t count = count_devices(table, path, &reason);
+    for (int32_t i = 0; i < count; ++i) {
       of_device_info info;
-      table.get_info(i, &info);
+      table.get_info({-1, static_cast<int16_t>(i)}, &info);  // the type has no number here
     }
     return "+";
   } catch (const std::exception& error) {
@@ -192,10 +240,15 @@ of_device_table accept_table(of_device_plugin_function plugin, const std::string
   return table;
 }
 
-int32_t count_devices(const of_device_table& table, const std::string& origin) {
+int32_t count_devices(const of_device_table& table, const std::string& origin, std::string* reason) {
+  set_last_error(OF_OK, "");
   const int32_t count = table.count();
   if (count < 0 || count > kMostDevices)
     fail(OF_DEVICE_ERROR, "cannot use the device plugin %s: it says that it has %d devices", origin.c_str(), count);
+  if (count == 0)
+    *reason = format_text("the device plugin %s has no devices: %s", origin.c_str(),
+                          *last_error() ? last_error() : "it gave no reason");
+  forget_device_error();
   return count;
 }
 

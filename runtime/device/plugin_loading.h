@@ -19,6 +19,9 @@ std::vector<of_device_plugin_function> builtin_plugins();
 // oneflow_devices beside this library.
 std::vector<std::string> discover_plugins();
 
+// Where that is, in words.
+std::string plugin_places();
+
 // Opens a shared library and gives its plugin function. DeviceError with the path and the reason.
 of_device_plugin_function open_plugin(const std::string& path);
 
@@ -30,8 +33,8 @@ bool probe_plugin(const std::string& path, std::string* reason);
 // is a copy in which the hooks that an older plugin does not know are NULL.
 of_device_table accept_table(of_device_plugin_function plugin, const std::string& origin);
 
-// How many devices there are; DeviceError for a number that cannot be.
-int32_t count_devices(const of_device_table& table, const std::string& origin);
+// How many devices there are; DeviceError for a number that cannot be. Where there are none, `reason` says why.
+int32_t count_devices(const of_device_table& table, const std::string& origin, std::string* reason);
 
 }  // namespace oneflow
 

@@ -23,12 +23,13 @@ enum class Aliasing {
 // Arguments are checked: of the right types, with defaults filled in, dims non-negative, names of dtypes and devices
 // resolved, tensors on one device.
 struct Call {
-  Call(const Operator& op, std::span<of_value> results, bool infer_only, const Tensor* spare)
-      : op(op), results(results), infer_only(infer_only), spare(spare) {}
+  Call(const Operator& op, const char* name, std::span<of_value> results, bool infer_only, const Tensor* spare)
+      : op(op), name(name), results(results), infer_only(infer_only), spare(spare) {}
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
   const Operator& op;
+  const char* const name;       // of the operator that the user called, which this one may be a part of
   std::span<of_value> results;  // as the caller gave them: ABSENT, or the tensor to write to
   const bool infer_only;        // only shapes and dtypes are asked for: no data is read, results have no memory
   const Tensor* const spare;  // an operand that nobody reads afterwards, so that a result may take its memory; or NULL

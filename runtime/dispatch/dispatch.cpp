@@ -52,10 +52,10 @@ void check_given_results(const Call& call) {
 }
 
 // Checks, and goes through the layers from `first_layer` on.
-void invoke(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results, bool infer_only,
-            int first_layer, const Tensor* spare = nullptr) {
+void invoke(const Operator& op, const char* name, std::span<const of_value> arguments, std::span<of_value> results,
+            bool infer_only, int first_layer, const Tensor* spare = nullptr) {
   check_results(op.schema(), results);
-  Call call(op, results, infer_only, spare);
+  Call call(op, name, results, infer_only, spare);
   check_arguments(call, arguments);
   check_given_results(call);
   if (layer_count.load(std::memory_order_relaxed) != 0 && !infer_only) [[unlikely]] {
@@ -69,6 +69,7 @@ void invoke(const Operator& op, std::span<const of_value> arguments, std::span<o
   try {
     throw;
   } catch (const Error& error) {
+    if (error.is_complete()) throw;
     throw Error(error.status(), std::string(schema.word) + ": " + error.text());
   } catch (const std::bad_alloc&) {
     throw Error(OF_OUT_OF_MEMORY, std::string(schema.word) + ": the host is out of memory");
@@ -79,7 +80,7 @@ void invoke(const Operator& op, std::span<const of_value> arguments, std::span<o
 
 void call(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results) {
   try {
-    invoke(op, arguments, results, false, 0);
+    invoke(op, op.schema().word, arguments, results, false, 0);
   } catch (...) {
     rethrow_with_name(op.schema());
   }
@@ -87,20 +88,20 @@ void call(const Operator& op, std::span<const of_value> arguments, std::span<of_
 
 void infer(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results) {
   try {
-    invoke(op, arguments, results, true, 0);
+    invoke(op, op.schema().word, arguments, results, true, 0);
   } catch (...) {
     rethrow_with_name(op.schema());
   }
 }
 
-void call_inside(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results, bool infer_only,
-                 const Tensor* spare) {
-  invoke(op, arguments, results, infer_only, 0, spare);
+void call_inside(const Operator& op, const char* name, std::span<const of_value> arguments, std::span<of_value> results,
+                 bool infer_only, const Tensor* spare) {
+  invoke(op, name ? name : op.schema().word, arguments, results, infer_only, 0, spare);
 }
 
 void next_layer(const of_layer_call& call, const Operator& op, std::span<const of_value> arguments,
                 std::span<of_value> results) {
-  invoke(op, arguments, results, false, call.layer + 1);
+  invoke(op, op.schema().word, arguments, results, false, call.layer + 1);
 }
 
 void release_value(of_value& value) noexcept {

@@ -19,9 +19,10 @@ void call(const Operator& op, std::span<const of_value> arguments, std::span<of_
 void infer(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results);
 
 // A call inside of another operator: as call() or infer(), but error texts stay without a name, so that the operator
-// that the user called gets its own put in front. `spare`: an operand that nobody reads afterwards, or NULL.
-void call_inside(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results, bool infer_only,
-                 const Tensor* spare = nullptr);
+// that the user called gets its own put in front. `name`: that operator's, for errors that are found later; NULL for
+// the name of `op`. `spare`: an operand that nobody reads afterwards, or NULL.
+void call_inside(const Operator& op, const char* name, std::span<const of_value> arguments, std::span<of_value> results,
+                 bool infer_only, const Tensor* spare = nullptr);
 
 // What of_layer_next() does: goes on behind the layer that got `call`.
 void next_layer(const of_layer_call& call, const Operator& op, std::span<const of_value> arguments,
@@ -47,7 +48,7 @@ class Body {
     of_value result{};
     const Tensor* spare = nullptr;
     (..., see_spare<Values>(values, spare));
-    call_inside(*name, arguments, {&result, 1}, call_.infer_only, spare);
+    call_inside(*name, call_.name, arguments, {&result, 1}, call_.infer_only, spare);
     return TensorRef::adopt(to_tensor(result.as.tensor));
   }
 
@@ -77,7 +78,7 @@ template <class... Values>
 void call_into(const Tensor& result, const OperatorName& name, const Values&... values) {
   const of_value arguments[] = {to_value(values)...};
   of_value value = to_value(result);
-  call_inside(*name, arguments, {&value, 1}, false);
+  call_inside(*name, nullptr, arguments, {&value, 1}, false);
 }
 
 }  // namespace oneflow

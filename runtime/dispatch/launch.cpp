@@ -11,8 +11,6 @@ namespace oneflow {
 
 namespace {
 
-constexpr of_device kHost{0, 0};  // the first device type is the CPU
-
 void fail_missing(const Call& call, of_dtype compute) {
   fail(OF_UNSUPPORTED, "%s has no kernel for %s", device_name(call.device).c_str(), dtype_name(compute));
 }
@@ -21,9 +19,10 @@ of_status run_kernel(of_kernel kernel, const Call& call, const Launch& launch, o
   Device& at = get_device(device);
   of_kernel_context context;
   context.struct_size = sizeof(context);
-  context.device_index = device.index;
+  context.device = device;
   context.stream = at.stream();
   context.host = &host_table();
+  context.op = call.name;
   context.input_count = static_cast<int32_t>(launch.inputs.size());
   context.output_count = static_cast<int32_t>(launch.outputs.size());
   context.inputs = launch.inputs.data();
@@ -93,14 +92,18 @@ void run_on_host(const Call& call, const Launch& launch) {
 }  // namespace
 
 void launch(const Call& call, const Launch& launch) {
+  const bool is_host = call.device.type == kHost.type;
   const of_kernel kernel = call.op.kernel(launch.variant, launch.compute, call.device);
-  if (kernel) [[likely]] {
-    check(run_kernel(kernel, call, launch, call.device));
-  } else if (call.device.type == kHost.type) {
-    fail_missing(call, launch.compute);
-  } else {
-    run_on_host(call, launch);
+  if (!kernel) [[unlikely]] {
+    if (is_host) fail_missing(call, launch.compute);
+    return run_on_host(call, launch);
   }
+  const of_status status = run_kernel(kernel, call, launch, call.device);
+  if (status == OF_OK) [[likely]]
+    return;
+  if (status != OF_UNSUPPORTED || is_host) fail_by_device(status);
+  forget_device_error();
+  run_on_host(call, launch);
 }
 
 }  // namespace oneflow

@@ -22,7 +22,7 @@ struct Launch {
   const of_value* arguments = nullptr;  // NULL: those of the call
 };
 
-// Runs the device's kernel, or the CPU's on copies where the device has none (the first device type is the CPU).
+// Runs the device's kernel, or the host's on copies where the device has none that takes these operands.
 void launch(const Call& call, const Launch& launch);
 
 // Operands for kernels. Their sizes and strides stay those of the tensor, which must live as long. A result comes from

@@ -38,7 +38,7 @@ bool enter_layer(int first, const Operator& op, std::span<const of_value> argume
       of_layer_call call{i};
       const of_status status = layer->function(layer->context, &call, to_handle(&op), arguments.data(),
                                                arguments.size(), results.data(), results.size());
-      if (status != OF_OK) throw Error(status, last_error());
+      if (status != OF_OK) throw Error(status, last_error(), last_error_is_complete());
       return true;
     }
   }

@@ -4,14 +4,13 @@
 
 #include "device/device.h"
 #include "device/options.h"
+#include "device/plugin_loading.h"
 #include "dispatch/dispatch.h"
 #include "tensor/transfer.h"
 
 namespace oneflow::einsum {
 
 namespace {
-
-constexpr of_device kHost{0, 0};  // the first device type is the CPU
 
 // The dimensions of one role: all of them are dimensions of one tensor.
 struct Role {
@@ -36,9 +35,14 @@ void sort_roles(Roles& roles, const Operand& out, const Operand& a, const Operan
     if (!out.find(dim.label)) roles.k.add({dim.size, dim.stride, b.stride(dim.label), 0});
 }
 
-of_contraction describe(const Roles& roles, const Operand& out, const Operand& a, const Operand& b) {
+of_contraction describe(const Call& call, Device& device, const Roles& roles, const Operand& out, const Operand& a,
+                        const Operand& b) {
   of_contraction contraction{};
   contraction.struct_size = sizeof contraction;
+  contraction.device = device.id();
+  contraction.stream = device.stream();
+  contraction.host = &host_table();
+  contraction.op = call.name;
   contraction.dtype = out.tensor->dtype();
   contraction.compute = compute_type(contraction.dtype);
   contraction.batch_count = roles.batch.count;
@@ -79,8 +83,11 @@ void contract(const Call& call, const Operand& out, const Operand& a, const Oper
   if (!device.table().contract) return contract_on_host(call, out, a, b);
   Roles roles;
   sort_roles(roles, out, a, b);
-  const of_contraction contraction = describe(roles, out, a, b);
-  check(device.table().contract(device.index(), &contraction, device.stream()));
+  const of_contraction contraction = describe(call, device, roles, out, a, b);
+  const of_status status = device.table().contract(&contraction);
+  if (status != OF_UNSUPPORTED || device.id().type == kHost.type) return check(status);
+  forget_device_error();
+  contract_on_host(call, out, a, b);
 }
 
 // Whether `a` has labels of its own that are summed: adding them up first saves doing so once for each element of `b`.

@@ -16,7 +16,7 @@ struct FakeDevice {
 
   static void reset() { bytes = calls = capacity = 0; }
 
-  static of_status allocate(int32_t, uint64_t wanted, void** memory) {
+  static of_status allocate(of_device, uint64_t wanted, void** memory) {
     ++calls;
     if (capacity && bytes + static_cast<int64_t>(wanted) > capacity) return OF_OUT_OF_MEMORY;
     if (posix_memalign(memory, 64, wanted) != 0) return OF_OUT_OF_MEMORY;
@@ -24,12 +24,12 @@ struct FakeDevice {
     return OF_OK;
   }
 
-  static void deallocate(int32_t, void* memory, uint64_t size) {
+  static void deallocate(of_device, void* memory, uint64_t size) {
     bytes -= static_cast<int64_t>(size);
     std::free(memory);
   }
 
-  static of_status get_info(int32_t, of_device_info* info) {
+  static of_status get_info(of_device, of_device_info* info) {
     *info = {};
     info->total_memory = 64 << 20;  // the allocator keeps a quarter of it
     return OF_OK;

@@ -126,7 +126,7 @@ of_status sort_dims(const of_contraction& contraction, Problem& problem) {
 
 }  // namespace
 
-of_status contract(int32_t /*device*/, const of_contraction* contraction, of_stream /*stream*/) {
+of_status contract(const of_contraction* contraction) {
   if (!accepts(*contraction) || contraction->epilogue != 0)
     return fail(OF_UNSUPPORTED, "contraction: this combination of element types is not implemented");
   Problem problem;

@@ -12,7 +12,7 @@ namespace oneflow::cpu {
 
 // Unsupported where the element types are others than `compute` goes with; InvalidArgument for negative sizes or
 // counts.
-of_status contract(int32_t device, const of_contraction* contraction, of_stream stream);
+of_status contract(const of_contraction* contraction);
 
 }  // namespace oneflow::cpu
 

@@ -29,7 +29,7 @@ void for_each_part(uint64_t bytes, Work work) {
 
 }  // namespace
 
-of_status allocate(int32_t, uint64_t bytes, void** memory) {
+of_status allocate(of_device, uint64_t bytes, void** memory) {
   const uint64_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
   const uint64_t size = std::max(bytes, uint64_t{1});
   void* block = nullptr;
@@ -41,21 +41,21 @@ of_status allocate(int32_t, uint64_t bytes, void** memory) {
   return OF_OK;
 }
 
-void deallocate(int32_t, void* memory, uint64_t) { std::free(memory); }
+void deallocate(of_device, void* memory, uint64_t) { std::free(memory); }
 
-of_status copy_bytes(int32_t, void* destination, const void* source, uint64_t bytes, of_stream) {
+of_status copy_bytes(of_device, void* destination, const void* source, uint64_t bytes, of_stream) {
   for_each_part(bytes, [&](uint64_t begin, uint64_t size) {
     std::memcpy(static_cast<char*>(destination) + begin, static_cast<const char*>(source) + begin, size);
   });
   return OF_OK;
 }
 
-of_status copy_between(int32_t destination_device, void* destination, int32_t, const void* source, uint64_t bytes,
+of_status copy_between(of_device destination_device, void* destination, of_device, const void* source, uint64_t bytes,
                        of_stream stream) {
   return copy_bytes(destination_device, destination, source, bytes, stream);
 }
 
-of_status fill_bytes(int32_t, void* destination, uint8_t value, uint64_t bytes, of_stream) {
+of_status fill_bytes(of_device, void* destination, uint8_t value, uint64_t bytes, of_stream) {
   for_each_part(
       bytes, [&](uint64_t begin, uint64_t size) { std::memset(static_cast<char*>(destination) + begin, value, size); });
   return OF_OK;

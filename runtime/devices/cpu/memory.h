@@ -6,12 +6,12 @@
 
 namespace oneflow::cpu {
 
-of_status allocate(int32_t device, uint64_t bytes, void** memory);
-void deallocate(int32_t device, void* memory, uint64_t bytes);
-of_status copy_bytes(int32_t device, void* destination, const void* source, uint64_t bytes, of_stream stream);
-of_status copy_between(int32_t destination_device, void* destination, int32_t source_device, const void* source,
+of_status allocate(of_device device, uint64_t bytes, void** memory);
+void deallocate(of_device device, void* memory, uint64_t bytes);
+of_status copy_bytes(of_device device, void* destination, const void* source, uint64_t bytes, of_stream stream);
+of_status copy_between(of_device destination_device, void* destination, of_device source_device, const void* source,
                        uint64_t bytes, of_stream stream);
-of_status fill_bytes(int32_t device, void* destination, uint8_t value, uint64_t bytes, of_stream stream);
+of_status fill_bytes(of_device device, void* destination, uint8_t value, uint64_t bytes, of_stream stream);
 
 }  // namespace oneflow::cpu
 

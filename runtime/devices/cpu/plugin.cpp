@@ -41,7 +41,7 @@ void read_name(char (&name)[128]) {
   std::fclose(file);
 }
 
-of_status get_info(int32_t, of_device_info* info) {
+of_status get_info(of_device, of_device_info* info) {
   read_name(info->name);
   const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   info->total_memory = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * page;
@@ -49,6 +49,9 @@ of_status get_info(int32_t, of_device_info* info) {
   info->compute_units = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_ONLN));
   return OF_OK;
 }
+
+// All of them share one memory.
+bool can_access(of_device, of_device) { return true; }
 
 of_status set_option(const char* name, int64_t value) {
   constexpr int64_t kMostThreads = 1024;
@@ -80,8 +83,9 @@ constexpr of_device_table make_table() {
   table.copy_from_host = copy_bytes;
   table.copy_to_host = copy_bytes;
   table.copy_within = copy_bytes;
-  table.copy_peer = copy_between;
   table.fill = fill_bytes;
+  table.copy_peer = copy_between;
+  table.can_access = can_access;
   table.find_kernel = find_kernel;
   table.contract = contract;
   table.set_option = set_option;

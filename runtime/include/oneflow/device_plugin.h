@@ -1,13 +1,16 @@
 /* The device plugin table: what a backend gives the runtime. The table is the documentation;
- * runtime/tests/plugins/far.c is a whole device in a hundred lines.
+ * docs/guides/add-a-device.md walks through tests/accelerator, a whole device in one file.
  *
  * A plugin is a shared library that includes this header only and exports one function,
  *
  *     const of_device_table* oneflow_device_plugin(const of_host_table* host);
  *
  * which returns a table that lives as long as the process, or NULL with host->fail() called. The built-in CPU backend
- * answers through the same table. Hooks are called from any thread. A hook marked (optional) may be NULL; the text
- * says what the runtime does instead. Failing hooks return a status and put a text with host->fail().
+ * answers through the same table. Hooks are called from any thread, several at once. A hook marked (optional) may be
+ * NULL; the text says what the runtime does instead. Failing hooks return a status and put a text with host->fail().
+ *
+ * An of_device that a hook gets has the index of one of the plugin's own devices, and the number that the runtime gave
+ * to the plugin's type: there to be handed back to the functions of of_host_table.
  */
 #ifndef ONEFLOW_DEVICE_PLUGIN_H_
 #define ONEFLOW_DEVICE_PLUGIN_H_
@@ -25,12 +28,21 @@ extern "C" {
 typedef struct of_stream_object* of_stream;
 typedef struct of_event_object* of_event;
 
-/* What the runtime gives a plugin. */
+/* What the runtime gives a plugin. Its functions may be called from any thread, but not with a lock held that a hook
+ * takes: they may call allocate and deallocate. */
 typedef struct of_host_table {
   uint32_t struct_size;
   uint32_t api_version;
   /* Sets the calling thread's error text and returns status. */
   of_status (*fail)(of_status status, const char* text);
+  /* Scratch memory of the device, from the runtime's cache: at least 64-byte aligned. Released memory is given out
+   * again at once, for work that is submitted later to the device's stream: release it when the work that uses it has
+   * been submitted. A failure has its text set. */
+  of_status (*allocate)(of_device device, uint64_t bytes, void** memory);
+  void (*release)(of_device device, void* memory, uint64_t bytes);
+  /* The device is gone for good (a sticky error of its driver, say): from now on every call on it is a DeviceError with
+   * this text, and no hook is called for it any more, deallocate and free_host included. Other devices work on. */
+  void (*lost)(of_device device, const char* text);
 } of_host_table;
 
 /* One operand of a kernel. */
@@ -46,9 +58,10 @@ typedef struct of_kernel_tensor {
 /* Everything that a kernel sees. Sizes and dtypes were checked and results allocated before. */
 typedef struct of_kernel_context {
   uint32_t struct_size;
-  int32_t device_index;
+  of_device device;
   of_stream stream;
   const of_host_table* host;
+  const char* op;      /* the name of the operator that was called, for errors that are found later; lives for ever */
   int32_t input_count; /* tensor operands in the order of the signature; lists are flattened; an absent optional
                           tensor is a scalar operand of kind BOOL */
   int32_t output_count;
@@ -86,7 +99,12 @@ typedef struct of_kernel_context {
  *    A position outside of its dimension is OF_INDEX_OUT_OF_RANGE "index 3 is out of range for dimension 0 of size 1";
  *    for index and index_put_ the dimension of the caller's tensor that operand k stands for is member k of the
  *    INT_LIST arguments[1].
- * Texts that kernels leave begin without the operator's name, which the runtime puts in front.
+ * A kernel that cannot do what it is asked for (a dtype, a layout) answers OF_UNSUPPORTED before it has done anything:
+ * the call then goes over the host, as if there were no kernel.
+ *
+ * Texts that kernels leave begin without the operator's name, which the runtime puts in front. Asynchronous work that
+ * finds bad data goes on without harm and leaves the first error for `synchronize`, whose text begins with `op`:
+ * "index: index 3 is out of range ...".
  */
 typedef of_status (*of_kernel)(const of_kernel_context* context);
 
@@ -99,6 +117,10 @@ typedef struct of_contraction_dim {
 
 typedef struct of_contraction {
   uint32_t struct_size;
+  of_device device;
+  of_stream stream;
+  const of_host_table* host;
+  const char* op;   /* as in of_kernel_context */
   of_dtype dtype;   /* of A, B and C */
   of_dtype compute; /* what to accumulate in */
   int32_t batch_count, m_count, n_count, k_count;
@@ -126,50 +148,73 @@ typedef struct of_device_table {
 
   /* -- identity ---------------------------------------------------------------------------------------------- */
   const char* name; /* the device type: a short lower-case word, unique in the process */
-  /* How many devices there are, at most 1024; 0 where the hardware or its driver is missing. Must not crash. */
+  /* How many devices there are, at most 1024; 0 where the hardware or its driver is missing. It may then leave the
+   * reason with host->fail ("no NVIDIA driver was found; install ..."), for whoever names this type. Must not crash. */
   int32_t (*count)(void);
-  of_status (*get_info)(int32_t device, of_device_info* info);
+  of_status (*get_info)(of_device device, of_device_info* info);
   /* Whether the host may dereference the device's memory. */
   bool host_accessible;
 
   /* -- raw memory: the runtime caches -------------------------------------------------------------------------- */
   /* At least 64-byte aligned. OF_OUT_OF_MEMORY when there is none: the runtime then gives back what it keeps, and asks
    * again. Other failures go to the caller. */
-  of_status (*allocate)(int32_t device, uint64_t bytes, void** memory);
-  void (*deallocate)(int32_t device, void* memory, uint64_t bytes);
+  of_status (*allocate)(of_device device, uint64_t bytes, void** memory);
+  /* Work that was submitted before may still use the memory: the hook waits for it, or frees behind it. */
+  void (*deallocate)(of_device device, void* memory, uint64_t bytes);
 
-  /* -- copies: ordered within `stream` ------------------------------------------------------------------------- */
-  of_status (*copy_from_host)(int32_t device, void* destination, const void* source, uint64_t bytes, of_stream stream);
-  of_status (*copy_to_host)(int32_t device, void* destination, const void* source, uint64_t bytes, of_stream stream);
-  of_status (*copy_within)(int32_t device, void* destination, const void* source, uint64_t bytes, of_stream stream);
-  /* (optional) Between two devices of this type. Default: through the host. */
-  of_status (*copy_peer)(int32_t destination_device, void* destination, int32_t source_device, const void* source,
-                         uint64_t bytes, of_stream stream);
+  /* -- copies: ordered within `stream`. Those from and to the host may return before they are done: the runtime waits
+   *    for the stream before it touches the host's memory. ------------------------------------------------------- */
+  of_status (*copy_from_host)(of_device device, void* destination, const void* source, uint64_t bytes,
+                              of_stream stream);
+  of_status (*copy_to_host)(of_device device, void* destination, const void* source, uint64_t bytes, of_stream stream);
+  of_status (*copy_within)(of_device device, void* destination, const void* source, uint64_t bytes, of_stream stream);
   /* Sets bytes. */
-  of_status (*fill)(int32_t device, void* destination, uint8_t value, uint64_t bytes, of_stream stream);
+  of_status (*fill)(of_device device, void* destination, uint8_t value, uint64_t bytes, of_stream stream);
 
-  /* -- streams and events (optional as a group). Default: one stream, NULL, on which everything is done when the hook
-   *    returns. -------------------------------------------------------------------------------------------------- */
-  of_status (*create_stream)(int32_t device, of_stream* stream);
-  void (*destroy_stream)(int32_t device, of_stream stream);
-  /* Waits, and reports the first error of the work before this point. */
-  of_status (*synchronize)(int32_t device, of_stream stream);
-  of_status (*create_event)(int32_t device, of_event* event);
-  void (*destroy_event)(int32_t device, of_event event);
-  of_status (*record_event)(int32_t device, of_event event, of_stream stream);
-  of_status (*wait_event)(int32_t device, of_event event, of_stream stream);
-  of_status (*query_event)(int32_t device, of_event event, bool* done);
+  /* -- streams (optional as a group). Default: one stream, NULL, on which everything is done when the hook returns.
+   *    The runtime creates one stream per device and never destroys it while the device is in use. --------------- */
+  of_status (*create_stream)(of_device device, of_stream* stream);
+  void (*destroy_stream)(of_device device, of_stream stream);
+  /* Waits, reports the first error that the work before this point left, and forgets it: the stream is good for more
+   * work. The text is complete, operator's name included: the runtime puts nothing in front. No other hook reports
+   * errors of earlier work. */
+  of_status (*synchronize)(of_device device, of_stream stream);
+
+  /* -- events (optional as a group, with streams): points in a stream, for order between devices of this type.
+   *    Default: the host waits for one stream before it submits to the other. ------------------------------------ */
+  of_status (*create_event)(of_device device, of_event* event);
+  void (*destroy_event)(of_device device, of_event event);
+  /* Marks the point where the stream of `device` is. An event may be recorded again; the last point counts. */
+  of_status (*record_event)(of_device device, of_event event, of_stream stream);
+  /* Later work in the stream of `device` waits for the point that `event` marks now, in a stream of any device of this
+   * type. The event may be recorded again, or destroyed, as soon as this returns. */
+  of_status (*wait_event)(of_device device, of_event event, of_stream stream);
+
+  /* -- several devices of this type ------------------------------------------------------------------------------ */
+  /* (optional) Copies from one device to another, ordered within `stream`, which is the destination's; the runtime
+   * orders it with the source's stream by events. Default: copy_within on the destination where it can access the
+   * source, else through the host. */
+  of_status (*copy_peer)(of_device destination_device, void* destination, of_device source_device, const void* source,
+                         uint64_t bytes, of_stream stream);
+  /* (optional) Whether kernels and copies of `device` may read and write the memory of `peer`. Default: they may not.
+   */
+  bool (*can_access)(of_device device, of_device peer);
+
+  /* -- page-locked host memory (optional as a group): what the device copies fastest, and without the processor.
+   *    Default: ordinary host memory. The runtime caches it; OF_OUT_OF_MEMORY as for allocate. ------------------- */
+  of_status (*allocate_host)(of_device device, uint64_t bytes, void** memory);
+  void (*free_host)(of_device device, void* memory, uint64_t bytes);
 
   /* -- kernels --------------------------------------------------------------------------------------------------- */
   /* (optional) The kernel for an operator, or NULL. `name` is the operator's name, with the value of the attribute
    * that the record matches on appended where it does ("gelu", "gelu:tanh"). A plugin that was generated from another
-   * definition (another schema_hash) must answer NULL. Called once per (operator, dtypes, device); the answer is
+   * definition (another schema_hash) must answer NULL. Called once per (operator, dtypes, device type); the answer is
    * kept. Default: every operator runs on the CPU through copies. */
   of_kernel (*find_kernel)(const char* name, uint64_t schema_hash, of_dtype compute);
-  /* (optional) Default: contractions run on the CPU through copies. */
-  of_status (*contract)(int32_t device, const of_contraction* contraction, of_stream stream);
+  /* (optional) OF_UNSUPPORTED as from a kernel. Default: contractions run on the CPU through copies. */
+  of_status (*contract)(const of_contraction* contraction);
 
-  /* -- settings -------------------------------------------------------------------------------------------------- */
+  /* -- settings, for all devices of this type --------------------------------------------------------------------- */
   /* (optional) "num_threads" and the like; OF_UNSUPPORTED for names that the device does not know. */
   of_status (*set_option)(const char* name, int64_t value);
   of_status (*get_option)(const char* name, int64_t* value);

@@ -61,8 +61,15 @@ typedef struct of_device_properties {
   char name[128];        /* what the maker calls it */
   uint64_t total_memory; /* bytes; 0 when unknown */
   uint64_t free_memory;
+  /* What the device can do itself, words separated by spaces: kernels, contractions, asynchronous, peer_copies,
+   * pinned_memory, host_accessible. Lives as long as the process. */
+  const char* capabilities;
 } of_device_properties;
 OF_API of_status of_device_get_properties(of_device device, of_device_properties* properties);
+
+/* Plugins that were found and give no devices: where they lie, and why. The texts live as long as the process. */
+OF_API size_t of_rejected_plugin_count(void);
+OF_API of_status of_rejected_plugin_at(size_t position, const char** path, const char** reason);
 
 OF_API of_device of_default_device(void);
 OF_API of_status of_set_default_device(of_device device);

@@ -13,16 +13,16 @@ static void* near(const void* memory) { return (void*)((uintptr_t)memory & ~FAR_
 
 static int32_t far_count(void) { return 2; }
 
-static of_status far_get_info(int32_t device, of_device_info* info) {
+static of_status far_get_info(of_device device, of_device_info* info) {
   memset(info, 0, sizeof(*info));
-  strcpy(info->name, device == 0 ? "Far device A" : "Far device B");
+  strcpy(info->name, device.index == 0 ? "Far device A" : "Far device B");
   info->total_memory = (uint64_t)1 << 30;
   info->free_memory = (uint64_t)1 << 30;
   info->compute_units = 1;
   return OF_OK;
 }
 
-static of_status far_allocate(int32_t device, uint64_t bytes, void** memory) {
+static of_status far_allocate(of_device device, uint64_t bytes, void** memory) {
   void* block = MAP_FAILED;
   (void)device;
   if (bytes <= (uint64_t)1 << 30) block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -31,12 +31,12 @@ static of_status far_allocate(int32_t device, uint64_t bytes, void** memory) {
   return OF_OK;
 }
 
-static void far_deallocate(int32_t device, void* memory, uint64_t bytes) {
+static void far_deallocate(of_device device, void* memory, uint64_t bytes) {
   (void)device;
   munmap(near(memory), bytes);
 }
 
-static of_status far_copy_from_host(int32_t device, void* destination, const void* source, uint64_t bytes,
+static of_status far_copy_from_host(of_device device, void* destination, const void* source, uint64_t bytes,
                                     of_stream stream) {
   (void)device;
   (void)stream;
@@ -44,7 +44,7 @@ static of_status far_copy_from_host(int32_t device, void* destination, const voi
   return OF_OK;
 }
 
-static of_status far_copy_to_host(int32_t device, void* destination, const void* source, uint64_t bytes,
+static of_status far_copy_to_host(of_device device, void* destination, const void* source, uint64_t bytes,
                                   of_stream stream) {
   (void)device;
   (void)stream;
@@ -52,7 +52,7 @@ static of_status far_copy_to_host(int32_t device, void* destination, const void*
   return OF_OK;
 }
 
-static of_status far_copy_within(int32_t device, void* destination, const void* source, uint64_t bytes,
+static of_status far_copy_within(of_device device, void* destination, const void* source, uint64_t bytes,
                                  of_stream stream) {
   (void)device;
   (void)stream;
@@ -60,7 +60,7 @@ static of_status far_copy_within(int32_t device, void* destination, const void* 
   return OF_OK;
 }
 
-static of_status far_fill(int32_t device, void* destination, uint8_t value, uint64_t bytes, of_stream stream) {
+static of_status far_fill(of_device device, void* destination, uint8_t value, uint64_t bytes, of_stream stream) {
   (void)device;
   (void)stream;
   memset(near(destination), value, bytes);

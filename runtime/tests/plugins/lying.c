@@ -14,32 +14,32 @@
 
 static int32_t false_count(void) { return FAULT == NEGATIVE_COUNT ? -1 : 1 << 20; }
 
-static of_status create_stream(int32_t device, of_stream* stream) {
+static of_status create_stream(of_device device, of_stream* stream) {
   (void)device;
   *stream = NULL;
   return OF_OK;
 }
 
-static of_status crash(int32_t device, of_device_info* info) {
+static of_status crash(of_device device, of_device_info* info) {
   (void)device;
   (void)info;
   abort();
 }
 
-static of_status long_name(int32_t device, of_device_info* info) {
+static of_status long_name(of_device device, of_device_info* info) {
   (void)device;
   memset(info, 'x', sizeof(*info));
   return OF_OK;
 }
 
-static of_status allocate_nothing(int32_t device, uint64_t bytes, void** memory) {
+static of_status allocate_nothing(of_device device, uint64_t bytes, void** memory) {
   (void)device;
   (void)bytes;
   *memory = NULL;
   return OF_OK;
 }
 
-static of_status fail_silently(int32_t device, void* destination, const void* source, uint64_t bytes,
+static of_status fail_silently(of_device device, void* destination, const void* source, uint64_t bytes,
                                of_stream stream) {
   (void)device;
   (void)destination;
