@@ -95,7 +95,7 @@ of_status of_synchronize(of_device device) {
 
 of_status of_get_memory_statistics(of_device device, of_memory_statistics* statistics) {
   return guard([&, function = __func__] {
-    const MemoryStatistics now = get_device(device).allocator().statistics();
+    const MemoryStatistics now = known_device(device).allocator().statistics();
     of_memory_statistics result{};
     result.in_use = now.in_use;
     result.peak_in_use = now.peak_in_use;
@@ -107,15 +107,15 @@ of_status of_get_memory_statistics(of_device device, of_memory_statistics* stati
 }
 
 of_status of_reset_peak_memory(of_device device) {
-  return guard([&] { get_device(device).allocator().reset_peak(); });
+  return guard([&] { known_device(device).allocator().reset_peak(); });
 }
 
 of_status of_empty_cache(of_device device) {
-  return guard([&] { get_device(device).allocator().empty_cache(); });
+  return guard([&] { known_device(device).empty_cache(); });
 }
 
 of_status of_set_memory_limit(of_device device, uint64_t bytes) {
-  return guard([&] { get_device(device).allocator().set_limit(bytes); });
+  return guard([&] { known_device(device).allocator().set_limit(bytes); });
 }
 
 void of_set_memory_pressure_callback(of_memory_pressure_callback callback, void* context) {

@@ -19,6 +19,8 @@ constexpr uint64_t kSlabBytes = 128 << 10;           // what small blocks are cu
 constexpr int64_t kUncounted = 64 << 10;             // what a thread may keep out of the common count
 constexpr uint64_t kCacheWithoutTotal = 1ull << 30;  // for devices that do not say how much memory they have
 
+constexpr uint64_t kPageLockedCache = 256ull << 20;  // page-locked memory is missing elsewhere
+
 // The blocks of a slab.
 constexpr uint64_t slab_count(int size_class) { return kSlabBytes / class_bytes(size_class); }
 
@@ -106,11 +108,31 @@ ThreadCache* cache_of_thread(int slot) {
 
 }  // namespace
 
-Allocator& Allocator::create(const of_device_table& table, of_device device) {
+MemorySource device_memory(const of_device_table& table, of_device device) {
+  of_device_info info{};
+  if (table.get_info && table.get_info(device, &info) != OF_OK) forget_device_error();
+  return {format_text("%s:%d", table.name, device.index),
+          device,
+          table.allocate,
+          table.deallocate,
+          table.host_accessible,
+          info.total_memory ? info.total_memory / 4 : kCacheWithoutTotal};
+}
+
+MemorySource page_locked_memory(const of_device_table& table, of_device device) {
+  return {format_text("page-locked memory of %s:%d", table.name, device.index),
+          device,
+          table.allocate_host,
+          table.free_host,
+          true,
+          kPageLockedCache};
+}
+
+Allocator& Allocator::create(MemorySource source) {
   const std::lock_guard lock(creation_mutex);
   // A fork while another thread holds a lock would leave it locked in the child for ever.
   if (!newest) pthread_atfork(lock_all, unlock_all, unlock_all);
-  Allocator* allocator = new Allocator(table, device, allocator_count);
+  Allocator* allocator = new Allocator(std::move(source), allocator_count);
   if (allocator_count < kSlots) allocators[allocator_count].store(allocator, std::memory_order_release);
   ++allocator_count;
   allocator->next_ = newest;
@@ -130,12 +152,7 @@ void Allocator::unlock_all() noexcept {
   creation_mutex.unlock();
 }
 
-Allocator::Allocator(const of_device_table& table, of_device device, int slot)
-    : table_(table), device_(device), slot_(slot), cache_limit_(kCacheWithoutTotal) {
-  of_device_info info{};
-  if (table.get_info && table.get_info(device, &info) == OF_OK && info.total_memory)
-    cache_limit_ = info.total_memory / 4;
-}
+Allocator::Allocator(MemorySource source, int slot) : source_(std::move(source)), slot_(slot) {}
 
 void* Allocator::allocate(uint64_t bytes) {
   if (bytes <= kSmallLimit) [[likely]] {
@@ -144,7 +161,7 @@ void* Allocator::allocate(uint64_t bytes) {
     if (cache && cache->count[c]) [[likely]] {
       void* memory = cache->blocks[c][--cache->count[c]];
       if (const int64_t change = cache->add(static_cast<int64_t>(class_bytes(c)))) change_in_use(change);
-      if (table_.host_accessible) unpoison_memory(memory, bytes);
+      if (source_.host_accessible) unpoison_memory(memory, bytes);
       return memory;
     }
   }
@@ -153,7 +170,7 @@ void* Allocator::allocate(uint64_t bytes) {
 
 void Allocator::deallocate(void* memory, uint64_t bytes) noexcept {
   const int c = size_class(bytes);
-  if (table_.host_accessible) poison_memory(memory, class_bytes(c));
+  if (source_.host_accessible) poison_memory(memory, class_bytes(c));
   if (bytes <= kSmallLimit) [[likely]] {
     ThreadCache* cache = existing_cache(slot_);
     if (cache && cache->count[c] < most_cached(c)) [[likely]] {
@@ -171,14 +188,14 @@ void* Allocator::allocate_slowly(uint64_t bytes) {
     void* memory = try_allocate(c);
     if (!memory && relieve_pressure(bytes)) memory = try_allocate(c);
     if (memory) {
-      if (table_.host_accessible) unpoison_memory(memory, bytes);
+      if (source_.host_accessible) unpoison_memory(memory, bytes);
       return memory;
     }
   }
   const MemoryStatistics now = statistics();
   const std::string limit = now.limit ? format_text(" of at most %lu", now.limit) : "";
-  fail(OF_OUT_OF_MEMORY, "%s:%d has no memory for %lu bytes; %lu%s are in use", table_.name, device_.index, bytes,
-       now.in_use, limit.c_str());
+  fail(OF_OUT_OF_MEMORY, "%s has no memory for %lu bytes; %lu%s are in use", source_.name.c_str(), bytes, now.in_use,
+       limit.c_str());
 }
 
 void* Allocator::try_allocate(int size_class) {
@@ -214,7 +231,7 @@ void* Allocator::try_allocate(int size_class) {
 void* Allocator::take_from_device(uint64_t bytes) {
   void* memory = nullptr;
   if (is_lost_.load(std::memory_order_relaxed)) return nullptr;
-  const of_status status = table_.allocate(device_, bytes, &memory);
+  const of_status status = source_.allocate(source_.device, bytes, &memory);
   if (status == OF_OUT_OF_MEMORY) return nullptr;
   check(status);
   if (memory) reserved_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
@@ -222,8 +239,8 @@ void* Allocator::take_from_device(uint64_t bytes) {
 }
 
 void Allocator::give_to_device(void* memory, uint64_t bytes) noexcept {
-  if (table_.host_accessible) unpoison_memory(memory, bytes);
-  if (!is_lost_.load(std::memory_order_relaxed)) table_.deallocate(device_, memory, bytes);
+  if (source_.host_accessible) unpoison_memory(memory, bytes);
+  if (!is_lost_.load(std::memory_order_relaxed)) source_.deallocate(source_.device, memory, bytes);
   reserved_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
 }
 
@@ -239,7 +256,7 @@ void Allocator::deallocate_slowly(void* memory, uint64_t bytes) noexcept {
     } catch (...) {  // no memory for the list
       return give_to_device(memory, block_bytes);
     }
-    return trim_cache(cache_limit_);
+    return trim_cache(source_.cache_limit);
   }
   ThreadCache* cache = cache_of_thread(slot_);
   if (!cache) return give_small(c, &memory, 1);
@@ -289,7 +306,7 @@ bool Allocator::cut_slab(int size_class) {
   if (!slab) return false;
   slabs.push_back(slab);
   for (uint64_t i = count; i-- > 0;) free.push_back({slab + i * class_bytes(size_class), 0});
-  if (table_.host_accessible) poison_memory(slab, kSlabBytes);
+  if (source_.host_accessible) poison_memory(slab, kSlabBytes);
   return true;
 }
 

@@ -1,5 +1,5 @@
-// The caching allocator, one per device: freed memory is kept and given out again, because fresh pages cost more than
-// most kernels.
+// The caching allocator, one per device and one for the page-locked memory of a device: freed memory is kept and given
+// out again, because fresh pages cost more than most kernels.
 #ifndef ONEFLOW_DEVICE_ALLOCATOR_H_
 #define ONEFLOW_DEVICE_ALLOCATOR_H_
 
@@ -8,11 +8,25 @@
 
 #include <atomic>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "device/size_class.h"
 
 namespace oneflow {
+
+// Where an allocator takes memory from, and gives it back to.
+struct MemorySource {
+  std::string name;  // "cpu:0": what errors call it
+  of_device device;
+  of_status (*allocate)(of_device device, uint64_t bytes, void** memory);
+  void (*deallocate)(of_device device, void* memory, uint64_t bytes);
+  bool host_accessible;
+  uint64_t cache_limit;  // unused large blocks beyond so many bytes are given back
+};
+// A device's own memory, and the page-locked host memory that it offers.
+MemorySource device_memory(const of_device_table& table, of_device device);
+MemorySource page_locked_memory(const of_device_table& table, of_device device);
 
 struct MemoryStatistics {
   uint64_t in_use = 0;       // bytes of the blocks that are given out
@@ -29,7 +43,7 @@ struct MemoryStatistics {
 class Allocator {
  public:
   // Lives as long as the process: a thread that ends gives its cache back at any time.
-  static Allocator& create(const of_device_table& table, of_device device);
+  static Allocator& create(MemorySource source);
   Allocator(const Allocator&) = delete;
   Allocator& operator=(const Allocator&) = delete;
 
@@ -57,7 +71,7 @@ class Allocator {
     uint64_t freed_at;  // for throwing away the oldest
   };
 
-  Allocator(const of_device_table& table, of_device device, int slot);
+  Allocator(MemorySource source, int slot);
 
   void* allocate_slowly(uint64_t bytes);
   void deallocate_slowly(void* memory, uint64_t bytes) noexcept;
@@ -78,10 +92,8 @@ class Allocator {
   static void lock_all() noexcept;
   static void unlock_all() noexcept;
 
-  const of_device_table& table_;
-  const of_device device_;
+  const MemorySource source_;
   const int slot_;             // which of each thread's caches is this allocator's
-  uint64_t cache_limit_;       // large blocks beyond it are given back
   Allocator* next_ = nullptr;  // all allocators form a list
   std::mutex mutex_;           // of the lists below
   std::vector<Block> free_[kClassCount];

@@ -1,6 +1,6 @@
 #include "device/copy.h"
 
-#include <memory>
+#include <algorithm>
 
 #include "base/error.h"
 #include "device/device.h"
@@ -21,6 +21,72 @@ void copy_from_host(of_device device, void* destination, const void* source, uin
   to.synchronize();  // the source may be reused when this returns
 }
 
+namespace {
+
+// How much travels at once between devices that share nothing but the host. A copy of less is not cut.
+constexpr uint64_t kChunk = 4ull << 20;
+
+// Host memory on the way between two devices: page-locked where one of them offers that.
+class Staging {
+ public:
+  Staging(Device& to, Device& from, uint64_t bytes) : bytes_(bytes), allocator_(to.host_allocator()) {
+    if (!allocator_) allocator_ = from.host_allocator();
+    if (!allocator_) allocator_ = &get_device(kHost).allocator();
+    memory_ = allocator_->allocate(bytes);
+  }
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+  ~Staging() { allocator_->deallocate(memory_, bytes_); }
+
+  char* data() const { return static_cast<char*>(memory_); }
+
+ private:
+  uint64_t bytes_;
+  Allocator* allocator_;
+  void* memory_;
+};
+
+// Waits, whatever comes of it.
+void settle(Device& device) noexcept {
+  try {
+    device.synchronize();
+  } catch (const Error&) {  // another failure is on its way already
+  }
+}
+
+// A chunk travels to its destination while the next one travels to the host, into the other half of the buffer.
+void copy_staged(Device& to, char* destination, Device& from, const char* source, uint64_t bytes) {
+  const uint64_t chunk = std::min(bytes, kChunk);
+  const Staging staging(to, from, bytes > chunk ? 2 * chunk : chunk);
+  try {
+    for (uint64_t done = 0, half = 0; done < bytes; done += chunk, half = chunk - half) {
+      const uint64_t part = std::min(chunk, bytes - done);
+      char* buffer = staging.data() + half;
+      check(from.table().copy_to_host(from.id(), buffer, source + done, part, from.stream()));
+      from.synchronize();
+      to.synchronize();  // the chunk before
+      check(to.table().copy_from_host(to.id(), destination + done, buffer, part, to.stream()));
+    }
+    to.synchronize();
+  } catch (...) {
+    // The buffer must not be given away under a copy.
+    settle(from);
+    settle(to);
+    throw;
+  }
+}
+
+// Without waiting: each device's stream is told what of the other's to wait for.
+void copy_between_peers(Device& to, void* destination, Device& from, const void* source, uint64_t bytes) {
+  const of_device_table& table = to.table();
+  to.wait_for(from);
+  check(table.copy_peer ? table.copy_peer(to.id(), destination, from.id(), source, bytes, to.stream())
+                        : table.copy_within(to.id(), destination, source, bytes, to.stream()));
+  from.wait_for(to);  // before the source is written again
+}
+
+}  // namespace
+
 void copy_bytes(of_device destination_device, void* destination, of_device source_device, const void* source,
                 uint64_t bytes) {
   if (bytes == 0) return;
@@ -28,10 +94,8 @@ void copy_bytes(of_device destination_device, void* destination, of_device sourc
   Device& to = get_device(destination_device);
   if (source_device == destination_device) {
     check(to.table().copy_within(destination_device, destination, source, bytes, to.stream()));
-  } else if (source_device.type == destination_device.type && to.table().copy_peer) {
-    from.synchronize();
-    check(to.table().copy_peer(destination_device, destination, source_device, source, bytes, to.stream()));
-    to.synchronize();
+  } else if (source_device.type == destination_device.type && (to.table().copy_peer || to.can_access(from))) {
+    copy_between_peers(to, destination, from, source, bytes);
   } else if (from.host_accessible()) {
     from.synchronize();
     copy_from_host(destination_device, destination, source, bytes);
@@ -39,9 +103,7 @@ void copy_bytes(of_device destination_device, void* destination, of_device sourc
     to.synchronize();
     copy_to_host(destination, source_device, source, bytes);
   } else {
-    const auto staging = std::make_unique_for_overwrite<char[]>(bytes);
-    copy_to_host(staging.get(), source_device, source, bytes);
-    copy_from_host(destination_device, destination, staging.get(), bytes);
+    copy_staged(to, static_cast<char*>(destination), from, static_cast<const char*>(source), bytes);
   }
 }
 

@@ -133,17 +133,79 @@ std::string describe_capabilities(const of_device_table& table) {
 }  // namespace
 
 Device::Device(of_device id, const of_device_table& table)
-    : id_(id), table_(table), allocator_(Allocator::create(table, id)), capabilities_(describe_capabilities(table)) {}
+    : id_(id),
+      table_(table),
+      allocator_(Allocator::create(device_memory(table, id))),
+      capabilities_(describe_capabilities(table)),
+      has_stream_(table.create_stream == nullptr) {}
 
-of_stream Device::stream() {
-  if (!table_.create_stream) return nullptr;
-  std::call_once(stream_once_, [this] { check(table_.create_stream(id_, &stream_)); });
-  return stream_;
+void Device::require_usable() const {
+  if (const char* reason = lost()) fail(OF_DEVICE_ERROR, "%s is lost: %s", device_name(id_).c_str(), reason);
+}
+
+void Device::make_stream() {
+  const std::lock_guard lock(mutex_);
+  if (has_stream_.load(std::memory_order_relaxed)) return;
+  check(table_.create_stream(id_, &stream_));
+  has_stream_.store(true, std::memory_order_release);
+}
+
+Allocator* Device::host_allocator() {
+  if (!table_.allocate_host) return nullptr;
+  if (Allocator* known = host_allocator_.load(std::memory_order_acquire)) return known;
+  const std::lock_guard lock(mutex_);
+  if (Allocator* known = host_allocator_.load(std::memory_order_relaxed)) return known;
+  Allocator& created = Allocator::create(page_locked_memory(table_, id_));
+  if (lost()) created.lose();
+  host_allocator_.store(&created, std::memory_order_release);
+  return &created;
+}
+
+void Device::empty_cache() noexcept {
+  allocator_.empty_cache();
+  if (Allocator* of_host = host_allocator_.load(std::memory_order_acquire)) of_host->empty_cache();
 }
 
 void Device::synchronize() {
+  require_usable();
   if (!table_.synchronize) return;
   if (const of_status status = table_.synchronize(id_, stream())) fail_by_device(status, true);
+}
+
+of_event Device::take_event() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (event_count_ > 0) return events_[--event_count_];
+  }
+  of_event event = nullptr;
+  check(table_.create_event(id_, &event));
+  return event;
+}
+
+void Device::give_event(of_event event) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (event_count_ < static_cast<int>(std::size(events_))) {
+      events_[event_count_++] = event;
+      return;
+    }
+  }
+  if (!lost()) table_.destroy_event(id_, event);
+}
+
+void Device::wait_for(Device& other) {
+  if (!table_.create_stream) return;
+  if (!table_.create_event) return other.synchronize();
+  const of_event event = other.take_event();
+  of_status status = table_.record_event(other.id_, event, other.stream());
+  if (status == OF_OK) status = table_.wait_event(id_, event, stream());
+  other.give_event(event);
+  check(status);
+}
+
+bool Device::can_access(const Device& other) const {
+  if (id_ == other.id_) return true;
+  return id_.type == other.id_.type && table_.can_access && table_.can_access(id_, other.id_);
 }
 
 void Device::lose(const char* text) {
@@ -151,6 +213,7 @@ void Device::lose(const char* text) {
   const char* none = nullptr;
   if (!lost_.compare_exchange_strong(none, copy ? copy : "")) return std::free(copy);  // the first reason stays
   allocator_.lose();
+  if (Allocator* of_host = host_allocator_.load(std::memory_order_acquire)) of_host->lose();
   if (id_.type < kQuickTypes && id_.index < kQuickIndices) quick_devices[id_.type][id_.index].store(nullptr);
 }
 
@@ -169,7 +232,7 @@ Device& known_device(of_device id) {
 
 Device& find_device(of_device id) {
   Device& device = known_device(id);
-  if (const char* reason = device.lost()) fail(OF_DEVICE_ERROR, "%s is lost: %s", device_name(id).c_str(), reason);
+  device.require_usable();
   return device;
 }
 

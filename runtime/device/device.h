@@ -33,24 +33,47 @@ class Device {
   // Words for what the plugin's table offers, see of_device_properties.
   const char* capabilities() const { return capabilities_.c_str(); }
   Allocator& allocator() { return allocator_; }
+  // Of page-locked host memory; NULL where the plugin offers none.
+  Allocator* host_allocator();
+  // Gives unused memory of both kinds back.
+  void empty_cache() noexcept;
   // NULL where the plugin has no streams: work is then done when its hook returns.
-  of_stream stream();
+  of_stream stream() {
+    if (!has_stream_.load(std::memory_order_acquire)) [[unlikely]]
+      make_stream();
+    return stream_;
+  }
   // Waits for all submitted work, and throws the first error of it.
   void synchronize();
+  // Later work of this device waits for what was submitted to `other`, a device of the same type: without the host
+  // where the plugin has events.
+  void wait_for(Device& other);
+  // Whether work of this device may read and write the memory of `other`.
+  bool can_access(const Device& other) const;
 
   // From now on find_device() fails with this text, and the plugin is not asked for the device any more. Whoever has
   // the device at hand may still use it once.
   void lose(const char* text);
   // The text; NULL for a device that is there.
   const char* lost() const { return lost_.load(std::memory_order_acquire); }
+  // DeviceError for a lost device.
+  void require_usable() const;
 
  private:
+  void make_stream();
+  of_event take_event();
+  void give_event(of_event event) noexcept;
+
   of_device id_;
   const of_device_table& table_;
   Allocator& allocator_;
   const std::string capabilities_;
-  std::once_flag stream_once_;
+  std::mutex mutex_;  // of what is made when it is first asked for
+  std::atomic<bool> has_stream_;
   of_stream stream_ = nullptr;
+  std::atomic<Allocator*> host_allocator_{nullptr};
+  of_event events_[4];  // at hand for wait_for()
+  int event_count_ = 0;
   std::atomic<const char*> lost_{nullptr};
 };
 

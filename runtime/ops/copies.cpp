@@ -1,6 +1,7 @@
 // Native operators whose results are views or plain copies.
 #include <optional>
 
+#include "device/device.h"
 #include "dispatch/dispatch.h"
 #include "ops/native.h"
 #include "ops/view_functions.h"
@@ -129,9 +130,24 @@ void contiguous(Call& call) {
 
 void to_device(Call& call) {
   const Tensor& input = call.tensor(0);
-  set_result(call, 0,
-             call.infer_only ? Tensor::without_memory(input.sizes(), input.dtype(), call.device)
-                             : copy_to_device(input, call.device));
+  if (call.infer_only) return set_result(call, 0, Tensor::without_memory(input.sizes(), input.dtype(), call.device));
+  // Bytes travel as they lie: a device that can lays them side by side first.
+  if (input.is_contiguous() || !(*kClone).kernel(0, compute_type(input.dtype()), input.device()))
+    return set_result(call, 0, copy_to_device(input, call.device));
+  TensorRef copy = Body(call).call(kClone, input);
+  const bool is_there = copy->device() == call.device;
+  set_result(call, 0, is_there ? std::move(copy) : copy_to_device(*copy, call.device));
+}
+
+void pin_memory(Call& call) {
+  const Tensor& input = call.tensor(0);
+  Device* locking = call.is_given(1) ? &get_device(call.device) : nullptr;
+  call.device = input.device();
+  if (call.infer_only) return set_result(call, 0, Tensor::without_memory(input.sizes(), input.dtype(), call.device));
+  if (!get_device(input.device()).host_accessible())
+    fail(OF_DEVICE_ERROR, "input must be in memory that the host can reach, got a tensor on %s",
+         device_name(input.device()).c_str());
+  set_result(call, 0, copy_page_locked(input, locking));
 }
 
 void roll_flat(Call& call) {

@@ -13,6 +13,7 @@ void view(Call& call);  // never a copy
 void flatten(Call& call);
 void contiguous(Call& call);
 void to_device(Call& call);
+void pin_memory(Call& call);
 void roll_flat(Call& call);
 // Copies of several tensors into one.
 void cat(Call& call);

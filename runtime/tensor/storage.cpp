@@ -12,7 +12,10 @@ void* Storage::operator new(size_t) { return FreeList<Storage>::allocate(); }
 void Storage::operator delete(void* memory) noexcept { FreeList<Storage>::free(memory); }
 
 Ref<Buffer> Buffer::allocate(of_device device, uint64_t bytes) {
-  Allocator& allocator = get_device(device).allocator();
+  return allocate(device, get_device(device).allocator(), bytes);
+}
+
+Ref<Buffer> Buffer::allocate(of_device device, Allocator& allocator, uint64_t bytes) {
   Ref<Buffer> buffer = Ref<Buffer>::adopt(new Buffer);
   buffer->device_ = device;
   buffer->data_ = allocator.allocate(bytes);

@@ -18,6 +18,8 @@ class Buffer final : public RefCounted<Buffer> {
  public:
   // Uninitialised memory. OutOfMemory, or the device's error.
   static Ref<Buffer> allocate(of_device device, uint64_t bytes);
+  // The same from another allocator, whose memory the device takes for its own.
+  static Ref<Buffer> allocate(of_device device, Allocator& allocator, uint64_t bytes);
   // Over foreign memory.
   static Ref<Buffer> adopt(of_device device, void* data, uint64_t bytes, bool read_only);
   // From now on the foreign memory belongs to the buffer: `deleter(context)` runs once, when the buffer goes.

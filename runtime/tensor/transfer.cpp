@@ -32,6 +32,19 @@ TensorRef copy_to_device(const Tensor& tensor, of_device device) {
   return result;
 }
 
+TensorRef copy_page_locked(const Tensor& tensor, Device* device) {
+  const auto offers = [](Device& candidate) { return !candidate.lost() && candidate.host_allocator(); };
+  if (!device) {
+    for (const of_device id : all_devices())
+      if (!device && offers(known_device(id))) device = &known_device(id);
+  }
+  Allocator* allocator = device ? device->host_allocator() : nullptr;
+  if (!allocator) return copy_to_device(tensor, tensor.device());
+  const Ref<Buffer> buffer = Buffer::allocate(tensor.device(), *allocator, tensor.bytes());
+  read_elements(tensor, buffer->data());
+  return Tensor::over(Storage::create(buffer), tensor.dtype(), tensor.sizes(), contiguous_strides(tensor.sizes()), 0);
+}
+
 of_scalar item(const Tensor& tensor) {
   if (tensor.count() != 1)
     fail(OF_INVALID_ARGUMENT, "input must have exactly one element, got shape %s", to_text(tensor.sizes()).c_str());

@@ -22,7 +22,7 @@ class AllocatorTest : public testing::Test {
  protected:
   void SetUp() override { FakeDevice::reset(); }
   void TearDown() override { set_memory_pressure_callback(nullptr, nullptr); }
-  static Allocator& create() { return Allocator::create(FakeDevice::table(), {}); }
+  static Allocator& create() { return Allocator::create(device_memory(FakeDevice::table(), {})); }
 };
 
 TEST(SizeClassTest, EachClassIsTheSmallestThatHolds) {
