@@ -19,13 +19,13 @@ def banner(sources: Iterable[str]) -> str:
 
 
 class Templates:
-    """The Jinja templates of one folder: undefined names are errors, lines with only a tag leave no trace."""
+    """The Jinja templates of some folders, the first of which goes first: undefined names are errors, lines with only a tag leave no trace."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, *folders: Path) -> None:
         import jinja2  # here, for a run that has nothing to do needs none
 
         self.environment: jinja2.Environment = jinja2.Environment(
-            loader=jinja2.FileSystemLoader(folder),
+            loader=jinja2.FileSystemLoader(folders),
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from codegen.kernels import SPELLED, Dialect, Setting, entries
 from codegen.language import Language, Output
-from codegen.languages.cpu.kernels import dtype_constant, entries, form
+from codegen.languages.cpu.printing import IndexPrinter, ScalarPrinter, local
 from codegen.model import Definitions, Native
 from codegen.names import identifier, source_files
 
 FOLDER = "runtime/devices/cpu/generated"
+DIALECT = Dialect(ScalarPrinter(), IndexPrinter, local)
+_CONSTANTS = {spelled: f"OF_{name.upper()}" for name, spelled in SPELLED.items()}
 
 
 class Cpu(Language):
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
-        templates = self.templates.add(dtype_constant=dtype_constant, form=form)
+        templates = self.templates.add(dtype_constant=dtype_constant, form=form, setting_value=setting_value)
         emitted = []
         for op in definitions.ops:
-            if kernels := tuple(entries(op)):
+            if kernels := tuple(entries(op, DIALECT)):
                 name = identifier(op.full_name)
                 emitted.append(name)
                 text = templates.render("kernels.cpp.j2", op=op, name=name, entries=kernels, sources=source_files([op]))
@@ -29,3 +32,24 @@ class Cpu(Language):
         natives = [op for op in definitions.ops if isinstance(op.kind, Native)]
         text = templates.render("tables.h.j2", emitted=emitted, natives=natives, sources=source_files(definitions.ops))
         yield Output(f"{FOLDER}/tables.h", text)
+
+
+def dtype_constant(type_: str) -> str:
+    """The of_dtype of a C++ type."""
+    return _CONSTANTS[type_]
+
+
+def form(type_: str) -> str:
+    """The of_dtype of a C++ type in a template over the compute type."""
+    return "dtype_of<T>" if type_ == "T" else _CONSTANTS[type_]
+
+
+def setting_value(setting: Setting, is_index: bool = False) -> str:
+    """Where a setting comes from: a number is converted, a position (of a gather) is taken as it is."""
+    argument = f"arguments[{setting.position}]"
+    if setting.given:
+        return f"given({argument})"
+    if not is_index:
+        return f"number<{setting.type}>({argument})"
+    members = {"bool": "boolean", "int64_t": "integer", "int64_t*": "integers"}
+    return f"{argument}.as.{members[setting.type]}"

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from codegen.expression import Binary, Constant, Expression, Invoke, Member, Node, Subscript, Variable
+from codegen.expression import Binary, Constant, Invoke, Member, Node, Subscript, Variable
+from codegen.kernels import DIVIDING
 from codegen.model import Op
 from codegen.printer import Printer
-
-# Functions whose last bits depend on how a loop over them was compiled: such loops run over whole vectors only.
-APPROXIMATE = frozenset(
-    "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf erfc "
-    "lgamma pow normal".split()
-)
-# Functions that report an integer division by zero.
-DIVIDING = frozenset({"fmod", "remainder", "floordiv", "truncdiv"})
-_DIVIDING_OPERATORS = frozenset({"//", "%"})
 
 # Operators that C++ has in another form: its shifts are undefined for some operands, its && and || are branches.
 _AS_FUNCTIONS = {"<<": "shift_left", ">>": "shift_right", "and": "both", "or": "either"}
@@ -32,17 +24,6 @@ _TAKEN = frozenset(
 def local(name: str) -> str:
     """The name of the C++ variable that holds an argument or a part of a state."""
     return f"{name}_" if name in _TAKEN else name
-
-
-def divides(expression: Expression) -> bool:
-    """Whether an integer could be divided by zero."""
-    operators = {getattr(node, "operator", None) for node in expression.root.walk()}
-    return bool(expression.functions & DIVIDING or operators & _DIVIDING_OPERATORS)
-
-
-def is_approximate(expression: Expression) -> bool:
-    operators = {getattr(node, "operator", None) for node in expression.root.walk()}
-    return bool(expression.functions & APPROXIMATE or "**" in operators)
 
 
 class ScalarPrinter(Printer):

@@ -1,9 +1,13 @@
-"""From a record to what the templates of this target print: plain text, already in C++."""
+"""From a record to what the templates of a device's kernels print: names, types, and expressions as plain text.
+
+A device's target gives a `Dialect`, which says how expressions are spelled there; what follows from a record is the same
+for all devices.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from codegen.checking import operand_sort
@@ -11,9 +15,27 @@ from codegen.compute_types import compute_types
 from codegen.expression import Ellipsis, Expression, Invoke, Subscript, Variable
 from codegen.intrinsics import RANDOM, Sort
 from codegen.kinds import fold
-from codegen.languages.cpu.printing import IndexPrinter, ScalarPrinter, divides, is_approximate, local
 from codegen.model import Argument, BaseType, Elementwise, Gather, Generator, Op, Reduction, ResultRule, Scan
 from codegen.names import identifier
+from codegen.printer import Printer
+
+# Functions whose last bits depend on how a loop over them was compiled.
+APPROXIMATE = frozenset(
+    "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf erfc "
+    "lgamma pow normal".split()
+)
+# Functions that report an integer division by zero.
+DIVIDING = frozenset({"fmod", "remainder", "floordiv", "truncdiv"})
+_DIVIDING_OPERATORS = frozenset({"//", "%"})
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a device's kernels spell expressions."""
+
+    scalars: Printer  # of values of the compute type T
+    indices: Callable[[Op], Printer]  # of the index maps of gathers
+    local: Callable[[str], str]  # the variable that holds an argument or a part of a state
 
 
 @dataclass(frozen=True)
@@ -29,9 +51,10 @@ class Operand:
 class Setting:
     """A variable that holds a non-tensor argument, or whether one was given."""
 
-    type: str
+    type: str  # "T", "bool", "int64_t", or "int64_t*" for a list
     name: str
-    value: str
+    position: int  # of the argument
+    given: bool = False  # whether it says that the argument was given
 
 
 @dataclass(frozen=True)
@@ -44,7 +67,16 @@ class Entry:
     types: tuple[str, ...]
     settings: tuple[Setting, ...]
     fails: bool = False
-    padded: bool = False
+    approximate: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.struct.removesuffix("_kernel")
+
+    @property
+    def parameters(self) -> tuple[Setting, ...]:
+        """All settings that a kernel without loops of its own for the choices takes."""
+        return self.settings
 
 
 @dataclass(frozen=True)
@@ -54,6 +86,10 @@ class ElementwiseEntry(Entry):
     choices: tuple[Setting, ...] = ()  # whether arguments were given: each combination is a loop of its own
     result_type: str = "T"
     value: str = ""
+
+    @property
+    def parameters(self) -> tuple[Setting, ...]:
+        return self.settings + self.choices
 
     @property
     def combinations(self) -> list[str]:
@@ -120,28 +156,45 @@ class GatherEntry(Entry):
     index_everywhere: bool = False
     source: str = ""
     uses_place: bool = False
+    uses_size: bool = False
+    uses_ordinal: bool = False
 
 
-def entries(op: Op) -> Iterator[Entry]:
+# How the dialects of C call the compute types.
+SPELLED = {"float32": "float", "float64": "double", "int32": "int32_t", "int64": "int64_t", "bool": "bool"}
+
+
+def divides(expression: Expression) -> bool:
+    """Whether an integer could be divided by zero."""
+    operators = {getattr(node, "operator", None) for node in expression.root.walk()}
+    return bool(expression.functions & DIVIDING or operators & _DIVIDING_OPERATORS)
+
+
+def is_approximate(expression: Expression) -> bool:
+    operators = {getattr(node, "operator", None) for node in expression.root.walk()}
+    return bool(expression.functions & APPROXIMATE or "**" in operators)
+
+
+def entries(op: Op, dialect: Dialect) -> Iterator[Entry]:
     """What is emitted for a record: one entry per value of the attribute that it matches on; none without kernels."""
     match op.kind:
         case Elementwise(expressions=expressions):
             for value, expression in expressions.items():
-                yield _elementwise(op, value, expression)
+                yield _elementwise(op, dialect, value, expression)
         case Generator(expressions=expressions):
             for value, expression in expressions.items():
-                yield _generator(op, value, expression)
+                yield _generator(op, dialect, value, expression)
         case Reduction() as kind:
-            yield _fold(op, kind, ReductionEntry)
+            yield _fold(op, dialect, kind, ReductionEntry)
         case Scan() as kind:
-            yield _fold(op, kind, ScanEntry)
+            yield _fold(op, dialect, kind, ScanEntry)
         case Gather() as kind:
-            yield _gather(op, kind)
+            yield _gather(op, dialect, kind)
 
 
-def _elementwise(op: Op, value: str | None, expression: Expression) -> Entry:
+def _elementwise(op: Op, dialect: Dialect, value: str | None, expression: Expression) -> Entry:
     struct, variant = _names(op, value)
-    operands = tuple(_operands(op, expression.names))
+    operands = tuple(_operands(op, dialect, expression.names))
     root = expression.root
     if isinstance(root, Variable) and operands and operands[0].type == "T":
         return CopyEntry(struct, variant, expression.text, (), (), position=operands[0].position)
@@ -150,36 +203,36 @@ def _elementwise(op: Op, value: str | None, expression: Expression) -> Entry:
         variant,
         expression.text,
         _compute_types(op),
-        tuple(_settings(op, [expression])),
+        tuple(_settings(op, dialect, [expression])),
         fails=divides(expression),
-        padded=is_approximate(expression),
+        approximate=is_approximate(expression),
         operands=operands,
         choices=tuple(_choices(op, [expression])),
         result_type=_result_type(op.dtype.results[0]),
-        value=ScalarPrinter().print(root),
+        value=dialect.scalars.print(root),
     )
 
 
-def _generator(op: Op, value: str | None, expression: Expression) -> GeneratorEntry:
+def _generator(op: Op, dialect: Dialect, value: str | None, expression: Expression) -> GeneratorEntry:
     struct, variant = _names(op, value)
     return GeneratorEntry(
         struct,
         variant,
         expression.text,
         _compute_types(op),
-        (*_settings(op, [expression]), *_choices(op, [expression])),
+        (*_settings(op, dialect, [expression]), *_choices(op, [expression])),
         fails=divides(expression),
-        padded=is_approximate(expression),
-        value=ScalarPrinter().print(expression.root),
+        approximate=is_approximate(expression),
+        value=dialect.scalars.print(expression.root),
         random=bool(expression.functions & RANDOM.keys()),
         uses_index="index" in expression.names,
         uses_rows=bool(expression.names & {"row", "column"}),
     )
 
 
-def _fold(op: Op, kind: Reduction | Scan, make: type[FoldEntry]) -> FoldEntry:
+def _fold(op: Op, dialect: Dialect, kind: Reduction | Scan, make: type[FoldEntry]) -> FoldEntry:
     struct, variant = _names(op, None)
-    printer = ScalarPrinter()
+    printer = dialect.scalars
     types = _state_types(op, kind)
     inner = [*kind.pre.values(), *kind.combine.values()]
     every = [*kind.state.values(), *inner, *kind.post]
@@ -188,10 +241,10 @@ def _fold(op: Op, kind: Reduction | Scan, make: type[FoldEntry]) -> FoldEntry:
         variant,
         "; ".join(f"{name} <- {pre.text}" for name, pre in kind.pre.items()),
         _compute_types(op),
-        (*_settings(op, every), *_choices(op, every)),
+        (*_settings(op, dialect, every), *_choices(op, every)),
         parts=tuple(
             Part(
-                local(name),
+                dialect.local(name),
                 types[name],
                 printer.print(kind.state[name].root),
                 printer.print(kind.pre[name].root),
@@ -217,7 +270,7 @@ def _state_types(op: Op, kind: Reduction | Scan) -> Mapping[str, str]:
     return types
 
 
-def _gather(op: Op, kind: Gather) -> GatherEntry:
+def _gather(op: Op, dialect: Dialect, kind: Gather) -> GatherEntry:
     struct, variant = _names(op, None)
     reads = [node for node in kind.source.root.walk() if isinstance(node, Subscript)]
     tensors = [a.name for a in op.signature.tensor_arguments]
@@ -228,12 +281,14 @@ def _gather(op: Op, kind: Gather) -> GatherEntry:
         variant,
         kind.source.text,
         (),
-        tuple(_gather_settings(op, kind.source)),
+        tuple(_gather_settings(op, dialect, kind.source)),
         dims_argument=[a.name for a in op.signature.arguments].index(kind.dims),
         index_input=tensors.index(index) if index else -1,
         index_everywhere=any(isinstance(node.position, Ellipsis) for node in indices),
-        source=IndexPrinter(op).print(kind.source.root),
+        source=dialect.indices(op).print(kind.source.root),
         uses_place=any(isinstance(n, Variable) and n.name == "i" for n in _outside_subscripts(kind.source, indices)),
+        uses_size="size" in kind.source.names,
+        uses_ordinal="k" in kind.source.names,
         fails=divides(kind.source),
     )
 
@@ -243,19 +298,11 @@ def _outside_subscripts(source: Expression, indices: list[Subscript]) -> Iterato
     return (node for node in source.root.walk() if id(node) not in inside)
 
 
-def _gather_settings(op: Op, source: Expression) -> Iterator[Setting]:
-    row = {"size": "row.size", "k": "row.ordinal"}
-    for name, value in row.items():
-        if name in source.names:
-            yield Setting("int64_t", name, value)
+def _gather_settings(op: Op, dialect: Dialect, source: Expression) -> Iterator[Setting]:
     for position, argument in enumerate(op.signature.arguments):
         if argument.name in source.names and not argument.type.is_tensor:
-            if argument.type.is_list:
-                yield Setting("int64_t*", local(argument.name), f"arguments[{position}].as.integers")
-            elif argument.type.base is BaseType.BOOL:
-                yield Setting("bool", local(argument.name), f"arguments[{position}].as.boolean")
-            else:
-                yield Setting("int64_t", local(argument.name), f"arguments[{position}].as.integer")
+            type_ = "bool" if argument.type.base is BaseType.BOOL else "int64_t"
+            yield Setting(type_ + "*" * argument.type.is_list, dialect.local(argument.name), position)
 
 
 def _names(op: Op, value: str | None) -> tuple[str, str]:
@@ -263,18 +310,19 @@ def _names(op: Op, value: str | None) -> tuple[str, str]:
     return f"{identifier(op.full_name)}{suffix}_kernel", op.full_name + (f":{value}" if value is not None else "")
 
 
-def _operands(op: Op, names: frozenset[str]) -> Iterator[Operand]:
+def _operands(op: Op, dialect: Dialect, names: frozenset[str]) -> Iterator[Operand]:
     for position, argument in enumerate(op.signature.tensor_arguments):
         if argument.name in names:
             is_truth = operand_sort(op, argument) is Sort.TRUTH
-            yield Operand(local(argument.name), position, "bool" if is_truth else "T")
+            yield Operand(dialect.local(argument.name), position, "bool" if is_truth else "T")
 
 
-def _settings(op: Op, expressions: list[Expression]) -> Iterator[Setting]:
+def _settings(op: Op, dialect: Dialect, expressions: list[Expression]) -> Iterator[Setting]:
     names = frozenset().union(*(e.names for e in expressions))
     for position, argument in enumerate(op.signature.arguments):
         if argument.name in names and _is_value(argument):
-            yield _number(argument, position)
+            type_ = "bool" if argument.type.base is BaseType.BOOL else "T"
+            yield Setting(type_, dialect.local(argument.name), position)
 
 
 def _is_value(argument: Argument) -> bool:
@@ -293,31 +341,12 @@ def _choices(op: Op, expressions: list[Expression]) -> Iterator[Setting]:
     }
     for position, argument in enumerate(op.signature.arguments):
         if argument.name in asked:
-            yield Setting("bool", f"{argument.name}_given", f"given(arguments[{position}])")
-
-
-def _number(argument: Argument, position: int) -> Setting:
-    type_ = "bool" if argument.type.base is BaseType.BOOL else "T"
-    return Setting(type_, local(argument.name), f"number<{type_}>(arguments[{position}])")
+            yield Setting("bool", f"{argument.name}_given", position, given=True)
 
 
 def _result_type(rule: ResultRule) -> str:
     return {ResultRule.BOOL: "bool", ResultRule.INT64: "int64_t"}.get(rule, "T")
 
 
-def dtype_constant(type_: str) -> str:
-    """The of_dtype of a C++ type."""
-    return _CONSTANTS[type_]
-
-
-def form(type_: str) -> str:
-    """The of_dtype of a C++ type in a template over the compute type."""
-    return "dtype_of<T>" if type_ == "T" else _CONSTANTS[type_]
-
-
-_SPELLED = {"float32": "float", "float64": "double", "int32": "int32_t", "int64": "int64_t", "bool": "bool"}
-_CONSTANTS = {spelled: f"OF_{name.upper()}" for name, spelled in _SPELLED.items()}
-
-
 def _compute_types(op: Op) -> tuple[str, ...]:
-    return tuple(_SPELLED[name] for name in compute_types(op))
+    return tuple(SPELLED[name] for name in compute_types(op))

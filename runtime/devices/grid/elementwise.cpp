@@ -1,0 +1,200 @@
+// Elementwise kernels: one launch over flat memory where all operands allow it, otherwise one over the strides of each
+// piece of the iteration space.
+#include <algorithm>
+
+#include "carry.h"
+#include "entries.h"
+#include "space.h"
+
+namespace oneflow::grid {
+namespace {
+
+constexpr int kMostOperands = 8;
+constexpr uint32_t kItems = 256;
+constexpr uintptr_t kPacket = 16;  // bytes that a work-item may load at once
+
+// One operand as kernels take it.
+struct Place {
+  const of_kernel_tensor* tensor;
+  alignas(8) unsigned char number[8] = {};
+  uint32_t number_bytes;
+  int32_t step;  // of a flat kernel
+
+  bool is_number() const { return tensor->data == nullptr; }
+};
+
+// Whether all strides of a tensor over the space are zero.
+bool is_one_element(const of_kernel_tensor& tensor) {
+  return std::all_of(tensor.strides, tensor.strides + tensor.rank, [](int64_t stride) { return stride == 0; });
+}
+
+class Launches {
+ public:
+  Launches(const Elementwise& entry, const ElementwiseKernels& kernels, const of_kernel_context& context)
+      : entry_(entry),
+        kernels_(kernels),
+        context_(context),
+        result_(context.outputs[0]),
+        settings_(entry.settings, kernels.compute, context.arguments) {
+    for (size_t i = 0; i < entry.operands.size(); ++i) {
+      Place& place = places_[i];
+      place.tensor = &context.inputs[entry.operands[i].position];
+      const of_scalar none{};
+      place.number_bytes =
+          put_number(place.is_number() ? place.tensor->scalar : none, kernels.compute, place.number);
+      place.step = place.is_number() || is_one_element(*place.tensor) ? 0 : 1;
+    }
+  }
+
+  of_status run() {
+    if (element_count(result_) == 0) return OF_OK;
+    if (entry_.fails && (report_ = report(context_)) == nullptr) return OF_OUT_OF_MEMORY;
+    const Handle flat = flat_kernel();
+    return flat != nullptr ? launch_flat(flat) : launch_strided();
+  }
+
+ private:
+  // The dtype that all operands of the compute type have; kAny when they differ, or when others do not have theirs.
+  int32_t storage() const {
+    int32_t common = entry_.result == Form::kCompute ? result_.dtype : kAny;
+    if (entry_.result != Form::kCompute && result_.dtype != dtype_of(entry_.result, result_.dtype)) return kAny;
+    for (size_t i = 0; i < entry_.operands.size(); ++i) {
+      if (places_[i].is_number()) continue;
+      const of_dtype dtype = places_[i].tensor->dtype;
+      if (entry_.operands[i].form == Form::kBool) {
+        if (dtype != OF_BOOL) return kAny;
+      } else if (common == kAny) {
+        common = dtype;
+      } else if (common != dtype) {
+        return kAny;
+      }
+    }
+    return common == kAny ? static_cast<int32_t>(kernels_.compute) : common;
+  }
+
+  // The kernel for flat memory; NULL when an operand is strided, unaligned, or of another type.
+  Handle flat_kernel() const {
+    const int32_t common = storage();
+    const Handle kernel = kernels_.flat.of(common);
+    if (kernel == nullptr || !is_contiguous(result_)) return nullptr;
+    const int64_t run = run_length(item_size(static_cast<of_dtype>(common)));
+    const auto is_aligned = [run](const of_kernel_tensor& tensor) {
+      const uintptr_t bytes = std::min<uintptr_t>(kPacket, static_cast<uintptr_t>(run) * item_size(tensor.dtype));
+      return reinterpret_cast<uintptr_t>(tensor.data) % bytes == 0;
+    };
+    if (!is_aligned(result_)) return nullptr;
+    for (size_t i = 0; i < entry_.operands.size(); ++i) {
+      if (places_[i].step == 1 && !(is_contiguous(*places_[i].tensor) && is_aligned(*places_[i].tensor)))
+        return nullptr;
+    }
+    return kernel;
+  }
+
+  of_status launch_flat(Handle kernel) {
+    const int64_t count = element_count(result_);
+    const int64_t run = run_length(item_size(static_cast<of_dtype>(storage())));
+    Arguments arguments;
+    arguments.value(count);
+    arguments.pointer(result_.data);
+    for (size_t i = 0; i < entry_.operands.size(); ++i) {
+      arguments.pointer(places_[i].tensor->data);
+      arguments.value(places_[i].step);
+      arguments.bytes(places_[i].number, places_[i].number_bytes);
+    }
+    add_rest(arguments);
+    return launch(context_, kernel, {.groups = groups_for((count + run - 1) / run, kItems), .items = kItems},
+                  arguments);
+  }
+
+  of_status launch_strided() {
+    const Handle kernel = kernels_.strided.best(storage());
+    Pieces pieces(result_.rank, result_.sizes);
+    of_status status = OF_OK;
+    do {
+      status = launch_piece(kernel, pieces);
+    } while (status == OF_OK && pieces.next());
+    return status;
+  }
+
+  of_status launch_piece(Handle kernel, const Pieces& pieces) {
+    Arguments arguments;
+    of_strides strides[kMostOperands + 1];
+    int32_t dtypes[kMostOperands + 1];
+    int used = 0;
+    const auto add_tensor = [&](const of_kernel_tensor& tensor) {
+      const bool has_layout = tensor.data != nullptr;
+      const int64_t offset = has_layout ? pieces.offset(tensor.strides) * item_size(tensor.dtype) : 0;
+      strides[used] = has_layout ? pieces.strides(tensor.strides) : of_strides{};
+      dtypes[used] = tensor.dtype;
+      arguments.pointer(has_layout ? static_cast<const char*>(tensor.data) + offset : nullptr);
+      arguments.value(strides[used]);
+      arguments.value(dtypes[used]);
+      ++used;
+    };
+    const of_space& space = pieces.space();
+    arguments.value(space);
+    add_tensor(result_);
+    for (size_t i = 0; i < entry_.operands.size(); ++i) {
+      add_tensor(*places_[i].tensor);
+      arguments.bytes(places_[i].number, places_[i].number_bytes);
+    }
+    add_rest(arguments);
+    return launch(context_, kernel, {.groups = groups_for(space.count, kItems), .items = kItems}, arguments);
+  }
+
+  // Settings, and where to report.
+  void add_rest(Arguments& arguments) {
+    settings_.add_to(arguments);
+    if (entry_.fails) {
+      op_ = reinterpret_cast<uintptr_t>(context_.op);
+      arguments.pointer(report_);
+      arguments.value(op_);
+    }
+  }
+
+  const Elementwise& entry_;
+  const ElementwiseKernels& kernels_;
+  const of_kernel_context& context_;
+  const of_kernel_tensor& result_;
+  const Settings settings_;
+  Place places_[kMostOperands];
+  of_report* report_ = nullptr;
+  uint64_t op_ = 0;
+};
+
+bool is_floating(of_dtype dtype) { return dtype >= OF_FLOAT16 && dtype <= OF_FLOAT64; }
+
+// The type to carry elements in from one dtype to another: one that holds them all, so that they are rounded once.
+of_dtype carrier(of_dtype from, of_dtype to) {
+  if (from == to) {
+    const uint32_t bytes = item_size(from);
+    return bytes == 8 ? OF_INT64 : OF_INT32;
+  }
+  if (!is_floating(from)) return from == OF_UINT64 ? OF_UINT64 : OF_INT64;
+  return from == OF_FLOAT64 || (to == OF_FLOAT64) ? OF_FLOAT64 : OF_FLOAT32;
+}
+
+// What moves the bytes of a dtype as they are.
+of_dtype bytes_of(of_dtype dtype) {
+  constexpr of_dtype kIntegers[] = {OF_UINT8, OF_UINT16, OF_INT32, OF_INT64};
+  const uint32_t bytes = item_size(dtype);
+  return kIntegers[bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3];
+}
+
+}  // namespace
+
+of_status run(const Elementwise& entry, const ElementwiseKernels& kernels, const of_kernel_context& context) {
+  return Launches(entry, kernels, context).run();
+}
+
+of_status run_copy(int input, const of_kernel_context& context) {
+  of_kernel_tensor source = context.inputs[input], result = context.outputs[0];
+  const of_dtype type = carrier(source.dtype, result.dtype);
+  if (source.data != nullptr && source.dtype == result.dtype) source.dtype = result.dtype = bytes_of(source.dtype);
+  of_kernel_context bytes = context;
+  bytes.inputs = &source;
+  bytes.outputs = &result;
+  return run(carry, carry_kernels(type), bytes);
+}
+
+}  // namespace oneflow::grid

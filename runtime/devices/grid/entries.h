@@ -1,0 +1,100 @@
+// What the generated tables say of kernels, for the drivers: per operator (and value of the attribute that its record
+// matches on) what is the same for all compute types, and per compute type the kernels.
+//
+// A source of kernels has the names <operator>_flat, <operator>_strided and the like; OF_FLAT_KERNELS(T, name) and
+// OF_KERNELS(T, name), which each backend defines, give the Variants of one of them.
+#ifndef ONEFLOW_DEVICES_GRID_ENTRIES_H_
+#define ONEFLOW_DEVICES_GRID_ENTRIES_H_
+
+#include <span>
+
+#include "driver.h"
+
+namespace oneflow::grid {
+
+// The type of an operand, a setting or a result: the compute type, or a fixed one.
+enum class Form : uint8_t { kCompute, kBool, kInt64 };
+
+// The dtype of a form where operands of the compute type are stored as `storage`.
+constexpr of_dtype dtype_of(Form form, of_dtype storage) {
+  return form == Form::kBool ? OF_BOOL : form == Form::kInt64 ? OF_INT64 : storage;
+}
+
+struct Operand {
+  int position;  // among the inputs
+  Form form;
+};
+
+// A kernel parameter that holds an argument of the call, or whether it was given.
+struct Setting {
+  int position;  // among the arguments
+  Form form;
+  bool given;
+};
+
+struct Elementwise {
+  std::span<const Operand> operands;
+  std::span<const Setting> settings;
+  Form result;
+  bool fails;  // whether an integer may be divided by zero
+};
+struct ElementwiseKernels {
+  of_dtype compute;
+  Variants flat, strided;
+};
+
+struct Generator {
+  std::span<const Setting> settings;
+  bool fails;
+  bool uses_rows, is_random;
+};
+struct GeneratorKernels {
+  of_dtype compute;
+  Variants kernels;
+};
+
+of_status run(const Elementwise& entry, const ElementwiseKernels& kernels, const of_kernel_context& context);
+of_status run(const Generator& entry, const GeneratorKernels& kernels, const of_kernel_context& context);
+// An operator whose result is one of its operands, converted.
+of_status run_copy(int input, const of_kernel_context& context);
+
+// The values of settings, kept while a launch refers to them.
+class Settings {
+ public:
+  Settings(std::span<const Setting> settings, of_dtype compute, const of_value* values);
+  void add_to(Arguments& arguments) const;
+
+ private:
+  static constexpr size_t kMost = 16;
+  struct Value {
+    alignas(8) unsigned char bytes[8];
+    uint32_t size;
+  };
+  Value values_[kMost];
+  size_t count_;
+};
+
+// Writes a number as a value of a compute type; returns its bytes.
+uint32_t put_number(const of_scalar& number, of_dtype type, void* bytes);
+
+// One row of the table of kernels.
+struct Row {
+  const char* name;  // "gelu:tanh"; NULL ends a table
+  uint64_t schema_hash;
+  of_dtype compute;  // kAny: every one
+  of_kernel kernel;
+};
+
+// The function that the runtime calls for a kernel.
+template <const auto& entry, const auto& kernels>
+of_status call(const of_kernel_context* context) {
+  return run(entry, kernels, *context);
+}
+template <int input>
+of_status call_copy(const of_kernel_context* context) {
+  return run_copy(input, *context);
+}
+
+}  // namespace oneflow::grid
+
+#endif  // ONEFLOW_DEVICES_GRID_ENTRIES_H_

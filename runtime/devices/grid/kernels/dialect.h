@@ -1,0 +1,126 @@
+// One text for two compilers. In OpenCL C the compute type T and the storage S are macros of the program; in CUDA they
+// are template parameters. What else differs between the two is spelled here.
+//
+// T is float, double, int32_t, int64_t or bool. S is the of_dtype that operands of type T are stored in, or OF_ANY where
+// a launch says so for each of them.
+#ifndef ONEFLOW_DEVICES_GRID_KERNELS_DIALECT_H_
+#define ONEFLOW_DEVICES_GRID_KERNELS_DIALECT_H_
+
+#if defined(__OPENCL_C_VERSION__)
+
+#pragma OPENCL FP_CONTRACT OFF
+#if defined(cl_khr_fp64)
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#define OF_HAS_DOUBLE 1
+#endif
+
+typedef char int8_t;
+typedef uchar uint8_t;
+typedef short int16_t;
+typedef ushort uint16_t;
+typedef int int32_t;
+typedef uint uint32_t;
+typedef long int64_t;
+typedef ulong uint64_t;
+
+#define OF_KERNEL(...) __kernel void
+#define OF_TEMPLATE(...)
+#define OF_DEVICE static inline
+#define OF_GLOBAL __global
+#define OF_LOCAL __local
+#define OF_OF(...)  // the arguments of a template
+#define OF_IS_FLOATING(type) T_FLOATING  // asked of T only
+#define OF_IS_UNSIGNED(type) T_UNSIGNED
+#define OF_IS_BOOL(type) T_BOOL
+
+#define OF_GROUP ((uint32_t)get_group_id(0))
+#define OF_GROUPS ((uint32_t)get_num_groups(0))
+#define OF_GROUP_Y ((uint32_t)get_group_id(1))
+#define OF_GROUPS_Y ((uint32_t)get_num_groups(1))
+#define OF_ITEM ((uint32_t)get_local_id(0))
+#define OF_ITEMS ((uint32_t)get_local_size(0))
+#define OF_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#define OF_CLAIM(flag) (atomic_cmpxchg((volatile __global int*)(flag), 0, 1) == 0)
+#define OF_HIGH_WORD(a, b) mul_hi((uint32_t)(a), (uint32_t)(b))
+#define OF_HIGH_LONG(a, b) mul_hi((uint64_t)(a), (uint64_t)(b))
+#define OF_BITS_OF_FLOAT(x) as_uint(x)
+#define OF_FLOAT_OF_BITS(x) as_float(x)
+static inline float of_float_of_half(uint16_t bits) {
+  const uint16_t word = bits;
+  return vload_half(0, (const half*)&word);
+}
+static inline uint16_t of_half_of_float(float x) {
+  uint16_t word;
+  vstore_half_rte(x, 0, (half*)&word);
+  return word;
+}
+
+// What memory, and the arguments of kernels, hold a value as: bytes for bool. T_STORED comes with T.
+#define OF_STORED(type) OF_STORED_##type
+#define OF_STORED_T T_STORED
+#define OF_STORED_bool uint8_t
+#define OF_STORED_int64_t int64_t
+
+// The host gives the numbers of dtypes as macros.
+
+#else  // CUDA
+
+#include <oneflow/types.h>
+
+#include <cstdint>
+
+#define OF_ANY OF_DTYPE_COUNT
+#define OF_HAS_DOUBLE 1
+#define OF_KERNEL(...)    \
+  template <__VA_ARGS__>  \
+  __global__ void
+#define OF_TEMPLATE(...) template <__VA_ARGS__>
+#define OF_DEVICE __device__ __forceinline__
+#define OF_GLOBAL
+#define OF_LOCAL
+#define OF_OF(...) <__VA_ARGS__>
+#define OF_IS_FLOATING(type) (type(0.5) != type(0) && !OF_IS_BOOL(type))
+#define OF_IS_UNSIGNED(type) (type(-1) > type(0) && !OF_IS_BOOL(type))
+#define OF_IS_BOOL(type) (type(2) == type(1))
+
+#define OF_GROUP blockIdx.x
+#define OF_GROUPS gridDim.x
+#define OF_GROUP_Y blockIdx.y
+#define OF_GROUPS_Y gridDim.y
+#define OF_ITEM threadIdx.x
+#define OF_ITEMS blockDim.x
+#define OF_BARRIER() __syncthreads()
+#define OF_CLAIM(flag) (atomicCAS(flag, 0, 1) == 0)
+#define OF_HIGH_WORD(a, b) __umulhi(a, b)
+#define OF_HIGH_LONG(a, b) __umul64hi(a, b)
+#define OF_BITS_OF_FLOAT(x) __float_as_uint(x)
+#define OF_FLOAT_OF_BITS(x) __uint_as_float(x)
+OF_DEVICE float of_float_of_half(uint16_t bits) {
+  float x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+  return x;
+}
+OF_DEVICE uint16_t of_half_of_float(float x) {
+  uint16_t bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+
+// What memory holds a value as: bytes for bool.
+template <class T>
+struct of_stored {
+  using Type = T;
+};
+template <>
+struct of_stored<bool> {
+  using Type = uint8_t;
+};
+#define OF_STORED(type) typename of_stored<type>::Type
+
+#endif
+
+// The dtype that a launch names, unless the kernel was compiled for one.
+#define OF_DTYPE(storage, dtype) ((storage) == OF_ANY ? (dtype) : (storage))
+#define OF_LAST_INDEX ((int64_t)0x7fffffffffffffff)
+
+#endif  // ONEFLOW_DEVICES_GRID_KERNELS_DIALECT_H_

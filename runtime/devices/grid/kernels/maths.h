@@ -1,0 +1,145 @@
+// The functions of scalar expressions, for T. OpenCL C reads this once, for the T of the program; CUDA reads it once for
+// each T, as overloads.
+#if T_FLOATING
+
+#define OF_MATHS(name) \
+  OF_DEVICE T of_##name(T x) { return name(x); }
+OF_MATHS(exp)
+OF_MATHS(exp2)
+OF_MATHS(expm1)
+OF_MATHS(log)
+OF_MATHS(log2)
+OF_MATHS(log10)
+OF_MATHS(log1p)
+OF_MATHS(sqrt)
+OF_MATHS(sin)
+OF_MATHS(cos)
+OF_MATHS(tan)
+OF_MATHS(asin)
+OF_MATHS(acos)
+OF_MATHS(atan)
+OF_MATHS(sinh)
+OF_MATHS(cosh)
+OF_MATHS(tanh)
+OF_MATHS(asinh)
+OF_MATHS(acosh)
+OF_MATHS(atanh)
+OF_MATHS(erf)
+OF_MATHS(erfc)
+OF_MATHS(lgamma)
+OF_MATHS(floor)
+OF_MATHS(ceil)
+OF_MATHS(trunc)
+OF_DEVICE T of_round(T x) { return rint(x); }  // ties go to the even neighbour
+OF_DEVICE T of_abs(T x) { return fabs(x); }
+#undef OF_MATHS
+OF_DEVICE T of_rsqrt(T x) { return (T)1 / sqrt(x); }
+OF_DEVICE T of_atan2(T y, T x) { return atan2(y, x); }
+OF_DEVICE T of_pow(T base, T exponent) { return pow(base, exponent); }
+OF_DEVICE T of_copysign(T x, T y) { return copysign(x, y); }
+OF_DEVICE bool of_isnan(T x) { return x != x; }
+OF_DEVICE bool of_isinf(T x) { return fabs(x) == (T)INFINITY; }
+OF_DEVICE bool of_isfinite(T x) { return fabs(x) < (T)INFINITY; }
+OF_DEVICE T of_highest_like(T unused) { return (T)INFINITY; }
+OF_DEVICE T of_lowest_like(T unused) { return -(T)INFINITY; }
+
+OF_DEVICE T of_truncdiv(T a, T b, bool* failed) { return trunc(a / b); }
+OF_DEVICE T of_fmod(T a, T b, bool* failed) { return fmod(a, b); }
+
+#else  // integers and bool
+
+#define OF_SAME(name) \
+  OF_DEVICE T of_##name(T x) { return x; }
+OF_SAME(floor)
+OF_SAME(ceil)
+OF_SAME(trunc)
+OF_SAME(round)
+#undef OF_SAME
+OF_DEVICE T of_abs(T x) { return x < (T)0 ? (T)(-x) : x; }
+OF_DEVICE T of_copysign(T x, T y) { return (x < (T)0) == (y < (T)0) ? x : (T)(-x); }
+OF_DEVICE bool of_isnan(T x) { return false; }
+OF_DEVICE bool of_isinf(T x) { return false; }
+OF_DEVICE bool of_isfinite(T x) { return true; }
+#if T_BOOL
+OF_DEVICE T of_highest_like(T unused) { return true; }
+OF_DEVICE T of_lowest_like(T unused) { return false; }
+#else
+OF_DEVICE T of_highest_like(T unused) { return (T)(0x7fffffffffffffff >> (64 - 8 * sizeof(T))); }
+OF_DEVICE T of_lowest_like(T unused) { return (T)(-of_highest_like(unused) - 1); }
+#endif
+
+// Division by zero sets `failed`. Negation and products are those of unsigned integers, which wrap around.
+OF_DEVICE T of_truncdiv(T a, T b, bool* failed) {
+  *failed |= b == 0;
+  return b == 0 ? (T)0 : b == (T)-1 ? (T)(0 - (T_WRAPPING)a) : (T)(a / b);
+}
+OF_DEVICE T of_fmod(T a, T b, bool* failed) {
+  *failed |= b == 0;
+  return b == 0 || b == (T)-1 ? (T)0 : (T)(a % b);
+}
+
+// Integers wrap around; a negative power of an integer is what is left of the fraction: 0, or a power of 1 or -1.
+OF_DEVICE T of_pow(T base, T exponent) {
+  if (exponent < (T)0) {
+    if (base == (T)1) return (T)1;
+    if (base != (T)-1) return (T)0;
+    exponent = (T)(exponent & 1);
+  }
+  T_WRAPPING result = 1, factor = (T_WRAPPING)base;
+  for (T left = exponent; left > 0; left = (T)(left >> 1)) {
+    if (left & 1) result *= factor;
+    factor *= factor;
+  }
+  return (T)result;
+}
+
+// Shifts by less than nothing or more than the type's width move every bit out.
+OF_DEVICE T of_shift_left(T value, T by) {
+  return by < (T)0 || by >= (T)(8 * sizeof(T)) ? (T)0 : (T)((T_WRAPPING)value << by);
+}
+OF_DEVICE T of_shift_right(T value, T by) {
+  const T most = (T)(8 * sizeof(T) - 1);
+  return (T)(value >> (by < (T)0 || by > most ? most : by));
+}
+
+#endif
+
+// NaN has no sign: 0.
+OF_DEVICE T of_sign(T x) { return (T)((x > (T)0) - (x < (T)0)); }
+// A NaN on either side wins.
+OF_DEVICE T of_minimum(T a, T b) { return a != a ? a : a < b ? a : b; }
+OF_DEVICE T of_maximum(T a, T b) { return a != a ? a : a > b ? a : b; }
+
+// Whether a comes before b: NaN first, then by value, then by position.
+OF_DEVICE bool of_first_of_max(T a, int64_t at_a, T b, int64_t at_b) {
+  const bool same = (a == b) | ((a != a) & (b != b));
+  return same ? at_a < at_b : (a > b) | ((a != a) & (b == b));
+}
+OF_DEVICE bool of_first_of_min(T a, int64_t at_a, T b, int64_t at_b) {
+  const bool same = (a == b) | ((a != a) & (b != b));
+  return same ? at_a < at_b : (a < b) | ((a != a) & (b == b));
+}
+
+// Whether the remainder of a division rounded towards zero is not that of one rounded down.
+OF_DEVICE bool of_differ_in_sign(T rest, T b) { return (rest != (T)0) & ((rest < (T)0) != (b < (T)0)); }
+
+// What is left of the division rounded down: it has the sign of b.
+OF_DEVICE T of_remainder(T a, T b, bool* failed) {
+  const T rest = of_fmod(a, b, failed);
+  return of_differ_in_sign(rest, b) ? (T)(rest + b) : rest;
+}
+OF_DEVICE T of_floordiv(T a, T b, bool* failed) {
+  const T rest = of_fmod(a, b, failed);
+#if T_FLOATING
+  // a - rest is a multiple of b, so that the quotient is near an integer.
+  const T whole = (a - rest) / b;
+  const T quotient = of_differ_in_sign(rest, b) ? whole - (T)1 : whole;
+  const T lower = floor(quotient);
+  const T nearest = quotient - lower > (T)0.5 ? lower + (T)1 : lower;
+  const T signed_nearest = quotient == (T)0 ? copysign((T)0, a / b) : nearest;
+  return b == (T)0 ? a / b : signed_nearest;
+#else
+  const T quotient = of_truncdiv(a, b, failed);
+  return of_differ_in_sign(rest, b) ? (T)(quotient - 1) : quotient;
+#endif
+}
