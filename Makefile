@@ -1,7 +1,8 @@
 # The two commands: `make demo` and `make test`. Everything else is a step of theirs; `make help` lists the steps.
 #
 # Each front end adds its own steps in bindings/<name>/binding.mk: it appends its name to BINDINGS and gives the targets
-# build-<name>, test-<name>, package-<name>, install-<name>, demo-<name> and lint-<name>.
+# build-<name>, test-<name>, package-<name>, install-<name>, demo-<name> and lint-<name>. Each device that is a plugin does
+# the same in runtime/devices/<name>/device.mk, with DEVICES and build-device-<name>.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -14,10 +15,12 @@ PYTHON := $(VENV)/bin/python
 INSTALLED := $(CURDIR)/$(BUILD)/installed
 CODEGEN := PYTHONPATH=. $(PYTHON) -m codegen
 BINDINGS :=
+DEVICES :=
 
 export OF_BUILD := $(CURDIR)/$(BUILD)
 
 include $(sort $(wildcard bindings/*/binding.mk))
+include $(sort $(wildcard runtime/devices/*/device.mk))
 
 .PHONY: help
 help: ## List the steps
@@ -25,7 +28,7 @@ help: ## List the steps
 
 # ------------------------------------------------------------------------------------------------ what it needs
 
-APT_LISTS := apt.txt $(sort $(wildcard bindings/*/apt.txt))
+APT_LISTS := apt.txt $(sort $(wildcard bindings/*/apt.txt runtime/devices/*/apt.txt))
 BUILD_REQUIREMENTS := requirements/build.txt $(sort $(wildcard bindings/*/requirements.txt))
 
 $(BUILD)/.packages: $(APT_LISTS) tools/install_packages.sh
@@ -62,6 +65,7 @@ $(BUILD)/build.ninja: | $(BUILD)/.packages
 native: codegen $(addprefix before-build-,$(BINDINGS))
 	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
 	@cmake --build $(BUILD)
+	@$(MAKE) --no-print-directory $(addprefix build-device-,$(DEVICES))
 
 .PHONY: build
 build: native ## Generate, compile, and make the front ends loadable from here

@@ -60,10 +60,14 @@ class GridTarget(Language):
                 name = identifier(op.full_name)
                 emitted.append(name)
                 yield Output(f"{self.output_folder}/kernels/{name}.{self._ending}", self._source(op, name, kernels))
-        carried = self._render("carry", (CARRY,), "Elements from one dtype to another.", "carry_table.j2", definitions.ops)
+        carried = self._render(
+            "carry", (CARRY,), "Elements from one dtype to another.", "carry_table.j2", definitions.ops
+        )
         yield Output(f"{self.output_folder}/carry.{self._ending}", carried)
         natives = [op for op in definitions.ops if isinstance(op.kind, Native)]
-        text = self.templates.render("tables.h.j2", emitted=emitted, natives=natives, sources=source_files(definitions.ops))
+        text = self.templates.render(
+            "tables.h.j2", emitted=emitted, natives=natives, sources=source_files(definitions.ops)
+        )
         yield Output(f"{self.output_folder}/tables.h", text)
 
     def entries(self, op: Op) -> Iterator[Entry]:

@@ -1,4 +1,5 @@
-// The kernels that carry elements from one dtype to another: they belong to no operator, and are generated with the others.
+// The kernels that carry elements from one dtype to another: they belong to no operator, and are generated with the
+// others.
 #ifndef ONEFLOW_DEVICES_GRID_CARRY_H_
 #define ONEFLOW_DEVICES_GRID_CARRY_H_
 

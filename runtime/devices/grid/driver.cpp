@@ -72,8 +72,6 @@ of_status fail(const of_kernel_context& context, of_status status, const char* f
   return context.host->fail(status, text);
 }
 
-uint32_t groups_for(int64_t elements, uint32_t items) {
-  return static_cast<uint32_t>((elements + items - 1) / items);
-}
+uint32_t groups_for(int64_t elements, uint32_t items) { return static_cast<uint32_t>((elements + items - 1) / items); }
 
 }  // namespace oneflow::grid

@@ -1,6 +1,7 @@
 // What the drivers of grid devices ask of a backend, and what they share: arguments, scratch memory, iteration spaces.
 //
-// A driver turns one kernel call of the runtime into launches; the backend's plugin defines launch() and its neighbours.
+// A driver turns one kernel call of the runtime into launches; the backend's plugin defines launch() and its
+// neighbours.
 #ifndef ONEFLOW_DEVICES_GRID_DRIVER_H_
 #define ONEFLOW_DEVICES_GRID_DRIVER_H_
 
@@ -88,8 +89,12 @@ of_status launch(const of_kernel_context& context, Handle handle, const Geometry
 // Where kernels on the context's stream leave an error, for the next synchronisation to find. NULL with an error text
 // when there is no memory for it.
 of_report* report(const of_kernel_context& context);
-// How many elements, of `bytes` bytes each, one work-item of a flat kernel works on.
-int64_t run_length(uint32_t bytes);
+// How many elements, of `bytes` bytes each, one work-item of a flat kernel works on, and the work-items of a group.
+struct Run {
+  int64_t length;
+  uint32_t items;
+};
+Run flat_run(of_device device, uint32_t bytes);
 
 // -- what drivers share --------------------------------------------------------------------------------------------
 

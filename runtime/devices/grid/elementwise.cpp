@@ -40,8 +40,7 @@ class Launches {
       Place& place = places_[i];
       place.tensor = &context.inputs[entry.operands[i].position];
       const of_scalar none{};
-      place.number_bytes =
-          put_number(place.is_number() ? place.tensor->scalar : none, kernels.compute, place.number);
+      place.number_bytes = put_number(place.is_number() ? place.tensor->scalar : none, kernels.compute, place.number);
       place.step = place.is_number() || is_one_element(*place.tensor) ? 0 : 1;
     }
   }
@@ -77,7 +76,7 @@ class Launches {
     const int32_t common = storage();
     const Handle kernel = kernels_.flat.of(common);
     if (kernel == nullptr || !is_contiguous(result_)) return nullptr;
-    const int64_t run = run_length(item_size(static_cast<of_dtype>(common)));
+    const int64_t run = flat_run(context_.device, item_size(static_cast<of_dtype>(common))).length;
     const auto is_aligned = [run](const of_kernel_tensor& tensor) {
       const uintptr_t bytes = std::min<uintptr_t>(kPacket, static_cast<uintptr_t>(run) * item_size(tensor.dtype));
       return reinterpret_cast<uintptr_t>(tensor.data) % bytes == 0;
@@ -92,7 +91,7 @@ class Launches {
 
   of_status launch_flat(Handle kernel) {
     const int64_t count = element_count(result_);
-    const int64_t run = run_length(item_size(static_cast<of_dtype>(storage())));
+    const Run run = flat_run(context_.device, item_size(static_cast<of_dtype>(storage())));
     Arguments arguments;
     arguments.value(count);
     arguments.pointer(result_.data);
@@ -102,7 +101,8 @@ class Launches {
       arguments.bytes(places_[i].number, places_[i].number_bytes);
     }
     add_rest(arguments);
-    return launch(context_, kernel, {.groups = groups_for((count + run - 1) / run, kItems), .items = kItems},
+    return launch(context_, kernel,
+                  {.groups = groups_for((count + run.length - 1) / run.length, run.items), .items = run.items},
                   arguments);
   }
 

@@ -1,8 +1,8 @@
 // One text for two compilers. In OpenCL C the compute type T and the storage S are macros of the program; in CUDA they
 // are template parameters. What else differs between the two is spelled here.
 //
-// T is float, double, int32_t, int64_t or bool. S is the of_dtype that operands of type T are stored in, or OF_ANY where
-// a launch says so for each of them.
+// T is float, double, int32_t, int64_t or bool. S is the of_dtype that operands of type T are stored in, or OF_ANY
+// where a launch says so for each of them.
 #ifndef ONEFLOW_DEVICES_GRID_KERNELS_DIALECT_H_
 #define ONEFLOW_DEVICES_GRID_KERNELS_DIALECT_H_
 
@@ -28,7 +28,7 @@ typedef ulong uint64_t;
 #define OF_DEVICE static inline
 #define OF_GLOBAL __global
 #define OF_LOCAL __local
-#define OF_OF(...)  // the arguments of a template
+#define OF_OF(...)                       // the arguments of a template
 #define OF_IS_FLOATING(type) T_FLOATING  // asked of T only
 #define OF_IS_UNSIGNED(type) T_UNSIGNED
 #define OF_IS_BOOL(type) T_BOOL
@@ -71,8 +71,8 @@ static inline uint16_t of_half_of_float(float x) {
 
 #define OF_ANY OF_DTYPE_COUNT
 #define OF_HAS_DOUBLE 1
-#define OF_KERNEL(...)    \
-  template <__VA_ARGS__>  \
+#define OF_KERNEL(...)   \
+  template <__VA_ARGS__> \
   __global__ void
 #define OF_TEMPLATE(...) template <__VA_ARGS__>
 #define OF_DEVICE __device__ __forceinline__

@@ -1,5 +1,5 @@
-// Elements of all dtypes as values of the compute type, and back. Conversions are those of the CPU backend: integers wrap
-// around, bool is "not zero", floats are rounded once.
+// Elements of all dtypes as values of the compute type, and back. Conversions are those of the CPU backend: integers
+// wrap around, bool is "not zero", floats are rounded once.
 #ifndef ONEFLOW_DEVICES_GRID_KERNELS_ELEMENT_H_
 #define ONEFLOW_DEVICES_GRID_KERNELS_ELEMENT_H_
 

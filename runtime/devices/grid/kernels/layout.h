@@ -24,8 +24,8 @@ typedef struct of_strides {
 // follows from the code.
 typedef struct of_report {
   int32_t claimed;
-  int32_t code;       // an of_report_code
-  uint64_t op;        // the address of the operator's name on the host
+  int32_t code;  // an of_report_code
+  uint64_t op;   // the address of the operator's name on the host
   int64_t index;
   int64_t size;
   int32_t dim;

@@ -34,6 +34,7 @@ OF_DEVICE uint64_t of_wide_word(of_random_words random, int k) {
   return (uint64_t)random.words[2 * k] << 32 | random.words[2 * k + 1];
 }
 
+#if !defined(T_FLOATING) || T_FLOATING
 // The k-th number of an element, evenly distributed over [0, 1): from the highest 24 of the bits to keep, in double
 // precision from 53.
 OF_TEMPLATE(class T)
@@ -48,6 +49,8 @@ OF_DEVICE T of_normal(of_random_words random, int k) {
   const T radius = of_sqrt((T)-2 * of_log((T)1 - of_uniform OF_OF(T)(random, 2 * k, ~(uint32_t)0)));
   return radius * of_cos((T)6.283185307179586 * of_uniform OF_OF(T)(random, 2 * k + 1, ~(uint32_t)0));
 }
+
+#endif
 
 // The k-th number of an element, evenly distributed over the integers from 0 up to n, which counts as unsigned.
 OF_TEMPLATE(class T)

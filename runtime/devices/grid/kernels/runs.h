@@ -1,17 +1,24 @@
-// The neighbouring elements that one work-item works on where operands are contiguous: one in OpenCL, whose compilers make
-// vectors of neighbouring work-items; what 16 bytes hold in CUDA, which loads and stores those at once.
+// The run of neighbouring elements that one work-item of a flat kernel works on. In CUDA it is what 16 bytes hold,
+// loaded and stored at once. In OpenCL the host says how long it is: one element where neighbouring work-items run in
+// lockstep, some thousands on processors, whose compilers make vectors of the loop.
 #ifndef ONEFLOW_DEVICES_GRID_KERNELS_RUNS_H_
 #define ONEFLOW_DEVICES_GRID_KERNELS_RUNS_H_
 
 #if defined(__OPENCL_C_VERSION__)
 
-#define OF_RUN(S) 1
+#define OF_RUN(S) OF_RUN_LENGTH
+// Elements depend on those at the same place only, also where the result lies over an operand.
+#define OF_EACH(j, S, first, count)                              \
+  _Pragma("clang loop vectorize(assume_safety)") for (int j = 0; \
+                                                      j < OF_RUN(S) && (OF_RUN(S) == 1 || first + j < count); ++j)
 
-// The elements from `first` on: of memory (step 1), of the one element there (step 0), or of no memory a number.
-#define OF_LOAD_RUN(T, S, count, values, data, step, number, first, end) \
-  values[0] = data ? of_load(S, data, (first) * (step)) : (T)(number)
-#define OF_STORE_RUN(T, S, count, data, first, end, values) of_store(S, data, first, values[0])
-#define OF_STORE_RUN_INT64(S, count, data, first, end, values) of_store_int64(S, data, first, values[0])
+// An operand: memory (step 1), the one element there (step 0), or a number where there is no memory.
+#define OF_LOAD_RUN(T, S, storage, name, first, count)
+#define OF_RUN_VALUE(storage, name, first, j) \
+  (name ? of_load(storage, name, (first + j) * name##_step) : (T)name##_number)
+#define OF_RESULT_RUN(T, S)
+#define OF_PUT(storage, result, first, j, value) of_store(storage, result, first + j, (T)(value))
+#define OF_STORE_RUN(T, S, storage, result, first, count)
 
 #else  // CUDA
 
@@ -53,9 +60,15 @@ OF_DEVICE void of_store_run(void* data, int64_t first, int64_t end, const T (&va
   }
 }
 
-#define OF_LOAD_RUN(T, S, count, values, data, step, number, first, end) \
-  of_load_run<T, S, count>(values, data, step, static_cast<T>(number), first, end)
-#define OF_STORE_RUN(T, S, count, data, first, end, values) of_store_run<T, S, count>(data, first, end, values)
+#define OF_EACH(j, S, first, count) _Pragma("unroll") for (int j = 0; j < OF_RUN(S); ++j)
+#define OF_LOAD_RUN(T, S, storage, name, first, count) \
+  T name##_values[OF_RUN(S)];                          \
+  of_load_run<T, storage, OF_RUN(S)>(name##_values, name, name##_step, static_cast<T>(name##_number), first, count);
+#define OF_RUN_VALUE(storage, name, first, j) name##_values[j]
+#define OF_RESULT_RUN(T, S) T result_values[OF_RUN(S)];
+#define OF_PUT(storage, result, first, j, value) result_values[j] = value
+#define OF_STORE_RUN(T, S, storage, result, first, count) \
+  of_store_run<T, storage, OF_RUN(S)>(result, first, count, result_values);
 
 #endif
 

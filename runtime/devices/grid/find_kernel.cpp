@@ -1,0 +1,50 @@
+#include "find_kernel.h"
+
+#include <string_view>
+#include <unordered_map>
+
+#include "entries.h"
+#include "generated/tables.h"  // of the backend that this is compiled for
+
+namespace oneflow::grid {
+
+#define OF_TABLE(name) extern const Row name##_rows[];
+OF_EMITTED(OF_TABLE)
+#undef OF_TABLE
+
+namespace {
+
+// Each name has a few rows, which follow each other.
+class Tables {
+ public:
+  Tables() {
+#define OF_ADD(name) add(name##_rows);
+    OF_EMITTED(OF_ADD)
+#undef OF_ADD
+  }
+
+  of_kernel find(std::string_view name, uint64_t schema_hash, of_dtype compute) const {
+    const auto rows = first_rows_.find(name);
+    if (rows == first_rows_.end()) return nullptr;
+    for (const Row* row = rows->second; row->name != nullptr && row->name == name; ++row) {
+      if (row->schema_hash == schema_hash && (row->compute == compute || row->compute == kAny)) return row->kernel;
+    }
+    return nullptr;
+  }
+
+ private:
+  void add(const Row* table) {
+    for (; table->name != nullptr; ++table) first_rows_.emplace(table->name, table);
+  }
+
+  std::unordered_map<std::string_view, const Row*> first_rows_;
+};
+
+}  // namespace
+
+of_kernel find_kernel(const char* name, uint64_t schema_hash, of_dtype compute) {
+  static const Tables tables;
+  return tables.find(name, schema_hash, compute);
+}
+
+}  // namespace oneflow::grid

@@ -1,0 +1,13 @@
+// From the runtime's question for a kernel to the generated tables.
+#ifndef ONEFLOW_DEVICES_GRID_FIND_KERNEL_H_
+#define ONEFLOW_DEVICES_GRID_FIND_KERNEL_H_
+
+#include <oneflow/device_plugin.h>
+
+namespace oneflow::grid {
+
+of_kernel find_kernel(const char* name, uint64_t schema_hash, of_dtype compute);
+
+}  // namespace oneflow::grid
+
+#endif  // ONEFLOW_DEVICES_GRID_FIND_KERNEL_H_

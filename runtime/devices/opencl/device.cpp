@@ -1,0 +1,126 @@
+#include "device.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+namespace oneflow::opencl {
+namespace {
+
+// On processors a work-item is a piece of a loop: long enough to be worth its start, short enough to be shared out.
+constexpr int kRunOfProcessors = 4096;
+
+const of_host_table* host_table = nullptr;
+bool is_forked = false;
+
+std::string text_of(cl_device_id id, cl_device_info what) {
+  size_t size = 0;
+  clGetDeviceInfo(id, what, 0, nullptr, &size);
+  std::string text(size, '\0');
+  clGetDeviceInfo(id, what, size, text.data(), nullptr);
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  return text;
+}
+
+template <class T>
+T value_of(cl_device_id id, cl_device_info what) {
+  T value{};
+  clGetDeviceInfo(id, what, sizeof value, &value, nullptr);
+  return value;
+}
+
+// Graphics processors before accelerators before processors.
+int speed(cl_device_id id) {
+  const auto type = value_of<cl_device_type>(id, CL_DEVICE_TYPE);
+  return type & CL_DEVICE_TYPE_GPU ? 2 : type & CL_DEVICE_TYPE_ACCELERATOR ? 1 : 0;
+}
+
+struct Found {
+  std::vector<Device> devices;
+  std::string rejected;
+
+  void reject(const std::string& name, const char* reason) {
+    rejected += (rejected.empty() ? "" : "; ") + name + reason;
+  }
+
+  void add(cl_device_id id) {
+    const std::string name = text_of(id, CL_DEVICE_NAME);
+    const auto shared = value_of<cl_device_svm_capabilities>(id, CL_DEVICE_SVM_CAPABILITIES);
+    if ((shared & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) == 0) return reject(name, " has no shared virtual memory");
+    if (!value_of<cl_bool>(id, CL_DEVICE_COMPILER_AVAILABLE)) return reject(name, " has no compiler");
+    if (devices.size() == kMostDevices) return reject(name, " is one too many");
+    cl_int code = CL_SUCCESS;
+    cl_context context = clCreateContext(nullptr, 1, &id, nullptr, nullptr, &code);
+    if (code != CL_SUCCESS) return reject(name, " gives no context");
+    devices.push_back({id, context, static_cast<int32_t>(devices.size()),
+                       name + "|" + text_of(id, CL_DEVICE_VERSION) + "|" + text_of(id, CL_DRIVER_VERSION),
+                       value_of<cl_device_fp_config>(id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0,
+                       value_of<cl_device_type>(id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU ? kRunOfProcessors : 1});
+  }
+};
+
+Found find() {
+  Found found;
+  // A fork takes neither the threads of the drivers nor their queues along.
+  pthread_atfork(nullptr, nullptr, [] { is_forked = true; });
+  cl_platform_id platforms[16];
+  cl_uint platform_count = 0;
+  if (clGetPlatformIDs(16, platforms, &platform_count) != CL_SUCCESS || platform_count == 0) {
+    found.rejected = "there is no OpenCL driver; install one for your hardware, or PoCL for the processor";
+    return found;
+  }
+  std::vector<cl_device_id> ids;
+  for (cl_uint p = 0; p < std::min<cl_uint>(platform_count, 16); ++p) {
+    cl_device_id some[kMostDevices];
+    cl_uint count = 0;
+    if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, kMostDevices, some, &count) != CL_SUCCESS) continue;
+    ids.insert(ids.end(), some, some + std::min<cl_uint>(count, kMostDevices));
+  }
+  std::stable_sort(ids.begin(), ids.end(), [](cl_device_id a, cl_device_id b) { return speed(a) > speed(b); });
+  for (cl_device_id id : ids) found.add(id);
+  if (ids.empty()) found.rejected = "no OpenCL driver has a device";
+  return found;
+}
+
+const Found& found() {
+  static const Found& found = *new Found(find());  // never destroyed: drivers may be gone by then
+  return found;
+}
+
+}  // namespace
+
+const std::vector<Device>& devices() { return found().devices; }
+const std::string& rejected() { return found().rejected; }
+
+void set_host(const of_host_table* host) { host_table = host; }
+const of_host_table& host() { return *host_table; }
+
+of_status fail(of_status status, const char* format, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  return host_table->fail(status, text);
+}
+
+of_status check(of_device device, cl_int code, const char* what) {
+  if (code == CL_SUCCESS) return OF_OK;
+  if (code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY)
+    return fail(OF_OUT_OF_MEMORY, "opencl:%d: no memory to %s (OpenCL error %d)", device.index, what, code);
+  char text[128];
+  std::snprintf(text, sizeof text, "opencl:%d: could not %s (OpenCL error %d)", device.index, what, code);
+  const bool is_lost = code == CL_DEVICE_NOT_AVAILABLE || code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+  if (is_lost) host_table->lost(device, text);
+  return host_table->fail(OF_DEVICE_ERROR, text);
+}
+
+of_status check_process() {
+  if (!is_forked) [[likely]]
+    return OF_OK;
+  return fail(OF_DEVICE_ERROR, "OpenCL devices cannot be used in a process that was forked after their first use");
+}
+
+}  // namespace oneflow::opencl

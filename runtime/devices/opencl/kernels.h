@@ -1,0 +1,43 @@
+// What generated sources are made of here: the text of kernels, which the plugin compiles when it runs, and handles
+// that name one kernel of a text for one compute type and storage.
+#ifndef ONEFLOW_DEVICES_OPENCL_KERNELS_H_
+#define ONEFLOW_DEVICES_OPENCL_KERNELS_H_
+
+#include "../grid/carry.h"
+#include "../grid/entries.h"
+#include "program.h"
+
+namespace oneflow::grid {
+
+using opencl::Kernel;
+using opencl::Program;
+
+template <class T>
+constexpr of_dtype compute_type = OF_INT64;
+template <>
+inline constexpr of_dtype compute_type<bool> = OF_BOOL;
+template <>
+inline constexpr of_dtype compute_type<int32_t> = OF_INT32;
+template <>
+inline constexpr of_dtype compute_type<uint64_t> = OF_UINT64;
+template <>
+inline constexpr of_dtype compute_type<float> = OF_FLOAT32;
+template <>
+inline constexpr of_dtype compute_type<double> = OF_FLOAT64;
+
+// A text is compiled once for each compute type and storage that is asked for: as few storages as will do.
+template <int storage, class Make>
+Variants one_variant(Make make) {
+  return {{{storage, make()}}, 1};
+}
+#define OF_KERNEL_HANDLE(T, S, name)                          \
+  one_variant<S>([] {                                         \
+    static Kernel kernel(program, #name, compute_type<T>, S); \
+    return static_cast<Handle>(&kernel);                      \
+  })
+#define OF_FLAT_KERNELS(T, name) OF_KERNEL_HANDLE(T, compute_type<T>, name)
+#define OF_KERNELS(T, name) OF_KERNEL_HANDLE(T, kAny, name)
+
+}  // namespace oneflow::grid
+
+#endif  // ONEFLOW_DEVICES_OPENCL_KERNELS_H_

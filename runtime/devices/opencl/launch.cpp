@@ -1,0 +1,47 @@
+// The drivers' launches as OpenCL's.
+#include "../grid/driver.h"
+#include "program.h"
+
+namespace oneflow::grid {
+namespace {
+
+using opencl::Compiled;
+using opencl::Kernel;
+
+cl_int set_argument(cl_kernel kernel, cl_uint position, const Arguments::Argument& argument) {
+  if (!argument.is_pointer) return clSetKernelArg(kernel, position, argument.bytes, argument.value);
+  const void* memory = *static_cast<const void* const*>(argument.value);
+  return memory != nullptr ? clSetKernelArgSVMPointer(kernel, position, memory)
+                           : clSetKernelArg(kernel, position, sizeof(cl_mem), nullptr);
+}
+
+}  // namespace
+
+of_status launch(const of_kernel_context& context, Handle handle, const Geometry& geometry,
+                 const Arguments& arguments) {
+  if (const of_status status = opencl::check_process(); status != OF_OK) return status;
+  // A handle is a kernel of a table, which changes once per device: when it is compiled.
+  auto& kernel = *static_cast<Kernel*>(const_cast<void*>(handle));
+  Compiled* compiled = kernel.on(context.device);
+  if (compiled == nullptr) return OF_DEVICE_ERROR;
+  const std::lock_guard lock(compiled->mutex);
+  cl_int code = CL_SUCCESS;
+  for (int i = 0; i < arguments.count() && code == CL_SUCCESS; ++i)
+    code = set_argument(compiled->kernel, static_cast<cl_uint>(i), arguments[i]);
+  if (code == CL_SUCCESS && geometry.local_bytes != 0)
+    code = clSetKernelArg(compiled->kernel, static_cast<cl_uint>(arguments.count()), geometry.local_bytes, nullptr);
+  if (code == CL_SUCCESS) {
+    const size_t items[] = {geometry.items, 1};
+    const size_t all[] = {size_t{geometry.groups} * geometry.items, geometry.groups_y};
+    code = clEnqueueNDRangeKernel(opencl::stream_of(context.stream).queue, compiled->kernel, 2, nullptr, all, items, 0,
+                                  nullptr, nullptr);
+  }
+  return opencl::check(context.device, code, "launch a kernel");
+}
+
+Run flat_run(of_device device, uint32_t) {
+  const int run = opencl::device_of(device).run_length;
+  return {run, run == 1 ? 256u : 1u};
+}
+
+}  // namespace oneflow::grid

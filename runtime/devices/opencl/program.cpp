@@ -1,0 +1,108 @@
+#include "program.h"
+
+#include <cstring>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "program_cache.h"
+
+namespace oneflow::opencl {
+namespace {
+
+// What stands in front of the text of every program: the headers of ../grid/kernels, put together by the build.
+constexpr char kHeaders[] = {
+#include "kernel_headers.inc"
+    , '\0'};
+
+struct ComputeType {
+  of_dtype dtype;
+  const char* options;
+};
+constexpr ComputeType kComputeTypes[] = {
+    {OF_FLOAT32, "-DT=float -DT_STORED=float -DT_FLOATING=1 -DT_BOOL=0 -DT_UNSIGNED=0"},
+    {OF_FLOAT64, "-DT=double -DT_STORED=double -DT_FLOATING=1 -DT_BOOL=0 -DT_UNSIGNED=0"},
+    {OF_INT32, "-DT=int -DT_STORED=int -DT_WRAPPING=uint -DT_FLOATING=0 -DT_BOOL=0 -DT_UNSIGNED=0"},
+    {OF_INT64, "-DT=long -DT_STORED=long -DT_WRAPPING=ulong -DT_FLOATING=0 -DT_BOOL=0 -DT_UNSIGNED=0"},
+    {OF_UINT64, "-DT=ulong -DT_STORED=ulong -DT_WRAPPING=ulong -DT_FLOATING=0 -DT_BOOL=0 -DT_UNSIGNED=1"},
+    {OF_BOOL, "-DT=bool -DT_STORED=uchar -DT_WRAPPING=int -DT_FLOATING=0 -DT_BOOL=1 -DT_UNSIGNED=0"},
+};
+
+#define OF_NUMBER(dtype) " -D" #dtype "=" + std::to_string(dtype) +
+std::string options_for(const Device& device, of_dtype compute, int32_t storage) {
+  std::string options;
+  for (const ComputeType& type : kComputeTypes) {
+    if (type.dtype == compute) options = type.options;
+  }
+  options += OF_NUMBER(OF_BOOL) OF_NUMBER(OF_UINT8) OF_NUMBER(OF_INT8) OF_NUMBER(OF_INT16) OF_NUMBER(OF_INT32)
+                 OF_NUMBER(OF_INT64) OF_NUMBER(OF_UINT16) OF_NUMBER(OF_UINT32) OF_NUMBER(OF_UINT64)
+                     OF_NUMBER(OF_FLOAT16) OF_NUMBER(OF_BFLOAT16) OF_NUMBER(OF_FLOAT32)
+                         OF_NUMBER(OF_FLOAT64) " -DOF_ANY=" +
+             std::to_string(OF_DTYPE_COUNT);
+  options += " -DS=" + std::to_string(storage) + " -DOF_RUN_LENGTH=" + std::to_string(device.run_length);
+  return options + " -cl-std=CL1.2 -w";
+}
+#undef OF_NUMBER
+
+of_status build(of_device id, cl_program program, const char* name, const char* options) {
+  const Device& device = device_of(id);
+  const cl_int code = clBuildProgram(program, 1, &device.id, options, nullptr, nullptr);
+  if (code == CL_SUCCESS) return OF_OK;
+  char log[400] = "";
+  clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, nullptr);
+  return fail(OF_DEVICE_ERROR, "opencl:%d: could not compile the kernels of %s (OpenCL error %d): %s", id.index, name,
+              code, log);
+}
+
+// The program for a text and its options: from the disk, or compiled and put there. NULL with an error text.
+cl_program load(of_device id, const Program& program, const std::string& options) {
+  const Device& device = device_of(id);
+  const std::string key = device.identity + "\n" + options + "\n" + kHeaders + program.text;
+  std::vector<unsigned char> binary = read_cached(key);
+  if (!binary.empty()) {
+    const unsigned char* data = binary.data();
+    const size_t size = binary.size();
+    cl_int code = CL_SUCCESS;
+    cl_program found = clCreateProgramWithBinary(device.context, 1, &device.id, &size, &data, nullptr, &code);
+    if (code == CL_SUCCESS && clBuildProgram(found, 1, &device.id, "", nullptr, nullptr) == CL_SUCCESS) return found;
+    if (found != nullptr) clReleaseProgram(found);  // damaged, or from another driver
+  }
+  const char* texts[] = {kHeaders, program.text};
+  cl_int code = CL_SUCCESS;
+  cl_program made = clCreateProgramWithSource(device.context, 2, texts, nullptr, &code);
+  if (check(id, code, "create a program") != OF_OK) return nullptr;
+  if (build(id, made, program.name, options.c_str()) != OF_OK) {
+    clReleaseProgram(made);
+    return nullptr;
+  }
+  size_t size = 0;
+  if (clGetProgramInfo(made, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) == CL_SUCCESS && size != 0) {
+    binary.resize(size);
+    unsigned char* data = binary.data();
+    if (clGetProgramInfo(made, CL_PROGRAM_BINARIES, sizeof data, &data, nullptr) == CL_SUCCESS)
+      write_cached(key, binary);
+  }
+  return made;
+}
+
+}  // namespace
+
+Compiled* Kernel::compile(of_device device) {
+  // One program serves all kernels of a text for one compute type and storage.
+  static std::mutex mutex;
+  static auto& programs = *new std::map<std::tuple<const Program*, int, int, int>, cl_program>;
+  const std::lock_guard lock(mutex);
+  if (Compiled* compiled = compiled_[device.index].load(std::memory_order_acquire)) return compiled;
+  cl_program& program = programs[{&program_, compute_, storage_, device.index}];
+  if (program == nullptr) program = load(device, program_, options_for(device_of(device), compute_, storage_));
+  if (program == nullptr) return nullptr;
+  cl_int code = CL_SUCCESS;
+  cl_kernel kernel = clCreateKernel(program, name_, &code);
+  if (check(device, code, name_) != OF_OK) return nullptr;
+  auto* compiled = new Compiled{kernel, {}};
+  compiled_[device.index].store(compiled, std::memory_order_release);
+  return compiled;
+}
+
+}  // namespace oneflow::opencl

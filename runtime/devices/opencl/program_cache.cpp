@@ -1,0 +1,67 @@
+#include "program_cache.h"
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace oneflow::opencl {
+namespace {
+
+std::filesystem::path folder() {
+  if (const char* own = std::getenv("ONEFLOW_CACHE_DIR"); own != nullptr && *own != '\0') return own;
+  if (const char* caches = std::getenv("XDG_CACHE_HOME"); caches != nullptr && *caches == '/')
+    return std::filesystem::path(caches) / "oneflow";
+  const char* home = std::getenv("HOME");
+  return home != nullptr && *home == '/' ? std::filesystem::path(home) / ".cache" / "oneflow" : "";
+}
+
+uint64_t hash(const std::string& text, uint64_t seed) {
+  uint64_t value = seed;
+  for (const unsigned char c : text) value = (value ^ c) * 1099511628211u;  // FNV-1a
+  return value;
+}
+
+// The file also holds the key's length and a second hash of it: 128 bits and a length that all would have to agree.
+std::filesystem::path file_for(const std::string& key) {
+  const std::filesystem::path where = folder();
+  if (where.empty()) return where;
+  char name[80];
+  std::snprintf(name, sizeof name, "opencl-%016llx%016llx-%zu.bin",
+                static_cast<unsigned long long>(hash(key, 14695981039346656037u)),
+                static_cast<unsigned long long>(hash(key, 0x9E3779B97F4A7C15u)), key.size());
+  return where / name;
+}
+
+}  // namespace
+
+std::vector<unsigned char> read_cached(const std::string& key) {
+  const std::filesystem::path file = file_for(key);
+  if (file.empty()) return {};
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void write_cached(const std::string& key, const std::vector<unsigned char>& binary) {
+  const std::filesystem::path file = file_for(key);
+  if (file.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(file.parent_path(), error);
+  std::filesystem::path draft = file;
+  draft += ".";
+  draft += std::to_string(getpid());
+  {
+    std::ofstream stream(draft, std::ios::binary);
+    stream.write(reinterpret_cast<const char*>(binary.data()), static_cast<std::streamsize>(binary.size()));
+    if (!stream) error = std::make_error_code(std::errc::io_error);
+  }
+  // A reader sees a whole file or none.
+  if (!error) std::filesystem::rename(draft, file, error);
+  if (error) std::filesystem::remove(draft, error);
+}
+
+}  // namespace oneflow::opencl

@@ -1,0 +1,111 @@
+#include "queue.h"
+
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include "../grid/driver.h"
+#include "device.h"
+
+namespace oneflow::opencl {
+namespace {
+
+// The streams of each device, for freeing memory behind the work that uses it.
+std::mutex streams_mutex;
+std::vector<Stream*> streams[kMostDevices];
+
+}  // namespace
+
+of_status allocate(of_device device, uint64_t bytes, void** memory) {
+  if (const of_status status = check_process(); status != OF_OK) return status;
+  *memory = clSVMAlloc(device_of(device).context, CL_MEM_READ_WRITE, bytes, 64);
+  if (*memory != nullptr) return OF_OK;
+  return fail(OF_OUT_OF_MEMORY, "opencl:%d: no memory for %llu bytes", device.index,
+              static_cast<unsigned long long>(bytes));
+}
+
+void deallocate(of_device device, void* memory, uint64_t) {
+  if (check_process() != OF_OK) return;
+  {
+    const std::lock_guard lock(streams_mutex);
+    for (const Stream* stream : streams[device.index]) clFinish(stream->queue);
+  }
+  clSVMFree(device_of(device).context, memory);
+}
+
+of_status copy(of_device device, void* destination, const void* source, uint64_t bytes, of_stream stream) {
+  if (const of_status status = check_process(); status != OF_OK) return status;
+  return check(device,
+               clEnqueueSVMMemcpy(stream_of(stream).queue, CL_FALSE, destination, source, bytes, 0, nullptr, nullptr),
+               "copy");
+}
+
+of_status fill(of_device device, void* destination, uint8_t value, uint64_t bytes, of_stream stream) {
+  if (const of_status status = check_process(); status != OF_OK) return status;
+  return check(device, clEnqueueSVMMemFill(stream_of(stream).queue, destination, &value, 1, bytes, 0, nullptr, nullptr),
+               "fill memory");
+}
+
+of_status create_stream(of_device device, of_stream* stream) {
+  if (const of_status status = check_process(); status != OF_OK) return status;
+  cl_int code = CL_SUCCESS;
+  cl_command_queue queue =
+      clCreateCommandQueueWithProperties(device_of(device).context, device_of(device).id, nullptr, &code);
+  if (const of_status status = check(device, code, "create a queue"); status != OF_OK) return status;
+  auto* made = new (std::nothrow) Stream;
+  if (made == nullptr) {
+    clReleaseCommandQueue(queue);
+    return fail(OF_OUT_OF_MEMORY, "opencl:%d: no memory for a stream", device.index);
+  }
+  made->queue = queue;
+  const std::lock_guard lock(streams_mutex);
+  streams[device.index].push_back(made);
+  *stream = reinterpret_cast<of_stream>(made);
+  return OF_OK;
+}
+
+void destroy_stream(of_device device, of_stream stream) {
+  if (check_process() != OF_OK) return;
+  Stream* old = &stream_of(stream);
+  {
+    const std::lock_guard lock(streams_mutex);
+    std::erase(streams[device.index], old);
+  }
+  clFinish(old->queue);
+  clReleaseCommandQueue(old->queue);
+  if (old->report != nullptr) clSVMFree(device_of(device).context, old->report);
+  delete old;
+}
+
+of_status synchronize(of_device device, of_stream handle) {
+  if (const of_status status = check_process(); status != OF_OK) return status;
+  Stream& stream = stream_of(handle);
+  if (!stream.may_have_failed.exchange(false)) return check(device, clFinish(stream.queue), "wait for the device");
+  of_report report{};
+  const of_report none{};
+  of_status status = copy(device, &report, stream.report, sizeof report, handle);
+  if (status == OF_OK) status = copy(device, stream.report, &none, sizeof none, handle);
+  if (status == OF_OK) status = check(device, clFinish(stream.queue), "wait for the device");
+  if (status == OF_OK && report.claimed != 0) status = grid::fail_as_reported(host(), report);
+  return status;
+}
+
+}  // namespace oneflow::opencl
+
+namespace oneflow::grid {
+
+of_report* report(const of_kernel_context& context) {
+  static std::mutex mutex;
+  opencl::Stream& stream = opencl::stream_of(context.stream);
+  const std::lock_guard lock(mutex);
+  if (stream.report == nullptr) {
+    void* memory = nullptr;
+    if (opencl::allocate(context.device, sizeof(of_report), &memory) != OF_OK) return nullptr;
+    if (opencl::fill(context.device, memory, 0, sizeof(of_report), context.stream) != OF_OK) return nullptr;
+    stream.report = static_cast<of_report*>(memory);
+  }
+  stream.may_have_failed = true;
+  return stream.report;
+}
+
+}  // namespace oneflow::grid

@@ -1,0 +1,21 @@
+// Memory, copies, streams and events.
+#ifndef ONEFLOW_DEVICES_OPENCL_QUEUE_H_
+#define ONEFLOW_DEVICES_OPENCL_QUEUE_H_
+
+#include <oneflow/device_plugin.h>
+
+namespace oneflow::opencl {
+
+of_status allocate(of_device device, uint64_t bytes, void** memory);
+void deallocate(of_device device, void* memory, uint64_t bytes);
+
+of_status copy(of_device device, void* destination, const void* source, uint64_t bytes, of_stream stream);
+of_status fill(of_device device, void* destination, uint8_t value, uint64_t bytes, of_stream stream);
+
+of_status create_stream(of_device device, of_stream* stream);
+void destroy_stream(of_device device, of_stream stream);
+of_status synchronize(of_device device, of_stream stream);
+
+}  // namespace oneflow::opencl
+
+#endif  // ONEFLOW_DEVICES_OPENCL_QUEUE_H_
