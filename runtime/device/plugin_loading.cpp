@@ -78,7 +78,6 @@ std::string complaint(const of_device_table& table) {
       {"copy_to_host", table.copy_to_host != nullptr},
       {"copy_within", table.copy_within != nullptr},
       {"fill", table.fill != nullptr},
-      {"destroy_stream", !table.create_stream || table.destroy_stream},
       {"synchronize", !table.create_stream || table.synchronize},
       {"create_stream", !table.create_event || table.create_stream},
       {"destroy_event", !table.create_event || table.destroy_event},
@@ -132,7 +131,7 @@ constexpr const char* kPathVariable = "ONEFLOW_DEVICE_PATH";
 std::filesystem::path own_folder() {
   Dl_info own;
   if (!dladdr(reinterpret_cast<void*>(&of_version), &own) || !own.dli_fname) return {};
-  return std::filesystem::path(own.dli_fname).parent_path() / "oneflow_devices";
+  return (std::filesystem::path(own.dli_fname).parent_path() / "oneflow_devices").lexically_normal();
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
-#include <set>
 
 #include "base/error.h"
 #include "device/copy.h"
@@ -18,6 +18,13 @@
 namespace oneflow {
 namespace {
 
+// A shared library that is no plugin: the one that dladdr() is in.
+std::string some_library() {
+  Dl_info info{};
+  EXPECT_TRUE(dladdr(reinterpret_cast<void*>(&dladdr), &info));
+  return info.dli_fname;
+}
+
 std::string plugin_path(const std::string& name) { return std::string(PLUGIN_DIR) + "/" + name + ".so"; }
 
 std::string failure_to_load(const std::string& path) {
@@ -30,61 +37,35 @@ std::string failure_to_load(const std::string& path) {
   return "no failure";
 }
 
+// The test accelerator with something wrong with it from the start.
+class Fault {
+ public:
+  explicit Fault(const char* name) { setenv("ACCEL_FAULT", name, 1); }
+  ~Fault() { unsetenv("ACCEL_FAULT"); }
+};
+
 TEST(PluginTest, FailuresNamePathAndReason) {
-  const auto expect = [](const std::string& name, const std::string& text) {
-    EXPECT_EQ(failure_to_load(plugin_path(name)), text + "") << name;
+  const std::string path = plugin_path("accel");
+  const auto expect = [&](const char* name, const std::string& text) {
+    const Fault fault(name);
+    EXPECT_EQ(failure_to_load(path), text) << name;
   };
-  const auto used = [](const std::string& name) { return "cannot use the device plugin " + plugin_path(name) + ": "; };
-  expect("no_symbol",
-         "cannot load the device plugin " + plugin_path("no_symbol") + ": it does not export oneflow_device_plugin");
-  expect("newer_version", used("newer_version") + "it has plugin API version 2, this runtime has 1");
-  expect("short_table", used("short_table") + "its table has 16 bytes, at least " +
+  const std::string used = "cannot use the device plugin " + path + ": ";
+  expect("newer_version", used + "it has plugin API version 2, this runtime has 1");
+  expect("short_table", used + "its table has 16 bytes, at least " +
                             std::to_string(offsetof(of_device_table, create_stream)) + " are needed");
-  expect("missing_hook", used("missing_hook") + "its table lacks the hook count");
-  expect("bad_name", used("bad_name") + "its name must be a word of lower-case letters, digits and underscores");
-  expect("refuses", "the device plugin " + plugin_path("refuses") + " refused: the driver is too old");
+  expect("missing_hook", used + "its table lacks the hook count");
+  expect("half_a_stream", used + "its table lacks the hook synchronize");
+  expect("bad_name", used + "its name must be a word of lower-case letters, digits and underscores");
+  expect("refuses", "the device plugin " + path + " refused: the driver is too old");
+  expect("negative_count", used + "it says that it has -1 devices");
+  expect("absurd_count", used + "it says that it has 1048576 devices");
+
+  EXPECT_EQ(failure_to_load(some_library()),
+            "cannot load the device plugin " + some_library() + ": it does not export oneflow_device_plugin");
   EXPECT_NE(failure_to_load("/nowhere/plugin.so").find("/nowhere/plugin.so"), std::string::npos);
   EXPECT_NE(failure_to_load("").find("cannot load the device plugin : ./"), std::string::npos);
   EXPECT_NE(failure_to_load("libc.so.6").find("./libc.so.6: cannot open"), std::string::npos);
-  expect("negative_count", used("negative_count") + "it says that it has -1 devices");
-  expect("absurd_count", used("absurd_count") + "it says that it has 1048576 devices");
-  expect("half_a_stream", used("half_a_stream") + "its table lacks the hook destroy_stream");
-}
-
-// Loads a plugin that is found to be wrong only later.
-of_device load(const std::string& name) {
-  static std::set<std::string> loaded;
-  if (loaded.insert(name).second) load_device_plugin(plugin_path(name));
-  return parse_device(name);
-}
-
-TEST(PluginTest, ANameWithoutEndIsCut) {
-  of_device_properties properties{};
-  properties.struct_size = sizeof(properties);
-  ASSERT_EQ(of_device_get_properties(load("endless_name"), &properties), OF_OK);
-  EXPECT_EQ(std::string(properties.name), std::string(127, 'x'));
-}
-
-TEST(PluginTest, NoMemoryIsNoMemoryWhateverTheStatus) {
-  for (const int64_t size : {1, 1 << 20}) {
-    try {
-      Tensor::allocate(Shape{size}, OF_FLOAT32, load("no_memory_behind"));
-      FAIL();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.status(), OF_OUT_OF_MEMORY);
-    }
-  }
-}
-
-TEST(PluginTest, AFailureWithoutReasonTakesNoOldText) {
-  set_last_error(OF_SHAPE_ERROR, "of an earlier call");
-  try {
-    make_tensor({2}, {1, 2}, OF_FLOAT32, load("no_reason"));
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.status(), OF_DEVICE_ERROR);  // the plugin's is no status at all
-    EXPECT_EQ(error.text(), "the device gave no reason");
-  }
 }
 
 TEST(PluginTest, AnUnknownDeviceListsTheOthers) {
@@ -106,21 +87,23 @@ TEST(PluginTest, AnUnknownDeviceListsTheOthers) {
 
 // A plugin that is found rather than asked for must not take the process with it.
 TEST(PluginTest, DiscoveryProbesInAChild) {
+  const std::string path = plugin_path("accel");
   std::string reason;
-  EXPECT_FALSE(probe_plugin(plugin_path("crashes"), &reason));
-  EXPECT_EQ(reason, "the device plugin " + plugin_path("crashes") + " ended its process with signal 6");
-  EXPECT_FALSE(probe_plugin(plugin_path("crashes_on_info"), &reason));
-  EXPECT_EQ(reason, "the device plugin " + plugin_path("crashes_on_info") + " ended its process with signal 6");
-  EXPECT_FALSE(probe_plugin(plugin_path("exits"), &reason));
-  EXPECT_EQ(reason, "the device plugin " + plugin_path("exits") + " ended its process");
-  EXPECT_FALSE(probe_plugin(plugin_path("refuses"), &reason));
-  EXPECT_EQ(reason, "the device plugin " + plugin_path("refuses") + " refused: the driver is too old");
-  EXPECT_TRUE(probe_plugin(plugin_path("far"), &reason));
+  const auto expect = [&](const char* name, const std::string& text) {
+    const Fault fault(name);
+    EXPECT_FALSE(probe_plugin(path, &reason)) << name;
+    EXPECT_EQ(reason, text);
+  };
+  expect("crashes", "the device plugin " + path + " ended its process with signal 6");
+  expect("crashes_on_info", "the device plugin " + path + " ended its process with signal 6");
+  expect("exits", "the device plugin " + path + " ended its process");
+  expect("refuses", "the device plugin " + path + " refused: the driver is too old");
+  EXPECT_TRUE(probe_plugin(path, &reason));
 
   // Nor must it matter what the program does with its children.
   const auto before = std::signal(SIGCHLD, SIG_IGN);
-  EXPECT_TRUE(probe_plugin(plugin_path("far"), &reason));
-  EXPECT_FALSE(probe_plugin(plugin_path("crashes"), &reason));
+  EXPECT_TRUE(probe_plugin(path, &reason));
+  expect("crashes", "the device plugin " + path + " ended its process");
   std::signal(SIGCHLD, before);
 }
 
@@ -129,9 +112,7 @@ TEST(PluginTest, DiscoveryListsFilesAndFolders) {
   setenv("ONEFLOW_DEVICE_PATH", paths.c_str(), 1);
   const std::vector<std::string> found = discover_plugins();
   unsetenv("ONEFLOW_DEVICE_PATH");
-  ASSERT_EQ(found.size(), 17u);
-  EXPECT_EQ(found[0], plugin_path("far"));
-  EXPECT_EQ(found[1], plugin_path("absurd_count"));
+  EXPECT_EQ(found, (std::vector<std::string>{plugin_path("far"), plugin_path("accel"), plugin_path("far")}));
 }
 
 class FarDeviceTest : public testing::Test {

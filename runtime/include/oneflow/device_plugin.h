@@ -55,7 +55,8 @@ typedef struct of_kernel_tensor {
   of_scalar scalar;       /* the value of an operand that is a number rather than a tensor (data is NULL, rank 0) */
 } of_kernel_tensor;
 
-/* Everything that a kernel sees. Sizes and dtypes were checked and results allocated before. */
+/* Everything that a kernel sees. Sizes and dtypes were checked and results allocated before. What this points to ends
+ * when the kernel returns, but for the memory of tensors, which is good for all work submitted by then. */
 typedef struct of_kernel_context {
   uint32_t struct_size;
   of_device device;
@@ -171,10 +172,11 @@ typedef struct of_device_table {
   /* Sets bytes. */
   of_status (*fill)(of_device device, void* destination, uint8_t value, uint64_t bytes, of_stream stream);
 
-  /* -- streams (optional as a group). Default: one stream, NULL, on which everything is done when the hook returns.
-   *    The runtime creates one stream per device and never destroys it while the device is in use. --------------- */
+  /* -- streams (optional as a group). Default: one stream, NULL, on which everything is done when the hook returns. --
+   */
+  /* Called once per device, when it is first used: all its work goes through one stream, which lives as long as the
+   * process. */
   of_status (*create_stream)(of_device device, of_stream* stream);
-  void (*destroy_stream)(of_device device, of_stream stream);
   /* Waits, reports the first error that the work before this point left, and forgets it: the stream is good for more
    * work. The text is complete, operator's name included: the runtime puts nothing in front. No other hook reports
    * errors of earlier work. */
