@@ -1,7 +1,7 @@
 """From a record to what the templates of a device's kernels print: names, types, and expressions as plain text.
 
-A device's target gives a `Dialect`, which says how expressions are spelled there; what follows from a record is the same
-for all devices.
+A device's target gives a `Dialect`, which says how expressions are spelled there; what follows from a record is the
+same for all devices.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from codegen.checking import operand_sort
 from codegen.compute_types import compute_types
@@ -60,6 +61,8 @@ class Setting:
 @dataclass(frozen=True)
 class Entry:
     """One struct template with its loops, and the rows that it gets in the table of kernels."""
+
+    template: ClassVar[str]  # the kind of kernel, after which its templates are called
 
     struct: str  # "gelu_tanh_kernel"
     variant: str  # "gelu:tanh"

@@ -19,7 +19,10 @@ def banner(sources: Iterable[str]) -> str:
 
 
 class Templates:
-    """The Jinja templates of some folders, the first of which goes first: undefined names are errors, lines with only a tag leave no trace."""
+    """The Jinja templates of some folders, of which the first goes first.
+
+    Undefined names are errors, lines with only a tag leave no trace.
+    """
 
     def __init__(self, *folders: Path) -> None:
         import jinja2  # here, for a run that has nothing to do needs none

@@ -17,7 +17,8 @@ _RANDOM = frozenset({"uniform", "normal", "below"})
 _TAKEN = frozenset(
     "at count dtype failed first item items kept_bits lane later number op random report rest result results S space "
     "split state step strides T value values whole "
-    "constant global half kernel local private read_only read_write sampler_t uchar uint ulong ushort write_only".split()
+    "constant global half kernel local private read_only read_write sampler_t uchar uint ulong ushort "
+    "write_only".split()
 )
 
 
