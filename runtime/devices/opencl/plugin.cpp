@@ -42,7 +42,6 @@ constexpr of_device_table make_table() {
   table.copy_within = copy;
   table.fill = fill;
   table.create_stream = create_stream;
-  table.destroy_stream = destroy_stream;
   table.synchronize = synchronize;
   table.find_kernel = grid::find_kernel;
   return table;

@@ -64,19 +64,6 @@ of_status create_stream(of_device device, of_stream* stream) {
   return OF_OK;
 }
 
-void destroy_stream(of_device device, of_stream stream) {
-  if (check_process() != OF_OK) return;
-  Stream* old = &stream_of(stream);
-  {
-    const std::lock_guard lock(streams_mutex);
-    std::erase(streams[device.index], old);
-  }
-  clFinish(old->queue);
-  clReleaseCommandQueue(old->queue);
-  if (old->report != nullptr) clSVMFree(device_of(device).context, old->report);
-  delete old;
-}
-
 of_status synchronize(of_device device, of_stream handle) {
   if (const of_status status = check_process(); status != OF_OK) return status;
   Stream& stream = stream_of(handle);

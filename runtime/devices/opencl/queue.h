@@ -13,7 +13,6 @@ of_status copy(of_device device, void* destination, const void* source, uint64_t
 of_status fill(of_device device, void* destination, uint8_t value, uint64_t bytes, of_stream stream);
 
 of_status create_stream(of_device device, of_stream* stream);
-void destroy_stream(of_device device, of_stream stream);
 of_status synchronize(of_device device, of_stream stream);
 
 }  // namespace oneflow::opencl
