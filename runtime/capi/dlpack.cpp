@@ -36,7 +36,7 @@ of_dtype from_dlpack(DLDataType type) {
 
 // The first device whose memory is host memory, which is what DLPack means by its CPU.
 of_device host_device() {
-  for (const of_device id : all_devices())
+  for (const of_device id : devices_in_use())
     if (get_device(id).host_accessible()) return id;
   fail(OF_DEVICE_ERROR, "there is no device with host memory");
 }

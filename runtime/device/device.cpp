@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <optional>
 
 #include "base/error.h"
 #include "device/plugin_loading.h"
@@ -26,10 +27,18 @@ struct DeviceType {
 // Types are only ever added, so that readers need no lock: a type is complete before it becomes visible.
 class Registry {
  public:
-  // With everything that discovery finds.
+  // With everything that discovery finds. Drivers take long to load (80 ms for a compiler of kernels), which programs
+  // that name no such device do without.
   static Registry& get() {
-    Registry& registry = known();
+    Registry& registry = builtin();
     std::call_once(registry.discovered_, [&] { registry.discover(); });
+    return registry;
+  }
+
+  // With what is linked in, and everything else that was asked for.
+  static Registry& builtin() {
+    Registry& registry = known();
+    std::call_once(registry.started_, [&] { registry.start(); });
     return registry;
   }
 
@@ -71,13 +80,33 @@ class Registry {
     return added;
   }
 
+  // The device of that name; none where there is none so far.
+  std::optional<of_device> find(std::string_view type_name, int index) const {
+    for (int number = 0; const DeviceType* of_type = type(number); ++number) {
+      if (of_type->table.name != type_name) continue;
+      if (index < 0 || static_cast<size_t>(index) >= of_type->devices.size()) break;
+      return of_device{static_cast<int16_t>(number), static_cast<int16_t>(index)};
+    }
+    return std::nullopt;
+  }
+
+  std::vector<of_device> devices() const {
+    std::vector<of_device> ids;
+    for (int number = 0; const DeviceType* of_type = type(number); ++number)
+      for (const auto& device : of_type->devices) ids.push_back(device->id());
+    return ids;
+  }
+
   const std::vector<RejectedPlugin>& rejected() const { return rejected_; }
 
  private:
-  // Where it ends for want of memory, the next call goes on.
-  void discover() {
+  // Where one of these ends for want of memory, the next call goes on.
+  void start() {
     const auto builtin = builtin_plugins();
     while (static_cast<size_t>(count_) < builtin.size()) add(builtin[count_], "that is built in");
+  }
+
+  void discover() {
     rejected_.clear();
     for (const std::string& path : discover_plugins()) {
       std::string reason;
@@ -91,7 +120,7 @@ class Registry {
   }
 
   std::mutex mutex_;
-  std::once_flag discovered_;
+  std::once_flag started_, discovered_;
   int count_ = 0;
   std::array<std::atomic<DeviceType*>, kMostTypes> types_{};
   std::vector<RejectedPlugin> rejected_;
@@ -222,9 +251,7 @@ constinit std::atomic<Device*> quick_devices[kQuickTypes][kQuickIndices] = {};
 Device* device_or_null(of_device id) { return Registry::known().device(id); }
 
 Device& known_device(of_device id) {
-  Device* device = device_or_null(id);
-  if (!device) [[unlikely]]
-    device = Registry::get().device(id);
+  Device* device = Registry::builtin().device(id);
   if (!device) [[unlikely]]
     fail_missing(device_name(id));
   return *device;
@@ -245,28 +272,19 @@ of_device parse_device(std::string_view name) {
     const auto [rest, error] = std::from_chars(name.data() + colon + 1, end, index);
     if (error != std::errc() || rest != end) fail_missing(std::string(name));
   }
-  const Registry& registry = Registry::get();
-  for (int number = 0; const DeviceType* type = registry.type(number); ++number) {
-    if (type->table.name != type_name) continue;
-    if (index < 0 || static_cast<size_t>(index) >= type->devices.size()) break;
-    return {static_cast<int16_t>(number), static_cast<int16_t>(index)};
-  }
+  if (const auto found = Registry::builtin().find(type_name, index)) return *found;
+  if (const auto found = Registry::get().find(type_name, index)) return *found;
   fail_missing(std::string(name));
 }
 
 std::string device_name(of_device id) {
-  const DeviceType* type = Registry::get().type(id.type);
+  const DeviceType* type = Registry::builtin().type(id.type);
   if (!type) return format_text("device(%d:%d)", id.type, id.index);
   return format_text("%s:%d", type->table.name, id.index);
 }
 
-std::vector<of_device> all_devices() {
-  std::vector<of_device> ids;
-  const Registry& registry = Registry::get();
-  for (int number = 0; const DeviceType* type = registry.type(number); ++number)
-    for (const auto& device : type->devices) ids.push_back(device->id());
-  return ids;
-}
+std::vector<of_device> all_devices() { return Registry::get().devices(); }
+std::vector<of_device> devices_in_use() { return Registry::builtin().devices(); }
 
 const std::vector<RejectedPlugin>& rejected_plugins() { return Registry::get().rejected(); }
 

@@ -101,6 +101,8 @@ of_device parse_device(std::string_view name);
 std::string device_name(of_device id);
 // All devices, of all types, in the order of registration.
 std::vector<of_device> all_devices();
+// Those that are there without looking for plugins.
+std::vector<of_device> devices_in_use();
 
 // A plugin that was found and gives no devices.
 struct RejectedPlugin {

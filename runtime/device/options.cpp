@@ -26,9 +26,9 @@ Switch* find_switch(const char* name) {
 
 // Asks one device of each type, for options belong to types. Whether one of them knew the option.
 template <class Ask>
-bool ask_devices(Ask ask) {
+bool ask_some(const std::vector<of_device>& devices, Ask ask) {
   bool is_known = false;
-  for (const of_device id : all_devices()) {
+  for (const of_device id : devices) {
     if (id.index != 0) continue;
     const of_status status = ask(get_device(id).table());
     if (status == OF_UNSUPPORTED) {
@@ -39,6 +39,12 @@ bool ask_devices(Ask ask) {
     is_known = true;
   }
   return is_known;
+}
+
+// Plugins are looked for only when no device that is in use knows the option.
+template <class Ask>
+bool ask_devices(Ask ask) {
+  return ask_some(devices_in_use(), ask) || ask_some(all_devices(), ask);
 }
 
 [[noreturn]] void fail_unknown(const char* name) { fail(OF_INVALID_ARGUMENT, "there is no option '%s'", name); }
