@@ -16,7 +16,10 @@ cp "$BUILD/lib/oneflow.node" "$stage/native/"
 for library in "$BUILD"/lib/lib*.so.?; do
   cp -L "$library" "$stage/native/"
 done
-strip --strip-unneeded "$stage"/native/*
+if [ -d "$BUILD/lib/oneflow_devices" ]; then
+  cp -r "$BUILD/lib/oneflow_devices" "$stage/native/"
+fi
+find "$stage/native" -type f -exec strip --strip-unneeded {} +
 
 node - "$here/package.json" "$stage/package.json" <<'SCRIPT'
 const fs = require('node:fs');

@@ -59,6 +59,8 @@ class GemPackager
     Dir[File.join(@build, "lib/*.so.*")].grep(/\.so\.\d+\z/).each do |library|
       FileUtils.cp(File.realpath(library), File.join(folder, File.basename(library)))
     end
+    devices = File.join(@build, "lib/oneflow_devices")
+    FileUtils.cp_r(devices, folder) if Dir.exist?(devices)
   end
 
   def specification = Dir.chdir(@stage) { Gem::Specification.load("oneflow-rb.gemspec") }

@@ -43,6 +43,8 @@ def test_contents(wheel: Path) -> None:
     ):
         assert wanted in names
     assert len([name for name in names if "liboneflow" in name]) == 1
+    plugins = sorted(path.name for path in (BUILD / "lib" / "oneflow_devices").iterdir())
+    assert sorted(Path(name).name for name in names if "oneflow_devices/" in name) == plugins
     assert not [name for name in names if name.endswith((".cpp", ".h", ".a"))]
 
 
