@@ -86,7 +86,8 @@ class CallParser:
 
     def _gives_one(self, function: str) -> bool:
         """Whether a call of a function is one tensor."""
-        return all(len(op.signature.results) == 1 for op in self.functions.get(function, ()))
+        signatures = [op.signature for op in self.functions.get(function, ())]
+        return all(len(each.results) == 1 and not each.gives_list for each in signatures)
 
     def _convert(self, node: Invoke, op: Op) -> Call:
         positional: list[CallValue] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from codegen.errors import unknown
 from codegen.kinds import KINDS
 from codegen.kinds.base import Functions
-from codegen.model import BaseType, Definitions, Function, Native, Op, ResultRule
+from codegen.model import BaseType, Collective, Definitions, Function, Native, Op, ResultRule
 from codegen.names import type_placeholders
 from codegen.reader import Report
 
@@ -29,6 +29,8 @@ def _check_aliases(op: Op, report: Report) -> None:
         elif result.alias and result.alias != arguments[result.alias.label]:
             report.add(op.locate(result), f"alias '{result.alias.label}' is written in one place and not in another")
     written = [a for a in op.signature.arguments if a.alias and a.alias.written]
+    if op.signature.gives_list and not isinstance(op.kind, Native | Collective):
+        report.add(op.locate(op.signature.results[0]), f"{op.kind_name} operators give no list of tensors")
     if written and not isinstance(op.kind, Native):
         report.add(op.locate(written[0]), "only a native operator writes to an argument")
     if bool(written) != op.name.endswith("_"):
@@ -71,6 +73,8 @@ def _check_examples(op: Op, report: Report) -> None:
         report.add(op.location, f"{text}, it has {len(op.examples) + len(op.cases)}")
     count = len(op.signature.results)
     for example in op.examples:
+        if op.signature.gives_list and not isinstance(example.gives, tuple):
+            report.add(example.location, "the example must give a list of tensors")
         if count > 1 and not (isinstance(example.gives, tuple) and len(example.gives) == count):
             report.add(example.location, f"the example must give {count} results")
     for case in op.errors:

@@ -105,6 +105,11 @@ class Signature:
     def tensor_arguments(self) -> tuple[Argument, ...]:
         return tuple(a for a in self.arguments if a.type.is_tensor)
 
+    @property
+    def gives_list(self) -> bool:
+        """Whether the one result is a list of tensors, of a length that a call decides."""
+        return self.results[0].type.is_list
+
 
 # What a call has room for: kMaxArguments and kMaxResults of runtime/dispatch/schema.h.
 MAXIMUM_ARGUMENTS = 16
@@ -271,7 +276,30 @@ class Native:
     data_dependent: bool = False  # result sizes depend on data
 
 
-Kind = Elementwise | Generator | Contraction | Reduction | Scan | Gather | View | Composite | Native
+@dataclass(frozen=True)
+class Merge:
+    """How the tensors of several ranks become one: the operator that joins two of them, and the one that ends it,
+    which takes the joined tensor and the number of ranks."""
+
+    by: str
+    then: str | None = None
+    accepts: DTypeSet = DTypeSet.ANY
+
+
+@dataclass(frozen=True)
+class Collective:
+    """A communication pattern (a name of `codegen.kinds.collective.PATTERNS`) over the tensors of several ranks.
+
+    Patterns that merge tensors have one `Merge` per value of the attribute that `match` names.
+    """
+
+    pattern: str
+    keeps_shapes: bool = False  # whether result i has the shape of tensor i, so that it can take its place
+    match: str | None = None
+    merges: Mapping[str, Merge] = field(default_factory=dict)
+
+
+Kind = Elementwise | Generator | Contraction | Reduction | Scan | Gather | View | Composite | Native | Collective
 
 
 # ------------------------------------------------------------------------------------------------ examples and tests
@@ -311,7 +339,7 @@ CallValue = None | bool | int | float | str | TensorLiteral | Name | Call | tupl
 @dataclass(frozen=True)
 class Example:
     call: Call
-    gives: Literal  # nested lists for one tensor, a tuple of them for several results
+    gives: Literal  # nested lists for one tensor, a tuple of them for several results and for a list of tensors
     location: Location = field(compare=False, repr=False)
     note: str | None = None
 
@@ -371,8 +399,8 @@ class Op:
 
     @property
     def receiver(self) -> Argument | None:
-        """The argument that a method call binds: the tensor named `input`."""
-        argument = self.signature.argument("input")
+        """The argument that a method call binds: the tensor named `input`. Functions of a namespace are no methods."""
+        argument = self.signature.argument("input") if "." not in self.name else None
         return argument if argument and argument.type.is_tensor and not argument.type.is_list else None
 
     @cached_property
@@ -383,9 +411,19 @@ class Op:
         )
 
     @cached_property
+    def replaced(self) -> Argument | None:
+        """The argument whose place the result takes in the in-place form: the input of elementwise operators and scans,
+        which keep its shape, or the list of tensors of a collective that keeps theirs."""
+        match self.kind:
+            case Elementwise() | Scan():
+                return self.receiver
+            case Collective(keeps_shapes=True):
+                return self.signature.tensor_arguments[0]
+        return None
+
+    @property
     def has_in_place(self) -> bool:
-        """Whether the result can take the place of the input: elementwise and scans, which keep its shape."""
-        return isinstance(self.kind, Elementwise | Scan) and self.receiver is not None
+        return self.replaced is not None
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.kinds.base import branches
+from codegen.kinds.base import branches, matched_values
 from codegen.model import Argument, BaseType, Composite, Contraction, DTypeSet, Op, ResultRule
 
 _SETS = {
@@ -30,7 +30,7 @@ _MEANINGS = {  # one, several
     BaseType.OPERAND: ("a tensor or a number", "tensors or numbers"),
     BaseType.DIM: ("a dimension, from the end when negative", "dimensions, from the end when negative"),
     BaseType.SIZE: ("not negative", "sizes"),
-    BaseType.DEVICE: ("where the result lies", "devices"),
+    BaseType.DEVICE: ("where the result lies", "where the results lie, in this order"),
 }
 
 
@@ -65,7 +65,7 @@ def _meanings(op: Op, argument: Argument) -> Iterator[str]:
     if argument.alias and argument.alias.written:
         yield "written to"
     if argument.name == getattr(kind, "match", None) and type_.base is BaseType.STR:
-        yield "one of " + ", ".join(f"`'{value}'`" for value in branches(kind))
+        yield "one of " + ", ".join(f"`'{value}'`" for value in matched_values(kind))
     elif argument.name == getattr(kind, "keepdim", None):
         yield "keep the reduced dimensions, with size 1"
     elif argument.name == op.dtype.override:

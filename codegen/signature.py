@@ -107,6 +107,8 @@ class _Parser:
         results = self.results()
         if self.next.kind != "end":
             raise _unexpected(self.next, "the end")
+        if len(results) > 1 and any(result.type.is_list for result in results):
+            raise self.error("a list of tensors is an operator's only result", start)
         if not 1 <= len(results) <= MAXIMUM_RESULTS:
             raise self.error(f"an operator has 1 to {MAXIMUM_RESULTS} results, got {len(results)}", start)
         return Signature(name.text, arguments, results)
@@ -163,8 +165,10 @@ class _Parser:
 
     def check_argument(self, type_: Type, alias: Alias | None, start: _Token) -> None:
         """Refuses what no call has a value for."""
-        if type_.is_list and not (type_.is_integer or type_.base is BaseType.TENSOR):
-            raise self.error(f"there is no list of {type_.base.value}, only of int, dim, size and Tensor", start)
+        if type_.is_list and not (type_.is_integer or type_.base in (BaseType.TENSOR, BaseType.DEVICE)):
+            raise self.error(
+                f"there is no list of {type_.base.value}, only of int, dim, size, device and Tensor", start
+            )
         if type_.is_list and type_.optional and type_.base is BaseType.TENSOR:
             raise self.error("a list of tensors is never absent, it may be empty", start)
         if type_.optional_members and type_.base is not BaseType.TENSOR:
@@ -180,6 +184,8 @@ class _Parser:
         members = default if isinstance(default, tuple) else (default,)
         if any(isinstance(each, int) and not -(2**63) <= each < 2**63 for each in members):
             raise self.error(f"the default {print_literal(default)} is beyond 64 bits", start)
+        if type_.base is BaseType.DEVICE and isinstance(default, tuple):
+            raise self.error("a list of devices has no default but None", start)
         if type_.base is BaseType.DTYPE and isinstance(default, str) and default not in DTYPES:
             raise self.error(unknown("dtype", default, DTYPES), start)
         return default
@@ -215,8 +221,8 @@ class _Parser:
     def result(self) -> Result:
         start = self.next
         type_, alias = self.type()
-        if type_ != Type(BaseType.TENSOR):
-            raise self.error(f"a result is a Tensor, never {type_}", start)
+        if type_ not in (Type(BaseType.TENSOR), Type(BaseType.TENSOR, is_list=True)):
+            raise self.error(f"a result is a Tensor or a Tensor[], never {type_}", start)
         name = self.name("the result's name").text if self.next.kind == "word" else None
         return Result(type_, name, alias, self.at(start))
 

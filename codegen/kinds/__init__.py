@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from codegen.kinds import composite, contraction, elementwise, gather, generator, native, reduction, scan, view
+from codegen.kinds import (
+    collective,
+    composite,
+    contraction,
+    elementwise,
+    gather,
+    generator,
+    native,
+    reduction,
+    scan,
+    view,
+)
 from codegen.kinds.base import Rules
 
 KINDS: Mapping[str, Rules[Any]] = {
@@ -18,4 +29,5 @@ KINDS: Mapping[str, Rules[Any]] = {
     "view": view.RULES,
     "composite": composite.RULES,
     "native": native.RULES,
+    "collective": collective.RULES,
 }

@@ -160,6 +160,12 @@ def branches(kind: object) -> Mapping[str | None, Expression]:
     return found
 
 
+def matched_values(kind: object) -> tuple[str, ...]:
+    """The values of the attribute that a kind matches on, as far as it is a text, a bool or optional."""
+    merges: Mapping[str, object] = getattr(kind, "merges", {})
+    return tuple(merges) or tuple(value for value in branches(kind) if value is not None)
+
+
 def listed(names: Sequence[str]) -> str:
     """'a, b and c'."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -165,6 +165,8 @@ def _type_of(node: Node, known: Mapping[str, Type], functions: Functions) -> Typ
             if len(op.signature.results) > 1:
                 text = f"{op.full_name} has {len(op.signature.results)} results, a composite takes one"
                 raise TextError(text, node.at, len(node.function))
+            if op.signature.gives_list:
+                raise TextError(f"{op.full_name} gives a list of tensors", node.at, len(node.function))
             return _TENSOR
         case _:
             raise TextError("a composite consists of calls of operators, names and constants", node.at)

@@ -12,8 +12,8 @@ namespace {
 
 // What error texts call a value, in the words of the signature grammar.
 const char* value_word(const of_value& value) {
-  static constexpr const char* kWords[] = {"nothing", "None",  "bool",   "int",    "float",   "str",
-                                           "int[]",   "dtype", "device", "Tensor", "Tensor[]"};
+  static constexpr const char* kWords[] = {"nothing", "None",  "bool",   "int",    "float",    "str",
+                                           "int[]",   "dtype", "device", "Tensor", "Tensor[]", "device[]"};
   if (value.kind == OF_VALUE_TENSOR && !value.as.tensor) return "a released tensor";
   return static_cast<size_t>(value.kind) < std::size(kWords) ? kWords[value.kind] : "a value of an unknown kind";
 }
@@ -21,6 +21,8 @@ const char* value_word(const of_value& value) {
 [[noreturn]] void fail_type(const Argument& argument, const of_value& value) {
   fail(OF_TYPE_MISMATCH, "%s must be %s, got %s", argument.name, argument.type_text, value_word(value));
 }
+
+}  // namespace
 
 bool accepts(DTypeSet set, of_dtype dtype) {
   switch (set) {
@@ -40,6 +42,15 @@ bool accepts(DTypeSet set, of_dtype dtype) {
   return false;
 }
 
+const char* dtype_set_words(DTypeSet set) {
+  static constexpr const char* kWords[] = {
+      "a tensor",      "a numeric tensor",        "a floating-point tensor", "an integer or bool tensor",
+      "a bool tensor", "an int64 or int32 tensor"};
+  return kWords[static_cast<int>(set)];
+}
+
+namespace {
+
 // Whether a number may stand where tensors of the set do. A number only raises the category of what it meets, so an
 // integer goes with floating-point tensors.
 bool accepts(DTypeSet set, const of_value& number) {
@@ -58,10 +69,7 @@ bool accepts(DTypeSet set, const of_value& number) {
 }
 
 [[noreturn]] void fail_dtype(const Argument& argument, const char* found) {
-  static constexpr const char* kWords[] = {
-      "a tensor",      "a numeric tensor",        "a floating-point tensor", "an integer or bool tensor",
-      "a bool tensor", "an int64 or int32 tensor"};
-  fail(OF_DTYPE_ERROR, "%s must be %s, got %s", argument.name, kWords[static_cast<int>(argument.accepts)], found);
+  fail(OF_DTYPE_ERROR, "%s must be %s, got %s", argument.name, dtype_set_words(argument.accepts), found);
 }
 
 // Goes over the arguments of one call, in order.
@@ -69,6 +77,7 @@ class Checker {
  public:
   Checker(Call& call, std::span<const of_value> arguments) : call_(call) {
     const DTypeRule& rule = call.schema().dtype;
+    spans_devices_ = std::holds_alternative<CollectiveRule>(call.schema().rule);
     if (rule.floating_only && static_cast<size_t>(rule.override_argument) < arguments.size())
       converts_ = arguments[rule.override_argument].kind > OF_VALUE_NONE;
   }
@@ -151,7 +160,20 @@ class Checker {
     if (!fits) fail_type(argument, value);
   }
 
+  void check_devices(const Argument& argument, const of_value& value, of_value& checked) {
+    if (value.kind == OF_VALUE_DEVICE) {  // a single member in the place of a list
+      get_device(value.as.device);
+      call_.single_device = value.as.device;
+      checked = {OF_VALUE_DEVICE_LIST, 1, {.devices = &call_.single_device}};
+      return;
+    }
+    if (value.kind != OF_VALUE_DEVICE_LIST) fail_type(argument, value);
+    check_span(argument, value.as.devices, value.count);
+    for (int32_t i = 0; i < value.count; ++i) get_device(value.as.devices[i]);
+  }
+
   void check_list(const Argument& argument, const of_value& value, of_value& checked) {
+    if (argument.type == ArgumentType::kDevice) return check_devices(argument, value, checked);
     if (argument.is_tensor()) {
       if (value.kind != OF_VALUE_TENSOR_LIST) fail_type(argument, value);
       check_span(argument, value.as.tensors, value.count);
@@ -241,7 +263,7 @@ class Checker {
       first_tensor_ = &tensor;
       first_argument_ = &argument;
       call_.device = tensor.device();
-    } else if (!(tensor.device() == call_.device)) [[unlikely]] {
+    } else if (!(tensor.device() == call_.device) && !spans_devices_) [[unlikely]] {
       if (argument.comes_from_any_device) return bring_over(tensor, *checked);
       fail(OF_DEVICE_ERROR, "%s must be on %s, as %s is, got a tensor on %s", argument.name,
            device_name(call_.device).c_str(), first_argument_->name, device_name(tensor.device()).c_str());
@@ -273,7 +295,8 @@ class Checker {
   const Tensor* first_tensor_ = nullptr;
   const Argument* first_argument_ = nullptr;
   bool has_device_ = false;
-  bool converts_ = false;  // operands to the floating-point type that the caller asks for
+  bool spans_devices_ = false;  // the tensors may be on any
+  bool converts_ = false;       // operands to the floating-point type that the caller asks for
 };
 
 }  // namespace

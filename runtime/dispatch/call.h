@@ -6,6 +6,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "base/scalar.h"
@@ -30,16 +31,18 @@ struct Call {
 
   const Operator& op;
   const char* const name;       // of the operator that the user called, which this one may be a part of
-  std::span<of_value> results;  // as the caller gave them: ABSENT, or the tensor to write to
+  std::span<of_value> results;  // as the caller gave them: ABSENT, or the tensor or the tensors to write to
   const bool infer_only;        // only shapes and dtypes are asked for: no data is read, results have no memory
   const Tensor* const spare;  // an operand that nobody reads afterwards, so that a result may take its memory; or NULL
   of_device device{};         // of the tensors, of the `device` argument, or the default one
   of_value arguments[kMaxArguments];
   TensorRef brought;               // an argument, copied to the device of the others
   TensorRef outputs[kMaxResults];  // what the kind's function leaves
+  std::vector<TensorRef> listed;   // the same for an operator that gives a list
   // Where the checked lists of dims lie.
   int64_t dims[2 * OF_MAX_RANK];
   int dim_count = 0;
+  of_device single_device{};  // one in the place of a list of them
 
   const Schema& schema() const { return op.schema(); }
 
@@ -48,6 +51,9 @@ struct Call {
   const Tensor& tensor(int argument) const { return *to_tensor(arguments[argument].as.tensor); }
   std::span<const of_tensor> tensors(int argument) const {
     return {arguments[argument].as.tensors, static_cast<size_t>(arguments[argument].count)};
+  }
+  std::span<const of_device> devices(int argument) const {
+    return {arguments[argument].as.devices, static_cast<size_t>(arguments[argument].count)};
   }
   int64_t integer(int argument) const { return arguments[argument].as.integer; }
   bool boolean(int argument) const { return arguments[argument].as.boolean; }
@@ -82,6 +88,9 @@ Tensor& prepare_result(Call& call, int position, Sizes sizes, of_dtype dtype, Al
 // The same for kernels that write `dtype` and nothing else.
 Tensor& prepare_exact_result(Call& call, int position, Sizes sizes, of_dtype dtype);
 
+// The tensors that the caller gave for the list of results; empty where the list is to be made.
+std::span<const of_tensor> given_list(const Call& call);
+
 // InvalidArgument where a write to one element would change another, as in an expanded tensor.
 void check_writable(const Tensor& tensor);
 
@@ -90,6 +99,9 @@ inline TensorRef share(const Tensor& tensor) { return TensorRef::share(const_cas
 
 // Leaves an existing tensor as a result: a view, or what another operator gave.
 void set_result(Call& call, int position, TensorRef tensor);
+
+// Leaves the list of results.
+void set_results(Call& call, std::vector<TensorRef> tensors);
 
 // The end of a call: hands the outputs to the caller.
 void store_results(Call& call);

@@ -1,5 +1,6 @@
 #include "dispatch/dispatch.h"
 
+#include <algorithm>
 #include <string>
 
 #include "device/device.h"
@@ -11,14 +12,24 @@ namespace oneflow {
 
 namespace {
 
+bool is_list_to_write(const of_value& value) {
+  if (value.kind != OF_VALUE_TENSOR_LIST || value.count < 0 || (value.count > 0 && !value.as.tensors)) return false;
+  return std::all_of(value.as.tensors, value.as.tensors + value.count, [](of_tensor each) { return each; });
+}
+
 void check_results(const Schema& schema, std::span<of_value> results) {
   if (results.size() != static_cast<size_t>(schema.result_count)) [[unlikely]]
     fail(OF_INVALID_ARGUMENT, "has %d result%s, got room for %zu", schema.result_count,
          schema.result_count == 1 ? "" : "s", results.size());
   for (const of_value& result : results) {
-    const bool is_tensor = result.kind == OF_VALUE_TENSOR && result.as.tensor;
-    if (result.kind != OF_VALUE_ABSENT && !is_tensor) [[unlikely]]
+    if (result.kind == OF_VALUE_ABSENT) [[likely]]
+      continue;
+    if (schema.gives_list) {
+      if (!is_list_to_write(result))
+        fail(OF_TYPE_MISMATCH, "the result must be absent or a list of tensors to write to");
+    } else if (result.kind != OF_VALUE_TENSOR || !result.as.tensor) {
       fail(OF_TYPE_MISMATCH, "a result must be absent or a tensor to write to");
+    }
   }
 }
 
@@ -34,6 +45,11 @@ void run(Call& call) {
   store_results(call);
 }
 
+void check_apart(const Tensor& given, const Tensor& other) {
+  if (given.device() == other.device() && overlap(given, other) != Overlap::kNone)
+    fail(OF_INVALID_ARGUMENT, "the tensors to write to must not share memory");
+}
+
 // Checks the tensors that the caller gave to write to against the call and against each other.
 void check_given_results(const Call& call) {
   for (size_t i = 0; i < call.results.size(); ++i) {
@@ -45,10 +61,12 @@ void check_given_results(const Call& call) {
            device_name(given.device()).c_str());
     for (size_t k = 0; k < i; ++k) {
       const of_value& other = call.results[k];
-      if (other.kind == OF_VALUE_TENSOR && overlap(given, *to_tensor(other.as.tensor)) != Overlap::kNone)
-        fail(OF_INVALID_ARGUMENT, "the tensors to write to must not share memory");
+      if (other.kind == OF_VALUE_TENSOR) check_apart(given, *to_tensor(other.as.tensor));
     }
   }
+  const auto list = given_list(call);
+  for (size_t i = 0; i < list.size(); ++i)
+    for (size_t k = 0; k < i; ++k) check_apart(*to_tensor(list[i]), *to_tensor(list[k]));
 }
 
 // Checks, and goes through the layers from `first_layer` on.

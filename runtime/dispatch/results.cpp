@@ -44,6 +44,36 @@ Overlap overlap_with_operands(const Call& call, const Tensor& given) {
   return worst;
 }
 
+// What was computed aside, or by another operator, is copied to the caller's tensor.
+void store_in(const Tensor& given, const Tensor& output) {
+  if (&output == &given) return;
+  static const OperatorName copy("copy");
+  check_given(given, output.sizes(), output.dtype());
+  call_into(given, copy, given, output);
+}
+
+of_tensor hand_over(const Call& call, TensorRef& output) {
+  if (call.infer_only && output->has_memory()) [[unlikely]]  // an operand itself
+    output = Tensor::without_memory(output->sizes(), output->dtype(), output->device());
+  return to_handle(output.detach());
+}
+
+void store_list(Call& call) {
+  of_value& result = call.results[0];
+  std::vector<TensorRef>& outputs = call.listed;
+  if (const auto given = given_list(call); result.kind == OF_VALUE_TENSOR_LIST) {
+    if (given.size() != outputs.size())
+      fail(OF_INVALID_ARGUMENT, "the list to write to must have %zu tensors, got %zu", outputs.size(), given.size());
+    for (size_t i = 0; i < given.size(); ++i) store_in(*to_tensor(given[i]), *outputs[i]);
+    return;
+  }
+  of_tensor* tensors = new of_tensor[outputs.size()];  // release_value() deletes it
+  for (size_t i = 0; i < outputs.size(); ++i) tensors[i] = hand_over(call, outputs[i]);
+  result.kind = OF_VALUE_TENSOR_LIST;
+  result.count = static_cast<int32_t>(outputs.size());
+  result.as.tensors = tensors;
+}
+
 // Whether the memory of an operand that nobody else holds can be a result's.
 bool fits_result(const Tensor& spare, const Call& call, Sizes sizes, of_dtype dtype) {
   return spare.dtype() == dtype && same_sizes(spare.sizes(), sizes) && spare.device() == call.device &&
@@ -93,27 +123,28 @@ Tensor& prepare_exact_result(Call& call, int position, Sizes sizes, of_dtype dty
 
 void set_result(Call& call, int position, TensorRef tensor) { call.outputs[position] = std::move(tensor); }
 
+void set_results(Call& call, std::vector<TensorRef> tensors) { call.listed = std::move(tensors); }
+
+std::span<const of_tensor> given_list(const Call& call) {
+  if (!call.schema().gives_list || call.results[0].kind != OF_VALUE_TENSOR_LIST) return {};
+  return {call.results[0].as.tensors, static_cast<size_t>(call.results[0].count)};
+}
+
 void store_results(Call& call) {
+  if (call.schema().gives_list) [[unlikely]]
+    return store_list(call);
   for (size_t i = 0; i < call.results.size(); ++i) {
     of_value& result = call.results[i];
     if (result.kind == OF_VALUE_TENSOR) {
-      // Computed aside, or by another operator: copied to the caller's tensor now.
-      const Tensor& given = *to_tensor(result.as.tensor);
-      if (call.outputs[i].get() == &given) continue;
-      static const OperatorName copy("copy");
-      check_given(given, call.outputs[i]->sizes(), call.outputs[i]->dtype());
-      call_into(given, copy, given, *call.outputs[i]);
+      store_in(*to_tensor(result.as.tensor), *call.outputs[i]);
     }
   }
   for (size_t i = 0; i < call.results.size(); ++i) {
     of_value& result = call.results[i];
     if (result.kind == OF_VALUE_TENSOR) continue;
-    TensorRef& output = call.outputs[i];
-    if (call.infer_only && output->has_memory()) [[unlikely]]  // an operand itself
-      output = Tensor::without_memory(output->sizes(), output->dtype(), output->device());
     result.kind = OF_VALUE_TENSOR;
     result.count = 0;
-    result.as.tensor = to_handle(output.detach());
+    result.as.tensor = hand_over(call, call.outputs[i]);
   }
 }
 

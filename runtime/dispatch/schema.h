@@ -129,8 +129,20 @@ struct NativeRule {
   bool is_data_dependent = false;  // the sizes of the results depend on data
 };
 
+// How the tensors of several ranks become one.
+struct Merge {
+  const char* by;    // the operator that joins two tensors
+  const char* then;  // the one that takes the joined tensor and the number of ranks; NULL: none
+  DTypeSet accepts;
+};
+
+// The tensors of the call may be on any devices, one rank each.
+struct CollectiveRule {
+  std::span<const Merge> merges = {};  // in the order of the matched values
+};
+
 using KindRule = std::variant<ElementwiseRule, GeneratorRule, ContractionRule, ReductionRule, ScanRule, GatherRule,
-                              ViewRule, CompositeRule, NativeRule>;
+                              ViewRule, CompositeRule, NativeRule, CollectiveRule>;
 
 // One record.
 struct Schema {
@@ -142,6 +154,7 @@ struct Schema {
   uint64_t hash;     // of the record's meaning: a kernel made from another one is never called
   std::span<const Argument> arguments;
   int result_count;
+  bool gives_list = false;  // the one result is a list of tensors
   DTypeRule dtype;
   Match match = {};
   KindRule rule;

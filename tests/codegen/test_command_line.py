@@ -65,8 +65,8 @@ def test_bad_definitions_are_shown_with_their_line(root: Path, capsys: pytest.Ca
 def test_list(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(root, "list") == 0
     out = capsys.readouterr().out
-    assert "gelu          elementwise  gelu(Tensor input, *, str approximate='none') -> Tensor" in out
-    assert out.endswith("6 records\n")
+    assert "gelu             elementwise  gelu(Tensor input, *, str approximate='none') -> Tensor" in out
+    assert out.endswith("8 records\n")
     assert run(root, "list", "--kind", "view") == 0
     assert capsys.readouterr().out.endswith("1 records\n")
     assert run(root, "list", "--kind", "veiw") == 1
@@ -135,6 +135,7 @@ FILLED = {
     "gather": [('source: ""', 'source: "i"')],
     "view": [('sizes: ""', 'sizes: "sizes"'), ('strides: ""', 'strides: "strides"')],
     "composite": [('composite: ""', 'composite: "exp(input)"')],
+    "collective": [('pattern: ""', "pattern: all_gather")],
     "native": [('infer: ""', "infer: foo"), ('shape: ""', "shape: that of input")],
 }
 

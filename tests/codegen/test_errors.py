@@ -84,9 +84,9 @@ HALVE = [
     ("  oracle:", "  offered_as: [a.b, a.b]\n  oracle:", "x.yaml:6:21: 'a.b' is there already"),
     ("  oracle:", "  offered_as: [halve.twice]\n  oracle:", "x.yaml:1:3: 'halve' is a namespace, that of halve.twice"),
     # the kind
-    ('  elementwise: "input * 0.5"\n', "", "x.yaml:1:3: no kind: one of the keys elementwise, generator, contraction, reduction, scan, gather, view, composite, native must be there"),
+    ('  elementwise: "input * 0.5"\n', "", "x.yaml:1:3: no kind: one of the keys elementwise, generator, contraction, reduction, scan, gather, view, composite, native, collective must be there"),
     ("  elementwise:", "  elementwise: 1\n  composite:", "x.yaml:5:3: a second kind 'composite', after 'elementwise'"),
-    ("  elementwise:", "  elementwize:", "x.yaml:1:3: no kind: one of the keys elementwise, generator, contraction, reduction, scan, gather, view, composite, native must be there\nx.yaml:4:3: unknown key 'elementwize'; did you mean 'elementwise'?"),
+    ("  elementwise:", "  elementwize:", "x.yaml:1:3: no kind: one of the keys elementwise, generator, contraction, reduction, scan, gather, view, composite, native, collective must be there\nx.yaml:4:3: unknown key 'elementwize'; did you mean 'elementwise'?"),
     ("input * 0.5", "inptu * 0.5", "x.yaml:4:17: unknown name 'inptu'; did you mean 'input'?"),
     ("input * 0.5", "input * sqr(2)", "x.yaml:4:25: unknown function 'sqr'; did you mean 'sqrt'?"),
     ("input * 0.5", "input * sqrt(2, 3)", "x.yaml:4:25: sqrt takes 1 argument, got 2"),

@@ -62,6 +62,14 @@ class PublicFunction {
     return receiver;
   }
 
+  /** The in-place form of an operator over a list of tensors: writes to them and returns them. */
+  callOnList(args) {
+    const {overload, values} = this.resolveWithoutOut(undefined, args, this.inPlaceOverloads);
+    const tensors = values[overload.replacedList.index];
+    run(overload, values, [tensors]);
+    return tensors;
+  }
+
   async callAsync(receiver, args) {
     const {overload, values} = this.resolveWithoutOut(receiver, args, this.overloads);
     const promise = withMemory(() => {
@@ -102,19 +110,24 @@ class PublicFunction {
   }
 }
 
-/** Writes a call to the frame. */
+/** The slot of a tensor that is written to. */
+function slot(overload, target) {
+  const found = slotOf(target);
+  if (found === 0) throw disposedError(overload.name, 'out');
+  return found;
+}
+
+/** Writes a call to the frame; a target is a tensor, or a list of them. */
 function prepare(overload, values, targets, isOwned) {
   const resultCount = overload.resultNames.length;
   frame.begin(overload.find(), values.length, resultCount, isOwned);
   overload.write(values);
   for (let i = 0; i < resultCount; i++) {
-    if (targets === null) {
-      frame.putPlain(values.length + i, KIND.absent, 0);
-    } else {
-      const slot = slotOf(targets[i]);
-      if (slot === 0) throw disposedError(overload.name, 'out');
-      frame.putPlain(values.length + i, KIND.tensor, slot);
-    }
+    const position = values.length + i;
+    const target = targets === null ? null : targets[i];
+    if (target === null) frame.putPlain(position, KIND.absent, 0);
+    else if (isTensor(target)) frame.putPlain(position, KIND.tensor, slot(overload, target));
+    else frame.putList(position, KIND.tensorList, target.map((each) => slot(overload, each)));
   }
 }
 

@@ -10,6 +10,7 @@ const {makeError} = require('./errors');
 
 const KIND = {
   absent: 0, none: 1, bool: 2, int: 3, float: 4, string: 5, intList: 6, dtype: 7, device: 8, tensor: 9, tensorList: 10,
+  deviceList: 11,
 };
 const HEADER_WORDS = 8;
 const VALUE_WORDS = 4;
@@ -88,7 +89,7 @@ function putFloat(position, real) {
   reals[(word + 2) >> 1] = real;
 }
 
-/** A list of integers, or of slots. */
+/** A list of integers, of slots, or of devices. */
 function putList(position, kind, list) {
   const offset = reserve(list.length * 8);
   for (let i = 0; i < list.length; i++) putLong((offset >> 2) + 2 * i, list[i]);

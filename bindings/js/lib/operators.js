@@ -27,9 +27,10 @@ function place(root, path, fn) {
 /** All public functions by name, with the promise variants; namespaces are objects. */
 function functionsByName() {
   const root = {};
-  for (const {publicName, asyncName, callable} of operators) {
+  for (const {publicName, asyncName, inPlaceName, isMethod, callable} of operators) {
     place(root, publicName, (...args) => callable.call(undefined, args));
     if (asyncName) place(root, asyncName, (...args) => callable.callAsync(undefined, args));
+    if (inPlaceName && !isMethod) place(root, inPlaceName, (...args) => callable.callOnList(args));
   }
   return root;
 }

@@ -40,6 +40,9 @@ const BASES = {
   'device': BASE.device,
 };
 
+/** What an error text calls a member of a list that holds no integers. */
+const MEMBERS = {[BASE.tensor]: 'Tensor', [BASE.device]: 'device'};
+
 class Argument {
   /** `type` as in a signature: "Tensor?[]", "dim[]?". */
   constructor({name, type, expected, hasDefault = false, keywordOnly = false}, index) {
@@ -147,6 +150,8 @@ class Overload {
     this.resultNames = record.results;
     this.hasOut = record.out ?? false;
     this.hasInPlace = record.inPlace ?? false;
+    /** What the in-place form of an operator without a receiver writes to. */
+    this.replacedList = this.hasInPlace ? this.arguments.find((argument) => argument.isList) : undefined;
     this.number = -1;
   }
 
@@ -272,8 +277,8 @@ class Overload {
     if (argument.base === BASE.dtype && typeof value === 'string') {
       return refusal('InvalidArgument', value.includes('\0') ? NULL_BYTE : `be the name of a dtype, got '${value}'`);
     }
-    const ofMember = argument.base === BASE.tensor ? 'Tensor' : 'integer';
-    return refusal('TypeMismatch', `be ${member < 0 ? argument.expected : ofMember}, got ${describe(value)}`);
+    const expected = member < 0 ? argument.expected : MEMBERS[argument.base] ?? 'integer';
+    return refusal('TypeMismatch', `be ${expected}, got ${describe(value)}`);
   }
 
   /** Writes bound values to the frame. Runs no code of the user. */
@@ -330,6 +335,8 @@ class Overload {
     if (argument.base === BASE.tensor) {
       const slots = list.map((tensor) => (tensor === null ? 0 : this.slot(tensor, argument)));
       frame.putList(position, KIND.tensorList, slots);
+    } else if (argument.base === BASE.device) {
+      frame.putList(position, KIND.deviceList, list.map((name) => this.device(name, argument)));
     } else {
       frame.putList(position, KIND.intList, list);
     }

@@ -1,5 +1,7 @@
 #include "arguments.h"
 
+#include <cstring>
+
 #include "functions.h"
 
 namespace oneflow::node {
@@ -15,7 +17,7 @@ napi_value tensor_to_js(Environment* environment, of_tensor tensor) {
 
 of_status resolve_values(const Environment& environment, of_value* values, int32_t count,
                          std::vector<std::vector<of_tensor>>* lists) {
-  const uint8_t* memory = environment.frame.data;
+  uint8_t* memory = environment.frame.data;
   for (int32_t i = 0; i < count; ++i) {
     of_value& value = values[i];
     switch (value.kind) {
@@ -34,6 +36,14 @@ of_status resolve_values(const Environment& environment, of_value* values, int32
         std::vector<of_tensor>& list = lists->emplace_back(value.count);
         for (int32_t k = 0; k < value.count; ++k) list[k] = environment.get(slots[k]);
         value.as.tensors = list.data();
+        break;
+      }
+      case OF_VALUE_DEVICE_LIST: {
+        uint8_t* list = memory + value.as.integer;  // a number takes as much as two devices
+        for (int32_t k = 0; k < value.count; ++k) {
+          std::memmove(list + k * sizeof(of_device), list + k * sizeof(int64_t), sizeof(of_device));
+        }
+        value.as.devices = reinterpret_cast<const of_device*>(list);
         break;
       }
       default:

@@ -133,6 +133,10 @@ class CallTask : public Task {
         integer_lists_.emplace_back(argument->as.integers, argument->as.integers + argument->count);
         argument->as.integers = integer_lists_.back().data();
         return OF_OK;
+      case OF_VALUE_DEVICE_LIST:
+        device_lists_.emplace_back(argument->as.devices, argument->as.devices + argument->count);
+        argument->as.devices = device_lists_.back().data();
+        return OF_OK;
       case OF_VALUE_TENSOR:
         return capture(&argument->as.tensor);
       case OF_VALUE_TENSOR_LIST:
@@ -157,6 +161,7 @@ class CallTask : public Task {
   std::vector<of_value> results_;
   std::vector<std::vector<of_tensor>> tensor_lists_;
   std::vector<std::vector<int64_t>> integer_lists_;
+  std::vector<std::vector<of_device>> device_lists_;
   std::vector<std::unique_ptr<std::string>> strings_;
   std::vector<Held> held_;
 };

@@ -20,7 +20,7 @@ napi_value call(napi_env env, napi_callback_info info) {
   Frame::Header& header = *environment->frame.header();
   of_value* arguments = environment->frame.values();
   of_value* results = arguments + header.arguments;
-  const bool is_written = results[0].kind == OF_VALUE_TENSOR;
+  const bool is_written = results[0].kind != OF_VALUE_ABSENT;
 
   std::vector<std::vector<of_tensor>> lists;
   of_status status = resolve_values(*environment, arguments, header.arguments + header.results, &lists);

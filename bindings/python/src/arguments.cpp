@@ -14,10 +14,6 @@ constexpr int kConvertingRank = 200;
 
 bool is_list(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
 
-bool takes_members(const ArgumentRecord& argument) {
-  return argument.is_list && (argument.kind == ArgumentKind::kInt || argument.kind == ArgumentKind::kTensor);
-}
-
 // How many insertions, removals and replacements of characters lead from one word to the other.
 size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<size_t> row(b.size() + 1);
@@ -53,7 +49,7 @@ bool Parameters::bind(bool as_method, PyObject* const* args, Py_ssize_t position
   Py_ssize_t direct = positional;
   if (positional > positional_) {
     const int last = positional_ > 0 ? order[positional_ - 1] : -1;
-    if (last < 0 || !takes_members(arguments_[last]) || is_list(args[positional_ - 1])) {
+    if (last < 0 || !arguments_[last].is_list || is_list(args[positional_ - 1])) {
       mismatch->reason = Mismatch::Reason::kTooMany;
       mismatch->given = positional - as_method;
       mismatch->allowed = positional_ - as_method;

@@ -29,6 +29,7 @@ class ValueStore {
 
   int64_t* integers(Py_ssize_t count);
   of_tensor* tensors(Py_ssize_t count);  // set to NULL; released with the store
+  of_device* devices(Py_ssize_t count);
 
  private:
   struct TensorList {
@@ -40,6 +41,7 @@ class ValueStore {
   Py_ssize_t inline_used_ = 0;
   std::vector<std::unique_ptr<int64_t[]>> integer_lists_;
   std::vector<TensorList> tensor_lists_;
+  std::vector<std::unique_ptr<of_device[]>> device_lists_;
 };
 
 // Why arguments do not fit parameters. Cheap to make, because trying an overload that does not fit is an ordinary step;

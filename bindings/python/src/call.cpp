@@ -75,6 +75,8 @@ PyObject* to_object(const of_value& value) {
       return wrap(of_tensor_retain(value.as.tensor));
     case OF_VALUE_TENSOR_LIST:
       return wrap_list(value);
+    case OF_VALUE_DEVICE_LIST:
+      break;  // of arguments only
   }
   return raise(OF_INTERNAL_ERROR, "a result of unknown kind");
 }
@@ -140,6 +142,18 @@ PyObject* run_operator(const Overload& overload, const of_value* values, PyObjec
   }
   if (!call_runtime(overload, values, &result)) return nullptr;
   return destination != nullptr ? Py_NewRef(destination) : take(&result);
+}
+
+PyObject* call_on_list(const Overload& overload, const of_value* values, const Bound& bound) {
+  const int position = overload.record->replaced;
+  of_value result = values[position];
+  if (!call_runtime(overload, values, &result)) return nullptr;
+  PyObject* given = bound.objects[position];
+  if (bound.gathered != position) return is_tensor(given) ? PyTuple_Pack(1, given) : PySequence_Tuple(given);
+  Ref tensors(PyTuple_New(static_cast<Py_ssize_t>(bound.members.size())));
+  for (size_t i = 0; tensors && i < bound.members.size(); ++i)
+    PyTuple_SET_ITEM(tensors.get(), static_cast<Py_ssize_t>(i), Py_NewRef(bound.members[i]));
+  return tensors.release();
 }
 
 PyObject* call_overload(const Overload& overload, const of_value* values, const Bound& bound, PyObject* destination) {

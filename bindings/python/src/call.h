@@ -11,6 +11,9 @@ namespace oneflow::python {
 // several results, or NULL or None for fresh memory. `bound` are the objects that the values came from.
 PyObject* call_overload(const Overload& overload, const of_value* values, const Bound& bound, PyObject* destination);
 
+// Calls the in-place form of an operator over a list of tensors, and returns a tuple of them.
+PyObject* call_on_list(const Overload& overload, const of_value* values, const Bound& bound);
+
 // The same for an operator with one result; `destination` is a Tensor or NULL.
 PyObject* run_operator(const Overload& overload, const of_value* values, PyObject* destination);
 

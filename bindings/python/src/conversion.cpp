@@ -23,6 +23,10 @@ int64_t* ValueStore::integers(Py_ssize_t count) {
   return integer_lists_.emplace_back(std::make_unique<int64_t[]>(static_cast<size_t>(count))).get();
 }
 
+of_device* ValueStore::devices(Py_ssize_t count) {
+  return device_lists_.emplace_back(std::make_unique<of_device[]>(static_cast<size_t>(count))).get();
+}
+
 of_tensor* ValueStore::tensors(Py_ssize_t count) {
   return tensor_lists_.emplace_back(TensorList{std::make_unique<of_tensor[]>(static_cast<size_t>(count)), count})
       .items.get();
@@ -194,6 +198,18 @@ bool convert_device(PyObject* object, of_value* value, Mismatch* mismatch) {
   return fail(Mismatch::Reason::kUnknownDevice, object, mismatch);
 }
 
+// `convert(member, i)` for each; notes the one that does not fit.
+template <class Convert>
+bool convert_each(std::span<PyObject* const> members, Mismatch* mismatch, Convert convert) {
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (!convert(members[i], static_cast<Py_ssize_t>(i))) {
+      mismatch->member = static_cast<Py_ssize_t>(i);
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 bool convert_members(const ArgumentRecord& argument, std::span<PyObject* const> members, ValueStore* store,
@@ -201,24 +217,37 @@ bool convert_members(const ArgumentRecord& argument, std::span<PyObject* const> 
   const auto count = static_cast<Py_ssize_t>(members.size());
   if (count > INT32_MAX) return fail(Mismatch::Reason::kTooLong, Py_None, mismatch);
   value->count = static_cast<int32_t>(count);
-  const bool tensors = argument.kind == ArgumentKind::kTensor;
-  value->kind = tensors ? OF_VALUE_TENSOR_LIST : OF_VALUE_INT_LIST;
-  int64_t* integers = tensors ? nullptr : store->integers(count);
-  of_tensor* handles = tensors ? store->tensors(count) : nullptr;
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    if (tensors ? !convert_tensor(members[i], argument.optional_members, &handles[i], mismatch)
-                : !convert_integer(members[i], &integers[i], mismatch)) {
-      mismatch->member = i;
-      return false;
+  switch (argument.kind) {
+    case ArgumentKind::kTensor: {
+      of_tensor* handles = store->tensors(count);
+      value->kind = OF_VALUE_TENSOR_LIST;
+      value->as.tensors = handles;
+      return convert_each(members, mismatch, [&](PyObject* member, Py_ssize_t i) {
+        if (!convert_tensor(member, argument.optional_members, &handles[i], mismatch)) return false;
+        if (handles[i] != nullptr) of_tensor_retain(handles[i]);
+        return true;
+      });
     }
-    if (tensors && handles[i] != nullptr) of_tensor_retain(handles[i]);
+    case ArgumentKind::kDevice: {
+      of_device* devices = store->devices(count);
+      value->kind = OF_VALUE_DEVICE_LIST;
+      value->as.devices = devices;
+      return convert_each(members, mismatch, [&](PyObject* member, Py_ssize_t i) {
+        of_value device{};
+        if (!convert_device(member, &device, mismatch)) return false;
+        devices[i] = device.as.device;
+        return true;
+      });
+    }
+    default: {
+      int64_t* integers = store->integers(count);
+      value->kind = OF_VALUE_INT_LIST;
+      value->as.integers = integers;
+      return convert_each(members, mismatch, [&](PyObject* member, Py_ssize_t i) {
+        return convert_integer(member, &integers[i], mismatch);
+      });
+    }
   }
-  if (tensors) {
-    value->as.tensors = handles;
-  } else {
-    value->as.integers = integers;
-  }
-  return true;
 }
 
 bool convert(const ArgumentRecord& argument, PyObject* object, ValueStore* store, of_value* value, Mismatch* mismatch) {

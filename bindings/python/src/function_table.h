@@ -47,13 +47,13 @@ struct OverloadRecord {
   int receiver;             // the argument that a method binds; -1: not offered as a method
   int written;              // the argument that is written to and returned; -1: none
   bool has_out;
-  bool has_in_place;
+  int replaced;  // the argument whose place the result takes in the in-place form; -1: there is none
 };
 
 struct FunctionRecord {
   const char* module;    // "" or the namespace, "comm"
   const char* name;      // within the module
-  const char* in_place;  // the name of the in-place method; NULL: none
+  const char* in_place;  // the name of the in-place form, a method where there are methods; NULL: none
   bool is_method;
   const char* signature;  // as inspect.signature reads it
   const char* method_signature;

@@ -13,6 +13,11 @@ std::string text_of(PyObject* object) {
   return "?";
 }
 
+// What an error text calls a member of a list.
+const char* member_word(ArgumentKind kind) {
+  return kind == ArgumentKind::kTensor ? "Tensor" : kind == ArgumentKind::kDevice ? "device" : "int";
+}
+
 std::string quoted(PyObject* object) { return "'" + text_of(object) + "'"; }
 
 }  // namespace
@@ -24,7 +29,7 @@ PyObject* Mismatch::raise(const char* function) const {
   std::string word = argument != nullptr ? argument->word : "";
   if (member >= 0) {
     name += "[" + std::to_string(member) + "]";
-    word = argument->kind == ArgumentKind::kTensor ? "Tensor" : "int";
+    word = member_word(argument->kind);
   }
   switch (reason) {
     case Reason::kTooMany:

@@ -104,7 +104,7 @@ PyObject* binary(PyObject* a, PyObject* b) {
 template <Slot slot>
 PyObject* in_place(PyObject* a, PyObject* b) {
   const Overload* overload = overload_of(slot);
-  if (overload == nullptr || !overload->record->has_in_place) Py_RETURN_NOTIMPLEMENTED;
+  if (overload == nullptr || overload->record->replaced < 0) Py_RETURN_NOTIMPLEMENTED;
   PyObject* operands[] = {a, b};
   return apply(slot, operands, a);
 }

@@ -12,7 +12,8 @@
 namespace oneflow::python {
 namespace {
 
-// How an operator object is called. A method's first argument is the tensor that it was looked up on.
+// How an operator object is called. A method's first argument is the tensor that it was looked up on; the in-place form
+// is a method as well where there are methods.
 enum class Form : uint8_t { kFunction, kMethod, kInPlace };
 
 struct OperatorObject {
@@ -28,8 +29,10 @@ std::map<std::string, PyObject*, std::less<>> result_types;
 
 const OperatorObject& as_operator(PyObject* self) { return *reinterpret_cast<OperatorObject*>(self); }
 
+bool is_method(const FunctionRecord& record, Form form) { return form != Form::kFunction && record.is_method; }
+
 bool offers(const Overload& overload, Form form) {
-  if (form == Form::kInPlace) return overload.record->has_in_place;
+  if (form == Form::kInPlace) return overload.record->replaced >= 0;
   return form == Form::kFunction || overload.record->receiver >= 0;
 }
 
@@ -43,18 +46,18 @@ PyObject* call(const Function& function, Form form, PyObject* const* args, Py_ss
     Bound bound;
     ValueStore store;
     std::array<of_value, kMaxArguments> values;
-    if (overload.parameters.bind(form != Form::kFunction, args, positional, keywords, &bound, &mismatch) &&
+    if (overload.parameters.bind(is_method(*function.record, form), args, positional, keywords, &bound, &mismatch) &&
         overload.parameters.convert(bound, &store, values.data(), &mismatch)) {
       if (form != Form::kInPlace) return call_overload(overload, values.data(), bound, bound.out);
-      PyObject* self = bound.objects[overload.record->receiver];
+      if (!function.record->is_method) return call_on_list(overload, values.data(), bound);
+      PyObject* self = bound.objects[overload.record->replaced];
       if (is_tensor(self)) return call_overload(overload, values.data(), bound, self);
-      return raise(OF_TYPE_MISMATCH,
-                   std::string(function.record->name) + ": input must be Tensor, got " + type_name(self));
+      return raise(OF_TYPE_MISMATCH, function.name + ": input must be Tensor, got " + type_name(self));
     }
     if (PyErr_Occurred()) return nullptr;
     if (mismatch.progress > furthest.progress) furthest = std::move(mismatch);
   }
-  return furthest.raise(function.record->name);
+  return furthest.raise(function.name.c_str());
 }
 
 PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t flags, PyObject* keywords) {
@@ -70,7 +73,8 @@ PyObject* get_name(PyObject* self, void*) { return PyUnicode_FromString(name_of(
 
 PyObject* get_qualified_name(PyObject* self, void*) {
   const OperatorObject& object = as_operator(self);
-  return PyUnicode_FromFormat("%s%s", object.form == Form::kFunction ? "" : "Tensor.", name_of(object));
+  return PyUnicode_FromFormat("%s%s", is_method(*object.function->record, object.form) ? "Tensor." : "",
+                              name_of(object));
 }
 
 PyObject* get_module(PyObject* self, void*) {
@@ -82,8 +86,9 @@ PyObject* get_documentation(PyObject* self, void*) {
   const OperatorObject& object = as_operator(self);
   const FunctionRecord& record = *object.function->record;
   if (object.form != Form::kInPlace) return PyUnicode_FromString(record.documentation);
-  return PyUnicode_FromFormat("In-place form of %s(): writes the result to this tensor and returns it.\n\n%s",
-                              record.name, record.documentation);
+  return PyUnicode_FromFormat("In-place form of %s(): writes the result to %s and returns %s.\n\n%s", record.name,
+                              record.is_method ? "this tensor" : "the tensors", record.is_method ? "it" : "them",
+                              record.documentation);
 }
 
 PyObject* get_signature(PyObject* self, void*) {
@@ -100,7 +105,7 @@ PyObject* represent(PyObject* self) {
 }
 
 PyObject* reduce(PyObject* self, PyObject*) {
-  if (as_operator(self).form == Form::kFunction) return get_name(self, nullptr);
+  if (!is_method(*as_operator(self).function->record, as_operator(self).form)) return get_name(self, nullptr);
   Ref builtins(PyImport_ImportModule("builtins"));
   Ref getattr(builtins ? PyObject_GetAttrString(builtins.get(), "getattr") : nullptr);
   return getattr ? Py_BuildValue("O(Os)", getattr.get(), tensor_type, name_of(as_operator(self))) : nullptr;
@@ -160,7 +165,8 @@ PyType_Spec method_spec = {"oneflow_py.OperatorMethod", sizeof(OperatorObject), 
                            kFlags | Py_TPFLAGS_METHOD_DESCRIPTOR, method_slots};
 
 Ref make_operator(const Function* function, Form form) {
-  OperatorObject* object = PyObject_New(OperatorObject, form == Form::kFunction ? function_type : method_type);
+  OperatorObject* object =
+      PyObject_New(OperatorObject, is_method(*function->record, form) ? method_type : function_type);
   if (object != nullptr) {
     object->vectorcall = vectorcall;
     object->function = function;
@@ -186,7 +192,8 @@ bool add_result_types(PyObject* module) {
 
 // The runtime's operators behind a record; raises where the two were not built from the same definitions.
 std::unique_ptr<Function> resolve(const FunctionRecord& record) {
-  auto function = std::make_unique<Function>(Function{&record, {}});
+  const std::string prefix = *record.module != '\0' ? std::string(record.module) + "." : "";
+  auto function = std::make_unique<Function>(Function{&record, prefix + record.name, {}});
   for (const OverloadRecord& overload : record.overloads) {
     const of_op op = of_op_find(overload.op);
     if (op == nullptr || overload.arguments.size() > kMaxArguments) {
@@ -196,9 +203,9 @@ std::unique_ptr<Function> resolve(const FunctionRecord& record) {
       return nullptr;
     }
     const auto type = overload.result_type != nullptr ? result_types.find(overload.result_type) : result_types.end();
-    function->overloads.push_back({&overload, op,
-                                   Parameters(record.name, overload.arguments, overload.receiver, overload.has_out),
-                                   type != result_types.end() ? type->second : nullptr});
+    function->overloads.push_back(
+        {&overload, op, Parameters(function->name.c_str(), overload.arguments, overload.receiver, overload.has_out),
+         type != result_types.end() ? type->second : nullptr});
   }
   return function;
 }
@@ -229,11 +236,11 @@ bool add_function(PyObject* module, const FunctionRecord& record) {
     if (!method || PyObject_SetAttrString(tensors, record.name, method.get()) != 0) return false;
   }
   if (record.in_place != nullptr) {
-    Ref method = make_operator(function.get(), Form::kInPlace);
-    if (!method || PyObject_SetAttrString(tensors, record.in_place, method.get()) != 0) return false;
+    Ref form = make_operator(function.get(), Form::kInPlace);
+    PyObject* owner = record.is_method ? tensors : home.get();
+    if (!form || PyObject_SetAttrString(owner, record.in_place, form.get()) != 0) return false;
   }
-  const std::string prefix = *record.module != '\0' ? std::string(record.module) + "." : "";
-  functions[prefix + record.name] = std::move(function);
+  functions[function->name] = std::move(function);
   return true;
 }
 

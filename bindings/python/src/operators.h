@@ -4,6 +4,7 @@
 
 #include <oneflow/oneflow.h>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct Overload {
 
 struct Function {
   const FunctionRecord* record;
+  std::string name;  // "comm.all_reduce": what error texts call it
   std::vector<Overload> overloads;
 };
 

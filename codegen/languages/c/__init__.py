@@ -38,6 +38,8 @@ _LISTS = {
     "int": ("const int64_t*", "of_int_list_value"),
     "int?": ("const int64_t*", "of_optional_int_list"),
     "Tensor": ("const of_tensor*", "of_tensor_list_value"),
+    "device": ("const of_device*", "of_device_list_value"),
+    "device?": ("const of_device*", "of_optional_device_list"),
 }
 
 
@@ -60,8 +62,8 @@ class Form:
     names: tuple[str, ...]
     converted: tuple[str, ...]  # the names again, those that take any behind OF_VALUE()
     values: str  # the of_values of the arguments
-    call: str  # "of_call_new" or "of_call_into"
-    targets: str  # the elements of its array of results
+    results: str  # the definition of its array of results, where it needs one
+    call: str  # the function of values.h, with its last arguments behind those that all have
 
     @property
     def prototype(self) -> str:
@@ -84,15 +86,11 @@ class Entry:
     comment: tuple[str, ...]
     forms: tuple[Form, ...]
 
-    @property
-    def count(self) -> int:
-        return len(self.op.signature.arguments)
-
 
 class C(Language):
     title = "C"
     fence = "c"
-    reserved = RESERVED | {"args", "op", "result", "results"}  # and what the functions call their own variables
+    reserved = RESERVED | {"args", "found", "result", "results"}  # and what the functions call their own variables
 
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
         entries = [self._entry(op) for op in definitions.ops]
@@ -132,7 +130,7 @@ class C(Language):
         names = [n for p in parameters for n in p.names]
         converted = [f"OF_VALUE({n})" if p.takes_any else n for p in parameters for n in p.names]
 
-        def form(suffix: str, own: list[Parameter], outputs: list[str], call: str, targets: list[str]) -> Form:
+        def form(suffix: str, own: list[Parameter], outputs: list[str], array: str, function: str, last: str) -> Form:
             given = [d.split()[-1].lstrip("*") for d in outputs]
             return Form(
                 name + suffix,
@@ -140,23 +138,28 @@ class C(Language):
                 (*names, *given),
                 (*converted, *given),
                 fill("  const of_value args[] = {", [p.value for p in own] or ["of_absent()"], "};", WIDTH),
-                call,
-                ", ".join(targets),
+                array,
+                f'{function}(&found, "{op.full_name}", args, {len(own)}, {last})',
             )
 
-        yield form("", parameters, [f"of_tensor* {r}" for r in results], "of_call_new", results)
+        def tensors(suffix: str, own: list[Parameter], outputs: list[str], targets: list[str], function: str) -> Form:
+            type_ = "of_tensor* const" if function == "of_call_new" else "const of_tensor"
+            array = f"  {type_} results[] = {{{', '.join(targets)}}};"
+            return form(suffix, own, outputs, array, function, f"results, {len(results)}")
+
+        if op.signature.gives_list:
+            yield form("", parameters, [f"of_value* {results[0]}"], "", "of_call_list", results[0])
+            if op.replaced:
+                yield form("_", parameters, [], "", "of_call_into_list", ", ".join(parameter(op.replaced).names))
+            return
+        yield tensors("", parameters, [f"of_tensor* {r}" for r in results], results, "of_call_new")
         if op.has_out:
-            yield form("_out", parameters, [f"of_tensor {r}" for r in results], "of_call_into", results)
-        if op.has_in_place:
-            tensor = parameter(replace(self._receiver(op), type=Type(BaseType.TENSOR)))
+            yield tensors("_out", parameters, [f"of_tensor {r}" for r in results], results, "of_call_into")
+        if op.replaced:
+            tensor = parameter(replace(op.replaced, type=Type(BaseType.TENSOR)))
             own = [tensor if p.names == tensor.names else p for p in parameters]
             converted = ["input" if n == "OF_VALUE(input)" else n for n in converted]
-            yield form("_", own, [], "of_call_into", ["input"])
-
-    @staticmethod
-    def _receiver(op: Op) -> Argument:
-        assert op.receiver is not None  # has_in_place says so
-        return op.receiver
+            yield tensors("_", own, [], ["input"], "of_call_into")
 
 
 def parameter(argument: Argument) -> Parameter:
@@ -167,7 +170,7 @@ def parameter(argument: Argument) -> Parameter:
         return Parameter((f"of_value {name}",), (name,), name, True)
     word = "int" if type_.is_integer else type_.base.value
     if type_.is_list:
-        c_type, make = _LISTS[word + "?" * (type_.optional and word == "int")]
+        c_type, make = _LISTS[word + "?" * (type_.optional and not type_.is_tensor)]
         count = f"{name}_count"
         return Parameter((f"{c_type} {name}", f"size_t {count}"), (name, count), f"{make}({name}, {count})", False)
     c_type, make = _PARAMETERS[word + "?" * type_.optional]

@@ -38,6 +38,8 @@ _PARAMETERS = {
     "int[]": "const Ints&",
     "int[]?": "const OptionalInts&",
     "Tensor[]": "const Tensors&",
+    "device[]": "const Devices&",
+    "device[]?": "const std::optional<Devices>&",
 }
 _NONE = {"const Tensor&": "no_tensor()", "const Operand&": "Operand()", "const Number&": "Number()"}
 
@@ -74,13 +76,16 @@ class Form:
         """The statement that calls the operator."""
         name = f'"{self.op.full_name}"'
         if self.targets:
-            return (
-                f"detail::call_into(op, {name}, args, {{{', '.join(f'{target}.get()' for target in self.targets)}}});"
-            )
+            if self.op.signature.gives_list:
+                return f"detail::call_into(found, {name}, args, {self.targets[0]});"
+            handles = ", ".join(f"{target}.get()" for target in self.targets)
+            return f"detail::call_into(found, {name}, args, {{{handles}}});"
+        if self.op.signature.gives_list:
+            return f"return detail::call_list(found, {name}, args);"
         count = len(self.result_names)
         if count == 1:
-            return f"return detail::call<1>(op, {name}, args)[0];"
-        return f"auto results = detail::call<{count}>(op, {name}, args);"
+            return f"return detail::call<1>(found, {name}, args)[0];"
+        return f"auto results = detail::call<{count}>(found, {name}, args);"
 
     @property
     def arguments(self) -> str:
@@ -122,7 +127,13 @@ class Entry:
 class Cpp(Language):
     title = "C++"
     fence = "cpp"
-    reserved = RESERVED | {"args", "op", "result", "results", "self"}  # and what the functions call their own variables
+    reserved = RESERVED | {
+        "args",
+        "found",
+        "result",
+        "results",
+        "self",
+    }  # and what the functions call their own variables
 
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
         entries = [self._entry(function, op) for function in definitions.functions for op in function.overloads]
@@ -162,7 +173,11 @@ class Cpp(Language):
             f"{p} = {_default(a, t)}" if all(later.has_default for later in arguments[i:]) else p
             for i, (p, a, t) in enumerate(zip(plain, arguments, types, strict=True))
         )
-        yield Form(name, struct or "Tensor", plain, defaulted, values, (), receiver, name, names, results, op)
+        result = "std::vector<Tensor>" if op.signature.gives_list else struct or "Tensor"
+        yield Form(name, result, plain, defaulted, values, (), receiver, name, names, results, op)
+        if op.signature.gives_list and op.replaced:
+            written = (op.replaced.name,)
+            yield Form(f"{name}_", "void", plain, defaulted, values, written, None, "", names, (), op)
         if op.has_out:
             outs = tuple(f"Tensor& {result if struct else 'result'}" for result in results)
             targets = tuple(out.split()[-1] for out in outs)

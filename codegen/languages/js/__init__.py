@@ -20,7 +20,10 @@ FOLDER = "bindings/js/generated"
 
 @dataclass(frozen=True)
 class Offered:
-    """A public function with its names: as function, promise variant and in-place method, None where there is none."""
+    """A public function with its names: as function, promise variant and in-place form, None where there is none.
+
+    The in-place form is a method where the function is one.
+    """
 
     function: Function
     name: str
@@ -99,7 +102,7 @@ class Js(Language):
             function,
             name,
             f"{leaf}Async" if all(map(typescript.is_async, function.overloads)) else None,
-            f"{leaf.rpartition('.')[2]}_" if any(op.has_in_place for op in function.overloads) else None,
+            f"{leaf}_" if any(op.has_in_place for op in function.overloads) else None,
         )
 
     # -- words ----------------------------------------------------------------------------------------------------

@@ -24,6 +24,8 @@ class Declaration:
 
 def result_type(op: Op) -> str:
     """`Tensor`, or a tuple whose members also have names."""
+    if op.signature.gives_list:
+        return "Tensor[]"
     types = [typescript(result.type) for result in op.signature.results]
     if len(types) == 1:
         return types[0]
@@ -50,6 +52,14 @@ def functions(op: Op) -> list[Declaration]:
 def functions_async(op: Op) -> list[Declaration]:
     forms = _forms(op, False, f"Promise<{result_type(op)}>")
     return [Declaration(_comment(f"{_summary(op)} {_ASYNC}"), form) for form in forms]
+
+
+def functions_in_place(op: Op) -> list[Declaration]:
+    """Those of operators without a receiver, which write to a list of tensors."""
+    if op.replaced is None:
+        return []
+    note = f"{_summary(op)} The results take the place of the elements of `{camel(op.replaced.name)}`."
+    return [Declaration(_comment(note), form) for form in _forms(op, False, result_type(op))]
 
 
 def methods(op: Op) -> list[Declaration]:

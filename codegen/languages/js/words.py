@@ -152,7 +152,7 @@ def signature_line(name: str, op: Op) -> str:
     if op.has_out:
         named.append("out")
     results = [camel(result.name or "") or typescript(result.type) for result in op.signature.results]
-    gives = f"[{', '.join(results)}]" if len(results) > 1 else typescript(op.signature.results[0].type)
+    gives = f"[{', '.join(results)}]" if len(results) > 1 else "Tensor" + "[]" * op.signature.gives_list
     return f"flow.{name}({', '.join(positional + ([braced(named)] if named else []))}): {gives}"
 
 

@@ -46,6 +46,7 @@ class Python(Language):
             argument_row=table.argument_row,
             overload_row=table.overload_row,
             functions=stubs.functions,
+            in_place_functions=stubs.in_place_functions,
             methods=stubs.methods,
             in_place_methods=stubs.in_place_methods,
             operators=stubs.operators,
@@ -125,9 +126,11 @@ class Python(Language):
 
     @staticmethod
     def _expected_values(op: Op, example: Example) -> str:
-        if len(op.signature.results) == 1 or not isinstance(example.gives, tuple):
+        several = len(op.signature.results) > 1 or op.signature.gives_list
+        if not several or not isinstance(example.gives, tuple):
             return words.literal(example.gives)
-        return f"({', '.join(map(words.literal, example.gives))})"
+        tail = "," if len(example.gives) == 1 else ""
+        return f"({', '.join(map(words.literal, example.gives))}{tail})"
 
     # -- words ----------------------------------------------------------------------------------------------------
 

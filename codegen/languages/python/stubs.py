@@ -30,6 +30,12 @@ def functions(entry: Entry) -> list[Declaration]:
     return _declarations(_variants(entry.name, op, op.signature.arguments, op.has_out) for op in entry.overloads)
 
 
+def in_place_functions(entry: Entry) -> list[Declaration]:
+    """Those of flow.comm.all_reduce_."""
+    overloads = [op for op in entry.in_place_overloads if not op.receiver]
+    return _declarations(_variants(f"{entry.name}_", op, op.signature.arguments, False) for op in overloads)
+
+
 def methods(entry: Entry) -> list[Declaration]:
     """Those of Tensor.add."""
     return _declarations(
@@ -41,7 +47,8 @@ def in_place_methods(entry: Entry) -> list[Declaration]:
     """Those of Tensor.add_."""
     return _declarations(
         _variants(f"{entry.name}_", op, words.without_receiver(op), False, receiver=True, result="Tensor")
-        for op in entry.in_place_methods
+        for op in entry.in_place_overloads
+        if op.receiver
     )
 
 

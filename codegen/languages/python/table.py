@@ -38,7 +38,7 @@ def overload_row(op: Op) -> str:
             str(receiver),
             str(written),
             boolean(op.has_out),
-            boolean(op.has_in_place),
+            str(position(argument == op.replaced for argument in signature.arguments)),
         )
     )
 
@@ -64,12 +64,13 @@ class Entry:
         return tuple(op for op in self.overloads if op.receiver)
 
     @property
-    def in_place_methods(self) -> tuple[Op, ...]:
+    def in_place_overloads(self) -> tuple[Op, ...]:
+        """Methods, or functions where the operator has no receiver."""
         return tuple(op for op in self.overloads if op.has_in_place)
 
     @property
     def in_place(self) -> str | None:
-        return f"{self.name}_" if self.in_place_methods else None
+        return f"{self.name}_" if self.in_place_overloads else None
 
     @property
     def variable(self) -> str:
@@ -81,7 +82,7 @@ class Entry:
         texts = (
             _signature(self.overloads, ""),
             _signature(self.methods, "$self"),
-            _signature(self.in_place_methods, "$self", has_out=False),
+            _signature(self.in_place_overloads, "$self" if self.methods else "", has_out=False),
         )
         return ", ".join(
             (

@@ -92,8 +92,10 @@ def call(node: Call, public: Callable[[str], str]) -> str:
 def result_type(op: Op) -> str:
     """The annotation of what a call returns, and the class of the named tuple for several results."""
     results = op.signature.results
+    if op.signature.gives_list:
+        return "tuple[Tensor, ...]"
     if len(results) == 1:
-        return annotation(results[0].type).replace("Tensor | Sequence[Tensor]", "tuple[Tensor, ...]")
+        return annotation(results[0].type)
     if all(result.name for result in results):
         return "".join(pascal(result.name or "") for result in results)
     return f"tuple[{', '.join(annotation(result.type) for result in results)}]"
@@ -148,5 +150,4 @@ def takes_members(arguments: Iterable[Argument]) -> Argument | None:
     """The trailing list whose members may be given one by one."""
     positional = [a for a in arguments if not a.keyword_only]
     last = positional[-1] if positional else None
-    takes = last and last.type.is_list and (last.type.is_integer or last.type.base is BaseType.TENSOR)
-    return last if takes and not any(a.has_default for a in positional) else None
+    return last if last and last.type.is_list and not any(a.has_default for a in positional) else None

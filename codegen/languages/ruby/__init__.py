@@ -34,6 +34,7 @@ class Ruby(Language):
             function_types=table.function_types,
             method_types=table.method_types,
             in_place_types=table.in_place_types,
+            in_place_function_types=table.in_place_function_types,
             function_lines=table.function_lines,
             method_lines=table.method_lines,
         )
@@ -69,7 +70,7 @@ class Ruby(Language):
             "::".join(map(pascal, space.split("."))) if space else None,
             method,
             words.OPERATORS.get(function.name),
-            f"{name}!" if function.is_method and any(op.has_in_place for op in function.overloads) else None,
+            f"{name}!" if any(op.has_in_place for op in function.overloads) else None,
         )
 
     # -- words --------------------------------------------------------------------------------------------------------
@@ -93,7 +94,7 @@ class Ruby(Language):
 
     def signature_text(self, function: Function) -> tuple[str, ...]:
         name = self.public_name(function)
-        return tuple(f"OneFlow.{table.line(name, op, op.signature.arguments)}" for op in function.overloads)
+        return tuple(table.line(words.qualified(name), op, op.signature.arguments) for op in function.overloads)
 
     def error_class(self, case: ErrorCase) -> str:
         return f"OneFlow::{case.raises}"

@@ -42,7 +42,8 @@ def overload_row(op: Op) -> str:
             position(a.alias is not None and a.alias.written for a in signature.arguments),
             boolean(not isinstance(op.kind, View)),
             boolean(op.has_out),
-            boolean(op.has_in_place),
+            position(argument == op.replaced for argument in signature.arguments),
+            boolean(signature.gives_list),
             "nullptr",
         )
     )
@@ -66,7 +67,7 @@ class Entry:
     @property
     def row(self) -> str:
         """The initialiser of a Function."""
-        names = (self.name_space, self.name, self.method, self.operator, self.in_place)
+        names = (self.name_space, self.name, self.function.name, self.method, self.operator, self.in_place)
         return ", ".join((*map(string, names), self.variable, str(len(self.function.overloads))))
 
     @property
@@ -92,6 +93,12 @@ def method_types(entry: Entry) -> list[str]:
     return [*texts, "(*untyped) { (*untyped) -> untyped } -> untyped"] if entry.is_enumerable else texts
 
 
+def in_place_function_types(entry: Entry) -> list[str]:
+    """Those of OneFlow::Comm.all_reduce!."""
+    overloads = [op for op in entry.function.overloads if op.replaced]
+    return [text for op in overloads for text in _types(op, op.signature.arguments, False)]
+
+
 def in_place_types(entry: Entry) -> list[str]:
     """Those of Tensor#add!."""
     overloads = [op for op in entry.function.overloads if op.has_in_place]
@@ -115,6 +122,8 @@ def line(name: str, op: Op, arguments: tuple[Argument, ...]) -> str:
 
 
 def _result(op: Op) -> str:
+    if op.signature.gives_list:
+        return "Array[Tensor]"
     several = f"[{', '.join(['Tensor'] * len(op.signature.results))}]"
     return "Tensor" if len(op.signature.results) == 1 else several
 

@@ -121,12 +121,20 @@ def call(node: Call, public: Mapping[str, str]) -> str:
             case Name(name=name):
                 return f":{name}" if name in DTYPES else f'"{name}"'
             case tuple():
+                words = [each for each in value if isinstance(each, str) and each.isalnum()]
+                if len(words) == len(value) > 1:
+                    return f"%w[{' '.join(words)}]"
                 return f"[{', '.join(map(text, value))}]"
             case _:
                 return literal(value)
 
     arguments = [*map(text, node.positional), *(f"{name}: {text(value)}" for name, value in node.keywords)]
-    return f"OneFlow.{public[node.op]}({', '.join(arguments)})"
+    return f"{qualified(public[node.op])}({', '.join(arguments)})"
+
+
+def qualified(name: str) -> str:
+    """OneFlow.sum for "sum", OneFlow::Comm.reduce for "Comm.reduce"."""
+    return f"OneFlow{'::' if '.' in name else '.'}{name}"
 
 
 def default(argument: Argument) -> str:

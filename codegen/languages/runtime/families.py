@@ -12,6 +12,7 @@ from codegen.languages.runtime.functions import Function, body, gather_size, lay
 from codegen.model import (
     Argument,
     BaseType,
+    Collective,
     Composite,
     Contraction,
     Definitions,
@@ -33,6 +34,7 @@ WIDTH = 120
 MARGIN = 8  # columns in front of a field in the table of schemas
 
 _HEADERS = {
+    Collective: ("parallel/patterns.h",),
     Composite: ("dispatch/dispatch.h", "ops/kinds.h"),
     Gather: ("ops/kinds.h", "ops/size_functions.h"),
     Generator: ("ops/kinds.h", "ops/size_functions.h"),
@@ -122,6 +124,16 @@ class Entry:
         return None
 
     @property
+    def merges(self) -> list[str]:
+        """The initialisers of a collective's merges, in the order of the matched values."""
+        if not isinstance(self.op.kind, Collective):
+            return []
+        return [
+            f'{{"{merge.by}", {string(merge.then)}, DTypeSet::k{merge.accepts.value.capitalize()}}}'
+            for merge in self.op.kind.merges.values()
+        ]
+
+    @property
     def functions(self) -> list[str]:
         return [self._function.text] if self._function else []
 
@@ -142,6 +154,8 @@ class Entry:
                 return tuple(value for value in expressions if value is not None)
             case Composite(bodies=bodies):
                 return tuple(value for value in bodies if value is not None)
+            case Collective(merges=merges):
+                return tuple(merges)
         return ()
 
     @property
@@ -184,9 +198,10 @@ class Entry:
             f".hash = 0x{op.schema_hash:016x}",
             f".arguments = {self.constant}Arguments",
             f".result_count = {len(op.signature.results)}",
+            *([".gives_list = true"] if op.signature.gives_list else []),
             braced(".dtype = {", self._dtype_rule()),
         ]
-        if isinstance(op.kind, Elementwise | Generator | Composite) and op.kind.match:
+        if isinstance(op.kind, Elementwise | Generator | Composite | Collective) and op.kind.match:
             match = self._position(op.kind.match)
             lines.append(f".match = {{.argument = {match}, .values = {self.constant}Values}}")
         return [*lines, f".rule = {self._rule()}", f".run = {self._runner()}"]
@@ -250,6 +265,8 @@ class Entry:
                 return f"CompositeRule{{.body = {self._function.name}{', .rounds = true' * self._rounds(kind)}}}"
             case Native():
                 return f"NativeRule{{{'.is_data_dependent = true' if kind.data_dependent else ''}}}"
+            case Collective():
+                return f"CollectiveRule{{{f'{self.constant}Merges' if kind.merges else ''}}}"
 
     def _rounds(self, kind: Composite) -> bool:
         """Whether there are several steps, and floating-point results of each."""
@@ -280,8 +297,12 @@ class Entry:
         return f"GatherRule{{{', '.join(fields)}}}"
 
     def _runner(self) -> str:
-        kind = self.op.kind
-        return f"native::{kind.infer}" if isinstance(kind, Native) else f"run_{self.op.kind_name}"
+        match self.op.kind:
+            case Native(infer=infer):
+                return f"native::{infer}"
+            case Collective(pattern=pattern):
+                return f"collective::{pattern}"
+        return f"run_{self.op.kind_name}"
 
 
 def braced(head: str, fields: list[str]) -> str:

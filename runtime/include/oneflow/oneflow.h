@@ -248,7 +248,8 @@ OF_API of_status of_op_get_info(of_op op, of_op_info* info);
  * `results` has one value per result. ABSENT: the result is allocated and belongs to the caller (of_value_release()).
  * A TENSOR there is written to instead (the `out` form); it must have the exact shape and a dtype that the result can
  * be cast to. The in-place form is the same with results[0] being the tensor of the first argument; the handle stays
- * the caller's own in both.
+ * the caller's own in both. An operator that gives a list of tensors (`-> Tensor[]`) leaves a TENSOR_LIST, which
+ * belongs to the caller as well; a TENSOR_LIST that is given is written to, member by member.
  */
 OF_API of_status of_call(of_op op, const of_value* args, size_t arg_count, of_value* results, size_t result_count);
 /* Releases the tensors that a result holds, and the list if it is one; sets it to ABSENT. */

@@ -239,6 +239,21 @@ class Tensors {
   std::vector<of_tensor> handles_;
 };
 
+/// A list of devices: `{"cpu:0", "cpu:1"}`, or a vector. Use it as a parameter only.
+class Devices {
+ public:
+  Devices(std::initializer_list<Device> list) : Devices(std::span(list.begin(), list.size())) {}
+  Devices(const std::vector<Device>& list) : Devices(std::span(list)) {}
+  Devices(std::span<const Device> list) {
+    for (const Device& device : list) devices_.push_back(device.get());
+  }
+
+  of_value value() const { return of_device_list_value(devices_.data(), devices_.size()); }
+
+ private:
+  std::vector<of_device> devices_;
+};
+
 namespace detail {
 
 inline of_value value_of(const Tensor& tensor);
@@ -247,6 +262,7 @@ inline of_value value_of(const Number& number) { return number.value(); }
 inline of_value value_of(const Ints& list) { return list.value(); }
 inline of_value value_of(const OptionalInts& list) { return list.value(); }
 inline of_value value_of(const Tensors& list) { return list.value(); }
+inline of_value value_of(const Devices& list) { return list.value(); }
 inline of_value value_of(int64_t integer) { return of_int_value(integer); }
 inline of_value value_of(double real) { return of_float_value(real); }
 inline of_value value_of(bool boolean) { return of_bool_value(boolean); }
@@ -551,6 +567,22 @@ std::array<Tensor, count> call(of_op& op, const char* name, std::span<const of_v
 inline void call_into(of_op& op, const char* name, std::span<const of_value> args,
                       std::initializer_list<of_tensor> results) {
   check(of_call_into(&op, name, args.data(), args.size(), results.begin(), results.size()));
+}
+
+/// Calls an operator that gives a list of tensors.
+inline std::vector<Tensor> call_list(of_op& op, const char* name, std::span<const of_value> args) {
+  of_value list;
+  check(of_call_list(&op, name, args.data(), args.size(), &list));
+  const std::unique_ptr<of_value, void (*)(of_value*)> owner(&list, of_value_release);
+  std::vector<Tensor> tensors;
+  for (int32_t i = 0; i < list.count; ++i) tensors.emplace_back(of_tensor_retain(list.as.tensors[i]));
+  return tensors;
+}
+
+/// Calls an operator whose results take the place of the tensors of a list.
+inline void call_into(of_op& op, const char* name, std::span<const of_value> args, const Tensors& tensors) {
+  const of_value list = tensors.value();
+  check(of_call_into_list(&op, name, args.data(), args.size(), list.as.tensors, static_cast<size_t>(list.count)));
 }
 
 }  // namespace detail

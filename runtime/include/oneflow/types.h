@@ -89,7 +89,8 @@ typedef enum of_value_kind {
   OF_VALUE_DTYPE = 7,
   OF_VALUE_DEVICE = 8,
   OF_VALUE_TENSOR = 9,
-  OF_VALUE_TENSOR_LIST = 10 /* as an argument, members may be NULL where the signature says Tensor?[] */
+  OF_VALUE_TENSOR_LIST = 10, /* as an argument, members may be NULL where the signature says Tensor?[] */
+  OF_VALUE_DEVICE_LIST = 11
 } of_value_kind;
 
 /* One argument or one result of an operator: 16 bytes, borrowed memory for arguments. */
@@ -106,6 +107,7 @@ typedef struct of_value {
     of_device device;
     of_tensor tensor;
     of_tensor* tensors;
+    const of_device* devices;
   } as;
 } of_value;
 

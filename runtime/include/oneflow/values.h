@@ -79,6 +79,13 @@ static inline of_value of_tensor_list_value(const of_tensor* tensors, size_t cou
   return value;
 }
 
+/* The list is borrowed. */
+static inline of_value of_device_list_value(const of_device* devices, size_t count) {
+  of_value value = of_make_value(OF_VALUE_DEVICE_LIST, count);
+  value.as.devices = devices;
+  return value;
+}
+
 /* The same for arguments that may be None, which a NULL pointer stands for. */
 static inline of_value of_optional_bool(const bool* boolean) { return boolean ? of_bool_value(*boolean) : of_none(); }
 static inline of_value of_optional_int(const int64_t* integer) { return integer ? of_int_value(*integer) : of_none(); }
@@ -89,6 +96,9 @@ static inline of_value of_optional_device(const of_device* device) {
 }
 static inline of_value of_optional_int_list(const int64_t* integers, size_t count) {
   return integers ? of_int_list_value(integers, count) : of_none();
+}
+static inline of_value of_optional_device_list(const of_device* devices, size_t count) {
+  return devices ? of_device_list_value(devices, count) : of_none();
 }
 
 /* OF_VALUE(x): a tensor, a number, a truth value, or an of_value as it is. The generated macros apply it to arguments
@@ -129,6 +139,26 @@ static inline of_status of_call_new(of_op* op, const char* name, const of_value*
   if (status != OF_OK) return status;
   for (size_t i = 0; i < result_count; ++i) *results[i] = values[i].as.tensor;
   return OF_OK;
+}
+
+/* Calls an operator that gives a list of tensors: of_value_release() releases them and the list. */
+static inline of_status of_call_list(of_op* op, const char* name, const of_value* args, size_t arg_count,
+                                     of_value* result) {
+  of_value value = of_absent();
+  of_status status = of_resolve(op, name);
+  if (status != OF_OK) return status;
+  if (!result) return of_fail(OF_INVALID_ARGUMENT, "the place for a result must not be NULL");
+  status = of_call(*op, args, arg_count, &value, 1);
+  if (status == OF_OK) *result = value;
+  return status;
+}
+
+/* Calls an operator whose results take the place of the tensors of a list. */
+static inline of_status of_call_into_list(of_op* op, const char* name, const of_value* args, size_t arg_count,
+                                          const of_tensor* tensors, size_t count) {
+  of_value value = of_tensor_list_value(tensors, count);
+  of_status status = of_resolve(op, name);
+  return status == OF_OK ? of_call(*op, args, arg_count, &value, 1) : status;
 }
 
 /* Calls an operator that writes to tensors of the caller. */

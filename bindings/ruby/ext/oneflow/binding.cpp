@@ -183,6 +183,7 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
     const Source& source = sources[i];
     of_value* result = &call->arguments[i];
     call->given[i] = source.count == 1 ? *source.values : Qundef;
+    if (source.count > 1 && site.in_place) call->given[i] = rb_ary_new_from_values(source.count, source.values);
     if (source.count == 0) {
       result->kind = OF_VALUE_ABSENT;
     } else if (!(source.count == 1 ? converter.convert(argument, *source.values, result)
@@ -200,7 +201,7 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
 }
 
 [[noreturn]] void raise_failure(const CallSite& site, const Overload& overload, const Failure& failure) {
-  const char* function = site.function->name;
+  const char* function = site.function->full_name;
   switch (failure.reason) {
     case Failure::kTooMany: {
       const bool bound = site.receiver != Qundef && overload.receiver < overload.positional_count;
@@ -222,7 +223,7 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
   const Argument& argument = *failure.argument;
   // Text that names no dtype, or no device: these raise, and say so.
   if (argument.type == ArgumentType::kDType) dtype_of(function, argument.name, failure.value);
-  if (argument.type == ArgumentType::kDevice) device_of(function, argument.name, failure.value);
+  if (argument.type == ArgumentType::kDevice && failure.member < 0) device_of(function, argument.name, failure.value);
   if (&argument == &kOuts) {
     raise(OF_TYPE_MISMATCH, "%s: out must be Array of %d Tensors, got %" PRIsVALUE, function, overload.result_count,
           type_description(failure.value));
@@ -231,7 +232,9 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
     raise(OF_TYPE_MISMATCH, "%s: %s must be %s, got %" PRIsVALUE, function, argument.name, argument.expected,
           type_description(failure.value));
   }
-  raise(OF_TYPE_MISMATCH, "%s: %s[%d] must be %s, got %" PRIsVALUE, function, argument.name, failure.member,
+  VALUE member = rb_sprintf("%s[%d]", argument.name, failure.member);
+  if (argument.type == ArgumentType::kDevice) device_of(function, StringValueCStr(member), failure.value);
+  raise(OF_TYPE_MISMATCH, "%s: %" PRIsVALUE " must be %s, got %" PRIsVALUE, function, member,
         argument.type == ArgumentType::kTensor ? "Tensor" : "Integer", type_description(failure.value));
 }
 
@@ -245,7 +248,7 @@ void bind(const CallSite& site, BoundCall* call) {
   for (int o = 0; o < function.overload_count; ++o) {
     const Overload& overload = function.overloads[o];
     if (site.receiver != Qundef && overload.receiver < 0) continue;
-    if (site.in_place && !overload.in_place) continue;
+    if (site.in_place && overload.replaced < 0) continue;
     if (bind_overload(site, overload, call, &failure)) return;
     if (failure.progress > nearest.progress) {
       furthest = &overload;

@@ -79,8 +79,42 @@ VALUE run_writing(const BoundCall& call) {
   return target;
 }
 
+// A list of tensors on its way to Ruby.
+struct TensorList {
+  of_value value;
+  VALUE array;
+};
+
+VALUE wrap_list(VALUE context) {
+  TensorList& list = *reinterpret_cast<TensorList*>(context);
+  for (int32_t i = 0; i < list.value.count; ++i) {
+    VALUE object = new_tensor();
+    rb_ary_push(list.array, object);
+    fill_tensor(object, of_tensor_retain(list.value.as.tensors[i]));
+  }
+  return list.array;
+}
+
+VALUE release_list(VALUE context) {
+  of_value_release(&reinterpret_cast<TensorList*>(context)->value);
+  return Qnil;
+}
+
+// How many results there are is only known when they are there: Ruby may run out of memory then, and nothing is lost.
+VALUE run_for_list(const BoundCall& call) {
+  TensorList list = {{}, rb_ary_new()};
+  run(call, &list.value);
+  VALUE context = reinterpret_cast<VALUE>(&list);
+  VALUE tensors = rb_ensure(wrap_list, context, release_list, context);
+  const int viewed = call.overload->viewed;
+  if (viewed >= 0 && RB_OBJ_FROZEN(call.given[viewed]))
+    for (long i = 0; i < RARRAY_LEN(tensors); ++i) rb_obj_freeze(RARRAY_AREF(tensors, i));
+  return tensors;
+}
+
 VALUE run_fresh(const BoundCall& call) {
   const Overload& overload = *call.overload;
+  if (overload.gives_list) return run_for_list(call);
   VALUE objects[kMaxResults];
   of_value results[kMaxResults];
   for (int i = 0; i < overload.result_count; ++i) {
@@ -103,7 +137,7 @@ CallSite site_of(const Function& function, int count, VALUE* values, VALUE recei
 }  // namespace
 
 VALUE call_function(const Function& function, int count, VALUE* values, VALUE receiver) {
-  BoundCall call(function.name);
+  BoundCall call(function.full_name);
   bind(site_of(function, count, values, receiver), &call);
   if (call.overload->written >= 0) return run_writing(call);
   if (call.out == Qundef) return run_fresh(call);
@@ -111,8 +145,22 @@ VALUE call_function(const Function& function, int count, VALUE* values, VALUE re
   return call.out;
 }
 
+VALUE call_on_list(const Function& function, int count, VALUE* values) {
+  BoundCall call(function.full_name);
+  CallSite site = site_of(function, count, values, Qundef);
+  site.in_place = true;
+  bind(site, &call);
+  const int replaced = call.overload->replaced;
+  VALUE tensors = call.given[replaced];
+  if (!RB_TYPE_P(tensors, T_ARRAY)) tensors = rb_ary_new_from_args(1, tensors);
+  for (long i = 0; i < RARRAY_LEN(tensors); ++i) rb_check_frozen(RARRAY_AREF(tensors, i));
+  of_value result = call.arguments[replaced];
+  run(call, &result);
+  return tensors;
+}
+
 VALUE call_in_place(const Function& function, int count, VALUE* values, VALUE receiver) {
-  BoundCall call(function.name);
+  BoundCall call(function.full_name);
   CallSite site = site_of(function, count, values, receiver);
   site.in_place = true;
   bind(site, &call);

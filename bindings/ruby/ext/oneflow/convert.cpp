@@ -141,6 +141,15 @@ bool Converter::convert_members(const Argument& argument, const VALUE* members, 
     result->as.tensors = tensors;
     return true;
   }
+  if (argument.type == ArgumentType::kDevice) {
+    of_device* devices = static_cast<of_device*>(take(count));
+    for (long i = 0; i < count; ++i) {
+      if (!find_named(members[i], of_device_parse, &devices[i])) return wrong(members[i], i);
+    }
+    result->kind = OF_VALUE_DEVICE_LIST;
+    result->as.devices = devices;
+    return true;
+  }
   int64_t* integers = static_cast<int64_t*>(take(count));
   for (long i = 0; i < count; ++i) {
     if (!convert_integer(argument, members[i], &integers[i])) return wrong(members[i], i);

@@ -60,7 +60,11 @@ void define_function(VALUE module, Function& function, const EntryPoints& entry_
     bool enumerable = rb_method_boundp(rb_mEnumerable, rb_intern(function.method), 0);
     rb_define_method(tensor_class, function.method, enumerable ? entry_points.enumerable : entry_points.method, -1);
   }
-  if (function.in_place) rb_define_method(tensor_class, function.in_place, entry_points.in_place, -1);
+  if (function.in_place && function.method)
+    rb_define_method(tensor_class, function.in_place, entry_points.in_place, -1);
+  else if (function.in_place)
+    rb_define_singleton_method(owner_of(module, function.name_space), function.in_place, entry_points.in_place_list,
+                               -1);
   if (function.operator_) {
     rb_define_method(tensor_class, function.operator_, entry_points.method, -1);
     rb_define_method(weak_number_class, function.operator_, entry_points.reflected, -1);

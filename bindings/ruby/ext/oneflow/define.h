@@ -13,7 +13,8 @@ struct EntryPoints {
   VALUE (*method)(int, VALUE*, VALUE);
   VALUE (*enumerable)(int, VALUE*, VALUE);  // a method whose name Enumerable has too
   VALUE (*in_place)(int, VALUE*, VALUE);
-  VALUE (*reflected)(int, VALUE*, VALUE);  // number <operator> tensor
+  VALUE (*in_place_list)(int, VALUE*, VALUE);  // a function over a list of tensors
+  VALUE (*reflected)(int, VALUE*, VALUE);      // number <operator> tensor
 };
 
 // Defines Tensor#coerce and the class behind it; before the functions, whose operators it gets too.
@@ -38,13 +39,15 @@ struct Entry {
 
   static VALUE in_place(int count, VALUE* values, VALUE self) { return call_in_place(table[i], count, values, self); }
 
+  static VALUE in_place_list(int count, VALUE* values, VALUE) { return call_on_list(table[i], count, values); }
+
   static VALUE reflected(int count, VALUE* values, VALUE self) {
     rb_check_arity(count, 1, 1);
     VALUE operands[] = {weak_number_value(self), values[0]};
     return call_function(table[i], 2, operands, Qundef);
   }
 
-  static constexpr EntryPoints points = {function, method, enumerable, in_place, reflected};
+  static constexpr EntryPoints points = {function, method, enumerable, in_place, in_place_list, reflected};
 };
 
 template <auto& table, size_t... i>

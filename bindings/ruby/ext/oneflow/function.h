@@ -36,16 +36,18 @@ struct Overload {
   int8_t written;   // the argument that the operator itself writes to, or -1
   bool computes;    // does work by the element: false for views
   bool has_out;     // takes `out:`
-  bool in_place;    // has a form that writes to the receiver
+  int8_t replaced;  // the argument whose place the result takes in the in-place form, or -1: there is none
+  bool gives_list;  // the one result is a list of tensors
   of_op op;         // set when the extension is loaded
 };
 
 struct Function {
   const char* name_space;  // "Comm" for OneFlow::Comm, NULL for OneFlow itself
   const char* name;
+  const char* full_name;  // "comm.all_reduce": what error texts call it
   const char* method;     // NULL: there is none
   const char* operator_;  // "+", NULL: there is none
-  const char* in_place;   // "add!", NULL: there is none
+  const char* in_place;   // "add!", a method where there is one, NULL: there is none
   Overload* overloads;
   int overload_count;
 };

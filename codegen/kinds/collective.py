@@ -1,0 +1,125 @@
+"""`collective: {pattern: name, match: attribute, merges: {value: {by: operator, then: operator, accepts: dtype set}}}`.
+
+The operator moves tensors between the devices of several ranks, one tensor per rank; `pattern` says how. Patterns that
+make one tensor of several have `match` and `merges`: for each value of the attribute, `by` joins two tensors (in the
+order of the ranks), `then` takes what came out and the number of ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from codegen.errors import unknown
+from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named, check_fresh
+from codegen.model import Argument, BaseType, Collective, DTypeSet, Merge, Op, Signature, Type
+from codegen.reader import Bad, Field, Report
+from codegen.signature import NAME
+
+_ONE, _LIST = Type(BaseType.TENSOR), Type(BaseType.TENSOR, is_list=True)
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A function of runtime/parallel/patterns.h: what it takes and gives, the shapes that follow, what it moves."""
+
+    takes: Type
+    gives: Type
+    shape: str
+    bytes: str  # that pass between devices, where the tensor of one rank has `size` bytes and there are n ranks
+    merges: bool = False
+    keeps_shapes: bool = False
+
+
+PATTERNS: Mapping[str, Pattern] = {
+    "broadcast": Pattern(_ONE, _LIST, "that of input, on each device", "size x (n - 1)"),
+    "scatter": Pattern(_ONE, _LIST, "that of input, cut along dim into as many parts as there are devices", "size"),
+    "gather": Pattern(_LIST, _ONE, "that of the tensors, whose sizes along dim are added up", "size x (n - 1)"),
+    "all_gather": Pattern(_LIST, _LIST, "that of gather, for each rank", "size x n x (n - 1)"),
+    "reduce": Pattern(_LIST, _ONE, "that of the tensors, which have one shape", "size x (n - 1)", True),
+    "all_reduce": Pattern(_LIST, _LIST, "those of the tensors, which have one shape", "2 x size x (n - 1)", True, True),
+    "reduce_scatter": Pattern(_LIST, _LIST, "that of the tensors, cut along dim", "size x (n - 1)", True),
+    "all_to_all": Pattern(
+        _LIST, _LIST, "that of the tensors, cut along split_dim and joined along concat_dim", "size x (n - 1)"
+    ),
+}
+
+
+class _Collective(Rules[Collective]):
+    skeleton = Skeleton(
+        '  collective: {pattern: ""}\n',
+        arguments="Tensor[] tensors",
+        result="Tensor[]",
+        example="[tensor([1.0]), tensor([2.0])]",
+        says="tensors must be {Tensor[]}, got {str}",
+    )
+
+    def read(self, field: Field, signature: Signature | None) -> Collective:
+        fields = field.fields
+        place = fields.need("pattern")
+        pattern = PATTERNS.get(place.words)
+        if pattern is None:
+            raise place.bad(unknown("pattern", place.words, PATTERNS))
+        match: str | None = None
+        merges: dict[str, Merge] = {}
+        if pattern.merges:
+            match = argument_named(fields.need("match"), signature, _is_text, "a str")
+            merges = _merges(fields.need("merges"))
+            argument = signature.argument(match) if signature else None
+            if argument and isinstance(argument.default, str) and argument.default not in merges:
+                raise Bad(field.location, f"no merge for '{argument.default}', the default of {match}")
+        fields.finish()
+        return Collective(place.words, pattern.keeps_shapes, match, merges)
+
+    def check(self, op: Op, kind: Collective, functions: Functions, report: Report) -> None:
+        check_fresh(op, report)
+        pattern = PATTERNS[kind.pattern]
+        tensors = op.signature.tensor_arguments
+        if len(tensors) != 1 or op.signature.arguments[0] is not tensors[0] or tensors[0].type != pattern.takes:
+            report.add(op.signature_location, f"{kind.pattern} takes one {pattern.takes}, as its first argument")
+        results = op.signature.results
+        if len(results) != 1 or results[0].type != pattern.gives:
+            report.add(op.locate(results[0]), f"{kind.pattern} gives one {pattern.gives}")
+        for value, merge in kind.merges.items():
+            for name in filter(None, (merge.by, merge.then)):
+                if name not in functions:
+                    report.add(op.location, f"merge '{value}': {unknown('operator', name, functions)}")
+
+    def facts(self, op: Op, kind: Collective) -> Iterator[Fact]:
+        pattern = PATTERNS[kind.pattern]
+        yield Fact("pattern", kind.pattern)
+        for value, merge in kind.merges.items():
+            then = f", then {merge.then} by the number of ranks" if merge.then else ""
+            only = f"; {merge.accepts.value} types only" if merge.accepts is not DTypeSet.ANY else ""
+            yield Fact(f"{kind.match} {value}", f"{merge.by} in the order of the ranks{then}{only}")
+        yield Fact("shape", pattern.shape)
+        yield Fact("kernels", f"none: copies between devices{' and the operators that merge' * pattern.merges}")
+        yield Fact("cost", f"{pattern.bytes} bytes between devices (derived)" if op.cost is None else str(op.cost))
+
+
+def _is_text(argument: Argument) -> bool:
+    return argument.type.base is BaseType.STR and not argument.type.is_list
+
+
+def _merges(field: Field) -> dict[str, Merge]:
+    merges = {}
+    for value, each in field.fields.values.items():
+        fields = each.fields
+        by = fields.need("by").name(NAME, "the name of an operator")
+        then = fields.optional("then", lambda f: f.name(NAME, "the name of an operator"), None)
+        accepts = fields.optional("accepts", _accepts, DTypeSet.ANY)
+        fields.finish()
+        merges[value] = Merge(by, then, accepts)
+    if not merges:
+        raise field.bad("expected a merge, got nothing")
+    return merges
+
+
+def _accepts(field: Field) -> DTypeSet:
+    try:
+        return DTypeSet(field.words)
+    except ValueError:
+        raise field.bad(unknown("dtype set", field.words, [each.value for each in DTypeSet])) from None
+
+
+RULES = _Collective()

@@ -1,0 +1,63 @@
+#include "parallel/access.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/error.h"
+#include "device/copy.h"
+#include "device/device.h"
+#include "dispatch/dispatch.h"
+
+namespace oneflow::collective {
+
+namespace {
+
+constinit const OperatorName kClone("clone");
+constinit const OperatorName kCopy("copy");
+
+}  // namespace
+
+TensorRef reach(const Tensor& tensor, of_device device) {
+  if (tensor.device() == device) return share(tensor);
+  if (!get_device(device).can_access(get_device(tensor.device()))) return {};
+  const Span span = span_of(tensor.sizes(), tensor.strides(), tensor.dtype());
+  char* first = static_cast<char*>(const_cast<void*>(tensor.data())) - span.before;
+  Ref<Buffer> buffer = Buffer::adopt(device, first, static_cast<uint64_t>(span.bytes), false);
+  return Tensor::over(Storage::create(std::move(buffer)), tensor.dtype(), tensor.sizes(), tensor.strides(),
+                      span.before / tensor.element_bytes());
+}
+
+TensorRef packed(const Tensor& tensor) {
+  if (tensor.is_contiguous()) return share(tensor);
+  const of_value argument = to_value(tensor);
+  of_value result{};
+  call_inside(*kClone, nullptr, {&argument, 1}, {&result, 1}, false);
+  return TensorRef::adopt(to_tensor(result.as.tensor));
+}
+
+void move(const Tensor& target, const Tensor& source) {
+  if (target.count() == 0) return;
+  target.mutable_data();
+  if (const TensorRef near = reach(source, target.device())) return call_into(target, kCopy, target, near);
+  if (const TensorRef far = reach(target, source.device())) return call_into(*far, kCopy, far, source);
+  const TensorRef sent = packed(source);
+  const auto bytes = static_cast<uint64_t>(sent->bytes());
+  const TensorRef landed =
+      target.is_contiguous() ? share(target) : Tensor::allocate(target.sizes(), target.dtype(), target.device());
+  copy_bytes(landed->device(), landed->mutable_data(), sent->device(), sent->data(), bytes);
+  if (landed.get() != &target) call_into(target, kCopy, target, landed);
+}
+
+void join_streams(std::span<const of_device> devices) {
+  // Devices of different types never reach each other's memory, and copies between them wait for both.
+  std::vector<of_device> unique;
+  for (const of_device id : devices)
+    if (get_device(id).stream() &&
+        std::none_of(unique.begin(), unique.end(), [&](of_device each) { return each == id; }))
+      unique.push_back(id);
+  for (const of_device id : unique)
+    for (const of_device other : unique)
+      if (id.type == other.type && id.index != other.index) get_device(id).wait_for(get_device(other));
+}
+
+}  // namespace oneflow::collective

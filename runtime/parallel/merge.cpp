@@ -1,0 +1,156 @@
+#include "parallel/merge.h"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+
+#include "device/copy.h"
+#include "device/device.h"
+#include "device/options.h"
+#include "dispatch/dispatch.h"
+#include "parallel/access.h"
+#include "parallel/ranks.h"
+#include "parallel/workers.h"
+
+namespace oneflow::collective {
+
+namespace {
+
+constinit const OperatorName kCopy("copy");
+
+// What stays in a core's caches with several operands of it, and what is worth a submission to a device with streams.
+constexpr int64_t kCachedBytes = 64 << 10;
+constexpr int64_t kSubmittedBytes = 4 << 20;
+// Less work than this is done before another thread has started.
+constexpr int64_t kBytesPerThread = 1 << 20;
+
+bool is_half(of_dtype dtype) { return dtype == OF_FLOAT16 || dtype == OF_BFLOAT16; }
+
+template <class... Values>
+void call_op(const Tensor& result, const Operator& op, const Values&... values) {
+  const of_value arguments[] = {to_value(values)...};
+  of_value value = to_value(result);
+  call_inside(op, nullptr, arguments, {&value, 1}, false);
+}
+
+// One thread's work: memory that it uses for piece after piece.
+class Worker {
+ public:
+  Worker(const Joining& joining, int64_t piece) : joining_(joining), piece_(piece) {}
+
+  void run(const Job& job, Part part) {
+    const TensorRef result = join(job, part);
+    for (const TensorRef& each : job.targets) {
+      const TensorRef target = flat(*each, part);
+      if (target->data() == result->data()) continue;
+      if (const TensorRef near = reach(*target, job.device))
+        call_into(*near, kCopy, near, result);
+      else
+        copy_bytes(target->device(), target->mutable_data(), result->device(), result->data(),
+                   static_cast<uint64_t>(result->bytes()));
+    }
+  }
+
+ private:
+  struct Scratch {
+    TensorRef memory;
+    of_device device;
+  };
+  // Memory for purpose `which`, of which there is one per device.
+  TensorRef scratch(std::vector<Scratch>& all, of_dtype dtype, of_device device, int64_t size) {
+    for (const Scratch& each : all)
+      if (each.device == device && each.memory->dtype() == dtype) return flat(*each.memory, {0, size});
+    all.push_back({Tensor::allocate(Shape{piece_}, dtype, device), device});
+    return flat(*all.back().memory, {0, size});
+  }
+
+  // A part of a source where the job's device reaches it.
+  TensorRef operand(const Job& job, size_t source, Part part) {
+    const TensorRef own = flat(*job.sources[source], part);
+    if (TensorRef near = reach(*own, job.device)) return near;
+    TensorRef copy = scratch(staged_, own->dtype(), job.device, part.size);
+    copy_bytes(job.device, copy->mutable_data(), own->device(), own->data(), static_cast<uint64_t>(own->bytes()));
+    return copy;
+  }
+
+  // Where the last step writes: a target within reach, else memory aside.
+  TensorRef place(const Job& job, Part part, of_dtype dtype) {
+    for (const TensorRef& each : job.targets)
+      if (TensorRef near = reach(*flat(*each, part), job.device)) return near;
+    return scratch(results_, dtype, job.device, part.size);
+  }
+
+  // The joined elements of a part, on the job's device.
+  TensorRef join(const Job& job, Part part) {
+    const size_t count = job.sources.size();
+    const of_dtype dtype = job.sources[0]->dtype();
+    TensorRef joined = operand(job, 0, part);
+    if (count == 1 && !joining_.then) return joined;
+    const TensorRef result = place(job, part, dtype);
+    for (size_t i = 1; i < count; ++i) {
+      const bool is_last = i + 1 == count && !joining_.then;
+      // Half-precision values are only rounded at the end.
+      const TensorRef to =
+          is_last ? result : scratch(sums_, is_half(dtype) ? OF_FLOAT32 : dtype, job.device, part.size);
+      call_op(*to, *joining_.by, joined, operand(job, i, part));
+      joined = to;
+    }
+    if (joining_.then) call_op(*result, *joining_.then, joined, static_cast<int64_t>(count));
+    return result;
+  }
+
+  const Joining& joining_;
+  const int64_t piece_;  // the most elements of a part
+  std::vector<Scratch> staged_, results_, sums_;
+};
+
+int threads_for(int64_t bytes) {
+  return static_cast<int>(std::clamp<int64_t>(bytes / kBytesPerThread, 1, get_option("num_threads")));
+}
+
+}  // namespace
+
+void run(const Joining& joining, const std::vector<Job>& jobs) {
+  std::vector<of_device> devices;
+  bool has_streams = false;
+  int64_t bytes = 0, longest = 0;
+  for (const Job& job : jobs) {
+    devices.push_back(job.device);
+    for (const auto* list : {&job.sources, &job.targets})
+      for (const TensorRef& each : *list) {
+        devices.push_back(each->device());
+        bytes += each->bytes();
+      }
+    longest = std::max(longest, job.sources[0]->count());
+  }
+  if (longest == 0) return;
+  for (const of_device device : devices) has_streams |= get_device(device).stream() != nullptr;
+  for (const Job& job : jobs)
+    for (const TensorRef& each : job.targets) each->mutable_data();  // un-shares the memory, once
+
+  const int64_t piece =
+      std::min(longest, (has_streams ? kSubmittedBytes : kCachedBytes) / jobs[0].sources[0]->element_bytes());
+  // The pieces of all jobs in turns: devices with streams all have something to do.
+  const int64_t turns = (longest + piece - 1) / piece;
+  const auto step = [&](Worker& worker, int64_t number) {
+    const Job& job = jobs[static_cast<size_t>(number) % jobs.size()];
+    const int64_t start = number / static_cast<int64_t>(jobs.size()) * piece;
+    const int64_t left = job.sources[0]->count() - start;
+    if (left > 0) worker.run(job, {start, std::min(left, piece)});
+  };
+  join_streams(devices);
+  std::atomic<int64_t> next{0};
+  const int64_t count = turns * static_cast<int64_t>(jobs.size());
+  run_on_threads(has_streams ? 1 : threads_for(bytes), [&] {
+    Worker worker(joining, piece);
+    try {
+      for (int64_t number = next++; number < count; number = next++) step(worker, number);
+    } catch (...) {
+      next = count;  // the others stop
+      throw;
+    }
+  });
+  join_streams(devices);
+}
+
+}  // namespace oneflow::collective

@@ -1,0 +1,228 @@
+#include "parallel/patterns.h"
+
+#include "device/device.h"
+#include "dispatch/arguments.h"
+#include "dispatch/dispatch.h"
+#include "parallel/access.h"
+#include "parallel/merge.h"
+#include "parallel/ranks.h"
+#include "tensor/overlap.h"
+
+namespace oneflow::collective {
+
+namespace {
+
+using Tensors = std::vector<const Tensor*>;
+
+TensorRef make(const Call& call, Sizes sizes, of_dtype dtype, of_device device) {
+  return call.infer_only ? Tensor::without_memory(sizes, dtype, device) : Tensor::allocate(sizes, dtype, device);
+}
+
+Shape resized(const Tensor& tensor, int64_t dim, int64_t size) {
+  Shape sizes = tensor.sizes();
+  sizes[static_cast<int>(dim)] = size;
+  return sizes;
+}
+
+// One tensor to several places of its shape.
+void spread(const Tensor& source, const std::vector<TensorRef>& targets) {
+  bool is_flat = source.count() > 0;
+  for (const TensorRef& each : targets) is_flat &= each->is_contiguous();
+  if (!is_flat) {
+    for (const TensorRef& each : targets) move(*each, source);
+    return;
+  }
+  const TensorRef whole = packed(source);
+  Job job{source.device(), {flat(*whole)}, {}};
+  for (const TensorRef& each : targets) job.targets.push_back(flat(*each));
+  run({}, {job});
+}
+
+std::span<const of_device> devices_of(const Call& call, int argument) {
+  const auto devices = call.devices(argument);
+  if (devices.empty()) fail(OF_INVALID_ARGUMENT, "%s must not be empty", call.schema().arguments[argument].name);
+  return devices;
+}
+
+// The device of the one result: the argument's, or that of the first tensor.
+of_device target_device(const Call& call, int argument, const Tensors& tensors) {
+  return call.is_given(argument) ? call.arguments[argument].as.device : tensors[0]->device();
+}
+
+// Along `dim`, all tensors one behind the other.
+struct Joined {
+  Shape sizes;
+  std::vector<Part> parts;
+};
+Joined joined_along(const Tensors& tensors, int64_t dim) {
+  check_has_dims(*tensors[0], "tensors");
+  check_same_shape_outside(tensors, dim);
+  Joined joined;
+  int64_t total = 0;
+  for (const Tensor* each : tensors) {
+    const int64_t size = each->size(static_cast<int>(dim));
+    joined.parts.push_back({total, size});
+    if (__builtin_add_overflow(total, size, &total))
+      fail(OF_SHAPE_ERROR, "the result has more elements than can be counted");
+  }
+  joined.sizes = resized(*tensors[0], dim, total);
+  return joined;
+}
+
+// What joins the tensors of the ranks, for the value of the matched attribute.
+Joining joining_of(const Call& call, const Tensors& tensors) {
+  const Merge& merge = std::get<CollectiveRule>(call.schema().rule).merges[static_cast<size_t>(match_variant(call))];
+  const of_dtype dtype = tensors[0]->dtype();
+  const int attribute = call.schema().match.argument;
+  if (!accepts(merge.accepts, dtype))
+    fail(OF_DTYPE_ERROR, "tensors[0] must be %s for %s '%s', got %s", dtype_set_words(merge.accepts),
+         call.schema().arguments[attribute].name, std::string(call.string(attribute)).c_str(), dtype_name(dtype));
+  check_same_shape(tensors);
+  return {&*OperatorName(merge.by), merge.then ? &*OperatorName(merge.then) : nullptr};
+}
+
+// A part of every rank's tensor, flat.
+std::vector<TensorRef> flat_parts(const std::vector<TensorRef>& whole, Part part) {
+  std::vector<TensorRef> parts;
+  for (const TensorRef& each : whole) parts.push_back(flat(*each, part));
+  return parts;
+}
+
+// Joins the ranks into targets of their shape: each rank's device does its part of the elements.
+void merge_all(const Joining& joining, const Tensors& tensors, const std::vector<TensorRef>& targets) {
+  std::vector<TensorRef> sources;
+  for (const Tensor* each : tensors) sources.push_back(packed(*each));
+  const auto count = static_cast<int64_t>(tensors.size());
+  std::vector<Job> jobs;
+  for (int64_t r = 0; r < count; ++r) {
+    const Part part = part_of(tensors[0]->count(), r, count);
+    jobs.push_back({tensors[static_cast<size_t>(r)]->device(), flat_parts(sources, part), flat_parts(targets, part)});
+  }
+  run(joining, jobs);
+}
+
+// Whether results can go straight to the caller's tensor: where it is an operand, it is exactly that one.
+bool can_write_to(const Tensor& given, const Tensor& like, const Tensors& tensors) {
+  if (given.dtype() != like.dtype() || !(given.device() == like.device()) || given.sizes() != like.sizes() ||
+      !given.is_contiguous())
+    return false;
+  given.mutable_data();  // so that it shares no memory lazily
+  for (const Tensor* each : tensors)
+    if (each->device() == given.device() && overlap(given, *each) == Overlap::kPartial) return false;
+  return true;
+}
+
+}  // namespace
+
+void broadcast(Call& call) {
+  const Tensor& input = call.tensor(0);
+  std::vector<TensorRef> results;
+  for (const of_device device : devices_of(call, 1))
+    results.push_back(make(call, input.sizes(), input.dtype(), device));
+  if (!call.infer_only) spread(input, results);
+  set_results(call, std::move(results));
+}
+
+void scatter(Call& call) {
+  const Tensor& input = call.tensor(0);
+  const auto devices = devices_of(call, 1);
+  const int64_t dim = call.integer(2);
+  check_has_dims(input, "input");
+  std::vector<TensorRef> results;
+  for (size_t r = 0; r < devices.size(); ++r) {
+    const Part part =
+        part_of(input.size(static_cast<int>(dim)), static_cast<int64_t>(r), static_cast<int64_t>(devices.size()));
+    results.push_back(make(call, resized(input, dim, part.size), input.dtype(), devices[r]));
+    if (!call.infer_only) move(*results[r], *narrow(input, dim, part));
+  }
+  set_results(call, std::move(results));
+}
+
+void gather(Call& call) {
+  const Tensors tensors = ranks(call, 0);
+  const int64_t dim = call.integer(1);
+  const Joined joined = joined_along(tensors, dim);
+  const TensorRef result = make(call, joined.sizes, tensors[0]->dtype(), target_device(call, 2, tensors));
+  for (size_t r = 0; r < tensors.size() && !call.infer_only; ++r)
+    move(*narrow(*result, dim, joined.parts[r]), *tensors[r]);
+  set_result(call, 0, result);
+}
+
+void all_gather(Call& call) {
+  const Tensors tensors = ranks(call, 0);
+  const int64_t dim = call.integer(1);
+  const Joined joined = joined_along(tensors, dim);
+  std::vector<TensorRef> results;
+  for (const Tensor* each : tensors) results.push_back(make(call, joined.sizes, each->dtype(), each->device()));
+  for (size_t r = 0; r < tensors.size() && !call.infer_only; ++r) {
+    std::vector<TensorRef> places;
+    for (const TensorRef& result : results) places.push_back(narrow(*result, dim, joined.parts[r]));
+    spread(*tensors[r], places);
+  }
+  set_results(call, std::move(results));
+}
+
+void reduce(Call& call) {
+  const Tensors tensors = ranks(call, 0);
+  const Joining joining = joining_of(call, tensors);
+  const TensorRef result = make(call, tensors[0]->sizes(), tensors[0]->dtype(), target_device(call, 2, tensors));
+  if (!call.infer_only) merge_all(joining, tensors, {result});
+  set_result(call, 0, result);
+}
+
+void all_reduce(Call& call) {
+  const Tensors tensors = ranks(call, 0);
+  const Joining joining = joining_of(call, tensors);
+  const auto given = given_list(call);
+  std::vector<TensorRef> results;
+  for (size_t r = 0; r < tensors.size(); ++r) {
+    const bool is_in_place =
+        given.size() == tensors.size() && !call.infer_only && can_write_to(*to_tensor(given[r]), *tensors[r], tensors);
+    results.push_back(is_in_place ? share(*to_tensor(given[r]))
+                                  : make(call, tensors[r]->sizes(), tensors[r]->dtype(), tensors[r]->device()));
+  }
+  if (!call.infer_only) merge_all(joining, tensors, results);
+  set_results(call, std::move(results));
+}
+
+void reduce_scatter(Call& call) {
+  const Tensors tensors = ranks(call, 0);
+  const Joining joining = joining_of(call, tensors);
+  const int64_t dim = call.integer(2);
+  check_has_dims(*tensors[0], "tensors");
+  std::vector<TensorRef> results;
+  std::vector<Job> jobs;
+  for (size_t r = 0; r < tensors.size(); ++r) {
+    const Part part =
+        part_of(tensors[0]->size(static_cast<int>(dim)), static_cast<int64_t>(r), static_cast<int64_t>(tensors.size()));
+    results.push_back(make(call, resized(*tensors[0], dim, part.size), tensors[0]->dtype(), tensors[r]->device()));
+    if (call.infer_only) continue;
+    Job job{tensors[r]->device(), {}, {flat(*results[r])}};
+    for (const Tensor* each : tensors) job.sources.push_back(flat(*packed(*narrow(*each, dim, part))));
+    jobs.push_back(std::move(job));
+  }
+  if (!call.infer_only) run(joining, jobs);
+  set_results(call, std::move(results));
+}
+
+void all_to_all(Call& call) {
+  const Tensors tensors = ranks(call, 0);
+  const int64_t split = call.integer(1), join = call.integer(2);
+  const auto count = static_cast<int64_t>(tensors.size());
+  check_has_dims(*tensors[0], "tensors");
+  check_same_shape(tensors);
+  std::vector<TensorRef> results;
+  for (int64_t r = 0; r < count; ++r) {
+    const Part cut = part_of(tensors[0]->size(static_cast<int>(split)), r, count);
+    Shape sizes = resized(*tensors[0], split, cut.size);
+    const int64_t size = sizes[static_cast<int>(join)];
+    if (__builtin_mul_overflow(size, count, &sizes[static_cast<int>(join)]))
+      fail(OF_SHAPE_ERROR, "the result has more elements than can be counted");
+    results.push_back(make(call, sizes, tensors[0]->dtype(), tensors[static_cast<size_t>(r)]->device()));
+    for (int64_t k = 0; k < count && !call.infer_only; ++k)
+      move(*narrow(*results.back(), join, {k * size, size}), *narrow(*tensors[static_cast<size_t>(k)], split, cut));
+  }
+  set_results(call, std::move(results));
+}
+
+}  // namespace oneflow::collective

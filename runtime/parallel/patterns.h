@@ -1,0 +1,21 @@
+// The patterns that records of kind `collective` name: they work out shapes, allocate the results on their devices, and
+// move and merge what the ranks hold.
+#ifndef ONEFLOW_PARALLEL_PATTERNS_H_
+#define ONEFLOW_PARALLEL_PATTERNS_H_
+
+#include "dispatch/call.h"
+
+namespace oneflow::collective {
+
+void broadcast(Call& call);
+void scatter(Call& call);
+void gather(Call& call);
+void all_gather(Call& call);
+void reduce(Call& call);
+void all_reduce(Call& call);
+void reduce_scatter(Call& call);
+void all_to_all(Call& call);
+
+}  // namespace oneflow::collective
+
+#endif  // ONEFLOW_PARALLEL_PATTERNS_H_

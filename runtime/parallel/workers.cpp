@@ -1,0 +1,33 @@
+#include "parallel/workers.h"
+
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace oneflow::collective {
+
+void run_on_threads(int threads, const std::function<void()>& work) {
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto guarded = [&] {
+    try {
+      work();
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  // Made for the call and joined in it: a call is large or it gets none, and a forked child has nothing to miss.
+  std::vector<std::jthread> helpers;
+  try {
+    for (int i = 1; i < threads; ++i) helpers.emplace_back(guarded);
+  } catch (const std::system_error&) {  // no more threads: those that there are do the work
+  }
+  guarded();
+  helpers.clear();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace oneflow::collective
