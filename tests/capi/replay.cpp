@@ -25,13 +25,27 @@ class Results {
   }
 
   void give(size_t position, of_tensor target) {
-    values_[position].kind = OF_VALUE_TENSOR;
-    values_[position].as.tensor = target;
+    of_value value{};
+    value.kind = OF_VALUE_TENSOR;
+    value.as.tensor = target;
+    give(position, value);
+  }
+  void give(size_t position, const of_value& target) {
+    values_[position] = target;
     is_given_ = true;
   }
   of_value* data() { return values_.data(); }
   size_t size() const { return values_.size(); }
-  of_tensor operator[](size_t position) const { return values_[position].as.tensor; }
+  // All tensors, those of a list too.
+  std::vector<of_tensor> tensors() const {
+    std::vector<of_tensor> all;
+    for (const of_value& value : values_) {
+      const bool is_list = value.kind == OF_VALUE_TENSOR_LIST;
+      const of_tensor* first = is_list ? value.as.tensors : &value.as.tensor;
+      all.insert(all.end(), first, first + (is_list ? value.count : 1));
+    }
+    return all;
+  }
 
  private:
   std::vector<of_value> values_;
@@ -45,10 +59,10 @@ std::string run_case(of_op op, const of_op_info& info, const json& test) {
   std::vector<of_value> values;
   arguments.reserve(static_cast<size_t>(info.argument_count));
   size_t used = 0;
-  int32_t input = -1;
+  int32_t replaced = -1;  // the argument whose place the result of the in-place form takes
   for (int32_t i = 0; i < info.argument_count; ++i) {
     const of_argument_info& argument = info.arguments[i];
-    if (std::string(argument.name) == "input") input = i;
+    if (std::string(argument.name) == "input" || std::string(argument.type) == "Tensor[]") replaced = i;
     if (!given.contains(argument.name)) {
       values.push_back({});
       continue;
@@ -61,17 +75,19 @@ std::string run_case(of_op op, const of_op_info& info, const json& test) {
   const json& expected = test.at("results");
   const std::string form = test.at("form");
   std::vector<TensorPtr> targets;
-  Results results(expected.size());
+  Results results(static_cast<size_t>(info.result_count));
   for (size_t i = 0; i < expected.size() && form == "out"; ++i) {
     targets.push_back(vectors::make_target(expected[i]));
     results.give(i, targets.back().get());
   }
-  if (form == "in_place") results.give(0, values.at(static_cast<size_t>(input)).as.tensor);
+  if (form == "in_place") results.give(0, values.at(static_cast<size_t>(replaced)));
 
   vectors::check(of_call(op, values.data(), values.size(), results.data(), results.size()));
-  for (size_t i = 0; i < results.size(); ++i) {
+  const std::vector<of_tensor> found = results.tensors();
+  if (found.size() != expected.size()) return std::to_string(found.size()) + " results";
+  for (size_t i = 0; i < found.size(); ++i) {
     const std::string wrong =
-        vectors::compare(results[i], expected[i], test.at("relative").get<double>(), test.at("absolute").get<double>());
+        vectors::compare(found[i], expected[i], test.at("relative").get<double>(), test.at("absolute").get<double>());
     if (!wrong.empty()) return "result " + std::to_string(i) + ": " + wrong;
   }
   return {};

@@ -141,6 +141,10 @@ Argument::Argument(const json& value, const std::string& type) {
   } else if (value.contains("dtype")) {
     kind_ = OF_VALUE_DTYPE;
     dtype_ = dtype_named(value.at("dtype").get<std::string>());
+  } else if (value.contains("devices")) {
+    kind_ = OF_VALUE_DEVICE_LIST;
+    for (const json& name : value.at("devices"))
+      check(of_device_parse(name.get<std::string>().c_str(), &devices_.emplace_back()));
   } else if (value.contains("tensor")) {
     kind_ = OF_VALUE_TENSOR;
     tensors_.push_back(tensor_of(value.at("tensor")));
@@ -176,6 +180,10 @@ of_value Argument::value() const {
     case OF_VALUE_INT_LIST:
       result.as.integers = integers_.data();
       result.count = static_cast<int32_t>(integers_.size());
+      break;
+    case OF_VALUE_DEVICE_LIST:
+      result.as.devices = devices_.data();
+      result.count = static_cast<int32_t>(devices_.size());
       break;
     case OF_VALUE_TENSOR:
       result.as.tensor = handles_[0];

@@ -37,6 +37,7 @@ class Argument {
   std::vector<int64_t> integers_;
   std::vector<TensorPtr> tensors_;
   std::vector<of_tensor> handles_;
+  std::vector<of_device> devices_;
 };
 
 // A tensor of the expected result's shape and type to be written to; its content is not the result.

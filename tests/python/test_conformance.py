@@ -42,6 +42,8 @@ def value(spec: Any) -> Any:
             return float(text)
         case {"integer": text}:
             return int(text)
+        case {"devices": names}:
+            return names
         case {"dtype": name}:
             return getattr(flow, name)
     return spec
@@ -53,14 +55,17 @@ def call(function: str, case: dict[str, Any]) -> tuple[flow.Tensor, ...]:
     if form == "out":
         out = tuple(flow.ones(each["sizes"], dtype=each["dtype"]) for each in case["results"])
         arguments["out"] = out if len(out) > 1 else out[0]
-    if form in ("method", "in_place"):
+    replaced = arguments.get("tensors") if form == "in_place" else None
+    if replaced is not None:
+        owner, name = flow, f"{function}_"
+    elif form in ("method", "in_place"):
         owner, name = arguments.pop("input"), function if form == "method" else f"{function}_"
     else:
         owner, name = flow, function
     results = functools.reduce(getattr, name.split("."), owner)(**arguments)
     results = results if isinstance(results, tuple) else (results,)
     if form == "in_place":
-        assert results[0] is owner
+        assert all(found is given for found, given in zip(results, replaced or [owner], strict=True))
     if form == "out":
         assert all(found is given for found, given in zip(results, out, strict=True))
     return results

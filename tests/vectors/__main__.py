@@ -93,7 +93,7 @@ def variants(op: Op, definitions: Definitions) -> Iterator[tuple[str, str, calls
                 yield f"{name}/method", "method", plain
             if op.has_out:
                 yield f"{name}/out", "out", plain
-            if op.has_in_place:
+            if op.replaced is not None:
                 yield f"{name}/in_place", "in_place", plain
 
 
@@ -103,9 +103,14 @@ def tensors_in(arguments: calls.Arguments) -> Iterator[torch.Tensor]:
 
 
 def can_take_place(op: Op, arguments: calls.Arguments, results: tuple[torch.Tensor, ...]) -> bool:
-    """Whether the result fits into the tensor of `input`."""
-    x = arguments["input"]
-    return isinstance(x, torch.Tensor) and x.shape == results[0].shape and x.dtype == results[0].dtype
+    """Whether the results fit into the tensors that they replace."""
+    assert op.replaced is not None
+    replaced = arguments[op.replaced.name]
+    own = replaced if isinstance(replaced, list) else [replaced]
+    return all(
+        isinstance(x, torch.Tensor) and x.shape == result.shape and x.dtype == result.dtype
+        for x, result in zip(own, results, strict=True)
+    )
 
 
 def as_declared(op: Op, arguments: calls.Arguments, results: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
@@ -117,7 +122,8 @@ def as_declared(op: Op, arguments: calls.Arguments, results: tuple[torch.Tensor,
     declared = {ResultRule.BOOL: torch.bool, ResultRule.INT64: torch.int64}
     if isinstance(op.kind, Contraction) and len(types) == 1:
         declared[ResultRule.PROMOTE] = types.pop()
-    return tuple(each.to(declared.get(rule, each.dtype)) for each, rule in zip(results, op.dtype.results, strict=True))
+    rules = op.dtype.results * len(results) if op.signature.gives_list else op.dtype.results
+    return tuple(each.to(declared.get(rule, each.dtype)) for each, rule in zip(results, rules, strict=True))
 
 
 def case(op: Op, name: str, form: str, arguments: calls.Arguments, skipped: Counter[str]) -> dict[str, Any] | None:

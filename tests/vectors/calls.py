@@ -12,6 +12,7 @@ import torch
 from codegen.model import (
     BaseType,
     Call,
+    Collective,
     Definitions,
     DTypeSet,
     Elementwise,
@@ -131,6 +132,8 @@ def drawn(op: Op) -> Iterator[tuple[str, Arguments]]:
             yield from _elementwise(op)
         case Reduction() | Scan():
             yield from _folding(op)
+        case Collective():
+            yield from _collective(op)
 
 
 def _attributes(op: Op) -> Iterator[tuple[str, Arguments]]:
@@ -208,6 +211,24 @@ def _weak(op: Op) -> Iterator[tuple[str, Arguments]]:
             random = generator(op.full_name, dtype, other)
             yield "mixed", {first.name: x, second.name: random_tensor((3,), other, random, positive=True)}
             yield "mixed with 0-d", {first.name: x, second.name: random_tensor((), other, random, positive=True)}
+
+
+def _collective(op: Op) -> Iterator[tuple[str, Arguments]]:
+    """From one to five ranks, whose parts are larger, smaller and empty."""
+    assert isinstance(op.kind, Collective)
+    (tensors,) = op.signature.tensor_arguments
+    values = [{op.kind.match: value} for value in op.kind.merges] if op.kind.match else [{}]
+    for count, shape in enumerate(((2, 3), (7, 2), (3, 5, 4), (0, 3), (301,)), 1):
+        for dtype, attributes in itertools.product(general_dtypes(op), values):
+            random = generator(op.full_name, count, dtype)
+            ranks = [random_tensor(shape, dtype, random) for _ in range(count)]
+            arguments: Arguments = {tensors.name: ranks if tensors.type.is_list else ranks[0]}
+            for argument in op.signature.arguments:
+                if argument.type.base is BaseType.DEVICE and argument.type.is_list:
+                    arguments[argument.name] = ["cpu"] * count
+                elif argument.type.base is BaseType.DIM:
+                    arguments[argument.name] = len(shape) - 1
+            yield "/".join(["drawn", str(count), *map(str, attributes.values())]), arguments | attributes
 
 
 def _folding(op: Op) -> Iterator[tuple[str, Arguments]]:

@@ -55,6 +55,8 @@ def value(v: Any) -> Any:
         return {"tensor": tensor(v)}
     if isinstance(v, list | tuple) and any(isinstance(each, Laid) for each in v):
         return {"tensors": [each and tensor(each) for each in v]}
+    if isinstance(v, list) and v and all(isinstance(each, str) for each in v):
+        return {"devices": v}
     if isinstance(v, torch.dtype):
         return {"dtype": DTYPE_NAMES[v]}
     if isinstance(v, float):

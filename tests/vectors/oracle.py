@@ -9,7 +9,8 @@ from typing import Any
 
 import torch
 
-from codegen.model import Op
+import tests.vectors.collectives  # noqa: F401 (records name its functions)
+from codegen.model import BaseType, Op
 
 
 def resolve(path: str) -> Callable[..., Any]:
@@ -54,7 +55,7 @@ def call(op: Op, arguments: Mapping[str, Any]) -> tuple[torch.Tensor, ...]:
     given = {
         a.name: arguments[a.name]
         for a in op.signature.arguments
-        if a.name in arguments and a.type.base.value != "device"
+        if a.name in arguments and (a.type.base is not BaseType.DEVICE or a.type.is_list)
     }
     keyword_only = {a.name: given[a.name] for a in op.signature.arguments if a.keyword_only and a.name in given}
     positional = {name: value for name, value in given.items() if name not in keyword_only}

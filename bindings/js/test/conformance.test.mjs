@@ -34,6 +34,7 @@ function toArgument(value) {
     integer: BigInt,
     real: (text) => flow.real({nan: NaN, inf: Infinity, '-inf': -Infinity}[text] ?? Number(text)),
     dtype: (name) => name,
+    devices: (names) => names,
   };
   return readers[kind](content);
 }
@@ -41,14 +42,18 @@ function toArgument(value) {
 /** The function behind a name of the definitions. */
 const functions = new Map(table.functions.map((record) => [record.name, record]));
 
+/** flow.comm.reduce for 'comm.reduce'. */
+const functionOf = (path) => path.split('.').reduce((owner, part) => owner[part], flow);
+
 function call(name, form, given, expected) {
   const record = functions.get(camel(name));
   const {input, ...others} = given;
-  if (form === 'function') return flow[record.publicName](given);
+  if (form === 'function') return functionOf(record.publicName)(given);
   if (form === 'method') return input[record.publicName](others);
+  if (form === 'in_place' && input === undefined) return functionOf(record.inPlaceName)(given);
   if (form === 'in_place') return input[record.inPlaceName](others);
   const out = expected.map(({dtype, sizes}) => flow.zeros(sizes, {dtype}));
-  const returned = flow[record.publicName]({...given, out: out.length === 1 ? out[0] : out});
+  const returned = functionOf(record.publicName)({...given, out: out.length === 1 ? out[0] : out});
   assert.equal(returned, out.length === 1 ? out[0] : returned);
   return out;
 }

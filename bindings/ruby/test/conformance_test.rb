@@ -31,12 +31,23 @@ class ConformanceTest < OneFlowTest
   # All results, as an Array.
   def call(name, one, arguments)
     case one[:form]
-    when "function" then results(OneFlow.public_send(name, **arguments))
+    when "function" then results(on_module(name, **arguments))
     when "method" then results(arguments.delete(:input).public_send(name, **arguments))
-    when "in_place" then results(arguments.delete(:input).public_send("#{name}!", **arguments))
+    when "in_place" then results(in_place("#{name}!", arguments))
     when "out" then call_with_out(name, one, arguments)
     else flunk("unknown form #{one[:form]}")
     end
+  end
+
+  # OneFlow::Comm.reduce for "comm.reduce".
+  def on_module(name, **arguments)
+    *spaces, name = name.split(".")
+    spaces.reduce(OneFlow) { |owner, space| owner.const_get(space.capitalize) }.public_send(name, **arguments)
+  end
+
+  def in_place(name, arguments)
+    receiver = arguments.delete(:input)
+    receiver ? receiver.public_send(name, **arguments) : on_module(name, **arguments)
   end
 
   def results(value) = value.is_a?(Array) ? value : [value]
@@ -44,7 +55,7 @@ class ConformanceTest < OneFlowTest
   def call_with_out(name, one, arguments)
     outs = one[:results].map { |result| OneFlow.zeros(result[:sizes], dtype: result[:dtype]) }
     target = outs.size == 1 ? outs[0] : outs
-    assert_same target, OneFlow.public_send(name, **arguments, out: target)
+    assert_same target, on_module(name, **arguments, out: target)
     outs
   end
 
@@ -53,6 +64,7 @@ class ConformanceTest < OneFlowTest
     in { tensor: } then lay_out(tensor)
     in { tensors: } then tensors.map { |tensor| tensor && lay_out(tensor) }
     in { dtype: } then dtype.to_sym
+    in { devices: } then devices
     in { integer: } then Integer(integer)
     in { real: } then REALS.fetch(real) { Float(real) }
     else value

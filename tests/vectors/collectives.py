@@ -1,0 +1,45 @@
+"""What the collectives of `comm` give, over lists of tensors: the oracle of their records."""
+
+from __future__ import annotations
+
+import functools
+
+import torch
+
+_JOINED = {"sum": torch.add, "mean": torch.add, "max": torch.maximum, "min": torch.minimum, "prod": torch.mul}
+
+
+def broadcast(input: torch.Tensor, devices: list[str]) -> tuple[torch.Tensor, ...]:
+    return tuple(input.clone() for _ in devices)
+
+
+def scatter(input: torch.Tensor, devices: list[str], *, dim: int = 0) -> tuple[torch.Tensor, ...]:
+    return torch.tensor_split(input, len(devices), dim)
+
+
+def gather(tensors: list[torch.Tensor], *, dim: int = 0) -> torch.Tensor:
+    return torch.cat(tensors, dim)
+
+
+def all_gather(tensors: list[torch.Tensor], *, dim: int = 0) -> tuple[torch.Tensor, ...]:
+    return tuple(torch.cat(tensors, dim) for _ in tensors)
+
+
+def reduce(tensors: list[torch.Tensor], *, op: str = "sum") -> torch.Tensor:
+    if op == "mean" and not tensors[0].is_floating_point():
+        raise TypeError("the mean of integers")
+    joined = functools.reduce(_JOINED[op], tensors)
+    return joined / len(tensors) if op == "mean" else joined
+
+
+def all_reduce(tensors: list[torch.Tensor], *, op: str = "sum") -> tuple[torch.Tensor, ...]:
+    return tuple(reduce(tensors, op=op) for _ in tensors)
+
+
+def reduce_scatter(tensors: list[torch.Tensor], *, op: str = "sum", dim: int = 0) -> tuple[torch.Tensor, ...]:
+    return torch.tensor_split(reduce(tensors, op=op), len(tensors), dim)
+
+
+def all_to_all(tensors: list[torch.Tensor], *, split_dim: int = 0, concat_dim: int = 0) -> tuple[torch.Tensor, ...]:
+    parts = [torch.tensor_split(each, len(tensors), split_dim) for each in tensors]
+    return tuple(torch.cat(own, concat_dim) for own in zip(*parts, strict=True))
