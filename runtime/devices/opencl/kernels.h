@@ -19,6 +19,8 @@ inline constexpr of_dtype compute_type<bool> = OF_BOOL;
 template <>
 inline constexpr of_dtype compute_type<int32_t> = OF_INT32;
 template <>
+inline constexpr of_dtype compute_type<uint32_t> = OF_UINT32;
+template <>
 inline constexpr of_dtype compute_type<uint64_t> = OF_UINT64;
 template <>
 inline constexpr of_dtype compute_type<float> = OF_FLOAT32;
@@ -37,6 +39,13 @@ Variants one_variant(Make make) {
   })
 #define OF_FLAT_KERNELS(T, name) OF_KERNEL_HANDLE(T, compute_type<T>, name)
 #define OF_KERNELS(T, name) OF_KERNEL_HANDLE(T, kAny, name)
+
+// A program that is written by hand, ../grid/programs/<name>.h, for the source beside it:
+//   namespace {
+//   #include OF_PROGRAM(name)
+//   const Variants kernels[] = {OF_KERNELS(float, a_kernel_of_it), ...};
+#define OF_PROGRAM(name) OF_QUOTE(texts/name.inc)
+#define OF_QUOTE(path) #path
 
 }  // namespace oneflow::grid
 

@@ -11,10 +11,10 @@
 namespace oneflow::opencl {
 namespace {
 
-// What stands in front of the text of every program: the headers of ../grid/kernels, put together by the build.
-constexpr char kHeaders[] = {
-#include "kernel_headers.inc"
-    , '\0'};
+// What stands in front of the text of every program: the headers of ../grid/kernels, put together by the build (CMakeLists.txt).
+namespace headers {
+#include "texts/headers.inc"
+}
 
 struct ComputeType {
   of_dtype dtype;
@@ -25,6 +25,7 @@ constexpr ComputeType kComputeTypes[] = {
     {OF_FLOAT64, "-DT=double -DT_STORED=double -DT_FLOATING=1 -DT_BOOL=0 -DT_UNSIGNED=0"},
     {OF_INT32, "-DT=int -DT_STORED=int -DT_WRAPPING=uint -DT_FLOATING=0 -DT_BOOL=0 -DT_UNSIGNED=0"},
     {OF_INT64, "-DT=long -DT_STORED=long -DT_WRAPPING=ulong -DT_FLOATING=0 -DT_BOOL=0 -DT_UNSIGNED=0"},
+    {OF_UINT32, "-DT=uint -DT_STORED=uint -DT_WRAPPING=uint -DT_FLOATING=0 -DT_BOOL=0 -DT_UNSIGNED=1"},
     {OF_UINT64, "-DT=ulong -DT_STORED=ulong -DT_WRAPPING=ulong -DT_FLOATING=0 -DT_BOOL=0 -DT_UNSIGNED=1"},
     {OF_BOOL, "-DT=bool -DT_STORED=uchar -DT_WRAPPING=int -DT_FLOATING=0 -DT_BOOL=1 -DT_UNSIGNED=0"},
 };
@@ -58,7 +59,7 @@ of_status build(of_device id, cl_program program, const char* name, const char* 
 // The program for a text and its options: from the disk, or compiled and put there. NULL with an error text.
 cl_program load(of_device id, const Program& program, const std::string& options) {
   const Device& device = device_of(id);
-  const std::string key = device.identity + "\n" + options + "\n" + kHeaders + program.text;
+  const std::string key = device.identity + "\n" + options + "\n" + headers::program.text + program.text;
   std::vector<unsigned char> binary = read_cached(key);
   if (!binary.empty()) {
     const unsigned char* data = binary.data();
@@ -68,7 +69,7 @@ cl_program load(of_device id, const Program& program, const std::string& options
     if (code == CL_SUCCESS && clBuildProgram(found, 1, &device.id, "", nullptr, nullptr) == CL_SUCCESS) return found;
     if (found != nullptr) clReleaseProgram(found);  // damaged, or from another driver
   }
-  const char* texts[] = {kHeaders, program.text};
+  const char* texts[] = {headers::program.text, program.text};
   cl_int code = CL_SUCCESS;
   cl_program made = clCreateProgramWithSource(device.context, 2, texts, nullptr, &code);
   if (check(id, code, "create a program") != OF_OK) return nullptr;
