@@ -30,7 +30,7 @@ bool ask_some(const std::vector<of_device>& devices, Ask ask) {
   bool is_known = false;
   for (const of_device id : devices) {
     if (id.index != 0) continue;
-    const of_status status = ask(get_device(id).table());
+    const of_status status = ask(known_device(id).table());
     if (status == OF_UNSUPPORTED) {
       forget_device_error();
       continue;

@@ -19,8 +19,8 @@ void call(const Operator& op, std::span<const of_value> arguments, std::span<of_
 void infer(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results);
 
 // A call inside of another operator: as call() or infer(), but error texts stay without a name, so that the operator
-// that the user called gets its own put in front. `name`: that operator's, for errors that are found later; NULL for
-// the name of `op`. `spare`: an operand that nobody reads afterwards, or NULL.
+// that the user called gets its own put in front. `name`: that operator's, for errors that are found later; NULL stands
+// for the name of `op`. `spare`: an operand that nobody reads afterwards, or NULL.
 void call_inside(const Operator& op, const char* name, std::span<const of_value> arguments, std::span<of_value> results,
                  bool infer_only, const Tensor* spare = nullptr);
 
@@ -73,7 +73,13 @@ TensorRef call_operator(const OperatorName& name, const Values&... values) {
   return TensorRef::adopt(to_tensor(result.as.tensor));
 }
 
-// Calls an operator so that it writes into `result`.
+// Calls an operator so that it writes into `result`: on behalf of `call`, or of no operator that has a name.
+template <class... Values>
+void call_into(const Call& call, const Tensor& result, const OperatorName& name, const Values&... values) {
+  const of_value arguments[] = {to_value(values)...};
+  of_value value = to_value(result);
+  call_inside(*name, call.name, arguments, {&value, 1}, false);
+}
 template <class... Values>
 void call_into(const Tensor& result, const OperatorName& name, const Values&... values) {
   const of_value arguments[] = {to_value(values)...};

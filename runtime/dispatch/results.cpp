@@ -45,11 +45,11 @@ Overlap overlap_with_operands(const Call& call, const Tensor& given) {
 }
 
 // What was computed aside, or by another operator, is copied to the caller's tensor.
-void store_in(const Tensor& given, const Tensor& output) {
+void store_in(const Call& call, const Tensor& given, const Tensor& output) {
   if (&output == &given) return;
   static const OperatorName copy("copy");
   check_given(given, output.sizes(), output.dtype());
-  call_into(given, copy, given, output);
+  call_into(call, given, copy, given, output);
 }
 
 of_tensor hand_over(const Call& call, TensorRef& output) {
@@ -64,7 +64,7 @@ void store_list(Call& call) {
   if (const auto given = given_list(call); result.kind == OF_VALUE_TENSOR_LIST) {
     if (given.size() != outputs.size())
       fail(OF_INVALID_ARGUMENT, "the list to write to must have %zu tensors, got %zu", outputs.size(), given.size());
-    for (size_t i = 0; i < given.size(); ++i) store_in(*to_tensor(given[i]), *outputs[i]);
+    for (size_t i = 0; i < given.size(); ++i) store_in(call, *to_tensor(given[i]), *outputs[i]);
     return;
   }
   of_tensor* tensors = new of_tensor[outputs.size()];  // release_value() deletes it
@@ -136,7 +136,7 @@ void store_results(Call& call) {
   for (size_t i = 0; i < call.results.size(); ++i) {
     of_value& result = call.results[i];
     if (result.kind == OF_VALUE_TENSOR) {
-      store_in(*to_tensor(result.as.tensor), *call.outputs[i]);
+      store_in(call, *to_tensor(result.as.tensor), *call.outputs[i]);
     }
   }
   for (size_t i = 0; i < call.results.size(); ++i) {

@@ -50,7 +50,7 @@ Dims product_dims(const Operand& a, const Operand& b, const LabelSet& labels) {
 // Multiplies the operands step by step, the last time into `out`.
 void multiply_all(const Call& call, const Operand& out, std::pmr::vector<Operand>& operands,
                   std::span<const Step> path) {
-  if (path.empty()) return sum_into(out, operands[0]);
+  if (path.empty()) return sum_into(call, out, operands[0]);
   for (const Step& step : path) {
     const Operand a = std::move(operands[step.left]), b = std::move(operands[step.right]);
     if (&step == &path.back()) return multiply_into(call, out, a, b);
@@ -73,7 +73,7 @@ void contract_into(Call& call, const TensorRef& target, const Inputs& inputs, co
                    std::pmr::memory_resource* memory) {
   static const OperatorName cast("cast"), fill("fill");
   // Sums of nothing are zero, whatever they would be multiplied by.
-  if (plan.sums_nothing) return call_into(*target, fill, target, 0);
+  if (plan.sums_nothing) return call_into(call, *target, fill, target, 0);
   std::pmr::vector<Operand> operands(memory);
   operands.reserve(inputs.tensors.size() + plan.path.size());
   for (size_t i = 0; i < inputs.tensors.size(); ++i) {
@@ -103,9 +103,9 @@ void run_contraction(Call& call) {
   const TensorRef target = working == dtype ? call.outputs[0] : Tensor::allocate(plan->shape, working, call.device);
   contract_into(call, target, inputs, *plan, &memory);
   if (adds) {
-    call_into(result, add, target, share(call.tensor(addend)));
+    call_into(call, result, add, target, share(call.tensor(addend)));
   } else if (working != dtype) {
-    call_into(result, copy, result, target);
+    call_into(call, result, copy, result, target);
   }
 }
 

@@ -75,7 +75,7 @@ void contract_on_host(const Call& call, const Operand& out, const Operand& a, co
   contract(call, result, copy_operand(a, kHost), copy_operand(b, kHost));
   const TensorRef target = view_as(out, out.dims);
   static const OperatorName copy("copy");
-  call_into(*target, copy, target, copy_to_device(*result.tensor, target->device()));
+  call_into(call, *target, copy, target, copy_to_device(*result.tensor, target->device()));
 }
 
 void contract(const Call& call, const Operand& out, const Operand& a, const Operand& b) {
@@ -96,18 +96,18 @@ bool has_sums_of_its_own(const Operand& a, const Operand& b, const Operand& out)
   return std::any_of(a.dims.begin(), a.dims.end(), is_own);
 }
 
-Operand without_own_sums(const Operand& a, const Operand& b, const Operand& out) {
+Operand without_own_sums(const Call& call, const Operand& a, const Operand& b, const Operand& out) {
   Dims kept(a.dims.get_allocator());
   for (const LabelledDim& dim : a.dims)
     if (b.find(dim.label) || out.find(dim.label)) kept.push_back(dim);
   Operand sum = allocate_operand(std::move(kept), a.tensor->dtype(), a.tensor->device());
-  sum_into(sum, a);
+  sum_into(call, sum, a);
   return sum;
 }
 
 }  // namespace
 
-void sum_into(const Operand& out, const Operand& a) {
+void sum_into(const Call& call, const Operand& out, const Operand& a) {
   static const OperatorName copy("copy"), sum("sum"), any("any");
   Dims dims = out.dims;
   Shape summed;
@@ -118,11 +118,11 @@ void sum_into(const Operand& out, const Operand& a) {
   }
   const TensorRef source = view_as(a, dims), target = view_as(out, out.dims);
   if (summed.empty()) {
-    call_into(*target, copy, target, source);
+    call_into(call, *target, copy, target, source);
   } else if (target->dtype() == OF_BOOL) {
-    call_into(*target, any, source, summed, false);
+    call_into(call, *target, any, source, summed, false);
   } else {
-    call_into(*target, sum, source, summed, false, target->dtype());
+    call_into(call, *target, sum, source, summed, false, target->dtype());
   }
 }
 
@@ -130,11 +130,11 @@ void multiply_into(const Call& call, const Operand& out, const Operand& a, const
   const bool is_elementwise = (a.labels() | b.labels()) == out.labels();
   if (is_elementwise) {
     static const OperatorName mul("mul");
-    call_into(*view_as(out, out.dims), mul, view_as(a, out.dims), view_as(b, out.dims));
+    call_into(call, *view_as(out, out.dims), mul, view_as(a, out.dims), view_as(b, out.dims));
   } else if (has_sums_of_its_own(a, b, out)) {
-    multiply_into(call, out, without_own_sums(a, b, out), b);
+    multiply_into(call, out, without_own_sums(call, a, b, out), b);
   } else if (has_sums_of_its_own(b, a, out)) {
-    multiply_into(call, out, a, without_own_sums(b, a, out));
+    multiply_into(call, out, a, without_own_sums(call, b, a, out));
   } else {
     contract(call, out, a, b);
   }

@@ -8,7 +8,7 @@
 namespace oneflow::einsum {
 
 // Writes `a`, summed over the labels that `out` lacks, into `out`. Every label of `out` is in `a`; one element type.
-void sum_into(const Operand& out, const Operand& a);
+void sum_into(const Call& call, const Operand& out, const Operand& a);
 
 // Writes the product of `a` and `b`, summed over the labels that `out` lacks, into `out`. Every label of `out` is in
 // one of them; one element type. By the device's contractions, or elementwise where nothing is summed.

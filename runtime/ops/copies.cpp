@@ -183,7 +183,7 @@ void cat(Call& call) {
   for (const of_tensor handle : tensors) {
     const Tensor& tensor = *to_tensor(handle);
     const TensorRef place = part(result, dim, start, tensor.size(dim));
-    call_into(*place, kCopy, place, tensor);
+    call_into(call, *place, kCopy, place, tensor);
     start += tensor.size(dim);
   }
 }
@@ -205,7 +205,7 @@ void stack(Call& call) {
   for (size_t i = 0; i < tensors.size(); ++i) {
     const int64_t offset = result.offset() + static_cast<int64_t>(i) * result.stride(dim);
     const TensorRef place = Tensor::view(result, first.sizes(), remove(result.strides(), dim), offset);
-    call_into(*place, kCopy, place, *to_tensor(tensors[i]));
+    call_into(call, *place, kCopy, place, *to_tensor(tensors[i]));
   }
 }
 

@@ -25,6 +25,7 @@ typedef enum setting {
   FAIL_INFO,
   ENDLESS_NAME, /* a device name without an end */
   LOSE,         /* the device dies of its next piece of work */
+  HOLD,         /* not 0: no work is begun */
   SLOW,         /* microseconds that each piece of work takes longer */
   CAPACITY,     /* bytes of memory */
   USED_MEMORY,  /* bytes */

@@ -4,10 +4,22 @@
 
 #include "accelerator.h"
 
-static const char* const setting_names[SETTINGS] = {
-    "fail_allocations", "empty_allocations", "fail_host_allocations", "fail_copies", "fail_silently",
-    "fail_kernels",     "fail_info",         "endless_name",          "lose",        "slow",
-    "capacity",         "used_memory",       "used_host_memory",      "peer_copies", "kernels"};
+static const char* const setting_names[SETTINGS] = {"fail_allocations",
+                                                    "empty_allocations",
+                                                    "fail_host_allocations",
+                                                    "fail_copies",
+                                                    "fail_silently",
+                                                    "fail_kernels",
+                                                    "fail_info",
+                                                    "endless_name",
+                                                    "lose",
+                                                    "hold",
+                                                    "slow",
+                                                    "capacity",
+                                                    "used_memory",
+                                                    "used_host_memory",
+                                                    "peer_copies",
+                                                    "kernels"};
 
 void count(accelerator* device, setting which, int64_t change) {
   pthread_mutex_lock(&lock);
@@ -44,6 +56,7 @@ of_status set_option(const char* name, int64_t value) {
     return host->fail(OF_INVALID_ARGUMENT, "the value is out of range");
   pthread_mutex_lock(&lock);
   for (int i = first; i <= last; ++i) devices[i].settings[which] = value;
+  pthread_cond_broadcast(&changed);
   pthread_mutex_unlock(&lock);
   return OF_OK;
 }

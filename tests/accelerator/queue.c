@@ -16,7 +16,7 @@ static void* work(void* argument) {
   accelerator* device = argument;
   pthread_mutex_lock(&lock);
   while (true) {
-    while (!device->first) pthread_cond_wait(&changed, &lock);
+    while (!device->first || device->settings[HOLD]) pthread_cond_wait(&changed, &lock);
     task* now = device->first;
     const bool dies = device->settings[LOSE] > 0 && !device->is_dead;
     device->is_dead |= dies;
