@@ -52,6 +52,8 @@ struct Geometry {
 // The arguments of a launch, in the order of the kernel's parameters. Values are referred to, not copied.
 class Arguments {
  public:
+  static constexpr int kMost = 64;
+
   struct Argument {
     const void* value;
     uint32_t bytes;
@@ -76,7 +78,6 @@ class Arguments {
   Argument* begin() { return list_; }
 
  private:
-  static constexpr int kMost = 64;
   Argument list_[kMost];
   const void* pointers_[kMost];
   int count_ = 0;

@@ -73,7 +73,7 @@ static inline uint16_t of_half_of_float(float x) {
 #define OF_HAS_DOUBLE 1
 #define OF_KERNEL(...)   \
   template <__VA_ARGS__> \
-  __global__ void
+  __global__ void __launch_bounds__(256)
 #define OF_TEMPLATE(...) template <__VA_ARGS__>
 #define OF_DEVICE __device__ __forceinline__
 #define OF_GLOBAL

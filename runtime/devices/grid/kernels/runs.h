@@ -22,6 +22,13 @@
 
 #else  // CUDA
 
+constexpr __host__ __device__ int of_item_size(int dtype) {
+  return dtype == OF_BOOL || dtype == OF_UINT8 || dtype == OF_INT8                                ? 1
+         : dtype == OF_INT16 || dtype == OF_UINT16 || dtype == OF_FLOAT16 || dtype == OF_BFLOAT16 ? 2
+         : dtype == OF_INT32 || dtype == OF_UINT32 || dtype == OF_FLOAT32                         ? 4
+                                                                                                  : 8;
+}
+
 #define OF_RUN(S) of_run<S>
 template <int S>
 constexpr int of_run = 16 / of_item_size(S);

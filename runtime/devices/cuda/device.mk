@@ -1,0 +1,15 @@
+# The CUDA backend's steps; the top Makefile says when they run. CUDA_ARCHITECTURES names the chips to build for, as CMake
+# spells them: machine code for the ones that are measured, PTX that the driver compiles for all others. Empty: none.
+
+DEVICES += cuda
+CUDA_ARCHITECTURES ?= 90-real;75-virtual
+
+.PHONY: build-device-cuda
+build-device-cuda: # out of tree, against the installed headers
+	@if [ -z "$(CUDA_ARCHITECTURES)" ]; then \
+		echo "cuda: not built, CUDA_ARCHITECTURES is empty"; \
+	elif ! command -v nvcc >/dev/null; then \
+		echo "cuda: not built, there is no nvcc"; \
+	else \
+		tools/build_device.sh cuda "-DCMAKE_CUDA_ARCHITECTURES=$(CUDA_ARCHITECTURES)"; \
+	fi

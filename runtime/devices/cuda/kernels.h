@@ -1,0 +1,123 @@
+// What generated sources are made of here: kernels as templates, which tables instantiate for the types and storages
+// that operands come in.
+#ifndef ONEFLOW_DEVICES_CUDA_KERNELS_H_
+#define ONEFLOW_DEVICES_CUDA_KERNELS_H_
+
+// Each needs those before it.
+// clang-format off
+#include "../grid/kernels/dialect.h"
+#include "../grid/kernels/layout.h"
+#include "../grid/kernels/element.h"
+// clang-format on
+
+#define T float
+#define T_FLOATING 1
+#include "../grid/kernels/maths.h"
+#undef T
+#define T double
+#include "../grid/kernels/maths.h"
+#undef T
+#undef T_FLOATING
+#define T_FLOATING 0
+#define T_BOOL 0
+#define T int32_t
+#define T_WRAPPING uint32_t
+#include "../grid/kernels/maths.h"
+#undef T
+#undef T_WRAPPING
+#define T_WRAPPING uint64_t
+#define T int64_t
+#include "../grid/kernels/maths.h"
+#undef T
+#undef T_WRAPPING
+#undef T_BOOL
+#define T bool
+#define T_BOOL 1
+#define T_WRAPPING uint8_t
+#include "../grid/kernels/maths.h"
+#undef T
+#undef T_WRAPPING
+#undef T_BOOL
+#undef T_FLOATING
+
+#include <type_traits>
+
+#include "../grid/carry.h"
+#include "../grid/entries.h"
+#include "../grid/kernels/random.h"
+#include "../grid/kernels/runs.h"
+
+namespace oneflow::grid {
+
+// The storages that kernels of a compute type are made for: first the type itself, then those that are computed in it.
+template <int... storages>
+struct Storages {};
+
+template <class T>
+struct Computed;
+template <>
+struct Computed<float> {
+  static constexpr of_dtype kType = OF_FLOAT32;
+  using Stored = Storages<OF_FLOAT32, OF_FLOAT16, OF_BFLOAT16>;
+};
+template <>
+struct Computed<double> {
+  static constexpr of_dtype kType = OF_FLOAT64;
+  using Stored = Storages<OF_FLOAT64>;
+};
+template <>
+struct Computed<int32_t> {
+  static constexpr of_dtype kType = OF_INT32;
+  using Stored = Storages<OF_INT32, OF_UINT8, OF_INT8, OF_INT16, OF_UINT16>;
+};
+template <>
+struct Computed<int64_t> {
+  static constexpr of_dtype kType = OF_INT64;
+  using Stored = Storages<OF_INT64>;
+};
+template <>
+struct Computed<uint32_t> {
+  static constexpr of_dtype kType = OF_UINT32;
+  using Stored = Storages<OF_UINT32>;
+};
+template <>
+struct Computed<uint64_t> {
+  static constexpr of_dtype kType = OF_UINT64;
+  using Stored = Storages<OF_UINT64>;
+};
+template <>
+struct Computed<bool> {
+  static constexpr of_dtype kType = OF_BOOL;
+  using Stored = Storages<OF_BOOL>;
+};
+
+template <class T>
+constexpr of_dtype compute_type = Computed<T>::kType;
+
+// A kernel as launches name it: what its stub on the host registered.
+template <auto* kernel>
+Handle handle_of() {
+  return reinterpret_cast<Handle>(kernel);
+}
+
+// All storages, and for launches that name their operands' one more.
+template <int... storages, class Make>
+Variants flat_variants(Storages<storages...>, Make make) {
+  return {{{storages, make(std::integral_constant<int, storages>())}...}, sizeof...(storages)};
+}
+template <int first, int... storages, class Make>
+Variants variants(Storages<first, storages...>, Make make) {
+  return {{{first, make(std::integral_constant<int, first>())}, {kAny, make(std::integral_constant<int, kAny>())}}, 2};
+}
+
+#define OF_HANDLES(T, name) [](auto storage) { return handle_of<name<T, decltype(storage)::value>>(); }
+#define OF_FLAT_KERNELS(T, name) flat_variants(typename Computed<T>::Stored{}, OF_HANDLES(T, name))
+#define OF_KERNELS(T, name) variants(typename Computed<T>::Stored{}, OF_HANDLES(T, name))
+
+// A program that is written by hand, ../grid/programs/<name>.h, for the source beside it.
+#define OF_PROGRAM(name) OF_QUOTE(../ grid / programs / name.h)
+#define OF_QUOTE(path) #path
+
+}  // namespace oneflow::grid
+
+#endif  // ONEFLOW_DEVICES_CUDA_KERNELS_H_

@@ -1,0 +1,18 @@
+// The hooks of the device table that deal with the order of work.
+#ifndef ONEFLOW_DEVICES_CUDA_STREAM_H_
+#define ONEFLOW_DEVICES_CUDA_STREAM_H_
+
+#include <oneflow/device_plugin.h>
+
+namespace oneflow::cuda {
+
+of_status create_stream(of_device device, of_stream* stream);
+of_status synchronize(of_device device, of_stream stream);
+of_status create_event(of_device device, of_event* event);
+void destroy_event(of_device device, of_event event);
+of_status record_event(of_device device, of_event event, of_stream stream);
+of_status wait_event(of_device device, of_event event, of_stream stream);
+
+}  // namespace oneflow::cuda
+
+#endif  // ONEFLOW_DEVICES_CUDA_STREAM_H_
