@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,22 @@ def test_cpp_example_by_cmake(prefix: Path, tmp_path: Path) -> None:
     assert lines[0] == "furthest from 1: less than 0.00001"
     assert lines[1:-1] == ["tensor([[[[3., 4.],", "          [5., 6.]]]], dtype=float32)"]
     assert lines[-1] == "einsum: label 'd' is 16 in operand 0 and 3 in operand 1"
+
+
+def test_a_device_is_built_out_of_tree(prefix: Path, library_folder: Path, tmp_path: Path) -> None:
+    """The commands of docs/guides/add-a-device.md: headers in, a plugin out that the library takes."""
+    run("cmake", "-S", ROOT / "tests" / "accelerator", "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}",
+        "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror")  # fmt: skip
+    run("cmake", "--build", tmp_path)
+    program = f"""
+import ctypes
+library = ctypes.CDLL({str(library_folder / "liboneflow.so")!r})
+library.of_last_error.restype = ctypes.c_char_p
+device = ctypes.c_int32()
+assert library.of_load_device({str(tmp_path / "accel.so")!r}.encode()) == 0, library.of_last_error()
+assert library.of_device_parse(b"accel:1", ctypes.byref(device)) == 0, library.of_last_error()
+"""
+    run(sys.executable, "-c", program)
 
 
 def test_headers_stand_alone(prefix: Path, tmp_path: Path) -> None:

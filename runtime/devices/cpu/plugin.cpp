@@ -16,8 +16,9 @@
 namespace oneflow::cpu {
 namespace {
 
-// One device, unless ONEFLOW_CPU_DEVICES asks for more (at most 64), which share the memory and the cores: a way to
-// try programs for several devices on any machine.
+// One device, unless ONEFLOW_CPU_DEVICES asks for more (at most 64): a way to try programs for several devices on any
+// machine. They share the cores; the runtime gives each an allocator of its own. None has a stream: work is done when
+// the hook returns.
 int32_t count() {
   static const int32_t devices = [] {
     const char* wanted = std::getenv("ONEFLOW_CPU_DEVICES");
