@@ -64,6 +64,8 @@ void store_list(Call& call) {
   if (const auto given = given_list(call); result.kind == OF_VALUE_TENSOR_LIST) {
     if (given.size() != outputs.size())
       fail(OF_INVALID_ARGUMENT, "the list to write to must have %zu tensors, got %zu", outputs.size(), given.size());
+    for (size_t i = 0; i < given.size(); ++i)
+      check_given(*to_tensor(given[i]), outputs[i]->sizes(), outputs[i]->dtype());  // before any is written
     for (size_t i = 0; i < given.size(); ++i) store_in(call, *to_tensor(given[i]), *outputs[i]);
     return;
   }

@@ -27,10 +27,10 @@ constexpr int64_t kBytesPerThread = 1 << 20;
 bool is_half(of_dtype dtype) { return dtype == OF_FLOAT16 || dtype == OF_BFLOAT16; }
 
 template <class... Values>
-void call_op(const Tensor& result, const Operator& op, const Values&... values) {
+void call_op(const char* name, const Tensor& result, const Operator& op, const Values&... values) {
   const of_value arguments[] = {to_value(values)...};
   of_value value = to_value(result);
-  call_inside(op, nullptr, arguments, {&value, 1}, false);
+  call_inside(op, name, arguments, {&value, 1}, false);
 }
 
 // One thread's work: memory that it uses for piece after piece.
@@ -52,23 +52,27 @@ class Worker {
   }
 
  private:
+  enum class Use { kFirstOperand, kNextOperand, kSum, kResult };
   struct Scratch {
-    TensorRef memory;
+    Use use;
     of_device device;
+    TensorRef memory;
   };
-  // Memory for purpose `which`, of which there is one per device.
-  TensorRef scratch(std::vector<Scratch>& all, of_dtype dtype, of_device device, int64_t size) {
-    for (const Scratch& each : all)
-      if (each.device == device && each.memory->dtype() == dtype) return flat(*each.memory, {0, size});
-    all.push_back({Tensor::allocate(Shape{piece_}, dtype, device), device});
-    return flat(*all.back().memory, {0, size});
+  // Memory of which there is one piece per use, device and dtype.
+  TensorRef scratch(Use use, of_dtype dtype, of_device device, int64_t size) {
+    for (const Scratch& each : scratch_)
+      if (each.use == use && each.device == device && each.memory->dtype() == dtype)
+        return flat(*each.memory, {0, size});
+    scratch_.push_back({use, device, Tensor::allocate(Shape{piece_}, dtype, device)});
+    return flat(*scratch_.back().memory, {0, size});
   }
 
   // A part of a source where the job's device reaches it.
   TensorRef operand(const Job& job, size_t source, Part part) {
     const TensorRef own = flat(*job.sources[source], part);
     if (TensorRef near = reach(*own, job.device)) return near;
-    TensorRef copy = scratch(staged_, own->dtype(), job.device, part.size);
+    const Use use = source == 0 ? Use::kFirstOperand : Use::kNextOperand;
+    TensorRef copy = scratch(use, own->dtype(), job.device, part.size);
     copy_bytes(job.device, copy->mutable_data(), own->device(), own->data(), static_cast<uint64_t>(own->bytes()));
     return copy;
   }
@@ -77,7 +81,7 @@ class Worker {
   TensorRef place(const Job& job, Part part, of_dtype dtype) {
     for (const TensorRef& each : job.targets)
       if (TensorRef near = reach(*flat(*each, part), job.device)) return near;
-    return scratch(results_, dtype, job.device, part.size);
+    return scratch(Use::kResult, dtype, job.device, part.size);
   }
 
   // The joined elements of a part, on the job's device.
@@ -91,17 +95,17 @@ class Worker {
       const bool is_last = i + 1 == count && !joining_.then;
       // Half-precision values are only rounded at the end.
       const TensorRef to =
-          is_last ? result : scratch(sums_, is_half(dtype) ? OF_FLOAT32 : dtype, job.device, part.size);
-      call_op(*to, *joining_.by, joined, operand(job, i, part));
+          is_last ? result : scratch(Use::kSum, is_half(dtype) ? OF_FLOAT32 : dtype, job.device, part.size);
+      call_op(joining_.name, *to, *joining_.by, joined, operand(job, i, part));
       joined = to;
     }
-    if (joining_.then) call_op(*result, *joining_.then, joined, static_cast<int64_t>(count));
+    if (joining_.then) call_op(joining_.name, *result, *joining_.then, joined, static_cast<int64_t>(count));
     return result;
   }
 
   const Joining& joining_;
   const int64_t piece_;  // the most elements of a part
-  std::vector<Scratch> staged_, results_, sums_;
+  std::vector<Scratch> scratch_;
 };
 
 int threads_for(int64_t bytes) {

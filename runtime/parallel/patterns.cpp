@@ -78,7 +78,7 @@ Joining joining_of(const Call& call, const Tensors& tensors) {
     fail(OF_DTYPE_ERROR, "tensors[0] must be %s for %s '%s', got %s", dtype_set_words(merge.accepts),
          call.schema().arguments[attribute].name, std::string(call.string(attribute)).c_str(), dtype_name(dtype));
   check_same_shape(tensors);
-  return {&*OperatorName(merge.by), merge.then ? &*OperatorName(merge.then) : nullptr};
+  return {call.name, &*OperatorName(merge.by), merge.then ? &*OperatorName(merge.then) : nullptr};
 }
 
 // A part of every rank's tensor, flat.
