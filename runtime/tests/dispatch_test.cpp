@@ -15,6 +15,7 @@ namespace oneflow {
 namespace {
 
 constinit const OperatorName kAdd("add");
+constinit const OperatorName kAllReduce("comm.all_reduce");
 constinit const OperatorName kContiguous("contiguous");
 constinit const OperatorName kCopy("copy");
 constinit const OperatorName kCumsum("cumsum");
@@ -332,6 +333,111 @@ TEST(BadCalls, ListsOfBadLengthFail) {
   EXPECT_EQ(fail_of(kSum, x, missing).status, OF_INVALID_ARGUMENT);
   const std::vector<int64_t> many(100, 1);
   EXPECT_EQ(fail_of(kExpand, x, Sizes(many)).status, OF_SHAPE_ERROR);
+}
+
+// ---------------------------------------------------------------- lists of results
+
+// A list of tensors as a value, which borrows it.
+struct List {
+  List(std::initializer_list<of_tensor> tensors) : tensors(tensors) {}
+  of_value value() const {
+    return {OF_VALUE_TENSOR_LIST,
+            static_cast<int32_t>(tensors.size()),
+            {.tensors = const_cast<of_tensor*>(tensors.data())}};
+  }
+  std::vector<of_tensor> tensors;
+};
+
+of_tensor handle(const TensorRef& tensor) { return to_handle(tensor.get()); }
+
+TEST(Lists, BelongToTheCaller) {
+  const TensorRef a = make_tensor({2}, {1, 2}), b = make_tensor({2}, {10, 20});
+  const uint64_t before = Tensor::live_count();
+  const List both = {handle(a), handle(b)};
+  const of_value arguments[] = {both.value()};
+  of_value result{};
+  ASSERT_EQ(of_call(to_handle(&*kAllReduce), arguments, 1, &result, 1), OF_OK);
+  ASSERT_EQ(result.kind, OF_VALUE_TENSOR_LIST);
+  ASSERT_EQ(result.count, 2);
+  EXPECT_EQ(values(*to_tensor(result.as.tensors[1])), (Values{11, 22}));
+  EXPECT_EQ(Tensor::live_count(), before + 2);
+  of_value_release(&result);
+  EXPECT_EQ(Tensor::live_count(), before);
+  EXPECT_EQ(result.kind, OF_VALUE_ABSENT);
+}
+
+TEST(Lists, AreInferredWithoutData) {
+  const TensorRef a = Tensor::without_memory(Shape{5, 3}, OF_FLOAT32, kHost);
+  const of_device devices[] = {kHost, kHost};
+  const of_value arguments[] = {to_value(a), of_value{OF_VALUE_DEVICE_LIST, 2, {.devices = devices}}};
+  of_value result{};
+  ASSERT_EQ(of_infer(of_op_find("comm.scatter"), arguments, 2, &result, 1), OF_OK);
+  ASSERT_EQ(result.count, 2);
+  EXPECT_EQ(to_tensor(result.as.tensors[0])->sizes(), (Shape{3, 3}));
+  EXPECT_EQ(to_tensor(result.as.tensors[1])->sizes(), (Shape{2, 3}));
+  EXPECT_FALSE(to_tensor(result.as.tensors[1])->has_memory());
+  of_value_release(&result);
+
+  const List thrice = {handle(a), handle(a), handle(a)};
+  const of_value several[] = {thrice.value()};
+  for (const char* name : {"comm.all_reduce", "comm.all_gather", "comm.reduce_scatter", "comm.all_to_all"}) {
+    ASSERT_EQ(of_infer(of_op_find(name), several, 1, &result, 1), OF_OK) << name;
+    EXPECT_EQ(result.count, 3) << name;
+    of_value_release(&result);
+  }
+}
+
+TEST(Lists, AreWrittenToWhereTheCallerGivesThem) {
+  const TensorRef a = make_tensor({2}, {1, 2}), b = make_tensor({2}, {10, 20});
+  const TensorRef wide = make_tensor({2}, {0, 0}, OF_FLOAT64), narrow = make_tensor({2}, {0, 0}, OF_INT32);
+  const List both = {handle(a), handle(b)};
+  const of_value arguments[] = {both.value()};
+  const auto write_to = [&](const List& target) {
+    of_value result = target.value();
+    const of_status status = of_call(to_handle(&*kAllReduce), arguments, 1, &result, 1);
+    return status == OF_OK ? std::string() : std::string(of_last_error());
+  };
+  EXPECT_EQ(write_to({handle(wide), handle(b)}), "");
+  EXPECT_EQ(values(*wide), (Values{11, 22}));
+  EXPECT_EQ(values(*b), (Values{11, 22}));
+  EXPECT_EQ(values(*a), (Values{1, 2}));
+
+  EXPECT_EQ(write_to({handle(a)}), "comm.all_reduce: the list to write to must have 2 tensors, got 1");
+  EXPECT_EQ(write_to({handle(a), nullptr}),
+            "comm.all_reduce: the result must be absent or a list of tensors to write to");
+  EXPECT_EQ(call_into_result(kAllReduce, *a, arguments[0]).text,
+            "comm.all_reduce: the result must be absent or a list of tensors to write to");
+  EXPECT_EQ(write_to({handle(wide), handle(narrow)}),
+            "comm.all_reduce: result of type float32 cannot be stored in int32");
+  EXPECT_EQ(write_to({handle(a), handle(a)}), "comm.all_reduce: the tensors to write to must not share memory");
+  EXPECT_EQ(values(*a), (Values{1, 2}));
+  EXPECT_EQ(fail_of(kAdd, a, arguments[0]).status, OF_TYPE_MISMATCH);
+}
+
+TEST(Lists, OfDevicesAreChecked) {
+  const TensorRef a = make_tensor({1}, {1});
+  const OperatorName broadcast("comm.broadcast");
+  const of_device missing[] = {{120, 3}};
+  EXPECT_EQ(fail_of(broadcast, a, of_value{OF_VALUE_DEVICE_LIST, 1, {.devices = missing}}).status, OF_DEVICE_ERROR);
+  EXPECT_EQ(fail_of(broadcast, a, of_value{OF_VALUE_DEVICE_LIST, -1, {}}).status, OF_INVALID_ARGUMENT);
+  EXPECT_EQ(fail_of(broadcast, a, of_value{OF_VALUE_DEVICE_LIST, 3, {}}).status, OF_INVALID_ARGUMENT);
+  EXPECT_EQ(fail_of(broadcast, a, 3).text, "comm.broadcast: devices must be device[], got int");
+  const of_value arguments[] = {to_value(a), to_value(kHost)};  // one in the place of a list
+  of_value result{};
+  ASSERT_EQ(of_call(to_handle(&*broadcast), arguments, 2, &result, 1), OF_OK);
+  EXPECT_EQ(result.count, 1);
+  of_value_release(&result);
+}
+
+TEST(Lists, OfRanksGoOverDevicesWithoutKernels) {
+  const TensorRef near = make_tensor({3}, {1, 2, 3}), far = make_tensor({3}, {4, 5, 6}, OF_FLOAT32, far_device(1));
+  const List both = {handle(near), handle(far)};
+  const of_value arguments[] = {both.value()};
+  of_value result{};
+  ASSERT_EQ(of_call(to_handle(&*kAllReduce), arguments, 1, &result, 1), OF_OK);
+  EXPECT_TRUE(to_tensor(result.as.tensors[1])->device() == far_device(1));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(values(*to_tensor(result.as.tensors[i])), (Values{5, 7, 9}));
+  of_value_release(&result);
 }
 
 // ---------------------------------------------------------------- fallback
