@@ -223,7 +223,9 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
   const Argument& argument = *failure.argument;
   // Text that names no dtype, or no device: these raise, and say so.
   if (argument.type == ArgumentType::kDType) dtype_of(function, argument.name, failure.value);
-  if (argument.type == ArgumentType::kDevice && failure.member < 0) device_of(function, argument.name, failure.value);
+  const bool is_list_itself = argument.is_list && failure.member < 0 && !is_text(failure.value);
+  if (argument.type == ArgumentType::kDevice && failure.member < 0 && !is_list_itself)
+    device_of(function, argument.name, failure.value);
   if (&argument == &kOuts) {
     raise(OF_TYPE_MISMATCH, "%s: out must be Array of %d Tensors, got %" PRIsVALUE, function, overload.result_count,
           type_description(failure.value));

@@ -8,8 +8,6 @@
 namespace oneflow::ruby {
 namespace {
 
-bool is_text(VALUE value) { return RB_TYPE_P(value, T_STRING) || RB_SYMBOL_P(value); }
-
 // A String that nobody changes while the call runs.
 VALUE frozen_text(VALUE text) { return rb_str_new_frozen(RB_SYMBOL_P(text) ? rb_sym2str(text) : text); }
 
@@ -58,6 +56,8 @@ bool convert_tensor(VALUE value, bool allows_nil, of_tensor* result) {
 }
 
 }  // namespace
+
+bool is_text(VALUE value) { return RB_TYPE_P(value, T_STRING) || RB_SYMBOL_P(value); }
 
 bool has_null_byte(VALUE text) { return memchr(RSTRING_PTR(text), 0, RSTRING_LEN(text)) != nullptr; }
 

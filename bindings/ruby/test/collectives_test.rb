@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+require_relative "helper"
+
+# Lists of tensors and of devices: what the vectors do not see.
+class CollectivesTest < OneFlowTest
+  def ranks = [tensor([1.0, 2.0]), tensor([10.0, 20.0])]
+
+  def test_a_list_of_results_is_an_array
+    parts = OneFlow::Comm.scatter(tensor([1, 2, 3]), %w[cpu cpu:0])
+    assert_equal [[1, 2], [3]], parts.map(&:to_a)
+    assert_equal [[1, 2, 3]], OneFlow::Comm.scatter(tensor([1, 2, 3]), :cpu).map(&:to_a)
+    assert_equal [[1], [1]], OneFlow::Comm.broadcast(tensor([1]), "cpu", "cpu").map(&:to_a)
+    assert_equal [1, 2, 3], OneFlow::Comm.gather(*parts).to_a
+  end
+
+  def test_the_in_place_form_writes_to_the_tensors_and_returns_them
+    a, b = given = ranks
+    assert_same given, OneFlow::Comm.all_reduce!(given, op: :max)
+    assert_equal [[10.0, 20.0]] * 2, [a, b].map(&:to_a)
+    written = OneFlow::Comm.all_reduce!(a, b)
+    assert_same b, written[1]
+    assert_equal [[20.0, 40.0]] * 2, [a, b].map(&:to_a)
+    refute_respond_to a, :all_reduce!
+  end
+
+  def test_frozen_tensors_are_not_written_to
+    a, b = ranks
+    b.freeze
+    assert_raises(FrozenError) { OneFlow::Comm.all_reduce!([a, b]) }
+    assert_raises(FrozenError) { OneFlow::Comm.all_reduce!(a, b) }
+    assert_equal [1.0, 2.0], a.to_a
+  end
+
+  def test_a_device_that_is_not_there_is_named
+    x = tensor([1])
+    error = assert_raises(OneFlow::DeviceError) { OneFlow::Comm.broadcast(x, %w[cpu cpu:9]) }
+    assert_match(/\Acomm.broadcast: there is no device 'cpu:9'/, error.message)
+    assert_error(OneFlow::TypeMismatch, "comm.broadcast: devices must be Array of devices, got Integer") do
+      OneFlow::Comm.broadcast(x, 3)
+    end
+  end
+
+  def test_memory_stays_flat
+    given = ranks
+    count = -> { OneFlow.memory_statistics[:tensors] }
+    GC.start
+    before = count.call
+    2000.times { OneFlow::Comm.all_reduce(given) }
+    GC.start
+    assert_operator count.call, :<, before + 100
+  end
+end
