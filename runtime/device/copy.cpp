@@ -50,7 +50,7 @@ class Staging {
 void settle(Device& device) noexcept {
   try {
     device.synchronize();
-  } catch (const Error&) {  // another failure is on its way already
+  } catch (...) {  // another failure is on its way already
   }
 }
 

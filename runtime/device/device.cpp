@@ -185,8 +185,8 @@ Allocator* Device::host_allocator() {
   const std::lock_guard lock(mutex_);
   if (Allocator* known = host_allocator_.load(std::memory_order_relaxed)) return known;
   Allocator& created = Allocator::create(page_locked_memory(table_, id_));
-  if (lost()) created.lose();
-  host_allocator_.store(&created, std::memory_order_release);
+  host_allocator_.store(&created);
+  if (lost_.load()) created.lose();  // one of the two sees the other: see lose()
   return &created;
 }
 
@@ -242,7 +242,7 @@ void Device::lose(const char* text) {
   const char* none = nullptr;
   if (!lost_.compare_exchange_strong(none, copy ? copy : "")) return std::free(copy);  // the first reason stays
   allocator_.lose();
-  if (Allocator* of_host = host_allocator_.load(std::memory_order_acquire)) of_host->lose();
+  if (Allocator* of_host = host_allocator_.load()) of_host->lose();
   if (id_.type < kQuickTypes && id_.index < kQuickIndices) quick_devices[id_.type][id_.index].store(nullptr);
 }
 

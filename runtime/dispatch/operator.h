@@ -41,7 +41,7 @@ class Operator final : public of_op_object {
   of_kernel find_kernel(int variant, of_dtype compute, of_device device, std::atomic<of_kernel>* slot) const;
 
   // Device types beyond this many are asked at each call.
-  static constexpr int kCachedDeviceTypes = 4;
+  static constexpr int kCachedDeviceTypes = 8;
 
   const Schema& schema_;
   of_op_info info_{};
