@@ -57,6 +57,10 @@ class Setting:
     position: int  # of the argument
     given: bool = False  # whether it says that the argument was given
 
+    @property
+    def is_list(self) -> bool:
+        return self.type.endswith("*")
+
 
 @dataclass(frozen=True)
 class Entry:

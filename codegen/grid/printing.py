@@ -15,8 +15,8 @@ _RANDOM = frozenset({"uniform", "normal", "below"})
 
 # The names that the templates use for themselves, and the words that OpenCL adds to C.
 _TAKEN = frozenset(
-    "at count dtype failed first item items kept_bits lane later number op random report rest result results S space "
-    "split state step strides T value values whole "
+    "at bytes count d dim dtype failed first gather indices input_at item items kept_bits lane later number op random "
+    "report rest result result_at results S source space split state step strides T value values whole "
     "constant global half kernel local private read_only read_write sampler_t uchar uint ulong ushort "
     "write_only".split()
 )
@@ -79,9 +79,6 @@ class IndexPrinter(ScalarPrinter):
 
     def __init__(self, op: Op) -> None:
         self.op = op
-
-    def function(self, name: str, arguments: list[str]) -> str:
-        return f"of_index_{name}({', '.join(arguments)})"
 
     def subscript(self, node: Subscript) -> str:
         if isinstance(node.value, Variable):

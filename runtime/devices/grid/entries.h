@@ -53,7 +53,20 @@ struct GeneratorKernels {
   Variants kernels;
 };
 
+// result[..., i, ...] = input[..., source(i), ...] along the dimensions that an argument names.
+struct Gather {
+  std::span<const Setting> settings;  // of int64 and bool
+  std::span<const int> lists;         // the arguments that have a member for each named dimension
+  int dims_argument;
+  int index_input;        // the operand that holds indices; -1 without one
+  bool index_everywhere;  // whether it has an index for each element of the result, rather than along the dimension
+};
+struct GatherKernels {
+  Variants kernels;
+};
+
 of_status run(const Elementwise& entry, const ElementwiseKernels& kernels, const of_kernel_context& context);
+of_status run(const Gather& entry, const GatherKernels& kernels, const of_kernel_context& context);
 of_status run(const Generator& entry, const GeneratorKernels& kernels, const of_kernel_context& context);
 // An operator whose result is one of its operands, converted.
 of_status run_copy(int input, const of_kernel_context& context);

@@ -17,6 +17,8 @@ class Pieces {
 
   // The space of the piece at hand.
   const of_space& space() const { return space_; }
+  // Where the piece begins, as a coordinate of the whole space.
+  int64_t first(int32_t dim) const { return at_[dim]; }
   // What to add, in elements, to where an operand begins, given its strides over the whole space.
   int64_t offset(const int64_t* strides) const;
   // The strides of an operand over the piece.

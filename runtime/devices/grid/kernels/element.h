@@ -161,6 +161,24 @@ OF_DEVICE void of_store(int32_t dtype, OF_GLOBAL void* data, int64_t i, T value)
   }
 }
 
+// Puts element j of `from` into element i of `to`, whatever its bytes mean.
+OF_DEVICE void of_move(int32_t bytes, OF_GLOBAL void* to, int64_t i, OF_GLOBAL const void* from, int64_t j) {
+  switch (bytes) {
+    case 1:
+      ((OF_GLOBAL uint8_t*)to)[i] = ((OF_GLOBAL const uint8_t*)from)[j];
+      break;
+    case 2:
+      ((OF_GLOBAL uint16_t*)to)[i] = ((OF_GLOBAL const uint16_t*)from)[j];
+      break;
+    case 4:
+      ((OF_GLOBAL uint32_t*)to)[i] = ((OF_GLOBAL const uint32_t*)from)[j];
+      break;
+    default:
+      ((OF_GLOBAL uint64_t*)to)[i] = ((OF_GLOBAL const uint64_t*)from)[j];
+      break;
+  }
+}
+
 // The quotient by the size of a dimension of a space.
 OF_DEVICE uint32_t of_divide(uint32_t n, uint32_t multiplier, uint32_t shift) {
   return (OF_HIGH_WORD(n, multiplier) + n) >> shift;

@@ -4,6 +4,8 @@
 
 // Dimensions that one launch walks; the host loops over those beyond.
 #define OF_GRID_RANK 12
+// Dimensions that tensors have at most: OF_MAX_RANK.
+#define OF_SIZES_RANK 32
 
 // The sizes of an iteration space, the fastest-varying dimension first. A quotient by a size is a product: of `n` and
 // `multiplier`, its upper word, plus `n`, shifted (Granlund and Montgomery), for every n below 2^31.
@@ -19,6 +21,29 @@ typedef struct of_space {
 typedef struct of_strides {
   int64_t dims[OF_GRID_RANK];
 } of_strides;
+
+// The input of a gather over the dimensions of its space, and behind them those that are the same for a whole launch.
+typedef struct of_gather {
+  int32_t rank;
+  int32_t padding;
+  int32_t ordinals[OF_GRID_RANK];  // which of the dimensions that the caller named; -1: none of them
+  int32_t dims[OF_GRID_RANK];      // what the caller calls it
+  int64_t first[OF_GRID_RANK];     // the coordinate that the launch begins at
+  int64_t sizes[OF_GRID_RANK];
+  int64_t strides[OF_GRID_RANK];
+} of_gather;
+
+// A list among the arguments of a gather: a member for each named dimension.
+typedef struct of_list {
+  int64_t members[OF_GRID_RANK];
+} of_list;
+
+// The sizes of a whole tensor, the slowest dimension first.
+typedef struct of_sizes {
+  int32_t rank;
+  int32_t padding;
+  int64_t dims[OF_SIZES_RANK];
+} of_sizes;
 
 // Where kernels leave the first error of a stream, for the host to find when it waits. Which fields have a meaning
 // follows from the code.
