@@ -115,7 +115,9 @@ Variants variants(Storages<first, storages...>, Make make) {
 #define OF_KERNELS(T, name) variants(typename Computed<T>::Stored{}, OF_HANDLES(T, name))
 
 // A program that is written by hand, ../grid/programs/<name>.h, for the source beside it.
-#define OF_PROGRAM(name) OF_QUOTE(../ grid / programs / name.h)
+// clang-format off
+#define OF_PROGRAM(name) OF_QUOTE(programs/name.h)
+// clang-format on
 #define OF_QUOTE(path) #path
 
 }  // namespace oneflow::grid

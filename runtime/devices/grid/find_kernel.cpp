@@ -1,10 +1,12 @@
 #include "find_kernel.h"
 
+#include <iterator>
 #include <string_view>
 #include <unordered_map>
 
 #include "entries.h"
 #include "generated/tables.h"  // of the backend that this is compiled for
+#include "native.h"
 
 namespace oneflow::grid {
 
@@ -14,10 +16,27 @@ OF_EMITTED(OF_TABLE)
 
 namespace {
 
+struct Native {
+  std::string_view name;
+  of_kernel kernel;
+};
+constexpr Native kNatives[] = {
+    {"index", index}, {"index_put_", index_put}, {"nonzero", nonzero}, {"randperm", randperm}, {"sort", sort},
+    {"topk", topk},
+};
+
 // Each name has a few rows, which follow each other.
 class Tables {
  public:
   Tables() {
+    Row* native = natives_;
+#define OF_ADD(record, hash)                                                                         \
+  for (const Native& known : kNatives) {                                                             \
+    if (known.name == record) *native++ = {record, hash, static_cast<of_dtype>(kAny), known.kernel}; \
+  }
+    OF_NATIVE(OF_ADD)
+#undef OF_ADD
+    add(natives_);
 #define OF_ADD(name) add(name##_rows);
     OF_EMITTED(OF_ADD)
 #undef OF_ADD
@@ -37,6 +56,7 @@ class Tables {
     for (; table->name != nullptr; ++table) first_rows_.emplace(table->name, table);
   }
 
+  Row natives_[std::size(kNatives) + 1] = {};
   std::unordered_map<std::string_view, const Row*> first_rows_;
 };
 

@@ -1,5 +1,6 @@
 // The drivers' launches as OpenCL's.
 #include "../grid/driver.h"
+#include "../grid/sorting.h"
 #include "program.h"
 
 namespace oneflow::grid {
@@ -43,5 +44,7 @@ Run flat_run(of_device device, uint32_t) {
   const int run = opencl::device_of(device).run_length;
   return {run, run == 1 ? 256u : 1u};
 }
+
+of_status sort_lines(const of_kernel_context& context, Sorting& sorting) { return merge_sort(context, sorting); }
 
 }  // namespace oneflow::grid

@@ -1,0 +1,76 @@
+// The coordinates of all elements that are not zero: elements are counted in stretches, and each stretch's rows follow
+// those of the stretches before it.
+
+OF_DEVICE int64_t of_place(const of_space* space, const of_strides* strides, uint32_t rest) {
+  int64_t at = 0;
+  for (int d = 0; d < space->rank; ++d) {
+    const uint32_t whole = of_divide(rest, space->multipliers[d], space->shifts[d]);
+    at += (int64_t)(rest - whole * space->sizes[d]) * strides->dims[d];
+    rest = whole;
+  }
+  return at;
+}
+
+OF_KERNEL(class T, int S)
+nonzero_count(const of_space space, OF_GLOBAL const void* input, const of_strides strides, const int32_t dtype,
+              const uint32_t stretch, OF_GLOBAL int64_t* counts) {
+  const uint32_t item = OF_GROUP * OF_ITEMS + OF_ITEM;
+  const int64_t begin = (int64_t)item * stretch;
+  if (begin >= space.count) return;
+  const int64_t end = begin + stretch < space.count ? begin + stretch : space.count;
+  int64_t count = 0;
+  for (int64_t i = begin; i < end; ++i)
+    count += of_load OF_OF(T)(dtype, input, of_place(&space, &strides, (uint32_t)i)) ? 1 : 0;
+  counts[item] = count;
+}
+
+// Adds up groups of numbers.
+OF_KERNEL(class T, int S)
+nonzero_sum(const int64_t count, const uint32_t group, OF_GLOBAL const int64_t* numbers, OF_GLOBAL int64_t* sums) {
+  const uint32_t item = OF_GROUP * OF_ITEMS + OF_ITEM;
+  const int64_t begin = (int64_t)item * group;
+  if (begin >= count) return;
+  const int64_t end = begin + group < count ? begin + group : count;
+  int64_t sum = 0;
+  for (int64_t i = begin; i < end; ++i) sum += numbers[i];
+  sums[item] = sum;
+}
+
+// Puts in the place of each number the sum of those before it; `sums` has that of those before each group.
+OF_KERNEL(class T, int S)
+nonzero_scan(const int64_t count, const uint32_t group, OF_GLOBAL int64_t* numbers, OF_GLOBAL const int64_t* sums) {
+  const uint32_t item = OF_GROUP * OF_ITEMS + OF_ITEM;
+  const int64_t begin = (int64_t)item * group;
+  if (begin >= count) return;
+  const int64_t end = begin + group < count ? begin + group : count;
+  int64_t sum = sums ? sums[item] : 0;
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t number = numbers[i];
+    numbers[i] = sum;
+    sum += number;
+  }
+}
+
+// `first` elements come before those of this launch. `rows` is what the result has room for: should the input have
+// changed since it was counted, no more are written.
+OF_KERNEL(class T, int S)
+nonzero_write(const of_space space, OF_GLOBAL const void* input, const of_strides strides, const int32_t dtype,
+              const uint32_t stretch, OF_GLOBAL const int64_t* starts, const int64_t first, const of_sizes shape,
+              OF_GLOBAL int64_t* result, const int64_t rows, const int64_t row_stride, const int64_t column_stride) {
+  const uint32_t item = OF_GROUP * OF_ITEMS + OF_ITEM;
+  const int64_t begin = (int64_t)item * stretch;
+  if (begin >= space.count) return;
+  const int64_t end = begin + stretch < space.count ? begin + stretch : space.count;
+  int64_t row = starts[item];
+  for (int64_t i = begin; i < end && row < rows; ++i) {
+    if (!of_load OF_OF(T)(dtype, input, of_place(&space, &strides, (uint32_t)i))) continue;
+    OF_GLOBAL int64_t* coordinates = result + row++ * row_stride;
+    int64_t rest = first + i;
+    for (int d = shape.rank - 1; d > 0; --d) {
+      const int64_t whole = rest / shape.dims[d];
+      coordinates[d * column_stride] = rest - whole * shape.dims[d];
+      rest = whole;
+    }
+    coordinates[0] = rest;
+  }
+}
