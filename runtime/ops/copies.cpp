@@ -4,6 +4,7 @@
 #include "device/device.h"
 #include "dispatch/dispatch.h"
 #include "ops/native.h"
+#include "ops/parts.h"
 #include "ops/view_functions.h"
 #include "tensor/transfer.h"
 
@@ -76,12 +77,6 @@ Shape complete_sizes(const Tensor& input, Sizes wanted) {
     fail_count();
   }
   return sizes;
-}
-
-// The part of `whole` that `size` members of a dimension make up, from `start` on.
-TensorRef part(const Tensor& whole, int dim, int64_t start, int64_t size) {
-  return Tensor::view(whole, replace(whole.sizes(), dim, size), whole.strides(),
-                      whole.offset() + start * whole.stride(dim));
 }
 
 std::span<const of_tensor> joined_tensors(const Call& call) {
@@ -182,7 +177,7 @@ void cat(Call& call) {
   int64_t start = 0;
   for (const of_tensor handle : tensors) {
     const Tensor& tensor = *to_tensor(handle);
-    const TensorRef place = part(result, dim, start, tensor.size(dim));
+    const TensorRef place = narrow(result, dim, {start, tensor.size(dim)});
     call_into(call, *place, kCopy, place, tensor);
     start += tensor.size(dim);
   }

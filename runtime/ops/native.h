@@ -20,6 +20,14 @@ void cat(Call& call);
 void stack(Call& call);
 void empty(Call& call);
 
+// Views of parts (parts.cpp).
+void split(Call& call);
+void split_sizes(Call& call);
+void chunk(Call& call);
+void tensor_split(Call& call);
+void tensor_split_indices(Call& call);
+void unbind(Call& call);
+
 // Orders of elements (order.cpp).
 void sort(Call& call);
 void topk(Call& call);

@@ -95,7 +95,7 @@ void merge_all(const Joining& joining, const Tensors& tensors, const std::vector
   const auto count = static_cast<int64_t>(tensors.size());
   std::vector<Job> jobs;
   for (int64_t r = 0; r < count; ++r) {
-    const Part part = part_of(tensors[0]->count(), r, count);
+    const Part part = even_part(tensors[0]->count(), r, count);
     jobs.push_back({tensors[static_cast<size_t>(r)]->device(), flat_parts(sources, part), flat_parts(targets, part)});
   }
   run(joining, jobs);
@@ -131,7 +131,7 @@ void scatter(Call& call) {
   std::vector<TensorRef> results;
   for (size_t r = 0; r < devices.size(); ++r) {
     const Part part =
-        part_of(input.size(static_cast<int>(dim)), static_cast<int64_t>(r), static_cast<int64_t>(devices.size()));
+        even_part(input.size(static_cast<int>(dim)), static_cast<int64_t>(r), static_cast<int64_t>(devices.size()));
     results.push_back(make(call, resized(input, dim, part.size), input.dtype(), devices[r]));
     if (!call.infer_only) move(*results[r], *narrow(input, dim, part));
   }
@@ -193,8 +193,8 @@ void reduce_scatter(Call& call) {
   std::vector<TensorRef> results;
   std::vector<Job> jobs;
   for (size_t r = 0; r < tensors.size(); ++r) {
-    const Part part =
-        part_of(tensors[0]->size(static_cast<int>(dim)), static_cast<int64_t>(r), static_cast<int64_t>(tensors.size()));
+    const Part part = even_part(tensors[0]->size(static_cast<int>(dim)), static_cast<int64_t>(r),
+                                static_cast<int64_t>(tensors.size()));
     results.push_back(make(call, resized(*tensors[0], dim, part.size), tensors[0]->dtype(), tensors[r]->device()));
     if (call.infer_only) continue;
     Job job{tensors[r]->device(), {}, {flat(*results[r])}};
@@ -213,7 +213,7 @@ void all_to_all(Call& call) {
   check_same_shape(tensors);
   std::vector<TensorRef> results;
   for (int64_t r = 0; r < count; ++r) {
-    const Part cut = part_of(tensors[0]->size(static_cast<int>(split)), r, count);
+    const Part cut = even_part(tensors[0]->size(static_cast<int>(split)), r, count);
     Shape sizes = resized(*tensors[0], split, cut.size);
     const int64_t size = sizes[static_cast<int>(join)];
     if (__builtin_mul_overflow(size, count, &sizes[static_cast<int>(join)]))

@@ -1,7 +1,5 @@
 #include "parallel/ranks.h"
 
-#include <algorithm>
-
 namespace oneflow::collective {
 
 std::vector<const Tensor*> ranks(const Call& call, int argument) {
@@ -38,22 +36,6 @@ void check_same_shape_outside(const std::vector<const Tensor*>& tensors, int64_t
         fail(OF_SHAPE_ERROR, "tensors[%zu] must have shape %s outside of dimension %lld, as tensors[0] has, got %s", i,
              to_text(sizes).c_str(), static_cast<long long>(dim), to_text(other).c_str());
   }
-}
-
-void check_has_dims(const Tensor& tensor, const char* argument) {
-  if (tensor.rank() == 0) fail(OF_SHAPE_ERROR, "%s must have at least 1 dimension, got 0", argument);
-}
-
-Part part_of(int64_t size, int64_t index, int64_t count) {
-  const int64_t whole = size / count, larger = size % count;
-  return {index * whole + std::min(index, larger), whole + (index < larger)};
-}
-
-TensorRef narrow(const Tensor& tensor, int64_t dim, Part part) {
-  Shape sizes = tensor.sizes();
-  sizes[static_cast<int>(dim)] = part.size;
-  const int64_t offset = part.size == 0 ? 0 : part.start * tensor.stride(static_cast<int>(dim));
-  return Tensor::view(tensor, sizes, tensor.strides(), tensor.offset() + offset);
 }
 
 TensorRef flat(const Tensor& tensor) { return flat(tensor, {0, tensor.count()}); }

@@ -219,6 +219,19 @@ def test_operators_leave_strangers_alone() -> None:
     assert (+flow.ones(1)).tolist() == [1]
 
 
+def test_lists_of_views_share_memory() -> None:
+    x = flow.arange(6).reshape(2, 3)
+    first, second = x.unbind()
+    assert isinstance(x.unbind(), tuple)
+    first.fill_(9)
+    x.split([1, 2], dim=1)[1].mul_(2)
+    assert x.tolist() == [[9, 18, 18], [3, 8, 10]]
+    assert second.tolist() == [3, 8, 10]
+    assert [part.shape for part in flow.chunk(x, 2, dim=-1)] == [(2, 2), (2, 1)]
+    with pytest.raises(flow.InvalidArgument, match="unbind: gives at most 16777216 tensors"):
+        flow.zeros(1).expand(2**40).unbind()
+
+
 def test_in_place_operators() -> None:
     x = flow.ones(2)
     same = x

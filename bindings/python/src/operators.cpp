@@ -220,7 +220,10 @@ Ref namespace_module(PyObject* module, std::string_view name) {
   const std::string full_name = "oneflow_py." + std::string(name);
   Ref inner = Ref::borrow(PyImport_AddModule(full_name.c_str()));
   const std::string own_name(nested ? name.substr(dot + 1) : name);
-  if (!inner || PyModule_AddObjectRef(parent.get(), own_name.c_str(), inner.get()) != 0) return Ref();
+  if (!inner || PyModule_AddObjectRef(parent.get(), own_name.c_str(), inner.get()) != 0 ||
+      PyModule_SetDocString(inner.get(), ("The functions of " + full_name + ".").c_str()) != 0) {
+    return Ref();
+  }
   return inner;
 }
 

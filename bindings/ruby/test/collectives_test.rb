@@ -32,6 +32,13 @@ class CollectivesTest < OneFlowTest
     assert_equal [1.0, 2.0], a.to_a
   end
 
+  def test_parts_of_a_frozen_tensor_are_frozen
+    parts = tensor([1.0, 2.0, 3.0]).freeze.split(2)
+    assert_equal [[1.0, 2.0], [3.0]], parts.map(&:to_a)
+    assert(parts.all?(&:frozen?))
+    assert_raises(FrozenError) { parts[0].add!(1) }
+  end
+
   def test_a_device_that_is_not_there_is_named
     x = tensor([1])
     error = assert_raises(OneFlow::DeviceError) { OneFlow::Comm.broadcast(x, %w[cpu cpu:9]) }
