@@ -34,8 +34,11 @@ constexpr int kLongestProbe = 30;       // seconds
 of_status fail_from_plugin(of_status status, const char* text) { return set_device_error(status, text ? text : ""); }
 
 of_status allocate_for_plugin(of_device device, uint64_t bytes, void** memory) {
+  Device* found = device_or_null(device);
+  if (!found) return set_device_error(OF_DEVICE_ERROR, "the runtime does not know the device");
   try {
-    *memory = get_device(device).allocator().allocate(bytes);
+    found->require_usable();
+    *memory = found->allocator().allocate(bytes);
     return OF_OK;
   } catch (...) {
     const of_status status = record_current_exception();
