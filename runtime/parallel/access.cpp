@@ -38,8 +38,17 @@ TensorRef packed(const Tensor& tensor) {
 void move(const Tensor& target, const Tensor& source) {
   if (target.count() == 0) return;
   target.mutable_data();
-  if (const TensorRef near = reach(source, target.device())) return call_into(target, kCopy, target, near);
-  if (const TensorRef far = reach(target, source.device())) return call_into(*far, kCopy, far, source);
+  const TensorRef near = reach(source, target.device());
+  const TensorRef far = near ? TensorRef() : reach(target, source.device());
+  if (near || far) {
+    const of_device both[] = {target.device(), source.device()};
+    join_streams(both);  // what the kernel reads is there
+    if (near)
+      call_into(target, kCopy, target, near);
+    else
+      call_into(*far, kCopy, far, source);
+    return join_streams(both);  // and stays until it was read
+  }
   const TensorRef sent = packed(source);
   const auto bytes = static_cast<uint64_t>(sent->bytes());
   const TensorRef landed =
