@@ -1,4 +1,8 @@
 // Advanced indexing: reading from and writing to places that index tensors name.
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
 #include "../merged.h"
 #include "../native.h"
 #include "../sorting.h"
@@ -45,6 +49,13 @@ class Places {
       : context_(context), tensor_(context.inputs[0]), index_count_(index_count) {
     if (index_count > 0) index_rank_ = context.inputs[1].rank;
     count_ = index_count > 0 ? element_count(context.inputs[1]) : 1;
+    int64_t span = 0;
+    for (int32_t k = 0; k < index_count; ++k) {
+      const int64_t last = tensor_.strides[k] * (tensor_.sizes[k] - 1);
+      lowest_ += std::min<int64_t>(last, 0);
+      span += std::abs(last);
+    }
+    bits_ = std::bit_width(static_cast<uint64_t>(span) + 1);
   }
 
   // Launches what works them out, into memory for count() of them.
@@ -59,6 +70,11 @@ class Places {
   }
 
   int64_t count() const { return count_; }
+  // The offset that places count from.
+  int64_t lowest() const { return lowest_; }
+  // The bits that places have, all of them set in that of an index out of range.
+  int bits() const { return bits_; }
+  int64_t none() const { return static_cast<int64_t>((uint64_t{1} << bits_) - 1); }
   int32_t index_rank() const { return index_rank_; }
 
  private:
@@ -70,6 +86,7 @@ class Places {
     const int64_t size = is_given ? tensor_.sizes[k] : 1, stride = is_given ? tensor_.strides[k] : 0;
     const auto dim = static_cast<int32_t>(is_given ? context_.arguments[1].as.integers[k] : 0);
     const uint64_t op = reinterpret_cast<uintptr_t>(context_.op);
+    const int64_t begin = -lowest_, outside = none();
     return for_each_piece(merged.rank(), merged.sizes(), [&](const Pieces& pieces, int64_t first) {
       const of_space& space = pieces.space();
       const of_strides strides = pieces.strides(merged.strides(0));
@@ -84,6 +101,8 @@ class Places {
       arguments.value(stride);
       arguments.value(dim);
       arguments.value(is_first);
+      arguments.value(begin);
+      arguments.value(outside);
       arguments.pointer(errors);
       arguments.value(op);
       return launch_over(context_, places_kernel, space, arguments);
@@ -95,6 +114,8 @@ class Places {
   const int32_t index_count_;
   int32_t index_rank_ = 0;
   int64_t count_;
+  int64_t lowest_ = 0;
+  int bits_;
 };
 
 char* at(const of_kernel_tensor& tensor, int64_t offset) {
@@ -155,7 +176,7 @@ of_status put(const of_kernel_context& context, const Places& places, const Sort
 
   const Variants& kernel = adds ? add_kernel(target.dtype) : put_kernel;
   const int32_t form = adds ? static_cast<int32_t>(target.dtype) : static_cast<int32_t>(item_size(target.dtype));
-  const int64_t count = places.count(), source_stride = sources.stride();
+  const int64_t count = places.count(), none = places.none(), source_stride = sources.stride();
   return for_each_piece(merged.rank(), merged.sizes(), [&](const Pieces& pieces, int64_t) {
     const of_space& space = pieces.space();
     const of_strides target_strides = pieces.strides(merged.strides(kTarget));
@@ -165,7 +186,7 @@ of_status put(const of_kernel_context& context, const Places& places, const Sort
     Arguments arguments;
     arguments.value(space);
     arguments.value(form);
-    arguments.pointer(at(target, pieces.offset(merged.strides(kTarget))));
+    arguments.pointer(at(target, places.lowest() + pieces.offset(merged.strides(kTarget))));
     arguments.value(target_strides);
     arguments.pointer(at(values, pieces.offset(merged.strides(kValues))));
     arguments.value(value_strides);
@@ -174,6 +195,7 @@ of_status put(const of_kernel_context& context, const Places& places, const Sort
     arguments.value(first);
     arguments.value(place_strides);
     arguments.value(count);
+    arguments.value(none);
     arguments.pointer(sources.offsets());
     arguments.value(source_stride);
     return launch_over(context, kernel, space, arguments);
@@ -204,6 +226,7 @@ of_status index(const of_kernel_context* call) {
     merged.add(result.sizes[d], {result.strides[d], input.strides[d - places.index_rank() + index_count], 0});
 
   const auto bytes = static_cast<int32_t>(item_size(input.dtype));
+  const int64_t none = places.none();
   return for_each_piece(merged.rank(), merged.sizes(), [&](const Pieces& pieces, int64_t) {
     const of_space& space = pieces.space();
     const of_strides result_strides = pieces.strides(merged.strides(kResult));
@@ -214,10 +237,11 @@ of_status index(const of_kernel_context* call) {
     arguments.value(bytes);
     arguments.pointer(at(result, pieces.offset(merged.strides(kResult))));
     arguments.value(result_strides);
-    arguments.pointer(at(input, pieces.offset(merged.strides(kInput))));
+    arguments.pointer(at(input, places.lowest() + pieces.offset(merged.strides(kInput))));
     arguments.value(input_strides);
     arguments.pointer(located + pieces.offset(merged.strides(kPlaces)));
     arguments.value(place_strides);
+    arguments.value(none);
     return launch_over(context, elements_kernel, space, arguments);
   });
 }
@@ -228,7 +252,7 @@ of_status index_put(const of_kernel_context* call) {
   const of_kernel_context& context = *call;
   const Places places(context, context.input_count - 2);
   if (places.count() > Sorting::kLongest) return fail(context, OF_UNSUPPORTED, "too many indices");
-  Sorting sorting(context, 1, places.count(), places.count(), 64);
+  Sorting sorting(context, 1, places.count(), places.count(), places.bits());
   if (const of_status status = sorting.allocate(); status != OF_OK) return status;
   if (const of_status status = places.locate(reinterpret_cast<int64_t*>(sorting.keys(0))); status != OF_OK)
     return status;

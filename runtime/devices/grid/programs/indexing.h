@@ -1,17 +1,16 @@
-// Reading from and writing to places that index tensors name: offsets into the tensor, in elements.
+// Reading from and writing to places that index tensors name: offsets into the tensor, in elements, from the lowest one
+// on. `none` is that of an index out of range, larger than all others.
 
-// The place of an index out of range.
-#define OF_NO_PLACE ((int64_t)0x8000000000000000)
-
-// Adds what one index tensor says to the places; without one they are all 0.
+// Adds what one index tensor says to the places, or to `begin`. Without one that is all.
 OF_KERNEL(class T, int S)
 index_places(const of_space space, OF_GLOBAL int64_t* places, OF_GLOBAL const void* indices,
              const of_strides index_strides, const int32_t index_dtype, const int64_t size, const int64_t stride,
-             const int32_t dim, const int32_t is_first, OF_GLOBAL of_report* report, const uint64_t op) {
+             const int32_t dim, const int32_t is_first, const int64_t begin, const int64_t none,
+             OF_GLOBAL of_report* report, const uint64_t op) {
   const uint32_t i = OF_GROUP * OF_ITEMS + OF_ITEM;
   if (i >= space.count) return;
-  int64_t place = is_first ? 0 : places[i];
-  if (place == OF_NO_PLACE) return;
+  int64_t place = is_first ? begin : places[i];
+  if (place == none) return;
   if (indices) {
     uint32_t rest = i;
     int64_t index_at = 0;
@@ -23,7 +22,7 @@ index_places(const of_space space, OF_GLOBAL int64_t* places, OF_GLOBAL const vo
     const int64_t index = of_load OF_OF(int64_t)(index_dtype, indices, index_at);
     if (index < -size || index >= size) {
       of_report_index(report, op, index, dim, size);
-      place = OF_NO_PLACE;
+      place = none;
     } else {
       place += (index < 0 ? index + size : index) * stride;
     }
@@ -34,7 +33,7 @@ index_places(const of_space space, OF_GLOBAL int64_t* places, OF_GLOBAL const vo
 OF_KERNEL(class T, int S)
 index_elements(const of_space space, const int32_t bytes, OF_GLOBAL void* result, const of_strides result_strides,
                OF_GLOBAL const void* input, const of_strides input_strides, OF_GLOBAL const int64_t* places,
-               const of_strides place_strides) {
+               const of_strides place_strides, const int64_t none) {
   uint32_t rest = OF_GROUP * OF_ITEMS + OF_ITEM;
   if (rest >= space.count) return;
   int64_t result_at = 0, input_at = 0, place_at = 0;
@@ -47,7 +46,7 @@ index_elements(const of_space space, const int32_t bytes, OF_GLOBAL void* result
     place_at += at * place_strides.dims[d];
   }
   const int64_t place = places[place_at];
-  if (place != OF_NO_PLACE) of_move(bytes, result, result_at, input, place + input_at);
+  if (place != none) of_move(bytes, result, result_at, input, place + input_at);
 }
 
 // Where the values for the places begin.
@@ -71,7 +70,8 @@ OF_KERNEL(class T, int S)
 index_put_elements(const of_space space, const int32_t bytes, OF_GLOBAL void* target, const of_strides target_strides,
                    OF_GLOBAL const void* values, const of_strides value_strides, OF_GLOBAL const int64_t* places,
                    OF_GLOBAL const uint32_t* positions, const int64_t first, const of_strides place_strides,
-                   const int64_t count, OF_GLOBAL const int64_t* sources, const int64_t source_stride) {
+                   const int64_t count, const int64_t none, OF_GLOBAL const int64_t* sources,
+                   const int64_t source_stride) {
   uint32_t rest = OF_GROUP * OF_ITEMS + OF_ITEM;
   if (rest >= space.count) return;
   int64_t target_at = 0, value_at = 0, place_at = first;
@@ -84,7 +84,7 @@ index_put_elements(const of_space space, const int32_t bytes, OF_GLOBAL void* ta
     place_at += at * place_strides.dims[d];
   }
   const int64_t place = places[place_at];
-  if (place == OF_NO_PLACE || (place_at + 1 < count && places[place_at + 1] == place)) return;
+  if (place == none || (place_at + 1 < count && places[place_at + 1] == place)) return;
   const int64_t position = positions[place_at];
   of_move(bytes, target, place + target_at, values,
           value_at + (sources ? sources[position] : position * source_stride));
@@ -95,7 +95,8 @@ OF_KERNEL(class T, int S)
 index_add_elements(const of_space space, const int32_t dtype, OF_GLOBAL void* target, const of_strides target_strides,
                    OF_GLOBAL const void* values, const of_strides value_strides, OF_GLOBAL const int64_t* places,
                    OF_GLOBAL const uint32_t* positions, const int64_t first, const of_strides place_strides,
-                   const int64_t count, OF_GLOBAL const int64_t* sources, const int64_t source_stride) {
+                   const int64_t count, const int64_t none, OF_GLOBAL const int64_t* sources,
+                   const int64_t source_stride) {
   uint32_t rest = OF_GROUP * OF_ITEMS + OF_ITEM;
   if (rest >= space.count) return;
   int64_t target_at = 0, value_at = 0, place_at = first;
@@ -108,7 +109,7 @@ index_add_elements(const of_space space, const int32_t dtype, OF_GLOBAL void* ta
     place_at += at * place_strides.dims[d];
   }
   const int64_t place = places[place_at];
-  if (place == OF_NO_PLACE || (place_at > 0 && places[place_at - 1] == place)) return;
+  if (place == none || (place_at > 0 && places[place_at - 1] == place)) return;
   target_at += place;
   for (; place_at < count && places[place_at] == place; ++place_at) {
     const int64_t position = positions[place_at];
