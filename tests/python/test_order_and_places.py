@@ -1,0 +1,153 @@
+"""Sorting, picking and writing to places on every device: long lines, many of them, the same place many times.
+
+The vectors are small. Devices work on lines and lists of indices in stretches, whose ends are where mistakes are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import oneflow_py as flow
+from tests.python.support import array
+
+DEVICES = [device for device in flow.devices() if device.index == 0]
+KEYS = ["bool", "uint8", "int16", "int32", "int64", "float16", "float32", "float64"]
+Array = np.ndarray[Any, Any]
+
+
+@pytest.fixture(params=DEVICES, ids=str)
+def device(request: pytest.FixtureRequest) -> Any:
+    return request.param
+
+
+def numbers(shape: tuple[int, ...], dtype: str, seed: int = 0) -> Array:
+    """Many equal ones among them, and NaN where there is one."""
+    random = np.random.RandomState(seed)
+    result = random.randint(-50, 50, shape).astype(dtype)
+    if result.dtype.kind == "f":
+        result[random.random_sample(shape) < 0.05] = np.nan
+        result[random.random_sample(shape) < 0.05] = -0.0
+    return result
+
+
+@pytest.mark.parametrize("dtype", KEYS)
+@pytest.mark.parametrize(
+    ("shape", "dim"), [((1,), 0), ((17,), 0), ((20011,), 0), ((3, 1000), 1), ((1000, 3), 0), ((7, 33, 65), 1)]
+)
+@pytest.mark.parametrize("descending", [False, True])
+def test_sort_and_topk(device: Any, dtype: str, shape: tuple[int, ...], dim: int, descending: bool) -> None:
+    values = numbers(shape, dtype)
+    x = flow.from_numpy(values).to(device)
+    expected, positions = torch.sort(torch.from_numpy(values.copy()), dim=dim, descending=descending, stable=True)
+    found, places = flow.sort(x, dim, descending)
+    np.testing.assert_array_equal(array(found), expected.numpy())
+    np.testing.assert_array_equal(array(places), positions.numpy())
+    if dtype == "bool":
+        return
+    length = shape[dim]
+    for k in sorted({0, 1, min(5, length), min(17, length), length // 2, length}):
+        found, places = flow.topk(x, k, dim, descending)
+        np.testing.assert_array_equal(array(found), expected.narrow(dim, 0, k).numpy())
+        np.testing.assert_array_equal(array(places), positions.narrow(dim, 0, k).numpy())
+
+
+@pytest.mark.parametrize("n", [1, 16, 17, 5000])
+def test_randperm_is_the_same_everywhere(device: Any, n: int) -> None:
+    flow.manual_seed(n)
+    expected = flow.randperm(n).tolist()
+    flow.manual_seed(n)
+    assert flow.randperm(n, device=device).tolist() == expected
+    assert sorted(expected) == list(range(n))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float16", "float32", "float64"])
+@pytest.mark.parametrize(
+    ("places", "rows", "block"), [(1, 5, ()), (20000, 1, ()), (20000, 10, ()), (5000, 1000, (7,)), (100, 3, (2, 3))]
+)
+def test_places_named_twice(device: Any, dtype: str, places: int, rows: int, block: tuple[int, ...]) -> None:
+    """The last value stays; or all are added, in their order, each sum rounded."""
+    random = np.random.RandomState(0)
+    x = random.randint(0, 5, (rows, *block)).astype(dtype)
+    indices = random.randint(-rows, rows, places)
+    values = random.randint(0, 9, (places, *block)).astype(dtype)
+    index = flow.from_numpy(indices).to(device)
+
+    expected = x.copy()
+    expected[indices] = values
+    found = flow.from_numpy(x).to(device).clone()
+    flow.index_put_(found, [index], flow.from_numpy(values).to(device))
+    np.testing.assert_array_equal(array(found), expected)
+
+    expected = x.copy()
+    np.add.at(expected, indices, values)
+    found = flow.from_numpy(x).to(device).clone()
+    flow.index_put_(found, [index], flow.from_numpy(values).to(device), True)
+    np.testing.assert_array_equal(array(found), expected)
+
+
+def test_places_in_a_reversed_tensor(device: Any) -> None:
+    values = numbers((6, 5, 4), "int64")
+    x = flow.from_numpy(values).to(device)
+    at, expected = np.array([2, -6, 5]), values[::-1, :, ::-1]
+    index = flow.from_numpy(at).to(device)
+    np.testing.assert_array_equal(array(x[::-1, :, ::-1][index]), expected[at])
+    np.testing.assert_array_equal(array(x[::-1, :, ::-1][index, :, index // 2]), expected[at, :, at // 2])
+    y, changed = x.clone(), values.copy()
+    y[::-1, :, ::-1][index, :, index // 2] = 7
+    changed[::-1, :, ::-1][at, :, at // 2] = 7
+    np.testing.assert_array_equal(array(y), changed)
+
+
+@pytest.mark.parametrize("shape", [(1,), (70001,), (300, 200), (5, 1, 7, 1, 300)])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
+def test_nonzero_and_masks(device: Any, shape: tuple[int, ...], share: float) -> None:
+    mask = np.random.RandomState(0).random_sample(shape) < share
+    values = numbers(shape, "int32")
+    x, condition = flow.from_numpy(values).to(device), flow.from_numpy(mask).to(device)
+    np.testing.assert_array_equal(array(flow.nonzero(condition)), np.argwhere(mask))
+    turned = flow.permute(condition, tuple(reversed(range(len(shape)))))
+    np.testing.assert_array_equal(array(flow.nonzero(turned)), np.argwhere(mask.T))
+    np.testing.assert_array_equal(array(x[condition]), values[mask])
+    y, changed = x.clone(), values.copy()
+    y[condition] = 3
+    changed[mask] = 3
+    np.testing.assert_array_equal(array(y), changed)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        ("flow.index(x, [None, at(0, 3)])", "index: index 3 is out of range for dimension 1 of size 3"),
+        ("flow.index_put_(x, [at(-5)], x[0:1])", "index_put_: index -5 is out of range for dimension 0 of size 4"),
+        ("flow.index_select(x, 1, at(-1))", "index_select: index -1 is out of range for dimension 1 of size 3"),
+        ("flow.gather(x, 0, at(4).reshape([1, 1]))", "gather: index 4 is out of range for dimension 0 of size 4"),
+    ],
+)
+def test_an_index_out_of_range(device: Any, call: str, text: str) -> None:
+    """Found at once or when the host reads, with one text; what else the call writes is as it should be."""
+    x = flow.from_numpy(numbers((4, 3), "float32")).to(device)
+
+    def at(*positions: int) -> flow.Tensor:
+        return flow.tensor(positions, device=device)
+
+    with pytest.raises(flow.IndexOutOfRange) as error:
+        eval(call, {"flow": flow, "x": x, "at": at}).tolist()
+    assert str(error.value) == text
+    assert flow.index_select(x, 0, at(3, 0)).tolist() == [x[3].tolist(), x[0].tolist()]
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_gathers_of_many_dimensions(device: Any, size: int) -> None:
+    values = numbers((size,) * (13 if size == 2 else 8), "int16")
+    x = flow.from_numpy(values).to(device)
+    rank = values.ndim
+    order = [*range(0, rank, 2), *range(1, rank, 2)]
+    turned, expected = flow.permute(x, order), values.transpose(order)
+    for dims in ([0], [rank - 1], list(range(0, rank, 2)), list(range(rank))):
+        np.testing.assert_array_equal(array(flow.flip(turned, dims)), np.flip(expected, dims))
+        shifts = [d - 3 for d in dims]
+        np.testing.assert_array_equal(array(flow.roll(turned, shifts, dims)), np.roll(expected, shifts, dims))
