@@ -126,7 +126,7 @@ packages: build $(addprefix package-,$(BINDINGS)) ## Build the installable packa
 lint: $(VENV)/.test $(addprefix lint-,$(BINDINGS)) ## Check the style of all sources
 	@$(VENV)/bin/ruff check -q . && $(VENV)/bin/ruff format -q --check .
 	@$(VENV)/bin/mypy --strict codegen
-	@git ls-files '*.h' '*.hpp' '*.c' '*.cpp' | xargs clang-format-14 --dry-run --Werror
+	@git ls-files '*.h' '*.hpp' '*.c' '*.cpp' '*.cu' | xargs clang-format-14 --dry-run --Werror
 
 .PHONY: clean
 clean: ## Remove everything that was generated or built

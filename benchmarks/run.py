@@ -1,12 +1,14 @@
 """Runs the benchmark programs and writes their figures to benchmarks/results/.
 
-Usage: run.py [PROGRAM...]; without arguments all `bench_*` files under benchmarks/. How a program prints its figures is
-described in benchmarks/README.md. The exit status says whether the programs ran, not whether bounds hold: that is for
-people to read.
+Usage: run.py [--as NAME] [PROGRAM...]; without programs all `bench_*` files under benchmarks/. Figures of all are kept,
+as results/<date>; of some where a name says what they are, as results/<date>-<name>. How a program prints its figures
+is described in benchmarks/README.md. The exit status says whether the programs ran, not whether bounds hold: that is
+for people to read.
 """
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import json
 import math
@@ -94,19 +96,24 @@ def table(rows: list[Row], heading: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    programs = [Path(a).resolve() for a in arguments] or sorted((ROOT / "benchmarks").rglob("bench_*"))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--as", dest="name", default="")
+    parser.add_argument("programs", nargs="*", type=Path)
+    options = parser.parse_args(arguments)
+    programs = [path.resolve() for path in options.programs] or sorted((ROOT / "benchmarks").rglob("bench_*"))
     programs = [p for p in programs if p.suffix in INTERPRETERS and "node_modules" not in p.parts]
     rows = with_means([row for program in programs for row in run(program)])
     day = datetime.date.today().isoformat()
-    machine = f"{cpu_name()}, {os.cpu_count()} cores"
+    machine = ", ".join(filter(None, [options.name, cpu_name(), f"{os.cpu_count()} cores"]))
     text = table(rows, f"{day}, {machine}")
     print(text)
-    if not arguments:
+    if options.name or not options.programs:
+        stem = "-".join(filter(None, [day, options.name]))
         RESULTS.mkdir(exist_ok=True)
-        (RESULTS / f"{day}.json").write_text(
+        (RESULTS / f"{stem}.json").write_text(
             json.dumps({"date": day, "machine": machine, "rows": rows}, indent=1) + "\n"
         )
-        (RESULTS / f"{day}.md").write_text(text)
+        (RESULTS / f"{stem}.md").write_text(text)
     return 0
 
 

@@ -13,3 +13,9 @@ build-device-cuda: # out of tree, against the installed headers
 	else \
 		tools/build_device.sh cuda "-DCMAKE_CUDA_ARCHITECTURES=$(CUDA_ARCHITECTURES)"; \
 	fi
+
+.PHONY: test-cuda bench-cuda
+test-cuda: $(VENV)/.test # every vector on the GPU; SKIPPED where there is none
+	@PYTHON="$(CURDIR)/$(PYTHON)" runtime/devices/cuda/on_gpu.sh test
+bench-cuda: $(VENV)/.test # against PyTorch on the same GPU; writes benchmarks/results/<date>-cuda-<chip>
+	@PYTHON="$(CURDIR)/$(PYTHON)" runtime/devices/cuda/on_gpu.sh bench

@@ -114,6 +114,9 @@ Variants variants(Storages<first, storages...>, Make make) {
 #define OF_FLAT_KERNELS(T, name) flat_variants(typename Computed<T>::Stored{}, OF_HANDLES(T, name))
 #define OF_KERNELS(T, name) variants(typename Computed<T>::Stored{}, OF_HANDLES(T, name))
 
+// One kernel alone.
+#define OF_KERNEL_HANDLE(T, S, name) (Variants{{{S, handle_of<name<T, S>>()}}, 1})
+
 // A program that is written by hand, ../grid/programs/<name>.h, for the source beside it.
 // clang-format off
 #define OF_PROGRAM(name) OF_QUOTE(programs/name.h)

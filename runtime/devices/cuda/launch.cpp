@@ -23,6 +23,8 @@ of_status launch(const of_kernel_context& context, Handle handle, const Geometry
   return cuda::check(context.device, code, "launch a kernel");
 }
 
-Run flat_run(of_device, uint32_t bytes) { return {kPacket / bytes, kItems}; }
+// As in ../grid/kernels/runs.h.
+Run flat_run(of_device, uint32_t bytes) { return {(bytes == 4 ? 2 : 1) * kPacket / bytes, kItems}; }
+uint32_t strided_run() { return 4; }
 
 }  // namespace oneflow::grid

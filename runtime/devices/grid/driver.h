@@ -96,6 +96,8 @@ struct Run {
   uint32_t items;
 };
 Run flat_run(of_device device, uint32_t bytes);
+// How many elements one work-item of a strided kernel works on that was compiled for the storage of its operands.
+uint32_t strided_run();
 
 // -- what drivers share --------------------------------------------------------------------------------------------
 

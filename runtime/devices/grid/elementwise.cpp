@@ -107,16 +107,19 @@ class Launches {
   }
 
   of_status launch_strided() {
-    const Handle kernel = kernels_.strided.best(storage());
+    const int32_t common = storage();
+    const Handle own = common == kAny ? nullptr : kernels_.strided.of(common);
+    const Handle kernel = own != nullptr ? own : kernels_.strided.of(kAny);
+    const uint32_t run = own != nullptr ? strided_run() : 1;
     Pieces pieces(result_.rank, result_.sizes);
     of_status status = OF_OK;
     do {
-      status = launch_piece(kernel, pieces);
+      status = launch_piece(kernel, run, pieces);
     } while (status == OF_OK && pieces.next());
     return status;
   }
 
-  of_status launch_piece(Handle kernel, const Pieces& pieces) {
+  of_status launch_piece(Handle kernel, uint32_t run, const Pieces& pieces) {
     Arguments arguments;
     of_strides strides[kMostOperands + 1];
     int32_t dtypes[kMostOperands + 1];
@@ -139,7 +142,7 @@ class Launches {
       arguments.bytes(places_[i].number, places_[i].number_bytes);
     }
     add_rest(arguments);
-    return launch(context_, kernel, {.groups = groups_for(space.count, kItems), .items = kItems}, arguments);
+    return launch(context_, kernel, {.groups = groups_for(space.count, kItems * run), .items = kItems}, arguments);
   }
 
   // Settings, and where to report.

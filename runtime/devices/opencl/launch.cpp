@@ -46,5 +46,6 @@ Run flat_run(of_device device, uint32_t) {
 }
 
 of_status sort_lines(const of_kernel_context& context, Sorting& sorting) { return merge_sort(context, sorting); }
+uint32_t strided_run() { return 1; }
 
 }  // namespace oneflow::grid

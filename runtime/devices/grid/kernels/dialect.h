@@ -33,6 +33,8 @@ typedef ulong uint64_t;
 #define OF_IS_UNSIGNED(type) T_UNSIGNED
 #define OF_IS_BOOL(type) T_BOOL
 
+#define OF_UNROLL
+
 #define OF_GROUP ((uint32_t)get_group_id(0))
 #define OF_GROUPS ((uint32_t)get_num_groups(0))
 #define OF_GROUP_Y ((uint32_t)get_group_id(1))
@@ -82,6 +84,8 @@ static inline uint16_t of_half_of_float(float x) {
 #define OF_IS_FLOATING(type) (type(0.5) != type(0) && !OF_IS_BOOL(type))
 #define OF_IS_UNSIGNED(type) (type(-1) > type(0) && !OF_IS_BOOL(type))
 #define OF_IS_BOOL(type) (type(2) == type(1))
+
+#define OF_UNROLL _Pragma("unroll")
 
 #define OF_GROUP blockIdx.x
 #define OF_GROUPS gridDim.x

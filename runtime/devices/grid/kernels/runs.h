@@ -1,12 +1,13 @@
-// The run of neighbouring elements that one work-item of a flat kernel works on. In CUDA it is what 16 bytes hold,
-// loaded and stored at once. In OpenCL the host says how long it is: one element where neighbouring work-items run in
-// lockstep, some thousands on processors, whose compilers make vectors of the loop.
+// The run of neighbouring elements that one work-item of a flat kernel works on. In CUDA it is what packets of
+// 16 bytes hold, each loaded and stored at once. In OpenCL the host says how long it is: one element where neighbouring
+// work-items run in lockstep, some thousands on processors, whose compilers make vectors of the loop.
 #ifndef ONEFLOW_DEVICES_GRID_KERNELS_RUNS_H_
 #define ONEFLOW_DEVICES_GRID_KERNELS_RUNS_H_
 
 #if defined(__OPENCL_C_VERSION__)
 
 #define OF_RUN(S) OF_RUN_LENGTH
+#define OF_FIRST(S) (((int64_t)OF_GROUP * OF_ITEMS + OF_ITEM) * OF_RUN(S))
 // Elements depend on those at the same place only, also where the result lies over an operand.
 #define OF_EACH(j, S, first, count)                              \
   _Pragma("clang loop vectorize(assume_safety)") for (int j = 0; \
@@ -19,8 +20,11 @@
 #define OF_RESULT_RUN(T, S)
 #define OF_PUT(storage, result, first, j, value) of_store(storage, result, first + j, (T)(value))
 #define OF_STORE_RUN(T, S, storage, result, first, count)
+#define OF_STRIDED_RUN(S) 1
 
 #else  // CUDA
+
+#include <type_traits>
 
 constexpr __host__ __device__ int of_item_size(int dtype) {
   return dtype == OF_BOOL || dtype == OF_UINT8 || dtype == OF_INT8                                ? 1
@@ -29,53 +33,83 @@ constexpr __host__ __device__ int of_item_size(int dtype) {
                                                                                                   : 8;
 }
 
-#define OF_RUN(S) of_run<S>
+// Packets of a work-item: with two of them under way, types of 4 bytes keep memory busy; the narrower make twice the
+// work of one, and the wider have the longer functions.
 template <int S>
-constexpr int of_run = 16 / of_item_size(S);
+constexpr int of_packets = of_item_size(S) == 4 ? 2 : 1;
+template <int S>
+constexpr int of_run = of_packets<S>*(16 / of_item_size(S));
+#define OF_RUN(S) of_run<S>
+// Neighbouring work-items have neighbouring packets, so that a run is in pieces, a group's width apart.
+#define OF_FIRST(S) ((int64_t)OF_GROUP * OF_ITEMS * of_run<S> + OF_ITEM * (of_run<S> / of_packets<S>))
 
+// So many bytes as one access.
 template <int bytes>
-struct alignas(bytes) of_packet {
-  uint8_t bytes_[bytes];
+struct alignas(bytes < 16 ? bytes : 16) of_packet {
+  using Word = std::conditional_t<bytes % 4 == 0, uint32_t, std::conditional_t<bytes % 2 == 0, uint16_t, uint8_t>>;
+  Word words[bytes / sizeof(Word)];
 };
 
-template <class T, int S, int count>
+// Whether all packets of a run are there.
+template <int packets, int count>
+OF_DEVICE bool of_is_whole(int64_t first, int64_t end) {
+  return first + (packets - 1) * static_cast<int64_t>(OF_ITEMS) * (count / packets) + count / packets <= end;
+}
+
+template <class T, int S, int packets, int count>
 OF_DEVICE void of_load_run(T (&values)[count], const void* data, int step, T number, int64_t first, int64_t end) {
-  if (data != nullptr && step == 1 && first + count <= end) {
-    constexpr int kBytes = of_item_size(S);
-    const auto packet = reinterpret_cast<const of_packet<count * kBytes>*>(data)[first / count];
+  constexpr int kLength = count / packets;
+  if (data != nullptr && step == 1 && of_is_whole<packets, count>(first, end)) {
+    using Packet = of_packet<kLength * of_item_size(S)>;
+    Packet loaded[packets];
 #pragma unroll
-    for (int j = 0; j < count; ++j) values[j] = of_load<T>(S, &packet, j);
+    for (int k = 0; k < packets; ++k) loaded[k] = reinterpret_cast<const Packet*>(data)[first / kLength + k * OF_ITEMS];
+#pragma unroll
+    for (int j = 0; j < count; ++j) values[j] = of_load<T>(S, &loaded[j / kLength], j % kLength);
     return;
   }
 #pragma unroll
   for (int j = 0; j < count; ++j) {
-    if (first + j < end) values[j] = data != nullptr ? of_load<T>(S, data, (first + j) * step) : number;
+    const int64_t at = first + j / kLength * OF_ITEMS * kLength + j % kLength;
+    // What is not there counts as 1, by which everything can be divided.
+    values[j] = at >= end ? static_cast<T>(1) : data == nullptr ? number : of_load<T>(S, data, at * step);
   }
 }
 
-template <class T, int S, int count>
+template <class T, int S, int packets, int count>
 OF_DEVICE void of_store_run(void* data, int64_t first, int64_t end, const T (&values)[count]) {
-  if (first + count <= end) {
-    of_packet<count * of_item_size(S)> packet;
+  constexpr int kLength = count / packets;
+  if (of_is_whole<packets, count>(first, end)) {
+    using Packet = of_packet<kLength * of_item_size(S)>;
 #pragma unroll
-    for (int j = 0; j < count; ++j) of_store<T>(S, &packet, j, values[j]);
-    reinterpret_cast<of_packet<count * of_item_size(S)>*>(data)[first / count] = packet;
+    for (int k = 0; k < packets; ++k) {
+      Packet packet;
+#pragma unroll
+      for (int j = 0; j < kLength; ++j) of_store<T>(S, &packet, j, values[k * kLength + j]);
+      reinterpret_cast<Packet*>(data)[first / kLength + k * OF_ITEMS] = packet;
+    }
     return;
   }
+#pragma unroll
   for (int j = 0; j < count; ++j) {
-    if (first + j < end) of_store<T>(S, data, first + j, values[j]);
+    const int64_t at = first + j / kLength * OF_ITEMS * kLength + j % kLength;
+    if (at < end) of_store<T>(S, data, at, values[j]);
   }
 }
 
 #define OF_EACH(j, S, first, count) _Pragma("unroll") for (int j = 0; j < OF_RUN(S); ++j)
 #define OF_LOAD_RUN(T, S, storage, name, first, count) \
   T name##_values[OF_RUN(S)];                          \
-  of_load_run<T, storage, OF_RUN(S)>(name##_values, name, name##_step, static_cast<T>(name##_number), first, count);
+  of_load_run<T, storage, of_packets<S>>(name##_values, name, name##_step, static_cast<T>(name##_number), first, count);
 #define OF_RUN_VALUE(storage, name, first, j) name##_values[j]
 #define OF_RESULT_RUN(T, S) T result_values[OF_RUN(S)];
 #define OF_PUT(storage, result, first, j, value) result_values[j] = value
 #define OF_STORE_RUN(T, S, storage, result, first, count) \
-  of_store_run<T, storage, OF_RUN(S)>(result, first, count, result_values);
+  of_store_run<T, storage, of_packets<S>>(result, first, count, result_values);
+
+// Elements of a work-item of a strided kernel, a group's width apart: several loads are under way at once. Where a
+// launch names the dtypes, each has branches of its own, and there is one.
+#define OF_STRIDED_RUN(S) ((S) == OF_ANY ? 1 : 4)
 
 #endif
 

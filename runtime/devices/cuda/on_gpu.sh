@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Builds what tests and benchmarks of the CUDA backend need, and runs them: `on_gpu.sh test`, `on_gpu.sh bench`.
+#
+# Needs a GPU, CMake, Ninja, nvcc and a Python with PyTorch, PyYAML, Jinja2 and pytest (PYTHON, python3 when not set); no
+# packages of the system, no other front end, no network. Where there is no GPU it says so, and runs nothing.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+
+step=${1:?test or bench}
+python=${PYTHON:-python3}
+build=$PWD/build
+
+if ! gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader -i 0 2>/dev/null); then
+  echo "CUDA $step: SKIPPED, there is no NVIDIA GPU (nvidia-smi finds none)"
+  exit 0
+fi
+echo "CUDA $step on $gpu"
+
+PYTHONPATH=. "$python" -m codegen generate
+if [ ! -f build/build.ninja ]; then
+  mkdir -p build
+  cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release "-DPython3_EXECUTABLE=$(command -v "$python")" \
+    -DONEFLOW_BUILD_TESTS=OFF >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+fi
+cmake --build build
+tools/build_device.sh cuda "-DCMAKE_CUDA_ARCHITECTURES=${CUDA_ARCHITECTURES:-90-real;75-virtual}"
+
+export PYTHONPATH=$PWD:$build/python OF_BUILD=$build
+case $step in
+  test)
+    "$python" -m tests.vectors
+    "$python" -m pytest -p no:cacheprovider -q -k cuda tests/python/test_conformance.py runtime/devices/cuda/tests
+    if [ -x build/bin/replay_vectors ]; then # from C, where its packages were there to build it
+      "$python" -m pytest -p no:cacheprovider -q tests/capi
+    fi
+    ;;
+  bench)
+    chip=$(echo "${gpu#NVIDIA }" | tr 'A-Z ' 'a-z-')
+    "$python" benchmarks/run.py --as "cuda-$chip" benchmarks/cuda/bench_cuda.py
+    ;;
+esac
