@@ -26,6 +26,9 @@ class Launches {
     named_count_ = static_cast<int32_t>(is_list ? dims.count : 1);
     if (entry.index_input >= 0) index_ = &context.inputs[entry.index_input];
     for (int32_t d = 0; d < result_.rank; ++d) add(d);
+    const uint32_t bytes = item_size(result_.dtype);
+    const uintptr_t addresses = reinterpret_cast<uintptr_t>(result_.data) | reinterpret_cast<uintptr_t>(input_.data);
+    bytes_ = static_cast<int32_t>(bytes * space_.join(2, bytes, addresses));
   }
 
   of_status run() {
@@ -83,7 +86,6 @@ class Launches {
   of_status launch_piece(const Pieces& pieces) {
     const of_space& space = pieces.space();
     const of_gather gather = gather_for(pieces);
-    const auto bytes = static_cast<int32_t>(item_size(result_.dtype));
     const of_strides result_strides = pieces.strides(space_.strides(kResult));
     of_strides index_strides{};
     int32_t index_dtype = OF_INT64;
@@ -92,8 +94,8 @@ class Launches {
     Arguments arguments;
     arguments.value(space);
     arguments.value(gather);
-    arguments.value(bytes);
-    arguments.pointer(static_cast<char*>(result_.data) + pieces.offset(space_.strides(kResult)) * bytes);
+    arguments.value(bytes_);
+    arguments.pointer(static_cast<char*>(result_.data) + pieces.offset(space_.strides(kResult)) * bytes_);
     arguments.value(result_strides);
     arguments.pointer(input_.data);
     if (index_ != nullptr) {
@@ -127,6 +129,7 @@ class Launches {
   int32_t named_count_;
   Merged<3> space_;
   Dim dims_[OF_MAX_RANK];
+  int32_t bytes_;  // that are moved at once
   of_list lists_[kMostLists] = {};
   of_report* report_ = nullptr;
 };

@@ -31,6 +31,26 @@ class Merged {
     return rank_ - 1;
   }
 
+  // Takes neighbours along the last dimension as one element of up to 16 bytes, where the first `moved` operands have
+  // them side by side, from addresses of which `addresses` has all bits on, and the others stay where they are. Returns
+  // how many make one: `strides`, the bits of the strides that the caller has besides, are a multiple of it.
+  int64_t join(int moved, uint32_t bytes, uintptr_t addresses, int64_t strides = 0) {
+    if (rank_ == 0 || is_apart_) return 1;
+    const int32_t last = rank_ - 1;
+    int64_t multiples = strides | sizes_[last];
+    for (int i = 0; i < operands; ++i) {
+      if (strides_[i][last] != (i < moved ? 1 : 0)) return 1;
+      for (int32_t d = 0; d < last && i < moved; ++d) multiples |= strides_[i][d];
+    }
+    int64_t count = 1;
+    while (bytes * count < 16 && multiples % (2 * count) == 0 && addresses % (2 * bytes * count) == 0) count *= 2;
+    sizes_[last] /= count;
+    for (int i = 0; i < moved; ++i) {
+      for (int32_t d = 0; d < last; ++d) strides_[i][d] /= count;
+    }
+    return count;
+  }
+
   int32_t rank() const { return rank_; }
   const int64_t* sizes() const { return sizes_; }
   const int64_t* strides(int operand) const { return strides_[operand]; }

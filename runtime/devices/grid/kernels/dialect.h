@@ -41,6 +41,7 @@ typedef ulong uint64_t;
 #define OF_GROUPS_Y ((uint32_t)get_num_groups(1))
 #define OF_ITEM ((uint32_t)get_local_id(0))
 #define OF_ITEMS ((uint32_t)get_local_size(0))
+#define OF_PACKET ulong2  // 16 bytes
 #define OF_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define OF_CLAIM(flag) (atomic_cmpxchg((volatile __global int*)(flag), 0, 1) == 0)
 #define OF_HIGH_WORD(a, b) mul_hi((uint32_t)(a), (uint32_t)(b))
@@ -93,6 +94,7 @@ static inline uint16_t of_half_of_float(float x) {
 #define OF_GROUPS_Y gridDim.y
 #define OF_ITEM threadIdx.x
 #define OF_ITEMS blockDim.x
+#define OF_PACKET ulonglong2
 #define OF_BARRIER() __syncthreads()
 #define OF_CLAIM(flag) (atomicCAS(flag, 0, 1) == 0)
 #define OF_HIGH_WORD(a, b) __umulhi(a, b)

@@ -161,7 +161,7 @@ OF_DEVICE void of_store(int32_t dtype, OF_GLOBAL void* data, int64_t i, T value)
   }
 }
 
-// Puts element j of `from` into element i of `to`, whatever its bytes mean.
+// Puts element j of `from` into element i of `to`, whatever its bytes (up to 16) mean.
 OF_DEVICE void of_move(int32_t bytes, OF_GLOBAL void* to, int64_t i, OF_GLOBAL const void* from, int64_t j) {
   switch (bytes) {
     case 1:
@@ -173,8 +173,11 @@ OF_DEVICE void of_move(int32_t bytes, OF_GLOBAL void* to, int64_t i, OF_GLOBAL c
     case 4:
       ((OF_GLOBAL uint32_t*)to)[i] = ((OF_GLOBAL const uint32_t*)from)[j];
       break;
-    default:
+    case 8:
       ((OF_GLOBAL uint64_t*)to)[i] = ((OF_GLOBAL const uint64_t*)from)[j];
+      break;
+    default:
+      ((OF_GLOBAL OF_PACKET*)to)[i] = ((OF_GLOBAL const OF_PACKET*)from)[j];
       break;
   }
 }

@@ -49,9 +49,16 @@ class Places {
       : context_(context), tensor_(context.inputs[0]), index_count_(index_count) {
     if (index_count > 0) index_rank_ = context.inputs[1].rank;
     count_ = index_count > 0 ? element_count(context.inputs[1]) : 1;
+    count_in(1);
+  }
+
+  // Says in what places count: so many neighbouring elements.
+  void count_in(int64_t elements) {
+    unit_ = elements;
+    lowest_ = 0;
     int64_t span = 0;
-    for (int32_t k = 0; k < index_count; ++k) {
-      const int64_t last = tensor_.strides[k] * (tensor_.sizes[k] - 1);
+    for (int32_t k = 0; k < index_count_; ++k) {
+      const int64_t last = tensor_.strides[k] / unit_ * (tensor_.sizes[k] - 1);
       lowest_ += std::min<int64_t>(last, 0);
       span += std::abs(last);
     }
@@ -83,7 +90,7 @@ class Places {
     for (int32_t d = 0; d < index_rank_; ++d) merged.add(index.sizes[d], {index.strides[d]});
     const bool is_given = index.data != nullptr;
     const int32_t dtype = index.dtype, is_first = k == 0;
-    const int64_t size = is_given ? tensor_.sizes[k] : 1, stride = is_given ? tensor_.strides[k] : 0;
+    const int64_t size = is_given ? tensor_.sizes[k] : 1, stride = is_given ? tensor_.strides[k] / unit_ : 0;
     const auto dim = static_cast<int32_t>(is_given ? context_.arguments[1].as.integers[k] : 0);
     const uint64_t op = reinterpret_cast<uintptr_t>(context_.op);
     const int64_t begin = -lowest_, outside = none();
@@ -114,7 +121,7 @@ class Places {
   const int32_t index_count_;
   int32_t index_rank_ = 0;
   int64_t count_;
-  int64_t lowest_ = 0;
+  int64_t unit_, lowest_;
   int bits_;
 };
 
@@ -206,15 +213,9 @@ of_status put(const of_kernel_context& context, const Places& places, const Sort
 
 of_status index(const of_kernel_context* call) {
   const of_kernel_context& context = *call;
-  const int32_t index_count = context.input_count - 1;
-  const Places places(context, index_count);
-  Scratch memory(context);
-  if (const of_status status = memory.allocate(static_cast<uint64_t>(places.count()) * 8); status != OF_OK)
-    return status;
-  auto* const located = static_cast<int64_t*>(memory.data());
-  if (const of_status status = places.locate(located); status != OF_OK) return status;
-
   const of_kernel_tensor &input = context.inputs[0], &result = context.outputs[0];
+  const int32_t index_count = context.input_count - 1;
+  Places places(context, index_count);
   enum { kResult, kInput, kPlaces };
   Merged<3> merged;
   int64_t places_inside = places.count();  // of the dimension at hand
@@ -225,19 +226,32 @@ of_status index(const of_kernel_context* call) {
   for (int32_t d = places.index_rank(); d < result.rank; ++d)
     merged.add(result.sizes[d], {result.strides[d], input.strides[d - places.index_rank() + index_count], 0});
 
-  const auto bytes = static_cast<int32_t>(item_size(input.dtype));
+  int64_t strides = 0;  // their bits
+  for (int32_t k = 0; k < index_count; ++k) strides |= input.strides[k];
+  const uintptr_t addresses = reinterpret_cast<uintptr_t>(result.data) | reinterpret_cast<uintptr_t>(input.data);
+  const int64_t joined = merged.join(2, item_size(input.dtype), addresses, strides);
+  const auto bytes = static_cast<int32_t>(item_size(input.dtype) * joined);
+  places.count_in(joined);
+
+  Scratch memory(context);
+  if (const of_status status = memory.allocate(static_cast<uint64_t>(places.count()) * 8); status != OF_OK)
+    return status;
+  auto* const located = static_cast<int64_t*>(memory.data());
+  if (const of_status status = places.locate(located); status != OF_OK) return status;
+
   const int64_t none = places.none();
   return for_each_piece(merged.rank(), merged.sizes(), [&](const Pieces& pieces, int64_t) {
     const of_space& space = pieces.space();
     const of_strides result_strides = pieces.strides(merged.strides(kResult));
     const of_strides input_strides = pieces.strides(merged.strides(kInput));
     const of_strides place_strides = pieces.strides(merged.strides(kPlaces));
+    const int64_t from = places.lowest() + pieces.offset(merged.strides(kInput));
     Arguments arguments;
     arguments.value(space);
     arguments.value(bytes);
-    arguments.pointer(at(result, pieces.offset(merged.strides(kResult))));
+    arguments.pointer(static_cast<char*>(result.data) + pieces.offset(merged.strides(kResult)) * bytes);
     arguments.value(result_strides);
-    arguments.pointer(at(input, places.lowest() + pieces.offset(merged.strides(kInput))));
+    arguments.pointer(static_cast<const char*>(input.data) + from * bytes);
     arguments.value(input_strides);
     arguments.pointer(located + pieces.offset(merged.strides(kPlaces)));
     arguments.value(place_strides);
