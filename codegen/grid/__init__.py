@@ -72,9 +72,7 @@ class GridTarget(Language):
 
     def entries(self, op: Op) -> Iterator[Entry]:
         """What is printed for a record: nothing where the device leaves the operator out."""
-        yield from (
-            entry for entry in entries(op, DIALECT) if entry.template in ("elementwise", "copy", "gather", "generator")
-        )
+        yield from entries(op, DIALECT)
 
     def _source(self, op: Op, name: str, kernels: tuple[Entry, ...]) -> str:
         return self._render(name, kernels, f"{op.full_name}: {op.summary}", "tables.j2", [op], op=op)

@@ -15,8 +15,9 @@ _RANDOM = frozenset({"uniform", "normal", "below"})
 
 # The names that the templates use for themselves, and the words that OpenCL adds to C.
 _TAKEN = frozenset(
-    "at bytes count d dim dtype failed first gather indices input_at item items kept_bits lane later number op random "
-    "report rest result result_at results S source space split state step strides T value values whole "
+    "at base bytes coordinate count d data dim dtype end exists failed first fold gather indices input_at item items "
+    "j kept_bits lane last later merge number offset op place positions random report rest result result_at results "
+    "round S source space span split state step stride strides T tile turn u valid value values whole x y "
     "constant global half kernel local private read_only read_write sampler_t uchar uint ulong ushort "
     "write_only".split()
 )

@@ -46,6 +46,10 @@
 #include "../grid/entries.h"
 #include "../grid/kernels/random.h"
 #include "../grid/kernels/runs.h"
+// clang-format off: folds.h needs what packets are
+#include "../grid/kernels/fold_layout.h"
+#include "../grid/kernels/folds.h"
+// clang-format on
 
 namespace oneflow::grid {
 
@@ -110,9 +114,16 @@ Variants variants(Storages<first, storages...>, Make make) {
   return {{{first, make(std::integral_constant<int, first>())}, {kAny, make(std::integral_constant<int, kAny>())}}, 2};
 }
 
+template <int... storages, class Make>
+Variants all_variants(Storages<storages...>, Make make) {
+  return flat_variants(Storages<storages..., kAny>{}, make);
+}
+
 #define OF_HANDLES(T, name) [](auto storage) { return handle_of<name<T, decltype(storage)::value>>(); }
 #define OF_FLAT_KERNELS(T, name) flat_variants(typename Computed<T>::Stored{}, OF_HANDLES(T, name))
 #define OF_KERNELS(T, name) variants(typename Computed<T>::Stored{}, OF_HANDLES(T, name))
+#define OF_FOLD_KERNELS(W, T, name) all_variants(typename Computed<T>::Stored{}, OF_HANDLES(W, name))
+#define OF_KERNEL_HANDLE(T, S, name) flat_variants(Storages<S>{}, OF_HANDLES(T, name))
 
 // One kernel alone.
 #define OF_KERNEL_HANDLE(T, S, name) (Variants{{{S, handle_of<name<T, S>>()}}, 1})

@@ -1,7 +1,9 @@
 // The drivers' launches as CUDA's: the handle of a kernel is what its stub registered, nothing is looked up by name.
+#include <algorithm>
 #include <cstddef>
 
 #include "../grid/driver.h"
+#include "../grid/kernels/fold_layout.h"
 #include "device.h"
 
 namespace oneflow::grid {
@@ -9,6 +11,8 @@ namespace {
 
 constexpr uint32_t kItems = 256;
 constexpr uint32_t kPacket = 16;  // bytes of one access
+constexpr uint32_t kMostLanes = 8;
+constexpr uint32_t kGroups = 1024;  // of reductions: some for each multiprocessor of the largest chips
 
 }  // namespace
 
@@ -26,5 +30,18 @@ of_status launch(const of_kernel_context& context, Handle handle, const Geometry
 // As in ../grid/kernels/runs.h.
 Run flat_run(of_device, uint32_t bytes) { return {(bytes == 4 ? 2 : 1) * kPacket / bytes, kItems}; }
 uint32_t strided_run() { return 4; }
+
+FoldRun fold_run(of_device, uint32_t bytes) {
+  const uint32_t lanes = std::min(kPacket / bytes, kMostLanes);
+  return {.items = OF_FOLD_ITEMS,
+          .line_lanes = lanes,
+          .row_lanes = lanes,
+          .packs = true,
+          .neighbours = 1,
+          .groups = kGroups,
+          .item_elements = int64_t{2} * OF_FOLD_STEPS * lanes};
+}
+
+bool has_doubles(of_device) { return true; }
 
 }  // namespace oneflow::grid

@@ -99,6 +99,19 @@ Run flat_run(of_device device, uint32_t bytes);
 // How many elements one work-item of a strided kernel works on that was compiled for the storage of its operands.
 uint32_t strided_run();
 
+// How reductions and scans are cut to measure for a device.
+struct FoldRun {
+  uint32_t items;                  // of a group
+  uint32_t line_lanes, row_lanes;  // of an item: neighbours in what is folded, or in what is kept
+  bool packs;                      // whether lanes in aligned memory are loaded at once
+  uint32_t neighbours;             // dimensions of fewer elements make poor lanes
+  uint32_t groups;                 // that make the device busy
+  int64_t item_elements;           // that are worth an item
+};
+// For elements of `bytes` bytes.
+FoldRun fold_run(of_device device, uint32_t bytes);
+bool has_doubles(of_device device);
+
 // -- what drivers share --------------------------------------------------------------------------------------------
 
 // Scratch memory of the device, which later work on the stream may have as soon as this is gone.

@@ -1,8 +1,9 @@
 // What the generated tables say of kernels, for the drivers: per operator (and value of the attribute that its record
 // matches on) what is the same for all compute types, and per compute type the kernels.
 //
-// A source of kernels has the names <operator>_flat, <operator>_strided and the like; OF_FLAT_KERNELS(T, name) and
-// OF_KERNELS(T, name), which each backend defines, give the Variants of one of them.
+// A source of kernels has the names <operator>_flat, <operator>_strided and the like. Each backend defines what gives the
+// Variants of one of them: OF_FLAT_KERNELS(T, name), OF_KERNELS(T, name), OF_KERNEL_HANDLE(T, S, name), which is one
+// kernel, and OF_FOLD_KERNELS(W, T, name), which compute in W what is stored as operands of T are, or in any way.
 #ifndef ONEFLOW_DEVICES_GRID_ENTRIES_H_
 #define ONEFLOW_DEVICES_GRID_ENTRIES_H_
 
@@ -65,9 +66,48 @@ struct GatherKernels {
   Variants kernels;
 };
 
+struct Reduction {
+  std::span<const Setting> settings;
+  std::span<const Form> parts;  // of the state
+  int results;
+};
+struct ReductionKernels {
+  of_dtype compute;
+  Variants lines, rows;  // lanes that are neighbouring elements of one result, or of neighbouring results
+  Variants merge;
+};
+
+// What scans keep their running values in, where the device can: each one goes into all that follow, so that errors
+// would pile up.
+template <class T>
+struct WideType {
+  using Type = T;
+};
+template <>
+struct WideType<float> {
+  using Type = double;
+};
+template <class T>
+using Wide = typename WideType<T>::Type;
+
+struct Scan {
+  std::span<const Setting> settings;
+  std::span<const Form> parts;  // of the state
+  int results;
+};
+struct ScanKernels {
+  struct Kernels {
+    Variants lines, rows;  // lanes that are neighbours on a line, or on several lines
+  };
+  of_dtype compute, wide_compute;
+  Kernels wide, narrow;
+};
+
 of_status run(const Elementwise& entry, const ElementwiseKernels& kernels, const of_kernel_context& context);
 of_status run(const Gather& entry, const GatherKernels& kernels, const of_kernel_context& context);
 of_status run(const Generator& entry, const GeneratorKernels& kernels, const of_kernel_context& context);
+of_status run(const Reduction& entry, const ReductionKernels& kernels, const of_kernel_context& context);
+of_status run(const Scan& entry, const ScanKernels& kernels, const of_kernel_context& context);
 // An operator whose result is one of its operands, converted.
 of_status run_copy(int input, const of_kernel_context& context);
 

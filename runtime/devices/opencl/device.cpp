@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 
 namespace oneflow::opencl {
 namespace {
@@ -22,6 +23,12 @@ std::string text_of(cl_device_id id, cl_device_info what) {
   clGetDeviceInfo(id, what, size, text.data(), nullptr);
   while (!text.empty() && text.back() == '\0') text.pop_back();
   return text;
+}
+
+// Tests run the form of kernels for work-items in lockstep on a processor, too.
+bool wants_lockstep() {
+  const char* wanted = std::getenv("ONEFLOW_OPENCL_LOCKSTEP");
+  return wanted != nullptr && *wanted == '1';
 }
 
 template <class T>
@@ -54,10 +61,11 @@ struct Found {
     cl_int code = CL_SUCCESS;
     cl_context context = clCreateContext(nullptr, 1, &id, nullptr, nullptr, &code);
     if (code != CL_SUCCESS) return reject(name, " gives no context");
+    const bool is_processor = (value_of<cl_device_type>(id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
     devices.push_back({id, context, static_cast<int32_t>(devices.size()),
                        name + "|" + text_of(id, CL_DEVICE_VERSION) + "|" + text_of(id, CL_DRIVER_VERSION),
                        value_of<cl_device_fp_config>(id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0,
-                       value_of<cl_device_type>(id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU ? kRunOfProcessors : 1});
+                       is_processor && !wants_lockstep() ? kRunOfProcessors : 1});
   }
 };
 

@@ -27,6 +27,11 @@ inline constexpr of_dtype compute_type<float> = OF_FLOAT32;
 template <>
 inline constexpr of_dtype compute_type<double> = OF_FLOAT64;
 
+inline Variants either(Variants variants, const Variants& others) {
+  for (int i = 0; i < others.count; ++i) variants.list[variants.count++] = others.list[i];
+  return variants;
+}
+
 // A text is compiled once for each compute type and storage that is asked for: as few storages as will do.
 template <int storage, class Make>
 Variants one_variant(Make make) {
@@ -38,6 +43,8 @@ Variants one_variant(Make make) {
     return static_cast<Handle>(&kernel);                      \
   })
 #define OF_FLAT_KERNELS(T, name) OF_KERNEL_HANDLE(T, compute_type<T>, name)
+#define OF_FOLD_KERNELS(W, T, name) \
+  either(OF_KERNEL_HANDLE(W, compute_type<T>, name), OF_KERNEL_HANDLE(W, kAny, name))
 #define OF_KERNELS(T, name) OF_KERNEL_HANDLE(T, kAny, name)
 
 // A program that is written by hand, ../grid/programs/<name>.h, for the source beside it:

@@ -1,5 +1,6 @@
 // The drivers' launches as OpenCL's.
 #include "../grid/driver.h"
+#include "../grid/kernels/fold_layout.h"
 #include "../grid/sorting.h"
 #include "program.h"
 
@@ -47,5 +48,26 @@ Run flat_run(of_device device, uint32_t) {
 
 of_status sort_lines(const of_kernel_context& context, Sorting& sorting) { return merge_sort(context, sorting); }
 uint32_t strided_run() { return 1; }
+
+FoldRun fold_run(of_device device, uint32_t) {
+  if (opencl::device_of(device).run_length == 1) {
+    return {.items = OF_FOLD_ITEMS,
+            .line_lanes = OF_LOCKSTEP_LANES,
+            .row_lanes = OF_LOCKSTEP_LANES,
+            .packs = false,
+            .neighbours = 1,
+            .groups = 1024,
+            .item_elements = 2 * OF_FOLD_STEPS * OF_LOCKSTEP_LANES};
+  }
+  return {.items = 1,
+          .line_lanes = OF_PROCESSOR_LINE_LANES,
+          .row_lanes = OF_PROCESSOR_ROW_LANES,
+          .packs = false,
+          .neighbours = 16,
+          .groups = 256,
+          .item_elements = 64 * 1024};
+}
+
+bool has_doubles(of_device device) { return opencl::device_of(device).has_double; }
 
 }  // namespace oneflow::grid

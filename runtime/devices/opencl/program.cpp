@@ -50,10 +50,12 @@ of_status build(of_device id, cl_program program, const char* name, const char* 
   const Device& device = device_of(id);
   const cl_int code = clBuildProgram(program, 1, &device.id, options, nullptr, nullptr);
   if (code == CL_SUCCESS) return OF_OK;
-  char log[400] = "";
-  clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, nullptr);
+  size_t size = 0;
+  clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
+  std::string log(size, '\0');
+  clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
   return fail(OF_DEVICE_ERROR, "opencl:%d: could not compile the kernels of %s (OpenCL error %d): %s", id.index, name,
-              code, log);
+              code, log.c_str());
 }
 
 // The program for a text and its options: from the disk, or compiled and put there. NULL with an error text.

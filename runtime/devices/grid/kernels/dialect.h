@@ -28,6 +28,7 @@ typedef ulong uint64_t;
 #define OF_DEVICE static inline
 #define OF_GLOBAL __global
 #define OF_LOCAL __local
+#define OF_ARGUMENT const                // a structure that a launch hands over
 #define OF_OF(...)                       // the arguments of a template
 #define OF_IS_FLOATING(type) T_FLOATING  // asked of T only
 #define OF_IS_UNSIGNED(type) T_UNSIGNED
@@ -81,6 +82,7 @@ static inline uint16_t of_half_of_float(float x) {
 #define OF_DEVICE __device__ __forceinline__
 #define OF_GLOBAL
 #define OF_LOCAL
+#define OF_ARGUMENT const __grid_constant__  // read where it is, not copied by each work-item
 #define OF_OF(...) <__VA_ARGS__>
 #define OF_IS_FLOATING(type) (type(0.5) != type(0) && !OF_IS_BOOL(type))
 #define OF_IS_UNSIGNED(type) (type(-1) > type(0) && !OF_IS_BOOL(type))

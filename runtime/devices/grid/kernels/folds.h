@@ -1,0 +1,151 @@
+// What the kernels of reductions and scans are made of: lanes, that is, elements that one work-item has side by side.
+#ifndef ONEFLOW_DEVICES_GRID_KERNELS_FOLDS_H_
+#define ONEFLOW_DEVICES_GRID_KERNELS_FOLDS_H_
+
+#if defined(__OPENCL_C_VERSION__)
+
+#define OF_SHARED __local
+#define OF_UNROLL
+#if OF_RUN_LENGTH == 1
+#define OF_LINE_LANES(T, S) OF_LOCKSTEP_LANES
+#define OF_ROW_LANES(T, S) OF_LOCKSTEP_LANES
+#define OF_STEPS OF_FOLD_STEPS
+#define OF_SHARES 1  // whether a group has several items
+#define OF_IN_USE(lanes, used) (lanes)  // lanes that have a state: all that stay in registers, or those with elements
+#define OF_EACH_LANE(j, lanes, valid)    \
+  for (int j = 0; j < (lanes); ++j)      \
+    if (j < (valid))
+#define OF_EACH_IN_ORDER OF_EACH_LANE
+#else
+#define OF_LINE_LANES(T, S) OF_PROCESSOR_LINE_LANES
+#define OF_ROW_LANES(T, S) OF_PROCESSOR_ROW_LANES
+#define OF_STEPS 1
+#define OF_SHARES 0
+#define OF_IN_USE(lanes, used) (used)
+#define OF_EACH_LANE(j, lanes, valid) _Pragma("clang loop vectorize(assume_safety)") for (int j = 0; j < (valid); ++j)
+#define OF_EACH_IN_ORDER(j, lanes, valid) for (int j = 0; j < (valid); ++j)
+#endif
+
+// Loads the first lanes, as many as are valid.
+OF_DEVICE void of_load_lanes(T* values, int lanes, int32_t dtype, OF_GLOBAL const void* data, int64_t at,
+                             int64_t stride, int valid) {
+  if (stride == 1) {
+    OF_EACH_LANE(j, lanes, valid) values[j] = of_load(dtype, data, at + j);
+  } else {
+    OF_EACH_LANE(j, lanes, valid) values[j] = of_load(dtype, data, at + j * stride);
+  }
+}
+#define OF_LOAD_LANES(T, S, values, lanes, dtype, data, at, stride, valid, is_packed) \
+  of_load_lanes(values, lanes, OF_DTYPE(S, dtype), data, at, stride, valid)
+
+// Stores the first lanes, as many as are valid.
+OF_DEVICE void of_store_lanes(const T* values, int lanes, int32_t dtype, OF_GLOBAL void* data, int64_t at,
+                              int64_t stride, int valid) {
+  if (stride == 1) {
+    OF_EACH_LANE(j, lanes, valid) of_store(dtype, data, at + j, values[j]);
+  } else {
+    OF_EACH_LANE(j, lanes, valid) of_store(dtype, data, at + j * stride, values[j]);
+  }
+}
+#define OF_STORE_LANES(T, S, values, lanes, dtype, data, at, stride, valid, is_packed) \
+  of_store_lanes(values, lanes, dtype, data, at, stride, valid)
+
+#else  // CUDA
+
+#define OF_SHARED __shared__
+#define OF_UNROLL _Pragma("unroll")
+#define OF_SHARES 1
+#define OF_IN_USE(lanes, used) (lanes)
+#define OF_STEPS OF_FOLD_STEPS
+// What one access of 16 bytes holds, but no more than 8, whose states have room in registers.
+template <class T, int S>
+constexpr int of_lanes = 16 / (S == OF_ANY ? int(sizeof(T)) : of_item_size(S)) < 8
+                             ? 16 / (S == OF_ANY ? int(sizeof(T)) : of_item_size(S))
+                             : 8;
+#define OF_LINE_LANES(T, S) of_lanes<T, S>
+#define OF_ROW_LANES(T, S) of_lanes<T, S>
+#define OF_EACH_LANE(j, lanes, valid)                     \
+  _Pragma("unroll") for (int j = 0; j < (lanes); ++j)     \
+    if (j < (valid))
+
+#define OF_EACH_IN_ORDER OF_EACH_LANE
+
+template <class T, int S, int lanes>
+OF_DEVICE void of_load_lanes(T (&values)[lanes], int32_t dtype, const void* data, int64_t at, int64_t stride, int valid,
+                             bool is_packed) {
+  if constexpr (S != OF_ANY) {
+    if (is_packed && valid == lanes) {
+      using Packet = of_packet<lanes * of_item_size(S)>;
+      const Packet packet = reinterpret_cast<const Packet*>(data)[at / lanes];
+      OF_EACH_LANE(j, lanes, lanes) values[j] = of_load<T>(S, &packet, j);
+      return;
+    }
+  }
+  OF_EACH_LANE(j, lanes, valid) values[j] = of_load<T>(OF_DTYPE(S, dtype), data, at + j * stride);
+}
+#define OF_LOAD_LANES(T, S, values, lanes, dtype, data, at, stride, valid, is_packed) \
+  of_load_lanes<T, S>(values, dtype, data, at, stride, valid, is_packed)
+
+template <class T, int S, int lanes>
+OF_DEVICE void of_store_lanes(const T (&values)[lanes], int32_t dtype, void* data, int64_t at, int64_t stride,
+                              int valid, bool is_packed) {
+  if constexpr (S != OF_ANY) {
+    if (is_packed && valid == lanes) {
+      using Packet = of_packet<lanes * of_item_size(S)>;
+      Packet packet;
+      OF_EACH_LANE(j, lanes, lanes) of_store<T>(S, &packet, j, values[j]);
+      reinterpret_cast<Packet*>(data)[at / lanes] = packet;
+      return;
+    }
+  }
+  OF_EACH_LANE(j, lanes, valid) of_store<T>(dtype, data, at + j * stride, values[j]);
+}
+#define OF_STORE_LANES(T, S, values, lanes, dtype, data, at, stride, valid, is_packed) \
+  of_store_lanes<T, S>(values, dtype, data, at, stride, valid, is_packed)
+
+#endif
+
+// How many of so many lanes have an element before `size`, the first one being `first` and the others 1 << shift apart.
+OF_DEVICE int of_valid_lanes(uint32_t first, uint32_t size, uint32_t shift, int lanes) {
+  if (first >= size) return 0;
+  const uint32_t left = ((size - first - 1) >> shift) + 1;
+  return left < (uint32_t)lanes ? (int)left : lanes;
+}
+
+// Puts an integer that is no T into memory of any dtype.
+OF_DEVICE void of_store_position(int32_t dtype, OF_GLOBAL void* data, int64_t i, int64_t position) {
+  switch (dtype) {
+    case OF_INT64:
+      ((OF_GLOBAL int64_t*)data)[i] = position;
+      break;
+    case OF_FLOAT16:
+      ((OF_GLOBAL uint16_t*)data)[i] = of_half_of_float((float)position);
+      break;
+    case OF_BFLOAT16:
+      ((OF_GLOBAL uint16_t*)data)[i] = of_bfloat16_of_float((float)position);
+      break;
+    case OF_FLOAT32:
+      ((OF_GLOBAL float*)data)[i] = (float)position;
+      break;
+#if OF_HAS_DOUBLE
+    case OF_FLOAT64:
+      ((OF_GLOBAL double*)data)[i] = (double)position;
+      break;
+#endif
+    case OF_UINT64:
+      ((OF_GLOBAL uint64_t*)data)[i] = (uint64_t)position;
+      break;
+    case OF_INT32:
+    case OF_UINT32:
+      ((OF_GLOBAL uint32_t*)data)[i] = (uint32_t)position;
+      break;
+    case OF_INT16:
+    case OF_UINT16:
+      ((OF_GLOBAL uint16_t*)data)[i] = (uint16_t)position;
+      break;
+    default:
+      ((OF_GLOBAL uint8_t*)data)[i] = (uint8_t)position;
+  }
+}
+
+#endif  // ONEFLOW_DEVICES_GRID_KERNELS_FOLDS_H_
