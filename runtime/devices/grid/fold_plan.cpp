@@ -123,8 +123,7 @@ FoldPlan plan_fold(const FoldRun& run, const FoldLayout& layout, const of_space&
     const uint32_t tile_items = sharing_items(run, kept.sizes[0], lanes, is_packed);
     const uint32_t tiles = make_tiles(kept, lanes, tile_items, 1).space.count;
     const uint32_t across = std::min({round_up_to_power(tiles) * tile_items, kNeighbours, run.items});
-    const uint32_t items =
-        std::min(run.items / across, round_up_to_power(divide_up(folded.count, OF_FOLD_STEPS)));
+    const uint32_t items = std::min(run.items / across, round_up_to_power(divide_up(folded.count, OF_FOLD_STEPS)));
     fold.folded = make_tiles(folded, 1, 1, items);
     fold.kept = make_tiles(kept, lanes, tile_items, run.items / items);
   }
@@ -133,11 +132,10 @@ FoldPlan plan_fold(const FoldRun& run, const FoldLayout& layout, const of_space&
 
   // Where an item is a group, it takes several results.
   const uint32_t kept_tiles = fold.kept.space.count, tiles_at_once = fold.kept.items >> fold.kept.item_shift;
-  const int64_t tile_elements =
-      int64_t{folded.count} * (layout.is_lines ? 1 : std::min<int64_t>(kept.sizes[0], lanes));
+  const int64_t tile_elements = int64_t{folded.count} * (layout.is_lines ? 1 : std::min<int64_t>(kept.sizes[0], lanes));
   const bool takes_turns = run.items == 1;
-  fold.turns = takes_turns ? static_cast<uint32_t>(std::clamp<int64_t>(run.item_elements / tile_elements, 1, kept_tiles))
-                           : 1;
+  fold.turns =
+      takes_turns ? static_cast<uint32_t>(std::clamp<int64_t>(run.item_elements / tile_elements, 1, kept_tiles)) : 1;
   plan.groups = divide_up(kept_tiles, tiles_at_once * fold.turns);
 
   // Where there are few results, several groups share the elements of each; where there are many elements, too, so that
@@ -161,7 +159,8 @@ bool has_packets(const FoldLayout& layout, const of_kernel_tensor& tensor, const
     }
     return true;
   };
-  const Dims &own = layout.is_lines ? layout.folded : layout.kept, &other = layout.is_lines ? layout.kept : layout.folded;
+  const Dims &own = layout.is_lines ? layout.folded : layout.kept,
+             &other = layout.is_lines ? layout.kept : layout.folded;
   const int32_t nearest = own.dims[own.rank - 1];
   return nearest >= 0 && tensor.strides[nearest] == 1 && lie_apart(own, own.rank - 1) && lie_apart(other, other.rank);
 }
@@ -187,14 +186,14 @@ ScanPlan plan_scan(const FoldRun& run, const FoldLayout& layout, const of_space&
   const uint32_t kept_tiles = scan.kept.space.count, tiles_at_once = scan.kept.items >> scan.kept.item_shift;
   const int64_t width = layout.is_lines ? 1 : std::min<int64_t>(kept.sizes[0], lanes);
   const bool takes_turns = run.items == 1;
-  scan.turns = takes_turns ? static_cast<uint32_t>(
-                                 std::clamp<int64_t>(run.item_elements / (scan.size * width), 1, kept_tiles))
-                           : 1;
+  scan.turns = takes_turns
+                   ? static_cast<uint32_t>(std::clamp<int64_t>(run.item_elements / (scan.size * width), 1, kept_tiles))
+                   : 1;
   plan.groups = divide_up(kept_tiles, tiles_at_once * scan.turns);
   // Chunks make the device busy; each reads the states of those before it, which must stay the lesser part of the work.
   const int64_t worth = std::max<int64_t>({run.item_elements / width, kFewestTiles * tile, kFewestSteps});
-  const int64_t wanted =
-      std::clamp<int64_t>(std::min({int64_t{run.groups} / plan.groups, scan.size / worth, root(scan.size)}), 1, kMostSplits);
+  const int64_t wanted = std::clamp<int64_t>(
+      std::min({int64_t{run.groups} / plan.groups, scan.size / worth, root(scan.size)}), 1, kMostSplits);
   scan.chunk = ((scan.size + wanted - 1) / wanted + tile - 1) / tile * tile;
   plan.chunks = static_cast<uint32_t>((scan.size + scan.chunk - 1) / scan.chunk);
   return plan;

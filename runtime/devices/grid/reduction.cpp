@@ -139,9 +139,9 @@ class Folds {
   }
 
   FoldPlan plan(const Pieces& kept, const Pieces& folded) const {
-    const bool is_packed = run_.packs && has_own_ &&
-                           has_packets(layout_, input_, first_element(kept, folded),
-                                       layout_.is_lines ? run_.line_lanes : run_.row_lanes);
+    const bool is_packed =
+        run_.packs && has_own_ &&
+        has_packets(layout_, input_, first_element(kept, folded), layout_.is_lines ? run_.line_lanes : run_.row_lanes);
     return plan_fold(run_, layout_, kept.space(), folded.space(), is_packed);
   }
 

@@ -1,5 +1,5 @@
-// Scans: one launch where there are enough lines, otherwise one that folds chunks of lines to states, and one that goes on
-// from those before each chunk.
+// Scans: one launch where there are enough lines, otherwise one that folds chunks of lines to states, and one that goes
+// on from those before each chunk.
 #include <algorithm>
 
 #include "entries.h"

@@ -43,15 +43,16 @@ Variants one_variant(Make make) {
     return static_cast<Handle>(&kernel);                      \
   })
 #define OF_FLAT_KERNELS(T, name) OF_KERNEL_HANDLE(T, compute_type<T>, name)
-#define OF_FOLD_KERNELS(W, T, name) \
-  either(OF_KERNEL_HANDLE(W, compute_type<T>, name), OF_KERNEL_HANDLE(W, kAny, name))
+#define OF_FOLD_KERNELS(W, T, name) either(OF_KERNEL_HANDLE(W, compute_type<T>, name), OF_KERNEL_HANDLE(W, kAny, name))
 #define OF_KERNELS(T, name) OF_KERNEL_HANDLE(T, kAny, name)
 
 // A program that is written by hand, ../grid/programs/<name>.h, for the source beside it:
 //   namespace {
 //   #include OF_PROGRAM(name)
 //   const Variants kernels[] = {OF_KERNELS(float, a_kernel_of_it), ...};
+// clang-format off
 #define OF_PROGRAM(name) OF_QUOTE(texts/name.inc)
+// clang-format on
 #define OF_QUOTE(path) #path
 
 }  // namespace oneflow::grid

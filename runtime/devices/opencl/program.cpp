@@ -11,7 +11,8 @@
 namespace oneflow::opencl {
 namespace {
 
-// What stands in front of the text of every program: the headers of ../grid/kernels, put together by the build (CMakeLists.txt).
+// What stands in front of the text of every program: the headers of ../grid/kernels, put together by the build
+// (CMakeLists.txt).
 namespace headers {
 #include "texts/headers.inc"
 }

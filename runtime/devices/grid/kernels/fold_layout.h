@@ -2,8 +2,8 @@
 // three compilers: the host's, CUDA's, OpenCL's.
 //
 // Work-items take elements of the nearest dimension in tiles. A tile has one element for each lane of each item that
-// shares it: lane j of item x has element x * item_step + j * lane_step. Where an item is alone with its tile, its lanes
-// are neighbours, which one access may load; otherwise neighbouring items have neighbouring elements.
+// shares it: lane j of item x has element x * item_step + j * lane_step. Where an item is alone with its tile, its
+// lanes are neighbours, which one access may load; otherwise neighbouring items have neighbouring elements.
 #ifndef ONEFLOW_DEVICES_GRID_KERNELS_FOLD_LAYOUT_H_
 #define ONEFLOW_DEVICES_GRID_KERNELS_FOLD_LAYOUT_H_
 
@@ -13,7 +13,8 @@
 #define OF_FOLD_STEPS 4
 // Rounds of loads after which an item begins another state, so that errors grow like those of sums in blocks.
 #define OF_FOLD_ROUNDS 16
-// Lanes of an item in OpenCL. On processors, where an item is a group, they are the loop that compilers make vectors of.
+// Lanes of an item in OpenCL. On processors, where an item is a group, they are the loop that compilers make vectors
+// of.
 #define OF_LOCKSTEP_LANES 4
 #define OF_PROCESSOR_LINE_LANES 64
 #define OF_PROCESSOR_ROW_LANES 512
@@ -29,8 +30,8 @@ typedef struct of_tiles {
 } of_tiles;
 
 typedef struct of_fold {
-  of_tiles kept;    // the results
-  of_tiles folded;  // the elements of each
+  of_tiles kept;                            // the results
+  of_tiles folded;                          // the elements of each
   of_strides kept_strides, folded_strides;  // of the input
   of_strides positions;                     // of elements within all that is folded
   int64_t first_position;
@@ -57,14 +58,14 @@ typedef struct of_merge {
 // A scan along lines, which are cut into chunks. A first launch folds each chunk to a state; in a second one each chunk
 // begins with what the states before it give.
 typedef struct of_scan {
-  of_tiles kept;            // the lines
-  of_strides kept_strides;  // of the input
-  int64_t size, stride;     // of a line
-  int64_t chunk;            // elements, which the second index of a group counts
-  uint32_t lines;           // of this launch
-  uint32_t turns;           // that a group takes
-  uint32_t items, shift;    // 1 << shift == items share a line
-  int32_t only_folds;       // whether this is the first launch of two
+  of_tiles kept;                     // the lines
+  of_strides kept_strides;           // of the input
+  int64_t size, stride;              // of a line
+  int64_t chunk;                     // elements, which the second index of a group counts
+  uint32_t lines;                    // of this launch
+  uint32_t turns;                    // that a group takes
+  uint32_t items, shift;             // 1 << shift == items share a line
+  int32_t only_folds;                // whether this is the first launch of two
   int32_t is_packed, packs_results;  // whether the lanes of an item may be loaded, or stored, at once
   int32_t padding;
 } of_scan;

@@ -10,10 +10,10 @@
 #define OF_LINE_LANES(T, S) OF_LOCKSTEP_LANES
 #define OF_ROW_LANES(T, S) OF_LOCKSTEP_LANES
 #define OF_STEPS OF_FOLD_STEPS
-#define OF_SHARES 1  // whether a group has several items
+#define OF_SHARES 1                     // whether a group has several items
 #define OF_IN_USE(lanes, used) (lanes)  // lanes that have a state: all that stay in registers, or those with elements
-#define OF_EACH_LANE(j, lanes, valid)    \
-  for (int j = 0; j < (lanes); ++j)      \
+#define OF_EACH_LANE(j, lanes, valid) \
+  for (int j = 0; j < (lanes); ++j)   \
     if (j < (valid))
 #define OF_EACH_IN_ORDER OF_EACH_LANE
 #else
@@ -64,9 +64,7 @@ constexpr int of_lanes = 16 / (S == OF_ANY ? int(sizeof(T)) : of_item_size(S)) <
                              : 8;
 #define OF_LINE_LANES(T, S) of_lanes<T, S>
 #define OF_ROW_LANES(T, S) of_lanes<T, S>
-#define OF_EACH_LANE(j, lanes, valid)                     \
-  _Pragma("unroll") for (int j = 0; j < (lanes); ++j)     \
-    if (j < (valid))
+#define OF_EACH_LANE(j, lanes, valid) _Pragma("unroll") for (int j = 0; j < (lanes); ++j) if (j < (valid))
 
 #define OF_EACH_IN_ORDER OF_EACH_LANE
 
