@@ -47,12 +47,16 @@ async function call(seed, forms) {
   }
 }
 
+/** flow.comm.reduce for 'comm.reduce'. */
+const functionOf = (path) => path.split('.').reduce((owner, part) => owner[part], flow);
+
 for (const [number, record] of table.functions.entries()) {
   test(record.publicName, () => call(number + 1, (args, i) => {
-    const forms = [() => flow[record.publicName](...args)];
-    if (record.asyncName && i % 10 === 0) forms.push(() => flow[record.asyncName](...args));
+    const forms = [() => functionOf(record.publicName)(...args)];
+    if (record.asyncName && i % 10 === 0) forms.push(() => functionOf(record.asyncName)(...args));
     if (record.isMethod) forms.push(() => flow.ones([2, 2])[record.publicName](...args));
-    if (record.inPlaceName) forms.push(() => flow.ones([2, 2])[record.inPlaceName](...args));
+    if (record.inPlaceName && record.isMethod) forms.push(() => flow.ones([2, 2])[record.inPlaceName](...args));
+    if (record.inPlaceName && !record.isMethod) forms.push(() => functionOf(record.inPlaceName)(...args));
     return forms;
   }));
 }

@@ -58,8 +58,12 @@ test('every name is declared, and every declared name is there', () => {
     'DeviceProperties', 'Memory',
   ]);
   const paths = declared.map(({path}) => path);
-  const top = new Set(paths.filter((path) => path.length === 1 && !types.has(path[0])).map(([name]) => name));
-  assert.deepEqual([...top].sort(), Object.keys(flow).sort());
+  const isNamespace = (name) => typeof flow[name] === 'object';
+  const ours = paths.filter((path) => path.length === 1 ? !types.has(path[0]) : isNamespace(path[0]));
+  const exported = Object.keys(flow).flatMap((name) => (
+    isNamespace(name) ? Object.keys(flow[name]).map((member) => `${name}.${member}`) : [name]
+  ));
+  assert.deepEqual([...new Set(ours.map((path) => path.join('.')))].sort(), exported.sort());
   const members = new Set(paths.filter(([name, member]) => name === 'Tensor' && member).map(([, member]) => member));
   const found = ['id', ...Object.getOwnPropertyNames(flow.Tensor.prototype)].filter((name) => name !== 'constructor');
   assert.deepEqual([...members].filter((name) => !name.startsWith('Symbol')).sort(), found.sort());

@@ -17,7 +17,7 @@ class HostileTest < OneFlowTest
      OneFlow.zeros(0, 3), float[(0..) % 2], OneFlow::Tensor.allocate, float.dup.freeze,
      0, 1, -1, 2, 10**30, -(2**63), 0.5, Float::NAN, -Float::INFINITY, Rational(1, 3), Complex(1, 1), true, false, nil,
      "float32", "none", "ij,jk", "\xff", "a\0b", "", :int8, :all, [], [0], [1, 0], [2, 2], [-1], [nil], [float, float],
-     [float, nil], [[1]], [2**62, 2**62], {}, { dim: 0 }, Object.new, BasicObject.new, OneFlow, 1..2]
+     [float, nil], %w[cpu cpu], [[1]], [2**62, 2**62], {}, { dim: 0 }, Object.new, BasicObject.new, OneFlow, 1..2]
   end
 
   def keywords(random, palette)
@@ -33,10 +33,12 @@ class HostileTest < OneFlowTest
 
   def test_functions
     random = Random.new(1)
-    (OneFlow.singleton_methods(false) - SETTINGS).each do |name|
-      ROUNDS.times do
-        arguments = things.sample(random.rand(4), random:)
-        attempt(name) { OneFlow.public_send(name, *arguments, **keywords(random, things)) }
+    [OneFlow, OneFlow::Comm].each do |owner|
+      (owner.singleton_methods(false) - SETTINGS).each do |name|
+        ROUNDS.times do
+          arguments = things.sample(random.rand(4), random:)
+          attempt(name) { owner.public_send(name, *arguments, **keywords(random, things)) }
+        end
       end
     end
   end

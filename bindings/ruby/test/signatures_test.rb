@@ -14,6 +14,7 @@ class SignaturesTest < OneFlowTest
 
   def test_functions
     assert_same_names OneFlow.singleton_methods(false), "OneFlow"
+    assert_same_names OneFlow::Comm.singleton_methods(false), "Comm"
   end
 
   def test_methods
