@@ -46,10 +46,10 @@
 #include "../grid/entries.h"
 #include "../grid/kernels/random.h"
 #include "../grid/kernels/runs.h"
-// clang-format off: folds.h needs what packets are
+
+// After what packets are.
 #include "../grid/kernels/fold_layout.h"
 #include "../grid/kernels/folds.h"
-// clang-format on
 
 namespace oneflow::grid {
 
@@ -124,9 +124,6 @@ Variants all_variants(Storages<storages...>, Make make) {
 #define OF_KERNELS(T, name) variants(typename Computed<T>::Stored{}, OF_HANDLES(T, name))
 #define OF_FOLD_KERNELS(W, T, name) all_variants(typename Computed<T>::Stored{}, OF_HANDLES(W, name))
 #define OF_KERNEL_HANDLE(T, S, name) flat_variants(Storages<S>{}, OF_HANDLES(T, name))
-
-// One kernel alone.
-#define OF_KERNEL_HANDLE(T, S, name) (Variants{{{S, handle_of<name<T, S>>()}}, 1})
 
 // A program that is written by hand, ../grid/programs/<name>.h, for the source beside it.
 // clang-format off
