@@ -20,7 +20,8 @@ const Variants results_kernel = OF_KERNELS(int64_t, order_results);
 const Variants positions_kernel = OF_KERNELS(int64_t, order_positions);
 
 constexpr uint32_t kItems = 256;
-constexpr uint32_t kRun = 16;  // keys that one work-item sorts by insertion
+constexpr int64_t kRun = 16;       // keys that one work-item sorts by insertion
+constexpr int64_t kLongRun = 512;  // of which it keeps a few
 
 of_status launch_items(const of_kernel_context& context, const Variants& kernel, int64_t count, uint32_t items,
                        const Arguments& arguments) {
@@ -37,15 +38,22 @@ of_status for_lines(int64_t lines, int64_t items_of_each, Do with_lines) {
   return status;
 }
 
+// The keys that a work-item looks at: where a few are kept, most of them cost one comparison.
+int64_t run_for(const Sorting& sorting) {
+  return sorting.kept < sorting.length ? std::clamp(kRun * sorting.kept, kRun, kLongRun) : kRun;
+}
+
 of_status sort_runs(const of_kernel_context& context, const Sorting& sorting) {
-  const auto runs = static_cast<uint32_t>((sorting.length + kRun - 1) / kRun);
+  const auto run = static_cast<uint32_t>(run_for(sorting));
+  const auto runs = static_cast<uint32_t>((sorting.length + run - 1) / run);
   return for_lines(sorting.lines, runs, [&](int64_t first, int64_t lines) {
     const auto count = static_cast<uint32_t>(lines * runs);
     Arguments arguments;
     arguments.value(count);
     arguments.value(runs);
-    arguments.value(kRun);
+    arguments.value(run);
     arguments.value(sorting.length);
+    arguments.value(sorting.kept);
     arguments.pointer(sorting.keys(sorting.current) + first * sorting.length);
     arguments.pointer(sorting.positions(sorting.current) + first * sorting.length);
     return launch_items(context, runs_kernel, count, kItems, arguments);
@@ -181,7 +189,7 @@ of_status Sorting::allocate() {
 
 of_status merge_sort(const of_kernel_context& context, Sorting& sorting) {
   of_status status = sort_runs(context, sorting);
-  for (int64_t width = kRun; width < sorting.length && status == OF_OK; width *= 2) {
+  for (int64_t width = run_for(sorting); width < sorting.length && status == OF_OK; width *= 2) {
     status = merge_runs(context, sorting, width);
     sorting.current = 1 - sorting.current;
   }

@@ -62,9 +62,10 @@ order_random_keys(const uint32_t count, OF_GLOBAL uint64_t* keys, const uint64_t
   if (i < count) keys[i] = of_wide_word(of_philox(seed, offset + i), 0);
 }
 
-// Sorts stretches of `run` keys, from the beginning of each line on, by insertion, and notes their positions.
+// Sorts stretches of `run` keys, from the beginning of each line on, by insertion, and notes their positions. Only the
+// first `kept` of each count.
 OF_KERNEL(class T, int S)
-order_runs(const uint32_t count, const uint32_t runs, const uint32_t run, const int64_t length,
+order_runs(const uint32_t count, const uint32_t runs, const uint32_t run, const int64_t length, const int64_t kept,
            OF_GLOBAL uint64_t* keys, OF_GLOBAL uint32_t* positions) {
   const uint32_t item = OF_GROUP * OF_ITEMS + OF_ITEM;
   if (item >= count) return;
@@ -73,9 +74,11 @@ order_runs(const uint32_t count, const uint32_t runs, const uint32_t run, const 
   const int64_t end = begin + run < length ? begin + run : length;
   keys += line * length;
   positions += line * length;
+  const int64_t last = begin + kept - 1;
   for (int64_t i = begin; i < end; ++i) {
     const uint64_t key = keys[i];
-    int64_t to = i;
+    if (i > last && keys[last] <= key) continue;
+    int64_t to = i < last ? i : last;
     for (; to > begin && keys[to - 1] > key; --to) {
       keys[to] = keys[to - 1];
       positions[to] = positions[to - 1];
