@@ -35,7 +35,7 @@ test('the package installs and runs without a compiler', () => {
     const native = path.join(fs.realpathSync(folder), 'node_modules', 'oneflow-js', 'native');
     assert.ok(libraries.length > 0);
     for (const library of libraries) assert.equal(path.dirname(library), native);
-    const devices = (folder) => fs.readdirSync(path.join(folder, 'oneflow_devices')).sort();
+    const devices = (parent) => fs.readdirSync(path.join(parent, 'oneflow_devices')).sort();
     assert.deepEqual(devices(native), devices(path.join(build, 'lib')));
   } finally {
     fs.rmSync(folder, {recursive: true});
