@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <functional>
 
 #include "device/copy.h"
@@ -145,16 +146,27 @@ void run(const Joining& joining, const std::vector<Job>& jobs) {
   join_streams(devices);
   std::atomic<int64_t> next{0};
   const int64_t count = turns * static_cast<int64_t>(jobs.size());
-  run_on_threads(has_streams ? 1 : threads_for(bytes), [&] {
-    Worker worker(joining, piece);
-    try {
-      for (int64_t number = next++; number < count; number = next++) step(worker, number);
-    } catch (...) {
-      next = count;  // the others stop
-      throw;
-    }
-  });
-  join_streams(devices);
+  std::exception_ptr failure;
+  try {
+    run_on_threads(has_streams ? 1 : threads_for(bytes), [&] {
+      Worker worker(joining, piece);
+      try {
+        for (int64_t number = next++; number < count; number = next++) step(worker, number);
+      } catch (...) {
+        next = count;  // the others stop
+        throw;
+      }
+    });
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  // Also after a failure: what was submitted before still reads the memory of others.
+  try {
+    join_streams(devices);
+  } catch (...) {
+    if (!failure) failure = std::current_exception();
+  }
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace oneflow::collective

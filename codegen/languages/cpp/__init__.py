@@ -127,13 +127,7 @@ class Entry:
 class Cpp(Language):
     title = "C++"
     fence = "cpp"
-    reserved = RESERVED | {
-        "args",
-        "found",
-        "result",
-        "results",
-        "self",
-    }  # and what the functions call their own variables
+    reserved = RESERVED | {"args", "found", "result", "results", "self"}  # the last are variables of the functions
 
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
         entries = [self._entry(function, op) for function in definitions.functions for op in function.overloads]
