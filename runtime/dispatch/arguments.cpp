@@ -77,7 +77,6 @@ class Checker {
  public:
   Checker(Call& call, std::span<const of_value> arguments) : call_(call) {
     const DTypeRule& rule = call.schema().dtype;
-    spans_devices_ = std::holds_alternative<CollectiveRule>(call.schema().rule);
     if (rule.floating_only && static_cast<size_t>(rule.override_argument) < arguments.size())
       converts_ = arguments[rule.override_argument].kind > OF_VALUE_NONE;
   }
@@ -263,7 +262,8 @@ class Checker {
       first_tensor_ = &tensor;
       first_argument_ = &argument;
       call_.device = tensor.device();
-    } else if (!(tensor.device() == call_.device) && !spans_devices_) [[unlikely]] {
+    } else if (!(tensor.device() == call_.device)) [[unlikely]] {
+      if (std::holds_alternative<CollectiveRule>(call_.schema().rule)) return;
       if (argument.comes_from_any_device) return bring_over(tensor, *checked);
       fail(OF_DEVICE_ERROR, "%s must be on %s, as %s is, got a tensor on %s", argument.name,
            device_name(call_.device).c_str(), first_argument_->name, device_name(tensor.device()).c_str());
@@ -295,8 +295,7 @@ class Checker {
   const Tensor* first_tensor_ = nullptr;
   const Argument* first_argument_ = nullptr;
   bool has_device_ = false;
-  bool spans_devices_ = false;  // the tensors may be on any
-  bool converts_ = false;       // operands to the floating-point type that the caller asks for
+  bool converts_ = false;  // operands to the floating-point type that the caller asks for
 };
 
 }  // namespace
