@@ -3,8 +3,8 @@
 
 // Adds what one index tensor says to the places, or to `begin`. Without one that is all.
 OF_KERNEL(class T, int S)
-index_places(const of_space space, OF_GLOBAL int64_t* places, OF_GLOBAL const void* indices,
-             const of_strides index_strides, const int32_t index_dtype, const int64_t size, const int64_t stride,
+index_places(OF_ARGUMENT of_space space, OF_GLOBAL int64_t* places, OF_GLOBAL const void* indices,
+             OF_ARGUMENT of_strides index_strides, const int32_t index_dtype, const int64_t size, const int64_t stride,
              const int32_t dim, const int32_t is_first, const int64_t begin, const int64_t none,
              OF_GLOBAL of_report* report, const uint64_t op) {
   const uint32_t i = OF_GROUP * OF_ITEMS + OF_ITEM;
@@ -31,9 +31,9 @@ index_places(const of_space space, OF_GLOBAL int64_t* places, OF_GLOBAL const vo
 }
 
 OF_KERNEL(class T, int S)
-index_elements(const of_space space, const int32_t bytes, OF_GLOBAL void* result, const of_strides result_strides,
-               OF_GLOBAL const void* input, const of_strides input_strides, OF_GLOBAL const int64_t* places,
-               const of_strides place_strides, const int64_t none) {
+index_elements(OF_ARGUMENT of_space space, const int32_t bytes, OF_GLOBAL void* result,
+               OF_ARGUMENT of_strides result_strides, OF_GLOBAL const void* input, OF_ARGUMENT of_strides input_strides,
+               OF_GLOBAL const int64_t* places, OF_ARGUMENT of_strides place_strides, const int64_t none) {
   uint32_t rest = OF_GROUP * OF_ITEMS + OF_ITEM;
   if (rest >= space.count) return;
   int64_t result_at = 0, input_at = 0, place_at = 0;
@@ -51,7 +51,8 @@ index_elements(const of_space space, const int32_t bytes, OF_GLOBAL void* result
 
 // Where the values for the places begin.
 OF_KERNEL(class T, int S)
-index_sources(const of_space space, OF_GLOBAL int64_t* sources, const of_strides value_strides, const int64_t offset) {
+index_sources(OF_ARGUMENT of_space space, OF_GLOBAL int64_t* sources, OF_ARGUMENT of_strides value_strides,
+              const int64_t offset) {
   const uint32_t i = OF_GROUP * OF_ITEMS + OF_ITEM;
   if (i >= space.count) return;
   uint32_t rest = i;
@@ -67,9 +68,10 @@ index_sources(const of_space space, OF_GLOBAL int64_t* sources, const of_strides
 // Writes to the places, which are sorted: of values for the same place the last one. `positions` say which value
 // belongs to a place; the values begin at `sources`, or without them, `source_stride` elements apart.
 OF_KERNEL(class T, int S)
-index_put_elements(const of_space space, const int32_t bytes, OF_GLOBAL void* target, const of_strides target_strides,
-                   OF_GLOBAL const void* values, const of_strides value_strides, OF_GLOBAL const int64_t* places,
-                   OF_GLOBAL const uint32_t* positions, const int64_t first, const of_strides place_strides,
+index_put_elements(OF_ARGUMENT of_space space, const int32_t bytes, OF_GLOBAL void* target,
+                   OF_ARGUMENT of_strides target_strides, OF_GLOBAL const void* values,
+                   OF_ARGUMENT of_strides value_strides, OF_GLOBAL const int64_t* places,
+                   OF_GLOBAL const uint32_t* positions, const int64_t first, OF_ARGUMENT of_strides place_strides,
                    const int64_t count, const int64_t none, OF_GLOBAL const int64_t* sources,
                    const int64_t source_stride) {
   uint32_t rest = OF_GROUP * OF_ITEMS + OF_ITEM;
@@ -92,9 +94,10 @@ index_put_elements(const of_space space, const int32_t bytes, OF_GLOBAL void* ta
 
 // The same, but adds all values for a place, one after the other and each rounded, as if each call had one.
 OF_KERNEL(class T, int S)
-index_add_elements(const of_space space, const int32_t dtype, OF_GLOBAL void* target, const of_strides target_strides,
-                   OF_GLOBAL const void* values, const of_strides value_strides, OF_GLOBAL const int64_t* places,
-                   OF_GLOBAL const uint32_t* positions, const int64_t first, const of_strides place_strides,
+index_add_elements(OF_ARGUMENT of_space space, const int32_t dtype, OF_GLOBAL void* target,
+                   OF_ARGUMENT of_strides target_strides, OF_GLOBAL const void* values,
+                   OF_ARGUMENT of_strides value_strides, OF_GLOBAL const int64_t* places,
+                   OF_GLOBAL const uint32_t* positions, const int64_t first, OF_ARGUMENT of_strides place_strides,
                    const int64_t count, const int64_t none, OF_GLOBAL const int64_t* sources,
                    const int64_t source_stride) {
   uint32_t rest = OF_GROUP * OF_ITEMS + OF_ITEM;

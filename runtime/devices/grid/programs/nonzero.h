@@ -12,8 +12,8 @@ OF_DEVICE int64_t of_place(const of_space* space, const of_strides* strides, uin
 }
 
 OF_KERNEL(class T, int S)
-nonzero_count(const of_space space, OF_GLOBAL const void* input, const of_strides strides, const int32_t dtype,
-              const uint32_t stretch, OF_GLOBAL int64_t* counts) {
+nonzero_count(OF_ARGUMENT of_space space, OF_GLOBAL const void* input, OF_ARGUMENT of_strides strides,
+              const int32_t dtype, const uint32_t stretch, OF_GLOBAL int64_t* counts) {
   const uint32_t item = OF_GROUP * OF_ITEMS + OF_ITEM;
   const int64_t begin = (int64_t)item * stretch;
   if (begin >= space.count) return;
@@ -54,9 +54,10 @@ nonzero_scan(const int64_t count, const uint32_t group, OF_GLOBAL int64_t* numbe
 // `first` elements come before those of this launch. `rows` is what the result has room for: should the input have
 // changed since it was counted, no more are written.
 OF_KERNEL(class T, int S)
-nonzero_write(const of_space space, OF_GLOBAL const void* input, const of_strides strides, const int32_t dtype,
-              const uint32_t stretch, OF_GLOBAL const int64_t* starts, const int64_t first, const of_sizes shape,
-              OF_GLOBAL int64_t* result, const int64_t rows, const int64_t row_stride, const int64_t column_stride) {
+nonzero_write(OF_ARGUMENT of_space space, OF_GLOBAL const void* input, OF_ARGUMENT of_strides strides,
+              const int32_t dtype, const uint32_t stretch, OF_GLOBAL const int64_t* starts, const int64_t first,
+              OF_ARGUMENT of_sizes shape, OF_GLOBAL int64_t* result, const int64_t rows, const int64_t row_stride,
+              const int64_t column_stride) {
   const uint32_t item = OF_GROUP * OF_ITEMS + OF_ITEM;
   const int64_t begin = (int64_t)item * stretch;
   if (begin >= space.count) return;

@@ -42,8 +42,8 @@ OF_DEVICE uint64_t of_key(int32_t dtype, OF_GLOBAL const void* data, int64_t i) 
 
 // Keys of all elements; those of `mask`, all bits of a key or none, are inverted for the largest to come first.
 OF_KERNEL(class T, int S)
-order_keys(const of_space space, OF_GLOBAL uint64_t* keys, OF_GLOBAL const void* input, const of_strides input_strides,
-           const int32_t dtype, const uint64_t mask) {
+order_keys(OF_ARGUMENT of_space space, OF_GLOBAL uint64_t* keys, OF_GLOBAL const void* input,
+           OF_ARGUMENT of_strides input_strides, const int32_t dtype, const uint64_t mask) {
   const uint32_t i = OF_GROUP * OF_ITEMS + OF_ITEM;
   if (i >= space.count) return;
   uint32_t rest = i;
@@ -132,10 +132,10 @@ order_merge(const uint32_t count, const uint32_t pairs, const uint32_t parts, co
 
 // Elements in their order, and where they came from.
 OF_KERNEL(class T, int S)
-order_results(const of_space space, const int32_t bytes, OF_GLOBAL void* values, const of_strides value_strides,
-              OF_GLOBAL int64_t* indices, const of_strides index_strides, OF_GLOBAL const void* input,
-              const of_strides input_strides, const int64_t input_stride, OF_GLOBAL const uint32_t* positions,
-              const of_strides position_strides) {
+order_results(OF_ARGUMENT of_space space, const int32_t bytes, OF_GLOBAL void* values,
+              OF_ARGUMENT of_strides value_strides, OF_GLOBAL int64_t* indices, OF_ARGUMENT of_strides index_strides,
+              OF_GLOBAL const void* input, OF_ARGUMENT of_strides input_strides, const int64_t input_stride,
+              OF_GLOBAL const uint32_t* positions, OF_ARGUMENT of_strides position_strides) {
   uint32_t rest = OF_GROUP * OF_ITEMS + OF_ITEM;
   if (rest >= space.count) return;
   int64_t value_at = 0, index_at = 0, input_at = 0, position_at = 0;
