@@ -114,6 +114,9 @@ Variants variants(Storages<first, storages...>, Make make) {
   return {{{first, make(std::integral_constant<int, first>())}, {kAny, make(std::integral_constant<int, kAny>())}}, 2};
 }
 
+// Sums of narrow integers are made in int64: for what else folds them, any storage will do.
+template <class T>
+using FoldStorages = std::conditional_t<std::is_same_v<T, int32_t>, Storages<OF_INT32>, typename Computed<T>::Stored>;
 template <int... storages, class Make>
 Variants all_variants(Storages<storages...>, Make make) {
   return flat_variants(Storages<storages..., kAny>{}, make);
@@ -122,7 +125,7 @@ Variants all_variants(Storages<storages...>, Make make) {
 #define OF_HANDLES(T, name) [](auto storage) { return handle_of<name<T, decltype(storage)::value>>(); }
 #define OF_FLAT_KERNELS(T, name) flat_variants(typename Computed<T>::Stored{}, OF_HANDLES(T, name))
 #define OF_KERNELS(T, name) variants(typename Computed<T>::Stored{}, OF_HANDLES(T, name))
-#define OF_FOLD_KERNELS(W, T, name) all_variants(typename Computed<T>::Stored{}, OF_HANDLES(W, name))
+#define OF_FOLD_KERNELS(W, T, name) all_variants(FoldStorages<T>{}, OF_HANDLES(W, name))
 #define OF_KERNEL_HANDLE(T, S, name) flat_variants(Storages<S>{}, OF_HANDLES(T, name))
 
 // A program that is written by hand, ../grid/programs/<name>.h, for the source beside it.

@@ -68,18 +68,27 @@ constexpr int of_lanes = 16 / (S == OF_ANY ? int(sizeof(T)) : of_item_size(S)) <
 
 #define OF_EACH_IN_ORDER OF_EACH_LANE
 
+// A call: each load of any dtype is a dozen of branches, and kernels have scores of them.
+template <class T, int lanes>
+__device__ __noinline__ void of_load_any_lanes(T (&values)[lanes], int32_t dtype, const void* data, int64_t at,
+                                               int64_t stride, int valid) {
+  OF_EACH_LANE(j, lanes, valid) values[j] = of_load<T>(dtype, data, at + j * stride);
+}
+
 template <class T, int S, int lanes>
 OF_DEVICE void of_load_lanes(T (&values)[lanes], int32_t dtype, const void* data, int64_t at, int64_t stride, int valid,
                              bool is_packed) {
-  if constexpr (S != OF_ANY) {
+  if constexpr (S == OF_ANY) {
+    of_load_any_lanes(values, dtype, data, at, stride, valid);
+  } else {
     if (is_packed && valid == lanes) {
       using Packet = of_packet<lanes * of_item_size(S)>;
       const Packet packet = reinterpret_cast<const Packet*>(data)[at / lanes];
       OF_EACH_LANE(j, lanes, lanes) values[j] = of_load<T>(S, &packet, j);
-      return;
+    } else {
+      OF_EACH_LANE(j, lanes, valid) values[j] = of_load<T>(S, data, at + j * stride);
     }
   }
-  OF_EACH_LANE(j, lanes, valid) values[j] = of_load<T>(OF_DTYPE(S, dtype), data, at + j * stride);
 }
 #define OF_LOAD_LANES(T, S, values, lanes, dtype, data, at, stride, valid, is_packed) \
   of_load_lanes<T, S>(values, dtype, data, at, stride, valid, is_packed)
