@@ -56,6 +56,7 @@ TEST(CApiTest, NullIsAnErrorWithAName) {
       of_fallback_at(0, nullptr, nullptr),
       of_get_memory_statistics(of_device{0, 0}, nullptr),
       of_device_get_properties(of_device{0, 0}, nullptr),
+      of_rejected_plugin_at(0, nullptr, nullptr),
   };
   for (const of_status status : statuses) EXPECT_EQ(status, OF_INVALID_ARGUMENT) << &status - statuses;
   of_tensor_data(nullptr, &data);
