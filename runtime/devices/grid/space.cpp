@@ -5,10 +5,6 @@
 
 namespace oneflow::grid {
 
-namespace {
-constexpr int64_t kMostElements = (int64_t{1} << 31) - 1;
-}
-
 of_space make_space(int32_t rank, const int64_t* sizes) {
   of_space space{};
   space.rank = rank;
@@ -25,16 +21,17 @@ of_space make_space(int32_t rank, const int64_t* sizes) {
   return space;
 }
 
-Pieces::Pieces(int32_t rank, const int64_t* sizes) : rank_(rank), sizes_(sizes), first_(rank), length_(1) {
+Pieces::Pieces(int32_t rank, const int64_t* sizes, const Limits& limits)
+    : rank_(rank), sizes_(sizes), first_(rank), length_(1) {
   int64_t elements = 1;
-  while (first_ > 0 && rank - first_ < OF_GRID_RANK && elements * sizes[first_ - 1] <= kMostElements) {
+  while (first_ > 0 && rank - first_ < limits.rank && elements * sizes[first_ - 1] <= limits.elements) {
     --first_;
     elements *= sizes[first_];
     length_ = sizes[first_];
   }
-  if (first_ > 0 && rank - first_ < OF_GRID_RANK) {  // part of a dimension that is too long as a whole
+  if (first_ > 0 && rank - first_ < limits.rank) {  // part of a dimension that is too long as a whole
     --first_;
-    length_ = kMostElements / elements;
+    length_ = limits.elements / elements;
   }
   measure();
 }

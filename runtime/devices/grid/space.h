@@ -9,11 +9,16 @@ namespace oneflow::grid {
 // A space of so many dimensions, the slowest first, as kernels want it. The product of the sizes is below 2^31.
 of_space make_space(int32_t rank, const int64_t* sizes);
 
-// Walks a space of any size as pieces of at most OF_GRID_RANK dimensions and less than 2^31 elements: the last
+// Walks a space of any size as pieces of so many dimensions and elements at most, at least one element: the last
 // dimensions, and as much of the one before as fits.
 class Pieces {
  public:
-  Pieces(int32_t rank, const int64_t* sizes);
+  struct Limits {
+    int32_t rank = OF_GRID_RANK;
+    int64_t elements = (int64_t{1} << 31) - 1;
+  };
+  Pieces(int32_t rank, const int64_t* sizes) : Pieces(rank, sizes, Limits{}) {}
+  Pieces(int32_t rank, const int64_t* sizes, const Limits& limits);
 
   // The space of the piece at hand.
   const of_space& space() const { return space_; }

@@ -61,11 +61,13 @@ struct Found {
     cl_int code = CL_SUCCESS;
     cl_context context = clCreateContext(nullptr, 1, &id, nullptr, nullptr, &code);
     if (code != CL_SUCCESS) return reject(name, " gives no context");
-    const bool is_processor = (value_of<cl_device_type>(id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
+    const bool is_processor =
+        (value_of<cl_device_type>(id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0 && !wants_lockstep();
+    const auto lanes = static_cast<int>(value_of<cl_uint>(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT));
     devices.push_back({id, context, static_cast<int32_t>(devices.size()),
                        name + "|" + text_of(id, CL_DEVICE_VERSION) + "|" + text_of(id, CL_DRIVER_VERSION),
-                       value_of<cl_device_fp_config>(id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0,
-                       is_processor && !wants_lockstep() ? kRunOfProcessors : 1});
+                       value_of<cl_device_fp_config>(id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0, is_processor,
+                       is_processor ? kRunOfProcessors : 1, 4 * std::clamp(lanes, 4, 16)});
   }
 };
 

@@ -22,7 +22,9 @@ struct Device {
   int32_t index;
   std::string identity;  // what compiled programs depend on: the device, its driver, its platform
   bool has_double;
-  int run_length;  // of what one work-item of a flat kernel works on
+  bool is_processor;  // whose work-items are pieces of loops, rather than lanes that run in lockstep
+  int run_length;     // of what one work-item of a flat kernel works on
+  int vector_bytes;   // of a register
 };
 
 // A queue of work, and where its kernels leave their first error.

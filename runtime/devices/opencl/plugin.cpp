@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "../grid/find_kernel.h"
+#include "contraction.h"
 #include "device.h"
 #include "queue.h"
 
@@ -44,6 +45,7 @@ constexpr of_device_table make_table() {
   table.create_stream = create_stream;
   table.synchronize = synchronize;
   table.find_kernel = grid::find_kernel;
+  table.contract = contract;
   return table;
 }
 

@@ -19,30 +19,33 @@ namespace headers {
 
 struct ComputeType {
   of_dtype dtype;
+  int bytes;
   const char* options;
 };
 constexpr ComputeType kComputeTypes[] = {
-    {OF_FLOAT32, "-DT=float -DT_STORED=float -DT_FLOATING=1 -DT_BOOL=0 -DT_UNSIGNED=0"},
-    {OF_FLOAT64, "-DT=double -DT_STORED=double -DT_FLOATING=1 -DT_BOOL=0 -DT_UNSIGNED=0"},
-    {OF_INT32, "-DT=int -DT_STORED=int -DT_WRAPPING=uint -DT_FLOATING=0 -DT_BOOL=0 -DT_UNSIGNED=0"},
-    {OF_INT64, "-DT=long -DT_STORED=long -DT_WRAPPING=ulong -DT_FLOATING=0 -DT_BOOL=0 -DT_UNSIGNED=0"},
-    {OF_UINT32, "-DT=uint -DT_STORED=uint -DT_WRAPPING=uint -DT_FLOATING=0 -DT_BOOL=0 -DT_UNSIGNED=1"},
-    {OF_UINT64, "-DT=ulong -DT_STORED=ulong -DT_WRAPPING=ulong -DT_FLOATING=0 -DT_BOOL=0 -DT_UNSIGNED=1"},
-    {OF_BOOL, "-DT=bool -DT_STORED=uchar -DT_WRAPPING=int -DT_FLOATING=0 -DT_BOOL=1 -DT_UNSIGNED=0"},
+    {OF_FLOAT32, 4, "-DT=float -DT_STORED=float -DT_FLOATING=1 -DT_BOOL=0 -DT_UNSIGNED=0"},
+    {OF_FLOAT64, 8, "-DT=double -DT_STORED=double -DT_FLOATING=1 -DT_BOOL=0 -DT_UNSIGNED=0"},
+    {OF_INT32, 4, "-DT=int -DT_STORED=int -DT_WRAPPING=uint -DT_FLOATING=0 -DT_BOOL=0 -DT_UNSIGNED=0"},
+    {OF_INT64, 8, "-DT=long -DT_STORED=long -DT_WRAPPING=ulong -DT_FLOATING=0 -DT_BOOL=0 -DT_UNSIGNED=0"},
+    {OF_UINT32, 4, "-DT=uint -DT_STORED=uint -DT_WRAPPING=uint -DT_FLOATING=0 -DT_BOOL=0 -DT_UNSIGNED=1"},
+    {OF_UINT64, 8, "-DT=ulong -DT_STORED=ulong -DT_WRAPPING=ulong -DT_FLOATING=0 -DT_BOOL=0 -DT_UNSIGNED=1"},
+    {OF_BOOL, 1, "-DT=bool -DT_STORED=uchar -DT_WRAPPING=int -DT_FLOATING=0 -DT_BOOL=1 -DT_UNSIGNED=0"},
 };
 
 #define OF_NUMBER(dtype) " -D" #dtype "=" + std::to_string(dtype) +
 std::string options_for(const Device& device, of_dtype compute, int32_t storage) {
   std::string options;
   for (const ComputeType& type : kComputeTypes) {
-    if (type.dtype == compute) options = type.options;
+    if (type.dtype == compute)
+      options = type.options + (" -DT_LANES=" + std::to_string(device.vector_bytes / type.bytes));
   }
   options += OF_NUMBER(OF_BOOL) OF_NUMBER(OF_UINT8) OF_NUMBER(OF_INT8) OF_NUMBER(OF_INT16) OF_NUMBER(OF_INT32)
                  OF_NUMBER(OF_INT64) OF_NUMBER(OF_UINT16) OF_NUMBER(OF_UINT32) OF_NUMBER(OF_UINT64)
                      OF_NUMBER(OF_FLOAT16) OF_NUMBER(OF_BFLOAT16) OF_NUMBER(OF_FLOAT32)
                          OF_NUMBER(OF_FLOAT64) " -DOF_ANY=" +
              std::to_string(OF_DTYPE_COUNT);
-  options += " -DS=" + std::to_string(storage) + " -DOF_RUN_LENGTH=" + std::to_string(device.run_length);
+  options += " -DS=" + std::to_string(storage) + " -DOF_RUN_LENGTH=" + std::to_string(device.run_length) +
+             " -DOF_VECTOR_BYTES=" + std::to_string(device.vector_bytes);
   return options + " -cl-std=CL1.2 -w";
 }
 #undef OF_NUMBER

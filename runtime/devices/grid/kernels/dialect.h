@@ -29,6 +29,7 @@ typedef ulong uint64_t;
 #define OF_GLOBAL __global
 #define OF_LOCAL __local
 #define OF_ARGUMENT const                // a structure that a launch hands over
+#define OF_SHARED __local                // an array that a kernel declares for its group
 #define OF_OF(...)                       // the arguments of a template
 #define OF_IS_FLOATING(type) T_FLOATING  // asked of T only
 #define OF_IS_UNSIGNED(type) T_UNSIGNED
@@ -47,6 +48,11 @@ typedef ulong uint64_t;
 #define OF_CLAIM(flag) (atomic_cmpxchg((volatile __global int*)(flag), 0, 1) == 0)
 #define OF_HIGH_WORD(a, b) mul_hi((uint32_t)(a), (uint32_t)(b))
 #define OF_HIGH_LONG(a, b) mul_hi((uint64_t)(a), (uint64_t)(b))
+#if T_FLOATING
+#define OF_MULTIPLY_ADD(a, b, c) fma(a, b, c)
+#else
+#define OF_MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
+#endif
 #define OF_BITS_OF_FLOAT(x) as_uint(x)
 #define OF_FLOAT_OF_BITS(x) as_float(x)
 static inline float of_float_of_half(uint16_t bits) {
@@ -83,6 +89,7 @@ static inline uint16_t of_half_of_float(float x) {
 #define OF_GLOBAL
 #define OF_LOCAL
 #define OF_ARGUMENT const __grid_constant__  // read where it is, not copied by each work-item
+#define OF_SHARED __shared__
 #define OF_OF(...) <__VA_ARGS__>
 #define OF_IS_FLOATING(type) (type(0.5) != type(0) && !OF_IS_BOOL(type))
 #define OF_IS_UNSIGNED(type) (type(-1) > type(0) && !OF_IS_BOOL(type))
@@ -101,6 +108,11 @@ static inline uint16_t of_half_of_float(float x) {
 #define OF_CLAIM(flag) (atomicCAS(flag, 0, 1) == 0)
 #define OF_HIGH_WORD(a, b) __umulhi(a, b)
 #define OF_HIGH_LONG(a, b) __umul64hi(a, b)
+OF_DEVICE float of_multiply_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+OF_DEVICE double of_multiply_add(double a, double b, double c) { return __fma_rn(a, b, c); }
+OF_DEVICE uint32_t of_multiply_add(uint32_t a, uint32_t b, uint32_t c) { return a * b + c; }
+OF_DEVICE uint64_t of_multiply_add(uint64_t a, uint64_t b, uint64_t c) { return a * b + c; }
+#define OF_MULTIPLY_ADD(a, b, c) of_multiply_add(a, b, c)
 #define OF_BITS_OF_FLOAT(x) __float_as_uint(x)
 #define OF_FLOAT_OF_BITS(x) __uint_as_float(x)
 OF_DEVICE float of_float_of_half(uint16_t bits) {

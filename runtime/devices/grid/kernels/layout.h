@@ -45,6 +45,20 @@ typedef struct of_sizes {
   int64_t dims[OF_SIZES_RANK];
 } of_sizes;
 
+// The dimensions of one role in a contraction (batch, rows, columns or depth), the fastest-varying first: sizes as in a
+// space, and the strides of each operand. There is at least one dimension.
+#define OF_CONTRACT_RANK 5
+typedef struct of_contract_dims {
+  uint32_t count;
+  int32_t rank;
+  uint32_t sizes[OF_CONTRACT_RANK];
+  uint32_t multipliers[OF_CONTRACT_RANK];
+  uint32_t shifts[OF_CONTRACT_RANK];
+  int64_t a[OF_CONTRACT_RANK];
+  int64_t b[OF_CONTRACT_RANK];
+  int64_t c[OF_CONTRACT_RANK];
+} of_contract_dims;
+
 // Where kernels leave the first error of a stream, for the host to find when it waits. Which fields have a meaning
 // follows from the code.
 typedef struct of_report {

@@ -1,0 +1,303 @@
+#include "contraction.h"
+
+#include <algorithm>
+
+#include "entries.h"
+#include "space.h"
+
+namespace oneflow::grid {
+namespace {
+
+constexpr uint32_t kItems = 256;
+constexpr int64_t kTarget = 256;         // groups that keep a device busy
+constexpr int64_t kMostSums = 64 << 20;  // bytes of partial sums that may be kept on their own
+
+of_contract_dims dims_of(const Role& role, const Pieces& pieces, const int64_t* c_strides) {
+  const of_space& space = pieces.space();
+  of_contract_dims dims{};
+  dims.count = space.count;
+  dims.rank = std::max(space.rank, 1);
+  dims.sizes[0] = 1;
+  const of_strides a = pieces.strides(role.strides[kA]), b = pieces.strides(role.strides[kB]);
+  const of_strides c = pieces.strides(c_strides);
+  for (int32_t d = 0; d < space.rank; ++d) {
+    dims.sizes[d] = space.sizes[d];
+    dims.multipliers[d] = space.multipliers[d];
+    dims.shifts[d] = space.shifts[d];
+    dims.a[d] = a.dims[d];
+    dims.b[d] = b.dims[d];
+    dims.c[d] = c.dims[d];
+  }
+  return dims;
+}
+
+// C, or the partial sums in its place, which lie one behind the other.
+struct Target {
+  char* data;
+  int32_t is_sums;
+  int64_t batch[Role::kMost], rows[Role::kMost], columns[Role::kMost];  // strides
+
+  Target(const Problem& problem) : data(const_cast<char*>(problem.operands[kC])), is_sums(0) {
+    std::copy_n(problem.batch.strides[kC], problem.batch.rank, batch);
+    std::copy_n(problem.rows.strides[kC], problem.rows.rank, rows);
+    std::copy_n(problem.columns.strides[kC], problem.columns.rank, columns);
+  }
+  Target(const Problem& problem, void* sums) : data(static_cast<char*>(sums)), is_sums(1) {
+    int64_t step = 1;
+    const auto fill = [&](const Role& role, int64_t* strides) {
+      for (int32_t d = role.rank - 1; d >= 0; --d) {
+        strides[d] = step;
+        step *= role.sizes[d];
+      }
+    };
+    fill(problem.columns, columns);
+    fill(problem.rows, rows);
+    fill(problem.batch, batch);
+  }
+};
+
+class Cutting {
+ public:
+  Cutting(const Problem& problem, const of_kernel_context& context, Multiplier& multiplier)
+      : problem_(problem), context_(context), multiplier_(multiplier), limits_(multiplier.limits()) {}
+
+  of_status run() {
+    const int64_t results = problem_.result_count(), depth = problem_.depth.count;
+    if (results == 0) return OF_OK;
+    Target target(problem_);
+    if (depth == 0) return finish(target, 0);
+    const bool is_one_piece = problem_.depth.rank <= OF_CONTRACT_RANK && depth <= limits_.depth;
+    if (is_one_piece) {
+      const int64_t most = std::max<int64_t>(1, kMostSums / (results * item_size(problem_.type)));
+      const int64_t parts = std::clamp<int64_t>(multiplier_.parts(problem_), 1, most);
+      part_depth_ = (depth + parts - 1) / parts;
+      parts_ = static_cast<uint32_t>((depth + part_depth_ - 1) / part_depth_);
+    }
+    // Sums that are put together from pieces are rounded once, when they are complete.
+    const bool adds_up = !is_one_piece && item_size(problem_.dtype) < 4;
+    if (problem_.is_plain() && parts_ == 1 && !adds_up) return multiply(target);
+    Scratch sums(context_);
+    const uint64_t bytes = static_cast<uint64_t>(parts_ * results) * item_size(problem_.type);
+    of_status status = sums.allocate(bytes);
+    target = Target(problem_, sums.data());
+    if (status == OF_OK) status = multiply(target);
+    return status == OF_OK ? finish(target, parts_) : status;
+  }
+
+ private:
+  static Pieces pieces_of(const Role& role, int64_t most) { return {role.rank, role.sizes, {OF_CONTRACT_RANK, most}}; }
+
+  of_status multiply(const Target& target) {
+    of_status status = OF_OK;
+    Pieces depth = pieces_of(problem_.depth, limits_.depth);
+    constexpr int64_t no_strides[Role::kMost] = {};
+    do {
+      status = multiply_depth(target, dims_of(problem_.depth, depth, no_strides),
+                              depth.offset(problem_.depth.strides[kA]), depth.offset(problem_.depth.strides[kB]));
+      is_first_ = false;
+    } while (status == OF_OK && depth.next());
+    return status;
+  }
+
+  of_status multiply_depth(const Target& target, const of_contract_dims& depth, int64_t a_depth, int64_t b_depth) {
+    const int64_t item = item_size(problem_.dtype), c_item = target.is_sums ? item_size(problem_.type) : item;
+    Chunk chunk;
+    chunk.depth = depth;
+    chunk.is_sums = target.is_sums;
+    chunk.accumulate = !is_first_;
+    chunk.parts = parts_;
+    chunk.part_depth = parts_ == 1 ? depth.count : static_cast<uint32_t>(part_depth_);
+    chunk.part_step = problem_.result_count();
+    of_status status = OF_OK;
+    Pieces batch = pieces_of(problem_.batch, limits_.batch);
+    do {
+      chunk.batch = dims_of(problem_.batch, batch, target.batch);
+      Pieces rows = pieces_of(problem_.rows, limits_.rows);
+      do {
+        chunk.rows = dims_of(problem_.rows, rows, target.rows);
+        chunk.a = problem_.operands[kA] +
+                  (a_depth + batch.offset(problem_.batch.strides[kA]) + rows.offset(problem_.rows.strides[kA])) * item;
+        Pieces columns = pieces_of(problem_.columns, limits_.columns);
+        do {
+          chunk.columns = dims_of(problem_.columns, columns, target.columns);
+          chunk.b = problem_.operands[kB] + (b_depth + batch.offset(problem_.batch.strides[kB]) +
+                                             columns.offset(problem_.columns.strides[kB])) *
+                                                item;
+          chunk.c = target.data +
+                    (batch.offset(target.batch) + rows.offset(target.rows) + columns.offset(target.columns)) * c_item;
+          status = multiplier_.multiply(context_, chunk);
+        } while (status == OF_OK && columns.next());
+      } while (status == OF_OK && rows.next());
+    } while (status == OF_OK && batch.next());
+    return status;
+  }
+
+  // C = alpha * (the parts of the sums) + beta * C + bias, over all dimensions of C as one space.
+  of_status finish(const Target& sums, uint32_t parts) {
+    int64_t sizes[Role::kMost], from[Role::kMost], to[Role::kMost], bias[Role::kMost];
+    int32_t rank = 0;
+    const auto add = [&](const Role& role, const int64_t* strides) {
+      for (int32_t d = 0; d < role.rank; ++d, ++rank) {
+        sizes[rank] = role.sizes[d];
+        from[rank] = strides[d];
+        to[rank] = role.strides[kC][d];
+        bias[rank] = role.strides[kBias][d];
+      }
+    };
+    add(problem_.batch, sums.batch);
+    add(problem_.rows, sums.rows);
+    add(problem_.columns, sums.columns);
+    const Handle kernel = contraction_finish()[problem_.dtype];
+    const int64_t item = item_size(problem_.dtype), step = problem_.result_count();
+    alignas(8) unsigned char alpha[8], beta[8];
+    const uint32_t bytes = put(problem_.alpha, alpha);
+    put(problem_.beta, beta);
+    const int32_t adds_c = problem_.beta != 0;
+    const char* bias_data = problem_.operands[kBias];
+    Pieces pieces(rank, sizes);
+    of_status status = OF_OK;
+    do {
+      const of_space space = pieces.space();
+      const of_strides from_strides = pieces.strides(from), to_strides = pieces.strides(to);
+      const of_strides bias_strides = pieces.strides(bias);
+      Arguments arguments;
+      arguments.value(space);
+      arguments.pointer(sums.data + pieces.offset(from) * item_size(problem_.type));
+      arguments.value(from_strides);
+      arguments.value(parts);
+      arguments.value(step);
+      arguments.pointer(problem_.operands[kC] + pieces.offset(to) * item);
+      arguments.value(to_strides);
+      arguments.pointer(bias_data != nullptr ? bias_data + pieces.offset(bias) * item : nullptr);
+      arguments.value(bias_strides);
+      arguments.bytes(alpha, bytes);
+      arguments.bytes(beta, bytes);
+      arguments.value(adds_c);
+      status = launch(context_, kernel, {.groups = groups_for(space.count, kItems), .items = kItems}, arguments);
+    } while (status == OF_OK && pieces.next());
+    return status;
+  }
+
+  // A factor as a value of the type of sums.
+  uint32_t put(double factor, void* bytes) const {
+    of_scalar number{};
+    number.kind = OF_SCALAR_FLOAT;
+    number.as.real = factor;
+    const bool is_narrow = problem_.type == OF_UINT32;
+    const uint32_t size = put_number(number, is_narrow ? OF_INT64 : problem_.type, bytes);
+    return is_narrow ? 4 : size;  // the lower half: integers wrap around
+  }
+
+  const Problem& problem_;
+  const of_kernel_context& context_;
+  Multiplier& multiplier_;
+  const Multiplier::Limits limits_;
+  uint32_t parts_ = 1;
+  int64_t part_depth_ = 0;
+  bool is_first_ = true;
+};
+
+// Tiles of the result in memory that a group shares; where there are few rows, columns or products, single results.
+class Lockstep : public Multiplier {
+ public:
+  explicit Lockstep(const Problem& problem)
+      : dtype_(problem.dtype), rows_(problem.rows.count), columns_(problem.columns.count) {
+    is_thin_ = std::min(rows_, columns_) < 16 || problem.depth.count < 4;
+    a_along_depth_ = problem.depth.step(kA) < problem.rows.step(kA);
+    b_along_depth_ = problem.depth.step(kB) < problem.columns.step(kB);
+  }
+
+  // A launch has less than 2^31 groups, and dots that many results.
+  Limits limits() const override {
+    constexpr int64_t kMost = int64_t{1} << 30;
+    const int64_t unit = is_thin_ ? 1 : kTile;
+    const int64_t rows = std::min<int64_t>(rows_, is_thin_ ? 1 << 10 : kTile << 11);
+    const int64_t columns = std::min<int64_t>(columns_, is_thin_ ? 1 << 20 : kTile << 11);
+    return {kMost / ((rows + unit - 1) / unit * ((columns + unit - 1) / unit)), rows, columns, kMost};
+  }
+
+  uint32_t parts(const Problem& problem) const override {
+    const int64_t rows = (problem.rows.count + kTile - 1) / kTile,
+                  columns = (problem.columns.count + kTile - 1) / kTile;
+    const int64_t groups =
+        is_thin_ ? (problem.result_count() + kItems - 1) / kItems * lanes(problem.result_count(), problem.depth.count)
+                 : problem.batch.count * rows * columns;
+    const int64_t shortest = is_thin_ ? 16 * kItems : 256;  // what is worth a group of its own
+    return static_cast<uint32_t>(std::clamp<int64_t>(kTarget / std::max<int64_t>(groups, 1), 1,
+                                                     std::max<int64_t>(1, problem.depth.count / shortest)));
+  }
+
+  of_status multiply(const of_kernel_context& context, const Chunk& chunk) override {
+    Arguments arguments;
+    arguments.value(chunk.batch);
+    arguments.value(chunk.rows);
+    arguments.value(chunk.columns);
+    arguments.value(chunk.depth);
+    arguments.pointer(chunk.a);
+    arguments.pointer(chunk.b);
+    arguments.pointer(chunk.c);
+    arguments.value(chunk.is_sums);
+    arguments.value(chunk.accumulate);
+    arguments.value(chunk.parts);
+    arguments.value(chunk.part_depth);
+    arguments.value(chunk.part_step);
+    if (!is_thin_) {
+      arguments.value(a_along_depth_);
+      arguments.value(b_along_depth_);
+      const uint32_t groups = chunk.parts * chunk.batch.count * groups_for(chunk.rows.count, kTile) *
+                              groups_for(chunk.columns.count, kTile);
+      return launch(context, contraction_tiles()[dtype_], {.groups = groups, .items = kTileItems}, arguments);
+    }
+    const uint32_t lanes = this->lanes(chunk.result_count(), chunk.depth.count);
+    const int32_t along_depth = chunk.columns.count >= chunk.rows.count ? b_along_depth_ : a_along_depth_;
+    arguments.value(lanes);
+    arguments.value(along_depth);
+    const uint32_t groups = chunk.parts * groups_for(chunk.result_count(), kItems / lanes);
+    return launch(context, contraction_dots()[dtype_], {.groups = groups, .items = kItems}, arguments);
+  }
+
+ private:
+  static constexpr uint32_t kTile = 64, kTileItems = 64;  // as in programs/contraction.h
+
+  // The work-items that add up one result: more where the depth is long, or results are few.
+  uint32_t lanes(int64_t results, int64_t depth) const {
+    uint32_t lanes = 1;
+    const bool reads_along_depth = a_along_depth_ != 0 || b_along_depth_ != 0;
+    while (lanes < kItems && lanes * 4 <= depth &&
+           (results * lanes < kTarget * kItems || (reads_along_depth && lanes < 32)))
+      lanes *= 2;
+    return lanes;
+  }
+
+  const of_dtype dtype_;
+  const int64_t rows_, columns_;
+  bool is_thin_;
+  int32_t a_along_depth_, b_along_depth_;  // whether neighbours in memory are those along the depth
+};
+
+}  // namespace
+
+of_kernel_context launch_context(const of_contraction& contraction) {
+  of_kernel_context context{};
+  context.struct_size = sizeof context;
+  context.device = contraction.device;
+  context.stream = contraction.stream;
+  context.host = contraction.host;
+  context.op = contraction.op;
+  return context;
+}
+
+of_status contract(const Problem& problem, const of_kernel_context& context, Multiplier& multiplier) {
+  return Cutting(problem, context, multiplier).run();
+}
+
+of_status contract(const of_contraction* contraction) {
+  Problem problem;
+  if (!make_problem(*contraction, problem))
+    return contraction->host->fail(OF_UNSUPPORTED, "contractions of these types are not implemented");
+  const of_kernel_context context = launch_context(*contraction);
+  Lockstep multiplier(problem);
+  return contract(problem, context, multiplier);
+}
+
+}  // namespace oneflow::grid

@@ -1,0 +1,186 @@
+#include "contraction_problem.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace oneflow::grid {
+namespace {
+
+struct Dim {
+  int64_t size;
+  int64_t strides[kSides];
+};
+
+class Dims {
+ public:
+  bool add(const Dim& dim) {
+    if (dim.size == 1) return true;
+    if (count_ == Role::kMost) return false;
+    list_[count_++] = dim;
+    return true;
+  }
+
+  // Sorts by the distance that a step covers in `side` (then in `other`), and merges neighbours. The order of the
+  // dimensions within a role is free.
+  Role sorted(Side side, Side other) const {
+    Dim dims[Role::kMost];
+    std::copy_n(list_, count_, dims);
+    std::stable_sort(dims, dims + count_, [&](const Dim& x, const Dim& y) {
+      const int64_t x_step = std::abs(x.strides[side]), y_step = std::abs(y.strides[side]);
+      return x_step != y_step ? x_step > y_step : std::abs(x.strides[other]) > std::abs(y.strides[other]);
+    });
+    int kept = 0;
+    for (int d = 0; d < count_; ++d) {
+      if (kept > 0 && continues(dims[kept - 1], dims[d])) {
+        const int64_t size = dims[kept - 1].size * dims[d].size;
+        dims[kept - 1] = dims[d];
+        dims[kept - 1].size = size;
+      } else {
+        dims[kept++] = dims[d];
+      }
+    }
+    Role role;
+    role.rank = kept;
+    for (int d = 0; d < kept; ++d) {
+      role.sizes[d] = dims[d].size;
+      role.count *= dims[d].size;
+      for (int i = 0; i < kSides; ++i) role.strides[i][d] = dims[d].strides[i];
+    }
+    return role;
+  }
+
+  int64_t count() const {
+    int64_t product = 1;
+    for (int d = 0; d < count_; ++d) product *= list_[d].size;
+    return product;
+  }
+
+  void swap_sides() {
+    for (int d = 0; d < count_; ++d) std::swap(list_[d].strides[kA], list_[d].strides[kB]);
+  }
+
+ private:
+  // Whether the dimension `outer` continues `inner` in every operand, so that both are one.
+  static bool continues(const Dim& outer, const Dim& inner) {
+    for (int i = 0; i < kSides; ++i) {
+      if (outer.strides[i] != inner.strides[i] * inner.size) return false;
+    }
+    return true;
+  }
+
+  int count_ = 0;
+  Dim list_[Role::kMost];
+};
+
+// Integers wrap around, so that every integer type of at least their size gives the same result. Sums of truths only
+// ever grow, so that in floats they never come back to zero.
+of_dtype type_for(of_dtype dtype) {
+  switch (dtype) {
+    case OF_FLOAT64:
+      return OF_FLOAT64;
+    case OF_INT64:
+    case OF_UINT64:
+      return OF_UINT64;
+    case OF_BOOL:
+    case OF_FLOAT16:
+    case OF_BFLOAT16:
+    case OF_FLOAT32:
+      return OF_FLOAT32;
+    default:
+      return OF_UINT32;
+  }
+}
+
+bool computes_as_asked(const of_contraction& c) {
+  switch (c.dtype) {
+    case OF_BOOL:
+    case OF_FLOAT32:
+    case OF_FLOAT64:
+      return c.compute == c.dtype;
+    case OF_FLOAT16:
+    case OF_BFLOAT16:
+      return c.compute == OF_FLOAT32;
+    case OF_INT64:
+    case OF_UINT64:
+      return c.compute == OF_INT64 || c.compute == OF_UINT64;
+    default:
+      return c.compute == OF_INT32 || c.compute == OF_UINT32 || c.compute == OF_INT64 || c.compute == OF_UINT64;
+  }
+}
+
+struct Roles {
+  Dims batch, rows, columns, depth;
+};
+
+// A batch dimension that one side lacks is a row or a column.
+bool sort_dims(const of_contraction& contraction, Roles& roles) {
+  struct Source {
+    const of_contraction_dim* dims;
+    int32_t count;
+    Dims* target;
+  };
+  const Source sources[] = {{contraction.batch, contraction.batch_count, &roles.batch},
+                            {contraction.m, contraction.m_count, &roles.rows},
+                            {contraction.n, contraction.n_count, &roles.columns},
+                            {contraction.k, contraction.k_count, &roles.depth}};
+  for (const Source& source : sources) {
+    int64_t bias_step = source.target == &roles.columns ? contraction.bias_stride : 0;
+    for (int32_t d = source.count - 1; d >= 0; --d) {
+      const of_contraction_dim& dim = source.dims[d];
+      Dims* target = source.target;
+      if (target == &roles.batch && dim.stride_b == 0) target = &roles.rows;
+      if (target == &roles.batch && dim.stride_a == 0) target = &roles.columns;
+      if (!target->add({dim.size, {dim.stride_a, dim.stride_b, dim.stride_c, bias_step}})) return false;
+      bias_step *= dim.size;
+    }
+  }
+  return true;
+}
+
+// Neighbouring work-items make neighbouring columns: these should be next to each other in C, and there should be
+// enough of them.
+bool should_swap(const Dims& rows, const Dims& columns) {
+  constexpr int64_t kEnough = 16;
+  if (columns.count() < kEnough && rows.count() > columns.count()) return true;
+  if (rows.count() < kEnough && columns.count() > rows.count()) return false;
+  return rows.sorted(kC, kA).step(kC) < columns.sorted(kC, kB).step(kC);
+}
+
+// Where more is read than written, and the depth does not run along the operand's neighbours, rows (or columns) follow
+// the operand rather than C.
+Role role_of(const Dims& dims, Side side, const Role& depth, int64_t others) {
+  const bool follows = depth.count > 2 * others && depth.step(side) != 1;
+  return follows ? dims.sorted(side, kC) : dims.sorted(kC, side);
+}
+
+}  // namespace
+
+int64_t Role::step(Side side) const { return rank == 0 ? INT64_MAX : std::abs(strides[side][rank - 1]); }
+
+bool make_problem(const of_contraction& contraction, Problem& problem) {
+  if (!computes_as_asked(contraction) || contraction.epilogue != 0) return false;
+  Roles roles;
+  if (!sort_dims(contraction, roles)) return false;
+  problem.dtype = contraction.dtype;
+  problem.type = type_for(contraction.dtype);
+  problem.operands[kA] = static_cast<const char*>(contraction.a);
+  problem.operands[kB] = static_cast<const char*>(contraction.b);
+  problem.operands[kC] = static_cast<const char*>(contraction.c);
+  problem.operands[kBias] = static_cast<const char*>(contraction.bias);
+  problem.alpha = contraction.alpha;
+  problem.beta = contraction.beta;
+  if (should_swap(roles.rows, roles.columns)) {
+    std::swap(roles.rows, roles.columns);
+    std::swap(problem.operands[kA], problem.operands[kB]);
+    for (Dims* dims : {&roles.batch, &roles.rows, &roles.columns, &roles.depth}) dims->swap_sides();
+  }
+  const bool a_is_larger = roles.rows.count() >= roles.columns.count();
+  problem.batch = roles.batch.sorted(kC, kA);
+  problem.depth = a_is_larger ? roles.depth.sorted(kA, kB) : roles.depth.sorted(kB, kA);
+  problem.rows = role_of(roles.rows, kA, problem.depth, roles.columns.count());
+  problem.columns = role_of(roles.columns, kB, problem.depth, roles.rows.count());
+  // C has all these dimensions, and the last step walks them as one space.
+  return problem.batch.rank + problem.rows.rank + problem.columns.rank <= OF_MAX_RANK;
+}
+
+}  // namespace oneflow::grid

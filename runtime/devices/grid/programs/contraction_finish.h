@@ -1,0 +1,25 @@
+// The last step of contractions whose sums were collected outside of C. S is the dtype of C and of the bias.
+
+// C = alpha * (the sum of the parts) + beta * C + bias, rounded once.
+OF_KERNEL(class T, int S)
+contract_finish(const of_space space, OF_GLOBAL const void* sums, const of_strides sums_strides, const uint32_t parts,
+                const int64_t part_step, OF_GLOBAL void* c, const of_strides c_strides, OF_GLOBAL const void* bias,
+                const of_strides bias_strides, const T alpha, const T beta, const int32_t adds_c) {
+  uint32_t rest = OF_GROUP * OF_ITEMS + OF_ITEM;
+  if (rest >= space.count) return;
+  int64_t sums_at = 0, c_at = 0, bias_at = 0;
+  for (int d = 0; d < space.rank; ++d) {
+    const uint32_t whole = of_divide(rest, space.multipliers[d], space.shifts[d]);
+    const int64_t at = rest - whole * space.sizes[d];
+    rest = whole;
+    sums_at += at * sums_strides.dims[d];
+    c_at += at * c_strides.dims[d];
+    bias_at += at * bias_strides.dims[d];
+  }
+  T sum = (T)0;
+  for (uint32_t part = 0; part < parts; ++part) sum = sum + ((OF_GLOBAL const T*)sums)[sums_at + part * part_step];
+  sum = alpha * sum;
+  if (adds_c) sum = OF_MULTIPLY_ADD(beta, of_load OF_OF(T)(S, c, c_at), sum);
+  if (bias) sum = sum + of_load OF_OF(T)(S, bias, bias_at);
+  of_store OF_OF(T)(S, c, c_at, sum);
+}

@@ -1,0 +1,151 @@
+#include "contraction.h"
+
+#include <algorithm>
+
+#include "../grid/contraction.h"
+#include "contraction_loops.h"
+#include "device.h"
+
+namespace oneflow::opencl {
+namespace {
+
+using grid::Arguments;
+using grid::Chunk;
+using grid::Problem;
+using grid::Role;
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// A work-item is a piece of a loop. A and B are packed into panels of the type of sums, whatever their strides, and a
+// work-item multiplies some panels of rows by one of columns; where there is little to multiply, one makes a line of
+// the result straight from where the operands lie.
+class Loops : public grid::Multiplier {
+ public:
+  Loops(const Problem& problem, const Device& device) : problem_(problem) {
+    const int lanes = device.vector_bytes / static_cast<int>(grid::item_size(problem.type));
+    panel_rows_ = device.vector_bytes == 64 ? 12 : 4;  // as in programs/contraction_loops.h
+    panel_columns_ = 2 * lanes;
+    is_thin_ = problem.rows.count < 4 || problem.columns.count < lanes || problem.depth.count < 4;
+  }
+
+  // Panels of 1,024 x 32 floats stay in the second-level cache. All that is packed at once takes some 100 MiB at most.
+  Limits limits() const override {
+    if (is_thin_) return {1 << 10, 1 << 10, 1 << 10, 1 << 30};
+    const int64_t rows = std::min<int64_t>(problem_.rows.count, 1 << 12);
+    const int64_t columns = std::min<int64_t>(problem_.columns.count, 1 << 12);
+    const int64_t depth = std::min<int64_t>(problem_.depth.count, kDepth);
+    return {std::max<int64_t>(1, (int64_t{1} << 23) / ((rows + columns) * depth)), rows, columns, kDepth};
+  }
+
+  uint32_t parts(const Problem& problem) const override {
+    if (!is_thin_) return 1;
+    const int64_t items = problem.batch.count * problem.rows.count * divide_up(problem.columns.count, kLine);
+    return static_cast<uint32_t>(
+        std::clamp<int64_t>(64 / std::max<int64_t>(items, 1), 1, std::max<int64_t>(1, problem.depth.count >> 14)));
+  }
+
+  of_status multiply(const of_kernel_context& context, const Chunk& chunk) override {
+    return is_thin_ ? multiply_lines(context, chunk) : multiply_panels(context, chunk);
+  }
+
+ private:
+  static constexpr int64_t kDepth = 1024;
+  static constexpr int64_t kLine = 64;     // results of a work-item, as in programs/contraction_loops.h
+  static constexpr uint32_t kSlice = 128;  // depths that a work-item packs
+  static constexpr uint32_t kPanels = 8;   // of rows, which a work-item multiplies
+
+  of_status multiply_lines(const of_kernel_context& context, const Chunk& chunk) {
+    Arguments arguments;
+    arguments.value(chunk.batch);
+    arguments.value(chunk.rows);
+    arguments.value(chunk.columns);
+    arguments.value(chunk.depth);
+    arguments.pointer(chunk.a);
+    arguments.pointer(chunk.b);
+    arguments.pointer(chunk.c);
+    arguments.value(chunk.is_sums);
+    arguments.value(chunk.accumulate);
+    arguments.value(chunk.parts);
+    arguments.value(chunk.part_depth);
+    arguments.value(chunk.part_step);
+    const auto lines = static_cast<uint32_t>(divide_up(chunk.columns.count, kLine));
+    const auto width = std::min<int64_t>(kLine, chunk.columns.count);
+    const auto height = static_cast<uint32_t>(std::min<int64_t>(chunk.rows.count, 4 * kLine / width));
+    arguments.value(height);
+    const uint32_t items =
+        chunk.parts * chunk.batch.count * lines * static_cast<uint32_t>(divide_up(chunk.rows.count, height));
+    return grid::launch(context, contraction_lines()[problem_.dtype], {.groups = items, .items = 1}, arguments);
+  }
+
+  of_status multiply_panels(const of_kernel_context& context, const Chunk& chunk) {
+    const auto row_panels = static_cast<uint32_t>(divide_up(chunk.rows.count, panel_rows_));
+    const auto column_panels = static_cast<uint32_t>(divide_up(chunk.columns.count, panel_columns_));
+    const uint64_t a_bytes = panel_bytes(chunk, row_panels, panel_rows_);
+    grid::Scratch panels(context);
+    of_status status = panels.allocate(a_bytes + panel_bytes(chunk, column_panels, panel_columns_));
+    if (status != OF_OK) return status;
+    auto* const a_panels = static_cast<char*>(panels.data());
+    status = pack(context, contraction_pack_rows(), chunk, chunk.rows, chunk.a, a_panels, row_panels);
+    if (status != OF_OK) return status;
+    status =
+        pack(context, contraction_pack_columns(), chunk, chunk.columns, chunk.b, a_panels + a_bytes, column_panels);
+    if (status != OF_OK) return status;
+    Arguments arguments;
+    arguments.value(chunk.batch);
+    arguments.value(chunk.rows);
+    arguments.value(chunk.columns);
+    arguments.value(chunk.depth.count);
+    arguments.pointer(a_panels);
+    arguments.pointer(a_panels + a_bytes);
+    arguments.pointer(chunk.c);
+    arguments.value(chunk.is_sums);
+    arguments.value(chunk.accumulate);
+    const uint32_t most = kPanels;
+    arguments.value(most);
+    const uint32_t items =
+        chunk.batch.count * column_panels * static_cast<uint32_t>(divide_up(row_panels, int64_t{kPanels}));
+    return grid::launch(context, contraction_panels()[problem_.dtype], {.groups = items, .items = 1}, arguments);
+  }
+
+  uint64_t panel_bytes(const Chunk& chunk, uint32_t panels, int64_t width) const {
+    const uint64_t elements = uint64_t{chunk.batch.count} * panels * static_cast<uint64_t>(width) * chunk.depth.count;
+    return (elements * grid::item_size(problem_.type) + 63) / 64 * 64;
+  }
+
+  of_status pack(const of_kernel_context& context, const grid::ByDtype& kernels, const Chunk& chunk,
+                 const of_contract_dims& across, const char* from, char* to, uint32_t panels) {
+    Arguments arguments;
+    const uint32_t slice = kSlice;
+    arguments.value(chunk.batch);
+    arguments.value(across);
+    arguments.value(chunk.depth);
+    arguments.pointer(from);
+    arguments.pointer(to);
+    arguments.value(panels);
+    arguments.value(slice);
+    const auto slices = static_cast<uint32_t>(divide_up(chunk.depth.count, kSlice));
+    return grid::launch(context, kernels[problem_.dtype], {.groups = chunk.batch.count * panels * slices, .items = 1},
+                        arguments);
+  }
+
+  const Problem& problem_;
+  int64_t panel_rows_, panel_columns_;
+  bool is_thin_;
+};
+
+}  // namespace
+
+of_status contract(const of_contraction* contraction) {
+  const Device& device = device_of(contraction->device);
+  if (contraction->dtype == OF_FLOAT64 && !device.has_double)
+    return fail(OF_UNSUPPORTED, "opencl:%d has no float64", contraction->device.index);
+  if (!device.is_processor) return grid::contract(contraction);
+  Problem problem;
+  if (!grid::make_problem(*contraction, problem))
+    return fail(OF_UNSUPPORTED, "contractions of these types are not implemented");
+  const of_kernel_context context = grid::launch_context(*contraction);
+  Loops loops(problem, device);
+  return grid::contract(problem, context, loops);
+}
+
+}  // namespace oneflow::opencl
