@@ -88,11 +88,14 @@ std::vector<TensorRef> flat_parts(const std::vector<TensorRef>& whole, Part part
   return parts;
 }
 
+// Less than this is not worth a job for each rank: all of it is the first one's.
+constexpr int64_t kBytesWorthCutting = 16 << 10;
+
 // Joins the ranks into targets of their shape: each rank's device does its part of the elements.
 void merge_all(const Joining& joining, const Tensors& tensors, const std::vector<TensorRef>& targets) {
   std::vector<TensorRef> sources;
   for (const Tensor* each : tensors) sources.push_back(packed(*each));
-  const auto count = static_cast<int64_t>(tensors.size());
+  const int64_t count = tensors[0]->bytes() < kBytesWorthCutting ? 1 : static_cast<int64_t>(tensors.size());
   std::vector<Job> jobs;
   for (int64_t r = 0; r < count; ++r) {
     const Part part = even_part(tensors[0]->count(), r, count);
