@@ -96,11 +96,20 @@ of_status check(of_device device, cudaError_t code, const char* what) {
   return host_table->fail(OF_DEVICE_ERROR, text);
 }
 
-OnDevice::OnDevice(of_device device) : status_(OF_OK) {
-  if (is_forked) [[unlikely]] {
-    status_ = fail(OF_DEVICE_ERROR, "CUDA devices cannot be used in a process that was forked after their first use");
+std::atomic<bool>& is_in_use(of_device device) {
+  static std::atomic<bool> in_use[kMostDevices];
+  return in_use[device.index];
+}
+
+of_status check_process() {
+  if (!is_forked) [[likely]]
+    return OF_OK;
+  return fail(OF_DEVICE_ERROR, "CUDA devices cannot be used in a process that was forked after their first use");
+}
+
+OnDevice::OnDevice(of_device device) : status_(check_process()) {
+  if (status_ != OF_OK) [[unlikely]]
     return;
-  }
   int current = -1;
   cudaError_t code = cudaGetDevice(&current);
   if (code == cudaSuccess && current != device.index) {

@@ -28,6 +28,10 @@ struct Stream {
 // How many devices there are, and if there are none, why. Asked for once.
 int32_t device_count();
 const std::string& why_none();
+// Whether work was done on a device: that is when it gets a context, which takes time and memory.
+std::atomic<bool>& is_in_use(of_device device);
+// DeviceError in a process that was forked after CUDA was first used: contexts stayed behind.
+of_status check_process();
 inline Stream& stream_of(of_stream stream) { return *reinterpret_cast<Stream*>(stream); }
 
 void set_host(const of_host_table* host);

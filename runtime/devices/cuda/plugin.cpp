@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "../grid/find_kernel.h"
+#include "contraction.h"
 #include "device.h"
 #include "memory.h"
 #include "stream.h"
@@ -17,20 +18,21 @@ int32_t count() {
 }
 
 of_status get_info(of_device device, of_device_info* info) {
+  if (const of_status status = check_process(); status != OF_OK) return status;
+  cudaDeviceProp properties{};
+  const of_status status =
+      check(device, cudaGetDeviceProperties(&properties, device.index), "be asked for its properties");
+  if (status != OF_OK) return status;
+  std::snprintf(info->name, sizeof info->name, "%.127s", properties.name);
+  info->total_memory = info->free_memory = properties.totalGlobalMem;
+  info->compute_units = static_cast<uint32_t>(properties.multiProcessorCount);
+  if (!is_in_use(device)) return OF_OK;  // whoever lists devices does not start them
   const OnDevice on(device);
   if (on.status() != OF_OK) return on.status();
-  cudaDeviceProp properties{};
-  if (const of_status status =
-          check(device, cudaGetDeviceProperties(&properties, device.index), "be asked for its properties");
-      status != OF_OK)
-    return status;
   size_t free = 0, total = 0;
-  if (const of_status status = check(device, cudaMemGetInfo(&free, &total), "be asked for its memory"); status != OF_OK)
-    return status;
-  std::snprintf(info->name, sizeof info->name, "%.127s", properties.name);
-  info->total_memory = total;
+  if (const of_status known = check(device, cudaMemGetInfo(&free, &total), "be asked for its memory"); known != OF_OK)
+    return known;
   info->free_memory = free;
-  info->compute_units = static_cast<uint32_t>(properties.multiProcessorCount);
   return OF_OK;
 }
 
@@ -58,6 +60,9 @@ constexpr of_device_table make_table() {
   table.allocate_host = allocate_host;
   table.free_host = free_host;
   table.find_kernel = grid::find_kernel;
+  table.contract = contract;
+  table.set_option = set_option;
+  table.get_option = get_option;
   return table;
 }
 

@@ -24,6 +24,7 @@ of_status create_stream(of_device device, of_stream* stream) {
   const of_status status =
       check(device, cudaStreamCreateWithFlags(&made->queue, cudaStreamNonBlocking), "create a stream");
   if (status == OF_OK) {
+    is_in_use(device) = true;
     *stream = reinterpret_cast<of_stream>(made);
   } else {
     delete made;

@@ -1,0 +1,115 @@
+#include "contraction.h"
+
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include "../grid/contraction.h"
+#include "../grid/driver.h"
+#include "lt_plans.h"
+
+namespace oneflow::cuda {
+namespace {
+
+std::atomic<bool> allows_tf32{false};
+constexpr char kAllowTf32[] = "cuda_allow_tf32";
+
+bool is_floating(of_dtype dtype) { return dtype >= OF_FLOAT16 && dtype <= OF_FLOAT64; }
+
+// Where a product of the outer batch dimensions begins: the next one of each operand.
+class Outer {
+ public:
+  explicit Outer(const MatrixProduct& product) : role_(product.outer) {}
+
+  int64_t offset(grid::Side side) const {
+    int64_t offset = 0;
+    for (int32_t d = 0; d < rank(); ++d) offset += at_[d] * role_->strides[side][d];
+    return offset;
+  }
+  bool next() {
+    for (int32_t d = rank() - 1; d >= 0; --d) {
+      if (++at_[d] < role_->sizes[d]) return true;
+      at_[d] = 0;
+    }
+    return false;
+  }
+
+ private:
+  int32_t rank() const { return role_ == nullptr ? 0 : role_->rank - 1; }
+
+  const grid::Role* role_;
+  int64_t at_[grid::Role::kMost] = {};
+};
+
+// OF_UNSUPPORTED, without a text, where the library has nothing for this product.
+of_status multiply(const lt::Library& library, const of_kernel_context& context, const grid::Problem& problem,
+                   const MatrixProduct& product) {
+  const OnDevice on(context.device);
+  if (on.status() != OF_OK) return on.status();
+  Plans& plans = plans_of(context.device);
+  std::unique_lock lock(plans.mutex());
+  const lt::Handle handle = plans.handle(library);
+  if (handle == nullptr) return OF_UNSUPPORTED;
+  const std::shared_ptr<Plan> plan = plans.plan_for(library, product.shape);
+  if (!plan->is_known) return OF_UNSUPPORTED;
+  // Not with the lock: the runtime may ask a front end to collect its garbage first.
+  lock.unlock();
+  grid::Scratch workspace(context);
+  if (plan->workspace > 0) {
+    if (const of_status status = workspace.allocate(plan->workspace); status != OF_OK) return status;
+  }
+  if (product.bias != nullptr) {
+    lock.lock();
+    library.cublasLtMatmulDescSetAttribute(plan->description, lt::kBiasPointer, &product.bias, sizeof product.bias);
+  }
+  const float narrow[] = {static_cast<float>(problem.alpha), static_cast<float>(problem.beta)};
+  const bool is_double = problem.dtype == OF_FLOAT64;
+  const void* alpha = is_double ? static_cast<const void*>(&problem.alpha) : &narrow[0];
+  const void* beta = is_double ? static_cast<const void*>(&problem.beta) : &narrow[1];
+  const int64_t item = grid::item_size(problem.dtype);
+  Outer outer(product);
+  do {
+    char* d = product.d + outer.offset(grid::kC) * item;
+    const int status =
+        library.cublasLtMatmul(handle, plan->description, alpha, product.a + outer.offset(grid::kB) * item, plan->a,
+                               product.b + outer.offset(grid::kA) * item, plan->b, beta, d, plan->d, d, plan->d,
+                               &plan->algorithm, workspace.data(), plan->workspace, stream_of(context.stream).queue);
+    if (status != 0) {
+      if (const of_status lost = check(context.device, cudaGetLastError(), "multiply matrices"); lost != OF_OK)
+        return lost;
+      return fail(OF_DEVICE_ERROR, "cuda:%d: could not multiply matrices (cuBLASLt status %d)", context.device.index,
+                  status);
+    }
+  } while (outer.next());
+  return OF_OK;
+}
+
+}  // namespace
+
+of_status contract(const of_contraction* contraction) try {
+  grid::Problem problem;
+  MatrixProduct product;
+  const lt::Library* library = is_floating(contraction->dtype) ? lt::library() : nullptr;
+  if (library != nullptr && grid::make_problem(*contraction, problem) && make_product(problem, product)) {
+    product.shape.allows_tf32 = allows_tf32;
+    const of_status status = multiply(*library, grid::launch_context(*contraction), problem, product);
+    if (status != OF_UNSUPPORTED) return status;
+  }
+  return grid::contract(contraction);
+} catch (const std::bad_alloc&) {
+  return fail(OF_OUT_OF_MEMORY, "cuda:%d: no memory for the plan of a product", contraction->device.index);
+}
+
+of_status set_option(const char* name, int64_t value) {
+  if (std::strcmp(name, kAllowTf32) != 0) return OF_UNSUPPORTED;
+  allows_tf32 = value != 0;
+  return OF_OK;
+}
+
+of_status get_option(const char* name, int64_t* value) {
+  if (std::strcmp(name, kAllowTf32) != 0) return OF_UNSUPPORTED;
+  *value = allows_tf32;
+  return OF_OK;
+}
+
+}  // namespace oneflow::cuda

@@ -1,0 +1,69 @@
+// cuBLASLt as this backend uses it: looked for when the first contraction comes, never linked. The declarations are our
+// own, of the part of its binary interface that has been the same since version 11 (docs.nvidia.com/cuda/cublas).
+#ifndef ONEFLOW_DEVICES_CUDA_CUBLASLT_H_
+#define ONEFLOW_DEVICES_CUDA_CUBLASLT_H_
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace oneflow::cuda::lt {
+
+using Handle = struct HandleObject*;
+using Description = struct DescriptionObject*;
+using Layout = struct LayoutObject*;
+using Preference = struct PreferenceObject*;
+
+enum Type : int { kFloat32 = 0, kFloat64 = 1, kFloat16 = 2, kBfloat16 = 14 };  // cudaDataType
+enum Compute : int { kCompute32 = 68, kCompute64 = 70, kComputeTf32 = 77 };    // cublasComputeType_t
+enum Operation : int32_t { kPlain = 0, kTransposed = 1 };                      // cublasOperation_t
+enum DescriptionAttribute : int { kTransposeA = 3, kTransposeB = 4, kEpilogue = 7, kBiasPointer = 8 };
+enum LayoutAttribute : int { kBatchCount = 5, kBatchStride = 6 };
+enum PreferenceAttribute : int {
+  kWorkspace = 1,
+  kReductionSchemes = 3,
+  kAlignmentA = 5,
+  kAlignmentB = 6,
+  kAlignmentC = 7,
+  kAlignmentD = 8
+};
+constexpr uint32_t kEpilogueBias = 4;
+// Partial sums are added up in place or in the compute type, not in a narrower type of results.
+constexpr uint32_t kExactReductions = 1 | 2;
+
+struct Algorithm {
+  uint64_t data[8];
+};
+struct Heuristic {
+  Algorithm algorithm;
+  size_t workspace;
+  int status;
+  float waves;
+  int reserved[4];
+};
+
+struct Library {
+  int (*cublasLtCreate)(Handle*);
+  int (*cublasLtMatmulDescCreate)(Description*, Compute, Type scale);
+  int (*cublasLtMatmulDescDestroy)(Description);
+  int (*cublasLtMatmulDescSetAttribute)(Description, DescriptionAttribute, const void*, size_t);
+  int (*cublasLtMatrixLayoutCreate)(Layout*, Type, uint64_t rows, uint64_t columns, int64_t leading);
+  int (*cublasLtMatrixLayoutDestroy)(Layout);
+  int (*cublasLtMatrixLayoutSetAttribute)(Layout, LayoutAttribute, const void*, size_t);
+  int (*cublasLtMatmulPreferenceCreate)(Preference*);
+  int (*cublasLtMatmulPreferenceDestroy)(Preference);
+  int (*cublasLtMatmulPreferenceSetAttribute)(Preference, PreferenceAttribute, const void*, size_t);
+  int (*cublasLtMatmulAlgoGetHeuristic)(Handle, Description, Layout a, Layout b, Layout c, Layout d, Preference,
+                                        int wanted, Heuristic*, int* found);
+  int (*cublasLtMatmul)(Handle, Description, const void* alpha, const void* a, Layout, const void* b, Layout,
+                        const void* beta, const void* c, Layout, void* d, Layout, const Algorithm*, void* workspace,
+                        size_t workspace_bytes, cudaStream_t);
+};
+
+// NULL where there is none.
+const Library* library();
+
+}  // namespace oneflow::cuda::lt
+
+#endif  // ONEFLOW_DEVICES_CUDA_CUBLASLT_H_

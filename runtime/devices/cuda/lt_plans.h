@@ -1,0 +1,57 @@
+// What cuBLASLt wants to know of a product before it is made, found once for each shape and kept.
+#ifndef ONEFLOW_DEVICES_CUDA_LT_PLANS_H_
+#define ONEFLOW_DEVICES_CUDA_LT_PLANS_H_
+
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+
+#include "cublaslt.h"
+#include "device.h"
+#include "matrix_product.h"
+
+namespace oneflow::cuda {
+
+struct Plan {
+  ~Plan();
+
+  lt::Description description = nullptr;
+  lt::Layout a = nullptr, b = nullptr, d = nullptr;
+  lt::Algorithm algorithm;
+  size_t workspace = 0;
+  bool is_known = false;  // whether the library has an algorithm for it
+};
+
+// The plans of one device. Those of shapes that changed too often are forgotten all at once.
+class Plans {
+ public:
+  // Held around the other two, and while a plan with a bias is used: its address is a part of the description.
+  std::mutex& mutex() { return mutex_; }
+  // NULL where the library cannot be used on this device.
+  lt::Handle handle(const lt::Library& library);
+  std::shared_ptr<Plan> plan_for(const lt::Library& library, const Shape& shape);
+
+ private:
+  struct Same {
+    bool operator()(const Shape& a, const Shape& b) const { return std::memcmp(&a, &b, sizeof a) == 0; }
+  };
+  struct Hash {
+    size_t operator()(const Shape& shape) const {
+      return std::hash<std::string_view>()({reinterpret_cast<const char*>(&shape), sizeof shape});
+    }
+  };
+  static constexpr size_t kMost = 1024;
+
+  std::mutex mutex_;
+  lt::Handle handle_ = nullptr;
+  bool was_tried_ = false;
+  std::unordered_map<Shape, std::shared_ptr<Plan>, Hash, Same> plans_;
+};
+
+Plans& plans_of(of_device device);
+
+}  // namespace oneflow::cuda
+
+#endif  // ONEFLOW_DEVICES_CUDA_LT_PLANS_H_

@@ -1,0 +1,104 @@
+#include "matrix_product.h"
+
+#include <algorithm>
+
+#include "../grid/driver.h"
+
+namespace oneflow::cuda {
+namespace {
+
+using grid::kA;
+using grid::kB;
+using grid::kBias;
+using grid::kC;
+using grid::Problem;
+using grid::Role;
+using grid::Side;
+
+constexpr int64_t kMost = (int64_t{1} << 31) - 1;
+
+// One dimension of a matrix; a role without dimensions counts one element.
+struct Axis {
+  int64_t size, stride;
+};
+Axis axis(const Role& role, Side side) {
+  return role.rank == 0 ? Axis{1, 1} : Axis{role.sizes[0], role.strides[side][0]};
+}
+
+// The distance of the columns of a column-major matrix of rows x columns; 0 where it is none.
+int64_t leading(Axis rows, Axis columns) {
+  if (rows.size > 1 && rows.stride != 1) return 0;
+  if (columns.size == 1) return rows.size;
+  return columns.stride >= rows.size && columns.stride <= kMost ? columns.stride : 0;
+}
+
+// An operand of rows x columns: as it is, or the transpose of what lies there.
+bool lay(Axis rows, Axis columns, int64_t& distance, int32_t& is_transposed) {
+  distance = leading(rows, columns);
+  is_transposed = distance == 0;
+  if (is_transposed) distance = leading(columns, rows);
+  return distance != 0;
+}
+
+int32_t alignment(const void* memory) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+  return static_cast<int32_t>(std::min<uintptr_t>(address & (~address + 1), 256));
+}
+
+}  // namespace
+
+bool make_product(const Problem& problem, MatrixProduct& product) {
+  if (problem.rows.rank > 1 || problem.columns.rank > 1 || problem.depth.rank > 1) return false;
+  Shape& shape = product.shape;
+  shape.m = problem.columns.count;
+  shape.n = problem.rows.count;
+  shape.k = problem.depth.count;
+  if (std::min({shape.m, shape.n, shape.k}) < 1 || std::max({shape.m, shape.n, shape.k}) > kMost) return false;
+  if (!lay(axis(problem.columns, kB), axis(problem.depth, kB), shape.leading_a, shape.a_is_transposed)) return false;
+  if (!lay(axis(problem.depth, kA), axis(problem.rows, kA), shape.leading_b, shape.b_is_transposed)) return false;
+  shape.leading_d = leading(axis(problem.columns, kC), axis(problem.rows, kC));
+  if (shape.leading_d == 0) return false;
+
+  const Role& batch = problem.batch;
+  const int32_t inner = batch.rank - 1;
+  shape.batch = inner < 0 ? 1 : batch.sizes[inner];
+  if (shape.batch > kMost || problem.batch.count < 1) return false;
+  if (inner >= 0) {
+    shape.step_a = batch.strides[kB][inner];
+    shape.step_b = batch.strides[kA][inner];
+    shape.step_d = batch.strides[kC][inner];
+    if (std::min({shape.step_a, shape.step_b, shape.step_d}) < 0) return false;
+  }
+  if (inner > 0) product.outer = &batch;
+
+  product.a = problem.operands[kB];
+  product.b = problem.operands[kA];
+  product.d = const_cast<char*>(problem.operands[kC]);
+  product.bias = problem.operands[kBias];
+  if (product.bias != nullptr) {  // one number for each of our columns, in a row
+    if (problem.columns.rank == 0 || problem.columns.strides[kBias][0] != 1) return false;
+    if (problem.rows.rank == 1 && problem.rows.strides[kBias][0] != 0) return false;
+    if (batch.rank != 0) return false;
+  }
+  shape.has_bias = product.bias != nullptr;
+  shape.reads_c = problem.beta != 0;
+  shape.dtype = problem.dtype;
+  // Products of a batch are as far apart as its strides say.
+  const int64_t item = grid::item_size(problem.dtype);
+  uintptr_t steps_a = 0, steps_b = 0, steps_d = 0;
+  for (int32_t d = 0; d < inner; ++d) {
+    steps_a |= static_cast<uintptr_t>(batch.strides[kB][d] * item);
+    steps_b |= static_cast<uintptr_t>(batch.strides[kA][d] * item);
+    steps_d |= static_cast<uintptr_t>(batch.strides[kC][d] * item);
+  }
+  const auto with = [](const char* memory, uintptr_t steps) {
+    return alignment(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(memory) | steps));
+  };
+  shape.alignment_a = with(product.a, steps_a);
+  shape.alignment_b = with(product.b, steps_b);
+  shape.alignment_d = with(product.d, steps_d);
+  shape.alignment_bias = product.bias != nullptr ? alignment(product.bias) : 0;
+  return true;
+}
+
+}  // namespace oneflow::cuda

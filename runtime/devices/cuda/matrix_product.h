@@ -1,0 +1,34 @@
+// One product of matrices, or a batch of them, as cuBLASLt takes it: column-major, each operand plain or transposed.
+#ifndef ONEFLOW_DEVICES_CUDA_MATRIX_PRODUCT_H_
+#define ONEFLOW_DEVICES_CUDA_MATRIX_PRODUCT_H_
+
+#include "../grid/contraction_problem.h"
+
+namespace oneflow::cuda {
+
+// Everything that the choice of an algorithm depends on, compared byte by byte: D[m, n] = A[m, k] B[k, n].
+struct Shape {
+  int64_t m, n, k;
+  int64_t leading_a, leading_b, leading_d;
+  int64_t batch, step_a, step_b, step_d;
+  int32_t dtype, device;
+  int32_t a_is_transposed, b_is_transposed;
+  int32_t has_bias, allows_tf32;
+  int32_t reads_c, padding;
+  int32_t alignment_a, alignment_b, alignment_d, alignment_bias;
+};
+
+struct MatrixProduct {
+  Shape shape{};
+  const char *a, *b, *bias;
+  char* d;
+  // Batch dimensions beyond the innermost, which are so many products of their own.
+  const grid::Role* outer = nullptr;
+};
+
+// Our rows are the columns of D, so that B takes the place of A. False where operands do not lie as matrices.
+bool make_product(const grid::Problem& problem, MatrixProduct& product);
+
+}  // namespace oneflow::cuda
+
+#endif  // ONEFLOW_DEVICES_CUDA_MATRIX_PRODUCT_H_
