@@ -116,7 +116,8 @@ bench: build $(VENV)/.test ## Measure against peers; writes benchmarks/results/
 	@$(PYTHON) benchmarks/run.py
 
 .PHONY: docs
-docs: codegen ## Write the reference manual to docs/generated
+docs: codegen ## Write the reference manual to docs/generated, and the table of docs/devices.md
+	@$(PYTHON) tools/device_table.py
 	@echo "The manual is in docs/generated/reference"
 
 .PHONY: packages

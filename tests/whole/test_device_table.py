@@ -1,0 +1,69 @@
+"""docs/devices.md: its table is that of the definitions, and each plugin has every kernel that it promises."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BUILD = Path(os.environ.get("OF_BUILD", ROOT / "build"))
+PLUGINS = sorted((BUILD / "lib" / "oneflow_devices").glob("*.so"))
+sys.path.insert(0, str(ROOT / "tools"))
+
+import device_table  # noqa: E402
+
+DEFINITIONS = device_table.definitions()
+
+
+def dtype_numbers() -> dict[str, int]:
+    text = (ROOT / "runtime/include/oneflow/types.h").read_text()
+    return {
+        name.lower(): int(number) for name, number in re.findall(r"^\s*OF_([A-Z0-9]+) = (\d+),", text, re.MULTILINE)
+    }
+
+
+def test_the_page_is_current() -> None:
+    text = device_table.PAGE.read_text()
+    assert text == device_table.page(text, DEFINITIONS), "docs/devices.md is not current: run `make docs`"
+
+
+def test_an_omission_is_counted_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    lacking = device_table.Device("other", frozenset(), {"gelu": "its driver has no erf"})
+    monkeypatch.setattr(device_table, "devices", lambda found: [*known, lacking])
+    table = device_table.table(DEFINITIONS)
+    assert "- `gelu` on `other`: its driver has no erf" in table
+    assert "- `sort` on `other`: its kernel, written by hand, is not there yet" in table
+    (row,) = [line for line in table.splitlines() if line.startswith("| `other` |")]
+    assert int(row.split("|")[-2]) == 1 + len(known[0].by_hand)
+
+
+known = device_table.devices(DEFINITIONS)
+
+
+@pytest.fixture(scope="module")
+def asker(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("asker") / "ask_kernels"
+    source = Path(__file__).with_name("ask_kernels.c")
+    command = ["cc", "-std=c11", "-Wall", "-Wextra", "-I", ROOT / "runtime/include", source, "-o", program, "-ldl"]
+    subprocess.run(command, check=True)
+    return program
+
+
+@pytest.mark.parametrize("plugin", PLUGINS, ids=lambda path: path.stem)
+def test_a_plugin_has_every_kernel_that_it_promises(plugin: Path, asker: Path) -> None:
+    numbers = dtype_numbers()
+    rows = [row[1:] for row in device_table.promised(DEFINITIONS) if row[0] == plugin.stem]
+    if not rows:
+        pytest.skip(f"{plugin.name} is no backend of this repository")
+    lines = [f"{name} {schema} {numbers[compute or 'float32']}" for name, schema, compute in rows]
+    answer = subprocess.run([asker, plugin], input="\n".join(lines), capture_output=True, text=True, check=True)
+    assert answer.stdout.splitlines() == [f"asked {len(rows)}"], answer.stdout
+
+
+def test_some_plugin_was_asked() -> None:
+    assert {plugin.stem for plugin in PLUGINS} & {device.name for device in known}

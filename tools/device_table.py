@@ -1,0 +1,127 @@
+"""The table of docs/devices.md: how many operators each device runs itself, and which go over the host, with the reason.
+
+python tools/device_table.py            writes the table between the markers of docs/devices.md
+python tools/device_table.py --kernels  lists each kernel that a device promises: device, name, schema hash, dtype
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from codegen import discover, load  # noqa: E402
+from codegen.grid.printing import DIALECT  # noqa: E402
+from codegen.kernels import SPELLED, entries  # noqa: E402
+from codegen.model import Contraction, Definitions, Native, Op  # noqa: E402
+
+PAGE = ROOT / "docs" / "devices.md"
+BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
+# Where each backend's kernels of `native` records are listed: those of grid devices are shared.
+HAND_WRITTEN = {"cpu": "runtime/devices/cpu/kernels.cpp"}
+GRID = "runtime/devices/grid/find_kernel.cpp"
+KINDS = ("elementwise", "generator", "reduction", "scan", "gather", "contraction", "native")
+_DTYPES = {spelled: name for name, spelled in SPELLED.items()}
+
+
+@dataclass(frozen=True)
+class Device:
+    name: str
+    by_hand: frozenset[str]
+    omitted: dict[str, str]  # with the reason
+
+
+def definitions() -> Definitions:
+    return load.load(sorted((ROOT / "opdefs").glob("*.yaml")), ROOT)
+
+
+def by_hand(source: str) -> frozenset[str]:
+    """The names in a backend's table of `native` kernels."""
+    text = (ROOT / source).read_text(encoding="utf-8")
+    table = re.search(r"kNative(?:s|Kernels)\[\] = \{(.*?)\};", text, re.DOTALL)
+    assert table, f"{source} has no table of native kernels"
+    return frozenset(re.findall(r'\{"(\w+)"', table[1]))
+
+
+def devices(found: Definitions) -> list[Device]:
+    names = [n for n in discover.names() if (ROOT / "runtime" / "devices" / n).is_dir()]
+    return [
+        Device(name, by_hand(HAND_WRITTEN.get(name, GRID)), dict(discover.language(name, found).names.omitted))
+        for name in names
+    ]
+
+
+def kind_of(op: Op) -> str:
+    return type(op.kind).__name__.lower()
+
+
+def needing(found: Definitions) -> list[Op]:
+    """The operators that ask the device for something: those that are views, copies or made of others do not."""
+    hand_written = frozenset().union(*(device.by_hand for device in devices(found)))
+    return [
+        op
+        for op in found.ops
+        if isinstance(op.kind, Contraction)
+        or (isinstance(op.kind, Native) and op.full_name in hand_written)
+        or any(True for _ in entries(op, DIALECT))
+    ]
+
+
+def is_native(device: Device, op: Op) -> bool:
+    if op.full_name in device.omitted:
+        return False
+    return not isinstance(op.kind, Native) or op.full_name in device.by_hand
+
+
+def table(found: Definitions) -> str:
+    ops, lines = needing(found), []
+    heads = ["device", *KINDS, "all", "over the host"]
+    lines += [f"| {' | '.join(heads)} |", f"|---|{'---:|' * (len(heads) - 1)}"]
+    reasons = []
+    for device in devices(found):
+        own = [op for op in ops if is_native(device, op)]
+        counts = [sum(kind_of(op) == kind for op in own) for kind in KINDS]
+        lines.append(f"| `{device.name}` | {' | '.join(map(str, [*counts, len(own), len(ops) - len(own)]))} |")
+        for op in ops:
+            if not is_native(device, op):
+                why = device.omitted.get(op.full_name, "its kernel, written by hand, is not there yet")
+                reasons.append(f"- `{op.full_name}` on `{device.name}`: {why}")
+    return "\n".join([*lines, "", *(reasons or ["No operator goes over the host."])])
+
+
+def page(text: str, found: Definitions) -> str:
+    """The page with the table as it is now."""
+    head, _, rest = text.partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    return f"{head}{BEGIN}\n{table(found)}\n{END}{tail}"
+
+
+def promised(found: Definitions) -> Iterator[tuple[str, str, int, str]]:
+    """Each kernel that a device must answer for: device, name, schema hash, compute type ("" stands for all)."""
+    for device in devices(found):
+        for op in needing(found):
+            if isinstance(op.kind, Contraction) or not is_native(device, op):
+                continue
+            if isinstance(op.kind, Native):
+                yield device.name, op.full_name, op.schema_hash, ""
+            for entry in entries(op, DIALECT):
+                for type_ in [_DTYPES[spelled] for spelled in entry.types] or [""]:
+                    yield device.name, entry.variant, op.schema_hash, type_
+
+
+def main() -> None:
+    found = definitions()
+    if sys.argv[1:] == ["--kernels"]:
+        for row in promised(found):
+            print(*row)
+    else:
+        PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
