@@ -34,21 +34,33 @@ void call_op(const char* name, const Tensor& result, const Operator& op, const V
   call_inside(op, name, arguments, {&value, 1}, false);
 }
 
+// A job with its tensors as the kernels of its device see them: empty where they do not reach them.
+struct Reached {
+  explicit Reached(const Job& job) : job(job) {
+    for (const TensorRef& each : job.sources) sources.push_back(reach(*each, job.device));
+    for (const TensorRef& each : job.targets) targets.push_back(reach(*each, job.device));
+  }
+
+  const Job& job;
+  std::vector<TensorRef> sources, targets;
+};
+
 // One thread's work: memory that it uses for piece after piece.
 class Worker {
  public:
   Worker(const Joining& joining, int64_t piece) : joining_(joining), piece_(piece) {}
 
-  void run(const Job& job, Part part) {
-    const TensorRef result = join(job, part);
-    for (const TensorRef& each : job.targets) {
-      const TensorRef target = flat(*each, part);
-      if (target->data() == result->data()) continue;
-      if (const TensorRef near = reach(*target, job.device))
-        call_into(*near, kCopy, near, result);
-      else
+  void run(const Reached& reached, Part part) {
+    const TensorRef result = join(reached, part);
+    for (size_t i = 0; i < reached.targets.size(); ++i) {
+      if (const TensorRef& near = reached.targets[i]) {
+        const TensorRef target = flat(*near, part);
+        if (target->data() != result->data()) call_into(*target, kCopy, target, result);
+      } else {
+        const TensorRef target = flat(*reached.job.targets[i], part);
         copy_bytes(target->device(), target->mutable_data(), result->device(), result->data(),
                    static_cast<uint64_t>(result->bytes()));
+      }
     }
   }
 
@@ -69,9 +81,10 @@ class Worker {
   }
 
   // A part of a source where the job's device reaches it.
-  TensorRef operand(const Job& job, size_t source, Part part) {
+  TensorRef operand(const Reached& reached, size_t source, Part part) {
+    if (const TensorRef& near = reached.sources[source]) return flat(*near, part);
+    const Job& job = reached.job;
     const TensorRef own = flat(*job.sources[source], part);
-    if (TensorRef near = reach(*own, job.device)) return near;
     const Use use = source == 0 ? Use::kFirstOperand : Use::kNextOperand;
     TensorRef copy = scratch(use, own->dtype(), job.device, part.size);
     copy_bytes(job.device, copy->mutable_data(), own->device(), own->data(), static_cast<uint64_t>(own->bytes()));
@@ -79,25 +92,26 @@ class Worker {
   }
 
   // Where the last step writes: a target within reach, else memory aside.
-  TensorRef place(const Job& job, Part part, of_dtype dtype) {
-    for (const TensorRef& each : job.targets)
-      if (TensorRef near = reach(*flat(*each, part), job.device)) return near;
-    return scratch(Use::kResult, dtype, job.device, part.size);
+  TensorRef place(const Reached& reached, Part part, of_dtype dtype) {
+    for (const TensorRef& near : reached.targets)
+      if (near) return flat(*near, part);
+    return scratch(Use::kResult, dtype, reached.job.device, part.size);
   }
 
   // The joined elements of a part, on the job's device.
-  TensorRef join(const Job& job, Part part) {
-    const size_t count = job.sources.size();
-    const of_dtype dtype = job.sources[0]->dtype();
-    TensorRef joined = operand(job, 0, part);
+  TensorRef join(const Reached& reached, Part part) {
+    const of_device device = reached.job.device;
+    const size_t count = reached.sources.size();
+    const of_dtype dtype = reached.job.sources[0]->dtype();
+    TensorRef joined = operand(reached, 0, part);
     if (count == 1 && !joining_.then) return joined;
-    const TensorRef result = place(job, part, dtype);
+    const TensorRef result = place(reached, part, dtype);
     for (size_t i = 1; i < count; ++i) {
       const bool is_last = i + 1 == count && !joining_.then;
       // Half-precision values are only rounded at the end.
       const TensorRef to =
-          is_last ? result : scratch(Use::kSum, is_half(dtype) ? OF_FLOAT32 : dtype, job.device, part.size);
-      call_op(joining_.name, *to, *joining_.by, joined, operand(job, i, part));
+          is_last ? result : scratch(Use::kSum, is_half(dtype) ? OF_FLOAT32 : dtype, device, part.size);
+      call_op(joining_.name, *to, *joining_.by, joined, operand(reached, i, part));
       joined = to;
     }
     if (joining_.then) call_op(joining_.name, *result, *joining_.then, joined, static_cast<int64_t>(count));
@@ -132,16 +146,17 @@ void run(const Joining& joining, const std::vector<Job>& jobs) {
   for (const of_device device : devices) has_streams |= get_device(device).stream() != nullptr;
   for (const Job& job : jobs)
     for (const TensorRef& each : job.targets) each->mutable_data();  // un-shares the memory, once
+  const std::vector<Reached> reached(jobs.begin(), jobs.end());
 
   const int64_t piece =
       std::min(longest, (has_streams ? kSubmittedBytes : kCachedBytes) / jobs[0].sources[0]->element_bytes());
   // The pieces of all jobs in turns: devices with streams all have something to do.
   const int64_t turns = (longest + piece - 1) / piece;
   const auto step = [&](Worker& worker, int64_t number) {
-    const Job& job = jobs[static_cast<size_t>(number) % jobs.size()];
-    const int64_t start = number / static_cast<int64_t>(jobs.size()) * piece;
-    const int64_t left = job.sources[0]->count() - start;
-    if (left > 0) worker.run(job, {start, std::min(left, piece)});
+    const Reached& next = reached[static_cast<size_t>(number) % reached.size()];
+    const int64_t start = number / static_cast<int64_t>(reached.size()) * piece;
+    const int64_t left = next.job.sources[0]->count() - start;
+    if (left > 0) worker.run(next, {start, std::min(left, piece)});
   };
   join_streams(devices);
   std::atomic<int64_t> next{0};
