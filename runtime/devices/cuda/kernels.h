@@ -126,6 +126,7 @@ Variants all_variants(Storages<storages...>, Make make) {
 #define OF_FLAT_KERNELS(T, name) flat_variants(typename Computed<T>::Stored{}, OF_HANDLES(T, name))
 #define OF_KERNELS(T, name) variants(typename Computed<T>::Stored{}, OF_HANDLES(T, name))
 #define OF_FOLD_KERNELS(W, T, name) all_variants(FoldStorages<T>{}, OF_HANDLES(W, name))
+#define OF_STATE_KERNELS(T, name) OF_KERNEL_HANDLE(T, kAny, name)
 #define OF_KERNEL_HANDLE(T, S, name) flat_variants(Storages<S>{}, OF_HANDLES(T, name))
 
 // A program that is written by hand, ../grid/programs/<name>.h, for the source beside it.

@@ -110,7 +110,7 @@ class Folds {
     arguments.value(plan.merge);
     Results results;
     add_rest(arguments, states, kept, results);
-    return launch(context_, kernels_.merge.of(kAny), plan.geometry, arguments);
+    return launch(context_, kernels_.merge.best(input_.dtype), plan.geometry, arguments);
   }
 
   // What arguments refer to.

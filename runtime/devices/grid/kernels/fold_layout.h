@@ -17,7 +17,7 @@
 // of.
 #define OF_LOCKSTEP_LANES 4
 #define OF_PROCESSOR_LINE_LANES 64
-#define OF_PROCESSOR_ROW_LANES 512
+#define OF_PROCESSOR_ROW_LANES 256
 
 // Some dimensions, one of which has tiles: the first.
 typedef struct of_tiles {

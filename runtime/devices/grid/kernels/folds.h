@@ -26,27 +26,46 @@
 #define OF_EACH_IN_ORDER(j, lanes, valid) for (int j = 0; j < (valid); ++j)
 #endif
 
-// Loads the first lanes, as many as are valid.
+// One case for each dtype: a loop that asks for the dtype of each element is no vector.
+#if OF_HAS_DOUBLE
+#define OF_FLOAT64_CASE(X) X(OF_FLOAT64)
+#else
+#define OF_FLOAT64_CASE(X)
+#endif
+#define OF_EACH_DTYPE(X) \
+  X(OF_BOOL)             \
+  X(OF_UINT8)            \
+  X(OF_INT8)             \
+  X(OF_INT16)            \
+  X(OF_INT32)            \
+  X(OF_INT64) X(OF_UINT16) X(OF_UINT32) X(OF_UINT64) X(OF_FLOAT16) X(OF_BFLOAT16) X(OF_FLOAT32) OF_FLOAT64_CASE(X)
+#define OF_LOAD_CASE(each)                                                            \
+  case each:                                                                          \
+    if (stride == 1) {                                                                \
+      OF_EACH_LANE(j, lanes, valid) values[j] = of_load(each, data, at + j);          \
+    } else {                                                                          \
+      OF_EACH_LANE(j, lanes, valid) values[j] = of_load(each, data, at + j * stride); \
+    }                                                                                 \
+    break;
+#define OF_STORE_CASE(each)                                                           \
+  case each:                                                                          \
+    if (stride == 1) {                                                                \
+      OF_EACH_LANE(j, lanes, valid) of_store(each, data, at + j, values[j]);          \
+    } else {                                                                          \
+      OF_EACH_LANE(j, lanes, valid) of_store(each, data, at + j * stride, values[j]); \
+    }                                                                                 \
+    break;
+// Loads, or stores, the first lanes, as many as are valid.
 OF_DEVICE void of_load_lanes(T* values, int lanes, int32_t dtype, OF_GLOBAL const void* data, int64_t at,
                              int64_t stride, int valid) {
-  if (stride == 1) {
-    OF_EACH_LANE(j, lanes, valid) values[j] = of_load(dtype, data, at + j);
-  } else {
-    OF_EACH_LANE(j, lanes, valid) values[j] = of_load(dtype, data, at + j * stride);
-  }
+  switch (dtype) { OF_EACH_DTYPE(OF_LOAD_CASE) }
+}
+OF_DEVICE void of_store_lanes(const T* values, int lanes, int32_t dtype, OF_GLOBAL void* data, int64_t at,
+                              int64_t stride, int valid) {
+  switch (dtype) { OF_EACH_DTYPE(OF_STORE_CASE) }
 }
 #define OF_LOAD_LANES(T, S, values, lanes, dtype, data, at, stride, valid, is_packed) \
   of_load_lanes(values, lanes, OF_DTYPE(S, dtype), data, at, stride, valid)
-
-// Stores the first lanes, as many as are valid.
-OF_DEVICE void of_store_lanes(const T* values, int lanes, int32_t dtype, OF_GLOBAL void* data, int64_t at,
-                              int64_t stride, int valid) {
-  if (stride == 1) {
-    OF_EACH_LANE(j, lanes, valid) of_store(dtype, data, at + j, values[j]);
-  } else {
-    OF_EACH_LANE(j, lanes, valid) of_store(dtype, data, at + j * stride, values[j]);
-  }
-}
 #define OF_STORE_LANES(T, S, values, lanes, dtype, data, at, stride, valid, is_packed) \
   of_store_lanes(values, lanes, dtype, data, at, stride, valid)
 
