@@ -37,6 +37,7 @@ FoldRun fold_run(of_device, uint32_t bytes) {
           .line_lanes = lanes,
           .row_lanes = lanes,
           .packs = true,
+          .takes_neighbours = false,
           .neighbours = 1,
           .groups = kGroups,
           .item_elements = int64_t{2} * OF_FOLD_STEPS * lanes};

@@ -104,6 +104,7 @@ struct FoldRun {
   uint32_t items;                  // of a group
   uint32_t line_lanes, row_lanes;  // of an item: neighbours in what is folded, or in what is kept
   bool packs;                      // whether lanes in aligned memory are loaded at once
+  bool takes_neighbours;           // whether kernels for one storage take lanes for neighbours in memory
   uint32_t neighbours;             // dimensions of fewer elements make poor lanes
   uint32_t groups;                 // that make the device busy
   int64_t item_elements;           // that are worth an item

@@ -105,6 +105,14 @@ FoldLayout::FoldLayout(const of_kernel_tensor& input, uint32_t reduced, uint32_t
   }
 }
 
+Handle kernel_for(const FoldRun& run, const FoldLayout& layout, const of_kernel_tensor& tensor,
+                  const Variants& variants) {
+  const Dims& dims = layout.is_lines ? layout.folded : layout.kept;
+  const int32_t nearest = dims.dims[dims.rank - 1];
+  const bool are_neighbours = nearest < 0 || tensor.strides[nearest] == 1;
+  return run.takes_neighbours && !are_neighbours ? variants.of(kAny) : variants.best(tensor.dtype);
+}
+
 FoldPlan plan_fold(const FoldRun& run, const FoldLayout& layout, const of_space& kept, const of_space& folded,
                    bool is_packed) {
   FoldPlan plan{};

@@ -34,6 +34,10 @@ struct FoldLayout {
   Dims kept, folded;
 };
 
+// The kernel for a tensor with such lanes.
+Handle kernel_for(const FoldRun& run, const FoldLayout& layout, const of_kernel_tensor& tensor,
+                  const Variants& variants);
+
 // A fold of a piece of the elements into a piece of the results.
 struct FoldPlan {
   of_fold fold;

@@ -98,7 +98,7 @@ class Folds {
       Results results;
       add_rest(arguments, states, kept, results);
       const Variants& variants = layout_.is_lines ? kernels_.lines : kernels_.rows;
-      status = launch(context_, variants.best(input_.dtype),
+      status = launch(context_, kernel_for(run_, layout_, input_, variants),
                       {.groups = plan.groups, .groups_y = plan.splits, .items = run_.items}, arguments);
     } while (status == OF_OK && folded.next());
     return status;

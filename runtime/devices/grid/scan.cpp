@@ -83,7 +83,7 @@ class Scans {
     }
     settings_.add_to(arguments);
     const Variants& variants = layout_.is_lines ? kernels_.lines : kernels_.rows;
-    return launch(context_, variants.best(input_.dtype),
+    return launch(context_, kernel_for(run_, layout_, input_, variants),
                   {.groups = plan.groups, .groups_y = plan.chunks, .items = run_.items}, arguments);
   }
 

@@ -55,6 +55,7 @@ FoldRun fold_run(of_device device, uint32_t) {
             .line_lanes = OF_LOCKSTEP_LANES,
             .row_lanes = OF_LOCKSTEP_LANES,
             .packs = false,
+            .takes_neighbours = false,
             .neighbours = 1,
             .groups = 1024,
             .item_elements = 2 * OF_FOLD_STEPS * OF_LOCKSTEP_LANES};
@@ -63,6 +64,7 @@ FoldRun fold_run(of_device device, uint32_t) {
           .line_lanes = OF_PROCESSOR_LINE_LANES,
           .row_lanes = OF_PROCESSOR_ROW_LANES,
           .packs = false,
+          .takes_neighbours = true,
           .neighbours = 16,
           .groups = 256,
           .item_elements = 64 * 1024};

@@ -64,8 +64,17 @@ OF_DEVICE void of_store_lanes(const T* values, int lanes, int32_t dtype, OF_GLOB
                               int64_t stride, int valid) {
   switch (dtype) { OF_EACH_DTYPE(OF_STORE_CASE) }
 }
+#if OF_SHARES || S == OF_ANY
+#define OF_LANES(T, S, values, steps, lanes) T values[steps][lanes]
 #define OF_LOAD_LANES(T, S, values, lanes, dtype, data, at, stride, valid, is_packed) \
   of_load_lanes(values, lanes, OF_DTYPE(S, dtype), data, at, stride, valid)
+#define OF_LANE(S, data, values, j) values[j]
+#else
+// Processors take lanes of a known storage from where they are, side by side.
+#define OF_LANES(T, S, values, steps, lanes) int64_t values[steps]
+#define OF_LOAD_LANES(T, S, values, lanes, dtype, data, at, stride, valid, is_packed) values = at
+#define OF_LANE(S, data, values, j) of_load(S, data, values + j)
+#endif
 #define OF_STORE_LANES(T, S, values, lanes, dtype, data, at, stride, valid, is_packed) \
   of_store_lanes(values, lanes, dtype, data, at, stride, valid)
 
@@ -86,6 +95,8 @@ constexpr int of_lanes = 16 / (S == OF_ANY ? int(sizeof(T)) : of_item_size(S)) <
 #define OF_EACH_LANE(j, lanes, valid) _Pragma("unroll") for (int j = 0; j < (lanes); ++j) if (j < (valid))
 
 #define OF_EACH_IN_ORDER OF_EACH_LANE
+#define OF_LANES(T, S, values, steps, lanes) T values[steps][lanes]
+#define OF_LANE(S, data, values, j) values[j]
 
 // A call: each load of any dtype is a dozen of branches, and kernels have scores of them.
 template <class T, int lanes>
