@@ -90,6 +90,9 @@ demo: build ## Install the packages, run one program with each, and compare what
 vectors: codegen $(VENV)/.test ## Compute the expected results of all operators from their oracles
 	@PYTHONPATH=. $(PYTHON) -m tests.vectors
 
+# Devices that the tests run on besides those that are found by themselves.
+TEST_DEVICES := $(OF_BUILD)/test_plugins/far.so:$(OF_BUILD)/test_plugins/accel.so
+
 TEST_STEPS := lint test-codegen test-runtime test-capi test-sanitizers $(addprefix test-,$(BINDINGS)) test-whole
 
 .PHONY: test
@@ -98,6 +101,7 @@ test: build vectors ## Run all tests
 
 .PHONY: test-codegen test-runtime test-capi test-sanitizers test-whole
 $(TEST_STEPS): $(VENV)/.test
+test-capi test-sanitizers $(addprefix test-,$(BINDINGS)): export ONEFLOW_DEVICE_PATH := $(TEST_DEVICES)
 test-codegen: # the generator
 	@$(PYTHON) -m pytest tests/codegen
 test-runtime: # what no front end reaches, in C++

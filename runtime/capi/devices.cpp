@@ -89,6 +89,12 @@ of_status of_load_device(const char* path) {
   });
 }
 
+bool of_device_waits(of_device device) {
+  bool waits = false;
+  guard([&] { waits = known_device(device).waits(); });
+  return waits;
+}
+
 of_status of_synchronize(of_device device) {
   return guard([&] { get_device(device).synchronize(); });
 }

@@ -62,6 +62,12 @@ const int64_t* of_tensor_strides(of_tensor tensor) { return tensor ? to_tensor(t
 
 int64_t of_tensor_count(of_tensor tensor) { return tensor ? to_tensor(tensor)->count() : 0; }
 
+int64_t of_tensor_work(of_tensor handle) {
+  if (!handle) return 0;
+  const Tensor& tensor = *to_tensor(handle);
+  return known_device(tensor.device()).waits() ? INT64_MAX : tensor.count();
+}
+
 uint64_t of_tensor_memory(of_tensor handle) {
   if (!handle) return 0;
   const Tensor& tensor = *to_tensor(handle);

@@ -32,6 +32,8 @@ class Device {
   bool host_accessible() const { return table_.host_accessible; }
   // Words for what the plugin's table offers, see of_device_properties.
   const char* capabilities() const { return capabilities_.c_str(); }
+  // Whether work goes on after the call that began it, or lies where only copies reach.
+  bool waits() const { return table_.create_stream != nullptr || !table_.host_accessible; }
   Allocator& allocator() { return allocator_; }
   // Of page-locked host memory; NULL where the plugin offers none.
   Allocator* host_allocator();

@@ -1,7 +1,8 @@
-// Replays conformance vectors through of_call().
+// Replays conformance vectors through of_call(), on the first device of every type that is there.
 //
-// Usage: capi_replay FILE...
-// Prints one line per failing case and one per file; exits with 1 when a case failed or a file has none.
+// Usage: capi_replay KNOWN FILE...
+// KNOWN is tests/devices.json. Prints one line per failing case, one per file and device, and one per plugin that
+// gives no devices; exits with 1 when a case failed or a file has none.
 #include <fstream>
 #include <iostream>
 
@@ -52,8 +53,19 @@ class Results {
   bool is_given_ = false;  // the tensors stay the giver's
 };
 
+// The default device, and by how much it may miss the tolerances of the vectors.
+struct Place {
+  std::string name;
+  double tolerance = 1;
+};
+
+std::string name_of(of_device device) {
+  char name[64];
+  return of_device_name(device, name);
+}
+
 // What is wrong with one case; empty when nothing is.
-std::string run_case(of_op op, const of_op_info& info, const json& test) {
+std::string run_case(of_op op, const of_op_info& info, const json& test, const Place& place) {
   const json& given = test.at("arguments");
   std::vector<Argument> arguments;
   std::vector<of_value> values;
@@ -86,15 +98,21 @@ std::string run_case(of_op op, const of_op_info& info, const json& test) {
   const std::vector<of_tensor> found = results.tensors();
   if (found.size() != expected.size()) return std::to_string(found.size()) + " results";
   for (size_t i = 0; i < found.size(); ++i) {
+    of_tensor_info result{};
+    result.struct_size = sizeof result;
+    vectors::check(of_tensor_get_info(found[i], &result));
+    if (name_of(result.device) != place.name)
+      return "result " + std::to_string(i) + " is on " + name_of(result.device);
     const std::string wrong =
-        vectors::compare(found[i], expected[i], test.at("relative").get<double>(), test.at("absolute").get<double>());
+        vectors::compare(found[i], expected[i], place.tolerance * test.at("relative").get<double>(),
+                         place.tolerance * test.at("absolute").get<double>());
     if (!wrong.empty()) return "result " + std::to_string(i) + ": " + wrong;
   }
   return {};
 }
 
 // The number of cases that failed; -1 for a file without cases.
-int run_file(const char* path) {
+int run_file(const char* path, const Place& place) {
   std::ifstream stream(path);
   const json file = json::parse(stream);
   const std::string name = file.at("op");
@@ -110,30 +128,61 @@ int run_file(const char* path) {
   for (const json& test : file.at("cases")) {
     std::string wrong;
     try {
-      wrong = run_case(op, info, test);
+      wrong = run_case(op, info, test, place);
     } catch (const std::exception& error) {
       wrong = error.what();
     }
     if (wrong.empty()) continue;
     ++failed;
-    std::cout << name << " " << test.at("name").get<std::string>() << ": " << wrong << "\n";
+    std::cout << name << " on " << place.name << ", " << test.at("name").get<std::string>() << ": " << wrong << "\n";
   }
-  std::cout << name << ": " << file.at("cases").size() - static_cast<size_t>(failed) << " of "
+  std::cout << name << " on " << place.name << ": " << file.at("cases").size() - static_cast<size_t>(failed) << " of "
             << file.at("cases").size() << " cases\n";
   return file.at("cases").empty() ? -1 : failed;
+}
+
+// Whether all files pass on one device.
+bool run_files(of_device device, const json& known, int count, char** paths) {
+  Place place{name_of(device)};
+  const std::string type = place.name.substr(0, place.name.find(':'));
+  const json& types = known.at("types");
+  if (types.contains(type)) place.tolerance = types.at(type).value("tolerance", 1.0);
+  of_device_properties properties{};
+  properties.struct_size = sizeof properties;
+  vectors::check(of_device_get_properties(device, &properties));
+  const bool is_host = std::string(properties.capabilities).find("host_accessible") != std::string::npos;
+  vectors::check(of_set_default_device(device));
+  bool passed = true;
+  for (int i = 0; i < count; ++i) {
+    try {
+      const std::string op = json::parse(std::ifstream(paths[i])).at("op");
+      if (is_host || !known.at("host_only").contains(op)) passed &= run_file(paths[i], place) == 0;
+    } catch (const std::exception& error) {
+      std::cout << paths[i] << " on " << place.name << ": " << error.what() << "\n";
+      passed = false;
+    }
+  }
+  return passed;
 }
 
 }  // namespace
 
 int main(int count, char** paths) {
-  bool passed = count > 1;
-  for (int i = 1; i < count; ++i) {
-    try {
-      passed &= run_file(paths[i]) == 0;
-    } catch (const std::exception& error) {
-      std::cout << paths[i] << ": " << error.what() << "\n";
-      passed = false;
-    }
+  if (count < 3) {
+    std::cout << "usage: capi_replay KNOWN FILE...\n";
+    return 1;
+  }
+  std::ifstream stream(paths[1]);
+  const json known = json::parse(stream);
+  bool passed = true;
+  for (size_t i = 0; i < of_device_count(); ++i) {
+    const of_device device = of_device_at(i);
+    if (device.index == 0) passed &= run_files(device, known, count - 2, paths + 2);
+  }
+  for (size_t i = 0; i < of_rejected_plugin_count(); ++i) {
+    const char *path = nullptr, *reason = nullptr;
+    vectors::check(of_rejected_plugin_at(i, &path, &reason));
+    std::cout << "skipped " << path << ": " << reason << "\n";
   }
   return passed ? 0 : 1;
 }

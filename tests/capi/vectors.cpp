@@ -1,5 +1,6 @@
 #include "vectors.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
@@ -42,29 +43,41 @@ std::vector<int64_t> integers_of(const json& list) {
   return integers;
 }
 
-TensorPtr create(of_dtype dtype, const std::vector<int64_t>& sizes, const int64_t* strides, int64_t offset,
-                 std::vector<unsigned char>& bytes) {
+TensorPtr create(of_dtype dtype, const std::vector<int64_t>& sizes, std::vector<unsigned char>& bytes) {
   of_tensor_source source{};
   source.struct_size = sizeof source;
   source.dtype = dtype;
   source.device = of_default_device();
   source.rank = static_cast<int32_t>(sizes.size());
   source.sizes = sizes.data();
-  source.strides = strides;
   source.data = bytes.data();
   source.bytes = bytes.size();
-  source.offset = offset;
   of_tensor tensor = nullptr;
   check(of_tensor_create(&source, &tensor));
   return TensorPtr(tensor);
 }
 
-// The tensor lies over its storage as the vector says, so that layouts are made without any operator.
+of_value integer_list(const std::vector<int64_t>& integers) {
+  of_value value{OF_VALUE_INT_LIST, static_cast<int32_t>(integers.size()), {}};
+  value.as.integers = integers.data();
+  return value;
+}
+
+// The tensor's storage goes to the device as it is, and is seen with the vector's strides.
 TensorPtr tensor_of(const json& description) {
+  static const of_op as_strided = of_op_find("as_strided");
   std::vector<unsigned char> bytes = decode_base64(description.at("data").get<std::string>());
+  const of_dtype dtype = dtype_named(description.at("dtype").get<std::string>());
+  const std::vector<int64_t> sizes = integers_of(description.at("sizes"));
   const std::vector<int64_t> strides = integers_of(description.at("strides"));
-  return create(dtype_named(description.at("dtype").get<std::string>()), integers_of(description.at("sizes")),
-                strides.data(), description.at("offset").get<int64_t>(), bytes);
+  const bool is_empty = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
+  const TensorPtr flat = create(dtype, {static_cast<int64_t>(bytes.size() / of_dtype_size(dtype))}, bytes);
+  of_value arguments[4] = {{OF_VALUE_TENSOR, 0, {}}, integer_list(sizes), integer_list(strides), {OF_VALUE_INT, 0, {}}};
+  arguments[0].as.tensor = flat.get();
+  arguments[3].as.integer = is_empty ? 0 : description.at("offset").get<int64_t>();
+  of_value result{};
+  check(of_call(as_strided, arguments, 4, &result, 1));
+  return TensorPtr(result.as.tensor);
 }
 
 double float16_value(uint16_t bits) {
@@ -141,10 +154,12 @@ Argument::Argument(const json& value, const std::string& type) {
   } else if (value.contains("dtype")) {
     kind_ = OF_VALUE_DTYPE;
     dtype_ = dtype_named(value.at("dtype").get<std::string>());
+  } else if (value.contains("device")) {
+    kind_ = OF_VALUE_DEVICE;
+    devices_ = {of_default_device()};
   } else if (value.contains("devices")) {
     kind_ = OF_VALUE_DEVICE_LIST;
-    for (const json& name : value.at("devices"))
-      check(of_device_parse(name.get<std::string>().c_str(), &devices_.emplace_back()));
+    devices_.assign(value.at("devices").size(), of_default_device());
   } else if (value.contains("tensor")) {
     kind_ = OF_VALUE_TENSOR;
     tensors_.push_back(tensor_of(value.at("tensor")));
@@ -181,6 +196,9 @@ of_value Argument::value() const {
       result.as.integers = integers_.data();
       result.count = static_cast<int32_t>(integers_.size());
       break;
+    case OF_VALUE_DEVICE:
+      result.as.device = devices_[0];
+      break;
     case OF_VALUE_DEVICE_LIST:
       result.as.devices = devices_.data();
       result.count = static_cast<int32_t>(devices_.size());
@@ -201,8 +219,7 @@ of_value Argument::value() const {
 TensorPtr make_target(const json& expected) {
   std::vector<unsigned char> bytes = decode_base64(expected.at("data").get<std::string>());
   for (unsigned char& byte : bytes) byte = 1;
-  return create(dtype_named(expected.at("dtype").get<std::string>()), integers_of(expected.at("sizes")), nullptr, 0,
-                bytes);
+  return create(dtype_named(expected.at("dtype").get<std::string>()), integers_of(expected.at("sizes")), bytes);
 }
 
 std::string compare(of_tensor result, const json& expected, double relative, double absolute) {

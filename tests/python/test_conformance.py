@@ -1,10 +1,18 @@
-"""Replays tests/generated/vectors: every operator in every form, layout and dtype, against its oracle's results."""
+"""Replays tests/generated/vectors: every operator in every form, layout and dtype, against its oracle's results, on the
+first device of every type that is there.
+
+A plugin that gives no devices is reported as skipped, with its reason. Which operators fell back to the host is written
+to fallbacks/<type>.json in the build folder.
+"""
 
 from __future__ import annotations
 
 import base64
 import functools
 import json
+import os
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,43 +22,68 @@ import pytest
 import oneflow_py as flow
 from tests.python.support import array, decode
 
-FOLDER = Path(__file__).parents[1] / "generated" / "vectors"
-FILES = sorted(FOLDER.glob("*.json"))
+TESTS = Path(__file__).parents[1]
+FILES = sorted((TESTS / "generated" / "vectors").glob("*.json"))
+BUILD = Path(os.environ.get("OF_BUILD", TESTS.parent / "build"))
+KNOWN = json.loads((TESTS / "devices.json").read_text())
+DEVICES = [device.name for device in flow.devices() if device.index == 0]
+MISSING = [pytest.param(None, id=Path(path).stem, marks=pytest.mark.skip(reason)) for path, reason in
+           flow.rejected_plugins().items()]  # fmt: skip
 
 
-def tensor(spec: dict[str, Any]) -> flow.Tensor:
-    """A tensor in the layout of the vector, made without any operator where NumPy has the dtype."""
+def allowed(device: str) -> dict[str, Any]:
+    found: dict[str, Any] = KNOWN["types"].get(flow.device(device).type, {})
+    return found
+
+
+@pytest.fixture(scope="module", params=[*DEVICES, *MISSING])
+def device(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The device under test, which is the default one meanwhile; what falls back on it is written down."""
+    earlier = flow.get_default_device()
+    flow.set_default_device(request.param)
+    FALLEN_BACK.clear()
+    try:
+        yield request.param
+    finally:
+        flow.set_default_device(earlier)
+        folder = BUILD / "fallbacks"
+        folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(dict(sorted(FALLEN_BACK.items())), indent=2)
+        (folder / f"{flow.device(request.param).type}.json").write_text(text + "\n")
+
+
+FALLEN_BACK: Counter[str] = Counter()  # calls by operator, of the device under test
+
+
+def tensor(spec: dict[str, Any], device: str) -> flow.Tensor:
+    """A tensor in the layout of the vector: its storage goes to the device as it is, and is seen with those strides."""
     data, dtype = base64.b64decode(spec["data"]), spec["dtype"]
-    if dtype == "bfloat16":
-        rebuild = flow._native._rebuild_tensor
-        if not data:
-            return rebuild(data, dtype, spec["sizes"], "cpu")
-        flat = rebuild(data, dtype, (len(data) // 2,), "cpu")
-        return flow.as_strided(flat, spec["sizes"], spec["strides"], spec["offset"])
-    flat = np.frombuffer(bytearray(data), dtype)
-    strides = [stride * flat.itemsize for stride in spec["strides"]]
-    return flow.from_numpy(np.lib.stride_tricks.as_strided(flat[spec["offset"] :], spec["sizes"], strides))
+    count = len(data) // getattr(flow, dtype).itemsize
+    flat = flow._native._rebuild_tensor(data, dtype, (count,), device)
+    return flow.as_strided(flat, spec["sizes"], spec["strides"], spec["offset"] if 0 not in spec["sizes"] else 0)
 
 
-def value(spec: Any) -> Any:
+def value(spec: Any, device: str) -> Any:
     match spec:
         case {"tensor": inner}:
-            return tensor(inner)
+            return tensor(inner, device)
         case {"tensors": members}:
-            return [None if each is None else tensor(each) for each in members]
+            return [None if each is None else tensor(each, device) for each in members]
         case {"real": text}:
             return float(text)
         case {"integer": text}:
             return int(text)
+        case {"device": _}:
+            return device
         case {"devices": names}:
-            return names
+            return [device] * len(names)
         case {"dtype": name}:
             return getattr(flow, name)
     return spec
 
 
-def call(function: str, case: dict[str, Any]) -> tuple[flow.Tensor, ...]:
-    arguments = {name: value(spec) for name, spec in case["arguments"].items()}
+def call(function: str, case: dict[str, Any], device: str) -> tuple[flow.Tensor, ...]:
+    arguments = {name: value(spec, device) for name, spec in case["arguments"].items()}
     form = case["form"]
     if form == "out":
         out = tuple(flow.ones(each["sizes"], dtype=each["dtype"]) for each in case["results"])
@@ -62,7 +95,9 @@ def call(function: str, case: dict[str, Any]) -> tuple[flow.Tensor, ...]:
         owner, name = arguments.pop("input"), function if form == "method" else f"{function}_"
     else:
         owner, name = flow, function
+    flow.reset_fallbacks()
     results = functools.reduce(getattr, name.split("."), owner)(**arguments)
+    FALLEN_BACK.update(flow.fallbacks())
     results = results if isinstance(results, tuple) else (results,)
     if form == "in_place":
         assert all(found is given for found, given in zip(results, replaced or [owner], strict=True))
@@ -71,33 +106,49 @@ def call(function: str, case: dict[str, Any]) -> tuple[flow.Tensor, ...]:
     return results
 
 
-def problem(function: str, case: dict[str, Any]) -> str | None:
+def problem(function: str, case: dict[str, Any], device: str) -> str | None:
     """What is wrong with a case, or None."""
     try:
-        results = call(function, case)
+        results = call(function, case, device)
     except flow.Error as error:
         return f"{type(error).__name__}: {error}"
+    factor = allowed(device).get("tolerance", 1)
     for found, expected in zip(results, case["results"], strict=True):
-        shape = (found.dtype.name, list(found.shape))
-        if shape != (expected["dtype"], expected["sizes"]):
-            return f"got {shape}, expected {expected['dtype'], expected['sizes']}"
+        shape = (found.dtype.name, list(found.shape), found.device.name)
+        wanted = (expected["dtype"], expected["sizes"], device)
+        if shape != wanted:
+            return f"got {shape}, expected {wanted}"
         want = decode(base64.b64decode(expected["data"]), expected["dtype"], tuple(expected["sizes"]))
         with np.errstate(invalid="ignore"):
-            close = np.isclose(array(found), want, case["relative"], case["absolute"], equal_nan=True)
+            close = np.isclose(array(found), want, factor * case["relative"], factor * case["absolute"], equal_nan=True)
         if not close.all():
             return f"got {array(found)[~close][:4]}, expected {want[~close][:4]}"
     return None
 
 
 def test_there_are_vectors() -> None:
-    assert FILES, f"no vectors in {FOLDER}: make vectors"
+    assert FILES, "no vectors: make vectors"
+
+
+def test_the_plugins_of_the_tests_are_there() -> None:
+    named = [Path(path) for path in os.environ.get("ONEFLOW_DEVICE_PATH", "").split(":") if path]
+    rejected = {path: reason for path, reason in flow.rejected_plugins().items() if Path(path) in named}
+    assert not rejected
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_vectors(path: Path) -> None:
+def test_vectors(device: str, path: Path) -> None:
     content = json.loads(path.read_text())
+    reason = KNOWN["host_only"].get(content["op"])
+    if reason is not None and "host_accessible" not in flow.device(device).capabilities:
+        pytest.skip(reason)
     problems = []
     for case in content["cases"]:
-        if (found := problem(content["function"], case)) is not None:
+        if (found := problem(content["function"], case, device)) is not None:
             problems.append(f"{case['name']} ({case['form']}): {found}")
     assert not problems, f"{len(problems)} of {len(content['cases'])}\n" + "\n".join(problems[:20])
+
+
+def test_fallbacks_stay_within_what_is_allowed(device: str) -> None:
+    most = allowed(device).get("most_fallbacks", len(FILES))
+    assert len(FALLEN_BACK) <= most, sorted(FALLEN_BACK)

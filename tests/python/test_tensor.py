@@ -319,13 +319,14 @@ def test_settings() -> None:
     text = "promote_types: uint16 and int8 have no common dtype"
     raises(flow.DTypeError, text, lambda: flow.promote_types("uint16", "int8"))
     assert flow.devices()[0] == flow.get_default_device() == "cpu:0"
-    assert flow.device_properties()["compute_units"] >= 1
+    assert flow.device(flow.get_default_device()).compute_units >= 1
     with pytest.raises(flow.DeviceError):
         flow.device("nonsense:7")
     flow.synchronize()
     flow.set_deterministic(True)
     assert flow.is_deterministic()
     flow.set_deterministic(False)
+    flow.reset_fallbacks()
     assert flow.fallbacks() == {}
 
 

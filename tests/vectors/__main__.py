@@ -143,9 +143,10 @@ def case(op: Op, name: str, form: str, arguments: calls.Arguments, skipped: Coun
     relative, absolute = max((TOLERANCES.get(each.dtype, (0.0, 0.0)) for each in results), default=(0.0, 0.0))
     if isinstance(op.kind, Reduction | Scan | Contraction):
         absolute *= 20  # the error of a sum goes with its largest partial sum, not with the sum
+    types = {argument.name: argument.type for argument in op.signature.arguments}
     return {
         "name": name,
-        "arguments": {key: encode.value(value) for key, value in arguments.items()},
+        "arguments": {key: encode.argument(value, types[key]) for key, value in arguments.items()},
         "results": [encode.result(each) for each in results],
         "relative": relative,
         "absolute": absolute,

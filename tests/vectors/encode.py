@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from codegen.model import BaseType, Type
 from tests.vectors.layouts import Laid
 
 DTYPE_NAMES = {
@@ -49,14 +50,19 @@ def result(x: torch.Tensor) -> dict[str, Any]:
     return {"dtype": DTYPE_NAMES[x.dtype], "sizes": list(x.shape), "data": data(x)}
 
 
+def argument(v: Any, type_: Type) -> Any:
+    """An argument. Devices are those of the oracle: a replay puts the device under test in their place."""
+    if type_.base is BaseType.DEVICE and v is not None:
+        return {"devices": v} if type_.is_list else {"device": v}
+    return value(v)
+
+
 def value(v: Any) -> Any:
     """An argument that is not a tensor, or one or more laid-out tensors."""
     if isinstance(v, Laid):
         return {"tensor": tensor(v)}
     if isinstance(v, list | tuple) and any(isinstance(each, Laid) for each in v):
         return {"tensors": [each and tensor(each) for each in v]}
-    if isinstance(v, list) and v and all(isinstance(each, str) for each in v):
-        return {"devices": v}
     if isinstance(v, torch.dtype):
         return {"dtype": DTYPE_NAMES[v]}
     if isinstance(v, float):

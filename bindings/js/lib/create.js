@@ -3,6 +3,7 @@
 /** Tensors from JavaScript's data. */
 
 const native = require('./native');
+const devices = require('./devices');
 const dtypes = require('./dtypes');
 const {makeError} = require('./errors');
 const {MAX_RANK, shapeOf, eachMember} = require('./nested');
@@ -13,7 +14,7 @@ const {cast, toDevice} = require('./operators');
 
 /** Options of tensor() by name, with the types that they must have. */
 const OPTIONS = new Map(Object.entries({
-  dtype: 'string', device: 'string', shape: 'array', strides: 'array', offset: 'integer', share: 'boolean',
+  dtype: 'string', device: 'device', shape: 'array', strides: 'array', offset: 'integer', share: 'boolean',
   transfer: 'boolean',
 }));
 
@@ -30,11 +31,10 @@ function checkOptions(options) {
       throw failure('TypeMismatch', `unknown argument ${name}${suggestion(name, [...OPTIONS.keys()])}`);
     }
     if (name === 'dtype' && typeof value === 'string') dtypes.codeOf(value, 'tensor');
-    checked[name] = expected === 'array' ? toSizes(name, value) : value;
-    const isRight = expected === 'integer' ? Number.isSafeInteger(value) : typeof value === expected;
-    if (expected !== 'array' && !isRight) {
-      throw failure('TypeMismatch', `${name} must be ${expected}, got ${describe(value)}`);
-    }
+    if (expected === 'array') checked[name] = toSizes(name, value);
+    else if (expected === 'device') checked[name] = devices.codeOf('tensor', name, value);
+    else if (expected === 'integer' ? Number.isSafeInteger(value) : typeof value === expected) checked[name] = value;
+    else throw failure('TypeMismatch', `${name} must be ${expected}, got ${describe(value)}`);
   }
   return checked;
 }
@@ -173,7 +173,9 @@ const HOST = 0;
  * another device a copy of that.
  */
 function place(array, stored, dtype, shape, options) {
-  const {device = native.defaultDevice(), strides, offset = 0, share = false, transfer = false} = options;
+  const {
+    device = native.parseDevice(native.defaultDevice()), strides, offset = 0, share = false, transfer = false,
+  } = options;
   const count = shape.reduce((product, size) => product * size, 1);
   if (strides === undefined && offset === 0 && count !== array.length) {
     throw failure('ShapeError', `shape [${shape.join(', ')}] has ${count} elements, data has ${array.length}`);
@@ -181,15 +183,16 @@ function place(array, stored, dtype, shape, options) {
   if (strides !== undefined && strides.length !== shape.length) {
     throw failure('ShapeError', `strides must be ${shape.length}, one for each dimension, got ${strides.length}`);
   }
-  const where = native.parseDevice(device);
-  if (share && where !== HOST) throw failure('DeviceError', `data cannot be shared with ${device}`);
+  if (share && device !== HOST) {
+    throw failure('DeviceError', `data cannot be shared with ${native.deviceName(device)}`);
+  }
   const code = dtypes.codeOf(stored, 'tensor');
   const held = transfer ? transferred(array) : array; // last, so that what is wrong above leaves it to the caller
   const tensor = wrapSlot(withMemory(
     () => native.create(held, code, shape, strides ?? null, offset, share || transfer),
   ));
   const converted = stored === dtype ? tensor : replaced(tensor, cast(tensor, dtype));
-  return where === HOST ? converted : replaced(converted, toDevice(converted, device));
+  return device === HOST ? converted : replaced(converted, toDevice(converted, native.deviceName(device)));
 }
 
 /** The second tensor; the first one, which nobody has seen, is given up. */
@@ -201,8 +204,8 @@ function replaced(tensor, successor) {
 /** A tensor of its own with the values of another one. */
 function fromTensor(source, {dtype, device}) {
   liveSlot(source, 'tensor');
-  const where = device ?? source.device;
-  const copy = native.parseDevice(where) === native.parseDevice(source.device)
+  const where = device === undefined ? source.device : native.deviceName(device);
+  const copy = where === source.device
     ? wrapSlot(withMemory(() => native.clone(liveSlot(source, 'tensor'), source)))
     : toDevice(source, where);
   return dtype === undefined || dtype === copy.dtype ? copy : replaced(copy, cast(copy, dtype));

@@ -8,8 +8,9 @@ export const {
   Tensor, tensor, real, isTensor, tidy, keep, setPrintOptions,
   bool, uint8, int8, int16, int32, int64, uint16, uint32, uint64, float16, bfloat16, float32, float64,
   version, getDefaultDtype, setDefaultDtype, promoteTypes,
-  devices, deviceProperties, getDefaultDevice, setDefaultDevice, loadDevice, synchronize,
-  memory, resetPeakMemory, emptyCache, setMemoryLimit,
+  Device, device, devices, rejectedPlugins, getDefaultDevice, setDefaultDevice, loadDevice,
+  synchronize, synchronizeAsync,
+  memoryStats, resetPeakMemoryStats, emptyCache, setMemoryLimit, fallbacks, resetFallbacks,
   manualSeed, initialSeed, getRandomState, setRandomState,
-  getOption, setOption, fallbacks,
+  getOption, setOption,
 } = flow;

@@ -21,6 +21,9 @@ export type TypedArray =
   | Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array | Uint32Array | BigInt64Array
   | BigUint64Array | Float32Array | Float64Array;
 
+/** A device, or its name; `index` 0 may be left out of one. */
+export type DeviceLike = string | Device;
+
 /** Integers: one, or an array of them. */
 export type Integers = Integer | readonly Integer[] | TypedArray;
 
@@ -32,7 +35,7 @@ export interface TensorOptions {
   /** The element type; that of the data unless given. */
   dtype?: DType;
   /** Where the tensor is to be; the default device unless given. */
-  device?: string;
+  device?: DeviceLike;
   /** The sizes, where the data is a typed array. */
   shape?: readonly number[];
   /** The steps between elements, in elements; row by row unless given. For typed arrays. */
@@ -245,37 +248,64 @@ export function promoteTypes(a: DType, b: DType): DType;
 /** The version of the library. */
 export const version: string;
 
-/** What is known of a device; 0 where the device does not say. */
-export interface DeviceProperties {
+/** A device, and what is known of it at the moment. It is taken wherever its name is. */
+export class Device {
+  /** From a name, of a kind of device or in full, or from another device. */
+  constructor(name: DeviceLike);
+  /** The full name: kind, colon and index. */
+  readonly name: string;
+  /** The kind of device: the name before its colon. */
+  get type(): string;
+  /** Which of the devices of this kind, from 0. */
+  get index(): number;
   /** What its maker calls it. */
-  name: string;
-  /** Cores, multiprocessors and the like. */
-  computeUnits: number;
-  /** Bytes. */
-  totalMemory: number;
-  /** Bytes. */
-  freeMemory: number;
+  get hardware(): string;
+  /** Bytes of memory; 0 where unknown. */
+  get totalMemory(): number;
+  /** Bytes that nobody uses at the moment; 0 where unknown. */
+  get freeMemory(): number;
+  /** Cores, multiprocessors and the like; 0 where unknown. */
+  get computeUnits(): number;
+  /**
+   * What the device can do itself, as words: kernels, contractions, asynchronous (work goes on after the call),
+   * peerCopies, pinnedMemory, hostAccessible.
+   */
+  get capabilities(): string[];
+  /** The full name. */
+  toString(): string;
+  /** The full name. */
+  toJSON(): string;
 }
-/** The names of all devices. */
-export function devices(): string[];
-/** What is known of a device, the default one unless named. */
-export function deviceProperties(device?: string): DeviceProperties;
-/** Where new tensors are. */
+/**
+ * A device by its name.
+ * @throws DeviceError where there is none; the text lists those that there are
+ */
+export function device(name: DeviceLike): Device;
+/** All devices that there are. */
+export function devices(): Device[];
+/** Device plugins that were found and give no devices, by path, with the reason. */
+export function rejectedPlugins(): Record<string, string>;
+/** The name of the device of tensors that are made without one. */
 export function getDefaultDevice(): string;
-/** Changes where new tensors are, for the whole process. */
-export function setDefaultDevice(device: string): void;
-/** Loads a device from a shared library that implements the plugin table. */
+/** The device of tensors that are made without one, for the whole process. */
+export function setDefaultDevice(device: DeviceLike): void;
+/**
+ * Loads a device plugin from a shared library; its devices join devices().
+ * @throws DeviceError where it is none
+ */
 export function loadDevice(path: string): void;
-/** Waits until all work of a device is done. */
-export function synchronize(device?: string): void;
+/** Waits until all work of a device is done, and throws the first error of that work. */
+export function synchronize(device?: DeviceLike): void;
+/** The same on another thread. */
+export function synchronizeAsync(device?: DeviceLike): Promise<void>;
 
 /** Memory of a device, in bytes, and the number of this thread's tensors. */
-export interface Memory {
+export interface MemoryStats {
   /** Tensors that this thread holds, on all devices. */
   tensors: number;
   /** Bytes held by live tensors of all threads. */
   inUse: number;
-  /** The most there was in use since resetPeakMemory(). */
+  /** The most there was in use since resetPeakMemoryStats(). */
   peakInUse: number;
   /** Bytes kept for reuse. */
   cached: number;
@@ -283,13 +313,18 @@ export interface Memory {
   limit: number;
 }
 /** How much memory is in use on a device, the default one unless named. */
-export function memory(device?: string): Memory;
+export function memoryStats(device?: DeviceLike): MemoryStats;
 /** Starts anew to look for the peak. */
-export function resetPeakMemory(device?: string): void;
+export function resetPeakMemoryStats(device?: DeviceLike): void;
 /** Gives memory that is kept for reuse back to the system. */
-export function emptyCache(device?: string): void;
+export function emptyCache(device?: DeviceLike): void;
 /** Refuses allocations beyond this many bytes in use; 0 takes the limit away. */
-export function setMemoryLimit(bytes: number, device?: string): void;
+export function setMemoryLimit(bytes: number, device?: DeviceLike): void;
+
+/** Operators that ran on the host because their device lacks them, with how often. */
+export function fallbacks(): Record<string, number>;
+/** Forgets what fallbacks() lists. */
+export function resetFallbacks(): void;
 
 // ------------------------------------------------------------------------------------------------ random numbers, options
 
@@ -302,9 +337,7 @@ export function getRandomState(): {seed: bigint; offset: bigint};
 /** Goes back to a state that getRandomState() gave. */
 export function setRandomState(state: {seed: Integer; offset: Integer}): void;
 
-/** The value of a setting: 'numThreads', 'deterministic', 'fallbackIsError'. */
+/** The value of a setting: 'numThreads', 'deterministic', 'fallbackIsError', or one of a device plugin's own. */
 export function getOption(name: string): number;
 /** Changes a setting for the whole process. */
 export function setOption(name: string, value: number | boolean): void;
-/** Operators that ran on another device than asked for, with the number of calls. */
-export function fallbacks(): Record<string, number>;

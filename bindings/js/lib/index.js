@@ -6,6 +6,7 @@ const util = require('node:util');
 const native = require('./native');
 const dtypes = require('./dtypes');
 const {errorClasses, makeError} = require('./errors');
+const devices = require('./devices');
 const settings = require('./settings');
 const {makeTensor} = require('./create');
 const {at, set} = require('./indexing');
@@ -110,6 +111,7 @@ const flow = {
   ...functionsByName(),
   ...Object.fromEntries(dtypes.names.map((name) => [name, name])),
   ...settings,
+  ...devices.functions,
   ...errorClasses,
   Tensor,
   tensor: (...args) => {

@@ -1,9 +1,8 @@
 'use strict';
 
-/** The library as a whole: devices, memory, random numbers, options. */
+/** The library as a whole: dtypes, random numbers, options. */
 
 const native = require('./native');
-const {words} = require('../generated/functions');
 const dtypes = require('./dtypes');
 const {makeError, rewording} = require('./errors');
 const {describe, isPlainObject} = require('./tensor');
@@ -16,7 +15,6 @@ function need(method, name, expected, fits, value) {
 
 const text = (method, name, value) => need(method, name, 'string', typeof value === 'string', value);
 const dtype = (method, name, value) => dtypes.codeOf(text(method, name, value), method, name);
-const device = (method, value) => text(method, 'device', value ?? native.defaultDevice());
 
 /** A natural number of up to 64 bits as a BigInt. */
 function natural(method, name, value) {
@@ -46,22 +44,6 @@ module.exports = {
     return common;
   },
 
-  devices: () => native.devices(),
-  deviceProperties: (name) => native.deviceProperties(device('deviceProperties', name)),
-  getDefaultDevice: () => native.defaultDevice(),
-  setDefaultDevice: (name) => native.setDefaultDevice(text('setDefaultDevice', 'device', name)),
-  loadDevice: (path) => native.loadDevice(text('loadDevice', 'path', path)),
-  synchronize: (name) => native.synchronize(device('synchronize', name)),
-
-  memory: (name) => ({tensors: native.live(), ...native.memory(device('memory', name))}),
-  resetPeakMemory: (name) => native.resetPeakMemory(device('resetPeakMemory', name)),
-  emptyCache: (name) => native.emptyCache(device('emptyCache', name)),
-  setMemoryLimit: (bytes, name) => {
-    const fits = Number.isSafeInteger(bytes) && bytes >= 0;
-    need('setMemoryLimit', 'bytes', 'natural number', fits, bytes);
-    native.setMemoryLimit(device('setMemoryLimit', name), bytes);
-  },
-
   manualSeed: (seed) => native.manualSeed(natural('manualSeed', 'seed', seed)),
   initialSeed: () => native.initialSeed(),
   getRandomState: () => {
@@ -79,5 +61,4 @@ module.exports = {
     need('setOption', 'value', 'integer or boolean', Number.isSafeInteger(value) || typeof value === 'boolean', value);
     withOption('setOption', name, (theirs) => native.setOption(theirs, Number(value)));
   },
-  fallbacks: () => Object.fromEntries(native.fallbacks().map(([name, calls]) => [words[name] ?? name, calls])),
 };

@@ -6,6 +6,7 @@
  */
 
 const frame = require('./frame');
+const devices = require('./devices');
 const dtypes = require('./dtypes');
 const native = require('./native');
 const {makeError} = require('./errors');
@@ -82,6 +83,8 @@ function fitOne(base, value) {
       return typeof value === 'boolean' ? value : MISFIT;
     case BASE.dtype:
       return dtypes.isName(value) ? value : MISFIT;
+    case BASE.device:
+      return devices.nameOf(value) ?? MISFIT;
     default:
       return typeof value === 'string' ? value : MISFIT;
   }
@@ -317,16 +320,7 @@ class Overload {
         frame.putPlain(position, KIND.dtype, dtypes.codeOf(value, this.name, argument.name));
         break;
       default:
-        frame.putPlain(position, KIND.device, this.device(value, argument));
-    }
-  }
-
-  device(name, argument) {
-    if (name.includes('\0')) throw makeError('InvalidArgument', `${this.name}: ${argument.name} must ${NULL_BYTE}`);
-    try {
-      return native.parseDevice(name);
-    } catch (error) {
-      throw makeError(error.code, `${this.name}: ${error.message}`);
+        frame.putPlain(position, KIND.device, devices.codeOf(this.name, argument.name, value));
     }
   }
 
@@ -336,7 +330,7 @@ class Overload {
       const slots = list.map((tensor) => (tensor === null ? 0 : this.slot(tensor, argument)));
       frame.putList(position, KIND.tensorList, slots);
     } else if (argument.base === BASE.device) {
-      frame.putList(position, KIND.deviceList, list.map((name) => this.device(name, argument)));
+      frame.putList(position, KIND.deviceList, list.map((each) => devices.codeOf(this.name, argument.name, each)));
     } else {
       frame.putList(position, KIND.intList, list);
     }

@@ -194,6 +194,22 @@ class ReadTask : public Task {
   Held held_;
 };
 
+class SynchronizeTask : public Task {
+ public:
+  explicit SynchronizeTask(of_device device) : device_(device) {}
+
+  of_status run() override { return of_synchronize(device_); }
+
+  napi_value finish(Environment* environment) override {
+    napi_value nothing = nullptr;
+    napi_get_undefined(environment->env(), &nothing);
+    return nothing;
+  }
+
+ private:
+  of_device device_;
+};
+
 // callAsync(...keepAlive): as call(), on a worker; a promise of the array of results.
 napi_value call_async(napi_env env, napi_callback_info info) {
   const Call call(env, info);
@@ -212,11 +228,18 @@ napi_value read_async(napi_env env, napi_callback_info info) {
   return Task::start(std::move(task), &call.environment());
 }
 
+// synchronizeAsync(device): a promise that all work of the device is done.
+napi_value synchronize_async(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  return Task::start(std::make_unique<SynchronizeTask>(call.device(0)), &call.environment());
+}
+
 }  // namespace
 
 void add_async_functions(Environment* environment, napi_value exports) {
   add_function(environment, exports, "callAsync", call_async);
   add_function(environment, exports, "readAsync", read_async);
+  add_function(environment, exports, "synchronizeAsync", synchronize_async);
 }
 
 }  // namespace oneflow::node

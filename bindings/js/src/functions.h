@@ -39,6 +39,11 @@ class Call {
   // As the C API takes it, that is with \x00 where there is a null: it must not end the text.
   std::string string(size_t i) const;
   std::vector<int64_t> integers(size_t i) const;
+  // The device that argument `i`, from parseDevice(), packs into one number: as it lies in memory.
+  of_device device(size_t i) const {
+    const auto packed = static_cast<uint32_t>(integer(i));
+    return {static_cast<int16_t>(packed), static_cast<int16_t>(packed >> 16)};
+  }
   // The tensor in the slot that argument `i` names.
   of_tensor tensor(size_t i) const { return environment_->get(integer(i)); }
 

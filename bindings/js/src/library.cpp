@@ -26,18 +26,10 @@ uint64_t unsigned_argument(napi_env env, napi_value value) {
   return natural;
 }
 
-// Hands the device that argument 0 names to `use`.
-template <class Use>
-of_status with_device(const Call& call, Use use) {
-  of_device device;
-  const of_status status = of_device_parse(call.string(0).c_str(), &device);
-  return status == OF_OK ? use(device) : status;
-}
-
 template <of_status (*use)(of_device)>
 napi_value on_device(napi_env env, napi_callback_info info) {
   const Call call(env, info);
-  return done(call, with_device(call, use));
+  return done(call, use(call.device(0)));
 }
 
 napi_value version(napi_env env, napi_callback_info) { return to_js(env, of_version()); }
@@ -68,12 +60,15 @@ napi_value set_default_dtype(napi_env env, napi_callback_info info) {
 // parseDevice(name): the device as one number.
 napi_value parse_device(napi_env env, napi_callback_info info) {
   const Call call(env, info);
-  int32_t packed = 0;
-  const of_status status = with_device(call, [&](of_device device) {
-    packed = pack_device(device);
-    return OF_OK;
-  });
-  return status == OF_OK ? to_js(env, packed) : call.environment().fail(status);
+  of_device device;
+  const of_status status = of_device_parse(call.string(0).c_str(), &device);
+  return status == OF_OK ? to_js(env, pack_device(device)) : call.environment().fail(status);
+}
+
+// deviceName(device): its full name, from what parseDevice() gave.
+napi_value full_device_name(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  return device_name(env, call.device(0));
 }
 
 napi_value devices(napi_env env, napi_callback_info) {
@@ -87,9 +82,9 @@ napi_value device_properties(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   of_device_properties properties{};
   properties.struct_size = sizeof(properties);
-  const auto get = [&](of_device device) { return of_device_get_properties(device, &properties); };
-  if (of_status status = with_device(call, get)) return call.environment().fail(status);
+  if (of_status status = of_device_get_properties(call.device(0), &properties)) return call.environment().fail(status);
   return to_js(env, {{"name", to_js(env, properties.name)},
+                     {"capabilities", to_js(env, properties.capabilities)},
                      {"computeUnits", to_js(env, properties.compute_units)},
                      {"totalMemory", to_js(env, properties.total_memory)},
                      {"freeMemory", to_js(env, properties.free_memory)}});
@@ -106,8 +101,7 @@ napi_value memory(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   of_memory_statistics statistics{};
   statistics.struct_size = sizeof(statistics);
-  const auto get = [&](of_device device) { return of_get_memory_statistics(device, &statistics); };
-  if (of_status status = with_device(call, get)) return call.environment().fail(status);
+  if (of_status status = of_get_memory_statistics(call.device(0), &statistics)) return call.environment().fail(status);
   return to_js(env, {{"inUse", to_js(env, statistics.in_use)},
                      {"peakInUse", to_js(env, statistics.peak_in_use)},
                      {"cached", to_js(env, statistics.cached)},
@@ -117,8 +111,7 @@ napi_value memory(napi_env env, napi_callback_info info) {
 // setMemoryLimit(device, bytes)
 napi_value set_memory_limit(napi_env env, napi_callback_info info) {
   const Call call(env, info);
-  const auto bytes = static_cast<uint64_t>(call.integer(1));
-  return done(call, with_device(call, [&](of_device device) { return of_set_memory_limit(device, bytes); }));
+  return done(call, of_set_memory_limit(call.device(0), static_cast<uint64_t>(call.integer(1))));
 }
 
 napi_value collect_garbage(napi_env env, napi_callback_info info) {
@@ -186,6 +179,28 @@ napi_value fallbacks(napi_env env, napi_callback_info info) {
   return list;
 }
 
+// rejectedPlugins(): [[path, reason], ...]
+napi_value rejected_plugins(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  napi_value list;
+  if (napi_create_array(env, &list) != napi_ok) return nullptr;
+  for (size_t i = 0; i < of_rejected_plugin_count(); ++i) {
+    const char *path = nullptr, *reason = nullptr;
+    if (of_status status = of_rejected_plugin_at(i, &path, &reason)) return call.environment().fail(status);
+    napi_value entry;
+    napi_create_array_with_length(env, 2, &entry);
+    napi_set_element(env, entry, 0, to_js(env, path));
+    napi_set_element(env, entry, 1, to_js(env, reason));
+    napi_set_element(env, list, i, entry);
+  }
+  return list;
+}
+
+napi_value reset_fallbacks(napi_env, napi_callback_info) {
+  of_reset_fallbacks();
+  return nullptr;
+}
+
 }  // namespace
 
 void add_library_functions(Environment* environment, napi_value exports) {
@@ -195,6 +210,7 @@ void add_library_functions(Environment* environment, napi_value exports) {
   add_function(environment, exports, "defaultDtype", default_dtype);
   add_function(environment, exports, "setDefaultDtype", set_default_dtype);
   add_function(environment, exports, "parseDevice", parse_device);
+  add_function(environment, exports, "deviceName", full_device_name);
   add_function(environment, exports, "devices", devices);
   add_function(environment, exports, "deviceProperties", device_properties);
   add_function(environment, exports, "defaultDevice", default_device);
@@ -202,7 +218,7 @@ void add_library_functions(Environment* environment, napi_value exports) {
   add_function(environment, exports, "loadDevice", load_device);
   add_function(environment, exports, "synchronize", on_device<of_synchronize>);
   add_function(environment, exports, "memory", memory);
-  add_function(environment, exports, "resetPeakMemory", on_device<of_reset_peak_memory>);
+  add_function(environment, exports, "resetPeakMemoryStats", on_device<of_reset_peak_memory>);
   add_function(environment, exports, "emptyCache", on_device<of_empty_cache>);
   add_function(environment, exports, "setMemoryLimit", set_memory_limit);
   add_function(environment, exports, "collectGarbage", collect_garbage);
@@ -213,6 +229,8 @@ void add_library_functions(Environment* environment, napi_value exports) {
   add_function(environment, exports, "randomState", random_state);
   add_function(environment, exports, "setRandomState", set_random_state);
   add_function(environment, exports, "fallbacks", fallbacks);
+  add_function(environment, exports, "rejectedPlugins", rejected_plugins);
+  add_function(environment, exports, "resetFallbacks", reset_fallbacks);
 }
 
 }  // namespace oneflow::node

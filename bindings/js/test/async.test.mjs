@@ -53,7 +53,7 @@ test('a failure shows the line that awaits', async () => {
 
 test('memory that runs out is collected, and the inputs are still those of the call', async () => {
   const x = flow.ones([2 ** 20]);
-  flow.setMemoryLimit(flow.memory().inUse + 64 * 2 ** 20);
+  flow.setMemoryLimit(flow.memoryStats().inUse + 64 * 2 ** 20);
   try {
     for (let i = 0; i < 50; i++) {
       const promise = x.addAsync(1);

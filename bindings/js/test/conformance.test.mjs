@@ -1,14 +1,17 @@
-// Replays the vectors that the oracles of the records gave: docs/architecture.md, "Conformance vectors".
+// Replays the vectors that the oracles of the records gave (docs/architecture.md, "Conformance vectors") on the first
+// device of every type that is there. A plugin that gives no devices is reported as skipped, with its reason.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import {describe, test} from 'node:test';
+import path from 'node:path';
+import {after, before, describe, test} from 'node:test';
 import flow from 'oneflow-js';
 import dtypes from '../lib/dtypes.js';
 import table from '../generated/functions.js';
 import {agree} from './support.mjs';
 
 const folder = new URL('../../../tests/generated/vectors/', import.meta.url);
+const known = JSON.parse(fs.readFileSync(new URL('../../../tests/devices.json', import.meta.url), 'utf8'));
 const files = fs.readdirSync(folder).filter((name) => name.endsWith('.json')).sort();
 
 const camel = (name) => name.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter) => letter.toUpperCase());
@@ -19,9 +22,15 @@ function decode({dtype, data}) {
   return new dtypes.ARRAYS[dtype](bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
 }
 
-function toTensor({dtype, sizes, strides, offset, data}) {
-  return flow.tensor(decode({dtype, data}), {dtype, shape: sizes, strides, offset});
-}
+/** The device that is the default one outside of these tests. */
+const host = flow.getDefaultDevice();
+
+/** Elements in a row, on the default device unless said. */
+const toFlat = ({dtype, data}, device) => flow.tensor(decode({dtype, data}), {dtype, device});
+
+/** A tensor in the layout of the vector: its storage goes to the device as it is, and is seen with those strides. */
+const toTensor = ({dtype, sizes, strides, offset, data}) =>
+  toFlat({dtype, data}).asStrided(sizes, strides, sizes.includes(0) ? 0 : offset);
 
 /** An argument of a case as a user passes it. */
 function toArgument(value) {
@@ -34,7 +43,8 @@ function toArgument(value) {
     integer: BigInt,
     real: (text) => flow.real({nan: NaN, inf: Infinity, '-inf': -Infinity}[text] ?? Number(text)),
     dtype: (name) => name,
-    devices: (names) => names,
+    device: () => flow.getDefaultDevice(),
+    devices: (names) => names.map(() => flow.getDefaultDevice()),
   };
   return readers[kind](content);
 }
@@ -59,11 +69,10 @@ function call(name, form, given, expected) {
 }
 
 /** The values of a typed array for comparison: half-precision bits are widened by the library itself. */
-function expectedValues({dtype, sizes, data}) {
-  return Array.from(toTensor({dtype, sizes, data}).dataSync());
-}
+const expectedValues = (result) => Array.from(toFlat(result, host).dataSync());
 
-function check(found, expected, {relative, absolute}) {
+function check(found, expected, {relative, absolute}, device) {
+  assert.equal(found.device, device.name);
   assert.equal(found.dtype, expected.dtype);
   assert.deepEqual(found.shape, expected.sizes);
   const [values, wanted] = [Array.from(found.dataSync()), expectedValues(expected)];
@@ -71,23 +80,39 @@ function check(found, expected, {relative, absolute}) {
   assert.equal(at, -1, `element ${at}: expected ${wanted[at]}, got ${values[at]}`);
 }
 
-for (const file of files) {
-  const {op, function: name, cases} = JSON.parse(fs.readFileSync(new URL(file, folder), 'utf8'));
-  describe(op, () => {
-    test(`${cases.length} cases`, () => {
-      for (const each of cases) {
-        const named = Object.entries(each.arguments).map(([key, value]) => [camel(key), toArgument(value)]);
-        const given = Object.fromEntries(named);
-        try {
-          const returned = call(name, each.form, given, each.results);
-          const found = Array.isArray(returned) ? returned : [returned];
-          assert.equal(found.length, each.results.length);
-          found.forEach((result, i) => check(result, each.results[i], each));
-        } catch (error) {
-          error.message = `${each.name} (${each.form}): ${error.message}`;
-          throw error;
+/** Replays one case on a device. */
+function replay(name, each, device) {
+  const named = Object.entries(each.arguments).map(([key, value]) => [camel(key), toArgument(value)]);
+  const given = Object.fromEntries(named);
+  const returned = call(name, each.form, given, each.results);
+  const found = Array.isArray(returned) ? returned : [returned];
+  assert.equal(found.length, each.results.length);
+  const factor = known.types[device.type]?.tolerance ?? 1;
+  const tolerances = {relative: factor * each.relative, absolute: factor * each.absolute};
+  found.forEach((result, i) => check(result, each.results[i], tolerances, device));
+}
+
+for (const device of flow.devices().filter(({index}) => index === 0)) {
+  describe(`on ${device}`, () => {
+    before(() => flow.setDefaultDevice(device));
+    after(() => flow.setDefaultDevice(host));
+    for (const file of files) {
+      const {op, function: name, cases} = JSON.parse(fs.readFileSync(new URL(file, folder), 'utf8'));
+      const skip = device.capabilities.includes('hostAccessible') ? false : known.host_only[op] ?? false;
+      test(`${op}: ${cases.length} cases`, {skip}, () => {
+        for (const each of cases) {
+          try {
+            replay(name, each, device);
+          } catch (error) {
+            error.message = `${each.name} (${each.form}): ${error.message}`;
+            throw error;
+          }
         }
-      }
-    });
+      });
+    }
   });
+}
+
+for (const [plugin, reason] of Object.entries(flow.rejectedPlugins())) {
+  test(`on ${path.parse(plugin).name}`, {skip: reason}, () => {});
 }

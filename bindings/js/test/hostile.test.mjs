@@ -63,9 +63,9 @@ for (const [number, record] of table.functions.entries()) {
 
 // The hand-written part, but for what changes settings of the process.
 const functions = [
-  'tensor', 'real', 'isTensor', 'tidy', 'keep', 'promoteTypes', 'deviceProperties', 'memory', 'synchronize',
-  'emptyCache', 'resetPeakMemory', 'setRandomState', 'manualSeed', 'getOption', 'loadDevice', 'setDefaultDevice',
-  'setPrintOptions',
+  'tensor', 'real', 'isTensor', 'tidy', 'keep', 'promoteTypes', 'device', 'memoryStats', 'synchronize',
+  'synchronizeAsync', 'emptyCache', 'resetPeakMemoryStats', 'setRandomState', 'manualSeed', 'getOption', 'loadDevice',
+  'setDefaultDevice', 'setPrintOptions',
 ];
 const methods = ['at', 'set', 'toArray', 'dataSync', 'data', 'item', 'equal', 'toString', 'toJSON', 'dispose'];
 for (const name of functions) test(`flow.${name}`, () => call(1, (args) => [() => flow[name](...args)]));

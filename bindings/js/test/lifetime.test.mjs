@@ -21,7 +21,7 @@ function growth(calls, step) {
 test('a synchronous loop of small results stays flat', () => {
   const x = flow.tensor([1, 2, 3, 4]);
   assert.ok(growth(100_000, () => x.add(1)) < 64);
-  assert.ok(flow.memory().tensors < 60_000);
+  assert.ok(flow.memoryStats().tensors < 60_000);
 });
 
 test('a synchronous loop of large results stays flat', () => {
@@ -37,12 +37,12 @@ test('a synchronous loop of several results, views and reads stays flat', () => 
 test('collected tensors are released', () => {
   globalThis.gc();
   globalThis.gc(); // what the first one freed held more
-  const before = flow.memory();
+  const before = flow.memoryStats();
   let list = Array.from({length: 1000}, () => flow.ones([100]));
-  assert.ok(flow.memory().tensors >= before.tensors + 1000);
+  assert.ok(flow.memoryStats().tensors >= before.tensors + 1000);
   list = list.slice(0, 10);
   globalThis.gc();
-  const kept = flow.memory().tensors - before.tensors; // a register may still hold one more
+  const kept = flow.memoryStats().tensors - before.tensors; // a register may still hold one more
   assert.ok(kept >= 10 && kept <= 12, `${kept} tensors are left`);
   assert.equal(list.length, 10);
 });
@@ -94,7 +94,7 @@ test('Symbol.dispose', () => {
 });
 
 test('tidy disposes of what is not returned', () => {
-  const before = flow.memory().tensors;
+  const before = flow.memoryStats().tensors;
   let inner;
   const {result, list} = flow.tidy(() => {
     inner = flow.ones([2]).add(1);
@@ -103,7 +103,7 @@ test('tidy disposes of what is not returned', () => {
   assert.equal(inner.isDisposed, true);
   assert.deepEqual(result.toArray(), [4, 4]);
   assert.deepEqual(list.get('a')[0].toArray(), [7, 7]);
-  assert.equal(flow.memory().tensors, before + 2);
+  assert.equal(flow.memoryStats().tensors, before + 2);
 });
 
 test('tidy: nesting, keep, exceptions', () => {
@@ -167,15 +167,15 @@ test('results of promise variants that were started in tidy belong to no scope',
 });
 
 test('many tensors in one tidy', () => {
-  const before = flow.memory().tensors;
+  const before = flow.memoryStats().tensors;
   flow.tidy(() => {
     for (let i = 0; i < 20_000; i++) flow.zeros([1]);
   });
-  assert.ok(flow.memory().tensors <= before);
+  assert.ok(flow.memoryStats().tensors <= before);
 });
 
 test('memory that runs out is collected first', () => {
-  const {inUse} = flow.memory();
+  const {inUse} = flow.memoryStats();
   flow.setMemoryLimit(inUse + 64 * 2 ** 20);
   try {
     for (let i = 0; i < 200; i++) flow.ones([2 ** 20]);
@@ -190,11 +190,12 @@ test('memory that runs out is collected first', () => {
   assert.equal(flow.ones([3]).sum().item(), 3);
 });
 
-test('memory()', () => {
-  const memory = flow.memory();
+test('memoryStats()', () => {
+  const memory = flow.memoryStats();
   assert.deepEqual(Object.keys(memory), ['tensors', 'inUse', 'peakInUse', 'cached', 'limit']);
   flow.emptyCache();
-  flow.resetPeakMemory();
-  assert.ok(flow.memory().peakInUse >= flow.memory().inUse - 1);
-  assert.throws(() => flow.setMemoryLimit(-1), flow.TypeMismatch);
+  flow.resetPeakMemoryStats();
+  assert.ok(flow.memoryStats().peakInUse >= flow.memoryStats().inUse - 1);
+  assert.throws(() => flow.setMemoryLimit(-1), flow.InvalidArgument);
+  assert.throws(() => flow.setMemoryLimit(0.5), flow.TypeMismatch);
 });

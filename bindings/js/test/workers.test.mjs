@@ -27,16 +27,16 @@ test('several workers compute at once', async () => {
 });
 
 test('a worker that ends gives its memory back', async () => {
-  const before = flow.memory().inUse;
+  const before = flow.memoryStats().inUse;
   const worker = start(`
     globalThis.held = Array.from({length: 100}, () => flow.ones([10000]));
     parentPort.on('message', () => {}); // it waits to be stopped
     parentPort.postMessage(1);
   `);
   await once(worker, 'message');
-  assert.ok(flow.memory().inUse >= before + 4_000_000);
+  assert.ok(flow.memoryStats().inUse >= before + 4_000_000);
   await worker.terminate();
-  assert.ok(flow.memory().inUse <= before + 100_000);
+  assert.ok(flow.memoryStats().inUse <= before + 100_000);
 });
 
 test('workers that are stopped in the middle', async () => {

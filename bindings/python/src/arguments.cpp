@@ -139,7 +139,8 @@ bool Parameters::convert(const Bound& bound, ValueStore* store, of_value* values
                                           : python::convert(argument, bound.objects[i], store, value, mismatch);
     if (!fits) {
       mismatch->argument = &argument;
-      mismatch->progress = kConvertingRank + i;
+      // A text that names nothing was more likely meant to be a device than a dtype.
+      mismatch->progress = kConvertingRank + 2 * i + (mismatch->reason == Mismatch::Reason::kUnknownDevice ? 1 : 0);
       return false;
     }
   }

@@ -117,7 +117,8 @@ PyObject* is_floating(PyObject* self, PyObject*) {
 
 PyObject* data_ptr(PyObject* self, PyObject*) {
   void* data = nullptr;
-  if (!check(of_tensor_mutable_data(handle_of(self), &data))) return nullptr;
+  const of_tensor handle = handle_of(self);
+  if (!check(run_native(handle, [&] { return of_tensor_mutable_data(handle, &data); }))) return nullptr;
   return PyLong_FromVoidPtr(data);
 }
 
@@ -140,8 +141,9 @@ PyObject* equal(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObjec
   HandCall<1> call;
   bool result = false;
   if (!call.parse(kEqualParameters, args, count, keywords)) return nullptr;
-  return check(of_tensor_equal(handle_of(self), handle_of(call.objects[0]), &result)) ? PyBool_FromLong(result)
-                                                                                      : nullptr;
+  const of_tensor mine = handle_of(self), theirs = handle_of(call.objects[0]);
+  return check(run_native(mine, [&] { return of_tensor_equal(mine, theirs, &result); })) ? PyBool_FromLong(result)
+                                                                                         : nullptr;
 }
 
 }  // namespace

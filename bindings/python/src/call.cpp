@@ -10,25 +10,20 @@ namespace {
 
 constexpr int kMaxResults = 8;
 
-// Below this many elements a kernel is about as fast as handing over the lock.
-constexpr int64_t kElementsWorthUnlocking = 8192;
-
 // Without tensors among the arguments the work is unknown, and may be large: rand(10000, 10000).
 bool is_long_work(const of_value* values, int count) {
-  int64_t elements = 0;
   bool has_tensors = false;
-  for (int i = 0; i < count; ++i) {
+  int64_t left = kElementsWorthUnlocking;  // until the work counts as long
+  for (int i = 0; i < count && left > 0; ++i) {
     if (values[i].kind == OF_VALUE_TENSOR) {
       has_tensors = true;
-      elements += of_tensor_count(values[i].as.tensor);
+      left -= of_tensor_work(values[i].as.tensor);
     } else if (values[i].kind == OF_VALUE_TENSOR_LIST) {
       has_tensors = true;
-      for (int32_t k = 0; k < values[i].count; ++k) {
-        if (values[i].as.tensors[k] != nullptr) elements += of_tensor_count(values[i].as.tensors[k]);
-      }
+      for (int32_t k = 0; k < values[i].count && left > 0; ++k) left -= of_tensor_work(values[i].as.tensors[k]);
     }
   }
-  return !has_tensors || elements >= kElementsWorthUnlocking;
+  return !has_tensors || left <= 0;
 }
 
 bool call_runtime(const Overload& overload, const of_value* values, of_value* results) {

@@ -71,7 +71,7 @@ PyObject* rebuild(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* 
   source.data = PyBytes_AS_STRING(data);
   source.bytes = static_cast<uint64_t>(PyBytes_GET_SIZE(data));
   of_tensor result = nullptr;
-  if (!check(of_tensor_create(&source, &result))) return nullptr;
+  if (!check(create_native(source, &result))) return nullptr;
   Ref tensor(wrap(result));
   const int64_t needed = of_tensor_count(result) * static_cast<int64_t>(of_dtype_size(source.dtype));
   if (needed == PyBytes_GET_SIZE(data)) return tensor.release();

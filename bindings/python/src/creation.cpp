@@ -42,19 +42,18 @@ PyObject* from_nested(PyObject* data, const TensorRequest& request) {
   source.data = PyBytes_AS_STRING(memory.get());
   source.bytes = bytes;
   of_tensor handle = nullptr;
-  if (!check(of_tensor_create(&source, &handle))) return nullptr;
+  if (!check(create_native(source, &handle))) return nullptr;
   Ref tensor(wrap(handle));
   return tensor && half ? cast_tensor(tensor.get(), dtype).release() : tensor.release();
 }
 
 // The tensor itself where it is on the device already, else a copy there.
 Ref on_device(Ref tensor, of_device device) {
-  of_tensor_info info{};
-  info.struct_size = sizeof(info);
-  if (!tensor || !check(of_tensor_get_info(handle_of(tensor.get()), &info))) return Ref();
-  if (is_same_device(info.device, device)) return tensor;
+  if (!tensor || is_same_device(tensor_device(tensor.get()), device)) return tensor;
   of_tensor moved = nullptr;
-  return check(of_tensor_to_device(handle_of(tensor.get()), device, &moved)) ? Ref(wrap(moved)) : Ref();
+  const of_tensor handle = handle_of(tensor.get());
+  const auto move = [&] { return of_tensor_to_device(handle, device, &moved); };
+  return check(of_device_waits(device) ? run_unlocked(move) : run_native(handle, move)) ? Ref(wrap(moved)) : Ref();
 }
 
 PyObject* copy_of(PyObject* tensor) {

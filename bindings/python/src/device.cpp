@@ -54,6 +54,39 @@ PyObject* get_type(PyObject* self, void*) {
 
 PyObject* get_index(PyObject* self, void*) { return PyLong_FromLong(device_of(self).index); }
 
+PyObject* get_name(PyObject* self, void*) { return text(self); }
+
+bool get_properties(PyObject* self, of_device_properties* properties) {
+  properties->struct_size = sizeof(*properties);
+  const of_device device = device_of(self);
+  return check(run_unlocked([=] { return of_device_get_properties(device, properties); }));
+}
+
+PyObject* get_hardware(PyObject* self, void*) {
+  of_device_properties properties{};
+  if (!get_properties(self, &properties)) return nullptr;
+  return PyUnicode_DecodeUTF8(properties.name, static_cast<Py_ssize_t>(strlen(properties.name)), "replace");
+}
+
+template <uint64_t of_device_properties::*bytes>
+PyObject* get_bytes(PyObject* self, void*) {
+  of_device_properties properties{};
+  return get_properties(self, &properties) ? PyLong_FromUnsignedLongLong(properties.*bytes) : nullptr;
+}
+
+PyObject* get_compute_units(PyObject* self, void*) {
+  of_device_properties properties{};
+  return get_properties(self, &properties) ? PyLong_FromUnsignedLong(properties.compute_units) : nullptr;
+}
+
+PyObject* get_capabilities(PyObject* self, void*) {
+  of_device_properties properties{};
+  if (!get_properties(self, &properties)) return nullptr;
+  Ref words(PyUnicode_FromString(properties.capabilities));
+  Ref list(words ? PyUnicode_Split(words.get(), nullptr, -1) : nullptr);
+  return list ? PyList_AsTuple(list.get()) : nullptr;
+}
+
 const ArgumentRecord kArguments[] = {{"name", "device", ArgumentKind::kDevice}};
 const Parameters kParameters("device", kArguments);
 
@@ -63,8 +96,19 @@ PyObject* create(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
 }
 
 PyGetSetDef attributes[] = {
-    {"type", get_type, nullptr, "The kind of device, such as 'cpu'.", nullptr},
+    {"name", get_name, nullptr, "The full name: kind and index.", nullptr},
+    {"type", get_type, nullptr, "The kind of device: the name before its colon.", nullptr},
     {"index", get_index, nullptr, "Which of the devices of this kind, from 0.", nullptr},
+    {"hardware", get_hardware, nullptr, "What its maker calls it.", nullptr},
+    {"total_memory", get_bytes<&of_device_properties::total_memory>, nullptr, "Bytes of memory; 0 where unknown.",
+     nullptr},
+    {"free_memory", get_bytes<&of_device_properties::free_memory>, nullptr,
+     "Bytes that nobody uses at the moment; 0 where unknown.", nullptr},
+    {"compute_units", get_compute_units, nullptr, "Cores, multiprocessors and the like; 0 where unknown.", nullptr},
+    {"capabilities", get_capabilities, nullptr,
+     "What the device can do itself, as a tuple of words: kernels, contractions, asynchronous (work goes on after the\n"
+     "call), peer_copies, pinned_memory, host_accessible.",
+     nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
@@ -75,8 +119,8 @@ PyMethodDef methods[] = {
 
 const char kDocumentation[] =
     "device(name)\n--\n\n"
-    "Where a tensor's data is, from a name such as 'cpu' or 'cpu:0'.\n\n"
-    "It is equal to its full name: x.device == 'cpu:0'. A name that stands for no device raises DeviceError.";
+    "Where a tensor's data is, from a name: a kind of device, or kind, colon and index.\n\n"
+    "It is equal to its full name, and taken wherever a name is. A name that stands for no device raises DeviceError.";
 
 PyType_Slot slots[] = {
     {Py_tp_doc, const_cast<char*>(kDocumentation)},

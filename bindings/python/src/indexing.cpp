@@ -16,9 +16,11 @@
 namespace oneflow::python {
 namespace {
 
-// The parts of an index, and the tensors that were made for them.
+// The parts of an index of a tensor, and the tensors that were made for them, which lie beside it.
 class Index {
  public:
+  explicit Index(PyObject* owner) : owner_(owner) {}
+
   bool parse(PyObject* key) {
     if (!PyTuple_Check(key)) return parse_part(key);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) {
@@ -29,6 +31,8 @@ class Index {
 
   const of_index* parts() const { return parts_.data(); }
   size_t count() const { return parts_.size(); }
+  // Whether elements are looked up one by one: the result is then no view.
+  bool has_arrays() const { return !tensors_.empty(); }
 
  private:
   bool parse_part(PyObject* key);
@@ -48,6 +52,7 @@ class Index {
     return true;
   }
 
+  PyObject* owner_;
   std::vector<of_index> parts_;
   std::vector<Ref> tensors_;
 };
@@ -116,7 +121,8 @@ bool Index::parse_slice(PyObject* key) {
 }
 
 bool Index::parse_array(PyObject* key) {
-  Ref tensor(create_tensor(key, {.function = "index", .name = "list", .if_empty = OF_INT64}));
+  const of_device device = tensor_device(owner_);
+  Ref tensor(create_tensor(key, {.function = "index", .name = "list", .device = &device, .if_empty = OF_INT64}));
   return tensor && add_tensor(tensor.get());
 }
 
@@ -127,8 +133,13 @@ PyObject* get_parts(PyObject* self, const of_index* parts, size_t count) {
 
 PyObject* get(PyObject* self, PyObject* key) {
   try {
-    Index index;
-    return index.parse(key) ? get_parts(self, index.parts(), index.count()) : nullptr;
+    Index index(self);
+    if (!index.parse(key)) return nullptr;
+    if (!index.has_arrays()) return get_parts(self, index.parts(), index.count());
+    of_tensor result = nullptr;
+    const of_tensor handle = handle_of(self);
+    const auto pick = [&] { return of_tensor_index(handle, index.parts(), index.count(), &result); };
+    return check(run_native(handle, pick)) ? wrap(result) : nullptr;
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();
   }
@@ -146,8 +157,9 @@ bool to_element_value(PyObject* self, PyObject* object, of_value* value, Ref* ma
       break;
   }
   const of_dtype dtype = of_tensor_dtype(handle_of(self));
-  *made = is_tensor(object) ? Ref::borrow(object)
-                            : Ref(create_tensor(object, {.function = "index", .name = "value", .dtype = &dtype}));
+  const of_device device = tensor_device(self);
+  const TensorRequest request{.function = "index", .name = "value", .dtype = &dtype, .device = &device};
+  *made = is_tensor(object) ? Ref::borrow(object) : Ref(create_tensor(object, request));
   if (!*made) return false;
   value->kind = OF_VALUE_TENSOR;
   value->as.tensor = handle_of(made->get());
@@ -160,11 +172,14 @@ int set(PyObject* self, PyObject* key, PyObject* object) {
     return -1;
   }
   try {
-    Index index;
+    Index index(self);
     of_value value{};
     Ref made;
     if (!index.parse(key) || !to_element_value(self, object, &value, &made)) return -1;
-    return check(of_tensor_set_index(handle_of(self), index.parts(), index.count(), &value)) ? 0 : -1;
+    const of_tensor handle = handle_of(self);
+    const auto write = [&] { return of_tensor_set_index(handle, index.parts(), index.count(), &value); };
+    const bool reads_more = value.kind == OF_VALUE_TENSOR && of_tensor_work(value.as.tensor) > of_tensor_work(handle);
+    return check(run_native(reads_more ? value.as.tensor : handle, write)) ? 0 : -1;
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
     return -1;

@@ -15,7 +15,6 @@ const Parameters kStatisticsParameters("memory_stats", kDevice);
 const Parameters kResetPeakParameters("reset_peak_memory_stats", kDevice);
 const Parameters kEmptyCacheParameters("empty_cache", kDevice);
 const Parameters kSynchronizeParameters("synchronize", kDevice);
-const Parameters kPropertiesParameters("device_properties", kDevice);
 
 // The device of a function with one optional argument for it.
 bool parse_device(const Parameters& parameters, PyObject* const* args, Py_ssize_t count, PyObject* keywords,
@@ -54,18 +53,14 @@ PyObject* reset_peak_memory_stats(PyObject*, PyObject* const* args, Py_ssize_t c
 
 PyObject* empty_cache(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   of_device device{};
-  return parse_device(kEmptyCacheParameters, args, count, keywords, &device) ? done(of_empty_cache(device)) : nullptr;
+  if (!parse_device(kEmptyCacheParameters, args, count, keywords, &device)) return nullptr;
+  return done(run_unlocked([=] { return of_empty_cache(device); }));
 }
 
 PyObject* synchronize(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   of_device device{};
   if (!parse_device(kSynchronizeParameters, args, count, keywords, &device)) return nullptr;
-  of_status status;
-  {
-    UnlockedScope unlocked;
-    status = of_synchronize(device);
-  }
-  return done(status);
+  return done(run_unlocked([=] { return of_synchronize(device); }));
 }
 
 const ArgumentRecord kLimitArguments[] = {{"bytes", "int", ArgumentKind::kInt}, kDevice[0]};
@@ -94,20 +89,16 @@ PyObject* devices(PyObject*, PyObject*) {
   return result.release();
 }
 
-PyObject* device_properties(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  of_device device{};
-  of_device_properties properties{};
-  properties.struct_size = sizeof(properties);
-  if (!parse_device(kPropertiesParameters, args, count, keywords, &device) ||
-      !check(of_device_get_properties(device, &properties))) {
-    return nullptr;
+PyObject* rejected_plugins(PyObject*, PyObject*) {
+  Ref result(PyDict_New());
+  for (size_t i = 0; result && i < of_rejected_plugin_count(); ++i) {
+    const char *path = nullptr, *reason = nullptr;
+    if (!check(of_rejected_plugin_at(i, &path, &reason))) return nullptr;
+    Ref file(PyUnicode_DecodeFSDefault(path));
+    Ref text(PyUnicode_DecodeUTF8(reason, static_cast<Py_ssize_t>(strlen(reason)), "replace"));
+    if (!file || !text || PyDict_SetItem(result.get(), file.get(), text.get()) != 0) return nullptr;
   }
-  Ref name(PyUnicode_DecodeUTF8(properties.name,
-                                static_cast<Py_ssize_t>(strnlen(properties.name, sizeof(properties.name))), "replace"));
-  return name ? Py_BuildValue("{sOsIsKsK}", "name", name.get(), "compute_units", properties.compute_units,
-                              "total_memory", static_cast<unsigned long long>(properties.total_memory), "free_memory",
-                              static_cast<unsigned long long>(properties.free_memory))
-              : nullptr;
+  return result.release();
 }
 
 PyObject* get_default_device(PyObject*, PyObject*) { return device_object(of_default_device()); }
@@ -134,7 +125,7 @@ PyObject* load_device(PyObject*, PyObject* const* args, Py_ssize_t count, PyObje
     return raise(OF_TYPE_MISMATCH, "load_device: path must be str or path, got " + type_name(call.objects[0]));
   }
   Ref owned(path);
-  return done(of_load_device(PyBytes_AS_STRING(path)));
+  return done(run_unlocked([=] { return of_load_device(PyBytes_AS_STRING(path)); }));
 }
 
 }  // namespace
@@ -156,11 +147,10 @@ std::vector<PyMethodDef> memory_functions() {
       fast_method("synchronize", synchronize,
                   "synchronize(device=None)\n--\n\n"
                   "Waits until all work of the device is done, and raises the first error of that work."),
-      {"devices", devices, METH_NOARGS, "devices()\n--\n\nAll devices that there are, as a list."},
-      fast_method("device_properties", device_properties,
-                  "device_properties(device=None)\n--\n\n"
-                  "The name, compute_units, total_memory and free_memory (bytes; 0 where unknown) of a device, as a\n"
-                  "dictionary."),
+      {"devices", devices, METH_NOARGS,
+       "devices()\n--\n\nAll devices that there are, as a list; each knows hardware and memory."},
+      {"rejected_plugins", rejected_plugins, METH_NOARGS,
+       "rejected_plugins()\n--\n\nDevice plugins that were found and give no devices, by path, with the reason."},
       {"get_default_device", get_default_device, METH_NOARGS,
        "get_default_device()\n--\n\nThe device of tensors that are made without one."},
       fast_method("set_default_device", set_default_device,

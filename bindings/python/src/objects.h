@@ -46,6 +46,13 @@ class UnlockedScope {
   PyThreadState* state_;
 };
 
+// Does work without the lock: for what may have to wait for a device. It must not touch Python's objects.
+template <class Work>
+auto run_unlocked(const Work& work) {
+  UnlockedScope unlocked;
+  return work();
+}
+
 // Takes the lock in whichever thread this is. Does nothing once the interpreter is going: test with `bool`.
 class LockedScope {
  public:

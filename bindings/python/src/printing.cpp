@@ -46,16 +46,18 @@ PyObject* represent(PyObject* self) {
   of_tensor_info info{};
   info.struct_size = sizeof(info);
   char* body = nullptr;
-  if (!check(of_tensor_get_info(handle_of(self), &info)) ||
-      !check(of_tensor_format(handle_of(self), &options, &body))) {
+  const of_tensor handle = handle_of(self);
+  const of_format_options chosen = options;  // other threads may change them meanwhile
+  if (!check(of_tensor_get_info(handle, &info)) ||
+      !check(run_native(handle, [&] { return of_tensor_format(handle, &chosen, &body); }))) {
     return nullptr;
   }
   std::string text = std::string(kOpening) + body;
   of_free(body);
   std::string notes = notes_of(info);
   const size_t last_line = text.size() - (text.rfind('\n') + 1);
-  if (!notes.empty() && last_line + notes.size() + 1 > static_cast<size_t>(options.line_width)) {
-    notes = ",\n" + std::string(static_cast<size_t>(options.indent), ' ') + notes.substr(2);
+  if (!notes.empty() && last_line + notes.size() + 1 > static_cast<size_t>(chosen.line_width)) {
+    notes = ",\n" + std::string(static_cast<size_t>(chosen.indent), ' ') + notes.substr(2);
   }
   text += notes + ")";
   return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");

@@ -93,12 +93,56 @@ PyObject* promote_types(PyObject*, PyObject* const* args, Py_ssize_t count, PyOb
   return raise(OF_DTYPE_ERROR, "promote_types: " + names + " have no common dtype");
 }
 
-PyObject* set_option(const char* option, int64_t value) {
+PyObject* change_option(const char* option, int64_t value) {
   if (!check(of_set_option(option, value))) return nullptr;
   Py_RETURN_NONE;
 }
 
-bool get_option(const char* option, int64_t* value) { return check(of_get_option(option, value)); }
+bool read_option(const char* option, int64_t* value) { return check(of_get_option(option, value)); }
+
+// The name of an option, which ends where the C API thinks that it ends.
+bool to_option(const of_value& value, const char* function, std::string* option) {
+  option->assign(value.as.string, static_cast<size_t>(value.count));
+  if (option->find('\0') == std::string::npos) return true;
+  raise(OF_INVALID_ARGUMENT, std::string(function) + ": name must not have a null byte");
+  return false;
+}
+
+PyObject* raise_option(of_status status, const char* function) {
+  return raise(status, std::string(function) + ": " + of_last_error());
+}
+
+const ArgumentRecord kOption[] = {{"name", "str", ArgumentKind::kString}};
+const Parameters kGetOptionParameters("get_option", kOption);
+
+PyObject* get_option(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  HandCall<1> call;
+  std::string option;
+  int64_t value = 0;
+  if (!call.parse(kGetOptionParameters, args, count, keywords) || !to_option(call.values[0], "get_option", &option)) {
+    return nullptr;
+  }
+  if (of_status status = of_get_option(option.c_str(), &value)) return raise_option(status, "get_option");
+  return PyLong_FromLongLong(value);
+}
+
+const ArgumentRecord kOptionAndValue[] = {kOption[0], {"value", "int or bool", ArgumentKind::kNumber}};
+const Parameters kSetOptionParameters("set_option", kOptionAndValue);
+
+PyObject* set_option(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  HandCall<2> call;
+  std::string option;
+  if (!call.parse(kSetOptionParameters, args, count, keywords) || !to_option(call.values[0], "set_option", &option)) {
+    return nullptr;
+  }
+  const of_value& value = call.values[1];
+  if (value.kind == OF_VALUE_FLOAT) {
+    return raise(OF_TYPE_MISMATCH, "set_option: value must be int or bool, got " + type_name(call.objects[1]));
+  }
+  const int64_t number = value.kind == OF_VALUE_BOOL ? value.as.boolean : value.as.integer;
+  if (of_status status = of_set_option(option.c_str(), number)) return raise_option(status, "set_option");
+  Py_RETURN_NONE;
+}
 
 const ArgumentRecord kThreads[] = {{"threads", "int", ArgumentKind::kInt}};
 const Parameters kThreadsParameters("set_num_threads", kThreads);
@@ -106,12 +150,12 @@ const Parameters kThreadsParameters("set_num_threads", kThreads);
 PyObject* set_num_threads(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   HandCall<1> call;
   if (!call.parse(kThreadsParameters, args, count, keywords)) return nullptr;
-  return set_option("num_threads", call.values[0].as.integer);
+  return change_option("num_threads", call.values[0].as.integer);
 }
 
 PyObject* get_num_threads(PyObject*, PyObject*) {
   int64_t value = 0;
-  return get_option("num_threads", &value) ? PyLong_FromLongLong(value) : nullptr;
+  return read_option("num_threads", &value) ? PyLong_FromLongLong(value) : nullptr;
 }
 
 const ArgumentRecord kMode[] = {{"mode", "bool", ArgumentKind::kBool}};
@@ -121,18 +165,18 @@ const Parameters kFallbackParameters("set_fallback_is_error", kMode);
 PyObject* set_deterministic(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   HandCall<1> call;
   if (!call.parse(kDeterministicParameters, args, count, keywords)) return nullptr;
-  return set_option("deterministic", call.values[0].as.boolean);
+  return change_option("deterministic", call.values[0].as.boolean);
 }
 
 PyObject* is_deterministic(PyObject*, PyObject*) {
   int64_t value = 0;
-  return get_option("deterministic", &value) ? PyBool_FromLong(value != 0) : nullptr;
+  return read_option("deterministic", &value) ? PyBool_FromLong(value != 0) : nullptr;
 }
 
 PyObject* set_fallback_is_error(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   HandCall<1> call;
   if (!call.parse(kFallbackParameters, args, count, keywords)) return nullptr;
-  return set_option("fallback_is_error", call.values[0].as.boolean);
+  return change_option("fallback_is_error", call.values[0].as.boolean);
 }
 
 PyObject* fallbacks(PyObject*, PyObject*) {
@@ -176,6 +220,14 @@ std::vector<PyMethodDef> settings_functions() {
        "get_default_dtype()\n--\n\nThe floating-point type of tensors that are made without a dtype."},
       fast_method("promote_types", promote_types,
                   "promote_types(type1, type2)\n--\n\nThe dtype of a result of operands of these two."),
+      fast_method("get_option", get_option,
+                  "get_option(name)\n--\n\n"
+                  "The value of a setting: num_threads, deterministic, fallback_is_error, or one of a device plugin's\n"
+                  "own."),
+      fast_method("set_option", set_option,
+                  "set_option(name, value)\n--\n\n"
+                  "Changes a setting for the whole process; see get_option(). Raises InvalidArgument for a name that\n"
+                  "nobody knows."),
       fast_method("set_num_threads", set_num_threads,
                   "set_num_threads(threads)\n--\n\nHow many threads the kernels of the host may use."),
       {"get_num_threads", get_num_threads, METH_NOARGS,

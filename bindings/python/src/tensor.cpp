@@ -58,6 +58,13 @@ std::vector<PyMethodDef>* all_methods() {
 
 }  // namespace
 
+of_device tensor_device(PyObject* tensor) {
+  of_tensor_info info{};
+  info.struct_size = sizeof(info);
+  of_tensor_get_info(handle_of(tensor), &info);  // fails for no tensor
+  return info.device;
+}
+
 Py_ssize_t byte_count(of_tensor tensor) {
   Py_ssize_t bytes = 0;
   const auto size = static_cast<Py_ssize_t>(of_dtype_size(of_tensor_dtype(tensor)));
@@ -70,8 +77,10 @@ Py_ssize_t byte_count(of_tensor tensor) {
 Ref read_bytes(of_tensor tensor) {
   const Py_ssize_t size = byte_count(tensor);
   Ref bytes(size >= 0 ? PyBytes_FromStringAndSize(nullptr, size) : nullptr);
-  const bool read = bytes && check(of_tensor_read(tensor, PyBytes_AS_STRING(bytes.get()), static_cast<uint64_t>(size)));
-  return read ? std::move(bytes) : Ref();
+  if (!bytes) return Ref();
+  char* memory = PyBytes_AS_STRING(bytes.get());
+  const auto read = [=] { return of_tensor_read(tensor, memory, static_cast<uint64_t>(size)); };
+  return check(run_native(tensor, read)) ? std::move(bytes) : Ref();
 }
 
 PyObject* wrap(of_tensor handle) {

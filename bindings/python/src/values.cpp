@@ -29,7 +29,8 @@ PyObject* to_object(const of_scalar& scalar) {
 
 PyObject* item(PyObject* self, PyObject*) {
   of_scalar scalar{};
-  return check(of_tensor_item(handle_of(self), &scalar)) ? to_object(scalar) : nullptr;
+  const of_tensor handle = handle_of(self);
+  return check(run_native(handle, [&] { return of_tensor_item(handle, &scalar); })) ? to_object(scalar) : nullptr;
 }
 
 PyObject* to_float(PyObject* self) {

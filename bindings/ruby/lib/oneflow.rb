@@ -11,5 +11,6 @@ end
 
 require "oneflow/version"
 require "oneflow/oneflow"
+require "oneflow/device"
 require "oneflow/tensor"
 require "oneflow/printing"

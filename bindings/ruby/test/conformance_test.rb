@@ -3,29 +3,49 @@
 require "json"
 require_relative "helper"
 
-# Replays the vectors of every operator (docs/architecture.md, "Conformance vectors"). `make vectors` writes them.
+# Replays the vectors of every operator (docs/architecture.md, "Conformance vectors") on the first device of every type
+# that is there. `make vectors` writes them. A plugin that gives no devices is reported as skipped, with its reason.
 class ConformanceTest < OneFlowTest
   FILES = Dir[File.expand_path("../../../tests/generated/vectors/*.json", __dir__)]
+  KNOWN = JSON.parse(File.read(File.expand_path("../../../tests/devices.json", __dir__)))
+  DEVICES = OneFlow.devices.select { |device| device.index.zero? }
+  HOST = OneFlow.default_device
   REALS = { "nan" => Float::NAN, "inf" => Float::INFINITY, "-inf" => -Float::INFINITY }.freeze
 
   def test_there_are_vectors
     refute_empty FILES, "no vectors: run `make vectors`"
   end
 
-  FILES.each do |file|
-    define_method("test_#{File.basename(file, ".json").tr(".", "_")}") do
+  FILES.product(DEVICES) do |file, device|
+    define_method("test_#{File.basename(file, ".json").tr(".", "_")}_on_#{device.type}") do
       vectors = JSON.parse(File.read(file), symbolize_names: true)
-      vectors[:cases].each { |one| replay(vectors, one) }
+      reason = KNOWN.dig("host_only", vectors[:op])
+      skip(reason) if reason && !device.capabilities.include?(:host_accessible)
+      on(device) { vectors[:cases].each { |one| replay(vectors, one, device) } }
     end
+  end
+
+  OneFlow.rejected_plugins.each do |path, reason|
+    define_method("test_on_#{File.basename(path, ".*")}") { skip(reason) }
   end
 
   private
 
-  def replay(vectors, one)
+  # With the device as the default one.
+  def on(device)
+    OneFlow.default_device = device
+    yield
+  ensure
+    OneFlow.default_device = HOST
+  end
+
+  def replay(vectors, one, device)
     what = "#{vectors[:op]} #{one[:name]}"
     results = call(vectors[:function].sub(/_\z/, "!"), one, one[:arguments].transform_values { |value| decode(value) })
     assert_equal one[:results].size, results.size, "#{what}: number of results"
-    one[:results].zip(results) { |expected, actual| check(expected, actual, one, what) }
+    assert_equal [device], results.map(&:device).uniq, what
+    tolerance = KNOWN.dig("types", device.type, "tolerance") || 1
+    one[:results].zip(results) { |expected, actual| check(expected, actual, one, tolerance, what) }
   end
 
   # All results, as an Array.
@@ -64,7 +84,8 @@ class ConformanceTest < OneFlowTest
     in { tensor: } then lay_out(tensor)
     in { tensors: } then tensors.map { |tensor| tensor && lay_out(tensor) }
     in { dtype: } then dtype.to_sym
-    in { devices: } then devices
+    in { device: } then OneFlow.default_device
+    in { devices: } then devices.map { OneFlow.default_device }
     in { integer: } then Integer(integer)
     in { real: } then REALS.fetch(real) { Float(real) }
     else value
@@ -77,21 +98,21 @@ class ConformanceTest < OneFlowTest
     flat.as_strided(tensor[:sizes], tensor[:strides], offset)
   end
 
-  def check(expected, actual, one, what)
+  def check(expected, actual, one, tolerance, what)
     assert_equal expected[:dtype].to_sym, actual.dtype, "#{what}: dtype"
     assert_equal expected[:sizes], actual.shape, "#{what}: shape"
-    wanted = OneFlow.from_binary(expected[:data].unpack1("m"), dtype: expected[:dtype])
-    found = OneFlow.from_binary(actual.to_binary, dtype: expected[:dtype])
+    wanted = OneFlow.from_binary(expected[:data].unpack1("m"), dtype: expected[:dtype], device: HOST)
+    found = OneFlow.from_binary(actual.to_binary, dtype: expected[:dtype], device: HOST)
     return if wanted.eql?(found)
 
     wanted.to_a.zip(found.to_a).each_with_index do |(w, f), i|
-      assert near?(w, f, one), "#{what}: element #{i} is #{f}, not #{w}"
+      assert near?(w, f, one, tolerance), "#{what}: element #{i} is #{f}, not #{w}"
     end
   end
 
-  def near?(wanted, found, one)
+  def near?(wanted, found, one, tolerance)
     return true if wanted == found || [wanted, found].all? { |value| value.is_a?(Float) && value.nan? }
 
-    wanted.is_a?(Float) && (wanted - found).abs <= one[:absolute] + (one[:relative] * wanted.abs)
+    wanted.is_a?(Float) && (wanted - found).abs <= tolerance * (one[:absolute] + (one[:relative] * wanted.abs))
   end
 end

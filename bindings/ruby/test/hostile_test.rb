@@ -56,7 +56,8 @@ class HostileTest < OneFlowTest
 
   def test_operators_raise_only_errors_of_ours
     random = Random.new(3)
-    functions = OneFlow::Tensor.public_instance_methods(false).grep(/\A[a-z_0-9]+\z/) & OneFlow.singleton_methods(false)
+    methods = OneFlow::Tensor.public_instance_methods(false).grep(/\A[a-z_0-9]+\z/)
+    functions = (methods & OneFlow.singleton_methods(false)).select { |name| OneFlow.method(name).arity == -1 }
     functions.each do |name|
       ROUNDS.times do
         OneFlow.public_send(name, *things.first(24).sample(random.rand(4), random:))

@@ -5,7 +5,7 @@ require_relative "helper"
 
 # Garbage collection: nothing is freed too early, nothing stays, memory is accounted for.
 class MemoryTest < OneFlowTest
-  def live = OneFlow.memory_statistics[:tensors]
+  def live = OneFlow.memory_stats[:tensors]
 
   def resident = File.read("/proc/self/statm").split[1].to_i * 4096
 
@@ -24,7 +24,7 @@ class MemoryTest < OneFlowTest
     peak = 0
     500.times do
       a.add(a)
-      peak = [peak, OneFlow.memory_statistics[:in_use]].max
+      peak = [peak, OneFlow.memory_stats[:in_use]].max
     end
     assert_operator peak, :<, 256 << 20
   end
@@ -84,19 +84,20 @@ class MemoryTest < OneFlowTest
     { 1 << 20 => 3, 1 << 10 => 64 }.each do |size, room|
       GC.start
       x = OneFlow.ones(size)
-      OneFlow.set_memory_limit(OneFlow.memory_statistics[:in_use] + (room * 4 * size))
+      OneFlow.set_memory_limit(OneFlow.memory_stats[:in_use] + (room * 4 * size))
       (4 * room).times { x.add(x) }
       held = []
       assert_raises(OneFlow::OutOfMemory) { (4 * room).times { held << x.add(x) } }
       assert_operator held.size, :<=, room + 8
     ensure
-      OneFlow.set_memory_limit(nil)
+      OneFlow.set_memory_limit(0)
     end
   end
 
   def test_limits_that_are_none
+    assert_raises(OneFlow::TypeMismatch) { OneFlow.set_memory_limit(nil) }
     assert_raises(OneFlow::TypeMismatch) { OneFlow.set_memory_limit("1") }
-    assert_raises(OneFlow::InvalidArgument) { OneFlow.set_memory_limit(0) }
+    assert_raises(OneFlow::InvalidArgument) { OneFlow.set_memory_limit(-1) }
     assert_raises(OneFlow::InvalidArgument) { OneFlow.set_memory_limit(2**70) }
     assert_raises(ArgumentError) { OneFlow.set_memory_limit }
     assert_raises(OneFlow::DeviceError) { OneFlow.empty_cache("nowhere") }

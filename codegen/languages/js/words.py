@@ -50,7 +50,7 @@ _TYPESCRIPT: Mapping[BaseType, str] = {
     BaseType.DIM: "Integer",
     BaseType.SIZE: "Integer",
     BaseType.DTYPE: "DType",
-    BaseType.DEVICE: "string",
+    BaseType.DEVICE: "DeviceLike",
 }
 
 

@@ -75,6 +75,8 @@ OF_API of_device of_default_device(void);
 OF_API of_status of_set_default_device(of_device device);
 /* Loads a plugin (see device_plugin.h) from a path. */
 OF_API of_status of_load_device(const char* path);
+/* Whether copies to and from the device may have to wait for it: a front end then lets go of its language's lock. */
+OF_API bool of_device_waits(of_device device);
 /* Waits until all work submitted to the device is done, and reports the first error of that work. */
 OF_API of_status of_synchronize(of_device device);
 
@@ -155,6 +157,8 @@ OF_API int32_t of_tensor_rank(of_tensor tensor);
 OF_API const int64_t* of_tensor_sizes(of_tensor tensor);
 OF_API const int64_t* of_tensor_strides(of_tensor tensor);
 OF_API int64_t of_tensor_count(of_tensor tensor);
+/* How long work on the tensor may take, counted in elements: their number, or INT64_MAX where of_device_waits(). */
+OF_API int64_t of_tensor_work(of_tensor tensor);
 /* Bytes that releasing this handle's storage would free: what a garbage collector should be told of. */
 OF_API uint64_t of_tensor_memory(of_tensor tensor);
 

@@ -38,7 +38,7 @@ export async function classify(images: readonly (readonly number[])[], labels: n
     using scratch = flow.cat([inputs, inputs], {dim: 0});
     scratch.set([0, 1], 0).set(null, flow.tensor(new Float32Array(4), {shape: [1, 4], strides: [4, 1]}));
   }
-  return accuracy + Number(scores.largest.sum()) + flow.memory().inUse;
+  return accuracy + Number(scores.largest.sum()) + flow.memoryStats().inUse;
 }
 
 // @ts-expect-error: an option of another type

@@ -5,6 +5,7 @@
 
 #include "convert.h"
 #include "errors.h"
+#include "memory.h"
 #include "tensor.h"
 
 namespace oneflow::ruby {
@@ -70,7 +71,7 @@ of_scalar NestedArray::scalar_of(VALUE value) const {
       raise(OF_SHAPE_ERROR, "%s must have tensors with 0 dimensions only, got one with %d", name_,
             of_tensor_rank(tensor));
     }
-    check(of_tensor_item(tensor, &scalar));
+    check(run_native(of_tensor_work(tensor) > 1, [&] { return of_tensor_item(tensor, &scalar); }));
     return scalar;
   }
   of_value number;

@@ -188,12 +188,14 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
       result->kind = OF_VALUE_ABSENT;
     } else if (!(source.count == 1 ? converter.convert(argument, *source.values, result)
                                    : converter.convert_members(argument, source.values, source.count, result))) {
-      return fail(failure, {Failure::kType, kConvertingRank + i, &argument, converter.wrong_value(),
-                            converter.wrong_member(), nullptr});
+      // A text that names nothing was more likely meant to be a device than a dtype.
+      const bool is_device_name = argument.type == ArgumentType::kDevice && is_text(converter.wrong_value());
+      return fail(failure, {Failure::kType, kConvertingRank + 2 * i + is_device_name, &argument,
+                            converter.wrong_value(), converter.wrong_member(), nullptr});
     }
   }
   if (call->out != Qundef && !is_out(overload, call->out)) {
-    const int progress = kConvertingRank + overload.argument_count;
+    const int progress = kConvertingRank + 2 * overload.argument_count;
     return fail(failure, {Failure::kType, progress, &out_of(overload), call->out, -1, nullptr});
   }
   call->overload = &overload;

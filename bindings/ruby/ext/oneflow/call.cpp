@@ -32,7 +32,7 @@ bool is_long(const Overload& overload, const of_value* arguments) {
     for (int t = 0; t < count; ++t) {
       of_tensor tensor = argument.kind == OF_VALUE_TENSOR ? argument.as.tensor : argument.as.tensors[t];
       if (!tensor) continue;
-      double elements = static_cast<double>(of_tensor_count(tensor));
+      double elements = static_cast<double>(of_tensor_work(tensor));
       sum += elements;
       product *= elements;
     }

@@ -8,8 +8,12 @@
 namespace oneflow::ruby {
 namespace {
 
-// A String that nobody changes while the call runs.
-VALUE frozen_text(VALUE text) { return rb_str_new_frozen(RB_SYMBOL_P(text) ? rb_sym2str(text) : text); }
+// A String that nobody changes while the call runs: the characters of a String, a Symbol, or what converts itself to a
+// String as a Device does. nil for other values.
+VALUE frozen_text(VALUE value) {
+  VALUE text = RB_SYMBOL_P(value) ? rb_sym2str(value) : rb_check_string_type(value);
+  return NIL_P(text) ? Qnil : rb_str_new_frozen(text);
+}
 
 // Whether an Integer lies within int64; if so, its value.
 bool integer_in_range(VALUE value, int64_t* result) {
@@ -41,9 +45,8 @@ bool convert_float(VALUE value, double* result) {
 // What text names, if anything.
 template <typename T>
 bool find_named(VALUE value, of_status (*parse)(const char*, T*), T* result) {
-  if (!is_text(value)) return false;
   VALUE text = frozen_text(value);
-  const bool found = !has_null_byte(text) && parse(StringValueCStr(text), result) == OF_OK;
+  const bool found = !NIL_P(text) && !has_null_byte(text) && parse(StringValueCStr(text), result) == OF_OK;
   RB_GC_GUARD(text);
   return found;
 }
@@ -111,8 +114,8 @@ bool Converter::convert_one(const Argument& argument, VALUE value, of_value* res
       result->as.boolean = value == Qtrue;
       return value == Qtrue || value == Qfalse;
     case ArgumentType::kString: {
-      if (!is_text(value)) return false;
       VALUE text = keep(frozen_text(value));
+      if (NIL_P(text)) return false;
       if (RSTRING_LEN(text) > INT32_MAX) raise(OF_INVALID_ARGUMENT, "%s: %s is too long", function_, argument.name);
       result->kind = OF_VALUE_STRING;
       result->as.string = RSTRING_PTR(text);
@@ -188,11 +191,12 @@ void* Converter::take(size_t words) {
 }
 
 const char* name_of(const char* function, const char* argument, const char* expected, VALUE* name) {
-  if (!is_text(*name)) {
+  VALUE text = frozen_text(*name);
+  if (NIL_P(text)) {
     raise(OF_TYPE_MISMATCH, "%s: %s must be %s, got %" PRIsVALUE, function, argument, expected,
           type_description(*name));
   }
-  *name = frozen_text(*name);
+  *name = text;
   if (has_null_byte(*name)) raise(OF_INVALID_ARGUMENT, "%s: %s must not have a null byte", function, argument);
   return StringValueCStr(*name);
 }

@@ -49,16 +49,19 @@ class Converter {
 // false for an Integer beyond 64 bits.
 bool number_of(VALUE value, of_value* result, bool* in_range);
 
+// Whether the value is a String or a Symbol.
+bool is_text(VALUE value);
+
 bool has_null_byte(VALUE text);
 // Whether it is a String or a Symbol.
 bool is_text(VALUE value);
 
-// The characters of a String or a Symbol; `*name` becomes a String that holds them and that nobody changes. Raises
-// TypeMismatch for other objects, InvalidArgument for a null byte; the other arguments are for the text.
+// The characters of a String, a Symbol or a Device; `*name` becomes a String that holds them and that nobody changes.
+// Raises TypeMismatch for other objects, InvalidArgument for a null byte; the other arguments are for the text.
 const char* name_of(const char* function, const char* argument, const char* expected, VALUE* name);
 
-// A dtype or a device by its name (a Symbol or a String). Raises TypeMismatch for other objects, and for an unknown
-// name what the runtime says; `function` and `argument` are for the text.
+// A dtype or a device by its name (a Symbol, a String, a Device). Raises TypeMismatch for other objects, and for an
+// unknown name what the runtime says; `function` and `argument` are for the text.
 of_dtype dtype_of(const char* function, const char* argument, VALUE name);
 of_device device_of(const char* function, const char* argument, VALUE name);
 VALUE dtype_symbol(of_dtype dtype);

@@ -103,10 +103,10 @@ void convert_parts(VALUE self, int count, const VALUE* values, Parts* parts) {
     parts->objects[i] = Qnil;
     convert_part(self, values[i], &parts->parts[i], &parts->objects[i]);
     const of_index& part = parts->parts[i];
-    if (part.kind == OF_INDEX_TENSOR) parts->work += static_cast<double>(of_tensor_count(part.tensor));
+    if (part.kind == OF_INDEX_TENSOR) parts->work += static_cast<double>(of_tensor_work(part.tensor));
     if (part.kind == OF_INDEX_TENSOR || part.kind == OF_INDEX_BOOL) parts->gives_view = false;
   }
-  if (!parts->gives_view) parts->work += static_cast<double>(of_tensor_count(handle_of(self)));
+  if (!parts->gives_view) parts->work += static_cast<double>(of_tensor_work(handle_of(self)));
 }
 
 VALUE get(int count, VALUE* values, VALUE self) {
@@ -132,7 +132,7 @@ VALUE set(int count, VALUE* values, VALUE self) {
   if (is_tensor(value)) {
     converted.kind = OF_VALUE_TENSOR;
     converted.as.tensor = handle_of(value);
-    parts.work += static_cast<double>(of_tensor_count(converted.as.tensor));
+    parts.work += static_cast<double>(of_tensor_work(converted.as.tensor));
   } else if (!number_of(value, &converted, &in_range)) {
     raise(OF_TYPE_MISMATCH, "index: value must be Tensor, Numeric or Array, got %" PRIsVALUE, type_description(value));
   }

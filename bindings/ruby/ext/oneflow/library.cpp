@@ -40,7 +40,7 @@ VALUE equals(VALUE self, VALUE other) {
   if (!is_tensor(other)) return Qfalse;
   of_tensor a = handle_of(self), b = handle_of(other);
   bool equal;
-  check(run_native(static_cast<double>(of_tensor_count(a)) >= kLong, [&] { return of_tensor_equal(a, b, &equal); }));
+  check(run_native(static_cast<double>(of_tensor_work(a)) >= kLong, [&] { return of_tensor_equal(a, b, &equal); }));
   return equal ? Qtrue : Qfalse;
 }
 
@@ -54,7 +54,8 @@ VALUE format(VALUE self, VALUE precision, VALUE threshold, VALUE edge_items, VAL
   options.line_width = NUM2INT(line_width);
   options.indent = strlen("tensor(");
   char* text;
-  check(of_tensor_format(handle_of(self), &options, &text));
+  const of_tensor tensor = handle_of(self);
+  check(run_native(of_tensor_work(tensor) == INT64_MAX, [&] { return of_tensor_format(tensor, &options, &text); }));
   int state = 0;
   VALUE result = rb_protect([](VALUE c_text) { return rb_utf8_str_new_cstr(reinterpret_cast<char*>(c_text)); },
                             reinterpret_cast<VALUE>(text), &state);
@@ -102,7 +103,7 @@ VALUE set_random_state(VALUE, VALUE state) {
   return state;
 }
 
-// ---------------------------------------------------------------- dtypes, devices, settings
+// ---------------------------------------------------------------- dtypes, settings
 
 VALUE default_dtype(VALUE) { return dtype_symbol(of_default_dtype()); }
 
@@ -120,47 +121,14 @@ VALUE promote_types(VALUE, VALUE a, VALUE b) {
   return dtype_symbol(common);
 }
 
-VALUE default_device(VALUE) { return device_string(of_default_device()); }
-
-VALUE set_default_device(VALUE, VALUE name) {
-  check(of_set_default_device(device_of("default_device=", "device", name)));
-  return name;
-}
-
-VALUE devices(VALUE) {
-  VALUE list = rb_ary_new();
-  for (size_t i = 0; i < of_device_count(); ++i) rb_ary_push(list, device_string(of_device_at(i)));
-  return list;
-}
-
-VALUE device_properties(VALUE, VALUE name) {
-  of_device_properties properties = {};
-  properties.struct_size = sizeof(properties);
-  check(of_device_get_properties(device_of("device_properties", "device", name), &properties));
-  VALUE result = rb_hash_new();
-  rb_hash_aset(result, ID2SYM(rb_intern("name")), rb_utf8_str_new_cstr(properties.name));
-  rb_hash_aset(result, ID2SYM(rb_intern("compute_units")), UINT2NUM(properties.compute_units));
-  rb_hash_aset(result, ID2SYM(rb_intern("total_memory")), ULL2NUM(properties.total_memory));
-  rb_hash_aset(result, ID2SYM(rb_intern("free_memory")), ULL2NUM(properties.free_memory));
-  return result;
-}
-
-VALUE load_device(VALUE, VALUE path) {
-  FilePathValue(path);
-  check(of_load_device(StringValueCStr(path)));
-  return Qnil;
-}
-
-VALUE synchronize(int count, VALUE* values, VALUE) {
-  rb_check_arity(count, 0, 1);
-  const bool given = count && !NIL_P(values[0]);
-  check(of_synchronize(given ? device_of("synchronize", "device", values[0]) : of_default_device()));
-  return Qnil;
+// For what the runtime says of an option: its texts do not begin with the function's name.
+void check_option(of_status status, const char* function) {
+  if (status != OF_OK) raise(status, "%s: %s", function, of_last_error());
 }
 
 VALUE get_option(VALUE, VALUE name) {
   int64_t value;
-  check(of_get_option(name_of("get_option", "option", "String", &name), &value));
+  check_option(of_get_option(name_of("get_option", "name", "String", &name), &value), "get_option");
   return LL2NUM(value);
 }
 
@@ -170,28 +138,9 @@ VALUE set_option(VALUE, VALUE name, VALUE value) {
   if (!number_of(value, &number, &in_range) || number.kind == OF_VALUE_FLOAT) {
     raise(OF_TYPE_MISMATCH, "set_option: value must be Integer or bool, got %" PRIsVALUE, type_description(value));
   }
-  if (!in_range) raise(OF_INVALID_ARGUMENT, "set_option: value must fit into 64 bits, got %" PRIsVALUE, value);
+  if (!in_range) raise(OF_INVALID_ARGUMENT, "set_option: value must fit into 64 bits, got a larger integer");
   const int64_t setting = number.kind == OF_VALUE_BOOL ? number.as.boolean : number.as.integer;
-  check(of_set_option(name_of("set_option", "option", "String", &name), setting));
-  return Qnil;
-}
-
-VALUE fallbacks(VALUE) {
-  VALUE result = rb_hash_new();
-  for (size_t i = 0; i < of_fallback_count(); ++i) {
-    of_op op;
-    uint64_t calls;
-    of_op_info info = {};
-    info.struct_size = sizeof(info);
-    check(of_fallback_at(i, &op, &calls));
-    check(of_op_get_info(op, &info));
-    rb_hash_aset(result, rb_utf8_str_new_cstr(info.name), ULL2NUM(calls));
-  }
-  return result;
-}
-
-VALUE reset_fallbacks(VALUE) {
-  of_reset_fallbacks();
+  check_option(of_set_option(name_of("set_option", "name", "String", &name), setting), "set_option");
   return Qnil;
 }
 
@@ -221,16 +170,8 @@ void define_library(VALUE module) {
   rb_define_singleton_method(module, "default_dtype", default_dtype, 0);
   rb_define_singleton_method(module, "default_dtype=", set_default_dtype, 1);
   rb_define_singleton_method(module, "promote_types", promote_types, 2);
-  rb_define_singleton_method(module, "default_device", default_device, 0);
-  rb_define_singleton_method(module, "default_device=", set_default_device, 1);
-  rb_define_singleton_method(module, "devices", devices, 0);
-  rb_define_singleton_method(module, "device_properties", device_properties, 1);
-  rb_define_singleton_method(module, "load_device", load_device, 1);
-  rb_define_singleton_method(module, "synchronize", synchronize, -1);
   rb_define_singleton_method(module, "get_option", get_option, 1);
   rb_define_singleton_method(module, "set_option", set_option, 2);
-  rb_define_singleton_method(module, "fallbacks", fallbacks, 0);
-  rb_define_singleton_method(module, "reset_fallbacks", reset_fallbacks, 0);
   rb_define_const(module, "LIBRARY_VERSION", rb_obj_freeze(rb_utf8_str_new_cstr(of_version())));
 }
 

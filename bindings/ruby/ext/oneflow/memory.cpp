@@ -35,19 +35,15 @@ bool on_memory_pressure(void*, uint64_t) {
   return collected;
 }
 
-of_device device_argument(const char* function, VALUE name) {
-  return NIL_P(name) ? of_default_device() : device_of(function, "device", name);
-}
-
 VALUE optional(int count, const VALUE* values) {
   rb_check_arity(count, 0, 1);
   return count ? values[0] : Qnil;
 }
 
-VALUE memory_statistics(int count, VALUE* values, VALUE) {
+VALUE memory_stats(int count, VALUE* values, VALUE) {
   of_memory_statistics statistics = {};
   statistics.struct_size = sizeof(statistics);
-  check(of_get_memory_statistics(device_argument("memory_statistics", optional(count, values)), &statistics));
+  check(of_get_memory_statistics(device_argument("memory_stats", optional(count, values)), &statistics));
   VALUE result = rb_hash_new();
   rb_hash_aset(result, ID2SYM(rb_intern("in_use")), ULL2NUM(statistics.in_use));
   rb_hash_aset(result, ID2SYM(rb_intern("peak_in_use")), ULL2NUM(statistics.peak_in_use));
@@ -57,8 +53,8 @@ VALUE memory_statistics(int count, VALUE* values, VALUE) {
   return result;
 }
 
-VALUE reset_peak_memory(int count, VALUE* values, VALUE) {
-  check(of_reset_peak_memory(device_argument("reset_peak_memory", optional(count, values))));
+VALUE reset_peak_memory_stats(int count, VALUE* values, VALUE) {
+  check(of_reset_peak_memory(device_argument("reset_peak_memory_stats", optional(count, values))));
   return Qnil;
 }
 
@@ -71,11 +67,12 @@ VALUE set_memory_limit(int count, VALUE* values, VALUE) {
   rb_check_arity(count, 1, 2);
   of_value bytes = {};
   bool in_range = false;
-  if (!NIL_P(values[0]) && (!RB_INTEGER_TYPE_P(values[0]) || !number_of(values[0], &bytes, &in_range))) {
+  if (!RB_INTEGER_TYPE_P(values[0]) || !number_of(values[0], &bytes, &in_range)) {
     raise(OF_TYPE_MISMATCH, "set_memory_limit: bytes must be Integer, got %" PRIsVALUE, type_description(values[0]));
   }
-  if (!NIL_P(values[0]) && (!in_range || bytes.as.integer <= 0)) {
-    raise(OF_INVALID_ARGUMENT, "set_memory_limit: bytes must be positive, got %" PRIsVALUE, values[0]);
+  if (!in_range) raise(OF_INVALID_ARGUMENT, "set_memory_limit: bytes must fit into 64 bits, got a larger integer");
+  if (bytes.as.integer < 0) {
+    raise(OF_INVALID_ARGUMENT, "set_memory_limit: bytes must not be negative, got %" PRIsVALUE, values[0]);
   }
   of_device device = device_argument("set_memory_limit", count > 1 ? values[1] : Qnil);
   check(of_set_memory_limit(device, static_cast<uint64_t>(bytes.as.integer)));
@@ -84,12 +81,16 @@ VALUE set_memory_limit(int count, VALUE* values, VALUE) {
 
 }  // namespace
 
+of_device device_argument(const char* function, VALUE name) {
+  return NIL_P(name) ? of_default_device() : device_of(function, "device", name);
+}
+
 GvlReleased::GvlReleased() { gvl_released = true; }
 GvlReleased::~GvlReleased() { gvl_released = false; }
 
 void define_memory(VALUE module) {
-  rb_define_singleton_method(module, "memory_statistics", memory_statistics, -1);
-  rb_define_singleton_method(module, "reset_peak_memory", reset_peak_memory, -1);
+  rb_define_singleton_method(module, "memory_stats", memory_stats, -1);
+  rb_define_singleton_method(module, "reset_peak_memory_stats", reset_peak_memory_stats, -1);
   rb_define_singleton_method(module, "empty_cache", empty_cache, -1);
   rb_define_singleton_method(module, "set_memory_limit", set_memory_limit, -1);
   of_set_memory_pressure_callback(on_memory_pressure, nullptr);

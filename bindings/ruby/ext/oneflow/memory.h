@@ -41,6 +41,9 @@ of_status run_native(bool is_long, const Work& work) {
   return task.done ? task.status : work();
 }
 
+// The device that an optional argument names; the default one for nil.
+of_device device_argument(const char* function, VALUE name);
+
 void define_memory(VALUE module);
 
 }  // namespace oneflow::ruby

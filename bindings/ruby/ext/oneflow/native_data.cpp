@@ -32,7 +32,7 @@ Options options_of(const char* function, VALUE keywords, int known) {
   return options;
 }
 
-bool is_long(of_tensor tensor) { return static_cast<double>(of_tensor_count(tensor)) >= kLong; }
+bool is_long(of_tensor tensor) { return static_cast<double>(of_tensor_work(tensor)) >= kLong; }
 
 VALUE cast(VALUE tensor, of_dtype dtype) {
   static const of_op op = of_op_find("cast");
@@ -56,7 +56,9 @@ void read_elements(of_tensor tensor, void* memory, uint64_t bytes) {
 VALUE copy_to(VALUE tensor, of_device device) {
   VALUE object = new_tensor();
   of_tensor moved;
-  check(of_tensor_to_device(handle_of(tensor), device, &moved));
+  const of_tensor source = handle_of(tensor);
+  const bool copy_is_long = is_long(source) || of_device_waits(device);
+  check(run_native(copy_is_long, [&] { return of_tensor_to_device(source, device, &moved); }));
   fill_tensor(object, moved);
   RB_GC_GUARD(tensor);
   return object;
@@ -68,12 +70,13 @@ VALUE on_device(VALUE tensor, of_device device) {
   return current.type == device.type && current.index == device.index ? tensor : copy_to(tensor, device);
 }
 
-// A tensor with a copy of the host memory that `source` describes.
+// A tensor with a copy of the host memory that `source` describes, which must stay as it is while other threads run.
 VALUE tensor_from_memory(of_tensor_source source, of_device device) {
   source.device = device;
   VALUE object = new_tensor();
   of_tensor tensor;
-  check(of_tensor_create(&source, &tensor));
+  const bool is_long = static_cast<double>(source.bytes) >= kLong || of_device_waits(device);
+  check(run_native(is_long, [&] { return of_tensor_create(&source, &tensor); }));
   fill_tensor(object, tensor);
   return object;
 }
@@ -162,6 +165,7 @@ VALUE from_binary(int count, VALUE* values, VALUE) {
   if (!RB_TYPE_P(data, T_STRING)) {
     raise(OF_TYPE_MISMATCH, "from_binary: data must be String, got %" PRIsVALUE, type_description(data));
   }
+  data = rb_str_new_frozen(data);  // what other threads write to the String meanwhile does not show
   const Options options = options_of("from_binary", keywords, 3);
   if (options.dtype == OF_DTYPE_COUNT) raise(OF_TYPE_MISMATCH, "from_binary: missing argument dtype");
   int64_t sizes[OF_MAX_RANK] = {RSTRING_LEN(data) / static_cast<long>(of_dtype_size(options.dtype))};
@@ -255,7 +259,8 @@ VALUE to_binary(VALUE self) {
 
 VALUE item(VALUE self) {
   of_scalar scalar;
-  check(of_tensor_item(handle_of(self), &scalar));
+  const of_tensor tensor = handle_of(self);
+  check(run_native(is_long(tensor), [&] { return of_tensor_item(tensor, &scalar); }));
   return to_ruby(scalar);
 }
 

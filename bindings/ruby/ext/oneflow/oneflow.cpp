@@ -3,6 +3,7 @@
 #include <ruby.h>
 
 #include "define.h"
+#include "devices.h"
 #include "errors.h"
 #include "indexing.h"
 #include "library.h"
@@ -22,5 +23,6 @@ extern "C" __attribute__((visibility("default"))) void Init_oneflow() {
   define_native_data(module);
   define_indexing();
   define_library(module);
+  define_devices(module);
   define_memory(module);
 }

@@ -1,0 +1,124 @@
+'use strict';
+
+/** Devices: their names, what is known of them, and their memory. */
+
+const util = require('node:util');
+const native = require('./native');
+const {words} = require('../generated/functions');
+const {makeError, rewording, traced} = require('./errors');
+const {describe} = require('./tensor');
+
+let isDevice;
+
+/** A device, and what is known of it at the moment. It is taken wherever its name is. */
+class Device {
+  #code;
+
+  /** From a name, of a kind of device or in full, or from another device. */
+  constructor(name) {
+    this.#code = codeOf('device', 'name', name);
+    this.name = native.deviceName(this.#code);
+    Object.freeze(this);
+  }
+
+  static {
+    isDevice = (value) => typeof value === 'object' && value !== null && #code in value;
+  }
+
+  get type() {
+    return this.name.slice(0, this.name.indexOf(':'));
+  }
+
+  get index() {
+    return Number(this.name.slice(this.name.indexOf(':') + 1));
+  }
+
+  get hardware() {
+    return native.deviceProperties(this.#code).name;
+  }
+
+  get totalMemory() {
+    return native.deviceProperties(this.#code).totalMemory;
+  }
+
+  get freeMemory() {
+    return native.deviceProperties(this.#code).freeMemory;
+  }
+
+  get computeUnits() {
+    return native.deviceProperties(this.#code).computeUnits;
+  }
+
+  get capabilities() {
+    const list = native.deviceProperties(this.#code).capabilities.split(' ').filter((word) => word !== '');
+    return list.map((word) => word.replace(/_[a-z]/g, ([, letter]) => letter.toUpperCase()));
+  }
+
+  toString() {
+    return this.name;
+  }
+
+  toJSON() {
+    return this.name;
+  }
+
+  [util.inspect.custom]() {
+    return `device('${this.name}')`;
+  }
+}
+
+/** The full or short name that a value stands for; undefined where it stands for none. */
+function nameOf(value) {
+  if (typeof value === 'string') return value;
+  return isDevice(value) ? value.name : undefined;
+}
+
+/** The addon's number for a device that is given by name or as an object. */
+function codeOf(method, argument, value) {
+  const name = nameOf(value);
+  if (name === undefined) {
+    throw makeError('TypeMismatch', `${method}: ${argument} must be device, got ${describe(value)}`);
+  }
+  if (name.includes('\0')) throw makeError('InvalidArgument', `${method}: ${argument} must not have a null byte`);
+  return rewording(() => native.parseDevice(name), (text) => `${method}: ${text}`);
+}
+
+/** The same for an argument that may be left out, which stands for the default device. */
+const codeOrDefault = (method, value) => codeOf(method, 'device', value ?? native.defaultDevice());
+
+/** What there is for users. */
+const functions = {
+  Device,
+  device: (...args) => {
+    if (args.length === 0) throw makeError('TypeMismatch', 'device: missing argument name');
+    return new Device(args[0]);
+  },
+  devices: () => native.devices().map((name) => new Device(name)),
+  rejectedPlugins: () => Object.fromEntries(native.rejectedPlugins()),
+  getDefaultDevice: () => native.defaultDevice(),
+  setDefaultDevice: (device) => native.setDefaultDevice(codeOf('setDefaultDevice', 'device', device)),
+  loadDevice: (path) => {
+    if (typeof path === 'string') return native.loadDevice(path);
+    throw makeError('TypeMismatch', `loadDevice: path must be string, got ${describe(path)}`);
+  },
+  synchronize: (device) => native.synchronize(codeOrDefault('synchronize', device)),
+  synchronizeAsync: async (device) => {
+    await traced(native.synchronizeAsync(codeOrDefault('synchronizeAsync', device)));
+  },
+
+  memoryStats: (device) => ({tensors: native.live(), ...native.memory(codeOrDefault('memoryStats', device))}),
+  resetPeakMemoryStats: (device) => native.resetPeakMemoryStats(codeOrDefault('resetPeakMemoryStats', device)),
+  emptyCache: (device) => native.emptyCache(codeOrDefault('emptyCache', device)),
+  setMemoryLimit: (bytes, device) => {
+    if (!Number.isSafeInteger(bytes)) {
+      throw makeError('TypeMismatch', `setMemoryLimit: bytes must be integer, got ${describe(bytes)}`);
+    }
+    if (bytes < 0) throw makeError('InvalidArgument', `setMemoryLimit: bytes must not be negative, got ${bytes}`);
+    native.setMemoryLimit(codeOrDefault('setMemoryLimit', device), bytes);
+  },
+
+  fallbacks: () => Object.fromEntries(native.fallbacks().map(([name, calls]) => [words[name] ?? name, calls])),
+  resetFallbacks: () => native.resetFallbacks(),
+};
+
+module.exports = {isDevice, nameOf, codeOf, functions};

@@ -1,0 +1,119 @@
+#include "devices.h"
+
+#include "convert.h"
+#include "errors.h"
+#include "memory.h"
+
+namespace oneflow::ruby {
+namespace {
+
+VALUE device_class;
+
+VALUE symbol(const char* text) { return ID2SYM(rb_intern(text)); }
+
+// Device.new(name), for a short or a full name or another Device.
+VALUE initialize(VALUE self, VALUE name) {
+  rb_check_frozen(self);
+  rb_ivar_set(self, rb_intern("@name"), rb_obj_freeze(device_string(device_of("device", "name", name))));
+  return rb_obj_freeze(self);
+}
+
+VALUE properties(VALUE self) {
+  const of_device device = device_of("device", "name", rb_ivar_get(self, rb_intern("@name")));
+  of_device_properties found = {};
+  found.struct_size = sizeof(found);
+  check(run_native(true, [&] { return of_device_get_properties(device, &found); }));
+  VALUE words = rb_str_split(rb_utf8_str_new_cstr(found.capabilities), " ");
+  VALUE capabilities = rb_ary_new();
+  for (long i = 0; i < RARRAY_LEN(words); ++i) rb_ary_push(capabilities, rb_str_intern(rb_ary_entry(words, i)));
+  VALUE result = rb_hash_new();
+  rb_hash_aset(result, symbol("hardware"), rb_utf8_str_new_cstr(found.name));
+  rb_hash_aset(result, symbol("total_memory"), ULL2NUM(found.total_memory));
+  rb_hash_aset(result, symbol("free_memory"), ULL2NUM(found.free_memory));
+  rb_hash_aset(result, symbol("compute_units"), UINT2NUM(found.compute_units));
+  rb_hash_aset(result, symbol("capabilities"), capabilities);
+  return result;
+}
+
+// OneFlow.device(name)
+VALUE device(VALUE, VALUE name) { return rb_class_new_instance(1, &name, device_class); }
+
+VALUE devices(VALUE) {
+  VALUE list = rb_ary_new();
+  for (size_t i = 0; i < of_device_count(); ++i) {
+    VALUE name = device_string(of_device_at(i));
+    rb_ary_push(list, rb_class_new_instance(1, &name, device_class));
+  }
+  return list;
+}
+
+VALUE rejected_plugins(VALUE) {
+  VALUE result = rb_hash_new();
+  for (size_t i = 0; i < of_rejected_plugin_count(); ++i) {
+    const char *path, *reason;
+    check(of_rejected_plugin_at(i, &path, &reason));
+    rb_hash_aset(result, rb_filesystem_str_new_cstr(path), rb_utf8_str_new_cstr(reason));
+  }
+  return result;
+}
+
+VALUE default_device(VALUE) { return device_string(of_default_device()); }
+
+VALUE set_default_device(VALUE, VALUE name) {
+  check(of_set_default_device(device_of("default_device=", "device", name)));
+  return name;
+}
+
+VALUE load_device(VALUE, VALUE path) {
+  if (!RB_TYPE_P(path, T_STRING) && !rb_respond_to(path, rb_intern("to_path"))) {
+    raise(OF_TYPE_MISMATCH, "load_device: path must be String or Pathname, got %" PRIsVALUE, type_description(path));
+  }
+  FilePathValue(path);
+  check(of_load_device(StringValueCStr(path)));
+  return Qnil;
+}
+
+VALUE synchronize(int count, VALUE* values, VALUE) {
+  rb_check_arity(count, 0, 1);
+  const of_device device = device_argument("synchronize", count ? values[0] : Qnil);
+  check(run_native(true, [=] { return of_synchronize(device); }));
+  return Qnil;
+}
+
+VALUE fallbacks(VALUE) {
+  VALUE result = rb_hash_new();
+  for (size_t i = 0; i < of_fallback_count(); ++i) {
+    of_op op;
+    uint64_t calls;
+    of_op_info info = {};
+    info.struct_size = sizeof(info);
+    check(of_fallback_at(i, &op, &calls));
+    check(of_op_get_info(op, &info));
+    rb_hash_aset(result, rb_utf8_str_new_cstr(info.name), ULL2NUM(calls));
+  }
+  return result;
+}
+
+VALUE reset_fallbacks(VALUE) {
+  of_reset_fallbacks();
+  return Qnil;
+}
+
+}  // namespace
+
+void define_devices(VALUE module) {
+  device_class = rb_define_class_under(module, "Device", rb_cObject);
+  rb_define_method(device_class, "initialize", initialize, 1);
+  rb_define_private_method(device_class, "properties", properties, 0);
+  rb_define_singleton_method(module, "device", device, 1);
+  rb_define_singleton_method(module, "devices", devices, 0);
+  rb_define_singleton_method(module, "rejected_plugins", rejected_plugins, 0);
+  rb_define_singleton_method(module, "default_device", default_device, 0);
+  rb_define_singleton_method(module, "default_device=", set_default_device, 1);
+  rb_define_singleton_method(module, "load_device", load_device, 1);
+  rb_define_singleton_method(module, "synchronize", synchronize, -1);
+  rb_define_singleton_method(module, "fallbacks", fallbacks, 0);
+  rb_define_singleton_method(module, "reset_fallbacks", reset_fallbacks, 0);
+}
+
+}  // namespace oneflow::ruby
