@@ -1,5 +1,7 @@
 #include "call.h"
 
+#include <algorithm>
+
 #include "device.h"
 #include "dtype.h"
 #include "errors.h"
@@ -9,6 +11,13 @@ namespace oneflow::python {
 namespace {
 
 constexpr int kMaxResults = 8;
+
+// Whether the call brings something to a device that has to be waited for.
+bool names_awaited_device(const of_value& value) {
+  if (value.kind == OF_VALUE_DEVICE) return of_device_waits(value.as.device);
+  if (value.kind != OF_VALUE_DEVICE_LIST) return false;
+  return std::any_of(value.as.devices, value.as.devices + value.count, of_device_waits);
+}
 
 // Without tensors among the arguments the work is unknown, and may be large: rand(10000, 10000).
 bool is_long_work(const of_value* values, int count) {
@@ -21,6 +30,8 @@ bool is_long_work(const of_value* values, int count) {
     } else if (values[i].kind == OF_VALUE_TENSOR_LIST) {
       has_tensors = true;
       for (int32_t k = 0; k < values[i].count && left > 0; ++k) left -= of_tensor_work(values[i].as.tensors[k]);
+    } else if (names_awaited_device(values[i])) {
+      return true;
     }
   }
   return !has_tensors || left <= 0;

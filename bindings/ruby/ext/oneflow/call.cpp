@@ -20,6 +20,13 @@ double size_given(const of_value& argument) {
   return size;
 }
 
+// Whether the call brings something to a device that has to be waited for.
+bool names_awaited_device(const of_value& argument) {
+  if (argument.kind == OF_VALUE_DEVICE) return of_device_waits(argument.as.device);
+  if (argument.kind != OF_VALUE_DEVICE_LIST) return false;
+  return std::any_of(argument.as.devices, argument.as.devices + argument.count, of_device_waits);
+}
+
 // The work is at least the sum of the operands' sizes and at most their product (an outer or a matrix product).
 bool is_long(const Overload& overload, const of_value* arguments) {
   constexpr double kLongProduct = 1 << 22;
@@ -28,6 +35,7 @@ bool is_long(const Overload& overload, const of_value* arguments) {
   for (int i = 0; i < overload.argument_count; ++i) {
     const of_value& argument = arguments[i];
     made = std::max(made, size_given(argument));
+    if (names_awaited_device(argument)) return true;
     int count = argument.kind == OF_VALUE_TENSOR ? 1 : argument.kind == OF_VALUE_TENSOR_LIST ? argument.count : 0;
     for (int t = 0; t < count; ++t) {
       of_tensor tensor = argument.kind == OF_VALUE_TENSOR ? argument.as.tensor : argument.as.tensors[t];

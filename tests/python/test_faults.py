@@ -1,0 +1,346 @@
+"""Devices that fail: the test accelerator (tests/accelerator), whose faults are switched on by options.
+
+Whatever goes wrong, the answer is an error of ours that says so, nothing is lost, and everything else goes on.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import oneflow_py as flow
+from tests.python.support import raises
+
+PLUGIN = Path(os.environ.get("OF_BUILD", Path(flow.__file__).parents[2])) / "test_plugins" / "accel.so"
+MIB = 1 << 20
+FAULTS = [
+    "fail_allocations", "empty_allocations", "fail_host_allocations", "fail_copies", "fail_silently", "fail_kernels",
+    "fail_info", "endless_name", "hold", "slow",
+]  # fmt: skip
+
+
+def fault(name: str, value: int = 1) -> None:
+    flow.set_option(f"accel_{name}", value)
+
+
+@pytest.fixture(autouse=True)
+def sound_devices() -> Iterator[None]:
+    """Ends every fault that a test leaves, and looks that the device works."""
+    try:
+        yield
+    finally:
+        for name in FAULTS:
+            fault(name, 0)
+        fault("capacity", 256 * MIB)
+        gc.collect()
+    assert (flow.ones(3, device="accel") * 2).tolist() == [2, 2, 2]
+
+
+def run_alone(program: str, **environment: str) -> str:
+    """What a program prints in a process of its own; a hang ends it."""
+    program = f"import gc, os, threading\nimport oneflow_py as flow\n{program}"
+    environment = {**os.environ, "ONEFLOW_DEVICE_PATH": str(PLUGIN), **environment}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("newer_version", "it has plugin API version 2, this runtime has 1"),
+        ("short_table", "its table has 16 bytes"),
+        ("missing_hook", "its table lacks the hook count"),
+        ("half_a_stream", "its table lacks the hook synchronize"),
+        ("bad_name", "its name must be a word of lower-case letters"),
+        ("refuses", "refused: the driver is too old"),
+        ("no_devices", "no accelerator was found; plug one in"),
+        ("negative_count", "it says that it has -1 devices"),
+        ("absurd_count", "it says that it has 1048576 devices"),
+        ("crashes", "ended its process with signal 6"),
+        ("exits", "ended its process"),
+        ("crashes_on_info", "ended its process with signal 6"),
+    ],
+)
+def test_a_plugin_that_is_rejected(name: str, reason: str) -> None:
+    program = f"""
+try:
+    flow.zeros(2, device="accel")
+except flow.DeviceError as error:
+    print(error)
+assert {str(PLUGIN)!r} in flow.rejected_plugins()[{str(PLUGIN)!r}]
+assert flow.ones(3).sum().item() == 3
+assert [device.type for device in flow.devices()].count("accel") == 0
+"""
+    text = run_alone(program, ACCEL_FAULT=name)
+    assert text.startswith("zeros: there is no device 'accel'; there ")
+    assert str(PLUGIN) in text
+    assert reason in text
+
+
+def test_a_kernel_that_fails_in_a_chain() -> None:
+    """It is found when somebody waits for the device; the text names the operator, and the error is told once."""
+    waits: list[Callable[[flow.Tensor], object]] = [
+        lambda x: x[0].item(), lambda x: x.tolist(), lambda x: repr(x), lambda x: bytes(x), lambda x: x.to("cpu"),
+        lambda x: flow.synchronize("accel"), lambda x: x.equal(x),
+        lambda x: bool(x[0]), lambda x: x[x > 0], lambda x: x.nonzero(),
+    ]  # fmt: skip
+    for wait in waits:
+        x = flow.ones(4, device="accel")
+        fault("fail_kernels:0")
+        y = -x * 2 * x
+        raises(flow.InvalidArgument, "neg: the kernel was told to find bad data", lambda: wait(y))  # noqa: B023
+        assert (x * 3).tolist() == [3, 3, 3, 3]
+
+
+def test_a_copy_that_fails() -> None:
+    x = flow.ones(4, device="accel")
+    for call, name in (
+        (lambda: flow.tensor([1.0], device="accel"), "tensor"),
+        (lambda: flow.ones(2).to("accel"), "to_device"),
+        (lambda: x.to("cpu"), "to_device"),
+        (lambda: x.to("accel:1"), "to_device"),
+        (x.clone, "clone"),
+    ):
+        fault("fail_copies")
+        raises(flow.DeviceError, f"{name}: the copy was told to fail", call)
+        fault("fail_copies", 0)
+        fault("fail_silently")
+        raises(flow.DeviceError, f"{name}: the device gave no reason", call)
+        fault("fail_silently", 0)
+    for read in (x.tolist, x[0].item, lambda: repr(x)):
+        fault("fail_copies")
+        with pytest.raises(flow.DeviceError, match="the copy was told to fail"):
+            read()
+        fault("fail_copies", 0)
+    assert x.tolist() == [1, 1, 1, 1]
+
+
+def test_an_allocation_that_fails() -> None:
+    x = flow.ones(4, device="accel")
+    fault("fail_allocations:0", 1)  # asked once more, there is some
+    assert flow.ones(MIB, device="accel").device == "accel:0"
+    for kind in ("fail_allocations:0", "empty_allocations:0"):
+        flow.empty_cache("accel")
+        fault(kind, 100)
+        with pytest.raises(flow.OutOfMemory):
+            flow.ones(2 * MIB, device="accel")
+        assert flow.ones(MIB, device="accel:1").device == "accel:1"
+        assert (x * 2).tolist() == [2, 2, 2, 2]
+        fault(kind, 0)
+    assert flow.ones(2 * MIB, device="accel").device == "accel:0"
+
+
+def test_memory_that_is_exhausted() -> None:
+    """Held tensors leave no room; the room that they leave in pieces is not enough either; given back, it is."""
+    gc.collect()
+    flow.empty_cache("accel")
+    fault("capacity:0", flow.get_option("accel_used_memory:0") + 16 * MIB)
+    held = [flow.empty(MIB // 4, device="accel") for _ in range(16)]
+    with pytest.raises(flow.OutOfMemory):
+        flow.empty(MIB // 4, device="accel")
+    held = held[::2]  # every other MiB is free
+    with pytest.raises(flow.OutOfMemory):
+        flow.empty(MIB, device="accel")
+    assert flow.empty(MIB // 4, device="accel").numel() == MIB // 4
+    assert flow.ones(MIB).sum().item() == MIB
+    held.clear()
+    assert flow.empty(3 * MIB, device="accel").numel() == 3 * MIB
+    flow.empty_cache("accel")
+
+
+def test_garbage_that_holds_memory_is_collected_first() -> None:
+    gc.collect()
+    flow.empty_cache("accel")
+    fault("capacity:0", flow.get_option("accel_used_memory:0") + 8 * MIB)
+    gc.disable()
+    try:
+        for _ in range(20):
+            cycle: list[object] = [flow.empty(MIB, device="accel")]
+            cycle.append(cycle)
+    finally:
+        gc.enable()
+    del cycle
+
+
+def test_a_device_that_is_lost() -> None:
+    """From then on it answers DeviceError; the others work on, and so does what is known of its tensors."""
+    program = """
+x = flow.ones(4, device="accel")
+other = flow.ones(4, device="accel:1")
+flow.synchronize("accel")
+flow.set_option("accel_lose:0", 1)
+y = x * 2
+calls = {
+    "first": y.tolist, "item": x[0].item, "tolist": x.tolist, "print": lambda: repr(y), "operator": lambda: x * 2,
+    "fallback": lambda: x + 1, "make": lambda: flow.ones(2, device="accel"), "to": lambda: x.to("cpu"),
+    "bring": lambda: other.to("accel:0"), "synchronize": lambda: flow.synchronize("accel"),
+    "index": lambda: x[x > 0], "copy": lambda: other.copy_(x), "name": lambda: flow.device("accel").hardware,
+    "write": lambda: x.add_(1), "data": lambda: flow.tensor([1.0], device="accel:0"),
+    "default": lambda: flow.set_default_device("accel:0"),
+}
+for name, call in calls.items():
+    for _ in range(2):
+        try:
+            call()
+            print(name, "worked")
+        except flow.DeviceError as error:
+            print(name, error)
+assert (x.shape, x.device, y.dtype) == ((4,), "accel:0", flow.float32)
+assert "accel:0" in flow.devices()
+assert (other * 2).to("cpu").tolist() == [2, 2, 2, 2]
+assert flow.ones(3).sum().item() == 3
+flow.synchronize("accel:1")
+del x, y
+gc.collect()
+print("done")
+"""
+    *lines, last = run_alone(program).splitlines()
+    assert last == "done"
+    assert len(lines) == 32
+    for line in lines[1:]:
+        assert "accel:0 is lost: it was told to die" in line, lines
+
+
+def test_what_is_known_of_a_device_that_does_not_answer() -> None:
+    device = flow.device("accel")
+    fault("fail_info")
+    with pytest.raises(flow.DeviceError, match="the device does not answer"):
+        device.hardware  # noqa: B018
+    fault("fail_info", 0)
+    fault("endless_name")
+    assert device.hardware == "x" * 127
+    fault("endless_name", 0)
+    assert device.hardware == "Test accelerator 0"
+
+
+WAITS = [
+    "x.item()", "x.tolist()", "repr(x)", "bytes(x)", "bool(x)", "x.equal(x)", "x.nonzero()", "x[x > 0]", "x + 1",
+    "x.add_(1)", "x.__setitem__(0, 2.0)", "flow.ones(1).copy_(x)", "x.to('cpu')", "x.to('accel:1')[0].item()",
+    "flow.tensor([1.0], device='accel')", "flow.from_numpy(numpy.ones(1)).to('accel')", "flow.ones(1).to('accel')",
+    "flow.synchronize('accel')", "flow.empty_cache('accel')", "flow.comm.scatter(flow.ones(2), ['cpu', 'accel'])",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wait", WAITS)
+def test_other_threads_run_while_one_waits(wait: str) -> None:
+    """The device does nothing until this thread lets it: if the one that waits kept the lock, neither would go on."""
+    program = f"""
+import numpy
+x = -flow.ones(1, device="accel")
+({wait}) # whatever is made once
+flow.synchronize("accel")
+flow.set_option("accel_hold", 1)
+x = -x
+begun = threading.Event()
+def waits():
+    begun.set()
+    {wait}
+thread = threading.Thread(target=waits)
+thread.start()
+begun.wait()
+for _ in range(1000):
+    gc.collect(0)
+flow.set_option("accel_hold", 0)
+thread.join()
+print("done")
+"""
+    assert run_alone(program) == "done\n"
+
+
+def test_many_threads() -> None:
+    fault("slow", 50)
+    wrong: list[object] = []
+
+    def work(number: int) -> None:
+        try:
+            device = f"accel:{number % 2}"
+            x = flow.full([100], float(number), device=device)
+            for _ in range(20):
+                x = -(x * 1.0)
+            moved = x.to(f"accel:{(number + 1) % 2}")
+            if moved.tolist() != [float(number)] * 100:
+                wrong.append((number, moved))
+        except flow.Error as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_a_forked_child() -> None:
+    """It has no worker: the device is lost to it, and to nobody else."""
+    program = """
+x = flow.ones(4, device="accel")
+assert (x * 2).tolist() == [2, 2, 2, 2]
+child = os.fork()
+if child == 0:
+    status = 1
+    try:
+        x.tolist()
+    except flow.DeviceError as error:
+        here = flow.ones(3).sum().item() == 3
+        status = 0 if here and "it was used before the process was forked" in str(error) else 2
+    os._exit(status)
+assert os.waitpid(child, 0)[1] == 0
+assert (x * 3).tolist() == [3, 3, 3, 3]
+print("done")
+"""
+    assert run_alone(program) == "done\n"
+
+
+def test_a_forked_child_that_is_first() -> None:
+    program = """
+child = os.fork()
+if child == 0:
+    os._exit(0 if (flow.ones(4, device="accel") * 2).tolist() == [2, 2, 2, 2] else 1)
+assert os.waitpid(child, 0)[1] == 0
+print("done")
+"""
+    assert run_alone(program) == "done\n"
+
+
+def test_nothing_is_lost() -> None:
+    """Rounds of work, of failures and of garbage: afterwards the device has as much in use as before."""
+
+    def round_of_work() -> None:
+        x = flow.ones(1000, device="accel")
+        for _ in range(10):
+            cycle: list[object] = [x * 2, -x, x + 1, x[::2], x.to("accel:1")]
+            cycle.append(cycle)
+        fault("fail_copies")
+        with pytest.raises(flow.DeviceError):
+            x.tolist()
+        fault("fail_copies", 0)
+        fault("fail_kernels:0")
+        y = -x
+        with pytest.raises(flow.InvalidArgument):
+            y.tolist()
+
+    def in_use() -> tuple[int, ...]:
+        gc.collect()
+        on_devices = [flow.memory_stats(f"accel:{i}")["in_use"] for i in range(2)]
+        return (*on_devices, flow.memory_stats()["tensors"])
+
+    round_of_work()
+    before = in_use()
+    thresholds = gc.get_threshold()
+    gc.set_threshold(1, 1, 1)
+    try:
+        for _ in range(20):
+            round_of_work()
+    finally:
+        gc.set_threshold(*thresholds)
+    assert in_use() == before
