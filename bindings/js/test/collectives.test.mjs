@@ -53,8 +53,8 @@ test('a device that is not there is named', () => {
 });
 
 test('results belong to a scope', () => {
-  const before = flow.memory().tensors;
+  const before = flow.memoryStats().tensors;
   const kept = flow.tidy(() => flow.comm.allReduce(ranks()).map((tensor) => tensor.sum())[0]);
   assert.equal(kept.item(), 33);
-  assert.equal(flow.memory().tensors, before + 1);
+  assert.equal(flow.memoryStats().tensors, before + 1);
 });

@@ -50,7 +50,7 @@ class CollectivesTest < OneFlowTest
 
   def test_memory_stays_flat
     given = ranks
-    count = -> { OneFlow.memory_statistics[:tensors] }
+    count = -> { OneFlow.memory_stats[:tensors] }
     GC.start
     before = count.call
     2000.times { OneFlow::Comm.all_reduce(given) }

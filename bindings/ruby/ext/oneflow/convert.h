@@ -53,8 +53,6 @@ bool number_of(VALUE value, of_value* result, bool* in_range);
 bool is_text(VALUE value);
 
 bool has_null_byte(VALUE text);
-// Whether it is a String or a Symbol.
-bool is_text(VALUE value);
 
 // The characters of a String, a Symbol or a Device; `*name` becomes a String that holds them and that nobody changes.
 // Raises TypeMismatch for other objects, InvalidArgument for a null byte; the other arguments are for the text.
