@@ -60,7 +60,7 @@ void define_function(VALUE module, Function& function, const EntryPoints& entry_
     bool enumerable = rb_method_boundp(rb_mEnumerable, rb_intern(function.method), 0);
     rb_define_method(tensor_class, function.method, enumerable ? entry_points.enumerable : entry_points.method, -1);
   }
-  if (function.in_place && function.method)
+  if (function.in_place && function.overloads[0].receiver >= 0)
     rb_define_method(tensor_class, function.in_place, entry_points.in_place, -1);
   else if (function.in_place)
     rb_define_singleton_method(owner_of(module, function.name_space), function.in_place, entry_points.in_place_list,
