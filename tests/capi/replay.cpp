@@ -101,8 +101,7 @@ std::string run_case(of_op op, const of_op_info& info, const json& test, const P
     of_tensor_info result{};
     result.struct_size = sizeof result;
     vectors::check(of_tensor_get_info(found[i], &result));
-    if (name_of(result.device) != place.name)
-      return "result " + std::to_string(i) + " is on " + name_of(result.device);
+    if (name_of(result.device) != place.name) return "result " + std::to_string(i) + " is on " + name_of(result.device);
     const std::string wrong =
         vectors::compare(found[i], expected[i], place.tolerance * test.at("relative").get<double>(),
                          place.tolerance * test.at("absolute").get<double>());

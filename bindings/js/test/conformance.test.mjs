@@ -53,7 +53,7 @@ function toArgument(value) {
 const functions = new Map(table.functions.map((record) => [record.name, record]));
 
 /** flow.comm.reduce for 'comm.reduce'. */
-const functionOf = (path) => path.split('.').reduce((owner, part) => owner[part], flow);
+const functionOf = (dotted) => dotted.split('.').reduce((owner, part) => owner[part], flow);
 
 function call(name, form, given, expected) {
   const record = functions.get(camel(name));
