@@ -1,4 +1,4 @@
-"""The table of docs/devices.md: how many operators each device runs itself, and which go over the host, with the reason.
+"""The table of docs/devices.md: how many operators each device runs itself; which go over the host, with the reason.
 
 python tools/device_table.py            writes the table between the markers of docs/devices.md
 python tools/device_table.py --kernels  lists each kernel that a device promises: device, name, schema hash, dtype

@@ -22,9 +22,8 @@ DEFINITIONS = device_table.definitions()
 
 def dtype_numbers() -> dict[str, int]:
     text = (ROOT / "runtime/include/oneflow/types.h").read_text()
-    return {
-        name.lower(): int(number) for name, number in re.findall(r"^\s*OF_([A-Z0-9]+) = (\d+),", text, re.MULTILINE)
-    }
+    found = re.findall(r"^\s*OF_([A-Z0-9]+) = (\d+),", text, re.MULTILINE)
+    return {name.lower(): int(number) for name, number in found}
 
 
 def test_the_page_is_current() -> None:

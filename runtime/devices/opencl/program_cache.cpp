@@ -20,19 +20,21 @@ std::filesystem::path folder() {
   return home != nullptr && *home == '/' ? std::filesystem::path(home) / ".cache" / "oneflow" : "";
 }
 
-uint64_t hash(const std::string& text, uint64_t seed) {
+constexpr uint64_t kSeed = 14695981039346656037u;
+
+template <class Bytes>
+uint64_t hash(const Bytes& bytes, uint64_t seed) {
   uint64_t value = seed;
-  for (const unsigned char c : text) value = (value ^ c) * 1099511628211u;  // FNV-1a
+  for (const unsigned char c : bytes) value = (value ^ c) * 1099511628211u;  // FNV-1a
   return value;
 }
 
-// The file also holds the key's length and a second hash of it: 128 bits and a length that all would have to agree.
+// Two hashes of the key and its length: 128 bits and a length that all would have to agree.
 std::filesystem::path file_for(const std::string& key) {
   const std::filesystem::path where = folder();
   if (where.empty()) return where;
   char name[80];
-  std::snprintf(name, sizeof name, "opencl-%016llx%016llx-%zu.bin",
-                static_cast<unsigned long long>(hash(key, 14695981039346656037u)),
+  std::snprintf(name, sizeof name, "opencl-%016llx%016llx-%zu.bin", static_cast<unsigned long long>(hash(key, kSeed)),
                 static_cast<unsigned long long>(hash(key, 0x9E3779B97F4A7C15u)), key.size());
   return where / name;
 }
@@ -43,7 +45,11 @@ std::vector<unsigned char> read_cached(const std::string& key) {
   const std::filesystem::path file = file_for(key);
   if (file.empty()) return {};
   std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
+  uint64_t sum = 0;
+  stream.read(reinterpret_cast<char*>(&sum), sizeof sum);
+  std::vector<unsigned char> binary{std::istreambuf_iterator<char>(stream), {}};
+  // Drivers take a damaged program badly: PoCL ends the process.
+  return hash(binary, kSeed) == sum ? binary : std::vector<unsigned char>{};
 }
 
 void write_cached(const std::string& key, const std::vector<unsigned char>& binary) {
@@ -56,6 +62,8 @@ void write_cached(const std::string& key, const std::vector<unsigned char>& bina
   draft += std::to_string(getpid());
   {
     std::ofstream stream(draft, std::ios::binary);
+    const uint64_t sum = hash(binary, kSeed);
+    stream.write(reinterpret_cast<const char*>(&sum), sizeof sum);
     stream.write(reinterpret_cast<const char*>(binary.data()), static_cast<std::streamsize>(binary.size()));
     if (!stream) error = std::make_error_code(std::errc::io_error);
   }

@@ -1,0 +1,133 @@
+"""The OpenCL backend as a plugin of its own: what it is built from, its cache of programs, processes, and forks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BUILD = Path(os.environ.get("OF_BUILD", ROOT / "build"))
+PLUGIN = BUILD / "lib" / "oneflow_devices" / "opencl.so"
+
+pytestmark = pytest.mark.skipif(not PLUGIN.exists(), reason="the OpenCL plugin was not built")
+
+# One elementwise program and one contraction.
+PROGRAM = """
+import oneflow_py as flow
+x = flow.tensor([[1.0, 2.0], [3.0, 4.0]], device="opencl")
+assert (x + x).tolist() == [[2.0, 4.0], [6.0, 8.0]]
+assert flow.matmul(x, x).tolist() == [[7.0, 10.0], [15.0, 22.0]]
+"""
+FORK = """
+import os
+import oneflow_py as flow
+x = flow.tensor([1.0, 2.0], device="opencl")
+(x * 2).tolist()
+child = os.fork()
+if child == 0:
+    try:
+        x * 2
+    except flow.DeviceError as error:
+        assert "forked" in str(error), error
+        assert (flow.tensor([1.0]) * 2).tolist() == [2.0]
+        os._exit(0)
+    os._exit(3)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+assert (x * 3).tolist() == [3.0, 6.0]
+"""
+
+
+def start(program: str, cache: Path, **variables: str) -> subprocess.Popen[str]:
+    # PoCL has a cache of its own, which must not stand in for ours.
+    own = {"ONEFLOW_CACHE_DIR": str(cache), "POCL_CACHE_DIR": str(cache.parent / "pocl")} | variables
+    command = [sys.executable, "-c", program]
+    return subprocess.Popen(command, env=os.environ | own, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def run(program: str, cache: Path, **variables: str) -> None:
+    process = start(program, cache, **variables)
+    output, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, output
+
+
+def test_programs_are_kept_and_damaged_ones_are_made_again(tmp_path: Path) -> None:
+    cache = tmp_path / "programs"
+    run(PROGRAM, cache)
+    kept = {path: path.read_bytes() for path in cache.glob("*.bin")}
+    assert len(kept) >= 2
+    for number, path in enumerate(kept):
+        path.write_bytes(kept[path][: len(kept[path]) // 2] if number % 2 else b"no program")
+    run(PROGRAM, cache)
+    assert set(cache.glob("*.bin")) == set(kept)
+    assert all(path.stat().st_size > 100 for path in kept), "damaged programs were not replaced"
+
+
+@pytest.mark.parametrize("kind", ["missing", "a file", "read-only"])
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path, kind: str) -> None:
+    cache = tmp_path / "programs"
+    if kind == "a file":
+        cache.write_text("not a folder")
+    elif kind == "read-only":
+        # Nobody can write here, not even root, whom permissions do not stop.
+        cache = Path("/proc/self/programs")
+    run(PROGRAM, cache, POCL_CACHE_DIR=str(tmp_path / "pocl"))
+    assert cache.is_dir() == (kind == "missing")
+
+
+def test_processes_compile_at_once(tmp_path: Path) -> None:
+    cache = tmp_path / "programs"
+    processes = [start(PROGRAM, cache) for _ in range(2)]
+    outputs = [process.communicate(timeout=300)[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], outputs
+    assert all(path.suffix == ".bin" for path in cache.iterdir()), "drafts were left behind"
+
+
+def test_a_fork_gets_an_error(tmp_path: Path) -> None:
+    run(FORK, tmp_path / "programs")
+
+
+def test_without_a_driver_the_reason_is_given(tmp_path: Path) -> None:
+    program = """
+import oneflow_py as flow
+try:
+    flow.tensor([1.0], device="opencl")
+except flow.DeviceError as error:
+    assert "there is no OpenCL driver" in str(error), error
+else:
+    raise SystemExit("there is a driver")
+assert (flow.tensor([1.0]) + 1).tolist() == [2.0]
+"""
+    vendors = tmp_path / "vendors"
+    vendors.mkdir()
+    run(program, tmp_path / "programs", OCL_ICD_VENDORS=f"{vendors}/")
+
+
+def test_it_is_built_from_its_folder_the_shared_kernels_and_the_installed_headers(tmp_path: Path) -> None:
+    for name in ("opencl", "grid"):
+        shutil.copytree(ROOT / "runtime" / "devices" / name, tmp_path / "devices" / name)
+    headers = tmp_path / "installed"
+    subprocess.run(["cmake", "--install", BUILD, "--prefix", headers], check=True, capture_output=True)
+    target = tmp_path / "plugin"
+    configure = ["cmake", "-S", tmp_path / "devices" / "opencl", "-B", tmp_path / "build", "-G", "Ninja"]
+    options = [f"-DCMAKE_PREFIX_PATH={headers}", f"-DCMAKE_LIBRARY_OUTPUT_DIRECTORY={target}"]
+    # Quick to compile: that it builds, and works, is what counts here.
+    options += ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0"]
+    subprocess.run([*configure, *options], check=True, capture_output=True)
+    built = subprocess.run(["cmake", "--build", tmp_path / "build"], capture_output=True, text=True)
+    assert built.returncode == 0, built.stdout[-4000:]
+    commands = (tmp_path / "build" / "compile_commands.json").read_text()
+    assert str(ROOT) not in commands
+    program = f"import oneflow_py as flow\nflow.load_device({str(target / 'opencl.so')!r})\n" + PROGRAM
+    # Without the plugin that lies beside liboneflow: the library is copied to where there is none.
+    package = tmp_path / "python"
+    shutil.copytree(BUILD / "python", package / "python", symlinks=False)
+    libraries = package / "lib"
+    libraries.mkdir()
+    for library in (BUILD / "lib").glob("*.so*"):
+        shutil.copy(library, libraries, follow_symlinks=False)
+    run(program, tmp_path / "programs", PYTHONPATH=str(package / "python"))
