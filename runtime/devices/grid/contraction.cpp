@@ -257,7 +257,7 @@ class Lockstep : public Multiplier {
   }
 
  private:
-  static constexpr uint32_t kTile = 64, kTileItems = 64;  // as in programs/contraction.h
+  static constexpr uint32_t kTile = 64, kTileItems = 64;  // as in programs/contraction_tiles.h
 
   // The work-items that add up one result: more where the depth is long, or results are few.
   uint32_t lanes(int64_t results, int64_t depth) const {

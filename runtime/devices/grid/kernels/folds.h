@@ -4,8 +4,6 @@
 
 #if defined(__OPENCL_C_VERSION__)
 
-#define OF_SHARED __local
-#define OF_UNROLL
 #if OF_RUN_LENGTH == 1
 #define OF_LINE_LANES(T, S) OF_LOCKSTEP_LANES
 #define OF_ROW_LANES(T, S) OF_LOCKSTEP_LANES
@@ -80,8 +78,6 @@ OF_DEVICE void of_store_lanes(const T* values, int lanes, int32_t dtype, OF_GLOB
 
 #else  // CUDA
 
-#define OF_SHARED __shared__
-#define OF_UNROLL _Pragma("unroll")
 #define OF_SHARES 1
 #define OF_IN_USE(lanes, used) (lanes)
 #define OF_STEPS OF_FOLD_STEPS

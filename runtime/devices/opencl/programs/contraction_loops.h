@@ -77,16 +77,6 @@ OF_PACK(contract_pack_columns, b, OF_PANEL_COLUMNS)
 
 // ------------------------------------------------------------------------------------------------ panels
 
-// Stores a sum into C, or adds it to what is there. Partial sums are elements of T.
-static inline void of_put_sum(OF_GLOBAL void* c, int64_t place, T sum, int32_t is_sums, int32_t accumulate) {
-  if (is_sums) {
-    OF_GLOBAL T* sums = (OF_GLOBAL T*)c + place;
-    *sums = accumulate ? *sums + sum : sum;
-  } else {
-    of_store(S, c, place, accumulate ? (T)(of_load(S, c, place) + sum) : sum);
-  }
-}
-
 // One panel of columns by up to `most` panels of rows.
 __kernel OF_ALONE void contract_panels(const of_contract_dims batch, const of_contract_dims rows,
                                        const of_contract_dims columns, const uint32_t depth,
