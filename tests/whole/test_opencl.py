@@ -23,6 +23,19 @@ x = flow.tensor([[1.0, 2.0], [3.0, 4.0]], device="opencl")
 assert (x + x).tolist() == [[2.0, 4.0], [6.0, 8.0]]
 assert flow.matmul(x, x).tolist() == [[7.0, 10.0], [15.0, 22.0]]
 """
+# Integers, so that sums are the CPU's to the last bit: thin and wide, in several parts, of odd sizes, transposed.
+CONTRACTIONS = """
+import oneflow_py as flow
+flow.set_fallback_is_error(True)
+sizes = [(1, 70, 130, 33), (2, 5, 3, 9), (1, 1, 1, 70000), (1, 40, 33, 9000), (3, 1, 200, 7), (2, 3, 4, 0)]
+for batch, rows, columns, depth in sizes:
+    a = flow.randint(-99, 99, [batch, depth, rows], dtype="int32")
+    b = flow.randint(-99, 99, [batch, depth, columns], dtype="int32")
+    for equation in ("bki,bkj->bij", "bki,bkj->jbi"):
+        there = flow.einsum(equation, a.to("opencl"), b.to("opencl")).tolist()
+        assert there == flow.einsum(equation, a, b).tolist(), (equation, batch, rows, columns, depth)
+assert flow.fallbacks() == {}, flow.fallbacks()
+"""
 FORK = """
 import os
 import oneflow_py as flow
@@ -85,6 +98,11 @@ def test_processes_compile_at_once(tmp_path: Path) -> None:
     outputs = [process.communicate(timeout=300)[0] for process in processes]
     assert [process.returncode for process in processes] == [0, 0], outputs
     assert all(path.suffix == ".bin" for path in cache.iterdir()), "drafts were left behind"
+
+
+@pytest.mark.parametrize("lockstep", ["0", "1"])
+def test_contractions_are_those_of_the_cpu(tmp_path: Path, lockstep: str) -> None:
+    run(CONTRACTIONS, tmp_path / "programs", ONEFLOW_OPENCL_LOCKSTEP=lockstep)
 
 
 def test_a_fork_gets_an_error(tmp_path: Path) -> None:
