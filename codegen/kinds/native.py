@@ -27,7 +27,7 @@ class _Native(Rules[Native]):
     def facts(self, op: Op, kind: Native) -> Iterator[Fact]:
         yield Fact("shape", kind.shape + "; it depends on data" * kind.data_dependent)
         yield Fact("infer", kind.infer)
-        yield Fact("kernels", "by hand on each device, else through the CPU")
+        yield Fact("kernels", "by hand on each device, else on the host")
         for column in ("sharding", "cost"):
             if getattr(op, column) is None:
                 yield Fact(column, "unknown: the record has to say")
