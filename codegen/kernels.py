@@ -1,13 +1,13 @@
 """From a record to what the templates of a device's kernels print: names, types, and expressions as plain text.
 
-A device's target gives a `Dialect`, which says how expressions are spelled there; what follows from a record is the
-same for all devices.
+A device's target gives its `KernelPrinter`, which says how expressions are spelled there; what follows from a record is
+the same for all devices.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,28 +15,17 @@ from codegen.checking import operand_sort
 from codegen.compute_types import compute_types
 from codegen.expression import Ellipsis, Expression, Invoke, Subscript, Variable
 from codegen.intrinsics import RANDOM, Sort
+from codegen.kernel_printer import DIVIDING, KernelPrinter
 from codegen.kinds import fold
 from codegen.model import Argument, BaseType, Elementwise, Gather, Generator, Op, Reduction, ResultRule, Scan
 from codegen.names import identifier
-from codegen.printer import Printer
 
 # Functions whose last bits depend on how a loop over them was compiled.
 APPROXIMATE = frozenset(
     "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf erfc "
     "lgamma pow normal".split()
 )
-# Functions that report an integer division by zero.
-DIVIDING = frozenset({"fmod", "remainder", "floordiv", "truncdiv"})
 _DIVIDING_OPERATORS = frozenset({"//", "%"})
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """How a device's kernels spell expressions."""
-
-    scalars: Printer  # of values of the compute type T
-    indices: Callable[[Op], Printer]  # of the index maps of gathers
-    local: Callable[[str], str]  # the variable that holds an argument or a part of a state
 
 
 @dataclass(frozen=True)
@@ -182,7 +171,7 @@ def is_approximate(expression: Expression) -> bool:
     return bool(expression.functions & APPROXIMATE or "**" in operators)
 
 
-def entries(op: Op, dialect: Dialect) -> Iterator[Entry]:
+def entries(op: Op, dialect: type[KernelPrinter]) -> Iterator[Entry]:
     """What is emitted for a record: one entry per value of the attribute that it matches on; none without kernels."""
     match op.kind:
         case Elementwise(expressions=expressions):
@@ -199,7 +188,7 @@ def entries(op: Op, dialect: Dialect) -> Iterator[Entry]:
             yield _gather(op, dialect, kind)
 
 
-def _elementwise(op: Op, dialect: Dialect, value: str | None, expression: Expression) -> Entry:
+def _elementwise(op: Op, dialect: type[KernelPrinter], value: str | None, expression: Expression) -> Entry:
     struct, variant = _names(op, value)
     operands = tuple(_operands(op, dialect, expression.names))
     root = expression.root
@@ -216,11 +205,11 @@ def _elementwise(op: Op, dialect: Dialect, value: str | None, expression: Expres
         operands=operands,
         choices=tuple(_choices(op, [expression])),
         result_type=_result_type(op.dtype.results[0]),
-        value=dialect.scalars.print(root),
+        value=dialect().print(root),
     )
 
 
-def _generator(op: Op, dialect: Dialect, value: str | None, expression: Expression) -> GeneratorEntry:
+def _generator(op: Op, dialect: type[KernelPrinter], value: str | None, expression: Expression) -> GeneratorEntry:
     struct, variant = _names(op, value)
     return GeneratorEntry(
         struct,
@@ -230,16 +219,16 @@ def _generator(op: Op, dialect: Dialect, value: str | None, expression: Expressi
         (*_settings(op, dialect, [expression]), *_choices(op, [expression])),
         fails=divides(expression),
         approximate=is_approximate(expression),
-        value=dialect.scalars.print(expression.root),
+        value=dialect().print(expression.root),
         random=bool(expression.functions & RANDOM.keys()),
         uses_index="index" in expression.names,
         uses_rows=bool(expression.names & {"row", "column"}),
     )
 
 
-def _fold(op: Op, dialect: Dialect, kind: Reduction | Scan, make: type[FoldEntry]) -> FoldEntry:
+def _fold(op: Op, dialect: type[KernelPrinter], kind: Reduction | Scan, make: type[FoldEntry]) -> FoldEntry:
     struct, variant = _names(op, None)
-    printer = dialect.scalars
+    printer = dialect()
     types = _state_types(op, kind)
     inner = [*kind.pre.values(), *kind.combine.values()]
     every = [*kind.state.values(), *inner, *kind.post]
@@ -277,7 +266,7 @@ def _state_types(op: Op, kind: Reduction | Scan) -> Mapping[str, str]:
     return types
 
 
-def _gather(op: Op, dialect: Dialect, kind: Gather) -> GatherEntry:
+def _gather(op: Op, dialect: type[KernelPrinter], kind: Gather) -> GatherEntry:
     struct, variant = _names(op, None)
     reads = [node for node in kind.source.root.walk() if isinstance(node, Subscript)]
     tensors = [a.name for a in op.signature.tensor_arguments]
@@ -292,7 +281,7 @@ def _gather(op: Op, dialect: Dialect, kind: Gather) -> GatherEntry:
         dims_argument=[a.name for a in op.signature.arguments].index(kind.dims),
         index_input=tensors.index(index) if index else -1,
         index_everywhere=any(isinstance(node.position, Ellipsis) for node in indices),
-        source=dialect.indices(op).print(kind.source.root),
+        source=dialect(op).print(kind.source.root),
         uses_place=any(isinstance(n, Variable) and n.name == "i" for n in _outside_subscripts(kind.source, indices)),
         uses_size="size" in kind.source.names,
         uses_ordinal="k" in kind.source.names,
@@ -305,7 +294,7 @@ def _outside_subscripts(source: Expression, indices: list[Subscript]) -> Iterato
     return (node for node in source.root.walk() if id(node) not in inside)
 
 
-def _gather_settings(op: Op, dialect: Dialect, source: Expression) -> Iterator[Setting]:
+def _gather_settings(op: Op, dialect: type[KernelPrinter], source: Expression) -> Iterator[Setting]:
     for position, argument in enumerate(op.signature.arguments):
         if argument.name in source.names and not argument.type.is_tensor:
             type_ = "bool" if argument.type.base is BaseType.BOOL else "int64_t"
@@ -317,14 +306,14 @@ def _names(op: Op, value: str | None) -> tuple[str, str]:
     return f"{identifier(op.full_name)}{suffix}_kernel", op.full_name + (f":{value}" if value is not None else "")
 
 
-def _operands(op: Op, dialect: Dialect, names: frozenset[str]) -> Iterator[Operand]:
+def _operands(op: Op, dialect: type[KernelPrinter], names: frozenset[str]) -> Iterator[Operand]:
     for position, argument in enumerate(op.signature.tensor_arguments):
         if argument.name in names:
             is_truth = operand_sort(op, argument) is Sort.TRUTH
             yield Operand(dialect.local(argument.name), position, "bool" if is_truth else "T")
 
 
-def _settings(op: Op, dialect: Dialect, expressions: list[Expression]) -> Iterator[Setting]:
+def _settings(op: Op, dialect: type[KernelPrinter], expressions: list[Expression]) -> Iterator[Setting]:
     names = frozenset().union(*(e.names for e in expressions))
     for position, argument in enumerate(op.signature.arguments):
         if argument.name in names and _is_value(argument):

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from functools import cached_property
 from pathlib import Path
 
-from codegen.grid.printing import DIALECT
+from codegen.grid.printing import GridPrinter
 from codegen.kernels import SPELLED, ElementwiseEntry, Entry, Operand, Setting, entries
 from codegen.language import Language, Output
 from codegen.model import Definitions, Native, Op
@@ -72,7 +72,7 @@ class GridTarget(Language):
 
     def entries(self, op: Op) -> Iterator[Entry]:
         """What is printed for a record: nothing where the device leaves the operator out."""
-        yield from entries(op, DIALECT)
+        yield from entries(op, GridPrinter)
 
     def _source(self, op: Op, name: str, kernels: tuple[Entry, ...]) -> str:
         return self._render(name, kernels, f"{op.full_name}: {op.summary}", "tables.j2", [op], op=op)

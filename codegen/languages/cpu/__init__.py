@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.kernels import SPELLED, Dialect, Setting, entries
+from codegen.kernels import SPELLED, Setting, entries
 from codegen.language import Language, Output
-from codegen.languages.cpu.printing import IndexPrinter, ScalarPrinter, local
+from codegen.languages.cpu.printing import CpuPrinter
 from codegen.model import Definitions, Native
 from codegen.names import identifier, source_files
 
 FOLDER = "runtime/devices/cpu/generated"
-DIALECT = Dialect(ScalarPrinter(), IndexPrinter, local)
 _CONSTANTS = {spelled: f"OF_{name.upper()}" for name, spelled in SPELLED.items()}
 
 
@@ -24,7 +23,7 @@ class Cpu(Language):
         templates = self.templates.add(dtype_constant=dtype_constant, form=form, setting_value=setting_value)
         emitted = []
         for op in definitions.ops:
-            if kernels := tuple(entries(op, DIALECT)):
+            if kernels := tuple(entries(op, CpuPrinter)):
                 name = identifier(op.full_name)
                 emitted.append(name)
                 text = templates.render("kernels.cpp.j2", op=op, name=name, entries=kernels, sources=source_files([op]))

@@ -1,0 +1,97 @@
+"""Prints the expressions of kernels: scalar code over a compute type T, and the index maps of gathers over int64.
+
+A device's dialect subclasses `KernelPrinter` and says how it spells casts, calls and the words of its templates.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar
+
+from codegen.expression import Binary, Constant, Invoke, Member, Node, Subscript, Variable
+from codegen.intrinsics import RANDOM
+from codegen.model import Op
+from codegen.printer import Printer
+
+# Functions that report an integer division by zero.
+DIVIDING = frozenset({"fmod", "remainder", "floordiv", "truncdiv"})
+_ARITHMETIC = frozenset("+-*/&|^")
+
+
+class KernelPrinter(Printer, ABC):
+    as_functions: ClassVar[Mapping[str, str]]  # operators that are calls of functions here
+    words: ClassVar[Mapping[str, str]]  # what intrinsics without arguments are here
+    taken: ClassVar[frozenset[str]]  # the names that the templates use for themselves
+    failed: ClassVar[str]  # where a division by zero is reported
+    kept_bits: ClassVar[str]  # how many bits of a uniform number the result's dtype keeps
+
+    def __init__(self, gather: Op | None = None) -> None:
+        """For the values of type T of a record, or for the index map of a gather."""
+        self.gather = gather
+        self.value_type = "int64_t" if gather else "T"
+
+    @abstractmethod
+    def number(self, literal: str) -> str:
+        """A literal of the value type."""
+
+    @abstractmethod
+    def cast(self, expression: str) -> str:
+        """The value of an expression in the value type."""
+
+    @abstractmethod
+    def call(self, function: str, arguments: list[str]) -> str:
+        """A call of a function of maths.h."""
+
+    @abstractmethod
+    def draw(self, distribution: str, arguments: list[str]) -> str:
+        """A call of a function of maths.h that draws random numbers."""
+
+    @classmethod
+    def local(cls, name: str) -> str:
+        """The variable that holds an argument or a part of a state."""
+        return f"{name}_" if name in cls.taken else name
+
+    def constant(self, node: Constant) -> str:
+        return super().constant(node) if isinstance(node.value, bool) else self.number(repr(node.value))
+
+    def variable(self, node: Variable) -> str:
+        return self.local(node.name)
+
+    def member(self, node: Member) -> str:
+        return f"{node.owner}_{self.local(node.name)}"
+
+    def invoke(self, node: Invoke) -> str:
+        name = node.function
+        if name in self.words:
+            return self.words[name]
+        if name == "given":
+            (argument,) = node.arguments
+            assert isinstance(argument, Variable)  # the intrinsic takes a name
+            return f"{argument.name}_given"
+        if name in RANDOM:
+            position, *others = node.arguments
+            assert isinstance(position, Constant)
+            kept = [self.kept_bits] if name == "uniform" else []
+            return self.draw(name, [str(position.value), *kept, *map(self._argument, others)])
+        return self.function(name, [self._argument(argument) for argument in node.arguments])
+
+    def function(self, name: str, arguments: list[str]) -> str:
+        return self.call(name, arguments + [self.failed] * (name in DIVIDING))
+
+    def operator(self, operator: str, left: Node, right: Node) -> str | None:
+        if operator not in self.as_functions:
+            return None
+        return self.function(self.as_functions[operator], [self.print(left), self.print(right)])
+
+    def subscript(self, node: Subscript) -> str:
+        if self.gather and isinstance(node.value, Variable):
+            argument = self.gather.signature.argument(node.value.name)
+            if argument and argument.type.is_tensor:
+                return "index"
+        return super().subscript(node)
+
+    def _argument(self, node: Node) -> str:
+        """An argument of an overloaded function: C computes in int what is narrower."""
+        text = self.print(node)
+        return self.cast(text) if isinstance(node, Binary) and node.operator in _ARITHMETIC else text
