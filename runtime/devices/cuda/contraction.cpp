@@ -77,8 +77,8 @@ of_status multiply(const lt::Library& library, const of_kernel_context& context,
     if (status != 0) {
       if (const of_status lost = check(context.device, cudaGetLastError(), "multiply matrices"); lost != OF_OK)
         return lost;
-      return fail(OF_DEVICE_ERROR, "cuda:%d: could not multiply matrices (cuBLASLt status %d)", context.device.index,
-                  status);
+      return grid::fail(OF_DEVICE_ERROR, "cuda:%d: could not multiply matrices (cuBLASLt status %d)",
+                        context.device.index, status);
     }
   } while (outer.next());
   return OF_OK;
@@ -97,7 +97,7 @@ of_status contract(const of_contraction* contraction) try {
   }
   return grid::contract(contraction);
 } catch (const std::bad_alloc&) {
-  return fail(OF_OUT_OF_MEMORY, "cuda:%d: no memory for the plan of a product", contraction->device.index);
+  return grid::fail(OF_OUT_OF_MEMORY, "cuda:%d: no memory for the plan of a product", contraction->device.index);
 }
 
 of_status set_option(const char* name, int64_t value) {

@@ -1,17 +1,12 @@
 #include "device.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 
 #include <algorithm>
-#include <cstdarg>
 #include <cstdio>
 
 namespace oneflow::cuda {
 namespace {
-
-const of_host_table* host_table = nullptr;
-bool is_forked = false;
 
 struct Found {
   int count = 0;
@@ -27,7 +22,7 @@ Found find() {
   }
   const cudaError_t code = cudaGetDeviceCount(&found.count);
   // Contexts do not pass on to child processes; those that are forked before this point may make their own.
-  pthread_atfork(nullptr, nullptr, [] { is_forked = true; });
+  grid::watch_forks();
   found.count = std::min(found.count, kMostDevices);
   if (code == cudaSuccess && found.count > 0) return found;
   found.count = 0;
@@ -72,28 +67,17 @@ bool is_lost(cudaError_t code) {
 int32_t device_count() { return found().count; }
 const std::string& why_none() { return found().why_none; }
 
-void set_host(const of_host_table* host) { host_table = host; }
-const of_host_table& host() { return *host_table; }
-
-of_status fail(of_status status, const char* format, ...) {
-  char text[512];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  return host_table->fail(status, text);
-}
-
 of_status check(of_device device, cudaError_t code, const char* what) {
   if (code == cudaSuccess) [[likely]]
     return OF_OK;
   cudaGetLastError();  // an error that does not stay would be the next call's otherwise
-  if (code == cudaErrorMemoryAllocation) return fail(OF_OUT_OF_MEMORY, "cuda:%d: no memory to %s", device.index, what);
+  if (code == cudaErrorMemoryAllocation)
+    return grid::fail(OF_OUT_OF_MEMORY, "cuda:%d: no memory to %s", device.index, what);
   char text[256];
   std::snprintf(text, sizeof text, "cuda:%d: could not %s: %s (%s)", device.index, what, cudaGetErrorString(code),
                 cudaGetErrorName(code));
-  if (is_lost(code)) host_table->lost(device, text);
-  return host_table->fail(OF_DEVICE_ERROR, text);
+  if (is_lost(code)) grid::host().lost(device, text);
+  return grid::host().fail(OF_DEVICE_ERROR, text);
 }
 
 std::atomic<bool>& is_in_use(of_device device) {
@@ -101,11 +85,7 @@ std::atomic<bool>& is_in_use(of_device device) {
   return in_use[device.index];
 }
 
-of_status check_process() {
-  if (!is_forked) [[likely]]
-    return OF_OK;
-  return fail(OF_DEVICE_ERROR, "CUDA devices cannot be used in a process that was forked after their first use");
-}
+of_status check_process() { return grid::check_process("CUDA"); }
 
 OnDevice::OnDevice(of_device device) : status_(check_process()) {
   if (status_ != OF_OK) [[unlikely]]

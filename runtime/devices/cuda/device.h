@@ -9,7 +9,7 @@
 #include <mutex>
 #include <string>
 
-#include "../grid/kernels/layout.h"
+#include "../grid/host.h"
 
 namespace oneflow::cuda {
 
@@ -34,9 +34,6 @@ std::atomic<bool>& is_in_use(of_device device);
 of_status check_process();
 inline Stream& stream_of(of_stream stream) { return *reinterpret_cast<Stream*>(stream); }
 
-void set_host(const of_host_table* host);
-const of_host_table& host();
-of_status fail(of_status status, const char* format, ...) __attribute__((format(printf, 2, 3)));
 // The status of a CUDA call; `what` is for the text of a failure. Errors after which a context is of no use are
 // reported as the loss of the device.
 of_status check(of_device device, cudaError_t code, const char* what);

@@ -13,7 +13,7 @@ namespace oneflow::cuda {
 namespace {
 
 int32_t count() {
-  if (device_count() == 0) fail(OF_DEVICE_ERROR, "%s", why_none().c_str());
+  if (device_count() == 0) grid::fail(OF_DEVICE_ERROR, "%s", why_none().c_str());
   return device_count();
 }
 
@@ -73,6 +73,6 @@ constexpr of_device_table kTable = make_table();
 
 extern "C" __attribute__((visibility("default"))) const of_device_table* oneflow_device_plugin(
     const of_host_table* host) {
-  oneflow::cuda::set_host(host);
+  oneflow::grid::set_host(host);
   return &oneflow::cuda::kTable;
 }

@@ -19,7 +19,7 @@ of_status create_stream(of_device device, of_stream* stream) {
   const OnDevice on(device);
   if (on.status() != OF_OK) return on.status();
   auto* made = new (std::nothrow) Stream;
-  if (made == nullptr) return fail(OF_OUT_OF_MEMORY, "cuda:%d: no memory for a stream", device.index);
+  if (made == nullptr) return grid::fail(OF_OUT_OF_MEMORY, "cuda:%d: no memory for a stream", device.index);
   // One that does not wait for the stream that other libraries use by default.
   const of_status status =
       check(device, cudaStreamCreateWithFlags(&made->queue, cudaStreamNonBlocking), "create a stream");
@@ -44,7 +44,7 @@ of_status synchronize(of_device device, of_stream handle) {
   if (status != OF_OK || slot.claimed == 0) return status;
   const of_report report = slot;
   slot = of_report{};
-  return grid::fail_as_reported(host(), report);
+  return grid::fail_as_reported(report);
 }
 
 of_status create_event(of_device device, of_event* event) {

@@ -229,18 +229,7 @@ class Lockstep : public Multiplier {
 
   of_status multiply(const of_kernel_context& context, const Chunk& chunk) override {
     Arguments arguments;
-    arguments.value(chunk.batch);
-    arguments.value(chunk.rows);
-    arguments.value(chunk.columns);
-    arguments.value(chunk.depth);
-    arguments.pointer(chunk.a);
-    arguments.pointer(chunk.b);
-    arguments.pointer(chunk.c);
-    arguments.value(chunk.is_sums);
-    arguments.value(chunk.accumulate);
-    arguments.value(chunk.parts);
-    arguments.value(chunk.part_depth);
-    arguments.value(chunk.part_step);
+    chunk.add_to(arguments);
     if (!is_thin_) {
       arguments.value(a_along_depth_);
       arguments.value(b_along_depth_);
@@ -277,6 +266,21 @@ class Lockstep : public Multiplier {
 
 }  // namespace
 
+void Chunk::add_to(Arguments& arguments) const {
+  arguments.value(batch);
+  arguments.value(rows);
+  arguments.value(columns);
+  arguments.value(depth);
+  arguments.pointer(a);
+  arguments.pointer(b);
+  arguments.pointer(c);
+  arguments.value(is_sums);
+  arguments.value(accumulate);
+  arguments.value(parts);
+  arguments.value(part_depth);
+  arguments.value(part_step);
+}
+
 of_kernel_context launch_context(const of_contraction& contraction) {
   of_kernel_context context{};
   context.struct_size = sizeof context;
@@ -294,7 +298,7 @@ of_status contract(const Problem& problem, const of_kernel_context& context, Mul
 of_status contract(const of_contraction* contraction) {
   Problem problem;
   if (!make_problem(*contraction, problem))
-    return contraction->host->fail(OF_UNSUPPORTED, "contractions of these types are not implemented");
+    return fail(OF_UNSUPPORTED, "contractions of these types are not implemented");
   const of_kernel_context context = launch_context(*contraction);
   Lockstep multiplier(problem);
   return contract(problem, context, multiplier);

@@ -25,6 +25,8 @@ struct Chunk {
   int64_t part_step;
 
   int64_t result_count() const { return int64_t{batch.count} * rows.count * columns.count; }
+  // All of it, as kernels of chunks take it. The chunk outlives the arguments.
+  void add_to(Arguments& arguments) const;
 };
 
 class Multiplier {

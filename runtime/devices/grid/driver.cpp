@@ -1,9 +1,5 @@
 #include "driver.h"
 
-#include <cinttypes>
-#include <cstdarg>
-#include <cstdio>
-
 namespace oneflow::grid {
 
 Scratch::~Scratch() {
@@ -49,27 +45,6 @@ bool is_contiguous(const of_kernel_tensor& tensor) {
     step *= tensor.sizes[d];
   }
   return true;
-}
-
-of_status fail_as_reported(const of_host_table& host, const of_report& report) {
-  char text[512];
-  const char* op = reinterpret_cast<const char*>(static_cast<uintptr_t>(report.op));
-  if (report.code == OF_REPORT_DIVISION_BY_ZERO) {
-    std::snprintf(text, sizeof text, "%s: division by zero", op);
-    return host.fail(OF_INVALID_ARGUMENT, text);
-  }
-  std::snprintf(text, sizeof text, "%s: index %" PRId64 " is out of range for dimension %d of size %" PRId64, op,
-                report.index, report.dim, report.size);
-  return host.fail(OF_INDEX_OUT_OF_RANGE, text);
-}
-
-of_status fail(const of_kernel_context& context, of_status status, const char* format, ...) {
-  char text[512];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  return context.host->fail(status, text);
 }
 
 uint32_t groups_for(int64_t elements, uint32_t items) { return static_cast<uint32_t>((elements + items - 1) / items); }

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/layout.h"
+#include "host.h"
 
 namespace oneflow::grid {
 
@@ -75,7 +75,6 @@ class Arguments {
 
   int count() const { return count_; }
   const Argument& operator[](int i) const { return list_[i]; }
-  Argument* begin() { return list_; }
 
  private:
   Argument list_[kMost];
@@ -136,12 +135,6 @@ uint32_t item_size(of_dtype dtype);
 int64_t element_count(const of_kernel_tensor& tensor);
 // Whether the elements lie one behind the other in row-major order.
 bool is_contiguous(const of_kernel_tensor& tensor);
-
-// The text of an error that a kernel reported, with the operator's name in front.
-of_status fail_as_reported(const of_host_table& host, const of_report& report);
-// A failure that is known at once.
-of_status fail(const of_kernel_context& context, of_status status, const char* format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 // The groups of work-items that cover so many elements.
 uint32_t groups_for(int64_t elements, uint32_t items);

@@ -33,7 +33,7 @@ class Launches {
 
   of_status run() {
     if (element_count(result_) == 0) return OF_OK;
-    if (space_.rank() > OF_GRID_RANK) return fail(context_, OF_UNSUPPORTED, "too many dimensions");
+    if (space_.rank() > OF_GRID_RANK) return fail(OF_UNSUPPORTED, "too many dimensions");
     if ((report_ = report(context_)) == nullptr) return OF_OUT_OF_MEMORY;
     for (size_t i = 0; i < entry_.lists.size(); ++i) {
       const of_value& list = context_.arguments[entry_.lists[i]];

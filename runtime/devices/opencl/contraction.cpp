@@ -56,18 +56,7 @@ class Loops : public grid::Multiplier {
 
   of_status multiply_lines(const of_kernel_context& context, const Chunk& chunk) {
     Arguments arguments;
-    arguments.value(chunk.batch);
-    arguments.value(chunk.rows);
-    arguments.value(chunk.columns);
-    arguments.value(chunk.depth);
-    arguments.pointer(chunk.a);
-    arguments.pointer(chunk.b);
-    arguments.pointer(chunk.c);
-    arguments.value(chunk.is_sums);
-    arguments.value(chunk.accumulate);
-    arguments.value(chunk.parts);
-    arguments.value(chunk.part_depth);
-    arguments.value(chunk.part_step);
+    chunk.add_to(arguments);
     const auto lines = static_cast<uint32_t>(divide_up(chunk.columns.count, kLine));
     const auto width = std::min<int64_t>(kLine, chunk.columns.count);
     const auto height = static_cast<uint32_t>(std::min<int64_t>(chunk.rows.count, 4 * kLine / width));
@@ -138,11 +127,11 @@ class Loops : public grid::Multiplier {
 of_status contract(const of_contraction* contraction) {
   const Device& device = device_of(contraction->device);
   if (contraction->dtype == OF_FLOAT64 && !device.has_double)
-    return fail(OF_UNSUPPORTED, "opencl:%d has no float64", contraction->device.index);
+    return grid::fail(OF_UNSUPPORTED, "opencl:%d has no float64", contraction->device.index);
   if (!device.is_processor) return grid::contract(contraction);
   Problem problem;
   if (!grid::make_problem(*contraction, problem))
-    return fail(OF_UNSUPPORTED, "contractions of these types are not implemented");
+    return grid::fail(OF_UNSUPPORTED, "contractions of these types are not implemented");
   const of_kernel_context context = grid::launch_context(*contraction);
   Loops loops(problem, device);
   return grid::contract(problem, context, loops);

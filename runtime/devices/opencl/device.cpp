@@ -1,9 +1,6 @@
 #include "device.h"
 
-#include <pthread.h>
-
 #include <algorithm>
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 
@@ -12,9 +9,6 @@ namespace {
 
 // On processors a work-item is a piece of a loop: long enough to be worth its start, short enough to be shared out.
 constexpr int kRunOfProcessors = 4096;
-
-const of_host_table* host_table = nullptr;
-bool is_forked = false;
 
 std::string text_of(cl_device_id id, cl_device_info what) {
   size_t size = 0;
@@ -74,7 +68,7 @@ struct Found {
 Found find() {
   Found found;
   // A fork takes neither the threads of the drivers nor their queues along.
-  pthread_atfork(nullptr, nullptr, [] { is_forked = true; });
+  grid::watch_forks();
   cl_platform_id platforms[16];
   cl_uint platform_count = 0;
   if (clGetPlatformIDs(16, platforms, &platform_count) != CL_SUCCESS || platform_count == 0) {
@@ -104,33 +98,17 @@ const Found& found() {
 const std::vector<Device>& devices() { return found().devices; }
 const std::string& rejected() { return found().rejected; }
 
-void set_host(const of_host_table* host) { host_table = host; }
-const of_host_table& host() { return *host_table; }
-
-of_status fail(of_status status, const char* format, ...) {
-  char text[512];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  return host_table->fail(status, text);
-}
-
 of_status check(of_device device, cl_int code, const char* what) {
   if (code == CL_SUCCESS) return OF_OK;
   if (code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY)
-    return fail(OF_OUT_OF_MEMORY, "opencl:%d: no memory to %s (OpenCL error %d)", device.index, what, code);
+    return grid::fail(OF_OUT_OF_MEMORY, "opencl:%d: no memory to %s (OpenCL error %d)", device.index, what, code);
   char text[128];
   std::snprintf(text, sizeof text, "opencl:%d: could not %s (OpenCL error %d)", device.index, what, code);
   const bool is_lost = code == CL_DEVICE_NOT_AVAILABLE || code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-  if (is_lost) host_table->lost(device, text);
-  return host_table->fail(OF_DEVICE_ERROR, text);
+  if (is_lost) grid::host().lost(device, text);
+  return grid::host().fail(OF_DEVICE_ERROR, text);
 }
 
-of_status check_process() {
-  if (!is_forked) [[likely]]
-    return OF_OK;
-  return fail(OF_DEVICE_ERROR, "OpenCL devices cannot be used in a process that was forked after their first use");
-}
+of_status check_process() { return grid::check_process("OpenCL"); }
 
 }  // namespace oneflow::opencl

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "../grid/kernels/layout.h"
+#include "../grid/host.h"
 
 namespace oneflow::opencl {
 
@@ -40,9 +40,6 @@ const std::string& rejected();
 inline const Device& device_of(of_device id) { return devices()[static_cast<size_t>(id.index)]; }
 inline Stream& stream_of(of_stream stream) { return *reinterpret_cast<Stream*>(stream); }
 
-void set_host(const of_host_table* host);
-const of_host_table& host();
-of_status fail(of_status status, const char* format, ...) __attribute__((format(printf, 2, 3)));
 // The status of an OpenCL call; `what` is for the text of a failure. Errors after which a device is of no use are
 // reported as its loss.
 of_status check(of_device device, cl_int code, const char* what);

@@ -12,7 +12,7 @@ namespace oneflow::opencl {
 namespace {
 
 int32_t count() {
-  if (devices().empty()) fail(OF_DEVICE_ERROR, "%s", rejected().c_str());
+  if (devices().empty()) grid::fail(OF_DEVICE_ERROR, "%s", rejected().c_str());
   return static_cast<int32_t>(devices().size());
 }
 
@@ -56,6 +56,6 @@ constexpr of_device_table kTable = make_table();
 
 extern "C" __attribute__((visibility("default"))) const of_device_table* oneflow_device_plugin(
     const of_host_table* host) {
-  oneflow::opencl::set_host(host);
+  oneflow::grid::set_host(host);
   return &oneflow::opencl::kTable;
 }

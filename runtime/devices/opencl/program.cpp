@@ -58,8 +58,8 @@ of_status build(of_device id, cl_program program, const char* name, const char* 
   clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
   std::string log(size, '\0');
   clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
-  return fail(OF_DEVICE_ERROR, "opencl:%d: could not compile the kernels of %s (OpenCL error %d): %s", id.index, name,
-              code, log.c_str());
+  return grid::fail(OF_DEVICE_ERROR, "opencl:%d: could not compile the kernels of %s (OpenCL error %d): %s", id.index,
+                    name, code, log.c_str());
 }
 
 // The program for a text and its options: from the disk, or compiled and put there. NULL with an error text.

@@ -20,8 +20,8 @@ of_status allocate(of_device device, uint64_t bytes, void** memory) {
   if (const of_status status = check_process(); status != OF_OK) return status;
   *memory = clSVMAlloc(device_of(device).context, CL_MEM_READ_WRITE, bytes, 64);
   if (*memory != nullptr) return OF_OK;
-  return fail(OF_OUT_OF_MEMORY, "opencl:%d: no memory for %llu bytes", device.index,
-              static_cast<unsigned long long>(bytes));
+  return grid::fail(OF_OUT_OF_MEMORY, "opencl:%d: no memory for %llu bytes", device.index,
+                    static_cast<unsigned long long>(bytes));
 }
 
 void deallocate(of_device device, void* memory, uint64_t) {
@@ -55,7 +55,7 @@ of_status create_stream(of_device device, of_stream* stream) {
   auto* made = new (std::nothrow) Stream;
   if (made == nullptr) {
     clReleaseCommandQueue(queue);
-    return fail(OF_OUT_OF_MEMORY, "opencl:%d: no memory for a stream", device.index);
+    return grid::fail(OF_OUT_OF_MEMORY, "opencl:%d: no memory for a stream", device.index);
   }
   made->queue = queue;
   const std::lock_guard lock(streams_mutex);
@@ -73,7 +73,7 @@ of_status synchronize(of_device device, of_stream handle) {
   of_status status = copy(device, &report, stream.report, sizeof report, handle);
   if (status == OF_OK) status = copy(device, stream.report, &none, sizeof none, handle);
   if (status == OF_OK) status = check(device, clFinish(stream.queue), "wait for the device");
-  if (status == OF_OK && report.claimed != 0) status = grid::fail_as_reported(host(), report);
+  if (status == OF_OK && report.claimed != 0) status = grid::fail_as_reported(report);
   return status;
 }
 

@@ -186,6 +186,19 @@ OF_DEVICE void of_move(int32_t bytes, OF_GLOBAL void* to, int64_t i, OF_GLOBAL c
 OF_DEVICE uint32_t of_divide(uint32_t n, uint32_t multiplier, uint32_t shift) {
   return (OF_HIGH_WORD(n, multiplier) + n) >> shift;
 }
+// The coordinate along dimension `d` of what is left of a position when the dimensions before it are taken off.
+OF_DEVICE int64_t of_coordinate(const of_space* space, int d, uint32_t* rest) {
+  const uint32_t whole = of_divide(*rest, space->multipliers[d], space->shifts[d]);
+  const uint32_t at = *rest - whole * space->sizes[d];
+  *rest = whole;
+  return at;
+}
+// How far from its first element an operand's element at a position is, in elements.
+OF_DEVICE int64_t of_place(const of_space* space, const of_strides* strides, uint32_t position) {
+  int64_t place = 0;
+  for (int d = 0; d < space->rank; ++d) place += of_coordinate(space, d, &position) * strides->dims[d];
+  return place;
+}
 
 // Notes an error unless there is one already.
 OF_DEVICE void of_report_division(OF_GLOBAL of_report* report, uint64_t op) {

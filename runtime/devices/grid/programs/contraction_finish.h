@@ -9,9 +9,7 @@ contract_finish(const of_space space, OF_GLOBAL const void* sums, const of_strid
   if (rest >= space.count) return;
   int64_t sums_at = 0, c_at = 0, bias_at = 0;
   for (int d = 0; d < space.rank; ++d) {
-    const uint32_t whole = of_divide(rest, space.multipliers[d], space.shifts[d]);
-    const int64_t at = rest - whole * space.sizes[d];
-    rest = whole;
+    const int64_t at = of_coordinate(&space, d, &rest);
     sums_at += at * sums_strides.dims[d];
     c_at += at * c_strides.dims[d];
     bias_at += at * bias_strides.dims[d];

@@ -265,7 +265,7 @@ of_status index_put(const of_kernel_context* call) {
   constexpr int kAccumulate = 3;
   const of_kernel_context& context = *call;
   const Places places(context, context.input_count - 2);
-  if (places.count() > Sorting::kLongest) return fail(context, OF_UNSUPPORTED, "too many indices");
+  if (places.count() > Sorting::kLongest) return fail(OF_UNSUPPORTED, "too many indices");
   Sorting sorting(context, 1, places.count(), places.count(), places.bits());
   if (const of_status status = sorting.allocate(); status != OF_OK) return status;
   if (const of_status status = places.locate(reinterpret_cast<int64_t*>(sorting.keys(0))); status != OF_OK)

@@ -12,14 +12,7 @@ index_places(OF_ARGUMENT of_space space, OF_GLOBAL int64_t* places, OF_GLOBAL co
   int64_t place = is_first ? begin : places[i];
   if (place == none) return;
   if (indices) {
-    uint32_t rest = i;
-    int64_t index_at = 0;
-    for (int d = 0; d < space.rank; ++d) {
-      const uint32_t whole = of_divide(rest, space.multipliers[d], space.shifts[d]);
-      index_at += (int64_t)(rest - whole * space.sizes[d]) * index_strides.dims[d];
-      rest = whole;
-    }
-    const int64_t index = of_load OF_OF(int64_t)(index_dtype, indices, index_at);
+    const int64_t index = of_load OF_OF(int64_t)(index_dtype, indices, of_place(&space, &index_strides, i));
     if (index < -size || index >= size) {
       of_report_index(report, op, index, dim, size);
       place = none;
@@ -38,9 +31,7 @@ index_elements(OF_ARGUMENT of_space space, const int32_t bytes, OF_GLOBAL void* 
   if (rest >= space.count) return;
   int64_t result_at = 0, input_at = 0, place_at = 0;
   for (int d = 0; d < space.rank; ++d) {
-    const uint32_t whole = of_divide(rest, space.multipliers[d], space.shifts[d]);
-    const int64_t at = rest - whole * space.sizes[d];
-    rest = whole;
+    const int64_t at = of_coordinate(&space, d, &rest);
     result_at += at * result_strides.dims[d];
     input_at += at * input_strides.dims[d];
     place_at += at * place_strides.dims[d];
@@ -55,14 +46,7 @@ index_sources(OF_ARGUMENT of_space space, OF_GLOBAL int64_t* sources, OF_ARGUMEN
               const int64_t offset) {
   const uint32_t i = OF_GROUP * OF_ITEMS + OF_ITEM;
   if (i >= space.count) return;
-  uint32_t rest = i;
-  int64_t value_at = offset;
-  for (int d = 0; d < space.rank; ++d) {
-    const uint32_t whole = of_divide(rest, space.multipliers[d], space.shifts[d]);
-    value_at += (int64_t)(rest - whole * space.sizes[d]) * value_strides.dims[d];
-    rest = whole;
-  }
-  sources[i] = value_at;
+  sources[i] = offset + of_place(&space, &value_strides, i);
 }
 
 // Writes to the places, which are sorted: of values for the same place the last one. `positions` say which value
@@ -78,9 +62,7 @@ index_put_elements(OF_ARGUMENT of_space space, const int32_t bytes, OF_GLOBAL vo
   if (rest >= space.count) return;
   int64_t target_at = 0, value_at = 0, place_at = first;
   for (int d = 0; d < space.rank; ++d) {
-    const uint32_t whole = of_divide(rest, space.multipliers[d], space.shifts[d]);
-    const int64_t at = rest - whole * space.sizes[d];
-    rest = whole;
+    const int64_t at = of_coordinate(&space, d, &rest);
     target_at += at * target_strides.dims[d];
     value_at += at * value_strides.dims[d];
     place_at += at * place_strides.dims[d];
@@ -104,9 +86,7 @@ index_add_elements(OF_ARGUMENT of_space space, const int32_t dtype, OF_GLOBAL vo
   if (rest >= space.count) return;
   int64_t target_at = 0, value_at = 0, place_at = first;
   for (int d = 0; d < space.rank; ++d) {
-    const uint32_t whole = of_divide(rest, space.multipliers[d], space.shifts[d]);
-    const int64_t at = rest - whole * space.sizes[d];
-    rest = whole;
+    const int64_t at = of_coordinate(&space, d, &rest);
     target_at += at * target_strides.dims[d];
     value_at += at * value_strides.dims[d];
     place_at += at * place_strides.dims[d];

@@ -1,16 +1,6 @@
 // The coordinates of all elements that are not zero: elements are counted in stretches, and each stretch's rows follow
 // those of the stretches before it.
 
-OF_DEVICE int64_t of_place(const of_space* space, const of_strides* strides, uint32_t rest) {
-  int64_t at = 0;
-  for (int d = 0; d < space->rank; ++d) {
-    const uint32_t whole = of_divide(rest, space->multipliers[d], space->shifts[d]);
-    at += (int64_t)(rest - whole * space->sizes[d]) * strides->dims[d];
-    rest = whole;
-  }
-  return at;
-}
-
 OF_KERNEL(class T, int S)
 nonzero_count(OF_ARGUMENT of_space space, OF_GLOBAL const void* input, OF_ARGUMENT of_strides strides,
               const int32_t dtype, const uint32_t stretch, OF_GLOBAL int64_t* counts) {

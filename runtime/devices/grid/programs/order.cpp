@@ -159,7 +159,7 @@ of_status write_results(const of_kernel_context& context, int32_t dim, const Sor
 of_status order(const of_kernel_context& context, int32_t dim, bool descending) {
   const of_kernel_tensor& input = context.inputs[0];
   const int64_t length = input.sizes[dim], kept = context.outputs[0].sizes[dim];
-  if (length > Sorting::kLongest) return fail(context, OF_UNSUPPORTED, "the lines to sort are too long");
+  if (length > Sorting::kLongest) return fail(OF_UNSUPPORTED, "the lines to sort are too long");
   Sorting sorting(context, element_count(input) / length, length, kept, static_cast<int>(key_bits(input.dtype)));
   of_status status = sorting.allocate();
   if (status == OF_OK) status = make_keys(context, dim, descending, sorting.keys(0));
@@ -209,7 +209,7 @@ of_status randperm(const of_kernel_context* call) {
   const of_kernel_context& context = *call;
   const of_kernel_tensor& result = context.outputs[0];
   const int64_t length = result.sizes[0];
-  if (length > Sorting::kLongest) return fail(context, OF_UNSUPPORTED, "the permutation is too long");
+  if (length > Sorting::kLongest) return fail(OF_UNSUPPORTED, "the permutation is too long");
   const auto count = static_cast<uint32_t>(length);
   Sorting sorting(context, 1, length, length, 64);
   if (const of_status status = sorting.allocate(); status != OF_OK) return status;

@@ -46,14 +46,7 @@ order_keys(OF_ARGUMENT of_space space, OF_GLOBAL uint64_t* keys, OF_GLOBAL const
            OF_ARGUMENT of_strides input_strides, const int32_t dtype, const uint64_t mask) {
   const uint32_t i = OF_GROUP * OF_ITEMS + OF_ITEM;
   if (i >= space.count) return;
-  uint32_t rest = i;
-  int64_t input_at = 0;
-  for (int d = 0; d < space.rank; ++d) {
-    const uint32_t whole = of_divide(rest, space.multipliers[d], space.shifts[d]);
-    input_at += (int64_t)(rest - whole * space.sizes[d]) * input_strides.dims[d];
-    rest = whole;
-  }
-  keys[i] = of_key(dtype, input, input_at) ^ mask;
+  keys[i] = of_key(dtype, input, of_place(&space, &input_strides, i)) ^ mask;
 }
 
 OF_KERNEL(class T, int S)
@@ -140,9 +133,7 @@ order_results(OF_ARGUMENT of_space space, const int32_t bytes, OF_GLOBAL void* v
   if (rest >= space.count) return;
   int64_t value_at = 0, index_at = 0, input_at = 0, position_at = 0;
   for (int d = 0; d < space.rank; ++d) {
-    const uint32_t whole = of_divide(rest, space.multipliers[d], space.shifts[d]);
-    const int64_t at = rest - whole * space.sizes[d];
-    rest = whole;
+    const int64_t at = of_coordinate(&space, d, &rest);
     value_at += at * value_strides.dims[d];
     index_at += at * index_strides.dims[d];
     input_at += at * input_strides.dims[d];
