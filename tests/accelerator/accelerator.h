@@ -14,35 +14,35 @@
 enum { DEVICES = 2, TEXT = 256 };
 #define MOST_MEMORY ((uint64_t)256 << 20)
 
-/* Of a device. The first ones count down what is to go wrong, the last ones up what has happened. */
-typedef enum setting {
-  FAIL_ALLOCATIONS,      /* out of memory */
-  EMPTY_ALLOCATIONS,     /* success, but no memory */
-  FAIL_HOST_ALLOCATIONS, /* of page-locked memory */
-  FAIL_COPIES,           /* when they are submitted */
-  FAIL_SILENTLY,         /* copies, with a status that is none and without a text */
-  FAIL_KERNELS,          /* when they run, which is found later */
-  FAIL_INFO,
-  ENDLESS_NAME, /* a device name without an end */
-  LOSE,         /* the device dies of its next piece of work */
-  HOLD,         /* not 0: no work is begun */
-  SLOW,         /* microseconds that each piece of work takes longer */
-  CAPACITY,     /* bytes of memory */
-  USED_MEMORY,  /* bytes */
-  USED_HOST_MEMORY,
-  PEER_COPIES,
-  KERNELS,
-  SETTINGS
-} setting;
+/* The settings of a device, as constants and as options are called. The first ones count down what is to go wrong, the
+ * last ones up what has happened. */
+#define SETTINGS(X)                                                                                          \
+  X(FAIL_ALLOCATIONS, "fail_allocations")           /* out of memory */                                      \
+  X(EMPTY_ALLOCATIONS, "empty_allocations")         /* success, but no memory */                             \
+  X(FAIL_HOST_ALLOCATIONS, "fail_host_allocations") /* of page-locked memory */                              \
+  X(FAIL_COPIES, "fail_copies")                     /* when they are submitted */                            \
+  X(FAIL_SILENTLY, "fail_silently")                 /* copies, with a status that is none, without a text */ \
+  X(FAIL_KERNELS, "fail_kernels")                   /* when they run, which is found later */                \
+  X(FAIL_INFO, "fail_info")                                                                                  \
+  X(ENDLESS_NAME, "endless_name") /* a device name without an end */                                         \
+  X(LOSE, "lose")                 /* the device dies of its next piece of work */                            \
+  X(HOLD, "hold")                 /* not 0: no work is begun */                                              \
+  X(SLOW, "slow")                 /* microseconds that each piece of work takes longer */                    \
+  X(CAPACITY, "capacity")         /* bytes of memory */                                                      \
+  X(USED_MEMORY, "used_memory")   /* bytes */                                                                \
+  X(USED_HOST_MEMORY, "used_host_memory")                                                                    \
+  X(PEER_COPIES, "peer_copies")                                                                              \
+  X(KERNELS, "kernels")
+#define CONSTANT(constant, name) constant,
+typedef enum setting { SETTINGS(CONSTANT) SETTING_COUNT } setting;
 
 /* A piece of work. */
 typedef struct task {
   struct task* next;
   void (*run)(struct task* task);
-  bool runs_always; /* even on a dead device: others may wait for it */
   void* to;
   const void* from;
-  uint64_t bytes; /* of a copy; the point of an event */
+  uint64_t bytes;
   uint8_t value;
   void* owned; /* freed with the task */
 } task;
@@ -54,7 +54,7 @@ typedef struct block { /* of memory in use */
 
 typedef struct accelerator {
   of_device id;
-  int64_t settings[SETTINGS];
+  int64_t settings[SETTING_COUNT];
   char *outside, *inside; /* the same memory twice: at the addresses that are given out, and where it can be reached */
   block* blocks;
   task *first, *last; /* the queue; the first one is being done */
@@ -82,8 +82,6 @@ void wait_for_work(accelerator* device);
 void leave_error(accelerator* device, of_status status, const char* op, const char* text);
 of_status create_stream(of_device id, of_stream* stream);
 of_status synchronize(of_device id, of_stream stream);
-
-/* events.c */
 of_status create_event(of_device id, of_event* created);
 void destroy_event(of_device id, of_event destroyed);
 of_status record_event(of_device id, of_event recorded, of_stream stream);

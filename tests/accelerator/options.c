@@ -4,22 +4,8 @@
 
 #include "accelerator.h"
 
-static const char* const setting_names[SETTINGS] = {"fail_allocations",
-                                                    "empty_allocations",
-                                                    "fail_host_allocations",
-                                                    "fail_copies",
-                                                    "fail_silently",
-                                                    "fail_kernels",
-                                                    "fail_info",
-                                                    "endless_name",
-                                                    "lose",
-                                                    "hold",
-                                                    "slow",
-                                                    "capacity",
-                                                    "used_memory",
-                                                    "used_host_memory",
-                                                    "peer_copies",
-                                                    "kernels"};
+#define NAME(constant, name) name,
+static const char* const setting_names[] = {SETTINGS(NAME)};
 
 void count(accelerator* device, setting which, int64_t change) {
   pthread_mutex_lock(&lock);
@@ -41,7 +27,7 @@ static bool parse_option(const char* name, setting* which, int* first, int* last
   *first = name[length] ? atoi(name + length + 1) : 0;
   *last = name[length] ? *first : DEVICES - 1;
   if (strncmp(name, "accel_", 6) != 0 || *first < 0 || *first >= DEVICES) return false;
-  for (int i = 0; i < SETTINGS; ++i) {
+  for (int i = 0; i < SETTING_COUNT; ++i) {
     *which = (setting)i;
     if (strlen(setting_names[i]) == length - 6 && strncmp(setting_names[i], name + 6, length - 6) == 0) return true;
   }

@@ -1,4 +1,5 @@
-/* Streams: a queue of work per device, and the thread that does it. */
+/* Streams: a queue of work per device, and the thread that does it. Events: points in a queue, for which others wait.
+ */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static void* work(void* argument) {
     task* now = device->first;
     const bool dies = device->settings[LOSE] > 0 && !device->is_dead;
     device->is_dead |= dies;
-    const bool runs = !device->is_dead || now->runs_always;
+    const bool runs = !device->is_dead;
     const int64_t delay = device->settings[SLOW];
     pthread_mutex_unlock(&lock);
     if (dies) host->lost(device->id, "it was told to die");
@@ -94,4 +95,47 @@ of_status synchronize(of_device id, of_stream stream) {
   device->error = OF_OK;
   pthread_mutex_unlock(&lock);
   return status == OF_OK ? OF_OK : host->fail(status, text);
+}
+
+typedef struct event {
+  accelerator* device;
+  uint64_t point; /* so much work was submitted before it */
+} event;
+
+of_status create_event(of_device id, of_event* created) {
+  event* made = malloc(sizeof(*made));
+  if (!made) return host->fail(OF_OUT_OF_MEMORY, "the host has no memory for an event");
+  *made = (event){&devices[id.index], 0};
+  *created = (of_event)made;
+  return OF_OK;
+}
+
+void destroy_event(of_device id, of_event destroyed) {
+  (void)id;
+  free((event*)destroyed);
+}
+
+of_status record_event(of_device id, of_event recorded, of_stream stream) {
+  accelerator* device = (accelerator*)stream;
+  (void)id;
+  pthread_mutex_lock(&lock);
+  *(event*)recorded = (event){device, device->submitted};
+  pthread_mutex_unlock(&lock);
+  return OF_OK;
+}
+
+static void run_wait(task* now) {
+  const event* awaited = now->owned;
+  pthread_mutex_lock(&lock);
+  while (awaited->device->finished < awaited->point) pthread_cond_wait(&changed, &lock);
+  pthread_mutex_unlock(&lock);
+}
+
+/* The point as it is now: the event may be recorded anew, or destroyed, before its turn comes. */
+of_status wait_event(of_device id, of_event awaited, of_stream stream) {
+  event* point = malloc(sizeof(*point));
+  (void)id;
+  if (!point) return host->fail(OF_OUT_OF_MEMORY, "the host has no memory to wait for an event");
+  *point = *(event*)awaited;
+  return submit(stream, (task){.run = run_wait, .owned = point});
 }
