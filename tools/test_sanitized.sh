@@ -10,7 +10,7 @@ cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DONEFLOW_BUILD_BINDING
 cmake --build $build
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:allocator_may_return_null=1
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-# The runtime's tests load the plugins that they want; the vectors run on those that are found, of this build.
-env -u ONEFLOW_DEVICE_PATH ctest --test-dir $build --output-on-failure --no-tests=error
-export ONEFLOW_DEVICE_PATH=$PWD/$build/test_plugins/far.so:$PWD/$build/test_plugins/accel.so
-OF_BUILD=$PWD/$build "${PYTHON:-.venv/bin/python}" -m pytest tests/capi/test_programs.py
+ctest --test-dir $build --output-on-failure --no-tests=error
+plugins=$PWD/$build/test_plugins
+ONEFLOW_DEVICE_PATH=$plugins/far.so:$plugins/accel.so OF_BUILD=$PWD/$build \
+  "${PYTHON:-.venv/bin/python}" -m pytest tests/capi/test_programs.py
