@@ -73,13 +73,16 @@ build: native ## Generate, compile, and make the front ends loadable from here
 
 # ------------------------------------------------------------------------------------------------ demo
 
+# DEVICE=opencl:0 and the like: where the demo runs.
+DEMO_OPTIONS := $(if $(DEVICE),--device $(DEVICE))
+
 .PHONY: demo
-demo: build ## Install the packages, run one program with each, and compare what they print
+demo: build ## Install the packages, run the programs with each, and compare what they print
 	@mkdir -p $(BUILD)/demo
 	@for name in $(BINDINGS); do \
 		echo "== installing the package of $$name"; \
 		$(MAKE) --no-print-directory -s install-$$name; \
-		echo "== digits in $$name"; \
+		echo "== devices and digits in $$name"; \
 		$(MAKE) --no-print-directory -s demo-$$name | tee $(BUILD)/demo/$$name.txt; \
 	done
 	@$(PYTHON) examples/digits/compare.py $(foreach name,$(BINDINGS),$(BUILD)/demo/$(name).txt)

@@ -30,7 +30,8 @@ install-js: package-js # the tarball, into a project where there is nothing else
 	@npm install --silent --offline --prefix $(INSTALLED)/js "$$(ls -t $(CURDIR)/dist/*.tgz | head -n 1)"
 
 demo-js:
-	@NODE_PATH=$(INSTALLED)/js/node_modules node examples/digits/digits.js
+	@NODE_PATH=$(INSTALLED)/js/node_modules node examples/devices/devices.js
+	@NODE_PATH=$(INSTALLED)/js/node_modules node examples/digits/digits.js $(DEMO_OPTIONS)
 
 lint-js: $(NODE_PACKAGES)
 	@cd $(JS) && npm run --silent lint

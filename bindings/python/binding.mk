@@ -22,7 +22,8 @@ install-python: package-python # the wheel, into an environment where there is n
 	@$(INSTALLED)/python/bin/python -m pip install -q --disable-pip-version-check --no-index "$$(ls -t dist/*.whl | head -n 1)"
 
 demo-python:
-	@$(INSTALLED)/python/bin/python examples/digits/digits.py
+	@$(INSTALLED)/python/bin/python examples/devices/devices.py
+	@$(INSTALLED)/python/bin/python examples/digits/digits.py $(DEMO_OPTIONS)
 
 lint-python:
 	@$(PYTHON) -m mypy --strict --no-error-summary bindings/python/link_package.py bindings/python/package.py

@@ -21,7 +21,8 @@ install-ruby: package-ruby # the gem without a compiler, into a folder where the
 	@GEM_HOME=$(INSTALLED)/ruby gem install --silent --local --no-document "$$(ls -t dist/*-linux*.gem | head -n 1)"
 
 demo-ruby:
-	@GEM_HOME=$(INSTALLED)/ruby ruby examples/digits/digits.rb
+	@GEM_HOME=$(INSTALLED)/ruby ruby examples/devices/devices.rb
+	@GEM_HOME=$(INSTALLED)/ruby ruby examples/digits/digits.rb $(DEMO_OPTIONS)
 
 lint-ruby:
 	@cd bindings/ruby && rubocop --format simple --fail-level convention --display-only-fail-level-offenses

@@ -1,4 +1,4 @@
-"""Puts the outputs of the digits program side by side and checks that they agree digit for digit.
+"""Puts the outputs of the programs side by side and checks that they agree digit for digit.
 
 Usage: compare.py FILE...: one file per language, named after it. Lines that begin with "time:" may differ. Exit status
 1 when anything else does.
@@ -19,11 +19,16 @@ def parse(path):
     return values
 
 
+def short(value):
+    """A value as it fits into a table, where all outputs have it."""
+    return value if len(value) <= 32 else f"{value[:29]}..."
+
+
 def main(paths):
     outputs = {path.stem: parse(path) for path in map(Path, paths)}
     names = list(outputs)
     rows = list(next(iter(outputs.values())))
-    short = {row: f"{len(outputs[names[0]][row].split())} numbers" for row in rows if row == "confusion matrix"}
+    shown = {row: short(value) for row, value in outputs[names[0]].items()}
 
     cells = [["", *names]]
     differing = []
@@ -32,7 +37,7 @@ def main(paths):
         agree = row == "time" or all(value == values[0] for value in values)
         if not agree:
             differing.append(row)
-        cells.append([row, *(short.get(row, value) if agree else value or "missing" for value in values)])
+        cells.append([row, *(shown[row] if agree and row != "time" else value or "missing" for value in values)])
     widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
     print()
     for line in cells:

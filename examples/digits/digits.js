@@ -1,10 +1,11 @@
 // Reads handwritten digits: standardise, project with PCA, classify with k-nearest neighbours.
 //
-// Usage: node digits.js [DATA]. The same program stands beside this one in Python and in Ruby.
+// Usage: node digits.js [--device NAME] [DATA]. The same program stands beside this one in Python and in Ruby.
 'use strict';
 
 const fs = require('node:fs');
 const path = require('node:path');
+const {parseArgs} = require('node:util');
 const zlib = require('node:zlib');
 const flow = require('oneflow-js');
 
@@ -66,8 +67,9 @@ function confusionMatrix(truth, guess) {
 }
 
 function main() {
-  const file = process.argv[2] ?? path.join(__dirname, '..', 'data', 'digits.csv.gz');
-  const [images, labels] = load(file);
+  const {values, positionals} = parseArgs({options: {device: {type: 'string'}}, allowPositionals: true});
+  flow.setDefaultDevice(values.device ?? flow.getDefaultDevice());
+  const [images, labels] = load(positionals[0] ?? path.join(__dirname, '..', 'data', 'digits.csv.gz'));
   const start = performance.now();
 
   const heldOut = flow.arange(images.shape[0]).remainder(3).eq(0);
@@ -79,6 +81,7 @@ function main() {
   const truth = labels.at(heldOut);
   const right = Number(guess.eq(truth).sum().item());
   const seconds = (performance.now() - start) / 1000;
+  console.log(`device: ${images.device}`);
   console.log(`images: ${train.shape[0]} to learn from, ${test.shape[0]} to read`);
   console.log(`variance explained by ${COMPONENTS} components: ${explained.toFixed(12)}`);
   console.log(`accuracy: ${(right / test.shape[0]).toFixed(6)} (${right} of ${test.shape[0]})`);

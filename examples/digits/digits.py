@@ -1,8 +1,9 @@
 """Reads handwritten digits: standardise, project with PCA, classify with k-nearest neighbours.
 
-Usage: digits.py [DATA]. The same program stands beside this one in JavaScript and in Ruby.
+Usage: digits.py [--device NAME] [DATA]. The same program stands beside this one in JavaScript and in Ruby.
 """
 
+import argparse
 import gzip
 import sys
 import time
@@ -64,8 +65,12 @@ def confusion_matrix(truth, guess):
 
 
 def main():
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "data" / "digits.csv.gz"
-    images, labels = load(path)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--device", default=flow.get_default_device(), help="where it runs")
+    parser.add_argument("data", nargs="?", type=Path, default=Path(__file__).parents[1] / "data" / "digits.csv.gz")
+    options = parser.parse_args()
+    flow.set_default_device(options.device)
+    images, labels = load(options.data)
     start = time.perf_counter()
 
     held_out = flow.arange(images.shape[0]) % 3 == 0
@@ -76,6 +81,7 @@ def main():
     truth = labels[held_out]
     right = (guess == truth).sum().item()
     seconds = time.perf_counter() - start
+    print(f"device: {images.device}")
     print(f"images: {train.shape[0]} to learn from, {test.shape[0]} to read")
     print(f"variance explained by {COMPONENTS} components: {explained:.12f}")
     print(f"accuracy: {right / test.shape[0]:.6f} ({right} of {test.shape[0]})")

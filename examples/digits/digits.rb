@@ -2,8 +2,9 @@
 
 # Reads handwritten digits: standardise, project with PCA, classify with k-nearest neighbours.
 #
-# Usage: ruby digits.rb [DATA]. The same program stands beside this one in Python and in JavaScript.
+# Usage: ruby digits.rb [--device NAME] [DATA]. The same program stands beside this one in Python and in JavaScript.
 
+require "optparse"
 require "zlib"
 require "oneflow"
 
@@ -71,6 +72,7 @@ def confusion_matrix(truth, guess)
 end
 
 def main
+  OptionParser.new { |options| options.on("--device NAME") { |name| OneFlow.default_device = name } }.parse!
   images, labels = load_digits(ARGV[0] || File.join(__dir__, "..", "data", "digits.csv.gz"))
   start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
@@ -82,6 +84,7 @@ def main
   truth = labels[held_out]
   right = guess.eq(truth).sum.item
   seconds = Process.clock_gettime(Process::CLOCK_MONOTONIC) - start
+  puts "device: #{images.device}"
   puts "images: #{train.shape[0]} to learn from, #{test.shape[0]} to read"
   puts format("variance explained by #{COMPONENTS} components: %.12f", explained)
   puts format("accuracy: %.6f (#{right} of #{test.shape[0]})", right.to_f / test.shape[0])

@@ -1,4 +1,4 @@
-"""The demo program gives the same numbers in every language, and they are right."""
+"""The demo program gives the same numbers in every language and on every device, and they are right."""
 
 from __future__ import annotations
 
@@ -10,27 +10,59 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LANGUAGES = sorted(path.parent.name for path in (ROOT / "bindings").glob("*/binding.mk"))
+DEVICES = ["cpu:0", "opencl:0"]
+
+Outputs = dict[str, dict[str, Path]]  # by device and language
+
+
+def make(*arguments: str) -> str:
+    command = ["make", "--no-print-directory", "-s", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.fixture(scope="module")
-def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("digits")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> Outputs:
+    files: Outputs = {device: {} for device in DEVICES}
     for language in LANGUAGES:
-        for step in ("install", "demo"):
-            command = ["make", "--no-print-directory", "-s", f"{step}-{language}"]
-            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-            assert done.returncode == 0, done.stderr
-        (folder / f"{language}.txt").write_text(done.stdout)
-    return {language: folder / f"{language}.txt" for language in LANGUAGES}
+        make(f"install-{language}")
+        for device in DEVICES:
+            file = tmp_path_factory.mktemp("digits") / f"{language}.txt"
+            file.write_text(make(f"demo-{language}", f"DEVICE={device}"))
+            files[device][language] = file
+    return files
 
 
-def test_outputs_agree(outputs: dict[str, Path]) -> None:
-    compare = [str(ROOT / ".venv" / "bin" / "python"), "examples/digits/compare.py", *map(str, outputs.values())]
+def found(file: Path, what: str) -> float:
+    match = re.search(rf"^{what}.*: ([\d.]+)", file.read_text(), re.MULTILINE)
+    assert match
+    return float(match[1])
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_outputs_agree(outputs: Outputs, device: str) -> None:
+    """Digit for digit, also the list of devices."""
+    files = outputs[device]
+    compare = [str(ROOT / ".venv" / "bin" / "python"), "examples/digits/compare.py", *map(str, files.values())]
     done = subprocess.run(compare, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+    for file in files.values():
+        assert f"\ndevice: {device}\n" in file.read_text()
+        assert f"\n{device}: " in f"\n{file.read_text()}"
 
 
-def test_against_numpy(outputs: dict[str, Path]) -> None:
+def test_devices_agree(outputs: Outputs) -> None:
+    """Within what sums in another order change."""
+    for language in LANGUAGES:
+        first, *others = (outputs[device][language] for device in DEVICES)
+        for other in others:
+            for what, tolerance in (("variance explained", 1e-9), ("accuracy", 0.004)):
+                assert found(other, what) == pytest.approx(found(first, what), abs=tolerance)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_against_numpy(outputs: Outputs, device: str) -> None:
     """The variance that the components explain, and the accuracy, from NumPy's eigenvalues and sorting."""
     import numpy as np
 
@@ -47,8 +79,6 @@ def test_against_numpy(outputs: dict[str, Path]) -> None:
     guess = np.array([np.bincount(row, minlength=10).argmax() for row in labels[~held_out][nearest]])
     accuracy = (guess == labels[held_out]).mean()
 
-    text = next(iter(outputs.values())).read_text()
-    explained = float(re.search(r"components: ([\d.]+)", text)[1])  # type: ignore[index]
-    found = float(re.search(r"accuracy: ([\d.]+)", text)[1])  # type: ignore[index]
-    assert explained == pytest.approx(values[-16:].sum() / values.sum(), abs=1e-4)
-    assert found == pytest.approx(accuracy, abs=0.004)
+    file = next(iter(outputs[device].values()))
+    assert found(file, "variance explained") == pytest.approx(values[-16:].sum() / values.sum(), abs=1e-4)
+    assert found(file, "accuracy") == pytest.approx(accuracy, abs=0.004)
