@@ -1,7 +1,8 @@
 """`generator: {sizes: argument or expression, random: count, value: expression}`; `match` as for elementwise.
 
 The expression gives an element of a new tensor from its `index` (linear), its `row` and `column`, and from the random
-numbers `uniform(k)`, `normal(k)`, `below(k, n)` with k below `random`.
+numbers `uniform(k)`, `normal(k)`, `below(k, n)` with k below `random`. A tensor argument gives sizes, type and device
+to the result, and none of its elements: in `sizes` its name stands for its sizes.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ _PLACE = {"index": Sort.INTEGER, "row": Sort.INTEGER, "column": Sort.INTEGER}
 
 def scope(op: Op) -> Scope:
     """What the expressions may name."""
-    names = {a.name: operand_sort(op, a) for a in op.signature.arguments}
+    names = {a.name: operand_sort(op, a) for a in op.signature.arguments if not a.type.is_tensor}
     return Scope({**names, **_PLACE}, {**SCALAR, **RANDOM}, arguments=names, refused=scalar_refusals(op))
 
 
 def size_scope(op: Op) -> Scope:
     """What `sizes` may name."""
-    names = {a.name: setting_sort(a) for a in op.signature.arguments}
+    names = {a.name: Sort.LIST if a.type.is_tensor else setting_sort(a) for a in op.signature.arguments}
     return Scope(names, SIZES, number=Sort.INTEGER, refused=LISTS)
 
 
@@ -63,7 +64,7 @@ class _Generator(Rules[Generator]):
     def check(self, op: Op, kind: Generator, functions: Functions, report: Report) -> None:
         check_results(op, report)
         check_names(op, ("i", *_PLACE), report)
-        check_tensors(op, 0, report)
+        check_tensors(op, 1, report)
         self._check_sizes(op, kind.sizes, report)
         for expression in kind.expressions.values():
             check_expression(expression, scope(op), None, report)
@@ -91,7 +92,8 @@ class _Generator(Rules[Generator]):
                 report.add(place, text, len(node.function))
 
     def facts(self, op: Op, kind: Generator) -> Iterator[Fact]:
-        yield Fact("shape", kind.sizes.text)
+        argument = op.signature.argument(kind.sizes.text)
+        yield Fact("shape", f"{kind.sizes.text}.shape" if argument and argument.type.is_tensor else kind.sizes.text)
         yield kernel_fact(op)
         if kind.random:
             yield Fact("random", f"{kind.random} number{'s' * (kind.random != 1)} per element, by its linear index")

@@ -16,6 +16,7 @@ from codegen.model import (
     Definitions,
     DTypeSet,
     Elementwise,
+    Generator,
     Name,
     Op,
     Reduction,
@@ -128,7 +129,7 @@ def general_dtypes(op: Op) -> tuple[torch.dtype, ...]:
 def drawn(op: Op) -> Iterator[tuple[str, Arguments]]:
     """Calls with random operands, for the kinds that take any shape."""
     match op.kind:
-        case Elementwise():
+        case Elementwise() | Generator() if op.signature.tensor_arguments:
             yield from _elementwise(op)
         case Reduction() | Scan():
             yield from _folding(op)

@@ -11,6 +11,7 @@ from codegen.expression import Constant, Invoke, ListOf, Node, Subscript, Variab
 from codegen.intrinsics import SIZES, VIEW, Sort
 from codegen.kinds.base import Functions
 from codegen.kinds.composite import resolve, scopes
+from codegen.kinds.generator import size_scope
 from codegen.model import Argument, BaseType, Composite, Gather, Generator, Op, Type, View
 from codegen.names import fill
 from codegen.printer import Printer, string
@@ -78,11 +79,18 @@ def sizes(op: Op, kind: Generator, name: str) -> Function | None:
         argument = op.signature.argument(root.name)
         if argument is not None and argument.type.is_list:
             return None
-    scope = Scope({a.name: setting_sort(a) for a in op.signature.arguments}, SIZES, number=Sort.INTEGER)
     value = ListPrinter().print(root)
-    is_list = scope.sort(root) is Sort.LIST
-    lines = [*_bindings(op, kind.sizes.names), f"return {value};" if is_list else f"return Shape{{{value}}};"]
+    is_list = size_scope(op).sort(root) is Sort.LIST
+    lines = [*_size_bindings(op, kind.sizes.names), f"return {value};" if is_list else f"return Shape{{{value}}};"]
     return _function("Shape", name, lines)
+
+
+def _size_bindings(op: Op, used: Iterable[str]) -> Iterator[str]:
+    """As _bindings(); a tensor stands for its sizes."""
+    for position, argument in enumerate(op.signature.arguments):
+        if argument.name in used:
+            tensor = f"const Shape& {argument.name} = call.tensor({position}).sizes();"
+            yield tensor if argument.type.is_tensor else _binding(argument, position)
 
 
 def gather_size(op: Op, kind: Gather, name: str) -> Function | None:
