@@ -13,6 +13,8 @@ const char* of_version(void) { return ONEFLOW_VERSION; }
 
 const char* of_last_error(void) { return last_error(); }
 
+bool of_last_error_is_deferred(void) { return last_error_is_complete(); }
+
 const char* of_status_name(of_status status) { return status_name(status); }
 
 of_status of_fail(of_status status, const char* text) { return set_last_error(status, text ? text : ""); }

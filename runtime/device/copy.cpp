@@ -79,7 +79,7 @@ void copy_staged(Device& to, char* destination, Device& from, const char* source
 // Without waiting: each device's stream is told what of the other's to wait for.
 void copy_between_peers(Device& to, void* destination, Device& from, const void* source, uint64_t bytes) {
   const of_device_table& table = to.table();
-  to.wait_for(from);
+  to.depend_on(from);
   check(table.copy_peer ? table.copy_peer(to.id(), destination, from.id(), source, bytes, to.stream())
                         : table.copy_within(to.id(), destination, source, bytes, to.stream()));
   from.wait_for(to);  // before the source is written again

@@ -199,6 +199,16 @@ void Device::synchronize() {
   require_usable();
   if (!table_.synchronize) return;
   if (const of_status status = table_.synchronize(id_, stream())) fail_by_device(status, true);
+  // Each is taken out first: devices that depend on each other do not go round in circles.
+  while (Device* source = take_source()) source->synchronize();
+}
+
+Device* Device::take_source() {
+  const std::lock_guard lock(mutex_);
+  if (sources_.empty()) return nullptr;
+  Device* source = sources_.back();
+  sources_.pop_back();
+  return source;
 }
 
 of_event Device::take_event() {
@@ -230,6 +240,13 @@ void Device::wait_for(Device& other) {
   if (status == OF_OK) status = table_.wait_event(id_, event, stream());
   other.give_event(event);
   check(status);
+}
+
+void Device::depend_on(Device& other) {
+  wait_for(other);
+  if (!table_.create_stream) return;
+  const std::lock_guard lock(mutex_);
+  if (std::find(sources_.begin(), sources_.end(), &other) == sources_.end()) sources_.push_back(&other);
 }
 
 bool Device::can_access(const Device& other) const {

@@ -45,11 +45,13 @@ class Device {
       make_stream();
     return stream_;
   }
-  // Waits for all submitted work, and throws the first error of it.
+  // Waits for all submitted work, and for that of the devices whose results it took since; throws the first error.
   void synchronize();
   // Later work of this device waits for what was submitted to `other`, a device of the same type: without the host
   // where the plugin has events.
   void wait_for(Device& other);
+  // The same, and later work takes results of `other`: an error there is one here as well.
+  void depend_on(Device& other);
   // Whether work of this device may read and write the memory of `other`.
   bool can_access(const Device& other) const;
 
@@ -63,6 +65,7 @@ class Device {
 
  private:
   void make_stream();
+  Device* take_source();  // NULL when there is none left
   of_event take_event();
   void give_event(of_event event) noexcept;
 
@@ -76,6 +79,7 @@ class Device {
   std::atomic<Allocator*> host_allocator_{nullptr};
   of_event events_[4];  // at hand for wait_for()
   int event_count_ = 0;
+  std::vector<Device*> sources_;  // what synchronize() has to ask for errors as well
   std::atomic<const char*> lost_{nullptr};
 };
 

@@ -73,18 +73,16 @@ TensorRef call_operator(const OperatorName& name, const Values&... values) {
   return TensorRef::adopt(to_tensor(result.as.tensor));
 }
 
-// Calls an operator so that it writes into `result`: on behalf of `call`, or of no operator that has a name.
+// Calls an operator so that it writes into `result`: on behalf of the one that `caller` names, or of `call`.
 template <class... Values>
-void call_into(const Call& call, const Tensor& result, const OperatorName& name, const Values&... values) {
+void call_into(const char* caller, const Tensor& result, const Operator& op, const Values&... values) {
   const of_value arguments[] = {to_value(values)...};
   of_value value = to_value(result);
-  call_inside(*name, call.name, arguments, {&value, 1}, false);
+  call_inside(op, caller, arguments, {&value, 1}, false);
 }
 template <class... Values>
-void call_into(const Tensor& result, const OperatorName& name, const Values&... values) {
-  const of_value arguments[] = {to_value(values)...};
-  of_value value = to_value(result);
-  call_inside(*name, nullptr, arguments, {&value, 1}, false);
+void call_into(const Call& call, const Tensor& result, const OperatorName& name, const Values&... values) {
+  call_into(call.name, result, *name, values...);
 }
 
 }  // namespace oneflow

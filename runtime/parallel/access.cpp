@@ -27,15 +27,15 @@ TensorRef reach(const Tensor& tensor, of_device device) {
                       span.before / tensor.element_bytes());
 }
 
-TensorRef packed(const Tensor& tensor) {
+TensorRef packed(const char* caller, const Tensor& tensor) {
   if (tensor.is_contiguous()) return share(tensor);
   const of_value argument = to_value(tensor);
   of_value result{};
-  call_inside(*kClone, nullptr, {&argument, 1}, {&result, 1}, false);
+  call_inside(*kClone, caller, {&argument, 1}, {&result, 1}, false);
   return TensorRef::adopt(to_tensor(result.as.tensor));
 }
 
-void move(const Tensor& target, const Tensor& source) {
+void move(const char* caller, const Tensor& target, const Tensor& source) {
   if (target.count() == 0) return;
   target.mutable_data();
   const TensorRef near = reach(source, target.device());
@@ -44,17 +44,17 @@ void move(const Tensor& target, const Tensor& source) {
     const of_device both[] = {target.device(), source.device()};
     join_streams(both);  // what the kernel reads is there
     if (near)
-      call_into(target, kCopy, target, near);
+      call_into(caller, target, *kCopy, target, near);
     else
-      call_into(*far, kCopy, far, source);
+      call_into(caller, *far, *kCopy, far, source);
     return join_streams(both);  // and stays until it was read
   }
-  const TensorRef sent = packed(source);
+  const TensorRef sent = packed(caller, source);
   const auto bytes = static_cast<uint64_t>(sent->bytes());
   const TensorRef landed =
       target.is_contiguous() ? share(target) : Tensor::allocate(target.sizes(), target.dtype(), target.device());
   copy_bytes(landed->device(), landed->mutable_data(), sent->device(), sent->data(), bytes);
-  if (landed.get() != &target) call_into(target, kCopy, target, landed);
+  if (landed.get() != &target) call_into(caller, target, *kCopy, target, landed);
 }
 
 void join_streams(std::span<const of_device> devices) {
@@ -66,7 +66,7 @@ void join_streams(std::span<const of_device> devices) {
       unique.push_back(id);
   for (const of_device id : unique)
     for (const of_device other : unique)
-      if (id.type == other.type && id.index != other.index) get_device(id).wait_for(get_device(other));
+      if (id.type == other.type && id.index != other.index) get_device(id).depend_on(get_device(other));
 }
 
 }  // namespace oneflow::collective

@@ -12,12 +12,14 @@ namespace oneflow::collective {
 // other's memory where they reach it, else nothing. What is reached lives as long as the original.
 TensorRef reach(const Tensor& tensor, of_device device);
 
+// `caller` is the name of the operator that the work is for: errors that are found later begin with it.
+
 // The tensor itself where its memory is contiguous, else a copy that is.
-TensorRef packed(const Tensor& tensor);
+TensorRef packed(const char* caller, const Tensor& tensor);
 
 // Copies the elements of `source` to `target`: one shape and dtype, any strides, any devices. By a kernel where one
 // side reaches the other, else in one piece.
-void move(const Tensor& target, const Tensor& source);
+void move(const char* caller, const Tensor& target, const Tensor& source);
 
 // Work that is submitted to any of these devices from now on comes after what was submitted to all of them before.
 void join_streams(std::span<const of_device> devices);

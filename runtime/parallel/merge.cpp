@@ -27,13 +27,6 @@ constexpr int64_t kBytesPerThread = 1 << 20;
 
 bool is_half(of_dtype dtype) { return dtype == OF_FLOAT16 || dtype == OF_BFLOAT16; }
 
-template <class... Values>
-void call_op(const char* name, const Tensor& result, const Operator& op, const Values&... values) {
-  const of_value arguments[] = {to_value(values)...};
-  of_value value = to_value(result);
-  call_inside(op, name, arguments, {&value, 1}, false);
-}
-
 // A job with its tensors as the kernels of its device see them: empty where they do not reach them.
 struct Reached {
   explicit Reached(const Job& job) : job(job) {
@@ -55,7 +48,7 @@ class Worker {
     for (size_t i = 0; i < reached.targets.size(); ++i) {
       if (const TensorRef& near = reached.targets[i]) {
         const TensorRef target = flat(*near, part);
-        if (target->data() != result->data()) call_into(*target, kCopy, target, result);
+        if (target->data() != result->data()) call_into(joining_.name, *target, *kCopy, target, result);
       } else {
         const TensorRef target = flat(*reached.job.targets[i], part);
         copy_bytes(target->device(), target->mutable_data(), result->device(), result->data(),
@@ -111,10 +104,10 @@ class Worker {
       // Half-precision values are only rounded at the end.
       const TensorRef to =
           is_last ? result : scratch(Use::kSum, is_half(dtype) ? OF_FLOAT32 : dtype, device, part.size);
-      call_op(joining_.name, *to, *joining_.by, joined, operand(reached, i, part));
+      call_into(joining_.name, *to, *joining_.by, joined, operand(reached, i, part));
       joined = to;
     }
-    if (joining_.then) call_op(joining_.name, *result, *joining_.then, joined, static_cast<int64_t>(count));
+    if (joining_.then) call_into(joining_.name, *result, *joining_.then, joined, static_cast<int64_t>(count));
     return result;
   }
 

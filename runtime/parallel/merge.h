@@ -11,7 +11,7 @@ namespace oneflow::collective {
 
 // The operators of a Merge, and the one that they work for: what errors that are found later begin with.
 struct Joining {
-  const char* name = nullptr;
+  const char* name;
   const Operator* by = nullptr;
   const Operator* then = nullptr;  // or NULL
 };

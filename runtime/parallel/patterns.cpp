@@ -25,17 +25,17 @@ Shape resized(const Tensor& tensor, int64_t dim, int64_t size) {
 }
 
 // One tensor to several places of its shape.
-void spread(const Tensor& source, const std::vector<TensorRef>& targets) {
+void spread(const Call& call, const Tensor& source, const std::vector<TensorRef>& targets) {
   bool is_flat = source.count() > 0;
   for (const TensorRef& each : targets) is_flat &= each->is_contiguous();
   if (!is_flat) {
-    for (const TensorRef& each : targets) move(*each, source);
+    for (const TensorRef& each : targets) move(call.name, *each, source);
     return;
   }
-  const TensorRef whole = packed(source);
+  const TensorRef whole = packed(call.name, source);
   Job job{source.device(), {flat(*whole)}, {}};
   for (const TensorRef& each : targets) job.targets.push_back(flat(*each));
-  run({}, {job});
+  run({call.name}, {job});
 }
 
 std::span<const of_device> devices_of(const Call& call, int argument) {
@@ -94,7 +94,7 @@ constexpr int64_t kBytesWorthCutting = 16 << 10;
 // Joins the ranks into targets of their shape: each rank's device does its part of the elements.
 void merge_all(const Joining& joining, const Tensors& tensors, const std::vector<TensorRef>& targets) {
   std::vector<TensorRef> sources;
-  for (const Tensor* each : tensors) sources.push_back(packed(*each));
+  for (const Tensor* each : tensors) sources.push_back(packed(joining.name, *each));
   const int64_t count = tensors[0]->bytes() < kBytesWorthCutting ? 1 : static_cast<int64_t>(tensors.size());
   std::vector<Job> jobs;
   for (int64_t r = 0; r < count; ++r) {
@@ -122,7 +122,7 @@ void broadcast(Call& call) {
   std::vector<TensorRef> results;
   for (const of_device device : devices_of(call, 1))
     results.push_back(make(call, input.sizes(), input.dtype(), device));
-  if (!call.infer_only) spread(input, results);
+  if (!call.infer_only) spread(call, input, results);
   set_results(call, std::move(results));
 }
 
@@ -136,7 +136,7 @@ void scatter(Call& call) {
     const Part part =
         even_part(input.size(static_cast<int>(dim)), static_cast<int64_t>(r), static_cast<int64_t>(devices.size()));
     results.push_back(make(call, resized(input, dim, part.size), input.dtype(), devices[r]));
-    if (!call.infer_only) move(*results[r], *narrow(input, dim, part));
+    if (!call.infer_only) move(call.name, *results[r], *narrow(input, dim, part));
   }
   set_results(call, std::move(results));
 }
@@ -147,7 +147,7 @@ void gather(Call& call) {
   const Joined joined = joined_along(tensors, dim);
   const TensorRef result = make(call, joined.sizes, tensors[0]->dtype(), target_device(call, 2, tensors));
   for (size_t r = 0; r < tensors.size() && !call.infer_only; ++r)
-    move(*narrow(*result, dim, joined.parts[r]), *tensors[r]);
+    move(call.name, *narrow(*result, dim, joined.parts[r]), *tensors[r]);
   set_result(call, 0, result);
 }
 
@@ -160,7 +160,7 @@ void all_gather(Call& call) {
   for (size_t r = 0; r < tensors.size() && !call.infer_only; ++r) {
     std::vector<TensorRef> places;
     for (const TensorRef& result : results) places.push_back(narrow(*result, dim, joined.parts[r]));
-    spread(*tensors[r], places);
+    spread(call, *tensors[r], places);
   }
   set_results(call, std::move(results));
 }
@@ -201,7 +201,7 @@ void reduce_scatter(Call& call) {
     results.push_back(make(call, resized(*tensors[0], dim, part.size), tensors[0]->dtype(), tensors[r]->device()));
     if (call.infer_only) continue;
     Job job{tensors[r]->device(), {}, {flat(*results[r])}};
-    for (const Tensor* each : tensors) job.sources.push_back(flat(*packed(*narrow(*each, dim, part))));
+    for (const Tensor* each : tensors) job.sources.push_back(flat(*packed(call.name, *narrow(*each, dim, part))));
     jobs.push_back(std::move(job));
   }
   if (!call.infer_only) run(joining, jobs);
@@ -223,7 +223,8 @@ void all_to_all(Call& call) {
       fail(OF_SHAPE_ERROR, "the result has more elements than can be counted");
     results.push_back(make(call, sizes, tensors[0]->dtype(), tensors[static_cast<size_t>(r)]->device()));
     for (int64_t k = 0; k < count && !call.infer_only; ++k)
-      move(*narrow(*results.back(), join, {k * size, size}), *narrow(*tensors[static_cast<size_t>(k)], split, cut));
+      move(call.name, *narrow(*results.back(), join, {k * size, size}),
+           *narrow(*tensors[static_cast<size_t>(k)], split, cut));
   }
   set_results(call, std::move(results));
 }

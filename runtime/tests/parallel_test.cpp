@@ -92,7 +92,7 @@ TEST(Access, MovesBetweenAnyLayouts) {
   const TensorRef source = make_tensor({2, 3}, {0, 1, 2, 3, 4, 5}, OF_INT16, far_device(1));
   const TensorRef memory = make_tensor({3, 2}, std::vector<double>(6), OF_INT16);
   const TensorRef target = Tensor::view(*memory, Shape{2, 3}, Shape{1, 2}, 0);
-  move(*target, *source);
+  move("test", *target, *source);
   EXPECT_EQ(values(*target), values(*source));
   EXPECT_EQ(values(*memory), (std::vector<double>{0, 3, 1, 4, 2, 5}));
 }

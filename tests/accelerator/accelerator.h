@@ -1,7 +1,7 @@
 /* The test accelerator: a plugin of two asynchronous devices, written against device_plugin.h alone. It is the worked
  * example of docs/guides/add-a-device.md, and what the tests break devices with.
  *
- * Each device has memory that the host cannot touch (memory.c), a thread that does its work in order (queue.c), two
+ * Each device has memory that the host cannot touch (memory.c), a thread that does its work in order (queue.c), three
  * kernels (kernels.c), and faults that options switch on (options.c): `accel_fail_copies` makes the next so many copies
  * of each device fail, `accel_fail_copies:1` those of the second one. What has to go wrong before there are options is
  * named by the environment variable ACCEL_FAULT (plugin.c). */

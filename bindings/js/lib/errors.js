@@ -62,12 +62,16 @@ function makeError(code, text) {
   return new (classes[code] ?? classes.InternalError)(text.slice(0, LONGEST_TEXT));
 }
 
+/** Errors of earlier work of a device, which name the operator that left it. */
+const deferred = new WeakSet();
+
 /** What `run` gives; where it fails with one of our errors, an error of that class with another text. */
 function rewording(run, reword) {
   try {
     return run();
   } catch (error) {
-    throw error instanceof OneFlowError ? makeError(error.code, reword(error.message)) : error;
+    const isOwn = error instanceof OneFlowError && !deferred.has(error);
+    throw isOwn ? makeError(error.code, reword(error.message)) : error;
   }
 }
 
@@ -80,6 +84,10 @@ async function traced(promise) {
   }
 }
 
-native.setErrorFactory((code, text) => makeError(code, inOurWords(text)));
+native.setErrorFactory((code, text, isDeferred) => {
+  const error = makeError(code, inOurWords(text));
+  if (isDeferred) deferred.add(error);
+  return error;
+});
 
 module.exports = {makeError, rewording, traced, errorClasses: {OneFlowError, ...classes}};

@@ -66,7 +66,7 @@ napi_value last_error(napi_env env, napi_callback_info info) {
   return call.environment().make_error(static_cast<of_status>(call.integer(0)));
 }
 
-// setErrorFactory(function of (name of the status, text)): what makes exceptions.
+// setErrorFactory(function of (name of the status, text, whether earlier work failed)): what makes exceptions.
 napi_value set_error_factory(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   call.environment().set_error_factory(call.value(0));

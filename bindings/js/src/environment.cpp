@@ -101,12 +101,14 @@ void Environment::set_error_factory(napi_value factory) { napi_create_reference(
 
 napi_value Environment::make_error(of_status status, const char* text) {
   const char* message = text == nullptr ? of_last_error() : text;
-  napi_value factory, receiver, arguments[2], error = nullptr;
+  const bool is_deferred = text == nullptr && of_last_error_is_deferred();
+  napi_value factory, receiver, arguments[3], error = nullptr;
   if (napi_get_reference_value(env_, error_factory_, &factory) != napi_ok ||
       napi_get_undefined(env_, &receiver) != napi_ok ||
       napi_create_string_utf8(env_, of_status_name(status), NAPI_AUTO_LENGTH, &arguments[0]) != napi_ok ||
       napi_create_string_utf8(env_, message, NAPI_AUTO_LENGTH, &arguments[1]) != napi_ok ||
-      napi_call_function(env_, receiver, factory, 2, arguments, &error) != napi_ok) {
+      napi_get_boolean(env_, is_deferred, &arguments[2]) != napi_ok ||
+      napi_call_function(env_, receiver, factory, 3, arguments, &error) != napi_ok) {
     return nullptr;  // the environment is ending, or an exception is pending
   }
   return error;

@@ -32,6 +32,9 @@ extern "C" {
 OF_API const char* of_version(void);
 /* The text of this thread's last failure: "<operator>: <argument> must be ..., got ...". Never NULL. */
 OF_API const char* of_last_error(void);
+/* Whether that failure is one of earlier work of a device: its text then begins with the name of the operator that left
+ * the work, which is not the one that was called. */
+OF_API bool of_last_error_is_deferred(void);
 /* "ShapeError" for OF_SHAPE_ERROR, and so on: the names that the front ends derive their classes from. */
 OF_API const char* of_status_name(of_status status);
 /* Records a failure as if the runtime had found it, for front ends that check something themselves; returns status. */

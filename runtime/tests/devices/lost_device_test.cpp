@@ -101,7 +101,8 @@ TEST(LostDeviceTest, WhileItsPeerWaits) {
     set_accel("lose", 1, 0);
     const TensorRef there = copy_to_device(*neg(x), accel(1));
     set_accel("hold", 0, 0);
-    get_device(accel(1)).synchronize();  // what has arrived is anything
+    EXPECT_EQ(failure_of([] { get_device(accel(1)).synchronize(); }), kLost);  // what has arrived is anything
+    EXPECT_EQ(there->count(), 2);
     EXPECT_EQ(values(*neg(two(accel(1)))), (Values{-1, -2}));
     EXPECT_EQ(failure_of([&] { values(*x); }).status, OF_DEVICE_ERROR);
   });
