@@ -187,8 +187,8 @@ class Elementwise:
 class Generator:
     """An expression of `index` (the linear index), `row`, `column` (of a matrix), and of random numbers.
 
-    `sizes` names the size[] argument that gives the shape, or the tensor that has it, or gives the length of a 1-d result
-    or `pair(n, m)`.
+    `sizes` names the size[] argument that gives the shape, or the tensor that has it, or gives the length of a 1-d
+    result or `pair(n, m)`.
     """
 
     expressions: Mapping[str | None, Expression]

@@ -47,6 +47,7 @@ of_status of_tensor_get_info(of_tensor handle, of_tensor_info* info) {
       result.version = storage.version();
       result.storage = &storage;
       result.is_foreign = storage.buffer().is_foreign();
+      result.is_pinned = storage.buffer().is_page_locked();
     }
     write_struct(info, result, function, "info");
   });

@@ -125,7 +125,8 @@ MemorySource page_locked_memory(const of_device_table& table, of_device device) 
           table.allocate_host,
           table.free_host,
           true,
-          kPageLockedCache};
+          kPageLockedCache,
+          true};
 }
 
 Allocator& Allocator::create(MemorySource source) {

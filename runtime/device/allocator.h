@@ -23,6 +23,7 @@ struct MemorySource {
   void (*deallocate)(of_device device, void* memory, uint64_t bytes);
   bool host_accessible;
   uint64_t cache_limit;  // unused large blocks beyond so many bytes are given back
+  bool is_page_locked = false;
 };
 // A device's own memory, and the page-locked host memory that it offers.
 MemorySource device_memory(const of_device_table& table, of_device device);
@@ -61,6 +62,7 @@ class Allocator {
   void set_limit(uint64_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
   MemoryStatistics statistics();
   void reset_peak();
+  bool is_page_locked() const { return source_.is_page_locked; }
 
   static constexpr uint64_t kSmallLimit = 32 << 10;
 

@@ -33,6 +33,14 @@ Ref<Buffer> Buffer::adopt(of_device device, void* data, uint64_t bytes, bool rea
   return buffer;
 }
 
+bool Buffer::is_page_locked() const { return allocator_ && allocator_->is_page_locked(); }
+
+Ref<Buffer> Buffer::copy() const {
+  Ref<Buffer> copy = is_page_locked() ? allocate(device_, *allocator_, bytes_) : allocate(device_, bytes_);
+  copy_bytes(device_, copy->data(), device_, data_, bytes_);
+  return copy;
+}
+
 void Buffer::destroy() noexcept {
   if (allocator_)
     allocator_->deallocate(data_, bytes_);
@@ -49,22 +57,12 @@ Ref<Storage> Storage::create(Ref<Buffer> buffer) {
 
 void Storage::destroy() noexcept { delete this; }
 
-namespace {
-
-Ref<Buffer> copy_of(const Buffer& buffer) {
-  Ref<Buffer> copy = Buffer::allocate(buffer.device(), buffer.bytes());
-  copy_bytes(buffer.device(), copy->data(), buffer.device(), buffer.data(), buffer.bytes());
-  return copy;
-}
-
-}  // namespace
-
 Ref<Storage> Storage::lazy_clone() const {
   // Others may write foreign or exposed memory without our knowledge.
-  if (buffer_->is_foreign() || buffer_->is_exposed()) return create(copy_of(*buffer_));
+  if (buffer_->is_foreign() || buffer_->is_exposed()) return create(buffer_->copy());
   return create(buffer_);
 }
 
-void Storage::unshare() { buffer_ = copy_of(*buffer_); }
+void Storage::unshare() { buffer_ = buffer_->copy(); }
 
 }  // namespace oneflow

@@ -33,6 +33,9 @@ class Buffer final : public RefCounted<Buffer> {
   of_device device() const { return device_; }
   bool is_foreign() const { return allocator_ == nullptr; }
   bool is_read_only() const { return is_read_only_; }
+  bool is_page_locked() const;
+  // The same bytes in memory of the same kind.
+  Ref<Buffer> copy() const;
   // Whether somebody outside may write the memory at any time, so that it must not be shared lazily.
   bool is_exposed() const { return is_exposed_.load(std::memory_order_relaxed); }
   void expose() { is_exposed_.store(true, std::memory_order_relaxed); }

@@ -172,6 +172,16 @@ def test_tensors_are_made_there_and_come_back() -> None:
     assert x.tolist() == [[1, 2], [7, 8]]
 
 
+def test_page_locked_memory_is_known() -> None:
+    x = flow.tensor([1.0, 2.0])
+    pinned = x.pin_memory(device="accel")
+    assert pinned.tolist() == [1, 2]
+    assert (x.is_pinned(), pinned.is_pinned(), pinned[1:].is_pinned()) == (False, True, True)
+    assert not (pinned * 2).is_pinned()
+    assert not pinned.to("accel").is_pinned()
+    assert not x.pin_memory(device="far").is_pinned()  # which offers none
+
+
 def test_creation_functions_take_a_device() -> None:
     """All of them, found by their signature: an argument `device` that may be absent."""
     makers = [
@@ -180,8 +190,9 @@ def test_creation_functions_take_a_device() -> None:
     ]  # fmt: skip
     sizes: dict[str, tuple[Any, ...]] = {
         "arange": (3,), "eye": (2,), "full": ([2], 1.0), "linspace": (0, 1, 3), "randint": (3, [2]), "randperm": (3,),
+        "full_like": (far(), 1.0),
     }  # fmt: skip
-    assert len(makers) >= 8
+    assert len(makers) >= 11
     for name in makers:
         given: tuple[Any, ...] = sizes.get(name, (far(),) if name.endswith("_like") else ([2],))
         for device in (*flow.devices()[:3], "far:1"):

@@ -71,6 +71,8 @@ export class Tensor implements Iterable<Tensor> {
   readonly isContiguous: boolean;
   /** Whether the tensor shares the memory of another one that it was made from. */
   readonly isView: boolean;
+  /** Whether the memory is page-locked memory of the host, as pinMemory gives it. */
+  readonly isPinned: boolean;
   /** Whether dispose() was called, or the tidy() that the tensor belonged to has ended. */
   readonly isDisposed: boolean;
 

@@ -115,6 +115,11 @@ class Tensor {
     return native.describe(liveSlot(this, 'isView'), this).isView;
   }
 
+  /** Whether the memory is page-locked memory of the host, as pinMemory gives it. */
+  get isPinned() {
+    return native.describe(liveSlot(this, 'isPinned'), this).isPinned;
+  }
+
   /** Whether dispose() was called, or the tidy() that it belonged to has ended. */
   get isDisposed() {
     if (!isTensor(this)) throw wrongReceiver('isDisposed', this);

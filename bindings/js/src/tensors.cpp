@@ -103,7 +103,8 @@ napi_value describe(napi_env env, napi_callback_info info) {
   return to_js(env, {{"device", to_js(env, of_device_name(tensor.device, device))},
                      {"version", to_js(env, tensor.version)},
                      {"isContiguous", to_js(env, tensor.is_contiguous)},
-                     {"isView", to_js(env, tensor.is_view)}});
+                     {"isView", to_js(env, tensor.is_view)},
+                     {"isPinned", to_js(env, tensor.is_pinned)}});
 }
 
 // read(slot, arrayBuffer): copies all elements, row-major.

@@ -164,9 +164,19 @@ test('operators and indices work on it', async () => {
   assert.deepEqual(x.toArray(), [[7, 9], [4, 5]]);
 });
 
+test('page-locked memory is known', () => {
+  const x = flow.tensor([1, 2]);
+  const pinned = x.pinMemory({device: 'accel'});
+  assert.deepEqual([x.isPinned, pinned.isPinned, pinned.at('1:').isPinned], [false, true, true]);
+  assert.equal(pinned.mul(2).isPinned, false);
+  assert.equal(pinned.to('accel').isPinned, false);
+  assert.equal(x.pinMemory({device: 'far'}).isPinned, false); // which offers none
+});
+
 test('creation functions take a device', () => {
   const given = {
     arange: [3], eye: [2], full: [[2], 1], linspace: [0, 1, 3], randint: [3, [2]], randperm: [3],
+    zerosLike: [matrix()], onesLike: [matrix()], fullLike: [matrix(), 1],
   };
   for (const name of ['zeros', 'ones', 'empty', 'rand', 'randn', ...Object.keys(given)]) {
     const args = given[name] ?? [[2]];

@@ -71,7 +71,10 @@ test('a disposed tensor is refused everywhere', () => {
     checkFailure(() => x[method](0), flow.InvalidArgument, text(method));
   }
   checkFailure(() => flow.keep(x), flow.InvalidArgument, text('keep'));
-  for (const property of ['shape', 'strides', 'dtype', 'ndim', 'size', 'device', 'version', 'isContiguous', 'isView']) {
+  const properties = [
+    'shape', 'strides', 'dtype', 'ndim', 'size', 'device', 'version', 'isContiguous', 'isView', 'isPinned',
+  ];
+  for (const property of properties) {
     checkFailure(() => x[property], flow.InvalidArgument, text(property));
   }
   assert.equal(String(Object(x)[Symbol.for('nodejs.util.inspect.custom')]()), 'tensor(disposed)');

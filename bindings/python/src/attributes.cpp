@@ -111,6 +111,11 @@ PyObject* is_contiguous(PyObject* self, PyObject*) {
   return get_info(self, &info) ? PyBool_FromLong(info.is_contiguous) : nullptr;
 }
 
+PyObject* is_pinned(PyObject* self, PyObject*) {
+  of_tensor_info info{};
+  return get_info(self, &info) ? PyBool_FromLong(info.is_pinned) : nullptr;
+}
+
 PyObject* is_floating(PyObject* self, PyObject*) {
   return PyBool_FromLong(is_floating_point(of_tensor_dtype(handle_of(self))));
 }
@@ -174,6 +179,8 @@ std::vector<PyMethodDef> attribute_methods() {
        "storage_offset($self)\n--\n\nElements between the start of the memory and the first element."},
       {"is_contiguous", is_contiguous, METH_NOARGS,
        "is_contiguous($self)\n--\n\nWhether the elements lie in row-major order without gaps."},
+      {"is_pinned", is_pinned, METH_NOARGS,
+       "is_pinned($self)\n--\n\nWhether the memory is page-locked memory of the host, as pin_memory gives it."},
       {"is_floating_point", is_floating, METH_NOARGS,
        "is_floating_point($self)\n--\n\nWhether the elements hold fractions."},
       {"data_ptr", data_ptr, METH_NOARGS,

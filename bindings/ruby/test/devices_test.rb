@@ -160,9 +160,19 @@ class DevicesTest < OneFlowTest
     assert_equal [7.0, 4.0], there.to_a
   end
 
+  def test_page_locked_memory_is_known
+    x = tensor([1.0, 2.0])
+    pinned = x.pin_memory(device: "accel")
+    assert_equal [false, true, true], [x, pinned, pinned[1..]].map(&:pinned?)
+    refute_predicate pinned * 2, :pinned?
+    refute_predicate pinned.to("accel"), :pinned?
+    refute_predicate x.pin_memory(device: "far"), :pinned? # which offers none
+  end
+
   def test_creation_functions_take_a_device
     given = { arange: [3], eye: [2], full: [[2], 1.0], linspace: [0, 1, 3], randint: [3, [2]], randperm: [3],
-              zeros: [2], ones: [2], empty: [2], rand: [2], randn: [2] }
+              zeros: [2], ones: [2], empty: [2], rand: [2], randn: [2],
+              zeros_like: [far], ones_like: [far], full_like: [far, 1.0] }
     given.to_a.product([*OneFlow.devices.first(3), "far:1"]) do |(name, arguments), device|
       assert_equal device, OneFlow.public_send(name, *arguments, device:).device, name
     end

@@ -152,6 +152,7 @@ typedef struct of_tensor_info {
   bool is_contiguous;
   bool is_view;
   bool is_foreign; /* the memory was not allocated by oneflow */
+  bool is_pinned;  /* it is page-locked memory of the host, as pin_memory gives it */
 } of_tensor_info;
 OF_API of_status of_tensor_get_info(of_tensor tensor, of_tensor_info* info);
 /* The same without copying: cheap accessors for hot paths. */

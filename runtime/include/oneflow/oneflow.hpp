@@ -404,6 +404,8 @@ class Tensor : public TensorMethods {
   Device device() const { return info().device; }
   bool is_contiguous() const { return info().is_contiguous; }
   bool is_view() const { return info().is_view; }
+  /// Whether the memory is page-locked memory of the host, as pin_memory() gives it.
+  bool is_pinned() const { return info().is_pinned; }
   /// Grows with each write to the tensor's memory.
   uint64_t version() const { return info().version; }
 

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "devices.h"
+#include "tensor/create.h"
 
 namespace oneflow {
 namespace {
@@ -88,6 +89,8 @@ TEST_F(CopiesTest, PageLockedMemory) {
   TensorRef pinned = call_operator(kPinMemory, turned);
   EXPECT_TRUE(pinned->device() == cpu(1));
   EXPECT_TRUE(pinned->is_contiguous());
+  EXPECT_TRUE(pinned->storage()->buffer().is_page_locked());
+  EXPECT_FALSE(turned->storage()->buffer().is_page_locked());
   EXPECT_EQ(values(*pinned), (Values{1, 4, 2, 5, 3, 6}));
   EXPECT_GT(get_accel("used_host_memory", 0), 0);  // the first device that offers it
   EXPECT_EQ(get_accel("used_host_memory", 1), 0);
@@ -105,6 +108,18 @@ TEST_F(CopiesTest, PageLockedMemory) {
   EXPECT_GT(get_accel("used_host_memory", 0), 0);
   get_device(accel(0)).empty_cache();
   EXPECT_EQ(get_accel("used_host_memory", 0), 0);
+}
+
+// Memory that is un-shared by a write stays what it was.
+TEST_F(CopiesTest, PageLockedMemoryIsSharedLazily) {
+  const TensorRef pinned = call_operator(kPinMemory, make_tensor({2}, {1, 2}, OF_FLOAT32));
+  const TensorRef clone = lazy_clone(*pinned);
+  EXPECT_EQ(clone->data(), pinned->data());
+  pinned->mutable_data();
+  EXPECT_NE(clone->data(), pinned->data());
+  EXPECT_TRUE(pinned->storage()->buffer().is_page_locked());
+  EXPECT_TRUE(clone->storage()->buffer().is_page_locked());
+  EXPECT_EQ(values(*pinned), values(*clone));
 }
 
 TEST_F(CopiesTest, PageLockedMemoryIsForHostTensors) {

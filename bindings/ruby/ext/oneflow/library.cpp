@@ -26,6 +26,7 @@ VALUE dtype(VALUE self) { return dtype_symbol(of_tensor_dtype(handle_of(self)));
 VALUE device(VALUE self) { return device_string(info_of(self).device); }
 VALUE contiguous_p(VALUE self) { return info_of(self).is_contiguous ? Qtrue : Qfalse; }
 VALUE view_p(VALUE self) { return info_of(self).is_view ? Qtrue : Qfalse; }
+VALUE pinned_p(VALUE self) { return info_of(self).is_pinned ? Qtrue : Qfalse; }
 VALUE version(VALUE self) { return ULL2NUM(info_of(self).version); }
 
 VALUE shares_memory_p(VALUE self, VALUE other) {
@@ -153,6 +154,7 @@ void define_tensor_facts() {
   rb_define_method(tensor_class, "device", device, 0);
   rb_define_method(tensor_class, "contiguous?", contiguous_p, 0);
   rb_define_method(tensor_class, "view?", view_p, 0);
+  rb_define_method(tensor_class, "pinned?", pinned_p, 0);
   rb_define_method(tensor_class, "version", version, 0);
   rb_define_method(tensor_class, "shares_memory?", shares_memory_p, 1);
   rb_define_method(tensor_class, "==", equals, 1);
