@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from codegen import discover, load  # noqa: E402
-from codegen.grid.printing import DIALECT  # noqa: E402
+from codegen.grid.printing import GridPrinter  # noqa: E402
 from codegen.kernels import SPELLED, entries  # noqa: E402
 from codegen.model import Contraction, Definitions, Native, Op  # noqa: E402
 
@@ -68,7 +68,7 @@ def needing(found: Definitions) -> list[Op]:
         for op in found.ops
         if isinstance(op.kind, Contraction)
         or (isinstance(op.kind, Native) and op.full_name in hand_written)
-        or any(True for _ in entries(op, DIALECT))
+        or any(True for _ in entries(op, GridPrinter))
     ]
 
 
@@ -109,7 +109,7 @@ def promised(found: Definitions) -> Iterator[tuple[str, str, int, str]]:
                 continue
             if isinstance(op.kind, Native):
                 yield device.name, op.full_name, op.schema_hash, ""
-            for entry in entries(op, DIALECT):
+            for entry in entries(op, GridPrinter):
                 for type_ in [_DTYPES[spelled] for spelled in entry.types] or [""]:
                     yield device.name, entry.variant, op.schema_hash, type_
 
