@@ -116,7 +116,7 @@ of_status of_tensor_read(of_tensor handle, void* destination, uint64_t bytes) {
            bytes);
     if (bytes == 0) return;
     require(destination, function, "destination");
-    read_elements(tensor, destination);
+    named("read", [&] { read_elements(tensor, destination); });
   });
 }
 
@@ -140,7 +140,7 @@ of_status of_tensor_to_device(of_tensor handle, of_device device, of_tensor* res
   return guard([&, function = __func__] {
     const Tensor& tensor = require_tensor(handle, function);
     require(result, function, "result");
-    *result = to_handle(copy_to_device(tensor, device).detach());
+    *result = to_handle(named("to_device", [&] { return copy_to_device(tensor, device); }).detach());
   });
 }
 
@@ -149,7 +149,7 @@ of_status of_tensor_equal(of_tensor a, of_tensor b, bool* result) {
     const Tensor& left = require_tensor(a, function, "a");
     const Tensor& right = require_tensor(b, function, "b");
     require(result, function, "equal");
-    *result = equal(left, right);
+    *result = named("equal", [&] { return equal(left, right); });
   });
 }
 

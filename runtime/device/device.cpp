@@ -98,6 +98,7 @@ class Registry {
   }
 
   const std::vector<RejectedPlugin>& rejected() const { return rejected_; }
+  const std::string& places() const { return places_; }
 
  private:
   // Where one of these ends for want of memory, the next call goes on.
@@ -108,6 +109,7 @@ class Registry {
 
   void discover() {
     rejected_.clear();
+    places_ = plugin_places();  // as they are now: the environment may change later
     for (const std::string& path : discover_plugins()) {
       std::string reason;
       try {
@@ -124,6 +126,7 @@ class Registry {
   int count_ = 0;
   std::array<std::atomic<DeviceType*>, kMostTypes> types_{};
   std::vector<RejectedPlugin> rejected_;
+  std::string places_;  // that they were looked for in
 };
 
 // What is there, and where the name is of no device type that has any, all that is known about why.
@@ -139,7 +142,7 @@ class Registry {
                      (names.empty() ? "none" : names);
   if (!has_type) {
     for (const RejectedPlugin& plugin : rejected_plugins()) text += "\n" + plugin.reason;
-    text += "\nplugins are looked for in " + plugin_places();
+    text += "\nplugins are looked for in " + Registry::get().places();
   }
   fail(OF_DEVICE_ERROR, "%s", text.c_str());
 }

@@ -5,7 +5,7 @@
 const native = require('./native');
 const devices = require('./devices');
 const dtypes = require('./dtypes');
-const {makeError} = require('./errors');
+const {makeError, rewording} = require('./errors');
 const {MAX_RANK, shapeOf, eachMember} = require('./nested');
 const {isTensor, isPlainObject, liveSlot, wrapSlot, describe, withMemory} = require('./tensor');
 const {Real} = require('./scalars');
@@ -191,14 +191,19 @@ function place(array, stored, dtype, shape, options) {
   const tensor = wrapSlot(withMemory(
     () => native.create(held, code, shape, strides ?? null, offset, share || transfer),
   ));
-  const converted = stored === dtype ? tensor : replaced(tensor, cast(tensor, dtype));
-  return device === HOST ? converted : replaced(converted, toDevice(converted, native.deviceName(device)));
+  const converted = stored === dtype ? tensor : replaced(tensor, (made) => cast(made, dtype));
+  return device === HOST ? converted : replaced(converted, (made) => rewording(
+    () => toDevice(made, native.deviceName(device)), (text) => text.replace(/^toDevice: /, 'tensor: '),
+  ));
 }
 
-/** The second tensor; the first one, which nobody has seen, is given up. */
-function replaced(tensor, successor) {
-  tensor.dispose();
-  return successor;
+/** What comes of a tensor; the tensor itself, which nobody has seen, is given up. */
+function replaced(tensor, change) {
+  try {
+    return change(tensor);
+  } finally {
+    tensor.dispose();
+  }
 }
 
 /** A tensor of its own with the values of another one. */
@@ -208,7 +213,7 @@ function fromTensor(source, {dtype, device}) {
   const copy = where === source.device
     ? wrapSlot(withMemory(() => native.clone(liveSlot(source, 'tensor'), source)))
     : toDevice(source, where);
-  return dtype === undefined || dtype === copy.dtype ? copy : replaced(copy, cast(copy, dtype));
+  return dtype === undefined || dtype === copy.dtype ? copy : replaced(copy, (made) => cast(made, dtype));
 }
 
 /** tensor(data, options) */

@@ -10,6 +10,7 @@ const byName = new Map(operators.map((operator) => [operator.name, operator.call
 
 /** Operators that the hand-written parts use. */
 const cast = (tensor, dtype) => byName.get('cast').call(undefined, [tensor, dtype]);
+const castAsync = (tensor, dtype) => byName.get('cast').callAsync(undefined, [tensor, dtype]);
 const toDevice = (tensor, device) => byName.get('toDevice').call(undefined, [tensor, device]);
 
 /** Gives a function a name, as stack traces and `util.inspect` show it. */
@@ -61,4 +62,4 @@ function installMethods(prototype, check) {
   }
 }
 
-module.exports = {cast, toDevice, functionsByName, installMethods};
+module.exports = {cast, castAsync, toDevice, functionsByName, installMethods};

@@ -7,19 +7,16 @@ const native = require('./native');
 const dtypes = require('./dtypes');
 const {makeError, traced} = require('./errors');
 const {liveSlot, withMemory} = require('./tensor');
-const {cast} = require('./operators');
+const {cast, castAsync} = require('./operators');
 
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** Half-precision elements are read as float32: JavaScript has no array for them. */
-function readable(tensor, method) {
-  liveSlot(tensor, method);
-  return dtypes.isHalf(tensor.dtype) ? cast(tensor, 'float32') : tensor;
-}
+const needsCast = (tensor, method) => liveSlot(tensor, method) && dtypes.isHalf(tensor.dtype);
 
 /** All elements, row by row, in a typed array of their own. */
 function dataSync(tensor) {
-  const source = readable(tensor, 'dataSync');
+  const source = needsCast(tensor, 'dataSync') ? cast(tensor, 'float32') : tensor;
   const array = dtypes.newArray('dataSync', source.dtype, source.shape);
   native.read(liveSlot(source, 'dataSync'), array.buffer, source);
   if (source !== tensor) source.dispose();
@@ -28,7 +25,7 @@ function dataSync(tensor) {
 
 /** The same, read on another thread; later writes to the tensor do not show. */
 async function data(tensor) {
-  const source = readable(tensor, 'data');
+  const source = needsCast(tensor, 'data') ? await castAsync(tensor, 'float32') : tensor;
   const array = dtypes.newArray('data', source.dtype, source.shape);
   const done = withMemory(() => native.readAsync(liveSlot(source, 'data'), array.buffer, source));
   if (source !== tensor) source.dispose();

@@ -139,8 +139,8 @@ VALUE set(int count, VALUE* values, VALUE self) {
   if (!in_range) raise(OF_INVALID_ARGUMENT, "index: value must fit into 64 bits, got a larger integer");
   rb_check_frozen(self);  // conversions may have run any Ruby code
   of_tensor tensor = handle_of(self);
-  check(run_native(parts.work >= kLong,
-                   [&] { return of_tensor_set_index(tensor, parts.parts, parts.count, &converted); }));
+  const double work = parts.work + static_cast<double>(of_tensor_work(tensor));  // at most: a view may be all of it
+  check(run_native(work >= kLong, [&] { return of_tensor_set_index(tensor, parts.parts, parts.count, &converted); }));
   RB_GC_GUARD(value);
   return values[count - 1];
 }

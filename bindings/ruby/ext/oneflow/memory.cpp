@@ -8,10 +8,8 @@ namespace {
 
 thread_local bool gvl_released = false;
 
-VALUE collect(VALUE) {
-  rb_gc_start();
-  return Qnil;
-}
+// GC.start collects where GC.disable was called, too; rb_gc_start() does not.
+VALUE collect(VALUE) { return rb_funcall(rb_mGC, rb_intern("start"), 0); }
 
 // With the lock held. The runtime's frames are on the stack: nothing may be raised through them.
 void* collect_protected(void* collected) {
@@ -58,8 +56,10 @@ VALUE reset_peak_memory_stats(int count, VALUE* values, VALUE) {
   return Qnil;
 }
 
+// Devices take memory back when the work that uses it is done.
 VALUE empty_cache(int count, VALUE* values, VALUE) {
-  check(of_empty_cache(device_argument("empty_cache", optional(count, values))));
+  const of_device device = device_argument("empty_cache", optional(count, values));
+  check(run_native(true, [=] { return of_empty_cache(device); }));
   return Qnil;
 }
 
