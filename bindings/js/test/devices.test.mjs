@@ -2,25 +2,15 @@
 // is a plugin of the runtime's tests, which `make test-js` puts into ONEFLOW_DEVICE_PATH.
 
 import assert from 'node:assert/strict';
-import {execFileSync} from 'node:child_process';
 import path from 'node:path';
 import {after, before, describe, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 import {inspect} from 'node:util';
 import flow from 'oneflow-js';
-import {checkFailure} from './support.mjs';
+import {checkFailure, plugin, runAlone} from './support.mjs';
 
-const build = process.env.OF_BUILD ?? fileURLToPath(new URL('../../../build', import.meta.url));
-const plugin = (name) => path.join(build, 'test_plugins', `${name}.so`);
 const host = flow.devices()[0].name;
 const matrix = () => flow.tensor([[1, 2], [3, 4]], {device: 'far'});
-
-/** What a program prints that runs in a process of its own, with other plugins. */
-function run(program, environment) {
-  const script = `const flow = require('oneflow-js'); ${program}`;
-  const env = {...process.env, ...environment};
-  return execFileSync(process.execPath, ['-e', script], {cwd: path.join(build, 'node_modules'), env, encoding: 'utf8'});
-}
 
 test('the plugin of the tests is there', () => {
   const names = flow.devices().map(String);
@@ -99,7 +89,7 @@ test('what is no name', () => {
 });
 
 test('an unknown type says why plugins are not there', () => {
-  const output = run(`
+  const output = runAlone(`
     const [[path, reason]] = Object.entries(flow.rejectedPlugins());
     console.log(path); console.log(reason);
     try { flow.zeros([1], {device: 'toaster'}); } catch (error) { console.log(error.message); }
@@ -112,7 +102,7 @@ test('an unknown type says why plugins are not there', () => {
 });
 
 test('loading a plugin', () => {
-  const output = run(`
+  const output = runAlone(`
     const file = ${JSON.stringify(plugin('far'))};
     console.log(flow.devices().some(({type}) => type === 'far'));
     flow.loadDevice(file);
@@ -120,7 +110,7 @@ test('loading a plugin', () => {
     try { flow.loadDevice(file); } catch (error) { console.log(error.message); }
   `, {ONEFLOW_DEVICE_PATH: ''});
   assert.match(output, /^false\n3\n.*there already is a device type 'far'\n$/);
-  const library = path.join(build, 'lib/liboneflow.so');
+  const library = path.join(path.dirname(plugin('far')), '../lib/liboneflow.so');
   for (const file of ['/nowhere/plugin.so', fileURLToPath(import.meta.url), '', library]) {
     assert.throws(() => flow.loadDevice(file), flow.DeviceError);
   }

@@ -1,7 +1,12 @@
-// What the tests share: comparing values, and checking failures with class and whole text.
+// What the tests share: comparing values, checking failures with class and whole text, programs with other plugins.
 
 import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
 import flow from 'oneflow-js';
+
+const build = process.env.OF_BUILD ?? fileURLToPath(new URL('../../../build', import.meta.url));
 
 /** Nested arrays of a result: tensors are read, several results make a list. */
 function plain(value) {
@@ -30,15 +35,29 @@ export function checkExample(call, expected) {
 
 const show = (value) => JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? `${member}n` : member));
 
+/** What assert.throws() and assert.rejects() are to find: an error of this class with this text. */
+export const failure = (Class, text) => (error) => {
+  assert.equal(error.message, text);
+  assert.equal(error.code, Class.name);
+  assert.ok(error instanceof Class);
+  assert.ok(error instanceof flow.OneFlowError);
+  return true;
+};
+
 /** A call must fail with this class and this text. */
 export function checkFailure(call, Class, text) {
   flow.manualSeed(0);
-  assert.throws(call, (error) => {
-    assert.equal(error.message, text);
-    assert.equal(error.code, Class.name);
-    assert.ok(error instanceof Class);
-    assert.ok(error instanceof flow.OneFlowError);
-    return true;
+  assert.throws(call, failure(Class, text));
+}
+
+/** The file of a plugin that the tests' build makes. */
+export const plugin = (name) => path.join(build, 'test_plugins', `${name}.so`);
+
+/** What a program prints that runs in a process of its own; one that hangs is ended. */
+export function runAlone(program, environment) {
+  const script = `import flow from 'oneflow-js'; ${program}`;
+  return execFileSync(process.execPath, ['--expose-gc', '--input-type=module', '-e', script], {
+    cwd: path.join(build, 'node_modules'), env: {...process.env, ...environment}, encoding: 'utf8', timeout: 120_000,
   });
 }
 

@@ -1,26 +1,14 @@
 # frozen_string_literal: true
 
-require "open3"
 require "pathname"
 require_relative "helper"
 
 # Devices: what is known of them, naming them, and tensors on one whose memory the host cannot read. The device `far` is
 # a plugin of the runtime's tests, which `make test-ruby` puts into ONEFLOW_DEVICE_PATH.
 class DevicesTest < OneFlowTest
-  BUILD = File.expand_path(ENV.fetch("OF_BUILD", File.join(__dir__, "../../../build")))
   HOST = "cpu:0"
 
-  def plugin(name) = File.join(BUILD, "test_plugins/#{name}.so")
-
   def far = tensor([[1.0, 2.0], [3.0, 4.0]], device: "far")
-
-  # What a program prints that runs in a process of its own, with other plugins.
-  def run_alone(program, environment)
-    library = File.expand_path("../lib", __dir__)
-    output, errors, status = Open3.capture3(environment, RbConfig.ruby, "-I", library, "-r", "oneflow", "-e", program)
-    assert_predicate status, :success?, errors
-    output.lines(chomp: true)
-  end
 
   def test_the_plugin_of_the_tests_is_there
     assert_includes OneFlow.devices.map(&:name), "far:0", "make test-ruby names it in ONEFLOW_DEVICE_PATH"

@@ -3,6 +3,7 @@
 $LOAD_PATH.unshift(File.expand_path("../lib", __dir__)) unless ENV["ONEFLOW_RUBY_INSTALLED"]
 require "minitest/autorun"
 require "oneflow"
+require "open3"
 
 # What the tests of this front end share.
 class OneFlowTest < Minitest::Test
@@ -20,6 +21,20 @@ class OneFlowTest < Minitest::Test
   end
 
   def tensor(...) = OneFlow.tensor(...)
+
+  BUILD = File.expand_path(ENV.fetch("OF_BUILD", File.join(__dir__, "../../../build")))
+
+  # The file of a plugin that the tests' build makes.
+  def plugin(name) = File.join(BUILD, "test_plugins/#{name}.so")
+
+  # The lines that a program prints that runs in a process of its own, with other plugins; one that hangs is ended.
+  def run_alone(program, environment)
+    paths = $LOAD_PATH.flat_map { |path| ["-I", path] }
+    command = ["timeout", "--signal=KILL", "120", RbConfig.ruby, *paths, "-r", "oneflow", "-e", program]
+    output, errors, status = Open3.capture3(environment, *command)
+    assert_predicate status, :success?, "#{status}: #{errors}"
+    output.lines(chomp: true)
+  end
 
   private
 

@@ -1,0 +1,127 @@
+# frozen_string_literal: true
+
+require "json"
+require_relative "helper"
+
+# While one waits for a device, other threads go on; children that are forked are told what they cannot use. The test
+# accelerator does no work until it is let go, so that whoever kept Ruby's lock meanwhile would wait for ever.
+class WaitingTest < OneFlowTest
+  def done?(program)
+    assert_equal ["done"], run_alone("#{program}\nputs :done", { "ONEFLOW_DEVICE_PATH" => plugin("accel") })
+  end
+
+  WAITS = [
+    "x.item", "x.to_a", "x.inspect", "x.to_s", "x.to_binary", "x.hash", "x.each { nil }", "x[0].to_f", "x == x.dup",
+    "x.eql?(x)", "Marshal.dump(x)", "x.nonzero", "x[x > 0]", "x + 1", "x.add!(1)", "x[0] = 2.0", "x[[0]] = [2.0]",
+    "OneFlow.ones(1).copy!(x)", "x.to('cpu')", "x.to('accel:1')[0].item", "OneFlow.tensor([1.0], device: 'accel')",
+    "OneFlow.tensor(x, device: 'cpu')", "OneFlow.tensor(x, dtype: :float16).to_a",
+    "OneFlow.from_binary('abcd', dtype: :float32, device: 'accel')", "OneFlow.ones(1).to('accel')",
+    "OneFlow.synchronize('accel')", "OneFlow::Comm.scatter(OneFlow.ones(2), %w[cpu accel])",
+    "(OneFlow.empty(1 << 16, device: 'accel') && GC.start) || OneFlow.empty_cache('accel')"
+  ].freeze
+
+  WAITS.each_with_index do |wait, number|
+    define_method("test_other_threads_run_while_one_waits_#{number}") do
+      done?(<<~RUBY)
+        wait = ->(x) { #{wait} }
+        x = -OneFlow.ones(1, device: "accel")
+        wait.call(x) # whatever is made once
+        OneFlow.synchronize("accel")
+        OneFlow.set_option(:accel_hold, 1)
+        x = -x
+        over = false
+        thread = Thread.new { wait.call(x) && (over = true) }
+        Thread.pass until thread.stop?
+        100.times { GC.start(full_mark: false) && OneFlow.ones(3).sum.item }
+        OneFlow.memory_stats("accel")
+        abort "it did not wait" unless thread.alive?
+        OneFlow.set_option(:accel_hold, 0)
+        thread.join
+      RUBY
+    end
+  end
+
+  # It is stopped once the device has answered, and the device works on.
+  def test_a_thread_that_is_killed_while_it_waits
+    done?(<<~RUBY)
+      x = OneFlow.ones(1, device: "accel")
+      x.item
+      OneFlow.set_option(:accel_hold, 1)
+      over = false
+      thread = Thread.new { (-x).item && (over = true) }
+      Thread.pass until thread.stop?
+      thread.kill
+      OneFlow.set_option(:accel_hold, 0)
+      thread.join
+      abort "it went on" if over
+      abort "the device does not work" unless (-x).item == -1
+    RUBY
+  end
+
+  def test_many_threads
+    done?(<<~RUBY)
+      OneFlow.set_option(:accel_slow, 50)
+      threads = Array.new(16) do |number|
+        Thread.new do
+          x = OneFlow.full([100], number.to_f, device: "accel:\#{number % 2}")
+          20.times { x = -(x * 1) }
+          x.to("accel:\#{(number + 1) % 2}").to_a
+        end
+      end
+      threads.each_with_index { |thread, number| abort thread.value.inspect if thread.value != [number.to_f] * 100 }
+    RUBY
+  end
+
+  # Ractors have locks of their own.
+  def test_many_ractors
+    done?(<<~RUBY)
+      Warning[:experimental] = false
+      OneFlow.devices
+      ractors = Array.new(4) do |number|
+        Ractor.new(number) do |n|
+          x = OneFlow.full([100], n.to_f, device: "accel:\#{n % 2}")
+          20.times { x = -(x * 1) }
+          x.to("accel:\#{(n + 1) % 2}").to_a
+        end
+      end
+      ractors.each_with_index { |ractor, number| abort number.to_s if ractor.take != [number.to_f] * 100 }
+    RUBY
+  end
+
+  # It has no worker: the device is lost to it, and to nobody else.
+  def test_a_forked_child
+    done?(<<~RUBY)
+      x = OneFlow.ones(4, device: "accel")
+      x.to_a
+      child = fork do
+        x.to_a
+        exit!(1)
+      rescue OneFlow::DeviceError => e
+        exit!(e.message.include?("#{text_of_fork}") && OneFlow.ones(3).sum.item == 3 ? 0 : 2)
+      end
+      abort "the child" unless Process.wait2(child)[1].success?
+      abort "the parent" unless (x * 3).to_a == [3.0] * 4
+    RUBY
+  end
+
+  def test_a_forked_child_that_is_first
+    done?(<<~RUBY)
+      child = fork { exit!((OneFlow.ones(4, device: "accel") * 2).to_a == [2.0] * 4 ? 0 : 1) }
+      abort "the child" unless Process.wait2(child)[1].success?
+      abort "the parent" unless (OneFlow.ones(4, device: "accel") * 3).to_a == [3.0] * 4
+    RUBY
+  end
+
+  def test_a_process_ends_while_its_device_works
+    done?(<<~RUBY)
+      OneFlow.set_option(:accel_slow, 1000)
+      x = OneFlow.ones(4, device: "accel")
+      50.times { x = -x }
+      Thread.new { x.item }
+    RUBY
+  end
+
+  private
+
+  def text_of_fork = JSON.parse(File.read(File.expand_path("../../../tests/faults.json", __dir__))).dig("texts", "fork")
+end
