@@ -124,6 +124,10 @@ test('an allocation that fails', async () => {
     fault(kind, 0);
   }
   assert.equal(ones(2 * MIB).device, 'accel:0');
+  fault('fail_host_allocations:0', 100);
+  const noHostMemory = /^OutOfMemory: pinMemory: page-locked memory of accel:0 has no memory/;
+  assert.throws(() => flow.ones([MIB]).pinMemory({device: 'accel'}), noHostMemory);
+  assert.equal(flow.ones([MIB]).to('accel').to('cpu').sum().item(), MIB); // copies do without
 });
 
 test('memory that is exhausted: held, in pieces, given back', async () => {

@@ -100,6 +100,10 @@ class FaultsTest < OneFlowTest
       fault(kind, 0)
     end
     assert_equal "accel:0", ones(2 * MIB).device
+    fault("fail_host_allocations:0", 100)
+    error = assert_raises(OneFlow::OutOfMemory) { OneFlow.ones(MIB).pin_memory(device: "accel") }
+    assert_match(/\Apin_memory: page-locked memory of accel:0 has no memory/, error.message)
+    assert_equal MIB, OneFlow.ones(MIB).to("accel").to("cpu").sum.item # copies do without
   end
 
   # Room on the device for so many MiB more.
