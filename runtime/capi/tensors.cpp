@@ -66,7 +66,8 @@ int64_t of_tensor_count(of_tensor tensor) { return tensor ? to_tensor(tensor)->c
 int64_t of_tensor_work(of_tensor handle) {
   if (!handle) return 0;
   const Tensor& tensor = *to_tensor(handle);
-  return known_device(tensor.device()).waits() ? INT64_MAX : tensor.count();
+  const Device* device = quick_device(tensor.device());
+  return (device ? *device : known_device(tensor.device())).waits() ? INT64_MAX : tensor.count();
 }
 
 uint64_t of_tensor_memory(of_tensor handle) {

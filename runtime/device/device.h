@@ -92,13 +92,19 @@ Device& known_device(of_device id);
 // The device; DeviceError when there is none with that number, or it is lost.
 Device& find_device(of_device id);
 
-// The same for hot paths: the first devices of the first types lie in a table, which lost ones are taken from.
+// For hot paths: the first devices of the first types lie in a table, which lost ones are taken from. NULL where the
+// table does not have it.
 inline constexpr int kQuickTypes = 8, kQuickIndices = 8;
 extern std::atomic<Device*> quick_devices[kQuickTypes][kQuickIndices];
-inline Device& get_device(of_device id) {
+inline Device* quick_device(of_device id) {
   if (static_cast<unsigned>(id.type) < kQuickTypes && static_cast<unsigned>(id.index) < kQuickIndices) [[likely]]
-    if (Device* device = quick_devices[id.type][id.index].load(std::memory_order_acquire)) return *device;
-  return find_device(id);
+    return quick_devices[id.type][id.index].load(std::memory_order_acquire);
+  return nullptr;
+}
+// As find_device().
+inline Device& get_device(of_device id) {
+  Device* device = quick_device(id);
+  return device ? *device : find_device(id);
 }
 
 // "cpu" or "cpu:1" to a device; DeviceError that lists the devices when there is none.

@@ -25,7 +25,6 @@ class ValueStore {
   ValueStore() = default;
   ValueStore(const ValueStore&) = delete;
   ValueStore& operator=(const ValueStore&) = delete;
-  ~ValueStore();
 
   int64_t* integers(Py_ssize_t count);
   of_tensor* tensors(Py_ssize_t count);  // set to NULL; released with the store
@@ -36,12 +35,21 @@ class ValueStore {
     std::unique_ptr<of_tensor[]> items;
     Py_ssize_t count;
   };
+  struct Lists {
+    ~Lists();
+
+    std::vector<std::unique_ptr<int64_t[]>> integers;
+    std::vector<TensorList> tensors;
+    std::vector<std::unique_ptr<of_device[]>> devices;
+  };
+  Lists& lists() {
+    if (!lists_) lists_ = std::make_unique<Lists>();
+    return *lists_;
+  }
 
   std::array<int64_t, 32> inline_integers_;
   Py_ssize_t inline_used_ = 0;
-  std::vector<std::unique_ptr<int64_t[]>> integer_lists_;
-  std::vector<TensorList> tensor_lists_;
-  std::vector<std::unique_ptr<of_device[]>> device_lists_;
+  std::unique_ptr<Lists> lists_;  // few calls want any
 };
 
 // Why arguments do not fit parameters. Cheap to make, because trying an overload that does not fit is an ordinary step;

@@ -9,8 +9,8 @@
 
 namespace oneflow::python {
 
-ValueStore::~ValueStore() {
-  for (const TensorList& list : tensor_lists_) {
+ValueStore::Lists::~Lists() {
+  for (const TensorList& list : tensors) {
     for (Py_ssize_t i = 0; i < list.count; ++i) of_tensor_release(list.items[i]);
   }
 }
@@ -20,15 +20,16 @@ int64_t* ValueStore::integers(Py_ssize_t count) {
     inline_used_ += count;
     return inline_integers_.data() + inline_used_ - count;
   }
-  return integer_lists_.emplace_back(std::make_unique<int64_t[]>(static_cast<size_t>(count))).get();
+  return lists().integers.emplace_back(std::make_unique<int64_t[]>(static_cast<size_t>(count))).get();
 }
 
 of_device* ValueStore::devices(Py_ssize_t count) {
-  return device_lists_.emplace_back(std::make_unique<of_device[]>(static_cast<size_t>(count))).get();
+  return lists().devices.emplace_back(std::make_unique<of_device[]>(static_cast<size_t>(count))).get();
 }
 
 of_tensor* ValueStore::tensors(Py_ssize_t count) {
-  return tensor_lists_.emplace_back(TensorList{std::make_unique<of_tensor[]>(static_cast<size_t>(count)), count})
+  return lists()
+      .tensors.emplace_back(TensorList{std::make_unique<of_tensor[]>(static_cast<size_t>(count)), count})
       .items.get();
 }
 
