@@ -17,7 +17,7 @@ class WaitingTest < OneFlowTest
     "OneFlow.tensor(x, device: 'cpu')", "OneFlow.tensor(x, dtype: :float16).to_a",
     "OneFlow.from_binary('abcd', dtype: :float32, device: 'accel')", "OneFlow.ones(1).to('accel')",
     "OneFlow.synchronize('accel')", "OneFlow::Comm.scatter(OneFlow.ones(2), %w[cpu accel])",
-    "(OneFlow.empty(1 << 16, device: 'accel') && GC.start) || OneFlow.empty_cache('accel')"
+    "(Thread.new { OneFlow.empty(1 << 16, device: 'accel') && nil }.join && GC.start) || OneFlow.empty_cache('accel')"
   ].freeze
 
   WAITS.each_with_index do |wait, number|
