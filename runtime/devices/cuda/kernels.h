@@ -48,6 +48,7 @@
 #include "../grid/kernels/runs.h"
 
 // After what packets are.
+#include "../grid/kernels/blocks.h"
 #include "../grid/kernels/contraction.h"
 #include "../grid/kernels/fold_layout.h"
 #include "../grid/kernels/folds.h"

@@ -29,7 +29,7 @@ of_status launch(const of_kernel_context& context, Handle handle, const Geometry
 
 // As in ../grid/kernels/runs.h.
 Run flat_run(of_device, uint32_t bytes) { return {(bytes == 4 ? 2 : 1) * kPacket / bytes, kItems}; }
-uint32_t strided_run() { return 4; }
+StridedRun strided_run(of_device) { return {.in_blocks = false, .length = 4}; }
 
 FoldRun fold_run(of_device, uint32_t bytes) {
   const uint32_t lanes = std::min(kPacket / bytes, kMostLanes);

@@ -115,11 +115,13 @@ class Cutting {
       Pieces rows = pieces_of(problem_.rows, limits_.rows);
       do {
         chunk.rows = dims_of(problem_.rows, rows, target.rows);
-        chunk.a = problem_.operands[kA] +
-                  (a_depth + batch.offset(problem_.batch.strides[kA]) + rows.offset(problem_.rows.strides[kA])) * item;
         Pieces columns = pieces_of(problem_.columns, limits_.columns);
         do {
           chunk.columns = dims_of(problem_.columns, columns, target.columns);
+          chunk.a = problem_.operands[kA] +
+                    (a_depth + batch.offset(problem_.batch.strides[kA]) + rows.offset(problem_.rows.strides[kA]) +
+                     columns.offset(problem_.columns.strides[kA])) *
+                        item;
           chunk.b = problem_.operands[kB] + (b_depth + batch.offset(problem_.batch.strides[kB]) +
                                              columns.offset(problem_.columns.strides[kB])) *
                                                 item;

@@ -95,8 +95,13 @@ struct Run {
   uint32_t items;
 };
 Run flat_run(of_device device, uint32_t bytes);
-// How many elements one work-item of a strided kernel works on that was compiled for the storage of its operands.
-uint32_t strided_run();
+// What one work-item of a strided kernel works on: a block of elements (kernels/blocks.h), or so many where the kernel
+// was compiled for the storage of its operands, otherwise one.
+struct StridedRun {
+  bool in_blocks;
+  uint32_t length;
+};
+StridedRun strided_run(of_device device);
 
 // How reductions and scans are cut to measure for a device.
 struct FoldRun {

@@ -5,6 +5,7 @@
 #include "carry.h"
 #include "entries.h"
 #include "space.h"
+#include "walk.h"
 
 namespace oneflow::grid {
 namespace {
@@ -71,8 +72,10 @@ class Launches {
     return common == kAny ? static_cast<int32_t>(kernels_.compute) : common;
   }
 
-  // The kernel for flat memory; NULL when an operand is strided, unaligned, or of another type.
+  // The kernel for flat memory; NULL when an operand is strided, unaligned, or of another type, and
+  // where blocks are runs of memory, too.
   Handle flat_kernel() const {
+    if (strided_run(context_.device).in_blocks) return nullptr;
     const int32_t common = storage();
     const Handle kernel = kernels_.flat.of(common);
     if (kernel == nullptr || !is_contiguous(result_)) return nullptr;
@@ -110,24 +113,34 @@ class Launches {
     const int32_t common = storage();
     const Handle own = common == kAny ? nullptr : kernels_.strided.of(common);
     const Handle kernel = own != nullptr ? own : kernels_.strided.of(kAny);
-    const uint32_t run = own != nullptr ? strided_run() : 1;
-    Pieces pieces(result_.rank, result_.sizes);
+    const StridedRun run = strided_run(context_.device);
+    const Walk walk = run.in_blocks ? walk_of_blocks() : Walk(result_);
+    Pieces pieces(walk.rank(), walk.sizes());
     of_status status = OF_OK;
     do {
-      status = launch_piece(kernel, run, pieces);
+      status = launch_piece(kernel, run.in_blocks ? 0 : own != nullptr ? run.length : 1, walk, pieces);
     } while (status == OF_OK && pieces.next());
     return status;
   }
 
-  of_status launch_piece(Handle kernel, uint32_t run, const Pieces& pieces) {
+  Walk walk_of_blocks() const {
+    const of_kernel_tensor* tensors[kMostOperands + 1] = {&result_};
+    for (size_t i = 0; i < entry_.operands.size(); ++i) tensors[i + 1] = places_[i].tensor;
+    return Walk::for_blocks({tensors, entry_.operands.size() + 1});
+  }
+
+  // So many elements for each work-item; 0: a block.
+  of_status launch_piece(Handle kernel, uint32_t run, const Walk& walk, const Pieces& pieces) {
     Arguments arguments;
     of_strides strides[kMostOperands + 1];
     int32_t dtypes[kMostOperands + 1];
     int used = 0;
     const auto add_tensor = [&](const of_kernel_tensor& tensor) {
       const bool has_layout = tensor.data != nullptr;
-      const int64_t offset = has_layout ? pieces.offset(tensor.strides) * item_size(tensor.dtype) : 0;
-      strides[used] = has_layout ? pieces.strides(tensor.strides) : of_strides{};
+      int64_t sorted[OF_MAX_RANK] = {};
+      if (has_layout) walk.sort(tensor.strides, sorted);
+      const int64_t offset = pieces.offset(sorted) * item_size(tensor.dtype);
+      strides[used] = pieces.strides(sorted);
       dtypes[used] = tensor.dtype;
       arguments.pointer(has_layout ? static_cast<const char*>(tensor.data) + offset : nullptr);
       arguments.value(strides[used]);
@@ -135,14 +148,18 @@ class Launches {
       ++used;
     };
     const of_space& space = pieces.space();
+    const of_block block = walk.block(space);
     arguments.value(space);
+    if (run == 0) arguments.value(block);
     add_tensor(result_);
     for (size_t i = 0; i < entry_.operands.size(); ++i) {
       add_tensor(*places_[i].tensor);
       arguments.bytes(places_[i].number, places_[i].number_bytes);
     }
     add_rest(arguments);
-    return launch(context_, kernel, {.groups = groups_for(space.count, kItems * run), .items = kItems}, arguments);
+    const Geometry geometry = run == 0 ? Geometry{.groups = (block.count + block.turns - 1) / block.turns, .items = 1}
+                                       : Geometry{.groups = groups_for(space.count, kItems * run), .items = kItems};
+    return launch(context_, kernel, geometry, arguments);
   }
 
   // Settings, and where to report.

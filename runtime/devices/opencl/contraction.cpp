@@ -16,6 +16,17 @@ using grid::Role;
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+// Where each member of a batch is one sum, those that lie nearest are columns, of A as well: a line of the result.
+void make_columns_of_batch(Problem& problem) {
+  Role &batch = problem.batch, &columns = problem.columns;
+  if (problem.rows.rank != 0 || columns.rank != 0 || batch.rank == 0) return;
+  const int32_t last = --batch.rank;
+  columns.rank = 1;
+  columns.count = columns.sizes[0] = batch.sizes[last];
+  for (int side = 0; side < grid::kSides; ++side) columns.strides[side][0] = batch.strides[side][last];
+  batch.count /= columns.count;
+}
+
 // A work-item is a piece of a loop. A and B are packed into panels of the type of sums, whatever their strides, and a
 // work-item multiplies some panels of rows by one of columns; where there is little to multiply, one makes a line of
 // the result straight from where the operands lie.
@@ -30,7 +41,7 @@ class Loops : public grid::Multiplier {
 
   // Panels of 1,024 x 32 floats stay in the second-level cache. All that is packed at once takes some 100 MiB at most.
   Limits limits() const override {
-    if (is_thin_) return {1 << 10, 1 << 10, 1 << 10, 1 << 30};
+    if (is_thin_) return {1 << 10, 1 << 10, problem_.rows.count == 1 ? 1 << 20 : 1 << 10, 1 << 30};
     const int64_t rows = std::min<int64_t>(problem_.rows.count, 1 << 12);
     const int64_t columns = std::min<int64_t>(problem_.columns.count, 1 << 12);
     const int64_t depth = std::min<int64_t>(problem_.depth.count, kDepth);
@@ -133,6 +144,7 @@ of_status contract(const of_contraction* contraction) {
   if (!grid::make_problem(*contraction, problem))
     return grid::fail(OF_UNSUPPORTED, "contractions of these types are not implemented");
   const of_kernel_context context = grid::launch_context(*contraction);
+  make_columns_of_batch(problem);
   Loops loops(problem, device);
   return grid::contract(problem, context, loops);
 }

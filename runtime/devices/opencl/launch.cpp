@@ -47,7 +47,9 @@ Run flat_run(of_device device, uint32_t) {
 }
 
 of_status sort_lines(const of_kernel_context& context, Sorting& sorting) { return merge_sort(context, sorting); }
-uint32_t strided_run() { return 1; }
+StridedRun strided_run(of_device device) {
+  return {.in_blocks = opencl::device_of(device).run_length != 1, .length = 1};
+}
 
 FoldRun fold_run(of_device device, uint32_t) {
   if (opencl::device_of(device).run_length == 1) {

@@ -1,5 +1,7 @@
 #include "queue.h"
 
+#include <sys/mman.h>
+
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -14,12 +16,25 @@ namespace {
 std::mutex streams_mutex;
 std::vector<Stream*> streams[kMostDevices];
 
+constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
+
+// Memory of processors is the host's: as for the CPU backend, large blocks are wanted in huge pages. Drivers align
+// memory to elements at most, so that the ends of a block stay in small ones.
+void advise(void* memory, uint64_t bytes) {
+  const uintptr_t begin = (reinterpret_cast<uintptr_t>(memory) + kHugePage - 1) / kHugePage * kHugePage;
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(memory) + bytes) / kHugePage * kHugePage;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // advice only
+}
+
 }  // namespace
 
 of_status allocate(of_device device, uint64_t bytes, void** memory) {
   if (const of_status status = check_process(); status != OF_OK) return status;
   *memory = clSVMAlloc(device_of(device).context, CL_MEM_READ_WRITE, bytes, 64);
-  if (*memory != nullptr) return OF_OK;
+  if (*memory != nullptr) {
+    if (device_of(device).is_processor) advise(*memory, bytes);
+    return OF_OK;
+  }
   return grid::fail(OF_OUT_OF_MEMORY, "opencl:%d: no memory for %llu bytes", device.index,
                     static_cast<unsigned long long>(bytes));
 }

@@ -59,11 +59,24 @@ static inline float of_float_of_half(uint16_t bits) {
   const uint16_t word = bits;
   return vload_half(0, (const half*)&word);
 }
+#if OF_RUN_LENGTH != 1
+// Processors' compilers make vectors of this: below the least normal number, what adding 1/2 leaves of the bits; else
+// the exponent moved, the last bits rounded to even; NaN, and what is too large, apart.
+static inline uint16_t of_half_of_float(float x) {
+  const uint32_t sign = as_uint(x) >> 16 & 0x8000, bits = as_uint(x) & 0x7fffffff;
+  const uint32_t low = as_uint(as_float(bits) + 0.5f) - as_uint(0.5f);
+  const uint32_t rounded = bits + 0xfff + (bits >> 13 & 1) - (112u << 23);
+  const uint32_t finite = bits < 113u << 23 ? low : rounded >> 13;
+  const uint32_t large = bits > 0x7f800000 ? 0x7e00 : 0x7c00;
+  return (uint16_t)(sign | (bits >= 143u << 23 ? large : finite));
+}
+#else
 static inline uint16_t of_half_of_float(float x) {
   uint16_t word;
   vstore_half_rte(x, 0, (half*)&word);
   return word;
 }
+#endif
 
 // What memory, and the arguments of kernels, hold a value as: bytes for bool. T_STORED comes with T.
 #define OF_STORED(type) OF_STORED_##type

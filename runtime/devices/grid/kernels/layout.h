@@ -22,6 +22,16 @@ typedef struct of_strides {
   int64_t dims[OF_GRID_RANK];
 } of_strides;
 
+// The most elements that a work-item has at once where it has a block of the first two dimensions of a space: enough to
+// be worth its start, few enough to stay in the first-level cache.
+#define OF_BLOCK 1024
+typedef struct of_block {
+  uint32_t width, height;
+  uint32_t columns, rows;  // blocks along either dimension
+  uint32_t count;          // of all blocks
+  uint32_t turns;          // blocks that a work-item takes, one after the other
+} of_block;
+
 // The input of a gather over the dimensions of its space, and behind them those that are the same for a whole launch.
 typedef struct of_gather {
   int32_t rank;

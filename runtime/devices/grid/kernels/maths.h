@@ -4,17 +4,29 @@
 
 #define OF_MATHS(name) \
   OF_DEVICE T of_##name(T x) { return name(x); }
-OF_MATHS(exp)
-OF_MATHS(exp2)
-OF_MATHS(expm1)
-OF_MATHS(log)
-OF_MATHS(log2)
-OF_MATHS(log10)
-OF_MATHS(log1p)
+#if defined(__OPENCL_C_VERSION__) && OF_RUN_LENGTH != 1
+#define OF_VECTOR_MATHS(name) \
+  OF_DEVICE T of_##name(T x) { return sizeof(T) == 8 ? name(x) : (T)of_float_##name((float)x); }
+#else
+#define OF_VECTOR_MATHS OF_MATHS
+#endif
+OF_VECTOR_MATHS(exp)
+OF_VECTOR_MATHS(exp2)
+OF_VECTOR_MATHS(expm1)
+OF_VECTOR_MATHS(log)
+OF_VECTOR_MATHS(log2)
+OF_VECTOR_MATHS(log10)
+OF_VECTOR_MATHS(log1p)
 OF_MATHS(sqrt)
+#if OF_HAS_DOUBLE
+OF_VECTOR_MATHS(sin)
+OF_VECTOR_MATHS(cos)
+OF_VECTOR_MATHS(tan)
+#else
 OF_MATHS(sin)
 OF_MATHS(cos)
 OF_MATHS(tan)
+#endif
 OF_MATHS(asin)
 OF_MATHS(acos)
 OF_MATHS(atan)
@@ -61,9 +73,15 @@ OF_MATHS(tanh)
 OF_MATHS(erf)
 #endif
 #undef OF_MATHS
+#undef OF_VECTOR_MATHS
 OF_DEVICE T of_rsqrt(T x) { return (T)1 / sqrt(x); }
 OF_DEVICE T of_atan2(T y, T x) { return atan2(y, x); }
-OF_DEVICE T of_pow(T base, T exponent) { return pow(base, exponent); }
+OF_DEVICE T of_pow(T base, T exponent) {
+#if defined(__OPENCL_C_VERSION__) && OF_RUN_LENGTH != 1 && OF_HAS_DOUBLE
+  if (sizeof(T) == 4) return (T)of_float_pow((float)base, (float)exponent);
+#endif
+  return pow(base, exponent);
+}
 OF_DEVICE T of_copysign(T x, T y) { return copysign(x, y); }
 OF_DEVICE bool of_isnan(T x) { return x != x; }
 OF_DEVICE bool of_isinf(T x) { return fabs(x) == (T)INFINITY; }

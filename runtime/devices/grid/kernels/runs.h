@@ -1,17 +1,13 @@
 // The run of neighbouring elements that one work-item of a flat kernel works on. In CUDA it is what packets of
-// 16 bytes hold, each loaded and stored at once. In OpenCL the host says how long it is: one element where neighbouring
-// work-items run in lockstep, some thousands on processors, whose compilers make vectors of the loop.
+// 16 bytes hold, each loaded and stored at once. In OpenCL it is one element; processors take blocks (blocks.h).
 #ifndef ONEFLOW_DEVICES_GRID_KERNELS_RUNS_H_
 #define ONEFLOW_DEVICES_GRID_KERNELS_RUNS_H_
 
 #if defined(__OPENCL_C_VERSION__)
 
-#define OF_RUN(S) OF_RUN_LENGTH
-#define OF_FIRST(S) (((int64_t)OF_GROUP * OF_ITEMS + OF_ITEM) * OF_RUN(S))
-// Elements depend on those at the same place only, also where the result lies over an operand.
-#define OF_EACH(j, S, first, count)                              \
-  _Pragma("clang loop vectorize(assume_safety)") for (int j = 0; \
-                                                      j < OF_RUN(S) && (OF_RUN(S) == 1 || first + j < count); ++j)
+#define OF_RUN(S) 1
+#define OF_FIRST(S) ((int64_t)OF_GROUP * OF_ITEMS + OF_ITEM)
+#define OF_EACH(j, S, first, count) for (int j = 0; j < 1; ++j)
 
 // An operand: memory (step 1), the one element there (step 0), or a number where there is no memory.
 #define OF_LOAD_RUN(T, S, storage, name, first, count)

@@ -15,9 +15,6 @@
 #define OF_PANEL_ROWS 4
 #endif
 #define OF_LINE 64
-// Whether elements of S are values of T as they are.
-#define OF_IS_OWN \
-  (S == OF_FLOAT32 || S == OF_FLOAT64 || S == OF_INT32 || S == OF_UINT32 || S == OF_INT64 || S == OF_UINT64)
 
 static inline int64_t of_locate(const of_contract_dims* role, const int64_t* strides, uint32_t index) {
   int64_t at = 0;
@@ -170,6 +167,14 @@ static inline void of_add_line(T* sums, uint32_t width, T a_value, OF_GLOBAL con
   }
 }
 
+// The same where A has columns, too: what were members of a batch.
+static inline void of_add_products(T* sums, uint32_t width, OF_GLOBAL const void* a, int64_t a_at,
+                                   OF_GLOBAL const void* b, int64_t b_at) {
+#pragma clang loop vectorize(assume_safety)
+  for (uint32_t j = 0; j < width; ++j)
+    sums[j] = OF_MULTIPLY_ADD(of_load(S, a, a_at + j), of_load(S, b, b_at + j), sums[j]);
+}
+
 // Up to OF_LINE neighbouring columns of up to `height` rows, over one part of the depth.
 __kernel OF_ALONE void contract_lines(const of_contract_dims batch, const of_contract_dims rows,
                                       const of_contract_dims columns, const of_contract_dims depth,
@@ -186,15 +191,19 @@ __kernel OF_ALONE void contract_lines(const of_contract_dims batch, const of_con
   const uint32_t begin = part * part_depth, end = begin + min(part_depth, depth.count - begin);
   const int64_t a_batch = of_locate(&batch, batch.a, at), b_batch = of_locate(&batch, batch.b, at);
   const int64_t c_batch = part * part_step + of_locate(&batch, batch.c, at);
-  int64_t places[OF_LINE], c_places[OF_LINE];
-  bool is_run = true;
+  int64_t a_places[OF_LINE], places[OF_LINE], c_places[OF_LINE];
+  bool is_run = true, is_a_run = true, is_shared = true;  // whether all columns have the same of A
   for (uint32_t j = 0; j < width; ++j) {
     places[j] = b_batch + of_locate(&columns, columns.b, first + j);
     c_places[j] = c_batch + of_locate(&columns, columns.c, first + j);
     is_run &= places[j] == places[0] + j;
+    a_places[j] = of_locate(&columns, columns.a, first + j);
+    is_a_run &= a_places[j] == a_places[0] + j;
+    is_shared &= a_places[j] == 0;
   }
   const int64_t a_step = depth.a[0], b_step = depth.b[0];
-  const bool is_dot = a_step == 1 && b_step == 1 && !(is_run && width > 4);
+  const bool is_vector = is_run && (is_shared || is_a_run);
+  const bool is_dot = a_step == 1 && b_step == 1 && !(is_vector && width > 4);
   for (uint32_t row = block * height; row < min(rows.count, (block + 1) * height); ++row) {
     const int64_t a_row = a_batch + of_locate(&rows, rows.a, row);
     T sums[OF_LINE];
@@ -203,15 +212,19 @@ __kernel OF_ALONE void contract_lines(const of_contract_dims batch, const of_con
       const uint32_t run = min(end - p, depth.sizes[0] - p % depth.sizes[0]);
       const int64_t a_at = a_row + of_locate(&depth, depth.a, p), b_at = of_locate(&depth, depth.b, p);
       if (is_dot) {
-        for (uint32_t j = 0; j < width; ++j) sums[j] += of_dot(a, a_at, b, places[j] + b_at, run);
-      } else if (is_run) {
+        for (uint32_t j = 0; j < width; ++j) sums[j] += of_dot(a, a_at + a_places[j], b, places[j] + b_at, run);
+      } else if (is_vector && !is_shared) {
+        for (uint32_t q = 0; q < run; ++q)
+          of_add_products(sums, width, a, a_at + a_places[0] + q * a_step, b, places[0] + b_at + q * b_step);
+      } else if (is_vector) {
         for (uint32_t q = 0; q < run; ++q)
           of_add_line(sums, width, of_load(S, a, a_at + q * a_step), b, places[0] + b_at + q * b_step);
       } else {
         for (uint32_t j = 0; j < width; ++j) {
           T sum = sums[j];
           for (uint32_t q = 0; q < run; ++q)
-            sum = OF_MULTIPLY_ADD(of_load(S, a, a_at + q * a_step), of_load(S, b, places[j] + b_at + q * b_step), sum);
+            sum = OF_MULTIPLY_ADD(of_load(S, a, a_at + a_places[j] + q * a_step),
+                                  of_load(S, b, places[j] + b_at + q * b_step), sum);
           sums[j] = sum;
         }
       }
