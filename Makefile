@@ -96,7 +96,7 @@ vectors: codegen $(VENV)/.test ## Compute the expected results of all operators 
 # Devices that the tests run on besides those that are found by themselves.
 TEST_DEVICES := $(OF_BUILD)/test_plugins/far.so:$(OF_BUILD)/test_plugins/accel.so
 
-TEST_STEPS := lint test-codegen test-runtime test-capi $(addprefix test-,$(BINDINGS)) test-whole
+TEST_STEPS := lint test-codegen test-runtime test-capi test-sanitizers $(addprefix test-,$(BINDINGS)) test-whole
 
 .PHONY: test
 test: build vectors ## Run all tests

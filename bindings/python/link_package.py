@@ -14,6 +14,7 @@ def main(folder: str) -> None:
     link = Path(sysconfig.get_path("purelib")) / "oneflow_py.pth"
     line = f"{Path(folder).resolve()}\n"
     if not link.exists() or link.read_text(encoding="utf-8") != line:
+        link.unlink(missing_ok=True)  # it may be a hard link that other environments share
         link.write_text(line, encoding="utf-8")
 
 
