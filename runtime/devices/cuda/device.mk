@@ -1,17 +1,17 @@
-# The CUDA backend's steps; the top Makefile says when they run. CUDA_ARCHITECTURES names the chips to build for, as CMake
-# spells them: machine code for the ones that are measured, PTX that the driver compiles for all others. Empty: none.
+# The CUDA backend's steps; the top Makefile says when they run. CUDA_CHIPS names the chips to make machine code for, the
+# ones that are measured: 90, or 80;90. Drivers compile PTX for all others. Empty: the backend is left out.
 
 DEVICES += cuda
-CUDA_ARCHITECTURES ?= 90-real;75-virtual
+CUDA_CHIPS ?= 90
 
 .PHONY: build-device-cuda
 build-device-cuda: # out of tree, against the installed headers
-	@if [ -z "$(CUDA_ARCHITECTURES)" ]; then \
-		echo "cuda: not built, CUDA_ARCHITECTURES is empty"; \
+	@if [ -z "$(CUDA_CHIPS)" ]; then \
+		echo "cuda: not built, CUDA_CHIPS is empty"; \
 	elif ! command -v nvcc >/dev/null; then \
 		echo "cuda: not built, there is no nvcc"; \
 	else \
-		tools/build_device.sh cuda "-DCMAKE_CUDA_ARCHITECTURES=$(CUDA_ARCHITECTURES)"; \
+		tools/build_device.sh cuda "-DCUDA_CHIPS=$(CUDA_CHIPS)"; \
 	fi
 
 .PHONY: test-cuda bench-cuda

@@ -23,7 +23,7 @@ if [ ! -f build/build.ninja ]; then
     -DONEFLOW_BUILD_TESTS=OFF >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 fi
 cmake --build build
-tools/build_device.sh cuda "-DCMAKE_CUDA_ARCHITECTURES=${CUDA_ARCHITECTURES:-90-real;75-virtual}"
+tools/build_device.sh cuda "-DCUDA_CHIPS=${CUDA_CHIPS:-90}"
 
 export PYTHONPATH=$PWD:$build/python OF_BUILD=$build
 case $step in

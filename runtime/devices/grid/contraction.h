@@ -54,8 +54,11 @@ class ByDtype {
   explicit ByDtype(Make make) {
     add<float, OF_BOOL, OF_FLOAT16, OF_BFLOAT16, OF_FLOAT32>(make);
     add<double, OF_FLOAT64>(make);
-    add<uint32_t, OF_UINT8, OF_INT8, OF_INT16, OF_INT32, OF_UINT16, OF_UINT32>(make);
-    add<uint64_t, OF_INT64, OF_UINT64>(make);
+    add<uint32_t, OF_UINT8, OF_INT8, OF_INT16, OF_INT32, OF_UINT16>(make);
+    add<uint64_t, OF_INT64>(make);
+    // Sums wrap around: with a sign or without one, their bits are the same.
+    handles_[OF_UINT32] = handles_[OF_INT32];
+    handles_[OF_UINT64] = handles_[OF_INT64];
   }
   Handle operator[](of_dtype dtype) const { return handles_[dtype]; }
 

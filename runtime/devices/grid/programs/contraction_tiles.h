@@ -101,6 +101,13 @@ contract_tiles(const of_contract_dims batch, const of_contract_dims rows, const 
   } while (p < end);
 
   c_at += part * part_step;
+  int64_t c_columns[OF_ACROSS];
+  OF_UNROLL
+  for (int j = 0; j < OF_ACROSS; ++j) {
+    const uint32_t column = first_column + j * OF_ACROSS + x;
+    OF_LOCATE(c_column, columns, c, column < columns.count ? column : 0)
+    c_columns[j] = c_column;
+  }
   OF_UNROLL
   for (int i = 0; i < OF_ACROSS; ++i) {
     const uint32_t row = first_row + i * OF_ACROSS + y;
@@ -108,12 +115,8 @@ contract_tiles(const of_contract_dims batch, const of_contract_dims rows, const 
       OF_LOCATE(c_row, rows, c, row)
       OF_UNROLL
       for (int j = 0; j < OF_ACROSS; ++j) {
-        const uint32_t column = first_column + j * OF_ACROSS + x;
-        if (column < columns.count) {
-          OF_LOCATE(c_column, columns, c, column)
-          const int64_t place = c_at + c_row + c_column;
-          of_put_sum OF_OF(T, S)(c, place, sums[i][j], is_sums, accumulate);
-        }
+        if (first_column + j * OF_ACROSS + x < columns.count)
+          of_put_sum OF_OF(T, S)(c, c_at + c_row + c_columns[j], sums[i][j], is_sums, accumulate);
       }
     }
   }
