@@ -62,19 +62,33 @@ of_status build(of_device id, cl_program program, const char* name, const char* 
                     name, code, log.c_str());
 }
 
+// NULL where the driver does not take it: it is damaged, or another driver's.
+cl_program load_binary(const Device& device, const std::vector<unsigned char>& binary) {
+  if (binary.empty()) return nullptr;
+  const unsigned char* data = binary.data();
+  const size_t size = binary.size();
+  cl_int code = CL_SUCCESS;
+  cl_program program = clCreateProgramWithBinary(device.context, 1, &device.id, &size, &data, nullptr, &code);
+  if (code == CL_SUCCESS && clBuildProgram(program, 1, &device.id, "", nullptr, nullptr) == CL_SUCCESS) return program;
+  if (program != nullptr) clReleaseProgram(program);
+  return nullptr;
+}
+
+// Empty where the driver gives none.
+std::vector<unsigned char> binary_of(cl_program program) {
+  size_t size = 0;
+  if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) != CL_SUCCESS) return {};
+  std::vector<unsigned char> binary(size);
+  unsigned char* data = binary.data();
+  if (size == 0 || clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof data, &data, nullptr) != CL_SUCCESS) return {};
+  return binary;
+}
+
 // The program for a text and its options: from the disk, or compiled and put there. NULL with an error text.
 cl_program load(of_device id, const Program& program, const std::string& options) {
   const Device& device = device_of(id);
   const std::string key = device.identity + "\n" + options + "\n" + headers::program.text + program.text;
-  std::vector<unsigned char> binary = read_cached(key);
-  if (!binary.empty()) {
-    const unsigned char* data = binary.data();
-    const size_t size = binary.size();
-    cl_int code = CL_SUCCESS;
-    cl_program found = clCreateProgramWithBinary(device.context, 1, &device.id, &size, &data, nullptr, &code);
-    if (code == CL_SUCCESS && clBuildProgram(found, 1, &device.id, "", nullptr, nullptr) == CL_SUCCESS) return found;
-    if (found != nullptr) clReleaseProgram(found);  // damaged, or from another driver
-  }
+  if (cl_program kept = load_binary(device, read_cached(key))) return kept;
   const char* texts[] = {headers::program.text, program.text};
   cl_int code = CL_SUCCESS;
   cl_program made = clCreateProgramWithSource(device.context, 2, texts, nullptr, &code);
@@ -83,14 +97,15 @@ cl_program load(of_device id, const Program& program, const std::string& options
     clReleaseProgram(made);
     return nullptr;
   }
-  size_t size = 0;
-  if (clGetProgramInfo(made, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) == CL_SUCCESS && size != 0) {
-    binary.resize(size);
-    unsigned char* data = binary.data();
-    if (clGetProgramInfo(made, CL_PROGRAM_BINARIES, sizeof data, &data, nullptr) == CL_SUCCESS)
-      write_cached(key, binary);
-  }
-  return made;
+  const std::vector<unsigned char> binary = binary_of(made);
+  if (binary.empty()) return made;
+  write_cached(key, binary);
+  // PoCL makes the binary of kernels for groups of any size, and would compile those of the source once more for the
+  // size of each launch.
+  cl_program compiled = load_binary(device, binary);
+  if (compiled == nullptr) return made;
+  clReleaseProgram(made);
+  return compiled;
 }
 
 }  // namespace

@@ -50,13 +50,15 @@ OF_DEVICE void of_turn_values(T* to, const T* from, int width, int height) {
       }                                                                            \
     }                                                                              \
     break;
+// One copy of these serves all operands: they are most of what there is to compile.
 #define OF_LOAD_BLOCK_CASE(each) OF_WALK_CASE(each, values[k] = of_load(each, data, place))
 #define OF_STORE_BLOCK_CASE(each) OF_WALK_CASE(each, of_store(each, data, place, values[k]))
-OF_DEVICE void of_load_rows(T* values, int32_t dtype, OF_GLOBAL const void* data, of_part part, int width, int height) {
+__attribute__((noinline)) static void of_load_rows(T* values, int32_t dtype, OF_GLOBAL const void* data, of_part part,
+                                                   int width, int height) {
   switch (dtype) { OF_EACH_DTYPE(OF_LOAD_BLOCK_CASE) }
 }
-OF_DEVICE void of_store_rows(const T* values, int32_t dtype, OF_GLOBAL void* data, of_part part, int width,
-                             int height) {
+__attribute__((noinline)) static void of_store_rows(const T* values, int32_t dtype, OF_GLOBAL void* data, of_part part,
+                                                    int width, int height) {
   switch (dtype) { OF_EACH_DTYPE(OF_STORE_BLOCK_CASE) }
 }
 
