@@ -49,13 +49,14 @@ class Launches {
   of_status run() {
     if (element_count(result_) == 0) return OF_OK;
     if (entry_.fails && (report_ = report(context_)) == nullptr) return OF_OUT_OF_MEMORY;
+    storage_ = common_storage();
     const Handle flat = flat_kernel();
     return flat != nullptr ? launch_flat(flat) : launch_strided();
   }
 
  private:
   // The dtype that all operands of the compute type have; kAny when they differ, or when others do not have theirs.
-  int32_t storage() const {
+  int32_t common_storage() const {
     int32_t common = entry_.result == Form::kCompute ? result_.dtype : kAny;
     if (entry_.result != Form::kCompute && result_.dtype != dtype_of(entry_.result, result_.dtype)) return kAny;
     for (size_t i = 0; i < entry_.operands.size(); ++i) {
@@ -72,14 +73,13 @@ class Launches {
     return common == kAny ? static_cast<int32_t>(kernels_.compute) : common;
   }
 
-  // The kernel for flat memory; NULL when an operand is strided, unaligned, or of another type, and
-  // where blocks are runs of memory, too.
+  // The kernel for flat memory; NULL when an operand is strided, unaligned, or of another type, and where strided
+  // kernels take blocks, which are runs of memory, too.
   Handle flat_kernel() const {
     if (strided_run(context_.device).in_blocks) return nullptr;
-    const int32_t common = storage();
-    const Handle kernel = kernels_.flat.of(common);
+    const Handle kernel = kernels_.flat.of(storage_);
     if (kernel == nullptr || !is_contiguous(result_)) return nullptr;
-    const int64_t run = flat_run(context_.device, item_size(static_cast<of_dtype>(common))).length;
+    const int64_t run = flat_run(context_.device, item_size(static_cast<of_dtype>(storage_))).length;
     const auto is_aligned = [run](const of_kernel_tensor& tensor) {
       const uintptr_t bytes = std::min<uintptr_t>(kPacket, static_cast<uintptr_t>(run) * item_size(tensor.dtype));
       return reinterpret_cast<uintptr_t>(tensor.data) % bytes == 0;
@@ -94,7 +94,7 @@ class Launches {
 
   of_status launch_flat(Handle kernel) {
     const int64_t count = element_count(result_);
-    const Run run = flat_run(context_.device, item_size(static_cast<of_dtype>(storage())));
+    const Run run = flat_run(context_.device, item_size(static_cast<of_dtype>(storage_)));
     Arguments arguments;
     arguments.value(count);
     arguments.pointer(result_.data);
@@ -110,15 +110,15 @@ class Launches {
   }
 
   of_status launch_strided() {
-    const int32_t common = storage();
-    const Handle own = common == kAny ? nullptr : kernels_.strided.of(common);
+    const Handle own = storage_ == kAny ? nullptr : kernels_.strided.of(storage_);
     const Handle kernel = own != nullptr ? own : kernels_.strided.of(kAny);
-    const StridedRun run = strided_run(context_.device);
+    StridedRun run = strided_run(context_.device);
+    if (own == nullptr) run.length = 1;
     const Walk walk = run.in_blocks ? walk_of_blocks() : Walk(result_);
     Pieces pieces(walk.rank(), walk.sizes());
     of_status status = OF_OK;
     do {
-      status = launch_piece(kernel, run.in_blocks ? 0 : own != nullptr ? run.length : 1, walk, pieces);
+      status = launch_piece(kernel, run, walk, pieces);
     } while (status == OF_OK && pieces.next());
     return status;
   }
@@ -129,8 +129,7 @@ class Launches {
     return Walk::for_blocks({tensors, entry_.operands.size() + 1});
   }
 
-  // So many elements for each work-item; 0: a block.
-  of_status launch_piece(Handle kernel, uint32_t run, const Walk& walk, const Pieces& pieces) {
+  of_status launch_piece(Handle kernel, const StridedRun& run, const Walk& walk, const Pieces& pieces) {
     Arguments arguments;
     of_strides strides[kMostOperands + 1];
     int32_t dtypes[kMostOperands + 1];
@@ -150,16 +149,17 @@ class Launches {
     const of_space& space = pieces.space();
     const of_block block = walk.block(space);
     arguments.value(space);
-    if (run == 0) arguments.value(block);
+    if (run.in_blocks) arguments.value(block);
     add_tensor(result_);
     for (size_t i = 0; i < entry_.operands.size(); ++i) {
       add_tensor(*places_[i].tensor);
       arguments.bytes(places_[i].number, places_[i].number_bytes);
     }
     add_rest(arguments);
-    const Geometry geometry = run == 0 ? Geometry{.groups = (block.count + block.turns - 1) / block.turns, .items = 1}
-                                       : Geometry{.groups = groups_for(space.count, kItems * run), .items = kItems};
-    return launch(context_, kernel, geometry, arguments);
+    const uint32_t items = run.in_blocks ? 1 : kItems;
+    const uint32_t groups =
+        run.in_blocks ? groups_for(block.count, block.turns) : groups_for(space.count, kItems * run.length);
+    return launch(context_, kernel, {.groups = groups, .items = items}, arguments);
   }
 
   // Settings, and where to report.
@@ -178,6 +178,7 @@ class Launches {
   const of_kernel_tensor& result_;
   const Settings settings_;
   Place places_[kMostOperands];
+  int32_t storage_ = kAny;
   of_report* report_ = nullptr;
   uint64_t op_ = 0;
 };

@@ -7,9 +7,6 @@
 namespace oneflow::opencl {
 namespace {
 
-// On processors a work-item is a piece of a loop: long enough to be worth its start, short enough to be shared out.
-constexpr int kRunOfProcessors = 4096;
-
 std::string text_of(cl_device_id id, cl_device_info what) {
   size_t size = 0;
   clGetDeviceInfo(id, what, 0, nullptr, &size);
@@ -61,7 +58,7 @@ struct Found {
     devices.push_back({id, context, static_cast<int32_t>(devices.size()),
                        name + "|" + text_of(id, CL_DEVICE_VERSION) + "|" + text_of(id, CL_DRIVER_VERSION),
                        value_of<cl_device_fp_config>(id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0, is_processor,
-                       is_processor ? kRunOfProcessors : 1, 4 * std::clamp(lanes, 4, 16)});
+                       4 * std::clamp(lanes, 4, 16)});
   }
 };
 

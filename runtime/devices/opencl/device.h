@@ -23,7 +23,6 @@ struct Device {
   std::string identity;  // what compiled programs depend on: the device, its driver, its platform
   bool has_double;
   bool is_processor;  // whose work-items are pieces of loops, rather than lanes that run in lockstep
-  int run_length;     // of what one work-item of a flat kernel works on
   int vector_bytes;   // of a register
 };
 

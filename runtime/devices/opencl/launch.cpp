@@ -41,18 +41,13 @@ of_status launch(const of_kernel_context& context, Handle handle, const Geometry
   return opencl::check(context.device, code, "launch a kernel");
 }
 
-Run flat_run(of_device device, uint32_t) {
-  const int run = opencl::device_of(device).run_length;
-  return {run, run == 1 ? 256u : 1u};
-}
+Run flat_run(of_device, uint32_t) { return {.length = 1, .items = 256}; }
 
 of_status sort_lines(const of_kernel_context& context, Sorting& sorting) { return merge_sort(context, sorting); }
-StridedRun strided_run(of_device device) {
-  return {.in_blocks = opencl::device_of(device).run_length != 1, .length = 1};
-}
+StridedRun strided_run(of_device device) { return {.in_blocks = opencl::device_of(device).is_processor, .length = 1}; }
 
 FoldRun fold_run(of_device device, uint32_t) {
-  if (opencl::device_of(device).run_length == 1) {
+  if (!opencl::device_of(device).is_processor) {
     return {.items = OF_FOLD_ITEMS,
             .line_lanes = OF_LOCKSTEP_LANES,
             .row_lanes = OF_LOCKSTEP_LANES,

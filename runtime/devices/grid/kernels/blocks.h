@@ -3,7 +3,7 @@
 #ifndef ONEFLOW_DEVICES_GRID_KERNELS_BLOCKS_H_
 #define ONEFLOW_DEVICES_GRID_KERNELS_BLOCKS_H_
 
-#if defined(__OPENCL_C_VERSION__) && OF_RUN_LENGTH != 1
+#if OF_IS_PROCESSOR
 #define OF_IN_BLOCKS 1
 
 // Elements of one place in a block depend on each other only, also where the result lies over an operand.

@@ -59,7 +59,7 @@ static inline float of_float_of_half(uint16_t bits) {
   const uint16_t word = bits;
   return vload_half(0, (const half*)&word);
 }
-#if OF_RUN_LENGTH != 1
+#if OF_IS_PROCESSOR
 // Processors' compilers make vectors of this: below the least normal number, what adding 1/2 leaves of the bits; else
 // the exponent moved, the last bits rounded to even; NaN, and what is too large, apart.
 static inline uint16_t of_half_of_float(float x) {
@@ -84,7 +84,8 @@ static inline uint16_t of_half_of_float(float x) {
 #define OF_STORED_bool uint8_t
 #define OF_STORED_int64_t int64_t
 
-// The host gives the numbers of dtypes as macros.
+// The host gives the numbers of dtypes as macros, and OF_IS_PROCESSOR: 1 where a work-item is a piece of a loop, 0
+// where neighbours run in lockstep.
 
 #else  // CUDA
 
@@ -93,6 +94,7 @@ static inline uint16_t of_half_of_float(float x) {
 #include <cstdint>
 
 #define OF_ANY OF_DTYPE_COUNT
+#define OF_IS_PROCESSOR 0
 #define OF_HAS_DOUBLE 1
 #define OF_KERNEL(...)   \
   template <__VA_ARGS__> \

@@ -4,7 +4,7 @@
 
 #define OF_MATHS(name) \
   OF_DEVICE T of_##name(T x) { return name(x); }
-#if defined(__OPENCL_C_VERSION__) && OF_RUN_LENGTH != 1
+#if OF_IS_PROCESSOR
 #define OF_VECTOR_MATHS(name) \
   OF_DEVICE T of_##name(T x) { return sizeof(T) == 8 ? name(x) : (T)of_float_##name((float)x); }
 #else
@@ -77,7 +77,7 @@ OF_MATHS(erf)
 OF_DEVICE T of_rsqrt(T x) { return (T)1 / sqrt(x); }
 OF_DEVICE T of_atan2(T y, T x) { return atan2(y, x); }
 OF_DEVICE T of_pow(T base, T exponent) {
-#if defined(__OPENCL_C_VERSION__) && OF_RUN_LENGTH != 1 && OF_HAS_DOUBLE
+#if OF_IS_PROCESSOR && OF_HAS_DOUBLE
   if (sizeof(T) == 4) return (T)of_float_pow((float)base, (float)exponent);
 #endif
   return pow(base, exponent);
