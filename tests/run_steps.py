@@ -16,18 +16,18 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-# What the runners' closing lines look like: (pattern, names of the counts it captures).
+# What the runners' closing lines look like, with the counts that they have; `all` are those that passed or failed.
 CLOSING_LINES = [
-    (re.compile(r"(?:^|\s)(\d+) passed"), "passed"),  # pytest
-    (re.compile(r"(?:^|\s)(\d+) failed"), "failed"),
-    (re.compile(r"(?:^|\s)(\d+) skipped"), "skipped"),
-    (re.compile(r"^\S pass (\d+)$"), "passed"),  # node's test runner
-    (re.compile(r"^\S fail (\d+)$"), "failed"),
-    (re.compile(r"^\S skipped (\d+)$"), "skipped"),
-    (re.compile(r"^(\d+) runs, "), "passed"),  # minitest
-    (re.compile(r"(\d+) failures, "), "failed"),
-    (re.compile(r", (\d+) skips$"), "skipped"),
-    (re.compile(r"tests passed, \d+ tests failed out of (\d+)$"), "passed"),  # ctest
+    re.compile(r"(?:^|\s)(?P<passed>\d+) passed"),  # pytest
+    re.compile(r"(?:^|\s)(?P<failed>\d+) failed"),
+    re.compile(r"(?:^|\s)(?P<skipped>\d+) skipped"),
+    re.compile(r"^\S pass (?P<passed>\d+)$"),  # node's test runner
+    re.compile(r"^\S fail (?P<failed>\d+)$"),
+    re.compile(r"^\S skipped (?P<skipped>\d+)$"),
+    re.compile(r"^(?P<passed>\d+) runs, "),  # minitest
+    re.compile(r"(?P<failed>\d+) failures, "),
+    re.compile(r", (?P<skipped>\d+) skips$"),
+    re.compile(r"tests passed, (?P<failed>\d+) tests failed out of (?P<all>\d+)$"),  # ctest
 ]
 
 
@@ -67,9 +67,13 @@ def run(step: str, logs: Path) -> Outcome:
         for line in process.stdout:
             print(line, end="", flush=True)
             log.write(line)
-            for pattern, name in CLOSING_LINES:
+            for pattern in CLOSING_LINES:
                 if match := pattern.search(line.rstrip()):
-                    counts[name] = counts.get(name, 0) + int(match[1])
+                    found = {name: int(count) for name, count in match.groupdict().items()}
+                    if "all" in found:
+                        found["passed"] = found.pop("all") - found["failed"]
+                    for name, count in found.items():
+                        counts[name] = counts.get(name, 0) + count
     return Outcome(step, process.returncode, time.monotonic() - start, counts)
 
 
