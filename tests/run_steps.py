@@ -24,8 +24,7 @@ CLOSING_LINES = [
     re.compile(r"^\S pass (?P<passed>\d+)$"),  # node's test runner
     re.compile(r"^\S fail (?P<failed>\d+)$"),
     re.compile(r"^\S skipped (?P<skipped>\d+)$"),
-    re.compile(r"^(?P<passed>\d+) runs, "),  # minitest
-    re.compile(r"(?P<failed>\d+) failures, "),
+    re.compile(r"^(?P<all>\d+) runs, \d+ assertions, (?P<failed>\d+) failures, "),  # minitest
     re.compile(r", (?P<skipped>\d+) skips$"),
     re.compile(r"tests passed, (?P<failed>\d+) tests failed out of (?P<all>\d+)$"),  # ctest
 ]
