@@ -147,7 +147,7 @@ class Launches {
       ++used;
     };
     const of_space& space = pieces.space();
-    const of_block block = walk.block(space);
+    const of_block block = run.in_blocks ? walk.block(space) : of_block{};
     arguments.value(space);
     if (run.in_blocks) arguments.value(block);
     add_tensor(result_);
