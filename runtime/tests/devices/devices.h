@@ -24,7 +24,7 @@ inline of_device cpu(int index = 0) { return parse_device(format_text("cpu:%d", 
 inline of_device far(int index = 0) { return parse_device(format_text("far:%d", index)); }
 inline of_device accel(int index = 0) { return parse_device(format_text("accel:%d", index)); }
 
-// A setting of one accelerator, or of both: see tests/accelerator/accelerator.h.
+// A setting of one accelerator, or of both: see tests/accelerator.
 inline std::string option_name(const char* setting, int device) {
   return device < 0 ? format_text("accel_%s", setting) : format_text("accel_%s:%d", setting, device);
 }

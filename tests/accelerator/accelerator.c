@@ -1,0 +1,406 @@
+/* The test accelerator: a plugin of two asynchronous devices, written against device_plugin.h alone. It is the worked
+ * example of docs/guides/add-a-device.md, and what the tests break devices with: options switch on what fails. The
+ * option `accel_fail_copies` makes the next so many copies of each device fail, `accel_fail_copies:1` those of the
+ * second one. What has to go wrong before there are options is named by the environment variable ACCEL_FAULT. */
+#include <oneflow/device_plugin.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { DEVICES = 2, MOST_MEMORY = 256 << 20 /* bytes of each */, PAGE = 4096, QUEUE_LENGTH = 1024, TEXT = 256 };
+
+static const of_host_table* host; /* what the runtime gave the plugin */
+
+/* One lock, and one signal that something has changed: this device is to be correct, not fast. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+/* -- settings of each device: faults, and what tests ask for ----------------------------------------------------- */
+
+static const char* const names[] = {
+    /* faults: so many calls run into one */
+    "fail_allocations", "fail_host_allocations", "fail_copies", "fail_info", "fail_kernels", /* found as they run */
+    "fail_silently",     /* copies, with a status that is none, without a text */
+    "empty_allocations", /* success, but no memory */
+    "endless_name",      /* a device name without an end */
+    "lose",              /* the device dies of its next piece of work */
+    /* how it is */
+    "hold",     /* not 0: no work is begun */
+    "slow",     /* microseconds that each piece of work takes longer */
+    "capacity", /* bytes of memory */
+    /* what has happened: bytes in use, and how many there were */
+    "used_memory", "used_host_memory", "peer_copies", "kernels"};
+enum { SETTINGS = sizeof(names) / sizeof(*names) };
+static _Atomic int64_t values[SETTINGS][DEVICES];
+
+static _Atomic int64_t* setting(of_device id, const char* name) {
+  int i = 0;
+  while (strcmp(names[i], name) != 0) ++i;
+  return &values[i][id.index];
+}
+
+/* Whether a fault is to come, which it then has. */
+static bool take_fault(of_device id, const char* name) {
+  _Atomic int64_t* times = setting(id, name);
+  int64_t left = *times;
+  while (left > 0 && !atomic_compare_exchange_weak(times, &left, left - 1)) continue;
+  return left > 0;
+}
+
+/* What an option stands for: "accel_slow" for the setting of each device, "accel_slow:1" for that of the second one. */
+static int find_settings(const char* option, _Atomic int64_t* found[DEVICES]) {
+  int count = 0;
+  for (int i = 0; i < SETTINGS * DEVICES; ++i) {
+    char name[TEXT];
+    snprintf(name, sizeof(name), "accel_%s:%d", names[i / DEVICES], i % DEVICES);
+    const bool is_one = strcmp(option, name) == 0;
+    *strchr(name, ':') = '\0';
+    if (is_one || strcmp(option, name) == 0) found[count++] = &values[i / DEVICES][i % DEVICES];
+  }
+  return count;
+}
+
+static of_status set_option(const char* name, int64_t value) {
+  _Atomic int64_t* found[DEVICES];
+  const int count = find_settings(name, found);
+  if (count == 0) return OF_UNSUPPORTED;
+  if (value < 0 || value > MOST_MEMORY) return host->fail(OF_INVALID_ARGUMENT, "the value is out of range");
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < count; ++i) *found[i] = value;
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&lock);
+  return OF_OK;
+}
+
+static of_status get_option(const char* name, int64_t* value) {
+  _Atomic int64_t* found[DEVICES];
+  const int count = find_settings(name, found);
+  if (count == 0) return OF_UNSUPPORTED;
+  *value = 0;
+  for (int i = 0; i < count; ++i) *value += *found[i];
+  return OF_OK;
+}
+
+/* -- work: a queue for each device, and a thread that takes from it ---------------------------------------------- */
+
+typedef struct event { /* the point in a queue where so much work was submitted */
+  struct accelerator* device;
+  uint64_t point;
+} event;
+
+/* A piece of work, with all that it needs: what a hook is given ends with the call. */
+typedef struct task {
+  void (*run)(struct task* now);
+  void* to; /* copies and fills */
+  const void* from;
+  uint64_t bytes;
+  uint8_t value;
+  event awaited;  /* waits */
+  const char* op; /* kernels */
+  bool fails;
+  float (*function)(float first, float second);
+  int rank;
+  int64_t sizes[OF_MAX_RANK];
+  struct {
+    float* data; /* NULL: the number */
+    float number;
+    int64_t strides[OF_MAX_RANK];
+  } operands[3]; /* the result comes first */
+} task;
+
+typedef struct accelerator {
+  of_device id;
+  task queue[QUEUE_LENGTH];             /* a ring */
+  _Atomic uint64_t submitted, finished; /* so many tasks since the start */
+  _Atomic(const char*) failed_op;       /* the first that nobody was told of */
+  _Atomic bool has_worker, is_dead;
+} accelerator;
+
+static accelerator devices[DEVICES];
+
+static void* work(void* argument) {
+  accelerator* device = argument;
+  pthread_mutex_lock(&lock);
+  while (true) {
+    while (device->finished == device->submitted || *setting(device->id, "hold")) pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+    task* now = &device->queue[device->finished % QUEUE_LENGTH];
+    if (*setting(device->id, "slow")) usleep((useconds_t)*setting(device->id, "slow"));
+    if (take_fault(device->id, "lose")) {
+      device->is_dead = true;
+      host->lost(device->id, "it was told to die");
+    }
+    if (!device->is_dead) now->run(now);
+    if (now->fails && !device->failed_op) device->failed_op = now->op;
+    pthread_mutex_lock(&lock);
+    ++device->finished;
+    pthread_cond_broadcast(&changed);
+  }
+  return NULL;
+}
+
+static of_status submit(of_stream stream, task added) {
+  accelerator* device = (accelerator*)stream;
+  pthread_mutex_lock(&lock);
+  while (device->submitted - device->finished == QUEUE_LENGTH) pthread_cond_wait(&changed, &lock);
+  device->queue[device->submitted++ % QUEUE_LENGTH] = added;
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&lock);
+  return OF_OK;
+}
+
+static of_status create_stream(of_device id, of_stream* stream) {
+  accelerator* device = &devices[id.index];
+  pthread_t worker;
+  device->id = id;
+  if (pthread_create(&worker, NULL, work, device) != 0)
+    return host->fail(OF_DEVICE_ERROR, "no thread could be started for the device");
+  device->has_worker = true;
+  *stream = (of_stream)device;
+  return OF_OK;
+}
+
+/* A forked process has no workers. */
+static void lose_in_child(void) {
+  for (int i = 0; i < DEVICES; ++i)
+    if (devices[i].has_worker) host->lost(devices[i].id, "it was used before the process was forked");
+}
+
+static event end_of_queue(of_device id) { return (event){&devices[id.index], devices[id.index].submitted}; }
+
+static void wait_for(event awaited) {
+  pthread_mutex_lock(&lock);
+  while (awaited.device->finished < awaited.point) pthread_cond_wait(&changed, &lock);
+  pthread_mutex_unlock(&lock);
+}
+
+static of_status synchronize(of_device id, of_stream stream) {
+  wait_for(end_of_queue(id));
+  if (devices[id.index].is_dead) return host->fail(OF_DEVICE_ERROR, "the device died");
+  const char* op = atomic_exchange(&devices[id.index].failed_op, NULL);
+  char text[TEXT];
+  snprintf(text, sizeof(text), "%s: the kernel was told to find bad data", op ? op : "");
+  return op ? host->fail(OF_INVALID_ARGUMENT, text) : OF_OK;
+}
+
+static of_status create_event(of_device id, of_event* created) {
+  *created = calloc(1, sizeof(event));
+  return *created ? OF_OK : host->fail(OF_OUT_OF_MEMORY, "the host has no memory for an event");
+}
+
+static void destroy_event(of_device id, of_event destroyed) { free(destroyed); }
+
+static of_status record_event(of_device id, of_event recorded, of_stream stream) {
+  *(event*)recorded = end_of_queue(id);
+  return OF_OK;
+}
+
+static void run_wait(task* now) { wait_for(now->awaited); }
+
+/* The point as it is now: the event may be recorded anew, or destroyed, before its turn comes. */
+static of_status wait_event(of_device id, of_event awaited, of_stream stream) {
+  return submit(stream, (task){.run = run_wait, .awaited = *(event*)awaited});
+}
+
+/* -- memory: the host is given addresses that it cannot follow, and the device finds its own behind them --------- */
+
+enum { ALL_MEMORY = DEVICES * MOST_MEMORY }; /* one device's after the other's */
+static char *inside, *outside;               /* where it is, and where it seems to be */
+static bool is_taken[ALL_MEMORY / PAGE];
+
+/* Once, however often the plugin is loaded. */
+static bool start(void) {
+  if (outside) return true;
+  char* mapped = mmap(NULL, 2 * ALL_MEMORY, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED || mprotect(mapped, ALL_MEMORY, PROT_READ | PROT_WRITE) != 0) return false;
+  inside = mapped;
+  outside = mapped + ALL_MEMORY;
+  for (int16_t i = 0; i < DEVICES; ++i) *setting((of_device){0, i}, "capacity") = MOST_MEMORY;
+  return pthread_atfork(NULL, NULL, lose_in_child) == 0;
+}
+
+/* An address that is not the device's is the host's. */
+static void* reach(const void* address) {
+  const uintptr_t offset = (uintptr_t)address - (uintptr_t)outside;
+  return offset < ALL_MEMORY ? inside + offset : (void*)address;
+}
+
+static uint64_t pages_for(uint64_t bytes) { return bytes / PAGE + (bytes % PAGE != 0); }
+
+/* The first gap that is wide enough. */
+static of_status allocate(of_device id, uint64_t bytes, void** memory) {
+  const uint64_t wanted = pages_for(bytes);
+  *memory = NULL;
+  if (take_fault(id, "fail_allocations")) return host->fail(OF_OUT_OF_MEMORY, "the device was told to have no memory");
+  if (take_fault(id, "empty_allocations")) return OF_OK;
+  pthread_mutex_lock(&lock);
+  uint64_t page = (uint64_t)id.index * MOST_MEMORY / PAGE, gap = 0;
+  const uint64_t end = page + (uint64_t)*setting(id, "capacity") / PAGE;
+  while (gap < wanted && page < end) gap = is_taken[page++] ? 0 : gap + 1;
+  if (gap == wanted) {
+    *memory = outside + (page - wanted) * PAGE;
+    memset(is_taken + page - wanted, true, wanted);
+    *setting(id, "used_memory") += (int64_t)(wanted * PAGE);
+  }
+  pthread_mutex_unlock(&lock);
+  return *memory ? OF_OK : host->fail(OF_OUT_OF_MEMORY, "the device has no room");
+}
+
+static void deallocate(of_device id, void* memory, uint64_t bytes) {
+  wait_for(end_of_queue(id));
+  pthread_mutex_lock(&lock);
+  memset(is_taken + ((char*)memory - outside) / PAGE, false, pages_for(bytes));
+  *setting(id, "used_memory") -= (int64_t)(pages_for(bytes) * PAGE);
+  pthread_mutex_unlock(&lock);
+}
+
+/* A real device would lock the pages. */
+static of_status allocate_host(of_device id, uint64_t bytes, void** memory) {
+  if (take_fault(id, "fail_host_allocations") || posix_memalign(memory, PAGE, bytes) != 0)
+    return host->fail(OF_OUT_OF_MEMORY, "no memory can be locked");
+  *setting(id, "used_host_memory") += (int64_t)bytes;
+  return OF_OK;
+}
+
+static void free_host(of_device id, void* memory, uint64_t bytes) {
+  *setting(id, "used_host_memory") -= (int64_t)bytes;
+  free(memory);
+}
+
+static void run_copy(task* now) { memcpy(reach(now->to), reach(now->from), now->bytes); }
+
+static of_status copy(of_device id, void* to, const void* from, uint64_t bytes, of_stream stream) {
+  if (take_fault(id, "fail_copies")) return host->fail(OF_DEVICE_ERROR, "the copy was told to fail");
+  if (take_fault(id, "fail_silently")) return (of_status)4711;
+  return submit(stream, (task){.run = run_copy, .to = to, .from = from, .bytes = bytes});
+}
+
+static of_status copy_peer(of_device id, void* to, of_device peer, const void* from, uint64_t bytes, of_stream stream) {
+  ++*setting(id, "peer_copies");
+  return copy(id, to, from, bytes, stream);
+}
+
+static void run_fill(task* now) { memset(reach(now->to), now->value, now->bytes); }
+
+static of_status fill(of_device id, void* to, uint8_t value, uint64_t bytes, of_stream stream) {
+  return submit(stream, (task){.run = run_fill, .to = to, .value = value, .bytes = bytes});
+}
+
+/* -- kernels: three elementwise ones for float32 ----------------------------------------------------------------- */
+
+static float* element(task* now, int k, int64_t i) {
+  float* at = now->operands[k].data;
+  if (!at) return &now->operands[k].number;
+  for (int d = now->rank - 1; d >= 0; i /= now->sizes[d--]) at += i % now->sizes[d] * now->operands[k].strides[d];
+  return at;
+}
+
+static void run_kernel(task* now) {
+  int64_t elements = 1;
+  for (int d = 0; d < now->rank; ++d) elements *= now->sizes[d];
+  for (int64_t i = 0; i < elements; ++i) *element(now, 0, i) = now->function(*element(now, 1, i), *element(now, 2, i));
+}
+
+static float to_float(of_scalar number) {
+  if (number.kind == OF_SCALAR_FLOAT) return (float)number.as.real;
+  return number.kind == OF_SCALAR_UINT ? (float)number.as.natural : (float)number.as.integer;
+}
+
+static of_status submit_kernel(const of_kernel_context* context, float (*function)(float, float)) {
+  const of_kernel_tensor* result = context->outputs;
+  task added = {.run = run_kernel, .function = function, .op = context->op, .rank = result->rank};
+  memcpy(added.sizes, result->sizes, sizeof(int64_t) * (size_t)result->rank);
+  for (int k = 0; k <= context->input_count; ++k) {
+    const of_kernel_tensor* operand = k == 0 ? result : &context->inputs[k - 1];
+    if (!operand->data) {
+      added.operands[k].number = to_float(operand->scalar);
+    } else if (operand->dtype == OF_FLOAT32) {
+      added.operands[k].data = reach(operand->data);
+      memcpy(added.operands[k].strides, operand->strides, sizeof(int64_t) * (size_t)operand->rank);
+    } else {
+      return OF_UNSUPPORTED; /* half floats compute in float32, but are none: the call goes over the host */
+    }
+  }
+  added.fails = take_fault(context->device, "fail_kernels");
+  ++*setting(context->device, "kernels");
+  return submit(context->stream, added);
+}
+
+static float negative(float a, float b) { return -a; }
+static float product(float a, float b) { return a * b; }
+static float second(float a, float b) { return b; }
+
+static of_status neg(const of_kernel_context* context) { return submit_kernel(context, negative); }
+static of_status mul(const of_kernel_context* context) { return submit_kernel(context, product); }
+static of_status copy_elements(const of_kernel_context* context) { return submit_kernel(context, second); }
+
+/* A plugin whose kernels are generated compares the hash. These three mean what they always meant. */
+static of_kernel find_kernel(const char* name, uint64_t schema_hash, of_dtype compute) {
+  if (compute != OF_FLOAT32) return NULL;
+  if (strcmp(name, "copy") == 0) return copy_elements;
+  return strcmp(name, "neg") == 0 ? neg : strcmp(name, "mul") == 0 ? mul : NULL;
+}
+
+/* -- the table --------------------------------------------------------------------------------------------------- */
+
+static const char* fault = ""; /* ACCEL_FAULT */
+static bool has(const char* name) { return strcmp(fault, name) == 0; }
+
+static int32_t device_count(void) {
+  if (has("negative_count")) return -1;
+  if (has("absurd_count")) return 1 << 20;
+  if (!has("no_devices")) return DEVICES;
+  return host->fail(OF_DEVICE_ERROR, "no accelerator was found; plug one in"), 0;
+}
+
+static of_status get_info(of_device id, of_device_info* info) {
+  if (has("crashes_on_info")) abort();
+  if (take_fault(id, "fail_info")) return host->fail(OF_DEVICE_ERROR, "the device does not answer");
+  snprintf(info->name, sizeof(info->name), "Test accelerator %d", id.index);
+  if (take_fault(id, "endless_name")) memset(info->name, 'x', sizeof(info->name));
+  info->total_memory = (uint64_t)*setting(id, "capacity");
+  info->free_memory = info->total_memory - (uint64_t)*setting(id, "used_memory");
+  info->compute_units = 1;
+  return OF_OK;
+}
+
+__attribute__((visibility("default"))) const of_device_table* oneflow_device_plugin(const of_host_table* given) {
+  static of_device_table table;
+  host = given;
+  fault = getenv("ACCEL_FAULT") ? getenv("ACCEL_FAULT") : "";
+  if (has("crashes")) abort();
+  if (has("exits")) _exit(0);
+  if (has("refuses")) return host->fail(OF_DEVICE_ERROR, "the driver is too old"), NULL;
+  if (!start()) return host->fail(OF_DEVICE_ERROR, "no memory could be mapped"), NULL;
+
+  table = (of_device_table){
+      .struct_size = has("short_table") ? 16 : sizeof(table),
+      .api_version = OF_DEVICE_API_VERSION + has("newer_version"),
+      .name = has("bad_name") ? "Bad Name" : "accel",
+      .count = has("missing_hook") ? NULL : device_count,
+      .get_info = get_info,
+      .allocate = allocate,
+      .deallocate = deallocate,
+      .copy_from_host = copy,
+      .copy_to_host = copy,
+      .copy_within = copy,
+      .fill = fill,
+      .create_stream = create_stream,
+      .synchronize = has("half_a_stream") ? NULL : synchronize,
+      .create_event = create_event,
+      .destroy_event = destroy_event,
+      .record_event = record_event,
+      .wait_event = wait_event,
+      .copy_peer = copy_peer,
+      .allocate_host = allocate_host,
+      .free_host = free_host,
+      .find_kernel = find_kernel,
+      .set_option = set_option,
+      .get_option = get_option,
+  };
+  return &table;
+}
