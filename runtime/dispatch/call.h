@@ -95,6 +95,9 @@ std::span<const of_tensor> given_list(const Call& call);
 // InvalidArgument where a write to one element would change another, as in an expanded tensor.
 void check_writable(const Tensor& tensor);
 
+// An error unless a result of these sizes and dtype can be stored in the caller's tensor.
+void check_given(const Tensor& given, Sizes sizes, of_dtype dtype);
+
 // Another reference to a tensor.
 inline TensorRef share(const Tensor& tensor) { return TensorRef::share(const_cast<Tensor*>(&tensor)); }
 

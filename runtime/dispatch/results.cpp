@@ -16,15 +16,6 @@ const Tensor* given_result(const Call& call, int position) {
   return value.kind == OF_VALUE_TENSOR ? to_tensor(value.as.tensor) : nullptr;
 }
 
-void check_given(const Tensor& given, Sizes sizes, of_dtype dtype) {
-  if (!same_sizes(given.sizes(), sizes))
-    fail(OF_SHAPE_ERROR, "result of shape %s cannot be stored in a tensor of shape %s", to_text(sizes).c_str(),
-         to_text(given.sizes()).c_str());
-  if (!can_store(dtype, given.dtype()))
-    fail(OF_DTYPE_ERROR, "result of type %s cannot be stored in %s", dtype_name(dtype), dtype_name(given.dtype()));
-  check_writable(given);
-}
-
 // The closest relation between a tensor that is to be written and the operands.
 Overlap overlap_with_operands(const Call& call, const Tensor& given) {
   Overlap worst = Overlap::kNone;
@@ -87,6 +78,15 @@ bool fits_result(const Tensor& spare, const Call& call, Sizes sizes, of_dtype dt
 void check_writable(const Tensor& tensor) {
   if (overlaps_itself(tensor.sizes(), tensor.strides()))
     fail(OF_INVALID_ARGUMENT, "cannot write to a tensor of which several elements share memory; clone it first");
+}
+
+void check_given(const Tensor& given, Sizes sizes, of_dtype dtype) {
+  if (!same_sizes(given.sizes(), sizes))
+    fail(OF_SHAPE_ERROR, "result of shape %s cannot be stored in a tensor of shape %s", to_text(sizes).c_str(),
+         to_text(given.sizes()).c_str());
+  if (!can_store(dtype, given.dtype()))
+    fail(OF_DTYPE_ERROR, "result of type %s cannot be stored in %s", dtype_name(dtype), dtype_name(given.dtype()));
+  check_writable(given);
 }
 
 Tensor& prepare_result(Call& call, int position, Sizes sizes, of_dtype dtype, Aliasing aliasing) {

@@ -177,6 +177,9 @@ void all_reduce(Call& call) {
   const Tensors tensors = ranks(call, 0);
   const Joining joining = joining_of(call, tensors);
   const auto given = given_list(call);
+  if (given.size() == tensors.size())  // before any is written
+    for (size_t r = 0; r < given.size(); ++r)
+      check_given(*to_tensor(given[r]), tensors[r]->sizes(), tensors[r]->dtype());
   std::vector<TensorRef> results;
   for (size_t r = 0; r < tensors.size(); ++r) {
     const bool is_in_place =

@@ -30,6 +30,12 @@ test('the in-place form writes to the tensors and returns them', () => {
   assert.equal(flow.Tensor.prototype.allReduce_, undefined);
 });
 
+test('nothing is written where one of the tensors cannot be', () => {
+  const [a, b] = [flow.ones([2]), flow.ones([1]).expand([2])];
+  assert.throws(() => flow.comm.allReduce_([a, b]), {message: /several elements share memory/});
+  assert.deepEqual(plain([a, b]), [[1, 1], [1, 1]]);
+});
+
 test('promises see the tensors as they were at the call', async () => {
   const [a, b] = ranks();
   const promise = flow.comm.allReduceAsync([a, b]);

@@ -24,6 +24,13 @@ class CollectivesTest < OneFlowTest
     refute_respond_to a, :all_reduce!
   end
 
+  def test_nothing_is_written_where_one_of_the_tensors_cannot_be
+    ranks = [OneFlow.ones(2), OneFlow.ones(1).expand(2)]
+    error = assert_raises(OneFlow::InvalidArgument) { OneFlow::Comm.all_reduce!(ranks) }
+    assert_includes error.message, "several elements share memory"
+    assert_equal [[1.0, 1.0]] * 2, ranks.map(&:to_a)
+  end
+
   def test_frozen_tensors_are_not_written_to
     a, b = ranks
     b.freeze
