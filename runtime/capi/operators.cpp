@@ -22,13 +22,12 @@ std::span<of_value> results_of(of_value* results, size_t count, const char* func
   return {results, count};
 }
 
-// The operators that fell back so far.
-std::vector<const Operator*> fallen_back() {
-  std::vector<const Operator*> found;
-  for (const Operator& op : operators())
-    if (op.fallbacks() > 0) found.push_back(&op);
-  return found;
-}
+// The operators that had fallen back when the thread last counted them: what it reads one by one stays as it is.
+struct FallenBack {
+  const Operator* op;
+  uint64_t calls;
+};
+thread_local std::vector<FallenBack> listed;
 
 }  // namespace
 
@@ -95,20 +94,22 @@ of_status of_layer_next(of_layer_call* call, of_op op, const of_value* args, siz
 }
 
 size_t of_fallback_count(void) {
-  size_t count = 0;
-  guard([&] { count = fallen_back().size(); });
-  return count;
+  listed.clear();
+  guard([] {
+    for (const Operator& op : operators())
+      if (const uint64_t calls = op.fallbacks()) listed.push_back({&op, calls});
+  });
+  return listed.size();
 }
 
 of_status of_fallback_at(size_t position, of_op* op, uint64_t* calls) {
   return guard([&, function = __func__] {
     require(op, function, "op");
     require(calls, function, "calls");
-    const auto found = fallen_back();
-    if (position >= found.size())
-      fail(OF_INDEX_OUT_OF_RANGE, "%s: position must be below %zu, got %zu", function, found.size(), position);
-    *op = to_handle(found[position]);
-    *calls = found[position]->fallbacks();
+    if (position >= listed.size())
+      fail(OF_INDEX_OUT_OF_RANGE, "%s: position must be below %zu, got %zu", function, listed.size(), position);
+    *op = to_handle(listed[position].op);
+    *calls = listed[position].calls;
   });
 }
 

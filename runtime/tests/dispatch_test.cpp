@@ -6,6 +6,7 @@
 #include <oneflow/oneflow.h>
 
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "dispatch/layers.h"
@@ -454,6 +455,17 @@ TEST(Fallback, RunsOnTheHostAndIsCounted) {
   const Outcome mixed = fail_of(kAdd, x, make_tensor({3}, {1, 2, 3}));
   EXPECT_EQ(mixed.status, OF_DEVICE_ERROR);
   EXPECT_EQ(mixed.text, "add: other must be on far:0, as input is, got a tensor on cpu:0");
+
+  // The list that a thread reads stays as it was counted, whatever others do.
+  std::thread(of_reset_fallbacks).join();
+  of_op op = nullptr;
+  uint64_t calls = 0;
+  for (size_t i = 0; i < 2; ++i) {
+    ASSERT_EQ(of_fallback_at(i, &op, &calls), OF_OK);
+    EXPECT_EQ(calls, 1u);
+  }
+  EXPECT_EQ(of_fallback_at(2, &op, &calls), OF_INDEX_OUT_OF_RANGE);
+  EXPECT_EQ(of_fallback_count(), 0u);
 
   ASSERT_EQ(of_set_option("fallback_is_error", 1), OF_OK);
   EXPECT_EQ(fail_of(kAdd, x, 1).status, OF_UNSUPPORTED);

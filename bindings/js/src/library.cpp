@@ -162,7 +162,7 @@ napi_value fallbacks(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   napi_value list;
   if (napi_create_array(env, &list) != napi_ok) return nullptr;
-  for (size_t i = 0; i < of_fallback_count(); ++i) {
+  for (size_t i = 0, count = of_fallback_count(); i < count; ++i) {
     of_op op = nullptr;
     uint64_t calls = 0;
     of_op_info operator_info{};

@@ -181,7 +181,7 @@ PyObject* set_fallback_is_error(PyObject*, PyObject* const* args, Py_ssize_t cou
 
 PyObject* fallbacks(PyObject*, PyObject*) {
   Ref result(PyDict_New());
-  for (size_t i = 0; result && i < of_fallback_count(); ++i) {
+  for (size_t i = 0, count = of_fallback_count(); result && i < count; ++i) {
     of_op op = nullptr;
     uint64_t calls = 0;
     of_op_info info{};

@@ -288,7 +288,8 @@ OF_API of_status of_set_layer(of_layer layer, of_layer_function function, void* 
 OF_API of_status of_layer_next(of_layer_call* call, of_op op, const of_value* args, size_t arg_count, of_value* results,
                                size_t result_count);
 
-/* Operators that ran elsewhere because their device lacks them. */
+/* Operators that ran elsewhere because their device lacks them. Counting makes the list that the calling thread reads
+ * then: other threads may fall back, and reset, in the meantime. */
 OF_API size_t of_fallback_count(void);
 OF_API of_status of_fallback_at(size_t position, of_op* op, uint64_t* calls);
 OF_API void of_reset_fallbacks(void);
