@@ -12,6 +12,7 @@ namespace oneflow::native {
 
 namespace {
 
+constinit const OperatorName kCast("cast");
 constinit const OperatorName kClone("clone");
 constinit const OperatorName kCopy("copy");
 constinit const OperatorName kFlatten("flatten");
@@ -51,6 +52,15 @@ TensorRef in_shape(const Call& call, const Tensor& input, const Shape& sizes) {
     return Tensor::view(input, sizes, *strides, input.offset());
   const TensorRef copy = Body(call).call(kClone, input);
   return Tensor::view(*copy, sizes, contiguous_strides(sizes), copy->offset());
+}
+
+// A contiguous copy on the device of the call.
+TensorRef bring(const Call& call, const Tensor& input) {
+  // Bytes travel as they lie: a device that can lays them side by side first.
+  if (input.is_contiguous() || !(*kClone).kernel(0, compute_type(input.dtype()), input.device()))
+    return copy_to_device(input, call.device);
+  TensorRef copy = Body(call).call(kClone, input);
+  return copy->device() == call.device ? std::move(copy) : copy_to_device(*copy, call.device);
 }
 
 // The sizes with -1 worked out.
@@ -125,13 +135,16 @@ void contiguous(Call& call) {
 
 void to_device(Call& call) {
   const Tensor& input = call.tensor(0);
-  if (call.infer_only) return set_result(call, 0, Tensor::without_memory(input.sizes(), input.dtype(), call.device));
-  // Bytes travel as they lie: a device that can lays them side by side first.
-  if (input.is_contiguous() || !(*kClone).kernel(0, compute_type(input.dtype()), input.device()))
-    return set_result(call, 0, copy_to_device(input, call.device));
-  TensorRef copy = Body(call).call(kClone, input);
-  const bool is_there = copy->device() == call.device;
-  set_result(call, 0, is_there ? std::move(copy) : copy_to_device(*copy, call.device));
+  const of_dtype dtype = resolve_dtypes(call).results[0];
+  if (call.infer_only) return set_result(call, 0, Tensor::without_memory(input.sizes(), dtype, call.device));
+  const auto convert = [&](const Tensor& tensor) { return Body(call).call(kCast, tensor, call.arguments[2]); };
+  if (dtype == input.dtype()) return set_result(call, 0, bring(call, input));
+  // Converted where the smaller elements travel.
+  if (!(input.device() == call.device) && dtype_size(dtype) > input.element_bytes())
+    return set_result(call, 0, convert(*bring(call, input)));
+  TensorRef converted = convert(input);
+  const bool is_there = converted->device() == call.device;
+  set_result(call, 0, is_there ? std::move(converted) : copy_to_device(*converted, call.device));
 }
 
 void pin_memory(Call& call) {
