@@ -290,7 +290,9 @@ of_device parse_device(std::string_view name) {
   if (colon != std::string_view::npos) {
     const char* end = name.data() + name.size();
     const auto [rest, error] = std::from_chars(name.data() + colon + 1, end, index);
-    if (error != std::errc() || rest != end) fail_missing(std::string(name));
+    // The number as it is written: not "-0", nor "01".
+    if (error != std::errc() || rest != end || std::to_string(index) != name.substr(colon + 1))
+      fail_missing(std::string(name));
   }
   if (const auto found = Registry::builtin().find(type_name, index)) return *found;
   if (const auto found = Registry::get().find(type_name, index)) return *found;

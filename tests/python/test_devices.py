@@ -63,9 +63,8 @@ def test_what_is_known_of_devices() -> None:
 
 
 NAMES = [
-    "", "far:", ":0", "far:7", "far:-1", "far:x", "far:0x0", "far:+1", "far: 1", "far:1 ", " far", "FAR", "fra",
-    "far:0:0",
-    "far:2147483648", "far:99999999999999999999", "f\u00e4r", "far" * 100, "%s%n",
+    "", "far:", ":0", "far:7", "far:-1", "far:-0", "far:01", "far:x", "far:0x0", "far:+1", "far: 1", "far:1 ", " far",
+    "FAR", "fra", "far:0:0", "far:2147483648", "far:99999999999999999999", "f\u00e4r", "far" * 100, "%s%n",
 ]  # fmt: skip
 
 
@@ -146,6 +145,7 @@ def test_a_library_that_is_no_plugin() -> None:
         with pytest.raises(flow.DeviceError):
             flow.load_device(path)
     raises(flow.TypeMismatch, "load_device: path must be str or path, got int", lambda: flow.load_device(3))  # type: ignore[arg-type]
+    raises(flow.InvalidArgument, "load_device: path must not have a null byte", lambda: flow.load_device("far.so\0"))
 
 
 def test_tensors_are_made_there_and_come_back() -> None:
@@ -170,6 +170,20 @@ def test_tensors_are_made_there_and_come_back() -> None:
     x.copy_(here)
     x[1] = flow.tensor([7, 8])
     assert x.tolist() == [[1, 2], [7, 8]]
+
+
+def test_to_another_device_and_type_at_once() -> None:
+    x = flow.tensor([[1.75, -2.5], [3.0, 300.0]])
+    for source in (x, x.to("far:1").t(), x.to("accel")[0], x[0:1].expand(3, 2), x[0, 0], x[0:0]):
+        for dtype in ("float64", "float32", "bfloat16", "int16", "bool"):
+            expected = source.to("cpu").to(dtype).tolist()
+            for device in ("cpu", "far", "accel:1"):
+                moved = source.to(device, dtype)
+                assert (moved.device, moved.dtype.name) == (flow.device(device), dtype)
+                assert moved.is_contiguous()
+                assert moved.tolist() == expected == source.to(device=device, dtype=dtype).tolist()
+    assert x.to("far", None).dtype == flow.float32
+    raises(flow.TypeMismatch, "to: dtype must be dtype, got int", lambda: x.to("cpu", 3))  # type: ignore[call-overload]
 
 
 def test_page_locked_memory_is_known() -> None:

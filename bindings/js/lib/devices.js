@@ -5,7 +5,7 @@
 const util = require('node:util');
 const native = require('./native');
 const {words} = require('../generated/functions');
-const {makeError, rewording, traced} = require('./errors');
+const {makeError, refuseNullByte, rewording, traced} = require('./errors');
 const {describe} = require('./tensor');
 
 let isDevice;
@@ -79,7 +79,7 @@ function codeOf(method, argument, value) {
   if (name === undefined) {
     throw makeError('TypeMismatch', `${method}: ${argument} must be device, got ${describe(value)}`);
   }
-  if (name.includes('\0')) throw makeError('InvalidArgument', `${method}: ${argument} must not have a null byte`);
+  refuseNullByte(method, argument, name);
   return rewording(() => native.parseDevice(name), (text) => `${method}: ${text}`);
 }
 
@@ -98,8 +98,11 @@ const functions = {
   getDefaultDevice: () => native.defaultDevice(),
   setDefaultDevice: (device) => native.setDefaultDevice(codeOf('setDefaultDevice', 'device', device)),
   loadDevice: (path) => {
-    if (typeof path === 'string') return native.loadDevice(path);
-    throw makeError('TypeMismatch', `loadDevice: path must be string, got ${describe(path)}`);
+    if (typeof path !== 'string') {
+      throw makeError('TypeMismatch', `loadDevice: path must be string, got ${describe(path)}`);
+    }
+    refuseNullByte('loadDevice', 'path', path);
+    return native.loadDevice(path);
   },
   synchronize: (device) => native.synchronize(codeOrDefault('synchronize', device)),
   synchronizeAsync: async (device) => {

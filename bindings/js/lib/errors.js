@@ -62,6 +62,11 @@ function makeError(code, text) {
   return new (classes[code] ?? classes.InternalError)(text.slice(0, LONGEST_TEXT));
 }
 
+/** A text of the caller's ends for the runtime where it has a null byte. */
+function refuseNullByte(method, argument, value) {
+  if (value.includes('\0')) throw makeError('InvalidArgument', `${method}: ${argument} must not have a null byte`);
+}
+
 /** Errors of earlier work of a device, which name the operator that left it. */
 const deferred = new WeakSet();
 
@@ -90,4 +95,4 @@ native.setErrorFactory((code, text, isDeferred) => {
   return error;
 });
 
-module.exports = {makeError, rewording, traced, errorClasses: {OneFlowError, ...classes}};
+module.exports = {makeError, refuseNullByte, rewording, traced, errorClasses: {OneFlowError, ...classes}};

@@ -4,7 +4,7 @@
 
 const native = require('./native');
 const dtypes = require('./dtypes');
-const {makeError, rewording} = require('./errors');
+const {makeError, refuseNullByte, rewording} = require('./errors');
 const {describe, isPlainObject} = require('./tensor');
 
 /** The value of an argument when `fits`; else the error that all front ends give. */
@@ -30,6 +30,7 @@ function natural(method, name, value) {
 /** Hands the runtime's name of an option, numThreads being num_threads, to `use`; errors have the name given here. */
 function withOption(method, name, use) {
   const theirs = text(method, 'name', name).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  refuseNullByte(method, 'name', name);
   return rewording(() => use(theirs), (message) => `${method}: ${message.replace(theirs, () => name)}`);
 }
 

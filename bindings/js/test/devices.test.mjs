@@ -43,8 +43,8 @@ test('what is known of devices', () => {
 });
 
 const NAMES = [
-  '', 'far:', ':0', 'far:7', 'far:-1', 'far:x', 'far:0x0', 'far:+1', 'far: 1', 'far:1 ', ' far', 'FAR', 'fra',
-  'far:0:0', 'far:2147483648', 'far:99999999999999999999', 'f\u00e4r', 'far'.repeat(100), '%s%n',
+  '', 'far:', ':0', 'far:7', 'far:-1', 'far:-0', 'far:01', 'far:x', 'far:0x0', 'far:+1', 'far: 1', 'far:1 ', ' far',
+  'FAR', 'fra', 'far:0:0', 'far:2147483648', 'far:99999999999999999999', 'f\u00e4r', 'far'.repeat(100), '%s%n',
 ];
 
 for (const name of NAMES) {
@@ -115,6 +115,17 @@ test('loading a plugin', () => {
     assert.throws(() => flow.loadDevice(file), flow.DeviceError);
   }
   checkFailure(() => flow.loadDevice(3), flow.TypeMismatch, 'loadDevice: path must be string, got number');
+  const text = 'loadDevice: path must not have a null byte';
+  checkFailure(() => flow.loadDevice('far.so\0'), flow.InvalidArgument, text);
+});
+
+test('to another device and type at once', () => {
+  const x = flow.tensor([1.75, -2.5]);
+  for (const device of ['cpu:0', 'far:1', 'accel:0']) {
+    for (const moved of [x.to(device, 'int16'), x.to({device, dtype: 'int16'}), x.to('far').to(device, 'int16')]) {
+      assert.deepEqual([moved.device, moved.dtype, moved.toArray()], [device, 'int16', [1, -2]]);
+    }
+  }
 });
 
 test('data goes to the device and comes back', async () => {

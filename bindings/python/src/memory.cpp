@@ -120,6 +120,10 @@ PyObject* load_device(PyObject*, PyObject* const* args, Py_ssize_t count, PyObje
   if (!call.parse(kLoadParameters, args, count, keywords)) return nullptr;
   PyObject* path = nullptr;
   if (PyUnicode_FSConverter(call.objects[0], &path) == 0) {
+    if (PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_UnicodeError)) {
+      PyErr_Clear();
+      return raise(OF_INVALID_ARGUMENT, "load_device: path must not have a null byte");
+    }
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) return nullptr;
     PyErr_Clear();
     return raise(OF_TYPE_MISMATCH, "load_device: path must be str or path, got " + type_name(call.objects[0]));

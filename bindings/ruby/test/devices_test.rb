@@ -42,8 +42,9 @@ class DevicesTest < OneFlowTest
     assert_equal(1, second.then { |device| device in { type: "far", index: } and index })
   end
 
-  NAMES = ["", "far:", ":0", "far:7", "far:-1", "far:x", "far:0x0", "far:+1", "far: 1", "far:1 ", " far", "FAR", "fra",
-           "far:0:0", "far:2147483648", "far:99999999999999999999", "f\u00e4r", "far" * 100, "%s%n"].freeze
+  NAMES = ["", "far:", ":0", "far:7", "far:-1", "far:x", "far:0x0", "far:+1", "far: 1", "far:1 ", " far", "FAR",
+           "fra", "far:0:0", "far:-0", "far:01", "far:2147483648", "far:99999999999999999999", "f\u00e4r",
+           "far" * 100, "%s%n"].freeze
 
   # Calls that name a device, by the function that complains.
   def namings(name)
@@ -119,6 +120,18 @@ class DevicesTest < OneFlowTest
     assert message.end_with?("there already is a device type 'far'")
     ["/nowhere/plugin.so", __FILE__, "", File.join(BUILD, "lib/liboneflow.so")].each do |file|
       assert_raises(OneFlow::DeviceError) { OneFlow.load_device(file) }
+    end
+    assert_error(OneFlow::InvalidArgument, "load_device: path must not have a null byte") do
+      OneFlow.load_device("far.so\0")
+    end
+  end
+
+  def test_to_another_device_and_type_at_once
+    x = tensor([1.75, -2.5])
+    %w[cpu:0 far:1 accel:0].each do |device|
+      [x.to(device, :int16), x.to(device:, dtype: :int16), x.to("far").to(device, :int16)].each do |moved|
+        assert_equal [device, :int16, [1, -2]], [moved.device, moved.dtype, moved.to_a]
+      end
     end
   end
 

@@ -68,6 +68,9 @@ VALUE load_device(VALUE, VALUE path) {
   if (!RB_TYPE_P(path, T_STRING) && !rb_respond_to(path, rb_intern("to_path"))) {
     raise(OF_TYPE_MISMATCH, "load_device: path must be String or Pathname, got %" PRIsVALUE, type_description(path));
   }
+  if (RB_TYPE_P(path, T_STRING) && has_null_byte(path)) {
+    raise(OF_INVALID_ARGUMENT, "load_device: path must not have a null byte");
+  }
   FilePathValue(path);
   check(of_load_device(StringValueCStr(path)));
   return Qnil;
@@ -82,7 +85,7 @@ VALUE synchronize(int count, VALUE* values, VALUE) {
 
 VALUE fallbacks(VALUE) {
   VALUE result = rb_hash_new();
-  for (size_t i = 0; i < of_fallback_count(); ++i) {
+  for (size_t i = 0, count = of_fallback_count(); i < count; ++i) {
     of_op op;
     uint64_t calls;
     of_op_info info = {};
