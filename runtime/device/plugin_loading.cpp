@@ -148,7 +148,13 @@ std::vector<std::string> discover_plugins() {
   }
   std::error_code error;
   if (std::filesystem::is_directory(own_folder(), error)) add_plugins(own_folder(), &found);
-  return found;
+  // A file that is named twice is one plugin: not a second one to be rejected.
+  std::vector<std::string> plugins;
+  for (const std::string& path : found)
+    if (std::none_of(plugins.begin(), plugins.end(),
+                     [&](const std::string& known) { return std::filesystem::equivalent(path, known, error); }))
+      plugins.push_back(path);
+  return plugins;
 }
 
 std::string plugin_places() {

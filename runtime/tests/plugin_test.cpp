@@ -108,11 +108,12 @@ TEST(PluginTest, DiscoveryProbesInAChild) {
 }
 
 TEST(PluginTest, DiscoveryListsFilesAndFolders) {
-  const std::string paths = plugin_path("far") + "::" + PLUGIN_DIR;
+  const std::string paths =
+      plugin_path("far") + "::" + PLUGIN_DIR + ":/nowhere.so:/nowhere.so:" + PLUGIN_DIR + "/./far.so";
   setenv("ONEFLOW_DEVICE_PATH", paths.c_str(), 1);
   const std::vector<std::string> found = discover_plugins();
   unsetenv("ONEFLOW_DEVICE_PATH");
-  EXPECT_EQ(found, (std::vector<std::string>{plugin_path("far"), plugin_path("accel"), plugin_path("far")}));
+  EXPECT_EQ(found, (std::vector<std::string>{plugin_path("far"), plugin_path("accel"), "/nowhere.so", "/nowhere.so"}));
 }
 
 class FarDeviceTest : public testing::Test {
