@@ -233,7 +233,10 @@ void* Allocator::take_from_device(uint64_t bytes) {
   void* memory = nullptr;
   if (is_lost_.load(std::memory_order_relaxed)) return nullptr;
   const of_status status = source_.allocate(source_.device, bytes, &memory);
-  if (status == OF_OUT_OF_MEMORY) return nullptr;
+  if (status == OF_OUT_OF_MEMORY) {
+    forget_device_error();  // the text must not stand for a later failure that has none
+    return nullptr;
+  }
   check(status);
   if (memory) reserved_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
   return memory;

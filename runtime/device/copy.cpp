@@ -26,12 +26,12 @@ namespace {
 // How much travels at once between devices that share nothing but the host. A copy of less is not cut.
 constexpr uint64_t kChunk = 4ull << 20;
 
-// Host memory on the way between two devices: page-locked where one of them offers that.
+// Host memory on the way between two devices: page-locked where one of them offers that and has some left.
 class Staging {
  public:
-  Staging(Device& to, Device& from, uint64_t bytes) : bytes_(bytes), allocator_(to.host_allocator()) {
-    if (!allocator_) allocator_ = from.host_allocator();
-    if (!allocator_) allocator_ = &get_device(kHost).allocator();
+  Staging(Device& to, Device& from, uint64_t bytes) : bytes_(bytes) {
+    if (take(to.host_allocator()) || take(from.host_allocator())) return;
+    allocator_ = &get_device(kHost).allocator();
     memory_ = allocator_->allocate(bytes);
   }
   Staging(const Staging&) = delete;
@@ -41,9 +41,21 @@ class Staging {
   char* data() const { return static_cast<char*>(memory_); }
 
  private:
+  bool take(Allocator* locked) {
+    if (!locked) return false;
+    try {
+      memory_ = locked->allocate(bytes_);
+    } catch (const Error& error) {
+      if (error.status() != OF_OUT_OF_MEMORY) throw;
+      return false;
+    }
+    allocator_ = locked;
+    return true;
+  }
+
   uint64_t bytes_;
-  Allocator* allocator_;
-  void* memory_;
+  Allocator* allocator_ = nullptr;
+  void* memory_ = nullptr;
 };
 
 // Waits, whatever comes of it.

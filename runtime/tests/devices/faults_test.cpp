@@ -80,6 +80,10 @@ TEST_F(FaultsTest, CopiesFailWhenTheyAreSubmitted) {
   set_last_error(OF_SHAPE_ERROR, "of an earlier call");
   set_accel("fail_silently", 1, 0);
   EXPECT_EQ(failure_of([&] { values(*x); }), (Failure{OF_DEVICE_ERROR, "the device gave no reason"}));
+  set_accel("fail_allocations", 1, 0);  // asked once more, there is some: this text is not the reason
+  allocate(4 * kMiB);
+  set_accel("fail_silently", 1, 0);
+  EXPECT_EQ(failure_of([&] { values(*x); }), (Failure{OF_DEVICE_ERROR, "the device gave no reason"}));
 }
 
 const Failure kBadData{OF_INVALID_ARGUMENT, "mul: the kernel was told to find bad data"};
