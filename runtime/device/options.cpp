@@ -15,7 +15,6 @@ struct Switch {
   std::atomic<bool> value;
 };
 Switch switches[] = {{"deterministic", false}, {"fallback_is_error", false}};
-const Switch& deterministic_switch = switches[0];
 const Switch& fallback_switch = switches[1];
 
 Switch* find_switch(const char* name) {
@@ -65,13 +64,16 @@ void set_option(const char* name, int64_t value) {
 int64_t get_option(const char* name) {
   if (const Switch* found = find_switch(name)) return found->value.load(std::memory_order_relaxed);
   int64_t value = 0;
-  const bool is_known = ask_devices(
-      [&](const of_device_table& table) { return table.get_option ? table.get_option(name, &value) : OF_UNSUPPORTED; });
+  const bool is_known = ask_devices([&](const of_device_table& table) {
+    int64_t answer = 0;  // which those that do not know the option may have touched
+    const of_status status = table.get_option ? table.get_option(name, &answer) : OF_UNSUPPORTED;
+    if (status == OF_OK) value = answer;
+    return status;
+  });
   if (!is_known) fail_unknown(name);
   return value;
 }
 
-bool deterministic() { return deterministic_switch.value.load(std::memory_order_relaxed); }
 bool fallback_is_error() { return fallback_switch.value.load(std::memory_order_relaxed); }
 
 }  // namespace oneflow

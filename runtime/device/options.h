@@ -10,8 +10,7 @@ namespace oneflow {
 void set_option(const char* name, int64_t value);
 int64_t get_option(const char* name);
 
-// The runtime's own, for hot paths.
-bool deterministic();
+// One of the runtime's own, for hot paths.
 bool fallback_is_error();
 
 }  // namespace oneflow

@@ -1,4 +1,5 @@
-"""PyTorch as a reference for tensors of several tasks, whose seams the vectors are too small for."""
+"""PyTorch as a reference for tensors of several tasks, groups of work-items and packets, whose seams the vectors are too
+small for: on the first device of every type."""
 
 from __future__ import annotations
 
@@ -9,9 +10,12 @@ import torch
 import oneflow_py as flow
 
 COUNT = 150_001
+DEVICES = [device.name for device in flow.devices() if device.index == 0]
+DTYPES = [
+    *("bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64"),
+    *("float16", "bfloat16", "float32", "float64"),
+]
 numbers = np.random.default_rng(0).integers(-9, 9, COUNT)
-ours, theirs = flow.from_numpy(numbers.copy()), torch.from_numpy(numbers.copy())
-table, matrix = flow.reshape(ours[:150_000], [300, 500]), theirs[:150_000].reshape(300, 500)
 indices = np.random.default_rng(1).integers(-300, 300, 70_000)
 
 CALLS = {
@@ -29,15 +33,34 @@ CALLS = {
     "transposed sum": lambda x, m, f: f.transpose(m, 0, 1) + f.flip(f.transpose(m, 0, 1), dims=[1]),
     "broadcast": lambda x, m, f: m * m[:, :1] + m[:1],
     "cat": lambda x, m, f: f.cat([m, m, m], dim=1),
-    "eye": lambda x, m, f: f.eye(311, 257),
-    "arange": lambda x, m, f: f.arange(COUNT),
-    "negative positions": lambda x, m, f: m[f.from_numpy(indices)],
+    "eye": lambda x, m, f: f.eye(311, 257, device=x.device),
+    "arange": lambda x, m, f: f.arange(COUNT, device=x.device),
+    "negative positions": lambda x, m, f: m[f.from_numpy(indices).to(x.device)],
+    "product of bytes": lambda x, m, f: m.to(f.int8) @ f.transpose(m, 0, 1).to(f.int8),
+    "product of bytes without a sign": lambda x, m, f: m.to(f.uint8) @ f.transpose(m, 0, 1).to(f.uint8),
 }
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", CALLS)
-def test_a_large_tensor(name: str) -> None:
-    found = CALLS[name](ours, table, flow)
-    expected = CALLS[name](theirs, matrix, torch)
+def test_a_large_tensor(name: str, device: str) -> None:
+    ours, theirs = flow.from_numpy(numbers.copy()).to(device), torch.from_numpy(numbers.copy())
+    found = CALLS[name](ours, flow.reshape(ours[:150_000], [300, 500]), flow)
+    expected = CALLS[name](theirs, theirs[:150_000].reshape(300, 500), torch)
+    assert found.device.name == device
     assert found.dtype.name == str(expected.dtype).removeprefix("torch.")
-    np.testing.assert_array_equal(found.numpy(), expected.numpy())
+    np.testing.assert_array_equal(found.to("cpu").numpy(), expected.numpy())
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("first", [0, 1], ids=["aligned", "unaligned"])
+@pytest.mark.parametrize("source", DTYPES)
+def test_large_tensors_change_their_dtype(source: str, first: int, device: str) -> None:
+    """Small numbers, which all dtypes hold once they are whole and not negative."""
+    small = np.abs(numbers[:5_003])
+    held = flow.from_numpy(small).to(device).to(source)[first:]
+    for target in DTYPES:
+        expected = small[first:].astype(bool) if "bool" in (source, target) else small[first:]
+        found = held.to(target)
+        assert found.dtype.name == target
+        np.testing.assert_array_equal(found.to("cpu").to("float64").numpy(), expected.astype(np.float64))

@@ -15,6 +15,10 @@ std::atomic<bool> allows_tf32{false};
 constexpr char kAllowTf32[] = "cuda_allow_tf32";
 
 bool is_floating(of_dtype dtype) { return dtype >= OF_FLOAT16 && dtype <= OF_FLOAT64; }
+bool is_byte(of_dtype dtype) { return dtype == OF_INT8 || dtype == OF_UINT8; }
+
+// Sums of so many products of bytes stay within int32.
+constexpr int64_t kMostBytes = (int64_t{1} << 17) - 1;
 
 // Where a product of the outer batch dimensions begins: the next one of each operand.
 class Outer {
@@ -42,8 +46,10 @@ class Outer {
 };
 
 // OF_UNSUPPORTED, without a text, where the library has nothing for this product.
-of_status multiply(const lt::Library& library, const of_kernel_context& context, const grid::Problem& problem,
-                   const MatrixProduct& product) {
+of_status multiply(const lt::Library& library, const of_kernel_context& context, const grid::Problem& problem) {
+  MatrixProduct product;
+  if (!make_product(problem, product)) return OF_UNSUPPORTED;
+  product.shape.allows_tf32 = allows_tf32;
   const OnDevice on(context.device);
   if (on.status() != OF_OK) return on.status();
   Plans& plans = plans_of(context.device);
@@ -62,14 +68,13 @@ of_status multiply(const lt::Library& library, const of_kernel_context& context,
     lock.lock();
     library.cublasLtMatmulDescSetAttribute(plan->description, lt::kBiasPointer, &product.bias, sizeof product.bias);
   }
-  const float narrow[] = {static_cast<float>(problem.alpha), static_cast<float>(problem.beta)};
-  const bool is_double = problem.dtype == OF_FLOAT64;
-  const void* alpha = is_double ? static_cast<const void*>(&problem.alpha) : &narrow[0];
-  const void* beta = is_double ? static_cast<const void*>(&problem.beta) : &narrow[1];
-  const int64_t item = grid::item_size(problem.dtype);
+  alignas(8) unsigned char alpha[8], beta[8];
+  grid::put_factor(problem, problem.alpha, alpha);
+  grid::put_factor(problem, problem.beta, beta);
+  const int64_t item = grid::item_size(problem.dtype), d_item = grid::item_size(problem.result_dtype());
   Outer outer(product);
   do {
-    char* d = product.d + outer.offset(grid::kC) * item;
+    char* d = product.d + outer.offset(grid::kC) * d_item;
     const int status =
         library.cublasLtMatmul(handle, plan->description, alpha, product.a + outer.offset(grid::kB) * item, plan->a,
                                product.b + outer.offset(grid::kA) * item, plan->b, beta, d, plan->d, d, plan->d,
@@ -84,18 +89,32 @@ of_status multiply(const lt::Library& library, const of_kernel_context& context,
   return OF_OK;
 }
 
+// The library's results of bytes are saturated, ours wrap around: it adds up in int32, in memory of their own.
+of_status multiply_bytes(const lt::Library& library, const of_kernel_context& context, const grid::Problem& problem) {
+  if (problem.depth.count > kMostBytes || problem.result_count() == 0) return OF_UNSUPPORTED;
+  grid::Scratch memory(context);
+  const auto bytes = static_cast<uint64_t>(problem.result_count()) * grid::item_size(problem.type);
+  if (memory.allocate(bytes) != OF_OK) return OF_UNSUPPORTED;
+  const grid::Problem sums = grid::sums_of(problem, memory.data());
+  const of_status status = multiply(library, context, sums);
+  return status == OF_OK ? grid::finish(problem, context, sums, 1) : status;
+}
+
+of_status multiply_by_library(const of_contraction& contraction) {
+  const bool bytes = is_byte(contraction.dtype);
+  if (!bytes && !is_floating(contraction.dtype)) return OF_UNSUPPORTED;
+  const lt::Library* library = lt::library();
+  grid::Problem problem;
+  if (library == nullptr || !grid::make_problem(contraction, problem)) return OF_UNSUPPORTED;
+  const of_kernel_context context = grid::launch_context(contraction);
+  return bytes ? multiply_bytes(*library, context, problem) : multiply(*library, context, problem);
+}
+
 }  // namespace
 
 of_status contract(const of_contraction* contraction) try {
-  grid::Problem problem;
-  MatrixProduct product;
-  const lt::Library* library = is_floating(contraction->dtype) ? lt::library() : nullptr;
-  if (library != nullptr && grid::make_problem(*contraction, problem) && make_product(problem, product)) {
-    product.shape.allows_tf32 = allows_tf32;
-    const of_status status = multiply(*library, grid::launch_context(*contraction), problem, product);
-    if (status != OF_UNSUPPORTED) return status;
-  }
-  return grid::contract(contraction);
+  const of_status status = multiply_by_library(*contraction);
+  return status != OF_UNSUPPORTED ? status : grid::contract(contraction);
 } catch (const std::bad_alloc&) {
   return grid::fail(OF_OUT_OF_MEMORY, "cuda:%d: no memory for the plan of a product", contraction->device.index);
 }

@@ -15,9 +15,10 @@ using Description = struct DescriptionObject*;
 using Layout = struct LayoutObject*;
 using Preference = struct PreferenceObject*;
 
-enum Type : int { kFloat32 = 0, kFloat64 = 1, kFloat16 = 2, kBfloat16 = 14 };  // cudaDataType
-enum Compute : int { kCompute32 = 68, kCompute64 = 70, kComputeTf32 = 77 };    // cublasComputeType_t
-enum Operation : int32_t { kPlain = 0, kTransposed = 1 };                      // cublasOperation_t
+// cudaDataType, cublasComputeType_t and cublasOperation_t.
+enum Type : int { kFloat32 = 0, kFloat64 = 1, kFloat16 = 2, kInt8 = 3, kInt32 = 10, kBfloat16 = 14 };
+enum Compute : int { kCompute32 = 68, kCompute64 = 70, kComputeInt32 = 72, kComputeTf32 = 77 };
+enum Operation : int32_t { kPlain = 0, kTransposed = 1 };
 enum DescriptionAttribute : int { kTransposeA = 3, kTransposeB = 4, kEpilogue = 7, kBiasPointer = 8 };
 enum LayoutAttribute : int { kBatchCount = 5, kBatchStride = 6 };
 enum PreferenceAttribute : int {

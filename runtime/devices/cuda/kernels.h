@@ -125,6 +125,7 @@ Variants all_variants(Storages<storages...>, Make make) {
 }
 
 #define OF_HANDLES(T, name) [](auto storage) { return handle_of<name<T, decltype(storage)::value>>(); }
+#define OF_CAST_KERNELS(T, name) all_variants(typename Computed<T>::Stored{}, OF_HANDLES(T, name))
 #define OF_FLAT_KERNELS(T, name) flat_variants(typename Computed<T>::Stored{}, OF_HANDLES(T, name))
 #define OF_KERNELS(T, name) variants(typename Computed<T>::Stored{}, OF_HANDLES(T, name))
 #define OF_FOLD_KERNELS(W, T, name) all_variants(FoldStorages<T>{}, OF_HANDLES(W, name))

@@ -6,22 +6,29 @@ namespace {
 // What the vendor advises for Hopper.
 constexpr uint64_t kMostWorkspace = uint64_t{32} << 20;
 
-lt::Type type_of(int32_t dtype) {
-  switch (dtype) {
+struct Types {
+  lt::Type factors, result, scale;
+  lt::Compute compute;
+};
+
+Types types_of(const Shape& shape) {
+  switch (shape.dtype) {
+    case OF_INT8:
+      return {lt::kInt8, lt::kInt32, lt::kInt32, lt::kComputeInt32};
     case OF_FLOAT16:
-      return lt::kFloat16;
+      return {lt::kFloat16, lt::kFloat16, lt::kFloat32, lt::kCompute32};
     case OF_BFLOAT16:
-      return lt::kBfloat16;
+      return {lt::kBfloat16, lt::kBfloat16, lt::kFloat32, lt::kCompute32};
     case OF_FLOAT64:
-      return lt::kFloat64;
+      return {lt::kFloat64, lt::kFloat64, lt::kFloat64, lt::kCompute64};
     default:
-      return lt::kFloat32;
+      return {lt::kFloat32, lt::kFloat32, lt::kFloat32, shape.allows_tf32 != 0 ? lt::kComputeTf32 : lt::kCompute32};
   }
 }
 
-int make_layout(const lt::Library& library, const Shape& shape, int64_t rows, int64_t columns, int64_t leading,
-                int64_t step, lt::Layout* layout) {
-  int status = library.cublasLtMatrixLayoutCreate(layout, type_of(shape.dtype), static_cast<uint64_t>(rows),
+int make_layout(const lt::Library& library, const Shape& shape, lt::Type type, int64_t rows, int64_t columns,
+                int64_t leading, int64_t step, lt::Layout* layout) {
+  int status = library.cublasLtMatrixLayoutCreate(layout, type, static_cast<uint64_t>(rows),
                                                   static_cast<uint64_t>(columns), leading);
   if (status != 0 || shape.batch == 1) return status;
   const auto count = static_cast<int32_t>(shape.batch);
@@ -31,11 +38,8 @@ int make_layout(const lt::Library& library, const Shape& shape, int64_t rows, in
 }
 
 int describe(const lt::Library& library, const Shape& shape, Plan& plan) {
-  const bool is_double = shape.dtype == OF_FLOAT64;
-  const lt::Compute compute = is_double                                             ? lt::kCompute64
-                              : shape.allows_tf32 != 0 && shape.dtype == OF_FLOAT32 ? lt::kComputeTf32
-                                                                                    : lt::kCompute32;
-  int status = library.cublasLtMatmulDescCreate(&plan.description, compute, is_double ? lt::kFloat64 : lt::kFloat32);
+  const Types types = types_of(shape);
+  int status = library.cublasLtMatmulDescCreate(&plan.description, types.compute, types.scale);
   const auto set = [&](lt::DescriptionAttribute attribute, const auto& value) {
     if (status == 0) status = library.cublasLtMatmulDescSetAttribute(plan.description, attribute, &value, sizeof value);
   };
@@ -96,12 +100,14 @@ std::shared_ptr<Plan> Plans::plan_for(const lt::Library& library, const Shape& s
   auto plan = std::make_shared<Plan>();
   const bool a = shape.a_is_transposed != 0, b = shape.b_is_transposed != 0;
   int status = describe(library, shape, *plan);
-  const auto lay = [&](int64_t rows, int64_t columns, int64_t leading, int64_t step, lt::Layout* layout) {
-    if (status == 0) status = make_layout(library, shape, rows, columns, leading, step, layout);
+  const Types types = types_of(shape);
+  const auto lay = [&](lt::Type type, int64_t rows, int64_t columns, int64_t leading, int64_t step,
+                       lt::Layout* layout) {
+    if (status == 0) status = make_layout(library, shape, type, rows, columns, leading, step, layout);
   };
-  lay(a ? shape.k : shape.m, a ? shape.m : shape.k, shape.leading_a, shape.step_a, &plan->a);
-  lay(b ? shape.n : shape.k, b ? shape.k : shape.n, shape.leading_b, shape.step_b, &plan->b);
-  lay(shape.m, shape.n, shape.leading_d, shape.step_d, &plan->d);
+  lay(types.factors, a ? shape.k : shape.m, a ? shape.m : shape.k, shape.leading_a, shape.step_a, &plan->a);
+  lay(types.factors, b ? shape.n : shape.k, b ? shape.k : shape.n, shape.leading_b, shape.step_b, &plan->b);
+  lay(types.result, shape.m, shape.n, shape.leading_d, shape.step_d, &plan->d);
   if (status == 0) status = choose(library, handle_, shape, *plan);
   plan->is_known = status == 0;
   plans_.emplace(shape, plan);

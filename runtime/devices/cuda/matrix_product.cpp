@@ -82,14 +82,14 @@ bool make_product(const Problem& problem, MatrixProduct& product) {
   }
   shape.has_bias = product.bias != nullptr;
   shape.reads_c = problem.beta != 0;
-  shape.dtype = problem.dtype;
+  shape.dtype = problem.dtype == OF_UINT8 ? OF_INT8 : problem.dtype;
   // Products of a batch are as far apart as its strides say.
-  const int64_t item = grid::item_size(problem.dtype);
+  const int64_t item = grid::item_size(problem.dtype), d_item = grid::item_size(problem.result_dtype());
   uintptr_t steps_a = 0, steps_b = 0, steps_d = 0;
   for (int32_t d = 0; d < inner; ++d) {
     steps_a |= static_cast<uintptr_t>(batch.strides[kB][d] * item);
     steps_b |= static_cast<uintptr_t>(batch.strides[kA][d] * item);
-    steps_d |= static_cast<uintptr_t>(batch.strides[kC][d] * item);
+    steps_d |= static_cast<uintptr_t>(batch.strides[kC][d] * d_item);
   }
   const auto with = [](const char* memory, uintptr_t steps) {
     return alignment(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(memory) | steps));

@@ -6,7 +6,8 @@
 
 namespace oneflow::cuda {
 
-// Everything that the choice of an algorithm depends on, compared byte by byte: D[m, n] = A[m, k] B[k, n].
+// Everything that the choice of an algorithm depends on, compared byte by byte: D[m, n] = A[m, k] B[k, n]. The result
+// has the dtype of the factors; that of int8 is int32.
 struct Shape {
   int64_t m, n, k;
   int64_t leading_a, leading_b, leading_d;
@@ -26,7 +27,8 @@ struct MatrixProduct {
   const grid::Role* outer = nullptr;
 };
 
-// Our rows are the columns of D, so that B takes the place of A. False where operands do not lie as matrices.
+// Our rows are the columns of D, so that B takes the place of A. False where operands do not lie as matrices. Bytes
+// without a sign count as int8, which gives the same lowest byte of each sum.
 bool make_product(const grid::Problem& problem, MatrixProduct& product);
 
 }  // namespace oneflow::cuda

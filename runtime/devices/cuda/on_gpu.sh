@@ -29,8 +29,8 @@ export PYTHONPATH=$PWD:$build/python OF_BUILD=$build
 case $step in
   test)
     "$python" -m tests.vectors
-    "$python" -m pytest -p no:cacheprovider -q -k cuda tests/python/test_conformance.py runtime/devices/cuda/tests
-    if [ -x build/bin/replay_vectors ]; then # from C, where its packages were there to build it
+    "$python" -m pytest -p no:cacheprovider -q -k cuda tests/python/test_{conformance,large}.py runtime/devices/cuda/tests
+    if [ -x build/bin/capi_replay ]; then # from C, where its packages were there to build it
       "$python" -m pytest -p no:cacheprovider -q tests/capi
     fi
     ;;

@@ -28,7 +28,7 @@ of_status radix_sort(const of_kernel_context& context, Sorting& sorting, int bit
   const cudaStream_t queue = cuda::stream_of(context.stream).queue;
   const int64_t count = sorting.lines * sorting.length;
   const int from = sorting.current;
-  const int64_t groups = (count + kItems - 1) / kItems;
+  const int64_t groups = grid::divide_up(count, kItems);
   number_keys<<<static_cast<uint32_t>(groups < INT32_MAX ? groups : INT32_MAX), kItems, 0, queue>>>(
       sorting.keys(from), sorting.positions(from), count, sorting.length, sorting.key_bits);
   of_status status = cuda::check(context.device, cudaGetLastError(), "sort");

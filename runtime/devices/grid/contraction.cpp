@@ -12,14 +12,14 @@ constexpr uint32_t kItems = 256;
 constexpr int64_t kTarget = 256;         // groups that keep a device busy
 constexpr int64_t kMostSums = 64 << 20;  // bytes of partial sums that may be kept on their own
 
-of_contract_dims dims_of(const Role& role, const Pieces& pieces, const int64_t* c_strides) {
+of_contract_dims dims_of(const Role& role, const Pieces& pieces) {
   const of_space& space = pieces.space();
   of_contract_dims dims{};
   dims.count = space.count;
   dims.rank = std::max(space.rank, 1);
   dims.sizes[0] = 1;
   const of_strides a = pieces.strides(role.strides[kA]), b = pieces.strides(role.strides[kB]);
-  const of_strides c = pieces.strides(c_strides);
+  const of_strides c = pieces.strides(role.strides[kC]);
   for (int32_t d = 0; d < space.rank; ++d) {
     dims.sizes[d] = space.sizes[d];
     dims.multipliers[d] = space.multipliers[d];
@@ -31,31 +31,6 @@ of_contract_dims dims_of(const Role& role, const Pieces& pieces, const int64_t* 
   return dims;
 }
 
-// C, or the partial sums in its place, which lie one behind the other.
-struct Target {
-  char* data;
-  int32_t is_sums;
-  int64_t batch[Role::kMost], rows[Role::kMost], columns[Role::kMost];  // strides
-
-  Target(const Problem& problem) : data(const_cast<char*>(problem.operands[kC])), is_sums(0) {
-    std::copy_n(problem.batch.strides[kC], problem.batch.rank, batch);
-    std::copy_n(problem.rows.strides[kC], problem.rows.rank, rows);
-    std::copy_n(problem.columns.strides[kC], problem.columns.rank, columns);
-  }
-  Target(const Problem& problem, void* sums) : data(static_cast<char*>(sums)), is_sums(1) {
-    int64_t step = 1;
-    const auto fill = [&](const Role& role, int64_t* strides) {
-      for (int32_t d = role.rank - 1; d >= 0; --d) {
-        strides[d] = step;
-        step *= role.sizes[d];
-      }
-    };
-    fill(problem.columns, columns);
-    fill(problem.rows, rows);
-    fill(problem.batch, batch);
-  }
-};
-
 class Cutting {
  public:
   Cutting(const Problem& problem, const of_kernel_context& context, Multiplier& multiplier)
@@ -64,130 +39,72 @@ class Cutting {
   of_status run() {
     const int64_t results = problem_.result_count(), depth = problem_.depth.count;
     if (results == 0) return OF_OK;
-    Target target(problem_);
-    if (depth == 0) return finish(target, 0);
+    if (depth == 0) return finish(problem_, context_, problem_, 0);
     const bool is_one_piece = problem_.depth.rank <= OF_CONTRACT_RANK && depth <= limits_.depth;
     if (is_one_piece) {
       const int64_t most = std::max<int64_t>(1, kMostSums / (results * item_size(problem_.type)));
       const int64_t parts = std::clamp<int64_t>(multiplier_.parts(problem_), 1, most);
-      part_depth_ = (depth + parts - 1) / parts;
-      parts_ = static_cast<uint32_t>((depth + part_depth_ - 1) / part_depth_);
+      part_depth_ = divide_up(depth, parts);
+      parts_ = static_cast<uint32_t>(divide_up(depth, part_depth_));
     }
     // Sums that are put together from pieces are rounded once, when they are complete.
     const bool adds_up = !is_one_piece && item_size(problem_.dtype) < 4;
-    if (problem_.is_plain() && parts_ == 1 && !adds_up) return multiply(target);
-    Scratch sums(context_);
+    if (problem_.is_plain() && parts_ == 1 && !adds_up) return multiply(problem_);
+    Scratch memory(context_);
     const uint64_t bytes = static_cast<uint64_t>(parts_ * results) * item_size(problem_.type);
-    of_status status = sums.allocate(bytes);
-    target = Target(problem_, sums.data());
-    if (status == OF_OK) status = multiply(target);
-    return status == OF_OK ? finish(target, parts_) : status;
+    if (const of_status status = memory.allocate(bytes); status != OF_OK) return status;
+    const Problem sums = sums_of(problem_, memory.data());
+    const of_status status = multiply(sums);
+    return status == OF_OK ? finish(problem_, context_, sums, parts_) : status;
   }
 
  private:
   static Pieces pieces_of(const Role& role, int64_t most) { return {role.rank, role.sizes, {OF_CONTRACT_RANK, most}}; }
 
-  of_status multiply(const Target& target) {
+  // Into C of `target`, which is the problem's or that of its sums.
+  of_status multiply(const Problem& target) {
     of_status status = OF_OK;
-    Pieces depth = pieces_of(problem_.depth, limits_.depth);
-    constexpr int64_t no_strides[Role::kMost] = {};
+    Pieces depth = pieces_of(target.depth, limits_.depth);
     do {
-      status = multiply_depth(target, dims_of(problem_.depth, depth, no_strides),
-                              depth.offset(problem_.depth.strides[kA]), depth.offset(problem_.depth.strides[kB]));
+      status = multiply_depth(target, dims_of(target.depth, depth), depth.offset(target.depth.strides[kA]),
+                              depth.offset(target.depth.strides[kB]));
       is_first_ = false;
     } while (status == OF_OK && depth.next());
     return status;
   }
 
-  of_status multiply_depth(const Target& target, const of_contract_dims& depth, int64_t a_depth, int64_t b_depth) {
-    const int64_t item = item_size(problem_.dtype), c_item = target.is_sums ? item_size(problem_.type) : item;
+  of_status multiply_depth(const Problem& target, const of_contract_dims& depth, int64_t a_depth, int64_t b_depth) {
+    const Role &batches = target.batch, &all_rows = target.rows, &all_columns = target.columns;
+    const int64_t item = item_size(target.dtype), c_item = item_size(target.result_dtype());
     Chunk chunk;
     chunk.depth = depth;
     chunk.is_sums = target.is_sums;
     chunk.accumulate = !is_first_;
     chunk.parts = parts_;
     chunk.part_depth = parts_ == 1 ? depth.count : static_cast<uint32_t>(part_depth_);
-    chunk.part_step = problem_.result_count();
+    chunk.part_step = target.result_count();
     of_status status = OF_OK;
-    Pieces batch = pieces_of(problem_.batch, limits_.batch);
+    Pieces batch = pieces_of(batches, limits_.batch);
     do {
-      chunk.batch = dims_of(problem_.batch, batch, target.batch);
-      Pieces rows = pieces_of(problem_.rows, limits_.rows);
+      chunk.batch = dims_of(batches, batch);
+      Pieces rows = pieces_of(all_rows, limits_.rows);
       do {
-        chunk.rows = dims_of(problem_.rows, rows, target.rows);
-        Pieces columns = pieces_of(problem_.columns, limits_.columns);
+        chunk.rows = dims_of(all_rows, rows);
+        Pieces columns = pieces_of(all_columns, limits_.columns);
         do {
-          chunk.columns = dims_of(problem_.columns, columns, target.columns);
-          chunk.a = problem_.operands[kA] +
-                    (a_depth + batch.offset(problem_.batch.strides[kA]) + rows.offset(problem_.rows.strides[kA]) +
-                     columns.offset(problem_.columns.strides[kA])) *
-                        item;
-          chunk.b = problem_.operands[kB] + (b_depth + batch.offset(problem_.batch.strides[kB]) +
-                                             columns.offset(problem_.columns.strides[kB])) *
-                                                item;
-          chunk.c = target.data +
-                    (batch.offset(target.batch) + rows.offset(target.rows) + columns.offset(target.columns)) * c_item;
+          chunk.columns = dims_of(all_columns, columns);
+          const auto offset = [&](Side side) {
+            return batch.offset(batches.strides[side]) + rows.offset(all_rows.strides[side]) +
+                   columns.offset(all_columns.strides[side]);
+          };
+          chunk.a = target.operands[kA] + (a_depth + offset(kA)) * item;
+          chunk.b = target.operands[kB] + (b_depth + offset(kB)) * item;
+          chunk.c = const_cast<char*>(target.operands[kC]) + offset(kC) * c_item;
           status = multiplier_.multiply(context_, chunk);
         } while (status == OF_OK && columns.next());
       } while (status == OF_OK && rows.next());
     } while (status == OF_OK && batch.next());
     return status;
-  }
-
-  // C = alpha * (the parts of the sums) + beta * C + bias, over all dimensions of C as one space.
-  of_status finish(const Target& sums, uint32_t parts) {
-    int64_t sizes[Role::kMost], from[Role::kMost], to[Role::kMost], bias[Role::kMost];
-    int32_t rank = 0;
-    const auto add = [&](const Role& role, const int64_t* strides) {
-      for (int32_t d = 0; d < role.rank; ++d, ++rank) {
-        sizes[rank] = role.sizes[d];
-        from[rank] = strides[d];
-        to[rank] = role.strides[kC][d];
-        bias[rank] = role.strides[kBias][d];
-      }
-    };
-    add(problem_.batch, sums.batch);
-    add(problem_.rows, sums.rows);
-    add(problem_.columns, sums.columns);
-    const Handle kernel = contraction_finish()[problem_.dtype];
-    const int64_t item = item_size(problem_.dtype), step = problem_.result_count();
-    alignas(8) unsigned char alpha[8], beta[8];
-    const uint32_t bytes = put(problem_.alpha, alpha);
-    put(problem_.beta, beta);
-    const int32_t adds_c = problem_.beta != 0;
-    const char* bias_data = problem_.operands[kBias];
-    Pieces pieces(rank, sizes);
-    of_status status = OF_OK;
-    do {
-      const of_space space = pieces.space();
-      const of_strides from_strides = pieces.strides(from), to_strides = pieces.strides(to);
-      const of_strides bias_strides = pieces.strides(bias);
-      Arguments arguments;
-      arguments.value(space);
-      arguments.pointer(sums.data + pieces.offset(from) * item_size(problem_.type));
-      arguments.value(from_strides);
-      arguments.value(parts);
-      arguments.value(step);
-      arguments.pointer(problem_.operands[kC] + pieces.offset(to) * item);
-      arguments.value(to_strides);
-      arguments.pointer(bias_data != nullptr ? bias_data + pieces.offset(bias) * item : nullptr);
-      arguments.value(bias_strides);
-      arguments.bytes(alpha, bytes);
-      arguments.bytes(beta, bytes);
-      arguments.value(adds_c);
-      status = launch(context_, kernel, {.groups = groups_for(space.count, kItems), .items = kItems}, arguments);
-    } while (status == OF_OK && pieces.next());
-    return status;
-  }
-
-  // A factor as a value of the type of sums.
-  uint32_t put(double factor, void* bytes) const {
-    of_scalar number{};
-    number.kind = OF_SCALAR_FLOAT;
-    number.as.real = factor;
-    const bool is_narrow = problem_.type == OF_UINT32;
-    const uint32_t size = put_number(number, is_narrow ? OF_INT64 : problem_.type, bytes);
-    return is_narrow ? 4 : size;  // the lower half: integers wrap around
   }
 
   const Problem& problem_;
@@ -215,14 +132,13 @@ class Lockstep : public Multiplier {
     const int64_t unit = is_thin_ ? 1 : kTile;
     const int64_t rows = std::min<int64_t>(rows_, is_thin_ ? 1 << 10 : kTile << 11);
     const int64_t columns = std::min<int64_t>(columns_, is_thin_ ? 1 << 20 : kTile << 11);
-    return {kMost / ((rows + unit - 1) / unit * ((columns + unit - 1) / unit)), rows, columns, kMost};
+    return {kMost / (divide_up(rows, unit) * divide_up(columns, unit)), rows, columns, kMost};
   }
 
   uint32_t parts(const Problem& problem) const override {
-    const int64_t rows = (problem.rows.count + kTile - 1) / kTile,
-                  columns = (problem.columns.count + kTile - 1) / kTile;
+    const int64_t rows = divide_up(problem.rows.count, kTile), columns = divide_up(problem.columns.count, kTile);
     const int64_t groups =
-        is_thin_ ? (problem.result_count() + kItems - 1) / kItems * lanes(problem.result_count(), problem.depth.count)
+        is_thin_ ? divide_up(problem.result_count(), kItems) * lanes(problem.result_count(), problem.depth.count)
                  : problem.batch.count * rows * columns;
     const int64_t shortest = is_thin_ ? 16 * kItems : 256;  // what is worth a group of its own
     return static_cast<uint32_t>(std::clamp<int64_t>(kTarget / std::max<int64_t>(groups, 1), 1,
@@ -295,6 +211,61 @@ of_kernel_context launch_context(const of_contraction& contraction) {
 
 of_status contract(const Problem& problem, const of_kernel_context& context, Multiplier& multiplier) {
   return Cutting(problem, context, multiplier).run();
+}
+
+uint32_t put_factor(const Problem& problem, double factor, void* bytes) {
+  of_scalar number{};
+  number.kind = OF_SCALAR_FLOAT;
+  number.as.real = factor;
+  const bool is_narrow = problem.type == OF_UINT32;
+  const uint32_t size = put_number(number, is_narrow ? OF_INT64 : problem.type, bytes);
+  return is_narrow ? 4 : size;  // the lower half: integers wrap around
+}
+
+of_status finish(const Problem& problem, const of_kernel_context& context, const Problem& sums, uint32_t parts) {
+  // All dimensions of C as one space.
+  int64_t sizes[Role::kMost], from[Role::kMost], to[Role::kMost], bias[Role::kMost];
+  int32_t rank = 0;
+  const auto add = [&](const Role& role, const Role& summed) {
+    for (int32_t d = 0; d < role.rank; ++d, ++rank) {
+      sizes[rank] = role.sizes[d];
+      from[rank] = summed.strides[kC][d];
+      to[rank] = role.strides[kC][d];
+      bias[rank] = role.strides[kBias][d];
+    }
+  };
+  add(problem.batch, sums.batch);
+  add(problem.rows, sums.rows);
+  add(problem.columns, sums.columns);
+  const Handle kernel = contraction_finish()[problem.dtype];
+  const int64_t item = item_size(problem.dtype), step = problem.result_count();
+  alignas(8) unsigned char alpha[8], beta[8];
+  const uint32_t bytes = put_factor(problem, problem.alpha, alpha);
+  put_factor(problem, problem.beta, beta);
+  const int32_t adds_c = problem.beta != 0;
+  const char* bias_data = problem.operands[kBias];
+  Pieces pieces(rank, sizes);
+  of_status status = OF_OK;
+  do {
+    const of_space space = pieces.space();
+    const of_strides from_strides = pieces.strides(from), to_strides = pieces.strides(to);
+    const of_strides bias_strides = pieces.strides(bias);
+    Arguments arguments;
+    arguments.value(space);
+    arguments.pointer(sums.operands[kC] + pieces.offset(from) * item_size(problem.type));
+    arguments.value(from_strides);
+    arguments.value(parts);
+    arguments.value(step);
+    arguments.pointer(problem.operands[kC] + pieces.offset(to) * item);
+    arguments.value(to_strides);
+    arguments.pointer(bias_data != nullptr ? bias_data + pieces.offset(bias) * item : nullptr);
+    arguments.value(bias_strides);
+    arguments.bytes(alpha, bytes);
+    arguments.bytes(beta, bytes);
+    arguments.value(adds_c);
+    status = launch(context, kernel, {.groups = groups_for(space.count, kItems), .items = kItems}, arguments);
+  } while (status == OF_OK && pieces.next());
+  return status;
 }
 
 of_status contract(const of_contraction* contraction) {

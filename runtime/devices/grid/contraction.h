@@ -46,6 +46,10 @@ class Multiplier {
 // The context of the launches of a contraction.
 of_kernel_context launch_context(const of_contraction& contraction);
 of_status contract(const Problem& problem, const of_kernel_context& context, Multiplier& multiplier);
+// A factor as a value of the type of sums; returns its bytes.
+uint32_t put_factor(const Problem& problem, double factor, void* bytes);
+// C = alpha * (its sums, in so many parts one behind the other) + beta * C + bias.
+of_status finish(const Problem& problem, const of_kernel_context& context, const Problem& sums, uint32_t parts);
 
 // One kernel per dtype of tensors: `make` gives that for sums of type T and elements of S.
 class ByDtype {

@@ -183,4 +183,21 @@ bool make_problem(const of_contraction& contraction, Problem& problem) {
   return problem.batch.rank + problem.rows.rank + problem.columns.rank <= OF_MAX_RANK;
 }
 
+Problem sums_of(const Problem& problem, void* memory) {
+  Problem sums = problem;
+  int64_t step = 1;
+  for (Role* role : {&sums.columns, &sums.rows, &sums.batch}) {
+    for (int32_t d = role->rank - 1; d >= 0; --d) {
+      role->strides[kC][d] = step;
+      step *= role->sizes[d];
+    }
+  }
+  sums.operands[kC] = static_cast<const char*>(memory);
+  sums.operands[kBias] = nullptr;
+  sums.alpha = 1;
+  sums.beta = 0;
+  sums.is_sums = true;
+  return sums;
+}
+
 }  // namespace oneflow::grid

@@ -31,14 +31,18 @@ struct Problem {
   Role batch, rows, columns, depth;
   const char* operands[kSides];  // first elements; the bias may be NULL
   double alpha, beta;
+  bool is_sums = false;  // whether C has elements of `type`
 
   // Whether C is the plain sum of products.
   bool is_plain() const { return alpha == 1 && beta == 0 && operands[kBias] == nullptr; }
+  of_dtype result_dtype() const { return is_sums ? type : dtype; }
   int64_t result_count() const { return batch.count * rows.count * columns.count; }
 };
 
 // False where the descriptor is of no kind that grid devices know.
 bool make_problem(const of_contraction& contraction, Problem& problem);
+// The plain sums of a problem, one behind the other in memory of their own.
+Problem sums_of(const Problem& problem, void* memory);
 
 }  // namespace oneflow::grid
 

@@ -47,6 +47,6 @@ bool is_contiguous(const of_kernel_tensor& tensor) {
   return true;
 }
 
-uint32_t groups_for(int64_t elements, uint32_t items) { return static_cast<uint32_t>((elements + items - 1) / items); }
+uint32_t groups_for(int64_t elements, uint32_t items) { return static_cast<uint32_t>(divide_up(elements, items)); }
 
 }  // namespace oneflow::grid

@@ -141,6 +141,11 @@ int64_t element_count(const of_kernel_tensor& tensor);
 // Whether the elements lie one behind the other in row-major order.
 bool is_contiguous(const of_kernel_tensor& tensor);
 
+// A quotient of whole numbers, rounded up.
+template <class N, class By>
+constexpr N divide_up(N n, By by) {
+  return static_cast<N>(n / by + (n % by != 0));
+}
 // The groups of work-items that cover so many elements.
 uint32_t groups_for(int64_t elements, uint32_t items);
 

@@ -50,8 +50,8 @@ class Launches {
     if (element_count(result_) == 0) return OF_OK;
     if (entry_.fails && (report_ = report(context_)) == nullptr) return OF_OUT_OF_MEMORY;
     storage_ = common_storage();
-    const Handle flat = flat_kernel();
-    return flat != nullptr ? launch_flat(flat) : launch_strided();
+    const Flat flat = flat_kernel();
+    return flat.kernel != nullptr ? launch_flat(flat) : launch_strided();
   }
 
  private:
@@ -73,40 +73,47 @@ class Launches {
     return common == kAny ? static_cast<int32_t>(kernels_.compute) : common;
   }
 
-  // The kernel for flat memory; NULL when an operand is strided, unaligned, or of another type, and where strided
-  // kernels take blocks, which are runs of memory, too.
-  Handle flat_kernel() const {
-    if (strided_run(context_.device).in_blocks) return nullptr;
-    const Handle kernel = kernels_.flat.of(storage_);
-    if (kernel == nullptr || !is_contiguous(result_)) return nullptr;
-    const int64_t run = flat_run(context_.device, item_size(static_cast<of_dtype>(storage_))).length;
+  struct Flat {
+    Handle kernel = nullptr;
+    Run run{};
+  };
+
+  // The kernel for flat memory; none when an operand is strided, unaligned, or of a type that it is not made for, and
+  // where strided kernels take blocks, which are runs of memory, too.
+  Flat flat_kernel() const {
+    if (strided_run(context_.device).in_blocks) return {};
+    const Handle own = kernels_.flat.of(storage_), kernel = own != nullptr ? own : kernels_.flat.of(kAny);
+    if (kernel == nullptr || !is_contiguous(result_)) return {};
+    const uint32_t bytes = own != nullptr ? item_size(static_cast<of_dtype>(storage_)) : OF_ANY_BYTES;
+    const Run run = flat_run(context_.device, bytes);
     const auto is_aligned = [run](const of_kernel_tensor& tensor) {
-      const uintptr_t bytes = std::min<uintptr_t>(kPacket, static_cast<uintptr_t>(run) * item_size(tensor.dtype));
+      const uintptr_t bytes =
+          std::min<uintptr_t>(kPacket, static_cast<uintptr_t>(run.length) * item_size(tensor.dtype));
       return reinterpret_cast<uintptr_t>(tensor.data) % bytes == 0;
     };
-    if (!is_aligned(result_)) return nullptr;
+    if (!is_aligned(result_)) return {};
     for (size_t i = 0; i < entry_.operands.size(); ++i) {
-      if (places_[i].step == 1 && !(is_contiguous(*places_[i].tensor) && is_aligned(*places_[i].tensor)))
-        return nullptr;
+      if (places_[i].step == 1 && !(is_contiguous(*places_[i].tensor) && is_aligned(*places_[i].tensor))) return {};
     }
-    return kernel;
+    return {kernel, run};
   }
 
-  of_status launch_flat(Handle kernel) {
+  of_status launch_flat(const Flat& flat) {
     const int64_t count = element_count(result_);
-    const Run run = flat_run(context_.device, item_size(static_cast<of_dtype>(storage_)));
+    const Run& run = flat.run;
     Arguments arguments;
     arguments.value(count);
     arguments.pointer(result_.data);
+    arguments.value(result_.dtype);
     for (size_t i = 0; i < entry_.operands.size(); ++i) {
       arguments.pointer(places_[i].tensor->data);
+      arguments.value(places_[i].tensor->dtype);
       arguments.value(places_[i].step);
       arguments.bytes(places_[i].number, places_[i].number_bytes);
     }
     add_rest(arguments);
-    return launch(context_, kernel,
-                  {.groups = groups_for((count + run.length - 1) / run.length, run.items), .items = run.items},
-                  arguments);
+    return launch(context_, flat.kernel,
+                  {.groups = groups_for(divide_up(count, run.length), run.items), .items = run.items}, arguments);
   }
 
   of_status launch_strided() {

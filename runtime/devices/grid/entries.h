@@ -2,9 +2,10 @@
 // matches on) what is the same for all compute types, and per compute type the kernels.
 //
 // A source of kernels has the names <operator>_flat, <operator>_strided and the like. Each backend defines what gives
-// the Variants of one of them: OF_FLAT_KERNELS(T, name), OF_KERNELS(T, name), OF_KERNEL_HANDLE(T, S, name), which is
-// one kernel, OF_FOLD_KERNELS(W, T, name), which compute in W what is stored as operands of T are, or in any way, and
-// OF_STATE_KERNELS(T, name), which read no operands.
+// the Variants of one of them: OF_FLAT_KERNELS(T, name), OF_CAST_KERNELS(T, name), which are those and one for dtypes
+// that differ, OF_KERNELS(T, name), OF_KERNEL_HANDLE(T, S, name), which is one kernel, OF_FOLD_KERNELS(W, T, name),
+// which compute in W what is stored as operands of T are, or in any way, and OF_STATE_KERNELS(T, name), which read no
+// operands.
 #ifndef ONEFLOW_DEVICES_GRID_ENTRIES_H_
 #define ONEFLOW_DEVICES_GRID_ENTRIES_H_
 

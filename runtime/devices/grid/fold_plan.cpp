@@ -20,8 +20,6 @@ constexpr int64_t kFewestTiles = 4;
 constexpr int64_t kFewestSteps = 64;
 constexpr uintptr_t kPacket = 16;  // bytes that a work-item may load at once
 
-uint32_t divide_up(uint32_t n, uint32_t by) { return static_cast<uint32_t>((uint64_t{n} + by - 1) / by); }
-
 uint32_t shift_of(uint32_t power) { return static_cast<uint32_t>(std::countr_zero(power)); }
 
 // The dimension among the (un)marked ones whose elements are nearest to each other; -1 when none has two.
@@ -181,7 +179,7 @@ ScanPlan plan_scan(const FoldRun& run, const FoldLayout& layout, const of_space&
   scan.lines = kept.count;
   int64_t tile = 1;  // what items take of a line at a time
   if (layout.is_lines) {
-    const auto tiles = static_cast<uint32_t>(std::min<int64_t>((scan.size + lanes - 1) / lanes, run.items));
+    const auto tiles = static_cast<uint32_t>(std::min<int64_t>(divide_up(scan.size, lanes), run.items));
     scan.items = std::min(round_up_to_power(tiles), run.items);
     scan.kept = make_tiles(kept, 1, 1, run.items / scan.items);
     tile = int64_t{lanes} * scan.items;
@@ -202,8 +200,8 @@ ScanPlan plan_scan(const FoldRun& run, const FoldLayout& layout, const of_space&
   const int64_t worth = std::max<int64_t>({run.item_elements / width, kFewestTiles * tile, kFewestSteps});
   const int64_t wanted = std::clamp<int64_t>(
       std::min({int64_t{run.groups} / plan.groups, scan.size / worth, root(scan.size)}), 1, kMostSplits);
-  scan.chunk = ((scan.size + wanted - 1) / wanted + tile - 1) / tile * tile;
-  plan.chunks = static_cast<uint32_t>((scan.size + scan.chunk - 1) / scan.chunk);
+  scan.chunk = divide_up(divide_up(scan.size, wanted), tile) * tile;
+  plan.chunks = static_cast<uint32_t>(divide_up(scan.size, scan.chunk));
   return plan;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "driver.h"
+
 namespace oneflow::grid {
 namespace {
 
@@ -14,8 +16,6 @@ constexpr int64_t kShortRow = 64;
 // What is worth a work-item, where there are many.
 constexpr uint32_t kElements = 4 * OF_BLOCK;
 constexpr uint32_t kItems = 64;
-
-uint32_t divide_up(uint32_t n, uint32_t by) { return (n + by - 1) / by; }
 
 // The dimension along which a tensor has its neighbours, other than the last: -1 when that is the nearest.
 int32_t nearest_besides_last(const of_kernel_tensor& tensor) {

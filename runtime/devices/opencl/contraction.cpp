@@ -11,10 +11,9 @@ namespace {
 
 using grid::Arguments;
 using grid::Chunk;
+using grid::divide_up;
 using grid::Problem;
 using grid::Role;
-
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Where each member of a batch is one sum, those that lie nearest are columns, of A as well: a line of the result.
 void make_columns_of_batch(Problem& problem) {
@@ -102,8 +101,7 @@ class Loops : public grid::Multiplier {
     arguments.value(chunk.accumulate);
     const uint32_t most = kPanels;
     arguments.value(most);
-    const uint32_t items =
-        chunk.batch.count * column_panels * static_cast<uint32_t>(divide_up(row_panels, int64_t{kPanels}));
+    const uint32_t items = chunk.batch.count * column_panels * static_cast<uint32_t>(divide_up(row_panels, kPanels));
     return grid::launch(context, contraction_panels()[problem_.dtype], {.groups = items, .items = 1}, arguments);
   }
 

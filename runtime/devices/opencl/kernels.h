@@ -46,6 +46,7 @@ Variants one_variant(Make make) {
 #define OF_FOLD_KERNELS(W, T, name) either(OF_KERNEL_HANDLE(W, compute_type<T>, name), OF_KERNEL_HANDLE(W, kAny, name))
 #define OF_STATE_KERNELS(T, name) OF_FOLD_KERNELS(T, T, name)  // of the program that folded: no other is compiled
 #define OF_KERNELS(T, name) OF_FOLD_KERNELS(T, T, name)
+#define OF_CAST_KERNELS(T, name) OF_FOLD_KERNELS(T, T, name)
 
 // A program that is written by hand, ../grid/programs/<name>.h, for the source beside it:
 //   namespace {

@@ -65,6 +65,23 @@ def test_products(dtype: str, tolerance: float, layout: str) -> None:
     assert near(product(*there), expected, tolerance)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("sizes", [(64, 128, 96), (65, 127, 97), (1, 256, 512)], ids=str)
+@pytest.mark.parametrize("layout", ["plain", "right", "both"])
+def test_products_of_bytes_wrap_around(layout: str, sizes: tuple[int, int, int], dtype: str) -> None:
+    rows, depth, columns = sizes
+    a, b = (flow.randint(-128, 128, shape).to(dtype) for shape in ((3, rows, depth), (3, depth, columns)))
+
+    def product(a: flow.Tensor, b: flow.Tensor) -> flow.Tensor:
+        if layout == "both":
+            a = a.transpose(-1, -2).clone().transpose(-1, -2)
+        if layout in ("right", "both"):
+            b = b.transpose(-1, -2).clone().transpose(-1, -2)
+        return a @ b
+
+    assert flow.equal(product(a.to("cuda"), b.to("cuda")).to("cpu"), product(a, b))
+
+
 def test_tf32_is_a_setting() -> None:
     a, b = (flow.randn(512, 512, device="cuda") for _ in range(2))
     exact = a @ b

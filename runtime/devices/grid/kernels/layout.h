@@ -22,6 +22,9 @@ typedef struct of_strides {
   int64_t dims[OF_GRID_RANK];
 } of_strides;
 
+// What elements count for where a work-item's share goes by their bytes and a launch names the dtypes.
+#define OF_ANY_BYTES 4
+
 // The most elements that a work-item has at once where it has a block of the first two dimensions of a space: enough to
 // be worth its start, few enough to stay in the first-level cache.
 #define OF_BLOCK 1024

@@ -1,5 +1,6 @@
 // The run of neighbouring elements that one work-item of a flat kernel works on. In CUDA it is what packets of
-// 16 bytes hold, each loaded and stored at once. In OpenCL it is one element; processors take blocks (blocks.h).
+// 16 bytes hold, each loaded and stored at once; where a launch names the dtypes, what they hold of 4 bytes each. In
+// OpenCL it is one element; processors take blocks (blocks.h).
 #ifndef ONEFLOW_DEVICES_GRID_KERNELS_RUNS_H_
 #define ONEFLOW_DEVICES_GRID_KERNELS_RUNS_H_
 
@@ -12,9 +13,10 @@
 // An operand: memory (step 1), the one element there (step 0), or a number where there is no memory.
 #define OF_LOAD_RUN(T, S, storage, name, first, count)
 #define OF_RUN_VALUE(storage, name, first, j) \
-  (name ? of_load(storage, name, (first + j) * name##_step) : (T)name##_number)
+  (name ? of_load(OF_DTYPE(storage, name##_dtype), name, (first + j) * name##_step) : (T)name##_number)
 #define OF_RESULT_RUN(T, S)
-#define OF_PUT(storage, result, first, j, value) of_store(storage, result, first + j, (T)(value))
+#define OF_PUT(storage, result, first, j, value) \
+  of_store(OF_DTYPE(storage, result##_dtype), result, first + j, (T)(value))
 #define OF_STORE_RUN(T, S, storage, result, first, count)
 #define OF_STRIDED_RUN(S) 1
 
@@ -26,6 +28,7 @@ constexpr __host__ __device__ int of_item_size(int dtype) {
   return dtype == OF_BOOL || dtype == OF_UINT8 || dtype == OF_INT8                                ? 1
          : dtype == OF_INT16 || dtype == OF_UINT16 || dtype == OF_FLOAT16 || dtype == OF_BFLOAT16 ? 2
          : dtype == OF_INT32 || dtype == OF_UINT32 || dtype == OF_FLOAT32                         ? 4
+         : dtype == OF_ANY                                                                        ? OF_ANY_BYTES
                                                                                                   : 8;
 }
 
@@ -52,9 +55,43 @@ OF_DEVICE bool of_is_whole(int64_t first, int64_t end) {
   return first + (packets - 1) * static_cast<int64_t>(OF_ITEMS) * (count / packets) + count / packets <= end;
 }
 
+// Calls `use` with a dtype as a constant.
+template <class Use>
+OF_DEVICE void of_with_constant(int dtype, Use use) {
+  switch (dtype) {
+#define OF_CASE(S)                         \
+  case S:                                  \
+    use(std::integral_constant<int, S>()); \
+    break;
+    OF_CASE(OF_BOOL)
+    OF_CASE(OF_UINT8)
+    OF_CASE(OF_INT8)
+    OF_CASE(OF_INT16)
+    OF_CASE(OF_INT32)
+    OF_CASE(OF_INT64)
+    OF_CASE(OF_UINT16)
+    OF_CASE(OF_UINT32)
+    OF_CASE(OF_UINT64)
+    OF_CASE(OF_FLOAT16)
+    OF_CASE(OF_BFLOAT16)
+    OF_CASE(OF_FLOAT32)
+    OF_CASE(OF_FLOAT64)
+#undef OF_CASE
+  }
+}
+
 template <class T, int S, int packets, int count>
-OF_DEVICE void of_load_run(T (&values)[count], const void* data, int step, T number, int64_t first, int64_t end) {
+OF_DEVICE void of_load_run(T (&values)[count], const void* data, int dtype, int step, T number, int64_t first,
+                           int64_t end) {
   constexpr int kLength = count / packets;
+  if constexpr (S == OF_ANY) {
+    if (data != nullptr) {
+      of_with_constant(dtype, [&](auto storage) {
+        of_load_run<T, decltype(storage)::value, packets>(values, data, dtype, step, number, first, end);
+      });
+      return;
+    }
+  }
   if (data != nullptr && step == 1 && of_is_whole<packets, count>(first, end)) {
     using Packet = of_packet<kLength * of_item_size(S)>;
     Packet loaded[packets];
@@ -73,8 +110,14 @@ OF_DEVICE void of_load_run(T (&values)[count], const void* data, int step, T num
 }
 
 template <class T, int S, int packets, int count>
-OF_DEVICE void of_store_run(void* data, int64_t first, int64_t end, const T (&values)[count]) {
+OF_DEVICE void of_store_run(void* data, int dtype, int64_t first, int64_t end, const T (&values)[count]) {
   constexpr int kLength = count / packets;
+  if constexpr (S == OF_ANY) {
+    of_with_constant(dtype, [&](auto storage) {
+      of_store_run<T, decltype(storage)::value, packets>(data, dtype, first, end, values);
+    });
+    return;
+  }
   if (of_is_whole<packets, count>(first, end)) {
     using Packet = of_packet<kLength * of_item_size(S)>;
 #pragma unroll
@@ -94,14 +137,15 @@ OF_DEVICE void of_store_run(void* data, int64_t first, int64_t end, const T (&va
 }
 
 #define OF_EACH(j, S, first, count) _Pragma("unroll") for (int j = 0; j < OF_RUN(S); ++j)
-#define OF_LOAD_RUN(T, S, storage, name, first, count) \
-  T name##_values[OF_RUN(S)];                          \
-  of_load_run<T, storage, of_packets<S>>(name##_values, name, name##_step, static_cast<T>(name##_number), first, count);
+#define OF_LOAD_RUN(T, S, storage, name, first, count)                                   \
+  T name##_values[OF_RUN(S)];                                                            \
+  of_load_run<T, storage, of_packets<S>>(name##_values, name, name##_dtype, name##_step, \
+                                         static_cast<T>(name##_number), first, count);
 #define OF_RUN_VALUE(storage, name, first, j) name##_values[j]
 #define OF_RESULT_RUN(T, S) T result_values[OF_RUN(S)];
 #define OF_PUT(storage, result, first, j, value) result_values[j] = value
 #define OF_STORE_RUN(T, S, storage, result, first, count) \
-  of_store_run<T, storage, of_packets<S>>(result, first, count, result_values);
+  of_store_run<T, storage, of_packets<S>>(result, result##_dtype, first, count, result_values);
 
 // Elements of a work-item of a strided kernel, a group's width apart: several loads are under way at once. Where a
 // launch names the dtypes, each has branches of its own, and there is one.

@@ -20,8 +20,6 @@ constexpr uint32_t kItems = 256;
 constexpr uint32_t kGroup = 256;       // numbers that one work-item adds up
 constexpr int64_t kLeastStretch = 32;  // elements that one work-item looks at
 
-int64_t parts_of(int64_t count, int64_t part) { return (count + part - 1) / part; }
-
 of_status launch_items(const of_kernel_context& context, const Variants& kernel, int64_t count, uint32_t items,
                        const Arguments& arguments) {
   return launch(context, kernel.of(kAny), {.groups = groups_for(count, items), .items = items}, arguments);
@@ -30,7 +28,7 @@ of_status launch_items(const of_kernel_context& context, const Variants& kernel,
 // Puts in the place of each number the sum of those before it. There is memory for the sums of groups, and for the
 // sums of groups of those, behind the numbers.
 of_status scan(const of_kernel_context& context, int64_t* numbers, int64_t count) {
-  const int64_t groups = parts_of(count, kGroup);
+  const int64_t groups = divide_up(count, kGroup);
   int64_t* sums = groups > 1 ? numbers + count : nullptr;
   if (sums != nullptr) {
     Arguments arguments;
@@ -53,7 +51,7 @@ of_status scan(const of_kernel_context& context, int64_t* numbers, int64_t count
 // How many numbers a scan of `count` has room for.
 int64_t room_for(int64_t count) {
   int64_t room = count;
-  for (; count > 1; room += count) count = parts_of(count, kGroup);
+  for (; count > 1; room += count) count = divide_up(count, kGroup);
   return room;
 }
 
@@ -89,7 +87,7 @@ of_status nonzero(const of_kernel_context* call) {
       arguments.value(dtype);
       arguments.value(stretch);
       arguments.pointer(counts);
-      const int64_t items = parts_of(space.count, stretch);
+      const int64_t items = divide_up(space.count, stretch);
       status = with_piece(arguments, items, first);
       counts += items;
       first += space.count;
@@ -99,7 +97,7 @@ of_status nonzero(const of_kernel_context* call) {
 
   int64_t stretches = 0;
   for (Pieces pieces(merged.rank(), merged.sizes());;) {
-    stretches += parts_of(pieces.space().count, stretch);
+    stretches += divide_up(pieces.space().count, stretch);
     if (!pieces.next()) break;
   }
   Scratch memory(context);

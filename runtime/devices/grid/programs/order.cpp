@@ -45,7 +45,7 @@ int64_t run_for(const Sorting& sorting) {
 
 of_status sort_runs(const of_kernel_context& context, const Sorting& sorting) {
   const auto run = static_cast<uint32_t>(run_for(sorting));
-  const auto runs = static_cast<uint32_t>((sorting.length + run - 1) / run);
+  const auto runs = static_cast<uint32_t>(divide_up(sorting.length, run));
   return for_lines(sorting.lines, runs, [&](int64_t first, int64_t lines) {
     const auto count = static_cast<uint32_t>(lines * runs);
     Arguments arguments;
@@ -63,9 +63,9 @@ of_status sort_runs(const of_kernel_context& context, const Sorting& sorting) {
 of_status merge_runs(const of_kernel_context& context, const Sorting& sorting, int64_t width) {
   const Run run = flat_run(context.device, sizeof(uint64_t));
   const auto part = static_cast<uint32_t>(std::max<int64_t>(kRun, run.length));
-  const auto pairs = static_cast<uint32_t>((sorting.length + 2 * width - 1) / (2 * width));
+  const auto pairs = static_cast<uint32_t>(divide_up(sorting.length, 2 * width));
   const int64_t longest = std::min({2 * width, sorting.kept, sorting.length});
-  const auto parts = static_cast<uint32_t>((longest + part - 1) / part);
+  const auto parts = static_cast<uint32_t>(divide_up(longest, part));
   const int from = sorting.current, to = 1 - from;
   return for_lines(sorting.lines, int64_t{pairs} * parts, [&](int64_t first, int64_t lines) {
     const int64_t offset = first * sorting.length;

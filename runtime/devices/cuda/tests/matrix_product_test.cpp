@@ -1,0 +1,219 @@
+// Whether the products that the library is asked for are those of the contraction: random ones, in every layout, made
+// here as the library's documentation says that it makes them.
+#include "../matrix_product.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "../../grid/driver.h"
+
+namespace oneflow::cuda {
+namespace {
+
+using grid::Problem;
+using grid::Role;
+
+enum { kBatch, kM, kN, kK, kGroups };  // the groups of a contraction's dimensions
+
+// A contraction of random sizes, whose operands lie in any order, with gaps, and repeated along some batch dimensions.
+class Random {
+ public:
+  explicit Random(unsigned seed, of_dtype dtype) : engine_(seed) {
+    contraction_.struct_size = sizeof contraction_;
+    contraction_.dtype = dtype;
+    contraction_.compute = dtype == OF_FLOAT64 ? OF_FLOAT64 : OF_INT32;
+    contraction_.alpha = 1;
+    for (int group = 0; group < kGroups; ++group) {
+      const int count = group == kBatch ? below(4) : 1;
+      for (int d = 0; d < count; ++d) groups_[group].push_back({1 + below(6), 0, 0, 0});
+    }
+    lengths_[grid::kA] = lay({kBatch, kM, kK}, &of_contraction_dim::stride_a);
+    lengths_[grid::kB] = lay({kBatch, kK, kN}, &of_contraction_dim::stride_b);
+    lengths_[grid::kC] = lay({kBatch, kM, kN}, &of_contraction_dim::stride_c);
+    const auto list = [&](int group, const of_contraction_dim*& dims, int32_t& count) {
+      dims = groups_[group].data();
+      count = static_cast<int32_t>(groups_[group].size());
+    };
+    list(kBatch, contraction_.batch, contraction_.batch_count);
+    list(kM, contraction_.m, contraction_.m_count);
+    list(kN, contraction_.n, contraction_.n_count);
+    list(kK, contraction_.k, contraction_.k_count);
+  }
+
+  template <class T>
+  std::vector<T> numbers(grid::Side side) {
+    std::vector<T> numbers(static_cast<size_t>(lengths_[side]));
+    for (T& number : numbers) number = static_cast<T>(below(256) - 128);
+    return numbers;
+  }
+  of_contraction& contraction() { return contraction_; }
+
+ private:
+  int below(int end) { return std::uniform_int_distribution<int>(0, end - 1)(engine_); }
+
+  // Gives an operand its strides; returns how many elements it spans.
+  int64_t lay(std::vector<int> groups, int64_t of_contraction_dim::*stride) {
+    const bool is_result = stride == &of_contraction_dim::stride_c;
+    std::vector<of_contraction_dim*> dims;
+    for (const int group : groups) {
+      for (of_contraction_dim& dim : groups_[group]) dims.push_back(&dim);
+    }
+    // Batch dimensions come first, as they mostly do, or anywhere.
+    std::shuffle(below(2) == 0 ? dims.begin() : dims.end() - 2, dims.end(), engine_);
+    int64_t step = 1;
+    for (size_t i = dims.size(); i-- > 0;) {
+      const bool is_batch = std::any_of(groups_[kBatch].begin(), groups_[kBatch].end(),
+                                        [&](const of_contraction_dim& dim) { return &dim == dims[i]; });
+      if (!is_result && is_batch && below(4) == 0) continue;
+      dims[i]->*stride = step;
+      step *= dims[i]->size + (below(4) == 0 ? 3 : 0);
+    }
+    return step;
+  }
+
+  std::mt19937 engine_;
+  of_contraction contraction_{};
+  std::vector<of_contraction_dim> groups_[kGroups];
+  int64_t lengths_[grid::kSides] = {};
+};
+
+// Calls `use` with where A, B and C are for each member of some dimensions.
+template <class Use>
+void walk(const of_contraction_dim* dims, int32_t count, int64_t a, int64_t b, int64_t c, Use use) {
+  if (count == 0) return use(a, b, c);
+  for (int64_t i = 0; i < dims->size; ++i)
+    walk(dims + 1, count - 1, a + i * dims->stride_a, b + i * dims->stride_b, c + i * dims->stride_c, use);
+}
+
+template <class T>
+void contract(const of_contraction& it, const T* a, const T* b, T* c) {
+  const auto in_sum = [&](int64_t x, int64_t y, int64_t z) { c[z] = static_cast<T>(c[z] + a[x] * b[y]); };
+  const auto in_row = [&](int64_t x, int64_t y, int64_t z) {
+    c[z] = 0;
+    walk(it.k, it.k_count, x, y, z, in_sum);
+  };
+  const auto in_product = [&](int64_t x, int64_t y, int64_t z) { walk(it.n, it.n_count, x, y, z, in_row); };
+  const auto in_batch = [&](int64_t x, int64_t y, int64_t z) { walk(it.m, it.m_count, x, y, z, in_product); };
+  walk(it.batch, it.batch_count, 0, 0, 0, in_batch);
+}
+
+// What the library makes of a shape.
+template <class T, class Sum>
+void multiply(const Shape& shape, const T* a, const T* b, Sum* d) {
+  for (int64_t i = 0; i < shape.batch; ++i, a += shape.step_a, b += shape.step_b, d += shape.step_d) {
+    for (int64_t column = 0; column < shape.n; ++column) {
+      for (int64_t row = 0; row < shape.m; ++row) {
+        Sum sum = 0;
+        for (int64_t k = 0; k < shape.k; ++k) {
+          const T x = a[shape.a_is_transposed != 0 ? k + row * shape.leading_a : row + k * shape.leading_a];
+          const T y = b[shape.b_is_transposed != 0 ? column + k * shape.leading_b : k + column * shape.leading_b];
+          sum += static_cast<Sum>(x) * static_cast<Sum>(y);
+        }
+        d[row + column * shape.leading_d] = sum;
+      }
+    }
+  }
+}
+
+template <class T, class Sum>
+void multiply(const MatrixProduct& product) {
+  const Role none{};
+  const Role& outer = product.outer == nullptr ? none : *product.outer;
+  int64_t at[Role::kMost] = {};
+  int32_t d = 0;
+  do {
+    const auto offset = [&](grid::Side side) {
+      int64_t offset = 0;
+      for (int32_t i = 0; i < outer.rank - 1; ++i) offset += at[i] * outer.strides[side][i];
+      return offset;
+    };
+    multiply(product.shape, reinterpret_cast<const T*>(product.a) + offset(grid::kB),
+             reinterpret_cast<const T*>(product.b) + offset(grid::kA),
+             reinterpret_cast<Sum*>(product.d) + offset(grid::kC));
+    for (d = outer.rank - 2; d >= 0; --d) {
+      if (++at[d] < outer.sizes[d]) break;
+      at[d] = 0;
+    }
+  } while (d >= 0);
+}
+
+// The sums, which lie one behind the other, into C.
+template <class T>
+void take_sums(const Problem& problem, const std::vector<int32_t>& sums, T* c) {
+  std::vector<int64_t> places{0};
+  for (const Role* role : {&problem.batch, &problem.rows, &problem.columns}) {
+    for (int32_t d = 0; d < role->rank; ++d) {
+      std::vector<int64_t> inner;
+      for (const int64_t place : places) {
+        for (int64_t i = 0; i < role->sizes[d]; ++i) inner.push_back(place + i * role->strides[grid::kC][d]);
+      }
+      places = std::move(inner);
+    }
+  }
+  ASSERT_EQ(places.size(), sums.size());
+  for (size_t i = 0; i < sums.size(); ++i) c[places[i]] = static_cast<T>(sums[i]);
+}
+
+constexpr unsigned kRounds = 2000;
+constexpr int kEnough = kRounds / 4;  // which lie as matrices
+
+TEST(MatrixProduct, IsTheContraction) {
+  int made = 0;
+  for (unsigned seed = 0; seed < kRounds; ++seed) {
+    Random random(seed, OF_FLOAT64);
+    of_contraction& contraction = random.contraction();
+    const auto a = random.numbers<double>(grid::kA), b = random.numbers<double>(grid::kB);
+    auto found = random.numbers<double>(grid::kC), expected = found;
+    contraction.a = a.data();
+    contraction.b = b.data();
+    contraction.c = found.data();
+    Problem problem;
+    MatrixProduct product;
+    ASSERT_TRUE(grid::make_problem(contraction, problem));
+    if (!make_product(problem, product)) continue;
+    ++made;
+    multiply<double, double>(product);
+    contract(contraction, a.data(), b.data(), expected.data());
+    ASSERT_EQ(found, expected) << "seed " << seed;
+  }
+  EXPECT_GT(made, kEnough);
+}
+
+template <class T>
+void check_bytes(of_dtype dtype) {
+  int made = 0;
+  for (unsigned seed = 0; seed < kRounds; ++seed) {
+    Random random(seed, dtype);
+    of_contraction& contraction = random.contraction();
+    const auto a = random.numbers<T>(grid::kA), b = random.numbers<T>(grid::kB);
+    auto found = random.numbers<T>(grid::kC), expected = found;
+    contraction.a = a.data();
+    contraction.b = b.data();
+    contraction.c = found.data();
+    Problem problem;
+    MatrixProduct product;
+    ASSERT_TRUE(grid::make_problem(contraction, problem));
+    std::vector<int32_t> memory(static_cast<size_t>(problem.result_count()));
+    const Problem sums = grid::sums_of(problem, memory.data());
+    if (!make_product(sums, product)) continue;
+    ++made;
+    ASSERT_EQ(product.shape.dtype, OF_INT8);
+    multiply<int8_t, int32_t>(product);
+    take_sums(problem, memory, found.data());
+    contract(contraction, a.data(), b.data(), expected.data());
+    ASSERT_EQ(found, expected) << "seed " << seed;
+  }
+  EXPECT_GT(made, kEnough);
+}
+
+TEST(MatrixProduct, SumsOfBytesHaveTheirLowestByte) {
+  check_bytes<int8_t>(OF_INT8);
+  check_bytes<uint8_t>(OF_UINT8);
+}
+
+}  // namespace
+}  // namespace oneflow::cuda
