@@ -156,7 +156,8 @@ void Allocator::unlock_all() noexcept {
 Allocator::Allocator(MemorySource source, int slot) : source_(std::move(source)), slot_(slot) {}
 
 void* Allocator::allocate(uint64_t bytes) {
-  if (bytes <= kSmallLimit) [[likely]] {
+  // Under a limit, what is in use is added up each time.
+  if (bytes <= kSmallLimit && limit_.load(std::memory_order_relaxed) == 0) [[likely]] {
     ThreadCache* cache = existing_cache(slot_);
     const int c = size_class(bytes);
     if (cache && cache->count[c]) [[likely]] {
@@ -206,6 +207,10 @@ void* Allocator::try_allocate(int size_class) {
 
   if (size_class < kSmallClasses) {
     ThreadCache* cache = cache_of_thread(slot_);
+    if (cache && cache->count[size_class]) {
+      change_in_use(bytes);
+      return cache->blocks[size_class][--cache->count[size_class]];
+    }
     void* blocks[kMostCached];
     const int wanted = cache ? (most_cached(size_class) + 1) / 2 : 1;
     int taken = take_small(size_class, blocks, wanted);

@@ -127,8 +127,22 @@ TEST_F(AllocatorTest, LimitCountsSmallBlocks) {
         while (blocks.size() < 100'000) blocks.push_back(allocator.allocate(64));
       },
       Error);
-  EXPECT_NEAR(static_cast<double>(blocks.size()), kMegabyte / 64.0, 2000.0);
+  EXPECT_EQ(blocks.size(), kMegabyte / 64);
   for (void* block : blocks) allocator.deallocate(block, 64);
+}
+
+// The blocks that a thread keeps at hand were given out whatever the limit.
+TEST_F(AllocatorTest, LimitCountsBlocksThatTheThreadHasAtHand) {
+  Allocator& allocator = create();
+  void* first = allocator.allocate(64);
+  allocator.set_limit(2 * 64);
+  void* second = allocator.allocate(64);
+  EXPECT_THROW(allocator.allocate(64), Error);
+  allocator.deallocate(first, 64);
+  first = allocator.allocate(64);
+  EXPECT_EQ(allocator.statistics().in_use, 2 * 64);
+  allocator.set_limit(0);
+  for (void* block : {first, second, allocator.allocate(64)}) allocator.deallocate(block, 64);
 }
 
 TEST_F(AllocatorTest, ImpossibleSizesAreOutOfMemory) {

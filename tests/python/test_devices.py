@@ -292,6 +292,10 @@ def test_memory_of_a_device() -> None:
         with pytest.raises(flow.OutOfMemory):
             flow.zeros(1 << 20, device="far")
         assert flow.zeros(1 << 20).sum().item() == 0  # other devices have limits of their own
+        held = []
+        with pytest.raises(flow.OutOfMemory):
+            held.extend(flow.zeros(4, device="far") for _ in range(17))  # 64 bytes each
+        held.clear()
     finally:
         flow.set_memory_limit(0, "far")
     flow.reset_peak_memory_stats("far")

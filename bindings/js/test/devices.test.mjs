@@ -264,6 +264,12 @@ test('memory of a device', async () => {
   try {
     assert.throws(() => flow.zeros([2 ** 20], {device: 'far'}), flow.OutOfMemory);
     assert.equal(flow.zeros([2 ** 20]).sum().item(), 0); // other devices have limits of their own
+    const held = [];
+    assert.throws(() => {
+      while (held.length < 1e5) held.push(flow.zeros([4], {device: 'far'})); // small blocks count as well
+    }, flow.OutOfMemory);
+    assert.ok(flow.memoryStats('far').inUse <= inUse + 1024);
+    for (const tensor of held) tensor.dispose();
   } finally {
     flow.setMemoryLimit(0, 'far');
   }
