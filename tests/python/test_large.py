@@ -16,7 +16,7 @@ DTYPES = [
     *("float16", "bfloat16", "float32", "float64"),
 ]
 numbers = np.random.default_rng(0).integers(-9, 9, COUNT)
-indices = np.random.default_rng(1).integers(-300, 300, 70_000)
+indices = np.random.default_rng(1).integers(-300, 300, 20_000)
 
 CALLS = {
     "nonzero": lambda x, m, f: f.nonzero(x),
