@@ -1,4 +1,4 @@
-"""PyTorch as a reference for tensors of several tasks, groups of work-items and packets, whose seams the vectors are too
+"""PyTorch as a reference for tensors of several tasks or groups of work-items, whose seams the vectors are too
 small for: on the first device of every type."""
 
 from __future__ import annotations

@@ -232,9 +232,10 @@ std::vector<PyMethodDef> settings_functions() {
                   "set_num_threads(threads)\n--\n\nHow many threads the kernels of the host may use."),
       {"get_num_threads", get_num_threads, METH_NOARGS,
        "get_num_threads()\n--\n\nHow many threads the kernels of the host may use."},
-      fast_method("set_deterministic", set_deterministic,
-                  "set_deterministic(mode)\n--\n\nWhether only kernels may run whose results repeat bit for bit. Those of all\n"
-                  "devices that come with oneflow do, in either mode."),
+      fast_method(
+          "set_deterministic", set_deterministic,
+          "set_deterministic(mode)\n--\n\nWhether only kernels may run whose results repeat bit for bit. Those of\n"
+          "all devices that come with oneflow do, in either mode."),
       {"is_deterministic", is_deterministic, METH_NOARGS,
        "is_deterministic()\n--\n\nWhether only kernels may run whose results repeat bit for bit."},
       fast_method("set_fallback_is_error", set_fallback_is_error,

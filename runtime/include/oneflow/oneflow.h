@@ -106,8 +106,8 @@ OF_API void of_set_memory_pressure_callback(of_memory_pressure_callback callback
 
 /* ---------------------------------------------------------------- settings and random numbers */
 
-/* "num_threads" (CPU kernels), "deterministic" (0 or 1: whether only kernels may run whose results repeat bit for bit, as
- * those of all devices here do), "fallback_is_error" (0 or 1), and those of device plugins. */
+/* "num_threads" (CPU kernels), "deterministic" (0 or 1: whether only kernels may run whose results repeat bit for bit,
+ * as those of all devices here do), "fallback_is_error" (0 or 1), and those of device plugins. */
 OF_API of_status of_set_option(const char* name, int64_t value);
 OF_API of_status of_get_option(const char* name, int64_t* value);
 
