@@ -96,6 +96,8 @@ def test_out() -> None:
         (lambda: flow.zeros(2, device=3), "zeros: device must be device, got int"),
         (lambda: flow.gelu(X, approximate=1), "gelu: approximate must be str, got int"),
         (lambda: flow.max(X, dims=1), "max: unknown argument dims; did you mean dim?"),
+        # of the two overloads, the one that knows `device`
+        (lambda: flow.to(X, device="cpu", copy=True), "to: unknown argument copy"),
         (lambda: flow.max(X, "a"), "max: dim must be int, got str"),
         (lambda: flow.Tensor.sum(3), "sum: input must be Tensor, got int"),
         (lambda: flow.Tensor.add_(3, X), "add: input must be Tensor, got int"),

@@ -238,13 +238,17 @@ class Overload {
   }
 
   takeNamed(options, values) {
+    let known = 0;
     for (const key of options === null ? NO_KEYS : Object.keys(options)) {
       const value = options[key];
-      if (value === undefined || (key === 'out' && this.hasOut)) continue;
+      if (value === undefined) continue;
+      known++;
+      if (key === 'out' && this.hasOut) continue;
       const argument = this.byName.get(key);
       if (argument === undefined) {
         const near = suggestion(key, this.hasOut ? [...this.byName.keys(), 'out'] : [...this.byName.keys()]);
-        return new Refusal(UNKNOWN_RANK + (near === '' ? 0 : 1), `${this.name}: unknown argument ${key}${near}`);
+        const rank = UNKNOWN_RANK + 2 * (known - 1) + (near === '' ? 0 : 1);
+        return new Refusal(rank, `${this.name}: unknown argument ${key}${near}`);
       }
       if (values[argument.index] !== ABSENT) {
         return new Refusal(UNKNOWN_RANK, `${this.name}: argument ${key} given twice`);

@@ -64,7 +64,10 @@ bool Parameters::bind(bool as_method, PyObject* const* args, Py_ssize_t position
 
   const Py_ssize_t keyword_count = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
   for (Py_ssize_t i = 0; i < keyword_count; ++i) {
-    if (!bind_keyword(PyTuple_GET_ITEM(keywords, i), args[positional + i], bound, mismatch)) return false;
+    if (!bind_keyword(PyTuple_GET_ITEM(keywords, i), args[positional + i], bound, mismatch)) {
+      if (mismatch->reason == Mismatch::Reason::kUnknown) mismatch->progress += 2 * static_cast<int>(i);
+      return false;
+    }
   }
   for (int i = 0; i < count(); ++i) {
     if (bound->objects[i] == nullptr && arguments_[i].required) {

@@ -32,6 +32,8 @@ class CallsTest < OneFlowTest
     assert_equal [[2.0, 4.0], [1, 1]], [values.to_a, indices.to_a]
     assert_equal [[2.0, 2.0], [3.0, 4.0]], @x.max(tensor(2.0)).to_a
     assert_equal [[2.0, 4.0], [1, 1]], @x.max(dim: 1).map(&:to_a)
+    # Of the two overloads, the one that knows `device`.
+    assert_error(OneFlow::TypeMismatch, "to: unknown argument copy") { @x.to(device: "cpu", copy: true) }
   end
 
   def test_numbers_are_weak

@@ -108,26 +108,30 @@ struct KeywordSearch {
   const CallSite* site;
   const Overload* overload;
   VALUE unknown;
+  int known;  // names before it
 };
 
 int find_unknown_keyword(VALUE key, VALUE, VALUE context) {
   KeywordSearch* search = reinterpret_cast<KeywordSearch*>(context);
   const Overload& overload = *search->overload;
-  if (takes_out(*search->site, overload) && key == out_symbol()) return ST_CONTINUE;
-  for (int i = 0; i < overload.argument_count; ++i) {
-    if (overload.arguments[i].symbol == key) return ST_CONTINUE;
+  bool is_known = takes_out(*search->site, overload) && key == out_symbol();
+  for (int i = 0; i < overload.argument_count; ++i) is_known |= overload.arguments[i].symbol == key;
+  if (is_known) {
+    ++search->known;
+    return ST_CONTINUE;
   }
   search->unknown = key;
   return ST_STOP;
 }
 
 bool fail_unknown(const CallSite& site, const Overload& overload, Failure* failure) {
-  KeywordSearch search = {&site, &overload, Qnil};
+  KeywordSearch search = {&site, &overload, Qnil, 0};
   rb_hash_foreach(site.keywords, find_unknown_keyword, reinterpret_cast<VALUE>(&search));
   VALUE name = rb_obj_as_string(search.unknown);
   if (has_null_byte(name)) name = rb_str_inspect(name);  // rb_sprintf refuses such strings
   const char* nearest = nearest_argument(overload, name);
-  return fail(failure, {Failure::kUnknown, kUnknownRank + (nearest ? 1 : 0), nullptr, name, -1, nearest});
+  const int progress = kUnknownRank + 2 * search.known + (nearest ? 1 : 0);
+  return fail(failure, {Failure::kUnknown, progress, nullptr, name, -1, nearest});
 }
 
 // ---------------------------------------------------------------- one overload
