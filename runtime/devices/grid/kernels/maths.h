@@ -18,15 +18,9 @@ OF_VECTOR_MATHS(log2)
 OF_VECTOR_MATHS(log10)
 OF_VECTOR_MATHS(log1p)
 OF_MATHS(sqrt)
-#if OF_HAS_DOUBLE
 OF_VECTOR_MATHS(sin)
 OF_VECTOR_MATHS(cos)
 OF_VECTOR_MATHS(tan)
-#else
-OF_MATHS(sin)
-OF_MATHS(cos)
-OF_MATHS(tan)
-#endif
 OF_MATHS(asin)
 OF_MATHS(acos)
 OF_MATHS(atan)
