@@ -20,31 +20,6 @@ bool is_byte(of_dtype dtype) { return dtype == OF_INT8 || dtype == OF_UINT8; }
 // Sums of so many products of bytes stay within int32.
 constexpr int64_t kMostBytes = (int64_t{1} << 17) - 1;
 
-// Where a product of the outer batch dimensions begins: the next one of each operand.
-class Outer {
- public:
-  explicit Outer(const MatrixProduct& product) : role_(product.outer) {}
-
-  int64_t offset(grid::Side side) const {
-    int64_t offset = 0;
-    for (int32_t d = 0; d < rank(); ++d) offset += at_[d] * role_->strides[side][d];
-    return offset;
-  }
-  bool next() {
-    for (int32_t d = rank() - 1; d >= 0; --d) {
-      if (++at_[d] < role_->sizes[d]) return true;
-      at_[d] = 0;
-    }
-    return false;
-  }
-
- private:
-  int32_t rank() const { return role_ == nullptr ? 0 : role_->rank - 1; }
-
-  const grid::Role* role_;
-  int64_t at_[grid::Role::kMost] = {};
-};
-
 // OF_UNSUPPORTED, without a text, where the library has nothing for this product.
 of_status multiply(const lt::Library& library, const of_kernel_context& context, const grid::Problem& problem) {
   MatrixProduct product;

@@ -101,4 +101,18 @@ bool make_product(const Problem& problem, MatrixProduct& product) {
   return true;
 }
 
+int64_t Outer::offset(Side side) const {
+  int64_t offset = 0;
+  for (int32_t d = 0; d < rank(); ++d) offset += at_[d] * role_->strides[side][d];
+  return offset;
+}
+
+bool Outer::next() {
+  for (int32_t d = rank() - 1; d >= 0; --d) {
+    if (++at_[d] < role_->sizes[d]) return true;
+    at_[d] = 0;
+  }
+  return false;
+}
+
 }  // namespace oneflow::cuda

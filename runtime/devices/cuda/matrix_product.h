@@ -31,6 +31,22 @@ struct MatrixProduct {
 // without a sign count as int8, which gives the same lowest byte of each sum.
 bool make_product(const grid::Problem& problem, MatrixProduct& product);
 
+// Where a product of the outer batch dimensions begins: the next one of each operand.
+class Outer {
+ public:
+  explicit Outer(const MatrixProduct& product) : role_(product.outer) {}
+
+  // In elements.
+  int64_t offset(grid::Side side) const;
+  bool next();
+
+ private:
+  int32_t rank() const { return role_ == nullptr ? 0 : role_->rank - 1; }
+
+  const grid::Role* role_;
+  int64_t at_[grid::Role::kMost] = {};
+};
+
 }  // namespace oneflow::cuda
 
 #endif  // ONEFLOW_DEVICES_CUDA_MATRIX_PRODUCT_H_

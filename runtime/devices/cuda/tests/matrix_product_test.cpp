@@ -121,24 +121,12 @@ void multiply(const Shape& shape, const T* a, const T* b, Sum* d) {
 
 template <class T, class Sum>
 void multiply(const MatrixProduct& product) {
-  const Role none{};
-  const Role& outer = product.outer == nullptr ? none : *product.outer;
-  int64_t at[Role::kMost] = {};
-  int32_t d = 0;
+  Outer outer(product);
   do {
-    const auto offset = [&](grid::Side side) {
-      int64_t offset = 0;
-      for (int32_t i = 0; i < outer.rank - 1; ++i) offset += at[i] * outer.strides[side][i];
-      return offset;
-    };
-    multiply(product.shape, reinterpret_cast<const T*>(product.a) + offset(grid::kB),
-             reinterpret_cast<const T*>(product.b) + offset(grid::kA),
-             reinterpret_cast<Sum*>(product.d) + offset(grid::kC));
-    for (d = outer.rank - 2; d >= 0; --d) {
-      if (++at[d] < outer.sizes[d]) break;
-      at[d] = 0;
-    }
-  } while (d >= 0);
+    multiply(product.shape, reinterpret_cast<const T*>(product.a) + outer.offset(grid::kB),
+             reinterpret_cast<const T*>(product.b) + outer.offset(grid::kA),
+             reinterpret_cast<Sum*>(product.d) + outer.offset(grid::kC));
+  } while (outer.next());
 }
 
 // The sums, which lie one behind the other, into C.
@@ -161,30 +149,9 @@ void take_sums(const Problem& problem, const std::vector<int32_t>& sums, T* c) {
 constexpr unsigned kRounds = 2000;
 constexpr int kEnough = kRounds / 4;  // which lie as matrices
 
-TEST(MatrixProduct, IsTheContraction) {
-  int made = 0;
-  for (unsigned seed = 0; seed < kRounds; ++seed) {
-    Random random(seed, OF_FLOAT64);
-    of_contraction& contraction = random.contraction();
-    const auto a = random.numbers<double>(grid::kA), b = random.numbers<double>(grid::kB);
-    auto found = random.numbers<double>(grid::kC), expected = found;
-    contraction.a = a.data();
-    contraction.b = b.data();
-    contraction.c = found.data();
-    Problem problem;
-    MatrixProduct product;
-    ASSERT_TRUE(grid::make_problem(contraction, problem));
-    if (!make_product(problem, product)) continue;
-    ++made;
-    multiply<double, double>(product);
-    contract(contraction, a.data(), b.data(), expected.data());
-    ASSERT_EQ(found, expected) << "seed " << seed;
-  }
-  EXPECT_GT(made, kEnough);
-}
-
-template <class T>
-void check_bytes(of_dtype dtype) {
+// `multiply` makes a problem's product in C and says whether it lies as matrices.
+template <class T, class Multiply>
+void check(of_dtype dtype, Multiply multiply) {
   int made = 0;
   for (unsigned seed = 0; seed < kRounds; ++seed) {
     Random random(seed, dtype);
@@ -195,24 +162,39 @@ void check_bytes(of_dtype dtype) {
     contraction.b = b.data();
     contraction.c = found.data();
     Problem problem;
-    MatrixProduct product;
     ASSERT_TRUE(grid::make_problem(contraction, problem));
-    std::vector<int32_t> memory(static_cast<size_t>(problem.result_count()));
-    const Problem sums = grid::sums_of(problem, memory.data());
-    if (!make_product(sums, product)) continue;
+    if (!multiply(problem, found.data())) continue;
     ++made;
-    ASSERT_EQ(product.shape.dtype, OF_INT8);
-    multiply<int8_t, int32_t>(product);
-    take_sums(problem, memory, found.data());
     contract(contraction, a.data(), b.data(), expected.data());
     ASSERT_EQ(found, expected) << "seed " << seed;
   }
   EXPECT_GT(made, kEnough);
 }
 
+TEST(MatrixProduct, IsTheContraction) {
+  check<double>(OF_FLOAT64, [](const Problem& problem, double*) {
+    MatrixProduct product;
+    if (!make_product(problem, product)) return false;
+    multiply<double, double>(product);
+    return true;
+  });
+}
+
+template <class T>
+bool multiply_bytes(const Problem& problem, T* c) {
+  std::vector<int32_t> memory(static_cast<size_t>(problem.result_count()));
+  const Problem sums = grid::sums_of(problem, memory.data());
+  MatrixProduct product;
+  if (!make_product(sums, product)) return false;
+  EXPECT_EQ(product.shape.dtype, OF_INT8);
+  multiply<int8_t, int32_t>(product);
+  take_sums(problem, memory, c);
+  return true;
+}
+
 TEST(MatrixProduct, SumsOfBytesHaveTheirLowestByte) {
-  check_bytes<int8_t>(OF_INT8);
-  check_bytes<uint8_t>(OF_UINT8);
+  check<int8_t>(OF_INT8, multiply_bytes<int8_t>);
+  check<uint8_t>(OF_UINT8, multiply_bytes<uint8_t>);
 }
 
 }  // namespace
