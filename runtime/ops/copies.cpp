@@ -54,13 +54,17 @@ TensorRef in_shape(const Call& call, const Tensor& input, const Shape& sizes) {
   return Tensor::view(*copy, sizes, contiguous_strides(sizes), copy->offset());
 }
 
+// What was made for the call, on its device.
+TensorRef move_there(const Call& call, TensorRef made) {
+  return made->device() == call.device ? std::move(made) : copy_to_device(*made, call.device);
+}
+
 // A contiguous copy on the device of the call.
 TensorRef bring(const Call& call, const Tensor& input) {
   // Bytes travel as they lie: a device that can lays them side by side first.
   if (input.is_contiguous() || !(*kClone).kernel(0, compute_type(input.dtype()), input.device()))
     return copy_to_device(input, call.device);
-  TensorRef copy = Body(call).call(kClone, input);
-  return copy->device() == call.device ? std::move(copy) : copy_to_device(*copy, call.device);
+  return move_there(call, Body(call).call(kClone, input));
 }
 
 // The sizes with -1 worked out.
@@ -142,9 +146,7 @@ void to_device(Call& call) {
   // Converted where the smaller elements travel.
   if (!(input.device() == call.device) && dtype_size(dtype) > input.element_bytes())
     return set_result(call, 0, convert(*bring(call, input)));
-  TensorRef converted = convert(input);
-  const bool is_there = converted->device() == call.device;
-  set_result(call, 0, is_there ? std::move(converted) : copy_to_device(*converted, call.device));
+  set_result(call, 0, move_there(call, convert(input)));
 }
 
 void pin_memory(Call& call) {
