@@ -288,11 +288,10 @@ of_device parse_device(std::string_view name) {
   const std::string_view type_name = name.substr(0, colon);
   int index = 0;
   if (colon != std::string_view::npos) {
-    const char* end = name.data() + name.size();
-    const auto [rest, error] = std::from_chars(name.data() + colon + 1, end, index);
-    // The number as it is written: not "-0", nor "01".
-    if (error != std::errc() || rest != end || std::to_string(index) != name.substr(colon + 1))
-      fail_missing(std::string(name));
+    const std::string_view number = name.substr(colon + 1);
+    std::from_chars(number.data(), number.data() + number.size(), index);
+    // Written again, what is no number, "-0" and "01" come out differently.
+    if (std::to_string(index) != number) fail_missing(std::string(name));
   }
   if (const auto found = Registry::builtin().find(type_name, index)) return *found;
   if (const auto found = Registry::get().find(type_name, index)) return *found;
