@@ -22,6 +22,11 @@ NUMPY_DTYPES = [name for name in DTYPES if name != "bfloat16"]
 TOLERANCES = {"float16": (2e-3, 1e-3), "bfloat16": (1.6e-2, 1e-2), "float32": (3e-6, 1e-6), "float64": (1e-12, 1e-13)}
 
 
+def first_devices() -> list[str]:
+    """The first device of every type."""
+    return [device.name for device in flow.devices() if device.index == 0]
+
+
 def raw(x: flow.Tensor) -> bytes:
     """The bytes of the elements, row-major, as a pickle has them."""
     data = x.__reduce__()[1][0]

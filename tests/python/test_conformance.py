@@ -20,13 +20,13 @@ import numpy as np
 import pytest
 
 import oneflow_py as flow
-from tests.python.support import array, decode
+from tests.python.support import array, decode, first_devices
 
 TESTS = Path(__file__).parents[1]
 FILES = sorted((TESTS / "generated" / "vectors").glob("*.json"))
 BUILD = Path(os.environ.get("OF_BUILD", TESTS.parent / "build"))
 KNOWN = json.loads((TESTS / "devices.json").read_text())
-DEVICES = [device.name for device in flow.devices() if device.index == 0]
+DEVICES = first_devices()
 MISSING = [pytest.param(None, id=Path(path).stem, marks=pytest.mark.skip(reason)) for path, reason in
            flow.rejected_plugins().items()]  # fmt: skip
 

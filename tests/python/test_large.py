@@ -8,13 +8,10 @@ import pytest
 import torch
 
 import oneflow_py as flow
+from tests.python.support import DTYPES, first_devices
 
 COUNT = 150_001
-DEVICES = [device.name for device in flow.devices() if device.index == 0]
-DTYPES = [
-    *("bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64"),
-    *("float16", "bfloat16", "float32", "float64"),
-]
+DEVICES = first_devices()
 numbers = np.random.default_rng(0).integers(-9, 9, COUNT)
 indices = np.random.default_rng(1).integers(-300, 300, 20_000)
 
