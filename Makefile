@@ -47,6 +47,11 @@ $(VENV)/.test: requirements/test.txt $(VENV)/.build
 	@$(PYTHON) -m pip install -q --disable-pip-version-check -r requirements/test.txt
 	@touch $@
 
+$(VENV)/.bench: requirements/bench.txt $(VENV)/.test
+	@echo "Installing what the benchmarks compare with"
+	@$(PYTHON) -m pip install -q --disable-pip-version-check -r requirements/bench.txt
+	@touch $@
+
 .PHONY: setup
 setup: $(VENV)/.build ## Install Debian and Python packages
 
@@ -96,13 +101,13 @@ vectors: codegen $(VENV)/.test ## Compute the expected results of all operators 
 # Devices that the tests run on besides those that are found by themselves.
 TEST_DEVICES := $(OF_BUILD)/test_plugins/far.so:$(OF_BUILD)/test_plugins/accel.so
 
-TEST_STEPS := lint test-codegen test-runtime test-capi test-sanitizers $(addprefix test-,$(BINDINGS)) test-whole
+TEST_STEPS := lint test-codegen test-runtime test-capi test-sanitizers test-fuzz $(addprefix test-,$(BINDINGS)) test-whole
 
 .PHONY: test
 test: build vectors ## Run all tests
 	@$(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs $(TEST_STEPS)
 
-.PHONY: test-codegen test-runtime test-capi test-sanitizers test-whole
+.PHONY: test-codegen test-runtime test-capi test-sanitizers test-fuzz test-whole
 $(TEST_STEPS): $(VENV)/.test
 test-capi $(addprefix test-,$(BINDINGS)): export ONEFLOW_DEVICE_PATH := $(TEST_DEVICES)
 test-codegen: # the generator
@@ -113,14 +118,20 @@ test-capi: # vectors and hostile input through the C API; programs built against
 	@$(PYTHON) -m pytest tests/capi
 test-sanitizers: # the same under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/test_sanitized.sh
+test-fuzz: # 200,000 random equations under the sanitizers
+	@tools/fuzz_einsum.sh 200000
 test-whole: # across languages: the definition workflow, packages, einsum, documents
 	@$(PYTHON) -m pytest tests/whole tests/einsum
 
 # ------------------------------------------------------------------------------------------------ the rest
 
 .PHONY: bench
-bench: build $(VENV)/.test ## Measure against peers; writes benchmarks/results/
+bench: build $(VENV)/.bench ## Measure against peers; writes benchmarks/results/
 	@$(PYTHON) benchmarks/run.py
+
+.PHONY: bench-einsum
+bench-einsum: build $(VENV)/.bench ## The same for einsum alone, with a chart
+	@PYTHONPATH=. $(PYTHON) benchmarks/run.py --as einsum --chart benchmarks/einsum/bench_einsum.py
 
 .PHONY: docs
 docs: codegen ## Write the reference manual to docs/generated, and the table of docs/devices.md

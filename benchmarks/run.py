@@ -1,6 +1,6 @@
 """Runs the benchmark programs and writes their figures to benchmarks/results/.
 
-Usage: run.py [--as NAME] [PROGRAM...]; without programs all `bench_*` files under benchmarks/. Figures of all are kept,
+Usage: run.py [--as NAME] [--chart] [PROGRAM...]; without programs all `bench_*` files under benchmarks/. Figures of all are kept,
 as results/<date>; of some where a name says what they are, as results/<date>-<name>. How a program prints its figures
 is described in benchmarks/README.md. The exit status says whether the programs ran, not whether bounds hold: that is
 for people to read.
@@ -50,7 +50,7 @@ def run(program: Path) -> list[Row]:
 
 def ratio(row: Row, peer: str) -> float:
     peers = row["peers"]
-    return float(row["ours"]) / float(min(peers.values()) if peer == "best" else peers[peer])
+    return float(row["ours"]) / float(min(peers.values()) if peer == "best" else {**peers, **row.get("references", {})}[peer])
 
 
 def verdicts(row: Row) -> list[str]:
@@ -63,41 +63,41 @@ def verdicts(row: Row) -> list[str]:
 
 
 def with_means(rows: list[Row]) -> list[Row]:
-    """Adds one row per group: the geometric mean of the ratios to its peers, bounded as its members are."""
-    groups: dict[str, list[Row]] = {}
+    """Adds one row per group and peer: the geometric mean of the ratios, with the bound that the members give it."""
+    groups: dict[tuple[str, str], tuple[float, list[float]]] = {}
     for row in rows:
-        if "group" in row:
-            groups.setdefault(row["group"], []).append(row)
+        for mean in row.get("means", []):
+            ratios = groups.setdefault((mean["group"], mean["peer"]), (mean["at_most"], []))[1]
+            ratios.append(ratio(row, mean["peer"]))
     means = []
-    for name, members in groups.items():
-        bound = members[0]["bounds"][0]
-        logs = [math.log(ratio(row, bound["peer"])) for row in members]
-        mean = math.exp(sum(logs) / len(logs))
+    for (name, peer), (at_most, ratios) in groups.items():
+        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
         means.append(
             {
                 "what": f"{name}: geometric mean",
                 "unit": "ratio",
                 "ours": round(mean, 3),
-                "peers": {bound["peer"]: 1.0},
-                "bounds": [bound],
+                "peers": {peer: 1.0},
+                "bounds": [{"peer": peer, "at_most": at_most}],
             }
         )
-    single = [{**row, "bounds": []} if "group" in row else row for row in rows]
-    return single + means
+    return rows + means
 
 
 def table(rows: list[Row], heading: str) -> str:
     lines = [f"# {heading}", "", "| what | oneflow | peers | ours / peer |", "|---|---|---|---|"]
     for row in rows:
-        peers = ", ".join(f"{name} {value:g}" for name, value in row["peers"].items())
-        ratios = "; ".join(verdicts(row)) or ", ".join(f"{ratio(row, name):.2f} of {name}" for name in row["peers"])
-        lines.append(f"| {row['what']} | {row['ours']:g} {row['unit']} | {peers} | {ratios} |")
+        peers = {**row["peers"], **row.get("references", {})}
+        times = ", ".join(f"{name} {value:g}" for name, value in peers.items())
+        ratios = "; ".join(verdicts(row)) or ", ".join(f"{ratio(row, name):.2f} of {name}" for name in peers)
+        lines.append(f"| {row['what']} | {row['ours']:g} {row['unit']} | {times} | {ratios} |")
     return "\n".join(lines) + "\n"
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--as", dest="name", default="")
+    parser.add_argument("--chart", action="store_true", help="draw the results, too")
     parser.add_argument("programs", nargs="*", type=Path)
     options = parser.parse_args(arguments)
     programs = [path.resolve() for path in options.programs] or sorted((ROOT / "benchmarks").rglob("bench_*"))
@@ -114,6 +114,10 @@ def main(arguments: list[str]) -> int:
             json.dumps({"date": day, "machine": machine, "rows": rows}, indent=1) + "\n"
         )
         (RESULTS / f"{stem}.md").write_text(text)
+        if options.chart:
+            from benchmarks.chart import draw  # only here, because it takes a package more
+
+            draw(rows, f"{day}, {machine}", RESULTS / f"{stem}.svg")
     return 0
 
 

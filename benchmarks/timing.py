@@ -34,17 +34,30 @@ def interleaved(
 
 
 def report(
-    what: str, times: Mapping[str, float], bounds: list[dict[str, Any]], *, unit: str = "us", group: str | None = None
+    what: str,
+    times: Mapping[str, float],
+    bounds: list[dict[str, Any]],
+    *,
+    unit: str = "us",
+    group: str | None = None,
+    references: Mapping[str, float] | None = None,
+    means: list[dict[str, Any]] | None = None,
 ) -> None:
-    """Prints one result line; `times` are seconds with oneflow under "oneflow"."""
+    """Prints one result line; `times` and `references` are seconds, with oneflow under "oneflow".
+
+    With `group` the bounds are about the geometric mean of all rows of that group, as `means` are with one group each.
+    """
+    if group:
+        means = [{"group": group, **bound} for bound in bounds]
+        bounds = []
     scale = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}[unit]
     row: dict[str, Any] = {
         "what": what,
         "unit": unit,
         "ours": round(times["oneflow"] * scale, 3),
         "peers": {name: round(value * scale, 3) for name, value in times.items() if name != "oneflow"},
+        "references": {name: round(value * scale, 3) for name, value in (references or {}).items()},
         "bounds": bounds,
+        "means": means or [],
     }
-    if group:
-        row["group"] = group
     print(json.dumps(row), flush=True)

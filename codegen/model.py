@@ -201,11 +201,16 @@ class Generator:
 class Contraction:
     """An einsum equation over the tensor arguments, the name of the argument that holds one, or of a rule.
 
-    `plus` names a tensor argument that no equation speaks of: it is added to the result.
+    `plus` names a tensor argument that no equation speaks of: it is added to the result. `search`, `path` and `limit`
+    name arguments that say how to look for an order of the products, which one to take, and how many elements
+    intermediates may have.
     """
 
     equation: str
     plus: str | None = None
+    search: str | None = None
+    path: str | None = None
+    limit: str | None = None
 
 
 @dataclass(frozen=True)
@@ -426,6 +431,11 @@ class Op:
     def has_in_place(self) -> bool:
         return self.replaced is not None
 
+    @property
+    def takes_equation(self) -> bool:
+        """Whether the caller gives the equation: front ends then also take operands with their labels instead."""
+        return isinstance(self.kind, Contraction) and self.signature.argument(self.kind.equation) is not None
+
 
 @dataclass(frozen=True)
 class Function:
@@ -441,6 +451,10 @@ class Function:
     @property
     def is_method(self) -> bool:
         return any(op.receiver for op in self.overloads)
+
+    @property
+    def takes_equation(self) -> bool:
+        return any(op.takes_equation for op in self.overloads)
 
 
 @dataclass(frozen=True)

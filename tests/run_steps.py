@@ -26,6 +26,7 @@ CLOSING_LINES = [
     re.compile(r"^\S skipped (?P<skipped>\d+)$"),
     re.compile(r"^(?P<all>\d+) runs, \d+ assertions, (?P<failed>\d+) failures, "),  # minitest
     re.compile(r", (?P<skipped>\d+) skips$"),
+    re.compile(r"^Done (?P<passed>\d+) runs in "),  # libFuzzer
     re.compile(r"tests passed, (?P<failed>\d+) tests failed out of (?P<all>\d+)$"),  # ctest
 ]
 

@@ -1,22 +1,35 @@
 """`contraction: "ij,jk->ik"`, the name of the argument that holds the equation, or of a rule of the runtime; or a
-mapping `{equation:, plus:}`, which adds an argument to the result."""
+mapping `{equation:, plus:}`, which adds an argument to the result, or `{equation:, search:, path:, limit:}`, arguments
+that say how several operands are multiplied."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 
 from codegen.errors import unknown
 from codegen.intrinsics import CONTRACTIONS
 from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named, check_results
-from codegen.model import Argument, BaseType, Contraction, Op, Signature
+from codegen.model import BaseType, Contraction, Op, Signature, Type
 from codegen.reader import Field, Report
 
 _EQUATION = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*->[A-Za-z]*")
 
 
-def _is_tensor(argument: Argument) -> bool:
-    return argument.type.base is BaseType.TENSOR and not argument.type.is_list
+# What may stand beside the equation, each the name of an argument of one type.
+_PARTS = {
+    "plus": Type(BaseType.TENSOR, optional=True),
+    "search": Type(BaseType.STR),
+    "path": Type(BaseType.INT, is_list=True, optional=True),
+    "limit": Type(BaseType.INT, optional=True),
+}
+
+
+def _argument_of(signature: Signature | None, type_: Type, field: Field) -> str:
+    required = replace(type_, optional=False)
+    return argument_named(field, signature, lambda a: a.type in (type_, required), f"a {type_}")
 
 
 class _Contraction(Rules[Contraction]):
@@ -32,10 +45,10 @@ class _Contraction(Rules[Contraction]):
         if field.is_scalar:
             return Contraction(self._equation(field, signature, None))
         fields = field.fields
-        plus = fields.optional("plus", lambda f: argument_named(f, signature, _is_tensor, "a Tensor"), None)
-        equation = self._equation(fields.need("equation"), signature, plus)
+        parts = {name: fields.optional(name, partial(_argument_of, signature, type_), None) for name, type_ in _PARTS.items()}
+        equation = self._equation(fields.need("equation"), signature, parts["plus"])
         fields.finish()
-        return Contraction(equation, plus)
+        return Contraction(equation, **parts)
 
     def _equation(self, field: Field, signature: Signature | None, plus: str | None) -> str:
         text = field.words
@@ -76,6 +89,9 @@ class _Contraction(Rules[Contraction]):
     def facts(self, op: Op, kind: Contraction) -> Iterator[Fact]:
         of_labels = "by the labels of " + (kind.equation if "->" in kind.equation else "the equation")
         yield Fact("shape", CONTRACTIONS.get(kind.equation, of_labels))
+        if kind.search:
+            chosen = ", ".join(filter(None, (kind.search, kind.path, kind.limit)))
+            yield Fact("order", f"of the products, with several operands: exact or greedy search; {chosen} decide")
         if kind.plus:
             yield Fact("adds", f"{kind.plus}, before the result is rounded")
         yield Fact("kernels", "the device's contract hook, one product of strided groups of dimensions at a time")

@@ -88,6 +88,9 @@ struct GeneratorRule {
 struct ContractionRule {
   const char* equation;
   int addend = -1;  // a tensor argument that is added to the result
+  // Arguments that say how to look for an order of the products (see einsum/path.h), which one to take, and how many
+  // elements its intermediates may have.
+  int search = -1, path = -1, limit = -1;
 };
 
 struct ReductionRule {

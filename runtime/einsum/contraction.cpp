@@ -1,10 +1,9 @@
 // The kind's function of contractions: matmul and its kin, einsum, tensordot.
 #include <algorithm>
+#include <memory_resource>
 
 #include "dispatch/dispatch.h"
-#include "einsum/operand.h"
-#include "einsum/plan.h"
-#include "einsum/product.h"
+#include "einsum/plan_cache.h"
 #include "ops/kinds.h"
 
 namespace oneflow {
@@ -12,52 +11,6 @@ namespace oneflow {
 namespace {
 
 using namespace einsum;
-
-// The tensors that a call multiplies, and what errors call them: nothing where they are members of a list, whose errors
-// speak of labels.
-struct Inputs {
-  std::pmr::vector<const Tensor*> tensors;
-  std::pmr::vector<const char*> names;
-
-  Inputs(const Call& call, int addend, std::pmr::memory_resource* memory) : tensors(memory), names(memory) {
-    for (const uint8_t argument : call.op.tensor_arguments()) {
-      if (argument == addend) continue;
-      if (call.is_tensor(argument)) {
-        tensors.push_back(&call.tensor(argument));
-        names.push_back(call.schema().arguments[argument].name);
-      } else {
-        for (const of_tensor tensor : call.tensors(argument)) tensors.push_back(to_tensor(tensor));
-      }
-    }
-  }
-};
-
-// Half precision is added up, and kept in between, in single precision.
-of_dtype working_dtype(of_dtype dtype, bool has_intermediates) {
-  return is_floating(dtype) && has_intermediates ? compute_type(dtype) : dtype;
-}
-
-// The dimensions of the product of two operands that has these labels.
-Dims product_dims(const Operand& a, const Operand& b, const LabelSet& labels) {
-  Dims dims(a.dims.get_allocator());
-  for (const LabelledDim& dim : a.dims)
-    if (labels[static_cast<size_t>(dim.label)]) dims.push_back(dim);
-  for (const LabelledDim& dim : b.dims)
-    if (labels[static_cast<size_t>(dim.label)] && !a.find(dim.label)) dims.push_back(dim);
-  return dims;
-}
-
-// Multiplies the operands step by step, the last time into `out`.
-void multiply_all(const Call& call, const Operand& out, std::pmr::vector<Operand>& operands,
-                  std::span<const Step> path) {
-  if (path.empty()) return sum_into(call, out, operands[0]);
-  for (const Step& step : path) {
-    const Operand a = std::move(operands[step.left]), b = std::move(operands[step.right]);
-    if (&step == &path.back()) return multiply_into(call, out, a, b);
-    operands.push_back(allocate_operand(product_dims(a, b, step.labels), out.tensor->dtype(), out.tensor->device()));
-    multiply_into(call, operands.back(), a, b);
-  }
-}
 
 // ShapeError where what is added does not broadcast to the result.
 void check_addend(const Call& call, int argument, const Shape& shape) {
@@ -68,43 +21,79 @@ void check_addend(const Call& call, int argument, const Shape& shape) {
          to_text(sizes).c_str(), to_text(shape).c_str());
 }
 
-// Computes the plan's sums of products into `target`.
-void contract_into(Call& call, const TensorRef& target, const Inputs& inputs, const Plan& plan,
-                   std::pmr::memory_resource* memory) {
-  static const OperatorName cast("cast"), fill("fill");
-  // Sums of nothing are zero, whatever they would be multiplied by.
-  if (plan.sums_nothing) return call_into(call, *target, fill, target, 0);
-  std::pmr::vector<Operand> operands(memory);
-  operands.reserve(inputs.tensors.size() + plan.path.size());
-  for (size_t i = 0; i < inputs.tensors.size(); ++i) {
-    TensorRef tensor = share(*inputs.tensors[i]);
-    if (tensor->dtype() != target->dtype()) tensor = Body(call).call(cast, tensor, target->dtype());
-    operands.push_back(make_operand(std::move(tensor), plan.equation.operands[i], memory));
+// The tensors of a call's stages: the inputs, and the results so far.
+class Operands {
+ public:
+  Operands(const Call& call, const Plan& plan) : memory_(stack_, sizeof stack_), tensors_(&memory_) {
+    static const OperatorName cast("cast");
+    tensors_.reserve(plan.conversions.size() + plan.stages.size());
+    const auto add = [&](const Tensor& tensor) {
+      tensors_.push_back(plan.conversions[tensors_.size()] ? Body(call).call(cast, tensor, plan.working)
+                                                           : share(tensor));
+    };
+    const int addend = std::get<ContractionRule>(call.schema().rule).addend;
+    for (const uint8_t argument : call.op.tensor_arguments()) {
+      if (argument == addend) continue;
+      if (call.is_tensor(argument)) {
+        add(call.tensor(argument));
+      } else {
+        for (const of_tensor tensor : call.tensors(argument)) add(*to_tensor(tensor));
+      }
+    }
   }
-  multiply_all(call, make_operand(target, plan.equation.output, memory), operands, plan.path);
+
+  void run(const Call& call, const Stage& stage, const Tensor& out) {
+    // Each is used once: what is done with goes before more memory is asked for.
+    const TensorRef a = std::move(tensors_[stage.a]);
+    const TensorRef b = stage.kind == Stage::Kind::kSum ? TensorRef() : std::move(tensors_[stage.b]);
+    run_stage(call, stage, out, *a, b.get());
+  }
+  void run(const Call& call, const Stage& stage, of_dtype dtype) {
+    TensorRef out = Tensor::allocate(sizes_of(stage.out), dtype, call.device);
+    run(call, stage, *out);
+    tensors_.push_back(std::move(out));
+  }
+
+ private:
+  std::byte stack_[256];  // enough for calls of a few tensors
+  std::pmr::monotonic_buffer_resource memory_;
+  std::pmr::vector<TensorRef> tensors_;
+};
+
+// Computes the plan's sums of products into `target`.
+void contract_into(const Call& call, const Tensor& target, const Plan& plan) {
+  static const OperatorName fill("fill");
+  // Sums of nothing are zero, whatever they would be multiplied by.
+  if (plan.sums_nothing) return call_into(call, target, fill, target, 0);
+  Operands operands(call, plan);
+  for (size_t i = 0; i + 1 < plan.stages.size(); ++i) operands.run(call, plan.stages[i], plan.working);
+  const Stage& last = plan.stages.back();
+  if (target.is_contiguous()) return operands.run(call, last, target);
+  Layout out = lay_out(plan.output, target.sizes(), target.strides());
+  const Stage other = last.kind == Stage::Kind::kSum
+                          ? make_sum(last.a, std::move(out), last.layout_a)
+                          : make_product(last.a, last.b, std::move(out), last.layout_a, last.layout_b);
+  operands.run(call, other, target);
 }
 
 }  // namespace
 
 void run_contraction(Call& call) {
   static const OperatorName copy("copy"), add("add");
-  std::byte stack[4096];
-  std::pmr::monotonic_buffer_resource memory(stack, sizeof stack);
   const int addend = std::get<ContractionRule>(call.schema().rule).addend;
   const bool adds = addend >= 0 && call.is_given(addend);
-  const Inputs inputs(call, addend, &memory);
-  const std::shared_ptr<const Plan> plan = plan_for(call, inputs.tensors, inputs.names);
+  const std::shared_ptr<const Plan> plan = plan_for(call);
   if (adds) check_addend(call, addend, plan->shape);
-  const of_dtype dtype = resolve_dtypes(call).results[0];
-  const Tensor& result = prepare_exact_result(call, 0, plan->shape, dtype);
+  const Tensor& result = prepare_exact_result(call, 0, plan->shape, plan->dtype);
   if (call.infer_only || result.count() == 0) return;
 
-  const of_dtype working = working_dtype(dtype, plan->has_intermediates || adds);
-  const TensorRef target = working == dtype ? call.outputs[0] : Tensor::allocate(plan->shape, working, call.device);
-  contract_into(call, target, inputs, *plan, &memory);
+  const bool is_direct = !adds && plan->working == plan->dtype;
+  const TensorRef target =
+      is_direct ? call.outputs[0] : Tensor::allocate(plan->shape, plan->working, call.device);
+  contract_into(call, *target, *plan);
   if (adds) {
     call_into(call, result, add, target, share(call.tensor(addend)));
-  } else if (working != dtype) {
+  } else if (!is_direct) {
     call_into(call, result, copy, result, target);
   }
 }

@@ -2,39 +2,17 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include "base/error.h"
+#include "einsum/characters.h"
 
 namespace oneflow::einsum {
 
 namespace {
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
-
-// The character at `at` as errors show it: other than ASCII with its number, because it may look like a letter or like
-// nothing at all; bytes that are no character are escaped.
-std::string character_at(std::string_view text, size_t at) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(text[i])); };
-  const unsigned first = byte(at);
-  if (first >= 0x20 && first < 0x7f) return format_text("'%c'", text[at]);
-  const size_t size = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  constexpr unsigned kLowest[] = {0, 0, 0x80, 0x800, 0x10000};
-  unsigned code = first & (0xff >> (size + 1));
-  size_t end = at + 1;
-  for (; end < std::min(at + size, text.size()) && is_continuation(text[end]); ++end)
-    code = code << 6 | (byte(end) & 0x3f);
-  const bool is_character =
-      size > 1 && end == at + size && code >= kLowest[size] && code <= 0x10ffff && code >> 11 != 0x1b;  // surrogates
-  if (!is_character) return format_text("'\\x%02x'", first);
-  return format_text("'%s' (U+%04X)", std::string(text.substr(at, size)).c_str(), code);
-}
-
-// A term as errors show it: cut where it is longer than that of any tensor.
-std::string shown(const std::string& term) {
-  constexpr size_t kLongest = OF_MAX_RANK + 3;
-  return term.size() <= kLongest ? term : term.substr(0, kLongest) + "…";
-}
+// More labels than any memory has tensors for.
+constexpr Symbol kLargestNumber = (Symbol{1} << 31) - 1;
 
 // Reads an equation from left to right.
 class Parser {
@@ -43,117 +21,237 @@ class Parser {
 
   ParsedEquation parse() {
     parsed_.operands.emplace_back();
-    Term* term = &parsed_.operands.back();
-    for (; at_ < text_.size(); ++at_) {
-      const char c = text_[at_];
-      if (c == ' ') continue;
-      if (is_letter(c)) {
-        ++(term->has_ellipsis ? term->letters_after : term->letters_before);
-        term->text += c;
-      } else if (c == ',' && !parsed_.has_output) {
-        term = &parsed_.operands.emplace_back();
-      } else if (c == '.') {
-        read_ellipsis(*term);
-      } else if (c == '-') {
-        read_arrow();
-        term = &parsed_.output;
-      } else {
-        fail(OF_INVALID_ARGUMENT, "equation has an unexpected %s at position %d", character_at(text_, at_).c_str(),
-             position());
-      }
-    }
+    term_ = &parsed_.operands.back();
+    while (at_ < text_.size()) read_one();
+    end_term();
+    parsed_.text = text_;
     return std::move(parsed_);
   }
 
  private:
-  void read_ellipsis(Term& term) {
-    if (text_.substr(at_, 3) != "...")
-      fail(OF_INVALID_ARGUMENT, "equation has a '.' at position %d that is not part of '...'", position());
-    if (term.has_ellipsis)
-      fail(OF_INVALID_ARGUMENT, "equation has a second '...' in one term at position %d", position());
-    term.has_ellipsis = true;
-    term.text += "...";
-    at_ += 2;
+  void read_one() {
+    switch (text_[at_]) {
+      case ' ':
+        ++at_;
+        return;
+      case ',':
+        if (parsed_.has_output) fail_here("equation has a ',' behind '->'; there is one result");
+        end_term();
+        ++at_;
+        begin_term(parsed_.operands.emplace_back());
+        return;
+      case '.':
+        return read_ellipsis();
+      case '-':
+        return read_arrow();
+      case '[':
+        return read_numbers();
+      default:
+        return read_letter();
+    }
+  }
+
+  void begin_term(Term& term) {
+    term_ = &term;
+    term.begin = at_;
+  }
+  void end_term() { term_->end = at_; }
+
+  void read_letter() {
+    const Character character = character_at(text_, at_);
+    if (!is_letter(character.code))
+      fail_here("equation has an unexpected " + quoted(text_, character, at_) +
+                "; labels are letters, or numbers in brackets");
+    add(character.code, at_);
+    at_ += character.bytes;
+  }
+
+  void read_ellipsis() {
+    if (text_.substr(at_, 3) != "...") fail_here("equation has a '.' that is not part of '...'");
+    if (term_->has_ellipsis()) fail_here("equation has a second '...' in one term");
+    term_->ellipsis = term_->rank();
+    term_->ellipsis_place = at_;
+    at_ += 3;
   }
 
   void read_arrow() {
-    if (text_.substr(at_, 2) != "->")
-      fail(OF_INVALID_ARGUMENT, "equation has a '-' at position %d that is not part of '->'", position());
-    if (parsed_.has_output) fail(OF_INVALID_ARGUMENT, "equation has a second '->' at position %d", position());
+    if (text_.substr(at_, 2) != "->") fail_here("equation has a '-' that is not part of '->'");
+    if (parsed_.has_output) fail_here("equation has a second '->'");
+    end_term();
+    at_ += 2;
     parsed_.has_output = true;
-    at_ += 1;
+    begin_term(parsed_.output);
   }
 
-  // In characters rather than bytes.
-  int position() const {
-    return static_cast<int>(std::count_if(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at_),
-                                          [](char c) { return !is_continuation(c); }));
+  void read_numbers() {
+    const size_t bracket = at_++;
+    for (bool is_first = true; !take(']'); is_first = false) {
+      if (!is_first && !take(',')) fail_inside(bracket, "',' or ']'");
+      skip_blanks();
+      if (at_ < text_.size() && text_[at_] == '.') {
+        read_ellipsis();
+      } else {
+        read_number(bracket);
+      }
+    }
+  }
+
+  void read_number(size_t bracket) {
+    const size_t start = at_;
+    Symbol number = 0;
+    for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
+      number = number * 10 + (text_[at_] - '0');
+      if (number > kLargestNumber)
+        fail_at(OF_INVALID_ARGUMENT, text_, start, "equation has a label that is greater than 2147483647");
+    }
+    if (at_ == start) fail_inside(bracket, "a number that is not negative, or '...'");
+    add(kNumber + number, start);
+  }
+
+  // Takes the next character if it is this one.
+  bool take(char wanted) {
+    skip_blanks();
+    const bool is_there = at_ < text_.size() && text_[at_] == wanted;
+    at_ += is_there;
+    return is_there;
+  }
+  void skip_blanks() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  }
+
+  void add(Symbol symbol, size_t place) {
+    term_->symbols.push_back(symbol);
+    term_->places.push_back(place);
+  }
+
+  [[noreturn]] void fail_here(const std::string& words) { fail_at(OF_INVALID_ARGUMENT, text_, at_, words); }
+  [[noreturn]] void fail_inside(size_t bracket, const char* wanted) {
+    if (at_ == text_.size())
+      fail_at(OF_INVALID_ARGUMENT, text_, bracket, "equation has a '[' without the ']' that ends it");
+    const Character character = character_at(text_, at_);
+    fail_here("equation has an unexpected " + quoted(text_, character, at_) + " in brackets, where " + wanted +
+              " belongs");
   }
 
   std::string_view text_;
   size_t at_ = 0;
   ParsedEquation parsed_;
+  Term* term_ = nullptr;
 };
+
+// "j", "[12]"; `place` is one where the label stands.
+std::string text_of(const ParsedEquation& parsed, Symbol symbol, size_t place) {
+  if (symbol >= kNumber) return format_text("[%ld]", static_cast<long>(symbol - kNumber));
+  return parsed.text.substr(place, character_at(parsed.text, place).bytes);
+}
+
+// "label 'j'", "label 12".
+std::string name_of(const ParsedEquation& parsed, Symbol symbol, size_t place) {
+  if (symbol >= kNumber) return format_text("label %ld", static_cast<long>(symbol - kNumber));
+  return "label " + quoted(parsed.text, character_at(parsed.text, place), place);
+}
 
 // Numbers labels as they come up, the dimensions of the ellipsis first.
 class Numbering {
  public:
-  explicit Numbering(int ellipsis_rank) : ellipsis_rank_(ellipsis_rank) {
+  Numbering(const ParsedEquation& parsed, int ellipsis_rank) : parsed_(parsed), ellipsis_rank_(ellipsis_rank) {
     for (int d = 0; d < ellipsis_rank; ++d) names_.push_back(format_text("dimension %d of '...'", d - ellipsis_rank));
+    symbols_.assign(static_cast<size_t>(ellipsis_rank), "...");
   }
 
-  Labels number(const Term& term, int ellipsis_rank) {
-    Labels labels;
-    for (size_t i = 0; i < term.text.size(); ++i) {
-      if (term.text[i] == '.') {
+  // Of a term whose ellipsis stands for the last `ellipsis_rank` of the dimensions that any stands for.
+  void number(const Term& term, int ellipsis_rank, Labels& labels, Places& places) {
+    for (int i = 0; i <= term.rank(); ++i) {
+      if (i == term.ellipsis) {
         for (int d = ellipsis_rank_ - ellipsis_rank; d < ellipsis_rank_; ++d) labels.push_back(d);
-        i += 2;
-      } else {
-        labels.push_back(number(term.text[i]));
+        places.insert(places.end(), static_cast<size_t>(ellipsis_rank), term.ellipsis_place);
       }
+      if (i == term.rank()) break;
+      const auto at = static_cast<size_t>(i);
+      labels.push_back(number(term.symbols[at], term.places[at]));
+      places.push_back(term.places[at]);
     }
-    return labels;
   }
 
-  bool knows(char letter) const { return letters_.count(letter) > 0; }
+  bool knows(Symbol symbol) const { return numbers_.count(symbol) > 0; }
   std::vector<std::string>& names() { return names_; }
+  std::vector<std::string>& symbols() { return symbols_; }
 
  private:
-  int number(char letter) {
-    const auto [place, is_new] = letters_.emplace(letter, static_cast<int>(names_.size()));
-    if (is_new) names_.push_back(format_text("label '%c'", letter));
-    return place->second;
+  int number(Symbol symbol, size_t place) {
+    const auto [known, is_new] = numbers_.emplace(symbol, static_cast<int>(names_.size()));
+    if (is_new) {
+      names_.push_back(name_of(parsed_, symbol, place));
+      symbols_.push_back(text_of(parsed_, symbol, place));
+    }
+    return known->second;
   }
 
+  const ParsedEquation& parsed_;
   int ellipsis_rank_;
-  std::map<char, int> letters_;
-  std::vector<std::string> names_;
+  std::unordered_map<Symbol, int> numbers_;
+  std::vector<std::string> names_, symbols_;
 };
 
-// The ellipsis, and each letter that appears exactly once, in alphabetical order.
+// The ellipsis, and each label that appears exactly once, in the order of their code points, numbers last.
 Term implicit_output(const ParsedEquation& parsed) {
-  std::map<char, int> uses;
-  Term output;
+  std::map<Symbol, int> uses;
+  Term output{};
   for (const Term& term : parsed.operands) {
-    output.has_ellipsis |= term.has_ellipsis;
-    for (const char c : term.text)
-      if (c != '.') ++uses[c];
+    if (term.has_ellipsis()) output.ellipsis = 0;
+    for (const Symbol symbol : term.symbols) ++uses[symbol];
   }
-  if (output.has_ellipsis) output.text = "...";
-  for (const auto& [letter, count] : uses)
-    if (count == 1) output.text += letter;
+  for (const auto& [symbol, count] : uses)
+    if (count == 1) output.symbols.push_back(symbol);
+  output.places.resize(output.symbols.size());
   return output;
 }
 
-void check_output(const Term& output, const Numbering& numbering) {
-  for (size_t i = 0; i < output.text.size(); ++i) {
-    const char letter = output.text[i];
-    if (letter == '.') continue;
-    if (!numbering.knows(letter))
-      fail(OF_INVALID_ARGUMENT, "label '%c' of the output does not appear in any operand", letter);
-    if (output.text.find(letter, i + 1) != std::string::npos)
-      fail(OF_INVALID_ARGUMENT, "label '%c' appears more than once in the output", letter);
+void check_output(const ParsedEquation& parsed, const Numbering& numbering) {
+  const Term& output = parsed.output;
+  std::vector<Symbol> seen;
+  for (size_t i = 0; i < output.symbols.size(); ++i) {
+    const Symbol symbol = output.symbols[i];
+    const auto fail_here = [&](const char* words) {
+      const size_t place = output.places[i];
+      fail_at(OF_INVALID_ARGUMENT, parsed.text, place, name_of(parsed, symbol, place) + words);
+    };
+    if (!numbering.knows(symbol)) fail_here(" of the output does not appear in any operand");
+    if (std::find(seen.begin(), seen.end(), symbol) != seen.end()) fail_here(" appears more than once in the output");
+    seen.push_back(symbol);
+    // Beyond what a tensor has dimensions for; searching on would take long in a long output.
+    if (seen.size() > OF_MAX_RANK)
+      fail_at(OF_SHAPE_ERROR, parsed.text, output.places[i],
+              format_text("a tensor has at most %d dimensions, the output has %zu", OF_MAX_RANK,
+                          output.symbols.size()));
   }
+}
+
+// A term as errors show it: cut where it is longer than that of any tensor.
+std::string shown(const ParsedEquation& parsed, const Term& term) {
+  std::string words;
+  int characters = 0;
+  for (size_t at = term.begin; at < term.end; at += character_at(parsed.text, at).bytes) {
+    if (parsed.text[at] == ' ') continue;
+    if (++characters > OF_MAX_RANK + 3) return words + "…";
+    words += parsed.text.substr(at, character_at(parsed.text, at).bytes);
+  }
+  return words;
+}
+
+// The most dimensions that an ellipsis stands for. ShapeError for an operand that has not the rank its term wants.
+int find_ellipsis_rank(const ParsedEquation& parsed, std::span<const int> ranks) {
+  int most = 0;
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    const Term& term = parsed.operands[i];
+    const int extra = ranks[i] - term.rank();
+    if (extra < 0 || (extra > 0 && !term.has_ellipsis()))
+      fail_at(OF_SHAPE_ERROR, parsed.text, term.places.empty() ? term.begin : term.places[0],
+              format_text("operand %zu has %d dim%s but '%s' names %s%d", i, ranks[i], ranks[i] == 1 ? "" : "s",
+                          shown(parsed, term).c_str(), term.has_ellipsis() ? "at least " : "", term.rank()));
+    if (term.has_ellipsis()) most = std::max(most, extra);
+  }
+  return most;
 }
 
 }  // namespace
@@ -165,25 +263,24 @@ Equation resolve_equation(const ParsedEquation& parsed, std::span<const int> ran
   if (ranks.empty()) fail(OF_INVALID_ARGUMENT, "operands must have at least one tensor");
   if (count != ranks.size())
     fail(OF_INVALID_ARGUMENT, "equation names %zu operand%s, got %zu", count, count == 1 ? "" : "s", ranks.size());
-  int ellipsis_rank = 0;
+  const int ellipsis_rank = find_ellipsis_rank(parsed, ranks);
+
+  Numbering numbering(parsed, ellipsis_rank);
+  Equation equation;
+  equation.operands.resize(count);
+  equation.places.resize(count);
   for (size_t i = 0; i < count; ++i) {
     const Term& term = parsed.operands[i];
-    const int extra = ranks[i] - term.letters();
-    if (extra < 0 || (extra > 0 && !term.has_ellipsis))
-      fail(OF_SHAPE_ERROR, "operand %zu has %d dimension%s but '%s' names %s%d", i, ranks[i], ranks[i] == 1 ? "" : "s",
-           shown(term.text).c_str(), term.has_ellipsis ? "at least " : "", term.letters());
-    if (term.has_ellipsis) ellipsis_rank = std::max(ellipsis_rank, extra);
+    numbering.number(term, term.has_ellipsis() ? ranks[i] - term.rank() : 0, equation.operands[i],
+                     equation.places[i]);
   }
-
-  Numbering numbering(ellipsis_rank);
-  Equation equation;
-  for (size_t i = 0; i < count; ++i)
-    equation.operands.push_back(numbering.number(parsed.operands[i], ranks[i] - parsed.operands[i].letters()));
-  const Term output = parsed.has_output ? parsed.output : implicit_output(parsed);
-  check_output(output, numbering);
-  equation.output = numbering.number(output, ellipsis_rank);
+  if (parsed.has_output) check_output(parsed, numbering);
+  Places unused;
+  numbering.number(parsed.has_output ? parsed.output : implicit_output(parsed), ellipsis_rank, equation.output, unused);
   equation.names = std::move(numbering.names());
+  equation.symbols = std::move(numbering.symbols());
   equation.broadcasts.assign(equation.names.size(), true);
+  equation.text = parsed.text;
   return equation;
 }
 

@@ -2,7 +2,6 @@
 #ifndef ONEFLOW_EINSUM_EQUATION_H_
 #define ONEFLOW_EINSUM_EQUATION_H_
 
-#include <bitset>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,37 +11,52 @@
 
 namespace oneflow::einsum {
 
-// One number per dimension.
+// One number per dimension. An equation's labels count up from 0.
 using Labels = std::vector<int>;
 
-// An equation has at most this many labels: the letters, and the dimensions that an ellipsis stands for.
-inline constexpr int kMaxLabels = 128;
-using LabelSet = std::bitset<kMaxLabels>;
+// Where each dimension's label stands in the equation's text, in bytes.
+using Places = std::vector<size_t>;
 
 struct Equation {
   std::vector<Labels> operands;
   Labels output;
-  std::vector<std::string> names;  // of the labels, as error texts say them: "label 'j'"
-  std::vector<bool> broadcasts;    // whether a size of 1 of this label stretches
+  std::vector<std::string> names;    // of the labels, as error texts say them: "label 'j'"
+  std::vector<std::string> symbols;  // the same as equations are written: "j"; "..." for a dimension of the ellipsis
+  std::vector<bool> broadcasts;      // whether a size of 1 of this label stretches
+  // What the user wrote, for errors that point at it; empty where the user wrote no equation.
+  std::string text;
+  std::vector<Places> places;  // of each operand's labels in it
 };
 
-// One operand's or the result's part of an equation as it is written.
-struct Term {
-  std::string text;  // without spaces
-  int letters_before = 0, letters_after = 0;
-  bool has_ellipsis = false;
+// A label as it is written: a letter, as its code point, or a number in brackets, counted from kNumber on.
+using Symbol = int64_t;
+inline constexpr Symbol kNumber = Symbol{1} << 32;
 
-  int letters() const { return letters_before + letters_after; }
+// One operand's or the result's part of an equation.
+struct Term {
+  std::vector<Symbol> symbols;
+  Places places;         // of the symbols
+  size_t begin, end;     // of the term in the text
+  int ellipsis = -1;     // how many of the symbols stand before it; -1: there is none
+  size_t ellipsis_place = 0;
+
+  int rank() const { return static_cast<int>(symbols.size()); }
+  bool has_ellipsis() const { return ellipsis >= 0; }
 };
 
 // What an equation's text says before the operands are known.
 struct ParsedEquation {
+  std::string text;
   std::vector<Term> operands;
   Term output;
   bool has_output = false;  // whether there is a `->`
 };
 
-// InvalidArgument with what is wrong and where.
+// Reads
+//   equation = term {"," term} ["->" term]
+//   term     = {letter | "..." | "[" [member {"," member}] "]"}      with at most one ellipsis
+//   member   = natural number | "..."
+// where a letter is any that Unicode calls one, and spaces mean nothing. InvalidArgument with what is wrong and where.
 ParsedEquation parse_equation(std::string_view text);
 
 // Gives the ellipses their dimensions, finds the implicit output, and numbers the labels. Every label broadcasts.

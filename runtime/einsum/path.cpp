@@ -1,185 +1,117 @@
 #include "einsum/path.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
+#include <numeric>
+
+#include "base/error.h"
+#include "einsum/exact_path.h"
+#include "einsum/greedy_path.h"
+#include "einsum/improve_path.h"
 
 namespace oneflow::einsum {
 
 namespace {
 
-constexpr size_t kOptimalOperands = 8;
+// Up to here the exact search takes less than 200 us.
+constexpr size_t kAutomaticallyExact = 10;
+// The weights that a greedy search is tried with: which one does best depends on the network.
+constexpr double kWeights[] = {1.0, 0.3, 0.0};
+// Beyond so many operands the first of them is the only one, so that thousands take seconds.
+constexpr size_t kSeveralTries = 512;
 
-double volume(const LabelSet& labels, std::span<const int64_t> sizes) {
-  double product = 1;
-  for (size_t label = 0; label < sizes.size(); ++label)
-    if (labels[label]) product *= static_cast<double>(sizes[label]);
-  return product;
+Path path_in_order(size_t operands) {
+  Path path;
+  for (size_t i = 1; i < operands; ++i) path.push_back({i == 1 ? 0 : operands + i - 2, i});
+  return path;
 }
 
-// Exact: the best way to multiply each subset of the operands, by the best ways for its parts.
-class Optimal {
- public:
-  Optimal(std::span<const LabelSet> operands, const LabelSet& output, std::span<const int64_t> sizes)
-      : count_(operands.size()), best_(size_t{1} << count_) {
-    const size_t all = best_.size() - 1;
-    for (size_t set = 1; set <= all; ++set) {
-      LabelSet inside, outside = output;
-      for (size_t i = 0; i < count_; ++i) (set >> i & 1 ? inside : outside) |= operands[i];
-      best_[set].labels = std::has_single_bit(set) ? inside : inside & outside;
-      best_[set].memory = volume(best_[set].labels, sizes);
-    }
-    for (size_t set = 1; set <= all; ++set)
-      if (!std::has_single_bit(set)) find_split(set, sizes);
-  }
+// Whether one path is better than the other: within the limit, then cheaper; beyond it, smaller.
+bool is_better(const Cost& a, const Cost& b, double limit) {
+  const bool fits_a = a.largest <= limit, fits_b = b.largest <= limit;
+  if (fits_a != fits_b) return fits_a;
+  return fits_a ? a.operations < b.operations : a.largest < b.largest;
+}
 
-  std::vector<Step> path() {
-    emit(best_.size() - 1);
-    return std::move(steps_);
-  }
-
- private:
-  struct Best {
-    LabelSet labels;  // of the product
-    double work = 0, memory = 0;
-    size_t left = 0;  // the part that holds the lowest member; the other is what remains
-  };
-
-  void find_split(size_t set, std::span<const int64_t> sizes) {
-    Best& best = best_[set];
-    const double own_memory = best.memory;
-    const size_t lowest = set & (~set + 1);
-    const size_t rest = set ^ lowest;
-    for (size_t part = rest;;) {
-      part = (part - 1) & rest;  // all subsets of the rest but itself, down to the empty one
-      const Best& left = best_[part | lowest];
-      const Best& right = best_[set ^ (part | lowest)];
-      const double work = left.work + right.work + volume(left.labels | right.labels, sizes);
-      const double memory = left.memory + right.memory + own_memory;
-      if (best.left == 0 || work < best.work || (work == best.work && memory < best.memory)) {
-        best.left = part | lowest;
-        best.work = work;
-        best.memory = memory;
-      }
-      if (part == 0) break;
+Path find_good_path(const Network& network, double limit) {
+  Path best;
+  Cost best_cost;
+  const size_t tries = network.operands.size() <= kSeveralTries ? std::size(kWeights) : 1;
+  for (size_t i = 0; i < tries; ++i) {
+    Path path = improve_path(network, find_greedy_path(network, kWeights[i], limit), limit);
+    const Cost cost = cost_of(network, path);
+    if (best.empty() || is_better(cost, best_cost, limit)) {
+      best = std::move(path);
+      best_cost = cost;
     }
   }
-
-  // The number of the set's product, once the steps to it are there.
-  size_t emit(size_t set) {
-    if (std::has_single_bit(set)) return static_cast<size_t>(std::countr_zero(set));
-    const size_t left = emit(best_[set].left), right = emit(set ^ best_[set].left);
-    steps_.push_back({left, right, best_[set].labels});
-    return count_ + steps_.size() - 1;
-  }
-
-  size_t count_;
-  std::vector<Best> best_;
-  std::vector<Step> steps_;
-};
-
-// Step by step. Each member knows its best partner among those that come after it, so that a step compares no more than
-// one pair per member. What a pair is worth changes only by steps that one of the two takes part in.
-class Greedy {
- public:
-  Greedy(std::span<const LabelSet> operands, const LabelSet& output, std::span<const int64_t> sizes)
-      : sizes_(sizes), uses_(sizes.size()) {
-    count_uses(output, 1);
-    for (const LabelSet& labels : operands) count_uses(labels, 1);
-    for (const LabelSet& labels : operands) add(labels);
-  }
-
-  std::vector<Step> path() {
-    std::vector<Step> steps;
-    while (members_.size() > 1) {
-      const auto left = std::min_element(members_.begin(), members_.end() - 1,
-                                         [](const Member& a, const Member& b) { return a.best < b.best; });
-      const auto right = find(left->best.partner);
-      const LabelSet labels = product(left->labels, right->labels);
-      steps.push_back({left->number, right->number, labels});
-      for (const auto& member : {left, right}) count_uses(member->labels, -1);
-      count_uses(labels, 1);
-      const size_t gone[] = {left->number, right->number};
-      members_.erase(right);
-      members_.erase(left);
-      for (auto member = members_.begin(); member != members_.end(); ++member)
-        if (member->best.partner == gone[0] || member->best.partner == gone[1]) find_partner(member);
-      add(labels);
-    }
-    return steps;
-  }
-
- private:
-  // What becomes of a pair. Pairs without a common label come last.
-  struct Pair {
-    size_t partner;
-    bool is_outer;
-    double growth;
-
-    bool operator<(const Pair& other) const {
-      return is_outer != other.is_outer ? other.is_outer : growth < other.growth;
-    }
-  };
-  struct Member {
-    size_t number;
-    LabelSet labels;
-    double volume;
-    Pair best{kNone, true, 0};
-  };
-  static constexpr size_t kNone = SIZE_MAX;
-  using Place = std::vector<Member>::iterator;
-
-  void count_uses(const LabelSet& labels, int change) {
-    for (size_t label = 0; label < sizes_.size(); ++label)
-      if (labels[label]) uses_[label] += change;
-  }
-
-  LabelSet product(const LabelSet& a, const LabelSet& b) const {
-    LabelSet kept;
-    for (size_t label = 0; label < sizes_.size(); ++label) {
-      const int inside = a[label] + b[label];
-      kept[label] = inside > 0 && uses_[label] > inside;
-    }
-    return kept;
-  }
-
-  void compare(Member& member, const Member& other) const {
-    const bool is_outer = (member.labels & other.labels).none();
-    if (is_outer && !member.best.is_outer) return;
-    const double growth = volume(product(member.labels, other.labels), sizes_) - member.volume - other.volume;
-    const Pair pair{other.number, is_outer, growth};
-    if (member.best.partner == kNone || pair < member.best) member.best = pair;
-  }
-
-  void find_partner(Place member) {
-    member->best = {kNone, true, 0};
-    for (Place other = member + 1; other != members_.end(); ++other) compare(*member, *other);
-  }
-
-  void add(const LabelSet& labels) {
-    const Member added{next_++, labels, volume(labels, sizes_)};
-    for (Member& member : members_) compare(member, added);
-    members_.push_back(added);
-  }
-
-  Place find(size_t number) {
-    return std::find_if(members_.begin(), members_.end(), [&](const Member& m) { return m.number == number; });
-  }
-
-  std::span<const int64_t> sizes_;
-  std::vector<int> uses_;  // operands, and the output, that have the label
-  std::vector<Member> members_;
-  size_t next_ = 0;
-};
+  return best;
+}
 
 }  // namespace
 
-std::vector<Step> find_path(std::span<const LabelSet> operands, const LabelSet& output,
-                            std::span<const int64_t> sizes) {
-  if (operands.size() < 2) return {};
-  if (operands.size() == 2) return {{0, 1, output}};
-  if (operands.size() <= kOptimalOperands) return Optimal(operands, output, sizes).path();
-  return Greedy(operands, output, sizes).path();
+Search parse_search(std::string_view word, const char* argument) {
+  constexpr std::pair<std::string_view, Search> kWords[] = {{"auto", Search::kAuto},
+                                                            {"optimal", Search::kOptimal},
+                                                            {"greedy", Search::kGreedy},
+                                                            {"none", Search::kInOrder}};
+  for (const auto& [known, search] : kWords)
+    if (word == known) return search;
+  fail(OF_INVALID_ARGUMENT, "%s must be 'auto', 'optimal', 'greedy' or 'none', got '%.*s'", argument,
+       static_cast<int>(std::min<size_t>(word.size(), 64)), word.data());
+}
+
+Path find_path(const Network& network, Search search, double limit) {
+  const size_t operands = network.operands.size();
+  if (operands < 2) return {};
+  if (operands == 2) return {{0, 1}};
+  if (search == Search::kInOrder) return path_in_order(operands);
+  if (search == Search::kGreedy) return find_greedy_path(network, kWeights[0], limit);
+  if (search == Search::kOptimal || operands <= kAutomaticallyExact) {
+    Path path = find_exact_path(network, limit);
+    if (!path.empty()) return path;
+    if (search == Search::kOptimal)
+      fail(OF_INVALID_ARGUMENT, "optimize='optimal' takes at most %zu operands, got %zu; take 'auto'",
+           kMostExactOperands, operands);
+  }
+  return find_good_path(network, limit);
+}
+
+std::vector<int64_t> to_positions(const Path& path, size_t operands) {
+  std::vector<size_t> left(operands);
+  std::iota(left.begin(), left.end(), size_t{0});
+  std::vector<int64_t> positions;
+  for (const Step& step : path) {
+    // Both as they are before either is taken out.
+    const auto place = [&](size_t number) { return std::lower_bound(left.begin(), left.end(), number); };
+    const auto first = place(std::min(step.left, step.right)), second = place(std::max(step.left, step.right));
+    positions.push_back(first - left.begin());
+    positions.push_back(second - left.begin());
+    left.erase(second);
+    left.erase(first);
+    left.push_back(operands + positions.size() / 2 - 1);
+  }
+  return positions;
+}
+
+Path from_positions(std::span<const int64_t> positions, size_t operands, const char* argument) {
+  const size_t wanted = operands < 2 ? 0 : operands - 1;
+  if (positions.size() != 2 * wanted)
+    fail(OF_INVALID_ARGUMENT, "%s must be %zu pair%s of positions for %zu operand%s, got %zu numbers", argument, wanted,
+         wanted == 1 ? "" : "s", operands, operands == 1 ? "" : "s", positions.size());
+  std::vector<size_t> left(operands);
+  std::iota(left.begin(), left.end(), size_t{0});
+  Path path;
+  for (size_t i = 0; i < wanted; ++i) {
+    const int64_t count = static_cast<int64_t>(left.size()), a = positions[2 * i], b = positions[2 * i + 1];
+    if (a == b || std::min(a, b) < 0 || std::max(a, b) >= count)
+      fail(OF_INVALID_ARGUMENT, "%s: pair %zu must be two different positions below %ld, got %ld and %ld", argument, i,
+           static_cast<long>(count), static_cast<long>(a), static_cast<long>(b));
+    path.push_back({left[static_cast<size_t>(a)], left[static_cast<size_t>(b)]});
+    left.erase(left.begin() + std::max(a, b));
+    left.erase(left.begin() + std::min(a, b));
+    left.push_back(operands + i);
+  }
+  return path;
 }
 
 }  // namespace oneflow::einsum

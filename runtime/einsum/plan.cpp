@@ -1,132 +1,161 @@
 #include "einsum/plan.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 
-#include "base/per_thread.h"
+#include "einsum/path.h"
 #include "einsum/rules.h"
+#include "einsum/sizes.h"
 
 namespace oneflow::einsum {
 
 namespace {
 
-// Everything that a plan depends on, as a row of integers: the operator, its arguments, and the shapes of its tensors.
-using Key = std::vector<int64_t>;
-
-void add_tensor(Key& key, const Tensor& tensor) {
-  key.push_back(tensor.rank());
-  key.insert(key.end(), tensor.sizes().begin(), tensor.sizes().end());
-}
-
-void add_text(Key& key, std::string_view text) {
-  for (size_t at = 0; at < text.size(); at += sizeof(int64_t)) {
-    int64_t part = 0;
-    std::memcpy(&part, text.data() + at, std::min(sizeof part, text.size() - at));
-    key.push_back(part);
-  }
-}
-
-void fill_key(Key& key, const Call& call) {
-  key.clear();
-  key.push_back(reinterpret_cast<intptr_t>(&call.op));
-  for (size_t i = 0; i < call.schema().arguments.size(); ++i) {
-    const of_value& value = call.arguments[i];
-    const int argument = static_cast<int>(i);
-    key.push_back(int64_t{value.kind} << 32 | value.count);
-    switch (value.kind) {
-      case OF_VALUE_TENSOR:
-        add_tensor(key, call.tensor(argument));
-        break;
-      case OF_VALUE_TENSOR_LIST:
-        for (const of_tensor tensor : call.tensors(argument)) add_tensor(key, *to_tensor(tensor));
-        break;
-      case OF_VALUE_STRING:
-        add_text(key, call.string(argument));
-        break;
-      case OF_VALUE_INT_LIST:
-        key.insert(key.end(), call.integers(argument).begin(), call.integers(argument).end());
-        break;
-      case OF_VALUE_INT:
-        key.push_back(call.integer(argument));
-        break;
-      default:
-        break;
-    }
-  }
-}
-
-uint64_t hash(const Key& key) {
-  uint64_t state = key.size();
-  for (const int64_t part : key) state = (state ^ static_cast<uint64_t>(part)) * 0x9e3779b97f4a7c15u + (state >> 29);
-  return state ^ state >> 32;
-}
-
-std::shared_ptr<const Plan> make_plan(const Call& call, std::span<const Tensor* const> operands, OperandNames names) {
-  auto plan = std::make_shared<Plan>();
-  plan->equation = equation_of(call, operands);
-  const Equation& equation = plan->equation;
-  std::vector<Sizes> shapes;
-  for (const Tensor* tensor : operands) shapes.push_back(tensor->sizes());
-  const std::vector<int64_t> sizes = label_sizes(equation, shapes, names);
-  plan->shape.resize(static_cast<int>(equation.output.size()));
-  for (size_t d = 0; d < equation.output.size(); ++d)
-    plan->shape[static_cast<int>(d)] = sizes[static_cast<size_t>(equation.output[d])];
-  // One of size 0 in the result leaves no element to compute.
-  plan->sums_nothing = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
-
-  // Labels of size 1 cost nothing and are not carried along.
-  const auto label_set = [&](const Labels& labels, Sizes own_sizes) {
-    LabelSet set;
-    for (size_t d = 0; d < labels.size(); ++d)
-      if (own_sizes[d] != 1) set.set(static_cast<size_t>(labels[d]));
-    return set;
-  };
-  std::vector<LabelSet> sets;
-  for (size_t i = 0; i < operands.size(); ++i) sets.push_back(label_set(equation.operands[i], shapes[i]));
-  const LabelSet output = label_set(equation.output, plan->shape);
-  plan->path = find_path(sets, output, sizes);
-  // Of two operands, multiply_into() sums what only one has before the product.
-  plan->has_intermediates = sets.size() > 2 || (sets.size() == 2 && ((sets[0] ^ sets[1]) & ~output).any());
-  return plan;
-}
-
-// A plan lies where its key's hash says; another key of the same place takes it over. Plans of equations of unusual
-// length are not kept.
-class Cache {
+// Turns products into stages: keeps the layout of every operand and of every stage's result.
+class Stages {
  public:
-  void retire() noexcept {}
+  explicit Stages(std::vector<Layout> inputs) : layouts_(std::move(inputs)) {}
 
-  std::shared_ptr<const Plan> find_or_make(const Call& call, std::span<const Tensor* const> operands,
-                                           OperandNames names) {
-    fill_key(wanted_, call);
-    if (wanted_.size() > kLongestKey) return make_plan(call, operands, names);
-    Entry& entry = entries_[hash(wanted_) % kEntries];
-    if (!entry.plan || entry.key != wanted_) {
-      // What may fail comes first: an entry never has the key of one plan and the steps of another.
-      std::shared_ptr<const Plan> plan = make_plan(call, operands, names);
-      entry.key.reserve(wanted_.size());
-      entry.key = wanted_;
-      entry.plan = std::move(plan);
-    }
-    return entry.plan;
+  void sum(size_t a, Layout out) {
+    stages_.push_back(make_sum(a, out, layouts_[a]));
+    layouts_.push_back(std::move(out));
   }
+
+  void multiply(size_t a, size_t b, const Layout& out) {
+    a = without_own_sums(a, b, out);
+    b = without_own_sums(b, a, out);
+    stages_.push_back(make_product(a, b, out, layouts_[a], layouts_[b]));
+    layouts_.push_back(out);
+  }
+
+  // Of the product of two that has these labels.
+  Layout product_layout(size_t a, size_t b, const LabelList& labels) const {
+    const auto is_kept = [&](int label) { return std::binary_search(labels.begin(), labels.end(), label); };
+    Layout layout;
+    for (const LabelledDim& dim : layouts_[a])
+      if (is_kept(dim.label)) layout.push_back(dim);
+    for (const LabelledDim& dim : layouts_[b])
+      if (is_kept(dim.label) && !find(layouts_[a], dim.label)) layout.push_back(dim);
+    return without_gaps(std::move(layout));
+  }
+
+  size_t last() const { return layouts_.size() - 1; }
+  std::vector<Stage> take() { return std::move(stages_); }
 
  private:
-  static constexpr size_t kEntries = 256, kLongestKey = 1 << 14;
-  struct Entry {
-    Key key;
-    std::shared_ptr<const Plan> plan;
-  };
-  std::array<Entry, kEntries> entries_;
-  Key wanted_;
+  // What only `a` has and nobody wants is added up first, which saves doing so once for each element of `b`. The number
+  // of the sum, or of `a` itself.
+  size_t without_own_sums(size_t a, size_t b, const Layout& out) {
+    Layout kept;
+    for (const LabelledDim& dim : layouts_[a])
+      if (find(layouts_[b], dim.label) || find(out, dim.label)) kept.push_back(dim);
+    if (kept.size() == layouts_[a].size()) return a;
+    sum(a, without_gaps(std::move(kept)));
+    return last();
+  }
+
+  std::vector<Layout> layouts_;
+  std::vector<Stage> stages_;
 };
+
+std::vector<Stage> make_stages(std::vector<Layout> inputs, const Layout& output, const Network& network,
+                               const Path& path) {
+  Stages stages(std::move(inputs));
+  if (path.empty()) {
+    stages.sum(0, output);
+    return stages.take();
+  }
+  const std::vector<PairProduct> products = follow(network, path);
+  std::vector<size_t> numbers;  // of the path's operands among the stages'
+  for (size_t i = 0; i < network.operands.size(); ++i) numbers.push_back(i);
+  for (size_t i = 0; i < path.size(); ++i) {
+    const size_t a = numbers[path[i].left], b = numbers[path[i].right];
+    const bool is_last = i + 1 == path.size();
+    stages.multiply(a, b, is_last ? output : stages.product_layout(a, b, products[i].labels));
+    numbers.push_back(stages.last());
+  }
+  return stages.take();
+}
+
+// The path that the arguments of a call ask for.
+Path path_of(const Call& call, const Network& network) {
+  const ContractionRule& rule = std::get<ContractionRule>(call.schema().rule);
+  const auto name = [&](int argument) { return call.schema().arguments[static_cast<size_t>(argument)].name; };
+  double limit = kUnlimited;
+  if (rule.limit >= 0 && call.is_given(rule.limit)) {
+    const int64_t elements = call.integer(rule.limit);
+    if (elements < 0)
+      fail(OF_INVALID_ARGUMENT, "%s must not be negative, got %ld", name(rule.limit), static_cast<long>(elements));
+    limit = static_cast<double>(elements);
+  }
+  const Search search = rule.search >= 0 ? parse_search(call.string(rule.search), name(rule.search)) : Search::kAuto;
+  if (rule.path >= 0 && call.is_given(rule.path))
+    return from_positions(call.integers(rule.path), network.operands.size(), name(rule.path));
+  return find_path(network, search, limit);
+}
+
+// What errors call the tensors: nothing where they are members of a list, whose errors speak of labels.
+std::vector<const char*> names_of(const Call& call) {
+  const int addend = std::get<ContractionRule>(call.schema().rule).addend;
+  std::vector<const char*> names;
+  for (const uint8_t argument : call.op.tensor_arguments())
+    if (argument != addend && call.is_tensor(argument)) names.push_back(call.schema().arguments[argument].name);
+  return names;
+}
 
 }  // namespace
 
-std::shared_ptr<const Plan> plan_for(const Call& call, std::span<const Tensor* const> operands, OperandNames names) {
-  Cache* cache = PerThread<Cache>::get();
-  return cache ? cache->find_or_make(call, operands, names) : make_plan(call, operands, names);
+std::vector<const Tensor*> inputs_of(const Call& call) {
+  const int addend = std::get<ContractionRule>(call.schema().rule).addend;
+  std::vector<const Tensor*> inputs;
+  for (const uint8_t argument : call.op.tensor_arguments()) {
+    if (argument == addend) continue;
+    if (call.is_tensor(argument)) {
+      inputs.push_back(&call.tensor(argument));
+    } else {
+      for (const of_tensor tensor : call.tensors(argument)) inputs.push_back(to_tensor(tensor));
+    }
+  }
+  return inputs;
+}
+
+Plan make_plan(const Call& call) {
+  const std::vector<const Tensor*> inputs = inputs_of(call);
+  const Equation equation = equation_of(call, inputs);
+  std::vector<Sizes> shapes;
+  for (const Tensor* tensor : inputs) shapes.push_back(tensor->sizes());
+  const std::vector<int64_t> sizes = label_sizes(equation, shapes, names_of(call));
+  Plan plan;
+  plan.shape.resize(static_cast<int>(equation.output.size()));
+  for (size_t d = 0; d < equation.output.size(); ++d)
+    plan.shape[static_cast<int>(d)] = sizes[static_cast<size_t>(equation.output[d])];
+  plan.output = equation.output;
+  plan.dtype = plan.working = resolve_dtypes(call).results[0];
+  const Network network = make_network(equation, shapes, sizes);
+  const Path path = path_of(call, network);
+  // One of size 0 in the result leaves no element to compute.
+  plan.sums_nothing = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
+  if (plan.sums_nothing) return plan;
+
+  std::vector<Layout> layouts;
+  const auto make_all = [&](of_dtype working) {
+    layouts.clear();
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const bool is_converted = inputs[i]->dtype() != working;  // to a tensor without gaps
+      layouts.push_back(lay_out(equation.operands[i], shapes[i],
+                                is_converted ? contiguous_strides(shapes[i]) : inputs[i]->strides()));
+    }
+    const Layout output = lay_out(plan.output, plan.shape, contiguous_strides(plan.shape));
+    return make_stages(layouts, output, network, path);
+  };
+  plan.stages = make_all(plan.working);
+  const ContractionRule& rule = std::get<ContractionRule>(call.schema().rule);
+  const bool adds = rule.addend >= 0 && call.is_given(rule.addend);
+  if (is_floating(plan.dtype) && (plan.stages.size() > 1 || adds) && compute_type(plan.dtype) != plan.dtype) {
+    plan.working = compute_type(plan.dtype);
+    plan.stages = make_all(plan.working);
+  }
+  for (const Tensor* input : inputs) plan.conversions.push_back(input->dtype() != plan.working);
+  return plan;
 }
 
 }  // namespace oneflow::einsum

@@ -19,7 +19,9 @@ Labels label_range(int first, int count) {
 
 // An equation without names: errors speak of the operands. Labels below `broadcasting` stretch.
 Equation nameless(std::vector<Labels> operands, Labels output, int label_count, int broadcasting = 0) {
-  Equation equation{std::move(operands), std::move(output), {}, {}};
+  Equation equation;
+  equation.operands = std::move(operands);
+  equation.output = std::move(output);
   equation.names.resize(static_cast<size_t>(label_count));
   equation.broadcasts.assign(static_cast<size_t>(label_count), false);
   std::fill_n(equation.broadcasts.begin(), broadcasting, true);
@@ -129,7 +131,7 @@ Equation fixed(const Call& call, const char* text, std::span<const Tensor* const
                std::span<const int> ranks) {
   const ParsedEquation parsed = parse_equation(text);
   for (size_t i = 0; i < operands.size(); ++i) {
-    const int letters = parsed.operands[i].letters();
+    const int letters = parsed.operands[i].rank();
     if (operands[i]->rank() != letters)
       fail(OF_SHAPE_ERROR, "%s must have %d dimension%s, got %d", call.schema().arguments[i].name, letters,
            plural(letters), operands[i]->rank());

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "einsum/characters.h"
 
 namespace oneflow::einsum {
 
@@ -10,19 +11,22 @@ namespace {
 
 // Where the size of a label was found.
 struct Found {
-  size_t operand;
+  size_t operand, dim;
   int64_t size;
 };
 
 [[noreturn]] void fail_sizes(const Equation& equation, int label, Found a, Found b, std::span<const Sizes> shapes,
                              OperandNames names) {
   const std::string& name = equation.names[static_cast<size_t>(label)];
-  if (a.operand == b.operand)
-    fail(OF_SHAPE_ERROR, "%s is %ld and %ld in operand %zu", name.c_str(), static_cast<long>(a.size),
-         static_cast<long>(b.size), a.operand);
-  if (names.empty())
-    fail(OF_SHAPE_ERROR, "%s is %ld in operand %zu and %ld in operand %zu", name.c_str(), static_cast<long>(a.size),
-         a.operand, static_cast<long>(b.size), b.operand);
+  if (names.empty()) {
+    const std::string words =
+        a.operand == b.operand
+            ? format_text("%s is %ld and %ld in operand %zu", name.c_str(), static_cast<long>(a.size),
+                          static_cast<long>(b.size), a.operand)
+            : format_text("%s is %ld in operand %zu and %ld in operand %zu", name.c_str(), static_cast<long>(a.size),
+                          a.operand, static_cast<long>(b.size), b.operand);
+    fail_at(OF_SHAPE_ERROR, equation.text, equation.places[b.operand][b.dim], words);
+  }
   const bool is_contracted = std::find(equation.output.begin(), equation.output.end(), label) == equation.output.end();
   const char* rule = is_contracted                                     ? "are contracted"
                      : equation.broadcasts[static_cast<size_t>(label)] ? "do not broadcast"
@@ -35,15 +39,15 @@ struct Found {
 }  // namespace
 
 std::vector<int64_t> label_sizes(const Equation& equation, std::span<const Sizes> shapes, OperandNames names) {
-  constexpr Found kNowhere{0, -1};
+  constexpr Found kNowhere{0, 0, -1};
   std::vector<Found> found(equation.names.size(), kNowhere);
   for (size_t i = 0; i < shapes.size(); ++i) {
     const Labels& labels = equation.operands[i];
     for (size_t d = 0; d < labels.size(); ++d) {
-      const Found here{i, shapes[i][d]};
+      const Found here{i, d, shapes[i][d]};
       // Within one operand a label is a diagonal, which does not stretch.
       const auto first = static_cast<size_t>(std::find(labels.begin(), labels.end(), labels[d]) - labels.begin());
-      if (shapes[i][first] != here.size) fail_sizes(equation, labels[d], {i, shapes[i][first]}, here, shapes, names);
+      if (shapes[i][first] != here.size) fail_sizes(equation, labels[d], {i, first, shapes[i][first]}, here, shapes, names);
       Found& known = found[static_cast<size_t>(labels[d])];
       const bool may_stretch = equation.broadcasts[static_cast<size_t>(labels[d])];
       if (known.size < 0 || (may_stretch && known.size == 1)) {

@@ -14,7 +14,7 @@ namespace oneflow::einsum {
 using OperandNames = std::span<const char* const>;
 
 // ShapeError where the sizes of a label differ and do not broadcast:
-//   "label 'j' is 3 in operand 0 and 4 in operand 1"                       without operand names
+//   "label 'j' is 3 in operand 0 and 4 in operand 1", and where in the equation    without operand names
 //   "input of shape [1, 2] and other of shape [1, 2] do not fit: sizes 2 and 1 are contracted"
 std::vector<int64_t> label_sizes(const Equation& equation, std::span<const Sizes> shapes, OperandNames operand_names);
 

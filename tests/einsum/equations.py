@@ -2,6 +2,28 @@
 
 from __future__ import annotations
 
+import re
+import string
+
+
+def in_letters(equation: str) -> str:
+    """The same equation with ASCII letters for labels, for peers that know no others; the labels keep their order."""
+    numbers = sorted({int(number) for number in re.findall(r"\d+", equation)})
+    letters = sorted({c for c in equation if c.isalpha()})
+    if not numbers and set(letters) <= set(string.ascii_letters):
+        return equation
+    names = iter(sorted(string.ascii_letters))
+    by_letter = {letter: next(names) for letter in letters}
+    by_number = {str(number): next(names) for number in numbers}
+    parts = re.findall(r"\[[^]]*\]|.", equation)
+    return "".join(
+        "".join(by_number.get(member, member) for member in re.findall(r"\d+|\.\.\.", part))
+        if part.startswith("[")
+        else by_letter.get(part, part)
+        for part in parts
+    )
+
+
 # (equation, shape of each operand)
 EQUATIONS: list[tuple[str, tuple[tuple[int, ...], ...]]] = [
     # one operand: sums, traces, diagonals, permutations
@@ -121,6 +143,14 @@ EQUATIONS: list[tuple[str, tuple[tuple[int, ...], ...]]] = [
     ("ij,i...,j...,k->k...", ((2, 3), (2, 4), (3, 4), (5,))),
     ("a,b,c,d,e,f,g,h,i,j->jihgfedcba", tuple((2,) for _ in range(10))),
     ("ab,bc,cd,de,ef,fg,gh,hi,ij,ja->", tuple((3, 3) for _ in range(10))),
+    # any letter, and numbers
+    ("äß,ßЖ->Жä", ((2, 3), (3, 4))),
+    ("日本,本語", ((2, 3), (3, 4))),
+    ("[0,1],[1,2]", ((2, 3), (3, 4))),
+    ("[10,2],[2,9]", ((2, 3), (3, 4))),
+    ("[...,3],[3]->[...]", ((2, 4, 3), (3,))),
+    ("z[0],[0]a", ((2, 3), (3, 4))),
+    ("[0][ 1 ],[ 1,0 ]->", ((2, 3), (3, 2))),
     # nothing, and next to it
     ("ij,jk->ik", ((3, 0), (0, 4))),
     ("ij,jk->ik", ((0, 3), (3, 4))),
@@ -148,38 +178,84 @@ EQUATIONS: list[tuple[str, tuple[tuple[int, ...], ...]]] = [
     ("cadx,byd->abcy", ((20, 30, 90, 3), (4, 10, 90))),
 ]
 
-# (equation, shapes, class of the error, its text)
-ERRORS: list[tuple[str, tuple[tuple[int, ...], ...], str, str]] = [
-    ("ij,jk", ((2, 3),), "InvalidArgument", "equation names 2 operands, got 1"),
-    ("ij", ((2, 3), (2, 3)), "InvalidArgument", "equation names 1 operand, got 2"),
-    ("", (), "InvalidArgument", "operands must have at least one tensor"),
-    ("i", ((2, 3),), "ShapeError", "operand 0 has 2 dimensions but 'i' names 1"),
-    ("ij,k", ((2, 3), ()), "ShapeError", "operand 1 has 0 dimensions but 'k' names 1"),
-    ("ijk...", ((2, 3),), "ShapeError", "operand 0 has 2 dimensions but 'ijk...' names at least 3"),
-    ("i j", ((2,),), "ShapeError", "operand 0 has 1 dimension but 'ij' names 2"),
-    ("i" * 1_000_000, ((2,),), "ShapeError", f"operand 0 has 1 dimension but '{'i' * 35}…' names 1000000"),
-    ("a...,bcde->a...bcde", ((1,) * 30, (1,) * 4), "ShapeError", "a tensor has at most 32 dimensions, got 34"),
-    ("ij,jk", ((2, 3), (4, 5)), "ShapeError", "label 'j' is 3 in operand 0 and 4 in operand 1"),
-    ("ij,ij->ij", ((2, 3), (2, 0)), "ShapeError", "label 'j' is 3 in operand 0 and 0 in operand 1"),
-    ("ii", ((2, 3),), "ShapeError", "label 'i' is 2 and 3 in operand 0"),
-    ("ii", ((1, 3),), "ShapeError", "label 'i' is 1 and 3 in operand 0"),
-    ("i,ii", ((3,), (1, 3)), "ShapeError", "label 'i' is 1 and 3 in operand 1"),
-    ("...,...", ((2, 3), (2, 4)), "ShapeError", "dimension -1 of '...' is 3 in operand 0 and 4 in operand 1"),
-    ("i->j", ((2,),), "InvalidArgument", "label 'j' of the output does not appear in any operand"),
-    ("i->ii", ((2,),), "InvalidArgument", "label 'i' appears more than once in the output"),
-    ("i->i->i", ((2,),), "InvalidArgument", "equation has a second '->' at position 4"),
-    ("i->i,i", ((2,),), "InvalidArgument", "equation has an unexpected ',' at position 4"),
-    ("i-", ((2,),), "InvalidArgument", "equation has a '-' at position 1 that is not part of '->'"),
-    ("i- >i", ((2,),), "InvalidArgument", "equation has a '-' at position 1 that is not part of '->'"),
-    ("i>", ((2,),), "InvalidArgument", "equation has an unexpected '>' at position 1"),
-    ("i.j", ((2, 2),), "InvalidArgument", "equation has a '.' at position 1 that is not part of '...'"),
-    ("....", ((2, 2),), "InvalidArgument", "equation has a '.' at position 3 that is not part of '...'"),
-    ("...i...", ((2, 2),), "InvalidArgument", "equation has a second '...' in one term at position 4"),
-    ("i->......", ((2,),), "InvalidArgument", "equation has a second '...' in one term at position 6"),
-    ("i1", ((2, 2),), "InvalidArgument", "equation has an unexpected '1' at position 1"),
-    ("é,i", ((2,), (2,)), "InvalidArgument", "equation has an unexpected 'é' (U+00E9) at position 0"),
-    ("i,é", ((2,), (2,)), "InvalidArgument", "equation has an unexpected 'é' (U+00E9) at position 2"),
-    ("i\u200b", ((2,),), "InvalidArgument", "equation has an unexpected '\u200b' (U+200B) at position 1"),
-    ("😀", ((2,),), "InvalidArgument", "equation has an unexpected '😀' (U+1F600) at position 0"),
-    ("i\n", ((2,),), "InvalidArgument", "equation has an unexpected '\\x0a' at position 1"),
+UNEXPECTED = "equation has an unexpected {}; labels are letters, or numbers in brackets"
+INSIDE = "equation has an unexpected '{}' in brackets, where {} belongs"
+
+# (equation, shapes, class of the error, its text up to the equation, the equation as it is shown, the caret's column)
+ERRORS: list[tuple[str, tuple[tuple[int, ...], ...], str, str, str, int]] = [
+    ("ij,jk", ((2, 3),), "InvalidArgument", "equation names 2 operands, got 1", "", 0),
+    ("ij", ((2, 3), (2, 3)), "InvalidArgument", "equation names 1 operand, got 2", "", 0),
+    ("", (), "InvalidArgument", "operands must have at least one tensor", "", 0),
+    ("i", ((2, 3),), "ShapeError", "operand 0 has 2 dims but 'i' names 1", "i", 0),
+    ("ij,k", ((2, 3), ()), "ShapeError", "operand 1 has 0 dims but 'k' names 1", "ij,k", 3),
+    ("ij,", ((2, 3), (2,)), "ShapeError", "operand 1 has 1 dim but '' names 0", "ij,", 3),
+    ("ijk...", ((2, 3),), "ShapeError", "operand 0 has 2 dims but 'ijk...' names at least 3", "ijk...", 0),
+    ("i j", ((2,),), "ShapeError", "operand 0 has 1 dim but 'ij' names 2", "i j", 0),
+    ("[0, 12]", ((2,),), "ShapeError", "operand 0 has 1 dim but '[0,12]' names 2", "[0, 12]", 1),
+    (
+        "i" * 1_000_000,
+        ((2,),),
+        "ShapeError",
+        f"operand 0 has 1 dim but '{'i' * 35}…' names 1000000",
+        "i" * 24 + "…",
+        0,
+    ),
+    ("a...,bcde->a...bcde", ((1,) * 30, (1,) * 4), "ShapeError", "a tensor has at most 32 dimensions, got 34", "", 0),
+    ("ij,jk", ((2, 3), (4, 5)), "ShapeError", "label 'j' is 3 in operand 0 and 4 in operand 1", "ij,jk", 3),
+    ("ij,ij->ij", ((2, 3), (2, 0)), "ShapeError", "label 'j' is 3 in operand 0 and 0 in operand 1", "ij,ij->ij", 4),
+    ("[1,2],[2,3]", ((2, 3), (4, 5)), "ShapeError", "label 2 is 3 in operand 0 and 4 in operand 1", "[1,2],[2,3]", 7),
+    ("ii", ((2, 3),), "ShapeError", "label 'i' is 2 and 3 in operand 0", "ii", 1),
+    ("ii", ((1, 3),), "ShapeError", "label 'i' is 1 and 3 in operand 0", "ii", 1),
+    ("i,ii", ((3,), (1, 3)), "ShapeError", "label 'i' is 1 and 3 in operand 1", "i,ii", 3),
+    (
+        "...,...",
+        ((2, 3), (2, 4)),
+        "ShapeError",
+        "dimension -1 of '...' is 3 in operand 0 and 4 in operand 1",
+        "...,...",
+        4,
+    ),
+    ("i->j", ((2,),), "InvalidArgument", "label 'j' of the output does not appear in any operand", "i->j", 3),
+    ("i->[1]", ((2,),), "InvalidArgument", "label 1 of the output does not appear in any operand", "i->[1]", 4),
+    ("é->ö", ((2,),), "InvalidArgument", "label 'ö' (U+00F6) of the output does not appear in any operand", "é->ö", 3),
+    ("i->ii", ((2,),), "InvalidArgument", "label 'i' appears more than once in the output", "i->ii", 4),
+    ("i->i->i", ((2,),), "InvalidArgument", "equation has a second '->'", "i->i->i", 4),
+    ("i->i,i", ((2,),), "InvalidArgument", "equation has a ',' behind '->'; there is one result", "i->i,i", 4),
+    ("i-", ((2,),), "InvalidArgument", "equation has a '-' that is not part of '->'", "i-", 1),
+    ("i- >i", ((2,),), "InvalidArgument", "equation has a '-' that is not part of '->'", "i- >i", 1),
+    ("i>", ((2,),), "InvalidArgument", UNEXPECTED.format("'>'"), "i>", 1),
+    ("i.j", ((2, 2),), "InvalidArgument", "equation has a '.' that is not part of '...'", "i.j", 1),
+    ("....", ((2, 2),), "InvalidArgument", "equation has a '.' that is not part of '...'", "....", 3),
+    ("...i...", ((2, 2),), "InvalidArgument", "equation has a second '...' in one term", "...i...", 4),
+    ("i->......", ((2,),), "InvalidArgument", "equation has a second '...' in one term", "i->......", 6),
+    ("[...]...", ((2,),), "InvalidArgument", "equation has a second '...' in one term", "[...]...", 5),
+    ("i1", ((2, 2),), "InvalidArgument", UNEXPECTED.format("'1'"), "i1", 1),
+    ("日$", ((2, 2),), "InvalidArgument", UNEXPECTED.format("'$'"), "日$", 2),
+    ("i\u200b", ((2,),), "InvalidArgument", UNEXPECTED.format("'\\u{200b}' (U+200B)"), "i\\u{200b}", 1),
+    ("😀", ((2,),), "InvalidArgument", UNEXPECTED.format("'😀' (U+1F600)"), "😀", 0),
+    ("i\n", ((2,),), "InvalidArgument", UNEXPECTED.format("'\\x0a'"), "i\\x0a", 1),
+    ("i\0j", ((2,),), "InvalidArgument", UNEXPECTED.format("'\\x00'"), "i\\x00j", 1),
+    ("[0", ((2,),), "InvalidArgument", "equation has a '[' without the ']' that ends it", "[0", 0),
+    ("i,[", ((2,), ()), "InvalidArgument", "equation has a '[' without the ']' that ends it", "i,[", 2),
+    ("[0 1]", ((2,),), "InvalidArgument", INSIDE.format("1", "',' or ']'"), "[0 1]", 3),
+    ("[-1]", ((2,),), "InvalidArgument", INSIDE.format("-", "a number that is not negative, or '...'"), "[-1]", 1),
+    ("[0,]", ((2,),), "InvalidArgument", INSIDE.format("]", "a number that is not negative, or '...'"), "[0,]", 3),
+    ("[i]", ((2,),), "InvalidArgument", INSIDE.format("i", "a number that is not negative, or '...'"), "[i]", 1),
+    (
+        "[99999999999999999999]",
+        ((2,),),
+        "InvalidArgument",
+        "equation has a label that is greater than 2147483647",
+        "[99999999999999999999]",
+        1,
+    ),
+    ("]", ((2,),), "InvalidArgument", UNEXPECTED.format("']'"), "]", 0),
+    (
+        "ij," * 40 + "$" + ",kl" * 40,
+        ((2, 2),) * 81,
+        "InvalidArgument",
+        UNEXPECTED.format("'$'"),
+        "…" + "ij," * 16 + "$" + (",kl" * 8)[:23] + "…",
+        49,
+    ),
 ]

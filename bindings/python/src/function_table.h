@@ -55,6 +55,7 @@ struct FunctionRecord {
   const char* name;      // within the module
   const char* in_place;  // the name of the in-place form, a method where there are methods; NULL: none
   bool is_method;
+  bool takes_equation;    // whether operands may come with their labels instead: see labelled.h
   const char* signature;  // as inspect.signature reads it
   const char* method_signature;
   const char* in_place_signature;

@@ -7,6 +7,7 @@
 
 #include "call.h"
 #include "errors.h"
+#include "labelled.h"
 #include "tensor.h"
 
 namespace oneflow::python {
@@ -37,7 +38,7 @@ bool offers(const Overload& overload, Form form) {
 }
 
 // The first overload whose arguments fit answers; when none does, the one that got furthest says why.
-PyObject* call(const Function& function, Form form, PyObject* const* args, Py_ssize_t positional, PyObject* keywords) {
+PyObject* call_as_given(const Function& function, Form form, PyObject* const* args, Py_ssize_t positional, PyObject* keywords) {
   Mismatch furthest;
   furthest.progress = -1;
   for (const Overload& overload : function.overloads) {
@@ -58,6 +59,14 @@ PyObject* call(const Function& function, Form form, PyObject* const* args, Py_ss
     if (mismatch.progress > furthest.progress) furthest = std::move(mismatch);
   }
   return furthest.raise(function.name.c_str());
+}
+
+PyObject* call(const Function& function, Form form, PyObject* const* args, Py_ssize_t positional, PyObject* keywords) {
+  if (!function.record->takes_equation || positional == 0 || !is_tensor(args[0])) [[likely]]
+    return call_as_given(function, form, args, positional, keywords);
+  LabelledCall labelled;
+  if (!labelled.read(function.name.c_str(), args, positional, keywords)) return nullptr;
+  return call_as_given(function, form, labelled.args(), labelled.positional(), keywords);
 }
 
 PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t flags, PyObject* keywords) {

@@ -33,6 +33,9 @@ std::vector<PyMethodDef> copying_functions();   // copying.cpp
 std::vector<PyMethodDef> printing_functions();  // printing.cpp
 std::vector<PyMethodDef> settings_functions();  // settings.cpp
 std::vector<PyMethodDef> memory_functions();    // memory.cpp
+std::vector<PyMethodDef> expression_functions();  // expression.cpp
+
+bool add_expression_type(PyObject* module);  // expression.cpp
 
 // A method of the kind METH_FASTCALL | METH_KEYWORDS.
 using FastFunction = PyObject* (*)(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);

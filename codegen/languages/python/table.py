@@ -90,6 +90,7 @@ class Entry:
                 string(self.name),
                 string(self.in_place),
                 boolean(bool(self.methods)),
+                boolean(self.function.takes_equation),
                 *map(string, texts),
             )
         )

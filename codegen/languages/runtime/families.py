@@ -243,8 +243,9 @@ class Entry:
                 )  # fmt: skip
                 return f"GeneratorRule{{{size}{', .is_random = true' if kind.random else ''}}}"
             case Contraction():
-                addend = f", {self._position(kind.plus)}" if kind.plus else ""
-                return f'ContractionRule{{"{kind.equation}"{addend}}}'
+                parts = {"addend": kind.plus, "search": kind.search, "path": kind.path, "limit": kind.limit}
+                fields = [f".{part} = {self._position(name)}" for part, name in parts.items() if name]
+                return f"ContractionRule{{{', '.join(['.equation = ' + string(kind.equation), *fields])}}}"
             case Reduction():
                 fields = []
                 if kind.dims:

@@ -268,6 +268,53 @@ OF_API void of_value_release(of_value* value);
  * `results[i]` are tensors without memory; data-dependent sizes are OF_UNSUPPORTED. */
 OF_API of_status of_infer(of_op op, const of_value* args, size_t arg_count, of_value* results, size_t result_count);
 
+/* ---------------------------------------------------------------- contractions worked out beforehand */
+
+/* An einsum equation for operands of given shapes: in which order they are multiplied, and what that costs. Reference
+ * counted, never changed, good for any thread. */
+typedef struct of_expression_object* of_expression;
+
+typedef struct of_shape {
+  int32_t rank;
+  const int64_t* sizes;
+} of_shape;
+
+typedef struct of_expression_options {
+  uint32_t struct_size;
+  const char* optimize; /* "auto", "optimal", "greedy" or "none", as for einsum; NULL: "auto" */
+  int64_t memory_limit; /* elements of the largest intermediate; 0: none */
+  /* The order itself, in place of a search for one: pairs of positions among what is left, where each product is put at
+   * the end. NULL: search. */
+  const int64_t* path;
+  size_t path_count; /* numbers, two for each product */
+} of_expression_options;
+/* `options` may be NULL. */
+OF_API of_status of_expression_create(const char* equation, const of_shape* shapes, size_t count,
+                                      const of_expression_options* options, of_expression* result);
+OF_API of_expression of_expression_retain(of_expression expression); /* returns expression */
+OF_API void of_expression_release(of_expression expression);         /* NULL is allowed */
+
+typedef struct of_expression_info {
+  uint32_t struct_size;
+  int32_t rank;         /* of the result */
+  const int64_t* sizes; /* all pointers: valid as long as the handle */
+  const char* equation;
+  size_t operand_count;
+  const int64_t* path; /* as in the options */
+  size_t path_count;
+  double operations;           /* multiplications and additions of all products */
+  double operations_at_once;   /* of one sum over the products of all operands */
+  double largest_intermediate; /* elements, the result included */
+  const char* report;          /* a table of the products to read, one in a line */
+} of_expression_info;
+OF_API of_status of_expression_get_info(of_expression expression, of_expression_info* info);
+/* Of an operand. */
+OF_API of_status of_expression_get_shape(of_expression expression, size_t operand, of_shape* shape);
+
+/* einsum of operands of exactly those shapes; `result` as for of_call(). */
+OF_API of_status of_expression_call(of_expression expression, const of_tensor* operands, size_t count,
+                                    of_value* result);
+
 /* ---------------------------------------------------------------- dispatch layers */
 
 /* The layers that a call passes through, outermost first. The kernel itself comes last. */

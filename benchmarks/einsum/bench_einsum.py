@@ -1,0 +1,155 @@
+"""einsum over the equations of suite.json, against NumPy, PyTorch, JAX and opt_einsum over PyTorch, with two threads.
+
+Every result is checked against NumPy's in double precision first. A peer that takes more than a second for a call has
+fewer turns. What the machine can do is measured in the same run by machine.cpp: multiply-adds from registers, and
+copying memory. Each case is one of
+
+    compute   its operations at that rate take at least four times as long as its bytes at that bandwidth
+    bandwidth the other way round
+    overhead  a handful of elements
+
+and has the bound of its class besides those against the peers. TCCG cases are also compared with the matrix product of
+the same size by the fastest peer.
+
+    .venv/bin/python benchmarks/einsum/bench_einsum.py [PART OF AN EQUATION OR A GROUP...]
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+THREADS = 2
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = str(THREADS)
+
+import jax
+import numpy as np
+import opt_einsum
+import torch
+
+import oneflow_py as flow
+from benchmarks.timing import interleaved, report
+
+HERE = Path(__file__).parent
+BUILD = Path(os.environ.get("OF_BUILD", HERE.parents[1] / "build"))
+CASES = json.loads((HERE / "suite.json").read_text())["cases"]
+PEERS = ("NumPy", "PyTorch", "JAX", "opt_einsum")
+
+Contestants = dict[str, Callable[[], object]]
+
+
+def machine() -> dict[str, float]:
+    """Operations and bytes per second."""
+    done = subprocess.run([BUILD / "bin" / "bench_machine", str(THREADS)], check=True, capture_output=True, text=True)
+    return {key: float(value) for key, value in json.loads(done.stdout).items()}
+
+
+def wait(function: Callable[..., Any], *arguments: object) -> None:
+    function(*arguments).block_until_ready()
+
+
+def contestants(equation: str, arrays: list[np.ndarray[Any, Any]]) -> Contestants:
+    tensors = [torch.from_numpy(each) for each in arrays]
+    ours = [flow.tensor(each) for each in arrays]
+    shapes = [each.shape for each in arrays]
+    theirs = [jax.device_put(each) for each in arrays]
+    expression = opt_einsum.contract_expression(equation, *shapes)
+    return {
+        "oneflow": lambda: flow.einsum(equation, *ours),
+        "NumPy": lambda: np.einsum(equation, *arrays, optimize=True),
+        "PyTorch": lambda: torch.einsum(equation, *tensors),
+        "JAX": partial(wait, jax.jit(partial(jax.numpy.einsum, equation, precision="highest")), *theirs),
+        "opt_einsum": lambda: expression(*tensors, backend="torch"),
+    }
+
+
+def check(equation: str, arrays: list[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+    wide = [torch.from_numpy(each).double() for each in arrays]
+    wanted = opt_einsum.contract(equation, *wide, backend="torch").numpy()
+    scale = opt_einsum.contract(equation, *[each.abs() for each in wide], backend="torch").numpy()
+    found = flow.einsum(equation, *[flow.tensor(each) for each in arrays]).numpy()
+    assert found.shape == wanted.shape, equation
+    assert np.all(np.abs(found - wanted) <= 1e-5 * scale + 1e-30), equation
+    return found
+
+
+def product_sizes(equation: str, sizes: dict[str, int]) -> tuple[int, int, int]:
+    """M, N and K of the matrix product that a contraction of two operands without a batch amounts to."""
+    inputs, output = equation.split("->")
+    first, second = inputs.split(",")
+    m, n, k = (
+        math.prod(sizes[label] for label in set(labels))
+        for labels in (set(first) - set(second), set(second) - set(first), set(first) & set(second))
+    )
+    return m, n, k
+
+
+def matrix_products(m: int, n: int, k: int) -> Contestants:
+    a, b = (np.random.default_rng(0).standard_normal(size, dtype=np.float32) for size in ((m, k), (k, n)))
+    ta, tb = torch.from_numpy(a), torch.from_numpy(b)
+    return {
+        "NumPy": lambda: a @ b,
+        "PyTorch": lambda: ta @ tb,
+        "JAX": partial(wait, jax.jit(partial(jax.numpy.matmul, precision="highest")), jax.device_put(a), jax.device_put(b)),
+    }
+
+
+def measure(case: dict[str, Any], rates: dict[str, float]) -> None:
+    equation, sizes, group = case["equation"], case["sizes"], case["group"]
+    inputs = equation.partition("->")[0].split(",")
+    random = np.random.default_rng(0)
+    arrays = [
+        np.asarray(random.standard_normal([sizes[label] for label in term]), dtype=case["dtype"]) for term in inputs
+    ]
+    result = check(equation, arrays)
+    info = opt_einsum.contract_path(equation, *arrays, optimize="optimal")[1]
+    at_peak = float(info.opt_cost) / rates["operations"]
+    moved = (sum(each.nbytes for each in arrays) + result.nbytes) / rates["bytes"]
+    what = f"{group}: {equation} {' '.join(f'{label}={size}' for label, size in sizes.items())}"
+    times = interleaved(contestants(equation, arrays), rounds=9, seconds=0.05)
+    best = {"peer": "best"}
+    bounds: list[dict[str, Any]] = [{**best, "at_most": 1 / 0.95}]
+    means = [
+        {"group": "suite", **best, "at_most": 1 / 2},
+        {"group": "suite against PyTorch", "peer": "PyTorch", "at_most": 1 / 3},
+    ]
+    references = {}
+    if case.get("note", "") in ("tiny K", "tiny batched"):
+        bounds.append({**best, "at_most": 1 / 8})
+    if group == "tccg":
+        blas = interleaved(matrix_products(*product_sizes(equation, sizes)), rounds=9, seconds=0.05)
+        references["BLAS"] = min(blas.values())
+        bounds.append({"peer": "BLAS", "at_most": 1 / 0.35})
+        means += [
+            {"group": "TCCG", **best, "at_most": 1 / 2.5},
+            {"group": "TCCG against the matrix product", "peer": "BLAS", "at_most": 1 / 0.65},
+        ]
+    if group != "overhead":
+        if at_peak >= 4 * moved:
+            references["FMA peak"] = at_peak
+            bounds.append({"peer": "FMA peak", "at_most": 1 / (0.93 if equation in ("ij,jk->ik", "ac,cb->ab") else 0.85)})
+        elif moved >= 4 * at_peak or group == "bandwidth":
+            references["copy"] = moved
+            bounds.append({"peer": "copy", "at_most": 1 / 0.85})
+    report(what, times, bounds, references=references, means=means)
+
+
+def main(wanted: list[str]) -> None:
+    torch.set_num_threads(THREADS)
+    flow.set_num_threads(THREADS)
+    rates = machine()
+    for case in CASES:
+        if not wanted or any(word in f"{case['group']} {case['equation']}" for word in wanted):
+            measure(case, rates)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

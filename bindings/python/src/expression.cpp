@@ -1,0 +1,357 @@
+// einsum_expression() and einsum_path(): contractions that are worked out before there are operands.
+
+#include "arguments.h"
+
+#include <structmember.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "call.h"
+#include "errors.h"
+#include "labelled.h"
+#include "tensor.h"
+#include "tensor_parts.h"
+
+namespace oneflow::python {
+namespace {
+
+struct ExpressionObject {
+  PyObject_HEAD vectorcallfunc vectorcall;
+  of_expression handle;
+};
+
+PyTypeObject* expression_type = nullptr;
+PyObject* path_type = nullptr;  // the named tuple EinsumPath
+
+of_expression handle_of_expression(PyObject* self) { return reinterpret_cast<ExpressionObject*>(self)->handle; }
+
+// Of a live handle this cannot fail.
+of_expression_info info_of(of_expression handle) {
+  of_expression_info info{};
+  info.struct_size = sizeof(info);
+  of_expression_get_info(handle, &info);
+  return info;
+}
+
+PyObject* pairs_of(const of_expression_info& info) {
+  const auto count = static_cast<Py_ssize_t>(info.path_count / 2);
+  Ref pairs(PyTuple_New(count));
+  for (Py_ssize_t i = 0; pairs && i < count; ++i) {
+    PyObject* pair = tuple_of(info.path + 2 * i, 2);
+    if (pair == nullptr) return nullptr;
+    PyTuple_SET_ITEM(pairs.get(), i, pair);
+  }
+  return pairs.release();
+}
+
+// ------------------------------------------------------------------------------------------------ making one
+
+const ArgumentRecord kArguments[] = {
+    {"equation", "str", ArgumentKind::kString},
+    {"operands", "list of Tensors or shapes", ArgumentKind::kObject, true},
+    optional_keyword("optimize", "str", ArgumentKind::kString),
+    optional_keyword("memory_limit", "int", ArgumentKind::kInt),
+    optional_keyword("path", "list of pairs of ints", ArgumentKind::kObject),
+};
+const Parameters kPathParameters("einsum_path", kArguments);
+const Parameters kExpressionParameters("einsum_expression", kArguments);
+
+bool read_integers(PyObject* object, std::vector<int64_t>* integers) {
+  Ref sequence(PySequence_Fast(object, "expected a list"));
+  if (!sequence) return false;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence.get()); ++i) {
+    const int64_t member = PyNumber_AsSsize_t(PySequence_Fast_GET_ITEM(sequence.get(), i), PyExc_OverflowError);
+    if (member == -1 && PyErr_Occurred()) return false;
+    integers->push_back(member);
+  }
+  return true;
+}
+
+// Replaces whatever is being raised: the caller knows better what was expected.
+PyObject* raise_instead(const Parameters& parameters, const std::string& words, PyObject* found) {
+  PyErr_Clear();
+  return raise(OF_TYPE_MISMATCH,
+               std::string(parameters.function()) + ": " + words + ", got " + type_name(found));
+}
+
+// The shape of a tensor, or a sequence of sizes.
+bool read_shape(const Parameters& parameters, size_t position, PyObject* object, std::vector<int64_t>* sizes) {
+  if (is_tensor(object)) {
+    const of_tensor tensor = handle_of(object);
+    sizes->assign(of_tensor_sizes(tensor), of_tensor_sizes(tensor) + of_tensor_rank(tensor));
+    return true;
+  }
+  if ((PyList_Check(object) || PyTuple_Check(object)) && read_integers(object, sizes)) return true;
+  raise_instead(parameters, "operands[" + std::to_string(position) + "] must be Tensor or list of ints", object);
+  return false;
+}
+
+// Pairs one after the other; plain integers are taken as they are.
+bool read_path(const Parameters& parameters, PyObject* object, std::vector<int64_t>* path) {
+  Ref sequence(PySequence_Fast(object, "expected a list"));
+  for (Py_ssize_t i = 0; sequence && i < PySequence_Fast_GET_SIZE(sequence.get()); ++i) {
+    PyObject* pair = PySequence_Fast_GET_ITEM(sequence.get(), i);
+    if (!read_integers(pair, path)) break;
+    if (PySequence_Size(pair) != 2) {
+      raise(OF_INVALID_ARGUMENT, std::string(parameters.function()) + ": path[" + std::to_string(i) +
+                                     "] must be a pair: operands are multiplied two at a time");
+      return false;
+    }
+  }
+  if (sequence && !PyErr_Occurred()) return true;
+  raise_instead(parameters, "path must be list of pairs of ints", object);
+  return false;
+}
+
+// Whether an argument is all operands, rather than the shape of one.
+bool is_list_of_operands(PyObject* object) {
+  if ((!PyList_Check(object) && !PyTuple_Check(object)) || PySequence_Fast_GET_SIZE(object) == 0) return false;
+  PyObject* first = PySequence_Fast_GET_ITEM(object, 0);
+  return is_tensor(first) || PyList_Check(first) || PyTuple_Check(first);
+}
+
+// The expression that the arguments of either function ask for; NULL with an exception.
+of_expression make(const Parameters& parameters, PyObject* const* args, Py_ssize_t positional, PyObject* keywords) {
+  LabelledCall labelled;
+  if (positional > 0 && is_tensor(args[0])) {
+    if (!labelled.read(parameters.function(), args, positional, keywords)) return nullptr;
+    args = labelled.args();
+    positional = labelled.positional();
+  }
+  Mismatch mismatch;
+  Bound bound;
+  ValueStore store;
+  of_value values[std::size(kArguments)];
+  // Operands that are shapes are lists themselves: members given one by one are told from a list of them by hand.
+  const bool in_list = positional == 2 && is_list_of_operands(args[1]);
+  Ref list;
+  std::vector<PyObject*> gathered(args, args + positional + (keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0));
+  if (positional >= 1 && !in_list) {
+    list = Ref(PyTuple_New(positional - 1));
+    if (!list) return nullptr;
+    for (Py_ssize_t i = 1; i < positional; ++i) PyTuple_SET_ITEM(list.get(), i - 1, Py_NewRef(args[i]));
+    gathered.erase(gathered.begin() + 1, gathered.begin() + positional);
+    gathered.insert(gathered.begin() + 1, list.get());
+    positional = 2;
+  }
+  if (!parameters.bind(false, gathered.data(), positional, keywords, &bound, &mismatch) ||
+      !parameters.convert(bound, &store, values, &mismatch)) {
+    mismatch.raise(parameters.function());
+    return nullptr;
+  }
+  PyObject* operands = bound.objects[1];
+  std::vector<std::vector<int64_t>> sizes(static_cast<size_t>(PySequence_Fast_GET_SIZE(operands)));
+  std::vector<of_shape> shapes;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    PyObject* operand = PySequence_Fast_GET_ITEM(operands, static_cast<Py_ssize_t>(i));
+    if (!read_shape(parameters, i, operand, &sizes[i])) return nullptr;
+    shapes.push_back({static_cast<int32_t>(sizes[i].size()), sizes[i].data()});
+  }
+  of_expression_options options{};
+  options.struct_size = sizeof(options);
+  const std::string equation(values[0].as.string, static_cast<size_t>(values[0].count));
+  std::string optimize;
+  if (values[2].kind == OF_VALUE_STRING) {
+    optimize.assign(values[2].as.string, static_cast<size_t>(values[2].count));
+    options.optimize = optimize.c_str();
+  }
+  if (values[3].kind == OF_VALUE_INT) options.memory_limit = values[3].as.integer;
+  std::vector<int64_t> path{0};  // never without an address
+  if (bound.objects[4] != nullptr && bound.objects[4] != Py_None) {
+    path.clear();
+    path.reserve(1);
+    if (!read_path(parameters, bound.objects[4], &path)) return nullptr;
+    options.path = path.data();
+    options.path_count = path.size();
+  }
+  of_expression handle = nullptr;
+  const of_status status = run_unlocked(
+      [&] { return of_expression_create(equation.c_str(), shapes.data(), shapes.size(), &options, &handle); });
+  return check(status) ? handle : nullptr;
+}
+
+// ------------------------------------------------------------------------------------------------ the type
+
+const ArgumentRecord kCallArguments[] = {
+    {"operands", "list of Tensors", ArgumentKind::kTensor, true},
+};
+const Parameters kCallParameters("einsum", kCallArguments, -1, true);
+
+PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t flags, PyObject* keywords) {
+  Mismatch mismatch;
+  Bound bound;
+  ValueStore store;
+  of_value value;
+  if (!kCallParameters.bind(false, args, PyVectorcall_NARGS(flags), keywords, &bound, &mismatch) ||
+      !kCallParameters.convert(bound, &store, &value, &mismatch)) {
+    return mismatch.raise(kCallParameters.function());
+  }
+  const bool has_out = bound.out != nullptr && bound.out != Py_None;
+  if (has_out && !is_tensor(bound.out)) return raise_instead(kCallParameters, "out must be Tensor", bound.out);
+  of_value result{};
+  if (has_out) {
+    result.kind = OF_VALUE_TENSOR;
+    result.as.tensor = handle_of(bound.out);
+  }
+  int64_t work = 0;
+  for (int32_t i = 0; i < value.count && work < kElementsWorthUnlocking; ++i)
+    work += std::min(of_tensor_work(value.as.tensors[i]), kElementsWorthUnlocking);
+  of_status status;
+  {
+    UnlockedScope unlocked(work >= kElementsWorthUnlocking);
+    status = of_expression_call(handle_of_expression(self), value.as.tensors, static_cast<size_t>(value.count), &result);
+  }
+  if (!check(status)) return nullptr;
+  return has_out ? Py_NewRef(bound.out) : wrap(result.as.tensor);
+}
+
+void destroy(PyObject* self) {
+  of_expression_release(handle_of_expression(self));
+  PyTypeObject* type = Py_TYPE(self);
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+PyObject* get_equation(PyObject* self, void*) {
+  return PyUnicode_FromString(info_of(handle_of_expression(self)).equation);
+}
+
+PyObject* get_shapes(PyObject* self, void*) {
+  const of_expression handle = handle_of_expression(self);
+  const auto count = static_cast<Py_ssize_t>(info_of(handle).operand_count);
+  Ref shapes(PyTuple_New(count));
+  for (Py_ssize_t i = 0; shapes && i < count; ++i) {
+    of_shape shape{};
+    of_expression_get_shape(handle, static_cast<size_t>(i), &shape);
+    PyObject* sizes = tuple_of(shape.sizes, shape.rank);
+    if (sizes == nullptr) return nullptr;
+    PyTuple_SET_ITEM(shapes.get(), i, sizes);
+  }
+  return shapes.release();
+}
+
+PyObject* get_shape(PyObject* self, void*) {
+  const of_expression_info info = info_of(handle_of_expression(self));
+  return tuple_of(info.sizes, info.rank);
+}
+
+PyObject* get_path(PyObject* self, void*) { return pairs_of(info_of(handle_of_expression(self))); }
+
+template <double of_expression_info::*number>
+PyObject* get_number(PyObject* self, void*) {
+  return PyFloat_FromDouble(info_of(handle_of_expression(self)).*number);
+}
+
+PyObject* get_report(PyObject* self, void*) { return PyUnicode_FromString(info_of(handle_of_expression(self)).report); }
+
+PyObject* represent(PyObject* self) {
+  Ref equation(get_equation(self, nullptr)), shapes(get_shapes(self, nullptr));
+  Ref text(equation && shapes ? PyObject_Repr(shapes.get()) : nullptr);
+  if (!text) return nullptr;
+  return PyUnicode_FromFormat("<einsum_expression %R of shapes %U>", equation.get(), text.get());
+}
+
+PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(ExpressionObject, vectorcall), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr},
+};
+
+PyGetSetDef attributes[] = {
+    {"equation", get_equation, nullptr, "The equation, as it was given.", nullptr},
+    {"shapes", get_shapes, nullptr, "The shape of each operand.", nullptr},
+    {"shape", get_shape, nullptr, "The shape of the result.", nullptr},
+    {"path", get_path, nullptr,
+     "Which operands are multiplied, as pairs of positions among what is left; each product is put at the end.", nullptr},
+    {"flops", get_number<&of_expression_info::operations>, nullptr, "Multiplications and additions.", nullptr},
+    {"naive_flops", get_number<&of_expression_info::operations_at_once>, nullptr,
+     "Those of one sum over the products of all operands.", nullptr},
+    {"largest_intermediate", get_number<&of_expression_info::largest_intermediate>, nullptr,
+     "Elements of the largest tensor that is made, the result included.", nullptr},
+    {"report", get_report, nullptr, "A table of the products to read.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+const char kTypeDocumentation[] =
+    "An einsum equation that was worked out for operands of given shapes; see einsum_expression().\n\n"
+    "Call it with the operands, and `out=` where there is a tensor for the result. Other shapes raise ShapeError.";
+
+PyType_Slot slots[] = {
+    {Py_tp_doc, const_cast<char*>(kTypeDocumentation)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
+    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    {Py_tp_repr, reinterpret_cast<void*>(represent)},
+    {Py_tp_members, members},
+    {Py_tp_getset, attributes},
+    {0, nullptr},
+};
+
+PyType_Spec spec = {"oneflow_py.EinsumExpression", sizeof(ExpressionObject), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+                        Py_TPFLAGS_IMMUTABLETYPE,
+                    slots};
+
+// ------------------------------------------------------------------------------------------------ functions
+
+PyObject* einsum_expression(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  const of_expression handle = make(kExpressionParameters, args, count, keywords);
+  if (handle == nullptr) return nullptr;
+  ExpressionObject* object = PyObject_New(ExpressionObject, expression_type);
+  if (object == nullptr) {
+    of_expression_release(handle);
+    return nullptr;
+  }
+  object->vectorcall = vectorcall;
+  object->handle = handle;
+  return reinterpret_cast<PyObject*>(object);
+}
+
+PyObject* einsum_path(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  const of_expression handle = make(kPathParameters, args, count, keywords);
+  if (handle == nullptr) return nullptr;
+  const of_expression_info info = info_of(handle);
+  Ref pairs(pairs_of(info));
+  Ref path(pairs ? PyObject_CallFunction(path_type, "Oddds", pairs.get(), info.operations, info.operations_at_once,
+                                         info.largest_intermediate, info.report)
+                 : nullptr);
+  of_expression_release(handle);
+  return path.release();
+}
+
+}  // namespace
+
+bool add_expression_type(PyObject* module) {
+  expression_type = reinterpret_cast<PyTypeObject*>(PyType_FromModuleAndSpec(module, &spec, nullptr));
+  Ref collections(PyImport_ImportModule("collections"));
+  Ref type(collections ? PyObject_CallMethod(collections.get(), "namedtuple", "ss", "EinsumPath",
+                                             "path flops naive_flops largest_intermediate report")
+                       : nullptr);
+  Ref name(PyUnicode_FromString("oneflow_py"));
+  if (expression_type == nullptr || !type || !name ||
+      PyObject_SetAttrString(type.get(), "__module__", name.get()) != 0 ||
+      PyModule_AddObjectRef(module, "EinsumPath", type.get()) != 0 || PyModule_AddType(module, expression_type) != 0) {
+    return false;
+  }
+  path_type = type.release();
+  return true;
+}
+
+std::vector<PyMethodDef> expression_functions() {
+  return {
+      fast_method("einsum_expression", einsum_expression,
+                  "einsum_expression(equation, *shapes, optimize='auto', memory_limit=None, path=None)\n--\n\n"
+                  "An einsum equation worked out for operands of these shapes, to be called with operands.\n\n"
+                  "    >>> product = flow.einsum_expression('ij,jk->ik', [2, 3], [3, 4])\n"
+                  "    >>> product(flow.ones(2, 3), flow.ones(3, 4)).shape\n"
+                  "    (2, 4)"),
+      fast_method("einsum_path", einsum_path,
+                  "einsum_path(equation, *operands, optimize='auto', memory_limit=None, path=None)\n--\n\n"
+                  "The order in which einsum() multiplies operands, tensors or shapes of them, and what that costs, as\n"
+                  "an EinsumPath: path, flops, naive_flops, largest_intermediate and report, a table to read.\n\n"
+                  "    >>> flow.einsum_path('ij,jk,kl->il', [2, 100], [100, 3], [3, 50]).path\n"
+                  "    ((0, 1), (0, 1))"),
+  };
+}
+
+}  // namespace oneflow::python

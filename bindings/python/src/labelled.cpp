@@ -1,0 +1,77 @@
+#include "labelled.h"
+
+#include <string>
+
+#include "errors.h"
+#include "tensor.h"
+
+namespace oneflow::python {
+namespace {
+
+bool raise_mismatch(const char* function, const std::string& words, PyObject* found) {
+  raise(OF_TYPE_MISMATCH, std::string(function) + ": " + words + ", got " + type_name(found));
+  return false;
+}
+
+// Adds "[0,1]" to an equation; `whose` is what an error calls the labels.
+bool add_labels(const char* function, const std::string& whose, PyObject* labels, std::string* equation) {
+  if (!PyList_Check(labels) && !PyTuple_Check(labels))
+    return raise_mismatch(function, whose + " must be list of ints", labels);
+  *equation += '[';
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(labels); ++i) {
+    PyObject* label = PySequence_Fast_GET_ITEM(labels, i);
+    if (i > 0) *equation += ',';
+    if (label == Py_Ellipsis) {
+      *equation += "...";
+      continue;
+    }
+    const Ref number(PyIndex_Check(label) && !PyBool_Check(label) ? PyNumber_Index(label) : nullptr);
+    if (!number) {
+      if (PyErr_Occurred()) return false;
+      return raise_mismatch(function, whose + " must be ints or ...", label);
+    }
+    const Ref text(PyObject_Str(number.get()));
+    const char* digits = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+    if (digits == nullptr) return false;
+    if (*digits == '-') {
+      raise(OF_INVALID_ARGUMENT, std::string(function) + ": " + whose + " must not be negative, got " + digits);
+      return false;
+    }
+    *equation += digits;
+  }
+  *equation += ']';
+  return true;
+}
+
+}  // namespace
+
+bool LabelledCall::read(const char* function, PyObject* const* args, Py_ssize_t positional, PyObject* keywords) {
+  std::string equation;
+  args_.push_back(nullptr);
+  Py_ssize_t at = 0;
+  while (at + 1 < positional) {
+    const auto operand = std::to_string(at / 2);
+    if (!is_tensor(args[at])) return raise_mismatch(function, "operand " + operand + " must be Tensor", args[at]);
+    if (at > 0) equation += ',';
+    if (!add_labels(function, "labels of operand " + operand, args[at + 1], &equation)) return false;
+    args_.push_back(args[at]);
+    at += 2;
+  }
+  if (at < positional) {
+    if (is_tensor(args[at])) {
+      raise(OF_TYPE_MISMATCH,
+            std::string(function) + ": operand " + std::to_string(at / 2) + " must be followed by its labels");
+      return false;
+    }
+    equation += "->";
+    if (!add_labels(function, "labels of the result", args[at], &equation)) return false;
+  }
+  equation_ = Ref(PyUnicode_FromStringAndSize(equation.data(), static_cast<Py_ssize_t>(equation.size())));
+  if (!equation_) return false;
+  args_[0] = equation_.get();
+  positional_ = static_cast<Py_ssize_t>(args_.size());
+  if (keywords != nullptr) args_.insert(args_.end(), args + positional, args + positional + PyTuple_GET_SIZE(keywords));
+  return true;
+}
+
+}  // namespace oneflow::python

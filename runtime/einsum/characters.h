@@ -1,0 +1,36 @@
+// The characters of an equation's text, and errors that point at one.
+#ifndef ONEFLOW_EINSUM_CHARACTERS_H_
+#define ONEFLOW_EINSUM_CHARACTERS_H_
+
+#include <oneflow/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace oneflow::einsum {
+
+struct Character {
+  int32_t code;  // its code point; -1 where the bytes are no UTF-8
+  size_t bytes;
+};
+
+// The character at a byte of the text, which has one there.
+Character character_at(std::string_view text, size_t at);
+
+bool is_letter(int32_t code);
+
+// A character as errors say it, in quotes: other than ASCII with its number, because it may look like another one or
+// like nothing at all; what cannot be printed is escaped.
+std::string quoted(std::string_view text, Character character, size_t at);
+
+// Fails with a line of words, and the text below it with a caret under the byte at `at`:
+//   label 'k' of the output does not appear in any operand
+//     ij->ik
+//          ^
+// A long text is cut to what lies around that place.
+[[noreturn]] void fail_at(of_status status, std::string_view text, size_t at, const std::string& words);
+
+}  // namespace oneflow::einsum
+
+#endif  // ONEFLOW_EINSUM_CHARACTERS_H_

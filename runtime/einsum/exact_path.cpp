@@ -1,0 +1,181 @@
+#include "einsum/exact_path.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+namespace oneflow::einsum {
+
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+// Volumes beyond this are all the same; some more of them can still be added up.
+constexpr double kHuge = 1e290;
+
+// Labels that the same operands have are as one. A set of such labels is a word.
+class FusedLabels {
+ public:
+  static constexpr size_t kMost = 64;
+
+  explicit FusedLabels(const Network& network) : operands_(network.operands.size()) {
+    std::vector<uint32_t> owners(network.sizes.size());  // of each label: a bit for each operand, and for the output
+    const auto add = [&](const LabelList& labels, size_t owner) {
+      for (const int label : labels) owners[static_cast<size_t>(label)] |= uint32_t{1} << owner;
+    };
+    for (size_t i = 0; i < operands_.size(); ++i) add(network.operands[i], i);
+    add(network.output, operands_.size());
+
+    std::vector<uint32_t> known;
+    std::vector<double> sizes;
+    for (size_t label = 0; label < owners.size(); ++label) {
+      if (owners[label] == 0) continue;
+      const auto at = static_cast<size_t>(std::find(known.begin(), known.end(), owners[label]) - known.begin());
+      if (at == known.size()) {
+        known.push_back(owners[label]);
+        sizes.push_back(1);
+      }
+      sizes[at] *= network.sizes[label];
+    }
+    count_ = known.size();
+    if (!fit()) return;
+    for (size_t label = 0; label < count_; ++label) {
+      const uint64_t bit = uint64_t{1} << label;
+      for (size_t i = 0; i < operands_.size(); ++i)
+        if (known[label] >> i & 1) operands_[i] |= bit;
+      if (known[label] >> operands_.size() & 1) output_ |= bit;
+    }
+    for (size_t label = 0; label < count_; label += kPart) {
+      double* products = products_[label / kPart];
+      products[0] = 1;
+      for (size_t part = 1; part < kProducts; ++part) {
+        const size_t lowest = label + static_cast<size_t>(std::countr_zero(part));
+        products[part] = products[part & (part - 1)] * (lowest < count_ ? sizes[lowest] : 1);
+      }
+    }
+  }
+
+  bool fit() const { return count_ <= kMost; }
+  uint64_t operand(size_t i) const { return operands_[i]; }
+  uint64_t output() const { return output_; }
+
+  double volume(uint64_t labels) const {
+    double product = 1;
+    for (size_t i = 0; labels != 0; ++i, labels >>= kPart) product *= products_[i][labels % kProducts];
+    return std::min(product, kHuge);
+  }
+
+ private:
+  static constexpr size_t kPart = 4, kProducts = size_t{1} << kPart;
+
+  size_t count_ = 0;
+  std::vector<uint64_t> operands_;
+  uint64_t output_ = 0;
+  double products_[kMost / kPart][kProducts];  // of the sizes of any labels of each part
+};
+
+// The best way to multiply each subset of the operands, by the best ways for its parts.
+class ExactSearch {
+ public:
+  ExactSearch(const FusedLabels& labels, size_t operands) : labels_(labels), best_(size_t{1} << operands) {
+    best_[0].labels = 0;
+    for (size_t set = 1; set < best_.size(); ++set)
+      best_[set].labels =
+          best_[set & (set - 1)].labels | labels.operand(static_cast<size_t>(std::countr_zero(set)));
+    inside_.reserve(best_.size());
+    for (const Best& best : best_) inside_.push_back(best.labels);
+    for (size_t set = 1; set < best_.size(); ++set) {
+      if (!is_single(set)) best_[set].labels &= inside_[all() ^ set] | labels.output();
+      best_[set].volume = labels.volume(best_[set].labels);
+    }
+  }
+
+  Path find(double limit) {
+    for (size_t set = 1; set < best_.size(); ++set)
+      if (!is_single(set)) find_split(set, limit);
+    if (best_[all()].cost == kNever) return find(smallest_limit());
+    emit(all());
+    return std::move(path_);
+  }
+
+ private:
+  struct Best {
+    uint64_t labels;  // of the product
+    double volume;
+    double cost = 0;    // operations up to and with this product
+    double memory = 0;  // elements of all products up to this one: decides between equal costs
+    size_t left = 0;    // the part that holds the lowest member; the other is what remains
+  };
+
+  size_t all() const { return best_.size() - 1; }
+  static bool is_single(size_t set) { return std::has_single_bit(set); }
+
+  // Calls `visit` with the part that holds the lowest member, for all ways to split a set in two.
+  template <class Visit>
+  static void for_each_split(size_t set, Visit&& visit) {
+    const size_t lowest = set & (~set + 1);
+    const size_t rest = set ^ lowest;
+    for (size_t part = rest; part != 0;) {
+      part = (part - 1) & rest;  // all subsets of the rest but itself, down to the empty one
+      visit(part | lowest);
+    }
+  }
+
+  void find_split(size_t set, double limit) {
+    Best& best = best_[set];
+    best.cost = best.memory = kNever;
+    if (set != all() && best.volume > limit) return;
+    for_each_split(set, [&](size_t part) {
+      const Best& left = best_[part];
+      const Best& right = best_[set ^ part];
+      double cost = left.cost + right.cost;
+      if (cost > best.cost) return;
+      const uint64_t joined = left.labels | right.labels;
+      cost += labels_.volume(joined) * (joined == best.labels ? 1 : 2);
+      const double memory = left.memory + right.memory + best.volume;
+      if (cost < best.cost || (cost == best.cost && memory < best.memory)) {
+        best.cost = cost;
+        best.memory = memory;
+        best.left = part;
+      }
+    });
+  }
+
+  // The fewest elements that the largest intermediate of any path can have.
+  double smallest_limit() const {
+    std::vector<double> largest(best_.size(), 0);
+    for (size_t set = 1; set < best_.size(); ++set) {
+      if (is_single(set)) continue;
+      double least = kNever;
+      for_each_split(set, [&](size_t part) { least = std::min(least, std::max(largest[part], largest[set ^ part])); });
+      largest[set] = set == all() ? least : std::max(least, best_[set].volume);
+    }
+    return largest[all()];
+  }
+
+  // The number of the set's product, once the steps to it are there.
+  size_t emit(size_t set) {
+    if (is_single(set)) return static_cast<size_t>(std::countr_zero(set));
+    const size_t left = emit(best_[set].left), right = emit(set ^ best_[set].left);
+    path_.push_back({left, right});
+    return static_cast<size_t>(std::countr_one(all())) + path_.size() - 1;
+  }
+
+  const FusedLabels& labels_;
+  std::vector<Best> best_;
+  std::vector<uint64_t> inside_;  // the labels of a set's operands
+  Path path_;
+};
+
+}  // namespace
+
+Path find_exact_path(const Network& network, double limit) {
+  const size_t operands = network.operands.size();
+  if (operands < 2 || operands > kMostExactOperands) return {};
+  if (operands == 2) return {{0, 1}};
+  const FusedLabels labels(network);
+  if (!labels.fit()) return {};
+  return ExactSearch(labels, operands).find(limit);
+}
+
+}  // namespace oneflow::einsum

@@ -1,0 +1,93 @@
+#include "einsum/expression.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "einsum/equation.h"
+#include "einsum/sizes.h"
+
+namespace oneflow::einsum {
+
+namespace {
+
+// Columns of the report up to which a product is written out; longer ones are cut.
+constexpr size_t kProductColumns = 40;
+
+std::string term_of(const Equation& equation, const LabelList& labels) {
+  std::string term;
+  bool is_ellipsis = false;
+  for (const int label : labels) {
+    const std::string& symbol = equation.symbols[static_cast<size_t>(label)];
+    if (symbol != "..." || !is_ellipsis) term += symbol;
+    is_ellipsis = symbol == "...";
+  }
+  return term;
+}
+
+std::string padded(std::string text, size_t width, bool right) {
+  if (text.size() >= width) return text;
+  const std::string blanks(width - text.size(), ' ');
+  return right ? blanks + text : text + blanks;
+}
+
+std::string report_of(const Expression& expression, const Equation& equation, const Network& network,
+                      const Path& path) {
+  const size_t operands = network.operands.size();
+  std::string report = format_text("%s: %zu operand%s, %zu product%s\n", expression.equation().c_str(), operands,
+                                   operands == 1 ? "" : "s", path.size(), path.size() == 1 ? "" : "s");
+  report += format_text("operations           %.4g, all at once %.4g\n", expression.operations(),
+                        expression.operations_at_once());
+  report += format_text("largest intermediate %.4g elements\n", expression.largest());
+  if (path.empty()) return report;
+
+  const std::vector<PairProduct> products = follow(network, path);
+  const auto term = [&](size_t number) {
+    return term_of(equation, number < operands ? network.operands[number] : products[number - operands].labels);
+  };
+  std::vector<std::string> texts;
+  size_t width = 0;
+  for (size_t i = 0; i < path.size(); ++i) {
+    std::string text = term(path[i].left) + "," + term(path[i].right) + "->" +
+                       (i + 1 == path.size() ? term_of(equation, network.output) : term(operands + i));
+    if (text.size() > kProductColumns) text = text.substr(0, kProductColumns - 3) + "...";
+    width = std::max(width, text.size());
+    texts.push_back(std::move(text));
+  }
+  report += '\n';
+  report += padded("positions", 12, false) + padded("product", width, false) + "   operations     elements\n";
+  for (size_t i = 0; i < path.size(); ++i) {
+    const auto positions = format_text("%ld, %ld", static_cast<long>(expression.path()[2 * i]),
+                                       static_cast<long>(expression.path()[2 * i + 1]));
+    report += padded(positions, 12, false) + padded(texts[i], width, false) +
+              padded(format_text("%.4g", products[i].operations), 13, true) +
+              padded(format_text("%.4g", network.volume(products[i].labels)), 13, true) + "\n";
+  }
+  return report;
+}
+
+}  // namespace
+
+Expression::Expression(std::string_view text, std::vector<Shape> shapes, const Options& options)
+    : equation_(text), shapes_(std::move(shapes)) {
+  std::vector<int> ranks;
+  std::vector<Sizes> sizes;
+  for (const Shape& shape : shapes_) {
+    count_elements(shape);  // no size is negative, and there are tensors of such shapes
+    ranks.push_back(shape.rank());
+    sizes.push_back(shape);
+  }
+  const Equation equation = resolve_equation(parse_equation(text), ranks);
+  const std::vector<int64_t> label_sizes = einsum::label_sizes(equation, sizes, {});
+  for (const int label : equation.output) result_.push_back(label_sizes[static_cast<size_t>(label)]);
+
+  const Network network = make_network(equation, sizes, label_sizes);
+  const size_t operands = shapes_.size();
+  const Path path = options.path ? from_positions(*options.path, operands, "path")
+                                 : find_path(network, options.search, options.limit);
+  path_ = to_positions(path, operands);
+  operations_at_once_ = einsum::operations_at_once(network);
+  cost_ = path.empty() ? Cost{operations_at_once_, network.volume(network.output)} : cost_of(network, path);
+  report_ = report_of(*this, equation, network, path);
+}
+
+}  // namespace oneflow::einsum

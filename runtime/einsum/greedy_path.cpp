@@ -1,0 +1,119 @@
+#include "einsum/greedy_path.h"
+
+#include <algorithm>
+#include <map>
+#include <queue>
+
+namespace oneflow::einsum {
+
+namespace {
+
+class GreedySearch {
+ public:
+  GreedySearch(const Network& network, double weight, double limit)
+      : network_(network), contraction_(network), weight_(weight), limit_(limit), owners_(network.sizes.size()) {
+    nodes_.reserve(2 * network.operands.size());
+  }
+
+  Path find() {
+    for (const LabelList& labels : network_.operands) nodes_.push_back({labels, network_.volume(labels), true});
+    multiply_alike();
+    for (size_t i = 0; i < nodes_.size(); ++i)
+      if (nodes_[i].is_left) connect(i);
+    while (!candidates_.empty()) {
+      const Candidate best = candidates_.top();
+      candidates_.pop();
+      if (nodes_[best.left].is_left && nodes_[best.right].is_left) connect(multiply(best.left, best.right));
+    }
+    multiply_unconnected();
+    return std::move(path_);
+  }
+
+ private:
+  struct Node {
+    LabelList labels;
+    double volume;
+    bool is_left;  // not yet part of a product
+  };
+  struct Candidate {
+    bool is_over;  // the limit
+    double score;
+    size_t left, right;
+
+    bool operator<(const Candidate& other) const {  // the last one of a heap comes first
+      if (is_over != other.is_over) return is_over;
+      if (score != other.score) return score > other.score;
+      return std::pair(left, right) > std::pair(other.left, other.right);
+    }
+  };
+
+  size_t multiply(size_t left, size_t right) {
+    PairProduct product = contraction_.product(nodes_[left].labels, nodes_[right].labels);
+    contraction_.replace(nodes_[left].labels, nodes_[right].labels, product.labels);
+    nodes_[left].is_left = nodes_[right].is_left = false;
+    path_.push_back({left, right});
+    const double volume = network_.volume(product.labels);
+    nodes_.push_back({std::move(product.labels), volume, true});
+    return nodes_.size() - 1;
+  }
+
+  // Operands of the same labels never become larger by being multiplied.
+  void multiply_alike() {
+    std::map<LabelList, size_t> known;
+    for (size_t i = 0; i < network_.operands.size(); ++i) {
+      const auto [first, is_new] = known.emplace(nodes_[i].labels, i);
+      if (!is_new) first->second = multiply(first->second, i);
+    }
+  }
+
+  // Adds the pairs of a node and those that share a label with it.
+  void connect(size_t node) {
+    std::vector<size_t> others;
+    for (const int label : nodes_[node].labels) {
+      std::vector<size_t>& owners = owners_[static_cast<size_t>(label)];
+      std::erase_if(owners, [&](size_t owner) { return !nodes_[owner].is_left; });
+      others.insert(others.end(), owners.begin(), owners.end());
+      owners.push_back(node);
+    }
+    std::sort(others.begin(), others.end());
+    others.erase(std::unique(others.begin(), others.end()), others.end());
+    for (const size_t other : others) {
+      const double volume = network_.volume(contraction_.product(nodes_[other].labels, nodes_[node].labels).labels);
+      const double score = volume - weight_ * (nodes_[other].volume + nodes_[node].volume);
+      candidates_.push({volume > limit_, score, other, node});
+    }
+  }
+
+  // What is left has no labels in common: the smallest ones first.
+  void multiply_unconnected() {
+    const auto is_larger = [&](size_t a, size_t b) {
+      return std::pair(nodes_[a].volume, a) > std::pair(nodes_[b].volume, b);
+    };
+    std::priority_queue<size_t, std::vector<size_t>, decltype(is_larger)> left(is_larger);
+    for (size_t i = 0; i < nodes_.size(); ++i)
+      if (nodes_[i].is_left) left.push(i);
+    while (left.size() > 1) {
+      const size_t first = left.top();
+      left.pop();
+      const size_t second = left.top();
+      left.pop();
+      left.push(multiply(std::min(first, second), std::max(first, second)));
+    }
+  }
+
+  const Network& network_;
+  Contraction contraction_;
+  const double weight_, limit_;
+  std::vector<Node> nodes_;
+  std::vector<std::vector<size_t>> owners_;  // of each label, those connected so far
+  std::priority_queue<Candidate> candidates_;
+  Path path_;
+};
+
+}  // namespace
+
+Path find_greedy_path(const Network& network, double weight, double limit) {
+  return GreedySearch(network, weight, limit).find();
+}
+
+}  // namespace oneflow::einsum

@@ -1,0 +1,51 @@
+#include "einsum/layout.h"
+
+#include <algorithm>
+
+namespace oneflow::einsum {
+
+Layout lay_out(const Labels& labels, Sizes sizes, Sizes strides) {
+  Layout layout;
+  layout.reserve(labels.size());
+  for (size_t d = 0; d < labels.size(); ++d) {
+    if (sizes[d] == 1) continue;
+    const auto known = std::find_if(layout.begin(), layout.end(),
+                                    [&](const LabelledDim& dim) { return dim.label == labels[d]; });
+    if (known == layout.end()) {
+      layout.push_back({labels[d], sizes[d], strides[d]});
+    } else {
+      known->stride += strides[d];
+    }
+  }
+  return layout;
+}
+
+Layout without_gaps(Layout layout) {
+  const Shape strides = contiguous_strides(sizes_of(layout));
+  for (size_t d = 0; d < layout.size(); ++d) layout[d].stride = strides[static_cast<int>(d)];
+  return layout;
+}
+
+const LabelledDim* find(const Layout& layout, int label) {
+  for (const LabelledDim& dim : layout)
+    if (dim.label == label) return &dim;
+  return nullptr;
+}
+
+Shape sizes_of(const Layout& layout) {
+  Shape sizes;
+  for (const LabelledDim& dim : layout) sizes.push_back(dim.size);
+  return sizes;
+}
+
+TensorRef view_as(const Tensor& tensor, const Layout& layout, const Layout& dims) {
+  Shape sizes, strides;
+  for (const LabelledDim& dim : dims) {
+    const LabelledDim* own = find(layout, dim.label);
+    sizes.push_back(dim.size);
+    strides.push_back(own ? own->stride : 0);
+  }
+  return Tensor::view(tensor, sizes, strides, tensor.offset());
+}
+
+}  // namespace oneflow::einsum

@@ -1,0 +1,39 @@
+// Where the elements of an operand lie, by labels: what contractions are planned with.
+#ifndef ONEFLOW_EINSUM_LAYOUT_H_
+#define ONEFLOW_EINSUM_LAYOUT_H_
+
+#include <span>
+#include <vector>
+
+#include "einsum/equation.h"
+#include "tensor/tensor.h"
+
+namespace oneflow::einsum {
+
+struct LabelledDim {
+  int label;
+  int64_t size, stride;
+};
+
+// Each label at most once. Dimensions of size 1 are left out: they matter to no product, and broadcasting is then the
+// same as lacking a label.
+using Layout = std::vector<LabelledDim>;
+
+// Dimensions of these sizes and strides under `labels`; a label that comes twice stands for the diagonal.
+Layout lay_out(const Labels& labels, Sizes sizes, Sizes strides);
+
+// The same dimensions in their order, without gaps.
+Layout without_gaps(Layout layout);
+
+// NULL where the layout lacks the label.
+const LabelledDim* find(const Layout& layout, int label);
+
+Shape sizes_of(const Layout& layout);
+
+// The elements of a tensor that lies as `layout` says, as a view whose dimensions are `dims`, in their order and with
+// their sizes. Those that the layout lacks are stretched.
+TensorRef view_as(const Tensor& tensor, const Layout& layout, const Layout& dims);
+
+}  // namespace oneflow::einsum
+
+#endif  // ONEFLOW_EINSUM_LAYOUT_H_

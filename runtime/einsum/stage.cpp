@@ -1,0 +1,137 @@
+#include "einsum/stage.h"
+
+#include <algorithm>
+
+#include "device/device.h"
+#include "device/options.h"
+#include "device/plugin_loading.h"
+#include "dispatch/dispatch.h"
+#include "tensor/transfer.h"
+
+namespace oneflow::einsum {
+
+namespace {
+
+enum Role { kBatch, kM, kN, kK };
+
+void add_dims(Stage& stage, Role role) {
+  const auto add = [&](const LabelledDim& dim, int64_t a, int64_t b, int64_t out) {
+    stage.dims.push_back({dim.size, a, b, out});
+    ++stage.counts[role];
+  };
+  if (role == kK) {
+    for (const LabelledDim& dim : stage.layout_a)
+      if (!find(stage.out, dim.label)) add(dim, dim.stride, find(stage.layout_b, dim.label)->stride, 0);
+    return;
+  }
+  for (const LabelledDim& dim : stage.out) {
+    const LabelledDim* in_a = find(stage.layout_a, dim.label);
+    const LabelledDim* in_b = find(stage.layout_b, dim.label);
+    if ((in_a ? in_b ? kBatch : kM : kN) != role) continue;
+    add(dim, in_a ? in_a->stride : 0, in_b ? in_b->stride : 0, dim.stride);
+  }
+}
+
+of_contraction describe(const Call& call, Device& device, const Stage& stage, const Tensor& out, const Tensor& a,
+                        const Tensor& b) {
+  of_contraction contraction{};
+  contraction.struct_size = sizeof contraction;
+  contraction.device = device.id();
+  contraction.stream = device.stream();
+  contraction.host = &host_table();
+  contraction.op = call.name;
+  contraction.dtype = out.dtype();
+  contraction.compute = compute_type(contraction.dtype);
+  contraction.batch_count = stage.counts[kBatch];
+  contraction.m_count = stage.counts[kM];
+  contraction.n_count = stage.counts[kN];
+  contraction.k_count = stage.counts[kK];
+  contraction.batch = stage.dims.data();
+  contraction.m = contraction.batch + contraction.batch_count;
+  contraction.n = contraction.m + contraction.m_count;
+  contraction.k = contraction.n + contraction.n_count;
+  contraction.alpha = 1;
+  contraction.c = out.mutable_data();
+  contraction.a = a.data();
+  contraction.b = b.data();
+  return contraction;
+}
+
+// For devices without contractions: on the CPU, through copies.
+void contract_on_host(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a, const Tensor& b) {
+  if (fallback_is_error()) fail(OF_UNSUPPORTED, "%s has no contractions", device_name(out.device()).c_str());
+  call.op.count_fallback();
+  const Stage on_host = make_product(stage.a, stage.b, without_gaps(stage.out), without_gaps(stage.layout_a),
+                                     without_gaps(stage.layout_b));
+  const TensorRef result = Tensor::allocate(sizes_of(stage.out), out.dtype(), kHost);
+  const TensorRef host_a = copy_to_device(*view_as(a, stage.layout_a, stage.layout_a), kHost);
+  const TensorRef host_b = copy_to_device(*view_as(b, stage.layout_b, stage.layout_b), kHost);
+  run_stage(call, on_host, *result, *host_a, host_b.get());
+  const TensorRef target = view_as(out, stage.out, stage.out);
+  static const OperatorName copy("copy");
+  call_into(call, *target, copy, target, copy_to_device(*result, out.device()));
+}
+
+void contract(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a, const Tensor& b) {
+  Device& device = get_device(out.device());
+  if (!device.table().contract) return contract_on_host(call, stage, out, a, b);
+  const of_contraction contraction = describe(call, device, stage, out, a, b);
+  const of_status status = device.table().contract(&contraction);
+  if (status != OF_UNSUPPORTED || device.id().type == kHost.type) return check(status);
+  forget_device_error();
+  contract_on_host(call, stage, out, a, b);
+}
+
+void sum(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a) {
+  static const OperatorName copy("copy"), sum("sum"), any("any");
+  Layout dims = stage.out;
+  Shape summed;
+  for (const LabelledDim& dim : stage.layout_a) {
+    if (find(stage.out, dim.label)) continue;
+    summed.push_back(static_cast<int64_t>(dims.size()));
+    dims.push_back(dim);
+  }
+  const TensorRef source = view_as(a, stage.layout_a, dims), target = view_as(out, stage.out, stage.out);
+  if (summed.empty()) {
+    call_into(call, *target, copy, target, source);
+  } else if (target->dtype() == OF_BOOL) {
+    call_into(call, *target, any, source, summed, false);
+  } else {
+    call_into(call, *target, sum, source, summed, false, target->dtype());
+  }
+}
+
+void multiply(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a, const Tensor& b) {
+  static const OperatorName mul("mul");
+  call_into(call, *view_as(out, stage.out, stage.out), mul, view_as(a, stage.layout_a, stage.out),
+            view_as(b, stage.layout_b, stage.out));
+}
+
+}  // namespace
+
+Stage make_sum(size_t a, Layout out, Layout layout) {
+  return {Stage::Kind::kSum, a, a, std::move(out), std::move(layout), {}, {}, {}};
+}
+
+Stage make_product(size_t a, size_t b, Layout out, Layout layout_a, Layout layout_b) {
+  const bool sums = std::any_of(layout_a.begin(), layout_a.end(),
+                                [&](const LabelledDim& dim) { return !find(out, dim.label); });
+  Stage stage{sums ? Stage::Kind::kContract : Stage::Kind::kMultiply, a, b, std::move(out), std::move(layout_a),
+              std::move(layout_b), {}, {}};
+  if (sums)
+    for (const Role role : {kBatch, kM, kN, kK}) add_dims(stage, role);
+  return stage;
+}
+
+void run_stage(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a, const Tensor* b) {
+  switch (stage.kind) {
+    case Stage::Kind::kSum:
+      return sum(call, stage, out, a);
+    case Stage::Kind::kMultiply:
+      return multiply(call, stage, out, a, *b);
+    case Stage::Kind::kContract:
+      return contract(call, stage, out, a, *b);
+  }
+}
+
+}  // namespace oneflow::einsum

@@ -1,0 +1,38 @@
+// One stage of a plan: the sum over one operand, or of the products of two, worked out for operands of known layout.
+#ifndef ONEFLOW_EINSUM_STAGE_H_
+#define ONEFLOW_EINSUM_STAGE_H_
+
+#include <oneflow/device_plugin.h>
+
+#include "dispatch/call.h"
+#include "einsum/layout.h"
+
+namespace oneflow::einsum {
+
+struct Stage {
+  enum class Kind : uint8_t {
+    kSum,       // of one operand, over the labels that the result lacks; a copy where it lacks none
+    kMultiply,  // two operands, element by element: nothing is summed
+    kContract,  // sums of products, by the device's contract hook
+  };
+
+  Kind kind;
+  size_t a, b;  // the operands' numbers; the stages' results are numbered on behind the inputs
+  Layout out, layout_a, layout_b;
+  // kContract: the dimensions of batch, m, n and k, one after the other, and how many of each there are.
+  std::vector<of_contraction_dim> dims;
+  int32_t counts[4];
+};
+
+// Every label of `out` is in `layout`.
+Stage make_sum(size_t a, Layout out, Layout layout);
+
+// Every label of `out` is in one of the operands, every other one in both.
+Stage make_product(size_t a, size_t b, Layout out, Layout layout_a, Layout layout_b);
+
+// Writes to `out`; all have one dtype. kSum has no `b`.
+void run_stage(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a, const Tensor* b);
+
+}  // namespace oneflow::einsum
+
+#endif  // ONEFLOW_EINSUM_STAGE_H_

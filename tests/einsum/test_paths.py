@@ -1,0 +1,223 @@
+"""The order of products: costs against opt_einsum's, limits, explicit paths, and what is said about them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import opt_einsum
+import pytest
+from opt_einsum.testing import rand_equation
+
+import oneflow_py as flow
+from tests.einsum.equations import EQUATIONS, in_letters
+
+SUITE = Path(__file__).parents[2] / "benchmarks" / "einsum" / "suite.json"
+CASES = [
+    (case["equation"], tuple(tuple(case["sizes"][label] for label in term) for term in terms.split(",")))
+    for case in json.loads(SUITE.read_text())["cases"]
+    for terms in [case["equation"].partition("->")[0]]
+]
+
+Shapes = tuple[tuple[int, ...], ...]
+
+
+def operations(equation: str, shapes: Shapes, path: Any) -> float:
+    """What opt_einsum says a path costs."""
+    if len(shapes) == 1:
+        return 0.0
+    info = opt_einsum.contract_path(equation, *shapes, shapes=True, optimize=path)[1]
+    return float(info.opt_cost)
+
+
+@pytest.mark.parametrize(("equation", "shapes"), CASES)
+def test_cost_in_the_suite(equation: str, shapes: Shapes) -> None:
+    found = flow.einsum_path(equation, *shapes)
+    ours = operations(equation, shapes, list(found.path))
+    assert ours <= 1.01 * operations(equation, shapes, "auto")
+    if len(shapes) > 1 and not any(1 in shape for shape in shapes):  # it counts sums over a single element
+        assert found.flops == pytest.approx(ours)
+
+
+@pytest.mark.parametrize(("equation", "shapes"), [case for case in EQUATIONS if len(case[1]) > 2])
+def test_cost_of_the_examples(equation: str, shapes: Shapes) -> None:
+    if "..." in equation or any(0 in shape for shape in shapes):
+        pytest.skip("opt_einsum counts other things there")
+    equation = in_letters(equation)
+    found = flow.einsum_path(equation, *shapes)
+    ours = operations(equation, shapes, list(found.path))
+    assert ours <= 1.01 * operations(equation, shapes, "auto")
+    if len(shapes) <= 6:  # it tries all orders
+        assert ours <= 1.0001 * operations(equation, shapes, "optimal")
+
+
+@pytest.mark.parametrize("operands", [3, 5, 8, 10, 12, 16, 24, 40, 80])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("regularity", [2, 4])
+def test_cost_of_random_networks(operands: int, regularity: int, seed: int) -> None:
+    equation, shapes = rand_equation(operands, regularity, n_out=2, d_min=2, d_max=6, seed=seed)
+    found = flow.einsum_path(equation, *shapes)
+    ours = operations(equation, shapes, list(found.path))
+    assert found.flops == pytest.approx(ours)
+    assert ours <= 1.01 * operations(equation, shapes, "auto")
+    if operands <= 8:
+        assert ours <= 1.0001 * operations(equation, shapes, "dp")
+
+
+@pytest.mark.parametrize("operands", [300, 1000])
+def test_hundreds_of_operands(operands: int) -> None:
+    equation, shapes = rand_equation(operands, 3, d_min=2, d_max=3, seed=0)
+    found = flow.einsum_path(equation, *shapes)
+    assert len(found.path) == operands - 1
+    assert found.flops <= 1.01 * operations(equation, shapes, "greedy")
+
+
+def test_limit() -> None:
+    """Where it can be kept it is; where not, the intermediates are as small as they can be."""
+    equation, shapes = rand_equation(9, 4, n_out=0, d_min=4, d_max=6, seed=3)
+    free = flow.einsum_path(equation, *shapes)
+    assert free.largest_intermediate > 1
+    tight = flow.einsum_path(equation, *shapes, memory_limit=1)
+    assert tight.largest_intermediate <= free.largest_intermediate
+    for limit in (int(tight.largest_intermediate), int(free.largest_intermediate) - 1):
+        found = flow.einsum_path(equation, *shapes, memory_limit=limit)
+        assert found.largest_intermediate <= max(limit, tight.largest_intermediate)
+
+
+@pytest.mark.parametrize("optimize", ["auto", "optimal", "greedy", "none"])
+@pytest.mark.parametrize("seed", range(5))
+def test_all_orders_give_the_same(optimize: str, seed: int) -> None:
+    equation, shapes = rand_equation(6, 3, n_out=2, d_min=2, d_max=4, seed=seed)
+    arrays = [np.random.default_rng(i).standard_normal(shape) for i, shape in enumerate(shapes)]
+    want = opt_einsum.contract(equation, *arrays)
+    tensors = [flow.from_numpy(each) for each in arrays]
+    np.testing.assert_allclose(flow.einsum(equation, *tensors, optimize=optimize).numpy(), want, rtol=1e-9, atol=1e-9)
+    expression = flow.einsum_expression(equation, *shapes, optimize=optimize)
+    np.testing.assert_allclose(expression(*tensors).numpy(), want, rtol=1e-9, atol=1e-9)
+    path = [position for pair in expression.path for position in pair]
+    np.testing.assert_allclose(flow.einsum(equation, *tensors, path=path).numpy(), want, rtol=1e-9, atol=1e-9)
+    again = flow.einsum_expression(equation, *shapes, path=expression.path)
+    assert (again.path, again.flops) == (expression.path, expression.flops)
+
+
+def test_in_order() -> None:
+    assert flow.einsum_path("ij,jk,kl,lm->im", *[[2, 2]] * 4, optimize="none").path == ((0, 1), (0, 2), (0, 1))
+
+
+def test_numbers_and_ellipses_in_reports() -> None:
+    report = flow.einsum_path("[0,1]...,[1,2]...,[2,0]...", [2, 3, 4], [3, 5, 4], [5, 2, 1]).report
+    assert "3 operands, 2 products" in report
+    assert "[2]" in report and "..." in report
+
+
+def test_one_operand() -> None:
+    found = flow.einsum_path("ij->", [20, 30])
+    assert found.path == ()
+    assert found.flops == 1200
+    assert "1 operand, 0 products" in found.report
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "text"),
+    [
+        (("ij,jk", [2, 3], [4, 5]), {}, flow.ShapeError, "label 'j' is 3 in operand 0 and 4"),
+        (("ij", [2, -3]), {}, flow.ShapeError, "negative"),
+        (("ij", "ab"), {}, flow.TypeMismatch, r"operands\[0\] must be Tensor or list of ints, got str"),
+        (("ij", [2, 3.5]), {}, flow.TypeMismatch, r"operands\[0\] must be Tensor or list of ints, got list"),
+        (("ij", [2, 2**70]), {}, flow.TypeMismatch, r"operands\[0\] must be Tensor or list of ints"),
+        ((5, [2, 3]), {}, flow.TypeMismatch, "equation must be str, got int"),
+        (("i,i", [2], [2]), {"optimize": "fast"}, flow.InvalidArgument, "optimize must be 'auto', 'optimal'"),
+        (("i,i", [2], [2]), {"memory_limit": -1}, flow.InvalidArgument, "memory_limit must not be negative, got -1"),
+        (("i,i", [2], [2]), {"path": [(0, 1, 2)]}, flow.InvalidArgument, r"path\[0\] must be a pair"),
+        (("i,i", [2], [2]), {"path": [(0, 2)]}, flow.InvalidArgument, "two different positions below 2, got 0 and 2"),
+        (("i,i", [2], [2]), {"path": [(0, 0)]}, flow.InvalidArgument, "two different positions below 2, got 0 and 0"),
+        (("i,i", [2], [2]), {"path": []}, flow.InvalidArgument, "must be 1 pair of positions for 2 operands"),
+        (("i,i", [2], [2]), {"path": 5}, flow.TypeMismatch, "path must be list of pairs of ints, got int"),
+        (("i,i", [2], [2]), {"way": 5}, flow.TypeMismatch, "unknown argument way"),
+        ((), {}, flow.TypeMismatch, "missing argument equation"),
+    ],
+)
+def test_refused(arguments: Any, options: Any, error: type[Exception], text: str) -> None:
+    for function in (flow.einsum_path, flow.einsum_expression):
+        with pytest.raises(error, match=text):
+            function(*arguments, **options)
+
+
+def test_expressions_say_what_they_are() -> None:
+    expression = flow.einsum_expression("ij,jk->ik", [2, 3], [3, 4])
+    assert expression.equation == "ij,jk->ik"
+    assert expression.shapes == ((2, 3), (3, 4))
+    assert expression.shape == (2, 4)
+    assert expression.path == ((0, 1),)
+    assert expression.flops == expression.naive_flops == 48
+    assert expression.largest_intermediate == 8
+    assert repr(expression) == "<einsum_expression 'ij,jk->ik' of shapes ((2, 3), (3, 4))>"
+
+
+def test_expressions_check_their_operands() -> None:
+    expression = flow.einsum_expression("ij,jk->ik", flow.ones(2, 3), [3, 4])
+    a, b = flow.ones(2, 3), flow.ones(3, 4)
+    assert expression(a, b).tolist() == expression([a, b]).tolist() == [[3.0] * 4] * 2
+    target = flow.zeros(2, 4)
+    assert expression(a, b, out=target) is target
+    assert target.tolist() == [[3.0] * 4] * 2
+    with pytest.raises(flow.ShapeError, match=r"operand 1 must have the shape \[3, 4\] .*, got \[3, 5\]"):
+        expression(a, flow.ones(3, 5))
+    with pytest.raises(flow.InvalidArgument, match="takes 2 operands, got 1"):
+        expression(a)
+    with pytest.raises(flow.TypeMismatch, match="out must be Tensor, got int"):
+        expression(a, b, out=3)
+    with pytest.raises(flow.TypeMismatch):
+        expression(a, 3)
+
+
+def test_labels_beside_operands() -> None:
+    a, b = (np.random.default_rng(i).standard_normal(shape) for i, shape in enumerate([(2, 3), (3, 4)]))
+    x, y = flow.from_numpy(a), flow.from_numpy(b)
+    assert np.allclose(flow.einsum(x, [0, 1], y, [1, 2], [0, 2]).numpy(), a @ b)
+    assert np.allclose(flow.einsum(x, [0, 1], y, [1, 2]).numpy(), a @ b)
+    assert np.allclose(flow.einsum(x, [..., 1], y, (1, 70), [70, ...]).numpy(), (a @ b).T)
+    assert np.allclose(flow.einsum(x, [np.int64(5), 3]).numpy(), a.T)
+    assert flow.einsum_path(x, [0, 1], y, [1, 2]).path == ((0, 1),)
+    target = flow.zeros(2, 4, dtype="float64")
+    flow.einsum(x, [0, 1], y, [1, 2], [0, 2], out=target)
+    assert np.allclose(target.numpy(), a @ b)
+
+
+def test_more_labels_than_letters() -> None:
+    operands = [flow.full([1, 2], float(i % 2), dtype="float64") for i in range(100)]
+    arguments = [part for i, each in enumerate(operands) for part in (each, [i, 100])]
+    assert flow.einsum(*arguments, [99]).tolist() == [0.0]
+    arrays = [np.random.default_rng(i).standard_normal((2, 2)) for i in range(60)]
+    arguments = [part for i, each in enumerate(arrays) for part in (flow.from_numpy(each), [i, i + 1])]
+    np.testing.assert_allclose(flow.einsum(*arguments, [0, 60]).numpy(), np.linalg.multi_dot(arrays), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        (lambda x: (x,), flow.TypeMismatch, "operand 0 must be followed by its labels"),
+        (lambda x: (x, x), flow.TypeMismatch, "labels of operand 0 must be list of ints, got Tensor"),
+        (lambda x: (x, [0, 1.5]), flow.TypeMismatch, "labels of operand 0 must be ints or ..., got float"),
+        (lambda x: (x, [0, True]), flow.TypeMismatch, "labels of operand 0 must be ints or ..., got bool"),
+        (lambda x: (x, [0, -1]), flow.InvalidArgument, "labels of operand 0 must not be negative, got -1"),
+        (lambda x: (x, [0, 2**31]), flow.InvalidArgument, "label that is greater than 2147483647"),
+        (lambda x: (x, [0, 1], 3), flow.TypeMismatch, "labels of the result must be list of ints, got int"),
+        (lambda x: (x, [0, 1], [0], [1]), flow.TypeMismatch, "operand 1 must be Tensor, got list"),
+        (lambda x: (x, [0, 1], x, [1, 2], [7]), flow.InvalidArgument, "label 7 of the output"),
+        (lambda x: (x, [0, 1], x, [1]), flow.ShapeError, "operand 1 has 2 dims but .* names 1"),
+    ],
+)
+def test_labels_that_are_refused(arguments: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        flow.einsum(*arguments(flow.ones(2, 2)))
+
+
+def test_all_shapes_keep_their_plans() -> None:
+    """More of them than plans are kept for, twice."""
+    for _ in range(2):
+        for size in range(1, 5000, 7):
+            x = flow.ones(1, size)
+            assert flow.einsum("ij,ij->", x, x).item() == size
