@@ -1,8 +1,8 @@
 """Runs the benchmark programs and writes their figures to benchmarks/results/.
 
-Usage: run.py [--as NAME] [--chart] [PROGRAM...]; without programs all `bench_*` files under benchmarks/. Figures of all are kept,
-as results/<date>; of some where a name says what they are, as results/<date>-<name>. How a program prints its figures
-is described in benchmarks/README.md. The exit status says whether the programs ran, not whether bounds hold: that is
+Usage: run.py [--as NAME] [--chart] [PROGRAM...]; without programs all `bench_*` files under benchmarks/. Figures of all
+are kept, as results/<date>; of some where a name says what they are, as results/<date>-<name>. How a program prints its
+figures is described in benchmarks/README.md. The exit status says whether the programs ran, not whether bounds hold: that is
 for people to read.
 """
 
@@ -50,7 +50,9 @@ def run(program: Path) -> list[Row]:
 
 def ratio(row: Row, peer: str) -> float:
     peers = row["peers"]
-    return float(row["ours"]) / float(min(peers.values()) if peer == "best" else {**peers, **row.get("references", {})}[peer])
+    return float(row["ours"]) / float(
+        min(peers.values()) if peer == "best" else {**peers, **row.get("references", {})}[peer]
+    )
 
 
 def verdicts(row: Row) -> list[str]:

@@ -26,9 +26,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-THREADS = 2
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = str(THREADS)
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "2"
 
 import jax
 import numpy as np
@@ -38,6 +36,7 @@ import torch
 import oneflow_py as flow
 from benchmarks.timing import interleaved, report
 
+THREADS = 2
 HERE = Path(__file__).parent
 BUILD = Path(os.environ.get("OF_BUILD", HERE.parents[1] / "build"))
 CASES = json.loads((HERE / "suite.json").read_text())["cases"]
@@ -83,8 +82,7 @@ def check(equation: str, arrays: list[np.ndarray[Any, Any]]) -> np.ndarray[Any, 
 
 def product_sizes(equation: str, sizes: dict[str, int]) -> tuple[int, int, int]:
     """M, N and K of the matrix product that a contraction of two operands without a batch amounts to."""
-    inputs, output = equation.split("->")
-    first, second = inputs.split(",")
+    first, second = equation.partition("->")[0].split(",")
     m, n, k = (
         math.prod(sizes[label] for label in set(labels))
         for labels in (set(first) - set(second), set(second) - set(first), set(first) & set(second))
@@ -98,7 +96,9 @@ def matrix_products(m: int, n: int, k: int) -> Contestants:
     return {
         "NumPy": lambda: a @ b,
         "PyTorch": lambda: ta @ tb,
-        "JAX": partial(wait, jax.jit(partial(jax.numpy.matmul, precision="highest")), jax.device_put(a), jax.device_put(b)),
+        "JAX": partial(
+            wait, jax.jit(partial(jax.numpy.matmul, precision="highest")), jax.device_put(a), jax.device_put(b)
+        ),
     }
 
 
@@ -135,7 +135,9 @@ def measure(case: dict[str, Any], rates: dict[str, float]) -> None:
     if group != "overhead":
         if at_peak >= 4 * moved:
             references["FMA peak"] = at_peak
-            bounds.append({"peer": "FMA peak", "at_most": 1 / (0.93 if equation in ("ij,jk->ik", "ac,cb->ab") else 0.85)})
+            bounds.append(
+                {"peer": "FMA peak", "at_most": 1 / (0.93 if equation in ("ij,jk->ik", "ac,cb->ab") else 0.85)}
+            )
         elif moved >= 4 * at_peak or group == "bandwidth":
             references["copy"] = moved
             bounds.append({"peer": "copy", "at_most": 1 / 0.85})

@@ -25,9 +25,7 @@ constexpr int64_t kSteps = 30'000'000;
 constexpr int64_t kBytes = int64_t{256} << 20;
 constexpr int kRounds = 7;
 
-double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // Written with indices that are known from the start, so that the sums stay in registers.
 template <size_t... k>

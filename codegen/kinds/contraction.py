@@ -29,7 +29,7 @@ _PARTS = {
 
 def _argument_of(signature: Signature | None, type_: Type, field: Field) -> str:
     required = replace(type_, optional=False)
-    return argument_named(field, signature, lambda a: a.type in (type_, required), f"a {type_}")
+    return argument_named(field, signature, lambda a: a.type in (type_, required), f"a {required}")
 
 
 class _Contraction(Rules[Contraction]):
@@ -45,7 +45,9 @@ class _Contraction(Rules[Contraction]):
         if field.is_scalar:
             return Contraction(self._equation(field, signature, None))
         fields = field.fields
-        parts = {name: fields.optional(name, partial(_argument_of, signature, type_), None) for name, type_ in _PARTS.items()}
+        parts = {
+            name: fields.optional(name, partial(_argument_of, signature, type_), None) for name, type_ in _PARTS.items()
+        }
         equation = self._equation(fields.need("equation"), signature, parts["plus"])
         fields.finish()
         return Contraction(equation, **parts)

@@ -61,7 +61,8 @@ of_status of_expression_create(const char* equation, const of_shape* shapes, siz
         const of_expression_options given = read_struct(options, function, "options");
         if (given.optimize) wanted.search = einsum::parse_search(given.optimize, "optimize");
         if (given.memory_limit < 0)
-          fail(OF_INVALID_ARGUMENT, "memory_limit must not be negative, got %ld", static_cast<long>(given.memory_limit));
+          fail(OF_INVALID_ARGUMENT, "memory_limit must not be negative, got %ld",
+               static_cast<long>(given.memory_limit));
         if (given.memory_limit > 0) wanted.limit = static_cast<double>(given.memory_limit);
         if (given.path) {
           path.assign(given.path, given.path + given.path_count);

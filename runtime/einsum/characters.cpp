@@ -13,6 +13,15 @@ namespace {
 // What is shown of a text: so many columns before and behind the place that an error is about.
 constexpr int kColumnsBefore = 48, kColumnsBehind = 24;
 
+// What cannot be seen, and dashes, dots, commas, arrows and brackets that look like an equation's own.
+struct Block {
+  int32_t first, last;
+};
+constexpr Block kNoLabels[] = {{0x7f, 0xa0},      {0xad, 0xad},     {0x180e, 0x180e}, {0x2000, 0x206f},
+                               {0x2190, 0x21ff},  {0x27e6, 0x27ff}, {0x2900, 0x299a}, {0x2b00, 0x2bff},
+                               {0x3000, 0x303f},  {0xfe10, 0xfe6f}, {0xfeff, 0xff20}, {0xfff0, 0xffff},
+                               {0xe0000, 0xe0fff}};
+
 struct Shown {
   std::string text;
   int columns;
@@ -53,24 +62,33 @@ Character character_at(std::string_view text, size_t at) {
   return {code, static_cast<size_t>(size)};
 }
 
-bool is_letter(int32_t code) {
+bool is_label(int32_t code) {
   if (code < 0x80) return (code >= 'a' && code <= 'z') || (code >= 'A' && code <= 'Z');
-  switch (utf8proc_category(code)) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-      return true;
-    default:
-      return false;
-  }
+  const auto holds = [&](const Block& block) { return code >= block.first && code <= block.last; };
+  return std::none_of(std::begin(kNoLabels), std::end(kNoLabels), holds);
 }
 
 std::string quoted(std::string_view text, Character character, size_t at) {
   const std::string shown = show(text, character, at).text;
   if (character.code < 0x80) return format_text("'%s'", shown.c_str());
   return format_text("'%s' (U+%04X)", shown.c_str(), static_cast<unsigned>(character.code));
+}
+
+int columns_of(std::string_view text) {
+  int columns = 0;
+  for (size_t at = 0; at < text.size(); at += character_at(text, at).bytes)
+    columns += show(text, character_at(text, at), at).columns;
+  return columns;
+}
+
+std::string cut_to(std::string_view text, int columns) {
+  if (columns_of(text) <= columns) return std::string(text);
+  size_t end = 0;
+  for (int left = columns - 1; end < text.size(); end += character_at(text, end).bytes) {
+    left -= show(text, character_at(text, end), end).columns;
+    if (left < 0) break;
+  }
+  return std::string(text.substr(0, end)) + "…";
 }
 
 void fail_at(of_status status, std::string_view text, size_t at, const std::string& words) {

@@ -88,8 +88,7 @@ void run_contraction(Call& call) {
   if (call.infer_only || result.count() == 0) return;
 
   const bool is_direct = !adds && plan->working == plan->dtype;
-  const TensorRef target =
-      is_direct ? call.outputs[0] : Tensor::allocate(plan->shape, plan->working, call.device);
+  const TensorRef target = is_direct ? call.outputs[0] : Tensor::allocate(plan->shape, plan->working, call.device);
   contract_into(call, *target, *plan);
   if (adds) {
     call_into(call, result, add, target, share(call.tensor(addend)));

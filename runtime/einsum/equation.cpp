@@ -59,7 +59,7 @@ class Parser {
 
   void read_letter() {
     const Character character = character_at(text_, at_);
-    if (!is_letter(character.code))
+    if (!is_label(character.code))
       fail_here("equation has an unexpected " + quoted(text_, character, at_) +
                 "; labels are letters, or numbers in brackets");
     add(character.code, at_);
@@ -221,9 +221,9 @@ void check_output(const ParsedEquation& parsed, const Numbering& numbering) {
     seen.push_back(symbol);
     // Beyond what a tensor has dimensions for; searching on would take long in a long output.
     if (seen.size() > OF_MAX_RANK)
-      fail_at(OF_SHAPE_ERROR, parsed.text, output.places[i],
-              format_text("a tensor has at most %d dimensions, the output has %zu", OF_MAX_RANK,
-                          output.symbols.size()));
+      fail_at(
+          OF_SHAPE_ERROR, parsed.text, output.places[i],
+          format_text("a tensor has at most %d dimensions, the output has %zu", OF_MAX_RANK, output.symbols.size()));
   }
 }
 
@@ -271,8 +271,7 @@ Equation resolve_equation(const ParsedEquation& parsed, std::span<const int> ran
   equation.places.resize(count);
   for (size_t i = 0; i < count; ++i) {
     const Term& term = parsed.operands[i];
-    numbering.number(term, term.has_ellipsis() ? ranks[i] - term.rank() : 0, equation.operands[i],
-                     equation.places[i]);
+    numbering.number(term, term.has_ellipsis() ? ranks[i] - term.rank() : 0, equation.operands[i], equation.places[i]);
   }
   if (parsed.has_output) check_output(parsed, numbering);
   Places unused;

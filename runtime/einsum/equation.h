@@ -35,9 +35,9 @@ inline constexpr Symbol kNumber = Symbol{1} << 32;
 // One operand's or the result's part of an equation.
 struct Term {
   std::vector<Symbol> symbols;
-  Places places;         // of the symbols
-  size_t begin, end;     // of the term in the text
-  int ellipsis = -1;     // how many of the symbols stand before it; -1: there is none
+  Places places;      // of the symbols
+  size_t begin, end;  // of the term in the text
+  int ellipsis = -1;  // how many of the symbols stand before it; -1: there is none
   size_t ellipsis_place = 0;
 
   int rank() const { return static_cast<int>(symbols.size()); }
@@ -56,7 +56,7 @@ struct ParsedEquation {
 //   equation = term {"," term} ["->" term]
 //   term     = {letter | "..." | "[" [member {"," member}] "]"}      with at most one ellipsis
 //   member   = natural number | "..."
-// where a letter is any that Unicode calls one, and spaces mean nothing. InvalidArgument with what is wrong and where.
+// where a letter is what is_label() says, and spaces mean nothing. InvalidArgument with what is wrong and where.
 ParsedEquation parse_equation(std::string_view text);
 
 // Gives the ellipses their dimensions, finds the implicit output, and numbers the labels. Every label broadcasts.

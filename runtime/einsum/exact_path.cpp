@@ -80,8 +80,7 @@ class ExactSearch {
   ExactSearch(const FusedLabels& labels, size_t operands) : labels_(labels), best_(size_t{1} << operands) {
     best_[0].labels = 0;
     for (size_t set = 1; set < best_.size(); ++set)
-      best_[set].labels =
-          best_[set & (set - 1)].labels | labels.operand(static_cast<size_t>(std::countr_zero(set)));
+      best_[set].labels = best_[set & (set - 1)].labels | labels.operand(static_cast<size_t>(std::countr_zero(set)));
     inside_.reserve(best_.size());
     for (const Best& best : best_) inside_.push_back(best.labels);
     for (size_t set = 1; set < best_.size(); ++set) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "einsum/characters.h"
 #include "einsum/equation.h"
 #include "einsum/sizes.h"
 
@@ -11,7 +12,7 @@ namespace oneflow::einsum {
 namespace {
 
 // Columns of the report up to which a product is written out; longer ones are cut.
-constexpr size_t kProductColumns = 40;
+constexpr int kProductColumns = 40, kEquationColumns = 100;
 
 std::string term_of(const Equation& equation, const LabelList& labels) {
   std::string term;
@@ -24,17 +25,17 @@ std::string term_of(const Equation& equation, const LabelList& labels) {
   return term;
 }
 
-std::string padded(std::string text, size_t width, bool right) {
-  if (text.size() >= width) return text;
-  const std::string blanks(width - text.size(), ' ');
+std::string padded(const std::string& text, int width, bool right) {
+  const std::string blanks(static_cast<size_t>(std::max(0, width - columns_of(text))), ' ');
   return right ? blanks + text : text + blanks;
 }
 
 std::string report_of(const Expression& expression, const Equation& equation, const Network& network,
                       const Path& path) {
   const size_t operands = network.operands.size();
-  std::string report = format_text("%s: %zu operand%s, %zu product%s\n", expression.equation().c_str(), operands,
-                                   operands == 1 ? "" : "s", path.size(), path.size() == 1 ? "" : "s");
+  std::string report =
+      format_text("%s: %zu operand%s, %zu product%s\n", cut_to(expression.equation(), kEquationColumns).c_str(),
+                  operands, operands == 1 ? "" : "s", path.size(), path.size() == 1 ? "" : "s");
   report += format_text("operations           %.4g, all at once %.4g\n", expression.operations(),
                         expression.operations_at_once());
   report += format_text("largest intermediate %.4g elements\n", expression.largest());
@@ -45,13 +46,12 @@ std::string report_of(const Expression& expression, const Equation& equation, co
     return term_of(equation, number < operands ? network.operands[number] : products[number - operands].labels);
   };
   std::vector<std::string> texts;
-  size_t width = 0;
+  int width = columns_of("product");
   for (size_t i = 0; i < path.size(); ++i) {
-    std::string text = term(path[i].left) + "," + term(path[i].right) + "->" +
-                       (i + 1 == path.size() ? term_of(equation, network.output) : term(operands + i));
-    if (text.size() > kProductColumns) text = text.substr(0, kProductColumns - 3) + "...";
-    width = std::max(width, text.size());
-    texts.push_back(std::move(text));
+    const std::string text = term(path[i].left) + "," + term(path[i].right) + "->" +
+                             (i + 1 == path.size() ? term_of(equation, network.output) : term(operands + i));
+    texts.push_back(cut_to(text, kProductColumns));
+    width = std::max(width, columns_of(texts.back()));
   }
   report += '\n';
   report += padded("positions", 12, false) + padded("product", width, false) + "   operations     elements\n";

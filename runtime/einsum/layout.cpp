@@ -9,8 +9,8 @@ Layout lay_out(const Labels& labels, Sizes sizes, Sizes strides) {
   layout.reserve(labels.size());
   for (size_t d = 0; d < labels.size(); ++d) {
     if (sizes[d] == 1) continue;
-    const auto known = std::find_if(layout.begin(), layout.end(),
-                                    [&](const LabelledDim& dim) { return dim.label == labels[d]; });
+    const auto known =
+        std::find_if(layout.begin(), layout.end(), [&](const LabelledDim& dim) { return dim.label == labels[d]; });
     if (known == layout.end()) {
       layout.push_back({labels[d], sizes[d], strides[d]});
     } else {

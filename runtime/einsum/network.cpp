@@ -16,7 +16,8 @@ Network make_network(const Equation& equation, std::span<const Sizes> shapes, st
   };
   for (size_t i = 0; i < shapes.size(); ++i)
     network.operands.push_back(list(equation.operands[i], [&](size_t d) { return shapes[i][d]; }));
-  network.output = list(equation.output, [&](size_t d) { return label_sizes[static_cast<size_t>(equation.output[d])]; });
+  network.output =
+      list(equation.output, [&](size_t d) { return label_sizes[static_cast<size_t>(equation.output[d])]; });
   network.sizes.assign(label_sizes.begin(), label_sizes.end());
   return network;
 }

@@ -50,10 +50,8 @@ Path find_good_path(const Network& network, double limit) {
 }  // namespace
 
 Search parse_search(std::string_view word, const char* argument) {
-  constexpr std::pair<std::string_view, Search> kWords[] = {{"auto", Search::kAuto},
-                                                            {"optimal", Search::kOptimal},
-                                                            {"greedy", Search::kGreedy},
-                                                            {"none", Search::kInOrder}};
+  constexpr std::pair<std::string_view, Search> kWords[] = {
+      {"auto", Search::kAuto}, {"optimal", Search::kOptimal}, {"greedy", Search::kGreedy}, {"none", Search::kInOrder}};
   for (const auto& [known, search] : kWords)
     if (word == known) return search;
   fail(OF_INVALID_ARGUMENT, "%s must be 'auto', 'optimal', 'greedy' or 'none', got '%.*s'", argument,

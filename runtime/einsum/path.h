@@ -24,8 +24,8 @@ Search parse_search(std::string_view word, const char* argument);
 
 inline constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-// The path with the fewest operations that the search finds, of those whose intermediates have at most `limit` elements;
-// where it finds none, the one with the smallest intermediates.
+// The path with the fewest operations that the search finds, of those whose intermediates have at most `limit`
+// elements; where it finds none, the one with the smallest intermediates.
 Path find_path(const Network& network, Search search = Search::kAuto, double limit = kUnlimited);
 
 // A path as pairs of positions in the list of what is left, one after the other: the two are taken out of it, and their

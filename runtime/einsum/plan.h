@@ -8,13 +8,13 @@
 namespace oneflow::einsum {
 
 struct Plan {
-  Shape shape;                   // of the result
-  of_dtype dtype;                // of the result
-  of_dtype working;              // that stages compute in: half precision with intermediates is kept in float32
-  bool sums_nothing;             // whether a label of size 0 is summed: there are no stages then
-  Labels output;                 // the labels of the result's dimensions
+  Shape shape;                    // of the result
+  of_dtype dtype;                 // of the result
+  of_dtype working;               // that stages compute in: half precision with intermediates is kept in float32
+  bool sums_nothing;              // whether a label of size 0 is summed: there are no stages then
+  Labels output;                  // the labels of the result's dimensions
   std::vector<bool> conversions;  // which inputs are of another dtype
-  std::vector<Stage> stages;     // the last one writes the result, which lies without gaps
+  std::vector<Stage> stages;      // the last one writes the result, which lies without gaps
 };
 
 // The tensors that a call multiplies, in the order of the equation: all but the one that is added.

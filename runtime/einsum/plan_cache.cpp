@@ -65,8 +65,8 @@ struct Hash {
   }
 };
 
-// Plans are kept in two generations. A plan that is asked for belongs to the young one; when that is full it becomes the
-// old one, and what nobody asked for meanwhile goes. Plans of equations of unusual length are not kept.
+// Plans are kept in two generations. A plan that is asked for belongs to the young one; when that is full it becomes
+// the old one, and what nobody asked for meanwhile goes. Plans of equations of unusual length are not kept.
 class Cache {
  public:
   void retire() noexcept {}

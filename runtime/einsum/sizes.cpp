@@ -47,7 +47,8 @@ std::vector<int64_t> label_sizes(const Equation& equation, std::span<const Sizes
       const Found here{i, d, shapes[i][d]};
       // Within one operand a label is a diagonal, which does not stretch.
       const auto first = static_cast<size_t>(std::find(labels.begin(), labels.end(), labels[d]) - labels.begin());
-      if (shapes[i][first] != here.size) fail_sizes(equation, labels[d], {i, first, shapes[i][first]}, here, shapes, names);
+      if (shapes[i][first] != here.size)
+        fail_sizes(equation, labels[d], {i, first, shapes[i][first]}, here, shapes, names);
       Found& known = found[static_cast<size_t>(labels[d])];
       const bool may_stretch = equation.broadcasts[static_cast<size_t>(labels[d])];
       if (known.size < 0 || (may_stretch && known.size == 1)) {

@@ -114,10 +114,16 @@ Stage make_sum(size_t a, Layout out, Layout layout) {
 }
 
 Stage make_product(size_t a, size_t b, Layout out, Layout layout_a, Layout layout_b) {
-  const bool sums = std::any_of(layout_a.begin(), layout_a.end(),
-                                [&](const LabelledDim& dim) { return !find(out, dim.label); });
-  Stage stage{sums ? Stage::Kind::kContract : Stage::Kind::kMultiply, a, b, std::move(out), std::move(layout_a),
-              std::move(layout_b), {}, {}};
+  const bool sums =
+      std::any_of(layout_a.begin(), layout_a.end(), [&](const LabelledDim& dim) { return !find(out, dim.label); });
+  Stage stage{sums ? Stage::Kind::kContract : Stage::Kind::kMultiply,
+              a,
+              b,
+              std::move(out),
+              std::move(layout_a),
+              std::move(layout_b),
+              {},
+              {}};
   if (sums)
     for (const Role role : {kBatch, kM, kN, kK}) add_dims(stage, role);
   return stage;

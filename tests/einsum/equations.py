@@ -9,7 +9,7 @@ import string
 def in_letters(equation: str) -> str:
     """The same equation with ASCII letters for labels, for peers that know no others; the labels keep their order."""
     numbers = sorted({int(number) for number in re.findall(r"\d+", equation)})
-    letters = sorted({c for c in equation if c.isalpha()})
+    letters = sorted({c for c in equation if c.isalpha() or c > "\x7f"})
     if not numbers and set(letters) <= set(string.ascii_letters):
         return equation
     names = iter(sorted(string.ascii_letters))
@@ -146,6 +146,7 @@ EQUATIONS: list[tuple[str, tuple[tuple[int, ...], ...]]] = [
     # any letter, and numbers
     ("äß,ßЖ->Жä", ((2, 3), (3, 4))),
     ("日本,本語", ((2, 3), (3, 4))),
+    ("\u00d7\u00f7,\u00f7\U0001f600", ((2, 3), (3, 4))),
     ("[0,1],[1,2]", ((2, 3), (3, 4))),
     ("[10,2],[2,9]", ((2, 3), (3, 4))),
     ("[...,3],[3]->[...]", ((2, 4, 3), (3,))),
@@ -232,7 +233,9 @@ ERRORS: list[tuple[str, tuple[tuple[int, ...], ...], str, str, str, int]] = [
     ("i1", ((2, 2),), "InvalidArgument", UNEXPECTED.format("'1'"), "i1", 1),
     ("日$", ((2, 2),), "InvalidArgument", UNEXPECTED.format("'$'"), "日$", 2),
     ("i\u200b", ((2,),), "InvalidArgument", UNEXPECTED.format("'\\u{200b}' (U+200B)"), "i\\u{200b}", 1),
-    ("😀", ((2,),), "InvalidArgument", UNEXPECTED.format("'😀' (U+1F600)"), "😀", 0),
+    ("ij→ji", ((2, 2),), "InvalidArgument", UNEXPECTED.format("'→' (U+2192)"), "ij→ji", 2),
+    ("i\uff0cj", ((2,), (2,)), "InvalidArgument", UNEXPECTED.format("'\uff0c' (U+FF0C)"), "i\uff0cj", 1),
+    ("i…", ((2, 2),), "InvalidArgument", UNEXPECTED.format("'…' (U+2026)"), "i…", 1),
     ("i\n", ((2,),), "InvalidArgument", UNEXPECTED.format("'\\x0a'"), "i\\x0a", 1),
     ("i\0j", ((2,),), "InvalidArgument", UNEXPECTED.format("'\\x00'"), "i\\x00j", 1),
     ("[0", ((2,),), "InvalidArgument", "equation has a '[' without the ']' that ends it", "[0", 0),

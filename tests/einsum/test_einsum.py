@@ -62,7 +62,9 @@ def check(equation: str, operands: list[Array], dtype: str) -> None:
         assert got.shape == want.shape
         assert np.all(np.abs(got - want) <= TOLERANCES[dtype] * (scale + 1e-30) + (1e-7 if dtype == "float16" else 0))
     else:
-        exact = np.asarray(np.einsum(in_letters(equation), *[each.astype(np.int64) for each in operands], optimize=True))
+        exact = np.asarray(
+            np.einsum(in_letters(equation), *[each.astype(np.int64) for each in operands], optimize=True)
+        )
         assert np.array_equal(got, exact != 0 if dtype == "bool" else exact.astype(dtype))
 
 
@@ -146,7 +148,9 @@ def test_random_equations(case: tuple[str, list[Array], str]) -> None:
 
 
 @hypothesis.settings(max_examples=5000, deadline=None)
-@hypothesis.given(st.text(alphabet="ij k,.->A[]01\u00e9\u65e5\x00", max_size=12), st.lists(st.integers(0, 4), max_size=3))
+@hypothesis.given(
+    st.text(alphabet="ij k,.->A[]01\u00e9\u65e5\x00", max_size=12), st.lists(st.integers(0, 4), max_size=3)
+)
 def test_malformed_equations_are_refused_or_computed(equation: str, ranks: list[int]) -> None:
     """Whatever the text, the answer is a tensor or one of the documented errors."""
     operands = [flow.ones([2] * rank) for rank in ranks]

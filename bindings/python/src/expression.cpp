@@ -1,13 +1,10 @@
 // einsum_expression() and einsum_path(): contractions that are worked out before there are operands.
 
-#include "arguments.h"
-
-#include <structmember.h>
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
+#include "arguments.h"
 #include "call.h"
 #include "errors.h"
 #include "labelled.h"
@@ -72,8 +69,7 @@ bool read_integers(PyObject* object, std::vector<int64_t>* integers) {
 // Replaces whatever is being raised: the caller knows better what was expected.
 PyObject* raise_instead(const Parameters& parameters, const std::string& words, PyObject* found) {
   PyErr_Clear();
-  return raise(OF_TYPE_MISMATCH,
-               std::string(parameters.function()) + ": " + words + ", got " + type_name(found));
+  return raise(OF_TYPE_MISMATCH, std::string(parameters.function()) + ": " + words + ", got " + type_name(found));
 }
 
 // The shape of a tensor, or a sequence of sizes.
@@ -201,7 +197,8 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t flags, PyObje
   of_status status;
   {
     UnlockedScope unlocked(work >= kElementsWorthUnlocking);
-    status = of_expression_call(handle_of_expression(self), value.as.tensors, static_cast<size_t>(value.count), &result);
+    status =
+        of_expression_call(handle_of_expression(self), value.as.tensors, static_cast<size_t>(value.count), &result);
   }
   if (!check(status)) return nullptr;
   return has_out ? Py_NewRef(bound.out) : wrap(result.as.tensor);
@@ -263,7 +260,8 @@ PyGetSetDef attributes[] = {
     {"shapes", get_shapes, nullptr, "The shape of each operand.", nullptr},
     {"shape", get_shape, nullptr, "The shape of the result.", nullptr},
     {"path", get_path, nullptr,
-     "Which operands are multiplied, as pairs of positions among what is left; each product is put at the end.", nullptr},
+     "Which operands are multiplied, as pairs of positions among what is left; each product is put at the end.",
+     nullptr},
     {"flops", get_number<&of_expression_info::operations>, nullptr, "Multiplications and additions.", nullptr},
     {"naive_flops", get_number<&of_expression_info::operations_at_once>, nullptr,
      "Those of one sum over the products of all operands.", nullptr},
@@ -287,10 +285,10 @@ PyType_Slot slots[] = {
     {0, nullptr},
 };
 
-PyType_Spec spec = {"oneflow_py.EinsumExpression", sizeof(ExpressionObject), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION |
-                        Py_TPFLAGS_IMMUTABLETYPE,
-                    slots};
+PyType_Spec spec = {
+    "oneflow_py.EinsumExpression", sizeof(ExpressionObject), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    slots};
 
 // ------------------------------------------------------------------------------------------------ functions
 
@@ -345,12 +343,13 @@ std::vector<PyMethodDef> expression_functions() {
                   "    >>> product = flow.einsum_expression('ij,jk->ik', [2, 3], [3, 4])\n"
                   "    >>> product(flow.ones(2, 3), flow.ones(3, 4)).shape\n"
                   "    (2, 4)"),
-      fast_method("einsum_path", einsum_path,
-                  "einsum_path(equation, *operands, optimize='auto', memory_limit=None, path=None)\n--\n\n"
-                  "The order in which einsum() multiplies operands, tensors or shapes of them, and what that costs, as\n"
-                  "an EinsumPath: path, flops, naive_flops, largest_intermediate and report, a table to read.\n\n"
-                  "    >>> flow.einsum_path('ij,jk,kl->il', [2, 100], [100, 3], [3, 50]).path\n"
-                  "    ((0, 1), (0, 1))"),
+      fast_method(
+          "einsum_path", einsum_path,
+          "einsum_path(equation, *operands, optimize='auto', memory_limit=None, path=None)\n--\n\n"
+          "The order in which einsum() multiplies operands, tensors or shapes of them, and what that costs, as\n"
+          "an EinsumPath: path, flops, naive_flops, largest_intermediate and report, a table to read.\n\n"
+          "    >>> flow.einsum_path('ij,jk,kl->il', [2, 100], [100, 3], [3, 50]).path\n"
+          "    ((0, 1), (0, 1))"),
   };
 }
 

@@ -1,5 +1,5 @@
-// Operands that come with their labels, as in einsum(a, [0, 1], b, [1, 2], [0, 2]): the call with an equation that means
-// the same.
+// Operands that come with their labels, as in einsum(a, [0, 1], b, [1, 2], [0, 2]): the call with an equation that
+// means the same.
 #ifndef ONEFLOW_PYTHON_LABELLED_H_
 #define ONEFLOW_PYTHON_LABELLED_H_
 

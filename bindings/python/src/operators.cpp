@@ -1,7 +1,5 @@
 #include "operators.h"
 
-#include <structmember.h>
-
 #include <map>
 #include <memory>
 
@@ -38,7 +36,8 @@ bool offers(const Overload& overload, Form form) {
 }
 
 // The first overload whose arguments fit answers; when none does, the one that got furthest says why.
-PyObject* call_as_given(const Function& function, Form form, PyObject* const* args, Py_ssize_t positional, PyObject* keywords) {
+PyObject* call_as_given(const Function& function, Form form, PyObject* const* args, Py_ssize_t positional,
+                        PyObject* keywords) {
   Mismatch furthest;
   furthest.progress = -1;
   for (const Overload& overload : function.overloads) {

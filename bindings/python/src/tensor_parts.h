@@ -26,13 +26,13 @@ void append_printing_slots(std::vector<PyType_Slot>* slots);  // printing.cpp
 bool resolve_number_slots();
 
 // Functions of the module.
-std::vector<PyMethodDef> creation_functions();  // creation.cpp
-std::vector<PyMethodDef> exchange_functions();  // exchange.cpp
-std::vector<PyMethodDef> dlpack_functions();    // dlpack.cpp
-std::vector<PyMethodDef> copying_functions();   // copying.cpp
-std::vector<PyMethodDef> printing_functions();  // printing.cpp
-std::vector<PyMethodDef> settings_functions();  // settings.cpp
-std::vector<PyMethodDef> memory_functions();    // memory.cpp
+std::vector<PyMethodDef> creation_functions();    // creation.cpp
+std::vector<PyMethodDef> exchange_functions();    // exchange.cpp
+std::vector<PyMethodDef> dlpack_functions();      // dlpack.cpp
+std::vector<PyMethodDef> copying_functions();     // copying.cpp
+std::vector<PyMethodDef> printing_functions();    // printing.cpp
+std::vector<PyMethodDef> settings_functions();    // settings.cpp
+std::vector<PyMethodDef> memory_functions();      // memory.cpp
 std::vector<PyMethodDef> expression_functions();  // expression.cpp
 
 bool add_expression_type(PyObject* module);  // expression.cpp
