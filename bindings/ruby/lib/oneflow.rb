@@ -12,5 +12,6 @@ end
 require "oneflow/version"
 require "oneflow/oneflow"
 require "oneflow/device"
+require "oneflow/einsum_expression"
 require "oneflow/tensor"
 require "oneflow/printing"

@@ -19,6 +19,8 @@ class SignaturesTest < OneFlowTest
 
   def test_methods
     assert_same_names OneFlow::Tensor.public_instance_methods(false), "Tensor"
+    assert_same_names OneFlow::EinsumExpression.public_instance_methods(false), "EinsumExpression"
+    assert_same_names OneFlow::EinsumPath.members, "EinsumPath"
   end
 
   def test_classes_and_constants

@@ -11,6 +11,9 @@ from codegen.model import Argument, Function, Op, View
 from codegen.names import identifier
 from codegen.printer import boolean, enumerator, string
 
+# What stands in a signature for operands that come with their labels.
+LABELLED = "operands_and_labels"
+
 
 def argument_row(argument: Argument) -> str:
     """The initialiser of an Argument."""
@@ -68,7 +71,8 @@ class Entry:
     def row(self) -> str:
         """The initialiser of a Function."""
         names = (self.name_space, self.name, self.function.name, self.method, self.operator, self.in_place)
-        return ", ".join((*map(string, names), self.variable, str(len(self.function.overloads))))
+        takes_equation = boolean(self.function.takes_equation)
+        return ", ".join((*map(string, names), takes_equation, self.variable, str(len(self.function.overloads))))
 
     @property
     def is_enumerable(self) -> bool:
@@ -107,7 +111,7 @@ def in_place_types(entry: Entry) -> list[str]:
 
 def function_lines(entry: Entry) -> list[str]:
     """How OneFlow.topk is called, a line per overload."""
-    return [line(entry.name, op, op.signature.arguments) for op in entry.function.overloads]
+    return [text for op in entry.function.overloads for text in lines(entry.name, op)]
 
 
 def method_lines(entry: Entry) -> list[str]:
@@ -115,10 +119,22 @@ def method_lines(entry: Entry) -> list[str]:
     return [line(entry.name, op, _without_receiver(op)) for op in entry.function.overloads if op.receiver]
 
 
+def lines(name: str, op: Op) -> Iterator[str]:
+    """The ways to call one overload of a function."""
+    yield line(name, op, op.signature.arguments)
+    if op.takes_equation:
+        options = words.parameters(argument for argument in op.signature.arguments if argument.keyword_only)
+        yield _line(name, op, [f"*{LABELLED}", *options])
+
+
 def line(name: str, op: Op, arguments: tuple[Argument, ...]) -> str:
     """`topk(input, k, dim: -1) -> [Tensor, Tensor]`."""
+    return _line(name, op, words.parameters(arguments))
+
+
+def _line(name: str, op: Op, parameters: list[str]) -> str:
     out = ["out: nil"] if op.has_out else []
-    return f"{name}({', '.join([*words.parameters(arguments), *out])}) -> {_result(op)}"
+    return f"{name}({', '.join([*parameters, *out])}) -> {_result(op)}"
 
 
 def _result(op: Op) -> str:
@@ -133,7 +149,8 @@ def _without_receiver(op: Op) -> tuple[Argument, ...]:
 
 
 def _types(op: Op, arguments: tuple[Argument, ...], has_out: bool, result: str | None = None) -> Iterator[str]:
-    """All by position; those with a default by name; all but the first tensors by name; a list at the end spread."""
+    """All by position; those with a default by name; all but the first tensors by name; a list at the end spread;
+    operands with their labels."""
     required = [a for a in arguments if not a.has_default and not a.keyword_only]
     optional = [a for a in arguments if a.has_default and not a.keyword_only]
     named = [a for a in arguments if a.keyword_only]
@@ -157,3 +174,5 @@ def _types(op: Op, arguments: tuple[Argument, ...], has_out: bool, result: str |
         *others, last = required
         member = words.signature_type(replace(last.type, is_list=False))
         yield text([*by_position(others), f"*{member} {last.name}"], named)
+    if op.takes_equation:
+        yield text([f"*(Tensor | Array[label]) {LABELLED}"], named)

@@ -14,6 +14,7 @@ struct CallSite {
   VALUE keywords;  // a Hash, or nil
   VALUE receiver;  // the object of a method call, or Qundef
   bool in_place;   // the result takes the place of the receiver
+  VALUE kept;      // the Array that the values are in, where they are not the caller's, or Qundef
 };
 
 // The overload that a call resolved to, with its arguments converted.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "errors.h"
+#include "labelled.h"
 #include "memory.h"
 #include "tensor.h"
 
@@ -27,42 +28,12 @@ bool names_awaited_device(const of_value& argument) {
   return std::any_of(argument.as.devices, argument.as.devices + argument.count, of_device_waits);
 }
 
-// The work is at least the sum of the operands' sizes and at most their product (an outer or a matrix product).
-bool is_long(const Overload& overload, const of_value* arguments) {
-  constexpr double kLongProduct = 1 << 22;
-  if (!overload.computes) return false;
-  double made = 0, sum = 0, product = 1;
-  for (int i = 0; i < overload.argument_count; ++i) {
-    const of_value& argument = arguments[i];
-    made = std::max(made, size_given(argument));
-    if (names_awaited_device(argument)) return true;
-    int count = argument.kind == OF_VALUE_TENSOR ? 1 : argument.kind == OF_VALUE_TENSOR_LIST ? argument.count : 0;
-    for (int t = 0; t < count; ++t) {
-      of_tensor tensor = argument.kind == OF_VALUE_TENSOR ? argument.as.tensor : argument.as.tensors[t];
-      if (!tensor) continue;
-      double elements = static_cast<double>(of_tensor_work(tensor));
-      sum += elements;
-      product *= elements;
-    }
-  }
-  return (sum > 0 ? sum : made) >= kLong || product >= kLongProduct;
-}
-
 // Runs a call that was bound. Lists and texts in it are copies, and the handle of a tensor never changes.
 void run(const BoundCall& call, of_value* results) {
   const Overload& overload = *call.overload;
   check(run_native(is_long(overload, call.arguments), [&] {
     return of_call(overload.op, call.arguments, overload.argument_count, results, overload.result_count);
   }));
-}
-
-// A frozen tensor is not written to, whichever way.
-of_value written_to(VALUE tensor) {
-  rb_check_frozen(tensor);
-  of_value value = {};
-  value.kind = OF_VALUE_TENSOR;
-  value.as.tensor = handle_of(tensor);
-  return value;
 }
 
 // The targets are kept here: another thread may change the Array that they were given in.
@@ -136,13 +107,43 @@ VALUE run_fresh(const BoundCall& call) {
   return overload.result_count == 1 ? objects[0] : rb_ary_new_from_values(overload.result_count, objects);
 }
 
+}  // namespace
+
 CallSite site_of(const Function& function, int count, VALUE* values, VALUE receiver) {
-  CallSite site = {&function, count, values, Qnil, receiver, false};
+  CallSite site = {&function, count, values, Qnil, receiver, false, Qundef};
   if (count > 0 && rb_keyword_given_p()) site.keywords = values[--site.count];
+  if (function.takes_equation) read_labels(&site);
   return site;
 }
 
-}  // namespace
+// The work is at least the sum of the operands' sizes and at most their product (an outer or a matrix product).
+bool is_long(const Overload& overload, const of_value* arguments) {
+  constexpr double kLongProduct = 1 << 22;
+  if (!overload.computes) return false;
+  double made = 0, sum = 0, product = 1;
+  for (int i = 0; i < overload.argument_count; ++i) {
+    const of_value& argument = arguments[i];
+    made = std::max(made, size_given(argument));
+    if (names_awaited_device(argument)) return true;
+    int count = argument.kind == OF_VALUE_TENSOR ? 1 : argument.kind == OF_VALUE_TENSOR_LIST ? argument.count : 0;
+    for (int t = 0; t < count; ++t) {
+      of_tensor tensor = argument.kind == OF_VALUE_TENSOR ? argument.as.tensor : argument.as.tensors[t];
+      if (!tensor) continue;
+      double elements = static_cast<double>(of_tensor_work(tensor));
+      sum += elements;
+      product *= elements;
+    }
+  }
+  return (sum > 0 ? sum : made) >= kLong || product >= kLongProduct;
+}
+
+of_value written_to(VALUE tensor) {
+  rb_check_frozen(tensor);
+  of_value value = {};
+  value.kind = OF_VALUE_TENSOR;
+  value.as.tensor = handle_of(tensor);
+  return value;
+}
 
 VALUE call_function(const Function& function, int count, VALUE* values, VALUE receiver) {
   BoundCall call(function.full_name);

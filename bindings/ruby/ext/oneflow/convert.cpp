@@ -80,6 +80,8 @@ bool number_of(VALUE value, of_value* result, bool* in_range) {
   return convert_float(value, &result->as.real);
 }
 
+bool int64_of(VALUE value, int64_t* result) { return RB_INTEGER_TYPE_P(value) && integer_in_range(value, result); }
+
 bool Converter::convert_number(const Argument& argument, VALUE value, of_value* result) {
   bool in_range;
   if (!number_of(value, result, &in_range)) return false;
@@ -128,6 +130,9 @@ bool Converter::convert_one(const Argument& argument, VALUE value, of_value* res
     case ArgumentType::kDevice:
       result->kind = OF_VALUE_DEVICE;
       return find_named(value, of_device_parse, &result->as.device);
+    case ArgumentType::kObject:
+      result->kind = OF_VALUE_NONE;
+      return true;
   }
   return false;
 }
@@ -236,6 +241,12 @@ VALUE to_ruby(const of_scalar& scalar) {
       return DBL2NUM(scalar.as.real);
   }
   return Qnil;
+}
+
+VALUE to_ruby(const int64_t* numbers, int64_t count) {
+  VALUE list = rb_ary_new_capa(count);
+  for (int64_t i = 0; i < count; ++i) rb_ary_push(list, LL2NUM(numbers[i]));
+  return list;
 }
 
 VALUE type_description(VALUE value) {

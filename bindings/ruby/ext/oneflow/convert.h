@@ -49,6 +49,9 @@ class Converter {
 // false for an Integer beyond 64 bits.
 bool number_of(VALUE value, of_value* result, bool* in_range);
 
+// Whether the value is an Integer of at most 64 bits; if so it is converted.
+bool int64_of(VALUE value, int64_t* result);
+
 // Whether the value is a String or a Symbol.
 bool is_text(VALUE value);
 
@@ -65,6 +68,7 @@ of_device device_of(const char* function, const char* argument, VALUE name);
 VALUE dtype_symbol(of_dtype dtype);
 VALUE device_string(of_device device);
 VALUE to_ruby(const of_scalar& scalar);
+VALUE to_ruby(const int64_t* numbers, int64_t count);
 
 // What an error text calls the type of a value: "Integer", "bool", "nil", "Tensor", else the name of its class.
 VALUE type_description(VALUE value);

@@ -26,9 +26,7 @@ void prepare(Overload& overload) {
   overload.op = of_op_find(overload.op_name);
   if (!overload.op)
     rb_raise(rb_eLoadError, "this extension needs another liboneflow: no operator %s", overload.op_name);
-  for (int i = 0; i < overload.argument_count; ++i) {
-    overload.arguments[i].symbol = ID2SYM(rb_intern(overload.arguments[i].name));
-  }
+  prepare_arguments(overload);
 }
 
 // OneFlow::Comm for "Comm", OneFlow itself for NULL.
@@ -51,6 +49,12 @@ void define_weak_numbers(VALUE module) {
   weak_number_class = rb_define_class_under(module, "WeakNumber", rb_cObject);
   rb_funcall(module, rb_intern("private_constant"), 1, ID2SYM(rb_intern("WeakNumber")));
   rb_define_method(tensor_class, "coerce", coerce, 1);
+}
+
+void prepare_arguments(Overload& overload) {
+  for (int i = 0; i < overload.argument_count; ++i) {
+    overload.arguments[i].symbol = ID2SYM(rb_intern(overload.arguments[i].name));
+  }
 }
 
 void define_function(VALUE module, Function& function, const EntryPoints& entry_points) {

@@ -20,6 +20,9 @@ struct EntryPoints {
 // Defines Tensor#coerce and the class behind it; before the functions, whose operators it gets too.
 void define_weak_numbers(VALUE module);
 
+// Finds the keywords of an overload.
+void prepare_arguments(Overload& overload);
+
 // Finds the operators and the keywords, and defines the methods.
 void define_function(VALUE module, Function& function, const EntryPoints& entry_points);
 

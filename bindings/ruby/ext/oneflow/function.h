@@ -11,7 +11,19 @@ namespace oneflow::ruby {
 constexpr int kMaxArguments = 16;
 constexpr int kMaxResults = 4;
 
-enum class ArgumentType : uint8_t { kTensor, kOperand, kNumber, kInt, kFloat, kBool, kString, kDType, kDevice };
+// kObject is what a hand-written function reads itself.
+enum class ArgumentType : uint8_t {
+  kTensor,
+  kOperand,
+  kNumber,
+  kInt,
+  kFloat,
+  kBool,
+  kString,
+  kDType,
+  kDevice,
+  kObject
+};
 
 struct Argument {
   const char* name;
@@ -26,30 +38,31 @@ struct Argument {
 };
 
 struct Overload {
-  const char* op_name;
-  Argument* arguments;
-  int8_t argument_count;
-  int8_t positional_count;
-  int8_t result_count;
-  int8_t receiver;  // the argument that a method call binds, or -1
-  int8_t viewed;    // the argument whose memory the result shares, or -1
-  int8_t written;   // the argument that the operator itself writes to, or -1
-  bool computes;    // does work by the element: false for views
-  bool has_out;     // takes `out:`
-  int8_t replaced;  // the argument whose place the result takes in the in-place form, or -1: there is none
-  bool gives_list;  // the one result is a list of tensors
-  of_op op;         // set when the extension is loaded
+  const char* op_name = nullptr;  // NULL: a hand-written function
+  Argument* arguments = nullptr;
+  int8_t argument_count = 0;
+  int8_t positional_count = 0;
+  int8_t result_count = 1;
+  int8_t receiver = -1;     // the argument that a method call binds, or -1
+  int8_t viewed = -1;       // the argument whose memory the result shares, or -1
+  int8_t written = -1;      // the argument that the operator itself writes to, or -1
+  bool computes = true;     // does work by the element: false for views
+  bool has_out = false;     // takes `out:`
+  int8_t replaced = -1;     // the argument whose place the result takes in the in-place form, or -1: there is none
+  bool gives_list = false;  // the one result is a list of tensors
+  of_op op = nullptr;       // set when the extension is loaded
 };
 
 struct Function {
-  const char* name_space;  // "Comm" for OneFlow::Comm, NULL for OneFlow itself
-  const char* name;
-  const char* full_name;  // "comm.all_reduce": what error texts call it
-  const char* method;     // NULL: there is none
-  const char* operator_;  // "+", NULL: there is none
-  const char* in_place;   // "add!", a method where there is one, NULL: there is none
-  Overload* overloads;
-  int overload_count;
+  const char* name_space = nullptr;  // "Comm" for OneFlow::Comm, NULL for OneFlow itself
+  const char* name = nullptr;        // NULL: a hand-written function
+  const char* full_name = nullptr;   // "comm.all_reduce": what error texts call it
+  const char* method = nullptr;      // NULL: there is none
+  const char* operator_ = nullptr;   // "+", NULL: there is none
+  const char* in_place = nullptr;    // "add!", a method where there is one, NULL: there is none
+  bool takes_equation = false;       // operands may come with their labels instead: see labelled.h
+  Overload* overloads = nullptr;
+  int overload_count = 0;
 };
 
 // Defines all public functions, methods and operators; generated.

@@ -12,14 +12,8 @@ namespace {
 
 // ---------------------------------------------------------------- tensors
 
-VALUE list_of(const int64_t* numbers, int count) {
-  VALUE list = rb_ary_new_capa(count);
-  for (int i = 0; i < count; ++i) rb_ary_push(list, LL2NUM(numbers[i]));
-  return list;
-}
-
-VALUE shape(VALUE self) { return list_of(of_tensor_sizes(handle_of(self)), of_tensor_rank(handle_of(self))); }
-VALUE strides(VALUE self) { return list_of(of_tensor_strides(handle_of(self)), of_tensor_rank(handle_of(self))); }
+VALUE shape(VALUE self) { return to_ruby(of_tensor_sizes(handle_of(self)), of_tensor_rank(handle_of(self))); }
+VALUE strides(VALUE self) { return to_ruby(of_tensor_strides(handle_of(self)), of_tensor_rank(handle_of(self))); }
 VALUE ndim(VALUE self) { return INT2FIX(of_tensor_rank(handle_of(self))); }
 VALUE size(VALUE self) { return LL2NUM(of_tensor_count(handle_of(self))); }
 VALUE dtype(VALUE self) { return dtype_symbol(of_tensor_dtype(handle_of(self))); }

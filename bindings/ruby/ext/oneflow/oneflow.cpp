@@ -5,6 +5,7 @@
 #include "define.h"
 #include "devices.h"
 #include "errors.h"
+#include "expression.h"
 #include "indexing.h"
 #include "library.h"
 #include "memory.h"
@@ -20,6 +21,7 @@ extern "C" __attribute__((visibility("default"))) void Init_oneflow() {
   define_tensor_class(module);
   define_weak_numbers(module);
   define_functions(module);
+  define_expressions(module);
   define_native_data(module);
   define_indexing();
   define_library(module);

@@ -1,0 +1,302 @@
+#include "expression.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "call.h"
+#include "define.h"
+#include "errors.h"
+#include "memory.h"
+#include "tensor.h"
+
+namespace oneflow::ruby {
+namespace {
+
+VALUE expression_class, path_class;
+
+// ---------------------------------------------------------------- the object
+
+void free_expression(void* memory) { of_expression_release(static_cast<of_expression>(memory)); }
+
+// Nothing changes an expression: Ractors may share it.
+const rb_data_type_t expression_type = {
+    "OneFlow::EinsumExpression",
+    {nullptr, free_expression, nullptr, nullptr, {nullptr}},
+    nullptr,
+    nullptr,
+    RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE,
+};
+
+// The handle, borrowed from the object. There is no object without one: Ruby cannot allocate any.
+of_expression handle_of_expression(VALUE self) {
+  return static_cast<of_expression>(rb_check_typeddata(self, &expression_type));
+}
+
+of_expression_info info_of_expression(VALUE self) {
+  of_expression_info info = {};
+  info.struct_size = sizeof(info);
+  check(of_expression_get_info(handle_of_expression(self), &info));
+  return info;
+}
+
+// ---------------------------------------------------------------- making one
+
+constexpr Argument optional_keyword(const char* name, const char* expected, ArgumentType type) {
+  return {name, expected, type, false, true, false, false, true, 0};
+}
+
+enum { kEquation, kOperands, kOptimize, kMemoryLimit, kPath };
+
+Argument making_arguments[] = {
+    {"equation", "String", ArgumentType::kString, false, false, false, true, false, 0},
+    {"operands", "Array of Tensors or shapes", ArgumentType::kObject, false, false, false, true, false, 0},
+    optional_keyword("optimize", "String", ArgumentType::kString),
+    optional_keyword("memory_limit", "Integer", ArgumentType::kInt),
+    optional_keyword("path", "Array of pairs of Integers", ArgumentType::kObject),
+};
+
+Overload making = {
+    .arguments = making_arguments,
+    .argument_count = std::size(making_arguments),
+    .positional_count = 2,
+};
+
+const Function expression_function = {
+    .full_name = "einsum_expression", .takes_equation = true, .overloads = &making, .overload_count = 1};
+const Function path_function = {
+    .full_name = "einsum_path", .takes_equation = true, .overloads = &making, .overload_count = 1};
+
+bool is_array(VALUE value) { return RB_TYPE_P(value, T_ARRAY); }
+
+// Whether an argument is all operands, rather than the shape of one.
+bool is_list_of_operands(VALUE value) {
+  if (!is_array(value) || RARRAY_LEN(value) == 0) return false;
+  const VALUE first = RARRAY_AREF(value, 0);
+  return is_tensor(first) || is_array(first);
+}
+
+// Operands that are shapes are Arrays themselves: members given one by one are told from an Array of them by hand.
+// `values` has room for two, which the site then has for its own.
+void gather_operands(CallSite* site, VALUE* values) {
+  if (site->count < 2 || (site->count == 2 && is_list_of_operands(site->values[1]))) return;
+  values[0] = site->values[0];
+  values[1] = rb_ary_new_from_values(site->count - 1, site->values + 1);
+  site->values = values;
+  site->count = 2;
+}
+
+// How many sizes the shapes of all operands have. Raises for one that is neither a Tensor nor an Array of Integers.
+size_t measure(const char* function, VALUE operands) {
+  size_t total = 0;
+  for (long i = 0; i < RARRAY_LEN(operands); ++i) {
+    const VALUE operand = RARRAY_AREF(operands, i);
+    if (is_tensor(operand)) {
+      total += of_tensor_rank(handle_of(operand));
+      continue;
+    }
+    bool fits = is_array(operand);
+    for (long d = 0; fits && d < RARRAY_LEN(operand); ++d) {
+      int64_t size;
+      fits = int64_of(RARRAY_AREF(operand, d), &size);
+    }
+    if (!fits) {
+      raise(OF_TYPE_MISMATCH, "%s: operands[%ld] must be Tensor or Array of Integers, got %" PRIsVALUE, function, i,
+            type_description(operand));
+    }
+    total += RARRAY_LEN(operand);
+  }
+  return total;
+}
+
+// Reads what was measured; no Ruby code has run since.
+void read_shapes(VALUE operands, of_shape* shapes, int64_t* sizes) {
+  for (long i = 0; i < RARRAY_LEN(operands); ++i) {
+    const VALUE operand = RARRAY_AREF(operands, i);
+    int64_t* end = sizes;
+    if (is_tensor(operand)) {
+      const of_tensor tensor = handle_of(operand);
+      end = std::copy_n(of_tensor_sizes(tensor), of_tensor_rank(tensor), end);
+    } else {
+      for (long d = 0; d < RARRAY_LEN(operand); ++d) int64_of(RARRAY_AREF(operand, d), end++);
+    }
+    shapes[i] = {static_cast<int32_t>(end - sizes), sizes};
+    sizes = end;
+  }
+}
+
+// Raises for a path that is no Array of pairs of Integers.
+void check_path(const char* function, VALUE path) {
+  bool fits = is_array(path);
+  for (long i = 0; fits && i < RARRAY_LEN(path); ++i) {
+    const VALUE pair = RARRAY_AREF(path, i);
+    fits = is_array(pair);
+    for (long k = 0; fits && k < RARRAY_LEN(pair); ++k) {
+      int64_t position;
+      fits = int64_of(RARRAY_AREF(pair, k), &position);
+    }
+    if (fits && RARRAY_LEN(pair) != 2) {
+      raise(OF_INVALID_ARGUMENT, "%s: path[%ld] must be a pair: operands are multiplied two at a time", function, i);
+    }
+  }
+  if (!fits) {
+    raise(OF_TYPE_MISMATCH, "%s: path must be Array of pairs of Integers, got %" PRIsVALUE, function,
+          type_description(path));
+  }
+}
+
+// The pairs one after the other.
+void read_path(VALUE path, int64_t* positions) {
+  for (long i = 0; i < RARRAY_LEN(path); ++i) {
+    for (long k = 0; k < 2; ++k) int64_of(RARRAY_AREF(RARRAY_AREF(path, i), k), positions++);
+  }
+}
+
+// The expression that the arguments of either function ask for.
+VALUE make(const Function& function, int count, VALUE* values) {
+  const char* name = function.full_name;
+  BoundCall call(name);
+  CallSite site = site_of(function, count, values, Qundef);
+  VALUE gathered[2];
+  gather_operands(&site, gathered);
+  bind(site, &call);
+
+  VALUE equation = call.given[kEquation], optimize = call.given[kOptimize];
+  of_expression_options options = {};
+  options.struct_size = sizeof(options);
+  const char* text = name_of(name, "equation", "String", &equation);
+  if (call.arguments[kOptimize].kind == OF_VALUE_STRING)
+    options.optimize = name_of(name, "optimize", "String", &optimize);
+  if (call.arguments[kMemoryLimit].kind == OF_VALUE_INT) options.memory_limit = call.arguments[kMemoryLimit].as.integer;
+  const VALUE object = rb_data_typed_object_wrap(expression_class, nullptr, &expression_type);
+
+  VALUE operands = call.given[kOperands], path = call.given[kPath];
+  if (!is_array(operands)) operands = rb_ary_new_from_args(1, operands);
+  const long operand_count = RARRAY_LEN(operands);
+  const size_t size_count = measure(name, operands);
+  const bool has_path = path != Qundef && !NIL_P(path);
+  if (has_path) check_path(name, path);
+  options.path_count = has_path ? 2 * RARRAY_LEN(path) : 0;
+  VALUE sizes_memory, shapes_memory, path_memory;  // the last member of each keeps it from being empty
+  int64_t* sizes = ALLOCV_N(int64_t, sizes_memory, size_count + 1);
+  of_shape* shapes = ALLOCV_N(of_shape, shapes_memory, operand_count + 1);
+  int64_t* positions = ALLOCV_N(int64_t, path_memory, options.path_count + 1);
+  read_shapes(operands, shapes, sizes);
+  if (has_path) {
+    read_path(path, positions);
+    options.path = positions;
+  }
+  of_expression handle = nullptr;
+  const of_status status = run_native(
+      true, [&] { return of_expression_create(text, shapes, static_cast<size_t>(operand_count), &options, &handle); });
+  RB_GC_GUARD(equation);
+  RB_GC_GUARD(optimize);
+  ALLOCV_END(sizes_memory);
+  ALLOCV_END(shapes_memory);
+  ALLOCV_END(path_memory);
+  check(status);
+  RTYPEDDATA_DATA(object) = handle;
+  return rb_obj_freeze(object);
+}
+
+// ---------------------------------------------------------------- calling one
+
+Argument call_arguments[] = {
+    {"operands", "Array of Tensors", ArgumentType::kTensor, true, false, false, true, false, 0},
+};
+
+Overload calling = {
+    .arguments = call_arguments,
+    .argument_count = 1,
+    .positional_count = 1,
+    .has_out = true,
+};
+
+// What an expression does is what einsum does, and so are its errors.
+const Function call_function = {.full_name = "einsum", .overloads = &calling, .overload_count = 1};
+
+VALUE call_expression(int count, VALUE* values, VALUE self) {
+  BoundCall call(call_function.full_name);
+  bind(site_of(call_function, count, values, Qundef), &call);
+  const of_expression handle = handle_of_expression(self);
+  const of_value& operands = call.arguments[0];
+  of_value result = {};
+  if (call.out != Qundef) result = written_to(call.out);
+  const VALUE target = call.out == Qundef ? new_tensor() : call.out;
+  check(run_native(is_long(calling, call.arguments), [&] {
+    return of_expression_call(handle, operands.as.tensors, static_cast<size_t>(operands.count), &result);
+  }));
+  if (call.out == Qundef) fill_tensor(target, result.as.tensor);
+  RB_GC_GUARD(self);
+  return target;
+}
+
+// ---------------------------------------------------------------- what is known of one
+
+VALUE text_of(const char* text) { return rb_utf8_str_new_cstr(text); }
+
+VALUE equation(VALUE self) { return text_of(info_of_expression(self).equation); }
+VALUE flops(VALUE self) { return DBL2NUM(info_of_expression(self).operations); }
+VALUE naive_flops(VALUE self) { return DBL2NUM(info_of_expression(self).operations_at_once); }
+VALUE largest_intermediate(VALUE self) { return DBL2NUM(info_of_expression(self).largest_intermediate); }
+VALUE report(VALUE self) { return text_of(info_of_expression(self).report); }
+
+VALUE shape(VALUE self) {
+  const of_expression_info info = info_of_expression(self);
+  return to_ruby(info.sizes, info.rank);
+}
+
+VALUE shapes(VALUE self) {
+  const size_t count = info_of_expression(self).operand_count;
+  VALUE list = rb_ary_new_capa(static_cast<long>(count));
+  for (size_t i = 0; i < count; ++i) {
+    of_shape operand;
+    check(of_expression_get_shape(handle_of_expression(self), i, &operand));
+    rb_ary_push(list, to_ruby(operand.sizes, operand.rank));
+  }
+  return list;
+}
+
+VALUE path(VALUE self) {
+  const of_expression_info info = info_of_expression(self);
+  VALUE list = rb_ary_new_capa(static_cast<long>(info.path_count / 2));
+  for (size_t i = 0; i < info.path_count; i += 2) rb_ary_push(list, to_ruby(info.path + i, 2));
+  return list;
+}
+
+// ---------------------------------------------------------------- functions
+
+// OneFlow.einsum_expression(equation, *shapes)
+VALUE einsum_expression(int count, VALUE* values, VALUE) { return make(expression_function, count, values); }
+
+// OneFlow.einsum_path(equation, *operands)
+VALUE einsum_path(int count, VALUE* values, VALUE) {
+  const VALUE made = make(path_function, count, values);
+  const VALUE found =
+      rb_struct_new(path_class, path(made), flops(made), naive_flops(made), largest_intermediate(made), report(made));
+  return rb_obj_freeze(found);
+}
+
+}  // namespace
+
+void define_expressions(VALUE module) {
+  prepare_arguments(making);
+  prepare_arguments(calling);
+  path_class = rb_struct_define_under(module, "EinsumPath", "path", "flops", "naive_flops", "largest_intermediate",
+                                      "report", nullptr);
+  expression_class = rb_define_class_under(module, "EinsumExpression", rb_cObject);
+  rb_undef_alloc_func(expression_class);
+  rb_undef_method(rb_singleton_class(expression_class), "new");
+  rb_define_method(expression_class, "call", call_expression, -1);
+  rb_define_method(expression_class, "equation", equation, 0);
+  rb_define_method(expression_class, "shapes", shapes, 0);
+  rb_define_method(expression_class, "shape", shape, 0);
+  rb_define_method(expression_class, "path", path, 0);
+  rb_define_method(expression_class, "flops", flops, 0);
+  rb_define_method(expression_class, "naive_flops", naive_flops, 0);
+  rb_define_method(expression_class, "largest_intermediate", largest_intermediate, 0);
+  rb_define_method(expression_class, "report", report, 0);
+  rb_define_singleton_method(module, "einsum_expression", einsum_expression, -1);
+  rb_define_singleton_method(module, "einsum_path", einsum_path, -1);
+}
+
+}  // namespace oneflow::ruby

@@ -1,0 +1,72 @@
+#include "labelled.h"
+
+#include "convert.h"
+#include "errors.h"
+#include "tensor.h"
+
+namespace oneflow::ruby {
+namespace {
+
+constexpr int kResult = -1;
+
+// What an error calls the labels of an operand or of the result.
+VALUE labels_of(int operand) {
+  return operand == kResult ? rb_utf8_str_new_cstr("labels of the result")
+                            : rb_sprintf("labels of operand %d", operand);
+}
+
+[[noreturn]] void raise_mismatch(const char* function, VALUE what, const char* expected, VALUE found) {
+  raise(OF_TYPE_MISMATCH, "%s: %" PRIsVALUE " must be %s, got %" PRIsVALUE, function, what, expected,
+        RB_SYMBOL_P(found) ? rb_inspect(found) : type_description(found));
+}
+
+// Adds "[0,1]" to an equation.
+void add_labels(const char* function, int operand, VALUE labels, VALUE equation) {
+  static const ID rest = rb_intern("rest");
+  if (!RB_TYPE_P(labels, T_ARRAY)) raise_mismatch(function, labels_of(operand), "Array of Integers", labels);
+  rb_str_cat_cstr(equation, "[");
+  for (long i = 0; i < RARRAY_LEN(labels); ++i) {
+    const VALUE label = RARRAY_AREF(labels, i);
+    if (i > 0) rb_str_cat_cstr(equation, ",");
+    if (RB_SYMBOL_P(label) && SYM2ID(label) == rest) {
+      rb_str_cat_cstr(equation, "...");
+      continue;
+    }
+    if (!RB_INTEGER_TYPE_P(label)) raise_mismatch(function, labels_of(operand), "Integers or :rest", label);
+    const VALUE digits = RB_FIXNUM_P(label) ? rb_fix2str(label, 10) : rb_big2str(label, 10);
+    if (*RSTRING_PTR(digits) == '-') {
+      raise(OF_INVALID_ARGUMENT, "%s: %" PRIsVALUE " must not be negative, got %" PRIsVALUE, function,
+            labels_of(operand), digits);
+    }
+    rb_str_buf_append(equation, digits);
+  }
+  rb_str_cat_cstr(equation, "]");
+}
+
+}  // namespace
+
+void read_labels(CallSite* site) {
+  if (site->count == 0 || !is_tensor(site->values[0])) return;
+  const char* function = site->function->full_name;
+  const VALUE equation = rb_utf8_str_new_cstr("");
+  const VALUE arguments = rb_ary_new_from_args(1, equation);
+  int at = 0;
+  for (; at + 1 < site->count; at += 2) {
+    const VALUE operand = site->values[at];
+    if (!is_tensor(operand)) raise_mismatch(function, rb_sprintf("operand %d", at / 2), "Tensor", operand);
+    if (at > 0) rb_str_cat_cstr(equation, ",");
+    add_labels(function, at / 2, site->values[at + 1], equation);
+    rb_ary_push(arguments, operand);
+  }
+  if (at < site->count) {
+    if (is_tensor(site->values[at]))
+      raise(OF_TYPE_MISMATCH, "%s: operand %d must be followed by its labels", function, at / 2);
+    rb_str_cat_cstr(equation, "->");
+    add_labels(function, kResult, site->values[at], equation);
+  }
+  site->kept = arguments;
+  site->values = RARRAY_CONST_PTR(arguments);
+  site->count = static_cast<int>(RARRAY_LEN(arguments));
+}
+
+}  // namespace oneflow::ruby

@@ -1,0 +1,15 @@
+# frozen_string_literal: true
+
+module OneFlow
+  # An einsum equation that was worked out for operands of some shapes.
+  class EinsumExpression
+    alias [] call
+
+    # For `pairs.map(&expression)`.
+    def to_proc = method(:call).to_proc
+
+    # `#<OneFlow::EinsumExpression "ij,jk->ik" of shapes [[2, 3], [3, 4]]>`
+    def inspect = "#<#{self.class} #{equation.inspect} of shapes #{shapes}>"
+    alias to_s inspect
+  end
+end
