@@ -284,7 +284,7 @@ def _example(fields: Fields, op: Op, parser: CallParser) -> Example:
 def _error_case(fields: Fields, op: Op, parser: CallParser) -> ErrorCase:
     call = fields.need("call")
     raises = fields.need("raises")
-    says = fields.need("says").words
+    says = fields.need("says").prose
     fields.finish()
     name = raises.words
     if name not in ERRORS:

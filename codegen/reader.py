@@ -130,7 +130,7 @@ class Field:
 
     @property
     def prose(self) -> str:
-        """The same in paragraphs."""
+        """The same with its lines."""
         if not self.value.strip():
             raise self.bad("expected a text, got nothing")
         return self.value.strip()

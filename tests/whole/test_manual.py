@@ -47,10 +47,14 @@ class Block:
 
 
 def blocks() -> Iterator[Block]:
-    """The runnable blocks of all pages: those below "Example" and "Errors", not the signatures."""
+    """The runnable blocks of all pages: those below "Example" and "Errors", not the signatures.
+
+    The first line of an error stands beside its class, the others below, in a block of text.
+    """
     for path in sorted(MANUAL.glob("*.md")):
         part = "signature"
-        for piece in re.split(r"\n\n+|\n(?=```\w)", path.read_text(encoding="utf-8")):
+        page = re.sub(r"\n```text\n(.*?)\n```", r"\n\1", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for piece in re.split(r"\n\n+|\n(?=```\w)", page):
             if match := re.fullmatch(r"```(\w+)\n(.*)\n```\n?", piece, re.DOTALL):
                 fence, text = match.groups()
                 if part == "example":

@@ -104,7 +104,8 @@ def literal(value: Literal) -> str:
         case float() | int():
             return f"{value:_}" if abs(value) >= 10_000 else repr(value)
         case str():
-            return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("#", "\\#") + '"'
+            escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("#", "\\#").replace("\n", "\\n")
+            return f'"{escaped}"'
         case _:
             return f"[{', '.join(map(literal, value))}]"
 
