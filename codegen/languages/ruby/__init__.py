@@ -94,7 +94,7 @@ class Ruby(Language):
 
     def signature_text(self, function: Function) -> tuple[str, ...]:
         name = self.public_name(function)
-        return tuple(text for op in function.overloads for text in table.lines(words.qualified(name), op))
+        return tuple(table.line(words.qualified(name), op, op.signature.arguments) for op in function.overloads)
 
     def error_class(self, case: ErrorCase) -> str:
         return f"OneFlow::{case.raises}"

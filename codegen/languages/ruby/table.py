@@ -110,8 +110,9 @@ def in_place_types(entry: Entry) -> list[str]:
 
 
 def function_lines(entry: Entry) -> list[str]:
-    """How OneFlow.topk is called, a line per overload."""
-    return [text for op in entry.function.overloads for text in lines(entry.name, op)]
+    """How OneFlow.topk is called, a line per overload, and one for operands with their labels."""
+    labelled = [_labelled_line(entry.name, op) for op in entry.function.overloads if op.takes_equation]
+    return [*(line(entry.name, op, op.signature.arguments) for op in entry.function.overloads), *labelled]
 
 
 def method_lines(entry: Entry) -> list[str]:
@@ -119,17 +120,14 @@ def method_lines(entry: Entry) -> list[str]:
     return [line(entry.name, op, _without_receiver(op)) for op in entry.function.overloads if op.receiver]
 
 
-def lines(name: str, op: Op) -> Iterator[str]:
-    """The ways to call one overload of a function."""
-    yield line(name, op, op.signature.arguments)
-    if op.takes_equation:
-        options = words.parameters(argument for argument in op.signature.arguments if argument.keyword_only)
-        yield _line(name, op, [f"*{LABELLED}", *options])
-
-
 def line(name: str, op: Op, arguments: tuple[Argument, ...]) -> str:
     """`topk(input, k, dim: -1) -> [Tensor, Tensor]`."""
     return _line(name, op, words.parameters(arguments))
+
+
+def _labelled_line(name: str, op: Op) -> str:
+    options = words.parameters(argument for argument in op.signature.arguments if argument.keyword_only)
+    return _line(name, op, [f"*{LABELLED}", *options])
 
 
 def _line(name: str, op: Op, parameters: list[str]) -> str:
