@@ -92,6 +92,10 @@ class Checker {
     }
     if (value.kind == OF_VALUE_ABSENT) {
       if (!argument.default_text) fail(OF_TYPE_MISMATCH, "missing argument %s", argument.name);
+      if (argument.default_value.kind == OF_VALUE_NONE) {  // there is nothing to check
+        checked = argument.default_value;
+        return;
+      }
       check_value(argument, argument.default_value, checked);
     } else {
       check_value(argument, value, checked);

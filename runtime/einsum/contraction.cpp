@@ -31,15 +31,7 @@ class Operands {
       tensors_.push_back(plan.conversions[tensors_.size()] ? Body(call).call(cast, tensor, plan.working)
                                                            : share(tensor));
     };
-    const int addend = std::get<ContractionRule>(call.schema().rule).addend;
-    for (const uint8_t argument : call.op.tensor_arguments()) {
-      if (argument == addend) continue;
-      if (call.is_tensor(argument)) {
-        add(call.tensor(argument));
-      } else {
-        for (const of_tensor tensor : call.tensors(argument)) add(*to_tensor(tensor));
-      }
-    }
+    for_each_input(call, add);
   }
 
   void run(const Call& call, const Stage& stage, const Tensor& out) {
@@ -60,20 +52,33 @@ class Operands {
   std::pmr::vector<TensorRef> tensors_;
 };
 
+// The stage itself, or the same one for a result that does not lie without gaps.
+template <class Run>
+void run_last(const Plan& plan, const Tensor& target, Run&& run) {
+  const Stage& last = plan.stages.back();
+  if (target.is_contiguous()) return run(last);
+  Layout out = lay_out(plan.output, target.sizes(), target.strides());
+  run(last.kind == Stage::Kind::kSum ? make_sum(last.a, std::move(out), last.layout_a)
+                                     : make_product(last.a, last.b, std::move(out), last.layout_a, last.layout_b));
+}
+
+// One stage over the inputs as they are.
+void run_single(const Call& call, const Tensor& target, const Plan& plan) {
+  const Tensor* inputs[2] = {};
+  int count = 0;
+  for_each_input(call, [&](const Tensor& input) { inputs[count++] = &input; });
+  run_last(plan, target, [&](const Stage& stage) { run_stage(call, stage, target, *inputs[0], inputs[1]); });
+}
+
 // Computes the plan's sums of products into `target`.
 void contract_into(const Call& call, const Tensor& target, const Plan& plan) {
   static const OperatorName fill("fill");
   // Sums of nothing are zero, whatever they would be multiplied by.
   if (plan.sums_nothing) return call_into(call, target, fill, target, 0);
+  if (plan.is_single) return run_single(call, target, plan);
   Operands operands(call, plan);
   for (size_t i = 0; i + 1 < plan.stages.size(); ++i) operands.run(call, plan.stages[i], plan.working);
-  const Stage& last = plan.stages.back();
-  if (target.is_contiguous()) return operands.run(call, last, target);
-  Layout out = lay_out(plan.output, target.sizes(), target.strides());
-  const Stage other = last.kind == Stage::Kind::kSum
-                          ? make_sum(last.a, std::move(out), last.layout_a)
-                          : make_product(last.a, last.b, std::move(out), last.layout_a, last.layout_b);
-  operands.run(call, other, target);
+  run_last(plan, target, [&](const Stage& stage) { operands.run(call, stage, target); });
 }
 
 }  // namespace

@@ -21,7 +21,9 @@ Layout lay_out(const Labels& labels, Sizes sizes, Sizes strides) {
 }
 
 Layout without_gaps(Layout layout) {
-  const Shape strides = contiguous_strides(sizes_of(layout));
+  const Shape sizes = sizes_of(layout);
+  count_elements(sizes);  // there are tensors of that shape
+  const Shape strides = contiguous_strides(sizes);
   for (size_t d = 0; d < layout.size(); ++d) layout[d].stride = strides[static_cast<int>(d)];
   return layout;
 }

@@ -22,7 +22,7 @@ using Layout = std::vector<LabelledDim>;
 // Dimensions of these sizes and strides under `labels`; a label that comes twice stands for the diagonal.
 Layout lay_out(const Labels& labels, Sizes sizes, Sizes strides);
 
-// The same dimensions in their order, without gaps.
+// The same dimensions in their order, without gaps. ShapeError where no tensor has so many elements.
 Layout without_gaps(Layout layout);
 
 // NULL where the layout lacks the label.

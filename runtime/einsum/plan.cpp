@@ -104,30 +104,18 @@ std::vector<const char*> names_of(const Call& call) {
 
 }  // namespace
 
-std::vector<const Tensor*> inputs_of(const Call& call) {
-  const int addend = std::get<ContractionRule>(call.schema().rule).addend;
-  std::vector<const Tensor*> inputs;
-  for (const uint8_t argument : call.op.tensor_arguments()) {
-    if (argument == addend) continue;
-    if (call.is_tensor(argument)) {
-      inputs.push_back(&call.tensor(argument));
-    } else {
-      for (const of_tensor tensor : call.tensors(argument)) inputs.push_back(to_tensor(tensor));
-    }
-  }
-  return inputs;
-}
-
 Plan make_plan(const Call& call) {
-  const std::vector<const Tensor*> inputs = inputs_of(call);
+  std::vector<const Tensor*> inputs;
+  for_each_input(call, [&](const Tensor& input) { inputs.push_back(&input); });
   const Equation equation = equation_of(call, inputs);
   std::vector<Sizes> shapes;
   for (const Tensor* tensor : inputs) shapes.push_back(tensor->sizes());
   const std::vector<int64_t> sizes = label_sizes(equation, shapes, names_of(call));
-  Plan plan;
+  Plan plan{};
   plan.shape.resize(static_cast<int>(equation.output.size()));
   for (size_t d = 0; d < equation.output.size(); ++d)
     plan.shape[static_cast<int>(d)] = sizes[static_cast<size_t>(equation.output[d])];
+  count_elements(plan.shape);  // there are tensors of that shape
   plan.output = equation.output;
   plan.dtype = plan.working = resolve_dtypes(call).results[0];
   const Network network = make_network(equation, shapes, sizes);
@@ -155,6 +143,8 @@ Plan make_plan(const Call& call) {
     plan.stages = make_all(plan.working);
   }
   for (const Tensor* input : inputs) plan.conversions.push_back(input->dtype() != plan.working);
+  plan.is_single = plan.stages.size() == 1 &&
+                   std::find(plan.conversions.begin(), plan.conversions.end(), true) == plan.conversions.end();
   return plan;
 }
 

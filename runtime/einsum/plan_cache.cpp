@@ -10,58 +10,92 @@ namespace oneflow::einsum {
 
 namespace {
 
-// Everything that a plan depends on, as a row of integers: the operator, its arguments, and the dtypes and layouts of
-// its tensors.
+// Everything that a plan depends on, as a row of integers: the operator, its arguments, the dtypes and layouts of its
+// tensors, and the device.
 using Key = std::vector<int64_t>;
 
-void add_tensor(Key& key, const Tensor& tensor) {
-  key.push_back(int64_t{tensor.dtype()} << 32 | tensor.rank());
-  key.insert(key.end(), tensor.sizes().begin(), tensor.sizes().end());
-  key.insert(key.end(), tensor.strides().begin(), tensor.strides().end());
-}
-
-void add_text(Key& key, std::string_view text) {
-  for (size_t at = 0; at < text.size(); at += sizeof(int64_t)) {
-    int64_t part = 0;
-    std::memcpy(&part, text.data() + at, std::min(sizeof part, text.size() - at));
-    key.push_back(part);
+// Writes keys one after the other to the same memory.
+class KeyWriter {
+ public:
+  std::span<const int64_t> write(const Call& call) {
+    length_ = 0;
+    put(reinterpret_cast<intptr_t>(&call.op));
+    put(int64_t{call.device.type} << 32 | call.device.index);
+    for (size_t i = 0; i < call.schema().arguments.size(); ++i) put_argument(call, static_cast<int>(i));
+    return {key_.data(), length_};
   }
-}
 
-void fill_key(Key& key, const Call& call) {
-  key.clear();
-  key.push_back(reinterpret_cast<intptr_t>(&call.op));
-  for (size_t i = 0; i < call.schema().arguments.size(); ++i) {
-    const of_value& value = call.arguments[i];
-    const int argument = static_cast<int>(i);
-    key.push_back(int64_t{value.kind} << 32 | value.count);
+ private:
+  void put(int64_t part) {
+    if (length_ == key_.size()) [[unlikely]]
+      key_.resize(2 * length_);
+    key_[length_++] = part;
+  }
+
+  void put_argument(const Call& call, int argument) {
+    const of_value& value = call.arguments[argument];
+    put(int64_t{value.kind} << 32 | value.count);
     switch (value.kind) {
       case OF_VALUE_TENSOR:
-        add_tensor(key, call.tensor(argument));
-        break;
+        return put_tensor(call.tensor(argument));
       case OF_VALUE_TENSOR_LIST:
-        for (const of_tensor tensor : call.tensors(argument)) add_tensor(key, *to_tensor(tensor));
-        break;
+        for (const of_tensor tensor : call.tensors(argument)) put_tensor(*to_tensor(tensor));
+        return;
       case OF_VALUE_STRING:
-        add_text(key, call.string(argument));
-        break;
+        return put_text(call.string(argument));
       case OF_VALUE_INT_LIST:
-        key.insert(key.end(), call.integers(argument).begin(), call.integers(argument).end());
-        break;
+        for (const int64_t member : call.integers(argument)) put(member);
+        return;
       case OF_VALUE_INT:
-        key.push_back(call.integer(argument));
-        break;
+        return put(call.integer(argument));
       default:
-        break;
+        return;
     }
   }
-}
+
+  void put_tensor(const Tensor& tensor) {
+    put(int64_t{tensor.dtype()} << 32 | tensor.rank());
+    for (int d = 0; d < tensor.rank(); ++d) put(tensor.size(d));
+    for (int d = 0; d < tensor.rank(); ++d) put(tensor.stride(d));
+  }
+
+  void put_text(std::string_view text) {
+    for (; text.size() >= sizeof(int64_t); text.remove_prefix(sizeof(int64_t))) {
+      int64_t part;
+      std::memcpy(&part, text.data(), sizeof part);
+      put(part);
+    }
+    int64_t rest = 0;
+    if (!text.empty()) std::memcpy(&rest, text.data(), text.size());
+    put(rest);
+  }
+
+  Key key_ = Key(64);
+  size_t length_ = 0;
+};
 
 struct Hash {
-  size_t operator()(const Key& key) const {
+  using is_transparent = void;
+  size_t operator()(std::span<const int64_t> key) const {
+    // Two parts at a time: products of 64 bits by 64, folded.
+    const auto fold = [](uint64_t a, uint64_t b) {
+      const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
+      return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+    };
     uint64_t state = key.size();
-    for (const int64_t part : key) state = (state ^ static_cast<uint64_t>(part)) * 0x9e3779b97f4a7c15u + (state >> 29);
-    return state ^ state >> 32;
+    size_t i = 0;
+    for (; i + 1 < key.size(); i += 2)
+      state = fold(static_cast<uint64_t>(key[i]) ^ state ^ 0x9e3779b97f4a7c15u,
+                   static_cast<uint64_t>(key[i + 1]) ^ 0xc2b2ae3d27d4eb4fu);
+    if (i < key.size()) state = fold(static_cast<uint64_t>(key[i]) ^ state, 0x9e3779b97f4a7c15u);
+    return state;
+  }
+};
+
+struct Equal {
+  using is_transparent = void;
+  bool operator()(std::span<const int64_t> a, std::span<const int64_t> b) const {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
   }
 };
 
@@ -72,30 +106,30 @@ class Cache {
   void retire() noexcept {}
 
   std::shared_ptr<const Plan> find_or_make(const Call& call) {
-    fill_key(wanted_, call);
-    if (const auto known = young_.find(wanted_); known != young_.end()) return known->second;
-    if (wanted_.size() > kLongestKey) return std::make_shared<Plan>(make_plan(call));
+    const std::span<const int64_t> wanted = writer_.write(call);
+    if (const auto known = young_.find(wanted); known != young_.end()) return known->second;
+    if (wanted.size() > kLongestKey) return std::make_shared<const Plan>(make_plan(call));
     if (young_.size() >= kGeneration) {
       old_ = std::move(young_);
       young_.clear();
     }
-    if (const auto known = old_.find(wanted_); known != old_.end()) {
+    if (const auto known = old_.find(wanted); known != old_.end()) {
       std::shared_ptr<const Plan> plan = known->second;
       young_.insert(old_.extract(known));
       return plan;
     }
-    const Key key = wanted_;  // making a plan may run other calls
+    Key key(wanted.begin(), wanted.end());
     auto plan = std::make_shared<const Plan>(make_plan(call));
-    young_.emplace(key, plan);
+    young_.emplace(std::move(key), plan);
     return plan;
   }
 
  private:
-  using Plans = std::unordered_map<Key, std::shared_ptr<const Plan>, Hash>;
+  using Plans = std::unordered_map<Key, std::shared_ptr<const Plan>, Hash, Equal>;
   static constexpr size_t kGeneration = 2048, kLongestKey = 1 << 10;
 
   Plans young_, old_;
-  Key wanted_;
+  KeyWriter writer_;
 };
 
 }  // namespace

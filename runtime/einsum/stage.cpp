@@ -51,6 +51,7 @@ of_contraction describe(const Call& call, Device& device, const Stage& stage, co
   contraction.n = contraction.m + contraction.m_count;
   contraction.k = contraction.n + contraction.n_count;
   contraction.alpha = 1;
+  contraction.prepared = stage.prepared.place(device.table());
   contraction.c = out.mutable_data();
   contraction.a = a.data();
   contraction.b = b.data();
@@ -110,20 +111,14 @@ void multiply(const Call& call, const Stage& stage, const Tensor& out, const Ten
 }  // namespace
 
 Stage make_sum(size_t a, Layout out, Layout layout) {
-  return {Stage::Kind::kSum, a, a, std::move(out), std::move(layout), {}, {}, {}};
+  return {Stage::Kind::kSum, a, a, std::move(out), std::move(layout), {}, {}, {}, {}};
 }
 
 Stage make_product(size_t a, size_t b, Layout out, Layout layout_a, Layout layout_b) {
   const bool sums =
       std::any_of(layout_a.begin(), layout_a.end(), [&](const LabelledDim& dim) { return !find(out, dim.label); });
-  Stage stage{sums ? Stage::Kind::kContract : Stage::Kind::kMultiply,
-              a,
-              b,
-              std::move(out),
-              std::move(layout_a),
-              std::move(layout_b),
-              {},
-              {}};
+  const Stage::Kind kind = sums ? Stage::Kind::kContract : Stage::Kind::kMultiply;
+  Stage stage{kind, a, b, std::move(out), std::move(layout_a), std::move(layout_b), {}, {}, {}};
   if (sums)
     for (const Role role : {kBatch, kM, kN, kK}) add_dims(stage, role);
   return stage;

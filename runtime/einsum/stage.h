@@ -9,6 +9,26 @@
 
 namespace oneflow::einsum {
 
+// What a device keeps between the calls of one contraction.
+class Prepared {
+ public:
+  Prepared() = default;
+  Prepared(Prepared&& other) noexcept : discard_(other.discard_), kept_(std::exchange(other.kept_, nullptr)) {}
+  ~Prepared() {
+    if (kept_) discard_(kept_);
+  }
+
+  // The place that the device, always the same one, may leave it at; NULL where it would not.
+  void** place(const of_device_table& table) const {
+    discard_ = table.discard_contraction;
+    return discard_ ? &kept_ : nullptr;
+  }
+
+ private:
+  mutable void (*discard_)(void*) = nullptr;
+  mutable void* kept_ = nullptr;
+};
+
 struct Stage {
   enum class Kind : uint8_t {
     kSum,       // of one operand, over the labels that the result lacks; a copy where it lacks none
@@ -22,6 +42,7 @@ struct Stage {
   // kContract: the dimensions of batch, m, n and k, one after the other, and how many of each there are.
   std::vector<of_contraction_dim> dims;
   int32_t counts[4];
+  Prepared prepared;
 };
 
 // Every label of `out` is in `layout`.

@@ -18,7 +18,7 @@ import torch
 
 from codegen.load import load
 from codegen.model import Contraction, Definitions, Op, Reduction, ResultRule, Scan, View
-from tests.vectors import calls, encode, oracle
+from tests.vectors import calls, encode, equations, oracle
 from tests.vectors.layouts import LAYOUTS, Laid, contiguous
 
 ROOT = Path(__file__).parents[2]
@@ -76,6 +76,9 @@ def variants(op: Op, definitions: Definitions) -> Iterator[tuple[str, str, calls
         for dtype in calls.general_dtypes(op):
             base.append((f"{name}/{encode.DTYPE_NAMES[dtype]}", calls.recast(op, arguments, dtype)))
     base += calls.drawn(op)
+    if op.takes_equation:
+        for name, arguments in equations.drawn():
+            yield name, "function", arguments
 
     laid_names: set[str] = set()
     for name, arguments in base:

@@ -9,7 +9,8 @@ from typing import Any
 
 import torch
 
-import tests.vectors.collectives  # noqa: F401 (records name its functions)
+import tests.vectors.collectives
+import tests.vectors.equations  # noqa: F401 (records name functions of both)
 from codegen.model import BaseType, Op
 
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
+#include <new>
 
 #include "contract_direct.h"
 #include "contract_gemm.h"
@@ -44,7 +46,6 @@ void canonicalize(DimGroup& group, Operand operand, Operand other) {
 // Exchanges the roles of rows and columns: C' = B' A'.
 void swap_sides(Problem& problem) {
   std::swap(problem.rows, problem.columns);
-  std::swap(problem.operands[kA], problem.operands[kB]);
   for (DimGroup* group : {&problem.batch, &problem.rows, &problem.columns, &problem.depth}) {
     for (int d = 0; d < group->rank; ++d) std::swap(group->dims[d].strides[kA], group->dims[d].strides[kB]);
   }
@@ -124,22 +125,23 @@ of_status sort_dims(const of_contraction& contraction, Problem& problem) {
   return OF_OK;
 }
 
-}  // namespace
+// What a descriptor comes to, whatever its addresses.
+struct Prepared {
+  std::unique_ptr<Solution> solution;  // NULL: there is nothing to do
+  bool is_swapped;                     // whether A and B changed places
+};
 
-of_status contract(const of_contraction* contraction) {
-  if (!accepts(*contraction) || contraction->epilogue != 0)
+of_status prepare(const of_contraction& contraction, std::unique_ptr<Prepared>& prepared) {
+  if (!accepts(contraction) || contraction.epilogue != 0)
     return fail(OF_UNSUPPORTED, "contraction: this combination of element types is not implemented");
   Problem problem;
-  problem.dtype = contraction->dtype;
-  problem.operands[kA] = static_cast<const char*>(contraction->a);
-  problem.operands[kB] = static_cast<const char*>(contraction->b);
-  problem.operands[kC] = static_cast<const char*>(contraction->c);
-  problem.operands[kBias] = static_cast<const char*>(contraction->bias);
-  problem.c = static_cast<char*>(contraction->c);
-  problem.alpha = contraction->alpha;
-  problem.beta = contraction->beta;
-  const of_status status = sort_dims(*contraction, problem);
+  problem.dtype = contraction.dtype;
+  problem.alpha = contraction.alpha;
+  problem.beta = contraction.beta;
+  problem.has_bias = contraction.bias != nullptr;
+  const of_status status = sort_dims(contraction, problem);
   if (status != OF_OK) return status;
+  prepared = std::make_unique<Prepared>();
   if (problem.batch.count == 0 || problem.rows.count == 0 || problem.columns.count == 0) return OF_OK;
 
   canonicalize(problem.batch, kC, kA);
@@ -147,10 +149,40 @@ of_status contract(const of_contraction* contraction) {
   canonicalize(problem.columns, kC, kB);
   const Operand larger = problem.rows.count >= problem.columns.count ? kA : kB;
   canonicalize(problem.depth, larger, larger == kA ? kB : kA);
-  if (should_swap(problem)) swap_sides(problem);
+  prepared->is_swapped = should_swap(problem);
+  if (prepared->is_swapped) swap_sides(problem);
   if (should_follow(problem, kA, problem.columns)) canonicalize(problem.rows, kA, kC);
   if (should_follow(problem, kB, problem.rows)) canonicalize(problem.columns, kB, kC);
-  return contract_directly(problem) ? OF_OK : gemm(problem);
+  prepared->solution = solve_directly(problem);
+  if (!prepared->solution) prepared->solution = solve_by_packing(problem);
+  return OF_OK;
 }
+
+of_status run(const Prepared& prepared, const of_contraction& contraction) {
+  if (!prepared.solution) return OF_OK;
+  const auto* a = static_cast<const char*>(contraction.a);
+  const auto* b = static_cast<const char*>(contraction.b);
+  if (prepared.is_swapped) std::swap(a, b);
+  return prepared.solution->run(
+      {{a, b, static_cast<const char*>(contraction.c), static_cast<const char*>(contraction.bias)},
+       static_cast<char*>(contraction.c)});
+}
+
+}  // namespace
+
+of_status contract(const of_contraction* contraction) try {
+  const bool is_kept = contraction->struct_size >= sizeof(of_contraction) && contraction->prepared != nullptr;
+  if (is_kept && *contraction->prepared != nullptr)
+    return run(*static_cast<const Prepared*>(*contraction->prepared), *contraction);
+  std::unique_ptr<Prepared> prepared;
+  if (const of_status status = prepare(*contraction, prepared); status != OF_OK) return status;
+  const of_status status = run(*prepared, *contraction);
+  if (is_kept) *contraction->prepared = prepared.release();
+  return status;
+} catch (const std::bad_alloc&) {
+  return fail(OF_OUT_OF_MEMORY, "contraction: no memory to work it out");
+}
+
+void discard_contraction(void* prepared) { delete static_cast<Prepared*>(prepared); }
 
 }  // namespace oneflow::cpu

@@ -13,6 +13,7 @@ namespace oneflow::cpu {
 // Unsupported where the element types are others than `compute` goes with; InvalidArgument for negative sizes or
 // counts.
 of_status contract(const of_contraction* contraction);
+void discard_contraction(void* prepared);
 
 }  // namespace oneflow::cpu
 

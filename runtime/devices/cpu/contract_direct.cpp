@@ -1,9 +1,11 @@
 #include "contract_direct.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "contract_kernels.h"
 #include "element.h"
+#include "host.h"
 #include "scratch.h"
 #include "thread_pool.h"
 
@@ -58,106 +60,258 @@ Dim take(DimGroup& group, int position) {
 
 constexpr Dim kNoDim{1, {0, 0, 0, 0}};
 
-// Vectors over `lane`, a dimension of `cells`; kNoDim for single elements.
-bool multiply_lanes(const Problem& problem, const ContractKernels& kernels, DimGroup cells, const Dim& lane) {
-  const Dim inner = cells.rank > 0 ? take(cells, cells.rank - 1) : kNoDim;
-  const int64_t depth = problem.depth.count;
-  const Scratch tables(2 * depth * static_cast<int64_t>(sizeof(int64_t)));
-  auto* depth_a = static_cast<int64_t*>(tables.data());
-  if (depth_a == nullptr) return false;
-  int64_t* depth_b = depth_a + depth;
-  fill_offsets(problem.depth, kA, 0, depth, depth_a);
-  fill_offsets(problem.depth, kB, 0, depth, depth_b);
-
-  constexpr int64_t kPlaces = 256;
-  const int64_t lane_tasks = divide_up(lane.size, kTaskLanes);
-  const int64_t task_lanes = divide_up(lane.size, lane_tasks);
-  const int64_t work_per_place = std::max<int64_t>(1, task_lanes * inner.size * depth);
-  const int64_t task_places = std::clamp<int64_t>(kTaskWork / work_per_place, 1, kPlaces);
-  const int64_t place_tasks = divide_up(cells.count, task_places);
-  parallel_for(lane_tasks * place_tasks, [&](int64_t task) {
-    const int64_t first_lane = task / place_tasks * task_lanes;
-    const int64_t first_place = task % place_tasks * task_places;
-    int64_t places[3][kPlaces];
-    LaneProduct product;
-    product.lanes = std::min(task_lanes, lane.size - first_lane);
-    product.lane = {lane.strides[kA], lane.strides[kB], lane.strides[kC]};
-    product.inner = inner.size;
-    product.inner_step = {inner.strides[kA], inner.strides[kB], inner.strides[kC]};
-    product.count = std::min(task_places, cells.count - first_place);
-    for (const Operand operand : {kA, kB, kC})
-      fill_offsets(cells, operand, first_place, product.count, places[operand]);
-    product.places_a = places[kA];
-    product.places_b = places[kB];
-    product.places_c = places[kC];
-    product.a = problem.operands[kA] + first_lane * lane.strides[kA] * kernels.size;
-    product.b = problem.operands[kB] + first_lane * lane.strides[kB] * kernels.size;
-    product.c = problem.c + first_lane * lane.strides[kC] * kernels.size;
-    product.depth = depth;
-    product.depth_a = depth_a;
-    product.depth_b = depth_b;
-    kernels.lanes(product);
-  });
-  return true;
+// The dimension that is walked next to the lane: where that lies apart in C, the one that does not, so that the two can
+// be turned; otherwise the last one.
+Dim take_inner(DimGroup& cells, const Dim& lane) {
+  if (cells.rank == 0) return kNoDim;
+  for (int d = 0; lane.strides[kC] != 1 && d < cells.rank; ++d)
+    if (cells.dims[d].strides[kC] == 1) return take(cells, d);
+  return take(cells, cells.rank - 1);
 }
 
-// One sum after the other: by vectors where the depth's elements lie next to each other in A and B, otherwise one by
-// one.
-bool multiply_dots(const Problem& problem, const ContractKernels& kernels, const DimGroup& cells, bool unit_depth) {
-  const int64_t depth = problem.depth.count, size = kernels.size;
-  const int64_t pieces =
-      unit_depth ? (cells.count < 64 ? divide_up(depth, kPiece) : 1) : divide_up(depth, kGatheredPiece);
-  const int64_t task_pieces = unit_depth ? 1 : kPiece / kGatheredPiece;
-  const int64_t piece_tasks = divide_up(pieces, task_pieces);
-  const int64_t task_cells = pieces > 1 ? 1 : std::max<int64_t>(1, kTaskWork / std::max<int64_t>(1, depth));
-  const Scratch sums(pieces > 1 ? pieces * cells.count * size : 1);
-  if (sums.data() == nullptr) return false;
-  const auto sum_at = [&](int64_t cell, int64_t piece) {
-    return pieces > 1 ? static_cast<char*>(sums.data()) + (cell * pieces + piece) * size
-                      : problem.c + offset_at(cells, kC, cell) * size;
-  };
-  parallel_for(divide_up(cells.count, task_cells) * piece_tasks, [&](int64_t task) {
-    const int64_t first_cell = task / piece_tasks * task_cells, first_piece = task % piece_tasks * task_pieces;
-    for (int64_t piece = first_piece; piece < std::min(first_piece + task_pieces, pieces); ++piece) {
-      const int64_t begin = depth * piece / pieces, count = depth * (piece + 1) / pieces - begin;
-      int64_t offsets[2][kGatheredPiece];
-      if (!unit_depth) {
-        fill_offsets(problem.depth, kA, begin, count, offsets[0]);
-        fill_offsets(problem.depth, kB, begin, count, offsets[1]);
-      }
-      for (int64_t cell = first_cell; cell < std::min(first_cell + task_cells, cells.count); ++cell) {
-        const char* a = problem.operands[kA] + offset_at(cells, kA, cell) * size;
-        const char* b = problem.operands[kB] + offset_at(cells, kB, cell) * size;
-        if (unit_depth) {
-          kernels.dot(count, a + begin * size, b + begin * size, sum_at(cell, piece));
-        } else {
-          kernels.gathered_dot(count, a, offsets[0], b, offsets[1], sum_at(cell, piece));
+// Offsets of all elements of a group within one operand.
+std::vector<int64_t> all_offsets(const DimGroup& group, Operand operand) {
+  std::vector<int64_t> offsets(static_cast<size_t>(group.count));
+  fill_offsets(group, operand, 0, group.count, offsets.data());
+  return offsets;
+}
+
+// Calls kernel(first, count, places) for the elements of a group, a few at a time, on all threads where there are many:
+// places[operand] are the offsets of `count` elements from the one numbered `first` on. `work` is that of one of them.
+constexpr int64_t kPlaces = 256;
+template <class Kernel>
+void for_each_place(const DimGroup& group, int64_t work, Kernel&& kernel) {
+  const int64_t task_places = std::clamp<int64_t>(kTaskWork / std::max<int64_t>(1, work), 1, kPlaces);
+  parallel_for(divide_up(group.count, task_places), [&](int64_t task) {
+    const int64_t first = task * task_places, count = std::min(task_places, group.count - first);
+    int64_t places[3][kPlaces];
+    for (const Operand operand : {kA, kB, kC}) fill_offsets(group, operand, first, count, places[operand]);
+    kernel(count, places);
+  });
+}
+
+// The elements that a group of dimensions reaches within one operand: from its first one on, so many.
+int64_t reach_of(std::initializer_list<const DimGroup*> groups, Operand operand) {
+  int64_t reach = 1;
+  for (const DimGroup* group : groups) {
+    for (int d = 0; d < group->rank; ++d) {
+      if (group->dims[d].strides[operand] < 0) return INT64_MAX;
+      reach += (group->dims[d].size - 1) * group->dims[d].strides[operand];
+    }
+  }
+  return reach;
+}
+
+// A batch of products each of whose operands lies within one vector.
+class VectorProducts final : public Solution {
+ public:
+  static bool takes(const Problem& problem, const ContractKernels& kernels) {
+    return kernels.in_vectors != nullptr && problem.depth.count <= VectorProduct::kMostDepth &&
+           reach_of({&problem.rows, &problem.depth}, kA) <= kernels.lane_count &&
+           reach_of({&problem.columns, &problem.depth}, kB) <= kernels.lane_count &&
+           reach_of({&problem.rows, &problem.columns}, kC) <= kernels.lane_count;
+  }
+
+  VectorProducts(const Problem& problem, const ContractKernels& kernels) : kernels_(kernels), batch_(problem.batch) {
+    const auto rows_a = all_offsets(problem.rows, kA), rows_c = all_offsets(problem.rows, kC);
+    const auto columns_b = all_offsets(problem.columns, kB), columns_c = all_offsets(problem.columns, kC);
+    const auto depth_a = all_offsets(problem.depth, kA), depth_b = all_offsets(problem.depth, kB);
+    const size_t lanes = static_cast<size_t>(kernels.lane_count);
+    from_a_.resize(depth_a.size() * lanes);
+    from_b_.resize(depth_a.size() * lanes);
+    for (size_t p = 0; p < depth_a.size(); ++p) {
+      for (size_t i = 0; i < rows_a.size(); ++i) {
+        for (size_t j = 0; j < columns_b.size(); ++j) {
+          const auto lane = static_cast<size_t>(rows_c[i] + columns_c[j]);
+          const int64_t a = rows_a[i] + depth_a[p], b = columns_b[j] + depth_b[p];
+          from_a_[p * lanes + lane] = static_cast<int32_t>(a);
+          from_b_[p * lanes + lane] = static_cast<int32_t>(b);
+          common_.mask_a |= uint32_t{1} << a;
+          common_.mask_b |= uint32_t{1} << b;
+          common_.mask_c |= uint32_t{1} << lane;
         }
       }
     }
-  });
-  static constexpr int64_t kZero = 0;
-  for (int64_t cell = 0; pieces > 1 && cell < cells.count; ++cell) {
-    const int64_t offset = offset_at(cells, kC, cell);
-    for (int64_t piece = 0; piece < pieces; ++piece) {
-      const TileTarget tile{problem.c, &offset, &kZero, 1, true, false};
-      kernels.finish(kernels.dtype, sum_at(cell, piece), 1,
-                     {tile, 1, 1, piece > 0 ? 1.0 : 0.0, nullptr, nullptr, nullptr});
+    common_.depth = problem.depth.count;
+    common_.from_a = from_a_.data();
+    common_.from_b = from_b_.data();
+    if (batch_.count == 1) return;
+    work_ = kernels.lane_count * problem.depth.count;
+  }
+
+  of_status run(const Addresses& addresses) const override {
+    VectorProduct product = common_;
+    product.a = addresses.operands[kA];
+    product.b = addresses.operands[kB];
+    product.c = addresses.c;
+    if (batch_.count == 1) {
+      static constexpr int64_t kZero = 0;
+      product.count = 1;
+      product.places_a = product.places_b = product.places_c = &kZero;
+      kernels_.in_vectors(product);
+      return OF_OK;
+    }
+    for_each_place(batch_, work_, [&](int64_t count, const int64_t(*places)[kPlaces]) {
+      VectorProduct part = product;
+      part.count = count;
+      part.places_a = places[kA];
+      part.places_b = places[kB];
+      part.places_c = places[kC];
+      kernels_.in_vectors(part);
+    });
+    return OF_OK;
+  }
+
+ private:
+  const ContractKernels& kernels_;
+  const DimGroup batch_;
+  int64_t work_ = 0;  // of one member
+  std::vector<int32_t> from_a_, from_b_;
+  VectorProduct common_{};
+};
+
+// Vectors over `lane`, a dimension of the cells; kNoDim for single elements.
+class LaneProducts final : public Solution {
+ public:
+  LaneProducts(const Problem& problem, const ContractKernels& kernels, DimGroup cells, const Dim& lane)
+      : kernels_(kernels), lane_(lane), inner_(take_inner(cells, lane)), cells_(cells) {
+    const int64_t depth = problem.depth.count;
+    depth_a_ = all_offsets(problem.depth, kA);
+    depth_b_ = all_offsets(problem.depth, kB);
+    lane_tasks_ = divide_up(lane.size, kTaskLanes);
+    task_lanes_ = divide_up(lane.size, lane_tasks_);
+    const int64_t work_per_place = std::max<int64_t>(1, task_lanes_ * inner_.size * depth);
+    task_places_ = std::clamp<int64_t>(kTaskWork / work_per_place, 1, kPlaces);
+    place_tasks_ = divide_up(cells_.count, task_places_);
+    common_.lane = {lane.strides[kA], lane.strides[kB], lane.strides[kC]};
+    common_.inner = inner_.size;
+    common_.inner_step = {inner_.strides[kA], inner_.strides[kB], inner_.strides[kC]};
+    common_.depth = depth;
+    common_.depth_a = depth_a_.data();
+    common_.depth_b = depth_b_.data();
+    if (lane_tasks_ * place_tasks_ > 1) return;
+    for (const Operand operand : {kA, kB, kC}) only_places_[operand] = all_offsets(cells_, operand);
+  }
+
+  of_status run(const Addresses& addresses) const override {
+    if (lane_tasks_ * place_tasks_ == 1) {
+      run_task(addresses, 0, cells_.count, only_places_[kA].data(), only_places_[kB].data(), only_places_[kC].data());
+      return OF_OK;
+    }
+    parallel_for(lane_tasks_ * place_tasks_, [&](int64_t task) {
+      const int64_t first_place = task % place_tasks_ * task_places_;
+      const int64_t count = std::min(task_places_, cells_.count - first_place);
+      int64_t places[3][kPlaces];
+      for (const Operand operand : {kA, kB, kC}) fill_offsets(cells_, operand, first_place, count, places[operand]);
+      run_task(addresses, task / place_tasks_ * task_lanes_, count, places[kA], places[kB], places[kC]);
+    });
+    return OF_OK;
+  }
+
+ private:
+  void run_task(const Addresses& addresses, int64_t first_lane, int64_t count, const int64_t* places_a,
+                const int64_t* places_b, const int64_t* places_c) const {
+    LaneProduct product = common_;
+    product.lanes = std::min(task_lanes_, lane_.size - first_lane);
+    product.count = count;
+    product.places_a = places_a;
+    product.places_b = places_b;
+    product.places_c = places_c;
+    product.a = addresses.operands[kA] + first_lane * lane_.strides[kA] * kernels_.size;
+    product.b = addresses.operands[kB] + first_lane * lane_.strides[kB] * kernels_.size;
+    product.c = addresses.c + first_lane * lane_.strides[kC] * kernels_.size;
+    kernels_.lanes(product);
+  }
+
+  const ContractKernels& kernels_;
+  const Dim lane_, inner_;
+  const DimGroup cells_;  // the others
+  int64_t lane_tasks_, task_lanes_, place_tasks_, task_places_;
+  std::vector<int64_t> depth_a_, depth_b_;
+  std::vector<int64_t> only_places_[3];  // where there is one task
+  LaneProduct common_{};                 // of all tasks
+};
+
+// One sum after the other: by vectors where the depth's elements lie next to each other in A and B, otherwise one by
+// one.
+class Dots final : public Solution {
+ public:
+  Dots(const Problem& problem, const ContractKernels& kernels, const DimGroup& cells, bool unit_depth)
+      : kernels_(kernels), depth_(problem.depth), cells_(cells), unit_depth_(unit_depth) {
+    const int64_t depth = depth_.count;
+    pieces_ = unit_depth ? (cells.count < 64 ? divide_up(depth, kPiece) : 1) : divide_up(depth, kGatheredPiece);
+    task_pieces_ = unit_depth ? 1 : kPiece / kGatheredPiece;
+    task_cells_ = pieces_ > 1 ? 1 : std::max<int64_t>(1, kTaskWork / std::max<int64_t>(1, depth));
+  }
+
+  of_status run(const Addresses& addresses) const override {
+    const Scratch memory(pieces_ > 1 ? pieces_ * cells_.count * kernels_.size : 1);
+    auto* sums = static_cast<char*>(memory.data());
+    if (sums == nullptr) return fail(OF_OUT_OF_MEMORY, "contraction: no working memory");
+    const int64_t piece_tasks = divide_up(pieces_, task_pieces_);
+    parallel_for(divide_up(cells_.count, task_cells_) * piece_tasks, [&](int64_t task) {
+      const int64_t first_cell = task / piece_tasks * task_cells_, first_piece = task % piece_tasks * task_pieces_;
+      for (int64_t piece = first_piece; piece < std::min(first_piece + task_pieces_, pieces_); ++piece)
+        run_piece(addresses, piece, first_cell, std::min(first_cell + task_cells_, cells_.count), sums);
+    });
+    if (pieces_ > 1) add_up(addresses, sums);
+    return OF_OK;
+  }
+
+ private:
+  char* sum_of(int64_t cell, int64_t piece, char* sums) const {
+    return sums + (cell * pieces_ + piece) * kernels_.size;
+  }
+
+  void run_piece(const Addresses& addresses, int64_t piece, int64_t first_cell, int64_t last_cell, char* sums) const {
+    const int64_t begin = depth_.count * piece / pieces_, count = depth_.count * (piece + 1) / pieces_ - begin;
+    int64_t offsets[2][kGatheredPiece];
+    if (!unit_depth_) {
+      fill_offsets(depth_, kA, begin, count, offsets[0]);
+      fill_offsets(depth_, kB, begin, count, offsets[1]);
+    }
+    for (int64_t cell = first_cell; cell < last_cell; ++cell) {
+      const char* a = addresses.operands[kA] + offset_at(cells_, kA, cell) * kernels_.size;
+      const char* b = addresses.operands[kB] + offset_at(cells_, kB, cell) * kernels_.size;
+      char* sum = pieces_ > 1 ? sum_of(cell, piece, sums) : addresses.c + offset_at(cells_, kC, cell) * kernels_.size;
+      if (unit_depth_) {
+        kernels_.dot(count, a + begin * kernels_.size, b + begin * kernels_.size, sum);
+      } else {
+        kernels_.gathered_dot(count, a, offsets[0], b, offsets[1], sum);
+      }
     }
   }
-  return true;
-}
+
+  // The pieces of each cell, in their order.
+  void add_up(const Addresses& addresses, char* sums) const {
+    static constexpr int64_t kZero = 0;
+    for (int64_t cell = 0; cell < cells_.count; ++cell) {
+      const int64_t offset = offset_at(cells_, kC, cell);
+      for (int64_t piece = 0; piece < pieces_; ++piece) {
+        const TileTarget tile{addresses.c, &offset, &kZero, 1, true, false};
+        kernels_.finish(kernels_.dtype, sum_of(cell, piece, sums), 1,
+                        {tile, 1, 1, piece > 0 ? 1.0 : 0.0, nullptr, nullptr, nullptr});
+      }
+    }
+  }
+
+  const ContractKernels& kernels_;
+  const DimGroup depth_, cells_;
+  const bool unit_depth_;
+  int64_t pieces_, task_pieces_, task_cells_;
+};
 
 }  // namespace
 
-bool contract_directly(const Problem& problem) {
+std::unique_ptr<Solution> solve_directly(const Problem& problem) {
   const ContractKernels& kernels = contract_kernels(problem.dtype);
   const int64_t depth = problem.depth.count;
   if (!problem.is_plain() || depth == 0 || problem.dtype == OF_BOOL || item_size(problem.dtype) != kernels.size)
-    return false;
+    return nullptr;
+  if (VectorProducts::takes(problem, kernels)) return std::make_unique<VectorProducts>(problem, kernels);
   const bool is_thin = std::min(problem.rows.count, problem.columns.count) <= kThin;
   const bool is_tiny = problem.rows.count * problem.columns.count <= kTiny / depth;
-  if (!is_thin && !is_tiny) return false;
+  if (!is_thin && !is_tiny) return nullptr;
 
   DimGroup cells = cells_of(problem);
   const bool unit_depth =
@@ -166,10 +320,11 @@ bool contract_directly(const Problem& problem) {
   const int64_t lanes = lane < 0 ? 1 : cells.dims[lane].size;
   const bool is_dot = is_thin && depth >= 32 && depth > lanes;
   if (is_dot && (unit_depth || (lanes < 8 && problem.rows.count * problem.columns.count <= kFewCells)))
-    return multiply_dots(problem, kernels, cells, unit_depth);
+    return std::make_unique<Dots>(problem, kernels, cells, unit_depth);
   // A few lanes over a long sum are left to the blocked product, which cuts the sum into parts.
-  if (!is_tiny && (lanes < 8 || (cells.count < 1024 && depth > kPiece))) return false;
-  return multiply_lanes(problem, kernels, cells, lane < 0 ? kNoDim : take(cells, lane));
+  if (!is_tiny && (lanes < 8 || (cells.count < 1024 && depth > kPiece))) return nullptr;
+  const Dim walked = lane < 0 ? kNoDim : take(cells, lane);
+  return std::make_unique<LaneProducts>(problem, kernels, cells, walked);
 }
 
 }  // namespace oneflow::cpu

@@ -3,12 +3,14 @@
 #ifndef ONEFLOW_DEVICES_CPU_CONTRACT_DIRECT_H_
 #define ONEFLOW_DEVICES_CPU_CONTRACT_DIRECT_H_
 
+#include <memory>
+
 #include "contract_problem.h"
 
 namespace oneflow::cpu {
 
-// Whether the problem is of that kind and was computed. False leaves C as it is.
-bool contract_directly(const Problem& problem);
+// NULL where the problem is not of that kind.
+std::unique_ptr<Solution> solve_directly(const Problem& problem);
 
 }  // namespace oneflow::cpu
 

@@ -29,7 +29,7 @@ constexpr int64_t kSplitElements = 1 << 14;
 constexpr int64_t kSplitParts = 32;
 
 template <class Task>
-void run(bool parallel, int64_t count, Task&& task) {
+void run_each(bool parallel, int64_t count, Task&& task) {
   if (parallel) return parallel_for(count, task);
   for (int64_t i = 0; i < count; ++i) task(i);
 }
@@ -60,7 +60,7 @@ struct Member {
   const char* bias;
 };
 
-class Gemm {
+class Gemm final : public Solution {
  public:
   Gemm(const Problem& problem, const ContractKernels& kernels)
       : problem_(problem), kernels_(kernels), item_(item_size(problem.dtype)) {
@@ -73,14 +73,19 @@ class Gemm {
     block_ = is_direct_ ? kDirectBlock : kCollectedBlock;
   }
 
-  bool run_all() const {
+  of_status run(const Addresses& addresses) const override {
+    return run_all(addresses) ? OF_OK : fail(OF_OUT_OF_MEMORY, "contraction: no working memory");
+  }
+
+ private:
+  bool run_all(const Addresses& addresses) const {
     const int64_t members = problem_.batch.count;
     const int64_t work = problem_.rows.count * problem_.columns.count * std::max<int64_t>(1, problem_.depth.count);
     // Members one after the other, each on all threads, where each is large and there are few.
     if (members == 1 || (members < 2 * thread_count() && work > 2 * kParallelWork)) {
       for (int64_t i = 0; i < members; ++i) {
         Ahead none;
-        if (!run_member(i, work > kParallelWork, none)) return false;
+        if (!run_member(member_at(addresses, i), work > kParallelWork, none)) return false;
       }
       return true;
     }
@@ -92,24 +97,22 @@ class Gemm {
     parallel_for(tasks, [&](int64_t task) {
       const int64_t end = members * (task + 1) / tasks;
       for (int64_t i = members * task / tasks; i < end; ++i) {
-        Ahead ahead = i + 1 < end ? ahead_of(member_at(i + 1), a_lines, b_lines) : Ahead();
-        if (!run_member(i, false, ahead)) complete = false;
+        Ahead ahead = i + 1 < end ? ahead_of(member_at(addresses, i + 1), a_lines, b_lines) : Ahead();
+        if (!run_member(member_at(addresses, i), false, ahead)) complete = false;
       }
     });
     return complete;
   }
 
- private:
-  Member member_at(int64_t index) const {
-    return {problem_.operands[kA] + item_ * offset_at(problem_.batch, kA, index),
-            problem_.operands[kB] + item_ * offset_at(problem_.batch, kB, index),
-            problem_.c + item_ * offset_at(problem_.batch, kC, index), problem_.operands[kBias]};
+  Member member_at(const Addresses& addresses, int64_t index) const {
+    return {addresses.operands[kA] + item_ * offset_at(problem_.batch, kA, index),
+            addresses.operands[kB] + item_ * offset_at(problem_.batch, kB, index),
+            addresses.c + item_ * offset_at(problem_.batch, kC, index), addresses.operands[kBias]};
   }
 
   static Ahead ahead_of(const Member& next, const Lines& a, const Lines& b) { return {next.a, &a, next.b, &b}; }
 
-  bool run_member(int64_t index, bool parallel, Ahead& ahead) const {
-    const Member member = member_at(index);
+  bool run_member(const Member& member, bool parallel, Ahead& ahead) const {
     for (int64_t column = 0; column < problem_.columns.count; column += block_) {
       for (int64_t row = 0; row < problem_.rows.count; row += block_) {
         const Block block{row, std::min(block_, problem_.rows.count - row), column,
@@ -156,7 +159,7 @@ class Gemm {
       std::memset(sums, 0, static_cast<size_t>(sums_bytes));
     } else {
       std::atomic<bool> complete{true};
-      run(parallel && parts_ > 1, parts_, [&](int64_t part) {
+      run_each(parallel && parts_ > 1, parts_, [&](int64_t part) {
         Ahead none;
         if (!multiply(member, block, depth_blocks_ * part / parts_, depth_blocks_ * (part + 1) / parts_,
                       part_target(part, false), parallel, none)) {
@@ -203,7 +206,7 @@ class Gemm {
       fill_offsets(problem_.depth, kB, begin, depth, b_depth);
       fill_runs(a_depth, depth, a_runs);
       fill_runs(b_depth, depth, b_runs);
-      run(parallel, a.count + b.count, [&](int64_t i) {
+      run_each(parallel, a.count + b.count, [&](int64_t i) {
         if (i < a.count) {
           const PanelSource source{member.a, a_rows + a.start(i), a_depth, a_runs};
           kernels_.pack(problem_.dtype, source, a.width(i), kernels_.rows, depth, a_panels + i * a.bytes);
@@ -213,7 +216,7 @@ class Gemm {
           kernels_.pack(problem_.dtype, source, b.width(i), b.width(i), depth, b_panels + i * b.bytes);
         }
       });
-      run(parallel, row_tasks * column_tasks, [&](int64_t task) {
+      run_each(parallel, row_tasks * column_tasks, [&](int64_t task) {
         const int64_t row_task = task / column_tasks, column_task = task % column_tasks;
         const int64_t row_begin = a.count * row_task / row_tasks, row_end = a.count * (row_task + 1) / row_tasks;
         const int64_t end = b.count * (column_task + 1) / column_tasks;
@@ -246,7 +249,7 @@ class Gemm {
     return {total, divide_up(total, widest), bytes, full};
   }
 
-  const Problem& problem_;
+  const Problem problem_;
   const ContractKernels& kernels_;
   const int64_t item_;  // bytes of an element of the operands
   int64_t depth_blocks_ = 1;
@@ -257,9 +260,8 @@ class Gemm {
 
 }  // namespace
 
-of_status gemm(const Problem& problem) {
-  if (Gemm(problem, contract_kernels(problem.dtype)).run_all()) return OF_OK;
-  return fail(OF_OUT_OF_MEMORY, "contraction: no working memory");
+std::unique_ptr<Solution> solve_by_packing(const Problem& problem) {
+  return std::make_unique<Gemm>(problem, contract_kernels(problem.dtype));
 }
 
 }  // namespace oneflow::cpu

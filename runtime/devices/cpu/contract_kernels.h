@@ -59,14 +59,31 @@ struct LaneProduct {
   const int64_t *depth_a, *depth_b;  // offsets
 };
 
+// Many products whose operands are so small that each lies within one vector, whatever their layouts: element i of C is
+// the sum over the depth p of A[from_a[p][i]] * B[from_b[p][i]].
+struct VectorProduct {
+  static constexpr int64_t kMostDepth = 16;
+
+  const void* a;
+  const void* b;
+  void* c;
+  int64_t count;
+  const int64_t *places_a, *places_b, *places_c;  // where each product's vectors begin
+  uint32_t mask_a, mask_b, mask_c;                // which of the elements from there on are the operand's
+  int64_t depth;
+  const int32_t* from_a;  // [depth][lanes of T]
+  const int32_t* from_b;
+};
+
 // One compute type T: float, double, uint32_t or uint64_t (integers wrap around).
 struct ContractKernels {
   static constexpr int kMaxColumns = 14;
 
-  of_dtype dtype;   // T itself as an element type
-  int64_t size;     // bytes of T
-  int64_t rows;     // of a full tile
-  int64_t columns;  // of the widest tile
+  of_dtype dtype;      // T itself as an element type
+  int64_t size;        // bytes of T
+  int64_t rows;        // of a full tile
+  int64_t columns;     // of the widest tile
+  int64_t lane_count;  // elements of a vector
 
   // Copies `count` rows by `depth` elements into a panel: T panel[depth][width], zero in rows from count to width. It
   // may also write half of `rows` elements behind the panel.
@@ -75,6 +92,7 @@ struct ContractKernels {
   void (*tile[kMaxColumns + 1])(int64_t depth, const void* a, const void* b, const TileTarget& target);
   // Directly over operands of T, without packing.
   void (*lanes)(const LaneProduct& product);
+  void (*in_vectors)(const VectorProduct& product);  // NULL where instructions for it are missing
   // *sum = the sum of a[i] * b[i], and of a[a_offsets[i]] * b[b_offsets[i]].
   void (*dot)(int64_t count, const void* a, const void* b, void* sum);
   void (*gathered_dot)(int64_t count, const void* a, const int64_t* a_offsets, const void* b, const int64_t* b_offsets,

@@ -44,12 +44,24 @@ struct DimGroup {
 struct Problem {
   of_dtype dtype;
   DimGroup batch, rows, columns, depth;
-  const char* operands[kOperands];  // first elements; the bias may be NULL
-  char* c;
   double alpha, beta;
+  bool has_bias;
 
   // Whether C is the plain sum of products, so that kernels may store straight into it.
-  bool is_plain() const { return alpha == 1 && beta == 0 && operands[kBias] == nullptr; }
+  bool is_plain() const { return alpha == 1 && beta == 0 && !has_bias; }
+};
+
+// Where the first elements of one call's operands are.
+struct Addresses {
+  const char* operands[kOperands];  // the bias may be NULL
+  char* c;
+};
+
+// A way to solve a problem, worked out: for many calls, from one thread at a time.
+class Solution {
+ public:
+  virtual ~Solution() = default;
+  virtual of_status run(const Addresses& addresses) const = 0;
 };
 
 inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }

@@ -1,4 +1,8 @@
 // Packing, tile products and the final store of contractions; compiled once per instruction set.
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 #include "contract_kernels.h"
 #include "element.h"
 
@@ -277,13 +281,11 @@ struct Narrow {
   typedef T type __attribute__((vector_size(width * sizeof(T)), aligned(alignof(T)), may_alias));
 };
 
-// `vectors` vectors of `width` lanes each, from the lane `first` on.
+// The sums of `vectors` vectors of `width` lanes each.
 template <class T, int width, int vectors>
-inline void lane_block(const LaneProduct& product, const T* a, const T* b, T* c, int64_t first) {
+inline void sum_lanes(const LaneProduct& product, const T* a, const T* b, typename Narrow<T, width>::type* sums) {
   using Wide = typename Narrow<T, width>::type;
-  Wide sums[vectors] = {};
-  a += first * product.lane.a;
-  b += first * product.lane.b;
+  for (int v = 0; v < vectors; ++v) sums[v] = Wide{};
   const auto add = [&](auto&& a_at, auto&& b_at) {
     for (int64_t p = 0; p < product.depth; ++p) {
       const T* a_p = a + product.depth_a[p];
@@ -301,6 +303,14 @@ inline void lane_block(const LaneProduct& product, const T* a, const T* b, T* c,
   } else {
     add(vector_at, vector_at);
   }
+}
+
+// `vectors` vectors of `width` lanes each, from the lane `first` on.
+template <class T, int width, int vectors>
+inline void lane_block(const LaneProduct& product, const T* a, const T* b, T* c, int64_t first) {
+  using Wide = typename Narrow<T, width>::type;
+  Wide sums[vectors];
+  sum_lanes<T, width, vectors>(product, a + first * product.lane.a, b + first * product.lane.b, sums);
   c += first * product.lane.c;
   if (product.lane.c == 1) {
     for (int v = 0; v < vectors; ++v) *reinterpret_cast<Wide*>(c + v * width) = sums[v];
@@ -311,6 +321,35 @@ inline void lane_block(const LaneProduct& product, const T* a, const T* b, T* c,
   }
 }
 
+// Lanes that lie apart in C, next to each other along `inner`: squares of them are turned in registers. Gives how many
+// of `inner` were done, all lanes of each.
+template <class T>
+int64_t turned_lanes(const LaneProduct& product, const T* a, const T* b, T* c) {
+  constexpr int width = kLanes<T>;
+  const int64_t whole = product.lanes / width * width;
+  int64_t done = 0;
+  for (; done + width <= product.inner; done += width) {
+    const T* a_at = a + done * product.inner_step.a;
+    const T* b_at = b + done * product.inner_step.b;
+    for (int64_t first = 0; first < whole; first += width) {
+      Vector<T> square[width];
+      for (int i = 0; i < width; ++i) {
+        typename Narrow<T, width>::type sum;
+        sum_lanes<T, width, 1>(product, a_at + i * product.inner_step.a + first * product.lane.a,
+                               b_at + i * product.inner_step.b + first * product.lane.b, &sum);
+        square[i] = sum;
+      }
+      transpose<T>(square);
+      for (int i = 0; i < width; ++i) store(c + (first + i) * product.lane.c + done, square[i]);
+    }
+    for (int i = 0; i < width; ++i)
+      for (int64_t lane = whole; lane < product.lanes; ++lane)
+        lane_block<T, 1, 1>(product, a_at + i * product.inner_step.a, b_at + i * product.inner_step.b, c + done + i,
+                            lane);
+  }
+  return done;
+}
+
 template <class T>
 void lanes(const LaneProduct& product) {
   constexpr int width = kLanes<T>;
@@ -318,7 +357,14 @@ void lanes(const LaneProduct& product) {
     const T* a = static_cast<const T*>(product.a) + product.places_a[at];
     const T* b = static_cast<const T*>(product.b) + product.places_b[at];
     T* c = static_cast<T*>(product.c) + product.places_c[at];
-    for (int64_t i = 0; i < product.inner; ++i) {
+    int64_t done = 0;
+    if (product.lane.c != 1 && product.inner_step.c == 1 && product.lanes >= width) {
+      done = turned_lanes(product, a, b, c);
+      a += done * product.inner_step.a;
+      b += done * product.inner_step.b;
+      c += done;
+    }
+    for (int64_t i = done; i < product.inner; ++i) {
       int64_t first = 0;
       for (; first + 8 * width <= product.lanes; first += 8 * width) lane_block<T, width, 8>(product, a, b, c, first);
       for (; first + width <= product.lanes; first += width) lane_block<T, width, 1>(product, a, b, c, first);
@@ -331,6 +377,64 @@ void lanes(const LaneProduct& product) {
     }
   }
 }
+
+#if defined(__AVX512F__)
+// Elements that are masked out are neither read nor written: they may be behind the end of memory.
+template <class T>
+inline Vector<T> load_masked(uint32_t mask, const T* from) {
+  if constexpr (sizeof(T) == 4)
+    return reinterpret_cast<Vector<T>>(_mm512_maskz_loadu_epi32(static_cast<__mmask16>(mask), from));
+  else
+    return reinterpret_cast<Vector<T>>(_mm512_maskz_loadu_epi64(static_cast<__mmask8>(mask), from));
+}
+template <class T>
+inline void store_masked(uint32_t mask, T* to, Vector<T> value) {
+  if constexpr (sizeof(T) == 4)
+    _mm512_mask_storeu_epi32(to, static_cast<__mmask16>(mask), reinterpret_cast<__m512i>(value));
+  else
+    _mm512_mask_storeu_epi64(to, static_cast<__mmask8>(mask), reinterpret_cast<__m512i>(value));
+}
+
+template <class T, int depth>
+void in_vectors_of(const VectorProduct& product) {
+  constexpr int lanes = kLanes<T>;
+  using Index = typename LaneIndex<T>::type;
+  typedef Index Indices __attribute__((vector_size(kVectorBytes)));
+  constexpr int most = depth > 0 ? depth : VectorProduct::kMostDepth;
+  const int64_t steps = depth > 0 ? depth : product.depth;
+  Indices from_a[most], from_b[most];
+  for (int64_t p = 0; p < steps; ++p) {
+    for (int i = 0; i < lanes; ++i) {
+      from_a[p][i] = product.from_a[p * lanes + i];
+      from_b[p][i] = product.from_b[p * lanes + i];
+    }
+  }
+  for (int64_t at = 0; at < product.count; ++at) {
+    const Vector<T> a = load_masked(product.mask_a, static_cast<const T*>(product.a) + product.places_a[at]);
+    const Vector<T> b = load_masked(product.mask_b, static_cast<const T*>(product.b) + product.places_b[at]);
+    Vector<T> sum = {};
+#pragma GCC unroll 4
+    for (int64_t p = 0; p < steps; ++p) sum += __builtin_shuffle(a, from_a[p]) * __builtin_shuffle(b, from_b[p]);
+    store_masked(product.mask_c, static_cast<T*>(product.c) + product.places_c[at], sum);
+  }
+}
+
+template <class T>
+void in_vectors(const VectorProduct& product) {
+  switch (product.depth) {  // with the indices in registers
+    case 1:
+      return in_vectors_of<T, 1>(product);
+    case 2:
+      return in_vectors_of<T, 2>(product);
+    case 3:
+      return in_vectors_of<T, 3>(product);
+    case 4:
+      return in_vectors_of<T, 4>(product);
+    default:
+      return in_vectors_of<T, 0>(product);
+  }
+}
+#endif
 
 template <class T>
 void dot(int64_t count, const void* all_a, const void* all_b, void* result) {
@@ -417,8 +521,20 @@ constexpr of_dtype natural_dtype<uint64_t> = OF_UINT64;
 template <class T>
 const ContractKernels& table() {
   static const ContractKernels kernels = [] {
-    ContractKernels filled{natural_dtype<T>, sizeof(T), 2 * kLanes<T>,   kTileColumns, pack<T>, {},
-                           lanes<T>,         dot<T>,    gathered_dot<T>, finish<T>};
+    ContractKernels filled{};
+    filled.dtype = natural_dtype<T>;
+    filled.size = sizeof(T);
+    filled.rows = 2 * kLanes<T>;
+    filled.columns = kTileColumns;
+    filled.lane_count = kLanes<T>;
+    filled.pack = pack<T>;
+    filled.lanes = lanes<T>;
+#if defined(__AVX512F__)
+    filled.in_vectors = in_vectors<T>;
+#endif
+    filled.dot = dot<T>;
+    filled.gathered_dot = gathered_dot<T>;
+    filled.finish = finish<T>;
     fill_tiles<T, kTileColumns>(filled);
     return filled;
   }();

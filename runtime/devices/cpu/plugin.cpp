@@ -89,6 +89,7 @@ constexpr of_device_table make_table() {
   table.can_access = can_access;
   table.find_kernel = find_kernel;
   table.contract = contract;
+  table.discard_contraction = discard_contraction;
   table.set_option = set_option;
   table.get_option = get_option;
   return table;

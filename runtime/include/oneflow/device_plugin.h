@@ -134,6 +134,10 @@ typedef struct of_contraction {
   const void* bias; /* along n with bias_stride, added after alpha; NULL: none */
   int64_t bias_stride;
   int32_t epilogue; /* 0: none; others later */
+  /* A place for what the device works out about this contraction, whatever its addresses (a, b, c, bias): NULL in the
+   * first of many calls, used by one thread at a time, given to discard_contraction() in the end. NULL: there is none.
+   */
+  void** prepared;
 } of_contraction;
 
 typedef struct of_device_info {
@@ -215,6 +219,8 @@ typedef struct of_device_table {
   of_kernel (*find_kernel)(const char* name, uint64_t schema_hash, of_dtype compute);
   /* (optional) OF_UNSUPPORTED as from a kernel. Default: contractions run on the CPU through copies. */
   of_status (*contract)(const of_contraction* contraction);
+  /* Needed where contract() leaves something at `prepared`. */
+  void (*discard_contraction)(void* prepared);
 
   /* -- settings, for all devices of this type --------------------------------------------------------------------- */
   /* (optional) "num_threads" and the like; OF_UNSUPPORTED for names that the device does not know. */

@@ -1,0 +1,123 @@
+"""Random einsum equations of every kind, and their oracle: NumPy's einsum in 64 bits."""
+
+from __future__ import annotations
+
+import functools
+import math
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from tests.einsum.equations import in_letters
+from tests.vectors.encode import DTYPE_NAMES
+from tests.vectors.layouts import LAYOUTS, Laid, contiguous
+
+COUNT = 20_000
+MOST_OPERANDS = 6
+MOST_DIMS = 8
+MOST_ELEMENTS = 600  # of a tensor
+MOST_PRODUCTS = 60_000  # of the sizes of all labels
+LETTERS = "abcdxyzABZäßЖ日"
+SIZES = (1, 2, 2, 3, 3, 4, 5)
+
+
+def einsum(equation: str, operands: list[torch.Tensor], **options: Any) -> torch.Tensor:
+    """The oracle of einsum. Orders of products change nothing that is compared."""
+    dtype = functools.reduce(torch.promote_types, [each.dtype for each in operands])
+    wide = torch.float64 if dtype.is_floating_point else torch.int64
+    exact = np.einsum(in_letters(equation), *[each.to(wide).numpy() for each in operands], optimize=len(operands) > 2)
+    result = torch.from_numpy(np.array(exact))
+    return (result != 0) if dtype is torch.bool else result.to(dtype)
+
+
+class _Drawn:
+    """One random equation with shapes."""
+
+    def __init__(self, source: random.Random) -> None:
+        self.source = source
+        count = source.choice((1, 1, 2, 2, 2, 2, 3, 3, 4, 5, MOST_OPERANDS))
+        labels = source.sample(LETTERS, source.randint(1, 7))
+        self.sizes = {label: 0 if source.random() < 0.01 else source.choice(SIZES) for label in labels}
+        self.ellipsis = [source.choice(SIZES) for _ in range(source.randint(0, 3))] if source.random() < 0.3 else None
+        self.used: set[str] = set()
+        self.has_ellipsis = False
+        self.shapes: list[list[int]] = []
+        self.terms = [self.term() for _ in range(count)]
+        self.output = self.result() if source.random() < 0.75 else None
+
+    def term(self) -> list[str]:
+        source = self.source
+        labels = source.choices(list(self.sizes), k=min(source.randint(0, 5), MOST_DIMS))
+        shape = [self.sizes[label] for label in labels]
+        # A size of 1 stretches, but not within a diagonal.
+        shape = [
+            1 if labels.count(label) == 1 and source.random() < 0.08 else size
+            for label, size in zip(labels, shape, strict=True)
+        ]
+        self.used.update(labels)
+        if self.ellipsis is not None and source.random() < 0.6:
+            own = self.ellipsis[source.randint(0, len(self.ellipsis)) :]
+            place = source.randint(0, len(labels))
+            shape[place:place] = [1 if source.random() < 0.15 else size for size in own]
+            labels.insert(place, "...")
+            self.has_ellipsis = True
+        self.shapes.append(shape)
+        return labels
+
+    def result(self) -> list[str]:
+        labels = self.source.sample(sorted(self.used), self.source.randint(0, len(self.used)))
+        if self.has_ellipsis and self.source.random() < 0.8:  # without it, its dimensions are summed
+            labels.insert(self.source.randint(0, len(labels)), "...")
+        return labels
+
+    def is_small(self) -> bool:
+        all_labels = math.prod(self.sizes[label] for label in self.used) * math.prod(self.ellipsis or [])
+        return (
+            all_labels <= MOST_PRODUCTS
+            and all(math.prod(shape) <= MOST_ELEMENTS for shape in self.shapes)
+            and all(len(shape) <= MOST_DIMS for shape in self.shapes)
+        )
+
+    def equation(self) -> str:
+        numbers = {label: str(i) for i, label in enumerate(sorted(self.sizes))}
+        as_numbers = self.source.random() < 0.2
+
+        def text(labels: list[str]) -> str:
+            if as_numbers:
+                return f"[{','.join(numbers.get(label, label) for label in labels)}]"
+            return (" " if self.source.random() < 0.1 else "").join(labels)
+
+        result = "" if self.output is None else "->" + text(self.output)
+        return ",".join(map(text, self.terms)) + result
+
+
+def _operand(shape: list[int], dtype: torch.dtype, layout: str, generator: torch.Generator) -> Laid:
+    """Quarters up to 2 for floating-point types: sums of their products are exact in the types that are summed in."""
+    if dtype.is_floating_point:
+        values = torch.randint(-8, 9, shape, generator=generator) / 4
+    elif dtype is torch.bool:
+        values = torch.randint(0, 2, shape, generator=generator)
+    else:
+        values = torch.randint(0 if DTYPE_NAMES[dtype].startswith("u") else -9, 10, shape, generator=generator)
+    # Laid out first: PyTorch moves nothing of the unsigned types.
+    laid = LAYOUTS[layout](values) or contiguous(values)
+    return Laid(laid.values.to(dtype), laid.storage.to(dtype), laid.strides, laid.offset)
+
+
+def drawn() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Names and arguments, with the tensors laid out at random."""
+    source = random.Random(0)
+    generator = torch.Generator().manual_seed(0)
+    dtypes = list(DTYPE_NAMES)
+    made = 0
+    while made < COUNT:
+        case = _Drawn(source)
+        if not case.is_small():
+            continue
+        dtype = source.choice((torch.float32, torch.float64, *dtypes))
+        operands = [_operand(shape, dtype, source.choice(list(LAYOUTS)), generator) for shape in case.shapes]
+        yield f"{DTYPE_NAMES[dtype]}/random/{made}", {"equation": case.equation(), "operands": operands}
+        made += 1
