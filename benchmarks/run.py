@@ -1,9 +1,9 @@
 """Runs the benchmark programs and writes their figures to benchmarks/results/.
 
-Usage: run.py [--as NAME] [--chart] [PROGRAM...]; without programs all `bench_*` files under benchmarks/. Figures of all
-are kept, as results/<date>; of some where a name says what they are, as results/<date>-<name>. How a program prints its
-figures is described in benchmarks/README.md. The exit status says whether the programs ran, not whether bounds hold: that is
-for people to read.
+Usage: run.py [--as NAME] [--chart] [PROGRAM...]; without programs all `bench_*` files below here. Figures of all
+are kept, as results/<date>; of some where a name says what they are, as results/<date>-<name>. How a program prints
+its figures is described in benchmarks/README.md. The exit status says whether the programs ran, not whether bounds
+hold: that is for people to read.
 """
 
 from __future__ import annotations

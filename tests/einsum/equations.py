@@ -10,7 +10,7 @@ def in_letters(equation: str) -> str:
     """The same equation with ASCII letters for labels, for peers that know no others; the labels keep their order."""
     numbers = sorted({int(number) for number in re.findall(r"\d+", equation)})
     letters = sorted({c for c in equation if c.isalpha() or c > "\x7f"})
-    if not numbers and set(letters) <= set(string.ascii_letters):
+    if "[" not in equation and set(letters) <= set(string.ascii_letters):
         return equation
     names = iter(sorted(string.ascii_letters))
     by_letter = {letter: next(names) for letter in letters}

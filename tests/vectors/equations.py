@@ -28,7 +28,12 @@ def einsum(equation: str, operands: list[torch.Tensor], **options: Any) -> torch
     """The oracle of einsum. Orders of products change nothing that is compared."""
     dtype = functools.reduce(torch.promote_types, [each.dtype for each in operands])
     wide = torch.float64 if dtype.is_floating_point else torch.int64
-    exact = np.einsum(in_letters(equation), *[each.to(wide).numpy() for each in operands], optimize=len(operands) > 2)
+    inputs, arrow, output = in_letters(equation).replace(" ", "").partition("->")
+    summed = bool(arrow) and "..." in inputs and "..." not in output  # NumPy wants the ellipsis in the result
+    equation = inputs + arrow + ("..." if summed else "") + output
+    exact = np.einsum(equation, *[each.to(wide).numpy() for each in operands], optimize=len(operands) > 2)
+    if summed:
+        exact = exact.sum(axis=tuple(range(exact.ndim - len(output))))
     result = torch.from_numpy(np.array(exact))
     return (result != 0) if dtype is torch.bool else result.to(dtype)
 
