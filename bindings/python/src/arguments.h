@@ -23,6 +23,9 @@ constexpr int kMaxArguments = 16;
 class ValueStore {
  public:
   ValueStore() = default;
+  ~ValueStore() {
+    for (Py_ssize_t i = 0; i < inline_tensors_used_; ++i) of_tensor_release(inline_tensors_[i]);
+  }
   ValueStore(const ValueStore&) = delete;
   ValueStore& operator=(const ValueStore&) = delete;
 
@@ -49,6 +52,8 @@ class ValueStore {
 
   std::array<int64_t, 32> inline_integers_;
   Py_ssize_t inline_used_ = 0;
+  std::array<of_tensor, 4> inline_tensors_;
+  Py_ssize_t inline_tensors_used_ = 0;
   std::unique_ptr<Lists> lists_;  // few calls want any
 };
 

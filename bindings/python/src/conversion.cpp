@@ -1,5 +1,6 @@
 // One Python object to one of the runtime's values.
 
+#include <algorithm>
 #include <cstring>
 
 #include "arguments.h"
@@ -28,6 +29,12 @@ of_device* ValueStore::devices(Py_ssize_t count) {
 }
 
 of_tensor* ValueStore::tensors(Py_ssize_t count) {
+  if (count <= static_cast<Py_ssize_t>(inline_tensors_.size()) - inline_tensors_used_) {
+    of_tensor* const tensors = inline_tensors_.data() + inline_tensors_used_;
+    std::fill_n(tensors, count, nullptr);
+    inline_tensors_used_ += count;
+    return tensors;
+  }
   return lists()
       .tensors.emplace_back(TensorList{std::make_unique<of_tensor[]>(static_cast<size_t>(count)), count})
       .items.get();

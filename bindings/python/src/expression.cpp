@@ -84,7 +84,7 @@ bool read_shape(const Parameters& parameters, size_t position, PyObject* object,
   return false;
 }
 
-// Pairs one after the other; plain integers are taken as they are.
+// Pairs, one after the other.
 bool read_path(const Parameters& parameters, PyObject* object, std::vector<int64_t>* path) {
   Ref sequence(PySequence_Fast(object, "expected a list"));
   for (Py_ssize_t i = 0; sequence && i < PySequence_Fast_GET_SIZE(sequence.get()); ++i) {
@@ -124,7 +124,7 @@ of_expression make(const Parameters& parameters, PyObject* const* args, Py_ssize
   const bool in_list = positional == 2 && is_list_of_operands(args[1]);
   Ref list;
   std::vector<PyObject*> gathered(args, args + positional + (keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0));
-  if (positional >= 1 && !in_list) {
+  if (positional >= 2 && !in_list) {
     list = Ref(PyTuple_New(positional - 1));
     if (!list) return nullptr;
     for (Py_ssize_t i = 1; i < positional; ++i) PyTuple_SET_ITEM(list.get(), i - 1, Py_NewRef(args[i]));
@@ -138,6 +138,10 @@ of_expression make(const Parameters& parameters, PyObject* const* args, Py_ssize
     return nullptr;
   }
   PyObject* operands = bound.objects[1];
+  if (!PyList_Check(operands) && !PyTuple_Check(operands)) {
+    raise_instead(parameters, "operands must be list of Tensors or shapes", operands);
+    return nullptr;
+  }
   std::vector<std::vector<int64_t>> sizes(static_cast<size_t>(PySequence_Fast_GET_SIZE(operands)));
   std::vector<of_shape> shapes;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -149,6 +153,10 @@ of_expression make(const Parameters& parameters, PyObject* const* args, Py_ssize
   options.struct_size = sizeof(options);
   const std::string equation(values[0].as.string, static_cast<size_t>(values[0].count));
   std::string optimize;
+  if (equation.find('\0') != std::string::npos) {  // where the text would end for the runtime
+    raise(OF_INVALID_ARGUMENT, std::string(parameters.function()) + ": equation must not have a null byte");
+    return nullptr;
+  }
   if (values[2].kind == OF_VALUE_STRING) {
     optimize.assign(values[2].as.string, static_cast<size_t>(values[2].count));
     options.optimize = optimize.c_str();
