@@ -73,6 +73,8 @@ class CallParser:
             case ListOf(members=members) if type_.is_list:
                 member = Type(type_.base, optional=type_.optional_members)
                 return all(self._fits(m, member) for m in members)
+            case ListOf(members=members) if type_.is_pairs:
+                return len(members) == 2 and all(self._fits(m, Type(BaseType.INT)) for m in members)
             case ListOf():
                 return type_.is_tensor
             case Variable(name=name) | Unary(operand=Variable(name=name)):

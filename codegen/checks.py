@@ -114,4 +114,4 @@ def _check_overloads(function: Function, report: Report) -> None:
 
 
 _OF_OPERANDS = {ResultRule.PROMOTE, ResultRule.SAME, ResultRule.ACCUMULATE}
-_TYPE_WORDS = ("Tensor", "Tensor|Number", "Number", "int", "float", "bool", "str", "dim", "size", "dtype", "device")
+_TYPE_WORDS = tuple(base.value for base in BaseType)

@@ -27,6 +27,7 @@ class BaseType(Enum):
     STR = "str"
     DIM = "dim"  # an int that names a dimension: negative values count from the end
     SIZE = "size"  # an int that is a size: not negative (-1 only where the record's rule gives it a meaning)
+    PAIR = "pair"  # two ints; only as a list, which C and the runtime see as one of ints, two for each pair
     DTYPE = "dtype"
     DEVICE = "device"
 
@@ -54,7 +55,11 @@ class Type:
 
     @property
     def is_integer(self) -> bool:
-        return self.base in (BaseType.INT, BaseType.DIM, BaseType.SIZE)
+        return self.base in (BaseType.INT, BaseType.DIM, BaseType.SIZE, BaseType.PAIR)
+
+    @property
+    def is_pairs(self) -> bool:
+        return self.base is BaseType.PAIR
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ RESERVED = frozenset(
 ENUMERATORS = {
     BaseType.TENSOR: "kTensor", BaseType.OPERAND: "kOperand", BaseType.NUMBER: "kNumber", BaseType.INT: "kInt",
     BaseType.FLOAT: "kFloat", BaseType.BOOL: "kBool", BaseType.STR: "kString", BaseType.DIM: "kDim",
-    BaseType.SIZE: "kSize", BaseType.DTYPE: "kDType", BaseType.DEVICE: "kDevice",
+    BaseType.SIZE: "kSize", BaseType.PAIR: "kInt", BaseType.DTYPE: "kDType", BaseType.DEVICE: "kDevice",
 }  # fmt: skip
 
 # Our operator, C's, and how tightly it binds (C's levels: the larger, the tighter).

@@ -167,8 +167,10 @@ class _Parser:
         """Refuses what no call has a value for."""
         if type_.is_list and not (type_.is_integer or type_.base in (BaseType.TENSOR, BaseType.DEVICE)):
             raise self.error(
-                f"there is no list of {type_.base.value}, only of int, dim, size, device and Tensor", start
+                f"there is no list of {type_.base.value}, only of int, dim, size, pair, device and Tensor", start
             )
+        if type_.is_pairs and not type_.is_list:
+            raise self.error("a pair is a member of a list: pair[]", start)
         if type_.is_list and type_.optional and type_.base is BaseType.TENSOR:
             raise self.error("a list of tensors is never absent, it may be empty", start)
         if type_.optional_members and type_.base is not BaseType.TENSOR:
@@ -263,7 +265,7 @@ def _unexpected(token: _Token, expected: str) -> TextError:
 
 
 def fits(value: Literal, type_: Type) -> bool:
-    """Whether a literal can be passed where the signature has this type (tensors take none but None)."""
+    """Whether a literal can be passed where the signature has this type (tensors and pairs take none but None)."""
     if value is None:
         return type_.optional
     if type_.is_list:
@@ -282,7 +284,7 @@ def fits(value: Literal, type_: Type) -> bool:
             return isinstance(value, bool | int | float)
         case BaseType.STR | BaseType.DTYPE | BaseType.DEVICE:
             return isinstance(value, str)
-        case BaseType.TENSOR:
+        case BaseType.TENSOR | BaseType.PAIR:
             return False
 
 

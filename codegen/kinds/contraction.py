@@ -22,7 +22,7 @@ _EQUATION = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*->[A-Za-z]*")
 _PARTS = {
     "plus": Type(BaseType.TENSOR, optional=True),
     "search": Type(BaseType.STR),
-    "path": Type(BaseType.INT, is_list=True, optional=True),
+    "path": Type(BaseType.PAIR, is_list=True, optional=True),
     "limit": Type(BaseType.INT, optional=True),
 }
 

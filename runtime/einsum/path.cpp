@@ -93,9 +93,11 @@ std::vector<int64_t> to_positions(const Path& path, size_t operands) {
 
 Path from_positions(std::span<const int64_t> positions, size_t operands, const char* argument) {
   const size_t wanted = operands < 2 ? 0 : operands - 1;
-  if (positions.size() != 2 * wanted)
-    fail(OF_INVALID_ARGUMENT, "%s must be %zu pair%s of positions for %zu operand%s, got %zu numbers", argument, wanted,
-         wanted == 1 ? "" : "s", operands, operands == 1 ? "" : "s", positions.size());
+  if (positions.size() % 2 != 0)
+    fail(OF_INVALID_ARGUMENT, "%s must be pairs of positions, got %zu numbers", argument, positions.size());
+  if (positions.size() / 2 != wanted)
+    fail(OF_INVALID_ARGUMENT, "%s must be %zu pair%s of positions for %zu operand%s, got %zu", argument, wanted,
+         wanted == 1 ? "" : "s", operands, operands == 1 ? "" : "s", positions.size() / 2);
   std::vector<size_t> left(operands);
   std::iota(left.begin(), left.end(), size_t{0});
   Path path;

@@ -38,8 +38,13 @@ of_dtype dtype_named(const std::string& name) {
 
 std::vector<int64_t> integers_of(const json& list) {
   std::vector<int64_t> integers;
-  for (const json& each : list)
-    integers.push_back(each.is_object() ? std::stoll(each.at("integer").get<std::string>()) : each.get<int64_t>());
+  for (const json& each : list) {
+    if (each.is_array()) {  // a pair
+      for (const int64_t member : integers_of(each)) integers.push_back(member);
+    } else {
+      integers.push_back(each.is_object() ? std::stoll(each.at("integer").get<std::string>()) : each.get<int64_t>());
+    }
+  }
   return integers;
 }
 

@@ -18,7 +18,8 @@ names = st.from_regex(re.compile(r"[a-z][a-z0-9]{0,3}(_[a-z0-9]{1,3})?", re.ASCI
 TENSOR = Type(BaseType.TENSOR)
 INTEGERS = (BaseType.INT, BaseType.DIM, BaseType.SIZE)
 types = (
-    st.builds(Type, st.sampled_from(BaseType), optional=st.booleans())
+    st.builds(Type, st.sampled_from([base for base in BaseType if base is not BaseType.PAIR]), optional=st.booleans())
+    | st.builds(Type, st.just(BaseType.PAIR), st.just(True), st.booleans())
     | st.builds(Type, st.sampled_from(INTEGERS), st.just(True), st.booleans())
     | st.builds(Type, st.just(BaseType.TENSOR), st.just(True), optional_members=st.booleans())
 )
@@ -28,7 +29,7 @@ aliases = st.none() | st.builds(Alias, st.sampled_from("ab"), st.booleans())
 def literals(type_: Type) -> st.SearchStrategy[Literal]:
     """Defaults that fit a type."""
     plain: st.SearchStrategy[Literal]
-    if type_.is_list and type_.base is BaseType.TENSOR:
+    if type_.is_list and type_.base in (BaseType.TENSOR, BaseType.PAIR):
         plain = st.just(())
     elif type_.is_list:
         member = literals(Type(type_.base, optional=type_.optional_members))
@@ -118,7 +119,8 @@ def test_types_print_as_they_are_written(text: str) -> None:
         ("abs(int a=) -> Tensor", 10, "expected a value, got ')'"),
         ("", 0, "expected the operator's name, got the end"),
         ("abs(Tensor a__b) -> Tensor", 11, "'a__b' is not a name in snake_case"),
-        ("abs(str[] a) -> Tensor", 4, "there is no list of str, only of int, dim, size, device and Tensor"),
+        ("abs(str[] a) -> Tensor", 4, "there is no list of str, only of int, dim, size, pair, device and Tensor"),
+        ("abs(pair a) -> Tensor", 4, "a pair is a member of a list: pair[]"),
         ("abs(Tensor[]? a) -> Tensor", 4, "a list of tensors is never absent, it may be empty"),
         ("abs(int?[] a) -> Tensor", 4, "only the members of a list of tensors may be absent"),
         ("abs(int(a) b) -> Tensor", 4, "only a Tensor shares memory, no int"),

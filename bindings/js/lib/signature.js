@@ -26,7 +26,7 @@ const NULL_BYTE = 'not have a null byte';
 /** What fitOne() returns for a value of the wrong type. */
 const MISFIT = Symbol('misfit');
 
-const BASE = {tensor: 0, operand: 1, number: 2, integer: 3, float: 4, bool: 5, string: 6, dtype: 7, device: 8};
+const BASE = {tensor: 0, operand: 1, number: 2, integer: 3, float: 4, bool: 5, string: 6, dtype: 7, device: 8, pair: 9};
 const BASES = {
   'Tensor': BASE.tensor,
   'Tensor|Number': BASE.operand,
@@ -39,10 +39,11 @@ const BASES = {
   'str': BASE.string,
   'dtype': BASE.dtype,
   'device': BASE.device,
+  'pair': BASE.pair,
 };
 
 /** What an error text calls a member of a list that holds no integers. */
-const MEMBERS = {[BASE.tensor]: 'Tensor', [BASE.device]: 'device'};
+const MEMBERS = {[BASE.tensor]: 'Tensor', [BASE.device]: 'device', [BASE.pair]: 'pair of integers'};
 
 class Argument {
   /** `type` as in a signature: "Tensor?[]", "dim[]?". */
@@ -66,6 +67,13 @@ class Argument {
 
 // ---------------------------------------------------------------------------------------------------- types
 
+/** Two integers, or MISFIT. */
+function fitPair(value) {
+  if (!dtypes.isSequence(value) || value.length !== 2) return MISFIT;
+  const pair = [toInteger(value[0]), toInteger(value[1])];
+  return pair.includes(undefined) ? MISFIT : pair;
+}
+
 /** A single value of a base type, made ready for the frame, or MISFIT. May run code of the user. */
 function fitOne(base, value) {
   switch (base) {
@@ -85,6 +93,8 @@ function fitOne(base, value) {
       return dtypes.isName(value) ? value : MISFIT;
     case BASE.device:
       return devices.nameOf(value) ?? MISFIT;
+    case BASE.pair:
+      return fitPair(value);
     default:
       return typeof value === 'string' ? value : MISFIT;
   }
@@ -336,7 +346,7 @@ class Overload {
     } else if (argument.base === BASE.device) {
       frame.putList(position, KIND.deviceList, list.map((each) => devices.codeOf(this.name, argument.name, each)));
     } else {
-      frame.putList(position, KIND.intList, list);
+      frame.putList(position, KIND.intList, argument.base === BASE.pair ? list.flat() : list);
     }
   }
 

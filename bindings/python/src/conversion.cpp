@@ -118,6 +118,23 @@ bool convert_tensor(PyObject* object, bool optional, of_tensor* result, Mismatch
   return (optional && object == Py_None) || wrong_type(object, mismatch);
 }
 
+// A list of pairs as one of their members.
+bool convert_pairs(const ArgumentRecord& argument, PyObject* pairs, ValueStore* store, of_value* value,
+                   Mismatch* mismatch) {
+  std::vector<PyObject*> members;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(pairs); ++i) {
+    PyObject* pair = PyTuple_GET_ITEM(pairs, i);
+    if ((!PyList_Check(pair) && !PyTuple_Check(pair)) || PySequence_Fast_GET_SIZE(pair) != 2) {
+      mismatch->member = i;
+      return wrong_type(pair, mismatch);
+    }
+    members.insert(members.end(), PySequence_Fast_ITEMS(pair), PySequence_Fast_ITEMS(pair) + 2);
+  }
+  if (convert_members(argument, members, store, value, mismatch)) return true;
+  mismatch->member /= 2;
+  return false;
+}
+
 bool convert_list(const ArgumentRecord& argument, PyObject* object, ValueStore* store, of_value* value,
                   Mismatch* mismatch) {
   Ref copy;  // of a list, which code that conversions run could change
@@ -126,6 +143,9 @@ bool convert_list(const ArgumentRecord& argument, PyObject* object, ValueStore* 
     if (!copy) return false;
     object = copy.get();
   }
+  if (argument.is_pairs)
+    return PyTuple_Check(object) ? convert_pairs(argument, object, store, value, mismatch)
+                                 : wrong_type(object, mismatch);
   if (PyTuple_Check(object)) {
     const auto count = static_cast<size_t>(PyTuple_GET_SIZE(object));
     return convert_members(argument, {PySequence_Fast_ITEMS(object), count}, store, value, mismatch);

@@ -50,7 +50,14 @@ const ArgumentRecord kArguments[] = {
     {"operands", "list of Tensors or shapes", ArgumentKind::kObject, true},
     optional_keyword("optimize", "str", ArgumentKind::kString),
     optional_keyword("memory_limit", "int", ArgumentKind::kInt),
-    optional_keyword("path", "list of pairs of ints", ArgumentKind::kObject),
+    {.name = "path",
+     .word = "list of pairs of ints",
+     .kind = ArgumentKind::kInt,
+     .is_list = true,
+     .optional = true,
+     .keyword_only = true,
+     .required = false,
+     .is_pairs = true},
 };
 const Parameters kPathParameters("einsum_path", kArguments);
 const Parameters kExpressionParameters("einsum_expression", kArguments);
@@ -81,23 +88,6 @@ bool read_shape(const Parameters& parameters, size_t position, PyObject* object,
   }
   if ((PyList_Check(object) || PyTuple_Check(object)) && read_integers(object, sizes)) return true;
   raise_instead(parameters, "operands[" + std::to_string(position) + "] must be Tensor or list of ints", object);
-  return false;
-}
-
-// Pairs, one after the other.
-bool read_path(const Parameters& parameters, PyObject* object, std::vector<int64_t>* path) {
-  Ref sequence(PySequence_Fast(object, "expected a list"));
-  for (Py_ssize_t i = 0; sequence && i < PySequence_Fast_GET_SIZE(sequence.get()); ++i) {
-    PyObject* pair = PySequence_Fast_GET_ITEM(sequence.get(), i);
-    if (!read_integers(pair, path)) break;
-    if (PySequence_Size(pair) != 2) {
-      raise(OF_INVALID_ARGUMENT, std::string(parameters.function()) + ": path[" + std::to_string(i) +
-                                     "] must be a pair: operands are multiplied two at a time");
-      return false;
-    }
-  }
-  if (sequence && !PyErr_Occurred()) return true;
-  raise_instead(parameters, "path must be list of pairs of ints", object);
   return false;
 }
 
@@ -162,13 +152,9 @@ of_expression make(const Parameters& parameters, PyObject* const* args, Py_ssize
     options.optimize = optimize.c_str();
   }
   if (values[3].kind == OF_VALUE_INT) options.memory_limit = values[3].as.integer;
-  std::vector<int64_t> path{0};  // never without an address
-  if (bound.objects[4] != nullptr && bound.objects[4] != Py_None) {
-    path.clear();
-    path.reserve(1);
-    if (!read_path(parameters, bound.objects[4], &path)) return nullptr;
-    options.path = path.data();
-    options.path_count = path.size();
+  if (values[4].kind == OF_VALUE_INT_LIST) {
+    options.path = values[4].as.integers;
+    options.path_count = static_cast<size_t>(values[4].count);
   }
   of_expression handle = nullptr;
   const of_status status = run_unlocked(

@@ -29,6 +29,7 @@ struct ArgumentRecord {
   bool optional_members = false;  // None is allowed within the list
   bool keyword_only = false;
   bool required = true;
+  bool is_pairs = false;  // a list of pairs of integers, which the runtime gets as one of integers
 };
 
 // Rows for hand-written functions: an argument that may be absent or None, the second one by name only.

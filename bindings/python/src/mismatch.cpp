@@ -14,8 +14,9 @@ std::string text_of(PyObject* object) {
 }
 
 // What an error text calls a member of a list.
-const char* member_word(ArgumentKind kind) {
-  return kind == ArgumentKind::kTensor ? "Tensor" : kind == ArgumentKind::kDevice ? "device" : "int";
+const char* member_word(const ArgumentRecord& argument) {
+  if (argument.is_pairs) return "pair of ints";
+  return argument.kind == ArgumentKind::kTensor ? "Tensor" : argument.kind == ArgumentKind::kDevice ? "device" : "int";
 }
 
 std::string quoted(PyObject* object) { return "'" + text_of(object) + "'"; }
@@ -29,7 +30,7 @@ PyObject* Mismatch::raise(const char* function) const {
   std::string word = argument != nullptr ? argument->word : "";
   if (member >= 0) {
     name += "[" + std::to_string(member) + "]";
-    word = member_word(argument->kind);
+    word = member_word(*argument);
   }
   switch (reason) {
     case Reason::kTooMany:

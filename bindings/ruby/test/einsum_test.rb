@@ -148,12 +148,12 @@ class EinsumTest < OneFlowTest
     [["i,i", [2], [2]], { optimize: "\0" }, OneFlow::InvalidArgument, "optimize must not have a null byte"],
     [["i,i", [2], [2]], { memory_limit: -1 }, OneFlow::InvalidArgument, "memory_limit must not be negative, got -1"],
     [["i,i", [2], [2]], { memory_limit: 2**70 }, OneFlow::InvalidArgument, "memory_limit must fit into 64 bits"],
-    [["i,i", [2], [2]], { path: [[0, 1, 2]] }, OneFlow::InvalidArgument, "path[0] must be a pair"],
+    [["i,i", [2], [2]], { path: [[0, 1, 2]] }, OneFlow::TypeMismatch, "path[0] must be pair of Integers, got Array"],
     [["i,i", [2], [2]], { path: [[0, 2]] }, OneFlow::InvalidArgument, "two different positions below 2, got 0 and 2"],
     [["i,i", [2], [2]], { path: [[0, 0]] }, OneFlow::InvalidArgument, "two different positions below 2, got 0 and 0"],
     [["i,i", [2], [2]], { path: [] }, OneFlow::InvalidArgument, "must be 1 pair of positions for 2 operands"],
     [["i,i", [2], [2]], { path: 5 }, OneFlow::TypeMismatch, "path must be Array of pairs of Integers, got Integer"],
-    [["i,i", [2], [2]], { path: [0, 1] }, OneFlow::TypeMismatch, "path must be Array of pairs of Integers, got Array"],
+    [["i,i", [2], [2]], { path: [0, 1] }, OneFlow::TypeMismatch, "path[0] must be pair of Integers, got Integer"],
     [["i,i", [2], [2]], { way: 5 }, OneFlow::TypeMismatch, "unknown argument way"],
     [["i,i", [2], [2]], { pat: [] }, OneFlow::TypeMismatch, "unknown argument pat; did you mean path?"]
   ].freeze
@@ -273,7 +273,7 @@ class EinsumTest < OneFlowTest
     assert_equal 39, many.path.size
     assert_equal ["einsum: labels of operand 0 must be Integers or :rest, got Float",
                   "einsum_path: operands[0] must be Tensor or Array of Integers, got Array",
-                  "einsum_expression: path[0] must be a pair: operands are multiplied two at a time"], errors
+                  "einsum_expression: path[0] must be pair of Integers, got Array"], errors
   end
 
   def stress_errors(operand)

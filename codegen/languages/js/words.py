@@ -29,6 +29,7 @@ _EXPECTED: Mapping[BaseType, tuple[str, str]] = {  # one, several
     BaseType.STR: ("string", "strings"),
     BaseType.DIM: ("integer", "integers"),
     BaseType.SIZE: ("integer", "integers"),
+    BaseType.PAIR: ("pair of integers", "pairs of integers"),
     BaseType.DTYPE: ("dtype", "dtypes"),
     BaseType.DEVICE: ("device", "devices"),
 }
@@ -49,6 +50,7 @@ _TYPESCRIPT: Mapping[BaseType, str] = {
     BaseType.STR: "string",
     BaseType.DIM: "Integer",
     BaseType.SIZE: "Integer",
+    BaseType.PAIR: "readonly [Integer, Integer]",
     BaseType.DTYPE: "DType",
     BaseType.DEVICE: "DeviceLike",
 }
@@ -72,14 +74,14 @@ def typescript_list(type_: Type) -> str:
     """The type of a list's members, as a list, in a declaration."""
     one = _TYPESCRIPT[type_.base]
     member = f"{one} | null" if type_.optional_members else one
-    return f"readonly ({member})[]" if " | " in member else f"readonly {member}[]"
+    return f"readonly ({member})[]" if " " in member else f"readonly {member}[]"
 
 
 def typescript(type_: Type) -> str:
     """The type of an argument in a declaration."""
     words = _TYPESCRIPT[type_.base]
     if type_.is_list:
-        words = "Integers" if type_.is_integer else typescript_list(type_)
+        words = "Integers" if type_.is_integer and not type_.is_pairs else typescript_list(type_)
     return f"{words} | null" if type_.optional else words
 
 

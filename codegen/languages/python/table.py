@@ -14,7 +14,14 @@ from codegen.printer import boolean, enumerator, string
 def argument_row(argument: Argument) -> str:
     """The initialiser of an ArgumentRecord."""
     type_ = argument.type
-    flags = (type_.is_list, type_.optional, type_.optional_members, argument.keyword_only, not argument.has_default)
+    flags = (
+        type_.is_list,
+        type_.optional,
+        type_.optional_members,
+        argument.keyword_only,
+        not argument.has_default,
+        type_.is_pairs,
+    )
     kind = f"ArgumentKind::{enumerator(type_)}"
     return ", ".join((string(argument.name), string(words.type_word(type_)), kind, *map(boolean, flags)))
 

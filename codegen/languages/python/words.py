@@ -31,6 +31,7 @@ _WORDS = {
     BaseType.INT: _INT,
     BaseType.DIM: _INT,
     BaseType.SIZE: _INT,
+    BaseType.PAIR: Word("pair of ints", "pairs of ints", "tuple[int, int]"),
     BaseType.FLOAT: Word("float", "floats", "float"),
     BaseType.BOOL: Word("bool", "bools", "bool"),
     BaseType.STR: Word("str", "strs", "str"),
@@ -50,7 +51,7 @@ def annotation(type_: Type) -> str:
     text = _WORDS[type_.base].annotation
     if type_.is_list:
         member = f"{text} | None" if type_.optional_members else text
-        text = f"{text} | Sequence[{member}]"
+        text = f"Sequence[{member}]" if type_.is_pairs else f"{text} | Sequence[{member}]"
     return f"{text} | None" if type_.optional else text
 
 

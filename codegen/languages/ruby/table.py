@@ -20,6 +20,7 @@ def argument_row(argument: Argument) -> str:
     type_ = argument.type
     flags = (
         type_.is_list, type_.optional, type_.optional_members, not argument.has_default, argument.keyword_only,
+        type_.is_pairs,
     )  # fmt: skip
     kind = f"ArgumentType::{enumerator(type_)}"
     return ", ".join((string(argument.name), string(words.type_word(type_)), kind, *map(boolean, flags), "0"))

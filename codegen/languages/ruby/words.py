@@ -54,6 +54,7 @@ _WORDS = {
     BaseType.INT: ("Integer", "Integers"),
     BaseType.DIM: ("Integer", "Integers"),
     BaseType.SIZE: ("Integer", "Integers"),
+    BaseType.PAIR: ("pair of Integers", "pairs of Integers"),
     BaseType.FLOAT: ("Float", "Floats"),
     BaseType.BOOL: ("bool", "bools"),
     BaseType.STR: ("String", "Strings"),
@@ -68,6 +69,7 @@ _SIGNATURES = {
     BaseType.INT: "Integer",
     BaseType.DIM: "Integer",
     BaseType.SIZE: "Integer",
+    BaseType.PAIR: "[Integer, Integer]",
     BaseType.FLOAT: "scalar",
     BaseType.BOOL: "bool",
     BaseType.STR: "name",
@@ -87,7 +89,7 @@ def signature_type(type_: Type) -> str:
     text = _SIGNATURES[type_.base]
     if type_.is_list:
         member = f"{text}?" if type_.optional_members else text
-        text = f"({text} | Array[{member}])"
+        text = f"Array[{member}]" if type_.is_pairs else f"({text} | Array[{member}])"
     return f"{text}?" if type_.optional else text
 
 

@@ -36,8 +36,9 @@ struct Source {
   VALUE named;
 };
 
-constexpr Argument kOut = {"out", "Tensor", ArgumentType::kTensor, false, false, false, false, true, 0};
-constexpr Argument kOuts = {"out", "Array of Tensors", ArgumentType::kTensor, true, false, false, false, true, 0};
+constexpr Argument kOut = {"out", "Tensor", ArgumentType::kTensor, false, false, false, false, true, false, 0};
+constexpr Argument kOuts = {"out", "Array of Tensors", ArgumentType::kTensor, true, false, false, false, true, false,
+                            0};
 
 const Argument& out_of(const Overload& overload) { return overload.result_count == 1 ? kOut : kOuts; }
 
@@ -243,7 +244,10 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
   VALUE member = rb_sprintf("%s[%d]", argument.name, failure.member);
   if (argument.type == ArgumentType::kDevice) device_of(function, StringValueCStr(member), failure.value);
   raise(OF_TYPE_MISMATCH, "%s: %" PRIsVALUE " must be %s, got %" PRIsVALUE, function, member,
-        argument.type == ArgumentType::kTensor ? "Tensor" : "Integer", type_description(failure.value));
+        argument.is_pairs                        ? "pair of Integers"
+        : argument.type == ArgumentType::kTensor ? "Tensor"
+                                                 : "Integer",
+        type_description(failure.value));
 }
 
 }  // namespace

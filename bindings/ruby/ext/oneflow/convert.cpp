@@ -173,10 +173,24 @@ bool Converter::convert(const Argument& argument, VALUE value, of_value* result)
     return argument.allows_nil || wrong(value, -1);
   }
   if (!argument.is_list) return convert_one(argument, value, result) || wrong(value, -1);
+  if (argument.is_pairs) return convert_pairs(argument, value, result);
   if (!RB_TYPE_P(value, T_ARRAY)) return convert_members(argument, &value, 1, result) || wrong(value, -1);
   // A copy, which no other thread can change while the call reads it.
   VALUE members = keep(rb_ary_dup(value));
   return convert_members(argument, RARRAY_CONST_PTR(members), RARRAY_LEN(members), result);
+}
+
+// A list of pairs as one of their members.
+bool Converter::convert_pairs(const Argument& argument, VALUE pairs, of_value* result) {
+  if (!RB_TYPE_P(pairs, T_ARRAY)) return wrong(pairs, -1);
+  VALUE members = keep(rb_ary_new_capa(2 * RARRAY_LEN(pairs)));
+  for (long i = 0; i < RARRAY_LEN(pairs); ++i) {
+    const VALUE pair = RARRAY_AREF(pairs, i);
+    if (!RB_TYPE_P(pair, T_ARRAY) || RARRAY_LEN(pair) != 2) return wrong(pair, i);
+    rb_ary_concat(members, pair);
+  }
+  if (convert_members(argument, RARRAY_CONST_PTR(members), RARRAY_LEN(members), result)) return true;
+  return wrong(wrong_value_, wrong_member_ / 2);
 }
 
 bool Converter::wrong(VALUE value, long member) {

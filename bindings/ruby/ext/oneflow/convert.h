@@ -18,6 +18,7 @@ class Converter {
 
   // A list argument given as several arguments: f(1, 2) for f([1, 2]).
   bool convert_members(const Argument& argument, const VALUE* members, long count, of_value* result);
+  bool convert_pairs(const Argument& argument, VALUE pairs, of_value* result);
 
   // The member of a list that was of the wrong type, or -1, and the value itself: after a conversion that failed.
   int wrong_member() const { return wrong_member_; }

@@ -42,17 +42,17 @@ of_expression_info info_of_expression(VALUE self) {
 // ---------------------------------------------------------------- making one
 
 constexpr Argument optional_keyword(const char* name, const char* expected, ArgumentType type) {
-  return {name, expected, type, false, true, false, false, true, 0};
+  return {name, expected, type, false, true, false, false, true, false, 0};
 }
 
 enum { kEquation, kOperands, kOptimize, kMemoryLimit, kPath };
 
 Argument making_arguments[] = {
-    {"equation", "String", ArgumentType::kString, false, false, false, true, false, 0},
-    {"operands", "Array of Tensors or shapes", ArgumentType::kObject, false, false, false, true, false, 0},
+    {"equation", "String", ArgumentType::kString, false, false, false, true, false, false, 0},
+    {"operands", "Array of Tensors or shapes", ArgumentType::kObject, false, false, false, true, false, false, 0},
     optional_keyword("optimize", "String", ArgumentType::kString),
     optional_keyword("memory_limit", "Integer", ArgumentType::kInt),
-    optional_keyword("path", "Array of pairs of Integers", ArgumentType::kObject),
+    {"path", "Array of pairs of Integers", ArgumentType::kInt, true, true, false, false, true, true, 0},
 };
 
 Overload making = {
@@ -124,33 +124,6 @@ void read_shapes(VALUE operands, of_shape* shapes, int64_t* sizes) {
   }
 }
 
-// Raises for a path that is no Array of pairs of Integers.
-void check_path(const char* function, VALUE path) {
-  bool fits = is_array(path);
-  for (long i = 0; fits && i < RARRAY_LEN(path); ++i) {
-    const VALUE pair = RARRAY_AREF(path, i);
-    fits = is_array(pair);
-    for (long k = 0; fits && k < RARRAY_LEN(pair); ++k) {
-      int64_t position;
-      fits = int64_of(RARRAY_AREF(pair, k), &position);
-    }
-    if (fits && RARRAY_LEN(pair) != 2) {
-      raise(OF_INVALID_ARGUMENT, "%s: path[%ld] must be a pair: operands are multiplied two at a time", function, i);
-    }
-  }
-  if (!fits) {
-    raise(OF_TYPE_MISMATCH, "%s: path must be Array of pairs of Integers, got %" PRIsVALUE, function,
-          type_description(path));
-  }
-}
-
-// The pairs one after the other.
-void read_path(VALUE path, int64_t* positions) {
-  for (long i = 0; i < RARRAY_LEN(path); ++i) {
-    for (long k = 0; k < 2; ++k) int64_of(RARRAY_AREF(RARRAY_AREF(path, i), k), positions++);
-  }
-}
-
 // The expression that the arguments of either function ask for.
 VALUE make(const Function& function, int count, VALUE* values) {
   const char* name = function.full_name;
@@ -169,22 +142,18 @@ VALUE make(const Function& function, int count, VALUE* values) {
   if (call.arguments[kMemoryLimit].kind == OF_VALUE_INT) options.memory_limit = call.arguments[kMemoryLimit].as.integer;
   const VALUE object = rb_data_typed_object_wrap(expression_class, nullptr, &expression_type);
 
-  VALUE operands = call.given[kOperands], path = call.given[kPath];
+  if (call.arguments[kPath].kind == OF_VALUE_INT_LIST) {
+    options.path = call.arguments[kPath].as.integers;
+    options.path_count = static_cast<size_t>(call.arguments[kPath].count);
+  }
+  VALUE operands = call.given[kOperands];
   if (!is_array(operands)) operands = rb_ary_new_from_args(1, operands);
   const long operand_count = RARRAY_LEN(operands);
   const size_t size_count = measure(name, operands);
-  const bool has_path = path != Qundef && !NIL_P(path);
-  if (has_path) check_path(name, path);
-  options.path_count = has_path ? 2 * RARRAY_LEN(path) : 0;
-  VALUE sizes_memory, shapes_memory, path_memory;  // the last member of each keeps it from being empty
+  VALUE sizes_memory, shapes_memory;  // the last member of each keeps it from being empty
   int64_t* sizes = ALLOCV_N(int64_t, sizes_memory, size_count + 1);
   of_shape* shapes = ALLOCV_N(of_shape, shapes_memory, operand_count + 1);
-  int64_t* positions = ALLOCV_N(int64_t, path_memory, options.path_count + 1);
   read_shapes(operands, shapes, sizes);
-  if (has_path) {
-    read_path(path, positions);
-    options.path = positions;
-  }
   of_expression handle = nullptr;
   const of_status status = run_native(
       true, [&] { return of_expression_create(text, shapes, static_cast<size_t>(operand_count), &options, &handle); });
@@ -192,7 +161,6 @@ VALUE make(const Function& function, int count, VALUE* values) {
   RB_GC_GUARD(optimize);
   ALLOCV_END(sizes_memory);
   ALLOCV_END(shapes_memory);
-  ALLOCV_END(path_memory);
   check(status);
   RTYPEDDATA_DATA(object) = handle;
   return rb_obj_freeze(object);
@@ -201,7 +169,7 @@ VALUE make(const Function& function, int count, VALUE* values) {
 // ---------------------------------------------------------------- calling one
 
 Argument call_arguments[] = {
-    {"operands", "Array of Tensors", ArgumentType::kTensor, true, false, false, true, false, 0},
+    {"operands", "Array of Tensors", ArgumentType::kTensor, true, false, false, true, false, false, 0},
 };
 
 Overload calling = {

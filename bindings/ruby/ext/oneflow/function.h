@@ -34,7 +34,8 @@ struct Argument {
   bool allows_nil_members;  // members of a list
   bool required;
   bool keyword_only;
-  VALUE symbol;  // :name, set when the extension is loaded
+  bool is_pairs;  // a list of pairs of integers, which the runtime gets as one of integers
+  VALUE symbol;   // :name, set when the extension is loaded
 };
 
 struct Overload {
