@@ -5,6 +5,7 @@
 const native = require('./native');
 const frame = require('./frame');
 const {makeError, traced} = require('./errors');
+const {withEquation} = require('./labelled');
 const {Overload, Refusal} = require('./signature');
 const {
   isTensor, isPlainObject, slotOf, pendingTensor, complete, wrapSlot, inScope, describe, disposedError, withMemory,
@@ -25,6 +26,8 @@ class PublicFunction {
     this.name = record.name;
     this.overloads = record.overloads.map((overload) => new Overload(overload, this.name));
     this.inPlaceOverloads = this.overloads.filter((overload) => overload.hasInPlace);
+    /** Whether operands may come with their labels in place of an equation. */
+    this.takesEquation = record.takesEquation ?? false;
   }
 
   call(receiver, args) {
@@ -41,10 +44,7 @@ class PublicFunction {
 
   /** The general way: binds all arguments first, and tries again when memory runs out. */
   callBound(receiver, args) {
-    const {overload, values, out} = this.resolve(receiver, args, this.overloads);
-    if (out === undefined || out === null) return run(overload, values, null);
-    run(overload, values, this.targets(overload, out));
-    return out;
+    return runWithOut(this.resolve(receiver, args, this.overloads));
   }
 
   /** Writes the result to the receiver and returns it. */
@@ -72,26 +72,36 @@ class PublicFunction {
 
   async callAsync(receiver, args) {
     const {overload, values} = this.resolveWithoutOut(receiver, args, this.overloads);
-    const promise = withMemory(() => {
-      prepare(overload, values, null, false);
-      return native.callAsync(values);
-    });
-    return collect(overload, await traced(promise));
+    return runAsync(overload, values);
   }
 
   /** Finds the overload that takes the arguments; returns it with the values bound to it and the `out` option. */
   resolve(receiver, args, overloads) {
-    const hasOptions = args.length > 0 && isPlainObject(args[args.length - 1]);
-    const options = hasOptions ? {...args[args.length - 1]} : null; // its own properties, each read once
-    const count = hasOptions ? args.length - 1 : args.length;
-    const out = hasOptions && Object.hasOwn(options, 'out') ? options.out : undefined;
+    const at = this.optionsAt(receiver, args, overloads);
+    const options = at < 0 ? null : {...args[at]}; // its own properties, each read once
+    const out = at >= 0 && Object.hasOwn(options, 'out') ? options.out : undefined;
+    let positional = at < 0 ? args : args.filter((_, i) => i !== at);
+    if (this.takesEquation && isTensor(positional[0])) positional = withEquation(this.name, positional);
     let furthest = null;
+    const isInFront = at >= 0 && at < args.length - 1;
     for (const overload of overloads) {
-      const values = overload.bind(receiver, args, count, options);
+      if (isInFront && overload.startOfMembers(receiver) !== at) continue;
+      const values = overload.bind(receiver, positional, options);
       if (!(values instanceof Refusal)) return {overload, values, out};
       if (furthest === null || values.progress > furthest.progress) furthest = values;
     }
     throw furthest.toError();
+  }
+
+  /** Which argument is the options: the last, or one in front of the members of a list; -1 where there are none. */
+  optionsAt(receiver, args, overloads) {
+    const last = args.length - 1;
+    if (last >= 0 && isPlainObject(args[last])) return last;
+    for (const overload of overloads) {
+      const at = overload.startOfMembers(receiver);
+      if (at >= 0 && at < last && isPlainObject(args[at])) return at;
+    }
+    return -1;
   }
 
   resolveWithoutOut(receiver, args, overloads) {
@@ -99,15 +109,15 @@ class PublicFunction {
     if (resolved.out === undefined) return resolved;
     throw makeError('TypeMismatch', `${resolved.overload.name}: unknown argument out`);
   }
+}
 
-  /** The tensors that `out` names, one per result. */
-  targets(overload, out) {
-    const wanted = overload.resultNames.length;
-    const list = wanted > 1 && Array.isArray(out) ? [...out] : [out];
-    if (list.length === wanted && list.every(isTensor)) return list;
-    const expected = wanted === 1 ? 'Tensor' : `array of ${wanted} Tensors`;
-    throw makeError('TypeMismatch', `${overload.name}: out must be ${expected}, got ${describe(out)}`);
-  }
+/** The tensors that `out` names, one per result. */
+function targetsOf(overload, out) {
+  const wanted = overload.resultNames.length;
+  const list = wanted > 1 && Array.isArray(out) ? [...out] : [out];
+  if (list.length === wanted && list.every(isTensor)) return list;
+  const expected = wanted === 1 ? 'Tensor' : `array of ${wanted} Tensors`;
+  throw makeError('TypeMismatch', `${overload.name}: out must be ${expected}, got ${describe(out)}`);
 }
 
 /** The slot of a tensor that is written to. */
@@ -131,15 +141,34 @@ function prepare(overload, values, targets, isOwned) {
   }
 }
 
-/** Runs a call; returns its result, or undefined when it was written to targets. */
-function run(overload, values, targets) {
+/**
+ * Runs a call; returns its result, or undefined when it was written to targets. `call` is what the addon does with what
+ * is in the frame.
+ */
+function run(overload, values, targets, call = native.call) {
   return withMemory(() => {
     const tensor = pendingTensor();
     prepare(overload, values, targets, !inScope());
-    const returned = native.call(tensor, values, targets);
+    const returned = call(tensor, values, targets);
     if (frame.status() !== OK) throw native.lastError(frame.status());
     return targets === null ? finish(overload, returned, tensor) : undefined;
   });
+}
+
+/** Runs a call as it was resolved: returns its result, or what `out` names. */
+function runWithOut({overload, values, out}, call = native.call) {
+  if (out === undefined || out === null) return run(overload, values, null, call);
+  run(overload, values, targetsOf(overload, out), call);
+  return out;
+}
+
+/** Runs a call on another thread. */
+async function runAsync(overload, values, call = native.callAsync) {
+  const promise = withMemory(() => {
+    prepare(overload, values, null, false);
+    return call(values);
+  });
+  return collect(overload, await traced(promise));
 }
 
 /** The result of a call that succeeded: the pending tensor with its slot, or what the addon returned. */
@@ -163,4 +192,4 @@ function collect(overload, results) {
   return values;
 }
 
-module.exports = {PublicFunction};
+module.exports = {PublicFunction, runWithOut, runAsync};

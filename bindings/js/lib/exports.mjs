@@ -5,7 +5,7 @@ import flow from './index.js';
 export const {
   OneFlowError, InvalidArgument, TypeMismatch, ShapeError, DTypeError, IndexOutOfRange, DeviceError, OutOfMemory,
   Unsupported, CommunicationError, InternalError,
-  Tensor, tensor, real, isTensor, tidy, keep, setPrintOptions,
+  Tensor, tensor, real, isTensor, tidy, keep, einsumPath, einsumExpression, setPrintOptions,
   bool, uint8, int8, int16, int32, int64, uint16, uint32, uint64, float16, bfloat16, float32, float64,
   version, getDefaultDtype, setDefaultDtype, promoteTypes,
   Device, device, devices, rejectedPlugins, getDefaultDevice, setDefaultDevice, loadDevice,

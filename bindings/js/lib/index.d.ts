@@ -30,6 +30,9 @@ export type Integers = Integer | readonly Integer[] | TypedArray;
 /** One part of an index: an integer, `null` for a new dimension, positions, a mask, or text: `'1:3, ..., None'`. */
 export type Index = Integer | boolean | null | string | Tensor | readonly unknown[] | TypedArray;
 
+/** Labels of an operand's dimensions; `'...'` stands for any number of further ones. */
+export type Labels = readonly (Integer | '...')[] | TypedArray;
+
 /** How tensor() reads its data. */
 export interface TensorOptions {
   /** The element type; that of the data unless given. */
@@ -147,6 +150,99 @@ export function isTensor(value: unknown): value is Tensor;
 export function tidy<T>(fn: () => T): T;
 /** Takes a tensor out of the tidy() that it was made in; it then lives as long as it is referred to. */
 export function keep<T extends Tensor>(tensor: T): T;
+
+// ------------------------------------------------------------------------------------------------ einsum
+
+/** An operand of which only the shape counts: a tensor, or the shape itself. */
+export type Shaped = Tensor | readonly Integer[] | TypedArray;
+
+/** How einsum's products are to be put in order. */
+export interface EinsumOptions {
+  /** `'auto'`, the default, `'optimal'`, `'greedy'`, or `'none'`: from left to right. */
+  optimize?: string;
+  /** How many elements an intermediate should have at most. */
+  memoryLimit?: Integer | null;
+  /** The order itself: pairs of positions among what is left; each product is put at the end. */
+  path?: readonly (readonly [Integer, Integer])[] | null;
+}
+
+/** The order in which operands are multiplied, and what that costs. */
+export interface EinsumPath {
+  /** Which operands are multiplied: pairs of positions among what is left; each product is put at the end. */
+  readonly path: readonly (readonly [number, number])[];
+  /** Multiplications and additions. */
+  readonly flops: number;
+  /** Those of one sum over the products of all operands. */
+  readonly naiveFlops: number;
+  /** Elements of the largest tensor that is made, the result included. */
+  readonly largestIntermediate: number;
+  /** A table of the products to read. */
+  readonly report: string;
+}
+
+/**
+ * An einsum equation that was worked out for operands of given shapes: a function of such operands. Made by
+ * einsumExpression().
+ * @throws ShapeError for operands of other shapes
+ */
+export interface EinsumExpression extends EinsumPath {
+  /** The result for these operands. */
+  (...operands: readonly Tensor[]): Tensor;
+  (...operandsAndOptions: [...readonly Tensor[], {out?: Tensor | null}]): Tensor;
+  (operands: readonly Tensor[], options?: {out?: Tensor | null}): Tensor;
+  /** The same on another thread; the operands count as they are now. */
+  async(...operands: readonly Tensor[]): Promise<Tensor>;
+  async(operands: readonly Tensor[]): Promise<Tensor>;
+  /** The equation, as it was given. */
+  readonly equation: string;
+  /** The shape of each operand. */
+  readonly shapes: readonly (readonly number[])[];
+  /** The shape of the result. */
+  readonly shape: readonly number[];
+  /** Whether dispose() was called. */
+  readonly isDisposed: boolean;
+  /** Gives its memory back now; it cannot be called any more. Doing it twice is allowed. */
+  dispose(): void;
+  /** The same as dispose(), for `using`. */
+  [Symbol.dispose](): void;
+  /** `einsumExpression('ij,jk->ik', [ 2, 3 ], [ 3, 4 ])` */
+  toString(): string;
+}
+
+/**
+ * The order in which einsum() multiplies operands, and what that costs:
+ * `einsumPath('ij,jk,kl->il', [2, 100], [100, 3], [3, 50]).path` is `[[0, 1], [0, 1]]`. Tensors may come with their labels
+ * in place of an equation, as those of einsum().
+ */
+export function einsumPath(equation: string, ...operands: readonly Shaped[]): EinsumPath;
+export function einsumPath(equation: string, options: EinsumOptions, ...operands: readonly Shaped[]): EinsumPath;
+export function einsumPath(equation: string, ...operandsAndOptions: [...readonly Shaped[], EinsumOptions]): EinsumPath;
+export function einsumPath(equation: string, operands: readonly Shaped[], options?: EinsumOptions): EinsumPath;
+export function einsumPath(...labelled: [Tensor, Labels, ...(Tensor | Labels)[]]): EinsumPath;
+export function einsumPath(
+  ...labelledAndOptions: [Tensor, Labels, ...(Tensor | Labels)[], EinsumOptions]
+): EinsumPath;
+
+/**
+ * An einsum equation worked out for operands of these shapes, or of the shapes of these tensors, to be called with
+ * operands: `const product = einsumExpression('ij,jk->ik', [2, 3], [3, 4])`, then `product(a, b)`.
+ */
+export function einsumExpression(equation: string, ...shapes: readonly Shaped[]): EinsumExpression;
+export function einsumExpression(
+  equation: string, options: EinsumOptions, ...shapes: readonly Shaped[]
+): EinsumExpression;
+export function einsumExpression(
+  equation: string, ...shapesAndOptions: [...readonly Shaped[], EinsumOptions]
+): EinsumExpression;
+export function einsumExpression(
+  equation: string, shapes: readonly Shaped[], options?: EinsumOptions
+): EinsumExpression;
+export function einsumExpression(...labelled: [Tensor, Labels, ...(Tensor | Labels)[]]): EinsumExpression;
+export function einsumExpression(
+  ...labelledAndOptions: [Tensor, Labels, ...(Tensor | Labels)[], EinsumOptions]
+): EinsumExpression;
+
+// ------------------------------------------------------------------------------------------------ printing
 
 /** How tensors are printed. */
 export interface PrintOptions {

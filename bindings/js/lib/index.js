@@ -10,6 +10,7 @@ const devices = require('./devices');
 const settings = require('./settings');
 const {makeTensor} = require('./create');
 const {at, set} = require('./indexing');
+const {einsumPath, einsumExpression} = require('./expression');
 const {functionsByName, installMethods} = require('./operators');
 const {setPrintOptions, toText} = require('./printing');
 const reading = require('./read');
@@ -122,6 +123,8 @@ const flow = {
     if (typeof value === 'number' || typeof value === 'bigint') return new Real(value);
     throw makeError('TypeMismatch', `real: value must be number, got ${describe(value)}`);
   },
+  einsumPath,
+  einsumExpression,
   isTensor,
   tidy,
   keep,

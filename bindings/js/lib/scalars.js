@@ -39,6 +39,8 @@ function toInteger(value) {
   return typeof value === 'bigint' && value >= LOWEST && value <= HIGHEST ? value : undefined;
 }
 
+const isInteger = (value) => typeof value === 'bigint' || Number.isInteger(value);
+
 const isNumber = (value) => typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean' ||
   value instanceof Real;
 
@@ -56,4 +58,4 @@ function putNumber(position, value, subject) {
   }
 }
 
-module.exports = {Real, TOO_LARGE, toInteger, isNumber, putNumber};
+module.exports = {Real, TOO_LARGE, toInteger, isInteger, isNumber, putNumber};

@@ -11,7 +11,7 @@ const dtypes = require('./dtypes');
 const native = require('./native');
 const {makeError} = require('./errors');
 const {isTensor, slotOf, describe, disposedError} = require('./tensor');
-const {Real, TOO_LARGE, toInteger, isNumber, putNumber} = require('./scalars');
+const {Real, TOO_LARGE, toInteger, isInteger, isNumber, putNumber} = require('./scalars');
 const {suggestion} = require('./suggestion');
 
 const {KIND} = frame;
@@ -26,7 +26,9 @@ const NULL_BYTE = 'not have a null byte';
 /** What fitOne() returns for a value of the wrong type. */
 const MISFIT = Symbol('misfit');
 
-const BASE = {tensor: 0, operand: 1, number: 2, integer: 3, float: 4, bool: 5, string: 6, dtype: 7, device: 8, pair: 9};
+const BASE = {
+  tensor: 0, operand: 1, number: 2, integer: 3, float: 4, bool: 5, string: 6, dtype: 7, device: 8, pair: 9, shape: 10,
+};
 const BASES = {
   'Tensor': BASE.tensor,
   'Tensor|Number': BASE.operand,
@@ -40,10 +42,14 @@ const BASES = {
   'dtype': BASE.dtype,
   'device': BASE.device,
   'pair': BASE.pair,
+  'shape': BASE.shape, // of functions written by hand: a tensor of that shape, or the shape itself
 };
 
 /** What an error text calls a member of a list that holds no integers. */
-const MEMBERS = {[BASE.tensor]: 'Tensor', [BASE.device]: 'device', [BASE.pair]: 'pair of integers'};
+const MEMBERS = {
+  [BASE.tensor]: 'Tensor', [BASE.device]: 'device', [BASE.pair]: 'pair of integers',
+  [BASE.shape]: 'Tensor or array of integers',
+};
 
 class Argument {
   /** `type` as in a signature: "Tensor?[]", "dim[]?". */
@@ -63,6 +69,14 @@ class Argument {
     this.takesReal = single === BASE.operand || single === BASE.number;
     this.takesInteger = this.takesReal || single === BASE.integer;
   }
+
+  /** Whether a positional value is the first member of a trailing list rather than the list. */
+  isMember(value, isOnly) {
+    const isList = dtypes.isSequence(value);
+    if (this.base !== BASE.shape) return !isOnly && !isList;
+    const isWhole = value === ABSENT || (isList && (isTensor(value[0]) || dtypes.isSequence(value[0])));
+    return !isOnly || !isWhole; // a shape is a list itself
+  }
 }
 
 // ---------------------------------------------------------------------------------------------------- types
@@ -72,6 +86,19 @@ function fitPair(value) {
   if (!dtypes.isSequence(value) || value.length !== 2) return MISFIT;
   const pair = [toInteger(value[0]), toInteger(value[1])];
   return pair.includes(undefined) ? MISFIT : pair;
+}
+
+/** Sizes, or MISFIT. */
+function fitShape(value) {
+  const length = dtypes.isSequence(value) ? value.length : undefined;
+  if (!(length <= LONGEST_LIST)) return MISFIT;
+  const sizes = [];
+  for (let i = 0; i < length; i++) {
+    const size = toInteger(value[i]);
+    if (size === undefined) return MISFIT;
+    sizes.push(size);
+  }
+  return sizes;
 }
 
 /** A single value of a base type, made ready for the frame, or MISFIT. May run code of the user. */
@@ -95,6 +122,8 @@ function fitOne(base, value) {
       return devices.nameOf(value) ?? MISFIT;
     case BASE.pair:
       return fitPair(value);
+    case BASE.shape:
+      return isTensor(value) ? value : fitShape(value);
     default:
       return typeof value === 'string' ? value : MISFIT;
   }
@@ -218,24 +247,30 @@ class Overload {
   }
 
   /**
-   * The values of all arguments, in the order of the signature, or a Refusal. The first `count` of `args` are
-   * positional, `options`, which may be null, are by name; `out` is not among them.
+   * The values of all arguments, in the order of the signature, or a Refusal. `args` are positional, `options`, which
+   * may be null, are by name; `out` is not among them.
    */
-  bind(receiver, args, count, options) {
+  bind(receiver, args, options) {
     const values = [];
     for (let i = 0; i < this.arguments.length; i++) values.push(ABSENT);
     if (receiver !== undefined) {
       if (this.receiver === undefined) return new Refusal(0, `${this.name}: is not a method`);
       values[this.receiver.index] = receiver;
     }
-    return this.takePositional(receiver, args, count, values) ?? this.takeNamed(options, values) ?? this.fitAll(values);
+    return this.takePositional(receiver, args, values) ?? this.takeNamed(options, values) ?? this.fitAll(values);
   }
 
-  takePositional(receiver, args, given, values) {
+  /** Where the members of a trailing list begin among the positional arguments; -1 without such a list. */
+  startOfMembers(receiver) {
     const positional = receiver === undefined ? this.positional : this.positionalOfMethod;
-    const last = positional.length - 1;
-    const takesList = last >= 0 && positional[last].isList;
-    const isSpread = given > positional.length && takesList && !dtypes.isSequence(args[last]);
+    return positional.at(-1)?.isList ? positional.length - 1 : -1;
+  }
+
+  takePositional(receiver, args, values) {
+    const positional = receiver === undefined ? this.positional : this.positionalOfMethod;
+    const given = args.length;
+    const last = this.startOfMembers(receiver);
+    const isSpread = last >= 0 && given > last && positional[last].isMember(args[last], given === positional.length);
     const direct = isSpread ? last : given;
     if (direct > positional.length) {
       const most = positional.length;
@@ -243,7 +278,7 @@ class Overload {
       return new Refusal(most, `${this.name}: ${text}`);
     }
     for (let i = 0; i < direct; i++) values[positional[i].index] = args[i];
-    if (isSpread) values[positional[last].index] = args.slice(last, given);
+    if (isSpread) values[positional[last].index] = args.slice(last);
     return undefined;
   }
 
@@ -288,7 +323,7 @@ class Overload {
       const place = member < 0 ? '' : `[${member}]`;
       return new Refusal(MISFIT_RANK + argument.index, `${this.name}: ${argument.name}${place} must ${text}`, code);
     };
-    if (argument.base === BASE.integer && (typeof value === 'bigint' || Number.isInteger(value))) {
+    if (argument.base === BASE.integer && isInteger(value)) {
       return refusal('InvalidArgument', TOO_LARGE);
     }
     if (argument.base === BASE.dtype && typeof value === 'string') {
@@ -343,6 +378,9 @@ class Overload {
     if (argument.base === BASE.tensor) {
       const slots = list.map((tensor) => (tensor === null ? 0 : this.slot(tensor, argument)));
       frame.putList(position, KIND.tensorList, slots);
+    } else if (argument.base === BASE.shape) {
+      const shapes = list.map((each) => (isTensor(each) ? native.sizes(this.slot(each, argument), each) : each));
+      frame.putList(position, KIND.intList, shapes.flatMap((sizes) => [sizes.length, ...sizes]));
     } else if (argument.base === BASE.device) {
       frame.putList(position, KIND.deviceList, list.map((each) => devices.codeOf(this.name, argument.name, each)));
     } else {
@@ -357,4 +395,4 @@ class Overload {
   }
 }
 
-module.exports = {Overload, Refusal};
+module.exports = {LONGEST_LIST, Overload, Refusal};

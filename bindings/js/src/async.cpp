@@ -122,6 +122,10 @@ class CallTask : public Task {
     return values;
   }
 
+ protected:
+  std::vector<of_value> arguments_;
+  std::vector<of_value> results_;
+
  private:
   of_status capture(of_value* argument) {
     switch (argument->kind) {
@@ -157,13 +161,26 @@ class CallTask : public Task {
   }
 
   of_op op_ = nullptr;
-  std::vector<of_value> arguments_;
-  std::vector<of_value> results_;
   std::vector<std::vector<of_tensor>> tensor_lists_;
   std::vector<std::vector<int64_t>> integer_lists_;
   std::vector<std::vector<of_device>> device_lists_;
   std::vector<std::unique_ptr<std::string>> strings_;
   std::vector<Held> held_;
+};
+
+// The operands are the one argument, a list.
+class ExpressionTask : public CallTask {
+ public:
+  explicit ExpressionTask(of_expression expression) : expression_(of_expression_retain(expression)) {}
+  ~ExpressionTask() override { of_expression_release(expression_); }
+
+  of_status run() override {
+    const of_value& operands = arguments_[0];
+    return of_expression_call(expression_, operands.as.tensors, operands.count, results_.data());
+  }
+
+ private:
+  of_expression expression_;
 };
 
 // Reads into memory that JavaScript allocated; the promise's value is that ArrayBuffer.
@@ -210,12 +227,21 @@ class SynchronizeTask : public Task {
   of_device device_;
 };
 
+napi_value start_call(std::unique_ptr<CallTask> task, const Call& call) {
+  if (of_status status = task->capture(&call.environment())) return call.environment().fail(status);
+  return Task::start(std::move(task), &call.environment());
+}
+
 // callAsync(...keepAlive): as call(), on a worker; a promise of the array of results.
 napi_value call_async(napi_env env, napi_callback_info info) {
   const Call call(env, info);
-  auto task = std::make_unique<CallTask>();
-  if (of_status status = task->capture(&call.environment())) return call.environment().fail(status);
-  return Task::start(std::move(task), &call.environment());
+  return start_call(std::make_unique<CallTask>(), call);
+}
+
+// callExpressionAsync(expression, ...keepAlive): the same for an expression.
+napi_value call_expression_async(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  return start_call(std::make_unique<ExpressionTask>(call.expression(0)), call);
 }
 
 // readAsync(slot, arrayBuffer): fills the buffer with the elements, row-major; a promise of it.
@@ -238,6 +264,7 @@ napi_value synchronize_async(napi_env env, napi_callback_info info) {
 
 void add_async_functions(Environment* environment, napi_value exports) {
   add_function(environment, exports, "callAsync", call_async);
+  add_function(environment, exports, "callExpressionAsync", call_expression_async);
   add_function(environment, exports, "readAsync", read_async);
   add_function(environment, exports, "synchronizeAsync", synchronize_async);
 }

@@ -5,18 +5,15 @@
 namespace oneflow::node {
 namespace {
 
-// call(owner, ...keepAlive): runs what the frame describes and leaves a status in its header.
+// Runs what the frame describes, by `invoke`, and leaves a status in its header.
 //
 // A single tensor, by far the most frequent result, returns nothing: its slot is in the frame, and it belongs to
 // `owner` where the frame says so. Other results come as an array of what result_to_js() gives. What was written to
 // given tensors (the `out` form) returns nothing either. The further arguments are not read: that they are passed keeps
 // the tensors among them from being collected before the operator is done.
-napi_value call(napi_env env, napi_callback_info info) {
-  void* data;
-  size_t count = 1;
-  napi_value owner;
-  if (napi_get_cb_info(env, info, &count, &owner, nullptr, &data) != napi_ok) return nullptr;
-  auto* environment = static_cast<Environment*>(data);
+template <class Invoke>
+napi_value run(Environment* environment, napi_value owner, Invoke invoke) {
+  const napi_env env = environment->env();
   Frame::Header& header = *environment->frame.header();
   of_value* arguments = environment->frame.values();
   of_value* results = arguments + header.arguments;
@@ -25,7 +22,7 @@ napi_value call(napi_env env, napi_callback_info info) {
   std::vector<std::vector<of_tensor>> lists;
   of_status status = resolve_values(*environment, arguments, header.arguments + header.results, &lists);
   if (status == OF_OK) {
-    status = of_call(environment->op(header.op), arguments, header.arguments, results, header.results);
+    status = invoke(header, arguments, results);
   }
   header.status = status;
   if (status != OF_OK || is_written) return nullptr;
@@ -42,6 +39,29 @@ napi_value call(napi_env env, napi_callback_info info) {
     napi_set_element(env, values, i, result_to_js(environment, &results[i]));
   }
   return values;
+}
+
+// call(owner, ...keepAlive): an operator.
+napi_value call(napi_env env, napi_callback_info info) {
+  void* data;
+  size_t count = 1;
+  napi_value owner;
+  if (napi_get_cb_info(env, info, &count, &owner, nullptr, &data) != napi_ok) return nullptr;
+  auto* environment = static_cast<Environment*>(data);
+  return run(environment, owner, [environment](const Frame::Header& header, of_value* arguments, of_value* results) {
+    return of_call(environment->op(header.op), arguments, header.arguments, results, header.results);
+  });
+}
+
+// callExpression(expression, owner, ...keepAlive): the operands are the one argument, a list.
+napi_value call_expression(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  const of_expression expression = call.expression(0);
+  return run(&call.environment(), call.value(1),
+             [expression](const Frame::Header&, of_value* arguments, of_value* results) {
+               const of_value& operands = arguments[0];
+               return of_expression_call(expression, operands.as.tensors, operands.count, results);
+             });
 }
 
 // setFrame(arrayBuffer): the memory through which calls go from now on. JavaScript keeps it alive.
@@ -77,6 +97,7 @@ napi_value set_error_factory(napi_env env, napi_callback_info info) {
 
 void add_call_functions(Environment* environment, napi_value exports) {
   add_function(environment, exports, "call", call);
+  add_function(environment, exports, "callExpression", call_expression);
   add_function(environment, exports, "setFrame", set_frame);
   add_function(environment, exports, "findOp", find_op);
   add_function(environment, exports, "lastError", last_error);

@@ -19,6 +19,7 @@ constexpr int32_t kMaxResults = 16;
 void add_call_functions(Environment* environment, napi_value exports);
 void add_async_functions(Environment* environment, napi_value exports);
 void add_tensor_functions(Environment* environment, napi_value exports);
+void add_expression_functions(Environment* environment, napi_value exports);
 void add_index_functions(Environment* environment, napi_value exports);
 void add_library_functions(Environment* environment, napi_value exports);
 
@@ -39,6 +40,8 @@ class Call {
   // As the C API takes it, that is with \x00 where there is a null: it must not end the text.
   std::string string(size_t i) const;
   std::vector<int64_t> integers(size_t i) const;
+  // What createExpression() gave; NULL for another value, and once it was released.
+  of_expression expression(size_t i) const;
   // The device that argument `i`, from parseDevice(), packs into one number: as it lies in memory.
   of_device device(size_t i) const {
     const auto packed = static_cast<uint32_t>(integer(i));
@@ -58,6 +61,9 @@ class Call {
 // How most functions end: with an exception, or with nothing or the slot of a tensor that they took over.
 napi_value done(const Call& call, of_status status);
 napi_value done(const Call& call, of_status status, of_tensor tensor);
+
+// A text that the C API ends at a null byte: with \x00 in its place.
+std::string without_nulls(std::string text);
 
 napi_value to_js(napi_env env, double number);
 napi_value to_js(napi_env env, bool boolean);

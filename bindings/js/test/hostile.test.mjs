@@ -65,7 +65,7 @@ for (const [number, record] of table.functions.entries()) {
 const functions = [
   'tensor', 'real', 'isTensor', 'tidy', 'keep', 'promoteTypes', 'device', 'memoryStats', 'synchronize',
   'synchronizeAsync', 'emptyCache', 'resetPeakMemoryStats', 'setRandomState', 'manualSeed', 'getOption', 'loadDevice',
-  'setDefaultDevice', 'setPrintOptions',
+  'setDefaultDevice', 'setPrintOptions', 'einsumPath', 'einsumExpression',
 ];
 const methods = ['at', 'set', 'toArray', 'dataSync', 'data', 'item', 'equal', 'toString', 'toJSON', 'dispose'];
 for (const name of functions) test(`flow.${name}`, () => call(1, (args) => [() => flow[name](...args)]));
@@ -75,6 +75,16 @@ for (const name of methods) {
     () => flow.Tensor.prototype[name].apply(args[0], args.slice(1)),
   ]));
 }
+
+test('an expression', () => call(3, (args) => [
+  () => flow.einsumExpression('ij,jk->ik', [2, 2], [2, 2])(...args),
+  () => flow.einsumExpression('ij,jk->ik', [2, 2], [2, 2]).async(...args),
+]));
+
+test('operands with their labels', () => call(4, (args) => [
+  () => flow.einsum(flow.ones([2, 2]), ...args), () => flow.einsum(flow.ones([2, 2]), [0, 1], ...args),
+  () => flow.einsumPath(flow.ones([2, 2]), [0, 1], ...args),
+]));
 
 test('names of properties that every object has', () => {
   const x = flow.ones([2, 2]);

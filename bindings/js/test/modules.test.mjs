@@ -55,7 +55,7 @@ test('every declaration is documented', () => {
 test('every name is declared, and every declared name is there', () => {
   const types = new Set([
     'DType', 'Integer', 'Integers', 'Scalar', 'Nested', 'TypedArray', 'Index', 'TensorOptions', 'Real', 'PrintOptions',
-    'DeviceLike', 'MemoryStats',
+    'DeviceLike', 'MemoryStats', 'Labels', 'Shaped', 'EinsumOptions', 'EinsumPath', 'EinsumExpression',
   ]);
   const paths = declared.map(({path}) => path);
   const isNamespace = (name) => typeof flow[name] === 'object';

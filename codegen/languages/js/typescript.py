@@ -11,6 +11,10 @@ from codegen.model import Argument, Op
 from codegen.names import camel, wrap
 
 WIDTH = 118
+_LABELLED = (
+    "Operands may come with their labels in place of an equation, the labels of the result last: "
+    "`flow.einsum(a, [0, 1], b, [1, 2], [0, 2])`. Among labels, `'...'` is the ellipsis."
+)
 _ASYNC = "Runs on another thread; the arguments count as they are now."
 
 
@@ -84,21 +88,36 @@ def _forms(op: Op, has_out: bool, result: str, receiver: Argument | None = None)
     leading = next((i for i, a in enumerate(positional) if a.has_default or not a.type.is_tensor), len(positional))
     for count in range(len(positional), leading - 1, -1):
         yield _form(positional[:count], [a for a in arguments if a not in positional[:count]], has_out, result)
+    options = _options([a for a in arguments if a.keyword_only], has_out, result)
     if positional and positional[-1].type.is_list:
-        last = positional[-1]
-        rest = f"...{camel(last.name)}: {typescript_list(last.type)}"
-        yield f"({', '.join([*map(_parameter, positional[:-1]), rest])}): {result}"
+        before = [_parameter(argument) for argument in positional[:-1]]
+        name, members = camel(positional[-1].name), typescript_list(positional[-1].type)
+        rests = [[f"...{name}: {members}"]]
+        if options:
+            rests.append([f"options: {options}", f"...{name}: {members}"])
+            rests.append([f"...{name}AndOptions: [...{members}, {options}]"])
+        for rest in rests:
+            yield f"({', '.join([*before, *rest])}): {result}"
+    if op.takes_equation:
+        labelled = "Tensor, Labels, ...(Tensor | Labels)[]"
+        yield f"(...labelled: [{labelled}]): {result}"
+        yield f"(...labelledAndOptions: [{labelled}, {options}]): {result}"
 
 
 def _form(positional: Sequence[Argument], named: Sequence[Argument], has_out: bool, result: str) -> str:
     parts = [_parameter(argument) for argument in positional]
-    if named or has_out:
-        fields = [f"{camel(a.name)}{'?' if a.has_default else ''}: {typescript(a.type)}" for a in named]
-        if has_out:
-            fields.append(f"out?: {'Tensor' if result.startswith('Tensor') else 'readonly Tensor[]'}")
+    if options := _options(named, has_out, result):
         mark = "" if any(not a.has_default for a in named) else "?"
-        parts.append(f"options{mark}: {{{'; '.join(fields)}}}")
+        parts.append(f"options{mark}: {options}")
     return f"({', '.join(parts)}): {result}"
+
+
+def _options(named: Sequence[Argument], has_out: bool, result: str) -> str:
+    """The type of the object with the arguments that are given by name; empty where there are none."""
+    fields = [f"{camel(a.name)}{'?' if a.has_default else ''}: {typescript(a.type)}" for a in named]
+    if has_out:
+        fields.append(f"out?: {'Tensor' if result.startswith('Tensor') else 'readonly Tensor[]'}")
+    return f"{{{'; '.join(fields)}}}" if fields else ""
 
 
 def _parameter(argument: Argument) -> str:
@@ -110,6 +129,8 @@ def _documentation(op: Op, receiver: Argument | None = None) -> tuple[str, ...]:
     lines = [_summary(op)]
     if op.description:
         lines += ["", *wrap(_in_our_words(op, op.description), WIDTH - 5)]
+    if op.takes_equation:
+        lines += ["", *wrap(_LABELLED, WIDTH - 5)]
     lines.append("")
     for argument in op.signature.arguments:
         if argument is not receiver:

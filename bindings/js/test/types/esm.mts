@@ -11,6 +11,15 @@ const late: Promise<Tensor> = flow.matmulAsync(x, x);
 const view: Tensor = x.at('1:3, ..., None').at([0, 1], null).set(':', 5).permute(1, 0).permute([1, 0]);
 const summed: Tensor = tidy(() => flow.einsum('ij,jk->ik', x, x).add(first, {out: y}));
 const grid: Tensor = flow.zeros(new Int32Array([2, 3])).sum(Int32Array.of(0));
+const listed: Tensor = flow.einsum(x, [0, '...'], x, new Int32Array([1, 2]), ['...'], {optimize: 'greedy', out: y});
+const early: Tensor = flow.einsum('ij,jk->ik', {optimize: 'greedy'}, x, x).permute({dims: [1, 0]});
+const {path, report}: flow.EinsumPath = flow.einsumPath('ij,jk->ik', x, [2, 3], {memoryLimit: 10n});
+const trailing: Tensor = flow.einsum('ij,jk->ik', x, x, {path}).add(flow.zeros({dtype: 'int64'}, 2, 2));
+const product: flow.EinsumExpression = flow.einsumExpression('ij,jk->ik', {path}, [2, 2], x);
+const products: Tensor[] = [product(x, x), product([x, x], {out: y}), product(x, x, {out: y}), await product.async(x, x)];
+const sizes: readonly number[] = product.shapes[0];
+const lateLabelled: Promise<Tensor> = flow.einsumAsync(x, [0, 1], [1]);
+product[Symbol.dispose]();
 const data: flow.TypedArray = x.dataSync();
 const big: bigint = x.item({bigint: true});
 for (const row of x) row.dispose();
@@ -20,7 +29,7 @@ try {
 } catch (error) {
   if (error instanceof flow.OneFlowError) error.code.toLowerCase();
 }
-export {dtype, late, view, summed, grid, data, big};
+export {dtype, late, lateLabelled, view, summed, grid, data, big, listed, early, trailing, report, products, sizes};
 
 /** A small program, as somebody who knows PyTorch writes it. */
 export async function classify(images: readonly (readonly number[])[], labels: number[]): Promise<number> {
@@ -47,6 +56,16 @@ flow.sum(x, {keepdim: 'yes'});
 flow.sum(x, {dims: 1});
 // @ts-expect-error: no tensor
 flow.relu('a');
+// @ts-expect-error: a label that is a word
+flow.einsum(x, [0, 'j']);
+// @ts-expect-error: an operand without labels
+flow.einsum(x);
+// @ts-expect-error: an unknown option in front of the operands
+flow.einsum('ij', {order: 'greedy'}, x);
+// @ts-expect-error: a shape that is a text
+flow.einsumPath('ij', 'ab');
+// @ts-expect-error: an expression is called with tensors
+product([2, 2], [2, 2]);
 // @ts-expect-error: an unknown dtype
 flow.zeros([2], {dtype: 'float99'});
 // @ts-expect-error: tensors are made by functions

@@ -1,0 +1,327 @@
+// einsum beyond what its record says: operands with their labels, options in front, orders, expressions. Run with
+// --expose-gc.
+
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import {setImmediate} from 'node:timers/promises';
+import {inspect} from 'node:util';
+import {Worker} from 'node:worker_threads';
+import flow from 'oneflow-js';
+import {agree, checkFailure, failure} from './support.mjs';
+
+const [A, B] = [[[1, 2, 3], [4, 5, 6]], [[1, 0, 2, 1], [0, 1, 1, 3], [2, 2, 0, 1]]];
+const PRODUCT = [[7, 8, 4, 10], [16, 17, 13, 25]];
+const [a, b] = [flow.tensor(A), flow.tensor(B)];
+const transposed = (rows) => rows[0].map((_, i) => rows.map((row) => row[i]));
+const random = (...shape) => flow.randn(shape, {dtype: 'float64'});
+
+// ---------------------------------------------------------------------------------------------------- labels
+
+test('labels beside operands', async () => {
+  assert.deepEqual(flow.einsum(a, [0, 1], b, [1, 2], [0, 2]).toArray(), PRODUCT);
+  assert.deepEqual(flow.einsum(a, [0, 1], b, [1, 2]).toArray(), PRODUCT);
+  assert.deepEqual(flow.einsum(a, [0, 1], b, [1, 2], undefined).toArray(), PRODUCT);
+  assert.deepEqual(flow.einsum(a, ['...', 1], b, Int32Array.of(1, 70), [70n, '...']).toArray(), transposed(PRODUCT));
+  assert.deepEqual(flow.einsum(a, [5, 3]).toArray(), transposed(A));
+  assert.equal(flow.einsum(a, [0, 1], []).item(), 21);
+  assert.deepEqual(flow.einsumPath(a, [0, 1], b, [1, 2]).path, [[0, 1]]);
+  assert.deepEqual(flow.einsumExpression(a, [0, 1], b, [1, 2], [2, 0])(a, b).toArray(), transposed(PRODUCT));
+  assert.deepEqual((await flow.einsumAsync(a, [0, 1], b, [1, 2], [0, 2])).toArray(), PRODUCT);
+  const out = flow.zeros(2, 4);
+  assert.equal(flow.einsum(a, [0, 1], b, [1, 2], [0, 2], {optimize: 'none', out}), out);
+  assert.deepEqual(out.toArray(), PRODUCT);
+});
+
+test('more labels than letters', () => {
+  const operands = Array.from({length: 100}, (_, i) => flow.full([1, 2], i % 2, {dtype: 'float64'}));
+  assert.deepEqual(flow.einsum(...operands.flatMap((each, i) => [each, [i, 100]]), [99]).toArray(), [0]);
+  const matrices = Array.from({length: 60}, () => random(2, 2));
+  const expected = matrices.reduce((product, each) => product.matmul(each)).toArray();
+  const found = flow.einsum(...matrices.flatMap((each, i) => [each, [i, i + 1]]), [0, 60]).toArray();
+  assert.ok(agree(found, expected, 1e-9, 1e-9));
+});
+
+test('labels that are refused', async () => {
+  const x = flow.ones(2, 2);
+  const mismatch = (args, text) => checkFailure(() => flow.einsum(...args), flow.TypeMismatch, `einsum: ${text}`);
+  mismatch([x], 'operand 0 must be followed by its labels');
+  mismatch([x, [0, 1], x], 'operand 1 must be followed by its labels');
+  mismatch([x, x], 'labels of operand 0 must be array of integers, got Tensor');
+  mismatch([x, '01', [0]], 'labels of operand 0 must be array of integers, got string');
+  mismatch([x, [0, 1.5]], "labels of operand 0 must be integers or '...', got number");
+  mismatch([x, [0, true]], "labels of operand 0 must be integers or '...', got boolean");
+  mismatch([x, [0, 1], x, [0, 'j']], "labels of operand 1 must be integers or '...', got string");
+  mismatch([x, [0, 1], 3], 'labels of the result must be array of integers, got number');
+  mismatch([x, [0, 1], [0], [1]], 'operand 1 must be Tensor, got array');
+  mismatch([x, [0, 1], 5, [1]], 'operand 1 must be Tensor, got number');
+  mismatch([x, [0, 1], {equation: 'ij'}], 'argument equation given twice');
+  mismatch([x, new Array(2 ** 32 - 1)], 'labels of operand 0 must be array of integers, got array');
+  const invalid = (args, text) => checkFailure(() => flow.einsum(...args), flow.InvalidArgument, `einsum: ${text}`);
+  invalid([x, [0, -1]], 'labels of operand 0 must not be negative, got -1');
+  invalid([x, [0, -(2n ** 70n)]], 'labels of operand 0 must not be negative, got -1180591620717411303424');
+  invalid([x, [0, 2 ** 31]], 'equation has a label that is greater than 2147483647\n  [0,2147483648]\n     ^');
+  assert.throws(() => flow.einsum(x, [0, 2n ** 70n]), /einsum: equation has a label that is greater than 2147483647/);
+  invalid(
+    [x, [0, 1], x, [1, 2], [7]],
+    `label 7 of the output does not appear in any operand\n  [0,1],[1,2]->[7]\n${' '.repeat(16)}^`,
+  );
+  checkFailure(
+    () => flow.einsum(x, [0, 1], x, [1]), flow.ShapeError,
+    `einsum: operand 1 has 2 dims but '[1]' names 1\n  [0,1],[1]\n${' '.repeat(9)}^`,
+  );
+  const text = 'einsumPath: operand 0 must be followed by its labels';
+  checkFailure(() => flow.einsumPath(x), flow.TypeMismatch, text);
+  await assert.rejects(
+    flow.einsumAsync(x), failure(flow.TypeMismatch, 'einsum: operand 0 must be followed by its labels'),
+  );
+});
+
+test('an operand that its labels dispose of', () => {
+  const x = flow.ones(2, 2);
+  const labels = new Proxy([0, 1], {
+    get(target, key) {
+      x.dispose();
+      return target[key];
+    },
+  });
+  const text = 'einsum: operands must be a live Tensor, got a disposed one';
+  checkFailure(() => flow.einsum(x, labels), flow.InvalidArgument, text);
+});
+
+// ---------------------------------------------------------------------------------------------------- options
+
+test('options in front of the members of a list', async () => {
+  const out = flow.zeros(2, 4);
+  for (const result of [
+    flow.einsum('ij,jk->ik', {optimize: 'greedy'}, a, b), flow.einsum('ij,jk->ik', {path: [[0, 1]]}, [a, b]),
+    flow.einsum('ij,jk->ik', a, b, {optimize: 'greedy'}), flow.einsum('ij,jk->ik', {out}, a, b), out,
+    await flow.einsumAsync('ij,jk->ik', {memoryLimit: 100}, a, b),
+  ]) {
+    assert.deepEqual(result.toArray(), PRODUCT);
+  }
+  assert.deepEqual(flow.zeros({dtype: 'int32'}, 2, 3).shape, [2, 3]);
+  assert.equal(flow.zeros({dtype: 'int32'}, 2, 3).dtype, 'int32');
+  assert.equal(flow.randint(9, {dtype: 'int32'}, 2, 3).dtype, 'int32');
+  assert.deepEqual(flow.randint(3, 9, {dtype: 'int32'}, 2, 3).shape, [2, 3]);
+  assert.deepEqual(a.permute({}, 1, 0).shape, [3, 2]);
+  assert.deepEqual(flow.einsumPath('ij,jk', {optimize: 'none'}, [2, 3], [3, 4]).path, [[0, 1]]);
+});
+
+test('options elsewhere, and twice', () => {
+  const mismatch = (call, text) => checkFailure(call, flow.TypeMismatch, text);
+  mismatch(() => flow.einsum('ij,jk', a, {out: a}, b), 'einsum: operands[1] must be Tensor, got object');
+  mismatch(() => flow.einsum('ij', {out: a}, a, {out: a}), 'einsum: operands[0] must be Tensor, got object');
+  mismatch(() => flow.einsum({out: a}, 'ij', a), 'einsum: equation must be string, got object');
+  mismatch(() => flow.einsum('ij', {order: 1}, a), 'einsum: unknown argument order');
+  mismatch(() => a.sum({dim: 0}, true), 'sum: dim must be array of integers or null, got object');
+});
+
+// ---------------------------------------------------------------------------------------------------- paths
+
+test('einsumPath() says what an order costs', () => {
+  const {report, ...found} = flow.einsumPath('ij,jk,kl->il', [2, 100], flow.ones(100, 3), Int32Array.of(3, 50));
+  assert.deepEqual(found, {path: [[0, 1], [0, 1]], flops: 1800, naiveFlops: 90000, largestIntermediate: 100});
+  assert.match(report, /3 operands, 2 products/);
+  assert.deepEqual(flow.einsumPath('ij,jk', [[2, 3], a.transpose(0, 1)]).path, [[0, 1]]);
+  const chain = [[2, 2], [2, 2], [2, 2], [2, 2]];
+  assert.deepEqual(flow.einsumPath('ij,jk,kl,lm->im', ...chain, {optimize: 'none'}).path, [[0, 1], [0, 2], [0, 1]]);
+  const one = flow.einsumPath('ij->', [20n, 30]);
+  assert.deepEqual([one.path, one.flops], [[], 1200]);
+});
+
+test('a limit of memory is kept where it can be', () => {
+  const request = ['cda,bd,cdb->', [7, 4, 3], [3, 4], [7, 4, 3]];
+  assert.equal(flow.einsumPath(...request).largestIntermediate, 28);
+  assert.equal(flow.einsumPath(...request, {memoryLimit: null}).largestIntermediate, 28);
+  for (const memoryLimit of [1, 12n, 27]) {
+    assert.equal(flow.einsumPath(...request, {memoryLimit}).largestIntermediate, 12);
+  }
+});
+
+test('all orders give the same', () => {
+  const equation = 'abc,cd,bde,ef->af';
+  const operands = [random(2, 3, 4), random(4, 5), random(3, 5, 6), random(6, 2)];
+  const expected = flow.einsum(equation, ...operands).toArray();
+  for (const optimize of ['auto', 'optimal', 'greedy', 'none']) {
+    const expression = flow.einsumExpression(equation, ...operands, {optimize});
+    for (const result of [
+      flow.einsum(equation, ...operands, {optimize}), expression(...operands), expression(operands),
+      flow.einsum(equation, ...operands, {path: expression.path}),
+    ]) {
+      assert.ok(agree(result.toArray(), expected, 1e-9, 1e-9));
+    }
+    const again = flow.einsumExpression(equation, ...operands, {path: expression.path});
+    assert.deepEqual([again.path, again.flops], [expression.path, expression.flops]);
+  }
+});
+
+test('hundreds of operands', () => {
+  const count = 400;
+  const equation = Array.from({length: count}, (_, i) => `[${i},${i + 1}]`).join(',');
+  const {path} = flow.einsumPath(equation, Array.from({length: count}, (_, i) => [2 + i % 3, 2 + (i + 1) % 3]));
+  assert.equal(path.length, count - 1);
+});
+
+test('requests that are refused', () => {
+  const cases = [
+    [['ij,jk', [2, 3], [4, 5]], 'ShapeError',
+      "einsum: label 'j' is 3 in operand 0 and 4 in operand 1\n  ij,jk\n     ^"],
+    [['ij', [2, -3]], 'ShapeError', 'einsum: size must not be negative, got -3'],
+    [['ij', Array(40).fill(1)], 'ShapeError', 'einsum: a tensor has at most 32 dimensions, got 40'],
+    [['ij', 'ab'], 'TypeMismatch', '*: operands[0] must be Tensor or array of integers, got string'],
+    [['ij,j', [2, 3], [3.5]], 'TypeMismatch', '*: operands[1] must be Tensor or array of integers, got array'],
+    [['ij', [2, 2n ** 70n]], 'TypeMismatch', '*: operands[0] must be Tensor or array of integers, got array'],
+    [['ij', {operands: 5}], 'TypeMismatch', '*: operands must be array of Tensors or shapes, got number'],
+    [[5, [2, 3]], 'TypeMismatch', '*: equation must be string, got number'],
+    [['i,i', [2], [2], {memoryLimit: -1}], 'InvalidArgument', 'einsum: memoryLimit must not be negative, got -1'],
+    [['i,i', [2], [2], {memoryLimit: 2n ** 63n}], 'InvalidArgument',
+      '*: memoryLimit must fit into 64 bits, got a larger integer'],
+    [['i,i', [2], [2], {path: [[0, 1, 2]]}], 'TypeMismatch',
+      '*: path[0] must be pair of integers, got array'],
+    [['i,i', [2], [2], {path: [[0, 2]]}], 'InvalidArgument',
+      'einsum: path: pair 0 must be two different positions below 2, got 0 and 2'],
+    [['i,i', [2], [2], {path: []}], 'InvalidArgument',
+      'einsum: path must be 1 pair of positions for 2 operands, got 0'],
+    [['i,i', [2], [2], {path: 5}], 'TypeMismatch', '*: path must be array of pairs of integers, got number'],
+    [['i,i', [2], [2], {path: [0, 1]}], 'TypeMismatch', '*: path[0] must be pair of integers, got number'],
+    [['i,i', [2], [2], {optimize: 'fast'}], 'InvalidArgument',
+      "einsum: optimize must be 'auto', 'optimal', 'greedy' or 'none', got 'fast'"],
+    [['i,i', [2], [2], {way: 5}], 'TypeMismatch', '*: unknown argument way'],
+    [['i,i', [2], [2], {out: a}], 'TypeMismatch', '*: unknown argument out'],
+    [['ij'], 'TypeMismatch', '*: missing argument operands'],
+    [['ij', undefined], 'TypeMismatch', '*: missing argument operands'],
+    [[], 'TypeMismatch', '*: missing argument equation'],
+  ];
+  for (const [args, code, text] of cases) {
+    for (const name of ['einsumPath', 'einsumExpression']) {
+      checkFailure(() => flow[name](...args), flow[code], text.replace('*', name));
+    }
+  }
+  assert.throws(() => flow.einsumPath('i\0', [2]), /einsum: equation has an unexpected/);
+  const gone = flow.ones(2);
+  gone.dispose();
+  const text = 'einsumPath: operands must be a live Tensor, got a disposed one';
+  checkFailure(() => flow.einsumPath('i', gone), flow.InvalidArgument, text);
+});
+
+// ---------------------------------------------------------------------------------------------------- expressions
+
+test('expressions say what they are', () => {
+  const expression = flow.einsumExpression('ij,jk->ik', [2, 3], [3, 4]);
+  const {report, ...known} = {...expression};
+  assert.deepEqual(known, {
+    equation: 'ij,jk->ik', shapes: [[2, 3], [3, 4]], shape: [2, 4], path: [[0, 1]],
+    flops: 48, naiveFlops: 48, largestIntermediate: 8,
+  });
+  assert.match(report, /2 operands, 1 product/);
+  assert.equal(typeof expression, 'function');
+  assert.equal(String(expression), "einsumExpression('ij,jk->ik', [ 2, 3 ], [ 3, 4 ])");
+  assert.equal(inspect(expression), String(expression));
+  assert.throws(() => expression.shapes[0].push(1), TypeError);
+  assert.throws(() => {
+    expression.path = [];
+  }, TypeError);
+});
+
+test('expressions are functions of their operands', async () => {
+  const expression = flow.einsumExpression('ij,jk->ik', a, [3, 4]);
+  assert.deepEqual(expression(a, b).toArray(), PRODUCT);
+  assert.deepEqual(expression([a, b]).toArray(), PRODUCT);
+  assert.deepEqual(expression.call(null, a, b).toArray(), PRODUCT);
+  assert.deepEqual([b].map((each) => expression(a, each).toArray()), [PRODUCT]);
+  const out = flow.zeros(2, 4);
+  assert.equal(expression(a, b, {out}), out);
+  assert.deepEqual(out.toArray(), PRODUCT);
+  assert.equal(expression({out: null}, a, b).dtype, 'float32');
+  assert.equal(expression(a.cast('float64'), b).dtype, 'float64');
+  const late = expression.async(a, b);
+  assert.ok(late instanceof Promise);
+  assert.deepEqual((await late).toArray(), PRODUCT);
+  assert.deepEqual((await expression.async([a, b])).toArray(), PRODUCT);
+  let inner;
+  const kept = flow.tidy(() => {
+    inner = expression(a, b);
+    return inner.add(1);
+  });
+  assert.equal(inner.isDisposed, true);
+  assert.equal(kept.at(0, 0).item(), PRODUCT[0][0] + 1);
+});
+
+test('expressions check their operands', async () => {
+  const expression = flow.einsumExpression('ij,jk->ik', [2, 3], [3, 4]);
+  const cases = [
+    [[a, flow.ones(3, 5)], 'ShapeError',
+      'einsum: operand 1 must have the shape [3, 4] that the expression was made for, got [3, 5]'],
+    [[a], 'InvalidArgument', 'einsum: the expression takes 2 operands, got 1'],
+    [[], 'TypeMismatch', 'einsum: missing argument operands'],
+    [[a, 3], 'TypeMismatch', 'einsum: operands[1] must be Tensor, got number'],
+    [[a, b, {optimize: 'auto'}], 'TypeMismatch', 'einsum: unknown argument optimize'],
+  ];
+  for (const [args, code, text] of cases) {
+    checkFailure(() => expression(...args), flow[code], text);
+    await assert.rejects(expression.async(...args), failure(flow[code], text));
+  }
+  checkFailure(() => expression(a, b, {out: 3}), flow.TypeMismatch, 'einsum: out must be Tensor, got number');
+  assert.throws(() => expression(a, b, {out: flow.zeros(4, 2)}), flow.ShapeError);
+  const out = flow.zeros(2, 4);
+  await assert.rejects(expression.async(a, b, {out}), failure(flow.TypeMismatch, 'einsum: unknown argument out'));
+});
+
+test('expressions are given back when they are disposed of', async () => {
+  const expression = flow.einsumExpression('ij,jk->ik', [2, 3], [3, 4]);
+  const late = expression.async(a, b);
+  assert.equal(expression.isDisposed, false);
+  expression.dispose();
+  expression[Symbol.dispose]();
+  assert.equal(expression.isDisposed, true);
+  assert.deepEqual((await late).toArray(), PRODUCT);
+  const text = 'einsum: the expression must be live, got a disposed one';
+  checkFailure(() => expression(a, b), flow.InvalidArgument, text);
+  await assert.rejects(expression.async(a, b), failure(flow.InvalidArgument, text));
+  assert.deepEqual(expression.shape, [2, 4]);
+});
+
+test('an expression that an operand disposes of', () => {
+  const expression = flow.einsumExpression('i->', [2]);
+  const operands = new Proxy([flow.ones(2)], {
+    get(target, key) {
+      expression.dispose();
+      return target[key];
+    },
+  });
+  checkFailure(
+    () => expression(operands), flow.InvalidArgument, 'einsum: the expression must be live, got a disposed one',
+  );
+});
+
+test('expressions are given back when they are collected', async () => {
+  const make = () => flow.einsumExpression('ij,jk->ik', [2, 3], [3, 4]);
+  const references = Array.from({length: 100}, () => new WeakRef(make()));
+  await setImmediate();
+  globalThis.gc();
+  const left = references.filter((reference) => reference.deref() !== undefined).length;
+  assert.ok(left <= 1, `${left} expressions are left`);
+});
+
+test('methods of expressions need one', async () => {
+  const {prototype} = flow.einsumExpression('i->', [2]).constructor;
+  const text = (name, found) => `${name}: the receiver must be an expression, got ${found}`;
+  checkFailure(() => prototype.dispose.call({}), flow.TypeMismatch, text('dispose', 'object'));
+  const {get} = Object.getOwnPropertyDescriptor(prototype, 'isDisposed');
+  checkFailure(() => get.call({}), flow.TypeMismatch, text('isDisposed', 'object'));
+  await assert.rejects(prototype.async.call(a, a), failure(flow.TypeMismatch, text('async', 'Tensor')));
+  assert.throws(() => new prototype.constructor({}), flow.OneFlowError);
+});
+
+test('a worker may end with expressions', async () => {
+  const worker = new Worker(`
+    const flow = require('oneflow-js');
+    globalThis.expressions = Array.from({length: 50}, () => flow.einsumExpression('i->', [2]));
+    require('node:worker_threads').parentPort.postMessage(expressions[0](flow.ones(2)).item());
+    process.exit(7);
+  `, {eval: true});
+  const messages = [];
+  worker.on('message', (message) => messages.push(message));
+  const code = await new Promise((resolve, reject) => worker.on('exit', resolve).on('error', reject));
+  assert.deepEqual([messages, code], [[2], 7]);
+});
