@@ -1,7 +1,7 @@
 # The two commands: `make demo` and `make test`. Everything else is a step of theirs; `make help` lists the steps.
 #
 # Each front end adds its own steps in bindings/<name>/binding.mk: it appends its name to BINDINGS and gives the targets
-# build-<name>, test-<name>, package-<name>, install-<name>, demo-<name> and lint-<name>. Each device that is a plugin does
+# build-<name>, test-<name>, package-<name>, install-<name>, demo-<name>, gallery-<name> and lint-<name>. Each device that is a plugin does
 # the same in runtime/devices/<name>/device.mk, with DEVICES and build-device-<name>.
 
 SHELL := /bin/bash
@@ -92,6 +92,14 @@ demo: build ## Install the packages, run the programs with each, and compare wha
 	done
 	@$(PYTHON) examples/digits/compare.py $(foreach name,$(BINDINGS),$(BUILD)/demo/$(name).txt)
 
+.PHONY: gallery
+gallery: build ## Run the gallery of einsum in each language, and compare what it prints
+	@mkdir -p $(BUILD)/gallery
+	@for name in $(BINDINGS); do $(MAKE) --no-print-directory -s gallery-$$name >$(BUILD)/gallery/$$name.txt; done
+	@cat $(BUILD)/gallery/$(firstword $(BINDINGS)).txt
+	@for name in $(BINDINGS); do diff $(BUILD)/gallery/$(firstword $(BINDINGS)).txt $(BUILD)/gallery/$$name.txt; done
+	@echo; echo "$(BINDINGS): the same, line for line"
+
 # ------------------------------------------------------------------------------------------------ tests
 
 .PHONY: vectors
@@ -134,8 +142,9 @@ bench-einsum: build $(VENV)/.bench ## The same for einsum alone, with a chart
 	@PYTHONPATH=. $(PYTHON) benchmarks/run.py --as einsum --chart benchmarks/einsum/bench_einsum.py
 
 .PHONY: docs
-docs: codegen ## Write the reference manual to docs/generated, and the table of docs/devices.md
+docs: codegen ## Write the reference manual to docs/generated, the table of docs/devices.md, the pictures of docs/einsum.md
 	@$(PYTHON) tools/device_table.py
+	@$(PYTHON) tools/einsum_pictures.py
 	@echo "The manual is in docs/generated/reference"
 
 .PHONY: packages

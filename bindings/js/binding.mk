@@ -10,7 +10,7 @@ $(NODE_PACKAGES): $(JS)/package.json $(JS)/package-lock.json | $(BUILD)/.package
 	@echo "Installing the Node.js packages"
 	@cd $(JS) && npm ci --silent
 
-.PHONY: before-build-js build-js test-js package-js install-js demo-js lint-js
+.PHONY: before-build-js build-js test-js package-js install-js demo-js gallery-js lint-js
 
 before-build-js: $(NODE_PACKAGES)
 
@@ -32,6 +32,10 @@ install-js: package-js # the tarball, into a project where there is nothing else
 demo-js:
 	@NODE_PATH=$(INSTALLED)/js/node_modules node examples/devices/devices.js
 	@NODE_PATH=$(INSTALLED)/js/node_modules node examples/digits/digits.js $(DEMO_OPTIONS)
+
+gallery-js: # Node.js looks for the packages of a module above where it lies
+	@cp examples/einsum/gallery.mjs $(BUILD)/gallery.mjs
+	@node $(BUILD)/gallery.mjs
 
 lint-js: $(NODE_PACKAGES)
 	@cd $(JS) && npm run --silent lint

@@ -3,7 +3,7 @@
 BINDINGS += python
 PYTHON_TESTS := bindings/python/generated/tests tests/python
 
-.PHONY: before-build-python build-python test-python package-python install-python demo-python lint-python
+.PHONY: before-build-python build-python test-python package-python install-python demo-python gallery-python lint-python
 
 before-build-python: # Python's headers come with its Debian package
 
@@ -24,6 +24,9 @@ install-python: package-python # the wheel, into an environment where there is n
 demo-python:
 	@$(INSTALLED)/python/bin/python examples/devices/devices.py
 	@$(INSTALLED)/python/bin/python examples/digits/digits.py $(DEMO_OPTIONS)
+
+gallery-python:
+	@$(PYTHON) examples/einsum/gallery.py
 
 lint-python:
 	@$(PYTHON) -m mypy --strict --no-error-summary bindings/python/link_package.py bindings/python/package.py

@@ -2,7 +2,7 @@
 
 BINDINGS += ruby
 
-.PHONY: before-build-ruby build-ruby test-ruby package-ruby install-ruby demo-ruby lint-ruby
+.PHONY: before-build-ruby build-ruby test-ruby package-ruby install-ruby demo-ruby gallery-ruby lint-ruby
 
 before-build-ruby: # Ruby's headers come with its Debian package
 
@@ -23,6 +23,9 @@ install-ruby: package-ruby # the gem without a compiler, into a folder where the
 demo-ruby:
 	@GEM_HOME=$(INSTALLED)/ruby ruby examples/devices/devices.rb
 	@GEM_HOME=$(INSTALLED)/ruby ruby examples/digits/digits.rb $(DEMO_OPTIONS)
+
+gallery-ruby:
+	@ruby -Ibindings/ruby/lib examples/einsum/gallery.rb
 
 lint-ruby:
 	@cd bindings/ruby && rubocop --format simple --fail-level convention --display-only-fail-level-offenses
