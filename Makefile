@@ -144,7 +144,7 @@ bench-einsum: build $(VENV)/.bench ## The same for einsum alone, with a chart
 .PHONY: docs
 docs: codegen ## Write the reference manual to docs/generated, the table of docs/devices.md, the pictures of docs/einsum.md
 	@$(PYTHON) tools/device_table.py
-	@$(PYTHON) tools/einsum_pictures.py
+	@PYTHONPATH=. $(PYTHON) -m tools.einsum_pictures
 	@echo "The manual is in docs/generated/reference"
 
 .PHONY: packages
