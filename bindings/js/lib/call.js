@@ -31,20 +31,28 @@ class PublicFunction {
   }
 
   call(receiver, args) {
+    return this.callThrough(native.call, receiver, args);
+  }
+
+  /** The same; `call` is what the addon does with what is in the frame. */
+  callThrough(call, receiver, args) {
     const overload = this.overloads[0];
     if (overload.writeDirect(receiver, args, !inScope())) {
       const tensor = pendingTensor();
-      const returned = native.call(tensor, receiver, args);
+      const returned = call(tensor, receiver, args);
       const status = frame.status();
       if (status === OK) return finish(overload, returned, tensor);
       if (status !== OUT_OF_MEMORY) throw native.lastError(status);
     }
-    return this.callBound(receiver, args);
+    return this.callBound(call, receiver, args);
   }
 
   /** The general way: binds all arguments first, and tries again when memory runs out. */
-  callBound(receiver, args) {
-    return runWithOut(this.resolve(receiver, args, this.overloads));
+  callBound(call, receiver, args) {
+    const {overload, values, out} = this.resolve(receiver, args, this.overloads);
+    if (out === undefined || out === null) return run(overload, values, null, call);
+    run(overload, values, targetsOf(overload, out), call);
+    return out;
   }
 
   /** Writes the result to the receiver and returns it. */
@@ -70,9 +78,14 @@ class PublicFunction {
     return tensors;
   }
 
-  async callAsync(receiver, args) {
+  /** On another thread; `call` is what the addon does with what is in the frame. */
+  async callAsync(receiver, args, call = native.callAsync) {
     const {overload, values} = this.resolveWithoutOut(receiver, args, this.overloads);
-    return runAsync(overload, values);
+    const promise = withMemory(() => {
+      prepare(overload, values, null, false);
+      return call(values);
+    });
+    return collect(overload, await traced(promise));
   }
 
   /** Finds the overload that takes the arguments; returns it with the values bound to it and the `out` option. */
@@ -141,10 +154,7 @@ function prepare(overload, values, targets, isOwned) {
   }
 }
 
-/**
- * Runs a call; returns its result, or undefined when it was written to targets. `call` is what the addon does with what
- * is in the frame.
- */
+/** Runs a call; returns its result, or undefined when it was written to targets. */
 function run(overload, values, targets, call = native.call) {
   return withMemory(() => {
     const tensor = pendingTensor();
@@ -153,22 +163,6 @@ function run(overload, values, targets, call = native.call) {
     if (frame.status() !== OK) throw native.lastError(frame.status());
     return targets === null ? finish(overload, returned, tensor) : undefined;
   });
-}
-
-/** Runs a call as it was resolved: returns its result, or what `out` names. */
-function runWithOut({overload, values, out}, call = native.call) {
-  if (out === undefined || out === null) return run(overload, values, null, call);
-  run(overload, values, targetsOf(overload, out), call);
-  return out;
-}
-
-/** Runs a call on another thread. */
-async function runAsync(overload, values, call = native.callAsync) {
-  const promise = withMemory(() => {
-    prepare(overload, values, null, false);
-    return call(values);
-  });
-  return collect(overload, await traced(promise));
 }
 
 /** The result of a call that succeeded: the pending tensor with its slot, or what the addon returned. */
@@ -192,4 +186,4 @@ function collect(overload, results) {
   return values;
 }
 
-module.exports = {PublicFunction, runWithOut, runAsync};
+module.exports = {PublicFunction};

@@ -6,7 +6,7 @@ const util = require('node:util');
 const native = require('./native');
 const frame = require('./frame');
 const {makeError} = require('./errors');
-const {PublicFunction, runWithOut, runAsync} = require('./call');
+const {PublicFunction} = require('./call');
 const {describe, withMemory} = require('./tensor');
 
 /** A function that works out an equation; the addon reads its arguments in this order. */
@@ -83,10 +83,8 @@ class EinsumExpression extends Callable {
   #handle;
 
   constructor(handle) {
-    super((...args) => runWithOut(
-      caller.resolve(undefined, args, caller.overloads),
-      (...held) => native.callExpression(this.#live(), ...held),
-    ));
+    const call = (owner, values, targets) => native.callExpression(this.#live(), owner, values, targets);
+    super((...args) => caller.callThrough(call, undefined, args));
     this.#handle = handle;
     Object.freeze(Object.assign(this, describeHandle(handle)));
   }
@@ -98,8 +96,7 @@ class EinsumExpression extends Callable {
   /** The same on another thread. */
   async async(...args) {
     check(this, 'async');
-    const {overload, values} = caller.resolveWithoutOut(undefined, args, caller.overloads);
-    return runAsync(overload, values, (...held) => native.callExpressionAsync(this.#live(), ...held));
+    return caller.callAsync(undefined, args, (values) => native.callExpressionAsync(this.#live(), values));
   }
 
   get isDisposed() {

@@ -18,6 +18,8 @@ const TWO_32 = 4294967296;
 const MOST_BYTES = 2 ** 29;
 /** What a letter takes in UTF-8, per unit of a string. */
 const MOST_BYTES_OF_UNIT = 3;
+const LAST_ASCII = 127;
+const SHORT = 64;
 
 let bytes;
 let words;
@@ -89,25 +91,44 @@ function putFloat(position, real) {
   reals[(word + 2) >> 1] = real;
 }
 
-/** A list of integers, of slots, or of devices. */
-function putList(position, kind, list) {
-  const offset = reserve(list.length * 8);
-  for (let i = 0; i < list.length; i++) putLong((offset >> 2) + 2 * i, list[i]);
+/** Bytes behind the values; `count` is how many things they are. */
+function putReference(position, kind, count, offset) {
   const word = at(position);
   words[word] = kind;
-  words[word + 1] = list.length;
+  words[word + 1] = count;
   words[word + 2] = offset;
   words[word + 3] = 0;
 }
 
+/** A list of integers, of slots, or of devices, to be filled by putMember(). */
+function openList(position, kind, length) {
+  const offset = reserve(length * 8);
+  putReference(position, kind, length, offset);
+  return offset >> 2;
+}
+
+const putMember = (list, index, integer) => putLong(list + 2 * index, integer);
+
+function putList(position, kind, members) {
+  const list = openList(position, kind, members.length);
+  for (let i = 0; i < members.length; i++) putMember(list, i, members[i]);
+}
+
+/** Writes the bytes of a string; how many those are. A few ASCII letters are written sooner than handed over. */
+function encode(string, offset) {
+  const {length} = string;
+  let written = 0;
+  while (written < length && length <= SHORT) {
+    const code = string.charCodeAt(written);
+    if (code > LAST_ASCII) break;
+    bytes[offset + written++] = code;
+  }
+  return written === length ? length : encoder.encodeInto(string, bytes.subarray(offset)).written;
+}
+
 function putString(position, string) {
   const offset = reserve(string.length * MOST_BYTES_OF_UNIT);
-  const {written} = encoder.encodeInto(string, bytes.subarray(offset));
-  const word = at(position);
-  words[word] = KIND.string;
-  words[word + 1] = written;
-  words[word + 2] = offset;
-  words[word + 3] = 0;
+  putReference(position, KIND.string, encode(string, offset), offset);
 }
 
 /** The status of the call that was made last. */
@@ -130,6 +151,6 @@ function releaseWaiting() {
 }
 
 module.exports = {
-  KIND, begin, putPlain, putInteger, putFloat, putList, putString, status, resultSlot, releaseLater,
-  releaseWaiting,
+  KIND, begin, putPlain, putInteger, putFloat, openList, putMember, putList, putString, status, resultSlot,
+  releaseLater, releaseWaiting,
 };

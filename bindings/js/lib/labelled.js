@@ -17,14 +17,15 @@ function labelsText(method, whose, labels) {
     makeError('TypeMismatch', `${method}: ${whose} must be ${expected}, got ${describe(found)}`);
   const length = dtypes.isSequence(labels) ? labels.length : undefined;
   if (!(length <= LONGEST_LIST)) throw mismatch('array of integers', labels);
-  const texts = Array.from({length}, (_, i) => {
+  let text = '';
+  for (let i = 0; i < length; i++) {
     const label = labels[i];
-    if (label === ELLIPSIS) return ELLIPSIS;
-    if (!isInteger(label)) throw mismatch(`integers or '${ELLIPSIS}'`, label);
+    if (label !== ELLIPSIS && !isInteger(label)) throw mismatch(`integers or '${ELLIPSIS}'`, label);
     if (label < 0) throw makeError('InvalidArgument', `${method}: ${whose} must not be negative, got ${label}`);
-    return String(BigInt(label));
-  });
-  return `[${texts.join(',')}]`;
+    const name = label === ELLIPSIS || Number.isSafeInteger(label) ? label : BigInt(label); // 1e30 in all its digits
+    text += i === 0 ? name : `,${name}`;
+  }
+  return `[${text}]`;
 }
 
 /** The arguments with an equation in front, for tensors each of which has its labels behind it. */

@@ -68,6 +68,7 @@ class Argument {
     this.takesTensor = single === BASE.tensor || single === BASE.operand;
     this.takesReal = single === BASE.operand || single === BASE.number;
     this.takesInteger = this.takesReal || single === BASE.integer;
+    this.takesText = single === BASE.string;
   }
 
   /** Whether a positional value is the first member of a trailing list rather than the list. */
@@ -189,6 +190,8 @@ class Overload {
     this.receiver = this.arguments.find((argument) => argument.name === 'input' && !argument.isList);
     /** Those that are left when a method has bound its receiver. */
     this.positionalOfMethod = this.positional.filter((argument) => argument !== this.receiver);
+    /** Whether tensors may be the members of a trailing list. */
+    this.takesTensors = this.startOfMembers(undefined) >= 0 && this.positional.at(-1).base === BASE.tensor;
     this.resultNames = record.results;
     this.hasOut = record.out ?? false;
     this.hasInPlace = record.inPlace ?? false;
@@ -205,12 +208,12 @@ class Overload {
   }
 
   /**
-   * Writes the frequent call, positional tensors and numbers, to the frame in one pass, without lists in between.
+   * Writes the frequent call, positional tensors, numbers and texts, to the frame in one pass without lists in between.
    * Returns false for every other call, and for one that does not fit: the general way then says what is wrong.
    */
   writeDirect(receiver, args, isOwned) {
     const positional = receiver === undefined ? this.positional : this.positionalOfMethod;
-    if (args.length > positional.length) return false;
+    if (args.length > positional.length && !this.takesTensors) return false;
     const count = this.arguments.length;
     frame.begin(this.find(), count, this.resultNames.length, isOwned);
     if (receiver !== undefined) {
@@ -222,7 +225,12 @@ class Overload {
       const value = args[i];
       const argument = positional[i];
       if (typeof value === 'object') {
-        if (!argument.takesTensor || !isTensor(value)) return false;
+        if (!isTensor(value)) return false;
+        if (argument.isList && this.takesTensors) {
+          if (!this.writeMembers(argument, args, i)) return false;
+          break;
+        }
+        if (!argument.takesTensor) return false;
         const slot = slotOf(value);
         if (slot === 0) return false;
         frame.putPlain(argument.index, KIND.tensor, slot);
@@ -230,6 +238,8 @@ class Overload {
         if (argument.takesInteger && Number.isSafeInteger(value)) frame.putInteger(argument.index, value);
         else if (argument.takesReal && !Number.isInteger(value)) frame.putFloat(argument.index, value);
         else return false;
+      } else if (typeof value === 'string' && argument.takesText) {
+        frame.putString(argument.index, value);
       } else {
         return false;
       }
@@ -243,6 +253,17 @@ class Overload {
       frame.putPlain(this.named[i].index, KIND.absent, 0);
     }
     for (let i = 0; i < this.resultNames.length; i++) frame.putPlain(count + i, KIND.absent, 0);
+    return true;
+  }
+
+  /** Writes the tensors from a position on as a list; false where they are not all live tensors. */
+  writeMembers(argument, args, from) {
+    const list = frame.openList(argument.index, KIND.tensorList, args.length - from);
+    for (let i = from; i < args.length; i++) {
+      const slot = isTensor(args[i]) ? slotOf(args[i]) : 0;
+      if (slot === 0) return false;
+      frame.putMember(list, i - from, slot);
+    }
     return true;
   }
 

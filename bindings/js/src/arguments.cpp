@@ -15,8 +15,7 @@ napi_value tensor_to_js(Environment* environment, of_tensor tensor) {
 
 }  // namespace
 
-of_status resolve_values(const Environment& environment, of_value* values, int32_t count,
-                         std::vector<std::vector<of_tensor>>* lists) {
+of_status resolve_values(const Environment& environment, of_value* values, int32_t count) {
   uint8_t* memory = environment.frame.data;
   for (int32_t i = 0; i < count; ++i) {
     of_value& value = values[i];
@@ -32,10 +31,14 @@ of_status resolve_values(const Environment& environment, of_value* values, int32
         value.as.integers = reinterpret_cast<const int64_t*>(memory + value.as.integer);
         break;
       case OF_VALUE_TENSOR_LIST: {
-        const auto* slots = reinterpret_cast<const int64_t*>(memory + value.as.integer);
-        std::vector<of_tensor>& list = lists->emplace_back(value.count);
-        for (int32_t k = 0; k < value.count; ++k) list[k] = environment.get(slots[k]);
-        value.as.tensors = list.data();
+        uint8_t* list = memory + value.as.integer;
+        for (int32_t k = 0; k < value.count; ++k) {
+          int64_t slot;
+          std::memcpy(&slot, list + k * sizeof(slot), sizeof(slot));
+          const of_tensor tensor = environment.get(slot);
+          std::memcpy(list + k * sizeof(tensor), &tensor, sizeof(tensor));
+        }
+        value.as.tensors = reinterpret_cast<of_tensor*>(list);
         break;
       }
       case OF_VALUE_DEVICE_LIST: {

@@ -3,16 +3,13 @@
 
 #include <oneflow/oneflow.h>
 
-#include <vector>
-
 #include "environment.h"
 
 namespace oneflow::node {
 
-// Turns slots into handles and offsets into pointers, in place; the frame's memory must stay as it is during the call.
-// Lists of tensors go to `lists`, which must outlive the values.
-of_status resolve_values(const Environment& environment, of_value* values, int32_t count,
-                         std::vector<std::vector<of_tensor>>* lists);
+// Turns slots into handles and offsets into pointers, in place, once; the frame's memory must stay as it is during the
+// call.
+of_status resolve_values(const Environment& environment, of_value* values, int32_t count);
 
 // A result as a JavaScript value: a tensor as {slot}, an integer as a number where that is exact and as a BigInt
 // elsewhere. Takes over what the result holds.

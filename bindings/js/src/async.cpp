@@ -99,7 +99,7 @@ class CallTask : public Task {
     op_ = environment->op(header.op);
     arguments_.assign(environment->frame.values(), environment->frame.values() + header.arguments);
     results_.assign(header.results, of_value{});
-    if (of_status status = resolve_values(*environment, arguments_.data(), header.arguments, &tensor_lists_)) {
+    if (of_status status = resolve_values(*environment, arguments_.data(), header.arguments)) {
       return status;
     }
     for (of_value& argument : arguments_) {
@@ -144,6 +144,8 @@ class CallTask : public Task {
       case OF_VALUE_TENSOR:
         return capture(&argument->as.tensor);
       case OF_VALUE_TENSOR_LIST:
+        tensor_lists_.emplace_back(argument->as.tensors, argument->as.tensors + argument->count);
+        argument->as.tensors = tensor_lists_.back().data();
         for (int32_t i = 0; i < argument->count; ++i) {
           if (of_status status = capture(&argument->as.tensors[i])) return status;
         }

@@ -19,8 +19,7 @@ napi_value run(Environment* environment, napi_value owner, Invoke invoke) {
   of_value* results = arguments + header.arguments;
   const bool is_written = results[0].kind != OF_VALUE_ABSENT;
 
-  std::vector<std::vector<of_tensor>> lists;
-  of_status status = resolve_values(*environment, arguments, header.arguments + header.results, &lists);
+  of_status status = resolve_values(*environment, arguments, header.arguments + header.results);
   if (status == OF_OK) {
     status = invoke(header, arguments, results);
   }

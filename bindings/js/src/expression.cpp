@@ -48,8 +48,7 @@ napi_value create_expression(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   Environment& environment = call.environment();
   of_value* values = environment.frame.values();
-  std::vector<std::vector<of_tensor>> no_lists;
-  if (of_status status = resolve_values(environment, values, environment.frame.header()->arguments, &no_lists)) {
+  if (of_status status = resolve_values(environment, values, environment.frame.header()->arguments)) {
     return environment.fail(status);
   }
   const of_value &optimize = values[2], &limit = values[3], &path = values[4];

@@ -45,8 +45,7 @@ napi_value set_index(napi_env env, napi_callback_info info) {
   Environment& environment = call.environment();
   const std::vector<of_index> parts = read_parts(env, environment, call.value(1));
   of_value value = environment.frame.values()[0];
-  std::vector<std::vector<of_tensor>> lists;
-  of_status status = resolve_values(environment, &value, 1, &lists);
+  of_status status = resolve_values(environment, &value, 1);
   if (status == OF_OK) status = of_tensor_set_index(call.tensor(0), parts.data(), parts.size(), &value);
   return done(call, status);
 }

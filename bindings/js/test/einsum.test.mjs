@@ -15,6 +15,28 @@ const [a, b] = [flow.tensor(A), flow.tensor(B)];
 const transposed = (rows) => rows[0].map((_, i) => rows.map((row) => row[i]));
 const random = (...shape) => flow.randn(shape, {dtype: 'float64'});
 
+// ---------------------------------------------------------------------------------------------------- equations
+
+test('equations of any letters and length', () => {
+  assert.deepEqual(flow.einsum('αβ,β\u{1d6fe}->α\u{1d6fe}', a, b).toArray(), PRODUCT);
+  const padded = `ij${' '.repeat(20_000)},jk->ik`; // longer than what the frame begins with
+  for (let i = 0; i < 3; i++) assert.deepEqual(flow.einsum(padded, a, b).toArray(), PRODUCT);
+  const ones = Array.from({length: 2000}, () => flow.ones(2));
+  assert.deepEqual(flow.einsum(`${ones.map(() => 'i').join(',')}->i`, ones, {optimize: 'none'}).toArray(), [1, 1]);
+  assert.deepEqual(flow.cat(ones.slice(0, 50)).shape, [100]);
+});
+
+test('operands one by one, of which one is wrong', () => {
+  const gone = flow.ones(2, 2);
+  gone.dispose();
+  const text = 'einsum: operands must be a live Tensor, got a disposed one';
+  checkFailure(() => flow.einsum('ij,jk', a, gone), flow.InvalidArgument, text);
+  for (const [wrong, found] of [[5, 'number'], [null, 'null'], [[b], 'array'], ['b', 'string']]) {
+    const expected = `einsum: operands[1] must be Tensor, got ${found}`;
+    checkFailure(() => flow.einsum('ij,jk', a, wrong), flow.TypeMismatch, expected);
+  }
+});
+
 // ---------------------------------------------------------------------------------------------------- labels
 
 test('labels beside operands', async () => {
