@@ -5,7 +5,7 @@
 const util = require('node:util');
 const native = require('./native');
 const frame = require('./frame');
-const {makeError} = require('./errors');
+const {makeError, refuseNullByte} = require('./errors');
 const {PublicFunction} = require('./call');
 const {describe, withMemory} = require('./tensor');
 
@@ -18,7 +18,7 @@ const planner = (name) => new PublicFunction({
     arguments: [
       {name: 'equation', type: 'str', expected: 'string'},
       {name: 'operands', type: 'shape[]', expected: 'array of Tensors or shapes'},
-      {name: 'optimize', type: 'str', expected: 'string', hasDefault: true, keywordOnly: true},
+      {name: 'optimize', type: 'str?', expected: 'string', hasDefault: true, keywordOnly: true},
       {name: 'memoryLimit', type: 'int?', expected: 'integer', hasDefault: true, keywordOnly: true},
       {name: 'path', type: 'pair[]?', expected: 'array of pairs of integers', hasDefault: true, keywordOnly: true},
     ],
@@ -43,6 +43,9 @@ const caller = new PublicFunction({
 /** The addon's handle of what a planner's arguments ask for. */
 function plan(callable, args) {
   const {overload, values} = callable.resolve(undefined, args, callable.overloads);
+  const [equation, , optimize] = values;
+  refuseNullByte(callable.name, 'equation', equation);
+  refuseNullByte(callable.name, 'optimize', optimize ?? '');
   return withMemory(() => {
     frame.begin(0, values.length, 0, false);
     overload.write(values);

@@ -159,7 +159,7 @@ export type Shaped = Tensor | readonly Integer[] | TypedArray;
 /** How einsum's products are to be put in order. */
 export interface EinsumOptions {
   /** `'auto'`, the default, `'optimal'`, `'greedy'`, or `'none'`: from left to right. */
-  optimize?: string;
+  optimize?: string | null;
   /** How many elements an intermediate should have at most. */
   memoryLimit?: Integer | null;
   /** The order itself: pairs of positions among what is left; each product is put at the end. */

@@ -38,9 +38,8 @@ std::vector<of_shape> read_shapes(const of_value& list) {
   return shapes;
 }
 
-std::string text_of(const of_value& value) {
-  return without_nulls({value.as.string, static_cast<size_t>(value.count)});
-}
+// With the null at its end that the C API wants.
+std::string text_of(const of_value& value) { return {value.as.string, static_cast<size_t>(value.count)}; }
 
 // createExpression(): what the frame's values ask for: equation and shapes, then optimize, memory limit and path, each
 // of which may be absent.

@@ -1,7 +1,5 @@
 #include "functions.h"
 
-#include <utility>
-
 namespace oneflow::node {
 
 void add_function(Environment* environment, napi_value exports, const char* name, napi_callback function) {
@@ -29,7 +27,8 @@ std::string Call::string(size_t i) const {
   if (napi_get_value_string_utf8(env_, values_[i], nullptr, 0, &length) != napi_ok) return {};
   std::string text(length, '\0');
   napi_get_value_string_utf8(env_, values_[i], text.data(), length + 1, &length);
-  return without_nulls(std::move(text));
+  for (size_t at = 0; (at = text.find('\0', at)) != std::string::npos;) text.replace(at, 1, "\\x00");
+  return text;
 }
 
 std::vector<int64_t> Call::integers(size_t i) const {
@@ -42,11 +41,6 @@ std::vector<int64_t> Call::integers(size_t i) const {
     napi_get_value_int64(env_, element, &integers[k]);
   }
   return integers;
-}
-
-std::string without_nulls(std::string text) {
-  for (size_t at = 0; (at = text.find('\0', at)) != std::string::npos;) text.replace(at, 1, "\\x00");
-  return text;
 }
 
 napi_value done(const Call& call, of_status status) {

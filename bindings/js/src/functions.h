@@ -62,9 +62,6 @@ class Call {
 napi_value done(const Call& call, of_status status);
 napi_value done(const Call& call, of_status status, of_tensor tensor);
 
-// A text that the C API ends at a null byte: with \x00 in its place.
-std::string without_nulls(std::string text);
-
 napi_value to_js(napi_env env, double number);
 napi_value to_js(napi_env env, bool boolean);
 template <class T>
