@@ -63,6 +63,45 @@ void for_each_run(const Layout& layout, int64_t begin, int64_t count, Run run) {
   }
 }
 
+// Neighbours along the last dimension are lanes; there are several rows of them where lanes are few.
+struct Block {
+  int64_t rows, lanes;
+  int64_t row_stride, lane_stride;
+};
+
+// Rows of fewer lanes than this are not copied one by one: that would be mostly the loop around them.
+constexpr int64_t kNarrow = 8;
+
+// Calls run(offset, done, block) for all of [begin, begin + count), as for_each_run() does.
+template <class Run>
+void for_each_block(const Layout& layout, int64_t begin, int64_t count, Run run) {
+  const int32_t last = layout.rank - 1;
+  const int64_t lane_stride = layout.rank == 0 ? 0 : layout.strides[last];
+  const auto run_rows = [&](int64_t from, int64_t before, int64_t length) {
+    for_each_run(layout, from, length, [&](int64_t offset, int64_t done, int64_t lanes) {
+      run(offset, before + done, Block{1, lanes, 0, lane_stride});
+    });
+  };
+  if (layout.rank < 2 || layout.sizes[last] >= kNarrow || count < 2 * kNarrow) return run_rows(begin, 0, count);
+  const int64_t lanes = layout.sizes[last];
+  const int64_t head = (lanes - begin % lanes) % lanes, rows = (count - head) / lanes,
+                tail = count - head - rows * lanes;
+  run_rows(begin, 0, head);
+  for_each_run({last, layout.sizes, layout.strides}, (begin + head) / lanes, rows,
+               [&](int64_t offset, int64_t done, int64_t length) {
+                 run(offset, head + done * lanes, Block{length, lanes, layout.strides[last - 1], lane_stride});
+               });
+  run_rows(begin + count - tail, count - tail, tail);
+}
+
+void copy_block(const char* source, int64_t source_row, int64_t source_lane, char* destination, int64_t destination_row,
+                int64_t destination_lane, int64_t item_size, const Block& block) {
+  if (block.rows == 1) return copy_strided(source, source_lane, destination, destination_lane, item_size, block.lanes);
+  for (int64_t lane = 0; lane < block.lanes; ++lane)
+    copy_strided(source + lane * source_lane * item_size, source_row, destination + lane * destination_lane * item_size,
+                 destination_row, item_size, block.rows);
+}
+
 }  // namespace
 
 int64_t element_count(const Layout& layout) {
@@ -116,19 +155,18 @@ void copy_picked(const void* source, const int64_t* places, int64_t source_strid
 }
 
 void gather(const void* source, const Layout& layout, int64_t item_size, int64_t begin, int64_t count, void* buffer) {
-  const int64_t stride = layout.rank == 0 ? 0 : layout.strides[layout.rank - 1];
-  for_each_run(layout, begin, count, [&](int64_t offset, int64_t done, int64_t length) {
-    copy_strided(static_cast<const char*>(source) + offset * item_size, stride,
-                 static_cast<char*>(buffer) + done * item_size, 1, item_size, length);
+  for_each_block(layout, begin, count, [&](int64_t offset, int64_t done, const Block& block) {
+    copy_block(static_cast<const char*>(source) + offset * item_size, block.row_stride, block.lane_stride,
+               static_cast<char*>(buffer) + done * item_size, block.lanes, 1, item_size, block);
   });
 }
 
 void scatter(const void* buffer, void* destination, const Layout& layout, int64_t item_size, int64_t begin,
              int64_t count) {
-  const int64_t stride = layout.rank == 0 ? 0 : layout.strides[layout.rank - 1];
-  for_each_run(layout, begin, count, [&](int64_t offset, int64_t done, int64_t length) {
-    copy_strided(static_cast<const char*>(buffer) + done * item_size, 1,
-                 static_cast<char*>(destination) + offset * item_size, stride, item_size, length);
+  for_each_block(layout, begin, count, [&](int64_t offset, int64_t done, const Block& block) {
+    copy_block(static_cast<const char*>(buffer) + done * item_size, block.lanes, 1,
+               static_cast<char*>(destination) + offset * item_size, block.row_stride, block.lane_stride, item_size,
+               block);
   });
 }
 
