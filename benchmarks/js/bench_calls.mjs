@@ -1,6 +1,6 @@
-// What `a.add(b)` on 4 floats costs from Node.js. Peers: a bare node-addon-api call that returns a wrapped object, and tfjs on its
-// wasm backend. All contestants take a turn in each round; between turns the event loop runs, so that peers whose finalizers
-// wait for it get their chance.
+// What `a.add(b)` on 4 floats, and einsum of two 2 x 2 matrices, cost from Node.js. Peers: a bare node-addon-api call that
+// returns a wrapped object, and tfjs on its wasm backend, which has no einsum, but products of matrices. All contestants
+// take a turn in each round; between turns the event loop runs, so that peers whose finalizers wait for it get their chance.
 import {execFileSync} from 'node:child_process';
 import fs from 'node:fs';
 import {createRequire} from 'node:module';
@@ -61,6 +61,10 @@ const [a, b] = [flow.tensor([1, 2, 3, 4]), flow.tensor([1, 2, 3, 4])];
 const [bareA, bareB] = [new Bare(), new Bare()];
 const [tfA, tfB] = [tf.tensor1d([1, 2, 3, 4]), tf.tensor1d([1, 2, 3, 4])];
 
+const [tfM, tfN] = [tf.tensor2d([[1, 2], [3, 4]]), tf.tensor2d([[1, 2], [3, 4]])];
+const [m, n] = [flow.tensor([[1, 2], [3, 4]]), flow.tensor([[1, 2], [3, 4]])];
+const product = flow.einsumExpression('ij,jk->ik', m, n);
+
 const times = await interleaved({
   collected: (calls) => {
     for (let i = 0; i < calls; i++) a.add(b);
@@ -82,6 +86,19 @@ const times = await interleaved({
       });
     }
   },
+  'einsum': (calls) => {
+    for (let i = 0; i < calls; i++) flow.einsum('ij,jk->ik', m, n);
+  },
+  'expression': (calls) => {
+    for (let i = 0; i < calls; i++) product(m, n);
+  },
+  'tfjs matMul': (calls) => {
+    for (let i = 0; i < calls; i += 1000) {
+      tf.tidy(() => {
+        for (let j = 0; j < 1000; j++) tf.matMul(tfM, tfN);
+      });
+    }
+  },
 });
 
 report('Node a.add(b), 4 floats, collected', times.collected, {'node-addon-api': times['node-addon-api'], 'tfjs wasm': times['tfjs wasm']}, [
@@ -89,3 +106,6 @@ report('Node a.add(b), 4 floats, collected', times.collected, {'node-addon-api':
   {peer: 'tfjs wasm', at_most: 0.4},
 ]);
 report('Node a.add(b), 4 floats, in tidy', times.tidied, {'the same collected': times.collected}, [{peer: 'the same collected', at_most: 0.5}]);
+report('Node einsum ij,jk->ik, 2 x 2', times.einsum, {'its expression': times.expression, 'tfjs wasm, matMul': times['tfjs matMul']}, [
+  {peer: 'tfjs wasm, matMul', at_most: 0.4},
+]);
