@@ -6,48 +6,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import {after, before, describe, test} from 'node:test';
 import flow from 'oneflow-js';
-import dtypes from '../lib/dtypes.js';
 import table from '../generated/functions.js';
-import {agree} from './support.mjs';
+import {check, files, host, readVectors, toArgument} from './vectors.mjs';
 
-const folder = new URL('../../../tests/generated/vectors/', import.meta.url);
 const known = JSON.parse(fs.readFileSync(new URL('../../../tests/devices.json', import.meta.url), 'utf8'));
-const files = fs.readdirSync(folder).filter((name) => name.endsWith('.json')).sort();
 
 const camel = (name) => name.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter) => letter.toUpperCase());
-
-/** Elements from base64. */
-function decode({dtype, data}) {
-  const bytes = Buffer.from(data, 'base64');
-  return new dtypes.ARRAYS[dtype](bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
-}
-
-/** The device that is the default one outside of these tests. */
-const host = flow.getDefaultDevice();
-
-/** Elements in a row, on the default device unless said. */
-const toFlat = ({dtype, data}, device) => flow.tensor(decode({dtype, data}), {dtype, device});
-
-/** A tensor in the layout of the vector: its storage goes to the device as it is, and is seen with those strides. */
-const toTensor = ({dtype, sizes, strides, offset, data}) =>
-  toFlat({dtype, data}).asStrided(sizes, strides, sizes.includes(0) ? 0 : offset);
-
-/** An argument of a case as a user passes it. */
-function toArgument(value) {
-  if (Array.isArray(value)) return value.map(toArgument);
-  if (typeof value !== 'object' || value === null) return value;
-  const [[kind, content]] = Object.entries(value);
-  const readers = {
-    tensor: toTensor,
-    tensors: (list) => list.map((member) => (member === null ? null : toTensor(member))),
-    integer: BigInt,
-    real: (text) => flow.real({nan: NaN, inf: Infinity, '-inf': -Infinity}[text] ?? Number(text)),
-    dtype: (name) => name,
-    device: () => flow.getDefaultDevice(),
-    devices: (names) => names.map(() => flow.getDefaultDevice()),
-  };
-  return readers[kind](content);
-}
 
 /** The function behind a name of the definitions. */
 const functions = new Map(table.functions.map((record) => [record.name, record]));
@@ -68,18 +32,6 @@ function call(name, form, given, expected) {
   return out;
 }
 
-/** The values of a typed array for comparison: half-precision bits are widened by the library itself. */
-const expectedValues = (result) => Array.from(toFlat(result, host).dataSync());
-
-function check(found, expected, {relative, absolute}, device) {
-  assert.equal(found.device, device.name);
-  assert.equal(found.dtype, expected.dtype);
-  assert.deepEqual(found.shape, expected.sizes);
-  const [values, wanted] = [Array.from(found.dataSync()), expectedValues(expected)];
-  const at = wanted.findIndex((value, i) => !agree(values[i], value, relative, absolute));
-  assert.equal(at, -1, `element ${at}: expected ${wanted[at]}, got ${values[at]}`);
-}
-
 /** Replays one case on a device. */
 function replay(name, each, device) {
   const named = Object.entries(each.arguments).map(([key, value]) => [camel(key), toArgument(value)]);
@@ -97,7 +49,7 @@ for (const device of flow.devices().filter(({index}) => index === 0)) {
     before(() => flow.setDefaultDevice(device));
     after(() => flow.setDefaultDevice(host));
     for (const file of files) {
-      const {op, function: name, cases} = JSON.parse(fs.readFileSync(new URL(file, folder), 'utf8'));
+      const {op, function: name, cases} = readVectors(file);
       const skip = device.capabilities.includes('hostAccessible') ? false : known.host_only[op] ?? false;
       test(`${op}: ${cases.length} cases`, {skip}, () => {
         for (const each of cases) {
