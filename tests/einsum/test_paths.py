@@ -130,6 +130,8 @@ def test_one_operand() -> None:
         (("ij", [2, 2**70]), {}, flow.TypeMismatch, r"operands\[0\] must be Tensor or list of ints"),
         ((5, [2, 3]), {}, flow.TypeMismatch, "equation must be str, got int"),
         (("i,i", [2], [2]), {"optimize": "fast"}, flow.InvalidArgument, "optimize must be 'auto', 'optimal'"),
+        (("i,i\0", [2], [2]), {}, flow.InvalidArgument, "equation must not have a null byte"),
+        (("i,i", [2], [2]), {"optimize": "auto\0"}, flow.InvalidArgument, "optimize must not have a null byte"),
         (("i,i", [2], [2]), {"memory_limit": -1}, flow.InvalidArgument, "memory_limit must not be negative, got -1"),
         (("i,i", [2], [2]), {"path": [(0, 1, 2)]}, flow.TypeMismatch, r"path\[0\] must be pair of ints, got tuple"),
         (("i,i", [2], [2]), {"path": [(0, 2)]}, flow.InvalidArgument, "two different positions below 2, got 0 and 2"),

@@ -98,6 +98,16 @@ bool is_list_of_operands(PyObject* object) {
   return is_tensor(first) || PyList_Check(first) || PyTuple_Check(first);
 }
 
+// A text, where one is given. Raises for a null byte, at which it would end for the runtime.
+bool read_text(const Parameters& parameters, int argument, const of_value& value, std::string* text) {
+  if (value.kind != OF_VALUE_STRING) return true;
+  text->assign(value.as.string, static_cast<size_t>(value.count));
+  if (text->find('\0') == std::string::npos) return true;
+  raise(OF_INVALID_ARGUMENT,
+        std::string(parameters.function()) + ": " + parameters[argument].name + " must not have a null byte");
+  return false;
+}
+
 // The expression that the arguments of either function ask for; NULL with an exception.
 of_expression make(const Parameters& parameters, PyObject* const* args, Py_ssize_t positional, PyObject* keywords) {
   LabelledCall labelled;
@@ -141,16 +151,10 @@ of_expression make(const Parameters& parameters, PyObject* const* args, Py_ssize
   }
   of_expression_options options{};
   options.struct_size = sizeof(options);
-  const std::string equation(values[0].as.string, static_cast<size_t>(values[0].count));
-  std::string optimize;
-  if (equation.find('\0') != std::string::npos) {  // where the text would end for the runtime
-    raise(OF_INVALID_ARGUMENT, std::string(parameters.function()) + ": equation must not have a null byte");
+  std::string equation, optimize;
+  if (!read_text(parameters, 0, values[0], &equation) || !read_text(parameters, 2, values[2], &optimize))
     return nullptr;
-  }
-  if (values[2].kind == OF_VALUE_STRING) {
-    optimize.assign(values[2].as.string, static_cast<size_t>(values[2].count));
-    options.optimize = optimize.c_str();
-  }
+  if (values[2].kind == OF_VALUE_STRING) options.optimize = optimize.c_str();
   if (values[3].kind == OF_VALUE_INT) options.memory_limit = values[3].as.integer;
   if (values[4].kind == OF_VALUE_INT_LIST) {
     options.path = values[4].as.integers;
