@@ -1,8 +1,8 @@
 # The two commands: `make demo` and `make test`. Everything else is a step of theirs; `make help` lists the steps.
 #
 # Each front end adds its own steps in bindings/<name>/binding.mk: it appends its name to BINDINGS and gives the targets
-# build-<name>, test-<name>, package-<name>, install-<name>, demo-<name>, gallery-<name> and lint-<name>. Each device that is a plugin does
-# the same in runtime/devices/<name>/device.mk, with DEVICES and build-device-<name>.
+# build-<name>, test-<name>, package-<name>, install-<name>, demo-<name>, gallery-<name> and lint-<name>. Each device that
+# is a plugin does the same in runtime/devices/<name>/device.mk, with DEVICES and build-device-<name>.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c

@@ -1,7 +1,4 @@
 // The C API: contractions that are worked out once and called often.
-#include <atomic>
-#include <memory>
-
 #include "base/ref.h"
 #include "capi/boundary.h"
 #include "dispatch/dispatch.h"
@@ -9,11 +6,11 @@
 
 using namespace oneflow;
 
-struct of_expression_object {
+struct of_expression_object final : public RefCounted<of_expression_object> {
   explicit of_expression_object(einsum::Expression expression) : expression(std::move(expression)) {}
+  void destroy() noexcept { delete this; }
 
   const einsum::Expression expression;
-  std::atomic<int> references{1};
 };
 
 namespace {
@@ -60,10 +57,7 @@ of_status of_expression_create(const char* equation, const of_shape* shapes, siz
       if (options) {
         const of_expression_options given = read_struct(options, function, "options");
         if (given.optimize) wanted.search = einsum::parse_search(given.optimize, "optimize");
-        if (given.memory_limit < 0)
-          fail(OF_INVALID_ARGUMENT, "memory_limit must not be negative, got %ld",
-               static_cast<long>(given.memory_limit));
-        if (given.memory_limit > 0) wanted.limit = static_cast<double>(given.memory_limit);
+        if (given.memory_limit != 0) wanted.limit = einsum::limit_of(given.memory_limit, "memory_limit");
         if (given.path) {
           path.assign(given.path, given.path + given.path_count);
           wanted.path = &path;
@@ -75,12 +69,12 @@ of_status of_expression_create(const char* equation, const of_shape* shapes, siz
 }
 
 of_expression of_expression_retain(of_expression expression) {
-  if (expression) expression->references.fetch_add(1, std::memory_order_relaxed);
+  if (expression) expression->retain();
   return expression;
 }
 
 void of_expression_release(of_expression expression) {
-  if (expression && expression->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete expression;
+  if (expression) expression->release();
 }
 
 of_status of_expression_get_info(of_expression handle, of_expression_info* info) {

@@ -58,6 +58,12 @@ Search parse_search(std::string_view word, const char* argument) {
        static_cast<int>(std::min<size_t>(word.size(), 64)), word.data());
 }
 
+double limit_of(int64_t elements, const char* argument) {
+  if (elements < 0)
+    fail(OF_INVALID_ARGUMENT, "%s must not be negative, got %ld", argument, static_cast<long>(elements));
+  return static_cast<double>(elements);
+}
+
 Path find_path(const Network& network, Search search, double limit) {
   const size_t operands = network.operands.size();
   if (operands < 2) return {};

@@ -80,13 +80,8 @@ std::vector<Stage> make_stages(std::vector<Layout> inputs, const Layout& output,
 Path path_of(const Call& call, const Network& network) {
   const ContractionRule& rule = std::get<ContractionRule>(call.schema().rule);
   const auto name = [&](int argument) { return call.schema().arguments[static_cast<size_t>(argument)].name; };
-  double limit = kUnlimited;
-  if (rule.limit >= 0 && call.is_given(rule.limit)) {
-    const int64_t elements = call.integer(rule.limit);
-    if (elements < 0)
-      fail(OF_INVALID_ARGUMENT, "%s must not be negative, got %ld", name(rule.limit), static_cast<long>(elements));
-    limit = static_cast<double>(elements);
-  }
+  const bool is_limited = rule.limit >= 0 && call.is_given(rule.limit);
+  const double limit = is_limited ? limit_of(call.integer(rule.limit), name(rule.limit)) : kUnlimited;
   const Search search = rule.search >= 0 ? parse_search(call.string(rule.search), name(rule.search)) : Search::kAuto;
   if (rule.path >= 0 && call.is_given(rule.path))
     return from_positions(call.integers(rule.path), network.operands.size(), name(rule.path));

@@ -218,6 +218,34 @@ def test_labels_that_are_refused(arguments: Any, error: type[Exception], text: s
         flow.einsum(*arguments(flow.ones(2, 2)))
 
 
+class Emptying:
+    """An integer that empties lists when it is asked for its value."""
+
+    def __init__(self, *lists: list[Any]) -> None:
+        self.lists = lists
+
+    def __index__(self) -> int:
+        for each in self.lists:
+            each.clear()
+        return 1
+
+
+def test_lists_that_change_while_they_are_read() -> None:
+    x = flow.ones(1, 1)
+    for _ in range(200):
+        shape: list[Any] = []
+        shapes: list[Any] = [shape, [10**6 + 1]]
+        shape.extend([Emptying(shape, shapes), 10**6 + 2])
+        with pytest.raises(flow.ShapeError):  # what was there is read
+            flow.einsum_path("ij,j", shapes)
+        labels: list[Any] = []
+        labels.extend([Emptying(labels), 10**6 + 3])
+        assert flow.einsum(x, labels).shape == (1, 1)
+        pair: list[Any] = []
+        pair.extend([Emptying(pair), 0])
+        assert flow.einsum_path("i,i", [2], [2], path=[pair]).path == ((0, 1),)
+
+
 def test_all_shapes_keep_their_plans() -> None:
     """More of them than plans are kept for, twice."""
     for _ in range(2):

@@ -121,6 +121,7 @@ bool convert_tensor(PyObject* object, bool optional, of_tensor* result, Mismatch
 // A list of pairs as one of their members.
 bool convert_pairs(const ArgumentRecord& argument, PyObject* pairs, ValueStore* store, of_value* value,
                    Mismatch* mismatch) {
+  std::vector<Ref> copies;  // of lists, which code that conversions run could change
   std::vector<PyObject*> members;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(pairs); ++i) {
     PyObject* pair = PyTuple_GET_ITEM(pairs, i);
@@ -128,7 +129,9 @@ bool convert_pairs(const ArgumentRecord& argument, PyObject* pairs, ValueStore* 
       mismatch->member = i;
       return wrong_type(pair, mismatch);
     }
-    members.insert(members.end(), PySequence_Fast_ITEMS(pair), PySequence_Fast_ITEMS(pair) + 2);
+    PyObject* copy = copies.emplace_back(PySequence_Tuple(pair)).get();
+    if (copy == nullptr) return false;
+    for (Py_ssize_t k = 0; k < 2; ++k) members.push_back(PyTuple_GET_ITEM(copy, k));
   }
   if (convert_members(argument, members, store, value, mismatch)) return true;
   mismatch->member /= 2;

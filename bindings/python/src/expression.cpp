@@ -62,31 +62,27 @@ const ArgumentRecord kArguments[] = {
 const Parameters kPathParameters("einsum_path", kArguments);
 const Parameters kExpressionParameters("einsum_expression", kArguments);
 
-bool read_integers(PyObject* object, std::vector<int64_t>* integers) {
-  Ref sequence(PySequence_Fast(object, "expected a list"));
-  if (!sequence) return false;
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence.get()); ++i) {
-    const int64_t member = PyNumber_AsSsize_t(PySequence_Fast_GET_ITEM(sequence.get(), i), PyExc_OverflowError);
-    if (member == -1 && PyErr_Occurred()) return false;
-    integers->push_back(member);
-  }
-  return true;
-}
-
 // Replaces whatever is being raised: the caller knows better what was expected.
 PyObject* raise_instead(const Parameters& parameters, const std::string& words, PyObject* found) {
   PyErr_Clear();
   return raise(OF_TYPE_MISMATCH, std::string(parameters.function()) + ": " + words + ", got " + type_name(found));
 }
 
-// The shape of a tensor, or a sequence of sizes.
-bool read_shape(const Parameters& parameters, size_t position, PyObject* object, std::vector<int64_t>* sizes) {
+const ArgumentRecord kShape{"shape", "list of ints", ArgumentKind::kInt, true};
+
+// The shape of a tensor, or a sequence of sizes, which `store` then has.
+bool read_shape(const Parameters& parameters, size_t position, PyObject* object, ValueStore* store, of_shape* shape) {
   if (is_tensor(object)) {
     const of_tensor tensor = handle_of(object);
-    sizes->assign(of_tensor_sizes(tensor), of_tensor_sizes(tensor) + of_tensor_rank(tensor));
+    *shape = {of_tensor_rank(tensor), of_tensor_sizes(tensor)};
     return true;
   }
-  if ((PyList_Check(object) || PyTuple_Check(object)) && read_integers(object, sizes)) return true;
+  of_value sizes{};
+  Mismatch mismatch;
+  if ((PyList_Check(object) || PyTuple_Check(object)) && convert(kShape, object, store, &sizes, &mismatch)) {
+    *shape = {sizes.count, sizes.as.integers};
+    return true;
+  }
   raise_instead(parameters, "operands[" + std::to_string(position) + "] must be Tensor or list of ints", object);
   return false;
 }
@@ -137,17 +133,17 @@ of_expression make(const Parameters& parameters, PyObject* const* args, Py_ssize
     mismatch.raise(parameters.function());
     return nullptr;
   }
-  PyObject* operands = bound.objects[1];
-  if (!PyList_Check(operands) && !PyTuple_Check(operands)) {
-    raise_instead(parameters, "operands must be list of Tensors or shapes", operands);
+  PyObject* given = bound.objects[1];
+  if (!PyList_Check(given) && !PyTuple_Check(given)) {
+    raise_instead(parameters, "operands must be list of Tensors or shapes", given);
     return nullptr;
   }
-  std::vector<std::vector<int64_t>> sizes(static_cast<size_t>(PySequence_Fast_GET_SIZE(operands)));
-  std::vector<of_shape> shapes;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    PyObject* operand = PySequence_Fast_GET_ITEM(operands, static_cast<Py_ssize_t>(i));
-    if (!read_shape(parameters, i, operand, &sizes[i])) return nullptr;
-    shapes.push_back({static_cast<int32_t>(sizes[i].size()), sizes[i].data()});
+  const Ref operands(PySequence_Tuple(given));  // code that conversions run could change a list
+  if (!operands) return nullptr;
+  std::vector<of_shape> shapes(static_cast<size_t>(PyTuple_GET_SIZE(operands.get())));
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    PyObject* operand = PyTuple_GET_ITEM(operands.get(), static_cast<Py_ssize_t>(i));
+    if (!read_shape(parameters, i, operand, &store, &shapes[i])) return nullptr;
   }
   of_expression_options options{};
   options.struct_size = sizeof(options);

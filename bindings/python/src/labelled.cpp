@@ -17,9 +17,11 @@ bool raise_mismatch(const char* function, const std::string& words, PyObject* fo
 bool add_labels(const char* function, const std::string& whose, PyObject* labels, std::string* equation) {
   if (!PyList_Check(labels) && !PyTuple_Check(labels))
     return raise_mismatch(function, whose + " must be list of ints", labels);
+  const Ref copy(PySequence_Tuple(labels));  // of a list, which code of its members could change
+  if (!copy) return false;
   *equation += '[';
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(labels); ++i) {
-    PyObject* label = PySequence_Fast_GET_ITEM(labels, i);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(copy.get()); ++i) {
+    PyObject* label = PyTuple_GET_ITEM(copy.get(), i);
     if (i > 0) *equation += ',';
     if (label == Py_Ellipsis) {
       *equation += "...";

@@ -135,8 +135,6 @@ class VectorProducts final : public Solution {
     common_.depth = problem.depth.count;
     common_.from_a = from_a_.data();
     common_.from_b = from_b_.data();
-    if (batch_.count == 1) return;
-    work_ = kernels.lane_count * problem.depth.count;
   }
 
   of_status run(const Addresses& addresses) const override {
@@ -151,7 +149,7 @@ class VectorProducts final : public Solution {
       kernels_.in_vectors(product);
       return OF_OK;
     }
-    for_each_place(batch_, work_, [&](int64_t count, const int64_t(*places)[kPlaces]) {
+    for_each_place(batch_, kernels_.lane_count * common_.depth, [&](int64_t count, const int64_t(*places)[kPlaces]) {
       VectorProduct part = product;
       part.count = count;
       part.places_a = places[kA];
@@ -165,7 +163,6 @@ class VectorProducts final : public Solution {
  private:
   const ContractKernels& kernels_;
   const DimGroup batch_;
-  int64_t work_ = 0;  // of one member
   std::vector<int32_t> from_a_, from_b_;
   VectorProduct common_{};
 };
