@@ -281,11 +281,11 @@ class Dots final : public Solution {
 
   // The pieces of each cell, in their order.
   void add_up(const Addresses& addresses, char* sums) const {
-    static constexpr int64_t kZero = 0;
+    static constexpr int64_t kZero = 0, kOne = 1;
     for (int64_t cell = 0; cell < cells_.count; ++cell) {
       const int64_t offset = offset_at(cells_, kC, cell);
       for (int64_t piece = 0; piece < pieces_; ++piece) {
-        const TileTarget tile{addresses.c, &offset, &kZero, 1, true, false};
+        const TileTarget tile{addresses.c, &offset, &kZero, 1, &kOne, false};
         kernels_.finish(kernels_.dtype, sum_of(cell, piece, sums), 1,
                         {tile, 1, 1, piece > 0 ? 1.0 : 0.0, nullptr, nullptr, nullptr});
       }

@@ -41,13 +41,6 @@ void fill_runs(const int64_t* offsets, int64_t count, int64_t* runs) {
   }
 }
 
-bool counts_up(const int64_t* offsets, int64_t count) {
-  for (int64_t i = 1; i < count; ++i) {
-    if (offsets[i] - offsets[i - 1] != 1) return false;
-  }
-  return true;
-}
-
 struct Block {
   int64_t row, rows, column, columns;
 };
@@ -81,13 +74,19 @@ class Gemm final : public Solution {
   bool run_all(const Addresses& addresses) const {
     const int64_t members = problem_.batch.count;
     const int64_t work = problem_.rows.count * problem_.columns.count * std::max<int64_t>(1, problem_.depth.count);
-    // Members one after the other, each on all threads, where each is large and there are few.
+    // Where members are large and few: blocks on a thread each, or, where these are few as well, one after the other,
+    // each on all threads.
     if (members == 1 || (members < 2 * thread_count() && work > 2 * kParallelWork)) {
-      for (int64_t i = 0; i < members; ++i) {
+      const int64_t blocks = members * blocks_per_member();
+      const bool on_one_each = blocks >= 2 * thread_count();
+      std::atomic<bool> complete{true};
+      run_each(on_one_each, blocks, [&](int64_t i) {
         Ahead none;
-        if (!run_member(member_at(addresses, i), work > kParallelWork, none)) return false;
-      }
-      return true;
+        const Member member = member_at(addresses, i / blocks_per_member());
+        if (!run_block(member, block_at(i % blocks_per_member()), !on_one_each && work > kParallelWork, none))
+          complete = false;
+      });
+      return complete;
     }
     const int64_t tasks = work > kParallelWork / members ? std::min<int64_t>(members, 4 * thread_count()) : 1;
     const int64_t depth = divide_up(problem_.depth.count, depth_blocks_);
@@ -98,7 +97,7 @@ class Gemm final : public Solution {
       const int64_t end = members * (task + 1) / tasks;
       for (int64_t i = members * task / tasks; i < end; ++i) {
         Ahead ahead = i + 1 < end ? ahead_of(member_at(addresses, i + 1), a_lines, b_lines) : Ahead();
-        if (!run_member(member_at(addresses, i), false, ahead)) complete = false;
+        if (!run_member(member_at(addresses, i), ahead)) complete = false;
       }
     });
     return complete;
@@ -112,26 +111,30 @@ class Gemm final : public Solution {
 
   static Ahead ahead_of(const Member& next, const Lines& a, const Lines& b) { return {next.a, &a, next.b, &b}; }
 
-  bool run_member(const Member& member, bool parallel, Ahead& ahead) const {
-    for (int64_t column = 0; column < problem_.columns.count; column += block_) {
-      for (int64_t row = 0; row < problem_.rows.count; row += block_) {
-        const Block block{row, std::min(block_, problem_.rows.count - row), column,
-                          std::min(block_, problem_.columns.count - column)};
-        if (!run_block(member, block, parallel, ahead)) return false;
-      }
-    }
+  int64_t row_blocks() const { return divide_up(problem_.rows.count, block_); }
+  int64_t blocks_per_member() const { return row_blocks() * divide_up(problem_.columns.count, block_); }
+  Block block_at(int64_t i) const {
+    const int64_t row = i % row_blocks() * block_, column = i / row_blocks() * block_;
+    return {row, std::min(block_, problem_.rows.count - row), column,
+            std::min(block_, problem_.columns.count - column)};
+  }
+
+  bool run_member(const Member& member, Ahead& ahead) const {
+    for (int64_t i = 0; i < blocks_per_member(); ++i)
+      if (!run_block(member, block_at(i), false, ahead)) return false;
     return true;
   }
 
   bool run_block(const Member& member, const Block& block, bool parallel, Ahead& ahead) const {
-    const Scratch memory((2 * block.rows + 2 * block.columns) * static_cast<int64_t>(sizeof(int64_t)));
+    const Scratch memory((3 * block.rows + 2 * block.columns) * static_cast<int64_t>(sizeof(int64_t)));
     auto* row_offsets = static_cast<int64_t*>(memory.data());
     if (row_offsets == nullptr) return false;
-    int64_t* column_offsets = row_offsets + block.rows;
+    int64_t* row_runs = row_offsets + block.rows;
+    int64_t* column_offsets = row_runs + block.rows;
     fill_offsets(problem_.rows, kC, block.row, block.rows, row_offsets);
     fill_offsets(problem_.columns, kC, block.column, block.columns, column_offsets);
-    const TileTarget target{member.c, row_offsets, column_offsets, block.rows, counts_up(row_offsets, block.rows),
-                            false};
+    fill_runs(row_offsets, block.rows, row_runs);
+    const TileTarget target{member.c, row_offsets, column_offsets, block.rows, row_runs, false};
     if (is_direct_) return multiply(member, block, 0, depth_blocks_, target, parallel, ahead);
     int64_t* bias_rows = column_offsets + block.columns;
     int64_t* bias_columns = bias_rows + block.rows;
@@ -146,14 +149,18 @@ class Gemm final : public Solution {
   bool collect(const Member& member, const Block& block, const FinishTarget& target, bool parallel) const {
     const int64_t ld = block.rows;
     const int64_t sums_bytes = ld * block.columns * kernels_.size;
-    const Scratch memory(parts_ * sums_bytes + (block.rows + block.columns) * static_cast<int64_t>(sizeof(int64_t)));
+    const Scratch memory(parts_ * sums_bytes +
+                         (2 * block.rows + block.columns) * static_cast<int64_t>(sizeof(int64_t)));
     auto* offsets = static_cast<int64_t*>(memory.data());
     if (offsets == nullptr) return false;
-    char* sums = reinterpret_cast<char*>(offsets + block.rows + block.columns);
+    int64_t* runs = offsets + block.rows;
+    int64_t* columns = runs + block.rows;
+    char* sums = reinterpret_cast<char*>(columns + block.columns);
     for (int64_t i = 0; i < block.rows; ++i) offsets[i] = i;
-    for (int64_t j = 0; j < block.columns; ++j) offsets[block.rows + j] = j * ld;
+    for (int64_t j = 0; j < block.columns; ++j) columns[j] = j * ld;
+    fill_runs(offsets, block.rows, runs);
     const auto part_target = [&](int64_t part, bool accumulate) {
-      return TileTarget{sums + part * sums_bytes, offsets, offsets + block.rows, block.rows, true, accumulate};
+      return TileTarget{sums + part * sums_bytes, offsets, columns, block.rows, runs, accumulate};
     };
     if (problem_.depth.count == 0) {
       std::memset(sums, 0, static_cast<size_t>(sums_bytes));
@@ -224,6 +231,7 @@ class Gemm final : public Solution {
           for (int64_t i = row_begin; i < row_end; ++i) {
             TileTarget tile = target;
             tile.row_offsets += a.start(i);
+            tile.row_runs += a.start(i);
             tile.column_offsets += b.start(j);
             tile.rows = a.width(i);
             tile.accumulate = depth_block > first;

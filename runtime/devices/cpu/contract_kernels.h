@@ -22,8 +22,8 @@ struct TileTarget {
   const int64_t* row_offsets;
   const int64_t* column_offsets;
   int64_t rows;
-  bool unit_rows;   // whether row_offsets count up by one
-  bool accumulate;  // add to C rather than replace it
+  const int64_t* row_runs;  // row_runs[i]: how many rows from i on lie next to each other
+  bool accumulate;          // add to C rather than replace it
   // Memory that is needed soon: each step of the depth fetches one line, at the next of these offsets. NULL: none.
   const char* ahead = nullptr;
   const int64_t* ahead_offsets = nullptr;

@@ -83,6 +83,13 @@ inline void transpose(Vector<T>* square) {
   }
 }
 
+// How many rows from `first` on lie next to each other.
+inline int64_t run_from(const PanelSource& source, int64_t first, int64_t count) {
+  int64_t next = first + 1;
+  while (next < count && source.rows[next] - source.rows[next - 1] == 1) ++next;
+  return next - first;
+}
+
 // Rows lie next to each other: each depth is one run.
 template <class T, class S>
 void pack_rows(const S* data, const PanelSource& source, int64_t count, int64_t width, int64_t depth, T* panel) {
@@ -143,12 +150,30 @@ void pack_runs(const S* data, const PanelSource& source, int64_t count, int64_t 
   }
 }
 
+// Rows lie next to each other in a few runs.
+template <class T, class S>
+void pack_row_runs(const S* data, const PanelSource& source, int64_t count, int64_t width, int64_t depth, T* panel) {
+  for (int64_t p = 0; p < depth; ++p, panel += width) {
+    const S* from = data + source.depth[p];
+    for (int64_t first = 0; first < count;) {
+      const int64_t end = first + run_from(source, first, count);
+      const S* run = from + source.rows[first] - first;
+      for (; first < end; ++first) panel[first] = convert<T>(run[first]);
+    }
+    for (int64_t i = count; i < width; ++i) panel[i] = T{0};
+  }
+}
+
 template <class T, class S>
 void pack_panel(const S* data, const PanelSource& source, int64_t count, int64_t width, int64_t depth, T* panel) {
-  bool unit_rows = true;
-  for (int64_t i = 1; i < count; ++i) unit_rows &= source.rows[i] - source.rows[i - 1] == 1;
-  if (unit_rows && (count > 1 || source.runs[0] == 1)) {
+  int64_t row_runs = 0, longest_depth = 0;
+  for (int64_t first = 0; first < count; first += run_from(source, first, count)) ++row_runs;
+  for (int64_t p = 0; p < depth; p += source.runs[p])
+    if (source.runs[p] > longest_depth) longest_depth = source.runs[p];
+  if (row_runs == 1 && (count > 1 || source.runs[0] == 1)) {
     pack_rows(data, source, count, width, depth, panel);
+  } else if (longest_depth < kLanes<T> && count >= 4 * row_runs) {
+    pack_row_runs(data, source, count, width, depth, panel);
   } else {
     pack_runs(data, source, count, width, depth, panel);
   }
@@ -196,23 +221,24 @@ void pack(of_dtype dtype, const PanelSource& source, int64_t count, int64_t widt
 
 // ------------------------------------------------------------------------------------------------ tile products
 
+// Stores `count` neighbours, or adds to them.
+template <class T>
+inline void put_run(T* to, const T* sums, int64_t count, bool accumulate) {
+  constexpr int lanes = kLanes<T>;
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) store(to + i, accumulate ? load(to + i) + load(sums + i) : load(sums + i));
+  for (; i < count; ++i) to[i] = accumulate ? to[i] + sums[i] : sums[i];
+}
+
 // Moves the sums of a tile to where C is: any strides, and fewer rows than a full tile.
 template <class T>
 __attribute__((noinline)) void scatter(const T* sums, int columns, const TileTarget& target) {
-  T* c = static_cast<T*>(target.c);
   for (int j = 0; j < columns; ++j, sums += 2 * kLanes<T>) {
-    T* column = c + target.column_offsets[j];
-    if (target.unit_rows) {
-      column += target.row_offsets[0];
-      if (target.accumulate) {
-        for (int64_t i = 0; i < target.rows; ++i) column[i] += sums[i];
-      } else {
-        for (int64_t i = 0; i < target.rows; ++i) column[i] = sums[i];
-      }
-    } else if (target.accumulate) {
-      for (int64_t i = 0; i < target.rows; ++i) column[target.row_offsets[i]] += sums[i];
-    } else {
-      for (int64_t i = 0; i < target.rows; ++i) column[target.row_offsets[i]] = sums[i];
+    T* column = static_cast<T*>(target.c) + target.column_offsets[j];
+    for (int64_t i = 0; i < target.rows;) {
+      const int64_t run = target.row_runs[i] < target.rows - i ? target.row_runs[i] : target.rows - i;
+      put_run(column + target.row_offsets[i], sums + i, run, target.accumulate);
+      i += run;
     }
   }
 }
@@ -222,7 +248,7 @@ void tile(int64_t depth, const void* panel_a, const void* panel_b, const TileTar
   constexpr int lanes = kLanes<T>;
   const T* a = static_cast<const T*>(panel_a);
   const T* b = static_cast<const T*>(panel_b);
-  const bool direct = target.unit_rows && target.rows == 2 * lanes;
+  const bool direct = target.rows == 2 * lanes && target.row_runs[0] >= target.rows;
   if (direct) {
 #pragma GCC unroll 16
     for (int j = 0; j < columns; ++j) {
@@ -485,7 +511,7 @@ void finish(of_dtype dtype, const void* all_sums, int64_t ld, const FinishTarget
     for (int64_t j = 0; j < target.columns; ++j) {
       const T* sums = static_cast<const T*>(all_sums) + j * ld;
       S* column = static_cast<S*>(tile.c) + tile.column_offsets[j];
-      if (tile.unit_rows && target.alpha == 1 && target.beta == 0 && bias == nullptr) {
+      if (tile.row_runs[0] >= tile.rows && target.alpha == 1 && target.beta == 0 && bias == nullptr) {
         column += tile.row_offsets[0];
         for (int64_t i = 0; i < tile.rows; ++i) column[i] = convert<S>(sums[i]);
         continue;
