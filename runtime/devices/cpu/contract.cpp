@@ -7,7 +7,9 @@
 
 #include "contract_direct.h"
 #include "contract_gemm.h"
+#include "contract_kernels.h"
 #include "contract_problem.h"
+#include "contract_side.h"
 #include "element.h"
 #include "host.h"
 
@@ -125,6 +127,9 @@ of_status sort_dims(const of_contraction& contraction, Problem& problem) {
   return OF_OK;
 }
 
+// Whether elements are what kernels compute with, as turning them takes.
+bool kernels_take(of_dtype dtype) { return dtype != OF_BOOL && item_size(dtype) == contract_kernels(dtype).size; }
+
 // What a descriptor comes to, whatever its addresses.
 struct Prepared {
   std::unique_ptr<Solution> solution;  // NULL: there is nothing to do
@@ -151,10 +156,15 @@ of_status prepare(const of_contraction& contraction, std::unique_ptr<Prepared>& 
   canonicalize(problem.depth, larger, larger == kA ? kB : kA);
   prepared->is_swapped = should_swap(problem);
   if (prepared->is_swapped) swap_sides(problem);
-  if (should_follow(problem, kA, problem.columns)) canonicalize(problem.rows, kA, kC);
-  if (should_follow(problem, kB, problem.rows)) canonicalize(problem.columns, kB, kC);
   prepared->solution = solve_directly(problem);
-  if (!prepared->solution) prepared->solution = solve_by_packing(problem);
+  if (prepared->solution) return OF_OK;
+  if (kernels_take(problem.dtype)) {
+    problem.rows_are_turned = turn(problem.rows, kA, problem.depth);
+    problem.columns_are_turned = turn(problem.columns, kB, problem.depth);
+  }
+  if (!problem.rows_are_turned && should_follow(problem, kA, problem.columns)) canonicalize(problem.rows, kA, kC);
+  if (!problem.columns_are_turned && should_follow(problem, kB, problem.rows)) canonicalize(problem.columns, kB, kC);
+  prepared->solution = solve_by_packing(problem);
   return OF_OK;
 }
 

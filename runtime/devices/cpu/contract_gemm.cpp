@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <optional>
 
 #include "contract_ahead.h"
 #include "contract_kernels.h"
+#include "contract_side.h"
 #include "element.h"
 #include "host.h"
 #include "scratch.h"
@@ -42,7 +44,7 @@ void fill_runs(const int64_t* offsets, int64_t count, int64_t* runs) {
 }
 
 struct Block {
-  int64_t row, rows, column, columns;
+  Range rows, columns;
 };
 
 // One member of the batch.
@@ -63,7 +65,9 @@ class Gemm final : public Solution {
     if (cells <= kSplitElements) parts_ = std::clamp<int64_t>(depth_blocks_ / 4, 1, kSplitParts);
     is_direct_ = problem.is_plain() && parts_ == 1 && problem.depth.count > 0 && item_ == kernels.size &&
                  problem.dtype != OF_BOOL;
-    block_ = is_direct_ ? kDirectBlock : kCollectedBlock;
+    const int64_t block = is_direct_ ? kDirectBlock : kCollectedBlock;
+    rows_.emplace(problem_.rows, kA, kernels, kernels.rows, true, block, problem.rows_are_turned);
+    columns_.emplace(problem_.columns, kB, kernels, kernels.columns, false, block, problem.columns_are_turned);
   }
 
   of_status run(const Addresses& addresses) const override {
@@ -111,13 +115,8 @@ class Gemm final : public Solution {
 
   static Ahead ahead_of(const Member& next, const Lines& a, const Lines& b) { return {next.a, &a, next.b, &b}; }
 
-  int64_t row_blocks() const { return divide_up(problem_.rows.count, block_); }
-  int64_t blocks_per_member() const { return row_blocks() * divide_up(problem_.columns.count, block_); }
-  Block block_at(int64_t i) const {
-    const int64_t row = i % row_blocks() * block_, column = i / row_blocks() * block_;
-    return {row, std::min(block_, problem_.rows.count - row), column,
-            std::min(block_, problem_.columns.count - column)};
-  }
+  int64_t blocks_per_member() const { return rows_->blocks() * columns_->blocks(); }
+  Block block_at(int64_t i) const { return {rows_->block(i % rows_->blocks()), columns_->block(i / rows_->blocks())}; }
 
   bool run_member(const Member& member, Ahead& ahead) const {
     for (int64_t i = 0; i < blocks_per_member(); ++i)
@@ -126,41 +125,41 @@ class Gemm final : public Solution {
   }
 
   bool run_block(const Member& member, const Block& block, bool parallel, Ahead& ahead) const {
-    const Scratch memory((3 * block.rows + 2 * block.columns) * static_cast<int64_t>(sizeof(int64_t)));
+    const Scratch memory((3 * block.rows.count + 2 * block.columns.count) * static_cast<int64_t>(sizeof(int64_t)));
     auto* row_offsets = static_cast<int64_t*>(memory.data());
     if (row_offsets == nullptr) return false;
-    int64_t* row_runs = row_offsets + block.rows;
-    int64_t* column_offsets = row_runs + block.rows;
-    fill_offsets(problem_.rows, kC, block.row, block.rows, row_offsets);
-    fill_offsets(problem_.columns, kC, block.column, block.columns, column_offsets);
-    fill_runs(row_offsets, block.rows, row_runs);
-    const TileTarget target{member.c, row_offsets, column_offsets, block.rows, row_runs, false};
+    int64_t* row_runs = row_offsets + block.rows.count;
+    int64_t* column_offsets = row_runs + block.rows.count;
+    fill_offsets(problem_.rows, kC, block.rows.begin, block.rows.count, row_offsets);
+    fill_offsets(problem_.columns, kC, block.columns.begin, block.columns.count, column_offsets);
+    fill_runs(row_offsets, block.rows.count, row_runs);
+    const TileTarget target{member.c, row_offsets, column_offsets, block.rows.count, row_runs, false};
     if (is_direct_) return multiply(member, block, 0, depth_blocks_, target, parallel, ahead);
-    int64_t* bias_rows = column_offsets + block.columns;
-    int64_t* bias_columns = bias_rows + block.rows;
-    fill_offsets(problem_.rows, kBias, block.row, block.rows, bias_rows);
-    fill_offsets(problem_.columns, kBias, block.column, block.columns, bias_columns);
+    int64_t* bias_rows = column_offsets + block.columns.count;
+    int64_t* bias_columns = bias_rows + block.rows.count;
+    fill_offsets(problem_.rows, kBias, block.rows.begin, block.rows.count, bias_rows);
+    fill_offsets(problem_.columns, kBias, block.columns.begin, block.columns.count, bias_columns);
     return collect(member, block,
-                   {target, block.columns, problem_.alpha, problem_.beta, member.bias, bias_rows, bias_columns},
+                   {target, block.columns.count, problem_.alpha, problem_.beta, member.bias, bias_rows, bias_columns},
                    parallel);
   }
 
   // Sums outside of C, in the compute type, one set of them per part of the depth; then the last step.
   bool collect(const Member& member, const Block& block, const FinishTarget& target, bool parallel) const {
-    const int64_t ld = block.rows;
-    const int64_t sums_bytes = ld * block.columns * kernels_.size;
+    const int64_t ld = block.rows.count;
+    const int64_t sums_bytes = ld * block.columns.count * kernels_.size;
     const Scratch memory(parts_ * sums_bytes +
-                         (2 * block.rows + block.columns) * static_cast<int64_t>(sizeof(int64_t)));
+                         (2 * block.rows.count + block.columns.count) * static_cast<int64_t>(sizeof(int64_t)));
     auto* offsets = static_cast<int64_t*>(memory.data());
     if (offsets == nullptr) return false;
-    int64_t* runs = offsets + block.rows;
-    int64_t* columns = runs + block.rows;
-    char* sums = reinterpret_cast<char*>(columns + block.columns);
-    for (int64_t i = 0; i < block.rows; ++i) offsets[i] = i;
-    for (int64_t j = 0; j < block.columns; ++j) columns[j] = j * ld;
-    fill_runs(offsets, block.rows, runs);
+    int64_t* runs = offsets + block.rows.count;
+    int64_t* columns = runs + block.rows.count;
+    char* sums = reinterpret_cast<char*>(columns + block.columns.count);
+    for (int64_t i = 0; i < block.rows.count; ++i) offsets[i] = i;
+    for (int64_t j = 0; j < block.columns.count; ++j) columns[j] = j * ld;
+    fill_runs(offsets, block.rows.count, runs);
     const auto part_target = [&](int64_t part, bool accumulate) {
-      return TileTarget{sums + part * sums_bytes, offsets, columns, block.rows, runs, accumulate};
+      return TileTarget{sums + part * sums_bytes, offsets, columns, block.rows.count, runs, accumulate};
     };
     if (problem_.depth.count == 0) {
       std::memset(sums, 0, static_cast<size_t>(sums_bytes));
@@ -177,7 +176,7 @@ class Gemm final : public Solution {
     }
     for (int64_t part = 1; part < parts_; ++part) {
       kernels_.finish(kernels_.dtype, sums + part * sums_bytes, ld,
-                      {part_target(0, true), block.columns, 1, 1, nullptr, nullptr, nullptr});
+                      {part_target(0, true), block.columns.count, 1, 1, nullptr, nullptr, nullptr});
     }
     kernels_.finish(problem_.dtype, sums, ld, target);
     return true;
@@ -187,22 +186,25 @@ class Gemm final : public Solution {
   bool multiply(const Member& member, const Block& block, int64_t first, int64_t last, const TileTarget& target,
                 bool parallel, Ahead& ahead) const {
     const int64_t max_depth = divide_up(problem_.depth.count, depth_blocks_);
-    const Panels a = panels(block.rows, kernels_.rows, max_depth, kernels_.rows);
-    const Panels b = panels(block.columns, kernels_.columns, max_depth, 0);
-    const Scratch tables((block.rows + block.columns + 4 * max_depth) * static_cast<int64_t>(sizeof(int64_t)));
+    const Panels a = rows_->panels(block.rows.count, max_depth);
+    const Panels b = columns_->panels(block.columns.count, max_depth);
+    const int64_t a_table_size = rows_->table_size(block.rows.count);
+    const Scratch tables((a_table_size + columns_->table_size(block.columns.count) + 4 * max_depth) *
+                         static_cast<int64_t>(sizeof(int64_t)));
     const Scratch packed(a.count * a.bytes + b.count * b.bytes);
-    auto* a_rows = static_cast<int64_t*>(tables.data());
+    auto* a_table = static_cast<int64_t*>(tables.data());
     auto* a_panels = static_cast<char*>(packed.data());
-    if (a_rows == nullptr || a_panels == nullptr) return false;
+    if (a_table == nullptr || a_panels == nullptr) return false;
     char* b_panels = a_panels + a.count * a.bytes;
-    int64_t* b_columns = a_rows + block.rows;
-    int64_t* a_depth = b_columns + block.columns;
+    int64_t* b_table = a_table + a_table_size;
+    int64_t* a_depth = b_table + columns_->table_size(block.columns.count);
     int64_t* b_depth = a_depth + max_depth;
     int64_t* a_runs = b_depth + max_depth;
     int64_t* b_runs = a_runs + max_depth;
-    fill_offsets(problem_.rows, kA, block.row, block.rows, a_rows);
-    fill_offsets(problem_.columns, kB, block.column, block.columns, b_columns);
+    rows_->fill_table(block.rows, a, a_table);
+    columns_->fill_table(block.columns, b, b_table);
 
+    const int64_t a_tasks = rows_->tasks(block.rows, a), b_tasks = columns_->tasks(block.columns, b);
     const int64_t row_tasks = divide_up(a.count, kTaskPanels);
     const int64_t column_tasks =
         parallel ? std::clamp<int64_t>(4 * thread_count() / row_tasks, 1, std::max<int64_t>(1, b.count / 2)) : 1;
@@ -213,14 +215,12 @@ class Gemm final : public Solution {
       fill_offsets(problem_.depth, kB, begin, depth, b_depth);
       fill_runs(a_depth, depth, a_runs);
       fill_runs(b_depth, depth, b_runs);
-      run_each(parallel, a.count + b.count, [&](int64_t i) {
-        if (i < a.count) {
-          const PanelSource source{member.a, a_rows + a.start(i), a_depth, a_runs};
-          kernels_.pack(problem_.dtype, source, a.width(i), kernels_.rows, depth, a_panels + i * a.bytes);
+      run_each(parallel, a_tasks + b_tasks, [&](int64_t i) {
+        if (i < a_tasks) {
+          rows_->pack(i, block.rows, a, a_table, problem_.dtype, member.a, a_depth, a_runs, depth, a_panels);
         } else {
-          i -= a.count;
-          const PanelSource source{member.b, b_columns + b.start(i), b_depth, b_runs};
-          kernels_.pack(problem_.dtype, source, b.width(i), b.width(i), depth, b_panels + i * b.bytes);
+          columns_->pack(i - a_tasks, block.columns, b, b_table, problem_.dtype, member.b, b_depth, b_runs, depth,
+                         b_panels);
         }
       });
       run_each(parallel, row_tasks * column_tasks, [&](int64_t task) {
@@ -244,24 +244,11 @@ class Gemm final : public Solution {
     return true;
   }
 
-  // How rows or columns are cut into panels: as even as possible, or all but the last of full width.
-  struct Panels {
-    int64_t total, count, bytes, full;
-
-    int64_t start(int64_t i) const { return full > 0 ? i * full : total * i / count; }
-    int64_t width(int64_t i) const { return (i + 1 == count ? total : start(i + 1)) - start(i); }
-  };
-  Panels panels(int64_t total, int64_t widest, int64_t depth, int64_t full) const {
-    // The room behind each panel is what packing may spill; it also keeps panels from falling on the same cache sets.
-    const int64_t bytes = divide_up(widest * depth * kernels_.size, 64) * 64 + kernels_.rows * kernels_.size;
-    return {total, divide_up(total, widest), bytes, full};
-  }
-
   const Problem problem_;
   const ContractKernels& kernels_;
   const int64_t item_;  // bytes of an element of the operands
   int64_t depth_blocks_ = 1;
-  int64_t block_;           // rows and columns of the largest block
+  std::optional<Side> rows_, columns_;
   int64_t parts_ = 1;       // of the depth, each summed on its own
   bool is_direct_ = false;  // tiles are stored straight into C
 };

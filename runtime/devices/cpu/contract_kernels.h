@@ -16,6 +16,21 @@ struct PanelSource {
   const int64_t* runs;  // runs[p]: how many depths from p on lie next to each other
 };
 
+// A part of A or B whose memory runs across the order of the rows: element (line, i, p), of `lines` x `length` x depth,
+// is data[start + line + i * stride + depth[p]]. It is the row line * length + i.
+struct TurnedSource {
+  const void* data;
+  int64_t start;
+  int64_t lines, length;
+  int64_t stride;
+  const int64_t* depth;
+};
+// Where its rows go: row r of the depth p to packed[places[r] + p * widths[r]], with left[r] rows from r on next to it.
+struct TurnedRows {
+  TurnedSource source;
+  const int64_t *places, *widths, *left;
+};
+
 // A block of C of `rows` x `columns`: element (i, j) is c[row_offsets[i] + column_offsets[j]].
 struct TileTarget {
   void* c;
@@ -88,6 +103,11 @@ struct ContractKernels {
   // Copies `count` rows by `depth` elements into a panel: T panel[depth][width], zero in rows from count to width. It
   // may also write half of `rows` elements behind the panel.
   void (*pack)(of_dtype dtype, const PanelSource& source, int64_t count, int64_t width, int64_t depth, void* panel);
+  // The same from elements of T that lie across the rows, at most as many lines as vectors have lanes; it leaves rows
+  // that are not there alone.
+  void (*pack_turned)(const TurnedRows& rows, int64_t depth, void* packed);
+  // Zeros in the rows [from, width) of a panel.
+  void (*clear)(void* panel, int64_t from, int64_t width, int64_t depth);
   // C tile of j columns from panels a[depth][rows] and b[depth][j], by j. C holds elements of T.
   void (*tile[kMaxColumns + 1])(int64_t depth, const void* a, const void* b, const TileTarget& target);
   // Directly over operands of T, without packing.

@@ -44,6 +44,7 @@ struct DimGroup {
 struct Problem {
   of_dtype dtype;
   DimGroup batch, rows, columns, depth;
+  bool rows_are_turned = false, columns_are_turned = false;  // see contract_side.h
   double alpha, beta;
   bool has_bias;
 

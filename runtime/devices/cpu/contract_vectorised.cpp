@@ -219,6 +219,85 @@ void pack(of_dtype dtype, const PanelSource& source, int64_t count, int64_t widt
   });
 }
 
+#if defined(__AVX512F__)
+// Elements that are masked out are neither read nor written: they may be behind the end of memory.
+template <class T>
+inline Vector<T> load_masked(uint32_t mask, const T* from) {
+  if constexpr (sizeof(T) == 4)
+    return reinterpret_cast<Vector<T>>(_mm512_maskz_loadu_epi32(static_cast<__mmask16>(mask), from));
+  else
+    return reinterpret_cast<Vector<T>>(_mm512_maskz_loadu_epi64(static_cast<__mmask8>(mask), from));
+}
+template <class T>
+inline void store_masked(uint32_t mask, T* to, Vector<T> value) {
+  if constexpr (sizeof(T) == 4)
+    _mm512_mask_storeu_epi32(to, static_cast<__mmask16>(mask), reinterpret_cast<__m512i>(value));
+  else
+    _mm512_mask_storeu_epi64(to, static_cast<__mmask8>(mask), reinterpret_cast<__m512i>(value));
+}
+#endif
+
+// The first `count` lanes of a vector; the others are zero, or left alone.
+template <class T>
+inline Vector<T> load_some(const T* from, int64_t count) {
+  if (count >= kLanes<T>) return load(from);
+  Vector<T> value = {};
+#if defined(__AVX512F__)
+  value = load_masked((uint32_t{1} << count) - 1, from);
+#else
+  for (int64_t i = 0; i < count; ++i) value[i] = from[i];
+#endif
+  return value;
+}
+// The lanes [first, first + count), the first of them to `to`.
+template <class T>
+inline void store_some(T* to, const Vector<T>& value, int64_t first, int64_t count) {
+#if defined(__AVX512F__)
+  store_masked(((uint32_t{1} << count) - 1) << first, to - first, value);
+#else
+  for (int64_t i = 0; i < count; ++i) to[i] = value[first + i];
+#endif
+}
+
+// Squares of lines by rows are turned in registers, so that what is read lies next to each other, and what is written
+// too.
+template <class T>
+void pack_turned(const TurnedRows& rows, int64_t depth, void* packed) {
+  constexpr int lanes = kLanes<T>;
+  const TurnedSource& source = rows.source;
+  for (int64_t line = 0; line < source.lines; line += lanes) {
+    const int64_t lines = source.lines - line < lanes ? source.lines - line : lanes;
+    for (int64_t first = 0; first < source.length; first += lanes) {
+      const int64_t length = source.length - first < lanes ? source.length - first : lanes;
+      const T* from = static_cast<const T*>(source.data) + source.start + line + first * source.stride;
+      for (int64_t p = 0; p < depth; ++p) {
+        Vector<T> square[lanes];
+        for (int i = 0; i < lanes; ++i)
+          square[i] = i < length ? load_some(from + source.depth[p] + i * source.stride, lines) : Vector<T>{};
+        transpose<T>(square);
+        for (int64_t j = 0; j < lines; ++j) {
+          const int64_t row = (line + j) * source.length + first;
+          if (rows.left[row] >= lanes && length == lanes) {
+            store(static_cast<T*>(packed) + rows.places[row] + p * rows.widths[row], square[j]);
+            continue;
+          }
+          for (int64_t done = 0; done < length;) {
+            const int64_t at = row + done, part = rows.left[at] < length - done ? rows.left[at] : length - done;
+            store_some(static_cast<T*>(packed) + rows.places[at] + p * rows.widths[at], square[j], done, part);
+            done += part;
+          }
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+void clear(void* panel, int64_t from, int64_t width, int64_t depth) {
+  for (int64_t p = 0; p < depth; ++p)
+    for (int64_t i = from; i < width; ++i) static_cast<T*>(panel)[p * width + i] = T{0};
+}
+
 // ------------------------------------------------------------------------------------------------ tile products
 
 // Stores `count` neighbours, or adds to them.
@@ -405,22 +484,6 @@ void lanes(const LaneProduct& product) {
 }
 
 #if defined(__AVX512F__)
-// Elements that are masked out are neither read nor written: they may be behind the end of memory.
-template <class T>
-inline Vector<T> load_masked(uint32_t mask, const T* from) {
-  if constexpr (sizeof(T) == 4)
-    return reinterpret_cast<Vector<T>>(_mm512_maskz_loadu_epi32(static_cast<__mmask16>(mask), from));
-  else
-    return reinterpret_cast<Vector<T>>(_mm512_maskz_loadu_epi64(static_cast<__mmask8>(mask), from));
-}
-template <class T>
-inline void store_masked(uint32_t mask, T* to, Vector<T> value) {
-  if constexpr (sizeof(T) == 4)
-    _mm512_mask_storeu_epi32(to, static_cast<__mmask16>(mask), reinterpret_cast<__m512i>(value));
-  else
-    _mm512_mask_storeu_epi64(to, static_cast<__mmask8>(mask), reinterpret_cast<__m512i>(value));
-}
-
 template <class T, int depth>
 void in_vectors_of(const VectorProduct& product) {
   constexpr int lanes = kLanes<T>;
@@ -554,6 +617,8 @@ const ContractKernels& table() {
     filled.columns = kTileColumns;
     filled.lane_count = kLanes<T>;
     filled.pack = pack<T>;
+    filled.pack_turned = pack_turned<T>;
+    filled.clear = clear<T>;
     filled.lanes = lanes<T>;
 #if defined(__AVX512F__)
     filled.in_vectors = in_vectors<T>;

@@ -1,0 +1,65 @@
+// One side of a product, its rows or its columns: how they are cut into blocks and panels, and how those are packed.
+#ifndef ONEFLOW_DEVICES_CPU_CONTRACT_SIDE_H_
+#define ONEFLOW_DEVICES_CPU_CONTRACT_SIDE_H_
+
+#include "contract_kernels.h"
+#include "contract_problem.h"
+
+namespace oneflow::cpu {
+
+// How the rows (or columns) of a block are cut into panels: all but the last of full width, or as even as possible.
+struct Panels {
+  int64_t total, count;
+  int64_t bytes;  // from one panel to the next
+  int64_t full;   // the width that all but the last have; 0: as even as possible
+
+  int64_t start(int64_t i) const { return full > 0 ? i * full : total * i / count; }
+  int64_t width(int64_t i) const { return (i + 1 == count ? total : start(i + 1)) - start(i); }
+};
+
+struct Range {
+  int64_t begin, count;
+};
+
+// Puts the dimension that runs along the operand's memory next to the innermost one, so that blocks hold squares of
+// both, which packing turns in registers: one that is not the innermost itself, where neither is the depth. Whether it
+// did.
+bool turn(DimGroup& group, Operand operand, const DimGroup& depth);
+
+class Side {
+ public:
+  // `operand` is the one that is packed, `widest` the most rows of a panel, which all but the last have where it
+  // `pads`. `block` is about how many rows a block has. `is_turned` is what turn() said.
+  Side(const DimGroup& group, Operand operand, const ContractKernels& kernels, int64_t widest, bool pads, int64_t block,
+       bool is_turned);
+
+  int64_t blocks() const { return blocks_; }
+  Range block(int64_t i) const;
+  Panels panels(int64_t count, int64_t depth) const;
+
+  // What packing a block needs to know besides the depth: tables of `table_size(count)` integers.
+  int64_t table_size(int64_t count) const { return is_turned_ ? 3 * count : count; }
+  void fill_table(const Range& block, const Panels& panels, int64_t* table) const;
+
+  // Packing comes in tasks, each of which may be done by another thread.
+  int64_t tasks(const Range& block, const Panels& panels) const;
+  void pack(int64_t task, const Range& block, const Panels& panels, const int64_t* table, of_dtype dtype,
+            const char* data, const int64_t* depth_offsets, const int64_t* depth_runs, int64_t depth,
+            char* packed) const;
+
+ private:
+  const DimGroup& group_;
+  const Operand operand_;
+  const ContractKernels& kernels_;
+  const int64_t widest_;
+  const bool pads_, is_turned_;
+  int64_t blocks_ = 1, block_ = 0;
+  // Of a side that is turned: the sizes of its last two dimensions, how many of the last but one a block has, and of
+  // all before them.
+  int64_t across_ = 1, along_ = 1;
+  int64_t block_across_ = 1, block_outer_ = 1;
+};
+
+}  // namespace oneflow::cpu
+
+#endif  // ONEFLOW_DEVICES_CPU_CONTRACT_SIDE_H_
