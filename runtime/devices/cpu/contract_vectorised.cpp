@@ -166,13 +166,13 @@ void pack_row_runs(const S* data, const PanelSource& source, int64_t count, int6
 
 template <class T, class S>
 void pack_panel(const S* data, const PanelSource& source, int64_t count, int64_t width, int64_t depth, T* panel) {
+  if (run_from(source, 0, count) == count && (count > 1 || source.runs[0] == 1))
+    return pack_rows(data, source, count, width, depth, panel);
   int64_t row_runs = 0, longest_depth = 0;
   for (int64_t first = 0; first < count; first += run_from(source, first, count)) ++row_runs;
   for (int64_t p = 0; p < depth; p += source.runs[p])
     if (source.runs[p] > longest_depth) longest_depth = source.runs[p];
-  if (row_runs == 1 && (count > 1 || source.runs[0] == 1)) {
-    pack_rows(data, source, count, width, depth, panel);
-  } else if (longest_depth < kLanes<T> && count >= 4 * row_runs) {
+  if (longest_depth < kLanes<T> && count >= 4 * row_runs) {
     pack_row_runs(data, source, count, width, depth, panel);
   } else {
     pack_runs(data, source, count, width, depth, panel);
