@@ -4,9 +4,11 @@
 #include <limits>
 #include <memory>
 
+#include "element.h"
 #include "emitted.h"
 #include "host.h"
 #include "operand.h"
+#include "stream.h"
 #include "thread_pool.h"
 
 namespace oneflow::cpu {
@@ -33,7 +35,8 @@ class Elementwise {
       all_direct_ &= readers_[i].is_direct();
       if (row_ != kNoRows && readers_[i].repeats_in_rows()) chunk_ = kLongRow;
     }
-    all_direct_ &= writer_.is_direct();
+    streams_ = writer_.is_direct() && can_stream(writer_.direct(0)) && is_large(space) && !is_in_place(context);
+    all_direct_ &= writer_.is_direct() && !streams_;
   }
 
   // Whether an integer was divided by zero.
@@ -77,11 +80,27 @@ class Elementwise {
           inputs[i] = input_buffers[i].bytes;
         }
       }
-      const bool in_place = writer_.is_direct() && run == count;
+      const bool in_place = writer_.is_direct() && run == count && !streams_;
       failed |= kernel_.loop(arguments_, inputs, in_place ? writer_.direct(begin) : result_buffer.bytes, run);
-      if (!in_place) writer_.write(begin, count, result_buffer.bytes);
+      if (streams_ && can_stream(writer_.direct(begin))) {
+        stream_copy(writer_.direct(begin), result_buffer.bytes, count * item_size(kernel_.result));
+      } else if (!in_place) {
+        writer_.write(begin, count, result_buffer.bytes);
+      }
     }
+    if (streams_) end_stream();
     return failed;
+  }
+
+  static bool is_large(const of_kernel_tensor& space) {
+    return element_count({space.rank, space.sizes, space.strides}) * item_size(space.dtype) >= streamed_bytes();
+  }
+
+  // Whether an operand is where the result goes: it is in the caches then, having been read.
+  bool is_in_place(const of_kernel_context& context) const {
+    for (int i = 0; i < kernel_.input_count; ++i)
+      if (context.inputs[kernel_.inputs[i].position].data == context.outputs[0].data) return true;
+    return false;
   }
 
   int64_t padded(int64_t count) const { return kernel_.padded ? round_up(count) : count; }
@@ -91,6 +110,7 @@ class Elementwise {
   Reader readers_[kMaxInputs];
   Writer writer_;
   bool all_direct_ = true;
+  bool streams_;            // whether results go past the caches
   int64_t row_ = kNoRows;   // elements that no chunk goes beyond
   int64_t chunk_ = kChunk;  // less where filling a buffer for each row costs as much as what is done with it
 };
