@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from random import Random
 from typing import Any
 
 import hypothesis
@@ -160,6 +161,29 @@ def test_malformed_equations_are_refused_or_computed(equation: str, ranks: list[
     except (flow.InvalidArgument, flow.ShapeError) as error:
         said = str(error)
     assert said.startswith("einsum: ")
+
+
+def random_product(random: Random) -> tuple[str, dict[str, int]]:
+    """Two operands in any order of labels, with sizes about those of vectors, tiles and blocks."""
+    while True:
+        labels = "abcdefg"[: random.randint(3, 6)]
+        sizes = {label: random.choice([2, 3, 5, 8, 9, 15, 16, 17, 20, 24, 31, 33, 40, 48, 97, 130]) for label in labels}
+        roles = {label: random.choice("mnkmnkb") for label in labels}
+        terms = [[label for label in labels if roles[label] in kept] for kept in ("mkb", "nkb", "mnb")]
+        products = np.prod([sizes[label] for label in labels])
+        if terms[0] and terms[1] and products <= 2e7 and np.prod([sizes[label] for label in terms[2]]) <= 3e6:
+            for term in terms:
+                random.shuffle(term)
+            return "{},{}->{}".format(*map("".join, terms)), sizes
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
+@pytest.mark.parametrize("seed", range(25))
+def test_random_products(dtype: str, seed: int) -> None:
+    """Large enough to be packed, whichever way the operands lie."""
+    equation, sizes = random_product(Random(f"{dtype} {seed}"))
+    shapes = [tuple(sizes[label] for label in term) for term in equation.partition("->")[0].split(",")]
+    check(equation, [draw(shape, dtype, seed + i) for i, shape in enumerate(shapes)], dtype)
 
 
 # ------------------------------------------------------------------------------------------------ beyond values

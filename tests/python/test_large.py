@@ -61,3 +61,18 @@ def test_large_tensors_change_their_dtype(source: str, first: int, device: str) 
         found = held.to(target)
         assert found.dtype.name == target
         np.testing.assert_array_equal(found.to("cpu").to("float64").numpy(), expected.astype(np.float64))
+
+
+@pytest.mark.parametrize("first", [0, 1, 16], ids=["aligned", "unaligned", "aligned again"])
+def test_results_beyond_the_caches(first: int) -> None:
+    """They go to memory another way where they lie at multiples of a cache line."""
+    count = 25_000_003
+    values = np.arange(count, dtype=np.int32)
+    x, target = flow.from_numpy(values), flow.zeros(count + first, dtype="int32")
+    flow.mul(x, 3, out=target[first:])
+    np.testing.assert_array_equal(target.numpy()[first:], values * 3)
+    assert not target.numpy()[:first].any()
+    flow.add(target[first:], x, out=target[first:])  # over an operand
+    np.testing.assert_array_equal(target.numpy()[first:], values * 4)
+    rows = flow.mul(flow.from_numpy(values[:5000]).reshape(5000, 1), flow.from_numpy(values[:5001]))
+    np.testing.assert_array_equal(rows.numpy(), np.multiply.outer(values[:5000], values[:5001]))

@@ -25,6 +25,8 @@ constexpr int64_t kManyUnits = 64;
 // The elements of a line that fold to one state. The pieces of a block merge before others come, a block being a task.
 constexpr int64_t kPiece = 4096;
 constexpr int64_t kBlockPieces = 512;
+// Units of many short lines that are folded at the same time.
+constexpr int64_t kUnitsAtATime = 16;
 // Units whose results are finished and written together.
 constexpr int64_t kUnitsTogether = 256;
 
@@ -102,10 +104,17 @@ class Reduction {
   }
 
  private:
+  // How many units are folded at the same time: where each has many short lines, those of several units are neighbours
+  // in memory, which is then read in order.
+  int64_t units_at_a_time() const {
+    const bool has_short_lines = segments_ == 1 && pieces_ > 1 && pieces_per_line_ == 1;
+    return has_short_lines ? std::clamp<int64_t>(plan_.units() / 8, 1, kUnitsAtATime) : 1;
+  }
+
   // Tasks are whole units of which lanes merge.
   void run_lines() const {
-    const int64_t units = plan_.units();
-    const int64_t group = std::max<int64_t>(1, kTaskElements / unit_elements_);
+    const int64_t units = plan_.units(), at_a_time = units_at_a_time();
+    const int64_t group = std::max<int64_t>(at_a_time, kTaskElements / unit_elements_);
     parallel_for((units + group - 1) / group, [&](int64_t task) {
       const States results(kernel_, 1, kUnitsTogether), blocks(kernel_, 1, segments_);
       const int64_t last = std::min(units, (task + 1) * group);
@@ -113,7 +122,9 @@ class Reduction {
         const int64_t count = std::min(kUnitsTogether, last - first);
         for (int64_t i = 0; i < count; ++i) {
           if (segments_ == 1) {
-            fold_pieces(first + i, 0, results[0], i);
+            const int64_t folded = std::min(at_a_time, count - i);
+            fold_units(first + i, folded, results[0], i);
+            i += folded - 1;
             continue;
           }
           for (int64_t block = 0; block < segments_; ++block) fold_pieces(first + i, block, blocks[0], block);
@@ -134,6 +145,18 @@ class Reduction {
     for (int64_t unit = 0; unit < plan_.units(); ++unit) {
       merge_lanes(states[unit], segments_);
       write_results(states[unit], unit, 1, 1);
+    }
+  }
+
+  // Folds units of one block each to as many lanes of a state.
+  void fold_units(int64_t first, int64_t count, const State& state, int64_t lane) const {
+    if (count == 1) return fold_pieces(first, 0, state, lane);
+    const States pieces(kernel_, count, pieces_);
+    for (int64_t piece = 0; piece < pieces_; ++piece)
+      for (int64_t i = 0; i < count; ++i) fold_piece(first + i, piece, pieces[i], piece);
+    for (int64_t i = 0; i < count; ++i) {
+      merge_lanes(pieces[i], pieces_);
+      copy_lane(state, lane + i, pieces[i]);
     }
   }
 
