@@ -132,7 +132,8 @@ class ExactSearch {
       const uint64_t joined = left.labels | right.labels;
       cost += labels_.volume(joined) * (joined == best.labels ? 1 : 2);
       const double memory = left.memory + right.memory + best.volume;
-      if (cost < best.cost || (cost == best.cost && memory < best.memory)) {
+      // Of equals the last one, which keeps neighbours together: their labels are most often neighbours in the result.
+      if (cost < best.cost || (cost == best.cost && memory <= best.memory)) {
         best.cost = cost;
         best.memory = memory;
         best.left = part;
