@@ -27,14 +27,16 @@ class Stages {
     layouts_.push_back(out);
   }
 
-  // Of the product of two that has these labels.
+  // Of the product of two that has these labels: those of the larger operand come last, in its order, so that most of
+  // what is read and written lies next to each other.
   Layout product_layout(size_t a, size_t b, const LabelList& labels) const {
+    if (elements_of(layouts_[a]) > elements_of(layouts_[b])) std::swap(a, b);
     const auto is_kept = [&](int label) { return std::binary_search(labels.begin(), labels.end(), label); };
     Layout layout;
     for (const LabelledDim& dim : layouts_[a])
-      if (is_kept(dim.label)) layout.push_back(dim);
+      if (is_kept(dim.label) && !find(layouts_[b], dim.label)) layout.push_back(dim);
     for (const LabelledDim& dim : layouts_[b])
-      if (is_kept(dim.label) && !find(layouts_[a], dim.label)) layout.push_back(dim);
+      if (is_kept(dim.label)) layout.push_back(dim);
     return without_gaps(std::move(layout));
   }
 
@@ -42,6 +44,12 @@ class Stages {
   std::vector<Stage> take() { return std::move(stages_); }
 
  private:
+  static double elements_of(const Layout& layout) {
+    double elements = 1;
+    for (const LabelledDim& dim : layout) elements *= static_cast<double>(dim.size);
+    return elements;
+  }
+
   // What only `a` has and nobody wants is added up first, which saves doing so once for each element of `b`. The number
   // of the sum, or of `a` itself.
   size_t without_own_sums(size_t a, size_t b, const Layout& out) {

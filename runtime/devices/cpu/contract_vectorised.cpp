@@ -39,6 +39,46 @@ inline void store(T* to, Vector<T> value) {
   *reinterpret_cast<typename Vectors<T>::loose*>(to) = value;
 }
 
+#if defined(__AVX512F__)
+// Elements that are masked out are neither read nor written: they may be behind the end of memory.
+template <class T>
+inline Vector<T> load_masked(uint32_t mask, const T* from) {
+  if constexpr (sizeof(T) == 4)
+    return reinterpret_cast<Vector<T>>(_mm512_maskz_loadu_epi32(static_cast<__mmask16>(mask), from));
+  else
+    return reinterpret_cast<Vector<T>>(_mm512_maskz_loadu_epi64(static_cast<__mmask8>(mask), from));
+}
+template <class T>
+inline void store_masked(uint32_t mask, T* to, Vector<T> value) {
+  if constexpr (sizeof(T) == 4)
+    _mm512_mask_storeu_epi32(to, static_cast<__mmask16>(mask), reinterpret_cast<__m512i>(value));
+  else
+    _mm512_mask_storeu_epi64(to, static_cast<__mmask8>(mask), reinterpret_cast<__m512i>(value));
+}
+#endif
+
+// The first `count` lanes of a vector; the others are zero, or left alone.
+template <class T>
+inline Vector<T> load_some(const T* from, int64_t count) {
+  if (count >= kLanes<T>) return load(from);
+  Vector<T> value = {};
+#if defined(__AVX512F__)
+  value = load_masked((uint32_t{1} << count) - 1, from);
+#else
+  for (int64_t i = 0; i < count; ++i) value[i] = from[i];
+#endif
+  return value;
+}
+// The lanes [first, first + count), the first of them to `to`.
+template <class T>
+inline void store_some(T* to, const Vector<T>& value, int64_t first, int64_t count) {
+#if defined(__AVX512F__)
+  store_masked(((uint32_t{1} << count) - 1) << first, to - first, value);
+#else
+  for (int64_t i = 0; i < count; ++i) to[i] = value[first + i];
+#endif
+}
+
 // ------------------------------------------------------------------------------------------------ packing
 
 template <class T>
@@ -90,6 +130,18 @@ inline int64_t run_from(const PanelSource& source, int64_t first, int64_t count)
   return next - first;
 }
 
+// Rows that lie next to each other. May write zeros behind them, for fewer than a vector has lanes.
+template <class T, class S>
+inline void pack_run(const S* from, int64_t count, T* to) {
+#if defined(__AVX512F__)
+  if constexpr (is_same_type<S, T>) {
+    for (int64_t i = 0; i < count; i += kLanes<T>) store(to + i, load_some(from + i, count - i));
+    return;
+  }
+#endif
+  for (int64_t i = 0; i < count; ++i) to[i] = convert<T>(from[i]);
+}
+
 // Rows lie next to each other: each depth is one run.
 template <class T, class S>
 void pack_rows(const S* data, const PanelSource& source, int64_t count, int64_t width, int64_t depth, T* panel) {
@@ -104,7 +156,7 @@ void pack_rows(const S* data, const PanelSource& source, int64_t count, int64_t 
         continue;
       }
     }
-    for (int64_t i = 0; i < count; ++i) panel[i] = convert<T>(from[i]);
+    pack_run(from, count, panel);
     for (int64_t i = count; i < width; ++i) panel[i] = T{0};
   }
 }
@@ -156,9 +208,9 @@ void pack_row_runs(const S* data, const PanelSource& source, int64_t count, int6
   for (int64_t p = 0; p < depth; ++p, panel += width) {
     const S* from = data + source.depth[p];
     for (int64_t first = 0; first < count;) {
-      const int64_t end = first + run_from(source, first, count);
-      const S* run = from + source.rows[first] - first;
-      for (; first < end; ++first) panel[first] = convert<T>(run[first]);
+      const int64_t run = run_from(source, first, count);
+      pack_run(from + source.rows[first], run, panel + first);
+      first += run;
     }
     for (int64_t i = count; i < width; ++i) panel[i] = T{0};
   }
@@ -217,46 +269,6 @@ void pack(of_dtype dtype, const PanelSource& source, int64_t count, int64_t widt
     using S = decltype(element);
     pack_panel(static_cast<const S*>(source.data), source, count, width, depth, static_cast<T*>(panel));
   });
-}
-
-#if defined(__AVX512F__)
-// Elements that are masked out are neither read nor written: they may be behind the end of memory.
-template <class T>
-inline Vector<T> load_masked(uint32_t mask, const T* from) {
-  if constexpr (sizeof(T) == 4)
-    return reinterpret_cast<Vector<T>>(_mm512_maskz_loadu_epi32(static_cast<__mmask16>(mask), from));
-  else
-    return reinterpret_cast<Vector<T>>(_mm512_maskz_loadu_epi64(static_cast<__mmask8>(mask), from));
-}
-template <class T>
-inline void store_masked(uint32_t mask, T* to, Vector<T> value) {
-  if constexpr (sizeof(T) == 4)
-    _mm512_mask_storeu_epi32(to, static_cast<__mmask16>(mask), reinterpret_cast<__m512i>(value));
-  else
-    _mm512_mask_storeu_epi64(to, static_cast<__mmask8>(mask), reinterpret_cast<__m512i>(value));
-}
-#endif
-
-// The first `count` lanes of a vector; the others are zero, or left alone.
-template <class T>
-inline Vector<T> load_some(const T* from, int64_t count) {
-  if (count >= kLanes<T>) return load(from);
-  Vector<T> value = {};
-#if defined(__AVX512F__)
-  value = load_masked((uint32_t{1} << count) - 1, from);
-#else
-  for (int64_t i = 0; i < count; ++i) value[i] = from[i];
-#endif
-  return value;
-}
-// The lanes [first, first + count), the first of them to `to`.
-template <class T>
-inline void store_some(T* to, const Vector<T>& value, int64_t first, int64_t count) {
-#if defined(__AVX512F__)
-  store_masked(((uint32_t{1} << count) - 1) << first, to - first, value);
-#else
-  for (int64_t i = 0; i < count; ++i) to[i] = value[first + i];
-#endif
 }
 
 // Squares of lines by rows are turned in registers, so that what is read lies next to each other, and what is written
