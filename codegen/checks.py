@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 from codegen.errors import unknown
+from codegen.expression import Expression
 from codegen.kinds import KINDS
 from codegen.kinds.base import Functions
-from codegen.model import BaseType, Collective, Definitions, Function, Native, Op, ResultRule
+from codegen.kinds.composite import check_bodies, for_complex
+from codegen.model import (
+    BaseType,
+    Collective,
+    Complex,
+    Composite,
+    Definitions,
+    Elementwise,
+    Function,
+    Gather,
+    Native,
+    Op,
+    ResultRule,
+)
 from codegen.names import type_placeholders
 from codegen.reader import Report
 
@@ -18,6 +32,7 @@ def check(op: Op, functions: Functions, report: Report) -> None:
     _check_aliases(op, report)
     _check_arguments(op, report)
     _check_dtype(op, report)
+    _check_complex(op, functions, report)
     _check_examples(op, report)
 
 
@@ -61,6 +76,18 @@ def _check_dtype(op: Op, report: Report) -> None:
         of_numbers = has_numbers and rule is ResultRule.PROMOTE
         if rule in _OF_OPERANDS and not (op.signature.tensor_arguments or of_numbers):
             report.add(op.location, f"the dtype column says '{rule.value}', but there is no operand")
+
+
+def _check_complex(op: Op, functions: Functions, report: Report) -> None:
+    kind = op.kind
+    if isinstance(op.complex, Expression):
+        check_bodies(*for_complex(op, op.complex), functions, report)
+    elif op.complex is Complex.PARTS and not isinstance(kind, Elementwise | Gather):
+        report.add(op.location, f"complex: {op.kind_name} operators do not work by parts")
+    elif op.complex is Complex.SAME and not isinstance(kind, Native | Composite):
+        report.add(op.location, f"complex: {op.kind_name} operators are not the same for complex tensors")
+    if op.complex is not None and len(op.signature.results) != 1 and not isinstance(kind, Native):
+        report.add(op.location, "complex: only for operators with one result")
 
 
 def _check_examples(op: Op, report: Report) -> None:

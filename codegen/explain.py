@@ -13,7 +13,7 @@ from codegen.kinds import KINDS
 from codegen.kinds.base import Fact, branches
 from codegen.model import RESERVED, Definitions, Function, Op
 from codegen.names import wrap
-from codegen.prose import dtype_lines, forms
+from codegen.prose import complex_text, dtype_lines, forms
 from codegen.signature import print_literal, print_signature
 
 WIDTH = 100
@@ -59,6 +59,8 @@ def _facts(op: Op, definitions: Definitions, root: Path) -> Iterator[Fact]:
     yield from _expressions(op)
     yield from KINDS[op.kind_name].facts(op, op.kind)
     yield Fact("dtypes", "\n".join(dtype_lines(op)))
+    if op.takes_complex:
+        yield Fact("complex", complex_text(op))
     if op.from_any_device:
         yield Fact("devices", f"{op.from_any_device} may be on another one")
     yield Fact("forms", ", ".join(forms(op)))

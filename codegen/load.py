@@ -10,6 +10,7 @@ from codegen import signature as signatures
 from codegen.calls import CallParser
 from codegen.checks import check, check_names
 from codegen.errors import DefinitionError, Location, TargetError, TextError, unknown
+from codegen.expression import Expression
 from codegen.kinds import KINDS
 from codegen.kinds.base import argument_named
 from codegen.model import (
@@ -18,6 +19,7 @@ from codegen.model import (
     Argument,
     BaseType,
     Call,
+    Complex,
     Definitions,
     DTypeRule,
     DTypeSet,
@@ -97,6 +99,7 @@ def _record(fields: Fields) -> _Draft | None:
     description = fields.optional("description", lambda f: f.prose, "")
     kind, has_whole_kind = _kind(fields, signature)
     dtype = fields.optional("dtype", lambda f: _dtype(f.fields, signature), DTypeRule())
+    complex_ = fields.optional("complex", _complex, None)
     oracle = fields.optional("oracle", lambda f: f.words, None)
     from_any_device = fields.optional(
         "from_any_device", lambda f: argument_named(f, signature, _is_tensor, "a tensor"), None
@@ -118,6 +121,7 @@ def _record(fields: Fields) -> _Draft | None:
         kind=kind,
         dtype=dtype,
         oracle=oracle,
+        complex=complex_,
         examples=(),
         errors=(),
         cases=(),
@@ -141,6 +145,11 @@ def _signature(field: Field, name: str | None) -> Signature:
         wrong.length = len(signature.name)
         raise text.bad(wrong)
     return signature
+
+
+def _complex(field: Field) -> Complex | Expression:
+    ways = {way.value: way for way in Complex}
+    return ways[field.words] if field.words in ways else field.expression
 
 
 def _offered_as(field: Field, name: str | None) -> tuple[str, ...]:

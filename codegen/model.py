@@ -126,7 +126,7 @@ MAXIMUM_RESULTS = 4
 # The element types, in the order of of_dtype.
 DTYPES = (
     "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
-    "float16", "bfloat16", "float32", "float64",
+    "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
 )  # fmt: skip
 
 # The classes of errors, by the names that of_status_name() gives.
@@ -137,7 +137,8 @@ ERRORS = (
 
 
 class DTypeSet(Enum):
-    """What an argument may hold."""
+    """What an argument may hold, of real types. Operators that take complex tensors take them where any or numeric ones
+    may stand."""
 
     ANY = "any"
     NUMERIC = "numeric"  # all but bool
@@ -175,6 +176,13 @@ class DTypeRule:
     def converts(self) -> bool:
         """Whether `override` is a floating-point type, which operands of other types are converted to."""
         return self.override is not None and self.accepts.get("") is DTypeSet.FLOATING
+
+
+class Complex(Enum):
+    """What an operator does with complex tensors; an expression over other operators may say it, too."""
+
+    SAME = "same"  # what it does with real ones: it moves elements, or its body's operators take them
+    PARTS = "parts"  # the same with each part as with a real number
 
 
 # ------------------------------------------------------------------------------------------------ kinds
@@ -385,6 +393,7 @@ class Op:
     offered_as: tuple[str, ...]  # other public names that offer this record as an overload
     location: Location = field(compare=False, repr=False)
     signature_location: Location = field(compare=False, repr=False)
+    complex: Complex | Expression | None = None  # None: whatever the kind does
     from_any_device: str | None = None  # a tensor argument that is brought to the device of the others
     gradient: object = None  # reserved columns
     sharding: object = None
@@ -407,6 +416,15 @@ class Op:
         """64 bits over what kernels are made from: one that was made from another definition is never called."""
         meaning = repr((self.full_name, self.signature, self.kind, self.dtype))
         return int.from_bytes(hashlib.blake2b(meaning.encode(), digest_size=8).digest(), "little")
+
+    @property
+    def takes_complex(self) -> bool:
+        """Stride maps, products of any equation and numbers made by an expression need no word about it."""
+        if self.complex is not None or isinstance(self.kind, View):
+            return True
+        if isinstance(self.kind, Generator):
+            return not self.kind.random
+        return isinstance(self.kind, Contraction) and self.dtype.accepts.get("") is DTypeSet.ANY
 
     @property
     def receiver(self) -> Argument | None:

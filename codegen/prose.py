@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from codegen.expression import Expression
 from codegen.kinds.base import branches, matched_values
-from codegen.model import Argument, BaseType, Composite, Contraction, DTypeSet, Op, ResultRule
+from codegen.model import Argument, BaseType, Complex, Composite, Contraction, DTypeSet, Op, ResultRule
 
 _SETS = {
     DTypeSet.ANY: "any type",
@@ -15,6 +16,7 @@ _SETS = {
     DTypeSet.BOOL: "bool",
     DTypeSet.INDEX: "int64 and int32",
 }
+_WITH_COMPLEX = (DTypeSet.ANY, DTypeSet.NUMERIC)
 _RESULTS = {
     ResultRule.PROMOTE: "the type that the operands promote to",
     ResultRule.SAME: "the type of the first tensor",
@@ -44,7 +46,8 @@ def dtype_lines(op: Op) -> Iterator[str]:
         if others:
             accepted = op.dtype.accepts.get("", DTypeSet.ANY)
             any_type = f"; any where {op.dtype.override} is given" if op.dtype.converts else ""
-            yield f"{', '.join(others)}: {_SETS[accepted]}{any_type}"
+            complex_too = ", complex ones too" if op.takes_complex and accepted in _WITH_COMPLEX else ""
+            yield f"{', '.join(others)}: {_SETS[accepted]}{any_type}{complex_too}"
     for result, rule in zip(op.signature.results, op.dtype.results, strict=True):
         text = _RESULTS[rule]
         if rule is ResultRule.FLOATING and not op.signature.tensor_arguments:
@@ -53,6 +56,13 @@ def dtype_lines(op: Op) -> Iterator[str]:
         yield f"{result.name or 'result'}: {text}{override}"
     if op.dtype.holds:
         yield f"{', '.join(op.dtype.holds)}: as a number, it must fit into the type of the result"
+
+
+def complex_text(op: Op) -> str:
+    """What becomes of complex tensors, for operators that take them."""
+    if isinstance(op.complex, Expression):
+        return op.complex.text
+    return "part by part" if op.complex is Complex.PARTS else "as real ones"
 
 
 def meaning(op: Op, argument: Argument) -> str:

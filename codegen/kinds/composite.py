@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 
 from codegen import signature as signatures
 from codegen.errors import TextError, counted, unknown
@@ -31,13 +32,7 @@ class _Composite(Rules[Composite]):
     def check(self, op: Op, kind: Composite, functions: Functions, report: Report) -> None:
         if len(op.signature.results) != 1:
             report.add(op.locate(op.signature.results[1]), "a composite has one result")
-        for expression, known in scopes(op, kind):
-            try:
-                if not isinstance(expression.root, Invoke):
-                    raise TextError("expected a call of an operator", expression.root.at, len(expression.text))
-                _type_of(expression.root, known, functions)
-            except TextError as error:
-                report.add(expression.location.shifted(error.offset), error.text, error.length)
+        check_bodies(op, kind, functions, report)
         if circle := _circle(op, op, functions, (op.full_name,)):
             report.add(op.location, f"a composite never comes back to itself: {' -> '.join(circle)}")
 
@@ -49,6 +44,27 @@ class _Composite(Rules[Composite]):
         yield Fact("shape", "that of the definition")
         yield Fact("kernels", "those of the operators that it calls")
         yield Fact("cost", "that of the body")
+
+
+def check_bodies(op: Op, kind: Composite, functions: Functions, report: Report) -> None:
+    """Notes what the expressions have wrong."""
+    for expression, known in scopes(op, kind):
+        try:
+            if not isinstance(expression.root, Invoke):
+                raise TextError("expected a call of an operator", expression.root.at, len(expression.text))
+            _type_of(expression.root, known, functions)
+        except TextError as error:
+            report.add(expression.location.shifted(error.offset), error.text, error.length)
+
+
+def for_complex(op: Op, body: Expression) -> tuple[Op, Composite]:
+    """The composite that an operator is for complex operands, which are all tensors by then."""
+    arguments = tuple(
+        replace(a, type=replace(a.type, base=BaseType.TENSOR)) if a.type.base is BaseType.OPERAND else a
+        for a in op.signature.arguments
+    )
+    kind = Composite({None: body})
+    return replace(op, signature=replace(op.signature, arguments=arguments), kind=kind), kind
 
 
 def scopes(op: Op, kind: Composite) -> Iterator[tuple[Expression, Mapping[str, Type]]]:

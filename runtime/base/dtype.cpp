@@ -13,7 +13,8 @@ const DTypeInfo kDTypes[OF_DTYPE_COUNT] = {
     {"uint16", 2, Category::kInteger, false},   {"uint32", 4, Category::kInteger, false},
     {"uint64", 8, Category::kInteger, false},   {"float16", 2, Category::kFloating, true},
     {"bfloat16", 2, Category::kFloating, true}, {"float32", 4, Category::kFloating, true},
-    {"float64", 8, Category::kFloating, true},
+    {"float64", 8, Category::kFloating, true},  {"complex64", 8, Category::kComplex, true},
+    {"complex128", 16, Category::kComplex, true},
 };
 
 of_dtype parse_dtype(std::string_view name) {
@@ -26,9 +27,20 @@ of_dtype parse_dtype(std::string_view name) {
   fail(OF_DTYPE_ERROR, "there is no dtype '%s'; there are %s", std::string(name).c_str(), names.c_str());
 }
 
+of_dtype part_dtype(of_dtype dtype) {
+  if (!is_complex(dtype)) return dtype;
+  return dtype == OF_COMPLEX64 ? OF_FLOAT32 : OF_FLOAT64;
+}
+
+of_dtype complex_dtype(of_dtype part) {
+  if (part == OF_FLOAT32) return OF_COMPLEX64;
+  return part == OF_FLOAT64 ? OF_COMPLEX128 : OF_DTYPE_COUNT;
+}
+
 of_dtype promote_types(of_dtype a, of_dtype b) {
   if (a == b) return a;
   if (category(a) > category(b)) std::swap(a, b);
+  if (is_complex(b)) return complex_dtype(promote_types(promote_types(part_dtype(a), part_dtype(b)), OF_FLOAT32));
   if (is_floating(b)) {
     if (!is_floating(a)) return b;
     if (dtype_size(a) == dtype_size(b)) return OF_FLOAT32;  // the two formats of 16 bits
@@ -66,10 +78,11 @@ of_dtype promote_or_fail(of_dtype a, of_dtype b) {
 }
 
 // What operands of a lower rank change about the type of those above: a floating type joins integers, anything joins
-// bool.
+// bool, a complex type makes floating ones complex.
 of_dtype combine_ranks(of_dtype upper, of_dtype lower) {
   if (upper == OF_DTYPE_COUNT) return lower;
   if (lower == OF_DTYPE_COUNT || category(lower) <= category(upper)) return upper;
+  if (is_floating(upper) && is_complex(lower)) return promote_or_fail(upper, OF_COMPLEX64);  // the precision stays
   return promote_or_fail(upper, lower);
 }
 
@@ -90,6 +103,7 @@ void Promotion::add_number(of_scalar_kind kind, of_dtype default_dtype) {
     case Category::kInteger:
       return add(kNumber, OF_INT64);
     case Category::kFloating:
+    case Category::kComplex:  // no number is
       return add(kNumber, default_dtype);
   }
 }

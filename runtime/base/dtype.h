@@ -10,7 +10,7 @@
 namespace oneflow {
 
 // In the order in which promotion climbs.
-enum class Category : int8_t { kBool, kInteger, kFloating };
+enum class Category : int8_t { kBool, kInteger, kFloating, kComplex };
 
 struct DTypeInfo {
   const char* name;
@@ -28,13 +28,20 @@ inline int64_t dtype_size(of_dtype dtype) { return kDTypes[dtype].size; }
 inline Category category(of_dtype dtype) { return kDTypes[dtype].category; }
 inline bool is_floating(of_dtype dtype) { return category(dtype) == Category::kFloating; }
 inline bool is_integral(of_dtype dtype) { return category(dtype) == Category::kInteger; }
+inline bool is_complex(of_dtype dtype) { return category(dtype) == Category::kComplex; }
+
+// The type of the parts of a complex type; others are their own.
+of_dtype part_dtype(of_dtype dtype);
+// The complex type with parts of that type, for float32 and float64; OF_DTYPE_COUNT for others.
+of_dtype complex_dtype(of_dtype part);
 
 // The dtype of that name; Error(OF_DTYPE_ERROR) that lists the names when there is none.
 of_dtype parse_dtype(std::string_view name);
 
 // The smallest dtype that holds both, by PyTorch's table: two floating types of 16 bits give float32, signed and
-// unsigned integers the next wider signed one, an integer with a floating type gives the floating type. OF_DTYPE_COUNT
-// where PyTorch has no answer: uint16, uint32 and uint64 with another integer or bool.
+// unsigned integers the next wider signed one, an integer with a floating type gives the floating type, any type with a
+// complex one a complex type whose parts hold both. OF_DTYPE_COUNT where PyTorch has no answer: uint16, uint32 and
+// uint64 with another integer or bool.
 of_dtype promote_types(of_dtype a, of_dtype b);
 
 // The category of a number outside of any tensor.

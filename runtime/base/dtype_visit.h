@@ -11,7 +11,8 @@
 
 namespace oneflow {
 
-// Calls visitor(std::type_identity<T>{}) with T being float for OF_FLOAT32, Float16 for OF_FLOAT16, bool for OF_BOOL …
+// For real types: complex numbers are visited part by part. Calls visitor(std::type_identity<T>{}) with T being float
+// for OF_FLOAT32, Float16 for OF_FLOAT16, bool for OF_BOOL …
 template <class Visitor>
 decltype(auto) visit_dtype(of_dtype dtype, Visitor&& visitor) {
   switch (dtype) {
@@ -41,10 +42,12 @@ decltype(auto) visit_dtype(of_dtype dtype, Visitor&& visitor) {
       return visitor(std::type_identity<float>{});
     case OF_FLOAT64:
       return visitor(std::type_identity<double>{});
+    case OF_COMPLEX64:
+    case OF_COMPLEX128:
     case OF_DTYPE_COUNT:
       break;
   }
-  fail(OF_INTERNAL_ERROR, "there is no dtype number %d", static_cast<int>(dtype));
+  fail(OF_INTERNAL_ERROR, "there is no real dtype number %d", static_cast<int>(dtype));
 }
 
 }  // namespace oneflow

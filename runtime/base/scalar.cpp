@@ -83,7 +83,7 @@ int64_t to_int64(const of_scalar& scalar) {
 }
 
 bool fits(const of_scalar& scalar, of_dtype dtype) {
-  if (dtype == OF_BOOL || is_floating(dtype)) return true;
+  if (dtype == OF_BOOL || !is_integral(dtype)) return true;
   if (scalar.kind == OF_SCALAR_FLOAT) return false;
   if (scalar.kind == OF_SCALAR_UINT) return dtype == OF_UINT64;
   const int64_t value = scalar.as.integer;
@@ -94,7 +94,7 @@ bool fits(const of_scalar& scalar, of_dtype dtype) {
 
 void check_fits(const of_scalar& scalar, of_dtype dtype, const char* name) {
   of_scalar whole = scalar;
-  if (scalar.kind == OF_SCALAR_FLOAT && !is_floating(dtype)) {
+  if (scalar.kind == OF_SCALAR_FLOAT && is_integral(dtype)) {
     const double real = std::trunc(scalar.as.real);
     if (real >= -0x1p63 && real < 0x1p63)
       whole = int_scalar(static_cast<int64_t>(real));

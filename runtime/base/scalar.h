@@ -36,14 +36,14 @@ inline bool is_number(const of_value& value) {
 double to_double(const of_scalar& scalar);
 int64_t to_int64(const of_scalar& scalar);
 
-// Whether the integer `scalar` is inside the range of the dtype, or the dtype is floating or bool. A floating scalar
-// fits floating dtypes only.
+// Whether the integer `scalar` is inside the range of the dtype, or the dtype is floating, complex or bool. A floating
+// scalar fits those only.
 bool fits(const of_scalar& scalar, of_dtype dtype);
 
 // InvalidArgument where the number, without its fraction, is outside of the range of an integer dtype.
 void check_fits(const of_scalar& scalar, of_dtype dtype, const char* name);
 
-// One element at `address` (aligned or not).
+// One element at `address` (aligned or not), of a real dtype: complex ones have a scalar for each part.
 of_scalar read_element(const void* address, of_dtype dtype);
 // Converts as a cast does: integers wrap, floats are rounded to nearest even, anything but zero is true.
 void write_element(void* address, of_dtype dtype, const of_scalar& scalar);

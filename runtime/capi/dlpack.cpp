@@ -21,6 +21,8 @@ DLDataType to_dlpack(of_dtype dtype) {
     code = kDLBfloat;
   else if (is_integral(dtype))
     code = kDTypes[dtype].is_signed ? kDLInt : kDLUInt;
+  else if (is_complex(dtype))
+    code = kDLComplex;
   return {code, static_cast<uint8_t>(dtype_size(dtype) * 8), 1};
 }
 

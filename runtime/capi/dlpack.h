@@ -6,8 +6,9 @@
 
 extern "C" {
 
-enum : int32_t { kDLCPU = 1 };                                                         // DLDevice::device_type
-enum : uint8_t { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLBool = 6 };  // DLDataType::code
+enum : int32_t { kDLCPU = 1 };  // DLDevice::device_type
+// DLDataType::code
+enum : uint8_t { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLComplex = 5, kDLBool = 6 };
 
 struct DLDevice {
   int32_t device_type;

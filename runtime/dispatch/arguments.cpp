@@ -224,13 +224,14 @@ class Checker {
       fail(OF_SHAPE_ERROR, "%s must not be negative, got %lld", argument.name, static_cast<long long>(size));
   }
 
-  static bool check_dtype(const Argument& argument, const of_value& value, of_value& checked) {
+  bool check_dtype(const Argument& argument, const of_value& value, of_value& checked) {
     if (value.kind == OF_VALUE_STRING) {
       check_span(argument, value.as.string, value.count);
       const std::string name(value.as.string, static_cast<size_t>(value.count));
       for (int i = 0; i < OF_DTYPE_COUNT; ++i) {
         if (name == kDTypes[i].name) {
           checked = dtype_value(static_cast<of_dtype>(i));
+          see_dtype(argument, checked.as.dtype);
           return true;
         }
       }
@@ -239,7 +240,23 @@ class Checker {
     if (value.kind != OF_VALUE_DTYPE) return false;
     if (!is_valid(value.as.dtype))
       fail(OF_INVALID_ARGUMENT, "%s must be a dtype, got the number %d", argument.name, value.as.dtype);
+    see_dtype(argument, value.as.dtype);
     return true;
+  }
+
+  void see_dtype(const Argument& argument, of_dtype dtype) {
+    if (!is_complex(dtype)) return;
+    if (!call_.schema().run_complex)
+      fail(OF_DTYPE_ERROR, "%s must be a real type, got %s", argument.name, dtype_name(dtype));
+    call_.is_complex = true;
+  }
+
+  void see_complex(const Argument& argument, of_dtype dtype) {
+    const bool takes_any = argument.accepts == DTypeSet::kAny || argument.accepts == DTypeSet::kNumeric;
+    if (!takes_any) fail_dtype(argument, dtype_name(dtype));
+    if (!call_.schema().run_complex)
+      fail(OF_DTYPE_ERROR, "%s must be a real tensor, got %s", argument.name, dtype_name(dtype));
+    call_.is_complex = true;
   }
 
   bool check_device(const Argument& argument, const of_value& value, of_value& checked) {
@@ -258,7 +275,9 @@ class Checker {
 
   // `checked` is NULL for a member of a list.
   void see_tensor(const Argument& argument, const Tensor& tensor, of_value* checked) {
-    if (!accepts(argument.accepts, tensor.dtype()) && !converts_) [[unlikely]]
+    if (is_complex(tensor.dtype())) [[unlikely]]
+      see_complex(argument, tensor.dtype());
+    else if (!accepts(argument.accepts, tensor.dtype()) && !converts_) [[unlikely]]
       fail_dtype(argument, dtype_name(tensor.dtype()));
     if (argument.is_written) [[unlikely]]
       check_writable(tensor);

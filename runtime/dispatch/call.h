@@ -34,6 +34,7 @@ struct Call {
   std::span<of_value> results;  // as the caller gave them: ABSENT, or the tensor or the tensors to write to
   const bool infer_only;        // only shapes and dtypes are asked for: no data is read, results have no memory
   const Tensor* const spare;  // an operand that nobody reads afterwards, so that a result may take its memory; or NULL
+  bool is_complex = false;    // whether a tensor or a dtype among the arguments is
   of_device device{};         // of the tensors, of the `device` argument, or the default one
   int dim_count = 0;          // of `dims`
   TensorRef brought;          // an argument, copied to the device of the others
@@ -77,6 +78,9 @@ struct DTypes {
   of_dtype compute;  // the type to compute in: float32, float64, int32, int64 or bool
 };
 DTypes resolve_dtypes(const Call& call);
+
+// The common dtype of all operands that take part.
+of_dtype promote_operands(const Call& call);
 
 // The type that values of `dtype` are computed in.
 of_dtype compute_type(of_dtype dtype);

@@ -41,7 +41,7 @@ void run(Call& call) {
     if (native && native->is_data_dependent)
       fail(OF_UNSUPPORTED, "the size of the result depends on data, so that it cannot be known without");
   }
-  schema.run(call);
+  call.is_complex ? schema.run_complex(call) : schema.run(call);
   store_results(call);
 }
 

@@ -22,7 +22,8 @@ of_dtype single_dtype(const Call& call) {
   return found;
 }
 
-// The common dtype of all operands that take part.
+}  // namespace
+
 of_dtype promote_operands(const Call& call) {
   if (const of_dtype dtype = single_dtype(call); dtype != OF_DTYPE_COUNT) return dtype;
   Promotion promotion;
@@ -40,6 +41,8 @@ of_dtype promote_operands(const Call& call) {
   }
   return promotion.result();
 }
+
+namespace {
 
 // The dtype of the first operand.
 of_dtype first_dtype(const Call& call) {
@@ -61,7 +64,7 @@ of_dtype apply(const Call& call, ResultRule rule) {
       return first_dtype(call);
     case ResultRule::kFloating: {
       const of_dtype dtype = promote_operands(call);
-      return is_floating(dtype) ? dtype : default_dtype();
+      return category(dtype) >= Category::kFloating ? dtype : default_dtype();
     }
     case ResultRule::kBool:
       return OF_BOOL;
@@ -69,7 +72,7 @@ of_dtype apply(const Call& call, ResultRule rule) {
       return OF_INT64;
     case ResultRule::kAccumulate: {
       const of_dtype dtype = promote_operands(call);
-      return is_floating(dtype) ? dtype : OF_INT64;
+      return category(dtype) >= Category::kFloating ? dtype : OF_INT64;
     }
   }
   return OF_FLOAT32;
@@ -94,7 +97,10 @@ of_dtype compute_type(of_dtype dtype) {
     case OF_UINT64:
       return OF_INT64;
     case OF_FLOAT64:
+    case OF_COMPLEX128:
       return OF_FLOAT64;
+    case OF_COMPLEX64:
+      return OF_FLOAT32;
     default:
       return is_floating(dtype) ? OF_FLOAT32 : OF_INT32;
   }

@@ -34,7 +34,8 @@ enum class ArgumentType : int8_t {
   kDevice,
 };
 
-// The dtypes that an argument may have.
+// The real dtypes that an argument may have. Complex tensors may stand where any or numeric ones may, if the operator
+// takes them.
 enum class DTypeSet : int8_t { kAny, kNumeric, kFloating, kIntegral, kBool, kIndex };
 
 // How the dtype of a result follows from the operands.
@@ -162,6 +163,9 @@ struct Schema {
   Match match = {};
   KindRule rule;
   void (*run)(Call&);  // the kind's function, or the record's own for `native`
+  // The same for calls with a complex tensor or dtype; NULL: the operator takes real ones only.
+  void (*run_complex)(Call&) = nullptr;
+  TensorRef (*complex_body)(Body&) = nullptr;  // what run_complex_body() calls
 };
 
 }  // namespace oneflow

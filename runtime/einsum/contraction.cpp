@@ -5,6 +5,7 @@
 #include "dispatch/dispatch.h"
 #include "einsum/plan_cache.h"
 #include "ops/kinds.h"
+#include "tensor/complex.h"
 
 namespace oneflow {
 
@@ -28,8 +29,9 @@ class Operands {
     static const OperatorName cast("cast");
     tensors_.reserve(plan.conversions.size() + plan.stages.size());
     const auto add = [&](const Tensor& tensor) {
-      tensors_.push_back(plan.conversions[tensors_.size()] ? Body(call).call(cast, tensor, plan.working)
-                                                           : share(tensor));
+      const of_dtype wanted = is_complex(tensor.dtype()) ? complex_dtype(plan.working) : plan.working;
+      TensorRef operand = plan.conversions[tensors_.size()] ? Body(call).call(cast, tensor, wanted) : share(tensor);
+      tensors_.push_back(is_complex(wanted) ? view_as_real(*operand) : std::move(operand));
     };
     for_each_input(call, add);
   }
@@ -37,7 +39,7 @@ class Operands {
   void run(const Call& call, const Stage& stage, const Tensor& out) {
     // Each is used once: what is done with goes before more memory is asked for.
     const TensorRef a = std::move(tensors_[stage.a]);
-    const TensorRef b = stage.kind == Stage::Kind::kSum ? TensorRef() : std::move(tensors_[stage.b]);
+    const TensorRef b = stage.a == stage.b ? TensorRef() : std::move(tensors_[stage.b]);
     run_stage(call, stage, out, *a, b.get());
   }
   void run(const Call& call, const Stage& stage, of_dtype dtype) {
@@ -57,7 +59,7 @@ template <class Run>
 void run_last(const Plan& plan, const Tensor& target, Run&& run) {
   const Stage& last = plan.stages.back();
   if (target.is_contiguous()) return run(last);
-  Layout out = lay_out(plan.output, target.sizes(), target.strides());
+  Layout out = lay_out(plan.output, target.sizes(), target.strides(), target.dtype());
   run(last.kind == Stage::Kind::kSum ? make_sum(last.a, std::move(out), last.layout_a)
                                      : make_product(last.a, last.b, std::move(out), last.layout_a, last.layout_b));
 }
@@ -78,7 +80,8 @@ void contract_into(const Call& call, const Tensor& target, const Plan& plan) {
   if (plan.is_single) return run_single(call, target, plan);
   Operands operands(call, plan);
   for (size_t i = 0; i + 1 < plan.stages.size(); ++i) operands.run(call, plan.stages[i], plan.working);
-  run_last(plan, target, [&](const Stage& stage) { operands.run(call, stage, target); });
+  const TensorRef parts = is_complex(target.dtype()) ? view_as_real(target) : share(target);
+  run_last(plan, target, [&](const Stage& stage) { operands.run(call, stage, *parts); });
 }
 
 }  // namespace
@@ -92,7 +95,7 @@ void run_contraction(Call& call) {
   const Tensor& result = prepare_exact_result(call, 0, plan->shape, plan->dtype);
   if (call.infer_only || result.count() == 0) return;
 
-  const bool is_direct = !adds && plan->working == plan->dtype;
+  const bool is_direct = !adds && plan->working == part_dtype(plan->dtype);
   const TensorRef target = is_direct ? call.outputs[0] : Tensor::allocate(plan->shape, plan->working, call.device);
   contract_into(call, *target, *plan);
   if (adds) {

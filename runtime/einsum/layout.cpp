@@ -4,19 +4,21 @@
 
 namespace oneflow::einsum {
 
-Layout lay_out(const Labels& labels, Sizes sizes, Sizes strides) {
+Layout lay_out(const Labels& labels, Sizes sizes, Sizes strides, of_dtype dtype) {
+  const int64_t parts = is_complex(dtype) ? 2 : 1;
   Layout layout;
-  layout.reserve(labels.size());
+  layout.reserve(labels.size() + 1);
   for (size_t d = 0; d < labels.size(); ++d) {
     if (sizes[d] == 1) continue;
     const auto known =
         std::find_if(layout.begin(), layout.end(), [&](const LabelledDim& dim) { return dim.label == labels[d]; });
     if (known == layout.end()) {
-      layout.push_back({labels[d], sizes[d], strides[d]});
+      layout.push_back({labels[d], sizes[d], strides[d] * parts});
     } else {
-      known->stride += strides[d];
+      known->stride += strides[d] * parts;
     }
   }
+  if (parts > 1) layout.push_back({kPart, parts, 1});
   return layout;
 }
 

@@ -19,8 +19,12 @@ struct LabelledDim {
 // same as lacking a label.
 using Layout = std::vector<LabelledDim>;
 
-// Dimensions of these sizes and strides under `labels`; a label that comes twice stands for the diagonal.
-Layout lay_out(const Labels& labels, Sizes sizes, Sizes strides);
+// The two parts of complex numbers lie along a dimension of their own, under a label that no equation has.
+inline constexpr int kPart = -1;
+
+// Dimensions of these sizes and strides under `labels`; a label that comes twice stands for the diagonal. Where the
+// dtype is a complex one, the parts are laid out: strides count in them.
+Layout lay_out(const Labels& labels, Sizes sizes, Sizes strides, of_dtype dtype);
 
 // The same dimensions in their order, without gaps. ShapeError where no tensor has so many elements.
 Layout without_gaps(Layout layout);

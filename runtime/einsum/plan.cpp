@@ -23,7 +23,14 @@ class Stages {
   void multiply(size_t a, size_t b, const Layout& out) {
     a = without_own_sums(a, b, out);
     b = without_own_sums(b, a, out);
-    stages_.push_back(make_product(a, b, out, layouts_[a], layouts_[b]));
+    Layout layout_a = layouts_[a], layout_b = layouts_[b];
+    if (find(layout_a, kPart) && find(layout_b, kPart)) {
+      if (elements_of(layout_a) < elements_of(layout_b))
+        multiply_parts(a, layout_a, layout_b, out);
+      else
+        multiply_parts(b, layout_b, layout_a, out);
+    }
+    stages_.push_back(make_product(a, b, out, std::move(layout_a), std::move(layout_b)));
     layouts_.push_back(out);
   }
 
@@ -31,12 +38,15 @@ class Stages {
   // what is read and written lies next to each other.
   Layout product_layout(size_t a, size_t b, const LabelList& labels) const {
     if (elements_of(layouts_[a]) > elements_of(layouts_[b])) std::swap(a, b);
+    // The part comes last: labels are in order, and those of an equation not negative.
     const auto is_kept = [&](int label) { return std::binary_search(labels.begin(), labels.end(), label); };
+    const bool is_complex = find(layouts_[a], kPart) || find(layouts_[b], kPart);
     Layout layout;
     for (const LabelledDim& dim : layouts_[a])
       if (is_kept(dim.label) && !find(layouts_[b], dim.label)) layout.push_back(dim);
     for (const LabelledDim& dim : layouts_[b])
       if (is_kept(dim.label)) layout.push_back(dim);
+    if (is_complex) layout.push_back({kPart, 2, 1});
     return without_gaps(std::move(layout));
   }
 
@@ -48,6 +58,33 @@ class Stages {
     double elements = 1;
     for (const LabelledDim& dim : layout) elements *= static_cast<double>(dim.size);
     return elements;
+  }
+
+  // Multiplying by a complex number is multiplying by a matrix of two by two: those of the operand `number` are written
+  // out, and the part of the other one, which is in `whole`, is summed over.
+  void multiply_parts(size_t& number, Layout& layout, Layout& whole, const Layout& out) {
+    Layout matrices = matrices_of(layout, out);
+    stages_.push_back(make_matrices(number, matrices, layout));
+    layouts_.push_back(matrices);
+    number = last();
+    layout = std::move(matrices);
+    for (LabelledDim& dim : whole)
+      if (dim.label == kPart) dim.label = kSummedPart;
+  }
+
+  // The last dimensions are those that are summed, or those that are not, whichever the operand has last: they lie next
+  // to the part that is.
+  static Layout matrices_of(const Layout& layout, const Layout& out) {
+    Layout dims;
+    for (const LabelledDim& dim : layout)
+      if (dim.label != kPart) dims.push_back(dim);
+    const auto is_summed = [&](const LabelledDim& dim) { return !find(out, dim.label); };
+    const bool sums_last = !dims.empty() && is_summed(dims.back());
+    const auto run =
+        std::find_if(dims.rbegin(), dims.rend(), [&](const LabelledDim& dim) { return is_summed(dim) != sums_last; });
+    dims.insert(run.base(), {sums_last ? kPart : kSummedPart, 2, 1});
+    dims.push_back({sums_last ? kSummedPart : kPart, 2, 1});
+    return without_gaps(std::move(dims));
   }
 
   // What only `a` has and nobody wants is added up first, which saves doing so once for each element of `b`. The number
@@ -120,7 +157,8 @@ Plan make_plan(const Call& call) {
     plan.shape[static_cast<int>(d)] = sizes[static_cast<size_t>(equation.output[d])];
   count_elements(plan.shape);  // there are tensors of that shape
   plan.output = equation.output;
-  plan.dtype = plan.working = resolve_dtypes(call).results[0];
+  plan.dtype = resolve_dtypes(call).results[0];
+  plan.working = part_dtype(plan.dtype);
   const Network network = make_network(equation, shapes, sizes);
   const Path path = path_of(call, network);
   // One of size 0 in the result leaves no element to compute.
@@ -131,11 +169,12 @@ Plan make_plan(const Call& call) {
   const auto make_all = [&](of_dtype working) {
     layouts.clear();
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const bool is_converted = inputs[i]->dtype() != working;  // to a tensor without gaps
+      const bool is_converted = part_dtype(inputs[i]->dtype()) != working;  // to a tensor without gaps
       layouts.push_back(lay_out(equation.operands[i], shapes[i],
-                                is_converted ? contiguous_strides(shapes[i]) : inputs[i]->strides()));
+                                is_converted ? contiguous_strides(shapes[i]) : inputs[i]->strides(),
+                                inputs[i]->dtype()));
     }
-    const Layout output = lay_out(plan.output, plan.shape, contiguous_strides(plan.shape));
+    const Layout output = lay_out(plan.output, plan.shape, contiguous_strides(plan.shape), plan.dtype);
     return make_stages(layouts, output, network, path);
   };
   plan.stages = make_all(plan.working);
@@ -145,8 +184,8 @@ Plan make_plan(const Call& call) {
     plan.working = compute_type(plan.dtype);
     plan.stages = make_all(plan.working);
   }
-  for (const Tensor* input : inputs) plan.conversions.push_back(input->dtype() != plan.working);
-  plan.is_single = plan.stages.size() == 1 &&
+  for (const Tensor* input : inputs) plan.conversions.push_back(part_dtype(input->dtype()) != plan.working);
+  plan.is_single = plan.stages.size() == 1 && !is_complex(plan.dtype) &&
                    std::find(plan.conversions.begin(), plan.conversions.end(), true) == plan.conversions.end();
   return plan;
 }

@@ -8,11 +8,12 @@
 namespace oneflow::einsum {
 
 struct Plan {
-  Shape shape;                    // of the result
-  of_dtype dtype;                 // of the result
-  of_dtype working;               // that stages compute in: half precision with intermediates is kept in float32
-  bool sums_nothing;              // whether a label of size 0 is summed: there are no stages then
-  Labels output;                  // the labels of the result's dimensions
+  Shape shape;        // of the result
+  of_dtype dtype;     // of the result
+  of_dtype working;   // that stages compute in: complex numbers by their parts, half precision with intermediates in
+                      // float32
+  bool sums_nothing;  // whether a label of size 0 is summed: there are no stages then
+  Labels output;      // the labels of the result's dimensions
   std::vector<bool> conversions;  // which inputs are of another dtype
   bool is_single;                 // whether there is one stage, over the inputs as they are
   std::vector<Stage> stages;      // the last one writes the result, which lies without gaps

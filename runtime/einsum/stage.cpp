@@ -108,7 +108,34 @@ void multiply(const Call& call, const Stage& stage, const Tensor& out, const Ten
             view_as(b, stage.layout_b, stage.out));
 }
 
+// Multiplied by a row (re, im) from the left, [[re, im], [-im, re]] is a product of complex numbers.
+void write_matrices(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a) {
+  static const OperatorName clone("clone"), neg("neg");
+  Layout dims;
+  for (const LabelledDim& dim : stage.layout_a)
+    if (dim.label != kPart) dims.push_back(dim);
+  const auto part = [&](const Tensor& tensor, const Layout& layout, int64_t summed, int64_t kept) {
+    const LabelledDim* row = find(layout, kSummedPart);
+    const TensorRef view = view_as(tensor, layout, dims);
+    const int64_t offset = (row ? summed * row->stride : 0) + kept * find(layout, kPart)->stride;
+    return Tensor::view(*view, view->sizes(), view->strides(), view->offset() + offset);
+  };
+  const auto write = [&](const OperatorName& name, int64_t row, int64_t column) {
+    const TensorRef target = part(out, stage.out, row, column);
+    const TensorRef source = part(a, stage.layout_a, 0, row ^ column);
+    call_into(call, *target, name, source);
+  };
+  write(clone, 0, 0);
+  write(clone, 0, 1);
+  write(neg, 1, 0);
+  write(clone, 1, 1);
+}
+
 }  // namespace
+
+Stage make_matrices(size_t a, Layout matrices, Layout layout) {
+  return {Stage::Kind::kMatrices, a, a, std::move(matrices), std::move(layout), {}, {}, {}, {}};
+}
 
 Stage make_sum(size_t a, Layout out, Layout layout) {
   return {Stage::Kind::kSum, a, a, std::move(out), std::move(layout), {}, {}, {}, {}};
@@ -132,6 +159,8 @@ void run_stage(const Call& call, const Stage& stage, const Tensor& out, const Te
       return multiply(call, stage, out, a, *b);
     case Stage::Kind::kContract:
       return contract(call, stage, out, a, *b);
+    case Stage::Kind::kMatrices:
+      return write_matrices(call, stage, out, a);
   }
 }
 

@@ -34,6 +34,7 @@ struct Stage {
     kSum,       // of one operand, over the labels that the result lacks; a copy where it lacks none
     kMultiply,  // two operands, element by element: nothing is summed
     kContract,  // sums of products, by the device's contract hook
+    kMatrices,  // of one operand: each complex number as the matrix of its real products
   };
 
   Kind kind;
@@ -45,13 +46,19 @@ struct Stage {
   Prepared prepared;
 };
 
+// The label of the part over which products of complex numbers are summed.
+inline constexpr int kSummedPart = -2;
+
+// `matrices` has the labels of `layout` and kSummedPart.
+Stage make_matrices(size_t a, Layout matrices, Layout layout);
+
 // Every label of `out` is in `layout`.
 Stage make_sum(size_t a, Layout out, Layout layout);
 
 // Every label of `out` is in one of the operands, every other one in both.
 Stage make_product(size_t a, size_t b, Layout out, Layout layout_a, Layout layout_b);
 
-// Writes to `out`; all have one dtype. kSum has no `b`.
+// Writes to `out`; all have one real dtype. kSum and kMatrices have no `b`.
 void run_stage(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a, const Tensor* b);
 
 }  // namespace oneflow::einsum

@@ -16,6 +16,11 @@ void run_view(Call& call);
 void run_composite(Call& call);
 void run_contraction(Call& call);  // in einsum/
 
+// What a record says of complex tensors (complex.cpp). No kernel knows them.
+void run_by_parts(Call& call);           // the same operator on tensors with the parts as another dimension
+void run_complex_body(Call& call);       // an expression over other operators, for operands that are all complex
+void run_complex_generator(Call& call);  // real numbers, made complex
+
 }  // namespace oneflow
 
 #endif  // ONEFLOW_OPS_KINDS_H_

@@ -28,6 +28,13 @@ void tensor_split(Call& call);
 void tensor_split_indices(Call& call);
 void unbind(Call& call);
 
+// Complex numbers and their parts (complex.cpp).
+void real(Call& call);
+void imag(Call& call);
+void view_as_real(Call& call);
+void view_as_complex(Call& call);
+void complex(Call& call);
+
 // Orders of elements (order.cpp).
 void sort(Call& call);
 void topk(Call& call);

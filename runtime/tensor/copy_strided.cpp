@@ -26,6 +26,8 @@ CopyRow row_function(int64_t element_bytes) {
       return copy_row<4>;
     case 8:
       return copy_row<8>;
+    case 16:
+      return copy_row<16>;
   }
   fail(OF_INTERNAL_ERROR, "elements of %ld bytes cannot be copied", element_bytes);
 }

@@ -6,7 +6,7 @@
 
 namespace oneflow {
 
-// Elements of `element_bytes` (1, 2, 4 or 8) each; strides in elements.
+// Elements of `element_bytes` (1, 2, 4, 8 or 16) each; strides in elements.
 void copy_strided(void* destination, Sizes destination_strides, const void* source, Sizes source_strides, Sizes sizes,
                   int64_t element_bytes);
 

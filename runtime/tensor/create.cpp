@@ -83,9 +83,9 @@ TensorRef create_tensor(const of_tensor_source& source) {
 
 TensorRef scalar_tensor(const of_scalar& value, of_dtype dtype, of_device device) {
   TensorRef tensor = Tensor::allocate({}, dtype, device);
-  uint64_t element = 0;
-  write_element(&element, dtype, value);
-  copy_from_host(device, tensor->mutable_data(), &element, dtype_size(dtype));
+  uint64_t parts[2] = {};  // a complex type's imaginary one stays zero
+  write_element(parts, part_dtype(dtype), value);
+  copy_from_host(device, tensor->mutable_data(), parts, dtype_size(dtype));
   return tensor;
 }
 

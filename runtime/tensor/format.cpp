@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "base/error.h"
@@ -11,30 +12,56 @@
 namespace oneflow {
 namespace {
 
+// An element: a number, or a complex one with two.
+struct Element {
+  of_scalar parts[2];
+  int count;
+
+  std::span<const of_scalar> all() const { return {parts, static_cast<size_t>(count)}; }
+};
+
+Element read(const char* address, of_dtype dtype) {
+  const of_dtype part = part_dtype(dtype);
+  Element element{{read_element(address, part), {}}, 1};
+  if (is_complex(dtype)) element.parts[element.count++] = read_element(address + dtype_size(part), part);
+  return element;
+}
+
 // How the numbers of one tensor are written: chosen from all that are shown, so that their columns line up.
 class NumberStyle {
  public:
-  NumberStyle(const std::vector<of_scalar>& shown, int precision) : precision_(precision) {
+  NumberStyle(const std::vector<Element>& shown, int precision) : precision_(precision) {
     double smallest = INFINITY, largest = 0;
-    for (const of_scalar& value : shown) {
-      if (value.kind != OF_SCALAR_FLOAT || !std::isfinite(value.as.real) || value.as.real == 0) continue;
+    const auto see = [&](const of_scalar& value) {
+      if (value.kind != OF_SCALAR_FLOAT || !std::isfinite(value.as.real) || value.as.real == 0) return;
       const double magnitude = std::abs(value.as.real);
       smallest = std::min(smallest, magnitude);
       largest = std::max(largest, magnitude);
       is_whole_ &= magnitude == std::floor(magnitude);
-    }
+    };
+    for (const Element& element : shown)
+      for (const of_scalar& value : element.all()) see(value);
     is_scientific_ = largest > 0 && (largest / smallest > 1000 || largest > 1e8 || (!is_whole_ && smallest < 1e-4));
-    for (const of_scalar& value : shown) width_ = std::max(width_, bare_text(value).size());
+    for (const Element& element : shown) width_ = std::max(width_, bare_text(element).size());
   }
 
   size_t width() const { return width_; }
 
-  std::string text(const of_scalar& value) const {
-    const std::string text = bare_text(value);
+  std::string text(const Element& element) const {
+    const std::string text = bare_text(element);
     return std::string(width_ - text.size(), ' ') + text;
   }
 
  private:
+  // "1.+2.j": the imaginary part behind its sign.
+  std::string bare_text(const Element& element) const {
+    std::string text = bare_text(element.parts[0]);
+    if (element.count == 1) return text;
+    const std::string imaginary = bare_text(element.parts[1]);
+    if (imaginary[0] != '-') text += '+';
+    return text + imaginary + 'j';
+  }
+
   std::string bare_text(const of_scalar& value) const {
     if (value.kind != OF_SCALAR_FLOAT) return to_text(value);
     const double number = value.as.real;
@@ -57,7 +84,7 @@ class Formatter {
 
   std::string format() {
     if (tensor_.count() == 0) return "[]";
-    std::vector<of_scalar> shown;
+    std::vector<Element> shown;
     collect(0, elements_.first(), shown);
     const NumberStyle style(shown, options_.precision);
     return block(0, elements_.first(), style);
@@ -82,9 +109,9 @@ class Formatter {
     return address + i * tensor_.stride(dim) * tensor_.element_bytes();
   }
 
-  void collect(int dim, const char* address, std::vector<of_scalar>& shown) const {
+  void collect(int dim, const char* address, std::vector<Element>& shown) const {
     if (dim == tensor_.rank()) {
-      shown.push_back(read_element(address, tensor_.dtype()));
+      shown.push_back(read(address, tensor_.dtype()));
       return;
     }
     for_shown(
@@ -92,7 +119,7 @@ class Formatter {
   }
 
   std::string block(int dim, const char* address, const NumberStyle& style) const {
-    if (dim == tensor_.rank()) return style.text(read_element(address, tensor_.dtype()));
+    if (dim == tensor_.rank()) return style.text(read(address, tensor_.dtype()));
     if (dim == tensor_.rank() - 1) return row(address, style);
     std::vector<std::string> parts;
     for_shown(
@@ -108,7 +135,7 @@ class Formatter {
     const int dim = tensor_.rank() - 1;
     std::vector<std::string> items;
     for_shown(
-        dim, [&](int64_t i) { items.push_back(style.text(read_element(at(dim, address, i), tensor_.dtype()))); },
+        dim, [&](int64_t i) { items.push_back(style.text(read(at(dim, address, i), tensor_.dtype()))); },
         [&] { items.emplace_back(" ..."); });
     const int64_t room = options_.line_width - options_.indent - dim;
     const auto per_line = static_cast<size_t>(std::max<int64_t>(room / static_cast<int64_t>(style.width() + 2), 1));

@@ -70,7 +70,11 @@ TensorRef Tensor::over(Ref<Storage> storage, of_dtype dtype, Sizes sizes, Sizes 
 }
 
 TensorRef Tensor::view(const Tensor& base, Sizes sizes, Sizes strides, int64_t offset) {
-  TensorRef tensor = lay(base.storage_, base.device_, base.dtype_, sizes, strides, offset);
+  return view(base, base.dtype_, sizes, strides, offset);
+}
+
+TensorRef Tensor::view(const Tensor& base, of_dtype dtype, Sizes sizes, Sizes strides, int64_t offset) {
+  TensorRef tensor = lay(base.storage_, base.device_, dtype, sizes, strides, offset);
   tensor->base_ = base.base_ ? base.base_ : TensorRef::share(const_cast<Tensor*>(&base));
   return tensor;
 }

@@ -30,6 +30,8 @@ class Tensor final : public of_tensor_object, public RefCounted<Tensor> {
   static TensorRef without_memory(Sizes sizes, of_dtype dtype, of_device device);
   // A view of `base`'s storage. `offset` counts elements from the storage's start. The caller vouches for the bounds.
   static TensorRef view(const Tensor& base, Sizes sizes, Sizes strides, int64_t offset);
+  // The same with elements of another dtype, in which `strides` and `offset` then count.
+  static TensorRef view(const Tensor& base, of_dtype dtype, Sizes sizes, Sizes strides, int64_t offset);
   // A tensor over a storage of its own: not a view.
   static TensorRef over(Ref<Storage> storage, of_dtype dtype, Sizes sizes, Sizes strides, int64_t offset);
 

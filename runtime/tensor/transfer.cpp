@@ -8,6 +8,7 @@
 #include "base/scalar.h"
 #include "device/copy.h"
 #include "device/device.h"
+#include "tensor/complex.h"
 #include "tensor/copy_strided.h"
 #include "tensor/host_elements.h"
 
@@ -46,6 +47,8 @@ TensorRef copy_page_locked(const Tensor& tensor, Device* device) {
 }
 
 of_scalar item(const Tensor& tensor) {
+  if (is_complex(tensor.dtype()))
+    fail(OF_DTYPE_ERROR, "input must be a real tensor, got %s; take its parts first", dtype_name(tensor.dtype()));
   if (tensor.count() != 1)
     fail(OF_INVALID_ARGUMENT, "input must have exactly one element, got shape %s", to_text(tensor.sizes()).c_str());
   uint64_t element = 0;
@@ -89,6 +92,7 @@ bool equal_elements(const void* a, const void* b, int64_t count, Value value) {
 bool equal(const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype() || a.sizes() != b.sizes()) return false;
   if (a.count() == 0) return true;
+  if (is_complex(a.dtype())) return equal(*view_as_real(a), *view_as_real(b));
   const RowMajor left(a), right(b);
   if (a.dtype() == OF_BOOL)  // foreign memory may hold other bytes than 0 and 1
     return equal_elements<uint8_t>(left.data(), right.data(), a.count(), [](uint8_t byte) { return byte != 0; });

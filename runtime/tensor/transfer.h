@@ -18,7 +18,7 @@ TensorRef copy_to_device(const Tensor& tensor, of_device device);
 // one that offers it. Without such memory it lies where tensors lie.
 TensorRef copy_page_locked(const Tensor& tensor, Device* device);
 
-// The only element. InvalidArgument unless there is exactly one.
+// The only element. InvalidArgument unless there is exactly one, DTypeError for a complex one.
 of_scalar item(const Tensor& tensor);
 
 // Same shape, same dtype, all elements equal.

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from codegen import signature as signatures
-from codegen.expression import Ellipsis, Invoke, Subscript, Variable
+from codegen.expression import Ellipsis, Expression, Invoke, Subscript, Variable
+from codegen.kinds.composite import for_complex
 from codegen.languages.runtime.functions import Function, body, gather_size, layout, literal, sizes
 from codegen.model import (
     Argument,
     BaseType,
     Collective,
+    Complex,
     Composite,
     Contraction,
     Definitions,
@@ -84,6 +86,10 @@ class Family:
         found = {"dispatch/operator.h", "dispatch/values.h"}
         for op in self.ops:
             found.update(_HEADERS.get(type(op.kind), ("ops/kinds.h",)))
+            if isinstance(op.complex, Expression):
+                found.update(_HEADERS[Composite])
+            elif op.complex is Complex.PARTS:
+                found.add("ops/kinds.h")
         return sorted(found)
 
     @property
@@ -123,6 +129,18 @@ class Entry:
                 return body(self.op, self.op.kind, f"{name}_body", self.definitions.overloads, constant)
         return None
 
+    @cached_property
+    def _complex_body(self) -> Function | None:
+        """What is computed of complex operands."""
+        if not isinstance(self.op.complex, Expression):
+            return None
+        name = f"{identifier(self.op.full_name)}_of_complex"
+        return body(*for_complex(self.op, self.op.complex), name, self.definitions.overloads, constant)
+
+    @property
+    def _functions(self) -> list[Function]:
+        return [function for function in (self._function, self._complex_body) if function]
+
     @property
     def merges(self) -> list[str]:
         """The initialisers of a collective's merges, in the order of the matched values."""
@@ -135,11 +153,11 @@ class Entry:
 
     @property
     def functions(self) -> list[str]:
-        return [self._function.text] if self._function else []
+        return [function.text for function in self._functions]
 
     @property
     def called(self) -> tuple[Op, ...]:
-        return self._function.called if self._function else ()
+        return tuple(op for function in self._functions for op in function.called)
 
     # -- tables -----------------------------------------------------------------------------------------------------
 
@@ -204,7 +222,12 @@ class Entry:
         if isinstance(op.kind, Elementwise | Generator | Composite | Collective) and op.kind.match:
             match = self._position(op.kind.match)
             lines.append(f".match = {{.argument = {match}, .values = {self.constant}Values}}")
-        return [*lines, f".rule = {self._rule()}", f".run = {self._runner()}"]
+        lines += [f".rule = {self._rule()}", f".run = {self._runner()}"]
+        if op.takes_complex:
+            lines.append(f".run_complex = {self._complex_runner()}")
+        if self._complex_body:
+            lines.append(f".complex_body = {self._complex_body.name}")
+        return lines
 
     def _position(self, name: str) -> int:
         return [argument.name for argument in self.op.signature.arguments].index(name)
@@ -296,6 +319,13 @@ class Entry:
         if self._function:
             fields.append(f".size = {self._function.name}")
         return f"GatherRule{{{', '.join(fields)}}}"
+
+    def _complex_runner(self) -> str:
+        if self._complex_body:
+            return "run_complex_body"
+        if self.op.complex is Complex.PARTS:
+            return "run_by_parts"
+        return "run_complex_generator" if isinstance(self.op.kind, Generator) else self._runner()
 
     def _runner(self) -> str:
         match self.op.kind:

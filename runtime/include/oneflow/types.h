@@ -47,7 +47,9 @@ typedef enum of_dtype {
   OF_BFLOAT16 = 10,
   OF_FLOAT32 = 11,
   OF_FLOAT64 = 12,
-  OF_DTYPE_COUNT = 13 /* complex types follow later */
+  OF_COMPLEX64 = 13, /* two float32: the real part, then the imaginary one */
+  OF_COMPLEX128 = 14,
+  OF_DTYPE_COUNT = 15
 } of_dtype;
 
 /* A device: the interned number of its type (assigned at run time, see of_device_parse) and its index.

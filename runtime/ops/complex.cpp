@@ -1,0 +1,162 @@
+// Operators on complex tensors: all that they do is done with the parts.
+#include "tensor/complex.h"
+
+#include <algorithm>
+
+#include "dispatch/dispatch.h"
+#include "ops/kinds.h"
+#include "ops/native.h"
+#include "tensor/create.h"
+
+namespace oneflow {
+
+namespace {
+
+constinit const OperatorName kCast("cast");
+constinit const OperatorName kCopy("copy");
+constinit const OperatorName kFill("fill");
+
+TensorRef allocate(const Call& call, Sizes sizes, of_dtype dtype) {
+  return call.infer_only ? Tensor::without_memory(sizes, dtype, call.device)
+                         : Tensor::allocate(sizes, dtype, call.device);
+}
+
+// A real tensor as a complex one.
+TensorRef made_complex(const Call& call, const Tensor& real, of_dtype dtype) {
+  TensorRef result = allocate(call, real.sizes(), dtype);
+  if (call.infer_only || result->count() == 0) return result;
+  const TensorRef parts[] = {part_of(*result, 0), part_of(*result, 1)};
+  call_into(call, *parts[0], kCopy, parts[0], real);
+  call_into(call, *parts[1], kFill, parts[1], 0);
+  return result;
+}
+
+// An operand as a complex tensor of that dtype.
+TensorRef complex_operand(const Call& call, int argument, of_dtype dtype) {
+  if (!call.is_tensor(argument)) return scalar_tensor(call.number(argument), dtype, call.device);
+  const Tensor& tensor = call.tensor(argument);
+  if (tensor.dtype() == dtype) return share(tensor);
+  return is_complex(tensor.dtype()) ? Body(call).call(kCast, tensor, dtype) : made_complex(call, tensor, dtype);
+}
+
+// Calls visit(argument) for the operands that take part in promotion and are there.
+template <class Visit>
+void for_each_operand(const Call& call, Visit&& visit) {
+  for (const uint8_t argument : call.op.promoted_arguments())
+    if (call.is_given(argument)) visit(argument);
+}
+
+// A new tensor of parts, as the complex tensor that it is.
+TensorRef as_complex(const TensorRef& parts, of_dtype dtype) {
+  Shape sizes = parts->sizes();
+  sizes.resize(sizes.rank() - 1);
+  if (!parts->has_memory()) return Tensor::without_memory(sizes, dtype, parts->device());
+  return Tensor::over(parts->storage(), dtype, sizes, contiguous_strides(sizes), 0);
+}
+
+void check_is_complex(of_dtype result) {
+  if (!is_complex(result))
+    fail(OF_DTYPE_ERROR, "a complex tensor does not become %s; take its real or imaginary part", dtype_name(result));
+}
+
+}  // namespace
+
+void run_by_parts(Call& call) {
+  const DTypeRule& rule = call.schema().dtype;
+  const of_dtype dtype = resolve_dtypes(call).results[0];
+  check_is_complex(dtype);
+  of_value arguments[kMaxArguments];
+  std::copy_n(call.arguments, call.schema().arguments.size(), arguments);
+  const bool converts = rule.override_argument >= 0 && call.is_given(rule.override_argument);
+  if (converts) arguments[rule.override_argument].as.dtype = part_dtype(dtype);
+  TensorRef parts[kMaxArguments];
+  for_each_operand(call, [&](int argument) {
+    const bool is_whole = converts && call.is_tensor(argument) && is_complex(call.tensor(argument).dtype());
+    parts[argument] = view_as_real(is_whole ? call.tensor(argument) : *complex_operand(call, argument, dtype));
+    arguments[argument] = to_value(parts[argument]);
+  });
+  const auto run = [&](of_value result, bool infer_only) {
+    call_inside(call.op, call.name, {arguments, call.schema().arguments.size()}, {&result, 1}, infer_only);
+    return result;
+  };
+  const of_value& given = call.results[0];
+  if (given.kind != OF_VALUE_TENSOR || call.infer_only)
+    return set_result(call, 0, as_complex(TensorRef::adopt(to_tensor(run({}, call.infer_only).as.tensor)), dtype));
+  const TensorRef shape = TensorRef::adopt(to_tensor(run({}, true).as.tensor));
+  const Tensor& target = *to_tensor(given.as.tensor);
+  check_given(target, as_complex(shape, dtype)->sizes(), dtype);
+  run(to_value(view_as_real(target)), false);
+  set_result(call, 0, share(target));
+}
+
+void run_complex_body(Call& call) {
+  of_dtype dtype = promote_operands(call);
+  if (!is_complex(dtype)) dtype = promote_types(dtype, OF_COMPLEX64);  // a dtype that is asked for is complex
+  TensorRef operands[kMaxArguments];
+  for_each_operand(call, [&](int argument) {
+    operands[argument] = complex_operand(call, argument, dtype);
+    call.arguments[argument] = to_value(operands[argument]);
+  });
+  Body body(call);
+  TensorRef result = call.schema().complex_body(body);
+  const int override = call.schema().dtype.override_argument;
+  if (override >= 0 && call.is_given(override)) result = body.call(kCast, result, call.arguments[override]);
+  set_result(call, 0, std::move(result));
+}
+
+void run_complex_generator(Call& call) {
+  const DTypeRule& rule = call.schema().dtype;
+  const of_dtype dtype = resolve_dtypes(call).results[0];
+  of_value arguments[kMaxArguments];
+  std::copy_n(call.arguments, call.schema().arguments.size(), arguments);
+  TensorRef parts[kMaxArguments];
+  for_each_operand(call, [&](int argument) {  // a tensor that gives shape and dtype
+    if (!call.is_tensor(argument)) return;
+    parts[argument] = part_of(call.tensor(argument), 0);
+    arguments[argument] = to_value(parts[argument]);
+  });
+  if (rule.override_argument >= 0 && call.is_given(rule.override_argument))
+    arguments[rule.override_argument].as.dtype = part_dtype(dtype);
+  of_value result{};
+  call_inside(call.op, call.name, {arguments, call.schema().arguments.size()}, {&result, 1}, call.infer_only);
+  const TensorRef real = TensorRef::adopt(to_tensor(result.as.tensor));
+  set_result(call, 0, is_complex(dtype) ? made_complex(call, *real, dtype) : real);
+}
+
+namespace native {
+
+void real(Call& call) {
+  const Tensor& input = call.tensor(0);
+  set_result(call, 0, is_complex(input.dtype()) ? part_of(input, 0) : share(input));
+}
+
+void imag(Call& call) {
+  const Tensor& input = call.tensor(0);
+  if (!is_complex(input.dtype()))
+    fail(OF_DTYPE_ERROR, "input must be a complex tensor, got %s", dtype_name(input.dtype()));
+  set_result(call, 0, part_of(input, 1));
+}
+
+void view_as_real(Call& call) {
+  const Tensor& input = call.tensor(0);
+  if (!is_complex(input.dtype()))
+    fail(OF_DTYPE_ERROR, "input must be a complex tensor, got %s", dtype_name(input.dtype()));
+  set_result(call, 0, oneflow::view_as_real(input));
+}
+
+void view_as_complex(Call& call) { set_result(call, 0, oneflow::view_as_complex(call.tensor(0))); }
+
+void complex(Call& call) {
+  const Tensor &real = call.tensor(0), &imaginary = call.tensor(1);
+  const of_dtype dtype = promote_types(promote_operands(call), OF_COMPLEX64);
+  const Shape sizes = broadcast_shapes(real.sizes(), imaginary.sizes());
+  const Tensor& result = prepare_result(call, 0, sizes, dtype, Aliasing::kForbidden);
+  if (call.infer_only || result.count() == 0) return;
+  const TensorRef parts[] = {part_of(result, 0), part_of(result, 1)};
+  call_into(call, *parts[0], kCopy, parts[0], real);
+  call_into(call, *parts[1], kCopy, parts[1], imaginary);
+}
+
+}  // namespace native
+
+}  // namespace oneflow
