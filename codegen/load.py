@@ -148,8 +148,10 @@ def _signature(field: Field, name: str | None) -> Signature:
 
 
 def _complex(field: Field) -> Complex | Expression:
-    ways = {way.value: way for way in Complex}
-    return ways[field.words] if field.words in ways else field.expression
+    try:
+        return Complex(field.words)
+    except ValueError:
+        return field.expression
 
 
 def _offered_as(field: Field, name: str | None) -> tuple[str, ...]:

@@ -1,8 +1,10 @@
 // The C API: creating, reading and describing tensors.
 #include <cstdlib>
 
+#include "base/scalar.h"
 #include "capi/boundary.h"
 #include "device/device.h"
+#include "tensor/complex.h"
 #include "tensor/create.h"
 #include "tensor/format.h"
 #include "tensor/transfer.h"
@@ -126,6 +128,19 @@ of_status of_tensor_item(of_tensor handle, of_scalar* result) {
     const Tensor& tensor = require_tensor(handle, function);
     require(result, function, "item");
     *result = named("item", [&] { return item(tensor); });
+  });
+}
+
+of_status of_tensor_complex_item(of_tensor handle, double* real, double* imaginary) {
+  return guard([&, function = __func__] {
+    const Tensor& tensor = require_tensor(handle, function);
+    require(real, function, "real");
+    require(imaginary, function, "imaginary");
+    named("item", [&] {
+      const bool has_parts = is_complex(tensor.dtype());
+      *real = to_double(item(has_parts ? *part_of(tensor, 0) : tensor));
+      *imaginary = has_parts ? to_double(item(*part_of(tensor, 1))) : 0;
+    });
   });
 }
 

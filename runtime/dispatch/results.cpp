@@ -98,7 +98,8 @@ Tensor& prepare_result(Call& call, int position, Sizes sizes, of_dtype dtype, Al
   if (const Tensor* given = given_result(call, position)) [[unlikely]] {
     check_given(*given, sizes, dtype);
     // Kernels do not write complex numbers: a copy makes them.
-    if (is_complex(given->dtype()) && !is_complex(dtype)) return *(output = Tensor::allocate(sizes, dtype, call.device));
+    if (is_complex(given->dtype()) && !is_complex(dtype))
+      return *(output = Tensor::allocate(sizes, dtype, call.device));
     const Overlap found = overlap_with_operands(call, *given);
     if (found == Overlap::kNone || aliasing == Aliasing::kAllowed) {
       given->mutable_data();

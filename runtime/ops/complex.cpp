@@ -12,6 +12,7 @@ namespace oneflow {
 
 namespace {
 
+constinit const OperatorName kAny("any");
 constinit const OperatorName kCast("cast");
 constinit const OperatorName kCopy("copy");
 constinit const OperatorName kFill("fill");
@@ -54,6 +55,18 @@ TensorRef as_complex(const TensorRef& parts, of_dtype dtype) {
   return Tensor::over(parts->storage(), dtype, sizes, contiguous_strides(sizes), 0);
 }
 
+// For bool results: a number is true where one of its parts is.
+void run_by_truth(Call& call) {
+  Body body(call);
+  TensorRef truths[kMaxArguments];
+  for_each_operand(call, [&](int argument) {
+    if (!call.is_tensor(argument) || !is_complex(call.tensor(argument).dtype())) return;
+    truths[argument] = body.call(kAny, view_as_real(call.tensor(argument)), Shape{-1}, false);
+    call.arguments[argument] = to_value(truths[argument]);
+  });
+  call.schema().run(call);
+}
+
 void check_is_complex(of_dtype result) {
   if (!is_complex(result))
     fail(OF_DTYPE_ERROR, "a complex tensor does not become %s; take its real or imaginary part", dtype_name(result));
@@ -64,6 +77,7 @@ void check_is_complex(of_dtype result) {
 void run_by_parts(Call& call) {
   const DTypeRule& rule = call.schema().dtype;
   const of_dtype dtype = resolve_dtypes(call).results[0];
+  if (dtype == OF_BOOL) return run_by_truth(call);
   check_is_complex(dtype);
   of_value arguments[kMaxArguments];
   std::copy_n(call.arguments, call.schema().arguments.size(), arguments);

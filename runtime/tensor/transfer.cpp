@@ -47,10 +47,10 @@ TensorRef copy_page_locked(const Tensor& tensor, Device* device) {
 }
 
 of_scalar item(const Tensor& tensor) {
-  if (is_complex(tensor.dtype()))
-    fail(OF_DTYPE_ERROR, "input must be a real tensor, got %s; take its parts first", dtype_name(tensor.dtype()));
   if (tensor.count() != 1)
     fail(OF_INVALID_ARGUMENT, "input must have exactly one element, got shape %s", to_text(tensor.sizes()).c_str());
+  if (is_complex(tensor.dtype()))
+    fail(OF_DTYPE_ERROR, "input must be a real tensor, got %s; it has two parts", dtype_name(tensor.dtype()));
   uint64_t element = 0;
   copy_to_host(&element, tensor.device(), tensor.data(), tensor.element_bytes());
   return read_element(&element, tensor.dtype());

@@ -221,7 +221,7 @@ TEST(DLPackTest, MemoryGoesOutAndComesBackUncopied) {
 TEST(DLPackTest, EveryDTypeSurvives) {
   for (int i = 0; i < OF_DTYPE_COUNT; ++i) {
     const auto dtype = static_cast<of_dtype>(i);
-    const TensorRef tensor = make_tensor({2}, {1, 0}, dtype);
+    const TensorRef tensor = Tensor::allocate({{2}}, dtype, kHost);
     DLManagedTensor* managed = nullptr;
     ASSERT_EQ(of_tensor_to_dlpack(handle(tensor), &managed), OF_OK);
     of_tensor back = nullptr;

@@ -16,21 +16,30 @@ namespace {
 
 constexpr of_dtype kNoType = OF_DTYPE_COUNT;
 
-// torch.promote_types of PyTorch 2.13, row by column, in the order of of_dtype.
+// torch.promote_types of PyTorch 2.13, row by column, in the order of of_dtype; and what it refuses: complex types with
+// the wide unsigned ones, which go with floating types.
 constexpr const char* kPromotion[OF_DTYPE_COUNT] = {
-    "bool uint8 int8 int16 int32 int64 - - - float16 bfloat16 float32 float64",
-    "uint8 uint8 int16 int16 int32 int64 - - - float16 bfloat16 float32 float64",
-    "int8 int16 int8 int16 int32 int64 - - - float16 bfloat16 float32 float64",
-    "int16 int16 int16 int16 int32 int64 - - - float16 bfloat16 float32 float64",
-    "int32 int32 int32 int32 int32 int64 - - - float16 bfloat16 float32 float64",
-    "int64 int64 int64 int64 int64 int64 - - - float16 bfloat16 float32 float64",
-    "- - - - - - uint16 - - float16 bfloat16 float32 float64",
-    "- - - - - - - uint32 - float16 bfloat16 float32 float64",
-    "- - - - - - - - uint64 float16 bfloat16 float32 float64",
-    "float16 float16 float16 float16 float16 float16 float16 float16 float16 float16 float32 float32 float64",
-    "bfloat16 bfloat16 bfloat16 bfloat16 bfloat16 bfloat16 bfloat16 bfloat16 bfloat16 float32 bfloat16 float32 float64",
-    "float32 float32 float32 float32 float32 float32 float32 float32 float32 float32 float32 float32 float64",
-    "float64 float64 float64 float64 float64 float64 float64 float64 float64 float64 float64 float64 float64",
+    "bool uint8 int8 int16 int32 int64 - - - float16 bfloat16 float32 float64 complex64 complex128",
+    "uint8 uint8 int16 int16 int32 int64 - - - float16 bfloat16 float32 float64 complex64 complex128",
+    "int8 int16 int8 int16 int32 int64 - - - float16 bfloat16 float32 float64 complex64 complex128",
+    "int16 int16 int16 int16 int32 int64 - - - float16 bfloat16 float32 float64 complex64 complex128",
+    "int32 int32 int32 int32 int32 int64 - - - float16 bfloat16 float32 float64 complex64 complex128",
+    "int64 int64 int64 int64 int64 int64 - - - float16 bfloat16 float32 float64 complex64 complex128",
+    "- - - - - - uint16 - - float16 bfloat16 float32 float64 complex64 complex128",
+    "- - - - - - - uint32 - float16 bfloat16 float32 float64 complex64 complex128",
+    "- - - - - - - - uint64 float16 bfloat16 float32 float64 complex64 complex128",
+    "float16 float16 float16 float16 float16 float16 float16 float16 float16 "
+    "float16 float32 float32 float64 complex64 complex128",
+    "bfloat16 bfloat16 bfloat16 bfloat16 bfloat16 bfloat16 bfloat16 bfloat16 bfloat16 "
+    "float32 bfloat16 float32 float64 complex64 complex128",
+    "float32 float32 float32 float32 float32 float32 float32 float32 float32 "
+    "float32 float32 float32 float64 complex64 complex128",
+    "float64 float64 float64 float64 float64 float64 float64 float64 float64 "
+    "float64 float64 float64 float64 complex128 complex128",
+    "complex64 complex64 complex64 complex64 complex64 complex64 complex64 complex64 complex64 "
+    "complex64 complex64 complex64 complex128 complex64 complex128",
+    "complex128 complex128 complex128 complex128 complex128 complex128 complex128 complex128 complex128 "
+    "complex128 complex128 complex128 complex128 complex128 complex128",
 };
 
 of_dtype parse_or_none(const std::string& name) { return name == "-" ? kNoType : parse_dtype(name); }
@@ -78,7 +87,7 @@ TEST(DTypeTest, AnUnknownNameListsTheOthers) {
     EXPECT_EQ(error.status(), OF_DTYPE_ERROR);
     EXPECT_EQ(error.text(),
               "there is no dtype 'float31'; there are bool, uint8, int8, int16, int32, int64, uint16, uint32, uint64, "
-              "float16, bfloat16, float32, float64");
+              "float16, bfloat16, float32, float64, complex64, complex128");
   }
 }
 

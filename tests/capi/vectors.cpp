@@ -239,12 +239,14 @@ std::string compare(of_tensor result, const json& expected, double relative, dou
   const std::vector<unsigned char> want = decode_base64(expected.at("data").get<std::string>());
   std::vector<unsigned char> got(want.size());
   check(of_tensor_read(result, got.data(), got.size()));
-  const size_t size = of_dtype_size(dtype);
-  const bool is_real = dtype == OF_FLOAT16 || dtype == OF_BFLOAT16 || dtype == OF_FLOAT32 || dtype == OF_FLOAT64;
+  // Complex numbers are compared part by part.
+  const of_dtype part = dtype == OF_COMPLEX64 ? OF_FLOAT32 : dtype == OF_COMPLEX128 ? OF_FLOAT64 : dtype;
+  const size_t size = of_dtype_size(part);
+  const bool is_real = part == OF_FLOAT16 || part == OF_BFLOAT16 || part == OF_FLOAT32 || part == OF_FLOAT64;
   for (size_t at = 0; at < want.size(); at += size) {
-    const std::string where = "element " + std::to_string(at / size) + " ";
+    const std::string where = "element " + std::to_string(at / of_dtype_size(dtype)) + " ";
     if (is_real) {
-      const double a = real_at(dtype, &got[at]), b = real_at(dtype, &want[at]);
+      const double a = real_at(part, &got[at]), b = real_at(part, &want[at]);
       if (!is_close(a, b, relative, absolute)) return where + "is " + std::to_string(a) + ", not " + std::to_string(b);
     } else if (std::memcmp(&got[at], &want[at], size) != 0) {
       return where + "differs";

@@ -28,6 +28,7 @@ from tests.vectors import oracle
 Arguments = dict[str, Any]
 
 _COMPUTED = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")
+_COMPLEX = ("complex64", "complex128")
 _SETS = {
     DTypeSet.ANY: _COMPUTED,
     DTypeSet.NUMERIC: _COMPUTED[1:],
@@ -52,7 +53,8 @@ _FOLDED = ((3, 4, 5), (70, 130), (), (0, 3), (1, 1))
 def dtypes_of(op: Op, argument: str) -> tuple[torch.dtype, ...]:
     """The element types that an argument accepts and operators compute with."""
     accepts = op.dtype.accepts.get(argument, op.dtype.accepts.get("", DTypeSet.ANY))
-    return tuple(getattr(torch, name) for name in _SETS[accepts])
+    takes_complex = op.takes_complex and accepts in (DTypeSet.ANY, DTypeSet.NUMERIC)
+    return tuple(getattr(torch, name) for name in (*_SETS[accepts], *_COMPLEX[: 2 * takes_complex]))
 
 
 def generator(*key: object) -> torch.Generator:
@@ -66,6 +68,8 @@ def random_tensor(
     """Small numbers of both signs where the type has them; integers without zero when `positive`."""
     if dtype == torch.bool:
         return torch.randint(0, 2, shape, generator=random).bool()
+    if dtype.is_complex:
+        return (torch.randn(shape, generator=random, dtype=torch.complex128) * 2).to(dtype)
     if dtype.is_floating_point:
         return (torch.randn(shape, generator=random, dtype=torch.float64) * 2).to(dtype)
     low = 1 if positive else (0 if dtype == torch.uint8 else -7)
@@ -116,7 +120,8 @@ def recast(op: Op, arguments: Arguments, dtype: torch.dtype) -> Arguments:
         if argument.name in op.dtype.accepts or dtype not in dtypes_of(op, argument.name):
             continue
         if isinstance(value, torch.Tensor):
-            changed[argument.name] = value.to(dtype)
+            if dtype.is_complex or not value.is_complex():  # no complex number becomes a real one
+                changed[argument.name] = value.to(dtype)
         elif isinstance(value, list) and not argument.type.optional_members:
             changed[argument.name] = [each.to(dtype) for each in value]
     return changed

@@ -26,13 +26,15 @@ DTYPE_NAMES = {
         torch.bfloat16,
         torch.float32,
         torch.float64,
+        torch.complex64,
+        torch.complex128,
     )
 }
 
 
 def data(x: torch.Tensor) -> str:
     """The bytes of a tensor, row-major."""
-    flat = x.detach().reshape(-1).clone(memory_format=torch.contiguous_format)
+    flat = x.detach().resolve_conj().reshape(-1).clone(memory_format=torch.contiguous_format)
     return base64.b64encode(flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b"").decode()
 
 

@@ -27,7 +27,7 @@ SIZES = (1, 2, 2, 3, 3, 4, 5)
 def einsum(equation: str, operands: list[torch.Tensor], **options: Any) -> torch.Tensor:
     """The oracle of einsum. Orders of products change nothing that is compared."""
     dtype = functools.reduce(torch.promote_types, [each.dtype for each in operands])
-    wide = torch.float64 if dtype.is_floating_point else torch.int64
+    wide = torch.complex128 if dtype.is_complex else torch.float64 if dtype.is_floating_point else torch.int64
     inputs, arrow, output = in_letters(equation).replace(" ", "").partition("->")
     summed = bool(arrow) and "..." in inputs and "..." not in output  # NumPy wants the ellipsis in the result
     equation = inputs + arrow + ("..." if summed else "") + output
@@ -101,7 +101,9 @@ class _Drawn:
 
 def _operand(shape: list[int], dtype: torch.dtype, layout: str, generator: torch.Generator) -> Laid:
     """Quarters up to 2 for floating-point types: sums of their products are exact in the types that are summed in."""
-    if dtype.is_floating_point:
+    if dtype.is_complex:
+        values = torch.view_as_complex(torch.randint(-8, 9, [*shape, 2], generator=generator) / 4)
+    elif dtype.is_floating_point:
         values = torch.randint(-8, 9, shape, generator=generator) / 4
     elif dtype is torch.bool:
         values = torch.randint(0, 2, shape, generator=generator)

@@ -10,7 +10,8 @@ from typing import Any
 import torch
 
 import tests.vectors.collectives
-import tests.vectors.equations  # noqa: F401 (records name functions of both)
+import tests.vectors.complex_numbers
+import tests.vectors.equations  # noqa: F401 (records name functions of all three)
 from codegen.model import BaseType, Op
 
 
@@ -20,13 +21,18 @@ def resolve(path: str) -> Callable[..., Any]:
     return functools.reduce(getattr, rest, importlib.import_module(module))
 
 
-_WIDENED = (torch.float16, torch.bfloat16, torch.float32)
+_WIDENED = {
+    torch.float16: torch.float64,
+    torch.bfloat16: torch.float64,
+    torch.float32: torch.float64,
+    torch.complex64: torch.complex128,
+}
 
 
 def widened(value: Any) -> Any:
-    """A copy of a tensor, or of a list of them, in float64 where it is of a narrower floating-point type."""
+    """A copy of a tensor, or of a list of them, in float64 or complex128 where it is of a narrower such type."""
     if isinstance(value, torch.Tensor):
-        return value.to(torch.float64, copy=True) if value.dtype in _WIDENED else value.clone()
+        return value.to(_WIDENED.get(value.dtype, value.dtype), copy=True)
     return [widened(each) for each in value] if isinstance(value, list) else value
 
 
@@ -49,7 +55,8 @@ def exact(op: Op, arguments: Mapping[str, Any]) -> tuple[torch.Tensor, ...]:
 def call(op: Op, arguments: Mapping[str, Any]) -> tuple[torch.Tensor, ...]:
     """The results of the oracle for arguments by name; those that the record's defaults already give are left out.
 
-    Tensors go by position, all else by name, or by position where the oracle calls it otherwise.
+    Tensors go by position, all else by name, or by position where the oracle calls it otherwise. PyTorch's complex32
+    becomes complex64.
     """
     assert op.oracle is not None
     function = resolve(op.oracle)
@@ -70,4 +77,5 @@ def call(op: Op, arguments: Mapping[str, Any]) -> tuple[torch.Tensor, ...]:
     except TypeError:
         result = function(*positional.values(), **keyword_only)
     results = result if isinstance(result, tuple | list) else (result,)
-    return tuple(torch.as_tensor(each) for each in results)
+    made = [torch.as_tensor(each) for each in results]
+    return tuple(each.to(torch.complex64) if each.dtype is torch.complex32 else each for each in made)

@@ -120,6 +120,10 @@ PyObject* is_floating(PyObject* self, PyObject*) {
   return PyBool_FromLong(is_floating_point(of_tensor_dtype(handle_of(self))));
 }
 
+PyObject* has_complex_elements(PyObject* self, PyObject*) {
+  return PyBool_FromLong(is_complex(of_tensor_dtype(handle_of(self))));
+}
+
 PyObject* data_ptr(PyObject* self, PyObject*) {
   void* data = nullptr;
   const of_tensor handle = handle_of(self);
@@ -182,7 +186,9 @@ std::vector<PyMethodDef> attribute_methods() {
       {"is_pinned", is_pinned, METH_NOARGS,
        "is_pinned($self)\n--\n\nWhether the memory is page-locked memory of the host, as pin_memory gives it."},
       {"is_floating_point", is_floating, METH_NOARGS,
-       "is_floating_point($self)\n--\n\nWhether the elements hold fractions."},
+       "is_floating_point($self)\n--\n\nWhether the elements hold fractions of real numbers."},
+      {"is_complex", has_complex_elements, METH_NOARGS,
+       "is_complex($self)\n--\n\nWhether the elements are complex numbers."},
       {"data_ptr", data_ptr, METH_NOARGS,
        "data_ptr($self)\n--\n\nThe address of the first element, as an int. Valid as long as the tensor."},
       fast_method("shares_memory_with", shares_memory_with,

@@ -13,7 +13,7 @@
 namespace oneflow::python {
 namespace {
 
-// The letter of the struct module for an element type; NULL where it has none.
+// The letters of the struct module for an element type; NULL where it has none.
 const char* format_of(of_dtype dtype) {
   switch (dtype) {
     case OF_BOOL:
@@ -40,6 +40,10 @@ const char* format_of(of_dtype dtype) {
       return "f";
     case OF_FLOAT64:
       return "d";
+    case OF_COMPLEX64:
+      return "Zf";  // NumPy's addition to the letters
+    case OF_COMPLEX128:
+      return "Zd";
     default:
       return nullptr;
   }
@@ -50,6 +54,9 @@ const char* format_of(of_dtype dtype) {
 of_dtype dtype_of(const char* format, Py_ssize_t size) {
   if (format == nullptr) return OF_UINT8;
   if (*format == '@' || *format == '=' || *format == (PY_LITTLE_ENDIAN ? '<' : '>')) ++format;
+  for (of_dtype dtype : {OF_COMPLEX64, OF_COMPLEX128}) {
+    if (strcmp(format, format_of(dtype)) == 0) return dtype;
+  }
   if (strlen(format) != 1) return OF_DTYPE_COUNT;
   const bool is_signed = strchr("bhilqn", *format) != nullptr;
   if (is_signed || strchr("BHILQN", *format) != nullptr) {

@@ -30,7 +30,7 @@ PyObject* from_nested(PyObject* data, const TensorRequest& request) {
   // C++ has no half-precision types: the runtime rounds from the widest one.
   const bool half = dtype == OF_FLOAT16 || dtype == OF_BFLOAT16;
   const of_dtype stored = half ? OF_FLOAT64 : dtype;
-  const size_t bytes = nested.numbers().size() * of_dtype_size(stored);
+  const size_t bytes = nested.count() * of_dtype_size(stored);
   Ref memory(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bytes)));
   if (!memory || !nested.store(stored, PyBytes_AS_STRING(memory.get()))) return nullptr;
   of_tensor_source source{};

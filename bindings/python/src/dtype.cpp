@@ -40,11 +40,13 @@ PyObject* compare(PyObject* self, PyObject* other, int operation) {
 PyObject* get_name(PyObject* self, void*) { return text(self); }
 PyObject* get_itemsize(PyObject* self, void*) { return PyLong_FromSize_t(of_dtype_size(value_of(self))); }
 PyObject* get_is_floating_point(PyObject* self, void*) { return PyBool_FromLong(is_floating_point(value_of(self))); }
+PyObject* get_is_complex(PyObject* self, void*) { return PyBool_FromLong(is_complex(value_of(self))); }
 
 PyGetSetDef attributes[] = {
     {"name", get_name, nullptr, "The name of the type, such as 'float32'.", nullptr},
     {"itemsize", get_itemsize, nullptr, "Bytes of one element.", nullptr},
-    {"is_floating_point", get_is_floating_point, nullptr, "Whether the type holds fractions.", nullptr},
+    {"is_floating_point", get_is_floating_point, nullptr, "Whether the type holds fractions of real numbers.", nullptr},
+    {"is_complex", get_is_complex, nullptr, "Whether the type holds complex numbers.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
@@ -87,7 +89,9 @@ bool is_floating_point(of_dtype dtype) {
   return dtype == OF_FLOAT16 || dtype == OF_BFLOAT16 || dtype == OF_FLOAT32 || dtype == OF_FLOAT64;
 }
 
-bool is_integral(of_dtype dtype) { return dtype != OF_BOOL && !is_floating_point(dtype); }
+bool is_complex(of_dtype dtype) { return dtype == OF_COMPLEX64 || dtype == OF_COMPLEX128; }
+
+bool is_integral(of_dtype dtype) { return dtype != OF_BOOL && !is_floating_point(dtype) && !is_complex(dtype); }
 
 DtypeMatch find_dtype(PyObject* object, of_dtype* dtype) {
   if (is_dtype(object)) {
@@ -103,6 +107,8 @@ DtypeMatch find_dtype(PyObject* object, of_dtype* dtype) {
   }
   if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) {
     *dtype = OF_FLOAT64;
+  } else if (object == reinterpret_cast<PyObject*>(&PyComplex_Type)) {
+    *dtype = OF_COMPLEX128;
   } else if (object == reinterpret_cast<PyObject*>(&PyLong_Type)) {
     *dtype = OF_INT64;
   } else if (object == reinterpret_cast<PyObject*>(&PyBool_Type)) {

@@ -20,6 +20,7 @@ inline bool is_dtype(PyObject* object) { return Py_TYPE(object) == dtype_type; }
 PyObject* dtype_object(of_dtype dtype);
 
 bool is_floating_point(of_dtype dtype);
+bool is_complex(of_dtype dtype);
 bool is_integral(of_dtype dtype);  // without bool
 
 // The element type that an object means: a dtype, its name, or Python's float, int or bool. kOther raises nothing;

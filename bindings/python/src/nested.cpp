@@ -65,6 +65,20 @@ bool store_as(const std::vector<of_scalar>& numbers, const std::string& prefix, 
   return true;
 }
 
+// Real and imaginary parts side by side.
+template <typename T>
+bool store_parts(const std::vector<of_scalar>& numbers, const std::vector<double>& imaginary, void* destination) {
+  T* parts = static_cast<T*>(destination);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    narrow(numbers[i], parts++);
+    *parts++ = i < imaginary.size() ? static_cast<T>(imaginary[i]) : T{0};
+  }
+  return true;
+}
+
+// That of Python's complex numbers: with parts of the default type, where that is one of the two.
+of_dtype default_complex_dtype() { return of_promote_types(of_default_dtype(), OF_COMPLEX64); }
+
 // The element type of one of NumPy's scalars; the widest of its category where ours has no such type.
 of_dtype numpy_dtype(PyObject* scalar, of_dtype otherwise) {
   Ref dtype(PyObject_GetAttrString(scalar, "dtype"));
@@ -99,15 +113,19 @@ bool NestedNumbers::visit(PyObject* object, size_t depth) {
   if (PyFloat_CheckExact(object)) return visit_number(object, of_default_dtype(), depth);
   if (PyBool_Check(object)) return visit_number(object, OF_BOOL, depth);
   if (PyLong_Check(object)) return visit_number(object, OF_INT64, depth);
+  if (PyComplex_CheckExact(object)) return visit_number(object, default_complex_dtype(), depth);
   if (PyList_Check(object) || PyTuple_Check(object)) return visit_sequence(object, depth);
   if (is_numpy_scalar(object)) {
     Ref item(PyObject_CallMethod(object, "item", nullptr));
     if (!item) return false;
     if (PyFloat_Check(item.get())) return visit_number(item.get(), numpy_dtype(object, OF_FLOAT64), depth);
+    if (PyComplex_Check(item.get())) return visit_number(item.get(), numpy_dtype(object, OF_COMPLEX128), depth);
     if (PyBool_Check(item.get())) return visit_number(item.get(), OF_BOOL, depth);
     if (PyLong_Check(item.get())) return visit_number(item.get(), numpy_dtype(object, OF_INT64), depth);
   } else if (PyFloat_Check(object)) {
     return visit_number(object, of_default_dtype(), depth);
+  } else if (PyComplex_Check(object)) {
+    return visit_number(object, default_complex_dtype(), depth);
   } else if (is_tensor(object) || PyObject_HasAttrString(object, "__array_interface__")) {
     return visit_array(object, depth);
   } else if (gives_dlpack(object)) {
@@ -162,6 +180,11 @@ bool NestedNumbers::visit_number(PyObject* number, of_dtype dtype, size_t depth)
   sizes_known_ = true;
   if (PyFloat_Check(number)) {
     numbers_.push_back({.kind = OF_SCALAR_FLOAT, .as = {.real = PyFloat_AS_DOUBLE(number)}});
+  } else if (PyComplex_Check(number)) {
+    const Py_complex value = PyComplex_AsCComplex(number);
+    imaginary_.resize(numbers_.size());
+    imaginary_.push_back(value.imag);
+    numbers_.push_back({.kind = OF_SCALAR_FLOAT, .as = {.real = value.real}});
   } else if (PyBool_Check(number)) {
     numbers_.push_back({.kind = OF_SCALAR_BOOL, .as = {.integer = number == Py_True}});
   } else if (!add_integer(number)) {
@@ -188,7 +211,19 @@ bool NestedNumbers::add_integer(PyObject* integer) {
   return true;
 }
 
+// What is asked for may have no room for imaginary parts.
+bool NestedNumbers::check_is_real(of_dtype dtype) const {
+  if (imaginary_.empty()) return true;
+  const size_t last = imaginary_.size() - 1;
+  Ref number(PyComplex_FromDoubles(numbers_[last].as.real, imaginary_[last]));
+  Ref text(number ? PyObject_Repr(number.get()) : nullptr);
+  const char* words = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+  if (words) raise(OF_DTYPE_ERROR, prefix_ + " must be real numbers for " + of_dtype_name(dtype) + ", got " + words);
+  return false;
+}
+
 bool NestedNumbers::store(of_dtype dtype, void* destination) const {
+  if (!is_complex(dtype) && !check_is_real(dtype)) return false;
   switch (dtype) {
     case OF_BOOL:
       return store_as<bool>(numbers_, prefix_, dtype, destination);
@@ -212,6 +247,10 @@ bool NestedNumbers::store(of_dtype dtype, void* destination) const {
       return store_as<float>(numbers_, prefix_, dtype, destination);
     case OF_FLOAT64:
       return store_as<double>(numbers_, prefix_, dtype, destination);
+    case OF_COMPLEX64:
+      return store_parts<float>(numbers_, imaginary_, destination);
+    case OF_COMPLEX128:
+      return store_parts<double>(numbers_, imaginary_, destination);
     default:
       raise(OF_INTERNAL_ERROR, prefix_ + " cannot be stored as " + of_dtype_name(dtype));
       return false;

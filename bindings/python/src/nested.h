@@ -24,7 +24,7 @@ class NestedNumbers {
   bool collect(PyObject* data) { return visit(data, 0); }
 
   const std::vector<int64_t>& sizes() const { return sizes_; }
-  const std::vector<of_scalar>& numbers() const { return numbers_; }
+  size_t count() const { return numbers_.size(); }
   of_dtype dtype() const { return dtype_; }  // OF_DTYPE_COUNT: there are no numbers
 
   // Writes the numbers as elements of a type, which is not a half-precision one. False with an exception where one
@@ -37,6 +37,7 @@ class NestedNumbers {
   bool visit_sequence(PyObject* sequence, size_t depth);
   bool visit_number(PyObject* number, of_dtype dtype, size_t depth);
   bool add_integer(PyObject* integer);
+  bool check_is_real(of_dtype dtype) const;
   bool raise_ragged(size_t depth, const std::string& found) const;
   std::string place(size_t depth) const;  // "data[1][0]"
 
@@ -45,6 +46,7 @@ class NestedNumbers {
   bool sizes_known_ = false;       // the first number or empty sequence fixes the number of dimensions
   std::vector<int64_t> position_;  // where the visit is
   std::vector<of_scalar> numbers_;
+  std::vector<double> imaginary_;  // parts of the first so many numbers; the others have none
   of_dtype dtype_ = OF_DTYPE_COUNT;
 };
 

@@ -1,4 +1,4 @@
-// Tensors as Python's own values: item(), tolist(), float(), int(), bool(), index().
+// Tensors as Python's own values: item(), tolist(), float(), complex(), int(), bool(), index().
 
 #include <cstring>
 #include <vector>
@@ -27,10 +27,25 @@ PyObject* to_object(const of_scalar& scalar) {
   return raise(OF_INTERNAL_ERROR, "a scalar of unknown kind");
 }
 
+// An of_scalar has no room for two numbers.
+PyObject* complex_item(of_tensor handle) {
+  double real = 0, imaginary = 0;
+  const auto read = [&] { return of_tensor_complex_item(handle, &real, &imaginary); };
+  return check(run_native(handle, read)) ? PyComplex_FromDoubles(real, imaginary) : nullptr;
+}
+
 PyObject* item(PyObject* self, PyObject*) {
+  if (is_complex(of_tensor_dtype(handle_of(self)))) return complex_item(handle_of(self));
   of_scalar scalar{};
   const of_tensor handle = handle_of(self);
   return check(run_native(handle, [&] { return of_tensor_item(handle, &scalar); })) ? to_object(scalar) : nullptr;
+}
+
+PyObject* to_complex(PyObject* self, PyObject*) {
+  Ref value(item(self, nullptr));
+  if (!value || PyComplex_Check(value.get())) return value.release();
+  const double real = PyFloat_AsDouble(value.get());
+  return real == -1 && PyErr_Occurred() ? nullptr : PyComplex_FromDoubles(real, 0);
 }
 
 PyObject* to_float(PyObject* self) {
@@ -77,6 +92,11 @@ T load(const char* bytes) {
   return value;
 }
 
+template <typename T>
+PyObject* load_complex(const char* bytes) {
+  return PyComplex_FromDoubles(load<T>(bytes), load<T>(bytes + sizeof(T)));
+}
+
 PyObject* element(of_dtype dtype, const char* bytes) {
   switch (dtype) {
     case OF_BOOL:
@@ -101,6 +121,10 @@ PyObject* element(of_dtype dtype, const char* bytes) {
       return PyFloat_FromDouble(load<float>(bytes));
     case OF_FLOAT64:
       return PyFloat_FromDouble(load<double>(bytes));
+    case OF_COMPLEX64:
+      return load_complex<float>(bytes);
+    case OF_COMPLEX128:
+      return load_complex<double>(bytes);
     default:
       return raise(OF_INTERNAL_ERROR, std::string("tolist: elements of ") + of_dtype_name(dtype));
   }
@@ -144,10 +168,11 @@ std::vector<PyMethodDef> value_methods() {
   return {
       {"item", item, METH_NOARGS,
        "item($self)\n--\n\n"
-       "The only element, as a Python number. Raises ShapeError for tensors with more or fewer."},
+       "The only element, as a Python number. Raises InvalidArgument for tensors with more or fewer."},
       {"tolist", tolist, METH_NOARGS,
        "tolist($self)\n--\n\n"
        "The elements as nested lists of Python numbers; a number for a tensor without dimensions."},
+      {"__complex__", to_complex, METH_NOARGS, "__complex__($self)\n--\n\nThe only element, as a complex number."},
       {"__format__", format, METH_O,
        "__format__($self, format_spec, /)\n--\n\nFormats the number of a tensor without dimensions."},
   };

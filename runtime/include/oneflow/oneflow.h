@@ -183,6 +183,8 @@ OF_API of_status of_tensor_item(of_tensor tensor, of_scalar* item);
 OF_API of_status of_tensor_lazy_clone(of_tensor tensor, of_tensor* result);
 /* A contiguous copy on another (or the same) device. */
 OF_API of_status of_tensor_to_device(of_tensor tensor, of_device device, of_tensor* result);
+/* The only element as a complex number; that of a real tensor has no imaginary part. */
+OF_API of_status of_tensor_complex_item(of_tensor tensor, double* real, double* imaginary);
 /* Same shape, same dtype, all elements equal (NaN differs from itself). */
 OF_API of_status of_tensor_equal(of_tensor a, of_tensor b, bool* equal);
 

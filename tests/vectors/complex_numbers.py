@@ -1,0 +1,19 @@
+"""Oracles that differ from PyTorch's functions for complex numbers."""
+
+from __future__ import annotations
+
+import torch
+
+
+def complex_(real: torch.Tensor, imag: torch.Tensor) -> torch.Tensor:
+    """PyTorch's takes two tensors of one floating-point type only."""
+    dtype = torch.promote_types(torch.promote_types(real.dtype, imag.dtype), torch.float32)
+    real, imag = torch.broadcast_tensors(real, imag)
+    return torch.complex(real.to(dtype), imag.to(dtype))
+
+
+def cast(input: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """PyTorch's takes the real part of complex numbers for real ones; here that is refused."""
+    if input.is_complex() and not dtype.is_complex and dtype is not torch.bool:
+        raise TypeError("a complex tensor does not become real")
+    return input.to(dtype)
