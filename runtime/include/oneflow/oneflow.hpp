@@ -18,6 +18,7 @@
 #include <oneflow/values.h>
 
 #include <array>
+#include <complex>
 #include <concepts>
 #include <cstdint>
 #include <functional>
@@ -116,15 +117,26 @@ inline constexpr DType float16 = OF_FLOAT16;
 inline constexpr DType bfloat16 = OF_BFLOAT16;
 inline constexpr DType float32 = OF_FLOAT32;
 inline constexpr DType float64 = OF_FLOAT64;
+inline constexpr DType complex64 = OF_COMPLEX64;
+inline constexpr DType complex128 = OF_COMPLEX128;
 
 /// Numbers and truth values.
 template <typename T>
 concept Arithmetic = std::is_arithmetic_v<T>;
 
+template <typename T>
+concept Complex = std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>;
+
+/// What tensors hold.
+template <typename T>
+concept Element = Arithmetic<T> || Complex<T>;
+
 /// The element type that holds a C++ type; a compile error for types that none holds.
-template <Arithmetic T>
+template <Element T>
 constexpr DType dtype_of() {
-  if constexpr (std::same_as<T, bool>) {
+  if constexpr (Complex<T>) {
+    return sizeof(T) == 8 ? OF_COMPLEX64 : OF_COMPLEX128;
+  } else if constexpr (std::same_as<T, bool>) {
     return OF_BOOL;
   } else if constexpr (std::floating_point<T>) {
     static_assert(sizeof(T) <= 8, "long double has no element type");
@@ -433,7 +445,7 @@ class Tensor : public TensorMethods {
     return static_cast<T*>(memory);
   }
   /// All elements, row-major. DTypeError where the tensor holds another type.
-  template <Arithmetic T>
+  template <Element T>
   std::vector<T> to_vector() const {
     require<T>("to_vector");
     const auto size = static_cast<size_t>(count());
@@ -441,18 +453,24 @@ class Tensor : public TensorMethods {
     check(of_tensor_read(held(), values.get(), size * sizeof(T)));
     return std::vector<T>(values.get(), values.get() + size);
   }
-  /// The only element, converted.
-  template <typename T>
+  /// The only element, converted. DTypeError where it is complex and T is not.
+  template <Element T>
   T item() const {
-    of_scalar scalar;
-    check(of_tensor_item(held(), &scalar));
-    switch (scalar.kind) {
-      case OF_SCALAR_FLOAT:
-        return static_cast<T>(scalar.as.real);
-      case OF_SCALAR_UINT:
-        return static_cast<T>(scalar.as.natural);
-      default:
-        return static_cast<T>(scalar.as.integer);
+    if constexpr (Complex<T>) {
+      double real = 0, imaginary = 0;
+      check(of_tensor_complex_item(held(), &real, &imaginary));
+      return {static_cast<typename T::value_type>(real), static_cast<typename T::value_type>(imaginary)};
+    } else {
+      of_scalar scalar;
+      check(of_tensor_item(held(), &scalar));
+      switch (scalar.kind) {
+        case OF_SCALAR_FLOAT:
+          return static_cast<T>(scalar.as.real);
+        case OF_SCALAR_UINT:
+          return static_cast<T>(scalar.as.natural);
+        default:
+          return static_cast<T>(scalar.as.integer);
+      }
     }
   }
 

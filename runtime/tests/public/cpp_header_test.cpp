@@ -73,6 +73,19 @@ TEST(CppHeader, OperatorsTakeTensorsAndNumbers) {
   EXPECT_EQ(flow::add(flow::tensor({1}), true).dtype(), flow::int64);
 }
 
+TEST(CppHeader, ComplexNumbersGoInAndOut) {
+  using Number = std::complex<float>;
+  const std::vector<Number> values{{1, 2}, {3, -4}};
+  const flow::Tensor x = flow::Tensor::copy_of(values, {2});
+  EXPECT_EQ(x.dtype(), flow::complex64);
+  EXPECT_EQ(flow::conj(x).to_vector<Number>(), (std::vector<Number>{{1, -2}, {3, 4}}));
+  const flow::Tensor product = flow::einsum("i,i->", {x, x});
+  EXPECT_EQ(product.item<std::complex<double>>(), (std::complex<double>{-10, -20}));
+  EXPECT_EQ(flow::tensor(2.5).item<Number>(), Number(2.5));
+  EXPECT_THROW(product.item<float>(), flow::DTypeError);
+  EXPECT_THROW(x.to_vector<float>(), flow::DTypeError);
+}
+
 TEST(CppHeader, OverloadsAreChosenByTheirArguments) {
   const flow::Tensor x = flow::tensor({{1.0, 5.0}, {7.0, 3.0}});
   EXPECT_EQ(x.max().item<float>(), 7);
