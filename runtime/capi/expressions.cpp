@@ -91,6 +91,7 @@ of_status of_expression_get_info(of_expression handle, of_expression_info* info)
     result.operations_at_once = expression.operations_at_once();
     result.largest_intermediate = expression.largest();
     result.report = expression.report().c_str();
+    result.memory = expression.memory();
     write_struct(info, result, function, "info");
   });
 }

@@ -90,4 +90,9 @@ Expression::Expression(std::string_view text, std::vector<Shape> shapes, const O
   report_ = report_of(*this, equation, network, path);
 }
 
+size_t Expression::memory() const {
+  return sizeof(*this) + equation_.capacity() + shapes_.capacity() * sizeof(Shape) +
+         path_.capacity() * sizeof(path_[0]) + report_.capacity();
+}
+
 }  // namespace oneflow::einsum

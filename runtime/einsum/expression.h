@@ -32,6 +32,7 @@ class Expression {
   double largest() const { return cost_.largest; }  // elements of the largest intermediate, or of the result
   // A table of the products, one in a line.
   const std::string& report() const { return report_; }
+  size_t memory() const;  // bytes, the object's own included
 
  private:
   std::string equation_;

@@ -13,7 +13,14 @@ namespace {
 
 struct Holder {
   of_expression expression;
+  int64_t memory;  // bytes that the garbage collector was told of
 };
+
+// What JavaScript sees of an expression is small: without being told, its garbage collector would let many pile up.
+void account(node_api_basic_env env, int64_t bytes) {
+  int64_t total;
+  napi_adjust_external_memory(env, bytes, &total);
+}
 
 // NULL for a value that is not one.
 Holder* holder_of(napi_env env, napi_value value) {
@@ -21,11 +28,15 @@ Holder* holder_of(napi_env env, napi_value value) {
   return napi_get_value_external(env, value, &holder) == napi_ok ? static_cast<Holder*>(holder) : nullptr;
 }
 
-void release(Holder* holder) { of_expression_release(std::exchange(holder->expression, nullptr)); }
+void release(node_api_basic_env env, Holder* holder) {
+  if (holder->expression == nullptr) return;
+  of_expression_release(std::exchange(holder->expression, nullptr));
+  account(env, -holder->memory);
+}
 
-void finalize(node_api_basic_env, void* data, void*) {
+void finalize(node_api_basic_env env, void* data, void*) {
   const std::unique_ptr<Holder> holder(static_cast<Holder*>(data));
-  release(holder.get());
+  release(env, holder.get());
 }
 
 // Shapes that come one after the other, each as its rank and its sizes.
@@ -66,10 +77,14 @@ napi_value create_expression(napi_env env, napi_callback_info info) {
   if (of_status status = of_expression_create(equation.c_str(), shapes.data(), shapes.size(), &options, &expression)) {
     return environment.fail(status);
   }
-  auto holder = std::make_unique<Holder>(Holder{expression});
+  of_expression_info facts{};
+  facts.struct_size = sizeof(facts);
+  of_expression_get_info(expression, &facts);
+  auto holder = std::make_unique<Holder>(Holder{expression, static_cast<int64_t>(facts.memory)});
+  account(env, holder->memory);
   napi_value handle = nullptr;
   if (napi_create_external(env, holder.get(), finalize, nullptr, &handle) != napi_ok) {
-    release(holder.get());
+    release(env, holder.get());
     return environment.fail(OF_INTERNAL_ERROR, "createExpression: no object");
   }
   holder.release();
@@ -103,7 +118,7 @@ napi_value describe_expression(napi_env env, napi_callback_info info) {
 // releaseExpression(expression): now, rather than when the object is collected.
 napi_value release_expression(napi_env env, napi_callback_info info) {
   const Call call(env, info);
-  if (Holder* holder = holder_of(env, call.value(0))) release(holder);
+  if (Holder* holder = holder_of(env, call.value(0))) release(env, holder);
   return nullptr;
 }
 

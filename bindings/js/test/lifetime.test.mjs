@@ -6,16 +6,22 @@ import {test} from 'node:test';
 import flow from 'oneflow-js';
 import {checkFailure, residentMiB} from './support.mjs';
 
-/** The growth of resident memory, in MiB, over a loop of calls that never awaits, disposes or collects. */
+/**
+ * The growth of resident memory, in MiB, over a loop of calls that never awaits, disposes or collects: the least of
+ * some rounds, because V8's own heap grows in one, and what leaks in all.
+ */
 function growth(calls, step) {
+  const round = () => {
+    const before = residentMiB();
+    let highest = before;
+    for (let i = 0; i < calls; i++) {
+      step();
+      if (i % 1000 === 0) highest = Math.max(highest, residentMiB());
+    }
+    return highest - before;
+  };
   for (let i = 0; i < calls / 10; i++) step();
-  const before = residentMiB();
-  let highest = before;
-  for (let i = 0; i < calls; i++) {
-    step();
-    if (i % 1000 === 0) highest = Math.max(highest, residentMiB());
-  }
-  return highest - before;
+  return Math.min(round(), round(), round());
 }
 
 test('a synchronous loop of small results stays flat', () => {

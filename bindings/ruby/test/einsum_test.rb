@@ -10,8 +10,6 @@ class EinsumTest < OneFlowTest
 
   PRODUCT = [[7.0, -1.0], [16.0, -1.0]].freeze
 
-  def resident = File.read("/proc/self/statm").split[1].to_i * 4096
-
   # ------------------------------------------------------------------------------------------------------- labels
 
   def test_labels_beside_operands
@@ -284,12 +282,35 @@ class EinsumTest < OneFlowTest
     end
   end
 
-  # A few thousand bytes each.
-  def test_expressions_are_released
-    make = ->(times) { times.times { OneFlow.einsum_expression("ij,jk,kl,lm,mn->in", *([[2, 2]] * 5)) } }
-    make.call(5_000)
-    before = resident
-    make.call(20_000)
-    assert_operator resident - before, :<, 8 << 20
+  def test_expressions_are_collected
+    make = ->(i) { OneFlow.einsum_expression("i,j", [i], [i]) }
+    live = -> { ObjectSpace.each_object(OneFlow::EinsumExpression).count }
+    GC.start
+    before = live.call
+    200.times(&make)
+    GC.start
+    assert_in_delta before, live.call, 20 # the stack may still show some
+  end
+
+  # 40 KB each, of which Ruby's own heap sees some 100 bytes: it has room for many. Alone, where nothing else grows or
+  # collects: how many of 3,000 pile up before Ruby collects (up to 32 MB do), and by how many MB as many again that are
+  # collected (120 MB) make the process grow.
+  def test_native_memory_of_expressions
+    program = <<~RUBY
+      require "objspace"
+      equation = Array.new(200) { |i| "[\#{i},\#{i + 1}]" }.join(",").freeze
+      shapes = Array.new(200) { [2, 2].freeze }.freeze
+      make = ->(_) { OneFlow.einsum_expression(equation, shapes, optimize: :none) }
+      live = -> { ObjectSpace.each_object(OneFlow::EinsumExpression).count }
+      resident = -> { File.read("/proc/self/statm").split[1].to_i * 4096 }
+      p ObjectSpace.memsize_of(make.call(0))
+      p Array.new(30) { 100.times(&make) && live.call }.max
+      rounds = Array.new(8) { (500.times(&make) && GC.start) || resident.call }
+      p (rounds.last - rounds[1]) >> 20
+    RUBY
+    size, most, growth = run_alone(program, { "RUBY_GC_HEAP_INIT_SLOTS" => "1000000" }).map(&:to_i)
+    assert_includes 20_000..80_000, size
+    assert_operator most, :<, 2000
+    assert_operator growth, :<, 40
   end
 end

@@ -308,6 +308,7 @@ typedef struct of_expression_info {
   double operations_at_once;   /* of one sum over the products of all operands */
   double largest_intermediate; /* elements, the result included */
   const char* report;          /* a table of the products to read, one in a line */
+  size_t memory;               /* bytes that the expression takes, for whoever has to account for them */
 } of_expression_info;
 OF_API of_status of_expression_get_info(of_expression expression, of_expression_info* info);
 /* Of an operand. */

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "accounting.h"
 #include "call.h"
 #include "define.h"
 #include "errors.h"
@@ -16,12 +17,22 @@ VALUE expression_class, path_class;
 
 // ---------------------------------------------------------------- the object
 
-void free_expression(void* memory) { of_expression_release(static_cast<of_expression>(memory)); }
+size_t expression_size(const void* memory) {
+  of_expression_info info = {};
+  info.struct_size = sizeof(info);
+  of_expression_get_info(static_cast<of_expression>(const_cast<void*>(memory)), &info);
+  return info.memory;
+}
+
+void free_expression(void* memory) {
+  account_freed(expression_size(memory));
+  of_expression_release(static_cast<of_expression>(memory));
+}
 
 // Nothing changes an expression: Ractors may share it.
 const rb_data_type_t expression_type = {
     "OneFlow::EinsumExpression",
-    {nullptr, free_expression, nullptr, nullptr, {nullptr}},
+    {nullptr, free_expression, expression_size, nullptr, {nullptr}},
     nullptr,
     nullptr,
     RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE,
@@ -163,6 +174,7 @@ VALUE make(const Function& function, int count, VALUE* values) {
   ALLOCV_END(shapes_memory);
   check(status);
   RTYPEDDATA_DATA(object) = handle;
+  account_made(expression_size(handle));
   return rb_obj_freeze(object);
 }
 
