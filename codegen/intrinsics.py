@@ -86,6 +86,7 @@ SIZES: Mapping[str, Intrinsic] = {
 CONTRACTIONS = {  # with the shape of the result
     "matmul": "the leading dimensions of both, broadcast, then the rows of input and the columns of other",
     "linear": "that of input, with the rows of weight in the place of the last dimension",
+    "inner": "the dimensions of input but the last, then those of other",
     "tensordot": "the dimensions of input that are not contracted, then those of other",
 }
 

@@ -70,6 +70,19 @@ Equation linear(const Call& call, std::span<const Tensor* const> operands) {
   return nameless({label_range(0, rank), weight}, c, rank + 1);
 }
 
+// [..., k] x [..., k]: the dimensions of the first, then those of the second. One without dimensions only multiplies.
+Equation inner(const Call&, std::span<const Tensor* const> operands) {
+  const int rank_a = operands[0]->rank(), rank_b = operands[1]->rank();
+  Labels a = label_range(0, rank_a), b = label_range(rank_a, rank_b);
+  Labels c = label_range(0, rank_a + rank_b);
+  if (rank_a > 0 && rank_b > 0) {
+    b.back() = a.back();
+    c.pop_back();
+    c.erase(c.begin() + a.back());
+  }
+  return nameless({a, b}, c, rank_a + rank_b);
+}
+
 // The dimensions that a list argument names, non-negative and each once.
 Labels dims_of(const Call& call, int argument, int rank) {
   const char* name = call.schema().arguments[static_cast<size_t>(argument)].name;
@@ -124,7 +137,7 @@ struct Rule {
   const char* name;
   Equation (*equation)(const Call& call, std::span<const Tensor* const> operands);
 };
-constexpr Rule kRules[] = {{"matmul", matmul}, {"linear", linear}, {"tensordot", tensordot}};
+constexpr Rule kRules[] = {{"matmul", matmul}, {"linear", linear}, {"inner", inner}, {"tensordot", tensordot}};
 
 // An equation that the record itself gives: the operands have the ranks that it names, and nothing stretches.
 Equation fixed(const Call& call, const char* text, std::span<const Tensor* const> operands,

@@ -28,6 +28,9 @@ void tensor_split(Call& call);
 void tensor_split_indices(Call& call);
 void unbind(Call& call);
 
+// Products that are laid out anew (kron.cpp).
+void kron(Call& call);
+
 // Complex numbers and their parts (complex.cpp).
 void real(Call& call);
 void imag(Call& call);

@@ -1,4 +1,4 @@
-"""Random einsum equations of every kind, and their oracle: NumPy's einsum in 64 bits."""
+"""Random einsum equations of every kind, and their oracle: NumPy's einsum in 64 bits; the oracle of traces."""
 
 from __future__ import annotations
 
@@ -36,6 +36,11 @@ def einsum(equation: str, operands: list[torch.Tensor], **options: Any) -> torch
         exact = exact.sum(axis=tuple(range(exact.ndim - len(output))))
     result = torch.from_numpy(np.array(exact))
     return (result != 0) if dtype is torch.bool else result.to(dtype)
+
+
+def trace(input: torch.Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> torch.Tensor:
+    """The oracle of trace: PyTorch's takes matrices only."""
+    return torch.diagonal(input, offset, dim1, dim2).sum(-1)
 
 
 class _Drawn:
