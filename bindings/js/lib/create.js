@@ -6,9 +6,9 @@ const native = require('./native');
 const devices = require('./devices');
 const dtypes = require('./dtypes');
 const {makeError, rewording} = require('./errors');
-const {MAX_RANK, shapeOf, eachMember} = require('./nested');
+const {MAX_RANK, shapeOf, eachMember, placeOf} = require('./nested');
 const {isTensor, isPlainObject, liveSlot, wrapSlot, describe, withMemory} = require('./tensor');
-const {Real} = require('./scalars');
+const {Float, isNumber, partsOf} = require('./scalars');
 const {suggestion} = require('./suggestion');
 const {cast, toDevice} = require('./operators');
 
@@ -17,6 +17,8 @@ const OPTIONS = new Map(Object.entries({
   dtype: 'string', device: 'device', shape: 'array', strides: 'array', offset: 'integer', share: 'boolean',
   transfer: 'boolean',
 }));
+
+const COMPLEX64 = dtypes.codeOf('complex64', 'tensor');
 
 /** An error of tensor(). */
 const failure = (code, text) => makeError(code, `tensor: ${text}`);
@@ -64,49 +66,80 @@ function toSizes(name, value) {
 
 const SUBJECT = 'tensor: data';
 
-/** The dtype that members have of themselves: BigInts are int64, booleans bool, all else the default dtype. */
+/**
+ * The dtype that members have of themselves: BigInts are int64, booleans bool, complex numbers complex, all else the
+ * default dtype; complex numbers behind a number are not looked for.
+ */
 function naturalDtype(data, shape) {
   let dtype;
-  eachMember(SUBJECT, data, shape, (value) => {
+  eachMember(SUBJECT, data, shape, (value, number) => {
     if (typeof value === 'boolean') dtype ??= 'bool';
     else if (typeof value === 'bigint') dtype = 'int64';
-    else if (typeof value === 'number' || value instanceof Real) dtype = getDefaultDtype();
-    else throw misfit(value);
+    else if (typeof value === 'number' || value instanceof Float) dtype = defaultDtype();
+    else if (partsOf(value) !== undefined) dtype = complexDtype();
+    else throw misfit(value, shape, number);
     return typeof value !== 'boolean' && typeof value !== 'bigint';
   });
-  return dtype ?? getDefaultDtype();
+  return dtype ?? defaultDtype();
 }
 
-const getDefaultDtype = () => dtypes.nameOf(native.defaultDtype());
+const defaultDtype = () => dtypes.nameOf(native.defaultDtype());
+const complexDtype = () => dtypes.nameOf(native.promoteTypes(native.defaultDtype(), COMPLEX64));
 
-const misfit = (value) =>
-  failure('TypeMismatch', `data must be number, bigint, boolean, or arrays of them, got ${describe(value)}`);
+const misfit = (value, shape, number) => failure(
+  'TypeMismatch',
+  `data${placeOf(shape, number)} must be number, bigint, boolean, {re, im} or array of them, got ${describe(value)}`,
+);
 
 const outOfRange = (value, dtype) =>
   failure('InvalidArgument', `data must fit into ${dtype}, got ${value}`);
 
-/** Members as a typed array of a dtype that one exists for. */
+/**
+ * Members as a typed array of a dtype that one exists for. Where it is a real one and a complex number is among them,
+ * the parts of that are `refused`.
+ */
 function fill(data, shape, dtype) {
   const array = dtypes.newArray('tensor', dtype, shape);
-  const isLong = dtypes.isLong(dtype);
-  const isFloating = dtypes.isFloating(dtype);
-  let next = 0;
-  eachMember(SUBJECT, data, shape, (member) => {
-    const value = member instanceof Real ? Number(member) : member;
-    if (typeof value !== 'number' && typeof value !== 'bigint' && typeof value !== 'boolean') throw misfit(value);
-    if (dtype === 'bool') {
-      array[next] = value ? 1 : 0;
-    } else if (isFloating) {
-      array[next] = Number(value);
-    } else {
-      const integer = toStored(value, dtype);
-      array[next] = isLong ? BigInt(integer) : Number(integer);
-      if (array[next] != integer) throw outOfRange(value, dtype); // eslint-disable-line eqeqeq -- number and BigInt
+  const write = writer(array, dtype);
+  const isComplex = dtypes.isComplex(dtype);
+  let refused;
+  eachMember(SUBJECT, data, shape, (member, number) => {
+    if (isNumber(member)) {
+      write(number, member instanceof Float ? Number(member) : member);
+      return false;
     }
-    next++;
-    return false;
+    const parts = partsOf(member);
+    if (parts === undefined) throw misfit(member, shape, number);
+    if (isComplex) [array[2 * number], array[2 * number + 1]] = parts;
+    else refused = parts;
+    return !isComplex;
   });
-  return array;
+  return {array, refused};
+}
+
+/** What writes a real number to an array whose elements are of this dtype. */
+function writer(array, dtype) {
+  if (dtype === 'bool') {
+    return (number, value) => {
+      array[number] = value ? 1 : 0;
+    };
+  }
+  if (dtypes.isFloating(dtype)) {
+    return (number, value) => {
+      array[number] = Number(value);
+    };
+  }
+  if (dtypes.isComplex(dtype)) {
+    return (number, value) => {
+      array[2 * number] = Number(value);
+    };
+  }
+  const isLong = dtypes.isLong(dtype);
+  return (number, value) => {
+    const integer = toStored(value, dtype);
+    array[number] = isLong ? BigInt(integer) : Number(integer);
+    if (array[number] != integer) throw outOfRange(value, dtype); // eslint-disable-line eqeqeq -- number and BigInt
+  };
 }
 
 /** A value for an integer dtype: a fraction is cut off, as by cast(). */
@@ -119,9 +152,18 @@ function toStored(value, dtype) {
 
 function fromArrays(data, options) {
   const shape = shapeOf(SUBJECT, data);
-  const dtype = options.dtype ?? naturalDtype(data, shape);
-  const stored = dtypes.isHalf(dtype) ? 'float64' : dtype;
-  return place(fill(data, shape, stored), stored, dtype, options.shape ?? shape, options);
+  let dtype = options.dtype ?? naturalDtype(data, shape);
+  let stored = dtypes.isHalf(dtype) ? 'float64' : dtype;
+  let {array, refused} = fill(data, shape, stored);
+  if (refused !== undefined && options.dtype === undefined) {
+    dtype = stored = complexDtype();
+    ({array, refused} = fill(data, shape, dtype));
+  }
+  if (refused !== undefined) {
+    const [re, im] = refused;
+    throw failure('DTypeError', `data must be real numbers for ${dtype}, got {re: ${re}, im: ${im}}`);
+  }
+  return place(array, stored, dtype, options.shape ?? shape, options);
 }
 
 // ---------------------------------------------------------------------------------------------------- typed arrays
@@ -143,11 +185,31 @@ function fromTypedArray(data, kind, options) {
       'share needs memory that cannot be detached: a SharedArrayBuffer, or transfer instead of share',
     );
   }
-  return place(data, isSame ? wanted : natural, wanted, options.shape ?? [data.length], options);
+  if ((options.share || options.transfer) && !dtypes.isAligned(data, wanted)) { // as the runtime says it, in time
+    const bytes = dtypes.bytesOf(wanted);
+    throw failure('InvalidArgument', `memory that is shared must be aligned to its elements of ${bytes} bytes`);
+  }
+  const length = dtypes.lengthOf(data);
+  const members = dtypes.membersOf(wanted);
+  if (length % members !== 0) {
+    throw failure('ShapeError', `data must be pairs of numbers for ${wanted}, got ${length} numbers`);
+  }
+  const shape = options.shape ?? [length / members];
+  if (isSame) return place(data, wanted, wanted, shape, options);
+  if (members === 1) return place(data, natural, wanted, shape, options);
+  return place(convertMembers(data, length, wanted), wanted, wanted, shape, options);
 }
 
-/** Whether an array's memory can be that of a dtype as it is: its own one, or the bits of a half-precision type. */
-const agree = (dtype, kind) => dtypes.OF_ARRAY.get(kind) === dtype || (dtypes.isHalf(dtype) && kind === 'Uint16Array');
+/** Whether an array's memory can be that of a dtype as it is: its own one, the bits of a half-precision type, pairs. */
+const agree = (dtype, kind) => dtypes.OF_ARRAY.get(kind) === dtype ||
+  ((dtypes.isHalf(dtype) || dtypes.isComplex(dtype)) && kind === dtypes.ARRAYS[dtype].name);
+
+/** Numbers of another type as the parts of complex ones. */
+function convertMembers(data, length, dtype) {
+  const parts = dtypes.newArray('tensor', dtype, [length / dtypes.membersOf(dtype)]);
+  for (let i = 0; i < length; i++) parts[i] = Number(data[i]);
+  return parts;
+}
 
 /** A typed array over the same memory that nobody else can reach: the caller's buffer is detached. */
 function transferred(data) {
@@ -177,8 +239,9 @@ function place(array, stored, dtype, shape, options) {
     device = native.parseDevice(native.defaultDevice()), strides, offset = 0, share = false, transfer = false,
   } = options;
   const count = shape.reduce((product, size) => product * size, 1);
-  if (strides === undefined && offset === 0 && count !== array.length) {
-    throw failure('ShapeError', `shape [${shape.join(', ')}] has ${count} elements, data has ${array.length}`);
+  const held = dtypes.lengthOf(array) / dtypes.membersOf(stored);
+  if (strides === undefined && offset === 0 && count !== held) {
+    throw failure('ShapeError', `shape [${shape.join(', ')}] has ${count} elements, data has ${held}`);
   }
   if (strides !== undefined && strides.length !== shape.length) {
     throw failure('ShapeError', `strides must be ${shape.length}, one for each dimension, got ${strides.length}`);
@@ -187,9 +250,9 @@ function place(array, stored, dtype, shape, options) {
     throw failure('DeviceError', `data cannot be shared with ${native.deviceName(device)}`);
   }
   const code = dtypes.codeOf(stored, 'tensor');
-  const held = transfer ? transferred(array) : array; // last, so that what is wrong above leaves it to the caller
+  const memory = transfer ? transferred(array) : array; // last, so that what is wrong above leaves it to the caller
   const tensor = wrapSlot(withMemory(
-    () => native.create(held, code, shape, strides ?? null, offset, share || transfer),
+    () => native.create(memory, dtypes.membersOf(stored), code, shape, strides ?? null, offset, share || transfer),
   ));
   const converted = stored === dtype ? tensor : replaced(tensor, (made) => cast(made, dtype));
   return device === HOST ? converted : replaced(converted, (made) => rewording(

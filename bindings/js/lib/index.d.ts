@@ -5,16 +5,24 @@
 /** Name of an element type. */
 export type DType =
   | 'bool' | 'uint8' | 'int8' | 'int16' | 'int32' | 'int64' | 'uint16' | 'uint32' | 'uint64'
-  | 'float16' | 'bfloat16' | 'float32' | 'float64';
+  | 'float16' | 'bfloat16' | 'float32' | 'float64' | 'complex64' | 'complex128';
 
 /** A number where an integer is meant; a BigInt says it exactly beyond 2^53. */
 export type Integer = number | bigint;
 
-/** A number that takes part in an operator. An integral `number` counts as an integer; see `real()`. */
-export type Scalar = number | bigint | boolean | Real;
+/** A number that takes part in an operator. An integral `number` counts as an integer; see `float()`. */
+export type Scalar = number | bigint | boolean | Float;
+
+/** A complex number, as an element of a tensor: its real part and its imaginary one. */
+export interface Complex {
+  /** The real part. */
+  re: number;
+  /** The imaginary part. */
+  im: number;
+}
 
 /** Nested arrays of numbers. */
-export type Nested = Scalar | readonly Nested[];
+export type Nested = Scalar | Complex | readonly Nested[];
 
 /** Arrays that tensors are made of and read into. */
 export type TypedArray =
@@ -97,16 +105,19 @@ export class Tensor implements Iterable<Tensor> {
   set(...indicesAndValue: [...Index[], Tensor | Nested | TypedArray]): this;
 
   /**
-   * The elements as nested arrays; for a tensor without dimensions the value itself.
+   * The elements as nested arrays; for a tensor without dimensions the value itself. Complex ones are `{re, im}`.
    * @throws InvalidArgument for an integer that a number cannot hold, unless `bigint` is true
    */
   toArray(options?: {bigint?: boolean}): any;
-  /** The elements, row by row, in a typed array of their own; half-precision ones as float32. */
+  /**
+   * The elements, row by row, in a typed array of their own; half-precision ones as float32, complex ones as pairs: the
+   * real part and the imaginary one.
+   */
   dataSync(): TypedArray;
   /** The same, read on another thread; later writes do not show. */
   data(): Promise<TypedArray>;
   /**
-   * The value of a tensor with one element.
+   * The value of a tensor with one element; `{re, im}` of a complex one.
    * @throws InvalidArgument for an integer that a number cannot hold, unless `bigint` is true
    */
   item(options?: {bigint?: boolean}): any;
@@ -117,28 +128,30 @@ export class Tensor implements Iterable<Tensor> {
   toString(): string;
   /** The same as toArray(): JSON.stringify(x) gives nested arrays. */
   toJSON(): any;
-  /** `Number(x)` and `x < 3` take the value of the only element; text is that of toString(). */
+  /** `Number(x)` and `x < 3` take the value of the only element, which must be real; text is that of toString(). */
   [Symbol.toPrimitive](hint: string): number | string;
   /** The slices along the first dimension. */
   [Symbol.iterator](): IterableIterator<Tensor>;
 }
 
-/** A number that counts as floating-point even where its value is integral. Made by real(). */
-export interface Real {
+/** A number that counts as floating-point even where its value is integral. Made by float(). */
+export interface Float {
   valueOf(): number;
   toString(): string;
 }
 
 /**
- * A tensor from data: nested arrays of numbers (float32), BigInts (int64) or booleans, a typed array, or another tensor,
- * whose values it copies. `dtype` converts.
+ * A tensor from data: nested arrays of numbers (float32), BigInts (int64), booleans or complex numbers, `{re, im}`
+ * (complex64), a typed array, or another tensor, whose values it copies. `dtype` converts. A typed array for a complex
+ * dtype has pairs: the real part and the imaginary one of each element.
  * @throws ShapeError for arrays that are not rectangular, or a shape that does not fit
  * @throws TypeMismatch for data of other types
+ * @throws DTypeError for complex numbers where the dtype is a real one
  * @throws InvalidArgument for numbers that the dtype cannot hold, and for detached typed arrays
  */
 export function tensor(data: Nested | TypedArray | Tensor, options?: TensorOptions): Tensor;
-/** A number that counts as floating-point even where its value is integral: `x.mul(real(2))` of an int64 x is float32. */
-export function real(value: number): Real;
+/** A number that counts as floating-point even where its value is integral: `x.mul(float(2))` of an int64 x is float32. */
+export function float(value: number | bigint): Float;
 /** Whether a value is a tensor. */
 export function isTensor(value: unknown): value is Tensor;
 
@@ -333,6 +346,10 @@ export const bfloat16: 'bfloat16';
 export const float32: 'float32';
 /** Double precision, that of JavaScript's numbers. */
 export const float64: 'float64';
+/** Complex numbers of two float32. */
+export const complex64: 'complex64';
+/** Complex numbers of two float64. */
+export const complex128: 'complex128';
 
 /** The type of new floating-point tensors. */
 export function getDefaultDtype(): DType;

@@ -14,7 +14,7 @@ const {einsumPath, einsumExpression} = require('./expression');
 const {functionsByName, installMethods} = require('./operators');
 const {setPrintOptions, toText} = require('./printing');
 const reading = require('./read');
-const {Real} = require('./scalars');
+const {Float} = require('./scalars');
 const {
   Tensor, tidy, keep, isTensor, isPlainObject, liveSlot, describe, wrongReceiver,
 } = require('./tensor');
@@ -79,7 +79,9 @@ const methods = {
 
   /** `Number(x)`, `+x` and `x < 3` take the value of the one element; `x + ''` is text. */
   [Symbol.toPrimitive](hint) {
-    return hint === 'number' ? Number(this.item()) : this.toString();
+    if (hint !== 'number') return this.toString();
+    liveSlot(this, 'item');
+    return Number(reading.item(this, {real: true}));
   },
 
   [util.inspect.custom]() {
@@ -119,9 +121,9 @@ const flow = {
     if (args.length === 0) throw makeError('TypeMismatch', 'tensor: missing argument data');
     return makeTensor(...args);
   },
-  real: (value) => {
-    if (typeof value === 'number' || typeof value === 'bigint') return new Real(value);
-    throw makeError('TypeMismatch', `real: value must be number, got ${describe(value)}`);
+  float: (value) => {
+    if (typeof value === 'number' || typeof value === 'bigint') return new Float(value);
+    throw makeError('TypeMismatch', `float: value must be number, got ${describe(value)}`);
   },
   einsumPath,
   einsumExpression,

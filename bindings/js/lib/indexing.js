@@ -9,7 +9,7 @@ const {makeError, rewording} = require('./errors');
 const {isTensor, liveSlot, wrapSlot, describe, withMemory} = require('./tensor');
 const {makeTensor} = require('./create');
 const {shapeOf, eachMember} = require('./nested');
-const {toInteger, isNumber, putNumber} = require('./scalars');
+const {toInteger, isNumber, partsOf, putNumber} = require('./scalars');
 
 const KIND = {integer: 0, slice: 1, ellipsis: 2, added: 3, tensor: 4, bool: 5};
 const NUMBERS_PER_PART = 7;
@@ -95,10 +95,11 @@ function at(tensor, indices) {
   return wrapSlot(access('at', () => native.index(liveSlot(tensor, 'at'), numbers, keepAlive, tensor)));
 }
 
-/** Writes a number or tensor, broadcast, to what at(...indices) reads. */
+/** Writes a number, data or tensor, broadcast, to what at(...indices) reads. */
 function set(tensor, indices, value) {
   liveSlot(tensor, 'set');
-  const source = dtypes.isSequence(value) ? makeTensor(value, {dtype: tensor.dtype, device: tensor.device}) : value;
+  const isData = dtypes.isSequence(value) || partsOf(value) !== undefined;
+  const source = isData ? makeTensor(value, {dtype: tensor.dtype, device: tensor.device}) : value;
   const {numbers, keepAlive} = encode('set', tensor, indices); // last: code of the user may dispose of tensors
   access('set', () => {
     putValue(source);
@@ -112,7 +113,7 @@ function putValue(value) {
   frame.begin(0, 1, 0, false);
   if (isTensor(value)) frame.putPlain(0, frame.KIND.tensor, liveSlot(value, 'set'));
   else if (isNumber(value)) putNumber(0, value, 'set: value');
-  else throw makeError('TypeMismatch', `set: value must be Tensor, number, or array, got ${describe(value)}`);
+  else throw makeError('TypeMismatch', `set: value must be Tensor, number, {re, im} or array, got ${describe(value)}`);
 }
 
 module.exports = {at, set};

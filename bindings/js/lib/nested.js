@@ -21,14 +21,15 @@ function shapeOf(subject, data) {
 }
 
 /**
- * Hands the members of nested arrays to `take`, in order, until it answers true; throws where an array has another
- * length than its siblings. Never more members than the shape has, whatever the arrays do meanwhile.
+ * Hands the members of nested arrays to `take`, in order and with their number, until it answers true; throws where an
+ * array has another length than its siblings. Never more members than the shape has, whatever the arrays do meanwhile.
  */
 function eachMember(subject, data, shape, take) {
   const ragged = (found) => makeError('ShapeError', `${subject} must be rectangular, got ${found}`);
+  let next = 0;
   const walk = (level, depth) => {
     if (depth === shape.length) {
-      if (!Array.isArray(level)) return take(level);
+      if (!Array.isArray(level)) return take(level, next++);
       throw ragged(`an array of length ${level.length} at depth ${depth}, where numbers are`);
     }
     if (!Array.isArray(level)) throw ragged(`${describe(level)} at depth ${depth}, where arrays are`);
@@ -43,4 +44,14 @@ function eachMember(subject, data, shape, take) {
   walk(data, 0);
 }
 
-module.exports = {MAX_RANK, shapeOf, eachMember};
+/** Where a member is, by its number: `[1][0]`. */
+function placeOf(shape, number) {
+  let left = number;
+  return shape.reduceRight((place, size) => {
+    const index = left % size;
+    left = Math.floor(left / size);
+    return `[${index}]${place}`;
+  }, '');
+}
+
+module.exports = {MAX_RANK, shapeOf, eachMember, placeOf};

@@ -1,6 +1,6 @@
 'use strict';
 
-/** Numbers that take part in a call. An integral JavaScript number counts as an integer; Real says otherwise. */
+/** Numbers that take part in a call. An integral JavaScript number counts as an integer; Float says otherwise. */
 
 const {inspect} = require('node:util');
 const frame = require('./frame');
@@ -12,7 +12,7 @@ const HIGHEST = 2n ** 63n - 1n;
 const TOO_LARGE = 'fit into 64 bits, got a larger integer';
 
 /** A number that counts as floating-point even where its value is integral. */
-class Real {
+class Float {
   #value;
 
   constructor(value) {
@@ -24,7 +24,7 @@ class Real {
   }
 
   toString() {
-    return `real(${this.#value})`;
+    return `float(${this.#value})`;
   }
 
   [inspect.custom]() {
@@ -42,7 +42,18 @@ function toInteger(value) {
 const isInteger = (value) => typeof value === 'bigint' || Number.isInteger(value);
 
 const isNumber = (value) => typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean' ||
-  value instanceof Real;
+  value instanceof Float;
+
+/** The parts of a complex number, [re, im], undefined for all else. Runs code of the user where they have accessors. */
+function partsOf(value) {
+  if (typeof value !== 'object' || value === null) return undefined;
+  try {
+    const {re, im} = value;
+    return typeof re === 'number' && typeof im === 'number' ? [re, im] : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /** Writes a number to the frame; `subject` is what an error calls it. */
 function putNumber(position, value, subject) {
@@ -58,4 +69,4 @@ function putNumber(position, value, subject) {
   }
 }
 
-module.exports = {Real, TOO_LARGE, toInteger, isInteger, isNumber, putNumber};
+module.exports = {Float, TOO_LARGE, toInteger, isInteger, isNumber, partsOf, putNumber};

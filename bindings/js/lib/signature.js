@@ -11,7 +11,7 @@ const dtypes = require('./dtypes');
 const native = require('./native');
 const {makeError} = require('./errors');
 const {isTensor, slotOf, describe, disposedError} = require('./tensor');
-const {Real, TOO_LARGE, toInteger, isInteger, isNumber, putNumber} = require('./scalars');
+const {Float, TOO_LARGE, toInteger, isInteger, isNumber, putNumber} = require('./scalars');
 const {suggestion} = require('./suggestion');
 
 const {KIND} = frame;
@@ -114,7 +114,7 @@ function fitOne(base, value) {
     case BASE.integer:
       return toInteger(value) ?? MISFIT;
     case BASE.float:
-      return typeof value === 'number' || typeof value === 'bigint' || value instanceof Real ? Number(value) : MISFIT;
+      return typeof value === 'number' || typeof value === 'bigint' || value instanceof Float ? Number(value) : MISFIT;
     case BASE.bool:
       return typeof value === 'boolean' ? value : MISFIT;
     case BASE.dtype:

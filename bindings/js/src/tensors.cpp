@@ -8,8 +8,8 @@
 namespace oneflow::node {
 namespace {
 
-// create(typedArray, dtype, sizes, strides or null, offset, share): the slot of a tensor over a copy of the array's
-// memory or, to share, over that memory itself.
+// create(typedArray, its members per element, dtype, sizes, strides or null, offset, share): the slot of a tensor over
+// a copy of the array's memory or, to share, over that memory itself.
 napi_value create(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   Environment& environment = call.environment();
@@ -19,9 +19,9 @@ napi_value create(napi_env env, napi_callback_info info) {
   if (napi_get_typedarray_info(env, call.value(0), &type, &length, &data, nullptr, nullptr) != napi_ok) {
     return environment.fail(OF_INTERNAL_ERROR, "create: data is not a typed array");
   }
-  const auto dtype = static_cast<of_dtype>(call.integer(1));
-  const std::vector<int64_t> sizes = call.integers(2);
-  const std::vector<int64_t> strides = call.integers(3);
+  const auto dtype = static_cast<of_dtype>(call.integer(2));
+  const std::vector<int64_t> sizes = call.integers(3);
+  const std::vector<int64_t> strides = call.integers(4);
   of_tensor_source source{};  // on the host
   source.struct_size = sizeof(source);
   source.dtype = dtype;
@@ -29,9 +29,9 @@ napi_value create(napi_env env, napi_callback_info info) {
   source.sizes = sizes.data();
   source.strides = strides.size() == sizes.size() && !sizes.empty() ? strides.data() : nullptr;
   source.data = data;
-  source.bytes = length * of_dtype_size(dtype);  // the array's elements have the dtype's size
-  source.offset = call.integer(4);
-  if (call.boolean(5)) {
+  source.bytes = length / call.integer(1) * of_dtype_size(dtype);
+  source.offset = call.integer(5);
+  if (call.boolean(6)) {
     source.deleter = Pins::unpin;
     source.deleter_context = environment.pins()->pin(call.value(0));
     if (source.deleter_context == nullptr) return environment.fail(OF_INTERNAL_ERROR, "create: no reference");
@@ -135,6 +135,16 @@ napi_value item(napi_env env, napi_callback_info info) {
   }
 }
 
+// complexItem(slot): {re, im}
+napi_value complex_item(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  double real = 0, imaginary = 0;
+  if (of_status status = of_tensor_complex_item(call.tensor(0), &real, &imaginary)) {
+    return call.environment().fail(status);
+  }
+  return to_js(env, {{"re", to_js(env, real)}, {"im", to_js(env, imaginary)}});
+}
+
 // equal(slot, slot)
 napi_value equal(napi_env env, napi_callback_info info) {
   const Call call(env, info);
@@ -181,6 +191,7 @@ void add_tensor_functions(Environment* environment, napi_value exports) {
   add_function(environment, exports, "describe", describe);
   add_function(environment, exports, "read", read);
   add_function(environment, exports, "item", item);
+  add_function(environment, exports, "complexItem", complex_item);
   add_function(environment, exports, "equal", equal);
   add_function(environment, exports, "format", format);
   add_function(environment, exports, "live", live);

@@ -54,8 +54,8 @@ test('every declaration is documented', () => {
 
 test('every name is declared, and every declared name is there', () => {
   const types = new Set([
-    'DType', 'Integer', 'Integers', 'Scalar', 'Nested', 'TypedArray', 'Index', 'TensorOptions', 'Real', 'PrintOptions',
-    'DeviceLike', 'MemoryStats', 'Labels', 'Shaped', 'EinsumOptions', 'EinsumPath', 'EinsumExpression',
+    'DType', 'Integer', 'Integers', 'Scalar', 'Complex', 'Nested', 'TypedArray', 'Index', 'TensorOptions', 'Float',
+    'PrintOptions', 'DeviceLike', 'MemoryStats', 'Labels', 'Shaped', 'EinsumOptions', 'EinsumPath', 'EinsumExpression',
   ]);
   const paths = declared.map(({path}) => path);
   const isNamespace = (name) => typeof flow[name] === 'object';

@@ -39,7 +39,7 @@ export function toArgument(value) {
     tensor: toTensor,
     tensors: (list) => list.map((member) => (member === null ? null : toTensor(member))),
     integer: BigInt,
-    real: (text) => flow.real({nan: NaN, inf: Infinity, '-inf': -Infinity}[text] ?? Number(text)),
+    real: (text) => flow.float({nan: NaN, inf: Infinity, '-inf': -Infinity}[text] ?? Number(text)),
     dtype: (name) => name,
     device: () => flow.getDefaultDevice(),
     devices: (names) => names.map(() => flow.getDefaultDevice()),

@@ -53,15 +53,15 @@ test('workers that are stopped in the middle', async () => {
   assert.equal(flow.ones([3]).sum().item(), 3);
 });
 
-test('fallbacks are listed while another thread forgets them', async () => {
+test('fallbacks are listed while another thread forgets them', async (t) => {
   const worker = start('parentPort.postMessage(1); for (;;) flow.resetFallbacks();');
+  t.after(() => worker.terminate());
   await once(worker, 'message');
   const x = flow.ones([2], {device: 'far'});
   for (let i = 0; i < 20_000; i++) {
     x.neg();
     assert.ok((flow.fallbacks().neg ?? 1) >= 1);
   }
-  await worker.terminate();
 });
 
 test('shared memory is seen by both sides', async () => {

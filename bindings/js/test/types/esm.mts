@@ -1,6 +1,6 @@
 // Checked by tsc, never run: what users of ES modules write, and what must be refused.
 
-import flow, {add, Tensor, tidy, type DType} from 'oneflow-js';
+import flow, {add, Tensor, tidy, type Complex, type DType} from 'oneflow-js';
 
 const x: Tensor = flow.tensor([[1, 2], [3, 4]], {dtype: flow.float64});
 const y: Tensor = add(x, 1).sum({dim: 1, keepdim: true}).mul_(2n);
@@ -21,6 +21,9 @@ const sizes: readonly number[] = product.shapes[0];
 const lateLabelled: Promise<Tensor> = flow.einsumAsync(x, [0, 1], [1]);
 product[Symbol.dispose]();
 const data: flow.TypedArray = x.dataSync();
+const waves: Tensor = flow.tensor([[{re: 1, im: 2}, 3]], {dtype: 'complex64'}).set(0, {re: 0, im: 1}).mul(flow.float(2n));
+const wave: Complex = waves.at(0, 0).item();
+const parts: Tensor = flow.real(waves).add(waves.imag());
 const big: bigint = x.item({bigint: true});
 for (const row of x) row.dispose();
 x[Symbol.dispose]();
@@ -29,7 +32,7 @@ try {
 } catch (error) {
   if (error instanceof flow.OneFlowError) error.code.toLowerCase();
 }
-export {dtype, late, lateLabelled, view, summed, grid, data, big, listed, early, trailing, report, products, sizes};
+export {dtype, late, lateLabelled, view, summed, grid, data, big, listed, early, trailing, report, products, sizes, wave, parts};
 
 /** A small program, as somebody who knows PyTorch writes it. */
 export async function classify(images: readonly (readonly number[])[], labels: number[]): Promise<number> {
@@ -76,6 +79,10 @@ x.add();
 x.sum(1, true, true);
 // @ts-expect-error: data that are no numbers
 flow.tensor([['a']]);
+// @ts-expect-error: a complex number without its imaginary part
+flow.tensor([{re: 1}]);
+// @ts-expect-error: no real number
+flow.real(2);
 // @ts-expect-error: a property that cannot be written
 x.shape = [1];
 // @ts-expect-error: an in-place method has no out
