@@ -49,9 +49,7 @@ VALUE out_symbol() {
   return ID2SYM(id);
 }
 
-VALUE keyword(VALUE keywords, VALUE symbol) {
-  return NIL_P(keywords) ? Qundef : rb_hash_lookup2(keywords, symbol, Qundef);
-}
+VALUE keyword(VALUE keywords, VALUE symbol) { return rb_hash_lookup2(keywords, symbol, Qundef); }
 
 // Whether the `left` positional arguments from here on are the members of one list: f(1, 2) for f([1, 2]).
 bool spreads(const Overload& overload, const Argument& argument, const VALUE* values, int left) {
@@ -137,16 +135,17 @@ bool fail_unknown(const CallSite& site, const Overload& overload, Failure* failu
 
 // ---------------------------------------------------------------- one overload
 
-// Finds the value of each argument, and of `out:`.
+// Finds the value of each argument, and of `out:`. Most calls have no keywords, and are not asked for any.
 bool find_sources(const CallSite& site, const Overload& overload, Source* sources, VALUE* out, Failure* failure) {
   int used = 0;      // positional arguments
   long matched = 0;  // keywords
+  const bool has_keywords = !NIL_P(site.keywords);
   const Argument* twice = nullptr;
   const Argument* missing = nullptr;
   for (int i = 0; i < overload.argument_count; ++i) {
     const Argument& argument = overload.arguments[i];
     Source& source = sources[i];
-    source = {nullptr, 0, keyword(site.keywords, argument.symbol)};
+    source.count = 0;
     if (site.receiver != Qundef && i == overload.receiver) {
       source.values = &site.receiver;
       source.count = 1;
@@ -155,7 +154,7 @@ bool find_sources(const CallSite& site, const Overload& overload, Source* source
       source.count = spreads(overload, argument, source.values, site.count - used) ? site.count - used : 1;
       used += source.count;
     }
-    if (source.named != Qundef) {
+    if (has_keywords && (source.named = keyword(site.keywords, argument.symbol)) != Qundef) {
       ++matched;
       if (source.count && !twice) twice = &argument;
       source.values = &source.named;
@@ -163,14 +162,14 @@ bool find_sources(const CallSite& site, const Overload& overload, Source* source
     }
     if (!source.count && argument.required && !missing) missing = &argument;
   }
-  *out = takes_out(site, overload) ? keyword(site.keywords, out_symbol()) : Qundef;
+  *out = has_keywords && takes_out(site, overload) ? keyword(site.keywords, out_symbol()) : Qundef;
   if (*out != Qundef) ++matched;
   if (*out == Qnil) *out = Qundef;
 
   if (used < site.count) {
     return fail(failure, {Failure::kTooMany, kUnboundRank + overload.positional_count, nullptr, Qundef, -1, nullptr});
   }
-  if (!NIL_P(site.keywords) && matched < static_cast<long>(RHASH_SIZE(site.keywords))) {
+  if (has_keywords && matched < static_cast<long>(RHASH_SIZE(site.keywords))) {
     return fail_unknown(site, overload, failure);
   }
   if (twice) return fail(failure, {Failure::kTwice, kUnknownRank, twice, Qundef, -1, nullptr});
@@ -187,12 +186,15 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
     const Argument& argument = overload.arguments[i];
     const Source& source = sources[i];
     of_value* result = &call->arguments[i];
+    if (source.count == 0) {
+      call->given[i] = Qundef;
+      result->kind = OF_VALUE_ABSENT;
+      continue;
+    }
     call->given[i] = source.count == 1 ? *source.values : Qundef;
     if (source.count > 1 && site.in_place) call->given[i] = rb_ary_new_from_values(source.count, source.values);
-    if (source.count == 0) {
-      result->kind = OF_VALUE_ABSENT;
-    } else if (!(source.count == 1 ? converter.convert(argument, *source.values, result)
-                                   : converter.convert_members(argument, source.values, source.count, result))) {
+    if (!(source.count == 1 ? converter.convert(argument, *source.values, result)
+                            : converter.convert_members(argument, source.values, source.count, result))) {
       // A text that names nothing was more likely meant to be a device than a dtype.
       const bool is_device_name = argument.type == ArgumentType::kDevice && is_text(converter.wrong_value());
       return fail(failure, {Failure::kType, kConvertingRank + 2 * i + is_device_name, &argument,

@@ -11,21 +11,10 @@
 namespace oneflow::ruby {
 namespace {
 
-// How many elements a call that is given this, and no tensor, makes at most.
-double size_given(const of_value& argument) {
-  if (argument.kind == OF_VALUE_INT) return std::abs(static_cast<double>(argument.as.integer));
-  if (argument.kind == OF_VALUE_FLOAT) return std::abs(argument.as.real);
-  if (argument.kind != OF_VALUE_INT_LIST) return 0;
-  double size = 1;
-  for (int i = 0; i < argument.count; ++i) size *= static_cast<double>(argument.as.integers[i]);
-  return size;
-}
-
-// Whether the call brings something to a device that has to be waited for.
-bool names_awaited_device(const of_value& argument) {
-  if (argument.kind == OF_VALUE_DEVICE) return of_device_waits(argument.as.device);
-  if (argument.kind != OF_VALUE_DEVICE_LIST) return false;
-  return std::any_of(argument.as.devices, argument.as.devices + argument.count, of_device_waits);
+double product_of(const int64_t* numbers, int32_t count) {
+  double product = 1;
+  for (int32_t i = 0; i < count; ++i) product *= static_cast<double>(numbers[i]);
+  return product;
 }
 
 // Runs a call that was bound. Lists and texts in it are copies, and the handle of a tensor never changes.
@@ -111,27 +100,49 @@ VALUE run_fresh(const BoundCall& call) {
 
 CallSite site_of(const Function& function, int count, VALUE* values, VALUE receiver) {
   CallSite site = {&function, count, values, Qnil, receiver, false, Qundef};
-  if (count > 0 && rb_keyword_given_p()) site.keywords = values[--site.count];
+  if (count > 0 && RB_TYPE_P(values[count - 1], T_HASH) && rb_keyword_given_p()) site.keywords = values[--site.count];
   if (function.takes_equation) read_labels(&site);
   return site;
 }
 
-// The work is at least the sum of the operands' sizes and at most their product (an outer or a matrix product).
+// The work is at least the sum of the operands' sizes and at most their product (an outer or a matrix product). A call
+// without operands makes at most as many elements as its numbers say. One that brings something to a device that has to
+// be waited for is long.
 bool is_long(const Overload& overload, const of_value* arguments) {
   constexpr double kLongProduct = 1 << 22;
   if (!overload.computes) return false;
   double made = 0, sum = 0, product = 1;
-  for (int i = 0; i < overload.argument_count; ++i) {
-    const of_value& argument = arguments[i];
-    made = std::max(made, size_given(argument));
-    if (names_awaited_device(argument)) return true;
-    int count = argument.kind == OF_VALUE_TENSOR ? 1 : argument.kind == OF_VALUE_TENSOR_LIST ? argument.count : 0;
-    for (int t = 0; t < count; ++t) {
-      of_tensor tensor = argument.kind == OF_VALUE_TENSOR ? argument.as.tensor : argument.as.tensors[t];
-      if (!tensor) continue;
-      double elements = static_cast<double>(of_tensor_work(tensor));
-      sum += elements;
-      product *= elements;
+  const auto count_tensor = [&](of_tensor tensor) {
+    if (!tensor) return;
+    const auto elements = static_cast<double>(of_tensor_work(tensor));
+    sum += elements;
+    product *= elements;
+  };
+  for (const of_value* at = arguments; at < arguments + overload.argument_count; ++at) {
+    switch (at->kind) {
+      case OF_VALUE_TENSOR:
+        count_tensor(at->as.tensor);
+        break;
+      case OF_VALUE_TENSOR_LIST:
+        std::for_each_n(at->as.tensors, at->count, count_tensor);
+        break;
+      case OF_VALUE_INT:
+        made = std::max(made, std::abs(static_cast<double>(at->as.integer)));
+        break;
+      case OF_VALUE_FLOAT:
+        made = std::max(made, std::abs(at->as.real));
+        break;
+      case OF_VALUE_INT_LIST:
+        made = std::max(made, product_of(at->as.integers, at->count));
+        break;
+      case OF_VALUE_DEVICE:
+        if (of_device_waits(at->as.device)) return true;
+        break;
+      case OF_VALUE_DEVICE_LIST:
+        if (std::any_of(at->as.devices, at->as.devices + at->count, of_device_waits)) return true;
+        break;
+      default:
+        break;
     }
   }
   return (sum > 0 ? sum : made) >= kLong || product >= kLongProduct;

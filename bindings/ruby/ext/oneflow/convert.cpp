@@ -8,10 +8,15 @@
 namespace oneflow::ruby {
 namespace {
 
-// A String that nobody changes while the call runs: the characters of a String, a Symbol, or what converts itself to a
-// String as a Device does. nil for other values.
+// The characters of a String, a Symbol, or what converts itself to a String as a Device does. nil for other values.
+VALUE text_of(VALUE value) {
+  if (RB_TYPE_P(value, T_STRING)) return value;
+  return RB_SYMBOL_P(value) ? rb_sym2str(value) : rb_check_string_type(value);
+}
+
+// A String of them that nobody changes while the call runs.
 VALUE frozen_text(VALUE value) {
-  VALUE text = RB_SYMBOL_P(value) ? rb_sym2str(value) : rb_check_string_type(value);
+  const VALUE text = text_of(value);
   return NIL_P(text) ? Qnil : rb_str_new_frozen(text);
 }
 
@@ -95,6 +100,24 @@ bool Converter::convert_integer(const Argument& argument, VALUE value, int64_t* 
   return true;
 }
 
+// A copy, which no other thread can change while the call reads it: of few characters as such, of many as a String.
+bool Converter::convert_text(const Argument& argument, VALUE value, of_value* result) {
+  VALUE text = text_of(value);
+  if (NIL_P(text)) return false;
+  const size_t length = RSTRING_LEN(text), words = (length + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+  if (length > INT32_MAX) raise(OF_INVALID_ARGUMENT, "%s: %s is too long", function_, argument.name);
+  result->kind = OF_VALUE_STRING;
+  result->count = static_cast<int32_t>(length);
+  if (words <= kWords - words_used_) {
+    result->as.string = static_cast<char*>(memcpy(take(words), RSTRING_PTR(text), length));
+  } else {
+    text = keep(rb_str_new_frozen(text));
+    result->as.string = RSTRING_PTR(text);
+  }
+  RB_GC_GUARD(text);
+  return true;
+}
+
 bool Converter::convert_one(const Argument& argument, VALUE value, of_value* result) {
   switch (argument.type) {
     case ArgumentType::kOperand:
@@ -115,15 +138,8 @@ bool Converter::convert_one(const Argument& argument, VALUE value, of_value* res
       result->kind = OF_VALUE_BOOL;
       result->as.boolean = value == Qtrue;
       return value == Qtrue || value == Qfalse;
-    case ArgumentType::kString: {
-      VALUE text = keep(frozen_text(value));
-      if (NIL_P(text)) return false;
-      if (RSTRING_LEN(text) > INT32_MAX) raise(OF_INVALID_ARGUMENT, "%s: %s is too long", function_, argument.name);
-      result->kind = OF_VALUE_STRING;
-      result->as.string = RSTRING_PTR(text);
-      result->count = static_cast<int32_t>(RSTRING_LEN(text));
-      return true;
-    }
+    case ArgumentType::kString:
+      return convert_text(argument, value, result);
     case ArgumentType::kDType:
       result->kind = OF_VALUE_DTYPE;
       return find_named(value, of_dtype_parse, &result->as.dtype);
@@ -175,9 +191,11 @@ bool Converter::convert(const Argument& argument, VALUE value, of_value* result)
   if (!argument.is_list) return convert_one(argument, value, result) || wrong(value, -1);
   if (argument.is_pairs) return convert_pairs(argument, value, result);
   if (!RB_TYPE_P(value, T_ARRAY)) return convert_members(argument, &value, 1, result) || wrong(value, -1);
-  // A copy, which no other thread can change while the call reads it.
-  VALUE members = keep(rb_ary_dup(value));
-  return convert_members(argument, RARRAY_CONST_PTR(members), RARRAY_LEN(members), result);
+  // A copy of the members, which no other thread can change while the call reads it, and which keeps them.
+  const long count = RARRAY_LEN(value);
+  VALUE* members = static_cast<VALUE*>(take(count));
+  memcpy(members, RARRAY_CONST_PTR(value), count * sizeof(VALUE));
+  return convert_members(argument, members, count, result);
 }
 
 // A list of pairs as one of their members.

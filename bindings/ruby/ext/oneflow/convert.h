@@ -29,6 +29,7 @@ class Converter {
 
  private:
   bool convert_one(const Argument& argument, VALUE value, of_value* result);
+  bool convert_text(const Argument& argument, VALUE value, of_value* result);
   bool convert_integer(const Argument& argument, VALUE value, int64_t* result);
   bool convert_number(const Argument& argument, VALUE value, of_value* result);
   bool wrong(VALUE value, long member);  // remembers it; returns false
@@ -42,8 +43,8 @@ class Converter {
   VALUE wrong_value_ = Qundef;
   size_t words_used_ = 0;
   int objects_used_ = 0;
-  uint64_t words_[kWords];            // the lists of an ordinary call
-  VALUE objects_[2 * kMaxArguments];  // larger lists, copies of strings and arrays: at most two per argument
+  uint64_t words_[kWords];            // the lists and texts of an ordinary call
+  VALUE objects_[2 * kMaxArguments];  // larger ones: at most two per argument
 };
 
 // Whether the value is true, false, an Integer, or another real Numeric; if so it is converted. `in_range` becomes

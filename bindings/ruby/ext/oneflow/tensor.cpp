@@ -55,11 +55,9 @@ VALUE initialize_copy(VALUE self, VALUE original) {
 
 }  // namespace
 
-of_tensor handle_of(VALUE tensor) {
-  if (!is_tensor(tensor)) raise(OF_TYPE_MISMATCH, "expected a Tensor, got %" PRIsVALUE, rb_obj_class(tensor));
-  of_tensor handle = peek(tensor);
-  if (!handle) raise(OF_INVALID_ARGUMENT, "this tensor was allocated but never given a value");
-  return handle;
+void raise_no_handle(VALUE object) {
+  if (!is_tensor(object)) raise(OF_TYPE_MISMATCH, "expected a Tensor, got %" PRIsVALUE, rb_obj_class(object));
+  raise(OF_INVALID_ARGUMENT, "this tensor was allocated but never given a value");
 }
 
 of_tensor_info info_of(VALUE tensor) {

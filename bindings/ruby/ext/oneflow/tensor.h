@@ -18,8 +18,15 @@ inline bool is_tensor(VALUE value) {
 // The handle, or NULL in an object that is still empty: a fresh `allocate`, or a result that is being computed.
 inline of_tensor peek(VALUE tensor) { return static_cast<of_tensor>(RTYPEDDATA_DATA(tensor)); }
 
-// The handle, borrowed from the object. Raises TypeMismatch for other objects, InvalidArgument for an empty one.
-of_tensor handle_of(VALUE tensor);
+// Raises TypeMismatch for what is not a Tensor, InvalidArgument for an empty one.
+[[noreturn]] void raise_no_handle(VALUE object);
+
+// The handle, borrowed from the object; raises where there is none.
+inline of_tensor handle_of(VALUE object) {
+  const of_tensor handle = is_tensor(object) ? peek(object) : nullptr;
+  if (!handle) raise_no_handle(object);
+  return handle;
+}
 
 of_tensor_info info_of(VALUE tensor);
 
