@@ -24,7 +24,7 @@ class Stages {
     a = without_own_sums(a, b, out);
     b = without_own_sums(b, a, out);
     Layout layout_a = layouts_[a], layout_b = layouts_[b];
-    if (find(layout_a, kPart) && find(layout_b, kPart)) {
+    if (find(layout_a, kPart) && find(layout_b, kPart) && sums(layout_a, out)) {
       if (elements_of(layout_a) < elements_of(layout_b))
         multiply_parts(a, layout_a, layout_b, out);
       else
@@ -58,6 +58,11 @@ class Stages {
     double elements = 1;
     for (const LabelledDim& dim : layout) elements *= static_cast<double>(dim.size);
     return elements;
+  }
+
+  // Whether a label is summed over.
+  static bool sums(const Layout& layout, const Layout& out) {
+    return std::any_of(layout.begin(), layout.end(), [&](const LabelledDim& dim) { return !find(out, dim.label); });
   }
 
   // Multiplying by a complex number is multiplying by a matrix of two by two: those of the operand `number` are written

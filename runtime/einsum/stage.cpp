@@ -6,6 +6,7 @@
 #include "device/options.h"
 #include "device/plugin_loading.h"
 #include "dispatch/dispatch.h"
+#include "tensor/complex.h"
 #include "tensor/transfer.h"
 
 namespace oneflow::einsum {
@@ -104,8 +105,11 @@ void sum(const Call& call, const Stage& stage, const Tensor& out, const Tensor& 
 
 void multiply(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a, const Tensor& b) {
   static const OperatorName mul("mul");
-  call_into(call, *view_as(out, stage.out, stage.out), mul, view_as(a, stage.layout_a, stage.out),
-            view_as(b, stage.layout_b, stage.out));
+  TensorRef views[] = {view_as(out, stage.out, stage.out), view_as(a, stage.layout_a, stage.out),
+                       view_as(b, stage.layout_b, stage.out)};
+  if (find(stage.layout_a, kPart) && find(stage.layout_b, kPart))
+    for (TensorRef& view : views) view = view_as_complex(*view);
+  call_into(call, *views[0], mul, views[1], views[2]);
 }
 
 // Multiplied by a row (re, im) from the left, [[re, im], [-im, re]] is a product of complex numbers.
