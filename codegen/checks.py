@@ -86,6 +86,8 @@ def _check_complex(op: Op, functions: Functions, report: Report) -> None:
         report.add(op.location, f"complex: {op.kind_name} operators do not work by parts")
     elif op.complex is Complex.SAME and not isinstance(kind, Native | Composite):
         report.add(op.location, f"complex: {op.kind_name} operators are not the same for complex tensors")
+    if op.complex not in (None, Complex.SAME) and any(a.type.is_list for a in op.signature.tensor_arguments):
+        report.add(op.location, "complex: lists of tensors have no parts")
     if op.complex is not None and len(op.signature.results) != 1 and not isinstance(kind, Native):
         report.add(op.location, "complex: only for operators with one result")
 

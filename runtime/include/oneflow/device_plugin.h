@@ -47,8 +47,8 @@ typedef struct of_host_table {
 
 /* One operand of a kernel. */
 typedef struct of_kernel_tensor {
-  void* data; /* the first element (not the lowest address, with negative strides); NULL for a scalar operand */
-  of_dtype dtype;
+  void* data;     /* the first element (not the lowest address, with negative strides); NULL for a scalar operand */
+  of_dtype dtype; /* a real one: of complex tensors devices see the parts */
   int32_t rank;
   const int64_t* sizes;
   const int64_t* strides; /* in elements; 0 where broadcast */
