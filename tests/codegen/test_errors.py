@@ -210,7 +210,7 @@ OTHERS = [
     ("f(Tensor input) -> Tensor", '  elementwise: "input"\n  complex: f(inptu)', "x.yaml:5:14: unknown name 'inptu'; did you mean 'input'?"),
     ("f(Tensor input) -> Tensor", '  elementwise: "input"\n  complex: input', "x.yaml:5:12: expected a call of an operator"),
     ("f(Tensor input) -> Tensor", '  elementwise: "input"\n  complex: same', "x.yaml:1:3: complex: elementwise operators are not the same for complex tensors"),
-    ("f(Tensor input, Tensor[] others=[]) -> Tensor", "  native: {infer: f, shape: one}\n  complex: parts", "x.yaml:1:3: complex: native operators do not work by parts\nx.yaml:1:3: complex: lists of tensors have no parts"),
+    ("f(Tensor input, Tensor[] more=[]) -> Tensor", "  native: {infer: f, shape: one}\n  complex: parts", "x.yaml:1:3: complex: lists of tensors have no parts\nx.yaml:1:3: complex: native operators do not work by parts"),
     ("f(Tensor(a) input) -> Tensor(a)", "  view: {let: {Two: rank}, sizes: sizes, strides: strides}", "x.yaml:4:16: 'Two' is not a name in snake_case"),
     ("f(Tensor(a) input, int? n=None) -> Tensor(a)", "  view: {sizes: sizes, strides: strides, offset: base + n}", "x.yaml:4:57: expected a number, got an argument that may be absent"),
     ("f(Tensor input, dim[] dims=[]) -> Tensor", "  gather: {dims: dims, source: 'dims[i]'}", "x.yaml:4:33: a list has one member for each dimension: dims[k]"),
