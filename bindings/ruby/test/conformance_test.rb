@@ -112,7 +112,12 @@ class ConformanceTest < OneFlowTest
 
   def near?(wanted, found, one, tolerance)
     return true if wanted == found || [wanted, found].all? { |value| value.is_a?(Float) && value.nan? }
+    return near_parts?(wanted, found, one, tolerance) if wanted.is_a?(Complex)
 
     wanted.is_a?(Float) && (wanted - found).abs <= tolerance * (one[:absolute] + (one[:relative] * wanted.abs))
+  end
+
+  def near_parts?(wanted, found, one, tolerance)
+    wanted.rect.zip(found.rect).all? { |w, f| near?(w, f, one, tolerance) }
   end
 end

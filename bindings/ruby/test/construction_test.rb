@@ -89,7 +89,6 @@ class ConstructionTest < OneFlowTest
       tensor([1, "2"])
     end
     assert_raises(OneFlow::TypeMismatch) { tensor(nil) }
-    assert_raises(OneFlow::TypeMismatch) { tensor([Complex(1, 2)]) }
     assert_raises(OneFlow::TypeMismatch) { tensor({ a: 1 }) }
     assert_raises(OneFlow::ShapeError) { tensor([tensor([1])]) }
   end

@@ -48,10 +48,10 @@ bool write_integer(const of_scalar& scalar, of_dtype dtype, char* to) {
   return true;
 }
 
-// The dtype that a member asks for.
-of_dtype member_dtype(VALUE value, of_scalar_kind kind) {
-  if (is_tensor(value)) return of_tensor_dtype(handle_of(value));
-  return kind == OF_SCALAR_BOOL ? OF_BOOL : kind == OF_SCALAR_FLOAT ? of_default_dtype() : OF_INT64;
+template <typename T>
+void store(char* to, double value) {
+  const T narrow = static_cast<T>(value);
+  memcpy(to, &narrow, sizeof(T));
 }
 
 }  // namespace
@@ -62,21 +62,42 @@ void NestedArray::raise_ragged(int dim, int64_t expected, VALUE found) const {
         static_cast<long long>(expected), RARRAY_LEN(found));
 }
 
-// One member. An Integer above the range of int64 is a UINT when it fits there.
-of_scalar NestedArray::scalar_of(VALUE value) const {
-  of_scalar scalar = {};
-  if (is_tensor(value)) {
-    of_tensor tensor = handle_of(value);
-    if (of_tensor_rank(tensor) != 0) {
-      raise(OF_SHAPE_ERROR, "%s must have tensors with 0 dimensions only, got one with %d", name_,
-            of_tensor_rank(tensor));
-    }
-    check(run_native(of_tensor_work(tensor) > 1, [&] { return of_tensor_item(tensor, &scalar); }));
-    return scalar;
+void NestedArray::raise_not_real(const Number& number, VALUE source, of_dtype dtype) const {
+  const VALUE found = is_tensor(source) ? rb_dbl_complex_new(real_of(number.real), number.imaginary) : source;
+  raise(OF_DTYPE_ERROR, "%s must be real numbers for %s, got %" PRIsVALUE, name_, of_dtype_name(dtype),
+        rb_inspect(found));
+}
+
+NestedArray::Number NestedArray::number_of_tensor(VALUE value) const {
+  const of_tensor tensor = handle_of(value);
+  if (of_tensor_rank(tensor) != 0) {
+    raise(OF_SHAPE_ERROR, "%s must have tensors with 0 dimensions only, got one with %d", name_,
+          of_tensor_rank(tensor));
   }
-  of_value number;
+  Number number = {{}, 0, is_complex(of_tensor_dtype(tensor))};
+  if (number.is_complex) number.real.kind = OF_SCALAR_FLOAT;
+  check(run_native(of_tensor_work(tensor) > 1, [&] {
+    return number.is_complex ? of_tensor_complex_item(tensor, &number.real.as.real, &number.imaginary)
+                             : of_tensor_item(tensor, &number.real);
+  }));
+  return number;
+}
+
+// An Integer above the range of int64 is a UINT when it fits there.
+NestedArray::Number NestedArray::number_of_member(VALUE value) const {
+  if (is_tensor(value)) return number_of_tensor(value);
+  Number number = {};
+  of_scalar& scalar = number.real;
+  if (RB_TYPE_P(value, T_COMPLEX)) {
+    number.is_complex = true;
+    scalar.kind = OF_SCALAR_FLOAT;
+    scalar.as.real = NUM2DBL(rb_complex_real(value));
+    number.imaginary = NUM2DBL(rb_complex_imag(value));
+    return number;
+  }
+  of_value converted;
   bool in_range;
-  if (!number_of(value, &number, &in_range)) {
+  if (!number_of(value, &converted, &in_range)) {
     raise(OF_TYPE_MISMATCH, "%s must be Numeric, bool or Array of them, got %" PRIsVALUE, name_,
           type_description(value));
   }
@@ -85,29 +106,48 @@ of_scalar NestedArray::scalar_of(VALUE value) const {
     if (rb_integer_pack(value, &scalar.as.natural, 1, sizeof(uint64_t), 0, INTEGER_PACK_NATIVE_BYTE_ORDER) != 1) {
       raise(OF_INVALID_ARGUMENT, "%s must fit into 64 bits, got a larger integer", name_);
     }
-    return scalar;
-  }
-  if (number.kind == OF_VALUE_FLOAT) {
+  } else if (converted.kind == OF_VALUE_FLOAT) {
     scalar.kind = OF_SCALAR_FLOAT;
-    scalar.as.real = number.as.real;
+    scalar.as.real = converted.as.real;
   } else {
-    scalar.kind = number.kind == OF_VALUE_BOOL ? OF_SCALAR_BOOL : OF_SCALAR_INT;
-    scalar.as.integer = number.kind == OF_VALUE_BOOL ? number.as.boolean : number.as.integer;
+    scalar.kind = converted.kind == OF_VALUE_BOOL ? OF_SCALAR_BOOL : OF_SCALAR_INT;
+    scalar.as.integer = converted.kind == OF_VALUE_BOOL ? converted.as.boolean : converted.as.integer;
   }
-  return scalar;
+  return number;
 }
 
-void NestedArray::write(const of_scalar& scalar, VALUE source, of_dtype dtype, char* to) const {
-  if (dtype == OF_BOOL) {
-    *to = real_of(scalar) != 0;
-  } else if (dtype == OF_FLOAT64) {
-    const double value = real_of(scalar);
-    memcpy(to, &value, sizeof(value));
-  } else if (dtype == OF_FLOAT32) {
-    const float value = static_cast<float>(real_of(scalar));
-    memcpy(to, &value, sizeof(value));
-  } else if (!write_integer(scalar, dtype, to)) {
-    raise(OF_INVALID_ARGUMENT, "%s must fit into %s, got %" PRIsVALUE, name_, of_dtype_name(dtype), source);
+// The dtype that a member asks for.
+of_dtype NestedArray::member_dtype(VALUE value, const Number& number) {
+  if (is_tensor(value)) return of_tensor_dtype(handle_of(value));
+  if (number.is_complex) return of_promote_types(of_default_dtype(), OF_COMPLEX64);
+  const of_scalar_kind kind = number.real.kind;
+  return kind == OF_SCALAR_BOOL ? OF_BOOL : kind == OF_SCALAR_FLOAT ? of_default_dtype() : OF_INT64;
+}
+
+of_dtype NestedArray::stored_dtype(of_dtype dtype) {
+  return dtype == OF_FLOAT16 || dtype == OF_BFLOAT16 ? OF_FLOAT32 : dtype;
+}
+
+void NestedArray::write(const Number& number, VALUE source, of_dtype dtype, char* to) const {
+  if (number.is_complex && !is_complex(dtype)) raise_not_real(number, source, dtype);
+  const double real = real_of(number.real);
+  switch (stored_dtype(dtype)) {
+    case OF_BOOL:
+      *to = real != 0;
+      return;
+    case OF_FLOAT32:
+      return store<float>(to, real);
+    case OF_FLOAT64:
+      return store<double>(to, real);
+    case OF_COMPLEX64:
+      store<float>(to, real);
+      return store<float>(to + sizeof(float), number.imaginary);
+    case OF_COMPLEX128:
+      store<double>(to, real);
+      return store<double>(to + sizeof(double), number.imaginary);
+    default:
+      if (write_integer(number.real, dtype, to)) return;
+      raise(OF_INVALID_ARGUMENT, "%s must fit into %s, got %" PRIsVALUE, name_, of_dtype_name(dtype), source);
   }
 }
 
@@ -131,7 +171,7 @@ void NestedArray::check_members(VALUE data, int depth) {
     return;
   }
   if (is_array(data)) raise_ragged(depth, 0, Qnil);
-  const of_dtype dtype = member_dtype(data, scalar_of(data).kind);
+  const of_dtype dtype = member_dtype(data, number_of_member(data));
   if (dtype != dtype_) dtype_ = has_members_ ? of_promote_types(dtype_, dtype) : dtype;
   has_members_ = true;
 }
@@ -158,8 +198,8 @@ void NestedArray::read_members(VALUE data, int depth, of_dtype dtype, char** to)
     rb_thread_check_ints();
     return;
   }
-  write(scalar_of(data), data, dtype, *to);
-  *to += of_dtype_size(dtype);
+  write(number_of_member(data), data, dtype, *to);
+  *to += of_dtype_size(stored_dtype(dtype));
 }
 
 void NestedArray::read(VALUE data, of_dtype dtype, void* memory) {

@@ -68,6 +68,7 @@ const char* name_of(const char* function, const char* argument, const char* expe
 of_dtype dtype_of(const char* function, const char* argument, VALUE name);
 of_device device_of(const char* function, const char* argument, VALUE name);
 VALUE dtype_symbol(of_dtype dtype);
+inline bool is_complex(of_dtype dtype) { return dtype == OF_COMPLEX64 || dtype == OF_COMPLEX128; }
 VALUE device_string(of_device device);
 VALUE to_ruby(const of_scalar& scalar);
 VALUE to_ruby(const int64_t* numbers, int64_t count);

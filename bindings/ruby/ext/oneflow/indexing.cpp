@@ -128,7 +128,8 @@ VALUE set(int count, VALUE* values, VALUE self) {
   convert_parts(self, count - 1, values, &parts);
   of_value converted = {};
   bool in_range = true;
-  if (RB_TYPE_P(value, T_ARRAY)) value = tensor_from_array("index: value", value, info.dtype, info.device);
+  if (RB_TYPE_P(value, T_ARRAY) || RB_TYPE_P(value, T_COMPLEX))
+    value = tensor_from_array("index: value", value, info.dtype, info.device);
   if (is_tensor(value)) {
     converted.kind = OF_VALUE_TENSOR;
     converted.as.tensor = handle_of(value);

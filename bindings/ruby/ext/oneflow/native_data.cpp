@@ -95,11 +95,11 @@ VALUE tensor_from_array(const char* name, VALUE data, of_dtype dtype, of_device 
   NestedArray array(name);
   array.measure(data);
   if (dtype == OF_DTYPE_COUNT) dtype = array.natural_dtype();
-  const of_dtype stored = dtype == OF_FLOAT16 || dtype == OF_BFLOAT16 ? OF_FLOAT32 : dtype;
+  const of_dtype stored = NestedArray::stored_dtype(dtype);
   VALUE buffer;
   const uint64_t bytes = array.count() * of_dtype_size(stored);
   void* memory = rb_alloc_tmp_buffer(&buffer, static_cast<long>(bytes));
-  array.read(data, stored, memory);
+  array.read(data, dtype, memory);
   of_tensor_source source = {};
   source.struct_size = sizeof(source);
   source.dtype = stored;
@@ -213,6 +213,10 @@ VALUE element(of_dtype dtype, const char* from) {
       return ULL2NUM(load<uint64_t>(from));
     case OF_FLOAT32:
       return DBL2NUM(load<float>(from));
+    case OF_COMPLEX64:
+      return rb_dbl_complex_new(load<float>(from), load<float>(from + sizeof(float)));
+    case OF_COMPLEX128:
+      return rb_dbl_complex_new(load<double>(from), load<double>(from + sizeof(double)));
     default:
       return DBL2NUM(load<double>(from));
   }
@@ -257,11 +261,20 @@ VALUE to_binary(VALUE self) {
   return result;
 }
 
-VALUE item(VALUE self) {
+// The only element, which must be a real number.
+VALUE real_item(VALUE self) {
   of_scalar scalar;
   const of_tensor tensor = handle_of(self);
   check(run_native(is_long(tensor), [&] { return of_tensor_item(tensor, &scalar); }));
   return to_ruby(scalar);
+}
+
+VALUE item(VALUE self) {
+  const of_tensor tensor = handle_of(self);
+  if (!is_complex(of_tensor_dtype(tensor))) return real_item(self);
+  double real, imaginary;
+  check(run_native(is_long(tensor), [&] { return of_tensor_complex_item(tensor, &real, &imaginary); }));
+  return rb_dbl_complex_new(real, imaginary);
 }
 
 }  // namespace
@@ -272,6 +285,7 @@ void define_native_data(VALUE module) {
   rb_define_method(tensor_class, "to_a", to_a, 0);
   rb_define_method(tensor_class, "to_binary", to_binary, 0);
   rb_define_method(tensor_class, "item", item, 0);
+  rb_define_private_method(tensor_class, "real_item", real_item, 0);
 }
 
 }  // namespace oneflow::ruby

@@ -25,10 +25,13 @@ module OneFlow
 
     def +@ = self
 
-    # The only element as a Float, as an Integer (towards zero); true counts as 1.
-    def to_f = number.to_f
+    # The only element as a Float, as an Integer (towards zero), as a Complex number; true counts as 1. Complex tensors
+    # have neither of the first two: DTypeError.
+    def to_f = number_of(real_item).to_f
 
-    def to_i = number.to_i
+    def to_i = number_of(real_item).to_i
+
+    def to_c = number_of(item).to_c
 
     # Same shape, same dtype and the same bytes: unlike with `==`, a NaN is itself, and -0.0 is not 0.0.
     def eql?(other)
@@ -76,9 +79,6 @@ module OneFlow
       end
     end
 
-    def number
-      value = item
-      { true => 1, false => 0 }.fetch(value, value)
-    end
+    def number_of(element) = { true => 1, false => 0 }.fetch(element, element)
   end
 end
