@@ -135,11 +135,10 @@ bool fail_unknown(const CallSite& site, const Overload& overload, Failure* failu
 
 // ---------------------------------------------------------------- one overload
 
-// Finds the value of each argument, and of `out:`. Most calls have no keywords, and are not asked for any.
+// Finds the value of each argument, and of `out:`. A call is asked for keywords as long as it has more of them.
 bool find_sources(const CallSite& site, const Overload& overload, Source* sources, VALUE* out, Failure* failure) {
-  int used = 0;      // positional arguments
-  long matched = 0;  // keywords
-  const bool has_keywords = !NIL_P(site.keywords);
+  int used = 0;  // positional arguments
+  size_t keywords_left = NIL_P(site.keywords) ? 0 : RHASH_SIZE(site.keywords);
   const Argument* twice = nullptr;
   const Argument* missing = nullptr;
   for (int i = 0; i < overload.argument_count; ++i) {
@@ -154,24 +153,22 @@ bool find_sources(const CallSite& site, const Overload& overload, Source* source
       source.count = spreads(overload, argument, source.values, site.count - used) ? site.count - used : 1;
       used += source.count;
     }
-    if (has_keywords && (source.named = keyword(site.keywords, argument.symbol)) != Qundef) {
-      ++matched;
+    if (keywords_left && (source.named = keyword(site.keywords, argument.symbol)) != Qundef) {
+      --keywords_left;
       if (source.count && !twice) twice = &argument;
       source.values = &source.named;
       source.count = 1;
     }
     if (!source.count && argument.required && !missing) missing = &argument;
   }
-  *out = has_keywords && takes_out(site, overload) ? keyword(site.keywords, out_symbol()) : Qundef;
-  if (*out != Qundef) ++matched;
+  *out = keywords_left && takes_out(site, overload) ? keyword(site.keywords, out_symbol()) : Qundef;
+  if (*out != Qundef) --keywords_left;
   if (*out == Qnil) *out = Qundef;
 
   if (used < site.count) {
     return fail(failure, {Failure::kTooMany, kUnboundRank + overload.positional_count, nullptr, Qundef, -1, nullptr});
   }
-  if (has_keywords && matched < static_cast<long>(RHASH_SIZE(site.keywords))) {
-    return fail_unknown(site, overload, failure);
-  }
+  if (keywords_left) return fail_unknown(site, overload, failure);
   if (twice) return fail(failure, {Failure::kTwice, kUnknownRank, twice, Qundef, -1, nullptr});
   if (missing) return fail(failure, {Failure::kMissing, kUnboundRank, missing, Qundef, -1, nullptr});
   return true;
