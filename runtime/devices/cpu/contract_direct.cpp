@@ -7,6 +7,7 @@
 #include "element.h"
 #include "host.h"
 #include "scratch.h"
+#include "stream.h"
 #include "thread_pool.h"
 
 namespace oneflow::cpu {
@@ -18,6 +19,8 @@ constexpr int64_t kThin = 2;
 constexpr int64_t kTiny = 16 * 16 * 16;
 // Lanes that one task walks: a few kilobytes, which stay in the first-level cache.
 constexpr int64_t kTaskLanes = 512;
+// Lanes are turned in squares of up to so many.
+constexpr int64_t kTurned = 16;
 // Multiplications that a task should have at least.
 constexpr int64_t kTaskWork = int64_t{1} << 16;
 // Elements of one piece of a long sum; the pieces are added up in order. Shorter where each needs an offset.
@@ -175,55 +178,73 @@ class LaneProducts final : public Solution {
     const int64_t depth = problem.depth.count;
     depth_a_ = all_offsets(problem.depth, kA);
     depth_b_ = all_offsets(problem.depth, kB);
-    lane_tasks_ = divide_up(lane.size, kTaskLanes);
+    // Lanes that lie apart in C are walked whole, a few of the inner dimension at a time: lines of A and B are read
+    // from end to end.
+    const bool is_turned = lane.strides[kC] != 1 && inner_.strides[kC] == 1 && lane.size >= kTurned;
+    lane_tasks_ = is_turned ? 1 : divide_up(lane.size, kTaskLanes);
     task_lanes_ = divide_up(lane.size, lane_tasks_);
-    const int64_t work_per_place = std::max<int64_t>(1, task_lanes_ * inner_.size * depth);
+    const int64_t turned_work = kTurned * lane.size * depth;
+    const int64_t squares = std::max(divide_up(kTaskWork, turned_work), divide_up(inner_.size, 16 * kTurned));
+    task_inner_ = is_turned ? squares * kTurned : inner_.size;
+    inner_tasks_ = divide_up(inner_.size, task_inner_);
+    const int64_t cells_bytes = lane.size * inner_.size * cells_.count * kernels.size;
+    common_.streams = is_turned && cells_bytes >= streamed_bytes() / 2;
+    const int64_t work_per_place = std::max<int64_t>(1, task_lanes_ * task_inner_ * depth);
     task_places_ = std::clamp<int64_t>(kTaskWork / work_per_place, 1, kPlaces);
     place_tasks_ = divide_up(cells_.count, task_places_);
     common_.lane = {lane.strides[kA], lane.strides[kB], lane.strides[kC]};
-    common_.inner = inner_.size;
     common_.inner_step = {inner_.strides[kA], inner_.strides[kB], inner_.strides[kC]};
     common_.depth = depth;
     common_.depth_a = depth_a_.data();
     common_.depth_b = depth_b_.data();
-    if (lane_tasks_ * place_tasks_ > 1) return;
+    if (tasks() > 1) return;
     for (const Operand operand : {kA, kB, kC}) only_places_[operand] = all_offsets(cells_, operand);
   }
 
   of_status run(const Addresses& addresses) const override {
-    if (lane_tasks_ * place_tasks_ == 1) {
-      run_task(addresses, 0, cells_.count, only_places_[kA].data(), only_places_[kB].data(), only_places_[kC].data());
+    if (tasks() == 1) {
+      run_task(addresses, 0, 0, cells_.count, only_places_[kA].data(), only_places_[kB].data(),
+               only_places_[kC].data());
       return OF_OK;
     }
-    parallel_for(lane_tasks_ * place_tasks_, [&](int64_t task) {
+    parallel_for(tasks(), [&](int64_t task) {
       const int64_t first_place = task % place_tasks_ * task_places_;
       const int64_t count = std::min(task_places_, cells_.count - first_place);
       int64_t places[3][kPlaces];
       for (const Operand operand : {kA, kB, kC}) fill_offsets(cells_, operand, first_place, count, places[operand]);
-      run_task(addresses, task / place_tasks_ * task_lanes_, count, places[kA], places[kB], places[kC]);
+      const int64_t block = task / place_tasks_;
+      run_task(addresses, block / inner_tasks_ * task_lanes_, block % inner_tasks_ * task_inner_, count, places[kA],
+               places[kB], places[kC]);
     });
     return OF_OK;
   }
 
  private:
-  void run_task(const Addresses& addresses, int64_t first_lane, int64_t count, const int64_t* places_a,
-                const int64_t* places_b, const int64_t* places_c) const {
+  int64_t tasks() const { return lane_tasks_ * inner_tasks_ * place_tasks_; }
+
+  void run_task(const Addresses& addresses, int64_t first_lane, int64_t first_inner, int64_t count,
+                const int64_t* places_a, const int64_t* places_b, const int64_t* places_c) const {
     LaneProduct product = common_;
     product.lanes = std::min(task_lanes_, lane_.size - first_lane);
+    product.inner = std::min(task_inner_, inner_.size - first_inner);
     product.count = count;
     product.places_a = places_a;
     product.places_b = places_b;
     product.places_c = places_c;
-    product.a = addresses.operands[kA] + first_lane * lane_.strides[kA] * kernels_.size;
-    product.b = addresses.operands[kB] + first_lane * lane_.strides[kB] * kernels_.size;
-    product.c = addresses.c + first_lane * lane_.strides[kC] * kernels_.size;
+    const auto offset = [&](Operand operand) {
+      return (first_lane * lane_.strides[operand] + first_inner * inner_.strides[operand]) * kernels_.size;
+    };
+    product.a = addresses.operands[kA] + offset(kA);
+    product.b = addresses.operands[kB] + offset(kB);
+    product.c = addresses.c + offset(kC);
     kernels_.lanes(product);
+    if (product.streams) end_stream();
   }
 
   const ContractKernels& kernels_;
   const Dim lane_, inner_;
   const DimGroup cells_;  // the others
-  int64_t lane_tasks_, task_lanes_, place_tasks_, task_places_;
+  int64_t lane_tasks_, task_lanes_, inner_tasks_, task_inner_, place_tasks_, task_places_;
   std::vector<int64_t> depth_a_, depth_b_;
   std::vector<int64_t> only_places_[3];  // where there is one task
   LaneProduct common_{};                 // of all tasks

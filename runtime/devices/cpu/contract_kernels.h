@@ -68,6 +68,7 @@ struct LaneProduct {
   Strides lane;  // of A and B: 0 or 1
   int64_t inner;
   Strides inner_step;
+  bool streams;  // whether C does not stay in the caches
   int64_t count;
   const int64_t *places_a, *places_b, *places_c;
   int64_t depth;

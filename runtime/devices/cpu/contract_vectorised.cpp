@@ -57,6 +57,22 @@ inline void store_masked(uint32_t mask, T* to, Vector<T> value) {
 }
 #endif
 
+// Whether store_past() does more than store(): where a vector is a whole cache line.
+template <class T>
+inline bool can_store_past(const T* to, int64_t step) {
+  constexpr bool is_line = kVectorBytes == 64;
+  return is_line && (reinterpret_cast<uintptr_t>(to) | static_cast<uintptr_t>(step) * sizeof(T)) % kVectorBytes == 0;
+}
+// To an address that can be stored to past the caches.
+template <class T>
+inline void store_past(T* to, Vector<T> value) {
+#if defined(__AVX512F__)
+  _mm512_stream_si512(reinterpret_cast<__m512i*>(to), reinterpret_cast<__m512i>(value));
+#else
+  store(to, value);
+#endif
+}
+
 // The first `count` lanes of a vector; the others are zero, or left alone.
 template <class T>
 inline Vector<T> load_some(const T* from, int64_t count) {
@@ -454,6 +470,13 @@ template <class T>
 int64_t turned_lanes(const LaneProduct& product, const T* a, const T* b, T* c) {
   constexpr int width = kLanes<T>;
   const int64_t whole = product.lanes / width * width;
+  const bool streams = product.streams && can_store_past(c, product.lane.c);
+  // What the next square of these lanes reads: it is far from what this one does. Always inline, as GCC takes a
+  // function that only fetches for one that does nothing.
+  const auto fetch = [&](const T* from, int64_t step, const int64_t* depth) __attribute__((always_inline)) {
+    if (step == 0) return;
+    for (int64_t p = 0; p < product.depth; ++p) __builtin_prefetch(from + width * step + depth[p]);
+  };
   int64_t done = 0;
   for (; done + width <= product.inner; done += width) {
     const T* a_at = a + done * product.inner_step.a;
@@ -461,13 +484,21 @@ int64_t turned_lanes(const LaneProduct& product, const T* a, const T* b, T* c) {
     for (int64_t first = 0; first < whole; first += width) {
       Vector<T> square[width];
       for (int i = 0; i < width; ++i) {
+        const T* a_row = a_at + i * product.inner_step.a + first * product.lane.a;
+        const T* b_row = b_at + i * product.inner_step.b + first * product.lane.b;
+        fetch(a_row, product.inner_step.a, product.depth_a);
+        fetch(b_row, product.inner_step.b, product.depth_b);
         typename Narrow<T, width>::type sum;
-        sum_lanes<T, width, 1>(product, a_at + i * product.inner_step.a + first * product.lane.a,
-                               b_at + i * product.inner_step.b + first * product.lane.b, &sum);
+        sum_lanes<T, width, 1>(product, a_row, b_row, &sum);
         square[i] = sum;
       }
       transpose<T>(square);
-      for (int i = 0; i < width; ++i) store(c + (first + i) * product.lane.c + done, square[i]);
+      T* to = c + first * product.lane.c + done;
+      if (streams) {
+        for (int i = 0; i < width; ++i) store_past(to + i * product.lane.c, square[i]);
+      } else {
+        for (int i = 0; i < width; ++i) store(to + i * product.lane.c, square[i]);
+      }
     }
     for (int i = 0; i < width; ++i)
       for (int64_t lane = whole; lane < product.lanes; ++lane)

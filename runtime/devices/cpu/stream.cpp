@@ -1,7 +1,7 @@
 #include "stream.h"
 
-#include <unistd.h>
-
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
 
 #if defined(__SSE2__)
@@ -10,12 +10,24 @@
 
 namespace oneflow::cpu {
 
+namespace {
+
+// The last-level cache that one core has a share in. What sysconf() says is that of a whole package, ten times as much
+// on some processors.
+int64_t cache_bytes() {
+  constexpr int64_t kUsual = int64_t{32} << 20;
+  int64_t kibibytes = 0;
+  if (std::FILE* file = std::fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r")) {
+    if (std::fscanf(file, "%" SCNd64 "K", &kibibytes) != 1) kibibytes = 0;
+    std::fclose(file);
+  }
+  return kibibytes > 0 ? kibibytes << 10 : kUsual;
+}
+
+}  // namespace
+
 int64_t streamed_bytes() {
-  static const int64_t bytes = [] {
-    constexpr int64_t kUsual = int64_t{32} << 20;
-    const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    return (cache > 0 ? int64_t{cache} : kUsual) / 4 * 3;
-  }();
+  static const int64_t bytes = cache_bytes() / 4 * 3;
   return bytes;
 }
 
