@@ -26,9 +26,11 @@ constexpr int64_t kPanelDepthBytes = 1536;
 constexpr int64_t kTaskPanels = 8;
 // Multiplications below which handing work to another thread costs more than it saves.
 constexpr int64_t kParallelWork = int64_t{1} << 20;
-// C is small enough to be kept several times, once per part of the depth, up to this many elements and parts.
-constexpr int64_t kSplitElements = 1 << 14;
+// C is small enough to be kept several times, once per part of the depth, up to this many elements, parts, and elements
+// of all parts together.
+constexpr int64_t kSplitElements = 1 << 16;
 constexpr int64_t kSplitParts = 32;
+constexpr int64_t kSplitSums = 1 << 19;
 
 template <class Task>
 void run_each(bool parallel, int64_t count, Task&& task) {
@@ -62,7 +64,8 @@ class Gemm final : public Solution {
     const int64_t cells = problem.rows.count * problem.columns.count;
     const int64_t panel_depth = kPanelDepthBytes / kernels.size;
     depth_blocks_ = std::max<int64_t>(1, divide_up(problem.depth.count, panel_depth));
-    if (cells <= kSplitElements) parts_ = std::clamp<int64_t>(depth_blocks_ / 4, 1, kSplitParts);
+    if (cells <= kSplitElements)
+      parts_ = std::clamp<int64_t>(depth_blocks_ / 4, 1, std::min(kSplitParts, kSplitSums / cells));
     is_direct_ = problem.is_plain() && parts_ == 1 && problem.depth.count > 0 && item_ == kernels.size &&
                  problem.dtype != OF_BOOL;
     const int64_t block = is_direct_ ? kDirectBlock : kCollectedBlock;

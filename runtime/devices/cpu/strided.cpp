@@ -32,6 +32,24 @@ void pick_units(const void* source, const int64_t* places, int64_t source_stride
   for (int64_t j = 0; j < count; ++j) to[j * destination_stride] = from[places[j] * source_stride + j * lane_stride];
 }
 
+// Each of `count` neighbours so many times in a row: with the number known, several are written at once.
+template <class Unit, int times>
+void repeat_units(const void* source, void* destination, int64_t count) {
+  const auto* from = static_cast<const Unit*>(source);
+  auto* to = static_cast<Unit*>(destination);
+  for (int64_t i = 0; i < count; ++i, to += times)
+    for (int k = 0; k < times; ++k) to[k] = from[i];
+}
+
+using Repeat = void (*)(const void* source, void* destination, int64_t count);
+
+template <class Unit>
+Repeat find_repeat(int64_t times) {
+  constexpr Repeat kRepeats[] = {repeat_units<Unit, 2>, repeat_units<Unit, 3>, repeat_units<Unit, 4>,
+                                 repeat_units<Unit, 5>, repeat_units<Unit, 6>, repeat_units<Unit, 7>};
+  return times < 2 || times > 7 ? nullptr : kRepeats[times - 2];
+}
+
 // Calls run(offset, done, length) for each stretch of the last dimension in [begin, begin + count): `offset` is where
 // it starts in the strided array, `done` how many elements came before it.
 template <class Run>
@@ -97,6 +115,12 @@ void for_each_block(const Layout& layout, int64_t begin, int64_t count, Run run)
 void copy_block(const char* source, int64_t source_row, int64_t source_lane, char* destination, int64_t destination_row,
                 int64_t destination_lane, int64_t item_size, const Block& block) {
   if (block.rows == 1) return copy_strided(source, source_lane, destination, destination_lane, item_size, block.lanes);
+  const bool repeats = source_lane == 0 && source_row == 1 && destination_lane == 1 && destination_row == block.lanes;
+  if (const Repeat repeat = !repeats         ? nullptr
+                            : item_size == 4 ? find_repeat<uint32_t>(block.lanes)
+                            : item_size == 8 ? find_repeat<uint64_t>(block.lanes)
+                                             : nullptr)
+    return repeat(source, destination, block.rows);
   for (int64_t lane = 0; lane < block.lanes; ++lane)
     copy_strided(source + lane * source_lane * item_size, source_row, destination + lane * destination_lane * item_size,
                  destination_row, item_size, block.rows);
