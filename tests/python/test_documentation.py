@@ -62,7 +62,7 @@ def test_every_public_name_is_documented() -> None:
     missing = [name for name, each in public_objects() if name not in dtypes and not inspect.getdoc(each)]
     assert not missing
     assert flow.__doc__
-    assert len(dtypes) == 13
+    assert len(dtypes) == 15
 
 
 def test_help() -> None:

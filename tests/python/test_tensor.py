@@ -97,7 +97,7 @@ def test_bad_data() -> None:
         (flow.ShapeError, "tensor: data[1] must be a number like the ones before it, got a list of 1", [1, [2]]),
         (flow.TypeMismatch, "tensor: data[1] must be a number or a list, got str", [1, "a"]),
         (flow.TypeMismatch, "tensor: data must be a number or a list, got None", None),
-        (flow.TypeMismatch, "tensor: data must be a number or a list, got complex", 1j),
+        (flow.TypeMismatch, "tensor: data must be a number or a list, got set", {1}),
         (flow.TypeMismatch, "tensor: data must be a number or a list, got bytes", b"abc"),
         (flow.TypeMismatch, "tensor: data must be a number or a list, got dict", {}),
         (flow.ShapeError, "tensor: data must have at most 32 dimensions", recursive),
