@@ -36,6 +36,17 @@ const LabelledDim* find(const Layout& layout, int label) {
   return nullptr;
 }
 
+bool sums(const Layout& layout, const Layout& out) {
+  return std::any_of(layout.begin(), layout.end(), [&](const LabelledDim& dim) { return !find(out, dim.label); });
+}
+
+Layout without_part(const Layout& layout) {
+  Layout dims;
+  for (const LabelledDim& dim : layout)
+    if (dim.label != kPart) dims.push_back(dim);
+  return dims;
+}
+
 Shape sizes_of(const Layout& layout) {
   Shape sizes;
   for (const LabelledDim& dim : layout) sizes.push_back(dim.size);

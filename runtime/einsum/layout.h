@@ -32,6 +32,12 @@ Layout without_gaps(Layout layout);
 // NULL where the layout lacks the label.
 const LabelledDim* find(const Layout& layout, int label);
 
+// Whether a label is summed over where `out` is the result.
+bool sums(const Layout& layout, const Layout& out);
+
+// The dimensions of whole numbers.
+Layout without_part(const Layout& layout);
+
 Shape sizes_of(const Layout& layout);
 
 // The elements of a tensor that lies as `layout` says, as a view whose dimensions are `dims`, in their order and with

@@ -60,11 +60,6 @@ class Stages {
     return elements;
   }
 
-  // Whether a label is summed over.
-  static bool sums(const Layout& layout, const Layout& out) {
-    return std::any_of(layout.begin(), layout.end(), [&](const LabelledDim& dim) { return !find(out, dim.label); });
-  }
-
   // Multiplying by a complex number is multiplying by a matrix of two by two: those of the operand `number` are written
   // out, and the part of the other one, which is in `whole`, is summed over.
   void multiply_parts(size_t& number, Layout& layout, Layout& whole, const Layout& out) {
@@ -80,9 +75,7 @@ class Stages {
   // The last dimensions are those that are summed, or those that are not, whichever the operand has last: they lie next
   // to the part that is.
   static Layout matrices_of(const Layout& layout, const Layout& out) {
-    Layout dims;
-    for (const LabelledDim& dim : layout)
-      if (dim.label != kPart) dims.push_back(dim);
+    Layout dims = without_part(layout);
     const auto is_summed = [&](const LabelledDim& dim) { return !find(out, dim.label); };
     const bool sums_last = !dims.empty() && is_summed(dims.back());
     const auto run =

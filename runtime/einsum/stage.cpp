@@ -115,9 +115,7 @@ void multiply(const Call& call, const Stage& stage, const Tensor& out, const Ten
 // Multiplied by a row (re, im) from the left, [[re, im], [-im, re]] is a product of complex numbers.
 void write_matrices(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a) {
   static const OperatorName clone("clone"), neg("neg");
-  Layout dims;
-  for (const LabelledDim& dim : stage.layout_a)
-    if (dim.label != kPart) dims.push_back(dim);
+  const Layout dims = without_part(stage.layout_a);
   const auto part = [&](const Tensor& tensor, const Layout& layout, int64_t summed, int64_t kept) {
     const LabelledDim* row = find(layout, kSummedPart);
     const TensorRef view = view_as(tensor, layout, dims);
@@ -146,11 +144,9 @@ Stage make_sum(size_t a, Layout out, Layout layout) {
 }
 
 Stage make_product(size_t a, size_t b, Layout out, Layout layout_a, Layout layout_b) {
-  const bool sums =
-      std::any_of(layout_a.begin(), layout_a.end(), [&](const LabelledDim& dim) { return !find(out, dim.label); });
-  const Stage::Kind kind = sums ? Stage::Kind::kContract : Stage::Kind::kMultiply;
+  const Stage::Kind kind = sums(layout_a, out) ? Stage::Kind::kContract : Stage::Kind::kMultiply;
   Stage stage{kind, a, b, std::move(out), std::move(layout_a), std::move(layout_b), {}, {}, {}};
-  if (sums)
+  if (kind == Stage::Kind::kContract)
     for (const Role role : {kBatch, kM, kN, kK}) add_dims(stage, role);
   return stage;
 }

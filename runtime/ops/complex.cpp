@@ -139,24 +139,26 @@ void run_complex_generator(Call& call) {
 
 namespace native {
 
+namespace {
+
+// The input, which has to be complex.
+const Tensor& complex_input(const Call& call) {
+  const Tensor& input = call.tensor(0);
+  if (!is_complex(input.dtype()))
+    fail(OF_DTYPE_ERROR, "input must be a complex tensor, got %s", dtype_name(input.dtype()));
+  return input;
+}
+
+}  // namespace
+
 void real(Call& call) {
   const Tensor& input = call.tensor(0);
   set_result(call, 0, is_complex(input.dtype()) ? part_of(input, 0) : share(input));
 }
 
-void imag(Call& call) {
-  const Tensor& input = call.tensor(0);
-  if (!is_complex(input.dtype()))
-    fail(OF_DTYPE_ERROR, "input must be a complex tensor, got %s", dtype_name(input.dtype()));
-  set_result(call, 0, part_of(input, 1));
-}
+void imag(Call& call) { set_result(call, 0, part_of(complex_input(call), 1)); }
 
-void view_as_real(Call& call) {
-  const Tensor& input = call.tensor(0);
-  if (!is_complex(input.dtype()))
-    fail(OF_DTYPE_ERROR, "input must be a complex tensor, got %s", dtype_name(input.dtype()));
-  set_result(call, 0, oneflow::view_as_real(input));
-}
+void view_as_real(Call& call) { set_result(call, 0, oneflow::view_as_real(complex_input(call))); }
 
 void view_as_complex(Call& call) { set_result(call, 0, oneflow::view_as_complex(call.tensor(0))); }
 

@@ -134,8 +134,9 @@ def as_declared(op: Op, arguments: calls.Arguments, results: tuple[torch.Tensor,
 def case(op: Op, name: str, form: str, arguments: calls.Arguments, skipped: Counter[str]) -> dict[str, Any] | None:
     """One case, or None where the oracle refuses the call, which `skipped` counts, or the result does not fit in place.
 
-    A refusal is whatever class the oracle raises: a type that it has no kernel for, or (the one ValueError) the step
-    of an arange that it truncates to 0 for an integer type.
+    A refusal is whatever class the oracle raises: a type that it has no kernel for, (the one ValueError) the step of an
+    arange that it truncates to 0 for an integer type, or (the one UserWarning, which main() makes an error) the loss of
+    imaginary parts, which is refused here.
     """
     plain = {key: values_of(value) for key, value in arguments.items()}
     try:
