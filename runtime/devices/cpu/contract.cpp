@@ -12,6 +12,7 @@
 #include "contract_side.h"
 #include "element.h"
 #include "host.h"
+#include "stream.h"
 
 namespace oneflow::cpu {
 namespace {
@@ -65,13 +66,6 @@ bool should_swap(const Problem& problem) {
   if (rows < kEnough && columns > rows) return true;
   if (columns < kEnough && rows > columns) return false;
   return innermost_step(problem.columns, kC) < innermost_step(problem.rows, kC);
-}
-
-// Packing takes one element of each cache line where neither the rows (or columns) nor the depth run along them. Where
-// this is more than what is written, the rows (or columns) rather follow the operand than C. `others` are those of the
-// other operand.
-bool should_follow(const Problem& problem, Operand operand, const DimGroup& others) {
-  return problem.depth.count > 2 * others.count && innermost_step(problem.depth, operand) != 1;
 }
 
 // Integers wrap around, so that every integer type of at least their size gives the same result.
@@ -130,6 +124,19 @@ of_status sort_dims(const of_contraction& contraction, Problem& problem) {
 // Whether elements are what kernels compute with, as turning them takes.
 bool kernels_take(of_dtype dtype) { return dtype != OF_BOOL && item_size(dtype) == contract_kernels(dtype).size; }
 
+// The order of the rows (or columns) for packing, in which C has them so far. Packing takes one element of each cache
+// line where neither they nor the depth run along the operand: then they are turned or, where this touches more than
+// writing C does and the caches keep C until its lines are full, follow the operand. `others` are those of the other
+// operand. Whether they are turned.
+bool order_for_packing(const Problem& problem, DimGroup& side, Operand operand, const DimGroup& others) {
+  const bool should_follow = problem.depth.count > 2 * others.count && innermost_step(problem.depth, operand) != 1;
+  const int64_t cells = problem.batch.count * side.count * others.count;
+  const bool may_scatter = cells <= streamed_bytes() / item_size(problem.dtype);
+  if (!(should_follow && may_scatter) && kernels_take(problem.dtype) && turn(side, operand, problem.depth)) return true;
+  if (should_follow) canonicalize(side, operand, kC);
+  return false;
+}
+
 // What a descriptor comes to, whatever its addresses.
 struct Prepared {
   std::unique_ptr<Solution> solution;  // NULL: there is nothing to do
@@ -158,12 +165,8 @@ of_status prepare(const of_contraction& contraction, std::unique_ptr<Prepared>& 
   if (prepared->is_swapped) swap_sides(problem);
   prepared->solution = solve_directly(problem);
   if (prepared->solution) return OF_OK;
-  if (kernels_take(problem.dtype)) {
-    problem.rows_are_turned = turn(problem.rows, kA, problem.depth);
-    problem.columns_are_turned = turn(problem.columns, kB, problem.depth);
-  }
-  if (!problem.rows_are_turned && should_follow(problem, kA, problem.columns)) canonicalize(problem.rows, kA, kC);
-  if (!problem.columns_are_turned && should_follow(problem, kB, problem.rows)) canonicalize(problem.columns, kB, kC);
+  problem.rows_are_turned = order_for_packing(problem, problem.rows, kA, problem.columns);
+  problem.columns_are_turned = order_for_packing(problem, problem.columns, kB, problem.rows);
   prepared->solution = solve_by_packing(problem);
   return OF_OK;
 }

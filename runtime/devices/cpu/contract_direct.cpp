@@ -306,7 +306,7 @@ class Dots final : public Solution {
     for (int64_t cell = 0; cell < cells_.count; ++cell) {
       const int64_t offset = offset_at(cells_, kC, cell);
       for (int64_t piece = 0; piece < pieces_; ++piece) {
-        const TileTarget tile{addresses.c, &offset, &kZero, 1, &kOne, false};
+        const TileTarget tile{addresses.c, &offset, &kZero, 1, &kOne, false, false};
         kernels_.finish(kernels_.dtype, sum_of(cell, piece, sums), 1,
                         {tile, 1, 1, piece > 0 ? 1.0 : 0.0, nullptr, nullptr, nullptr});
       }

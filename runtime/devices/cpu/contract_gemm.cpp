@@ -11,6 +11,7 @@
 #include "element.h"
 #include "host.h"
 #include "scratch.h"
+#include "stream.h"
 #include "thread_pool.h"
 
 namespace oneflow::cpu {
@@ -20,6 +21,10 @@ namespace {
 // collected outside of C.
 constexpr int64_t kDirectBlock = 1024;
 constexpr int64_t kCollectedBlock = 512;
+// The panels of a side that is turned may be as long as this in bytes, and have so many rows: the further a block
+// reaches along the operand, the longer are the pieces that it reads.
+constexpr int64_t kTurnedBytes = int64_t{384} << 10;
+constexpr int64_t kMostTurned = 4096;
 // The depth of a panel in bytes: a panel of B then fills half of a 48 KiB first-level cache.
 constexpr int64_t kPanelDepthBytes = 1536;
 // Panels of A that one task walks for each panel of B: they stay in the second-level cache.
@@ -68,9 +73,15 @@ class Gemm final : public Solution {
       parts_ = std::clamp<int64_t>(depth_blocks_ / 4, 1, std::min(kSplitParts, kSplitSums / cells));
     is_direct_ = problem.is_plain() && parts_ == 1 && problem.depth.count > 0 && item_ == kernels.size &&
                  problem.dtype != OF_BOOL;
+    streams_ = is_direct_ && depth_blocks_ == 1 && problem.batch.count * cells * item_ >= streamed_bytes();
     const int64_t block = is_direct_ ? kDirectBlock : kCollectedBlock;
-    rows_.emplace(problem_.rows, kA, kernels, kernels.rows, true, block, problem.rows_are_turned);
-    columns_.emplace(problem_.columns, kB, kernels, kernels.columns, false, block, problem.columns_are_turned);
+    const int64_t turned_block = std::clamp<int64_t>(
+        kTurnedBytes / (kernels.size * divide_up(problem.depth.count, depth_blocks_)), block, kMostTurned);
+    const auto block_of = [&](bool is_turned) { return is_direct_ && is_turned ? turned_block : block; };
+    rows_.emplace(problem_.rows, kA, kernels, kernels.rows, true, block_of(problem.rows_are_turned),
+                  problem.rows_are_turned);
+    columns_.emplace(problem_.columns, kB, kernels, kernels.columns, false, block_of(problem.columns_are_turned),
+                     problem.columns_are_turned);
   }
 
   of_status run(const Addresses& addresses) const override {
@@ -136,7 +147,7 @@ class Gemm final : public Solution {
     fill_offsets(problem_.rows, kC, block.rows.begin, block.rows.count, row_offsets);
     fill_offsets(problem_.columns, kC, block.columns.begin, block.columns.count, column_offsets);
     fill_runs(row_offsets, block.rows.count, row_runs);
-    const TileTarget target{member.c, row_offsets, column_offsets, block.rows.count, row_runs, false};
+    const TileTarget target{member.c, row_offsets, column_offsets, block.rows.count, row_runs, false, streams_};
     if (is_direct_) return multiply(member, block, 0, depth_blocks_, target, parallel, ahead);
     int64_t* bias_rows = column_offsets + block.columns.count;
     int64_t* bias_columns = bias_rows + block.rows.count;
@@ -162,7 +173,7 @@ class Gemm final : public Solution {
     for (int64_t j = 0; j < block.columns.count; ++j) columns[j] = j * ld;
     fill_runs(offsets, block.rows.count, runs);
     const auto part_target = [&](int64_t part, bool accumulate) {
-      return TileTarget{sums + part * sums_bytes, offsets, columns, block.rows.count, runs, accumulate};
+      return TileTarget{sums + part * sums_bytes, offsets, columns, block.rows.count, runs, accumulate, false};
     };
     if (problem_.depth.count == 0) {
       std::memset(sums, 0, static_cast<size_t>(sums_bytes));
@@ -189,8 +200,8 @@ class Gemm final : public Solution {
   bool multiply(const Member& member, const Block& block, int64_t first, int64_t last, const TileTarget& target,
                 bool parallel, Ahead& ahead) const {
     const int64_t max_depth = divide_up(problem_.depth.count, depth_blocks_);
-    const Panels a = rows_->panels(block.rows.count, max_depth);
-    const Panels b = columns_->panels(block.columns.count, max_depth);
+    const Panels a = rows_->panels(block.rows.count, max_depth, parallel);
+    const Panels b = columns_->panels(block.columns.count, max_depth, parallel);
     const int64_t a_table_size = rows_->table_size(block.rows.count);
     const Scratch tables((a_table_size + columns_->table_size(block.columns.count) + 4 * max_depth) *
                          static_cast<int64_t>(sizeof(int64_t)));
@@ -236,12 +247,13 @@ class Gemm final : public Solution {
             tile.row_offsets += a.start(i);
             tile.row_runs += a.start(i);
             tile.column_offsets += b.start(j);
-            tile.rows = a.width(i);
+            tile.rows = a.rows(i);
             tile.accumulate = depth_block > first;
             if (!parallel) ahead.give(depth, tile);
             kernels_.tile[b.width(j)](depth, a_panels + i * a.bytes, b_panels + j * b.bytes, tile);
           }
         }
+        if (streams_) end_stream();
       });
     }
     return true;
@@ -254,6 +266,7 @@ class Gemm final : public Solution {
   std::optional<Side> rows_, columns_;
   int64_t parts_ = 1;       // of the depth, each summed on its own
   bool is_direct_ = false;  // tiles are stored straight into C
+  bool streams_ = false;    // and past the caches
 };
 
 }  // namespace

@@ -8,6 +8,19 @@
 
 namespace oneflow::cpu {
 
+// How the rows (or columns) of a block are cut into panels: all but the last of full width, or as even as possible.
+struct Panels {
+  int64_t total, count;
+  int64_t bytes;  // from one panel to the next
+  int64_t full;   // the width that all but the last have; 0: as even as possible
+  int64_t group;  // how many are packed at once
+
+  int64_t start(int64_t i) const { return full > 0 ? i * full : total * i / count; }
+  // How many rows a panel has, and how many there is room for.
+  int64_t rows(int64_t i) const { return (i + 1 == count ? total : start(i + 1)) - start(i); }
+  int64_t width(int64_t i) const { return full > 0 ? full : rows(i); }
+};
+
 // A part of A or B: element (i, p) is data[rows[i] + depth[p]].
 struct PanelSource {
   const void* data;
@@ -17,12 +30,14 @@ struct PanelSource {
 };
 
 // A part of A or B whose memory runs across the order of the rows: element (line, i, p), of `lines` x `length` x depth,
-// is data[start + line + i * stride + depth[p]]. It is the row line * length + i.
+// is data[start + line + i * stride + depth[p]]. It is the row line * row_step + i.
 struct TurnedSource {
+  static constexpr int64_t kMostLines = 144;
+
   const void* data;
   int64_t start;
-  int64_t lines, length;
-  int64_t stride;
+  int64_t lines, length;  // at most kMostLines, and as many as a vector has lanes
+  int64_t stride, row_step;
   const int64_t* depth;
 };
 // Where its rows go: row r of the depth p to packed[places[r] + p * widths[r]], with left[r] rows from r on next to it.
@@ -39,6 +54,7 @@ struct TileTarget {
   int64_t rows;
   const int64_t* row_runs;  // row_runs[i]: how many rows from i on lie next to each other
   bool accumulate;          // add to C rather than replace it
+  bool streams;             // past the caches, where a vector of C is a whole cache line
   // Memory that is needed soon: each step of the depth fetches one line, at the next of these offsets. NULL: none.
   const char* ahead = nullptr;
   const int64_t* ahead_offsets = nullptr;
@@ -101,11 +117,11 @@ struct ContractKernels {
   int64_t columns;     // of the widest tile
   int64_t lane_count;  // elements of a vector
 
-  // Copies `count` rows by `depth` elements into a panel: T panel[depth][width], zero in rows from count to width. It
-  // may also write half of `rows` elements behind the panel.
-  void (*pack)(of_dtype dtype, const PanelSource& source, int64_t count, int64_t width, int64_t depth, void* panel);
-  // The same from elements of T that lie across the rows, at most as many lines as vectors have lanes; it leaves rows
-  // that are not there alone.
+  // Packs the panels [first, last): T panel[depth][width], zero where rows are missing. It may also write half of
+  // `rows` elements behind each panel.
+  void (*pack)(of_dtype dtype, const PanelSource& source, const Panels& panels, int64_t first, int64_t last,
+               int64_t depth, void* packed);
+  // The same from elements of T that lie across the rows; it leaves rows that are not there alone.
   void (*pack_turned)(const TurnedRows& rows, int64_t depth, void* packed);
   // Zeros in the rows [from, width) of a panel.
   void (*clear)(void* panel, int64_t from, int64_t width, int64_t depth);

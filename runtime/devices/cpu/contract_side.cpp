@@ -3,24 +3,35 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "thread_pool.h"
+
 namespace oneflow::cpu {
 namespace {
 
-// A dimension is worth turning from this size on.
-constexpr int64_t kWorthTurning = 8;
-// A block has squares of so many across; the innermost dimension is cut where it is longer than this.
+// Panels that are packed at once, where there are enough for all threads.
+constexpr int64_t kGroup = 32;
+// A dimension is worth turning from this size on, and an operand: a smaller one stays in the caches.
+constexpr int64_t kWorthTurning = 8, kLeastElements = int64_t{1} << 20;
+// Squares are as wide as the widest vector; the innermost dimension is cut where it is longer than this.
 constexpr int64_t kSquare = 16, kLongest = 96;
 
-// The greatest divisor of a size within [least, most]; 0 where there is none.
-int64_t divisor_of(int64_t size, int64_t least, int64_t most) {
-  for (int64_t divisor = std::min(size, most); divisor >= least; --divisor)
-    if (size % divisor == 0) return divisor;
-  return 0;
+int64_t round_up(int64_t count, int64_t unit) { return divide_up(count, unit) * unit; }
+
+// The part of a dimension that blocks have: the divisor that fills its squares best, the least of those, so that a
+// block reaches far along the operand. 0 where there is none.
+int64_t part_of(int64_t size) {
+  int64_t best = 0;
+  for (int64_t part = std::min(size, kLongest); part >= kWorthTurning; --part) {
+    if (size % part != 0) continue;
+    if (best == 0 || round_up(part, kSquare) * best <= round_up(best, kSquare) * part) best = part;
+  }
+  return best;
 }
 
 }  // namespace
 
 bool turn(DimGroup& group, Operand operand, const DimGroup& depth) {
+  if (group.count * depth.count < kLeastElements) return false;
   if (group.rank < 2 || group.rank == DimGroup::kMaximum) return false;
   if (depth.rank > 0 && depth.dims[depth.rank - 1].strides[operand] == 1) return false;
   const int last = group.rank - 1;
@@ -28,8 +39,7 @@ bool turn(DimGroup& group, Operand operand, const DimGroup& depth) {
   for (int d = 0; d < last; ++d)
     if (group.dims[d].strides[operand] == 1 && group.dims[d].size >= kWorthTurning) across = d;
   if (across < 0 || group.dims[last].size < kWorthTurning) return false;
-  const int64_t inner =
-      group.dims[last].size <= kLongest ? group.dims[last].size : divisor_of(group.dims[last].size, kSquare, kLongest);
+  const int64_t inner = part_of(group.dims[last].size);
   if (inner == 0) return false;
   const Dim turned = group.dims[across];
   std::move(group.dims + across + 1, group.dims + last, group.dims + across);
@@ -62,11 +72,12 @@ Side::Side(const DimGroup& group, Operand operand, const ContractKernels& kernel
       blocks_(std::max<int64_t>(1, divide_up(group.count, block))),
       block_(block) {
   if (!is_turned) return;
-  across_ = group.dims[group.rank - 2].size;
   along_ = group.dims[group.rank - 1].size;
+  for (int d = group.rank - 2; d >= 0 && group.dims[d].strides[operand] == across_; --d) across_ *= group.dims[d].size;
   const int64_t outer = group.count / (across_ * along_);
-  block_across_ = std::min(across_, std::max(kSquare, block / along_ / kSquare * kSquare));
-  block_outer_ = block_across_ < across_ ? 1 : std::clamp<int64_t>(block / (across_ * along_), 1, outer);
+  const int64_t cuts = divide_up(across_, std::max(kSquare, block / along_));
+  block_across_ = cuts > 1 ? round_up(divide_up(across_, cuts), kSquare) : across_;
+  block_outer_ = cuts > 1 ? 1 : std::clamp<int64_t>(block / (across_ * along_), 1, outer);
   blocks_ = divide_up(outer, block_outer_) * divide_up(across_, block_across_);
 }
 
@@ -79,10 +90,12 @@ Range Side::block(int64_t i) const {
   return {outer * row, std::min(block_outer_ * row, group_.count - outer * row)};
 }
 
-Panels Side::panels(int64_t count, int64_t depth) const {
+Panels Side::panels(int64_t count, int64_t depth, bool parallel) const {
   // The room behind each panel is what packing may spill; it also keeps panels from falling on the same cache sets.
   const int64_t bytes = divide_up(widest_ * depth * kernels_.size, 64) * 64 + kernels_.rows * kernels_.size;
-  return {count, divide_up(count, widest_), bytes, pads_ ? widest_ : 0};
+  const int64_t panels = divide_up(count, widest_);
+  const int64_t group = parallel ? std::clamp<int64_t>(panels / (4 * thread_count()), 1, kGroup) : kGroup;
+  return {count, panels, bytes, pads_ ? widest_ : 0, group};
 }
 
 void Side::fill_table(const Range& block, const Panels& panels, int64_t* table) const {
@@ -90,43 +103,48 @@ void Side::fill_table(const Range& block, const Panels& panels, int64_t* table) 
   // Where each row goes, from one depth to the next, and how many rows from it on its panel has.
   int64_t *places = table, *widths = table + block.count, *left = widths + block.count;
   for (int64_t i = 0; i < panels.count; ++i) {
-    const int64_t start = panels.start(i), width = panels.width(i);
-    for (int64_t row = 0; row < width; ++row) {
+    const int64_t start = panels.start(i), rows = panels.rows(i);
+    for (int64_t row = 0; row < rows; ++row) {
       places[start + row] = i * (panels.bytes / kernels_.size) + row;
-      widths[start + row] = pads_ ? widest_ : width;
-      left[start + row] = width - row;
+      widths[start + row] = panels.width(i);
+      left[start + row] = rows - row;
     }
   }
 }
 
 int64_t Side::tasks(const Range& block, const Panels& panels) const {
-  return is_turned_ ? divide_up(block.count / along_, kSquare) : panels.count;
+  if (!is_turned_) return divide_up(panels.count, panels.group);
+  return divide_up(block.count / along_, TurnedSource::kMostLines) * divide_up(along_, kernels_.lane_count);
 }
 
 void Side::pack(int64_t task, const Range& block, const Panels& panels, const int64_t* table, of_dtype dtype,
                 const char* data, const int64_t* depth_offsets, const int64_t* depth_runs, int64_t depth,
                 char* packed) const {
   if (!is_turned_) {
-    const int64_t width = panels.width(task);
-    const PanelSource source{data, table + panels.start(task), depth_offsets, depth_runs};
-    return kernels_.pack(dtype, source, width, pads_ ? widest_ : width, depth, packed + task * panels.bytes);
+    const int64_t first = task * panels.group;
+    return kernels_.pack(dtype, {data, table, depth_offsets, depth_runs}, panels, first,
+                         std::min(first + panels.group, panels.count), depth, packed);
   }
-  const int64_t lines = block.count / along_, first = task * kSquare, end = std::min(first + kSquare, lines);
+  const int64_t lines = block.count / along_, pieces = divide_up(along_, kernels_.lane_count);
+  const int64_t first = task / pieces * TurnedSource::kMostLines;
+  const int64_t end = std::min(first + TurnedSource::kMostLines, lines);
+  const int64_t piece = task % pieces * kernels_.lane_count;
   const int64_t stride = group_.dims[group_.rank - 1].strides[operand_];
   for (int64_t line = first; line < end;) {
     // Lines of one outer position lie next to each other.
     const int64_t position = block.begin / along_ + line;
     const int64_t count = std::min(end - line, across_ - position % across_);
-    const TurnedSource source{data,         offset_at(group_, operand_, position * along_), count, along_, stride,
-                              depth_offsets};
-    const int64_t row = line * along_;
+    const int64_t start = offset_at(group_, operand_, position * along_) + piece * stride;
+    const TurnedSource source{data,   start,  count,        std::min(kernels_.lane_count, along_ - piece),
+                              stride, along_, depth_offsets};
+    const int64_t row = line * along_ + piece;
     kernels_.pack_turned({source, table + row, table + block.count + row, table + 2 * block.count + row}, depth,
                          packed);
     line += count;
   }
-  if (!pads_ || end < lines) return;
-  const int64_t last = panels.count - 1, width = panels.width(last);
-  if (width < widest_) kernels_.clear(packed + last * panels.bytes, width, widest_, depth);
+  if (!pads_ || end < lines || piece > 0) return;
+  const int64_t last = panels.count - 1;
+  kernels_.clear(packed + last * panels.bytes, panels.rows(last), panels.width(last), depth);
 }
 
 }  // namespace oneflow::cpu

@@ -7,16 +7,6 @@
 
 namespace oneflow::cpu {
 
-// How the rows (or columns) of a block are cut into panels: all but the last of full width, or as even as possible.
-struct Panels {
-  int64_t total, count;
-  int64_t bytes;  // from one panel to the next
-  int64_t full;   // the width that all but the last have; 0: as even as possible
-
-  int64_t start(int64_t i) const { return full > 0 ? i * full : total * i / count; }
-  int64_t width(int64_t i) const { return (i + 1 == count ? total : start(i + 1)) - start(i); }
-};
-
 struct Range {
   int64_t begin, count;
 };
@@ -35,7 +25,7 @@ class Side {
 
   int64_t blocks() const { return blocks_; }
   Range block(int64_t i) const;
-  Panels panels(int64_t count, int64_t depth) const;
+  Panels panels(int64_t count, int64_t depth, bool parallel) const;
 
   // What packing a block needs to know besides the depth: tables of `table_size(count)` integers.
   int64_t table_size(int64_t count) const { return is_turned_ ? 3 * count : count; }
@@ -54,8 +44,8 @@ class Side {
   const int64_t widest_;
   const bool pads_, is_turned_;
   int64_t blocks_ = 1, block_ = 0;
-  // Of a side that is turned: the sizes of its last two dimensions, how many of the last but one a block has, and of
-  // all before them.
+  // Of a side that is turned: the size of its last dimension and of those before it that lie next to each other in the
+  // operand, how many of these a block has, and of all before them.
   int64_t across_ = 1, along_ = 1;
   int64_t block_across_ = 1, block_outer_ = 1;
 };

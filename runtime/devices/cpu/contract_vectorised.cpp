@@ -57,9 +57,9 @@ inline void store_masked(uint32_t mask, T* to, Vector<T> value) {
 }
 #endif
 
-// Whether store_past() does more than store(): where a vector is a whole cache line.
+// Whether store_past() does more than store(), every `step` elements: where a vector is a whole cache line.
 template <class T>
-inline bool can_store_past(const T* to, int64_t step) {
+inline bool can_store_past(const T* to, int64_t step = 0) {
   constexpr bool is_line = kVectorBytes == 64;
   return is_line && (reinterpret_cast<uintptr_t>(to) | static_cast<uintptr_t>(step) * sizeof(T)) % kVectorBytes == 0;
 }
@@ -140,40 +140,52 @@ inline void transpose(Vector<T>* square) {
 }
 
 // How many rows from `first` on lie next to each other.
-inline int64_t run_from(const PanelSource& source, int64_t first, int64_t count) {
+inline int64_t run_from(const PanelSource& source, int64_t first, int64_t end) {
   int64_t next = first + 1;
-  while (next < count && source.rows[next] - source.rows[next - 1] == 1) ++next;
+  while (next < end && source.rows[next] - source.rows[next - 1] == 1) ++next;
   return next - first;
 }
 
-// Rows that lie next to each other. May write zeros behind them, for fewer than a vector has lanes.
+// Rows that lie next to each other.
 template <class T, class S>
 inline void pack_run(const S* from, int64_t count, T* to) {
-#if defined(__AVX512F__)
+  constexpr int lanes = kLanes<T>;
   if constexpr (is_same_type<S, T>) {
-    for (int64_t i = 0; i < count; i += kLanes<T>) store(to + i, load_some(from + i, count - i));
-    return;
+    int64_t i = 0;
+    for (; i + lanes <= count; i += lanes) store(to + i, load(from + i));
+    if (i < count) store_some(to + i, load_some(from + i, count - i), 0, count - i);
+  } else {
+    for (int64_t i = 0; i < count; ++i) to[i] = convert<T>(from[i]);
   }
-#endif
-  for (int64_t i = 0; i < count; ++i) to[i] = convert<T>(from[i]);
 }
 
-// Rows lie next to each other: each depth is one run.
+// Rows of a panel that lie next to each other.
+struct RowRun {
+  int64_t from;  // the offset of the first
+  int64_t count;
+  int64_t to;     // where it goes, in elements
+  int64_t width;  // of the panel: to the next depth
+};
+
+// Rows lie next to each other in runs. Memory is read in long pieces: runs that continue each other, for a few depths,
+// which may continue each other, too.
 template <class T, class S>
-void pack_rows(const S* data, const PanelSource& source, int64_t count, int64_t width, int64_t depth, T* panel) {
-  constexpr int lanes = kLanes<T>;
-  data += source.rows[0];
-  for (int64_t p = 0; p < depth; ++p, panel += width) {
-    const S* from = data + source.depth[p];
-    if constexpr (is_same_type<S, T>) {
-      if (count == 2 * lanes) {
-        store(panel, load(from));
-        store(panel + lanes, load(from + lanes));
-        continue;
+void pack_row_runs(const S* data, const PanelSource& source, const RowRun* runs, int count, int64_t depth, T* packed) {
+  constexpr int64_t kDepths = 32, kAhead = 4;
+  for (int64_t first = 0; first < depth; first += kDepths) {
+    const int64_t end = depth - first < kDepths ? depth : first + kDepths;
+    for (const RowRun *run = runs, *next = runs; run < runs + count; run = next) {
+      do ++next;
+      while (next < runs + count && next->from == next[-1].from + next[-1].count);
+      for (int64_t p = first; p < end; ++p) {
+        const int64_t ahead = source.depth[p + kAhead < depth ? p + kAhead : depth - 1] - source.depth[p];
+        for (const RowRun* each = run; each < next; ++each) {
+          const S* from = data + source.depth[p] + each->from;
+          for (int64_t i = 0; i < each->count; i += 64 / sizeof(S)) __builtin_prefetch(from + ahead + i);
+          pack_run(from, each->count, packed + each->to + p * each->width);
+        }
       }
     }
-    pack_run(from, count, panel);
-    for (int64_t i = count; i < width; ++i) panel[i] = T{0};
   }
 }
 
@@ -218,32 +230,41 @@ void pack_runs(const S* data, const PanelSource& source, int64_t count, int64_t 
   }
 }
 
-// Rows lie next to each other in a few runs.
-template <class T, class S>
-void pack_row_runs(const S* data, const PanelSource& source, int64_t count, int64_t width, int64_t depth, T* panel) {
-  for (int64_t p = 0; p < depth; ++p, panel += width) {
-    const S* from = data + source.depth[p];
-    for (int64_t first = 0; first < count;) {
-      const int64_t run = run_from(source, first, count);
-      pack_run(from + source.rows[first], run, panel + first);
-      first += run;
-    }
-    for (int64_t i = count; i < width; ++i) panel[i] = T{0};
-  }
+template <class T>
+void clear(void* panel, int64_t from, int64_t width, int64_t depth) {
+  for (int64_t p = 0; p < depth; ++p)
+    for (int64_t i = from; i < width; ++i) static_cast<T*>(panel)[p * width + i] = T{0};
 }
 
 template <class T, class S>
-void pack_panel(const S* data, const PanelSource& source, int64_t count, int64_t width, int64_t depth, T* panel) {
-  if (run_from(source, 0, count) == count && (count > 1 || source.runs[0] == 1))
-    return pack_rows(data, source, count, width, depth, panel);
-  int64_t row_runs = 0, longest_depth = 0;
-  for (int64_t first = 0; first < count; first += run_from(source, first, count)) ++row_runs;
+void pack_panels(const S* data, const PanelSource& source, const Panels& panels, int64_t first, int64_t last,
+                 int64_t depth, T* packed) {
+  constexpr int kMostRuns = 64;
+  RowRun runs[kMostRuns];
+  int count = 0;
+  int64_t rows = 0;
+  const int64_t step = panels.bytes / static_cast<int64_t>(sizeof(T));
+  for (int64_t i = first; i < last && count < kMostRuns; ++i) {
+    const int64_t start = panels.start(i), end = start + panels.rows(i);
+    for (int64_t row = start; row < end && count < kMostRuns;) {
+      const int64_t run = run_from(source, row, end);
+      runs[count++] = {source.rows[row], run, i * step + row - start, panels.width(i)};
+      rows += run;
+      row += run;
+    }
+  }
+  int64_t longest_depth = 0;
   for (int64_t p = 0; p < depth; p += source.runs[p])
     if (source.runs[p] > longest_depth) longest_depth = source.runs[p];
-  if (longest_depth < kLanes<T> && count >= 4 * row_runs) {
-    pack_row_runs(data, source, count, width, depth, panel);
-  } else {
-    pack_runs(data, source, count, width, depth, panel);
+  const int64_t all_rows = panels.start(last - 1) + panels.rows(last - 1) - panels.start(first);
+  if (rows == all_rows && (longest_depth < kLanes<T> ? rows >= 4 * count : rows > count && count <= last - first)) {
+    pack_row_runs(data, source, runs, count, depth, packed);
+    clear<T>(packed + (last - 1) * step, panels.rows(last - 1), panels.width(last - 1), depth);
+    return;
+  }
+  for (int64_t i = first; i < last; ++i) {
+    const PanelSource rows_of{source.data, source.rows + panels.start(i), source.depth, source.runs};
+    pack_runs(data, rows_of, panels.rows(i), panels.width(i), depth, packed + i * step);
   }
 }
 
@@ -280,60 +301,53 @@ inline void visit_storage(of_dtype dtype, Visit&& visit) {
 }
 
 template <class T>
-void pack(of_dtype dtype, const PanelSource& source, int64_t count, int64_t width, int64_t depth, void* panel) {
+void pack(of_dtype dtype, const PanelSource& source, const Panels& panels, int64_t first, int64_t last, int64_t depth,
+          void* packed) {
   visit_storage<T>(dtype, [&](auto element) {
     using S = decltype(element);
-    pack_panel(static_cast<const S*>(source.data), source, count, width, depth, static_cast<T*>(panel));
+    pack_panels(static_cast<const S*>(source.data), source, panels, first, last, depth, static_cast<T*>(packed));
   });
 }
 
 // Squares of lines by rows are turned in registers, so that what is read lies next to each other, and what is written
-// too.
+// too. The rows of one depth are copied first, while those of the next are on their way: each is somewhere else in
+// memory.
 template <class T>
 void pack_turned(const TurnedRows& rows, int64_t depth, void* packed) {
   constexpr int lanes = kLanes<T>;
-  // Squares are asked for this many steps ahead: each of their lines is somewhere else in memory, and may lie across
-  // the end of a cache line. It takes 0.6 to 0.95 of the time without.
-  constexpr int64_t kAhead = 2;
   const TurnedSource& source = rows.source;
-  for (int64_t line = 0; line < source.lines; line += lanes) {
-    const int64_t lines = source.lines - line < lanes ? source.lines - line : lanes;
-    for (int64_t first = 0; first < source.length; first += lanes) {
-      const int64_t length = source.length - first < lanes ? source.length - first : lanes;
-      const T* from = static_cast<const T*>(source.data) + source.start + line + first * source.stride;
-      for (int64_t p = 0; p < depth; ++p) {
-        if (p + kAhead < depth) {
-          for (int i = 0; i < length && i < lanes; ++i) {
-            const T* next = from + source.depth[p + kAhead] + i * source.stride;
-            __builtin_prefetch(next);
-            __builtin_prefetch(next + lines - 1);
-          }
+  alignas(kVectorBytes) T copies[lanes][TurnedSource::kMostLines + lanes];
+  const T* start = static_cast<const T*>(source.data) + source.start;
+  for (int64_t p = 0; p < depth; ++p) {
+    const int64_t next = p + 1 < depth ? source.depth[p + 1] - source.depth[p] : 0;
+    for (int64_t i = 0; i < source.length; ++i) {
+      const T* from = start + source.depth[p] + i * source.stride;
+      for (int64_t line = 0; line < source.lines; line += lanes) {
+        __builtin_prefetch(from + next + line);
+        store(copies[i] + line, load_some(from + line, source.lines - line));
+      }
+      __builtin_prefetch(from + next + source.lines - 1);
+    }
+    for (int64_t line = 0; line < source.lines; line += lanes) {
+      Vector<T> square[lanes];
+      for (int i = 0; i < lanes; ++i) square[i] = i < source.length ? load(copies[i] + line) : Vector<T>{};
+      transpose<T>(square);
+      const int64_t lines = source.lines - line < lanes ? source.lines - line : lanes;
+      for (int64_t j = 0; j < lines; ++j) {
+        const int64_t row = (line + j) * source.row_step;
+        if (rows.left[row] >= lanes && source.length == lanes) {
+          store(static_cast<T*>(packed) + rows.places[row] + p * rows.widths[row], square[j]);
+          continue;
         }
-        Vector<T> square[lanes];
-        for (int i = 0; i < lanes; ++i)
-          square[i] = i < length ? load_some(from + source.depth[p] + i * source.stride, lines) : Vector<T>{};
-        transpose<T>(square);
-        for (int64_t j = 0; j < lines; ++j) {
-          const int64_t row = (line + j) * source.length + first;
-          if (rows.left[row] >= lanes && length == lanes) {
-            store(static_cast<T*>(packed) + rows.places[row] + p * rows.widths[row], square[j]);
-            continue;
-          }
-          for (int64_t done = 0; done < length;) {
-            const int64_t at = row + done, part = rows.left[at] < length - done ? rows.left[at] : length - done;
-            store_some(static_cast<T*>(packed) + rows.places[at] + p * rows.widths[at], square[j], done, part);
-            done += part;
-          }
+        for (int64_t done = 0; done < source.length;) {
+          const int64_t at = row + done, rest = source.length - done;
+          const int64_t part = rows.left[at] < rest ? rows.left[at] : rest;
+          store_some(static_cast<T*>(packed) + rows.places[at] + p * rows.widths[at], square[j], done, part);
+          done += part;
         }
       }
     }
   }
-}
-
-template <class T>
-void clear(void* panel, int64_t from, int64_t width, int64_t depth) {
-  for (int64_t p = 0; p < depth; ++p)
-    for (int64_t i = from; i < width; ++i) static_cast<T*>(panel)[p * width + i] = T{0};
 }
 
 // ------------------------------------------------------------------------------------------------ tile products
@@ -342,9 +356,11 @@ void clear(void* panel, int64_t from, int64_t width, int64_t depth) {
 template <class T>
 inline void put_run(T* to, const T* sums, int64_t count, bool accumulate) {
   constexpr int lanes = kLanes<T>;
-  int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) store(to + i, accumulate ? load(to + i) + load(sums + i) : load(sums + i));
-  for (; i < count; ++i) to[i] = accumulate ? to[i] + sums[i] : sums[i];
+  for (int64_t i = 0; i < count; i += lanes) {
+    const int64_t rest = count - i;
+    const Vector<T> sum = load_some(sums + i, rest);
+    store_some(to + i, accumulate ? load_some(to + i, rest) + sum : sum, 0, rest < lanes ? rest : lanes);
+  }
 }
 
 // Moves the sums of a tile to where C is: any strides, and fewer rows than a full tile.
@@ -354,7 +370,11 @@ __attribute__((noinline)) void scatter(const T* sums, int columns, const TileTar
     T* column = static_cast<T*>(target.c) + target.column_offsets[j];
     for (int64_t i = 0; i < target.rows;) {
       const int64_t run = target.row_runs[i] < target.rows - i ? target.row_runs[i] : target.rows - i;
-      put_run(column + target.row_offsets[i], sums + i, run, target.accumulate);
+      T* to = column + target.row_offsets[i];
+      if (run > 1)
+        put_run(to, sums + i, run, target.accumulate);
+      else
+        *to = target.accumulate ? *to + sums[i] : sums[i];
       i += run;
     }
   }
@@ -365,14 +385,14 @@ void tile(int64_t depth, const void* panel_a, const void* panel_b, const TileTar
   constexpr int lanes = kLanes<T>;
   const T* a = static_cast<const T*>(panel_a);
   const T* b = static_cast<const T*>(panel_b);
-  const bool direct = target.rows == 2 * lanes && target.row_runs[0] >= target.rows;
-  if (direct) {
+  const bool direct = target.rows == 2 * lanes && target.row_runs[0] >= lanes && target.row_runs[lanes] >= lanes;
+  T* c[2] = {static_cast<T*>(target.c), static_cast<T*>(target.c)};
+  if (direct)
+    for (int half = 0; half < 2; ++half) c[half] += target.row_offsets[half * lanes];
+  if (direct && !target.streams) {
 #pragma GCC unroll 16
-    for (int j = 0; j < columns; ++j) {
-      const T* column = static_cast<T*>(target.c) + target.row_offsets[0] + target.column_offsets[j];
-      __builtin_prefetch(column, 1);
-      __builtin_prefetch(column + lanes, 1);
-    }
+    for (int j = 0; j < columns; ++j)
+      for (const T* half : c) __builtin_prefetch(half + target.column_offsets[j], 1);
   }
   Vector<T> sums[columns][2] = {};
   const auto step = [&] {
@@ -403,16 +423,18 @@ void tile(int64_t depth, const void* panel_a, const void* panel_b, const TileTar
     }
     return scatter(spilled, columns, target);
   }
-  T* c = static_cast<T*>(target.c) + target.row_offsets[0];
 #pragma GCC unroll 16
   for (int j = 0; j < columns; ++j) {
-    T* column = c + target.column_offsets[j];
-    if (target.accumulate) {
-      sums[j][0] += load(column);
-      sums[j][1] += load(column + lanes);
+    for (int half = 0; half < 2; ++half) {
+      T* to = c[half] + target.column_offsets[j];
+      if (target.accumulate) {
+        store(to, load(to) + sums[j][half]);
+      } else if (target.streams && can_store_past(to)) {
+        store_past(to, sums[j][half]);
+      } else {
+        store(to, sums[j][half]);
+      }
     }
-    store(column, sums[j][0]);
-    store(column + lanes, sums[j][1]);
   }
 }
 
