@@ -209,6 +209,7 @@ void pack_runs(const S* data, const PanelSource& source, int64_t count, int64_t 
             continue;
           }
           const S* row = from + source.rows[first + i] + done;
+          __builtin_prefetch(row + 2 * lanes);
           if constexpr (is_same_type<S, T>) {
             square[i] = load(row);
           } else {

@@ -26,7 +26,7 @@ constexpr int64_t kManyUnits = 64;
 constexpr int64_t kPiece = 4096;
 constexpr int64_t kBlockPieces = 512;
 // Units of many short lines that are folded at the same time.
-constexpr int64_t kUnitsAtATime = 16;
+constexpr int64_t kUnitsAtATime = 128;
 // Units whose results are finished and written together.
 constexpr int64_t kUnitsTogether = 256;
 
@@ -89,6 +89,7 @@ class Reduction {
       pieces_ = plan_.rows() * pieces_per_line_;
       block_ = std::clamp<int64_t>(kTaskElements / piece_, 1, kBlockPieces);
       segments_ = (pieces_ + block_ - 1) / block_;
+      gathers_units_ = !is_direct && pieces_ == 1 && plan_.kept.rank == 1;
     } else {
       const int64_t wanted = (unit_elements_ + kTaskElements - 1) / kTaskElements;
       segments_ = plan_.units() >= kManyUnits ? 1 : std::min(wanted, (plan_.rows() + kBlockRows - 1) / kBlockRows);
@@ -105,10 +106,11 @@ class Reduction {
 
  private:
   // How many units are folded at the same time: where each has many short lines, those of several units are neighbours
-  // in memory, which is then read in order.
+  // in memory, which is then read in order; where lines have to be copied, there is more to read at the same time.
   int64_t units_at_a_time() const {
+    if (gathers_units_) return kChunk / plan_.lanes;
     const bool has_short_lines = segments_ == 1 && pieces_ > 1 && pieces_per_line_ == 1;
-    return has_short_lines ? std::clamp<int64_t>(plan_.units() / 8, 1, kUnitsAtATime) : 1;
+    return has_short_lines ? std::clamp<int64_t>(plan_.units() / thread_count(), 1, kUnitsAtATime) : 1;
   }
 
   // Tasks are whole units of which lanes merge.
@@ -150,6 +152,7 @@ class Reduction {
 
   // Folds units of one block each to as many lanes of a state.
   void fold_units(int64_t first, int64_t count, const State& state, int64_t lane) const {
+    if (gathers_units_) return fold_gathered(first, count, state, lane);
     if (count == 1) return fold_pieces(first, 0, state, lane);
     const States pieces(kernel_, count, pieces_);
     for (int64_t piece = 0; piece < pieces_; ++piece)
@@ -157,6 +160,19 @@ class Reduction {
     for (int64_t i = 0; i < count; ++i) {
       merge_lanes(pieces[i], pieces_);
       copy_lane(state, lane + i, pieces[i]);
+    }
+  }
+
+  // Folds units of one line each, of one chunk together.
+  void fold_gathered(int64_t first, int64_t count, const State& state, int64_t lane) const {
+    const int64_t unit_stride = input_.strides[plan_.kept.dims[0]];
+    ChunkBuffer buffer;
+    int64_t stride;
+    const auto* lines = static_cast<const char*>(
+        reader_.read(first * unit_stride, {count, plan_.lanes, unit_stride, plan_.lane_stride}, buffer, stride));
+    for (int64_t i = 0; i < count; ++i) {
+      kernel_.fold_line(context_.arguments, state.parts, lane + i,
+                        {lines + i * stride * item_size(kernel_.input), plan_.lanes, 0, plan_.lane_index});
     }
   }
 
@@ -336,7 +352,8 @@ class Reduction {
   const RowReader reader_;
   const int64_t unit_elements_;
   int64_t piece_ = 0, pieces_per_line_ = 0, pieces_ = 0, block_ = 0;  // elements, and pieces: where lanes merge
-  int64_t segments_;                                                  // or blocks of pieces, of a unit
+  bool gathers_units_ = false;
+  int64_t segments_;  // or blocks of pieces, of a unit
   RowWriter writers_[kMaxResults];
 };
 
