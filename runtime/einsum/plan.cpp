@@ -13,7 +13,8 @@ namespace {
 // Turns products into stages: keeps the layout of every operand and of every stage's result.
 class Stages {
  public:
-  explicit Stages(std::vector<Layout> inputs) : layouts_(std::move(inputs)) {}
+  Stages(std::vector<Layout> inputs, of_dtype dtype)
+      : layouts_(std::move(inputs)), computes_in_own_(dtype != OF_BOOL && compute_type(dtype) == dtype) {}
 
   void sum(size_t a, Layout out) {
     stages_.push_back(make_sum(a, out, layouts_[a]));
@@ -30,7 +31,8 @@ class Stages {
       else
         multiply_parts(b, layout_b, layout_a, out);
     }
-    stages_.push_back(make_product(a, b, out, std::move(layout_a), std::move(layout_b)));
+    const Stage::Kind kind = product_kind(out, layout_a, layout_b, computes_in_own_);
+    stages_.push_back(make_product(kind, a, b, out, std::move(layout_a), std::move(layout_b)));
     layouts_.push_back(out);
   }
 
@@ -97,12 +99,13 @@ class Stages {
   }
 
   std::vector<Layout> layouts_;
+  const bool computes_in_own_;
   std::vector<Stage> stages_;
 };
 
-std::vector<Stage> make_stages(std::vector<Layout> inputs, const Layout& output, const Network& network,
+std::vector<Stage> make_stages(std::vector<Layout> inputs, of_dtype dtype, const Layout& output, const Network& network,
                                const Path& path) {
-  Stages stages(std::move(inputs));
+  Stages stages(std::move(inputs), dtype);
   if (path.empty()) {
     stages.sum(0, output);
     return stages.take();
@@ -173,7 +176,7 @@ Plan make_plan(const Call& call) {
                                 inputs[i]->dtype()));
     }
     const Layout output = lay_out(plan.output, plan.shape, contiguous_strides(plan.shape), plan.dtype);
-    return make_stages(layouts, output, network, path);
+    return make_stages(layouts, working, output, network, path);
   };
   plan.stages = make_all(plan.working);
   const ContractionRule& rule = std::get<ContractionRule>(call.schema().rule);

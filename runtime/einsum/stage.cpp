@@ -59,12 +59,21 @@ of_contraction describe(const Call& call, Device& device, const Stage& stage, co
   return contraction;
 }
 
+void multiply(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a, const Tensor& b) {
+  static const OperatorName mul("mul");
+  TensorRef views[] = {view_as(out, stage.out, stage.out), view_as(a, stage.layout_a, stage.out),
+                       view_as(b, stage.layout_b, stage.out)};
+  if (find(stage.layout_a, kPart) && find(stage.layout_b, kPart))
+    for (TensorRef& view : views) view = view_as_complex(*view);
+  call_into(call, *views[0], mul, views[1], views[2]);
+}
+
 // For devices without contractions: on the CPU, through copies.
 void contract_on_host(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a, const Tensor& b) {
   if (fallback_is_error()) fail(OF_UNSUPPORTED, "%s has no contractions", device_name(out.device()).c_str());
   call.op.count_fallback();
-  const Stage on_host = make_product(stage.a, stage.b, without_gaps(stage.out), without_gaps(stage.layout_a),
-                                     without_gaps(stage.layout_b));
+  const Stage on_host = make_product(stage.kind, stage.a, stage.b, without_gaps(stage.out),
+                                     without_gaps(stage.layout_a), without_gaps(stage.layout_b));
   const TensorRef result = Tensor::allocate(sizes_of(stage.out), out.dtype(), kHost);
   const TensorRef host_a = copy_to_device(*view_as(a, stage.layout_a, stage.layout_a), kHost);
   const TensorRef host_b = copy_to_device(*view_as(b, stage.layout_b, stage.layout_b), kHost);
@@ -76,12 +85,14 @@ void contract_on_host(const Call& call, const Stage& stage, const Tensor& out, c
 
 void contract(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a, const Tensor& b) {
   Device& device = get_device(out.device());
-  if (!device.table().contract) return contract_on_host(call, stage, out, a, b);
+  // Without a sum, elementwise kernels do what the device's contractions would not.
+  const auto otherwise = stage.counts[kK] == 0 ? multiply : contract_on_host;
+  if (!device.table().contract) return otherwise(call, stage, out, a, b);
   const of_contraction contraction = describe(call, device, stage, out, a, b);
   const of_status status = device.table().contract(&contraction);
   if (status != OF_UNSUPPORTED || device.id().type == kHost.type) return check(status);
   forget_device_error();
-  contract_on_host(call, stage, out, a, b);
+  otherwise(call, stage, out, a, b);
 }
 
 void sum(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a) {
@@ -101,15 +112,6 @@ void sum(const Call& call, const Stage& stage, const Tensor& out, const Tensor& 
   } else {
     call_into(call, *target, sum, source, summed, false, target->dtype());
   }
-}
-
-void multiply(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a, const Tensor& b) {
-  static const OperatorName mul("mul");
-  TensorRef views[] = {view_as(out, stage.out, stage.out), view_as(a, stage.layout_a, stage.out),
-                       view_as(b, stage.layout_b, stage.out)};
-  if (find(stage.layout_a, kPart) && find(stage.layout_b, kPart))
-    for (TensorRef& view : views) view = view_as_complex(*view);
-  call_into(call, *views[0], mul, views[1], views[2]);
 }
 
 // Multiplied by a row (re, im) from the left, [[re, im], [-im, re]] is a product of complex numbers.
@@ -143,8 +145,14 @@ Stage make_sum(size_t a, Layout out, Layout layout) {
   return {Stage::Kind::kSum, a, a, std::move(out), std::move(layout), {}, {}, {}, {}};
 }
 
-Stage make_product(size_t a, size_t b, Layout out, Layout layout_a, Layout layout_b) {
-  const Stage::Kind kind = sums(layout_a, out) ? Stage::Kind::kContract : Stage::Kind::kMultiply;
+Stage::Kind product_kind(const Layout& out, const Layout& layout_a, const Layout& layout_b, bool computes_in_own) {
+  const bool is_complex = find(layout_a, kPart) && find(layout_b, kPart);
+  const bool is_outer = sums(layout_a, layout_b) && sums(layout_b, layout_a);
+  return sums(layout_a, out) || (is_outer && computes_in_own && !is_complex) ? Stage::Kind::kContract
+                                                                             : Stage::Kind::kMultiply;
+}
+
+Stage make_product(Stage::Kind kind, size_t a, size_t b, Layout out, Layout layout_a, Layout layout_b) {
   Stage stage{kind, a, b, std::move(out), std::move(layout_a), std::move(layout_b), {}, {}, {}};
   if (kind == Stage::Kind::kContract)
     for (const Role role : {kBatch, kM, kN, kK}) add_dims(stage, role);

@@ -33,7 +33,7 @@ struct Stage {
   enum class Kind : uint8_t {
     kSum,       // of one operand, over the labels that the result lacks; a copy where it lacks none
     kMultiply,  // two operands, element by element: nothing is summed
-    kContract,  // sums of products, by the device's contract hook
+    kContract,  // sums of products, or products of all with all, by the device's contract hook
     kMatrices,  // of one operand: each complex number as the matrix of its real products
   };
 
@@ -55,8 +55,13 @@ Stage make_matrices(size_t a, Layout matrices, Layout layout);
 // Every label of `out` is in `layout`.
 Stage make_sum(size_t a, Layout out, Layout layout);
 
+// How two operands are multiplied: by a contraction where labels are summed over, or where each operand is stretched
+// along labels of the other, which elementwise kernels write out first. `computes_in_own`: whether products of the
+// dtype are computed in it; contractions convert the others.
+Stage::Kind product_kind(const Layout& out, const Layout& layout_a, const Layout& layout_b, bool computes_in_own);
+
 // Every label of `out` is in one of the operands, every other one in both.
-Stage make_product(size_t a, size_t b, Layout out, Layout layout_a, Layout layout_b);
+Stage make_product(Stage::Kind kind, size_t a, size_t b, Layout out, Layout layout_a, Layout layout_b);
 
 // Writes to `out`; all have one real dtype. kSum and kMatrices have no `b`.
 void run_stage(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a, const Tensor* b);

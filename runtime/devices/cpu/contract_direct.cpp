@@ -13,12 +13,13 @@
 namespace oneflow::cpu {
 namespace {
 
-// A side with this few rows or columns makes a product thin: packing would cost more than it saves.
+// A side with this few rows or columns makes a product thin, as a depth of one does: packing would cost more than it
+// saves.
 constexpr int64_t kThin = 2;
 // Multiplications of one member of the batch up to which the whole product is tiny.
 constexpr int64_t kTiny = 16 * 16 * 16;
-// Lanes that one task walks: a few kilobytes, which stay in the first-level cache.
-constexpr int64_t kTaskLanes = 512;
+// Lanes that one task walks, of a sum and of single products: a few kilobytes, which stay in the first-level cache.
+constexpr int64_t kTaskLanes = 512, kTaskProducts = 4096;
 // Lanes are turned in squares of up to so many.
 constexpr int64_t kTurned = 16;
 // Multiplications that a task should have at least.
@@ -181,14 +182,16 @@ class LaneProducts final : public Solution {
     // Lanes that lie apart in C are walked whole, a few of the inner dimension at a time: lines of A and B are read
     // from end to end.
     const bool is_turned = lane.strides[kC] != 1 && inner_.strides[kC] == 1 && lane.size >= kTurned;
-    lane_tasks_ = is_turned ? 1 : divide_up(lane.size, kTaskLanes);
+    lane_tasks_ = is_turned ? 1 : divide_up(lane.size, depth > 1 ? kTaskLanes : kTaskProducts);
     task_lanes_ = divide_up(lane.size, lane_tasks_);
     const int64_t turned_work = kTurned * lane.size * depth;
     const int64_t squares = std::max(divide_up(kTaskWork, turned_work), divide_up(inner_.size, 16 * kTurned));
-    task_inner_ = is_turned ? squares * kTurned : inner_.size;
+    task_inner_ =
+        is_turned ? squares * kTurned : std::clamp<int64_t>(kTaskWork / (task_lanes_ * depth), 1, inner_.size);
     inner_tasks_ = divide_up(inner_.size, task_inner_);
     const int64_t cells_bytes = lane.size * inner_.size * cells_.count * kernels.size;
-    common_.streams = is_turned && cells_bytes >= streamed_bytes() / 2;
+    common_.streams =
+        is_turned ? cells_bytes >= streamed_bytes() / 2 : lane.strides[kC] == 1 && cells_bytes >= streamed_bytes();
     const int64_t work_per_place = std::max<int64_t>(1, task_lanes_ * task_inner_ * depth);
     task_places_ = std::clamp<int64_t>(kTaskWork / work_per_place, 1, kPlaces);
     place_tasks_ = divide_up(cells_.count, task_places_);
@@ -327,7 +330,7 @@ std::unique_ptr<Solution> solve_directly(const Problem& problem) {
   if (!problem.is_plain() || depth == 0 || problem.dtype == OF_BOOL || item_size(problem.dtype) != kernels.size)
     return nullptr;
   if (VectorProducts::takes(problem, kernels)) return std::make_unique<VectorProducts>(problem, kernels);
-  const bool is_thin = std::min(problem.rows.count, problem.columns.count) <= kThin;
+  const bool is_thin = depth == 1 || std::min(problem.rows.count, problem.columns.count) <= kThin;
   const bool is_tiny = problem.rows.count * problem.columns.count <= kTiny / depth;
   if (!is_thin && !is_tiny) return nullptr;
 

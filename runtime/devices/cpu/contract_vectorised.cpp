@@ -479,6 +479,12 @@ inline void lane_block(const LaneProduct& product, const T* a, const T* b, T* c,
   sum_lanes<T, width, vectors>(product, a + first * product.lane.a, b + first * product.lane.b, sums);
   c += first * product.lane.c;
   if (product.lane.c == 1) {
+    if constexpr (width == kLanes<T>) {
+      if (product.streams && can_store_past(c)) {
+        for (int v = 0; v < vectors; ++v) store_past(c + v * width, sums[v]);
+        return;
+      }
+    }
     for (int v = 0; v < vectors; ++v) *reinterpret_cast<Wide*>(c + v * width) = sums[v];
   } else {
     T spilled[vectors * width];

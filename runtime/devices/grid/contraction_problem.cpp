@@ -159,6 +159,7 @@ int64_t Role::step(Side side) const { return rank == 0 ? INT64_MAX : std::abs(st
 
 bool make_problem(const of_contraction& contraction, Problem& problem) {
   if (!computes_as_asked(contraction) || contraction.epilogue != 0) return false;
+  if (contraction.k_count == 0) return false;  // elementwise kernels read and write as little, in plainer loops
   Roles roles;
   if (!sort_dims(contraction, roles)) return false;
   problem.dtype = contraction.dtype;
