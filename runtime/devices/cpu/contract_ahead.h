@@ -1,24 +1,26 @@
-// Fetching what the next member of a batch needs while the current one is computed: packing then finds it in the
-// second-level cache rather than in memory.
+// Fetching what the next block needs while the current one is computed: packing then finds it in the second-level cache
+// rather than in memory.
 #ifndef ONEFLOW_DEVICES_CPU_CONTRACT_AHEAD_H_
 #define ONEFLOW_DEVICES_CPU_CONTRACT_AHEAD_H_
 
 #include "contract_kernels.h"
 #include "contract_problem.h"
+#include "contract_side.h"
 #include "scratch.h"
 
 namespace oneflow::cpu {
 
-// The cache lines that one side of a member takes, as offsets in bytes from its first element.
+// The cache lines that a block of one side takes over the whole depth, as offsets in bytes from the operand's first
+// element.
 class Lines {
  public:
   static constexpr int64_t kLine = 64;
   // More would not stay in the second-level cache until they are needed.
-  static constexpr int64_t kMost = 4096;
+  static constexpr int64_t kMost = 8192;
 
-  // The elements of two groups within one operand. `slack` is how many offsets a reader may take beyond the last one.
-  // None where there are none or too many, or there is no memory for their offsets.
-  Lines(const DimGroup& x, const DimGroup& y, Operand operand, int64_t item, int64_t slack);
+  // `slack` is how many offsets a reader may take beyond the last one. None where there are too many lines, or no
+  // memory for their offsets.
+  Lines(const Side& side, const Range& block, const DimGroup& depth, int64_t item, int64_t slack);
 
   const int64_t* offsets() const { return static_cast<const int64_t*>(memory_.data()); }
   int64_t count() const { return count_; }
@@ -28,7 +30,7 @@ class Lines {
   int64_t count_ = 0;
 };
 
-// Hands out the lines of the next member in pieces, so that fetching them is spread over the work on the current one.
+// Hands out the lines of the next block in pieces, so that fetching them is spread over the work on the current one.
 class Ahead {
  public:
   Ahead() = default;

@@ -21,8 +21,8 @@ namespace {
 // collected outside of C.
 constexpr int64_t kDirectBlock = 1024;
 constexpr int64_t kCollectedBlock = 512;
-// The panels of a side that is turned may be as long as this in bytes, and have so many rows: the further a block
-// reaches along the operand, the longer are the pieces that it reads.
+// What a block of rows that are turned should take: it stays in the second-level cache together with what is fetched
+// for the next one. The pieces that are read are the longer, the more rows it has.
 constexpr int64_t kTurnedBytes = int64_t{384} << 10;
 constexpr int64_t kMostTurned = 4096;
 // The depth of a panel in bytes: a panel of B then fills half of a 48 KiB first-level cache.
@@ -74,10 +74,6 @@ class Gemm final : public Solution {
     is_direct_ = problem.is_plain() && parts_ == 1 && problem.depth.count > 0 && item_ == kernels.size &&
                  problem.dtype != OF_BOOL;
     streams_ = is_direct_ && depth_blocks_ == 1 && problem.batch.count * cells * item_ >= streamed_bytes();
-    const int64_t block = is_direct_ ? kDirectBlock : kCollectedBlock;
-    const int64_t turned_block = std::clamp<int64_t>(
-        kTurnedBytes / (kernels.size * divide_up(problem.depth.count, depth_blocks_)), block, kMostTurned);
-    const auto block_of = [&](bool is_turned) { return is_direct_ && is_turned ? turned_block : block; };
     rows_.emplace(problem_.rows, kA, kernels, kernels.rows, true, block_of(problem.rows_are_turned),
                   problem.rows_are_turned);
     columns_.emplace(problem_.columns, kB, kernels, kernels.columns, false, block_of(problem.columns_are_turned),
@@ -90,36 +86,55 @@ class Gemm final : public Solution {
 
  private:
   bool run_all(const Addresses& addresses) const {
-    const int64_t members = problem_.batch.count;
+    const int64_t members = problem_.batch.count, items = members * blocks_per_member();
     const int64_t work = problem_.rows.count * problem_.columns.count * std::max<int64_t>(1, problem_.depth.count);
-    // Where members are large and few: blocks on a thread each, or, where these are few as well, one after the other,
-    // each on all threads.
-    if (members == 1 || (members < 2 * thread_count() && work > 2 * kParallelWork)) {
-      const int64_t blocks = members * blocks_per_member();
-      const bool on_one_each = blocks >= 2 * thread_count();
-      std::atomic<bool> complete{true};
-      run_each(on_one_each, blocks, [&](int64_t i) {
-        Ahead none;
-        const Member member = member_at(addresses, i / blocks_per_member());
-        if (!run_block(member, block_at(i % blocks_per_member()), !on_one_each && work > kParallelWork, none))
-          complete = false;
-      });
+    std::atomic<bool> complete{true};
+    // Where blocks are large and few: one after the other, each on all threads.
+    if (items < 2 * thread_count() && (members == 1 || work > 2 * kParallelWork)) {
+      Ahead none;
+      for (int64_t i = 0; i < items; ++i)
+        if (!run_block(addresses, i, work > kParallelWork, none, nullptr)) complete = false;
       return complete;
     }
-    const int64_t tasks = work > kParallelWork / members ? std::min<int64_t>(members, 4 * thread_count()) : 1;
-    const int64_t depth = divide_up(problem_.depth.count, depth_blocks_);
-    const Lines a_lines(problem_.rows, problem_.depth, kA, item_, depth);
-    const Lines b_lines(problem_.columns, problem_.depth, kB, item_, depth);
-    std::atomic<bool> complete{true};
+    const int64_t tasks = work > kParallelWork / members ? std::min<int64_t>(items, 4 * thread_count()) : 1;
     parallel_for(tasks, [&](int64_t task) {
-      const int64_t end = members * (task + 1) / tasks;
-      for (int64_t i = members * task / tasks; i < end; ++i) {
-        Ahead ahead = i + 1 < end ? ahead_of(member_at(addresses, i + 1), a_lines, b_lines) : Ahead();
-        if (!run_member(member_at(addresses, i), ahead)) complete = false;
-      }
+      if (!run_blocks(addresses, items * task / tasks, items * (task + 1) / tasks)) complete = false;
     });
     return complete;
   }
+
+  // The blocks [first, last), by one thread.
+  bool run_blocks(const Addresses& addresses, int64_t first, int64_t last) const {
+    struct Next {
+      int64_t block = -1;
+      std::optional<Lines> lines;
+    } rows, columns;
+    const auto lines_of = [&](Next& next, const Side& side, int64_t block) {
+      if (next.block != block) next.lines.emplace(side, side.block(block), problem_.depth, item_, max_depth());
+      next.block = block;
+      return &*next.lines;
+    };
+    Kept kept;
+    for (int64_t i = first; i < last; ++i) {
+      Ahead ahead;
+      if (i + 1 < last) {
+        const Member next = member_at(addresses, (i + 1) / blocks_per_member());
+        const int64_t block = (i + 1) % blocks_per_member();
+        const bool has_columns = keeps_columns() && next.b == member_at(addresses, i / blocks_per_member()).b;
+        ahead = {next.a, lines_of(rows, *rows_, block % rows_->blocks()), next.b,
+                 has_columns ? nullptr : lines_of(columns, *columns_, block / rows_->blocks())};
+      }
+      if (!run_block(addresses, i, false, ahead, &kept)) return false;
+    }
+    return true;
+  }
+
+  // The panels of all columns, which serve the blocks of other rows as well.
+  struct Kept {
+    std::optional<Scratch> panels;
+    const char* b = nullptr;
+  };
+  bool keeps_columns() const { return is_direct_ && depth_blocks_ == 1 && columns_->blocks() == 1; }
 
   Member member_at(const Addresses& addresses, int64_t index) const {
     return {addresses.operands[kA] + item_ * offset_at(problem_.batch, kA, index),
@@ -127,18 +142,21 @@ class Gemm final : public Solution {
             addresses.c + item_ * offset_at(problem_.batch, kC, index), addresses.operands[kBias]};
   }
 
-  static Ahead ahead_of(const Member& next, const Lines& a, const Lines& b) { return {next.a, &a, next.b, &b}; }
-
   int64_t blocks_per_member() const { return rows_->blocks() * columns_->blocks(); }
   Block block_at(int64_t i) const { return {rows_->block(i % rows_->blocks()), columns_->block(i / rows_->blocks())}; }
 
-  bool run_member(const Member& member, Ahead& ahead) const {
-    for (int64_t i = 0; i < blocks_per_member(); ++i)
-      if (!run_block(member, block_at(i), false, ahead)) return false;
-    return true;
+  // About how many rows (or columns) a block has.
+  int64_t block_of(bool is_turned) const {
+    if (!is_direct_) return kCollectedBlock;
+    if (!is_turned) return kDirectBlock;
+    return std::clamp<int64_t>(kTurnedBytes / (kernels_.size * max_depth()), kDirectBlock, kMostTurned);
   }
 
-  bool run_block(const Member& member, const Block& block, bool parallel, Ahead& ahead) const {
+  int64_t max_depth() const { return divide_up(problem_.depth.count, depth_blocks_); }
+
+  bool run_block(const Addresses& addresses, int64_t item, bool parallel, Ahead& ahead, Kept* kept) const {
+    const Member member = member_at(addresses, item / blocks_per_member());
+    const Block block = block_at(item % blocks_per_member());
     const Scratch memory((3 * block.rows.count + 2 * block.columns.count) * static_cast<int64_t>(sizeof(int64_t)));
     auto* row_offsets = static_cast<int64_t*>(memory.data());
     if (row_offsets == nullptr) return false;
@@ -148,7 +166,7 @@ class Gemm final : public Solution {
     fill_offsets(problem_.columns, kC, block.columns.begin, block.columns.count, column_offsets);
     fill_runs(row_offsets, block.rows.count, row_runs);
     const TileTarget target{member.c, row_offsets, column_offsets, block.rows.count, row_runs, false, streams_};
-    if (is_direct_) return multiply(member, block, 0, depth_blocks_, target, parallel, ahead);
+    if (is_direct_) return multiply(member, block, 0, depth_blocks_, target, parallel, ahead, kept);
     int64_t* bias_rows = column_offsets + block.columns.count;
     int64_t* bias_columns = bias_rows + block.rows.count;
     fill_offsets(problem_.rows, kBias, block.rows.begin, block.rows.count, bias_rows);
@@ -182,7 +200,7 @@ class Gemm final : public Solution {
       run_each(parallel && parts_ > 1, parts_, [&](int64_t part) {
         Ahead none;
         if (!multiply(member, block, depth_blocks_ * part / parts_, depth_blocks_ * (part + 1) / parts_,
-                      part_target(part, false), parallel, none)) {
+                      part_target(part, false), parallel, none, nullptr)) {
           complete = false;
         }
       });
@@ -198,27 +216,31 @@ class Gemm final : public Solution {
 
   // A block of C over the depth blocks [first, last).
   bool multiply(const Member& member, const Block& block, int64_t first, int64_t last, const TileTarget& target,
-                bool parallel, Ahead& ahead) const {
-    const int64_t max_depth = divide_up(problem_.depth.count, depth_blocks_);
+                bool parallel, Ahead& ahead, Kept* kept) const {
+    const int64_t max_depth = this->max_depth();
     const Panels a = rows_->panels(block.rows.count, max_depth, parallel);
     const Panels b = columns_->panels(block.columns.count, max_depth, parallel);
+    const bool keeps_columns = kept != nullptr && this->keeps_columns();
+    const bool has_columns = keeps_columns && kept->b == member.b;
+    if (keeps_columns && !kept->panels) kept->panels.emplace(b.count * b.bytes);
     const int64_t a_table_size = rows_->table_size(block.rows.count);
     const Scratch tables((a_table_size + columns_->table_size(block.columns.count) + 4 * max_depth) *
                          static_cast<int64_t>(sizeof(int64_t)));
-    const Scratch packed(a.count * a.bytes + b.count * b.bytes);
+    const Scratch packed(a.count * a.bytes + (keeps_columns ? 0 : b.count * b.bytes));
     auto* a_table = static_cast<int64_t*>(tables.data());
     auto* a_panels = static_cast<char*>(packed.data());
-    if (a_table == nullptr || a_panels == nullptr) return false;
-    char* b_panels = a_panels + a.count * a.bytes;
+    char* b_panels = keeps_columns ? static_cast<char*>(kept->panels->data()) : a_panels + a.count * a.bytes;
+    if (a_table == nullptr || a_panels == nullptr || b_panels == nullptr) return false;
     int64_t* b_table = a_table + a_table_size;
     int64_t* a_depth = b_table + columns_->table_size(block.columns.count);
     int64_t* b_depth = a_depth + max_depth;
     int64_t* a_runs = b_depth + max_depth;
     int64_t* b_runs = a_runs + max_depth;
     rows_->fill_table(block.rows, a, a_table);
-    columns_->fill_table(block.columns, b, b_table);
+    if (!has_columns) columns_->fill_table(block.columns, b, b_table);
 
-    const int64_t a_tasks = rows_->tasks(block.rows, a), b_tasks = columns_->tasks(block.columns, b);
+    const int64_t a_tasks = rows_->tasks(block.rows, a);
+    const int64_t b_tasks = has_columns ? 0 : columns_->tasks(block.columns, b);
     const int64_t row_tasks = divide_up(a.count, kTaskPanels);
     const int64_t column_tasks =
         parallel ? std::clamp<int64_t>(4 * thread_count() / row_tasks, 1, std::max<int64_t>(1, b.count / 2)) : 1;
@@ -237,6 +259,7 @@ class Gemm final : public Solution {
                          b_panels);
         }
       });
+      if (keeps_columns) kept->b = member.b;
       run_each(parallel, row_tasks * column_tasks, [&](int64_t task) {
         const int64_t row_task = task / column_tasks, column_task = task % column_tasks;
         const int64_t row_begin = a.count * row_task / row_tasks, row_end = a.count * (row_task + 1) / row_tasks;

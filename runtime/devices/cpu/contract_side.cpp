@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "scratch.h"
 #include "thread_pool.h"
 
 namespace oneflow::cpu {
@@ -88,6 +89,34 @@ Range Side::block(int64_t i) const {
   if (cuts > 1) return {(outer * across_ + across) * along_, std::min(block_across_, across_ - across) * along_};
   const int64_t row = across_ * along_;
   return {outer * row, std::min(block_outer_ * row, group_.count - outer * row)};
+}
+
+int64_t Side::find_runs(const Range& block, int64_t most, Range* runs) const {
+  int64_t count = 0;
+  if (is_turned_) {
+    const int64_t first = block.begin / along_, end = first + block.count / along_;
+    const int64_t stride = group_.dims[group_.rank - 1].strides[operand_];
+    for (int64_t line = first, length; line < end; line += length) {
+      length = std::min(end - line, across_ - line % across_);
+      if (count + along_ > most) return 0;
+      const int64_t start = offset_at(group_, operand_, line * along_);
+      for (int64_t i = 0; i < along_; ++i) runs[count++] = {start + i * stride, length};
+    }
+    return count;
+  }
+  const Scratch memory(block.count * static_cast<int64_t>(sizeof(int64_t)));
+  auto* offsets = static_cast<int64_t*>(memory.data());
+  if (offsets == nullptr) return 0;
+  fill_offsets(group_, operand_, block.begin, block.count, offsets);
+  for (int64_t row = 0; row < block.count; ++row) {
+    if (row > 0 && offsets[row] == offsets[row - 1] + 1) {
+      ++runs[count - 1].count;
+    } else {
+      if (count == most) return 0;
+      runs[count++] = {offsets[row], 1};
+    }
+  }
+  return count;
 }
 
 Panels Side::panels(int64_t count, int64_t depth, bool parallel) const {

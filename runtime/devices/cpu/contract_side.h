@@ -23,8 +23,12 @@ class Side {
   Side(const DimGroup& group, Operand operand, const ContractKernels& kernels, int64_t widest, bool pads, int64_t block,
        bool is_turned);
 
+  Operand operand() const { return operand_; }
   int64_t blocks() const { return blocks_; }
   Range block(int64_t i) const;
+  // The stretches of a block's rows that lie next to each other in the operand. How many; 0 where there are more than
+  // `most`.
+  int64_t find_runs(const Range& block, int64_t most, Range* runs) const;
   Panels panels(int64_t count, int64_t depth, bool parallel) const;
 
   // What packing a block needs to know besides the depth: tables of `table_size(count)` integers.
