@@ -21,9 +21,11 @@ namespace {
 // collected outside of C.
 constexpr int64_t kDirectBlock = 1024;
 constexpr int64_t kCollectedBlock = 512;
-// What a block of rows that are turned should take: it stays in the second-level cache together with what is fetched
-// for the next one. The pieces that are read are the longer, the more rows it has.
-constexpr int64_t kTurnedBytes = int64_t{384} << 10;
+// Where many blocks follow each other: the bytes that one, what is fetched for the next one, and the panels of the
+// other side have in the second-level cache. A block is whole numbers of so many rows.
+constexpr int64_t kCachedBytes = int64_t{900} << 10;
+constexpr int64_t kBlockStep = 256;
+// The most rows of a block that are turned: the pieces that are read are the longer, the more there are.
 constexpr int64_t kMostTurned = 4096;
 // The depth of a panel in bytes: a panel of B then fills half of a 48 KiB first-level cache.
 constexpr int64_t kPanelDepthBytes = 1536;
@@ -74,10 +76,10 @@ class Gemm final : public Solution {
     is_direct_ = problem.is_plain() && parts_ == 1 && problem.depth.count > 0 && item_ == kernels.size &&
                  problem.dtype != OF_BOOL;
     streams_ = is_direct_ && depth_blocks_ == 1 && problem.batch.count * cells * item_ >= streamed_bytes();
-    rows_.emplace(problem_.rows, kA, kernels, kernels.rows, true, block_of(problem.rows_are_turned),
-                  problem.rows_are_turned);
-    columns_.emplace(problem_.columns, kB, kernels, kernels.columns, false, block_of(problem.columns_are_turned),
-                     problem.columns_are_turned);
+    rows_.emplace(problem_.rows, kA, kernels, kernels.rows, true,
+                  block_of(problem_.rows, problem_.columns, problem.rows_are_turned), problem.rows_are_turned);
+    columns_.emplace(problem_.columns, kB, kernels, kernels.columns, false,
+                     block_of(problem_.columns, problem_.rows, problem.columns_are_turned), problem.columns_are_turned);
   }
 
   of_status run(const Addresses& addresses) const override {
@@ -145,11 +147,14 @@ class Gemm final : public Solution {
   int64_t blocks_per_member() const { return rows_->blocks() * columns_->blocks(); }
   Block block_at(int64_t i) const { return {rows_->block(i % rows_->blocks()), columns_->block(i / rows_->blocks())}; }
 
-  // About how many rows (or columns) a block has.
-  int64_t block_of(bool is_turned) const {
+  // About how many rows (or columns) a block has; `others` are those of the other side.
+  int64_t block_of(const DimGroup& side, const DimGroup& others, bool is_turned) const {
     if (!is_direct_) return kCollectedBlock;
-    if (!is_turned) return kDirectBlock;
-    return std::clamp<int64_t>(kTurnedBytes / (kernels_.size * max_depth()), kDirectBlock, kMostTurned);
+    const bool is_followed = depth_blocks_ == 1 && side.count > 4 * kDirectBlock && others.count <= kDirectBlock;
+    if (!is_followed) return kDirectBlock;
+    const int64_t row = kernels_.size * max_depth();
+    const int64_t fitting = (kCachedBytes - others.count * row) / 2 / row / kBlockStep * kBlockStep;
+    return std::clamp(fitting, kBlockStep, is_turned ? kMostTurned : kDirectBlock);
   }
 
   int64_t max_depth() const { return divide_up(problem_.depth.count, depth_blocks_); }
