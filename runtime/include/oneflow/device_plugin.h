@@ -217,8 +217,8 @@ typedef struct of_device_table {
    * definition (another schema_hash) must answer NULL. Called once per (operator, dtypes, device type); the answer is
    * kept. Default: every operator runs on the CPU through copies. */
   of_kernel (*find_kernel)(const char* name, uint64_t schema_hash, of_dtype compute);
-  /* (optional) OF_UNSUPPORTED as from a kernel. Default: contractions run on the CPU through copies, and those without k,
-   * products of all with all, by the elementwise kernel, which may well be as fast. */
+  /* (optional) OF_UNSUPPORTED as from a kernel. Default: contractions run on the CPU through copies, and those without
+   * k, products of all with all, by the elementwise kernel, which may well be as fast. */
   of_status (*contract)(const of_contraction* contraction);
   /* Needed where contract() leaves something at `prepared`. */
   void (*discard_contraction)(void* prepared);
