@@ -7,6 +7,7 @@ namespace oneflow::cpu {
 
 Lines::Lines(const Side& side, const Range& block, const DimGroup& depth, int64_t item, int64_t slack)
     : memory_((kMost + slack) * static_cast<int64_t>(sizeof(int64_t))) {
+  if (block.count * depth.count * item > kMost * kLine) return;
   const Operand operand = side.operand();
   DimGroup outer = depth;
   int64_t inner = 1;  // depths that lie next to each other
@@ -17,7 +18,7 @@ Lines::Lines(const Side& side, const Range& block, const DimGroup& depth, int64_
   const Scratch work(kMost * static_cast<int64_t>(sizeof(Range)) + outer.count * static_cast<int64_t>(sizeof(int64_t)));
   auto* to = static_cast<int64_t*>(memory_.data());
   auto* runs = static_cast<Range*>(work.data());
-  if (to == nullptr || runs == nullptr || block.count * depth.count * item > kMost * kLine) return;
+  if (to == nullptr || runs == nullptr) return;
   const int64_t run_count = side.find_runs(block, kMost, runs);
   int64_t lines = 0;
   for (int64_t i = 0; i < run_count; ++i) lines += (runs[i].count + inner - 1) * item / kLine + 1;
