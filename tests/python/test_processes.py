@@ -298,3 +298,34 @@ for _ in range(10):
 print("survived")
 """
     assert run(code) == "survived\n"
+
+
+WORKING_MEMORY = """
+import re
+from pathlib import Path
+import oneflow_py as flow
+
+def resident(which):
+    return int(re.search(which + r":\\s*(\\d+)", Path("/proc/self/status").read_text())[1]) * 1024
+
+flow.set_num_threads(1)
+operands = [flow.ones(*sizes) for sizes in {sizes}]
+Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+before = resident("VmRSS")
+result = flow.einsum({equation!r}, *operands)
+print(resident("VmHWM") - before - 4 * result.numel())
+"""
+
+
+@pytest.mark.parametrize(
+    ("equation", "sizes"),
+    [
+        ("ij,jk->ik", [(1024, 2048), (2048, 2048)]),
+        ("efbad,cf->abcde", [(32, 8, 16, 16, 32), (16, 8)]),
+        ("bda,dc->abc", [(128, 128, 128), (128, 32)]),
+        ("bij,bjk->bik", [(64, 128, 128), (64, 128, 128)]),
+    ],
+)
+def test_contractions_need_little_memory(equation: str, sizes: list[tuple[int, ...]]) -> None:
+    """4 MiB per thread beside the result, which is of whole huge pages."""
+    assert 0 < int(run(WORKING_MEMORY.format(equation=equation, sizes=sizes))) <= 4 << 20
