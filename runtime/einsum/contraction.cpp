@@ -60,9 +60,8 @@ void run_last(const Plan& plan, const Tensor& target, Run&& run) {
   const Stage& last = plan.stages.back();
   if (target.is_contiguous()) return run(last);
   Layout out = lay_out(plan.output, target.sizes(), target.strides(), target.dtype());
-  run(last.kind == Stage::Kind::kSum
-          ? make_sum(last.a, std::move(out), last.layout_a)
-          : make_product(last.kind, last.a, last.b, std::move(out), last.layout_a, last.layout_b));
+  run(last.a == last.b ? make_single(last.kind, last.a, std::move(out), last.layout_a)
+                       : make_product(last.kind, last.a, last.b, std::move(out), last.layout_a, last.layout_b));
 }
 
 // One stage over the inputs as they are.

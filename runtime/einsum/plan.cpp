@@ -10,30 +10,30 @@ namespace oneflow::einsum {
 
 namespace {
 
+// From so many elements of the smaller complex operand for one of the result on, its matrices cost more than they save.
+constexpr double kMuchLarger = 16;
+
 // Turns products into stages: keeps the layout of every operand and of every stage's result.
 class Stages {
  public:
   Stages(std::vector<Layout> inputs, of_dtype dtype)
       : layouts_(std::move(inputs)), computes_in_own_(dtype != OF_BOOL && compute_type(dtype) == dtype) {}
 
-  void sum(size_t a, Layout out) {
-    stages_.push_back(make_sum(a, out, layouts_[a]));
-    layouts_.push_back(std::move(out));
-  }
+  void sum(size_t a, Layout out) { add(make_single(Stage::Kind::kSum, a, std::move(out), layouts_[a])); }
 
   void multiply(size_t a, size_t b, const Layout& out) {
     a = without_own_sums(a, b, out);
     b = without_own_sums(b, a, out);
     Layout layout_a = layouts_[a], layout_b = layouts_[b];
-    if (find(layout_a, kPart) && find(layout_b, kPart) && sums(layout_a, out)) {
-      if (elements_of(layout_a) < elements_of(layout_b))
-        multiply_parts(a, layout_a, layout_b, out);
-      else
-        multiply_parts(b, layout_b, layout_a, out);
-    }
-    const Stage::Kind kind = product_kind(out, layout_a, layout_b, computes_in_own_);
-    stages_.push_back(make_product(kind, a, b, out, std::move(layout_a), std::move(layout_b)));
-    layouts_.push_back(out);
+    if (!find(layout_a, kPart) || !find(layout_b, kPart) || !sums(layout_a, out))
+      return multiply_real(a, b, out, std::move(layout_a), std::move(layout_b));
+    if (kMuchLarger * elements_of(out) <= std::min(elements_of(layout_a), elements_of(layout_b)))
+      return multiply_each_part(a, b, out, std::move(layout_a), std::move(layout_b));
+    if (elements_of(layout_a) < elements_of(layout_b))
+      write_matrices(a, layout_a, layout_b, out);
+    else
+      write_matrices(b, layout_b, layout_a, out);
+    multiply_real(a, b, out, std::move(layout_a), std::move(layout_b));
   }
 
   // Of the product of two that has these labels: those of the larger operand come last, in its order, so that most of
@@ -62,15 +62,38 @@ class Stages {
     return elements;
   }
 
-  // Multiplying by a complex number is multiplying by a matrix of two by two: those of the operand `number` are written
-  // out, and the part of the other one, which is in `whole`, is summed over.
-  void multiply_parts(size_t& number, Layout& layout, Layout& whole, const Layout& out) {
+  void add(Stage stage) {
+    layouts_.push_back(stage.out);
+    stages_.push_back(std::move(stage));
+  }
+
+  void multiply_real(size_t a, size_t b, const Layout& out, Layout layout_a, Layout layout_b) {
+    const Stage::Kind kind = product_kind(out, layout_a, layout_b, computes_in_own_);
+    add(make_product(kind, a, b, out, std::move(layout_a), std::move(layout_b)));
+  }
+
+  // Where the result is much smaller: the sums of products of each part with each, which are combined afterwards.
+  void multiply_each_part(size_t a, size_t b, const Layout& out, Layout layout_a, Layout layout_b) {
+    rename_part(layout_a);
+    Layout products = out;
+    products.push_back({kSummedPart, 2, 1});
+    products = without_gaps(std::move(products));
+    multiply_real(a, b, products, std::move(layout_a), std::move(layout_b));
+    add(make_single(Stage::Kind::kCombine, last(), out, std::move(products)));
+  }
+
+  // Otherwise: multiplying by a complex number is multiplying by a matrix of two by two. Those of the operand `number`
+  // are written out, and the part of the other one, which is in `whole`, is summed over.
+  void write_matrices(size_t& number, Layout& layout, Layout& whole, const Layout& out) {
     Layout matrices = matrices_of(layout, out);
-    stages_.push_back(make_matrices(number, matrices, layout));
-    layouts_.push_back(matrices);
+    add(make_single(Stage::Kind::kMatrices, number, matrices, std::move(layout)));
     number = last();
     layout = std::move(matrices);
-    for (LabelledDim& dim : whole)
+    rename_part(whole);
+  }
+
+  static void rename_part(Layout& layout) {
+    for (LabelledDim& dim : layout)
       if (dim.label == kPart) dim.label = kSummedPart;
   }
 

@@ -114,19 +114,22 @@ void sum(const Call& call, const Stage& stage, const Tensor& out, const Tensor& 
   }
 }
 
+// A part of complex numbers or of their products, as a view whose dimensions are `dims`. `summed` counts only where the
+// layout has that label.
+TensorRef part(const Tensor& tensor, const Layout& layout, const Layout& dims, int64_t summed, int64_t kept) {
+  const LabelledDim* row = find(layout, kSummedPart);
+  const TensorRef view = view_as(tensor, layout, dims);
+  const int64_t offset = (row ? summed * row->stride : 0) + kept * find(layout, kPart)->stride;
+  return Tensor::view(*view, view->sizes(), view->strides(), view->offset() + offset);
+}
+
 // Multiplied by a row (re, im) from the left, [[re, im], [-im, re]] is a product of complex numbers.
 void write_matrices(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a) {
   static const OperatorName clone("clone"), neg("neg");
   const Layout dims = without_part(stage.layout_a);
-  const auto part = [&](const Tensor& tensor, const Layout& layout, int64_t summed, int64_t kept) {
-    const LabelledDim* row = find(layout, kSummedPart);
-    const TensorRef view = view_as(tensor, layout, dims);
-    const int64_t offset = (row ? summed * row->stride : 0) + kept * find(layout, kPart)->stride;
-    return Tensor::view(*view, view->sizes(), view->strides(), view->offset() + offset);
-  };
   const auto write = [&](const OperatorName& name, int64_t row, int64_t column) {
-    const TensorRef target = part(out, stage.out, row, column);
-    const TensorRef source = part(a, stage.layout_a, 0, row ^ column);
+    const TensorRef target = part(out, stage.out, dims, row, column);
+    const TensorRef source = part(a, stage.layout_a, dims, 0, row ^ column);
     call_into(call, *target, name, source);
   };
   write(clone, 0, 0);
@@ -135,14 +138,24 @@ void write_matrices(const Call& call, const Stage& stage, const Tensor& out, con
   write(clone, 1, 1);
 }
 
-}  // namespace
-
-Stage make_matrices(size_t a, Layout matrices, Layout layout) {
-  return {Stage::Kind::kMatrices, a, a, std::move(matrices), std::move(layout), {}, {}, {}, {}};
+// re = re re - im im, im = re im + im re.
+void combine(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a) {
+  static const OperatorName sub("sub"), add("add");
+  const Layout dims = without_part(stage.out);
+  const auto write = [&](const OperatorName& name, int64_t kept) {
+    const TensorRef target = part(out, stage.out, dims, 0, kept);
+    const TensorRef left = part(a, stage.layout_a, dims, 0, kept);
+    const TensorRef right = part(a, stage.layout_a, dims, 1, 1 - kept);
+    call_into(call, *target, name, left, right);
+  };
+  write(sub, 0);
+  write(add, 1);
 }
 
-Stage make_sum(size_t a, Layout out, Layout layout) {
-  return {Stage::Kind::kSum, a, a, std::move(out), std::move(layout), {}, {}, {}, {}};
+}  // namespace
+
+Stage make_single(Stage::Kind kind, size_t a, Layout out, Layout layout) {
+  return {kind, a, a, std::move(out), std::move(layout), {}, {}, {}, {}};
 }
 
 Stage::Kind product_kind(const Layout& out, const Layout& layout_a, const Layout& layout_b, bool computes_in_own) {
@@ -169,6 +182,8 @@ void run_stage(const Call& call, const Stage& stage, const Tensor& out, const Te
       return contract(call, stage, out, a, *b);
     case Stage::Kind::kMatrices:
       return write_matrices(call, stage, out, a);
+    case Stage::Kind::kCombine:
+      return combine(call, stage, out, a);
   }
 }
 

@@ -35,6 +35,7 @@ struct Stage {
     kMultiply,  // two operands, element by element: nothing is summed
     kContract,  // sums of products, or products of all with all, by the device's contract hook
     kMatrices,  // of one operand: each complex number as the matrix of its real products
+    kCombine,   // of one operand: sums of products of each part with each as complex numbers
   };
 
   Kind kind;
@@ -49,11 +50,9 @@ struct Stage {
 // The label of the part over which products of complex numbers are summed.
 inline constexpr int kSummedPart = -2;
 
-// `matrices` has the labels of `layout` and kSummedPart.
-Stage make_matrices(size_t a, Layout matrices, Layout layout);
-
-// Every label of `out` is in `layout`.
-Stage make_sum(size_t a, Layout out, Layout layout);
+// A stage of one operand. kSum: every label of `out` is in `layout`; kMatrices: `out` has the labels of `layout` and
+// kSummedPart; kCombine: the other way round.
+Stage make_single(Stage::Kind kind, size_t a, Layout out, Layout layout);
 
 // How two operands are multiplied: by a contraction where labels are summed over, or where each operand is stretched
 // along labels of the other, which elementwise kernels write out first. `computes_in_own`: whether products of the
@@ -63,7 +62,7 @@ Stage::Kind product_kind(const Layout& out, const Layout& layout_a, const Layout
 // Every label of `out` is in one of the operands, every other one in both.
 Stage make_product(Stage::Kind kind, size_t a, size_t b, Layout out, Layout layout_a, Layout layout_b);
 
-// Writes to `out`; all have one real dtype. kSum and kMatrices have no `b`.
+// Writes to `out`; all have one real dtype. Stages of one operand have no `b`.
 void run_stage(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a, const Tensor* b);
 
 }  // namespace oneflow::einsum

@@ -87,6 +87,8 @@ CONTRACTIONS = {
     "rows in the operand's order": ("dca,bd->abc", {"a": 210, "b": 9, "c": 130, "d": 40}),
     "columns in the operand's order": ("bda,dc->abc", {"a": 97, "b": 102, "c": 24, "d": 110}),
     "runs of rows": ("adec,ebd->abc", {"a": 31, "b": 24, "c": 33, "d": 41, "e": 29}),
+    "a few sums of elements that lie apart": ("ip,iq->pq", {"i": 10_007, "p": 2, "q": 3}),
+    "and those of a batch": ("bijp,bjiq->bpq", {"b": 3, "i": 101, "j": 53, "p": 3, "q": 2}),
     "a depth across both": ("acd,dbc->ab", {"a": 61, "b": 67, "c": 131, "d": 137}),
 }
 

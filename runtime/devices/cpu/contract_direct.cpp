@@ -1,6 +1,7 @@
 #include "contract_direct.h"
 
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 #include "contract_kernels.h"
@@ -8,6 +9,7 @@
 #include "host.h"
 #include "scratch.h"
 #include "stream.h"
+#include "strided.h"
 #include "thread_pool.h"
 
 namespace oneflow::cpu {
@@ -24,10 +26,10 @@ constexpr int64_t kTaskLanes = 512, kTaskProducts = 4096;
 constexpr int64_t kTurned = 16;
 // Multiplications that a task should have at least.
 constexpr int64_t kTaskWork = int64_t{1} << 16;
-// Elements of one piece of a long sum; the pieces are added up in order. Shorter where each needs an offset.
+// Elements of one piece of a long sum; the pieces are added up in order. Shorter where they are copied.
 constexpr int64_t kPiece = int64_t{1} << 15;
-constexpr int64_t kGatheredPiece = int64_t{1} << 11;
-// Elements of C up to which sums are gathered one by one rather than packed: panels would be all but empty.
+constexpr int64_t kCopiedPiece = int64_t{1} << 11;
+// Elements of C up to which sums are dots rather than packed: panels would be all but empty.
 constexpr int64_t kFewCells = 16;
 
 // The dimensions of C, outermost first.
@@ -253,73 +255,157 @@ class LaneProducts final : public Solution {
   LaneProduct common_{};                 // of all tasks
 };
 
-// One sum after the other: by vectors where the depth's elements lie next to each other in A and B, otherwise one by
-// one.
+// Memory for the sums over pieces of the depth, of some cells of C.
+class PieceSums {
+ public:
+  PieceSums(const ContractKernels& kernels, int64_t cells, int64_t pieces)
+      : kernels_(kernels), pieces_(pieces), memory_(pieces > 1 ? pieces * cells * kernels.size : 1) {}
+
+  bool is_there() const { return memory_.data() != nullptr; }
+
+  // Where the sum over a piece goes: to the cell itself, at `target`, where there is one piece.
+  char* at(int64_t cell, int64_t piece, char* target) const {
+    return pieces_ > 1 ? static_cast<char*>(memory_.data()) + (cell * pieces_ + piece) * kernels_.size : target;
+  }
+
+  // Adds up the pieces of a cell, in their order.
+  void add_up(int64_t cell, char* target) const {
+    static constexpr int64_t kZero = 0, kOne = 1;
+    for (int64_t piece = 0; pieces_ > 1 && piece < pieces_; ++piece) {
+      const TileTarget tile{target, &kZero, &kZero, 1, &kOne, false, false};
+      kernels_.finish(kernels_.dtype, at(cell, piece, target), 1,
+                      {tile, 1, 1, piece > 0 ? 1.0 : 0.0, nullptr, nullptr, nullptr});
+    }
+  }
+
+ private:
+  const ContractKernels& kernels_;
+  const int64_t pieces_;
+  const Scratch memory_;
+};
+
+of_status no_working_memory() { return fail(OF_OUT_OF_MEMORY, "contraction: no working memory"); }
+
+// One sum after the other, by vectors: the depth's elements lie next to each other in A and B.
 class Dots final : public Solution {
  public:
-  Dots(const Problem& problem, const ContractKernels& kernels, const DimGroup& cells, bool unit_depth)
-      : kernels_(kernels), depth_(problem.depth), cells_(cells), unit_depth_(unit_depth) {
-    const int64_t depth = depth_.count;
-    pieces_ = unit_depth ? (cells.count < 64 ? divide_up(depth, kPiece) : 1) : divide_up(depth, kGatheredPiece);
-    task_pieces_ = unit_depth ? 1 : kPiece / kGatheredPiece;
-    task_cells_ = pieces_ > 1 ? 1 : std::max<int64_t>(1, kTaskWork / std::max<int64_t>(1, depth));
+  Dots(const Problem& problem, const ContractKernels& kernels, const DimGroup& cells)
+      : kernels_(kernels), depth_(problem.depth.count), cells_(cells) {
+    pieces_ = cells.count < 64 ? divide_up(depth_, kPiece) : 1;
+    task_cells_ = pieces_ > 1 ? 1 : std::max<int64_t>(1, kTaskWork / std::max<int64_t>(1, depth_));
   }
 
   of_status run(const Addresses& addresses) const override {
-    const Scratch memory(pieces_ > 1 ? pieces_ * cells_.count * kernels_.size : 1);
-    auto* sums = static_cast<char*>(memory.data());
-    if (sums == nullptr) return fail(OF_OUT_OF_MEMORY, "contraction: no working memory");
-    const int64_t piece_tasks = divide_up(pieces_, task_pieces_);
-    parallel_for(divide_up(cells_.count, task_cells_) * piece_tasks, [&](int64_t task) {
-      const int64_t first_cell = task / piece_tasks * task_cells_, first_piece = task % piece_tasks * task_pieces_;
-      for (int64_t piece = first_piece; piece < std::min(first_piece + task_pieces_, pieces_); ++piece)
-        run_piece(addresses, piece, first_cell, std::min(first_cell + task_cells_, cells_.count), sums);
+    const PieceSums sums(kernels_, cells_.count, pieces_);
+    if (!sums.is_there()) return no_working_memory();
+    const auto at = [&](Operand operand, int64_t cell) { return offset_at(cells_, operand, cell) * kernels_.size; };
+    parallel_for(divide_up(cells_.count, task_cells_) * pieces_, [&](int64_t task) {
+      const int64_t first = task / pieces_ * task_cells_, piece = task % pieces_;
+      const int64_t begin = depth_ * piece / pieces_, count = depth_ * (piece + 1) / pieces_ - begin;
+      for (int64_t cell = first; cell < std::min(first + task_cells_, cells_.count); ++cell) {
+        kernels_.dot(count, addresses.operands[kA] + at(kA, cell) + begin * kernels_.size,
+                     addresses.operands[kB] + at(kB, cell) + begin * kernels_.size,
+                     sums.at(cell, piece, addresses.c + at(kC, cell)));
+      }
     });
-    if (pieces_ > 1) add_up(addresses, sums);
+    for (int64_t cell = 0; pieces_ > 1 && cell < cells_.count; ++cell) sums.add_up(cell, addresses.c + at(kC, cell));
     return OF_OK;
   }
 
  private:
-  char* sum_of(int64_t cell, int64_t piece, char* sums) const {
-    return sums + (cell * pieces_ + piece) * kernels_.size;
+  const ContractKernels& kernels_;
+  const int64_t depth_;
+  const DimGroup cells_;
+  int64_t pieces_, task_cells_;
+};
+
+// The same for a few rows and columns whose elements lie apart: of a piece of the depth, each of them is copied once.
+class CopiedDots final : public Solution {
+ public:
+  CopiedDots(const Problem& problem, const ContractKernels& kernels)
+      : kernels_(kernels),
+        batch_(problem.batch),
+        depth_(problem.depth),
+        cells_(problem.rows.count * problem.columns.count),
+        columns_(problem.columns.count),
+        lines_{all_offsets(problem.rows, kA), all_offsets(problem.columns, kB)},
+        rows_c_(all_offsets(problem.rows, kC)),
+        columns_c_(all_offsets(problem.columns, kC)),
+        pieces_(divide_up(depth_.count, kCopiedPiece)) {
+    task_pieces_ = std::min(pieces_, kPiece / kCopiedPiece);
+    task_members_ = pieces_ > 1 ? 1 : std::max<int64_t>(1, kTaskWork / (depth_.count * cells_));
   }
 
-  void run_piece(const Addresses& addresses, int64_t piece, int64_t first_cell, int64_t last_cell, char* sums) const {
-    const int64_t begin = depth_.count * piece / pieces_, count = depth_.count * (piece + 1) / pieces_ - begin;
-    int64_t offsets[2][kGatheredPiece];
-    if (!unit_depth_) {
-      fill_offsets(depth_, kA, begin, count, offsets[0]);
-      fill_offsets(depth_, kB, begin, count, offsets[1]);
-    }
-    for (int64_t cell = first_cell; cell < last_cell; ++cell) {
-      const char* a = addresses.operands[kA] + offset_at(cells_, kA, cell) * kernels_.size;
-      const char* b = addresses.operands[kB] + offset_at(cells_, kB, cell) * kernels_.size;
-      char* sum = pieces_ > 1 ? sum_of(cell, piece, sums) : addresses.c + offset_at(cells_, kC, cell) * kernels_.size;
-      if (unit_depth_) {
-        kernels_.dot(count, a + begin * kernels_.size, b + begin * kernels_.size, sum);
+  of_status run(const Addresses& addresses) const override {
+    const PieceSums sums(kernels_, batch_.count * cells_, pieces_);
+    if (!sums.is_there()) return no_working_memory();
+    const int64_t piece_tasks = divide_up(pieces_, task_pieces_);
+    std::atomic<bool> complete{true};
+    parallel_for(divide_up(batch_.count, task_members_) * piece_tasks, [&](int64_t task) {
+      const Scratch copies(static_cast<int64_t>(lines_[kA].size() + lines_[kB].size()) * line_bytes());
+      if (copies.data() == nullptr) {
+        complete = false;
+        return;
+      }
+      const int64_t member = task / piece_tasks * task_members_, piece = task % piece_tasks * task_pieces_;
+      for (int64_t m = member; m < std::min(member + task_members_, batch_.count); ++m)
+        for (int64_t p = piece; p < std::min(piece + task_pieces_, pieces_); ++p)
+          run_piece(addresses, m, p, static_cast<char*>(copies.data()), sums);
+    });
+    if (!complete) return no_working_memory();
+    for (int64_t cell = 0; pieces_ > 1 && cell < batch_.count * cells_; ++cell)
+      sums.add_up(cell, cell_at(addresses, cell / cells_, cell % cells_));
+    return OF_OK;
+  }
+
+ private:
+  int64_t line_bytes() const { return kCopiedPiece * kernels_.size; }
+
+  char* cell_at(const Addresses& addresses, int64_t member, int64_t cell) const {
+    const int64_t offset =
+        rows_c_[static_cast<size_t>(cell / columns_)] + columns_c_[static_cast<size_t>(cell % columns_)];
+    return addresses.c + (offset_at(batch_, kC, member) + offset) * kernels_.size;
+  }
+
+  // A piece of each line of an operand whose first element is at `first`.
+  void copy_lines(const char* first, Operand operand, int64_t begin, int64_t count, char* to) const {
+    const bool is_regular = depth_.rank == 1;
+    int64_t offsets[kCopiedPiece];
+    if (!is_regular) fill_offsets(depth_, operand, begin, count, offsets);
+    for (const int64_t line : lines_[operand]) {
+      const char* from = first + line * kernels_.size;
+      if (is_regular) {
+        const int64_t step = depth_.dims[0].strides[operand];
+        copy_strided(from + begin * step * kernels_.size, step, to, 1, kernels_.size, count);
       } else {
-        kernels_.gathered_dot(count, a, offsets[0], b, offsets[1], sum);
+        copy_picked(from, offsets, 1, 0, to, 1, kernels_.size, count);
       }
+      to += line_bytes();
     }
   }
 
-  // The pieces of each cell, in their order.
-  void add_up(const Addresses& addresses, char* sums) const {
-    static constexpr int64_t kZero = 0, kOne = 1;
-    for (int64_t cell = 0; cell < cells_.count; ++cell) {
-      const int64_t offset = offset_at(cells_, kC, cell);
-      for (int64_t piece = 0; piece < pieces_; ++piece) {
-        const TileTarget tile{addresses.c, &offset, &kZero, 1, &kOne, false, false};
-        kernels_.finish(kernels_.dtype, sum_of(cell, piece, sums), 1,
-                        {tile, 1, 1, piece > 0 ? 1.0 : 0.0, nullptr, nullptr, nullptr});
-      }
+  void run_piece(const Addresses& addresses, int64_t member, int64_t piece, char* copies, const PieceSums& sums) const {
+    const int64_t begin = depth_.count * piece / pieces_, count = depth_.count * (piece + 1) / pieces_ - begin;
+    const char* copied[2];
+    for (const Operand operand : {kA, kB}) {
+      copied[operand] = copies;
+      const char* first = addresses.operands[operand] + offset_at(batch_, operand, member) * kernels_.size;
+      copy_lines(first, operand, begin, count, copies);
+      copies += static_cast<int64_t>(lines_[operand].size()) * line_bytes();
+    }
+    for (int64_t cell = 0; cell < cells_; ++cell) {
+      kernels_.dot(count, copied[kA] + cell / columns_ * line_bytes(), copied[kB] + cell % columns_ * line_bytes(),
+                   sums.at(member * cells_ + cell, piece, cell_at(addresses, member, cell)));
     }
   }
 
   const ContractKernels& kernels_;
-  const DimGroup depth_, cells_;
-  const bool unit_depth_;
-  int64_t pieces_, task_pieces_, task_cells_;
+  const DimGroup batch_, depth_;
+  const int64_t cells_, columns_;        // of one member
+  const std::vector<int64_t> lines_[2];  // where the rows of A and the columns of B begin
+  const std::vector<int64_t> rows_c_, columns_c_;
+  const int64_t pieces_;
+  int64_t task_pieces_, task_members_;
 };
 
 }  // namespace
@@ -340,8 +426,9 @@ std::unique_ptr<Solution> solve_directly(const Problem& problem) {
   const int lane = choose_lane(cells);
   const int64_t lanes = lane < 0 ? 1 : cells.dims[lane].size;
   const bool is_dot = is_thin && depth >= 32 && depth > lanes;
-  if (is_dot && (unit_depth || (lanes < 8 && problem.rows.count * problem.columns.count <= kFewCells)))
-    return std::make_unique<Dots>(problem, kernels, cells, unit_depth);
+  if (is_dot && unit_depth) return std::make_unique<Dots>(problem, kernels, cells);
+  if (is_dot && lanes < 8 && problem.rows.count * problem.columns.count <= kFewCells)
+    return std::make_unique<CopiedDots>(problem, kernels);
   // A few lanes over a long sum are left to the blocked product, which cuts the sum into parts.
   if (!is_tiny && (lanes < 8 || (cells.count < 1024 && depth > kPiece))) return nullptr;
   const Dim walked = lane < 0 ? kNoDim : take(cells, lane);

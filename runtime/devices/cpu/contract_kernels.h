@@ -130,10 +130,8 @@ struct ContractKernels {
   // Directly over operands of T, without packing.
   void (*lanes)(const LaneProduct& product);
   void (*in_vectors)(const VectorProduct& product);  // NULL where instructions for it are missing
-  // *sum = the sum of a[i] * b[i], and of a[a_offsets[i]] * b[b_offsets[i]].
+  // *sum = the sum of a[i] * b[i].
   void (*dot)(int64_t count, const void* a, const void* b, void* sum);
-  void (*gathered_dot)(int64_t count, const void* a, const int64_t* a_offsets, const void* b, const int64_t* b_offsets,
-                       void* sum);
   // From T sums[column][ld] to C of `dtype`.
   void (*finish)(of_dtype dtype, const void* sums, int64_t ld, const FinishTarget& target);
 };

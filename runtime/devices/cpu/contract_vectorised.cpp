@@ -627,23 +627,6 @@ void dot(int64_t count, const void* all_a, const void* all_b, void* result) {
   *static_cast<T*>(result) = sum;
 }
 
-template <class T>
-void gathered_dot(int64_t count, const void* all_a, const int64_t* a_offsets, const void* all_b,
-                  const int64_t* b_offsets, void* result) {
-  constexpr int ways = 8;  // independent sums, which hide the latency of the additions
-  const T* a = static_cast<const T*>(all_a);
-  const T* b = static_cast<const T*>(all_b);
-  T sums[ways] = {};
-  int64_t i = 0;
-  for (; i + ways <= count; i += ways) {
-#pragma GCC unroll 8
-    for (int way = 0; way < ways; ++way) sums[way] += a[a_offsets[i + way]] * b[b_offsets[i + way]];
-  }
-  for (; i < count; ++i) sums[0] += a[a_offsets[i]] * b[b_offsets[i]];
-  for (int way = 1; way < ways; ++way) sums[0] += sums[way];
-  *static_cast<T*>(result) = sums[0];
-}
-
 // ------------------------------------------------------------------------------------------------ the last step
 
 template <class T>
@@ -706,7 +689,6 @@ const ContractKernels& table() {
     filled.in_vectors = in_vectors<T>;
 #endif
     filled.dot = dot<T>;
-    filled.gathered_dot = gathered_dot<T>;
     filled.finish = finish<T>;
     fill_tiles<T, kTileColumns>(filled);
     return filled;
