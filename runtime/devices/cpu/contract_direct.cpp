@@ -268,7 +268,7 @@ class PieceSums {
     return pieces_ > 1 ? static_cast<char*>(memory_.data()) + (cell * pieces_ + piece) * kernels_.size : target;
   }
 
-  // Adds up the pieces of a cell, in their order.
+  // Adds up the pieces of a cell, in their order, where there are several.
   void add_up(int64_t cell, char* target) const {
     static constexpr int64_t kZero = 0, kOne = 1;
     for (int64_t piece = 0; pieces_ > 1 && piece < pieces_; ++piece) {
@@ -308,7 +308,7 @@ class Dots final : public Solution {
                      sums.at(cell, piece, addresses.c + at(kC, cell)));
       }
     });
-    for (int64_t cell = 0; pieces_ > 1 && cell < cells_.count; ++cell) sums.add_up(cell, addresses.c + at(kC, cell));
+    for (int64_t cell = 0; cell < cells_.count && pieces_ > 1; ++cell) sums.add_up(cell, addresses.c + at(kC, cell));
     return OF_OK;
   }
 
@@ -337,25 +337,13 @@ class CopiedDots final : public Solution {
   }
 
   of_status run(const Addresses& addresses) const override {
-    const PieceSums sums(kernels_, batch_.count * cells_, pieces_);
-    if (!sums.is_there()) return no_working_memory();
-    const int64_t piece_tasks = divide_up(pieces_, task_pieces_);
     std::atomic<bool> complete{true};
-    parallel_for(divide_up(batch_.count, task_members_) * piece_tasks, [&](int64_t task) {
-      const Scratch copies(static_cast<int64_t>(lines_[kA].size() + lines_[kB].size()) * line_bytes());
-      if (copies.data() == nullptr) {
-        complete = false;
-        return;
-      }
-      const int64_t member = task / piece_tasks * task_members_, piece = task % piece_tasks * task_pieces_;
-      for (int64_t m = member; m < std::min(member + task_members_, batch_.count); ++m)
-        for (int64_t p = piece; p < std::min(piece + task_pieces_, pieces_); ++p)
-          run_piece(addresses, m, p, static_cast<char*>(copies.data()), sums);
+    parallel_for(divide_up(batch_.count, task_members_), [&](int64_t task) {
+      const int64_t first = task * task_members_, end = std::min(first + task_members_, batch_.count);
+      for (int64_t member = first; member < end; ++member)
+        if (!run_member(addresses, member)) complete = false;
     });
-    if (!complete) return no_working_memory();
-    for (int64_t cell = 0; pieces_ > 1 && cell < batch_.count * cells_; ++cell)
-      sums.add_up(cell, cell_at(addresses, cell / cells_, cell % cells_));
-    return OF_OK;
+    return complete ? OF_OK : no_working_memory();
   }
 
  private:
@@ -384,6 +372,25 @@ class CopiedDots final : public Solution {
     }
   }
 
+  bool run_member(const Addresses& addresses, int64_t member) const {
+    const PieceSums sums(kernels_, cells_, pieces_);
+    if (!sums.is_there()) return false;
+    std::atomic<bool> complete{true};
+    parallel_for(divide_up(pieces_, task_pieces_), [&](int64_t task) {
+      const Scratch copies(static_cast<int64_t>(lines_[kA].size() + lines_[kB].size()) * line_bytes());
+      if (copies.data() == nullptr) {
+        complete = false;
+        return;
+      }
+      const int64_t first = task * task_pieces_, end = std::min(first + task_pieces_, pieces_);
+      for (int64_t piece = first; piece < end; ++piece)
+        run_piece(addresses, member, piece, static_cast<char*>(copies.data()), sums);
+    });
+    if (!complete) return false;
+    for (int64_t cell = 0; cell < cells_; ++cell) sums.add_up(cell, cell_at(addresses, member, cell));
+    return true;
+  }
+
   void run_piece(const Addresses& addresses, int64_t member, int64_t piece, char* copies, const PieceSums& sums) const {
     const int64_t begin = depth_.count * piece / pieces_, count = depth_.count * (piece + 1) / pieces_ - begin;
     const char* copied[2];
@@ -395,7 +402,7 @@ class CopiedDots final : public Solution {
     }
     for (int64_t cell = 0; cell < cells_; ++cell) {
       kernels_.dot(count, copied[kA] + cell / columns_ * line_bytes(), copied[kB] + cell % columns_ * line_bytes(),
-                   sums.at(member * cells_ + cell, piece, cell_at(addresses, member, cell)));
+                   sums.at(cell, piece, cell_at(addresses, member, cell)));
     }
   }
 
