@@ -121,9 +121,6 @@ of_status sort_dims(const of_contraction& contraction, Problem& problem) {
   return OF_OK;
 }
 
-// Whether elements are what kernels compute with, as turning them takes.
-bool kernels_take(of_dtype dtype) { return dtype != OF_BOOL && item_size(dtype) == contract_kernels(dtype).size; }
-
 // The order of the rows (or columns) for packing, in which C has them so far. Packing takes one element of each cache
 // line where neither they nor the depth run along the operand: then they are turned or, where this touches more than
 // writing C does and the caches keep C until its lines are full, follow the operand. `others` are those of the other
@@ -132,7 +129,8 @@ bool order_for_packing(const Problem& problem, DimGroup& side, Operand operand, 
   const bool should_follow = problem.depth.count > 2 * others.count && innermost_step(problem.depth, operand) != 1;
   const int64_t cells = problem.batch.count * side.count * others.count;
   const bool may_scatter = cells <= streamed_bytes() / item_size(problem.dtype);
-  if (!(should_follow && may_scatter) && kernels_take(problem.dtype) && turn(side, operand, problem.depth)) return true;
+  if (!(should_follow && may_scatter) && computes_in_itself(problem.dtype) && turn(side, operand, problem.depth))
+    return true;
   if (should_follow) canonicalize(side, operand, kC);
   return false;
 }

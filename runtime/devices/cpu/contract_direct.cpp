@@ -284,8 +284,6 @@ class PieceSums {
   const Scratch memory_;
 };
 
-of_status no_working_memory() { return fail(OF_OUT_OF_MEMORY, "contraction: no working memory"); }
-
 // One sum after the other, by vectors: the depth's elements lie next to each other in A and B.
 class Dots final : public Solution {
  public:
@@ -420,8 +418,7 @@ class CopiedDots final : public Solution {
 std::unique_ptr<Solution> solve_directly(const Problem& problem) {
   const ContractKernels& kernels = contract_kernels(problem.dtype);
   const int64_t depth = problem.depth.count;
-  if (!problem.is_plain() || depth == 0 || problem.dtype == OF_BOOL || item_size(problem.dtype) != kernels.size)
-    return nullptr;
+  if (!problem.is_plain() || depth == 0 || !computes_in_itself(problem.dtype)) return nullptr;
   if (VectorProducts::takes(problem, kernels)) return std::make_unique<VectorProducts>(problem, kernels);
   const bool is_thin = depth == 1 || std::min(problem.rows.count, problem.columns.count) <= kThin;
   const bool is_tiny = problem.rows.count * problem.columns.count <= kTiny / depth;

@@ -73,8 +73,7 @@ class Gemm final : public Solution {
     depth_blocks_ = std::max<int64_t>(1, divide_up(problem.depth.count, panel_depth));
     if (cells <= kSplitElements)
       parts_ = std::clamp<int64_t>(depth_blocks_ / 4, 1, std::min(kSplitParts, kSplitSums / cells));
-    is_direct_ = problem.is_plain() && parts_ == 1 && problem.depth.count > 0 && item_ == kernels.size &&
-                 problem.dtype != OF_BOOL;
+    is_direct_ = problem.is_plain() && parts_ == 1 && problem.depth.count > 0 && computes_in_itself(problem.dtype);
     streams_ = is_direct_ && depth_blocks_ == 1 && problem.batch.count * cells * item_ >= streamed_bytes();
     rows_.emplace(problem_.rows, kA, kernels, kernels.rows, true,
                   block_of(problem_.rows, problem_.columns, problem.rows_are_turned), problem.rows_are_turned);
@@ -82,9 +81,7 @@ class Gemm final : public Solution {
                      block_of(problem_.columns, problem_.rows, problem.columns_are_turned), problem.columns_are_turned);
   }
 
-  of_status run(const Addresses& addresses) const override {
-    return run_all(addresses) ? OF_OK : fail(OF_OUT_OF_MEMORY, "contraction: no working memory");
-  }
+  of_status run(const Addresses& addresses) const override { return run_all(addresses) ? OF_OK : no_working_memory(); }
 
  private:
   bool run_all(const Addresses& addresses) const {
@@ -95,7 +92,7 @@ class Gemm final : public Solution {
     if (items < 2 * thread_count() && (members == 1 || work > 2 * kParallelWork)) {
       Ahead none;
       for (int64_t i = 0; i < items; ++i)
-        if (!run_block(addresses, i, work > kParallelWork, none, nullptr)) complete = false;
+        if (!run_block(member_of(addresses, i), i, work > kParallelWork, none, nullptr)) complete = false;
       return complete;
     }
     const int64_t tasks = work > kParallelWork / members ? std::min<int64_t>(items, 4 * thread_count()) : 1;
@@ -117,16 +114,18 @@ class Gemm final : public Solution {
       return &*next.lines;
     };
     Kept kept;
+    Member member = member_of(addresses, first);
     for (int64_t i = first; i < last; ++i) {
       Ahead ahead;
+      const Member next = i + 1 < last ? member_of(addresses, i + 1) : member;
       if (i + 1 < last) {
-        const Member next = member_at(addresses, (i + 1) / blocks_per_member());
         const int64_t block = (i + 1) % blocks_per_member();
-        const bool has_columns = keeps_columns() && next.b == member_at(addresses, i / blocks_per_member()).b;
+        const bool has_columns = keeps_columns() && next.b == member.b;
         ahead = {next.a, lines_of(rows, *rows_, block % rows_->blocks()), next.b,
                  has_columns ? nullptr : lines_of(columns, *columns_, block / rows_->blocks())};
       }
-      if (!run_block(addresses, i, false, ahead, &kept)) return false;
+      if (!run_block(member, i, false, ahead, &kept)) return false;
+      member = next;
     }
     return true;
   }
@@ -138,7 +137,9 @@ class Gemm final : public Solution {
   };
   bool keeps_columns() const { return is_direct_ && depth_blocks_ == 1 && columns_->blocks() == 1; }
 
-  Member member_at(const Addresses& addresses, int64_t index) const {
+  // The member of the batch that a block, numbered through all of them, belongs to.
+  Member member_of(const Addresses& addresses, int64_t item) const {
+    const int64_t index = item / blocks_per_member();
     return {addresses.operands[kA] + item_ * offset_at(problem_.batch, kA, index),
             addresses.operands[kB] + item_ * offset_at(problem_.batch, kB, index),
             addresses.c + item_ * offset_at(problem_.batch, kC, index), addresses.operands[kBias]};
@@ -159,8 +160,7 @@ class Gemm final : public Solution {
 
   int64_t max_depth() const { return divide_up(problem_.depth.count, depth_blocks_); }
 
-  bool run_block(const Addresses& addresses, int64_t item, bool parallel, Ahead& ahead, Kept* kept) const {
-    const Member member = member_at(addresses, item / blocks_per_member());
+  bool run_block(const Member& member, int64_t item, bool parallel, Ahead& ahead, Kept* kept) const {
     const Block block = block_at(item % blocks_per_member());
     const Scratch memory((3 * block.rows.count + 2 * block.columns.count) * static_cast<int64_t>(sizeof(int64_t)));
     auto* row_offsets = static_cast<int64_t*>(memory.data());

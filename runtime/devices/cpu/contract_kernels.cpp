@@ -1,5 +1,6 @@
 #include "contract_kernels.h"
 
+#include "element.h"
 #include "isa.h"
 
 namespace oneflow::cpu {
@@ -29,5 +30,7 @@ const ContractKernels& contract_kernels(of_dtype dtype) {
 #endif
   return baseline::contract_kernels(dtype);
 }
+
+bool computes_in_itself(of_dtype dtype) { return dtype != OF_BOOL && item_size(dtype) == contract_kernels(dtype).size; }
 
 }  // namespace oneflow::cpu

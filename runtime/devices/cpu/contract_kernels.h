@@ -139,6 +139,9 @@ struct ContractKernels {
 // The table for contractions of tensors of this dtype on this machine.
 const ContractKernels& contract_kernels(of_dtype dtype);
 
+// Whether elements of this dtype are what its kernels compute with, so that they may be read and stored as they lie.
+bool computes_in_itself(of_dtype dtype);
+
 }  // namespace oneflow::cpu
 
 #endif  // ONEFLOW_DEVICES_CPU_CONTRACT_KERNELS_H_

@@ -1,6 +1,10 @@
 #include "contract_problem.h"
 
+#include "host.h"
+
 namespace oneflow::cpu {
+
+of_status no_working_memory() { return fail(OF_OUT_OF_MEMORY, "contraction: no working memory"); }
 
 void fill_offsets(const DimGroup& group, Operand operand, int64_t start, int64_t count, int64_t* offsets) {
   int64_t position[DimGroup::kMaximum];

@@ -65,6 +65,8 @@ class Solution {
   virtual of_status run(const Addresses& addresses) const = 0;
 };
 
+of_status no_working_memory();
+
 inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Offsets of the elements [start, start + count) of a group within one operand, into `offsets`.
