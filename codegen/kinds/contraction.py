@@ -18,18 +18,19 @@ from codegen.reader import Field, Report
 _EQUATION = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*->[A-Za-z]*")
 
 
-# What may stand beside the equation, each the name of an argument of one type.
+# What may stand beside the equation, each the name of an argument of one of these types.
 _PARTS = {
-    "plus": Type(BaseType.TENSOR, optional=True),
-    "search": Type(BaseType.STR),
-    "path": Type(BaseType.PAIR, is_list=True, optional=True),
-    "limit": Type(BaseType.INT, optional=True),
+    "plus": (Type(BaseType.TENSOR, optional=True),),
+    "search": (Type(BaseType.STR), Type(BaseType.BOOL)),
+    "path": (Type(BaseType.PAIR, is_list=True, optional=True),),
+    "limit": (Type(BaseType.INT, optional=True),),
 }
 
 
-def _argument_of(signature: Signature | None, type_: Type, field: Field) -> str:
-    required = replace(type_, optional=False)
-    return argument_named(field, signature, lambda a: a.type in (type_, required), f"a {required}")
+def _argument_of(signature: Signature | None, types: tuple[Type, ...], field: Field) -> str:
+    required = [replace(type_, optional=False) for type_ in types]
+    names = " or ".join(f"a {type_}" for type_ in required)
+    return argument_named(field, signature, lambda a: a.type in (*types, *required), names)
 
 
 class _Contraction(Rules[Contraction]):
@@ -46,7 +47,7 @@ class _Contraction(Rules[Contraction]):
             return Contraction(self._equation(field, signature, None))
         fields = field.fields
         parts = {
-            name: fields.optional(name, partial(_argument_of, signature, type_), None) for name, type_ in _PARTS.items()
+            name: fields.optional(name, partial(_argument_of, signature, types), None) for name, types in _PARTS.items()
         }
         equation = self._equation(fields.need("equation"), signature, parts["plus"])
         fields.finish()

@@ -145,13 +145,21 @@ std::vector<Stage> make_stages(std::vector<Layout> inputs, of_dtype dtype, const
   return stages.take();
 }
 
+// How the arguments of a call ask for a path to be found: by a word, or whether one should be.
+Search search_of(const Call& call, int argument) {
+  if (argument < 0) return Search::kAuto;
+  const Argument& given = call.schema().arguments[static_cast<size_t>(argument)];
+  if (given.type == ArgumentType::kBool) return call.boolean(argument) ? Search::kAuto : Search::kInOrder;
+  return parse_search(call.string(argument), given.name);
+}
+
 // The path that the arguments of a call ask for.
 Path path_of(const Call& call, const Network& network) {
   const ContractionRule& rule = std::get<ContractionRule>(call.schema().rule);
   const auto name = [&](int argument) { return call.schema().arguments[static_cast<size_t>(argument)].name; };
   const bool is_limited = rule.limit >= 0 && call.is_given(rule.limit);
   const double limit = is_limited ? limit_of(call.integer(rule.limit), name(rule.limit)) : kUnlimited;
-  const Search search = rule.search >= 0 ? parse_search(call.string(rule.search), name(rule.search)) : Search::kAuto;
+  const Search search = search_of(call, rule.search);
   if (rule.path >= 0 && call.is_given(rule.path))
     return from_positions(call.integers(rule.path), network.operands.size(), name(rule.path));
   return find_path(network, search, limit);

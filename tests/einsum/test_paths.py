@@ -86,9 +86,9 @@ def test_limit() -> None:
         assert found.largest_intermediate <= max(limit, tight.largest_intermediate)
 
 
-@pytest.mark.parametrize("optimize", ["auto", "optimal", "greedy", "none"])
+@pytest.mark.parametrize("optimize", ["auto", "optimal", "greedy", "none", True, False])
 @pytest.mark.parametrize("seed", range(5))
-def test_all_orders_give_the_same(optimize: str, seed: int) -> None:
+def test_all_orders_give_the_same(optimize: str | bool, seed: int) -> None:
     equation, shapes = rand_equation(6, 3, n_out=2, d_min=2, d_max=4, seed=seed)
     arrays = [np.random.default_rng(i).standard_normal(shape) for i, shape in enumerate(shapes)]
     want = opt_einsum.contract(equation, *arrays)
@@ -103,7 +103,12 @@ def test_all_orders_give_the_same(optimize: str, seed: int) -> None:
 
 
 def test_in_order() -> None:
-    assert flow.einsum_path("ij,jk,kl,lm->im", *[[2, 2]] * 4, optimize="none").path == ((0, 1), (0, 2), (0, 1))
+    for optimize in ("none", False):
+        found = flow.einsum_path("ij,jk,kl,lm->im", *[[2, 2]] * 4, optimize=optimize)
+        assert found.path == ((0, 1), (0, 2), (0, 1))
+    chain = ("ij,jk,kl", [2, 1], [1, 50], [50, 2])
+    assert flow.einsum_path(*chain, optimize=True).path == ((1, 2), (0, 1))
+    assert flow.einsum_expression(*chain, optimize=False).path == ((0, 1), (0, 1))
 
 
 def test_numbers_and_ellipses_in_reports() -> None:
@@ -132,6 +137,7 @@ def test_one_operand() -> None:
         (("i,i", [2], [2]), {"optimize": "fast"}, flow.InvalidArgument, "optimize must be 'auto', 'optimal'"),
         (("i,i\0", [2], [2]), {}, flow.InvalidArgument, "equation must not have a null byte"),
         (("i,i", [2], [2]), {"optimize": "auto\0"}, flow.InvalidArgument, "optimize must not have a null byte"),
+        (("i,i", [2], [2]), {"optimize": 1}, flow.TypeMismatch, "optimize must be str, got int"),
         (("i,i", [2], [2]), {"memory_limit": -1}, flow.InvalidArgument, "memory_limit must not be negative, got -1"),
         (("i,i", [2], [2]), {"path": [(0, 1, 2)]}, flow.TypeMismatch, r"path\[0\] must be pair of ints, got tuple"),
         (("i,i", [2], [2]), {"path": [(0, 2)]}, flow.InvalidArgument, "two different positions below 2, got 0 and 2"),

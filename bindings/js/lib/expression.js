@@ -9,21 +9,23 @@ const {makeError, refuseNullByte} = require('./errors');
 const {PublicFunction} = require('./call');
 const {describe, withMemory} = require('./tensor');
 
+const takesOptimize = (type, expected) => ({
+  operator: 'einsum',
+  arguments: [
+    {name: 'equation', type: 'str', expected: 'string'},
+    {name: 'operands', type: 'shape[]', expected: 'array of Tensors or shapes'},
+    {name: 'optimize', type, expected, hasDefault: true, keywordOnly: true},
+    {name: 'memoryLimit', type: 'int?', expected: 'integer', hasDefault: true, keywordOnly: true},
+    {name: 'path', type: 'pair[]?', expected: 'array of pairs of integers', hasDefault: true, keywordOnly: true},
+  ],
+  results: [],
+});
+
 /** A function that works out an equation; the addon reads its arguments in this order. */
 const planner = (name) => new PublicFunction({
   name,
   takesEquation: true,
-  overloads: [{
-    operator: 'einsum',
-    arguments: [
-      {name: 'equation', type: 'str', expected: 'string'},
-      {name: 'operands', type: 'shape[]', expected: 'array of Tensors or shapes'},
-      {name: 'optimize', type: 'str?', expected: 'string', hasDefault: true, keywordOnly: true},
-      {name: 'memoryLimit', type: 'int?', expected: 'integer', hasDefault: true, keywordOnly: true},
-      {name: 'path', type: 'pair[]?', expected: 'array of pairs of integers', hasDefault: true, keywordOnly: true},
-    ],
-    results: [],
-  }],
+  overloads: [takesOptimize('str?', 'string'), takesOptimize('bool', 'boolean')],
 });
 
 const pathPlanner = planner('einsumPath');
@@ -45,7 +47,7 @@ function plan(callable, args) {
   const {overload, values} = callable.resolve(undefined, args, callable.overloads);
   const [equation, , optimize] = values;
   refuseNullByte(callable.name, 'equation', equation);
-  refuseNullByte(callable.name, 'optimize', optimize ?? '');
+  if (typeof optimize === 'string') refuseNullByte(callable.name, 'optimize', optimize);
   return withMemory(() => {
     frame.begin(0, values.length, 0, false);
     overload.write(values);

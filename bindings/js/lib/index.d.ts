@@ -171,8 +171,8 @@ export type Shaped = Tensor | readonly Integer[] | TypedArray;
 
 /** How einsum's products are to be put in order. */
 export interface EinsumOptions {
-  /** `'auto'`, the default, `'optimal'`, `'greedy'`, or `'none'`: from left to right. */
-  optimize?: string | null;
+  /** `'auto'`, the default, `'optimal'`, `'greedy'`, or `'none'`: from left to right; true is 'auto', false is 'none'. */
+  optimize?: string | boolean | null;
   /** How many elements an intermediate should have at most. */
   memoryLimit?: Integer | null;
   /** The order itself: pairs of positions among what is left; each product is put at the end. */

@@ -146,7 +146,10 @@ test('einsumPath() says what an order costs', () => {
   assert.match(report, /3 operands, 2 products/);
   assert.deepEqual(flow.einsumPath('ij,jk', [[2, 3], a.transpose(0, 1)]).path, [[0, 1]]);
   const chain = [[2, 2], [2, 2], [2, 2], [2, 2]];
-  assert.deepEqual(flow.einsumPath('ij,jk,kl,lm->im', ...chain, {optimize: 'none'}).path, [[0, 1], [0, 2], [0, 1]]);
+  for (const optimize of ['none', false]) {
+    assert.deepEqual(flow.einsumPath('ij,jk,kl,lm->im', ...chain, {optimize}).path, [[0, 1], [0, 2], [0, 1]]);
+  }
+  assert.deepEqual(flow.einsumPath('ij,jk,kl', [2, 1], [1, 50], [50, 2], {optimize: true}).path, [[1, 2], [0, 1]]);
   const one = flow.einsumPath('ij->', [20n, 30]);
   assert.deepEqual([one.path, one.flops], [[], 1200]);
   assert.deepEqual(flow.einsumPath('i,i', [2], [2], {optimize: null, memoryLimit: null, path: null}).path, [[0, 1]]);
@@ -165,7 +168,7 @@ test('all orders give the same', () => {
   const equation = 'abc,cd,bde,ef->af';
   const operands = [random(2, 3, 4), random(4, 5), random(3, 5, 6), random(6, 2)];
   const expected = flow.einsum(equation, ...operands).toArray();
-  for (const optimize of ['auto', 'optimal', 'greedy', 'none']) {
+  for (const optimize of ['auto', 'optimal', 'greedy', 'none', true, false]) {
     const expression = flow.einsumExpression(equation, ...operands, {optimize});
     for (const result of [
       flow.einsum(equation, ...operands, {optimize}), expression(...operands), expression(operands),

@@ -104,6 +104,12 @@ bool read_text(const Parameters& parameters, int argument, const of_value& value
   return false;
 }
 
+// The word that a bool stands for, which is then left out; NULL where another object or none is given.
+const char* take_switch(PyObject** optimize) {
+  if (*optimize == nullptr || !PyBool_Check(*optimize)) return nullptr;
+  return std::exchange(*optimize, nullptr) == Py_True ? "auto" : "none";
+}
+
 // The expression that the arguments of either function ask for; NULL with an exception.
 of_expression make(const Parameters& parameters, PyObject* const* args, Py_ssize_t positional, PyObject* keywords) {
   LabelledCall labelled;
@@ -128,8 +134,9 @@ of_expression make(const Parameters& parameters, PyObject* const* args, Py_ssize
     gathered.insert(gathered.begin() + 1, list.get());
     positional = 2;
   }
-  if (!parameters.bind(false, gathered.data(), positional, keywords, &bound, &mismatch) ||
-      !parameters.convert(bound, &store, values, &mismatch)) {
+  const bool is_bound = parameters.bind(false, gathered.data(), positional, keywords, &bound, &mismatch);
+  const char* switched = is_bound ? take_switch(&bound.objects[2]) : nullptr;
+  if (!is_bound || !parameters.convert(bound, &store, values, &mismatch)) {
     mismatch.raise(parameters.function());
     return nullptr;
   }
@@ -147,6 +154,7 @@ of_expression make(const Parameters& parameters, PyObject* const* args, Py_ssize
   }
   of_expression_options options{};
   options.struct_size = sizeof(options);
+  options.optimize = switched;
   std::string equation, optimize;
   if (!read_text(parameters, 0, values[0], &equation) || !read_text(parameters, 2, values[2], &optimize))
     return nullptr;

@@ -97,10 +97,13 @@ class EinsumTest < OneFlowTest
   def test_orders
     in_order = OneFlow.einsum_path("ij,jk,kl,lm->im", *([[2, 2]] * 4), optimize: "none")
     assert_equal [[0, 1], [0, 2], [0, 1]], in_order.path
+    assert_equal in_order.path, OneFlow.einsum_path("ij,jk,kl,lm->im", *([[2, 2]] * 4), optimize: false).path
+    chain = ["ij,jk,kl", [2, 1], [1, 50], [50, 2]]
+    assert_equal [[1, 2], [0, 1]], OneFlow.einsum_expression(*chain, optimize: true).path
     assert_equal in_order.path, OneFlow.einsum_path("ij,jk,kl,lm->im", *([[2, 2]] * 4), path: in_order.path).path
     assert_equal [[1, 2], [0, 1]], OneFlow.einsum_path(*CHAIN, path: [[1, 2], [0, 1]]).path
     assert_equal 1000.0, OneFlow.einsum_path("i,j,k->ijk", [10], [20], [5], optimize: :greedy).largest_intermediate
-    %w[auto optimal greedy none].each { |way| assert_same_result(*CHAIN, optimize: way) }
+    ["auto", "optimal", "greedy", "none", true, false].each { |way| assert_same_result(*CHAIN, optimize: way) }
     assert_same_result(*CHAIN, path: [[1, 2], [0, 1]])
     assert_same_result(*CHAIN, optimize: nil, memory_limit: nil, path: nil)
   end

@@ -151,13 +151,15 @@ class Cpp(Language):
         struct = None
         if len(results) > 1:
             struct = pascal(identifier(op.full_name)) + "Result"
-        forms = tuple(self._forms(identifier(self.names.of(function.name, reserved=RESERVED)), op, struct, results))
+        name = identifier(self.names.of(function.name, reserved=RESERVED))
+        forms = tuple(self._forms(name, op, _types(function, op), struct, results))
         return Entry(op, _comment(op, ""), _comment(op, "  "), struct, results, forms)
 
-    def _forms(self, name: str, op: Op, struct: str | None, results: tuple[str, ...]) -> Iterator[Form]:
+    def _forms(
+        self, name: str, op: Op, types: tuple[str, ...], struct: str | None, results: tuple[str, ...]
+    ) -> Iterator[Form]:
         arguments = op.signature.arguments
         names = tuple(a.name for a in arguments)
-        types = tuple(parameter_type(a.type) for a in arguments)
         plain = tuple(f"{t} {n}" for t, n in zip(types, names, strict=True))
         values = tuple(f"detail::value_of({n})" for n in names)
         receiver = arguments.index(op.receiver) if op.receiver else None
@@ -188,6 +190,14 @@ def _comment(op: Op, indent: str) -> tuple[str, ...]:
     mark = f"{indent}///"
     summary = wrap(op.summary, WIDTH, f"{mark} ")
     return *summary, mark, f"{mark}     {signatures.print_signature(op.signature)}"
+
+
+def _types(function: Function, op: Op) -> tuple[str, ...]:
+    """The types of the parameters. Where an overload takes a text in the place of a bool, only a bool counts as one:
+    C++ would rather make a bool of a literal than a std::string_view."""
+    texts = {a.name for each in function.overloads for a in each.signature.arguments if a.type.base is BaseType.STR}
+    types = ((argument.name, parameter_type(argument.type)) for argument in op.signature.arguments)
+    return tuple("std::same_as<bool> auto" if t == "bool" and name in texts else t for name, t in types)
 
 
 def parameter_type(type_: Type) -> str:

@@ -88,11 +88,12 @@ def _forms(op: Op, has_out: bool, result: str, receiver: Argument | None = None)
     leading = next((i for i, a in enumerate(positional) if a.has_default or not a.type.is_tensor), len(positional))
     for count in range(len(positional), leading - 1, -1):
         yield _form(positional[:count], [a for a in arguments if a not in positional[:count]], has_out, result)
-    options = _options([a for a in arguments if a.keyword_only], has_out, result)
+    named = [a for a in arguments if a.keyword_only]
+    options, needs_options = _options(named, has_out, result), any(not a.has_default for a in named)
     if positional and positional[-1].type.is_list:
         before = [_parameter(argument) for argument in positional[:-1]]
         name, members = camel(positional[-1].name), typescript_list(positional[-1].type)
-        rests = [[f"...{name}: {members}"]]
+        rests = [] if needs_options else [[f"...{name}: {members}"]]
         if options:
             rests.append([f"options: {options}", f"...{name}: {members}"])
             rests.append([f"...{name}AndOptions: [...{members}, {options}]"])
@@ -100,7 +101,8 @@ def _forms(op: Op, has_out: bool, result: str, receiver: Argument | None = None)
             yield f"({', '.join([*before, *rest])}): {result}"
     if op.takes_equation:
         labelled = "Tensor, Labels, ...(Tensor | Labels)[]"
-        yield f"(...labelled: [{labelled}]): {result}"
+        if not needs_options:
+            yield f"(...labelled: [{labelled}]): {result}"
         yield f"(...labelledAndOptions: [{labelled}, {options}]): {result}"
 
 

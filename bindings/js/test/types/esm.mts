@@ -12,8 +12,8 @@ const view: Tensor = x.at('1:3, ..., None').at([0, 1], null).set(':', 5).permute
 const summed: Tensor = tidy(() => flow.einsum('ij,jk->ik', x, x).add(first, {out: y}));
 const grid: Tensor = flow.zeros(new Int32Array([2, 3])).sum(Int32Array.of(0));
 const listed: Tensor = flow.einsum(x, [0, '...'], x, new Int32Array([1, 2]), ['...'], {optimize: 'greedy', out: y});
-const early: Tensor = flow.einsum('ij,jk->ik', {optimize: 'greedy'}, x, x).permute({dims: [1, 0]});
-const {path, report}: flow.EinsumPath = flow.einsumPath('ij,jk->ik', x, [2, 3], {memoryLimit: 10n});
+const early: Tensor = flow.einsum('ij,jk->ik', {optimize: true}, x, x).permute({dims: [1, 0]});
+const {path, report}: flow.EinsumPath = flow.einsumPath('ij,jk->ik', x, [2, 3], {memoryLimit: 10n, optimize: false});
 const trailing: Tensor = flow.einsum('ij,jk->ik', x, x, {path}).add(flow.zeros({dtype: 'int64'}, 2, 2));
 const product: flow.EinsumExpression = flow.einsumExpression('ij,jk->ik', {path}, [2, 2], x);
 const products: Tensor[] = [product(x, x), product([x, x], {out: y}), product(x, x, {out: y}), await product.async(x, x)];

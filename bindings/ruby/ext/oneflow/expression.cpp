@@ -61,7 +61,7 @@ enum { kEquation, kOperands, kOptimize, kMemoryLimit, kPath };
 Argument making_arguments[] = {
     {"equation", "String", ArgumentType::kString, false, false, false, true, false, false, 0},
     {"operands", "Array of Tensors or shapes", ArgumentType::kObject, false, false, false, true, false, false, 0},
-    optional_keyword("optimize", "String", ArgumentType::kString),
+    optional_keyword("optimize", "String", ArgumentType::kObject),
     optional_keyword("memory_limit", "Integer", ArgumentType::kInt),
     {"path", "Array of pairs of Integers", ArgumentType::kInt, true, true, false, false, true, true, 0},
 };
@@ -148,8 +148,11 @@ VALUE make(const Function& function, int count, VALUE* values) {
   of_expression_options options = {};
   options.struct_size = sizeof(options);
   const char* text = name_of(name, "equation", "String", &equation);
-  if (call.arguments[kOptimize].kind == OF_VALUE_STRING)
+  if (optimize == Qtrue || optimize == Qfalse) {
+    options.optimize = RTEST(optimize) ? "auto" : "none";
+  } else if (optimize != Qundef && !NIL_P(optimize)) {
     options.optimize = name_of(name, "optimize", "String", &optimize);
+  }
   if (call.arguments[kMemoryLimit].kind == OF_VALUE_INT) options.memory_limit = call.arguments[kMemoryLimit].as.integer;
   const VALUE object = rb_data_typed_object_wrap(expression_class, nullptr, &expression_type);
 
