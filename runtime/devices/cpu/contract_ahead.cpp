@@ -1,37 +1,48 @@
 #include "contract_ahead.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace oneflow::cpu {
+namespace {
 
-Lines::Lines(const Side& side, const Range& block, const DimGroup& depth, int64_t item, int64_t slack)
-    : memory_((kMost + slack) * static_cast<int64_t>(sizeof(int64_t))) {
-  if (block.count * depth.count * item > kMost * kLine) return;
-  const Operand operand = side.operand();
-  DimGroup outer = depth;
-  int64_t inner = 1;  // depths that lie next to each other
-  if (outer.rank > 0 && outer.dims[outer.rank - 1].strides[operand] == 1) {
-    inner = outer.dims[--outer.rank].size;
-    outer.count /= inner;
+constexpr int64_t kLine = 64;
+// Starts of one block; the rest of a block with more of them is not fetched.
+constexpr int64_t kMostStarts = 1024;
+
+}  // namespace
+
+// One for each line from `begin` on, in bytes, and the last byte where that is likely to be on another line.
+void Lines::add_starts(int64_t begin, int64_t count, int64_t item) {
+  const int64_t bytes = count * item, lines = divide_up(bytes, kLine) + (bytes % kLine > kLine / 2 ? 1 : 0);
+  for (int64_t i = 0; i < lines && start_count_ < kMostStarts; ++i)
+    starts_[start_count_++] = begin * item + std::min(i * kLine, bytes - 1);
+}
+
+Lines::Lines(const Side& side, const Range& block, const DepthWalk& depth, int64_t item, int64_t steps)
+    : steps_(steps),
+      memory_((kMostStarts + std::max(block.count, depth.count) + steps) * static_cast<int64_t>(sizeof(int64_t))) {
+  const Scratch work(std::max(block.count, kMostStarts) * static_cast<int64_t>(sizeof(Range)));
+  starts_ = static_cast<int64_t*>(memory_.data());
+  if (starts_ == nullptr || work.data() == nullptr || depth.count == 0) return;
+  table_ = starts_ + kMostStarts;
+  int64_t depth_runs = 0;
+  for (int64_t p = 0; p < depth.count; p += depth.runs[p]) ++depth_runs;
+  int64_t count;
+  if (4 * depth_runs <= depth.count) {
+    auto* rows = static_cast<int64_t*>(work.data());
+    side.fill_offsets(block, rows);
+    count = block.count;
+    for (int64_t i = 0; i < count; ++i) table_[i] = rows[i] * item;
+    for (int64_t p = 0; p < depth.count; p += depth.runs[p]) add_starts(depth.offsets[p], depth.runs[p], item);
+  } else {
+    auto* runs = static_cast<Range*>(work.data());
+    const int64_t run_count = side.find_runs(block, kMostStarts, runs);
+    count = depth.count;
+    for (int64_t p = 0; p < count; ++p) table_[p] = depth.offsets[p] * item;
+    for (int64_t i = 0; i < run_count; ++i) add_starts(runs[i].begin, runs[i].count, item);
   }
-  const Scratch work(kMost * static_cast<int64_t>(sizeof(Range)) + outer.count * static_cast<int64_t>(sizeof(int64_t)));
-  auto* to = static_cast<int64_t*>(memory_.data());
-  auto* runs = static_cast<Range*>(work.data());
-  if (to == nullptr || runs == nullptr) return;
-  const int64_t run_count = side.find_runs(block, kMost, runs);
-  int64_t lines = 0;
-  for (int64_t i = 0; i < run_count; ++i) lines += (runs[i].count + inner - 1) * item / kLine + 1;
-  if (run_count == 0 || lines > kMost / outer.count) return;
-  auto* depths = reinterpret_cast<int64_t*>(runs + kMost);
-  fill_offsets(outer, operand, 0, outer.count, depths);
-  for (int64_t p = 0; p < outer.count; ++p) {
-    for (const Range* run = runs; run < runs + run_count; ++run) {
-      const int64_t begin = (run->begin + depths[p]) * item, end = begin + (run->count + inner - 1) * item;
-      for (int64_t at = begin; at < end; at += kLine) to[count_++] = at;
-    }
-  }
-  std::fill_n(to + count_, slack, to[count_ - 1]);
+  parts_ = divide_up(count, steps);
+  std::fill(table_ + count, table_ + parts_ * steps, table_[count - 1]);
 }
 
 }  // namespace oneflow::cpu

@@ -1,5 +1,5 @@
-// Fetching what the next block needs while the current one is computed: packing then finds it in the second-level cache
-// rather than in memory.
+// Fetching what is packed next while the current block is multiplied: packing then finds it in the caches rather than
+// in memory.
 #ifndef ONEFLOW_DEVICES_CPU_CONTRACT_AHEAD_H_
 #define ONEFLOW_DEVICES_CPU_CONTRACT_AHEAD_H_
 
@@ -10,49 +10,72 @@
 
 namespace oneflow::cpu {
 
-// The cache lines that a block of one side takes over the whole depth, as offsets in bytes from the operand's first
-// element.
+// The cache lines that a block of one side takes, in pieces that a tile can fetch, one line with each step of its
+// depth. The block is as regular as its rows or its depths are long: its lines are each of some starts plus each of a
+// table of offsets.
 class Lines {
  public:
-  static constexpr int64_t kLine = 64;
-  // More would not stay in the second-level cache until they are needed.
-  static constexpr int64_t kMost = 8192;
+  // `steps` is the most that a tile has. No pieces where there is no memory for the tables.
+  Lines(const Side& side, const Range& block, const DepthWalk& depth, int64_t item, int64_t steps);
 
-  // `slack` is how many offsets a reader may take beyond the last one. None where there are too many lines, or no
-  // memory for their offsets.
-  Lines(const Side& side, const Range& block, const DimGroup& depth, int64_t item, int64_t slack);
-
-  const int64_t* offsets() const { return static_cast<const int64_t*>(memory_.data()); }
-  int64_t count() const { return count_; }
+  int64_t pieces() const { return start_count_ * parts_; }
 
  private:
+  friend class Ahead;
+  void add_starts(int64_t begin, int64_t count, int64_t item);
+
+  const int64_t steps_;
   Scratch memory_;
-  int64_t count_ = 0;
+  int64_t* starts_ = nullptr;
+  int64_t* table_ = nullptr;
+  int64_t start_count_ = 0, parts_ = 1;
 };
 
-// Hands out the lines of the next block in pieces, so that fetching them is spread over the work on the current one.
+// Which lines follow: of A and of B, each with the operand's first element; lines may be NULL.
+struct Upcoming {
+  const char* data[2] = {nullptr, nullptr};
+  const Lines* lines[2] = {nullptr, nullptr};
+
+  int64_t pieces() const {
+    return (lines[0] == nullptr ? 0 : lines[0]->pieces()) + (lines[1] == nullptr ? 0 : lines[1]->pieces());
+  }
+};
+
+// Hands out some of these pieces, one to each tile.
 class Ahead {
  public:
-  Ahead() = default;
-  Ahead(const char* a, const Lines* a_lines, const char* b, const Lines* b_lines)
-      : bases_{a, b}, lines_{a_lines, b_lines} {}
+  Ahead(const Upcoming& upcoming, int64_t first, int64_t last) : upcoming_(upcoming), left_(last - first) {
+    if (left_ > 0) enter(0, first);
+  }
 
-  // Adds the next piece of at most `count` lines to a tile's work.
-  void give(int64_t count, TileTarget& tile) {
-    for (; side_ < 2; ++side_, taken_ = 0) {
-      if (lines_[side_] == nullptr || taken_ >= lines_[side_]->count()) continue;
-      tile.ahead = bases_[side_];
-      tile.ahead_offsets = lines_[side_]->offsets() + taken_;
-      taken_ += count;
-      return;
-    }
+  void give(TileTarget& tile) {
+    if (left_ == 0) return;
+    tile.ahead = data_ + lines_->starts_[start_];
+    tile.ahead_offsets = lines_->table_ + part_ * lines_->steps_;
+    if (--left_ == 0 || ++part_ < lines_->parts_) return;
+    part_ = 0;
+    if (++start_ == lines_->start_count_) enter(side_ + 1, 0);
   }
 
  private:
-  const char* bases_[2] = {nullptr, nullptr};
-  const Lines* lines_[2] = {nullptr, nullptr};
+  // Piece `at` of this side, or of the other one, if that is behind it.
+  void enter(int side, int64_t at) {
+    const Lines* lines = upcoming_.lines[side];
+    if (lines == nullptr || at >= lines->pieces())
+      return enter(side + 1, at - (lines == nullptr ? 0 : lines->pieces()));
+    side_ = side;
+    data_ = upcoming_.data[side];
+    lines_ = lines;
+    start_ = at / lines->parts_;
+    part_ = at % lines->parts_;
+  }
+
+  const Upcoming& upcoming_;
+  int64_t left_;
   int side_ = 0;
-  int64_t taken_ = 0;
+  const char* data_ = nullptr;
+  const Lines* lines_ = nullptr;
+  int64_t start_ = 0, part_ = 0;
 };
 
 }  // namespace oneflow::cpu

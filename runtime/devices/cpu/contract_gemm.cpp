@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "contract_ahead.h"
+#include "contract_depth.h"
 #include "contract_kernels.h"
 #include "contract_side.h"
 #include "element.h"
@@ -35,7 +36,7 @@ constexpr int64_t kTaskPanels = 8;
 constexpr int64_t kParallelWork = int64_t{1} << 20;
 // C is small enough to be kept several times, once per part of the depth, up to this many elements, parts, and elements
 // of all parts together.
-constexpr int64_t kSplitElements = 1 << 16;
+constexpr int64_t kSplitElements = 1 << 17;
 constexpr int64_t kSplitParts = 32;
 constexpr int64_t kSplitSums = 1 << 19;
 
@@ -43,13 +44,6 @@ template <class Task>
 void run_each(bool parallel, int64_t count, Task&& task) {
   if (parallel) return parallel_for(count, task);
   for (int64_t i = 0; i < count; ++i) task(i);
-}
-
-// Lengths of the runs of unit stride that begin at each offset.
-void fill_runs(const int64_t* offsets, int64_t count, int64_t* runs) {
-  for (int64_t i = count - 1; i >= 0; --i) {
-    runs[i] = i + 1 < count && offsets[i + 1] - offsets[i] == 1 ? runs[i + 1] + 1 : 1;
-  }
 }
 
 struct Block {
@@ -67,14 +61,15 @@ struct Member {
 class Gemm final : public Solution {
  public:
   Gemm(const Problem& problem, const ContractKernels& kernels)
-      : problem_(problem), kernels_(kernels), item_(item_size(problem.dtype)) {
+      : problem_(problem),
+        kernels_(kernels),
+        item_(item_size(problem.dtype)),
+        depth_(problem_, kPanelDepthBytes / kernels.size) {
     const int64_t cells = problem.rows.count * problem.columns.count;
-    const int64_t panel_depth = kPanelDepthBytes / kernels.size;
-    depth_blocks_ = std::max<int64_t>(1, divide_up(problem.depth.count, panel_depth));
     if (cells <= kSplitElements)
-      parts_ = std::clamp<int64_t>(depth_blocks_ / 4, 1, std::min(kSplitParts, kSplitSums / cells));
+      parts_ = std::clamp<int64_t>(depth_.blocks() / 4, 1, std::min(kSplitParts, kSplitSums / cells));
     is_direct_ = problem.is_plain() && parts_ == 1 && problem.depth.count > 0 && computes_in_itself(problem.dtype);
-    streams_ = is_direct_ && depth_blocks_ == 1 && problem.batch.count * cells * item_ >= streamed_bytes();
+    streams_ = is_direct_ && depth_.blocks() == 1 && problem.batch.count * cells * item_ >= streamed_bytes();
     rows_.emplace(problem_.rows, kA, kernels, kernels.rows, true,
                   block_of(problem_.rows, problem_.columns, problem.rows_are_turned), problem.rows_are_turned);
     columns_.emplace(problem_.columns, kB, kernels, kernels.columns, false,
@@ -90,9 +85,8 @@ class Gemm final : public Solution {
     std::atomic<bool> complete{true};
     // Where blocks are large and few: one after the other, each on all threads.
     if (items < 2 * thread_count() && (members == 1 || work > 2 * kParallelWork)) {
-      Ahead none;
       for (int64_t i = 0; i < items; ++i)
-        if (!run_block(member_of(addresses, i), i, work > kParallelWork, none, nullptr)) complete = false;
+        if (!run_block(member_of(addresses, i), i, work > kParallelWork, {}, nullptr)) complete = false;
       return complete;
     }
     const int64_t tasks = work > kParallelWork / members ? std::min<int64_t>(items, 4 * thread_count()) : 1;
@@ -108,23 +102,29 @@ class Gemm final : public Solution {
       int64_t block = -1;
       std::optional<Lines> lines;
     } rows, columns;
+    const Scratch depth_table(depth_.table_size() * static_cast<int64_t>(sizeof(int64_t)));
+    if (depth_table.data() == nullptr) return false;
     const auto lines_of = [&](Next& next, const Side& side, int64_t block) {
-      if (next.block != block) next.lines.emplace(side, side.block(block), problem_.depth, item_, max_depth());
+      if (next.block != block) {
+        const DepthWalk walk = depth_.walk(0, side.operand(), static_cast<int64_t*>(depth_table.data()));
+        next.lines.emplace(side, side.block(block), walk, item_, depth_.most());
+      }
       next.block = block;
       return &*next.lines;
     };
     Kept kept;
     Member member = member_of(addresses, first);
     for (int64_t i = first; i < last; ++i) {
-      Ahead ahead;
+      Upcoming upcoming;
       const Member next = i + 1 < last ? member_of(addresses, i + 1) : member;
-      if (i + 1 < last) {
+      if (is_direct_ && i + 1 < last) {
         const int64_t block = (i + 1) % blocks_per_member();
         const bool has_columns = keeps_columns() && next.b == member.b;
-        ahead = {next.a, lines_of(rows, *rows_, block % rows_->blocks()), next.b,
-                 has_columns ? nullptr : lines_of(columns, *columns_, block / rows_->blocks())};
+        upcoming = {{next.a, next.b},
+                    {lines_of(rows, *rows_, block % rows_->blocks()),
+                     has_columns ? nullptr : lines_of(columns, *columns_, block / rows_->blocks())}};
       }
-      if (!run_block(member, i, false, ahead, &kept)) return false;
+      if (!run_block(member, i, false, upcoming, &kept)) return false;
       member = next;
     }
     return true;
@@ -135,7 +135,7 @@ class Gemm final : public Solution {
     std::optional<Scratch> panels;
     const char* b = nullptr;
   };
-  bool keeps_columns() const { return is_direct_ && depth_blocks_ == 1 && columns_->blocks() == 1; }
+  bool keeps_columns() const { return is_direct_ && depth_.blocks() == 1 && columns_->blocks() == 1; }
 
   // The member of the batch that a block, numbered through all of them, belongs to.
   Member member_of(const Addresses& addresses, int64_t item) const {
@@ -151,16 +151,14 @@ class Gemm final : public Solution {
   // About how many rows (or columns) a block has; `others` are those of the other side.
   int64_t block_of(const DimGroup& side, const DimGroup& others, bool is_turned) const {
     if (!is_direct_) return kCollectedBlock;
-    const bool is_followed = depth_blocks_ == 1 && side.count > 4 * kDirectBlock && others.count <= kDirectBlock;
+    const bool is_followed = depth_.blocks() == 1 && side.count > 4 * kDirectBlock && others.count <= kDirectBlock;
     if (!is_followed) return kDirectBlock;
-    const int64_t row = kernels_.size * max_depth();
+    const int64_t row = kernels_.size * depth_.most();
     const int64_t fitting = (kCachedBytes - others.count * row) / 2 / row / kBlockStep * kBlockStep;
     return std::clamp(fitting, kBlockStep, is_turned ? kMostTurned : kDirectBlock);
   }
 
-  int64_t max_depth() const { return divide_up(problem_.depth.count, depth_blocks_); }
-
-  bool run_block(const Member& member, int64_t item, bool parallel, Ahead& ahead, Kept* kept) const {
+  bool run_block(const Member& member, int64_t item, bool parallel, const Upcoming& upcoming, Kept* kept) const {
     const Block block = block_at(item % blocks_per_member());
     const Scratch memory((3 * block.rows.count + 2 * block.columns.count) * static_cast<int64_t>(sizeof(int64_t)));
     auto* row_offsets = static_cast<int64_t*>(memory.data());
@@ -171,7 +169,7 @@ class Gemm final : public Solution {
     fill_offsets(problem_.columns, kC, block.columns.begin, block.columns.count, column_offsets);
     fill_runs(row_offsets, block.rows.count, row_runs);
     const TileTarget target{member.c, row_offsets, column_offsets, block.rows.count, row_runs, false, streams_};
-    if (is_direct_) return multiply(member, block, 0, depth_blocks_, target, parallel, ahead, kept);
+    if (is_direct_) return multiply(member, block, 0, depth_.blocks(), target, parallel, upcoming, kept);
     int64_t* bias_rows = column_offsets + block.columns.count;
     int64_t* bias_columns = bias_rows + block.rows.count;
     fill_offsets(problem_.rows, kBias, block.rows.begin, block.rows.count, bias_rows);
@@ -203,9 +201,8 @@ class Gemm final : public Solution {
     } else {
       std::atomic<bool> complete{true};
       run_each(parallel && parts_ > 1, parts_, [&](int64_t part) {
-        Ahead none;
-        if (!multiply(member, block, depth_blocks_ * part / parts_, depth_blocks_ * (part + 1) / parts_,
-                      part_target(part, false), parallel, none, nullptr)) {
+        if (!multiply(member, block, depth_.blocks() * part / parts_, depth_.blocks() * (part + 1) / parts_,
+                      part_target(part, false), parallel, {}, nullptr)) {
           complete = false;
         }
       });
@@ -219,17 +216,16 @@ class Gemm final : public Solution {
     return true;
   }
 
-  // A block of C over the depth blocks [first, last).
+  // A block of C over the depth blocks [first, last), behind which `upcoming` is needed.
   bool multiply(const Member& member, const Block& block, int64_t first, int64_t last, const TileTarget& target,
-                bool parallel, Ahead& ahead, Kept* kept) const {
-    const int64_t max_depth = this->max_depth();
-    const Panels a = rows_->panels(block.rows.count, max_depth, parallel);
-    const Panels b = columns_->panels(block.columns.count, max_depth, parallel);
+                bool parallel, const Upcoming& upcoming, Kept* kept) const {
+    const Panels a = rows_->panels(block.rows.count, depth_.most(), parallel);
+    const Panels b = columns_->panels(block.columns.count, depth_.most(), parallel);
     const bool keeps_columns = kept != nullptr && this->keeps_columns();
     const bool has_columns = keeps_columns && kept->b == member.b;
     if (keeps_columns && !kept->panels) kept->panels.emplace(b.count * b.bytes);
     const int64_t a_table_size = rows_->table_size(block.rows.count);
-    const Scratch tables((a_table_size + columns_->table_size(block.columns.count) + 4 * max_depth) *
+    const Scratch tables((a_table_size + columns_->table_size(block.columns.count) + 2 * depth_.table_size()) *
                          static_cast<int64_t>(sizeof(int64_t)));
     const Scratch packed(a.count * a.bytes + (keeps_columns ? 0 : b.count * b.bytes));
     auto* a_table = static_cast<int64_t*>(tables.data());
@@ -237,10 +233,7 @@ class Gemm final : public Solution {
     char* b_panels = keeps_columns ? static_cast<char*>(kept->panels->data()) : a_panels + a.count * a.bytes;
     if (a_table == nullptr || a_panels == nullptr || b_panels == nullptr) return false;
     int64_t* b_table = a_table + a_table_size;
-    int64_t* a_depth = b_table + columns_->table_size(block.columns.count);
-    int64_t* b_depth = a_depth + max_depth;
-    int64_t* a_runs = b_depth + max_depth;
-    int64_t* b_runs = a_runs + max_depth;
+    int64_t* depth_table = b_table + columns_->table_size(block.columns.count);
     rows_->fill_table(block.rows, a, a_table);
     if (!has_columns) columns_->fill_table(block.columns, b, b_table);
 
@@ -249,23 +242,32 @@ class Gemm final : public Solution {
     const int64_t row_tasks = divide_up(a.count, kTaskPanels);
     const int64_t column_tasks =
         parallel ? std::clamp<int64_t>(4 * thread_count() / row_tasks, 1, std::max<int64_t>(1, b.count / 2)) : 1;
+    DepthWalk a_depth, b_depth;
+    const auto walk = [&](int64_t depth_block) {
+      a_depth = depth_.walk(depth_block, kA, depth_table);
+      b_depth = depth_.walk(depth_block, kB, depth_table + depth_.table_size());
+    };
+    walk(first);
     for (int64_t depth_block = first; depth_block < last; ++depth_block) {
-      const int64_t begin = problem_.depth.count * depth_block / depth_blocks_;
-      const int64_t depth = problem_.depth.count * (depth_block + 1) / depth_blocks_ - begin;
-      fill_offsets(problem_.depth, kA, begin, depth, a_depth);
-      fill_offsets(problem_.depth, kB, begin, depth, b_depth);
-      fill_runs(a_depth, depth, a_runs);
-      fill_runs(b_depth, depth, b_runs);
       run_each(parallel, a_tasks + b_tasks, [&](int64_t i) {
         if (i < a_tasks) {
-          rows_->pack(i, block.rows, a, a_table, problem_.dtype, member.a, a_depth, a_runs, depth, a_panels);
+          rows_->pack(i, block.rows, a, a_table, problem_.dtype, member.a, a_depth, a_panels);
         } else {
-          columns_->pack(i - a_tasks, block.columns, b, b_table, problem_.dtype, member.b, b_depth, b_runs, depth,
-                         b_panels);
+          columns_->pack(i - a_tasks, block.columns, b, b_table, problem_.dtype, member.b, b_depth, b_panels);
         }
       });
       if (keeps_columns) kept->b = member.b;
-      run_each(parallel, row_tasks * column_tasks, [&](int64_t task) {
+      const int64_t depth = a_depth.count, tasks = row_tasks * column_tasks;
+      std::optional<Lines> a_lines, b_lines;
+      Upcoming next = upcoming;
+      if (depth_block + 1 < last) {
+        walk(depth_block + 1);
+        a_lines.emplace(*rows_, block.rows, a_depth, item_, depth_.most());
+        b_lines.emplace(*columns_, block.columns, b_depth, item_, depth_.most());
+        next = {{member.a, member.b}, {&*a_lines, &*b_lines}};
+      }
+      run_each(parallel, tasks, [&](int64_t task) {
+        Ahead ahead(next, next.pieces() * task / tasks, next.pieces() * (task + 1) / tasks);
         const int64_t row_task = task / column_tasks, column_task = task % column_tasks;
         const int64_t row_begin = a.count * row_task / row_tasks, row_end = a.count * (row_task + 1) / row_tasks;
         const int64_t end = b.count * (column_task + 1) / column_tasks;
@@ -277,7 +279,7 @@ class Gemm final : public Solution {
             tile.column_offsets += b.start(j);
             tile.rows = a.rows(i);
             tile.accumulate = depth_block > first;
-            if (!parallel) ahead.give(depth, tile);
+            ahead.give(tile);
             kernels_.tile[b.width(j)](depth, a_panels + i * a.bytes, b_panels + j * b.bytes, tile);
           }
         }
@@ -290,7 +292,7 @@ class Gemm final : public Solution {
   const Problem problem_;
   const ContractKernels& kernels_;
   const int64_t item_;  // bytes of an element of the operands
-  int64_t depth_blocks_ = 1;
+  const Depth depth_;
   std::optional<Side> rows_, columns_;
   int64_t parts_ = 1;       // of the depth, each summed on its own
   bool is_direct_ = false;  // tiles are stored straight into C

@@ -21,12 +21,19 @@ struct Panels {
   int64_t width(int64_t i) const { return full > 0 ? full : rows(i); }
 };
 
-// A part of A or B: element (i, p) is data[rows[i] + depth[p]].
+// The depths of a block, in the order in which an operand is read.
+struct DepthWalk {
+  int64_t count;
+  const int64_t* offsets;
+  const int64_t* runs;    // runs[p]: how many depths from p on lie next to each other
+  const int64_t* places;  // where each goes in the panels; NULL: they are in order
+};
+
+// A part of A or B: element (i, p) is data[rows[i] + depth.offsets[p]].
 struct PanelSource {
   const void* data;
   const int64_t* rows;
-  const int64_t* depth;
-  const int64_t* runs;  // runs[p]: how many depths from p on lie next to each other
+  DepthWalk depth;
 };
 
 // A part of A or B whose memory runs across the order of the rows: element (line, i, p), of `lines` x `length` x depth,
@@ -120,7 +127,7 @@ struct ContractKernels {
   // Packs the panels [first, last): T panel[depth][width], zero where rows are missing. It may also write half of
   // `rows` elements behind each panel.
   void (*pack)(of_dtype dtype, const PanelSource& source, const Panels& panels, int64_t first, int64_t last,
-               int64_t depth, void* packed);
+               void* packed);
   // The same from elements of T that lie across the rows; it leaves rows that are not there alone.
   void (*pack_turned)(const TurnedRows& rows, int64_t depth, void* packed);
   // Zeros in the rows [from, width) of a panel.

@@ -36,6 +36,11 @@ void fill_offsets(const DimGroup& group, Operand operand, int64_t start, int64_t
   }
 }
 
+void fill_runs(const int64_t* offsets, int64_t count, int64_t* runs) {
+  for (int64_t i = count - 1; i >= 0; --i)
+    runs[i] = i + 1 < count && offsets[i + 1] - offsets[i] == 1 ? runs[i + 1] + 1 : 1;
+}
+
 int64_t offset_at(const DimGroup& group, Operand operand, int64_t index) {
   int64_t offset = 0;
   for (int d = group.rank - 1; d >= 0; --d) {

@@ -67,10 +67,16 @@ class Solution {
 
 of_status no_working_memory();
 
+struct Range {
+  int64_t begin, count;
+};
+
 inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Offsets of the elements [start, start + count) of a group within one operand, into `offsets`.
 void fill_offsets(const DimGroup& group, Operand operand, int64_t start, int64_t count, int64_t* offsets);
+// Lengths of the runs of unit stride that begin at each offset.
+void fill_runs(const int64_t* offsets, int64_t count, int64_t* runs);
 // The offset of one element.
 int64_t offset_at(const DimGroup& group, Operand operand, int64_t index);
 

@@ -107,7 +107,7 @@ int64_t Side::find_runs(const Range& block, int64_t most, Range* runs) const {
   const Scratch memory(block.count * static_cast<int64_t>(sizeof(int64_t)));
   auto* offsets = static_cast<int64_t*>(memory.data());
   if (offsets == nullptr) return 0;
-  fill_offsets(group_, operand_, block.begin, block.count, offsets);
+  fill_offsets(block, offsets);
   for (int64_t row = 0; row < block.count; ++row) {
     if (row > 0 && offsets[row] == offsets[row - 1] + 1) {
       ++runs[count - 1].count;
@@ -128,7 +128,7 @@ Panels Side::panels(int64_t count, int64_t depth, bool parallel) const {
 }
 
 void Side::fill_table(const Range& block, const Panels& panels, int64_t* table) const {
-  if (!is_turned_) return fill_offsets(group_, operand_, block.begin, block.count, table);
+  if (!is_turned_) return fill_offsets(block, table);
   // Where each row goes, from one depth to the next, and how many rows from it on its panel has.
   int64_t *places = table, *widths = table + block.count, *left = widths + block.count;
   for (int64_t i = 0; i < panels.count; ++i) {
@@ -147,12 +147,11 @@ int64_t Side::tasks(const Range& block, const Panels& panels) const {
 }
 
 void Side::pack(int64_t task, const Range& block, const Panels& panels, const int64_t* table, of_dtype dtype,
-                const char* data, const int64_t* depth_offsets, const int64_t* depth_runs, int64_t depth,
-                char* packed) const {
+                const char* data, const DepthWalk& depth, char* packed) const {
   if (!is_turned_) {
     const int64_t first = task * panels.group;
-    return kernels_.pack(dtype, {data, table, depth_offsets, depth_runs}, panels, first,
-                         std::min(first + panels.group, panels.count), depth, packed);
+    return kernels_.pack(dtype, {data, table, depth}, panels, first, std::min(first + panels.group, panels.count),
+                         packed);
   }
   const int64_t lines = block.count / along_, pieces = divide_up(along_, kernels_.lane_count);
   const int64_t first = task / pieces * TurnedSource::kMostLines;
@@ -165,15 +164,15 @@ void Side::pack(int64_t task, const Range& block, const Panels& panels, const in
     const int64_t count = std::min(end - line, across_ - position % across_);
     const int64_t start = offset_at(group_, operand_, position * along_) + piece * stride;
     const TurnedSource source{data,   start,  count,        std::min(kernels_.lane_count, along_ - piece),
-                              stride, along_, depth_offsets};
+                              stride, along_, depth.offsets};
     const int64_t row = line * along_ + piece;
-    kernels_.pack_turned({source, table + row, table + block.count + row, table + 2 * block.count + row}, depth,
+    kernels_.pack_turned({source, table + row, table + block.count + row, table + 2 * block.count + row}, depth.count,
                          packed);
     line += count;
   }
   if (!pads_ || end < lines || piece > 0) return;
   const int64_t last = panels.count - 1;
-  kernels_.clear(packed + last * panels.bytes, panels.rows(last), panels.width(last), depth);
+  kernels_.clear(packed + last * panels.bytes, panels.rows(last), panels.width(last), depth.count);
 }
 
 }  // namespace oneflow::cpu

@@ -7,10 +7,6 @@
 
 namespace oneflow::cpu {
 
-struct Range {
-  int64_t begin, count;
-};
-
 // Puts the dimension that runs along the operand's memory next to the innermost one, so that blocks hold squares of
 // both, which packing turns in registers: one that is not the innermost itself, where neither is the depth. Whether it
 // did.
@@ -26,6 +22,10 @@ class Side {
   Operand operand() const { return operand_; }
   int64_t blocks() const { return blocks_; }
   Range block(int64_t i) const;
+  // Where a block's rows begin in the operand.
+  void fill_offsets(const Range& block, int64_t* offsets) const {
+    cpu::fill_offsets(group_, operand_, block.begin, block.count, offsets);
+  }
   // The stretches of a block's rows that lie next to each other in the operand. How many; 0 where there are more than
   // `most`.
   int64_t find_runs(const Range& block, int64_t most, Range* runs) const;
@@ -38,8 +38,7 @@ class Side {
   // Packing comes in tasks, each of which may be done by another thread.
   int64_t tasks(const Range& block, const Panels& panels) const;
   void pack(int64_t task, const Range& block, const Panels& panels, const int64_t* table, of_dtype dtype,
-            const char* data, const int64_t* depth_offsets, const int64_t* depth_runs, int64_t depth,
-            char* packed) const;
+            const char* data, const DepthWalk& depth, char* packed) const;
 
  private:
   const DimGroup& group_;

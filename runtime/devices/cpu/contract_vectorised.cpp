@@ -167,40 +167,69 @@ struct RowRun {
   int64_t width;  // of the panel: to the next depth
 };
 
+inline int64_t place_of(const DepthWalk& depth, int64_t p) { return depth.places == nullptr ? p : depth.places[p]; }
+
 // Rows lie next to each other in runs. Memory is read in long pieces: runs that continue each other, for a few depths,
 // which may continue each other, too.
 template <class T, class S>
-void pack_row_runs(const S* data, const PanelSource& source, const RowRun* runs, int count, int64_t depth, T* packed) {
+void pack_row_runs(const S* data, const DepthWalk& depth, const RowRun* runs, int count, T* packed) {
   constexpr int64_t kDepths = 32, kAhead = 4;
-  for (int64_t first = 0; first < depth; first += kDepths) {
-    const int64_t end = depth - first < kDepths ? depth : first + kDepths;
+  for (int64_t first = 0; first < depth.count; first += kDepths) {
+    const int64_t end = depth.count - first < kDepths ? depth.count : first + kDepths;
     for (const RowRun *run = runs, *next = runs; run < runs + count; run = next) {
       do ++next;
       while (next < runs + count && next->from == next[-1].from + next[-1].count);
       for (int64_t p = first; p < end; ++p) {
-        const int64_t ahead = source.depth[p + kAhead < depth ? p + kAhead : depth - 1] - source.depth[p];
+        const int64_t later = p + kAhead < depth.count ? p + kAhead : depth.count - 1;
+        const int64_t ahead = depth.offsets[later] - depth.offsets[p];
         for (const RowRun* each = run; each < next; ++each) {
-          const S* from = data + source.depth[p] + each->from;
+          const S* from = data + depth.offsets[p] + each->from;
           for (int64_t i = 0; i < each->count; i += 64 / sizeof(S)) __builtin_prefetch(from + ahead + i);
-          pack_run(from, each->count, packed + each->to + p * each->width);
+          pack_run(from, each->count, packed + each->to + place_of(depth, p) * each->width);
         }
       }
     }
   }
 }
 
+// Elements that lie next to each other, the first `count` of a vector.
+template <class T, class S>
+inline Vector<T> load_converted(const S* from, int64_t count) {
+  if constexpr (is_same_type<S, T>) {
+    return load_some(from, count);
+  } else {
+    T line[kLanes<T>] = {};
+    for (int64_t i = 0; i < kLanes<T> && i < count; ++i) line[i] = convert<T>(from[i]);
+    return load(line);
+  }
+}
+
 // Depths lie next to each other in runs: squares of rows are transposed in registers.
 template <class T, class S>
-void pack_runs(const S* data, const PanelSource& source, int64_t count, int64_t width, int64_t depth, T* panel) {
+void pack_runs(const S* data, const PanelSource& source, int64_t count, int64_t width, T* panel) {
   constexpr int lanes = kLanes<T>;
-  for (int64_t p = 0; p < depth;) {
-    const int64_t run = source.runs[p] < depth - p ? source.runs[p] : depth - p;
-    const S* from = data + source.depth[p];
-    int64_t done = 0;
-    for (; done + lanes <= run; done += lanes) {
-      T* to = panel + (p + done) * width;
+  constexpr int64_t kAhead = 2 * lanes;
+  const DepthWalk& depth = source.depth;
+  for (int64_t p = 0, run; p < depth.count; p += run) {
+    run = depth.runs[p];
+    const S* from = data + depth.offsets[p];
+    int64_t later = p;
+    for (int64_t passed = 0; passed < kAhead && later + depth.runs[later] < depth.count; later += depth.runs[later])
+      passed += depth.runs[later];
+    for (int64_t done = 0; done < run; done += lanes) {
+      const int64_t depths = run - done < lanes ? run - done : lanes;
+      if (4 * depths < lanes) {  // hardly any of a square
+        for (int64_t q = p + done; q < p + done + depths; ++q) {
+          T* to = panel + place_of(depth, q) * width;
+          for (int64_t i = 0; i < count; ++i) to[i] = convert<T>(from[source.rows[i] + q - p]);
+          for (int64_t i = count; i < width; ++i) to[i] = T{0};
+        }
+        break;
+      }
+      const int64_t ahead =
+          done + kAhead < run ? kAhead : depth.offsets[later] - depth.offsets[p] + done % kAhead - done;
       // Squares that are wider than the panel is spill into the next depth. From right to left, and depth by depth,
-      // what they spill is overwritten by what belongs there.
+      // what they spill is overwritten by what belongs there; but not where depths are out of order.
       for (int64_t first = (width - 1) / lanes * lanes; first >= 0; first -= lanes) {
         Vector<T> square[lanes];
         for (int i = 0; i < lanes; ++i) {
@@ -209,25 +238,19 @@ void pack_runs(const S* data, const PanelSource& source, int64_t count, int64_t 
             continue;
           }
           const S* row = from + source.rows[first + i] + done;
-          __builtin_prefetch(row + 2 * lanes);
-          if constexpr (is_same_type<S, T>) {
-            square[i] = load(row);
-          } else {
-            T line[lanes];
-            for (int lane = 0; lane < lanes; ++lane) line[lane] = convert<T>(row[lane]);
-            square[i] = load(line);
-          }
+          __builtin_prefetch(row + ahead);
+          square[i] = load_converted<T>(row, depths);
         }
         transpose<T>(square);
-        for (int i = 0; i < lanes; ++i) store(to + i * width + first, square[i]);
+        if (depth.places == nullptr) {
+          for (int i = 0; i < depths; ++i) store(panel + (p + done + i) * width + first, square[i]);
+        } else {
+          const int64_t rows = width - first < lanes ? width - first : lanes;
+          for (int i = 0; i < depths; ++i)
+            store_some(panel + depth.places[p + done + i] * width + first, square[i], 0, rows);
+        }
       }
     }
-    for (; done < run; ++done) {
-      T* to = panel + (p + done) * width;
-      for (int64_t i = 0; i < count; ++i) to[i] = convert<T>(from[source.rows[i] + done]);
-      for (int64_t i = count; i < width; ++i) to[i] = T{0};
-    }
-    p += run;
   }
 }
 
@@ -239,7 +262,7 @@ void clear(void* panel, int64_t from, int64_t width, int64_t depth) {
 
 template <class T, class S>
 void pack_panels(const S* data, const PanelSource& source, const Panels& panels, int64_t first, int64_t last,
-                 int64_t depth, T* packed) {
+                 T* packed) {
   constexpr int kMostRuns = 64;
   RowRun runs[kMostRuns];
   int count = 0;
@@ -254,18 +277,19 @@ void pack_panels(const S* data, const PanelSource& source, const Panels& panels,
       row += run;
     }
   }
+  const DepthWalk& depth = source.depth;
   int64_t longest_depth = 0;
-  for (int64_t p = 0; p < depth; p += source.runs[p])
-    if (source.runs[p] > longest_depth) longest_depth = source.runs[p];
+  for (int64_t p = 0; p < depth.count; p += depth.runs[p])
+    if (depth.runs[p] > longest_depth) longest_depth = depth.runs[p];
   const int64_t all_rows = panels.start(last - 1) + panels.rows(last - 1) - panels.start(first);
   if (rows == all_rows && (longest_depth < kLanes<T> ? rows >= 4 * count : rows > count && count <= last - first)) {
-    pack_row_runs(data, source, runs, count, depth, packed);
-    clear<T>(packed + (last - 1) * step, panels.rows(last - 1), panels.width(last - 1), depth);
+    pack_row_runs(data, depth, runs, count, packed);
+    clear<T>(packed + (last - 1) * step, panels.rows(last - 1), panels.width(last - 1), depth.count);
     return;
   }
   for (int64_t i = first; i < last; ++i) {
-    const PanelSource rows_of{source.data, source.rows + panels.start(i), source.depth, source.runs};
-    pack_runs(data, rows_of, panels.rows(i), panels.width(i), depth, packed + i * step);
+    const PanelSource rows_of{source.data, source.rows + panels.start(i), depth};
+    pack_runs(data, rows_of, panels.rows(i), panels.width(i), packed + i * step);
   }
 }
 
@@ -302,11 +326,10 @@ inline void visit_storage(of_dtype dtype, Visit&& visit) {
 }
 
 template <class T>
-void pack(of_dtype dtype, const PanelSource& source, const Panels& panels, int64_t first, int64_t last, int64_t depth,
-          void* packed) {
+void pack(of_dtype dtype, const PanelSource& source, const Panels& panels, int64_t first, int64_t last, void* packed) {
   visit_storage<T>(dtype, [&](auto element) {
     using S = decltype(element);
-    pack_panels(static_cast<const S*>(source.data), source, panels, first, last, depth, static_cast<T*>(packed));
+    pack_panels(static_cast<const S*>(source.data), source, panels, first, last, static_cast<T*>(packed));
   });
 }
 
