@@ -284,7 +284,7 @@ class PieceSums {
   const Scratch memory_;
 };
 
-// One sum after the other, by vectors: the depth's elements lie next to each other in A and B.
+// Sums by vectors: the depth's elements lie next to each other in A and B.
 class Dots final : public Solution {
  public:
   Dots(const Problem& problem, const ContractKernels& kernels, const DimGroup& cells)
@@ -296,21 +296,35 @@ class Dots final : public Solution {
   of_status run(const Addresses& addresses) const override {
     const PieceSums sums(kernels_, cells_.count, pieces_);
     if (!sums.is_there()) return no_working_memory();
-    const auto at = [&](Operand operand, int64_t cell) { return offset_at(cells_, operand, cell) * kernels_.size; };
     parallel_for(divide_up(cells_.count, task_cells_) * pieces_, [&](int64_t task) {
       const int64_t first = task / pieces_ * task_cells_, piece = task % pieces_;
       const int64_t begin = depth_ * piece / pieces_, count = depth_ * (piece + 1) / pieces_ - begin;
-      for (int64_t cell = first; cell < std::min(first + task_cells_, cells_.count); ++cell) {
-        kernels_.dot(count, addresses.operands[kA] + at(kA, cell) + begin * kernels_.size,
-                     addresses.operands[kB] + at(kB, cell) + begin * kernels_.size,
-                     sums.at(cell, piece, addresses.c + at(kC, cell)));
-      }
+      for (int64_t cell = first, last = std::min(first + task_cells_, cells_.count); cell < last; cell += kTogether)
+        run_cells(addresses, cell, std::min(kTogether, last - cell), begin, count, piece, sums);
     });
-    for (int64_t cell = 0; cell < cells_.count && pieces_ > 1; ++cell) sums.add_up(cell, addresses.c + at(kC, cell));
+    for (int64_t cell = 0; cell < cells_.count && pieces_ > 1; ++cell)
+      sums.add_up(cell, addresses.c + offset_at(cells_, kC, cell) * kernels_.size);
     return OF_OK;
   }
 
  private:
+  static constexpr int64_t kTogether = 64;
+
+  // A piece of the sums of at most kTogether cells.
+  void run_cells(const Addresses& addresses, int64_t first, int64_t number, int64_t begin, int64_t count, int64_t piece,
+                 const PieceSums& sums) const {
+    int64_t offsets[3][kTogether];
+    for (const Operand operand : {kA, kB, kC}) fill_offsets(cells_, operand, first, number, offsets[operand]);
+    const void *a[kTogether], *b[kTogether];
+    void* c[kTogether];
+    for (int64_t i = 0; i < number; ++i) {
+      a[i] = addresses.operands[kA] + (offsets[kA][i] + begin) * kernels_.size;
+      b[i] = addresses.operands[kB] + (offsets[kB][i] + begin) * kernels_.size;
+      c[i] = sums.at(first + i, piece, addresses.c + offsets[kC][i] * kernels_.size);
+    }
+    kernels_.dots(count, number, a, b, c);
+  }
+
   const ContractKernels& kernels_;
   const int64_t depth_;
   const DimGroup cells_;
@@ -399,8 +413,9 @@ class CopiedDots final : public Solution {
       copies += static_cast<int64_t>(lines_[operand].size()) * line_bytes();
     }
     for (int64_t cell = 0; cell < cells_; ++cell) {
-      kernels_.dot(count, copied[kA] + cell / columns_ * line_bytes(), copied[kB] + cell % columns_ * line_bytes(),
-                   sums.at(cell, piece, cell_at(addresses, member, cell)));
+      const void *a = copied[kA] + cell / columns_ * line_bytes(), *b = copied[kB] + cell % columns_ * line_bytes();
+      void* sum = sums.at(cell, piece, cell_at(addresses, member, cell));
+      kernels_.dots(count, 1, &a, &b, &sum);
     }
   }
 

@@ -137,8 +137,8 @@ struct ContractKernels {
   // Directly over operands of T, without packing.
   void (*lanes)(const LaneProduct& product);
   void (*in_vectors)(const VectorProduct& product);  // NULL where instructions for it are missing
-  // *sum = the sum of a[i] * b[i].
-  void (*dot)(int64_t count, const void* a, const void* b, void* sum);
+  // *sums[n] = the sum of a[n][i] * b[n][i] over `count` elements, for each of a number of them.
+  void (*dots)(int64_t count, int64_t number, const void* const* a, const void* const* b, void* const* sums);
   // From T sums[column][ld] to C of `dtype`.
   void (*finish)(of_dtype dtype, const void* sums, int64_t ld, const FinishTarget& target);
 };

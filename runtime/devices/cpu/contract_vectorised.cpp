@@ -630,24 +630,45 @@ void in_vectors(const VectorProduct& product) {
 }
 #endif
 
-template <class T>
-void dot(int64_t count, const void* all_a, const void* all_b, void* result) {
-  constexpr int width = kLanes<T>, vectors = 8;
-  const T* a = static_cast<const T*>(all_a);
-  const T* b = static_cast<const T*>(all_b);
-  Vector<T> sums[vectors] = {};
+// So many sums at the same time, each of which is added up as if alone.
+template <class T, int number>
+void add_dots(int64_t count, const void* const* all_a, const void* const* all_b, void* const* results) {
+  constexpr int width = kLanes<T>, vectors = 4;
+  const T *a[number], *b[number];
+  for (int n = 0; n < number; ++n) {
+    a[n] = static_cast<const T*>(all_a[n]);
+    b[n] = static_cast<const T*>(all_b[n]);
+  }
+  Vector<T> sums[number][vectors] = {};
   int64_t i = 0;
   for (; i + vectors * width <= count; i += vectors * width) {
-#pragma GCC unroll 8
-    for (int v = 0; v < vectors; ++v) sums[v] += load(a + i + v * width) * load(b + i + v * width);
+#pragma GCC unroll 4
+    for (int n = 0; n < number; ++n)
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; ++v) sums[n][v] += load(a[n] + i + v * width) * load(b[n] + i + v * width);
   }
-  for (; i + width <= count; i += width) sums[0] += load(a + i) * load(b + i);
-  for (int v = vectors / 2; v > 0; v /= 2)
-    for (int w = 0; w < v; ++w) sums[w] += sums[w + v];
-  T sum = 0;
-  for (int lane = 0; lane < width; ++lane) sum += sums[0][lane];
-  for (; i < count; ++i) sum += a[i] * b[i];
-  *static_cast<T*>(result) = sum;
+  for (; i + width <= count; i += width) {
+#pragma GCC unroll 4
+    for (int n = 0; n < number; ++n) sums[n][0] += load(a[n] + i) * load(b[n] + i);
+  }
+#pragma GCC unroll 4
+  for (int n = 0; n < number; ++n) {
+    const Vector<T> lanes = (sums[n][0] + sums[n][1]) + (sums[n][2] + sums[n][3]);
+    T sum = 0;
+    for (int lane = 0; lane < width; ++lane) sum += lanes[lane];
+    for (int64_t at = i; at < count; ++at) sum += a[n][at] * b[n][at];
+    *static_cast<T*>(results[n]) = sum;
+  }
+}
+
+template <class T>
+void dots(int64_t count, int64_t number, const void* const* a, const void* const* b, void* const* sums) {
+  // Memory gives more where it is read in several places, but for short pieces, which may follow each other.
+  constexpr int together = 4;
+  constexpr int64_t kLong = 8192 / sizeof(T);
+  int64_t n = 0;
+  for (; count >= kLong && n + together <= number; n += together) add_dots<T, together>(count, a + n, b + n, sums + n);
+  for (; n < number; ++n) add_dots<T, 1>(count, a + n, b + n, sums + n);
 }
 
 // ------------------------------------------------------------------------------------------------ the last step
@@ -711,7 +732,7 @@ const ContractKernels& table() {
 #if defined(__AVX512F__)
     filled.in_vectors = in_vectors<T>;
 #endif
-    filled.dot = dot<T>;
+    filled.dots = dots<T>;
     filled.finish = finish<T>;
     fill_tiles<T, kTileColumns>(filled);
     return filled;
