@@ -12,12 +12,15 @@ namespace {
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
 constexpr int kTileColumns = 14;  // 28 sums, two vectors of A and one of B: 31 of 32 registers
+constexpr int kWide = 16;         // vectors of sums along lanes
 #elif defined(__AVX2__)
 constexpr int kVectorBytes = 32;
 constexpr int kTileColumns = 6;  // 12 sums, two vectors of A and one of B: 15 of 16 registers
+constexpr int kWide = 8;
 #else
 constexpr int kVectorBytes = 16;
 constexpr int kTileColumns = 6;
+constexpr int kWide = 8;
 #endif
 
 template <class T>
@@ -479,7 +482,7 @@ inline void sum_lanes(const LaneProduct& product, const T* a, const T* b, typena
     for (int64_t p = 0; p < product.depth; ++p) {
       const T* a_p = a + product.depth_a[p];
       const T* b_p = b + product.depth_b[p];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int v = 0; v < vectors; ++v) sums[v] += a_at(a_p, v) * b_at(b_p, v);
     }
   };
@@ -576,7 +579,10 @@ void lanes(const LaneProduct& product) {
     }
     for (int64_t i = done; i < product.inner; ++i) {
       int64_t first = 0;
-      for (; first + 8 * width <= product.lanes; first += 8 * width) lane_block<T, width, 8>(product, a, b, c, first);
+      for (; first + kWide * width <= product.lanes; first += kWide * width)
+        lane_block<T, width, kWide>(product, a, b, c, first);
+      if constexpr (kWide > 8)
+        for (; first + 8 * width <= product.lanes; first += 8 * width) lane_block<T, width, 8>(product, a, b, c, first);
       for (; first + width <= product.lanes; first += width) lane_block<T, width, 1>(product, a, b, c, first);
       if constexpr (width > 4)
         for (; first + 4 <= product.lanes; first += 4) lane_block<T, 4, 1>(product, a, b, c, first);
