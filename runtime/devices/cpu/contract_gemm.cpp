@@ -33,7 +33,7 @@ constexpr int64_t kPanelDepthBytes = 1920;
 // Panels of A that one task walks for each panel of B: they stay in the second-level cache.
 constexpr int64_t kTaskPanels = 8;
 // Multiplications below which handing work to another thread costs more than it saves.
-constexpr int64_t kParallelWork = int64_t{1} << 20;
+constexpr int64_t kParallelWork = int64_t{1} << 22;
 // C is small enough to be kept several times, once per part of the depth, up to this many elements, parts, and elements
 // of all parts together.
 constexpr int64_t kSplitElements = 1 << 17;
@@ -249,12 +249,13 @@ class Gemm final : public Solution {
     };
     walk(first);
     for (int64_t depth_block = first; depth_block < last; ++depth_block) {
-      run_each(parallel, a_tasks + b_tasks, [&](int64_t i) {
-        if (i < a_tasks) {
+      // Each thread's neighbours are a part of A and of B: those of A are the ones that it multiplies.
+      const int64_t pack_tasks = std::max(a_tasks, b_tasks);
+      run_each(parallel, pack_tasks, [&](int64_t task) {
+        for (int64_t i = a_tasks * task / pack_tasks; i < a_tasks * (task + 1) / pack_tasks; ++i)
           rows_->pack(i, block.rows, a, a_table, problem_.dtype, member.a, a_depth, a_panels);
-        } else {
-          columns_->pack(i - a_tasks, block.columns, b, b_table, problem_.dtype, member.b, b_depth, b_panels);
-        }
+        for (int64_t i = b_tasks * task / pack_tasks; i < b_tasks * (task + 1) / pack_tasks; ++i)
+          columns_->pack(i, block.columns, b, b_table, problem_.dtype, member.b, b_depth, b_panels);
       });
       if (keeps_columns) kept->b = member.b;
       const int64_t depth = a_depth.count, tasks = row_tasks * column_tasks;

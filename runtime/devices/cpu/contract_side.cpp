@@ -64,15 +64,12 @@ bool turn(DimGroup& group, Operand operand, const DimGroup& depth) {
 
 Side::Side(const DimGroup& group, Operand operand, const ContractKernels& kernels, int64_t widest, bool pads,
            int64_t block, bool is_turned)
-    : group_(group),
-      operand_(operand),
-      kernels_(kernels),
-      widest_(widest),
-      pads_(pads),
-      is_turned_(is_turned),
-      blocks_(std::max<int64_t>(1, divide_up(group.count, block))),
-      block_(block) {
-  if (!is_turned) return;
+    : group_(group), operand_(operand), kernels_(kernels), widest_(widest), pads_(pads), is_turned_(is_turned) {
+  if (!is_turned) {  // as even as whole panels allow
+    block_ = round_up(divide_up(group.count, divide_up(group.count, block)), widest);
+    blocks_ = divide_up(group.count, block_);
+    return;
+  }
   along_ = group.dims[group.rank - 1].size;
   for (int d = group.rank - 2; d >= 0 && group.dims[d].strides[operand] == across_; --d) across_ *= group.dims[d].size;
   const int64_t outer = group.count / (across_ * along_);

@@ -27,24 +27,56 @@ void pause_briefly() {
 
 thread_local bool inside_region = false;
 
-struct Region {
-  void (*task)(void* context, int64_t index);
-  void* context;
-  int64_t count;
-  std::atomic<int64_t> next{0};
-  std::atomic<bool> failed{false};
-  std::exception_ptr error = nullptr;  // of the task that set `failed`
-
-  void work() {
-    for (int64_t i = next.fetch_add(1, std::memory_order_relaxed); i < count;
-         i = next.fetch_add(1, std::memory_order_relaxed)) {
-      try {
-        task(context, i);
-      } catch (...) {
-        if (!failed.exchange(true)) error = std::current_exception();
-      }
+// Each thread has a share of the tasks, neighbours, and takes from the others' when it is done with its own. The next
+// region over the same memory then finds it in the caches of the same cores, which are slow to take it from each other.
+class Region {
+ public:
+  Region(void (*task)(void* context, int64_t index), void* context, int64_t count, int threads)
+      : task_(task), context_(context), shares_(static_cast<int>(std::min<int64_t>({threads, count, kMostShares}))) {
+    for (int i = 0; i < shares_; ++i) {
+      share_[i].next.store(count * i / shares_, std::memory_order_relaxed);
+      share_[i].end = count * (i + 1) / shares_;
     }
   }
+
+  int shares() const { return shares_; }
+
+  // All tasks that are left, first those of one share.
+  void work(int first) {
+    for (int i = 0; i < shares_; ++i) {
+      Share& share = share_[(first + i) % shares_];
+      for (int64_t index = share.take(); index < share.end; index = share.take()) run(index);
+    }
+  }
+
+  void rethrow() const {
+    if (failed_) std::rethrow_exception(error_);
+  }
+
+ private:
+  static constexpr int kMostShares = 64;
+
+  struct alignas(64) Share {
+    int64_t take() { return next.fetch_add(1, std::memory_order_relaxed); }
+
+    std::atomic<int64_t> next;
+    int64_t end;
+  };
+
+  void run(int64_t index) {
+    try {
+      task_(context_, index);
+    } catch (...) {
+      if (!failed_.exchange(true)) error_ = std::current_exception();
+    }
+  }
+
+  void (*const task_)(void* context, int64_t index);
+  void* const context_;
+  const int shares_;
+  Share share_[kMostShares];
+  std::atomic<bool> failed_{false};
+  std::exception_ptr error_ = nullptr;  // of the task that set `failed_`
 };
 
 // Workers wait for `generation_` to grow, join the region that is then current, and leave it. The thread that opened
@@ -59,12 +91,11 @@ class Pool {
       const std::lock_guard<std::mutex> lock(mutex_);
       start_workers(threads - 1);
       region_ = &region;
-      seats_ = std::min<int64_t>(threads - 1, region.count - 1);
       generation_.fetch_add(1, std::memory_order_release);
     }
     wake_.notify_all();
     inside_region = true;
-    region.work();
+    region.work(0);
     inside_region = false;
     std::unique_lock<std::mutex> lock(mutex_);
     region_ = nullptr;
@@ -77,7 +108,7 @@ class Pool {
   void start_workers(int wanted) {
     while (workers_ < wanted) {
       try {
-        std::thread([this] { serve(); }).detach();
+        std::thread([this, share = workers_ + 1] { serve(share); }).detach();
       } catch (const std::system_error&) {
         return;
       }
@@ -85,7 +116,8 @@ class Pool {
     }
   }
 
-  [[noreturn]] void serve() {
+  // The worker that begins with this share.
+  [[noreturn]] void serve(int share) {
     inside_region = true;
     uint64_t seen = 0;
     for (;;) {
@@ -93,12 +125,11 @@ class Pool {
       std::unique_lock<std::mutex> lock(mutex_);
       wake_.wait(lock, [&] { return generation_.load(std::memory_order_relaxed) != seen; });
       seen = generation_.load(std::memory_order_relaxed);
-      if (region_ == nullptr || seats_ == 0) continue;
+      if (region_ == nullptr || share >= region_->shares()) continue;
       Region& region = *region_;
-      --seats_;
       ++joined_;
       lock.unlock();
-      region.work();
+      region.work(share);
       lock.lock();
       if (--joined_ == 0) left_.notify_one();
     }
@@ -109,7 +140,6 @@ class Pool {
   std::condition_variable wake_, left_;
   std::atomic<uint64_t> generation_{0};
   Region* region_ = nullptr;
-  int64_t seats_ = 0;  // workers that may still join
   int joined_ = 0;
   int workers_ = 0;
 };
@@ -155,10 +185,10 @@ void set_thread_count(int count) { chosen_threads.store(std::max(1, count), std:
 
 void run_tasks(int64_t count, void (*task)(void* context, int64_t index), void* context) {
   const int threads = thread_count();
-  Region region{task, context, count};
+  Region region(task, context, count, threads);
   Pool* workers = threads > 1 && count > 1 && !inside_region ? pool() : nullptr;
-  if (workers == nullptr || !workers->try_run(region, threads)) region.work();
-  if (region.failed) std::rethrow_exception(region.error);
+  if (workers == nullptr || !workers->try_run(region, threads)) region.work(0);
+  region.rethrow();
 }
 
 }  // namespace oneflow::cpu
