@@ -32,8 +32,10 @@ constexpr int64_t kMostTurned = 4096;
 constexpr int64_t kPanelDepthBytes = 1920;
 // Panels of A that one task walks for each panel of B: they stay in the second-level cache.
 constexpr int64_t kTaskPanels = 8;
-// Multiplications below which handing work to another thread costs more than it saves.
-constexpr int64_t kParallelWork = int64_t{1} << 22;
+// Multiplications, and elements of C for one part of the depth, below which handing work to another thread costs more
+// than it saves.
+constexpr int64_t kParallelWork = int64_t{1} << 21;
+constexpr int64_t kParallelElements = 1 << 13;
 // C is small enough to be kept several times, once per part of the depth, up to this many elements, parts, and elements
 // of all parts together.
 constexpr int64_t kSplitElements = 1 << 17;
@@ -85,8 +87,10 @@ class Gemm final : public Solution {
     std::atomic<bool> complete{true};
     // Where blocks are large and few: one after the other, each on all threads.
     if (items < 2 * thread_count() && (members == 1 || work > 2 * kParallelWork)) {
+      const int64_t cells = problem_.rows.count * problem_.columns.count;
+      const bool parallel = work > kParallelWork && (parts_ > 1 || cells >= kParallelElements);
       for (int64_t i = 0; i < items; ++i)
-        if (!run_block(member_of(addresses, i), i, work > kParallelWork, {}, nullptr)) complete = false;
+        if (!run_block(member_of(addresses, i), i, parallel, {}, nullptr)) complete = false;
       return complete;
     }
     const int64_t tasks = work > kParallelWork / members ? std::min<int64_t>(items, 4 * thread_count()) : 1;
