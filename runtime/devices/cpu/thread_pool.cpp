@@ -32,19 +32,23 @@ thread_local bool inside_region = false;
 class Region {
  public:
   Region(void (*task)(void* context, int64_t index), void* context, int64_t count, int threads)
-      : task_(task), context_(context), shares_(static_cast<int>(std::min<int64_t>({threads, count, kMostShares}))) {
+      : task_(task),
+        context_(context),
+        threads_(static_cast<int>(std::min<int64_t>(threads, count))),
+        shares_(std::min(threads_, kMostShares)) {
     for (int i = 0; i < shares_; ++i) {
       share_[i].next.store(count * i / shares_, std::memory_order_relaxed);
       share_[i].end = count * (i + 1) / shares_;
     }
   }
 
-  int shares() const { return shares_; }
+  // How many may work on it.
+  int threads() const { return threads_; }
 
-  // All tasks that are left, first those of one share.
-  void work(int first) {
+  // All tasks that are left, first those of the thread's share.
+  void work(int thread) {
     for (int i = 0; i < shares_; ++i) {
-      Share& share = share_[(first + i) % shares_];
+      Share& share = share_[(thread + i) % shares_];
       for (int64_t index = share.take(); index < share.end; index = share.take()) run(index);
     }
   }
@@ -73,7 +77,7 @@ class Region {
 
   void (*const task_)(void* context, int64_t index);
   void* const context_;
-  const int shares_;
+  const int threads_, shares_;
   Share share_[kMostShares];
   std::atomic<bool> failed_{false};
   std::exception_ptr error_ = nullptr;  // of the task that set `failed_`
@@ -108,7 +112,7 @@ class Pool {
   void start_workers(int wanted) {
     while (workers_ < wanted) {
       try {
-        std::thread([this, share = workers_ + 1] { serve(share); }).detach();
+        std::thread([this, thread = workers_ + 1] { serve(thread); }).detach();
       } catch (const std::system_error&) {
         return;
       }
@@ -116,8 +120,7 @@ class Pool {
     }
   }
 
-  // The worker that begins with this share.
-  [[noreturn]] void serve(int share) {
+  [[noreturn]] void serve(int thread) {
     inside_region = true;
     uint64_t seen = 0;
     for (;;) {
@@ -125,11 +128,11 @@ class Pool {
       std::unique_lock<std::mutex> lock(mutex_);
       wake_.wait(lock, [&] { return generation_.load(std::memory_order_relaxed) != seen; });
       seen = generation_.load(std::memory_order_relaxed);
-      if (region_ == nullptr || share >= region_->shares()) continue;
+      if (region_ == nullptr || thread >= region_->threads()) continue;
       Region& region = *region_;
       ++joined_;
       lock.unlock();
-      region.work(share);
+      region.work(thread);
       lock.lock();
       if (--joined_ == 0) left_.notify_one();
     }
