@@ -78,7 +78,7 @@ def variants(op: Op, definitions: Definitions) -> Iterator[tuple[str, str, calls
         for dtype in calls.general_dtypes(op):
             base.append((f"{name}/{encode.DTYPE_NAMES[dtype]}", calls.recast(op, arguments, dtype)))
     base += calls.drawn(op)
-    if op.takes_equation:
+    if op.takes_equation and {a.name for a in op.signature.arguments if not a.has_default} == equations.REQUIRED:
         for name, arguments in equations.drawn():
             yield name, "function", arguments
 

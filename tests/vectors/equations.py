@@ -15,6 +15,7 @@ from tests.einsum.equations import in_letters
 from tests.vectors.encode import DTYPE_NAMES
 from tests.vectors.layouts import LAYOUTS, Laid, contiguous
 
+REQUIRED = {"equation", "operands"}  # what drawn() gives
 COUNT = 20_000
 MOST_OPERANDS = 6
 MOST_DIMS = 8
