@@ -36,9 +36,8 @@ struct Upcoming {
   const char* data[2] = {nullptr, nullptr};
   const Lines* lines[2] = {nullptr, nullptr};
 
-  int64_t pieces() const {
-    return (lines[0] == nullptr ? 0 : lines[0]->pieces()) + (lines[1] == nullptr ? 0 : lines[1]->pieces());
-  }
+  int64_t pieces(int side) const { return lines[side] == nullptr ? 0 : lines[side]->pieces(); }
+  int64_t pieces() const { return pieces(0) + pieces(1); }
 };
 
 // Hands out some of these pieces, one to each tile.
@@ -60,14 +59,12 @@ class Ahead {
  private:
   // Piece `at` of this side, or of the other one, if that is behind it.
   void enter(int side, int64_t at) {
-    const Lines* lines = upcoming_.lines[side];
-    if (lines == nullptr || at >= lines->pieces())
-      return enter(side + 1, at - (lines == nullptr ? 0 : lines->pieces()));
+    if (at >= upcoming_.pieces(side)) return enter(side + 1, at - upcoming_.pieces(side));
     side_ = side;
     data_ = upcoming_.data[side];
-    lines_ = lines;
-    start_ = at / lines->parts_;
-    part_ = at % lines->parts_;
+    lines_ = upcoming_.lines[side];
+    start_ = at / lines_->parts_;
+    part_ = at % lines_->parts_;
   }
 
   const Upcoming& upcoming_;

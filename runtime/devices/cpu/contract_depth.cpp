@@ -20,6 +20,12 @@ int crossing_dim(const DimGroup& depth, const DimGroup& side, Operand operand) {
   return -1;
 }
 
+// Part i of so many, as even as can be.
+Range part(int64_t size, int64_t i, int64_t parts) {
+  const int64_t begin = size * i / parts;
+  return {begin, size * (i + 1) / parts - begin};
+}
+
 }  // namespace
 
 Depth::Depth(const Problem& problem, int64_t most) : group_(problem.depth) {
@@ -41,10 +47,6 @@ Depth::Depth(const Problem& problem, int64_t most) : group_(problem.depth) {
 }
 
 Depth::Rectangle Depth::rectangle(int64_t block) const {
-  const auto part = [](int64_t size, int64_t i, int64_t parts) {
-    const int64_t begin = size * i / parts;
-    return Range{begin, size * (i + 1) / parts - begin};
-  };
   const Dim &across = group_.dims[group_.rank - 2], &along = group_.dims[group_.rank - 1];
   const int64_t rest = block / along_parts_;
   return {rest / across_parts_, part(across.size, rest % across_parts_, across_parts_),
@@ -55,9 +57,9 @@ DepthWalk Depth::walk(int64_t block, Operand operand, int64_t* table) const {
   int64_t *offsets = table, *runs = table + most_, *places = runs + most_;
   int64_t count = 0;
   if (crossing_ == kC) {
-    const int64_t begin = group_.count * block / blocks_;
-    count = group_.count * (block + 1) / blocks_ - begin;
-    fill_offsets(group_, operand, begin, count, offsets);
+    const Range now = part(group_.count, block, blocks_);
+    count = now.count;
+    fill_offsets(group_, operand, now.begin, count, offsets);
   } else {
     const Rectangle now = rectangle(block);
     const Dim &across = group_.dims[group_.rank - 2], &along = group_.dims[group_.rank - 1];

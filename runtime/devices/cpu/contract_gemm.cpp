@@ -83,11 +83,11 @@ class Gemm final : public Solution {
  private:
   bool run_all(const Addresses& addresses) const {
     const int64_t members = problem_.batch.count, items = members * blocks_per_member();
-    const int64_t work = problem_.rows.count * problem_.columns.count * std::max<int64_t>(1, problem_.depth.count);
+    const int64_t cells = problem_.rows.count * problem_.columns.count;
+    const int64_t work = cells * std::max<int64_t>(1, problem_.depth.count);
     std::atomic<bool> complete{true};
     // Where blocks are large and few: one after the other, each on all threads.
     if (items < 2 * thread_count() && (members == 1 || work > 2 * kParallelWork)) {
-      const int64_t cells = problem_.rows.count * problem_.columns.count;
       const bool parallel = work > kParallelWork && (parts_ > 1 || cells >= kParallelElements);
       for (int64_t i = 0; i < items; ++i)
         if (!run_block(member_of(addresses, i), i, parallel, {}, nullptr)) complete = false;
