@@ -11,6 +11,7 @@
 #include "stream.h"
 #include "strided.h"
 #include "thread_pool.h"
+#include "tiling.h"
 
 namespace oneflow::cpu {
 namespace {
@@ -343,9 +344,10 @@ class CopiedDots final : public Solution {
         lines_{all_offsets(problem.rows, kA), all_offsets(problem.columns, kB)},
         rows_c_(all_offsets(problem.rows, kC)),
         columns_c_(all_offsets(problem.columns, kC)),
-        pieces_(divide_up(depth_.count, kCopiedPiece)) {
+        tiling_(depth_.tiling(kernels.size)),
+        pieces_(tiling_.tile_count()) {
     task_pieces_ = std::min(pieces_, kPiece / kCopiedPiece);
-    task_members_ = pieces_ > 1 ? 1 : std::max<int64_t>(1, kTaskWork / (depth_.count * cells_));
+    task_members_ = pieces_ > 1 ? 1 : std::max<int64_t>(1, kTaskWork / (problem.depth.count * cells_));
   }
 
   of_status run(const Addresses& addresses) const override {
@@ -365,23 +367,6 @@ class CopiedDots final : public Solution {
     const int64_t offset =
         rows_c_[static_cast<size_t>(cell / columns_)] + columns_c_[static_cast<size_t>(cell % columns_)];
     return addresses.c + (offset_at(batch_, kC, member) + offset) * kernels_.size;
-  }
-
-  // A piece of each line of an operand whose first element is at `first`.
-  void copy_lines(const char* first, Operand operand, int64_t begin, int64_t count, char* to) const {
-    const bool is_regular = depth_.rank == 1;
-    int64_t offsets[kCopiedPiece];
-    if (!is_regular) fill_offsets(depth_, operand, begin, count, offsets);
-    for (const int64_t line : lines_[operand]) {
-      const char* from = first + line * kernels_.size;
-      if (is_regular) {
-        const int64_t step = depth_.dims[0].strides[operand];
-        copy_strided(from + begin * step * kernels_.size, step, to, 1, kernels_.size, count);
-      } else {
-        copy_picked(from, offsets, 1, 0, to, 1, kernels_.size, count);
-      }
-      to += line_bytes();
-    }
   }
 
   bool run_member(const Addresses& addresses, int64_t member) const {
@@ -404,13 +389,18 @@ class CopiedDots final : public Solution {
   }
 
   void run_piece(const Addresses& addresses, int64_t member, int64_t piece, char* copies, const PieceSums& sums) const {
-    const int64_t begin = depth_.count * piece / pieces_, count = depth_.count * (piece + 1) / pieces_ - begin;
+    const Tile tile = tiling_.tile_at(piece);
+    const int64_t count = tile.rows * tile.lanes;
+    const RowLayout packed{tile.rows, tile.lanes, tile.lanes, 1};
     const char* copied[2];
     for (const Operand operand : {kA, kB}) {
       copied[operand] = copies;
-      const char* first = addresses.operands[operand] + offset_at(batch_, operand, member) * kernels_.size;
-      copy_lines(first, operand, begin, count, copies);
-      copies += static_cast<int64_t>(lines_[operand].size()) * line_bytes();
+      const int64_t first = offset_at(batch_, operand, member) + tiling_.offset(tile, depth_.strides[operand]);
+      const RowLayout rows = tiling_.layout(tile, depth_.strides[operand]);
+      for (const int64_t line : lines_[operand]) {
+        copy_rows(addresses.operands[operand] + (first + line) * kernels_.size, rows, copies, packed, kernels_.size);
+        copies += line_bytes();
+      }
     }
     for (int64_t cell = 0; cell < cells_; ++cell) {
       const void *a = copied[kA] + cell / columns_ * line_bytes(), *b = copied[kB] + cell % columns_ * line_bytes();
@@ -419,11 +409,31 @@ class CopiedDots final : public Solution {
     }
   }
 
+  // The dimensions of the sum.
+  struct Depth {
+    explicit Depth(const DimGroup& group) : rank(group.rank) {
+      for (int d = 0; d < rank; ++d) {
+        sizes[d] = group.dims[d].size;
+        for (const Operand operand : {kA, kB}) strides[operand][d] = group.dims[d].strides[operand];
+      }
+    }
+    Tiling tiling(int64_t item_size) const {
+      const Layout layouts[] = {{rank, sizes, strides[kA]}, {rank, sizes, strides[kB]}};
+      const auto found = Tiling::find(layouts, item_size, kCopiedPiece);
+      return found ? *found : Tiling::by_rows(layouts[0], item_size, kCopiedPiece);
+    }
+
+    int32_t rank;
+    int64_t sizes[OF_MAX_RANK], strides[2][OF_MAX_RANK];
+  };
+
   const ContractKernels& kernels_;
-  const DimGroup batch_, depth_;
+  const DimGroup batch_;
+  const Depth depth_;
   const int64_t cells_, columns_;        // of one member
   const std::vector<int64_t> lines_[2];  // where the rows of A and the columns of B begin
   const std::vector<int64_t> rows_c_, columns_c_;
+  const Tiling tiling_;  // of the depth
   const int64_t pieces_;
   int64_t task_pieces_, task_members_;
 };
@@ -449,7 +459,7 @@ std::unique_ptr<Solution> solve_directly(const Problem& problem) {
   if (is_dot && lanes < 8 && problem.rows.count * problem.columns.count <= kFewCells)
     return std::make_unique<CopiedDots>(problem, kernels);
   // A few lanes over a long sum are left to the blocked product, which cuts the sum into parts.
-  if (!is_tiny && (lanes < 8 || (cells.count < 1024 && depth > kPiece))) return nullptr;
+  if (!is_tiny && depth > 1 && (lanes < 8 || (cells.count < 1024 && depth > kPiece))) return nullptr;
   const Dim walked = lane < 0 ? kNoDim : take(cells, lane);
   return std::make_unique<LaneProducts>(problem, kernels, cells, walked);
 }

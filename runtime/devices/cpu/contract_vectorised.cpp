@@ -5,42 +5,18 @@
 
 #include "contract_kernels.h"
 #include "element.h"
+#include "vectors.h"
 
 namespace oneflow::cpu::OF_ISA {
 namespace {
 
 #if defined(__AVX512F__)
-constexpr int kVectorBytes = 64;
 constexpr int kTileColumns = 14;  // 28 sums, two vectors of A and one of B: 31 of 32 registers
 constexpr int kWide = 16;         // vectors of sums along lanes
-#elif defined(__AVX2__)
-constexpr int kVectorBytes = 32;
-constexpr int kTileColumns = 6;  // 12 sums, two vectors of A and one of B: 15 of 16 registers
-constexpr int kWide = 8;
 #else
-constexpr int kVectorBytes = 16;
-constexpr int kTileColumns = 6;
+constexpr int kTileColumns = 6;  // with AVX2: 12 sums, two vectors of A and one of B: 15 of 16 registers
 constexpr int kWide = 8;
 #endif
-
-template <class T>
-constexpr int kLanes = kVectorBytes / sizeof(T);
-template <class T>
-struct Vectors {
-  typedef T aligned __attribute__((vector_size(kVectorBytes)));
-  typedef T loose __attribute__((vector_size(kVectorBytes), aligned(alignof(T)), may_alias));
-};
-template <class T>
-using Vector = typename Vectors<T>::aligned;
-
-template <class T>
-inline Vector<T> load(const T* from) {
-  return *reinterpret_cast<const typename Vectors<T>::loose*>(from);
-}
-template <class T>
-inline void store(T* to, Vector<T> value) {
-  *reinterpret_cast<typename Vectors<T>::loose*>(to) = value;
-}
 
 #if defined(__AVX512F__)
 // Elements that are masked out are neither read nor written: they may be behind the end of memory.
@@ -99,48 +75,6 @@ inline void store_some(T* to, const Vector<T>& value, int64_t first, int64_t cou
 }
 
 // ------------------------------------------------------------------------------------------------ packing
-
-template <class T>
-struct LaneIndex;
-template <>
-struct LaneIndex<float> {
-  using type = int32_t;
-};
-template <>
-struct LaneIndex<uint32_t> {
-  using type = int32_t;
-};
-template <>
-struct LaneIndex<double> {
-  using type = int64_t;
-};
-template <>
-struct LaneIndex<uint64_t> {
-  using type = int64_t;
-};
-
-// Transposes a square of vectors in log2(lanes) rounds of perfect shuffles.
-template <class T>
-inline void transpose(Vector<T>* square) {
-  constexpr int lanes = kLanes<T>;
-  using Index = typename LaneIndex<T>::type;
-  Vector<Index> low, high;
-  for (int i = 0; i < lanes; ++i) {
-    low[i] = static_cast<Index>(i / 2 + i % 2 * lanes);
-    high[i] = low[i] + lanes / 2;
-  }
-  Vector<T> other[lanes];
-#pragma GCC unroll 4
-  for (int span = 1; span < lanes; span *= 2) {
-#pragma GCC unroll 16
-    for (int i = 0; i < lanes / 2; ++i) {
-      other[2 * i] = __builtin_shuffle(square[i], square[i + lanes / 2], low);
-      other[2 * i + 1] = __builtin_shuffle(square[i], square[i + lanes / 2], high);
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < lanes; ++i) square[i] = other[i];
-  }
-}
 
 // How many rows from `first` on lie next to each other.
 inline int64_t run_from(const PanelSource& source, int64_t first, int64_t end) {
@@ -563,13 +497,54 @@ int64_t turned_lanes(const LaneProduct& product, const T* a, const T* b, T* c) {
   return done;
 }
 
+// Less than a vector of lanes, from `first` on.
+template <class T>
+inline void last_lanes(const LaneProduct& product, const T* a, const T* b, T* c, int64_t first) {
+  if constexpr (kLanes < T >> 4)
+    for (; first + 4 <= product.lanes; first += 4) lane_block<T, 4, 1>(product, a, b, c, first);
+  for (; first < product.lanes; ++first) lane_block<T, 1, 1>(product, a, b, c, first);
+}
+
+// Single products, next to each other in C. `at(from, lane, count)` gives so many elements of A and B from a lane on.
+template <class T, class A, class B>
+inline void single_products(const LaneProduct& product, const T* a, const T* b, T* c, A&& a_at, B&& b_at) {
+  constexpr int width = kLanes<T>;
+  const int64_t whole = product.lanes / width * width;
+  for (int64_t i = 0; i < product.inner; ++i) {
+    const bool streams = product.streams && can_store_past(c);
+    for (int64_t lane = 0; lane < whole; lane += width) {
+      const Vector<T> value = a_at(a, lane, width) * b_at(b, lane, width);
+      if (streams)
+        store_past(c + lane, value);
+      else
+        store(c + lane, value);
+    }
+    if (const int64_t rest = product.lanes - whole; rest > 0)
+      store_some(c + whole, a_at(a, whole, rest) * b_at(b, whole, rest), 0, rest);
+    a += product.inner_step.a;
+    b += product.inner_step.b;
+    c += product.inner_step.c;
+  }
+}
+
 template <class T>
 void lanes(const LaneProduct& product) {
   constexpr int width = kLanes<T>;
+  const auto same = [](const T* from, int64_t, int64_t) { return *from - Vector<T>{}; };
+  const auto neighbours = [](const T* from, int64_t lane, int64_t count) { return load_some(from + lane, count); };
   for (int64_t at = 0; at < product.count; ++at) {
     const T* a = static_cast<const T*>(product.a) + product.places_a[at];
     const T* b = static_cast<const T*>(product.b) + product.places_b[at];
     T* c = static_cast<T*>(product.c) + product.places_c[at];
+    if (product.depth == 1 && product.lane.c == 1) {
+      if (product.lane.a == 0)
+        single_products<T>(product, a, b, c, same, neighbours);
+      else if (product.lane.b == 0)
+        single_products<T>(product, a, b, c, neighbours, same);
+      else
+        single_products<T>(product, a, b, c, neighbours, neighbours);
+      continue;
+    }
     int64_t done = 0;
     if (product.lane.c != 1 && product.inner_step.c == 1 && product.lanes >= width) {
       done = turned_lanes(product, a, b, c);
@@ -584,9 +559,7 @@ void lanes(const LaneProduct& product) {
       if constexpr (kWide > 8)
         for (; first + 8 * width <= product.lanes; first += 8 * width) lane_block<T, width, 8>(product, a, b, c, first);
       for (; first + width <= product.lanes; first += width) lane_block<T, width, 1>(product, a, b, c, first);
-      if constexpr (width > 4)
-        for (; first + 4 <= product.lanes; first += 4) lane_block<T, 4, 1>(product, a, b, c, first);
-      for (; first < product.lanes; ++first) lane_block<T, 1, 1>(product, a, b, c, first);
+      last_lanes(product, a, b, c, first);
       a += product.inner_step.a;
       b += product.inner_step.b;
       c += product.inner_step.c;

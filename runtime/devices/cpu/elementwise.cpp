@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "element.h"
+#include "elementwise_tiles.h"
 #include "emitted.h"
 #include "host.h"
 #include "operand.h"
@@ -20,9 +21,9 @@ constexpr int64_t kTask = 32 * 1024;
 
 // Chunks keep to rows of so many elements, whose operands may then be neighbours in memory.
 constexpr int64_t kLongRow = 256;
+// Fewer elements are staged before tiles for them are worked out.
+constexpr int64_t kLeastTiled = 256;
 constexpr int64_t kNoRows = std::numeric_limits<int64_t>::max();
-
-int64_t round_up(int64_t count) { return (count + kPadding - 1) / kPadding * kPadding; }
 
 class Elementwise {
  public:
@@ -34,10 +35,16 @@ class Elementwise {
       std::construct_at(&readers_[i], context.inputs[kernel.inputs[i].position], kernel.inputs[i].dtype);
       all_direct_ &= readers_[i].is_direct();
       if (row_ != kNoRows && readers_[i].repeats_in_rows()) chunk_ = kLongRow;
+      if (row_ == kNoRows && readers_[i].period() <= kChunk)
+        longest_period_ = std::max(longest_period_, readers_[i].period());
     }
+    if (longest_period_ > 1) chunk_ = whole_periods(longest_period_);
     streams_ = writer_.is_direct() && can_stream(writer_.direct(0)) && is_large(space) && !is_in_place(context);
     all_direct_ &= writer_.is_direct() && !streams_;
   }
+
+  // Whether memory is as the inner loop wants it.
+  bool is_direct() const { return all_direct_; }
 
   // Whether an integer was divided by zero.
   bool run(int64_t begin, int64_t end) const {
@@ -63,7 +70,7 @@ class Elementwise {
     const int64_t longest = padded(std::min(kChunk, end - begin));
     for (int i = 0; i < kernel_.input_count; ++i) {
       inputs[i] = input_buffers[i].bytes;
-      if (readers_[i].is_constant()) readers_[i].read(begin, 1, longest, input_buffers[i]);
+      if (is_same_in_chunks(i)) readers_[i].read(begin, std::min(chunk_, end - begin), longest, input_buffers[i]);
     }
     bool failed = false;
     const int64_t start = begin;
@@ -73,7 +80,7 @@ class Elementwise {
       const int64_t run = padded(count);
       const bool goes_on = row_ != kNoRows && column != 0 && begin != start;
       for (int i = 0; i < kernel_.input_count; ++i) {
-        if (readers_[i].is_constant() || (goes_on && readers_[i].repeats_in_rows())) continue;
+        if (is_same_in_chunks(i) || (goes_on && readers_[i].repeats_in_rows())) continue;
         inputs[i] = run == count ? readers_[i].find(begin, count) : nullptr;
         if (inputs[i] == nullptr) {
           readers_[i].read(begin, count, run, input_buffers[i]);
@@ -92,6 +99,9 @@ class Elementwise {
     return failed;
   }
 
+  // Whether a buffer filled once serves all chunks.
+  bool is_same_in_chunks(int i) const { return readers_[i].period() <= longest_period_; }
+
   static bool is_large(const of_kernel_tensor& space) {
     return element_count({space.rank, space.sizes, space.strides}) * item_size(space.dtype) >= streamed_bytes();
   }
@@ -103,16 +113,17 @@ class Elementwise {
     return false;
   }
 
-  int64_t padded(int64_t count) const { return kernel_.padded ? round_up(count) : count; }
+  int64_t padded(int64_t count) const { return kernel_.padded ? cpu::padded(count) : count; }
 
   const ElementwiseKernel& kernel_;
   const of_value* arguments_;
   Reader readers_[kMaxInputs];
   Writer writer_;
   bool all_direct_ = true;
-  bool streams_;            // whether results go past the caches
-  int64_t row_ = kNoRows;   // elements that no chunk goes beyond
-  int64_t chunk_ = kChunk;  // less where filling a buffer for each row costs as much as what is done with it
+  bool streams_;                // whether results go past the caches
+  int64_t row_ = kNoRows;       // elements that no chunk goes beyond
+  int64_t longest_period_ = 1;  // of the operands that come again chunk by chunk
+  int64_t chunk_ = kChunk;      // less where filling a buffer for each row costs as much as what is done with it
 };
 
 }  // namespace
@@ -123,7 +134,10 @@ of_status run_kernel(const ElementwiseKernel& kernel, const of_kernel_context& c
   if (count == 0) return OF_OK;
   const Elementwise elementwise(kernel, context);
   bool failed = false;
-  if (count <= kTask) {
+  const auto tiling = elementwise.is_direct() || count < kLeastTiled ? std::nullopt : find_tiling(kernel, context);
+  if (tiling) {
+    failed = run_tiles(kernel, context, *tiling);
+  } else if (count <= kTask) {
     failed = elementwise.run(0, count);
   } else {
     parallel_for((count + kTask - 1) / kTask, [&](int64_t task) {

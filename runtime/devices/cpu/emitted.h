@@ -19,6 +19,7 @@ constexpr int kMaxStates = 4;
 // Loops with functions that are computed approximately, in vectors, run over multiples of this many elements only. What
 // is left over at an end would be computed by another piece of code, with other bits; instead it is filled up.
 constexpr int64_t kPadding = 64;
+static inline int64_t padded(int64_t count) { return (count + kPadding - 1) / kPadding * kPadding; }
 
 // What an inner loop reads an operand as: the compute type, or bool.
 struct OperandForm {

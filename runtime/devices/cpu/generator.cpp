@@ -29,7 +29,7 @@ of_status run_kernel(const GeneratorKernel& kernel, const of_kernel_context& con
     for (int64_t begin = task * kTask; begin < end;) {
       const int64_t column = begin % row_length;
       const int64_t stretch = std::min({kChunk, end - begin, row_length - column});
-      const int64_t run = kernel.padded ? (stretch + kPadding - 1) / kPadding * kPadding : stretch;
+      const int64_t run = kernel.padded ? padded(stretch) : stretch;
       const IndexRange range{
           begin, run, begin / row_length, column, context.seed, context.offset, kept_bits(output.dtype)};
       const bool in_place = writer.is_direct() && run == stretch;

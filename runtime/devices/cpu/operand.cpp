@@ -8,6 +8,12 @@ static Convert conversion_unless_same(of_dtype from, of_dtype to) {
   return from == to ? nullptr : find_conversion(from, to);
 }
 
+void pad(ChunkBuffer& buffer, int64_t count, int64_t padded_count, int64_t item_size) {
+  if (count == padded_count) return;
+  copy_strided(buffer.bytes + (count - 1) * item_size, 0, buffer.bytes + count * item_size, 1, item_size,
+               padded_count - count);
+}
+
 Reader::Reader(const of_kernel_tensor& tensor, of_dtype wanted)
     : data_(static_cast<const char*>(tensor.data)),
       layout_{tensor.rank, tensor.sizes, tensor.strides},
@@ -15,20 +21,20 @@ Reader::Reader(const of_kernel_tensor& tensor, of_dtype wanted)
       wanted_size_(item_size(wanted)),
       convert_(nullptr),
       contiguous_(false),
-      constant_(tensor.data == nullptr),
+      period_(1),
       number_(tensor.data == nullptr ? &tensor : nullptr),
       wanted_(wanted) {
   if (number_ != nullptr) return;
   stored_size_ = item_size(tensor.dtype);
   convert_ = conversion_unless_same(tensor.dtype, wanted);
   contiguous_ = cpu::is_contiguous(layout_);
-  constant_ = !contiguous_ && cpu::is_constant(layout_);
+  period_ = cpu::period(layout_);
 }
 
 const void* Reader::find(int64_t begin, int64_t count) const {
   if (is_direct()) return direct(begin);
   const int32_t last = layout_.rank - 1;
-  if (convert_ != nullptr || constant_ || layout_.strides[last] != 1) return nullptr;
+  if (convert_ != nullptr || period_ == 1 || layout_.strides[last] != 1) return nullptr;
   int64_t offset = begin % layout_.sizes[last], row = begin / layout_.sizes[last];
   if (offset + count > layout_.sizes[last]) return nullptr;
   for (int32_t d = last - 1; d >= 0; row /= layout_.sizes[d], --d)
@@ -43,7 +49,7 @@ void Reader::read(int64_t begin, int64_t count, int64_t padded_count, ChunkBuffe
     });
     count = 1;
   } else {
-    if (constant_) count = 1;
+    if (period_ == 1) count = 1;
     if (convert_ == nullptr) {
       gather(data_, layout_, wanted_size_, begin, count, buffer.bytes);
     } else if (contiguous_) {
@@ -54,10 +60,7 @@ void Reader::read(int64_t begin, int64_t count, int64_t padded_count, ChunkBuffe
       convert_(stored.bytes, buffer.bytes, count);
     }
   }
-  if (count < padded_count) {
-    copy_strided(buffer.bytes + (count - 1) * wanted_size_, 0, buffer.bytes + count * wanted_size_, 1, wanted_size_,
-                 padded_count - count);
-  }
+  pad(buffer, count, padded_count, wanted_size_);
 }
 
 Writer::Writer(const of_kernel_tensor& tensor, of_dtype given)

@@ -14,10 +14,16 @@ namespace oneflow::cpu {
 // Elements that are staged at a time: buffers of a few operands stay in the first-level cache.
 constexpr int64_t kChunk = 1024;
 
+// The most elements of a chunk that each begin where one that comes again after `period` elements does.
+inline int64_t whole_periods(int64_t period) { return kChunk / period * period; }
+
 // Room for one chunk of any type.
 struct alignas(64) ChunkBuffer {
   std::byte bytes[kChunk * 8];
 };
+
+// Repeats the last of `count` elements until there are `padded_count`.
+void pad(ChunkBuffer& buffer, int64_t count, int64_t padded_count, int64_t item_size);
 
 // Reads a tensor, or a number in the place of one, as values of type `wanted`.
 class Reader {
@@ -27,10 +33,10 @@ class Reader {
 
   // Whether memory is already as wanted: direct(begin) then points to the elements from `begin` on.
   bool is_direct() const { return convert_ == nullptr && contiguous_; }
-  // Whether all elements are one, so that a buffer filled once serves all chunks.
-  bool is_constant() const { return constant_; }
+  // After how many elements the same ones come again: 1 where all of them are one.
+  int64_t period() const { return period_; }
   // Whether each row along the last dimension repeats an element of its own.
-  bool repeats_in_rows() const { return !constant_ && layout_.rank > 0 && layout_.strides[layout_.rank - 1] == 0; }
+  bool repeats_in_rows() const { return period_ > 1 && layout_.rank > 0 && layout_.strides[layout_.rank - 1] == 0; }
   const void* direct(int64_t begin) const { return data_ + begin * stored_size_; }
   // The elements [begin, begin + count) themselves, where they are as wanted and next to each other; NULL otherwise.
   const void* find(int64_t begin, int64_t count) const;
@@ -42,7 +48,8 @@ class Reader {
   Layout layout_;
   int64_t stored_size_, wanted_size_;
   Convert convert_;  // NULL: stored as wanted
-  bool contiguous_, constant_;
+  bool contiguous_;
+  int64_t period_;
   const of_kernel_tensor* number_;  // NULL unless the operand is a number
   of_dtype wanted_;
 };

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "element.h"
+#include "moves.h"
 
 namespace oneflow::cpu {
 namespace {
@@ -14,31 +15,39 @@ void fetch_row(const char* source, int64_t step, int64_t lanes) {
   for (int64_t lane = 0; lane < lanes; ++lane) __builtin_prefetch(source + lane * step, 0, 2);
 }
 
-// Copies rows between two layouts, along the dimension that is nearer in the strided one's memory.
-void copy_rows(const char* source, int64_t source_row, int64_t source_lane, char* destination, int64_t destination_row,
-               int64_t destination_lane, int64_t rows, int64_t lanes, int64_t item_size, bool along_lanes) {
-  if (along_lanes) {
-    constexpr int64_t kAhead = 2;
-    for (int64_t row = 0; row < rows; ++row) {
-      if (row + kAhead < rows)
-        fetch_row(source + (row + kAhead) * source_row * item_size, source_lane * item_size, lanes);
-      copy_strided(source + row * source_row * item_size, source_lane, destination + row * destination_row * item_size,
-                   destination_lane, item_size, lanes);
-    }
-  } else {
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      copy_strided(source + lane * source_lane * item_size, source_row,
-                   destination + lane * destination_lane * item_size, destination_row, item_size, rows);
-    }
-  }
-}
-
+// Whether to walk rows whose memory is far apart lane by lane rather than row by row.
 bool is_along_lanes(const RowLayout& layout) {
   if (layout.rows == 1 || layout.lanes == 1) return layout.rows == 1;
   return layout.rows <= 4 || std::abs(layout.lane_stride) <= std::abs(layout.row_stride);
 }
 
 }  // namespace
+
+void copy_rows(const void* source, const RowLayout& from, void* destination, const RowLayout& to, int64_t item_size) {
+  const auto* first = static_cast<const char*>(source);
+  auto* target = static_cast<char*>(destination);
+  const Moves& moves = moves_of(item_size);
+  if (from.lane_stride == 0 && to.lane_stride == 1 && to.row_stride == from.lanes)
+    return moves.repeat(first, from.row_stride, target, from.rows, from.lanes);
+  if (from.row_stride == 1 && from.lane_stride != 1 && to.lane_stride == 1 && from.rows > 1)
+    return moves.turn(first, from.lane_stride, target, to.row_stride, from.rows, from.lanes);
+  if (from.lane_stride == 1 && to.lane_stride != 1 && to.row_stride == 1 && from.lanes > 1)
+    return moves.turn(first, from.row_stride, target, to.lane_stride, from.lanes, from.rows);
+  if (!is_along_lanes(from.lane_stride == 1 ? to : from)) {
+    for (int64_t lane = 0; lane < from.lanes; ++lane)
+      copy_strided(first + lane * from.lane_stride * item_size, from.row_stride,
+                   target + lane * to.lane_stride * item_size, to.row_stride, item_size, from.rows);
+    return;
+  }
+  constexpr int64_t kAhead = 2;
+  for (int64_t row = 0; row < from.rows; ++row) {
+    const char* line = first + row * from.row_stride * item_size;
+    if (row + kAhead < from.rows)
+      fetch_row(line + kAhead * from.row_stride * item_size, from.lane_stride * item_size, from.lanes);
+    copy_strided(line, from.lane_stride, target + row * to.row_stride * item_size, to.lane_stride, item_size,
+                 from.lanes);
+  }
+}
 
 RowReader::RowReader(const of_kernel_tensor& tensor, of_dtype wanted)
     : data_(static_cast<const char*>(tensor.data)),
@@ -51,27 +60,27 @@ int64_t RowReader::batch(const RowLayout& layout) const {
 }
 
 const void* RowReader::read(int64_t offset, const RowLayout& layout, ChunkBuffer& buffer, int64_t& stride) const {
-  const char* source = data_ + offset * stored_size_;
   stride = layout.row_stride;
-  if (is_direct(layout)) return source;
+  if (is_direct(layout)) return data_ + offset * stored_size_;
   stride = layout.lanes;
+  pack(offset, layout, buffer);
+  return buffer.bytes;
+}
+
+void RowReader::pack(int64_t offset, const RowLayout& layout, ChunkBuffer& buffer) const {
+  const char* source = data_ + offset * stored_size_;
+  const int64_t rows = layout.rows, lanes = layout.lanes;
+  const RowLayout packed{rows, lanes, lanes, 1};
+  if (convert_ == nullptr) return copy_rows(source, layout, buffer.bytes, packed, stored_size_);
+  if (layout.lane_stride == 1 && layout.row_stride == lanes) return convert_(source, buffer.bytes, rows * lanes);
   if (layout.lane_stride == 1) {
-    if (layout.row_stride == layout.lanes) {
-      convert_(source, buffer.bytes, layout.rows * layout.lanes);
-      return buffer.bytes;
-    }
-    for (int64_t row = 0; row < layout.rows; ++row) {
-      convert_(source + row * layout.row_stride * stored_size_, buffer.bytes + row * layout.lanes * wanted_size_,
-               layout.lanes);
-    }
-    return buffer.bytes;
+    for (int64_t row = 0; row < rows; ++row)
+      convert_(source + row * layout.row_stride * stored_size_, buffer.bytes + row * lanes * wanted_size_, lanes);
+    return;
   }
   ChunkBuffer stored;
-  char* copies = reinterpret_cast<char*>(convert_ == nullptr ? buffer.bytes : stored.bytes);
-  copy_rows(source, layout.row_stride, layout.lane_stride, copies, layout.lanes, 1, layout.rows, layout.lanes,
-            stored_size_, is_along_lanes(layout));
-  if (convert_ != nullptr) convert_(copies, buffer.bytes, layout.rows * layout.lanes);
-  return buffer.bytes;
+  copy_rows(source, layout, stored.bytes, packed, stored_size_);
+  convert_(stored.bytes, buffer.bytes, rows * lanes);
 }
 
 RowWriter::RowWriter(const of_kernel_tensor& tensor, of_dtype given)
@@ -85,8 +94,7 @@ void RowWriter::write(int64_t offset, const RowLayout& layout, const void* buffe
     convert_(buffer, stored.bytes, layout.rows * layout.lanes);
     buffer = stored.bytes;
   }
-  copy_rows(static_cast<const char*>(buffer), layout.lanes, 1, data_ + offset * stored_size_, layout.row_stride,
-            layout.lane_stride, layout.rows, layout.lanes, stored_size_, is_along_lanes(layout));
+  copy_rows(buffer, {layout.rows, layout.lanes, layout.lanes, 1}, data_ + offset * stored_size_, layout, stored_size_);
 }
 
 }  // namespace oneflow::cpu

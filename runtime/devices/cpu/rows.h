@@ -14,9 +14,13 @@ struct RowLayout {
   int64_t row_stride, lane_stride;
 };
 
+// Copies elements of one type from rows to rows, of the same number and as many lanes, that lie differently.
+void copy_rows(const void* source, const RowLayout& from, void* destination, const RowLayout& to, int64_t item_size);
+
 // Brings rows into the form that inner loops want: lanes without gaps, of one type.
 class RowReader {
  public:
+  RowReader() = default;
   RowReader(const of_kernel_tensor& tensor, of_dtype wanted);
 
   // How many rows of so many lanes one call may read.
@@ -26,11 +30,13 @@ class RowReader {
   // The address of the rows as wanted, and in `stride` the elements between them: the rows themselves where they are
   // right already, otherwise copies in `buffer`.
   const void* read(int64_t offset, const RowLayout& layout, ChunkBuffer& buffer, int64_t& stride) const;
+  // Fills the buffer with rows as wanted, without gaps.
+  void pack(int64_t offset, const RowLayout& layout, ChunkBuffer& buffer) const;
 
  private:
-  const char* data_;
-  int64_t stored_size_, wanted_size_;
-  Convert convert_;
+  const char* data_ = nullptr;
+  int64_t stored_size_ = 0, wanted_size_ = 0;
+  Convert convert_ = nullptr;
 };
 
 // The other way: from rows without gaps to a strided tensor.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "moves.h"
 #include "oneflow/types.h"
 
 namespace oneflow::cpu {
@@ -15,8 +16,6 @@ void copy_units(const void* source, int64_t source_stride, void* destination, in
   auto* to = static_cast<Unit*>(destination);
   if (source_stride == 1 && destination_stride == 1) {
     std::memcpy(to, from, static_cast<size_t>(count) * sizeof(Unit));
-  } else if (source_stride == 0 && destination_stride == 1) {
-    std::fill_n(to, count, *from);
   } else if (destination_stride == 1) {
     for (int64_t i = 0; i < count; ++i) to[i] = from[i * source_stride];
   } else {
@@ -30,24 +29,6 @@ void pick_units(const void* source, const int64_t* places, int64_t source_stride
   const auto* from = static_cast<const Unit*>(source);
   auto* to = static_cast<Unit*>(destination);
   for (int64_t j = 0; j < count; ++j) to[j * destination_stride] = from[places[j] * source_stride + j * lane_stride];
-}
-
-// Each of `count` neighbours so many times in a row: with the number known, several are written at once.
-template <class Unit, int times>
-void repeat_units(const void* source, void* destination, int64_t count) {
-  const auto* from = static_cast<const Unit*>(source);
-  auto* to = static_cast<Unit*>(destination);
-  for (int64_t i = 0; i < count; ++i, to += times)
-    for (int k = 0; k < times; ++k) to[k] = from[i];
-}
-
-using Repeat = void (*)(const void* source, void* destination, int64_t count);
-
-template <class Unit>
-Repeat find_repeat(int64_t times) {
-  constexpr Repeat kRepeats[] = {repeat_units<Unit, 2>, repeat_units<Unit, 3>, repeat_units<Unit, 4>,
-                                 repeat_units<Unit, 5>, repeat_units<Unit, 6>, repeat_units<Unit, 7>};
-  return times < 2 || times > 7 ? nullptr : kRepeats[times - 2];
 }
 
 // Calls run(offset, done, length) for each stretch of the last dimension in [begin, begin + count): `offset` is where
@@ -87,7 +68,8 @@ struct Block {
   int64_t row_stride, lane_stride;
 };
 
-// Rows of fewer lanes than this are not copied one by one: that would be mostly the loop around them.
+// Rows of fewer lanes than this, or of one element each, are not copied one by one: that would be mostly the loop
+// around them.
 constexpr int64_t kNarrow = 8;
 
 // Calls run(offset, done, block) for all of [begin, begin + count), as for_each_run() does.
@@ -100,9 +82,10 @@ void for_each_block(const Layout& layout, int64_t begin, int64_t count, Run run)
       run(offset, before + done, Block{1, lanes, 0, lane_stride});
     });
   };
-  if (layout.rank < 2 || layout.sizes[last] >= kNarrow || count < 2 * kNarrow) return run_rows(begin, 0, count);
+  if (layout.rank < 2 || (layout.sizes[last] >= kNarrow && lane_stride != 0) || count < 2 * kNarrow)
+    return run_rows(begin, 0, count);
   const int64_t lanes = layout.sizes[last];
-  const int64_t head = (lanes - begin % lanes) % lanes, rows = (count - head) / lanes,
+  const int64_t head = std::min(count, (lanes - begin % lanes) % lanes), rows = (count - head) / lanes,
                 tail = count - head - rows * lanes;
   run_rows(begin, 0, head);
   for_each_run({last, layout.sizes, layout.strides}, (begin + head) / lanes, rows,
@@ -115,12 +98,8 @@ void for_each_block(const Layout& layout, int64_t begin, int64_t count, Run run)
 void copy_block(const char* source, int64_t source_row, int64_t source_lane, char* destination, int64_t destination_row,
                 int64_t destination_lane, int64_t item_size, const Block& block) {
   if (block.rows == 1) return copy_strided(source, source_lane, destination, destination_lane, item_size, block.lanes);
-  const bool repeats = source_lane == 0 && source_row == 1 && destination_lane == 1 && destination_row == block.lanes;
-  if (const Repeat repeat = !repeats         ? nullptr
-                            : item_size == 4 ? find_repeat<uint32_t>(block.lanes)
-                            : item_size == 8 ? find_repeat<uint64_t>(block.lanes)
-                                             : nullptr)
-    return repeat(source, destination, block.rows);
+  if (source_lane == 0 && destination_lane == 1 && destination_row == block.lanes)
+    return moves_of(item_size).repeat(source, source_row, destination, block.rows, block.lanes);
   for (int64_t lane = 0; lane < block.lanes; ++lane)
     copy_strided(source + lane * source_lane * item_size, source_row, destination + lane * destination_lane * item_size,
                  destination_row, item_size, block.rows);
@@ -143,15 +122,17 @@ bool is_contiguous(const Layout& layout) {
   return true;
 }
 
-bool is_constant(const Layout& layout) {
-  for (int32_t d = 0; d < layout.rank; ++d) {
-    if (layout.sizes[d] != 1 && layout.strides[d] != 0) return false;
-  }
-  return true;
+int64_t period(const Layout& layout) {
+  int64_t count = element_count(layout);
+  for (int32_t d = 0; d < layout.rank && (layout.sizes[d] == 1 || layout.strides[d] == 0); ++d)
+    count /= layout.sizes[d];
+  return count;
 }
 
 void copy_strided(const void* source, int64_t source_stride, void* destination, int64_t destination_stride,
                   int64_t item_size, int64_t count) {
+  if (source_stride == 0 && destination_stride == 1)
+    return moves_of(item_size).repeat(source, 0, destination, 1, count);
   switch (item_size) {
     case 1:
       return copy_units<uint8_t>(source, source_stride, destination, destination_stride, count);

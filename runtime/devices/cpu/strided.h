@@ -16,8 +16,8 @@ struct Layout {
 int64_t element_count(const Layout& layout);
 // Whether row-major order is memory order, without gaps.
 bool is_contiguous(const Layout& layout);
-// Whether all elements are one.
-bool is_constant(const Layout& layout);
+// After how many elements, in row-major order, the same ones come again; 1: all of them are one.
+int64_t period(const Layout& layout);
 
 // Copies the elements [begin, begin + count), in row-major order, into a buffer.
 void gather(const void* source, const Layout& layout, int64_t item_size, int64_t begin, int64_t count, void* buffer);

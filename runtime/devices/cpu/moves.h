@@ -1,0 +1,21 @@
+// Moving elements into another order, one table per instruction set and size of an element.
+#ifndef ONEFLOW_DEVICES_CPU_MOVES_H_
+#define ONEFLOW_DEVICES_CPU_MOVES_H_
+
+#include <cstdint>
+
+namespace oneflow::cpu {
+
+struct Moves {
+  // Writes each of `count` elements, `step` elements apart, `times` times in a row.
+  void (*repeat)(const void* from, int64_t step, void* to, int64_t count, int64_t times);
+  // Transposes: to[row * to_step + lane] = from[row + lane * from_step].
+  void (*turn)(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t rows, int64_t lanes);
+};
+
+// The table for elements of 1, 2, 4 or 8 bytes on this machine.
+const Moves& moves_of(int64_t item_size);
+
+}  // namespace oneflow::cpu
+
+#endif  // ONEFLOW_DEVICES_CPU_MOVES_H_

@@ -1,0 +1,62 @@
+#include "moves.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+namespace oneflow::cpu {
+namespace {
+
+constexpr int64_t kSizes[] = {1, 2, 4, 8};
+constexpr unsigned char kUntouched = 0xA5;
+
+// Elements with bytes of their own, as far as one byte goes.
+std::vector<unsigned char> numbered(int64_t count, int64_t item_size) {
+  std::vector<unsigned char> bytes(static_cast<size_t>(count * item_size));
+  std::iota(bytes.begin(), bytes.end(), static_cast<unsigned char>(1));
+  return bytes;
+}
+
+TEST(Moves, RepeatWritesEachElementSoManyTimesAndNothingElse) {
+  for (const int64_t size : kSizes) {
+    for (int64_t times = 1; times <= 70; ++times) {
+      for (const int64_t count : {0, 1, 3, 16, 37}) {
+        for (const int64_t step : {0, 1, 3}) {
+          const auto from = numbered(count * 3 + 1, size);
+          std::vector<unsigned char> expected, to(static_cast<size_t>((count * times + 64) * size), kUntouched);
+          for (int64_t i = 0; i < count * times; ++i) {
+            const auto element = from.begin() + i / times * step * size;
+            expected.insert(expected.end(), element, element + size);
+          }
+          expected.resize(to.size(), kUntouched);
+          moves_of(size).repeat(from.data(), step, to.data(), count, times);
+          ASSERT_EQ(to, expected) << size << " bytes, " << count << " elements " << step << " apart, " << times
+                                  << " times";
+        }
+      }
+    }
+  }
+}
+
+TEST(Moves, TurnTransposesAndWritesNothingElse) {
+  for (const int64_t size : kSizes) {
+    for (const int64_t rows : {0, 1, 4, 15, 16, 33}) {
+      for (const int64_t lanes : {0, 1, 7, 16, 40}) {
+        const int64_t from_step = rows + 3, to_step = lanes + 2;
+        const auto from = numbered((lanes + 1) * from_step, size);
+        std::vector<unsigned char> to(static_cast<size_t>((rows + 1) * to_step * size), kUntouched), expected = to;
+        for (int64_t row = 0; row < rows; ++row)
+          for (int64_t lane = 0; lane < lanes; ++lane)
+            std::memcpy(expected.data() + (row * to_step + lane) * size, from.data() + (row + lane * from_step) * size,
+                        static_cast<size_t>(size));
+        moves_of(size).turn(from.data(), from_step, to.data(), to_step, rows, lanes);
+        ASSERT_EQ(to, expected) << size << " bytes, " << rows << " x " << lanes;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace oneflow::cpu
