@@ -4,7 +4,9 @@
 #include <atomic>
 #include <vector>
 
+#include "contract_copied.h"
 #include "contract_kernels.h"
+#include "contract_small.h"
 #include "element.h"
 #include "host.h"
 #include "scratch.h"
@@ -32,6 +34,12 @@ constexpr int64_t kPiece = int64_t{1} << 15;
 constexpr int64_t kCopiedPiece = int64_t{1} << 11;
 // Elements of C up to which sums are dots rather than packed: panels would be all but empty.
 constexpr int64_t kFewCells = 16;
+// Elements that one dot has at least to be quicker than permuting vectors.
+constexpr int64_t kFewElements = 4;
+// Depths from which on elements that lie apart are worth copying.
+constexpr int64_t kFewDepths = 32;
+// Multiplications of one member of the batch that are not worth packing, though there are no lanes.
+constexpr int64_t kFewProducts = 256;
 
 // The dimensions of C, outermost first.
 DimGroup cells_of(const Problem& problem) {
@@ -444,20 +452,24 @@ std::unique_ptr<Solution> solve_directly(const Problem& problem) {
   const ContractKernels& kernels = contract_kernels(problem.dtype);
   const int64_t depth = problem.depth.count;
   if (!problem.is_plain() || depth == 0 || !computes_in_itself(problem.dtype)) return nullptr;
-  if (VectorProducts::takes(problem, kernels)) return std::make_unique<VectorProducts>(problem, kernels);
+  const int64_t products = problem.rows.count * problem.columns.count;  // of one member of the batch, by the depth
+  const bool unit_depth =
+      problem.depth.rank == 1 && problem.depth.dims[0].strides[kA] == 1 && problem.depth.dims[0].strides[kB] == 1;
+  if (!(unit_depth && products == 1 && depth >= kFewElements) && VectorProducts::takes(problem, kernels))
+    return std::make_unique<VectorProducts>(problem, kernels);
+  if (auto small = solve_small(problem)) return small;
   const bool is_thin = depth == 1 || std::min(problem.rows.count, problem.columns.count) <= kThin;
-  const bool is_tiny = problem.rows.count * problem.columns.count <= kTiny / depth;
+  const bool is_tiny = products <= kTiny / depth;
   if (!is_thin && !is_tiny) return nullptr;
 
   DimGroup cells = cells_of(problem);
-  const bool unit_depth =
-      problem.depth.rank == 1 && problem.depth.dims[0].strides[kA] == 1 && problem.depth.dims[0].strides[kB] == 1;
+  if (is_thin && unit_depth) return std::make_unique<Dots>(problem, kernels, cells);
+  if (auto copied = is_thin ? solve_with_copy(problem) : nullptr) return copied;
   const int lane = choose_lane(cells);
   const int64_t lanes = lane < 0 ? 1 : cells.dims[lane].size;
-  const bool is_dot = is_thin && depth >= 32 && depth > lanes;
-  if (is_dot && unit_depth) return std::make_unique<Dots>(problem, kernels, cells);
-  if (is_dot && lanes < 8 && problem.rows.count * problem.columns.count <= kFewCells)
+  if (is_thin && depth >= kFewDepths && depth > lanes && lanes < 8 && products <= kFewCells)
     return std::make_unique<CopiedDots>(problem, kernels);
+  if (lane < 0 && depth > 1 && products > kFewProducts / depth) return nullptr;
   // A few lanes over a long sum are left to the blocked product, which cuts the sum into parts.
   if (!is_tiny && depth > 1 && (lanes < 8 || (cells.count < 1024 && depth > kPiece))) return nullptr;
   const Dim walked = lane < 0 ? kNoDim : take(cells, lane);

@@ -98,6 +98,17 @@ struct LaneProduct {
   const int64_t *depth_a, *depth_b;  // offsets
 };
 
+// A product of matrices of which one stays in the first-level cache:
+//   C[i, lane] = sum over depth of factors[i, depth] * lanes[depth, lane]
+// Lanes lie next to each other, in C too.
+struct SmallProduct {
+  const void *lanes, *factors;
+  void* c;
+  int64_t lane_count, inner, depth;
+  int64_t factor_step, c_step;                 // along `inner`
+  const int64_t *depth_lanes, *depth_factors;  // offsets
+};
+
 // Many products whose operands are so small that each lies within one vector, whatever their layouts: element i of C is
 // the sum over the depth p of A[from_a[p][i]] * B[from_b[p][i]].
 struct VectorProduct {
@@ -136,6 +147,7 @@ struct ContractKernels {
   void (*tile[kMaxColumns + 1])(int64_t depth, const void* a, const void* b, const TileTarget& target);
   // Directly over operands of T, without packing.
   void (*lanes)(const LaneProduct& product);
+  void (*small)(const SmallProduct& product);
   void (*in_vectors)(const VectorProduct& product);  // NULL where instructions for it are missing
   // *sums[n] = the sum of a[n][i] * b[n][i] over `count` elements, for each of a number of them.
   void (*dots)(int64_t count, int64_t number, const void* const* a, const void* const* b, void* const* sums);

@@ -1,10 +1,43 @@
 #include "contract_problem.h"
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "host.h"
 
 namespace oneflow::cpu {
+namespace {
+
+// Whether the dimension `outer` continues `inner` in every operand, so that both are one.
+bool continues(const Dim& outer, const Dim& inner) {
+  for (int i = 0; i < kOperands; ++i) {
+    if (outer.strides[i] != inner.strides[i] * inner.size) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 of_status no_working_memory() { return fail(OF_OUT_OF_MEMORY, "contraction: no working memory"); }
+
+void canonicalize(DimGroup& group, Operand operand, Operand other) {
+  const auto reaches_further = [&](const Dim& x, const Dim& y) {
+    const int64_t x_step = std::abs(x.strides[operand]), y_step = std::abs(y.strides[operand]);
+    return x_step != y_step ? x_step > y_step : std::abs(x.strides[other]) > std::abs(y.strides[other]);
+  };
+  if (group.rank > 1) std::stable_sort(group.dims, group.dims + group.rank, reaches_further);
+  int kept = 0;
+  for (int d = 0; d < group.rank; ++d) {
+    if (kept > 0 && continues(group.dims[kept - 1], group.dims[d])) {
+      const int64_t size = group.dims[kept - 1].size * group.dims[d].size;
+      group.dims[kept - 1] = group.dims[d];
+      group.dims[kept - 1].size = size;
+    } else {
+      group.dims[kept++] = group.dims[d];
+    }
+  }
+  group.rank = kept;
+}
 
 void fill_offsets(const DimGroup& group, Operand operand, int64_t start, int64_t count, int64_t* offsets) {
   int64_t position[DimGroup::kMaximum];

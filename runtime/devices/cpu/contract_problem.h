@@ -73,6 +73,10 @@ struct Range {
 
 inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+// Sorts by the distance that a step covers in `operand` (then in `other`), and merges neighbours. The order of the
+// dimensions within a group is free.
+void canonicalize(DimGroup& group, Operand operand, Operand other);
+
 // Offsets of the elements [start, start + count) of a group within one operand, into `offsets`.
 void fill_offsets(const DimGroup& group, Operand operand, int64_t start, int64_t count, int64_t* offsets);
 // Lengths of the runs of unit stride that begin at each offset.

@@ -19,6 +19,7 @@ constexpr int kWide = 8;
 #endif
 
 #if defined(__AVX512F__)
+constexpr bool kHasMasks = true;  // whether parts of vectors are moved by one instruction
 // Elements that are masked out are neither read nor written: they may be behind the end of memory.
 template <class T>
 inline Vector<T> load_masked(uint32_t mask, const T* from) {
@@ -34,6 +35,8 @@ inline void store_masked(uint32_t mask, T* to, Vector<T> value) {
   else
     _mm512_mask_storeu_epi64(to, static_cast<__mmask8>(mask), reinterpret_cast<__m512i>(value));
 }
+#else
+constexpr bool kHasMasks = false;
 #endif
 
 // Whether store_past() does more than store(), every `step` elements: where a vector is a whole cache line.
@@ -407,9 +410,10 @@ struct Narrow {
   typedef T type __attribute__((vector_size(width * sizeof(T)), aligned(alignof(T)), may_alias));
 };
 
-// The sums of `vectors` vectors of `width` lanes each.
+// The sums of `vectors` vectors of `width` lanes each; of the last one, only `last` where that is given.
 template <class T, int width, int vectors>
-inline void sum_lanes(const LaneProduct& product, const T* a, const T* b, typename Narrow<T, width>::type* sums) {
+inline void sum_lanes(const LaneProduct& product, const T* a, const T* b, typename Narrow<T, width>::type* sums,
+                      int64_t last = width) {
   using Wide = typename Narrow<T, width>::type;
   for (int v = 0; v < vectors; ++v) sums[v] = Wide{};
   const auto add = [&](auto&& a_at, auto&& b_at) {
@@ -420,7 +424,11 @@ inline void sum_lanes(const LaneProduct& product, const T* a, const T* b, typena
       for (int v = 0; v < vectors; ++v) sums[v] += a_at(a_p, v) * b_at(b_p, v);
     }
   };
-  const auto vector_at = [](const T* from, int v) { return *reinterpret_cast<const Wide*>(from + v * width); };
+  const auto vector_at = [last](const T* from, int v) -> Wide {
+    if constexpr (kHasMasks && width == kLanes<T>)
+      if (v == vectors - 1) return load_some(from + v * width, last);
+    return *reinterpret_cast<const Wide*>(from + v * width);
+  };
   const auto same = [](const T* from, int) { return *from - Wide{}; };
   if (product.lane.a == 0) {
     add(same, vector_at);
@@ -497,10 +505,24 @@ int64_t turned_lanes(const LaneProduct& product, const T* a, const T* b, T* c) {
   return done;
 }
 
-// Less than a vector of lanes, from `first` on.
-template <class T>
+// The lanes from `first` on, less than so many vectors.
+template <class T, int vectors>
 inline void last_lanes(const LaneProduct& product, const T* a, const T* b, T* c, int64_t first) {
-  if constexpr (kLanes < T >> 4)
+  constexpr int width = kLanes<T>;
+  if constexpr (vectors > 1) {
+    constexpr int half = vectors / 2;
+    for (; first + half * width <= product.lanes; first += half * width)
+      lane_block<T, width, half>(product, a, b, c, first);
+    return last_lanes<T, half>(product, a, b, c, first);
+  }
+  if (kHasMasks && product.lane.c == 1) {
+    if (first == product.lanes) return;
+    Vector<T> sum;
+    sum_lanes<T, width, 1>(product, a + first * product.lane.a, b + first * product.lane.b, &sum,
+                           product.lanes - first);
+    return store_some(c + first, sum, 0, product.lanes - first);
+  }
+  if constexpr (width > 4)
     for (; first + 4 <= product.lanes; first += 4) lane_block<T, 4, 1>(product, a, b, c, first);
   for (; first < product.lanes; ++first) lane_block<T, 1, 1>(product, a, b, c, first);
 }
@@ -525,6 +547,88 @@ inline void single_products(const LaneProduct& product, const T* a, const T* b, 
     b += product.inner_step.b;
     c += product.inner_step.c;
   }
+}
+
+// `rows` elements of the inner dimension by `vectors` vectors of lanes, the last of which has `last` lanes.
+template <class T, int width, int rows, int vectors>
+inline void small_block(const SmallProduct& product, const T* lanes, const T* factors, T* c, int64_t last) {
+  using Wide = typename Narrow<T, width>::type;
+  constexpr bool is_whole = width < kLanes<T> || !kHasMasks;
+  Wide sums[rows][vectors] = {};
+  for (int64_t p = 0; p < product.depth; ++p) {
+    const T* from = lanes + product.depth_lanes[p];
+    Wide values[vectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) {
+      if constexpr (is_whole)
+        values[v] = *reinterpret_cast<const Wide*>(from + v * width);
+      else
+        values[v] = v + 1 < vectors ? load(from + v * width) : load_some(from + v * width, last);
+    }
+    const T* factors_p = factors + product.depth_factors[p];
+#pragma GCC unroll 8
+    for (int r = 0; r < rows; ++r) {
+      const Wide factor = factors_p[r * product.factor_step] - Wide{};
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; ++v) sums[r][v] += factor * values[v];
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) {
+      T* to = c + r * product.c_step + v * width;
+      if constexpr (is_whole)
+        *reinterpret_cast<Wide*>(to) = sums[r][v];
+      else if (v + 1 < vectors)
+        store(to, sums[r][v]);
+      else
+        store_some(to, sums[r][v], 0, last);
+    }
+  }
+}
+
+// All lanes of `rows` elements of the inner dimension, from `first` on.
+template <class T, int rows>
+void small_rows(const SmallProduct& product, int64_t first) {
+  constexpr int width = kLanes<T>;
+  constexpr int64_t kMost = 3;  // vectors at a time
+  const T* lanes = static_cast<const T*>(product.lanes);
+  const T* factors = static_cast<const T*>(product.factors) + first * product.factor_step;
+  T* c = static_cast<T*>(product.c) + first * product.c_step;
+  int64_t left = product.lane_count;
+  const auto pass = [&](int64_t count) {
+    lanes += count;
+    c += count;
+    left -= count;
+  };
+  int64_t vectors = kHasMasks ? (left + width - 1) / width : left / width;
+  for (int64_t blocks = (vectors + kMost - 1) / kMost; blocks > 0; --blocks) {
+    const int64_t together = (vectors + blocks - 1) / blocks;
+    const int64_t last = left < together * width ? left - (together - 1) * width : width;
+    if (together == 3)
+      small_block<T, width, rows, 3>(product, lanes, factors, c, last);
+    else if (together == 2)
+      small_block<T, width, rows, 2>(product, lanes, factors, c, last);
+    else
+      small_block<T, width, rows, 1>(product, lanes, factors, c, last);
+    vectors -= together;
+    pass((together - 1) * width + last);
+  }
+  if constexpr (!kHasMasks) {
+    if constexpr (width > 4)
+      for (; left >= 4; pass(4)) small_block<T, 4, rows, 1>(product, lanes, factors, c, 4);
+    for (; left > 0; pass(1)) small_block<T, 1, rows, 1>(product, lanes, factors, c, 1);
+  }
+}
+
+template <class T>
+void small(const SmallProduct& product) {
+  int64_t i = 0;
+  for (; i + 8 <= product.inner; i += 8) small_rows<T, 8>(product, i);
+  if (i + 4 <= product.inner) small_rows<T, 4>(product, i), i += 4;
+  if (i + 2 <= product.inner) small_rows<T, 2>(product, i), i += 2;
+  if (i < product.inner) small_rows<T, 1>(product, i);
 }
 
 template <class T>
@@ -556,10 +660,7 @@ void lanes(const LaneProduct& product) {
       int64_t first = 0;
       for (; first + kWide * width <= product.lanes; first += kWide * width)
         lane_block<T, width, kWide>(product, a, b, c, first);
-      if constexpr (kWide > 8)
-        for (; first + 8 * width <= product.lanes; first += 8 * width) lane_block<T, width, 8>(product, a, b, c, first);
-      for (; first + width <= product.lanes; first += width) lane_block<T, width, 1>(product, a, b, c, first);
-      last_lanes(product, a, b, c, first);
+      last_lanes<T, kWide>(product, a, b, c, first);
       a += product.inner_step.a;
       b += product.inner_step.b;
       c += product.inner_step.c;
@@ -640,8 +741,41 @@ void add_dots(int64_t count, const void* const* all_a, const void* const* all_b,
   }
 }
 
+// Sums of short pieces, at most as many as a vector has lanes: each is added up in a vector, whose lanes are added up
+// for all of them at once, turned.
+template <class T>
+void add_short_dots(int64_t count, int64_t number, const void* const* all_a, const void* const* all_b,
+                    void* const* results) {
+  constexpr int width = kLanes<T>;
+  const int64_t whole = count / width * width;
+  Vector<T> sums[width];
+  T rests[width] = {};
+  for (int n = 0; n < width; ++n) {
+    sums[n] = Vector<T>{};
+    if (n >= number) continue;
+    const T *a = static_cast<const T*>(all_a[n]), *b = static_cast<const T*>(all_b[n]);
+    for (int64_t i = 0; i < whole; i += width) sums[n] += load(a + i) * load(b + i);
+    if constexpr (kHasMasks) {
+      if (whole < count) sums[n] += load_some(a + whole, count - whole) * load_some(b + whole, count - whole);
+    } else {
+      for (int64_t i = whole; i < count; ++i) rests[n] += a[i] * b[i];
+    }
+  }
+  transpose<T>(sums);
+#pragma GCC unroll 4
+  for (int span = width / 2; span > 0; span /= 2)
+#pragma GCC unroll 8
+    for (int i = 0; i < span; ++i) sums[i] += sums[i + span];
+  for (int64_t n = 0; n < number && n < width; ++n) *static_cast<T*>(results[n]) = sums[0][n] + rests[n];
+}
+
 template <class T>
 void dots(int64_t count, int64_t number, const void* const* a, const void* const* b, void* const* sums) {
+  constexpr int64_t kShort = 1024 / sizeof(T);
+  if (count <= kShort) {
+    for (int64_t n = 0; n < number; n += kLanes<T>) add_short_dots<T>(count, number - n, a + n, b + n, sums + n);
+    return;
+  }
   // Memory gives more where it is read in several places, but for short pieces, which may follow each other.
   constexpr int together = 4;
   constexpr int64_t kLong = 8192 / sizeof(T);
@@ -708,6 +842,7 @@ const ContractKernels& table() {
     filled.pack_turned = pack_turned<T>;
     filled.clear = clear<T>;
     filled.lanes = lanes<T>;
+    filled.small = small<T>;
 #if defined(__AVX512F__)
     filled.in_vectors = in_vectors<T>;
 #endif

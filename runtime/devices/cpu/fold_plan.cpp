@@ -10,6 +10,8 @@ namespace {
 constexpr int64_t kKeptLanes = 512;
 // Below this many neighbouring folded elements, merging lanes costs more than copying them into the other order.
 constexpr int64_t kWorthMerging = 16;
+// Lines of at most so many elements are short, and of so many the lanes merge only once.
+constexpr int64_t kShortLine = 128, kManyLines = 8;
 // Below this many neighbouring kept elements, rows are too short to fill vectors.
 constexpr int64_t kWorthKeeping = 16;
 
@@ -30,6 +32,14 @@ bool is_better_merged(const of_kernel_tensor& input, int32_t folded, int32_t kep
     return input.sizes[folded] >= kWorthMerging;
   }
   return input.sizes[kept] < kWorthKeeping && input.sizes[folded] >= kWorthMerging;
+}
+
+// Whether there are so many lines of so few elements that merging the lanes of each would be most of the work.
+bool has_short_lines(const of_kernel_tensor& input, uint32_t reduced, int32_t folded) {
+  int64_t lines = 1;
+  for (int32_t d = 0; d < input.rank; ++d)
+    if ((reduced >> d & 1) != 0 && d != folded) lines *= input.sizes[d];
+  return input.sizes[folded] <= kShortLine && lines >= kManyLines && std::abs(input.strides[folded]) == 1;
 }
 
 }  // namespace
@@ -60,14 +70,16 @@ FoldPlan plan_fold(const of_kernel_tensor& input, uint32_t reduced) {
   const int32_t nearest_folded = nearest(input, reduced, true), nearest_kept = nearest(input, reduced, false);
   plan.merges_lanes = is_better_merged(input, nearest_folded, nearest_kept);
   const int32_t lane_dim = plan.merges_lanes ? nearest_folded : nearest_kept;
+  plan.merges_late = plan.merges_lanes && has_short_lines(input, reduced, lane_dim);
+  plan.merges_lanes &= !plan.merges_late;
 
   plan.folded_count = 1;
-  int32_t row_dim = -1;  // when lanes are kept elements: the folded dimension that rows go along
+  int32_t row_dim = -1;  // unless each line is one row: the folded dimension that rows go along
   for (int32_t d = input.rank - 1; d >= 0; --d) {
     if ((reduced >> d & 1) == 0) continue;
     plan.positions[d] = plan.folded_count;
     plan.folded_count *= input.sizes[d];
-    if (row_dim < 0 && !plan.merges_lanes && input.sizes[d] != 1) row_dim = d;
+    if (row_dim < 0 && !plan.merges_lanes && d != lane_dim && input.sizes[d] != 1) row_dim = d;
   }
 
   const int64_t lane_size = lane_dim < 0 ? 1 : input.sizes[lane_dim];
@@ -75,17 +87,17 @@ FoldPlan plan_fold(const of_kernel_tensor& input, uint32_t reduced) {
   plan.lanes = plan.merges_lanes ? lane_size : std::min(lane_size, kKeptLanes);
   const int64_t pieces = (lane_size + plan.lanes - 1) / plan.lanes;
   plan.last_lanes = lane_size - (pieces - 1) * plan.lanes;
-  plan.result_lane_dim = plan.merges_lanes ? -1 : lane_dim;
+  plan.result_lane_dim = plan.merges_lanes || plan.merges_late ? -1 : lane_dim;
   if (plan.merges_lanes) {
     plan.stretches = 1;
     plan.rows_per_line = 1;
-    plan.lane_index = plan.positions[lane_dim];
   } else {
     plan.stretches = pieces;
     plan.rows_per_line = row_dim < 0 ? 1 : input.sizes[row_dim];
     plan.row_stride = row_dim < 0 ? 0 : input.strides[row_dim];
     plan.row_index = row_dim < 0 ? 0 : plan.positions[row_dim];
   }
+  if (plan.merges_lanes || plan.merges_late) plan.lane_index = plan.positions[lane_dim];
   for (int32_t d = 0; d < input.rank; ++d) {
     if (d == lane_dim || d == row_dim) continue;
     ((reduced >> d & 1) != 0 ? plan.lines : plan.kept).add(d, input.sizes[d]);

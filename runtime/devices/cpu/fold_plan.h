@@ -22,17 +22,17 @@ struct Walk {
 
 // A reduction is made of units, each with a state of its own. A unit has lines, a line has rows, a row has lanes. When
 // `merges_lanes` is true a unit is one kept element, each line is one row, and its lanes are all positions of a folded
-// dimension; otherwise a unit is a stretch of a kept dimension, one lane for each element, and the last stretch may be
-// shorter.
+// dimension; where lines are short and many, `merges_late`, a state of as many lanes is kept for all of them. Otherwise
+// a unit is a stretch of a kept dimension, one lane for each element, and the last stretch may be shorter.
 struct FoldPlan {
-  bool merges_lanes;
-  int64_t lanes;       // of all units but the last stretch
-  int64_t last_lanes;  // of the last stretch
-  int64_t stretches;   // units along the kept dimension that lanes stand for; 1 when lanes are merged
+  bool merges_lanes, merges_late;  // not both
+  int64_t lanes;                   // of all units but the last stretch
+  int64_t last_lanes;              // of the last stretch
+  int64_t stretches;               // units along the kept dimension that lanes stand for; 1 when lanes merge
   int64_t rows_per_line;
   int64_t row_stride, lane_stride;  // of the input
   int64_t row_index, lane_index;    // of positions within the folded dimensions
-  int64_t result_lane_dim;          // the kept dimension that lanes stand for; -1 when they are merged
+  int64_t result_lane_dim;          // the kept dimension that lanes stand for; -1 when they merge
   Walk lines;                       // folded dimensions
   Walk kept;                        // kept dimensions
   int64_t positions[OF_MAX_RANK];   // strides of the folded dimensions in their own row-major order

@@ -227,7 +227,7 @@ class Reduction {
       const States stack(kernel_, depth(plan_.rows()), plan_.lanes);
       for (int64_t unit = task * group; unit < std::min(units, (task + 1) * group); ++unit) {
         fold_rows(unit, 0, plan_.rows(), stack);
-        write_results(stack[0], unit, 1, lanes_of(unit));
+        write_unit(stack[0], unit);
       }
     });
   }
@@ -251,7 +251,7 @@ class Reduction {
           merge(partial[first + i], partial[first + i + step], plan_.lanes);
         }
       }
-      write_results(partial[first], unit, 1, lanes_of(unit));
+      write_unit(partial[first], unit);
     }
   }
 
@@ -308,6 +308,11 @@ class Reduction {
 
   void merge(const State& state, const State& later, int64_t lanes) const {
     kernel_.merge(context_.arguments, state.parts, later.parts, lanes);
+  }
+
+  void write_unit(const State& state, int64_t unit) const {
+    if (plan_.merges_late) merge_lanes(state, plan_.lanes);
+    write_results(state, unit, 1, plan_.merges_late ? 1 : lanes_of(unit));
   }
 
   // From a state to results: those of `units` units with a lane each, or of one unit with several lanes.
