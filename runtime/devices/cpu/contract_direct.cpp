@@ -317,21 +317,28 @@ class Dots final : public Solution {
   }
 
  private:
-  static constexpr int64_t kTogether = 64;
+  static constexpr int64_t kTogether = 256;
 
   // A piece of the sums of at most kTogether cells.
   void run_cells(const Addresses& addresses, int64_t first, int64_t number, int64_t begin, int64_t count, int64_t piece,
                  const PieceSums& sums) const {
     int64_t offsets[3][kTogether];
-    for (const Operand operand : {kA, kB, kC}) fill_offsets(cells_, operand, first, number, offsets[operand]);
-    const void *a[kTogether], *b[kTogether];
-    void* c[kTogether];
-    for (int64_t i = 0; i < number; ++i) {
-      a[i] = addresses.operands[kA] + (offsets[kA][i] + begin) * kernels_.size;
-      b[i] = addresses.operands[kB] + (offsets[kB][i] + begin) * kernels_.size;
-      c[i] = sums.at(first + i, piece, addresses.c + offsets[kC][i] * kernels_.size);
+    for (const Operand operand : {kA, kB}) fill_offsets(cells_, operand, first, number, offsets[operand]);
+    DotProducts products{count,
+                         number,
+                         addresses.operands[kA] + begin * kernels_.size,
+                         addresses.operands[kB] + begin * kernels_.size,
+                         addresses.c,
+                         offsets[kA],
+                         offsets[kB],
+                         offsets[kC]};
+    if (pieces_ > 1) {
+      products.c = sums.at(first, piece, nullptr);
+      for (int64_t i = 0; i < number; ++i) offsets[kC][i] = i * pieces_;
+    } else {
+      fill_offsets(cells_, kC, first, number, offsets[kC]);
     }
-    kernels_.dots(count, number, a, b, c);
+    kernels_.dots(products);
   }
 
   const ContractKernels& kernels_;
@@ -412,8 +419,8 @@ class CopiedDots final : public Solution {
     }
     for (int64_t cell = 0; cell < cells_; ++cell) {
       const void *a = copied[kA] + cell / columns_ * line_bytes(), *b = copied[kB] + cell % columns_ * line_bytes();
-      void* sum = sums.at(cell, piece, cell_at(addresses, member, cell));
-      kernels_.dots(count, 1, &a, &b, &sum);
+      static constexpr int64_t kZero = 0;
+      kernels_.dots({count, 1, a, b, sums.at(cell, piece, cell_at(addresses, member, cell)), &kZero, &kZero, &kZero});
     }
   }
 

@@ -125,6 +125,15 @@ struct VectorProduct {
   const int32_t* from_b;
 };
 
+// Sums along the memory of both operands: c[to[n]] = the sum of a[from_a[n] + i] * b[from_b[n] + i] over `length`
+// elements, for `count` of them.
+struct DotProducts {
+  int64_t length, count;
+  const void *a, *b;
+  void* c;
+  const int64_t *from_a, *from_b, *to;
+};
+
 // One compute type T: float, double, uint32_t or uint64_t (integers wrap around).
 struct ContractKernels {
   static constexpr int kMaxColumns = 14;
@@ -149,8 +158,7 @@ struct ContractKernels {
   void (*lanes)(const LaneProduct& product);
   void (*small)(const SmallProduct& product);
   void (*in_vectors)(const VectorProduct& product);  // NULL where instructions for it are missing
-  // *sums[n] = the sum of a[n][i] * b[n][i] over `count` elements, for each of a number of them.
-  void (*dots)(int64_t count, int64_t number, const void* const* a, const void* const* b, void* const* sums);
+  void (*dots)(const DotProducts& products);
   // From T sums[column][ld] to C of `dtype`.
   void (*finish)(of_dtype dtype, const void* sums, int64_t ld, const FinishTarget& target);
 };

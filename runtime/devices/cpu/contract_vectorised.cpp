@@ -710,14 +710,15 @@ void in_vectors(const VectorProduct& product) {
 }
 #endif
 
-// So many sums at the same time, each of which is added up as if alone.
+// So many sums at the same time, from the n-th on, each of which is added up as if alone.
 template <class T, int number>
-void add_dots(int64_t count, const void* const* all_a, const void* const* all_b, void* const* results) {
+void add_dots(const DotProducts& products, int64_t first) {
   constexpr int width = kLanes<T>, vectors = 4;
+  const int64_t count = products.length;
   const T *a[number], *b[number];
   for (int n = 0; n < number; ++n) {
-    a[n] = static_cast<const T*>(all_a[n]);
-    b[n] = static_cast<const T*>(all_b[n]);
+    a[n] = static_cast<const T*>(products.a) + products.from_a[first + n];
+    b[n] = static_cast<const T*>(products.b) + products.from_b[first + n];
   }
   Vector<T> sums[number][vectors] = {};
   int64_t i = 0;
@@ -737,51 +738,75 @@ void add_dots(int64_t count, const void* const* all_a, const void* const* all_b,
     T sum = 0;
     for (int lane = 0; lane < width; ++lane) sum += lanes[lane];
     for (int64_t at = i; at < count; ++at) sum += a[n][at] * b[n][at];
-    *static_cast<T*>(results[n]) = sum;
+    static_cast<T*>(products.c)[products.to[first + n]] = sum;
   }
 }
 
-// Sums of short pieces, at most as many as a vector has lanes: each is added up in a vector, whose lanes are added up
-// for all of them at once, turned.
+// Adds up the lanes of each of a vector's number of vectors, all at once.
 template <class T>
-void add_short_dots(int64_t count, int64_t number, const void* const* all_a, const void* const* all_b,
-                    void* const* results) {
+inline Vector<T> add_lanes(Vector<T>* vectors) {
+  transpose<T>(vectors);
+#pragma GCC unroll 4
+  for (int span = kLanes<T> / 2; span > 0; span /= 2)
+#pragma GCC unroll 8
+    for (int i = 0; i < span; ++i) vectors[i] += vectors[i + span];
+  return vectors[0];
+}
+
+// Sums of short pieces, from the n-th on at most as many as a vector has lanes, each of which is added up in a vector
+// as if alone.
+template <class T>
+void add_short_dots(const DotProducts& products, int64_t first) {
   constexpr int width = kLanes<T>;
-  const int64_t whole = count / width * width;
-  Vector<T> sums[width];
-  T rests[width] = {};
+  const int64_t count = products.length, whole = count / width * width;
+  const int64_t number = products.count - first < width ? products.count - first : width;
+  const T *a[width], *b[width];
+  bool is_same = true;
   for (int n = 0; n < width; ++n) {
-    sums[n] = Vector<T>{};
-    if (n >= number) continue;
-    const T *a = static_cast<const T*>(all_a[n]), *b = static_cast<const T*>(all_b[n]);
-    for (int64_t i = 0; i < whole; i += width) sums[n] += load(a + i) * load(b + i);
-    if constexpr (kHasMasks) {
-      if (whole < count) sums[n] += load_some(a + whole, count - whole) * load_some(b + whole, count - whole);
-    } else {
-      for (int64_t i = whole; i < count; ++i) rests[n] += a[i] * b[i];
+    const int64_t taken = n < number ? first + n : first;  // what is missing repeats the first
+    a[n] = static_cast<const T*>(products.a) + products.from_a[taken];
+    b[n] = static_cast<const T*>(products.b) + products.from_b[taken];
+    is_same &= b[n] == b[0];
+  }
+  Vector<T> sums[width] = {};
+  T rests[width] = {};
+  if (is_same) {
+    for (int64_t i = 0; i < whole; i += width) {
+      const Vector<T> factor = load(b[0] + i);
+#pragma GCC unroll 16
+      for (int n = 0; n < width; ++n) sums[n] += load(a[n] + i) * factor;
+    }
+  } else {
+    for (int64_t i = 0; i < whole; i += width) {
+#pragma GCC unroll 16
+      for (int n = 0; n < width; ++n) sums[n] += load(a[n] + i) * load(b[n] + i);
     }
   }
-  transpose<T>(sums);
-#pragma GCC unroll 4
-  for (int span = width / 2; span > 0; span /= 2)
-#pragma GCC unroll 8
-    for (int i = 0; i < span; ++i) sums[i] += sums[i + span];
-  for (int64_t n = 0; n < number && n < width; ++n) *static_cast<T*>(results[n]) = sums[0][n] + rests[n];
+  if (kHasMasks && whole < count) {
+#pragma GCC unroll 16
+    for (int n = 0; n < width; ++n)
+      sums[n] += load_some(a[n] + whole, count - whole) * load_some(b[n] + whole, count - whole);
+  } else {
+    for (int n = 0; n < width; ++n)
+      for (int64_t i = whole; i < count; ++i) rests[n] += a[n][i] * b[n][i];
+  }
+  const Vector<T> totals = add_lanes<T>(sums) + load(rests);
+  for (int64_t n = 0; n < number; ++n) static_cast<T*>(products.c)[products.to[first + n]] = totals[n];
 }
 
 template <class T>
-void dots(int64_t count, int64_t number, const void* const* a, const void* const* b, void* const* sums) {
+void dots(const DotProducts& products) {
   constexpr int64_t kShort = 1024 / sizeof(T);
-  if (count <= kShort) {
-    for (int64_t n = 0; n < number; n += kLanes<T>) add_short_dots<T>(count, number - n, a + n, b + n, sums + n);
+  int64_t n = 0;
+  if (products.length <= kShort) {
+    for (; n < products.count; n += kLanes<T>) add_short_dots<T>(products, n);
     return;
   }
   // Memory gives more where it is read in several places, but for short pieces, which may follow each other.
   constexpr int together = 4;
   constexpr int64_t kLong = 8192 / sizeof(T);
-  int64_t n = 0;
-  for (; count >= kLong && n + together <= number; n += together) add_dots<T, together>(count, a + n, b + n, sums + n);
-  for (; n < number; ++n) add_dots<T, 1>(count, a + n, b + n, sums + n);
+  for (; products.length >= kLong && n + together <= products.count; n += together) add_dots<T, together>(products, n);
+  for (; n < products.count; ++n) add_dots<T, 1>(products, n);
 }
 
 // ------------------------------------------------------------------------------------------------ the last step
