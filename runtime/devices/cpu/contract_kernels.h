@@ -99,12 +99,13 @@ struct LaneProduct {
 };
 
 // A product of matrices of which one stays in the first-level cache:
-//   C[i, lane] = sum over depth of factors[i, depth] * lanes[depth, lane]
+//   C[i, lane] = sum over depth of factors[i, depth] * lanes[depth, lane], added to C where it accumulates
 // Lanes lie next to each other, in C too.
 struct SmallProduct {
   const void *lanes, *factors;
   void* c;
   int64_t lane_count, inner, depth;
+  bool accumulate;
   int64_t factor_step, c_step;                 // along `inner`
   const int64_t *depth_lanes, *depth_factors;  // offsets
 };

@@ -22,14 +22,16 @@ constexpr int64_t kNearBytes = int64_t{1} << 20;
 constexpr int64_t kLeast = 3;
 // Multiplications that a task should have at least.
 constexpr int64_t kTaskWork = int64_t{1} << 16;
-// The other side goes through the registers so many elements at a time, and so many make up for turning the lanes.
-constexpr int64_t kTogether = 8, kWorthTurning = 64;
+// The other side goes through the registers so many elements at a time, and so many make up for turning the lanes, or
+// reading them from a cache further away.
+constexpr int64_t kTogether = 8, kWorthKeeping = 32;
 
 // Which dimensions of a problem are the lanes and what they are multiplied by.
 struct Roles {
   Operand lanes_of, factors_of;  // the operand that has the lanes, and the other one
   Dim lane, inner;
   DimGroup places;  // all others, those of the lanes' operand first
+  int64_t depth;    // of one piece of the sum
 };
 
 int find_lane(const DimGroup& group) {
@@ -60,7 +62,11 @@ bool find_roles(const Problem& problem, int64_t item_size, Roles& roles) {
   roles.factors_of = is_in_rows ? kB : kA;
   roles.lane = side.dims[lane];
   roles.inner = other.dims[inner];
-  if (roles.lane.size > kCacheBytes / item_size / problem.depth.count) return false;
+  const int64_t kept = kCacheBytes / item_size / roles.lane.size;  // depths that the cache keeps
+  roles.depth = std::min(problem.depth.count, kept);
+  // What is cut is added up in C, which then has to stay there as well.
+  if (kept < problem.depth.count && problem.rows.count * problem.columns.count > kCacheBytes / item_size / 2)
+    return false;
   add_others(problem.batch, -1, roles.places);
   add_others(side, lane, roles.places);
   add_others(other, inner, roles.places);
@@ -95,37 +101,29 @@ bool are_near(const Problem& problem, const Roles& roles, int64_t item_size) {
          is_near(bytes[kC], kC, {lane, inner});
 }
 
-std::vector<int64_t> offsets_of(const DimGroup& group, Operand operand) {
-  std::vector<int64_t> offsets(static_cast<size_t>(group.count));
-  fill_offsets(group, operand, 0, group.count, offsets.data());
-  return offsets;
-}
-
 class SmallProducts final : public Solution {
  public:
   SmallProducts(const Problem& problem, const ContractKernels& kernels, const Roles& roles)
       : kernels_(kernels),
         roles_(roles),
-        depth_lanes_(offsets_of(problem.depth, roles.lanes_of)),
-        depth_factors_(offsets_of(problem.depth, roles.factors_of)),
-        turns_(roles.lane.strides[roles.lanes_of] != 1) {
-    const int64_t depth = problem.depth.count, size = roles.lane.size;
-    task_inner_ = std::max(turns_ ? kWorthTurning : kTogether, kTaskWork / (size * depth) / kTogether * kTogether);
-    task_inner_ = std::min(task_inner_, roles.inner.size);
+        depth_(problem.depth),
+        turns_(roles.lane.strides[roles.lanes_of] != 1),
+        is_cut_(roles.depth < depth_.count) {
+    const int64_t depth = depth_.count, size = roles.lane.size;
+    task_inner_ = std::max(turns_ || is_cut_ ? kWorthKeeping : kTogether, kTaskWork / (size * depth));
+    task_inner_ = std::min(divide_up(task_inner_, kTogether) * kTogether, roles.inner.size);
     inner_tasks_ = divide_up(roles.inner.size, task_inner_);
     task_places_ = std::clamp<int64_t>(kTaskWork / (size * depth * task_inner_), 1, roles.places.count);
     common_.lane_count = size;
-    common_.depth = depth;
     common_.factor_step = roles.inner.strides[roles.factors_of];
     common_.c_step = roles.inner.strides[kC];
-    common_.depth_factors = depth_factors_.data();
-    common_.depth_lanes = depth_lanes_.data();
-    if (!turns_) return;
-    for (int64_t p = 0; p < depth; ++p) turned_.push_back(p * size);
-    for (int64_t i = 0; i < size; ++i) lanes_.push_back(i * roles.lane.strides[roles.lanes_of]);
-    runs_.resize(depth_lanes_.size());
-    fill_runs(depth_lanes_.data(), depth, runs_.data());
-    common_.depth_lanes = turned_.data();
+    if (turns_) {
+      for (int64_t p = 0; p < roles.depth; ++p) turned_.push_back(p * size);
+      for (int64_t i = 0; i < size; ++i) lanes_.push_back(i * roles.lane.strides[roles.lanes_of]);
+    }
+    if (is_cut_) return;
+    whole_.resize(static_cast<size_t>(kTables * depth));
+    fill_tables(0, depth, whole_.data());
   }
 
   of_status run(const Addresses& addresses) const override {
@@ -137,41 +135,63 @@ class SmallProducts final : public Solution {
   }
 
  private:
-  // The lanes next to each other, depth by depth.
-  void turn_lanes(const char* from, void* to) const {
-    const PanelSource source{from, lanes_.data(), {common_.depth, depth_lanes_.data(), runs_.data(), nullptr}};
-    const Panels panel{common_.lane_count, 1, 0, common_.lane_count, 1};
-    kernels_.pack(kernels_.dtype, source, panel, 0, 1, to);
+  // Of a piece of the sum: where its depths are in the lanes and in the factors, and the runs of those in the lanes.
+  static constexpr int64_t kTables = 3;
+  void fill_tables(int64_t first, int64_t depth, int64_t* tables) const {
+    fill_offsets(depth_, roles_.lanes_of, first, depth, tables);
+    fill_offsets(depth_, roles_.factors_of, first, depth, tables + depth);
+    if (turns_) fill_runs(tables, depth, tables + 2 * depth);
   }
 
   bool run_task(const Addresses& addresses, int64_t first_place, int64_t first_inner) const {
     // Packing may write half a tile's rows behind the panel.
-    const Scratch turned(turns_ ? (common_.lane_count * common_.depth + kernels_.rows) * kernels_.size : 1);
-    if (turned.data() == nullptr) return false;
+    const Scratch turned(turns_ ? (common_.lane_count * roles_.depth + kernels_.rows) * kernels_.size : 1);
+    const Scratch cut(is_cut_ ? kTables * roles_.depth * int64_t{sizeof(int64_t)} : 1);
+    if (turned.data() == nullptr || cut.data() == nullptr) return false;
     SmallProduct product = common_;
     product.inner = std::min(task_inner_, roles_.inner.size - first_inner);
-    const char* lanes = nullptr;
+    const char* last = nullptr;  // whose lanes were turned last
     for (int64_t place = first_place, end = std::min(first_place + task_places_, roles_.places.count); place < end;
          ++place) {
       const auto at = [&](Operand operand, int64_t inner) {
         return (offset_at(roles_.places, operand, place) + inner * roles_.inner.strides[operand]) * kernels_.size;
       };
-      const char* from = addresses.operands[roles_.lanes_of] + at(roles_.lanes_of, 0);
-      if (turns_ && from != lanes) turn_lanes(from, turned.data());
-      lanes = from;
-      product.lanes = turns_ ? turned.data() : lanes;
+      const char* lanes = addresses.operands[roles_.lanes_of] + at(roles_.lanes_of, 0);
       product.factors = addresses.operands[roles_.factors_of] + at(roles_.factors_of, first_inner);
       product.c = addresses.c + at(kC, first_inner);
-      kernels_.small(product);
+      for (int64_t first = 0; first < depth_.count; first += roles_.depth) {
+        product.depth = std::min(roles_.depth, depth_.count - first);
+        product.accumulate = first > 0;
+        const int64_t* tables = whole_.data();
+        if (is_cut_) {
+          fill_tables(first, product.depth, static_cast<int64_t*>(cut.data()));
+          tables = static_cast<const int64_t*>(cut.data());
+        }
+        product.depth_factors = tables + product.depth;
+        product.depth_lanes = turns_ ? turned_.data() : tables;
+        product.lanes = turns_ ? turned.data() : lanes;
+        if (turns_ && (is_cut_ || lanes != last)) turn_lanes(lanes, product.depth, tables, turned.data());
+        kernels_.small(product);
+      }
+      last = lanes;
     }
     return true;
   }
 
+  // The lanes of a piece next to each other, depth by depth.
+  void turn_lanes(const char* from, int64_t depth, const int64_t* tables, void* to) const {
+    const PanelSource source{from, lanes_.data(), {depth, tables, tables + 2 * depth, nullptr}};
+    const Panels panel{common_.lane_count, 1, 0, common_.lane_count, 1};
+    kernels_.pack(kernels_.dtype, source, panel, 0, 1, to);
+  }
+
   const ContractKernels& kernels_;
   const Roles roles_;
-  const std::vector<int64_t> depth_lanes_, depth_factors_;
-  const bool turns_;  // whether lanes lie apart
-  std::vector<int64_t> turned_, lanes_, runs_;
+  const DimGroup depth_;
+  const bool turns_;                     // whether lanes lie apart
+  const bool is_cut_;                    // whether the sum is made of several pieces
+  std::vector<int64_t> turned_, lanes_;  // offsets of depths in lanes that were turned, and of lanes before
+  std::vector<int64_t> whole_;           // the tables of a sum of one piece
   int64_t task_inner_, inner_tasks_, task_places_;
   SmallProduct common_{};
 };

@@ -578,12 +578,13 @@ inline void small_block(const SmallProduct& product, const T* lanes, const T* fa
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; ++v) {
       T* to = c + r * product.c_step + v * width;
-      if constexpr (is_whole)
-        *reinterpret_cast<Wide*>(to) = sums[r][v];
-      else if (v + 1 < vectors)
-        store(to, sums[r][v]);
-      else
-        store_some(to, sums[r][v], 0, last);
+      if constexpr (is_whole) {
+        auto& target = *reinterpret_cast<Wide*>(to);
+        target = product.accumulate ? target + sums[r][v] : sums[r][v];
+      } else {
+        const int64_t count = v + 1 < vectors ? width : last;
+        store_some(to, product.accumulate ? sums[r][v] + load_some(to, count) : sums[r][v], 0, count);
+      }
     }
   }
 }
