@@ -22,16 +22,18 @@ constexpr int64_t kNearBytes = int64_t{1} << 20;
 constexpr int64_t kLeast = 3;
 // Multiplications that a task should have at least.
 constexpr int64_t kTaskWork = int64_t{1} << 16;
-// The other side goes through the registers so many elements at a time, and so many make up for turning the lanes, or
-// reading them from a cache further away.
-constexpr int64_t kTogether = 8, kWorthKeeping = 32;
+// The other side goes through the registers so many elements at a time, and so many make up for reading the lanes from
+// a cache further away, or for turning them.
+constexpr int64_t kTogether = 8, kWorthKeeping = 32, kWorthTurning = 128;
+// Lanes of a piece of many, and a multiple of them: two of the widest vectors.
+constexpr int64_t kLeastLanes = 32;
 
 // Which dimensions of a problem are the lanes and what they are multiplied by.
 struct Roles {
   Operand lanes_of, factors_of;  // the operand that has the lanes, and the other one
   Dim lane, inner;
-  DimGroup places;  // all others, those of the lanes' operand first
-  int64_t depth;    // of one piece of the sum
+  DimGroup places;       // all others, those of the lanes' operand first
+  int64_t lanes, depth;  // of one piece
 };
 
 int find_lane(const DimGroup& group) {
@@ -52,6 +54,24 @@ void add_others(const DimGroup& group, int taken, DimGroup& places) {
     if (d != taken) places.add(group.dims[d]);
 }
 
+// How much of the lanes, and of the sum, goes into the cache at a time. What is cut is added up in C, which then has to
+// stay near as well.
+bool choose_piece(const Problem& problem, int64_t item_size, Roles& roles) {
+  const int64_t kept = kCacheBytes / item_size, depth = problem.depth.count;
+  const int64_t rows = problem.rows.count, columns = problem.columns.count, batch = problem.batch.count;
+  roles.lanes = roles.lane.size;
+  roles.depth = depth;
+  if (roles.lanes <= kept / depth) return true;
+  if (rows * columns <= kept / 2 && roles.lanes <= kept) {
+    roles.depth = kept / roles.lanes;
+    return true;
+  }
+  if (std::max({rows * depth, columns * depth, rows * columns}) > kNearBytes / item_size / batch) return false;
+  roles.depth = divide_up(depth, divide_up(depth, kept / kLeastLanes));
+  roles.lanes = kept / roles.depth / kLeastLanes * kLeastLanes;
+  return true;
+}
+
 bool find_roles(const Problem& problem, int64_t item_size, Roles& roles) {
   const bool is_in_rows = find_lane(problem.rows) >= 0;
   const DimGroup& side = is_in_rows ? problem.rows : problem.columns;
@@ -62,11 +82,7 @@ bool find_roles(const Problem& problem, int64_t item_size, Roles& roles) {
   roles.factors_of = is_in_rows ? kB : kA;
   roles.lane = side.dims[lane];
   roles.inner = other.dims[inner];
-  const int64_t kept = kCacheBytes / item_size / roles.lane.size;  // depths that the cache keeps
-  roles.depth = std::min(problem.depth.count, kept);
-  // What is cut is added up in C, which then has to stay there as well.
-  if (kept < problem.depth.count && problem.rows.count * problem.columns.count > kCacheBytes / item_size / 2)
-    return false;
+  if (!choose_piece(problem, item_size, roles)) return false;
   add_others(problem.batch, -1, roles.places);
   add_others(side, lane, roles.places);
   add_others(other, inner, roles.places);
@@ -108,13 +124,15 @@ class SmallProducts final : public Solution {
         roles_(roles),
         depth_(problem.depth),
         turns_(roles.lane.strides[roles.lanes_of] != 1),
-        is_cut_(roles.depth < depth_.count) {
-    const int64_t depth = depth_.count, size = roles.lane.size;
-    task_inner_ = std::max(turns_ || is_cut_ ? kWorthKeeping : kTogether, kTaskWork / (size * depth));
+        is_cut_(roles.depth < depth_.count),
+        pieces_(divide_up(roles.lane.size, roles.lanes)) {
+    const int64_t depth = depth_.count, size = roles.lanes;
+    const bool is_whole = !turns_ && !is_cut_ && pieces_ == 1;
+    const int64_t least = is_whole ? kTogether : turns_ ? kWorthTurning : kWorthKeeping;
+    task_inner_ = std::max(least, kTaskWork / (size * depth));
     task_inner_ = std::min(divide_up(task_inner_, kTogether) * kTogether, roles.inner.size);
     inner_tasks_ = divide_up(roles.inner.size, task_inner_);
     task_places_ = std::clamp<int64_t>(kTaskWork / (size * depth * task_inner_), 1, roles.places.count);
-    common_.lane_count = size;
     common_.factor_step = roles.inner.strides[roles.factors_of];
     common_.c_step = roles.inner.strides[kC];
     if (turns_) {
@@ -128,8 +146,10 @@ class SmallProducts final : public Solution {
 
   of_status run(const Addresses& addresses) const override {
     std::atomic<bool> complete{true};
-    parallel_for(inner_tasks_ * divide_up(roles_.places.count, task_places_), [&](int64_t task) {
-      if (!run_task(addresses, task / inner_tasks_ * task_places_, task % inner_tasks_ * task_inner_)) complete = false;
+    parallel_for(inner_tasks_ * pieces_ * divide_up(roles_.places.count, task_places_), [&](int64_t task) {
+      const int64_t inner = task % inner_tasks_, piece = task / inner_tasks_ % pieces_;
+      const int64_t places = task / inner_tasks_ / pieces_;
+      if (!run_task(addresses, places * task_places_, piece * roles_.lanes, inner * task_inner_)) complete = false;
     });
     return complete ? OF_OK : no_working_memory();
   }
@@ -143,22 +163,25 @@ class SmallProducts final : public Solution {
     if (turns_) fill_runs(tables, depth, tables + 2 * depth);
   }
 
-  bool run_task(const Addresses& addresses, int64_t first_place, int64_t first_inner) const {
+  bool run_task(const Addresses& addresses, int64_t first_place, int64_t first_lane, int64_t first_inner) const {
     // Packing may write half a tile's rows behind the panel.
-    const Scratch turned(turns_ ? (common_.lane_count * roles_.depth + kernels_.rows) * kernels_.size : 1);
+    const Scratch turned(turns_ ? (roles_.lanes * roles_.depth + kernels_.rows) * kernels_.size : 1);
     const Scratch cut(is_cut_ ? kTables * roles_.depth * int64_t{sizeof(int64_t)} : 1);
     if (turned.data() == nullptr || cut.data() == nullptr) return false;
     SmallProduct product = common_;
+    product.lane_count = std::min(roles_.lanes, roles_.lane.size - first_lane);
     product.inner = std::min(task_inner_, roles_.inner.size - first_inner);
     const char* last = nullptr;  // whose lanes were turned last
     for (int64_t place = first_place, end = std::min(first_place + task_places_, roles_.places.count); place < end;
          ++place) {
-      const auto at = [&](Operand operand, int64_t inner) {
-        return (offset_at(roles_.places, operand, place) + inner * roles_.inner.strides[operand]) * kernels_.size;
+      const auto at = [&](Operand operand, int64_t lane, int64_t inner) {
+        return (offset_at(roles_.places, operand, place) + lane * roles_.lane.strides[operand] +
+                inner * roles_.inner.strides[operand]) *
+               kernels_.size;
       };
-      const char* lanes = addresses.operands[roles_.lanes_of] + at(roles_.lanes_of, 0);
-      product.factors = addresses.operands[roles_.factors_of] + at(roles_.factors_of, first_inner);
-      product.c = addresses.c + at(kC, first_inner);
+      const char* lanes = addresses.operands[roles_.lanes_of] + at(roles_.lanes_of, first_lane, 0);
+      product.factors = addresses.operands[roles_.factors_of] + at(roles_.factors_of, 0, first_inner);
+      product.c = addresses.c + at(kC, first_lane, first_inner);
       for (int64_t first = 0; first < depth_.count; first += roles_.depth) {
         product.depth = std::min(roles_.depth, depth_.count - first);
         product.accumulate = first > 0;
@@ -170,7 +193,8 @@ class SmallProducts final : public Solution {
         product.depth_factors = tables + product.depth;
         product.depth_lanes = turns_ ? turned_.data() : tables;
         product.lanes = turns_ ? turned.data() : lanes;
-        if (turns_ && (is_cut_ || lanes != last)) turn_lanes(lanes, product.depth, tables, turned.data());
+        if (turns_ && (is_cut_ || lanes != last))
+          turn_lanes(lanes, product.lane_count, product.depth, tables, turned.data());
         kernels_.small(product);
       }
       last = lanes;
@@ -179,9 +203,9 @@ class SmallProducts final : public Solution {
   }
 
   // The lanes of a piece next to each other, depth by depth.
-  void turn_lanes(const char* from, int64_t depth, const int64_t* tables, void* to) const {
+  void turn_lanes(const char* from, int64_t count, int64_t depth, const int64_t* tables, void* to) const {
     const PanelSource source{from, lanes_.data(), {depth, tables, tables + 2 * depth, nullptr}};
-    const Panels panel{common_.lane_count, 1, 0, common_.lane_count, 1};
+    const Panels panel{count, 1, 0, roles_.lanes, 1};
     kernels_.pack(kernels_.dtype, source, panel, 0, 1, to);
   }
 
@@ -192,6 +216,7 @@ class SmallProducts final : public Solution {
   const bool is_cut_;                    // whether the sum is made of several pieces
   std::vector<int64_t> turned_, lanes_;  // offsets of depths in lanes that were turned, and of lanes before
   std::vector<int64_t> whole_;           // the tables of a sum of one piece
+  const int64_t pieces_;                 // of the lanes
   int64_t task_inner_, inner_tasks_, task_places_;
   SmallProduct common_{};
 };
