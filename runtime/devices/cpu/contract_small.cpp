@@ -24,7 +24,7 @@ constexpr int64_t kLeast = 3;
 constexpr int64_t kTaskWork = int64_t{1} << 16;
 // The other side goes through the registers so many elements at a time, and so many make up for reading the lanes from
 // a cache further away, or for turning them.
-constexpr int64_t kTogether = 8, kWorthKeeping = 32, kWorthTurning = 128;
+constexpr int64_t kTogether = 8, kWorthKeeping = 32, kWorthTurning = 256;
 // Lanes of a piece of many, and a multiple of them: two of the widest vectors.
 constexpr int64_t kLeastLanes = 32;
 
@@ -58,7 +58,7 @@ void add_others(const DimGroup& group, int taken, DimGroup& places) {
 // stay near as well.
 bool choose_piece(const Problem& problem, int64_t item_size, Roles& roles) {
   const int64_t kept = kCacheBytes / item_size, depth = problem.depth.count;
-  const int64_t rows = problem.rows.count, columns = problem.columns.count, batch = problem.batch.count;
+  const int64_t rows = problem.rows.count, columns = problem.columns.count;
   roles.lanes = roles.lane.size;
   roles.depth = depth;
   if (roles.lanes <= kept / depth) return true;
@@ -66,7 +66,7 @@ bool choose_piece(const Problem& problem, int64_t item_size, Roles& roles) {
     roles.depth = kept / roles.lanes;
     return true;
   }
-  if (std::max({rows * depth, columns * depth, rows * columns}) > kNearBytes / item_size / batch) return false;
+  if (std::max({rows * depth, columns * depth, rows * columns}) > kNearBytes / item_size) return false;
   roles.depth = divide_up(depth, divide_up(depth, kept / kLeastLanes));
   roles.lanes = kept / roles.depth / kLeastLanes * kLeastLanes;
   return true;
