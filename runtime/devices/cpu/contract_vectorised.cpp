@@ -18,27 +18,6 @@ constexpr int kTileColumns = 6;  // with AVX2: 12 sums, two vectors of A and one
 constexpr int kWide = 8;
 #endif
 
-#if defined(__AVX512F__)
-constexpr bool kHasMasks = true;  // whether parts of vectors are moved by one instruction
-// Elements that are masked out are neither read nor written: they may be behind the end of memory.
-template <class T>
-inline Vector<T> load_masked(uint32_t mask, const T* from) {
-  if constexpr (sizeof(T) == 4)
-    return reinterpret_cast<Vector<T>>(_mm512_maskz_loadu_epi32(static_cast<__mmask16>(mask), from));
-  else
-    return reinterpret_cast<Vector<T>>(_mm512_maskz_loadu_epi64(static_cast<__mmask8>(mask), from));
-}
-template <class T>
-inline void store_masked(uint32_t mask, T* to, Vector<T> value) {
-  if constexpr (sizeof(T) == 4)
-    _mm512_mask_storeu_epi32(to, static_cast<__mmask16>(mask), reinterpret_cast<__m512i>(value));
-  else
-    _mm512_mask_storeu_epi64(to, static_cast<__mmask8>(mask), reinterpret_cast<__m512i>(value));
-}
-#else
-constexpr bool kHasMasks = false;
-#endif
-
 // Whether store_past() does more than store(), every `step` elements: where a vector is a whole cache line.
 template <class T>
 inline bool can_store_past(const T* to, int64_t step = 0) {
@@ -52,28 +31,6 @@ inline void store_past(T* to, Vector<T> value) {
   _mm512_stream_si512(reinterpret_cast<__m512i*>(to), reinterpret_cast<__m512i>(value));
 #else
   store(to, value);
-#endif
-}
-
-// The first `count` lanes of a vector; the others are zero, or left alone.
-template <class T>
-inline Vector<T> load_some(const T* from, int64_t count) {
-  if (count >= kLanes<T>) return load(from);
-  Vector<T> value = {};
-#if defined(__AVX512F__)
-  value = load_masked((uint32_t{1} << count) - 1, from);
-#else
-  for (int64_t i = 0; i < count; ++i) value[i] = from[i];
-#endif
-  return value;
-}
-// The lanes [first, first + count), the first of them to `to`.
-template <class T>
-inline void store_some(T* to, const Vector<T>& value, int64_t first, int64_t count) {
-#if defined(__AVX512F__)
-  store_masked(((uint32_t{1} << count) - 1) << first, to - first, value);
-#else
-  for (int64_t i = 0; i < count; ++i) to[i] = value[first + i];
 #endif
 }
 

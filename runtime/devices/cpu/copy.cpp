@@ -72,23 +72,62 @@ void copy_chunks(const of_kernel_tensor& source, const of_kernel_tensor& result,
   });
 }
 
+// Neighbours that stay neighbours, such as the parts of complex numbers, seen as one element of twice the size.
+class Pairs {
+ public:
+  Pairs(const of_kernel_tensor& source, const of_kernel_tensor& result) : source_(source), result_(result) {
+    const int32_t last = result.rank - 1;
+    dtype_ = wider(item_size(result.dtype));
+    if (dtype_ == OF_DTYPE_COUNT || source.dtype != result.dtype || last < 1 || result.sizes[last] != 2) return;
+    for (int32_t d = 0; d <= last; ++d) {
+      const bool is_last = d == last;
+      if (is_last ? source.strides[d] != 1 || result.strides[d] != 1
+                  : source.strides[d] % 2 != 0 || result.strides[d] % 2 != 0)
+        return;
+      source_strides_[d] = source.strides[d] / 2;
+      result_strides_[d] = result.strides[d] / 2;
+    }
+    replace(source_, source_strides_);
+    replace(result_, result_strides_);
+  }
+
+  const of_kernel_tensor& source() const { return source_; }
+  const of_kernel_tensor& result() const { return result_; }
+
+ private:
+  static of_dtype wider(int64_t item_size) {
+    return item_size == 1 ? OF_INT16 : item_size == 2 ? OF_INT32 : item_size == 4 ? OF_INT64 : OF_DTYPE_COUNT;
+  }
+  void replace(of_kernel_tensor& tensor, const int64_t* strides) const {
+    --tensor.rank;
+    tensor.strides = strides;
+    tensor.dtype = dtype_;
+  }
+
+  of_kernel_tensor source_, result_;
+  of_dtype dtype_;
+  int64_t source_strides_[OF_MAX_RANK], result_strides_[OF_MAX_RANK];
+};
+
 }  // namespace
 
 of_status run_kernel(const CopyKernel& kernel, const of_kernel_context& context) {
-  const of_kernel_tensor& source = context.inputs[kernel.input];
-  const of_kernel_tensor& result = context.outputs[0];
-  const int64_t count = element_count({result.rank, result.sizes, result.strides});
+  const of_kernel_tensor& input = context.inputs[kernel.input];
+  const of_kernel_tensor& output = context.outputs[0];
+  const int64_t count = element_count({output.rank, output.sizes, output.strides});
   if (count == 0) return OF_OK;
-  if (!is_memory(source)) {
-    copy_chunks(source, result, count);
+  if (!is_memory(input)) {
+    copy_chunks(input, output, count);
     return OF_OK;
   }
+  const Pairs pairs(input, output);
+  const of_kernel_tensor &source = pairs.source(), &result = pairs.result();
   const Layout layouts[] = {{result.rank, result.sizes, result.strides}, {source.rank, source.sizes, source.strides}};
   const auto tiling = Tiling::find(layouts, item_size(result.dtype), source.dtype == result.dtype ? kTile : kChunk);
   if (tiling)
     copy_tiles(source, result, *tiling);
   else
-    copy_chunks(source, result, count);
+    copy_chunks(source, result, element_count(layouts[0]));
   return OF_OK;
 }
 

@@ -7,13 +7,17 @@
 namespace oneflow::cpu {
 
 struct Moves {
+  // Copies rows of lanes between two layouts: to[row * to_row + lane * to_lane] = from[row * from_row + lane *
+  // from_lane].
+  void (*copy)(const void* from, int64_t from_row, int64_t from_lane, void* to, int64_t to_row, int64_t to_lane,
+               int64_t rows, int64_t lanes);
   // Writes each of `count` elements, `step` elements apart, `times` times in a row.
   void (*repeat)(const void* from, int64_t step, void* to, int64_t count, int64_t times);
   // Transposes: to[row * to_step + lane] = from[row + lane * from_step].
   void (*turn)(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t rows, int64_t lanes);
 };
 
-// The table for elements of 1, 2, 4 or 8 bytes on this machine.
+// The table for elements of 1, 2, 4, 8 or 16 bytes on this machine.
 const Moves& moves_of(int64_t item_size);
 
 }  // namespace oneflow::cpu

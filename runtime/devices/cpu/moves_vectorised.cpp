@@ -1,9 +1,81 @@
 // The loops that move elements; compiled once per instruction set.
+#include <cstddef>
+
 #include "moves.h"
 #include "vectors.h"
 
 namespace oneflow::cpu::OF_ISA {
 namespace {
+
+// Two numbers of 8 bytes, as complex ones are.
+struct Pair {
+  uint64_t first, second;
+};
+
+template <class Unit>
+constexpr bool is_in_vectors = sizeof(Unit) == 4 || sizeof(Unit) == 8;
+
+template <class Unit, int from_step, int to_step>
+int64_t copy_vectors(const Unit* from, Unit* to, int64_t count) {
+  constexpr int lanes = kLanes<Unit>;
+  using Index = typename LaneIndex<Unit>::type;
+  typedef Index Indices __attribute__((vector_size(kVectorBytes)));
+  Indices even, low, high;
+  for (int lane = 0; lane < lanes; ++lane) {
+    even[lane] = 2 * lane;
+    low[lane] = lane / 2;
+    high[lane] = lane / 2 + lanes / 2;
+  }
+  int64_t i = 0;
+  // Of every second element, the last vector would reach behind the end.
+  for (; i + lanes < count + (from_step == 1); i += lanes) {
+    Vector<Unit> values = load(from + i * from_step);
+    if constexpr (from_step == 2) values = __builtin_shuffle(values, load(from + i * 2 + lanes), even);
+    if constexpr (to_step == 1) {
+      store(to + i, values);
+    } else {
+      constexpr uint32_t kEven = 0x5555;
+      store_masked(kEven, to + i * 2, __builtin_shuffle(values, low));
+      store_masked(kEven, to + i * 2 + lanes, __builtin_shuffle(values, high));
+    }
+  }
+  return i;
+}
+
+template <class Unit>
+void copy_neighbours(const Unit* from, Unit* to, int64_t count) {
+  constexpr int64_t kMany = 256 / sizeof(Unit);
+  int64_t i = 0;
+  if constexpr (is_in_vectors<Unit> && kHasMasks) {
+    if (count <= kMany) {
+      constexpr int lanes = kLanes<Unit>;
+      for (; i + lanes <= count; i += lanes) store(to + i, load(from + i));
+      if (i < count) store_some(to + i, load_some(from + i, count - i), 0, count - i);
+      return;
+    }
+  }
+  __builtin_memcpy(to, from, static_cast<size_t>(count) * sizeof(Unit));
+}
+
+template <class Unit>
+void copy(const void* source, int64_t from_row, int64_t from_lane, void* destination, int64_t to_row, int64_t to_lane,
+          int64_t rows, int64_t lanes) {
+  const Unit* from = static_cast<const Unit*>(source);
+  Unit* to = static_cast<Unit*>(destination);
+  const auto each_row = [&](auto&& copy_some) {
+    for (int64_t row = 0; row < rows; ++row, from += from_row, to += to_row)
+      for (int64_t lane = copy_some(); lane < lanes; ++lane) to[lane * to_lane] = from[lane * from_lane];
+  };
+  if (from_lane == 1 && to_lane == 1) return each_row([&] { return copy_neighbours(from, to, lanes), lanes; });
+  if constexpr (is_in_vectors<Unit>) {
+    if (from_lane == 2 && to_lane == 1) return each_row([&] { return copy_vectors<Unit, 2, 1>(from, to, lanes); });
+    if constexpr (kHasMasks) {
+      if (from_lane == 1 && to_lane == 2) return each_row([&] { return copy_vectors<Unit, 1, 2>(from, to, lanes); });
+      if (from_lane == 2 && to_lane == 2) return each_row([&] { return copy_vectors<Unit, 2, 2>(from, to, lanes); });
+    }
+  }
+  each_row([] { return int64_t{0}; });
+}
 
 template <class Unit>
 void repeat_singly(const Unit* from, int64_t step, Unit* to, int64_t count, int64_t times) {
@@ -56,11 +128,15 @@ void repeat(const void* source, int64_t step, void* destination, int64_t count, 
   const Unit* from = static_cast<const Unit*>(source);
   Unit* to = static_cast<Unit*>(destination);
   const int64_t bytes = times * static_cast<int64_t>(sizeof(Unit));
-  if (bytes >= kVectorBytes) return repeat_often<Unit, kVectorBytes>(from, step, to, count, times);
-  if constexpr (sizeof(Unit) >= 4) {
+  if constexpr (sizeof(Unit) <= 8) {
+    if (bytes >= kVectorBytes) return repeat_often<Unit, kVectorBytes>(from, step, to, count, times);
+  }
+  if constexpr (is_in_vectors<Unit>) {
     if (step == 1 && times > 1) return repeat_few<Unit, 2>(from, to, count, times);
   }
-  if (bytes >= 16) return repeat_often<Unit, 16>(from, step, to, count, times);
+  if constexpr (sizeof(Unit) <= 8) {
+    if (bytes >= 16) return repeat_often<Unit, 16>(from, step, to, count, times);
+  }
   repeat_singly(from, step, to, count, times);
 }
 
@@ -75,7 +151,7 @@ template <class Unit>
 void turn(const void* source, int64_t from_step, void* destination, int64_t to_step, int64_t rows, int64_t lanes) {
   const Unit* from = static_cast<const Unit*>(source);
   Unit* to = static_cast<Unit*>(destination);
-  if constexpr (sizeof(Unit) >= 4) {
+  if constexpr (is_in_vectors<Unit>) {
     constexpr int width = kLanes<Unit>;
     const int64_t whole_rows = rows / width * width, whole_lanes = lanes / width * width;
     for (int64_t row = 0; row < whole_rows; row += width) {
@@ -97,7 +173,7 @@ void turn(const void* source, int64_t from_step, void* destination, int64_t to_s
 }
 
 template <class Unit>
-constexpr Moves kMoves = {repeat<Unit>, turn<Unit>};
+constexpr Moves kMoves = {copy<Unit>, repeat<Unit>, turn<Unit>};
 
 }  // namespace
 
@@ -109,8 +185,10 @@ const Moves& find_moves(int64_t item_size) {
       return kMoves<uint16_t>;
     case 4:
       return kMoves<uint32_t>;
-    default:
+    case 8:
       return kMoves<uint64_t>;
+    default:
+      return kMoves<Pair>;
   }
 }
 

@@ -10,20 +10,6 @@ namespace oneflow::cpu {
 namespace {
 
 template <class Unit>
-void copy_units(const void* source, int64_t source_stride, void* destination, int64_t destination_stride,
-                int64_t count) {
-  const auto* from = static_cast<const Unit*>(source);
-  auto* to = static_cast<Unit*>(destination);
-  if (source_stride == 1 && destination_stride == 1) {
-    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(Unit));
-  } else if (destination_stride == 1) {
-    for (int64_t i = 0; i < count; ++i) to[i] = from[i * source_stride];
-  } else {
-    for (int64_t i = 0; i < count; ++i) to[i * destination_stride] = from[i * source_stride];
-  }
-}
-
-template <class Unit>
 void pick_units(const void* source, const int64_t* places, int64_t source_stride, int64_t lane_stride,
                 void* destination, int64_t destination_stride, int64_t count) {
   const auto* from = static_cast<const Unit*>(source);
@@ -62,15 +48,11 @@ void for_each_run(const Layout& layout, int64_t begin, int64_t count, Run run) {
   }
 }
 
-// Neighbours along the last dimension are lanes; there are several rows of them where lanes are few.
+// Neighbours along the last dimension are lanes.
 struct Block {
   int64_t rows, lanes;
   int64_t row_stride, lane_stride;
 };
-
-// Rows of fewer lanes than this, or of one element each, are not copied one by one: that would be mostly the loop
-// around them.
-constexpr int64_t kNarrow = 8;
 
 // Calls run(offset, done, block) for all of [begin, begin + count), as for_each_run() does.
 template <class Run>
@@ -82,10 +64,9 @@ void for_each_block(const Layout& layout, int64_t begin, int64_t count, Run run)
       run(offset, before + done, Block{1, lanes, 0, lane_stride});
     });
   };
-  if (layout.rank < 2 || (layout.sizes[last] >= kNarrow && lane_stride != 0) || count < 2 * kNarrow)
-    return run_rows(begin, 0, count);
+  if (layout.rank < 2 || count < 2 * layout.sizes[last]) return run_rows(begin, 0, count);
   const int64_t lanes = layout.sizes[last];
-  const int64_t head = std::min(count, (lanes - begin % lanes) % lanes), rows = (count - head) / lanes,
+  const int64_t head = (lanes - begin % lanes) % lanes, rows = (count - head) / lanes,
                 tail = count - head - rows * lanes;
   run_rows(begin, 0, head);
   for_each_run({last, layout.sizes, layout.strides}, (begin + head) / lanes, rows,
@@ -95,14 +76,21 @@ void for_each_block(const Layout& layout, int64_t begin, int64_t count, Run run)
   run_rows(begin + count - tail, count - tail, tail);
 }
 
+// Rows of fewer lanes than this are copied lane by lane, where there are more of them: that is less of a loop.
+constexpr int64_t kNarrow = 8;
+
 void copy_block(const char* source, int64_t source_row, int64_t source_lane, char* destination, int64_t destination_row,
                 int64_t destination_lane, int64_t item_size, const Block& block) {
   if (block.rows == 1) return copy_strided(source, source_lane, destination, destination_lane, item_size, block.lanes);
+  const Moves& moves = moves_of(item_size);
   if (source_lane == 0 && destination_lane == 1 && destination_row == block.lanes)
-    return moves_of(item_size).repeat(source, source_row, destination, block.rows, block.lanes);
-  for (int64_t lane = 0; lane < block.lanes; ++lane)
-    copy_strided(source + lane * source_lane * item_size, source_row, destination + lane * destination_lane * item_size,
-                 destination_row, item_size, block.rows);
+    moves.repeat(source, source_row, destination, block.rows, block.lanes);
+  else if (block.lanes < kNarrow && block.rows > block.lanes)
+    moves.copy(source, source_lane, source_row, destination, destination_lane, destination_row, block.lanes,
+               block.rows);
+  else
+    moves.copy(source, source_row, source_lane, destination, destination_row, destination_lane, block.rows,
+               block.lanes);
 }
 
 }  // namespace
@@ -131,17 +119,12 @@ int64_t period(const Layout& layout) {
 
 void copy_strided(const void* source, int64_t source_stride, void* destination, int64_t destination_stride,
                   int64_t item_size, int64_t count) {
-  if (source_stride == 0 && destination_stride == 1)
-    return moves_of(item_size).repeat(source, 0, destination, 1, count);
-  switch (item_size) {
-    case 1:
-      return copy_units<uint8_t>(source, source_stride, destination, destination_stride, count);
-    case 2:
-      return copy_units<uint16_t>(source, source_stride, destination, destination_stride, count);
-    case 4:
-      return copy_units<uint32_t>(source, source_stride, destination, destination_stride, count);
-    default:
-      return copy_units<uint64_t>(source, source_stride, destination, destination_stride, count);
+  if (source_stride == 1 && destination_stride == 1) {
+    std::memcpy(destination, source, static_cast<size_t>(count * item_size));
+  } else if (source_stride == 0 && destination_stride == 1) {
+    moves_of(item_size).repeat(source, 0, destination, 1, count);
+  } else {
+    moves_of(item_size).copy(source, 0, source_stride, destination, 0, destination_stride, 1, count);
   }
 }
 

@@ -9,7 +9,7 @@
 namespace oneflow::cpu {
 namespace {
 
-constexpr int64_t kSizes[] = {1, 2, 4, 8};
+constexpr int64_t kSizes[] = {1, 2, 4, 8, 16};
 constexpr unsigned char kUntouched = 0xA5;
 
 // Elements with bytes of their own, as far as one byte goes.
@@ -17,6 +17,39 @@ std::vector<unsigned char> numbered(int64_t count, int64_t item_size) {
   std::vector<unsigned char> bytes(static_cast<size_t>(count * item_size));
   std::iota(bytes.begin(), bytes.end(), static_cast<unsigned char>(1));
   return bytes;
+}
+
+TEST(Moves, CopyGoesBetweenStridesAndWritesNothingElse) {
+  for (const int64_t size : kSizes) {
+    for (const int64_t count : {0, 1, 2, 8, 15, 16, 17, 33, 64}) {
+      for (const int64_t from_step : {0, 1, 2, 3}) {
+        for (const int64_t to_step : {1, 2, 3}) {
+          const auto from = numbered(count == 0 ? 0 : (count - 1) * from_step + 1, size);
+          std::vector<unsigned char> to(static_cast<size_t>((count * to_step + 64) * size), kUntouched), expected = to;
+          for (int64_t i = 0; i < count; ++i)
+            std::memcpy(expected.data() + i * to_step * size, from.data() + i * from_step * size,
+                        static_cast<size_t>(size));
+          moves_of(size).copy(from.data(), 0, from_step, to.data(), 0, to_step, 1, count);
+          ASSERT_EQ(to, expected) << size << " bytes, " << count << " elements from " << from_step << " to " << to_step
+                                  << " apart";
+        }
+      }
+    }
+  }
+}
+
+TEST(Moves, CopyTakesRowsInTheirOrder) {
+  for (const int64_t size : kSizes) {
+    const int64_t rows = 5, lanes = 19, from_row = 41, to_row = 40;
+    const auto from = numbered(rows * from_row, size);
+    std::vector<unsigned char> to(static_cast<size_t>(rows * to_row * size), kUntouched), expected = to;
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        std::memcpy(expected.data() + (row * to_row + lane * 2) * size, from.data() + (row * from_row + lane) * size,
+                    static_cast<size_t>(size));
+    moves_of(size).copy(from.data(), from_row, 1, to.data(), to_row, 2, rows, lanes);
+    EXPECT_EQ(to, expected) << size << " bytes";
+  }
 }
 
 TEST(Moves, RepeatWritesEachElementSoManyTimesAndNothingElse) {
