@@ -10,7 +10,8 @@ namespace oneflow::einsum {
 
 namespace {
 
-// From so many elements of the smaller complex operand for one of the result on, its matrices cost more than they save.
+// From so many elements of the smaller complex operand for one of the result on, its matrices cost more than they save;
+// from one on where an operand and the result lie along the same label, of which the parts are then a part.
 constexpr double kMuchLarger = 16;
 
 // Turns products into stages: keeps the layout of every operand and of every stage's result.
@@ -27,7 +28,8 @@ class Stages {
     Layout layout_a = layouts_[a], layout_b = layouts_[b];
     if (!find(layout_a, kPart) || !find(layout_b, kPart) || !sums(layout_a, out))
       return multiply_real(a, b, out, std::move(layout_a), std::move(layout_b));
-    if (kMuchLarger * elements_of(out) <= std::min(elements_of(layout_a), elements_of(layout_b)))
+    const double least = std::min(elements_of(layout_a), elements_of(layout_b));
+    if (least >= elements_of(out) * (keeps_last(layout_a, out) || keeps_last(layout_b, out) ? 1 : kMuchLarger))
       return multiply_each_part(a, b, out, std::move(layout_a), std::move(layout_b));
     if (elements_of(layout_a) < elements_of(layout_b))
       write_matrices(a, layout_a, layout_b, out);
@@ -72,11 +74,20 @@ class Stages {
     add(make_product(kind, a, b, out, std::move(layout_a), std::move(layout_b)));
   }
 
-  // Where the result is much smaller: the sums of products of each part with each, which are combined afterwards.
+  // Whether the last label of an operand is that of the result.
+  static bool keeps_last(const Layout& layout, const Layout& out) {
+    const Layout dims = without_part(layout), kept = without_part(out);
+    return !dims.empty() && !kept.empty() && dims.back().label == kept.back().label;
+  }
+
+  // Where the result is not larger: the sums of products of each part with each, which are combined afterwards.
   void multiply_each_part(size_t a, size_t b, const Layout& out, Layout layout_a, Layout layout_b) {
     rename_part(layout_a);
-    Layout products = out;
-    products.push_back({kSummedPart, 2, 1});
+    // Next to the last label is the part of the operand that has it, so that both are one dimension.
+    Layout products = without_part(out);
+    const bool is_of_a = !products.empty() && find(layout_a, products.back().label);
+    products.insert(products.begin(), {is_of_a ? kPart : kSummedPart, 2, 1});
+    products.push_back({is_of_a ? kSummedPart : kPart, 2, 1});
     products = without_gaps(std::move(products));
     multiply_real(a, b, products, std::move(layout_a), std::move(layout_b));
     add(make_single(Stage::Kind::kCombine, last(), out, std::move(products)));
