@@ -76,32 +76,3 @@ def test_results_beyond_the_caches(first: int) -> None:
     np.testing.assert_array_equal(target.numpy()[first:], values * 4)
     rows = flow.mul(flow.from_numpy(values[:5000]).reshape(5000, 1), flow.from_numpy(values[:5001]))
     np.testing.assert_array_equal(rows.numpy(), np.multiply.outer(values[:5000], values[:5001]))
-
-
-# Layouts and sizes that take the ways of the CPU's packing which the vectors are too small for.
-CONTRACTIONS = {
-    "rows that lie across the operand": ("efbad,cf->abcde", {"a": 10, "b": 11, "c": 12, "d": 36, "e": 40, "f": 9}),
-    "odd sizes across the operand": ("efbad,cf->abcde", {"a": 7, "b": 13, "c": 17, "d": 19, "e": 94, "f": 11}),
-    "past the caches": ("efbad,cf->abcde", {"a": 24, "b": 12, "c": 24, "d": 36, "e": 32, "f": 5}),
-    "columns across the operand": ("cf,efbad->abcde", {"a": 10, "b": 11, "c": 40, "d": 31, "e": 41, "f": 9}),
-    "rows in the operand's order": ("dca,bd->abc", {"a": 210, "b": 9, "c": 130, "d": 40}),
-    "columns in the operand's order": ("bda,dc->abc", {"a": 97, "b": 102, "c": 24, "d": 110}),
-    "runs of rows": ("adec,ebd->abc", {"a": 31, "b": 24, "c": 33, "d": 41, "e": 29}),
-    "a few sums of elements that lie apart": ("ip,iq->pq", {"i": 10_007, "p": 2, "q": 3}),
-    "and those of a batch": ("bijp,bjiq->bpq", {"b": 3, "i": 101, "j": 53, "p": 3, "q": 2}),
-    "a depth across both": ("acd,dbc->ab", {"a": 61, "b": 67, "c": 131, "d": 137}),
-}
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", CONTRACTIONS)
-def test_a_large_contraction(name: str, device: str) -> None:
-    """Whole numbers, of which every sum is exact."""
-    equation, sizes = CONTRACTIONS[name]
-    random = np.random.default_rng(2)
-    arrays = [
-        random.integers(-9, 9, [sizes[label] for label in term]).astype(np.float32)
-        for term in equation.partition("->")[0].split(",")
-    ]
-    found = flow.einsum(equation, *[flow.from_numpy(each).to(device) for each in arrays])
-    np.testing.assert_array_equal(found.to("cpu").numpy(), np.einsum(equation, *arrays, optimize=True))

@@ -7,6 +7,7 @@
 #include "contract_copied.h"
 #include "contract_kernels.h"
 #include "contract_small.h"
+#include "convert.h"
 #include "element.h"
 #include "host.h"
 #include "scratch.h"
@@ -267,29 +268,38 @@ class LaneProducts final : public Solution {
 // Memory for the sums over pieces of the depth, of some cells of C.
 class PieceSums {
  public:
-  PieceSums(const ContractKernels& kernels, int64_t cells, int64_t pieces)
-      : kernels_(kernels), pieces_(pieces), memory_(pieces > 1 ? pieces * cells * kernels.size : 1) {}
+  // `converts`: the cells are of a type of their own, so that also a single piece is no result yet.
+  PieceSums(const ContractKernels& kernels, int64_t cells, int64_t pieces, bool converts = false)
+      : kernels_(kernels),
+        pieces_(pieces),
+        is_used_(pieces > 1 || converts),
+        memory_(is_used_ ? pieces * cells * kernels.size : 1) {}
 
   bool is_there() const { return memory_.data() != nullptr; }
 
-  // Where the sum over a piece goes: to the cell itself, at `target`, where there is one piece.
+  // Where the sum over a piece goes: to the cell itself, at `target`, where there is nothing left to do then.
   char* at(int64_t cell, int64_t piece, char* target) const {
-    return pieces_ > 1 ? static_cast<char*>(memory_.data()) + (cell * pieces_ + piece) * kernels_.size : target;
+    return is_used_ ? static_cast<char*>(memory_.data()) + (cell * pieces_ + piece) * kernels_.size : target;
   }
 
-  // Adds up the pieces of a cell, in their order, where there are several.
-  void add_up(int64_t cell, char* target) const {
-    static constexpr int64_t kZero = 0, kOne = 1;
-    for (int64_t piece = 0; pieces_ > 1 && piece < pieces_; ++piece) {
-      const TileTarget tile{target, &kZero, &kZero, 1, &kOne, false, false};
-      kernels_.finish(kernels_.dtype, at(cell, piece, target), 1,
-                      {tile, 1, 1, piece > 0 ? 1.0 : 0.0, nullptr, nullptr, nullptr});
-    }
+  // Adds up the pieces of a cell, which is of the type `dtype`, in their order.
+  void add_up(int64_t cell, of_dtype dtype, char* target) const {
+    if (!is_used_) return;
+    char* total = at(cell, 0, nullptr);
+    for (int64_t piece = 1; piece < pieces_; ++piece) put(kernels_.dtype, at(cell, piece, nullptr), total, 1.0);
+    put(dtype, total, target, 0.0);
   }
 
  private:
+  void put(of_dtype dtype, const char* sum, char* target, double beta) const {
+    static constexpr int64_t kZero = 0, kOne = 1;
+    const TileTarget tile{target, &kZero, &kZero, 1, &kOne, false, false};
+    kernels_.finish(dtype, sum, 1, {tile, 1, 1, beta, nullptr, nullptr, nullptr});
+  }
+
   const ContractKernels& kernels_;
   const int64_t pieces_;
+  const bool is_used_;
   const Scratch memory_;
 };
 
@@ -312,7 +322,7 @@ class Dots final : public Solution {
         run_cells(addresses, cell, std::min(kTogether, last - cell), begin, count, piece, sums);
     });
     for (int64_t cell = 0; cell < cells_.count && pieces_ > 1; ++cell)
-      sums.add_up(cell, addresses.c + offset_at(cells_, kC, cell) * kernels_.size);
+      sums.add_up(cell, kernels_.dtype, addresses.c + offset_at(cells_, kC, cell) * kernels_.size);
     return OF_OK;
   }
 
@@ -347,11 +357,15 @@ class Dots final : public Solution {
   int64_t pieces_, task_cells_;
 };
 
-// The same for a few rows and columns whose elements lie apart: of a piece of the depth, each of them is copied once.
+// The same for a few rows and columns whose elements lie apart, or are of another type: of a piece of the depth, each
+// of them is copied once.
 class CopiedDots final : public Solution {
  public:
   CopiedDots(const Problem& problem, const ContractKernels& kernels)
       : kernels_(kernels),
+        dtype_(problem.dtype),
+        size_(item_size(dtype_)),
+        convert_(computes_in_itself(dtype_) ? nullptr : find_conversion(dtype_, kernels.dtype)),
         batch_(problem.batch),
         depth_(problem.depth),
         cells_(problem.rows.count * problem.columns.count),
@@ -359,7 +373,7 @@ class CopiedDots final : public Solution {
         lines_{all_offsets(problem.rows, kA), all_offsets(problem.columns, kB)},
         rows_c_(all_offsets(problem.rows, kC)),
         columns_c_(all_offsets(problem.columns, kC)),
-        tiling_(depth_.tiling(kernels.size)),
+        tiling_(depth_.tiling(size_)),
         pieces_(tiling_.tile_count()) {
     task_pieces_ = std::min(pieces_, kPiece / kCopiedPiece);
     task_members_ = pieces_ > 1 ? 1 : std::max<int64_t>(1, kTaskWork / (problem.depth.count * cells_));
@@ -381,11 +395,20 @@ class CopiedDots final : public Solution {
   char* cell_at(const Addresses& addresses, int64_t member, int64_t cell) const {
     const int64_t offset =
         rows_c_[static_cast<size_t>(cell / columns_)] + columns_c_[static_cast<size_t>(cell % columns_)];
-    return addresses.c + (offset_at(batch_, kC, member) + offset) * kernels_.size;
+    return addresses.c + (offset_at(batch_, kC, member) + offset) * size_;
+  }
+
+  // A piece of one line, as it is computed with.
+  void copy_line(const char* from, const RowLayout& rows, char* to) const {
+    const RowLayout packed{rows.rows, rows.lanes, rows.lanes, 1};
+    if (convert_ == nullptr) return copy_rows(from, rows, to, packed, size_);
+    alignas(64) char stored[kCopiedPiece * 8];
+    copy_rows(from, rows, stored, packed, size_);
+    convert_(stored, to, rows.rows * rows.lanes);
   }
 
   bool run_member(const Addresses& addresses, int64_t member) const {
-    const PieceSums sums(kernels_, cells_, pieces_);
+    const PieceSums sums(kernels_, cells_, pieces_, convert_ != nullptr);
     if (!sums.is_there()) return false;
     std::atomic<bool> complete{true};
     parallel_for(divide_up(pieces_, task_pieces_), [&](int64_t task) {
@@ -399,21 +422,20 @@ class CopiedDots final : public Solution {
         run_piece(addresses, member, piece, static_cast<char*>(copies.data()), sums);
     });
     if (!complete) return false;
-    for (int64_t cell = 0; cell < cells_; ++cell) sums.add_up(cell, cell_at(addresses, member, cell));
+    for (int64_t cell = 0; cell < cells_; ++cell) sums.add_up(cell, dtype_, cell_at(addresses, member, cell));
     return true;
   }
 
   void run_piece(const Addresses& addresses, int64_t member, int64_t piece, char* copies, const PieceSums& sums) const {
     const Tile tile = tiling_.tile_at(piece);
     const int64_t count = tile.rows * tile.lanes;
-    const RowLayout packed{tile.rows, tile.lanes, tile.lanes, 1};
     const char* copied[2];
     for (const Operand operand : {kA, kB}) {
       copied[operand] = copies;
       const int64_t first = offset_at(batch_, operand, member) + tiling_.offset(tile, depth_.strides[operand]);
       const RowLayout rows = tiling_.layout(tile, depth_.strides[operand]);
       for (const int64_t line : lines_[operand]) {
-        copy_rows(addresses.operands[operand] + (first + line) * kernels_.size, rows, copies, packed, kernels_.size);
+        copy_line(addresses.operands[operand] + (first + line) * size_, rows, copies);
         copies += line_bytes();
       }
     }
@@ -443,6 +465,9 @@ class CopiedDots final : public Solution {
   };
 
   const ContractKernels& kernels_;
+  const of_dtype dtype_;
+  const int64_t size_;     // of what is stored
+  const Convert convert_;  // NULL: stored as it is computed with
   const DimGroup batch_;
   const Depth depth_;
   const int64_t cells_, columns_;        // of one member
@@ -458,14 +483,16 @@ class CopiedDots final : public Solution {
 std::unique_ptr<Solution> solve_directly(const Problem& problem) {
   const ContractKernels& kernels = contract_kernels(problem.dtype);
   const int64_t depth = problem.depth.count;
-  if (!problem.is_plain() || depth == 0 || !computes_in_itself(problem.dtype)) return nullptr;
+  if (!problem.is_plain() || depth == 0) return nullptr;
   const int64_t products = problem.rows.count * problem.columns.count;  // of one member of the batch, by the depth
+  const bool is_thin = depth == 1 || std::min(problem.rows.count, problem.columns.count) <= kThin;
+  const bool is_few_dots = is_thin && depth >= kFewDepths && products <= kFewCells;
+  if (!computes_in_itself(problem.dtype)) return is_few_dots ? std::make_unique<CopiedDots>(problem, kernels) : nullptr;
   const bool unit_depth =
       problem.depth.rank == 1 && problem.depth.dims[0].strides[kA] == 1 && problem.depth.dims[0].strides[kB] == 1;
   if (!(unit_depth && products == 1 && depth >= kFewElements) && VectorProducts::takes(problem, kernels))
     return std::make_unique<VectorProducts>(problem, kernels);
   if (auto small = solve_small(problem)) return small;
-  const bool is_thin = depth == 1 || std::min(problem.rows.count, problem.columns.count) <= kThin;
   const bool is_tiny = products <= kTiny / depth;
   if (!is_thin && !is_tiny) return nullptr;
 
@@ -474,8 +501,7 @@ std::unique_ptr<Solution> solve_directly(const Problem& problem) {
   if (auto copied = is_thin ? solve_with_copy(problem) : nullptr) return copied;
   const int lane = choose_lane(cells);
   const int64_t lanes = lane < 0 ? 1 : cells.dims[lane].size;
-  if (is_thin && depth >= kFewDepths && depth > lanes && lanes < 8 && products <= kFewCells)
-    return std::make_unique<CopiedDots>(problem, kernels);
+  if (is_few_dots && depth > lanes && lanes < 8) return std::make_unique<CopiedDots>(problem, kernels);
   if (lane < 0 && depth > 1 && products > kFewProducts / depth) return nullptr;
   // A few lanes over a long sum are left to the blocked product, which cuts the sum into parts.
   if (!is_tiny && depth > 1 && (lanes < 8 || (cells.count < 1024 && depth > kPiece))) return nullptr;

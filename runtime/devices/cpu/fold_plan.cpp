@@ -12,6 +12,8 @@ constexpr int64_t kKeptLanes = 512;
 constexpr int64_t kWorthMerging = 16;
 // Lines of at most so many elements are short, and of so many the lanes merge only once.
 constexpr int64_t kShortLine = 128, kManyLines = 8;
+// Elements of a line that are so near are copied next to each other quickly: the parts of complex numbers are.
+constexpr int64_t kNearStep = 2;
 // Below this many neighbouring kept elements, rows are too short to fill vectors.
 constexpr int64_t kWorthKeeping = 16;
 
@@ -39,7 +41,7 @@ bool has_short_lines(const of_kernel_tensor& input, uint32_t reduced, int32_t fo
   int64_t lines = 1;
   for (int32_t d = 0; d < input.rank; ++d)
     if ((reduced >> d & 1) != 0 && d != folded) lines *= input.sizes[d];
-  return input.sizes[folded] <= kShortLine && lines >= kManyLines && std::abs(input.strides[folded]) == 1;
+  return input.sizes[folded] <= kShortLine && lines >= kManyLines && std::abs(input.strides[folded]) <= kNearStep;
 }
 
 }  // namespace

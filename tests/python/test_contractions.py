@@ -1,0 +1,109 @@
+"""NumPy as a reference for products that are too large for the vectors: their shapes reach the seams of every way in
+which contractions are computed. Whole numbers, which every order of summation adds up alike."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import oneflow_py as flow
+from tests.python.support import first_devices
+
+DEVICES = first_devices()
+DTYPES = ["float32", "float64", "int32", "float16", "bfloat16", "complex64"]
+
+# equation, shapes: of NumPy's arrays, the operands being views of those with their dimensions in another order
+CASES = {
+    "small matrices": ("bij,bjk->bik", (50, 17, 20), (50, 20, 19)),
+    "small matrices across": ("bij,bkj->bik", (50, 17, 20), (50, 19, 20)),
+    "small matrices into the other order": ("bij,bjk->bki", (50, 17, 20), (50, 20, 19)),
+    "small matrices into no order": ("bij,bkj->ikb", (50, 16, 16), (50, 16, 16)),
+    "small side": ("ijk,kl->ijl", (30, 31, 33), (33, 21)),
+    "lanes cut": ("ij,jk->ik", (150, 160), (160, 170)),
+    "lanes and depth cut": ("ij,jk->ik", (70, 600), (600, 130)),
+    "lanes and depth cut, across": ("ij,kj->ik", (70, 600), (130, 600)),
+    "depth cut": ("abc,bad->cd", (40, 30, 19), (30, 40, 21)),
+    "depth cut, across": ("ij,kj->ik", (19, 3_000), (21, 3_000)),
+    "packed": ("ij,jk->ik", (600, 70), (70, 700)),
+    "few numbers": ("bi,bi->b", (700, 3), (700, 3)),
+    "short dots": ("bij,bj->bi", (40, 30, 37), (40, 37)),
+    "dots": ("ij,j->i", (50, 900), (900,)),
+    "long dots": ("ij,j->i", (9, 3_000), (3_000,)),
+    "one long dot": ("i,i->", (100_003,), (100_003,)),
+    "a dot across": ("ij,ji->", (170, 190), (190, 170)),
+    "a vector that lies apart": ("ij,jj->i", (60, 130), (130, 130)),
+    "a matrix that lies apart": ("bij,jb->bi", (30, 40, 50), (50, 30)),
+    "lanes": ("bij,bi->bj", (40, 30, 37), (40, 30)),
+    "outer": ("bi,bj->bij", (100, 37), (100, 21)),
+    "outer, few": ("i,j->ij", (3_001,), (3,)),
+    "outer, turned": ("i,j->ji", (3_001,), (3,)),
+    "elements": ("ij,ij->ij", (130, 140), (130, 140)),
+    "elements across": ("ij,ji->ij", (130, 140), (140, 130)),
+    "elements repeated": ("ij,i->ij", (700, 7), (700,)),
+    "rows repeated": ("ij,j->ij", (700, 7), (7,)),
+}
+SUMS = {
+    "a transposition": ("ij->ji", (130, 140)),
+    "a permutation": ("abcd->dbca", (9, 20, 11, 33)),
+    "many short lines": ("ijk->j", (90, 7, 50)),
+    "rows": ("ijk->k", (90, 7, 50)),
+    "lines": ("ijk->ij", (90, 7, 50)),
+    "a diagonal": ("iji->j", (60, 50, 60)),
+}
+
+
+def operands(shapes: tuple[tuple[int, ...], ...], dtype: str) -> list[np.ndarray]:
+    random = np.random.default_rng(len(shapes))
+    arrays = [random.integers(-2, 3, shape) for shape in shapes]
+    return [array + 1j * array[::-1] for array in arrays] if dtype == "complex64" else arrays
+
+
+def on_device(array: np.ndarray, dtype: str, device: str, lies_apart: bool) -> flow.Tensor:
+    order = list(range(array.ndim))[::-1] if lies_apart else list(range(array.ndim))
+    plain = np.ascontiguousarray(array.transpose(order)).astype("complex64" if dtype == "complex64" else "float64")
+    return flow.from_numpy(plain).to(device).to(dtype).permute(*order)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("lies_apart", [False, True], ids=["plain", "transposed"])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", CASES | SUMS)
+def test_a_contraction(name: str, dtype: str, lies_apart: bool, device: str) -> None:
+    equation, *shapes = (CASES | SUMS)[name]
+    arrays = operands(tuple(shapes), dtype)
+    expected = np.einsum(equation, *arrays, optimize=True)
+    found = flow.einsum(equation, *(on_device(array, dtype, device, lies_apart) for array in arrays))
+    assert found.device.name == device
+    assert found.dtype.name == dtype
+    if dtype in ("float16", "bfloat16"):  # sums are rounded once, to what the type holds
+        expected = flow.from_numpy(np.asarray(expected, "float32")).to(dtype).to("float32").numpy()
+        found = found.to("float32")
+    np.testing.assert_array_equal(found.to("cpu").numpy(), expected)
+
+
+# Layouts and sizes that take the ways of the CPU's packing.
+PACKED = {
+    "rows that lie across the operand": ("efbad,cf->abcde", {"a": 10, "b": 11, "c": 12, "d": 36, "e": 40, "f": 9}),
+    "odd sizes across the operand": ("efbad,cf->abcde", {"a": 7, "b": 13, "c": 17, "d": 19, "e": 94, "f": 11}),
+    "past the caches": ("efbad,cf->abcde", {"a": 24, "b": 12, "c": 24, "d": 36, "e": 32, "f": 5}),
+    "columns across the operand": ("cf,efbad->abcde", {"a": 10, "b": 11, "c": 40, "d": 31, "e": 41, "f": 9}),
+    "rows in the operand's order": ("dca,bd->abc", {"a": 210, "b": 9, "c": 130, "d": 40}),
+    "columns in the operand's order": ("bda,dc->abc", {"a": 97, "b": 102, "c": 24, "d": 110}),
+    "runs of rows": ("adec,ebd->abc", {"a": 31, "b": 24, "c": 33, "d": 41, "e": 29}),
+    "a few sums of elements that lie apart": ("ip,iq->pq", {"i": 10_007, "p": 2, "q": 3}),
+    "and those of a batch": ("bijp,bjiq->bpq", {"b": 3, "i": 101, "j": 53, "p": 3, "q": 2}),
+    "a depth across both": ("acd,dbc->ab", {"a": 61, "b": 67, "c": 131, "d": 137}),
+}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", PACKED)
+def test_a_packed_contraction(name: str, device: str) -> None:
+    equation, sizes = PACKED[name]
+    random = np.random.default_rng(2)
+    arrays = [
+        random.integers(-9, 9, [sizes[label] for label in term]).astype(np.float32)
+        for term in equation.partition("->")[0].split(",")
+    ]
+    found = flow.einsum(equation, *[flow.from_numpy(each).to(device) for each in arrays])
+    np.testing.assert_array_equal(found.to("cpu").numpy(), np.einsum(equation, *arrays, optimize=True))
