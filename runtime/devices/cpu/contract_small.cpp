@@ -109,9 +109,9 @@ bool are_near(const Problem& problem, const Roles& roles, int64_t item_size) {
   DimGroup lane, inner;
   lane.add(roles.lane);
   inner.add(roles.inner);
-  const int64_t batch = problem.batch.count * item_size, rows = problem.rows.count, columns = problem.columns.count;
-  const int64_t bytes[] = {batch * rows * problem.depth.count, batch * columns * problem.depth.count,
-                           batch * rows * columns};
+  const int64_t rows = problem.rows.count, columns = problem.columns.count, depth = problem.depth.count;
+  int64_t bytes[] = {rows * depth, columns * depth, rows * columns};  // of A, B and C
+  for (int64_t& count : bytes) count *= problem.batch.count * item_size;
   return is_near(bytes[roles.lanes_of], roles.lanes_of, {lane, problem.depth}) &&
          is_near(bytes[roles.factors_of], roles.factors_of, {inner, problem.depth}) &&
          is_near(bytes[kC], kC, {lane, inner});

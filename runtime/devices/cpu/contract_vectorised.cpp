@@ -718,35 +718,22 @@ void add_short_dots(const DotProducts& products, int64_t first) {
   constexpr int width = kLanes<T>;
   const int64_t count = products.length, whole = count / width * width;
   const int64_t number = products.count - first < width ? products.count - first : width;
-  const T *a[width], *b[width];
-  bool is_same = true;
-  for (int n = 0; n < width; ++n) {
-    const int64_t taken = n < number ? first + n : first;  // what is missing repeats the first
-    a[n] = static_cast<const T*>(products.a) + products.from_a[taken];
-    b[n] = static_cast<const T*>(products.b) + products.from_b[taken];
-    is_same &= b[n] == b[0];
-  }
-  Vector<T> sums[width] = {};
+  Vector<T> sums[width];
   T rests[width] = {};
-  if (is_same) {
-    for (int64_t i = 0; i < whole; i += width) {
-      const Vector<T> factor = load(b[0] + i);
+  // One after the other, as they often lie in memory; what is missing repeats the first.
 #pragma GCC unroll 16
-      for (int n = 0; n < width; ++n) sums[n] += load(a[n] + i) * factor;
+  for (int n = 0; n < width; ++n) {
+    const int64_t taken = n < number ? first + n : first;
+    const T* a = static_cast<const T*>(products.a) + products.from_a[taken];
+    const T* b = static_cast<const T*>(products.b) + products.from_b[taken];
+    Vector<T> sum = {};
+    for (int64_t i = 0; i < whole; i += width) sum += load(a + i) * load(b + i);
+    if constexpr (kHasMasks) {
+      if (whole < count) sum += load_some(a + whole, count - whole) * load_some(b + whole, count - whole);
+    } else {
+      for (int64_t i = whole; i < count; ++i) rests[n] += a[i] * b[i];
     }
-  } else {
-    for (int64_t i = 0; i < whole; i += width) {
-#pragma GCC unroll 16
-      for (int n = 0; n < width; ++n) sums[n] += load(a[n] + i) * load(b[n] + i);
-    }
-  }
-  if (kHasMasks && whole < count) {
-#pragma GCC unroll 16
-    for (int n = 0; n < width; ++n)
-      sums[n] += load_some(a[n] + whole, count - whole) * load_some(b[n] + whole, count - whole);
-  } else {
-    for (int n = 0; n < width; ++n)
-      for (int64_t i = whole; i < count; ++i) rests[n] += a[n][i] * b[n][i];
+    sums[n] = sum;
   }
   const Vector<T> totals = add_lanes<T>(sums) + load(rests);
   for (int64_t n = 0; n < number; ++n) static_cast<T*>(products.c)[products.to[first + n]] = totals[n];
@@ -754,9 +741,9 @@ void add_short_dots(const DotProducts& products, int64_t first) {
 
 template <class T>
 void dots(const DotProducts& products) {
-  constexpr int64_t kShort = 1024 / sizeof(T);
+  constexpr int64_t kShort = 8 * kLanes<T>;
   int64_t n = 0;
-  if (products.length <= kShort) {
+  if (products.length < kShort) {
     for (; n < products.count; n += kLanes<T>) add_short_dots<T>(products, n);
     return;
   }
