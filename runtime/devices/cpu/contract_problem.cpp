@@ -20,6 +20,13 @@ bool continues(const Dim& outer, const Dim& inner) {
 
 of_status no_working_memory() { return fail(OF_OUT_OF_MEMORY, "contraction: no working memory"); }
 
+DimGroup cells_of(const Problem& problem) {
+  DimGroup cells;
+  for (const DimGroup* group : {&problem.batch, &problem.rows, &problem.columns})
+    for (int d = 0; d < group->rank; ++d) cells.add(group->dims[d]);
+  return cells;
+}
+
 void canonicalize(DimGroup& group, Operand operand, Operand other) {
   const auto reaches_further = [&](const Dim& x, const Dim& y) {
     const int64_t x_step = std::abs(x.strides[operand]), y_step = std::abs(y.strides[operand]);
@@ -68,6 +75,12 @@ void fill_offsets(const DimGroup& group, Operand operand, int64_t start, int64_t
       }
     }
   }
+}
+
+std::vector<int64_t> all_offsets(const DimGroup& group, Operand operand) {
+  std::vector<int64_t> offsets(static_cast<size_t>(group.count));
+  fill_offsets(group, operand, 0, group.count, offsets.data());
+  return offsets;
 }
 
 void fill_runs(const int64_t* offsets, int64_t count, int64_t* runs) {

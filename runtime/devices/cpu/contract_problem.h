@@ -5,6 +5,7 @@
 #include <oneflow/device_plugin.h>
 
 #include <cstdint>
+#include <vector>
 
 namespace oneflow::cpu {
 
@@ -52,6 +53,9 @@ struct Problem {
   bool is_plain() const { return alpha == 1 && beta == 0 && !has_bias; }
 };
 
+// The dimensions of C, outermost first.
+DimGroup cells_of(const Problem& problem);
+
 // Where the first elements of one call's operands are.
 struct Addresses {
   const char* operands[kOperands];  // the bias may be NULL
@@ -71,6 +75,9 @@ struct Range {
   int64_t begin, count;
 };
 
+// Multiplications that a task should have at least, where nothing is packed.
+constexpr int64_t kTaskWork = int64_t{1} << 16;
+
 inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Sorts by the distance that a step covers in `operand` (then in `other`), and merges neighbours. The order of the
@@ -79,6 +86,7 @@ void canonicalize(DimGroup& group, Operand operand, Operand other);
 
 // Offsets of the elements [start, start + count) of a group within one operand, into `offsets`.
 void fill_offsets(const DimGroup& group, Operand operand, int64_t start, int64_t count, int64_t* offsets);
+std::vector<int64_t> all_offsets(const DimGroup& group, Operand operand);
 // Lengths of the runs of unit stride that begin at each offset.
 void fill_runs(const int64_t* offsets, int64_t count, int64_t* runs);
 // The offset of one element.

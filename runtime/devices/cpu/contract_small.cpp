@@ -20,8 +20,6 @@ constexpr int64_t kCacheBytes = int64_t{32} << 10;
 constexpr int64_t kNearBytes = int64_t{1} << 20;
 // Fewer lanes, or elements of the other side, make a thin product: there is nothing to use again.
 constexpr int64_t kLeast = 3;
-// Multiplications that a task should have at least.
-constexpr int64_t kTaskWork = int64_t{1} << 16;
 // The other side goes through the registers so many elements at a time, and so many make up for reading the lanes from
 // a cache further away, or for turning them.
 constexpr int64_t kTogether = 8, kWorthKeeping = 32, kWorthTurning = 256;

@@ -76,19 +76,13 @@ void copy_chunks(const of_kernel_tensor& source, const of_kernel_tensor& result,
 class Pairs {
  public:
   Pairs(const of_kernel_tensor& source, const of_kernel_tensor& result) : source_(source), result_(result) {
-    const int32_t last = result.rank - 1;
-    dtype_ = wider(item_size(result.dtype));
-    if (dtype_ == OF_DTYPE_COUNT || source.dtype != result.dtype || last < 1 || result.sizes[last] != 2) return;
-    for (int32_t d = 0; d <= last; ++d) {
-      const bool is_last = d == last;
-      if (is_last ? source.strides[d] != 1 || result.strides[d] != 1
-                  : source.strides[d] % 2 != 0 || result.strides[d] % 2 != 0)
-        return;
-      source_strides_[d] = source.strides[d] / 2;
-      result_strides_[d] = result.strides[d] / 2;
-    }
-    replace(source_, source_strides_);
-    replace(result_, result_strides_);
+    const of_dtype wide = wider(item_size(result.dtype));
+    if (wide == OF_DTYPE_COUNT || source.dtype != result.dtype) return;
+    if (!halve_strides(source, item_size(wide), source_strides_) ||
+        !halve_strides(result, item_size(wide), result_strides_))
+      return;
+    widen(source_, wide, source_strides_);
+    widen(result_, wide, result_strides_);
   }
 
   const of_kernel_tensor& source() const { return source_; }
@@ -98,14 +92,24 @@ class Pairs {
   static of_dtype wider(int64_t item_size) {
     return item_size == 1 ? OF_INT16 : item_size == 2 ? OF_INT32 : item_size == 4 ? OF_INT64 : OF_DTYPE_COUNT;
   }
-  void replace(of_kernel_tensor& tensor, const int64_t* strides) const {
+  // Whether the last dimension of a tensor is made of pairs; then the strides of the others count those.
+  static bool halve_strides(const of_kernel_tensor& tensor, int64_t pair_bytes, int64_t* strides) {
+    const int32_t last = tensor.rank - 1;
+    if (last < 1 || tensor.sizes[last] != 2 || tensor.strides[last] != 1) return false;
+    if (reinterpret_cast<uintptr_t>(tensor.data) % static_cast<uintptr_t>(pair_bytes) != 0) return false;
+    for (int32_t d = 0; d < last; ++d) {
+      if (tensor.strides[d] % 2 != 0) return false;
+      strides[d] = tensor.strides[d] / 2;
+    }
+    return true;
+  }
+  static void widen(of_kernel_tensor& tensor, of_dtype dtype, const int64_t* strides) {
     --tensor.rank;
     tensor.strides = strides;
-    tensor.dtype = dtype_;
+    tensor.dtype = dtype;
   }
 
   of_kernel_tensor source_, result_;
-  of_dtype dtype_;
   int64_t source_strides_[OF_MAX_RANK], result_strides_[OF_MAX_RANK];
 };
 

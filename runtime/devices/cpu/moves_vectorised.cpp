@@ -7,14 +7,10 @@
 namespace oneflow::cpu::OF_ISA {
 namespace {
 
-// Two numbers of 8 bytes, as complex ones are.
-struct Pair {
-  uint64_t first, second;
-};
-
 template <class Unit>
-constexpr bool is_in_vectors = sizeof(Unit) == 4 || sizeof(Unit) == 8;
+constexpr bool is_in_vectors = sizeof(Unit) >= 4;  // what shuffles are written for
 
+// As many elements as whole vectors hold; how many.
 template <class Unit, int from_step, int to_step>
 int64_t copy_vectors(const Unit* from, Unit* to, int64_t count) {
   constexpr int lanes = kLanes<Unit>;
@@ -128,15 +124,11 @@ void repeat(const void* source, int64_t step, void* destination, int64_t count, 
   const Unit* from = static_cast<const Unit*>(source);
   Unit* to = static_cast<Unit*>(destination);
   const int64_t bytes = times * static_cast<int64_t>(sizeof(Unit));
-  if constexpr (sizeof(Unit) <= 8) {
-    if (bytes >= kVectorBytes) return repeat_often<Unit, kVectorBytes>(from, step, to, count, times);
-  }
+  if (bytes >= kVectorBytes) return repeat_often<Unit, kVectorBytes>(from, step, to, count, times);
   if constexpr (is_in_vectors<Unit>) {
     if (step == 1 && times > 1) return repeat_few<Unit, 2>(from, to, count, times);
   }
-  if constexpr (sizeof(Unit) <= 8) {
-    if (bytes >= 16) return repeat_often<Unit, 16>(from, step, to, count, times);
-  }
+  if (bytes >= 16) return repeat_often<Unit, 16>(from, step, to, count, times);
   repeat_singly(from, step, to, count, times);
 }
 
@@ -185,10 +177,8 @@ const Moves& find_moves(int64_t item_size) {
       return kMoves<uint16_t>;
     case 4:
       return kMoves<uint32_t>;
-    case 8:
-      return kMoves<uint64_t>;
     default:
-      return kMoves<Pair>;
+      return kMoves<uint64_t>;
   }
 }
 

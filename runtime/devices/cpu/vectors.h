@@ -81,6 +81,22 @@ inline void store_some(T* to, const Vector<T>& value, int64_t first, int64_t cou
 #endif
 }
 
+// Whether store_past() does more than store(), every `step` elements: where a vector is a whole cache line.
+template <class T>
+inline bool can_store_past(const T* to, int64_t step = 0) {
+  constexpr bool is_line = kVectorBytes == 64;
+  return is_line && (reinterpret_cast<uintptr_t>(to) | static_cast<uintptr_t>(step) * sizeof(T)) % kVectorBytes == 0;
+}
+// To an address that can be stored to past the caches.
+template <class T>
+inline void store_past(T* to, Vector<T> value) {
+#if defined(__AVX512F__)
+  _mm512_stream_si512(reinterpret_cast<__m512i*>(to), reinterpret_cast<__m512i>(value));
+#else
+  store(to, value);
+#endif
+}
+
 // What numbers the lanes of a vector of T.
 template <class T>
 struct LaneIndex;

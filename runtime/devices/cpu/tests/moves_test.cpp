@@ -9,7 +9,7 @@
 namespace oneflow::cpu {
 namespace {
 
-constexpr int64_t kSizes[] = {1, 2, 4, 8, 16};
+constexpr int64_t kSizes[] = {1, 2, 4, 8};
 constexpr unsigned char kUntouched = 0xA5;
 
 // Elements with bytes of their own, as far as one byte goes.

@@ -1,0 +1,243 @@
+#include "contract_dots.h"
+
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+#include "contract_kernels.h"
+#include "convert.h"
+#include "element.h"
+#include "scratch.h"
+#include "thread_pool.h"
+#include "tiling.h"
+
+namespace oneflow::cpu {
+namespace {
+
+// Pieces are shorter where they are copied.
+constexpr int64_t kCopiedPiece = int64_t{1} << 11;
+
+// Memory for the sums over pieces of the depth, of some cells of C.
+class PieceSums {
+ public:
+  // `converts`: the cells are of a type of their own, so that also a single piece is no result yet.
+  PieceSums(const ContractKernels& kernels, int64_t cells, int64_t pieces, bool converts = false)
+      : kernels_(kernels),
+        pieces_(pieces),
+        is_used_(pieces > 1 || converts),
+        memory_(is_used_ ? pieces * cells * kernels.size : 1) {}
+
+  bool is_there() const { return memory_.data() != nullptr; }
+
+  // Where the sum over a piece goes: to the cell itself, at `target`, where there is nothing left to do then.
+  char* at(int64_t cell, int64_t piece, char* target) const {
+    return is_used_ ? static_cast<char*>(memory_.data()) + (cell * pieces_ + piece) * kernels_.size : target;
+  }
+
+  // Adds up the pieces of a cell, which is of the type `dtype`, in their order.
+  void add_up(int64_t cell, of_dtype dtype, char* target) const {
+    if (!is_used_) return;
+    char* total = at(cell, 0, nullptr);
+    for (int64_t piece = 1; piece < pieces_; ++piece) put(kernels_.dtype, at(cell, piece, nullptr), total, 1.0);
+    put(dtype, total, target, 0.0);
+  }
+
+ private:
+  void put(of_dtype dtype, const char* sum, char* target, double beta) const {
+    static constexpr int64_t kZero = 0, kOne = 1;
+    const TileTarget tile{target, &kZero, &kZero, 1, &kOne, false, false};
+    kernels_.finish(dtype, sum, 1, {tile, 1, 1, beta, nullptr, nullptr, nullptr});
+  }
+
+  const ContractKernels& kernels_;
+  const int64_t pieces_;
+  const bool is_used_;
+  const Scratch memory_;
+};
+
+// Sums by vectors: the depth's elements lie next to each other in A and B.
+class Dots final : public Solution {
+ public:
+  Dots(const Problem& problem, const ContractKernels& kernels)
+      : kernels_(kernels), depth_(problem.depth.count), cells_(cells_of(problem)) {
+    pieces_ = cells_.count < 64 ? divide_up(depth_, kDotPiece) : 1;
+    task_cells_ = pieces_ > 1 ? 1 : std::max<int64_t>(1, kTaskWork / std::max<int64_t>(1, depth_));
+  }
+
+  of_status run(const Addresses& addresses) const override {
+    const PieceSums sums(kernels_, cells_.count, pieces_);
+    if (!sums.is_there()) return no_working_memory();
+    parallel_for(divide_up(cells_.count, task_cells_) * pieces_, [&](int64_t task) {
+      const int64_t first = task / pieces_ * task_cells_, piece = task % pieces_;
+      const int64_t begin = depth_ * piece / pieces_, count = depth_ * (piece + 1) / pieces_ - begin;
+      for (int64_t cell = first, last = std::min(first + task_cells_, cells_.count); cell < last; cell += kTogether)
+        run_cells(addresses, cell, std::min(kTogether, last - cell), begin, count, piece, sums);
+    });
+    for (int64_t cell = 0; cell < cells_.count && pieces_ > 1; ++cell)
+      sums.add_up(cell, kernels_.dtype, addresses.c + offset_at(cells_, kC, cell) * kernels_.size);
+    return OF_OK;
+  }
+
+ private:
+  static constexpr int64_t kTogether = 256;
+
+  // A piece of the sums of at most kTogether cells.
+  void run_cells(const Addresses& addresses, int64_t first, int64_t number, int64_t begin, int64_t count, int64_t piece,
+                 const PieceSums& sums) const {
+    int64_t offsets[3][kTogether];
+    for (const Operand operand : {kA, kB}) fill_offsets(cells_, operand, first, number, offsets[operand]);
+    DotProducts products{count,
+                         number,
+                         addresses.operands[kA] + begin * kernels_.size,
+                         addresses.operands[kB] + begin * kernels_.size,
+                         addresses.c,
+                         offsets[kA],
+                         offsets[kB],
+                         offsets[kC]};
+    if (pieces_ > 1) {
+      products.c = sums.at(first, piece, nullptr);
+      for (int64_t i = 0; i < number; ++i) offsets[kC][i] = i * pieces_;
+    } else {
+      fill_offsets(cells_, kC, first, number, offsets[kC]);
+    }
+    kernels_.dots(products);
+  }
+
+  const ContractKernels& kernels_;
+  const int64_t depth_;
+  const DimGroup cells_;
+  int64_t pieces_, task_cells_;
+};
+
+// The same for a few rows and columns whose elements lie apart, or are of another type: of a piece of the depth, each
+// of them is copied once.
+class CopiedDots final : public Solution {
+ public:
+  CopiedDots(const Problem& problem, const ContractKernels& kernels)
+      : kernels_(kernels),
+        dtype_(problem.dtype),
+        size_(item_size(dtype_)),
+        convert_(computes_in_itself(dtype_) ? nullptr : find_conversion(dtype_, kernels.dtype)),
+        batch_(problem.batch),
+        depth_(problem.depth),
+        cells_(problem.rows.count * problem.columns.count),
+        columns_(problem.columns.count),
+        lines_{all_offsets(problem.rows, kA), all_offsets(problem.columns, kB)},
+        rows_c_(all_offsets(problem.rows, kC)),
+        columns_c_(all_offsets(problem.columns, kC)),
+        tiling_(depth_.tiling(size_)),
+        pieces_(tiling_.tile_count()) {
+    task_pieces_ = std::min(pieces_, kDotPiece / kCopiedPiece);
+    task_members_ = pieces_ > 1 ? 1 : std::max<int64_t>(1, kTaskWork / (problem.depth.count * cells_));
+  }
+
+  of_status run(const Addresses& addresses) const override {
+    std::atomic<bool> complete{true};
+    parallel_for(divide_up(batch_.count, task_members_), [&](int64_t task) {
+      const int64_t first = task * task_members_, end = std::min(first + task_members_, batch_.count);
+      for (int64_t member = first; member < end; ++member)
+        if (!run_member(addresses, member)) complete = false;
+    });
+    return complete ? OF_OK : no_working_memory();
+  }
+
+ private:
+  int64_t line_bytes() const { return kCopiedPiece * kernels_.size; }
+
+  char* cell_at(const Addresses& addresses, int64_t member, int64_t cell) const {
+    const int64_t offset =
+        rows_c_[static_cast<size_t>(cell / columns_)] + columns_c_[static_cast<size_t>(cell % columns_)];
+    return addresses.c + (offset_at(batch_, kC, member) + offset) * size_;
+  }
+
+  // A piece of one line, as it is computed with.
+  void copy_line(const char* from, const RowLayout& rows, char* to) const {
+    const RowLayout packed{rows.rows, rows.lanes, rows.lanes, 1};
+    if (convert_ == nullptr) return copy_rows(from, rows, to, packed, size_);
+    alignas(64) char stored[kCopiedPiece * 8];
+    copy_rows(from, rows, stored, packed, size_);
+    convert_(stored, to, rows.rows * rows.lanes);
+  }
+
+  bool run_member(const Addresses& addresses, int64_t member) const {
+    const PieceSums sums(kernels_, cells_, pieces_, convert_ != nullptr);
+    if (!sums.is_there()) return false;
+    std::atomic<bool> complete{true};
+    parallel_for(divide_up(pieces_, task_pieces_), [&](int64_t task) {
+      const Scratch copies(static_cast<int64_t>(lines_[kA].size() + lines_[kB].size()) * line_bytes());
+      if (copies.data() == nullptr) {
+        complete = false;
+        return;
+      }
+      const int64_t first = task * task_pieces_, end = std::min(first + task_pieces_, pieces_);
+      for (int64_t piece = first; piece < end; ++piece)
+        run_piece(addresses, member, piece, static_cast<char*>(copies.data()), sums);
+    });
+    if (!complete) return false;
+    for (int64_t cell = 0; cell < cells_; ++cell) sums.add_up(cell, dtype_, cell_at(addresses, member, cell));
+    return true;
+  }
+
+  void run_piece(const Addresses& addresses, int64_t member, int64_t piece, char* copies, const PieceSums& sums) const {
+    const Tile tile = tiling_.tile_at(piece);
+    const int64_t count = tile.rows * tile.lanes;
+    const char* copied[2];
+    for (const Operand operand : {kA, kB}) {
+      copied[operand] = copies;
+      const int64_t first = offset_at(batch_, operand, member) + tiling_.offset(tile, depth_.strides[operand]);
+      const RowLayout rows = tiling_.layout(tile, depth_.strides[operand]);
+      for (const int64_t line : lines_[operand]) {
+        copy_line(addresses.operands[operand] + (first + line) * size_, rows, copies);
+        copies += line_bytes();
+      }
+    }
+    for (int64_t cell = 0; cell < cells_; ++cell) {
+      const void *a = copied[kA] + cell / columns_ * line_bytes(), *b = copied[kB] + cell % columns_ * line_bytes();
+      static constexpr int64_t kZero = 0;
+      kernels_.dots({count, 1, a, b, sums.at(cell, piece, cell_at(addresses, member, cell)), &kZero, &kZero, &kZero});
+    }
+  }
+
+  // The dimensions of the sum.
+  struct Depth {
+    explicit Depth(const DimGroup& group) : rank(group.rank) {
+      for (int d = 0; d < rank; ++d) {
+        sizes[d] = group.dims[d].size;
+        for (const Operand operand : {kA, kB}) strides[operand][d] = group.dims[d].strides[operand];
+      }
+    }
+    Tiling tiling(int64_t item_size) const {
+      const Layout layouts[] = {{rank, sizes, strides[kA]}, {rank, sizes, strides[kB]}};
+      const auto found = Tiling::find(layouts, item_size, kCopiedPiece);
+      return found ? *found : Tiling::by_rows(layouts[0], item_size, kCopiedPiece);
+    }
+
+    int32_t rank;
+    int64_t sizes[OF_MAX_RANK], strides[2][OF_MAX_RANK];
+  };
+
+  const ContractKernels& kernels_;
+  const of_dtype dtype_;
+  const int64_t size_;     // of what is stored
+  const Convert convert_;  // NULL: stored as it is computed with
+  const DimGroup batch_;
+  const Depth depth_;
+  const int64_t cells_, columns_;        // of one member
+  const std::vector<int64_t> lines_[2];  // where the rows of A and the columns of B begin
+  const std::vector<int64_t> rows_c_, columns_c_;
+  const Tiling tiling_;  // of the depth
+  const int64_t pieces_;
+  int64_t task_pieces_, task_members_;
+};
+
+}  // namespace
+
+std::unique_ptr<Solution> make_dots(const Problem& problem) {
+  return std::make_unique<Dots>(problem, contract_kernels(problem.dtype));
+}
+
+std::unique_ptr<Solution> make_copied_dots(const Problem& problem) {
+  return std::make_unique<CopiedDots>(problem, contract_kernels(problem.dtype));
+}
+
+}  // namespace oneflow::cpu

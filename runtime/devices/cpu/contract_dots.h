@@ -1,0 +1,22 @@
+// Contractions element of C by element of C: sums of the products of two lines.
+#ifndef ONEFLOW_DEVICES_CPU_CONTRACT_DOTS_H_
+#define ONEFLOW_DEVICES_CPU_CONTRACT_DOTS_H_
+
+#include <memory>
+
+#include "contract_problem.h"
+
+namespace oneflow::cpu {
+
+// Elements of one piece of a long sum; the pieces are added up in order.
+constexpr int64_t kDotPiece = int64_t{1} << 15;
+
+// The depth is one dimension, whose elements lie next to each other in A and B.
+std::unique_ptr<Solution> make_dots(const Problem& problem);
+
+// Any depth and storage type; for a few rows and columns.
+std::unique_ptr<Solution> make_copied_dots(const Problem& problem);
+
+}  // namespace oneflow::cpu
+
+#endif  // ONEFLOW_DEVICES_CPU_CONTRACT_DOTS_H_
