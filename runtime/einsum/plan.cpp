@@ -26,12 +26,16 @@ class Stages {
     a = without_own_sums(a, b, out);
     b = without_own_sums(b, a, out);
     Layout layout_a = layouts_[a], layout_b = layouts_[b];
-    if (!find(layout_a, kPart) || !find(layout_b, kPart) || !sums(layout_a, out))
+    const bool is_complex = find(layout_a, kPart) && find(layout_b, kPart);
+    if (!is_complex || !(sums(layout_a, out) || is_outer(layout_a, layout_b)))
       return multiply_real(a, b, out, std::move(layout_a), std::move(layout_b));
     const double least = std::min(elements_of(layout_a), elements_of(layout_b));
     if (least >= elements_of(out) * (keeps_last(layout_a, out) || keeps_last(layout_b, out) ? 1 : kMuchLarger))
       return multiply_each_part(a, b, out, std::move(layout_a), std::move(layout_b));
-    if (elements_of(layout_a) < elements_of(layout_b))
+    // Without a sum, those lie along the result.
+    const Layout kept = without_part(out);
+    if (sums(layout_a, out) ? elements_of(layout_a) < elements_of(layout_b)
+                            : find(layout_a, kept.back().label) != nullptr)
       write_matrices(a, layout_a, layout_b, out);
     else
       write_matrices(b, layout_b, layout_a, out);

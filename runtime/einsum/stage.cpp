@@ -158,11 +158,15 @@ Stage make_single(Stage::Kind kind, size_t a, Layout out, Layout layout) {
   return {kind, a, a, std::move(out), std::move(layout), {}, {}, {}, {}};
 }
 
+bool is_outer(const Layout& layout_a, const Layout& layout_b) {
+  return sums(layout_a, layout_b) && sums(layout_b, layout_a);
+}
+
 Stage::Kind product_kind(const Layout& out, const Layout& layout_a, const Layout& layout_b, bool computes_in_own) {
   const bool is_complex = find(layout_a, kPart) && find(layout_b, kPart);
-  const bool is_outer = sums(layout_a, layout_b) && sums(layout_b, layout_a);
-  return sums(layout_a, out) || (is_outer && computes_in_own && !is_complex) ? Stage::Kind::kContract
-                                                                             : Stage::Kind::kMultiply;
+  return sums(layout_a, out) || (is_outer(layout_a, layout_b) && computes_in_own && !is_complex)
+             ? Stage::Kind::kContract
+             : Stage::Kind::kMultiply;
 }
 
 Stage make_product(Stage::Kind kind, size_t a, size_t b, Layout out, Layout layout_a, Layout layout_b) {

@@ -52,6 +52,12 @@ SUMS = {
 }
 
 
+def test_an_operand_that_is_repeated_along_the_sum() -> None:
+    matrix, number = flow.ones([70, 130]), flow.full([1], 2.0).expand(130)
+    assert flow.einsum("ij,j->i", matrix, number).tolist() == [260.0] * 70
+    assert flow.einsum("bij,bj->bi", matrix.expand(3, 70, 130), number.expand(3, 130)).tolist() == [[260.0] * 70] * 3
+
+
 def operands(shapes: tuple[tuple[int, ...], ...], dtype: str) -> list[np.ndarray]:
     random = np.random.default_rng(len(shapes))
     arrays = [random.integers(-2, 3, shape) for shape in shapes]

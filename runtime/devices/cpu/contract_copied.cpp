@@ -74,6 +74,10 @@ std::unique_ptr<Solution> solve_with_copy(const Problem& problem) {
   if (problem.depth.count < 2 || !runs_along_depth(problem, operand == kA ? kB : kA) ||
       runs_along_depth(problem, operand) || count * item_size > kMostBytes || std::max(rows, columns) < kUses)
     return nullptr;
+  // What is repeated along the depth stays so.
+  const DimGroup& depth = problem.depth;
+  if (std::any_of(depth.dims, depth.dims + depth.rank, [&](const Dim& dim) { return dim.strides[operand] == 0; }))
+    return nullptr;
   if (problem.batch.rank + std::max(problem.rows.rank, problem.columns.rank) + problem.depth.rank > OF_MAX_RANK)
     return nullptr;
   Problem with_copy = problem;
