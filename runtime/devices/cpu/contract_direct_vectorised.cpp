@@ -6,9 +6,11 @@ namespace oneflow::cpu::OF_ISA {
 namespace {
 
 #if defined(__AVX512F__)
-constexpr int kWide = 16;  // vectors of sums along lanes
+constexpr int kWide = 16;      // vectors of sums along lanes
+constexpr int kSmallRows = 8;  // rows of small products: by three vectors, 24 sums and 3 vectors in 32 registers
 #else
 constexpr int kWide = 8;
+constexpr int kSmallRows = 4;  // 12 sums and 3 vectors in 16 registers
 #endif
 
 // A vector of fewer bytes than the full one, for the ends of lanes.
@@ -230,13 +232,16 @@ void small_rows(const SmallProduct& product, int64_t first) {
   }
 }
 
+// The rows from `first` on: as many at a time as registers hold, then half as many, down to one.
+template <class T, int rows>
+void all_small_rows(const SmallProduct& product, int64_t first) {
+  for (; first + rows <= product.inner; first += rows) small_rows<T, rows>(product, first);
+  if constexpr (rows > 1) all_small_rows<T, rows / 2>(product, first);
+}
+
 template <class T>
 void small(const SmallProduct& product) {
-  int64_t i = 0;
-  for (; i + 8 <= product.inner; i += 8) small_rows<T, 8>(product, i);
-  if (i + 4 <= product.inner) small_rows<T, 4>(product, i), i += 4;
-  if (i + 2 <= product.inner) small_rows<T, 2>(product, i), i += 2;
-  if (i < product.inner) small_rows<T, 1>(product, i);
+  all_small_rows<T, kSmallRows>(product, 0);
 }
 
 template <class T>
