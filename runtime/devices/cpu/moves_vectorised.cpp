@@ -50,7 +50,7 @@ void copy_neighbours(const Unit* from, Unit* to, int64_t count) {
       return;
     }
   }
-  __builtin_memcpy(to, from, static_cast<size_t>(count) * sizeof(Unit));
+  if (count > 0) __builtin_memcpy(to, from, static_cast<size_t>(count) * sizeof(Unit));
 }
 
 template <class Unit>
