@@ -22,7 +22,7 @@ _EQUATION = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*->[A-Za-z]*")
 _PARTS = {
     "plus": (Type(BaseType.TENSOR, optional=True),),
     "search": (Type(BaseType.STR), Type(BaseType.BOOL)),
-    "path": (Type(BaseType.PAIR, is_list=True, optional=True),),
+    "path": (Type(BaseType.PAIR, is_list=True),),
     "limit": (Type(BaseType.INT, optional=True),),
 }
 
@@ -93,8 +93,10 @@ class _Contraction(Rules[Contraction]):
         of_labels = "by the labels of " + (kind.equation if "->" in kind.equation else "the equation")
         yield Fact("shape", CONTRACTIONS.get(kind.equation, of_labels))
         if kind.search:
-            chosen = ", ".join(filter(None, (kind.search, kind.path, kind.limit)))
+            chosen = " and ".join(filter(None, (kind.search, kind.limit)))
             yield Fact("order", f"of the products, with several operands: exact or greedy search; {chosen} decide")
+        if kind.path:
+            yield Fact("order", f"of the products, with several operands: {kind.path}")
         if kind.plus:
             yield Fact("adds", f"{kind.plus}, before the result is rounded")
         yield Fact("kernels", "the device's contract hook, one product of strided groups of dimensions at a time")

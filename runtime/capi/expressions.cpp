@@ -109,13 +109,13 @@ of_status of_expression_get_shape(of_expression handle, size_t operand, of_shape
 
 of_status of_expression_call(of_expression handle, const of_tensor* operands, size_t count, of_value* result) {
   return guard([&, function = __func__] {
-    static const OperatorName name("einsum");
+    static const OperatorName name("einsum.pairs");
     const einsum::Expression& expression = require_expression(handle, function);
     if (count) require(operands, function, "operands");
     require(result, function, "result");
     named("einsum", [&] { check_operands(expression, operands, count); });
     const of_value arguments[] = {to_value(expression.equation().c_str()),
-                                  to_value(std::span(const_cast<of_tensor*>(operands), count)), kDefault,
+                                  to_value(std::span(const_cast<of_tensor*>(operands), count)),
                                   to_value(Sizes(expression.path()))};
     call(*name, arguments, {result, 1});
   });

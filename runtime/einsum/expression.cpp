@@ -82,7 +82,7 @@ Expression::Expression(std::string_view text, std::vector<Shape> shapes, const O
 
   const Network network = make_network(equation, sizes, label_sizes);
   const size_t operands = shapes_.size();
-  const Path path = options.path ? from_positions(*options.path, operands, "path")
+  const Path path = options.path ? from_positions(*options.path, operands, "optimize")
                                  : find_path(network, options.search, options.limit);
   path_ = to_positions(path, operands);
   operations_at_once_ = einsum::operations_at_once(network);

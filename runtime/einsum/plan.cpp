@@ -30,10 +30,10 @@ class Stages {
     if (!is_complex || !(sums(layout_a, out) || is_outer(layout_a, layout_b)))
       return multiply_real(a, b, out, std::move(layout_a), std::move(layout_b));
     const double least = std::min(elements_of(layout_a), elements_of(layout_b));
-    if (least >= elements_of(out) * (keeps_last(layout_a, out) || keeps_last(layout_b, out) ? 1 : kMuchLarger))
+    const Layout kept = without_part(out);
+    if (least >= elements_of(out) * (keeps_last(layout_a, kept) || keeps_last(layout_b, kept) ? 1 : kMuchLarger))
       return multiply_each_part(a, b, out, std::move(layout_a), std::move(layout_b));
     // Without a sum, those lie along the result.
-    const Layout kept = without_part(out);
     if (sums(layout_a, out) ? elements_of(layout_a) < elements_of(layout_b)
                             : find(layout_a, kept.back().label) != nullptr)
       write_matrices(a, layout_a, layout_b, out);
@@ -78,9 +78,9 @@ class Stages {
     add(make_product(kind, a, b, out, std::move(layout_a), std::move(layout_b)));
   }
 
-  // Whether the last label of an operand is that of the result.
-  static bool keeps_last(const Layout& layout, const Layout& out) {
-    const Layout dims = without_part(layout), kept = without_part(out);
+  // Whether the last label of an operand is that of the result, whose dims are given without the part.
+  static bool keeps_last(const Layout& layout, const Layout& kept) {
+    const Layout dims = without_part(layout);
     return !dims.empty() && !kept.empty() && dims.back().label == kept.back().label;
   }
 

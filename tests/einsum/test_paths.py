@@ -96,9 +96,9 @@ def test_all_orders_give_the_same(optimize: str | bool, seed: int) -> None:
     np.testing.assert_allclose(flow.einsum(equation, *tensors, optimize=optimize).numpy(), want, rtol=1e-9, atol=1e-9)
     expression = flow.einsum_expression(equation, *shapes, optimize=optimize)
     np.testing.assert_allclose(expression(*tensors).numpy(), want, rtol=1e-9, atol=1e-9)
-    result = flow.einsum(equation, *tensors, path=expression.path)
+    result = flow.einsum(equation, *tensors, optimize=expression.path)
     np.testing.assert_allclose(result.numpy(), want, rtol=1e-9, atol=1e-9)
-    again = flow.einsum_expression(equation, *shapes, path=expression.path)
+    again = flow.einsum_expression(equation, *shapes, optimize=expression.path)
     assert (again.path, again.flops) == (expression.path, expression.flops)
 
 
@@ -139,11 +139,11 @@ def test_one_operand() -> None:
         (("i,i", [2], [2]), {"optimize": "auto\0"}, flow.InvalidArgument, "optimize must not have a null byte"),
         (("i,i", [2], [2]), {"optimize": 1}, flow.TypeMismatch, "optimize must be str, got int"),
         (("i,i", [2], [2]), {"memory_limit": -1}, flow.InvalidArgument, "memory_limit must not be negative, got -1"),
-        (("i,i", [2], [2]), {"path": [(0, 1, 2)]}, flow.TypeMismatch, r"path\[0\] must be pair of ints, got tuple"),
-        (("i,i", [2], [2]), {"path": [(0, 2)]}, flow.InvalidArgument, "two different positions below 2, got 0 and 2"),
-        (("i,i", [2], [2]), {"path": [(0, 0)]}, flow.InvalidArgument, "two different positions below 2, got 0 and 0"),
-        (("i,i", [2], [2]), {"path": []}, flow.InvalidArgument, "must be 1 pair of positions for 2 operands"),
-        (("i,i", [2], [2]), {"path": 5}, flow.TypeMismatch, "path must be list of pairs of ints, got int"),
+        (("i,i", [2], [2]), {"optimize": [(0, 1, 2)]}, flow.TypeMismatch, r"optimize\[0\] must be pair of ints, got tuple"),
+        (("i,i", [2], [2]), {"optimize": [(0, 2)]}, flow.InvalidArgument, "two different positions below 2, got 0 and 2"),
+        (("i,i", [2], [2]), {"optimize": [(0, 0)]}, flow.InvalidArgument, "two different positions below 2, got 0 and 0"),
+        (("i,i", [2], [2]), {"optimize": []}, flow.InvalidArgument, "must be 1 pair of positions for 2 operands"),
+        (("i,i", [2], [2]), {"optimize": 5}, flow.TypeMismatch, "optimize must be str, got int"),
         (("i,i", [2], [2]), {"way": 5}, flow.TypeMismatch, "unknown argument way"),
         ((), {}, flow.TypeMismatch, "missing argument equation"),
     ],
@@ -249,7 +249,7 @@ def test_lists_that_change_while_they_are_read() -> None:
         assert flow.einsum(x, labels).shape == (1, 1)
         pair: list[Any] = []
         pair.extend([Emptying(pair), 0])
-        assert flow.einsum_path("i,i", [2], [2], path=[pair]).path == ((0, 1),)
+        assert flow.einsum_path("i,i", [2], [2], optimize=[pair]).path == ((0, 1),)
 
 
 def test_all_shapes_keep_their_plans() -> None:

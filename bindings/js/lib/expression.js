@@ -14,9 +14,8 @@ const takesOptimize = (type, expected) => ({
   arguments: [
     {name: 'equation', type: 'str', expected: 'string'},
     {name: 'operands', type: 'shape[]', expected: 'array of Tensors or shapes'},
-    {name: 'optimize', type, expected, hasDefault: true, keywordOnly: true},
+    {name: 'optimize', type, expected, hasDefault: type.endsWith('?'), keywordOnly: true},
     {name: 'memoryLimit', type: 'int?', expected: 'integer', hasDefault: true, keywordOnly: true},
-    {name: 'path', type: 'pair[]?', expected: 'array of pairs of integers', hasDefault: true, keywordOnly: true},
   ],
   results: [],
 });
@@ -25,7 +24,11 @@ const takesOptimize = (type, expected) => ({
 const planner = (name) => new PublicFunction({
   name,
   takesEquation: true,
-  overloads: [takesOptimize('str?', 'string'), takesOptimize('bool', 'boolean')],
+  overloads: [
+    takesOptimize('str?', 'string'),
+    takesOptimize('bool', 'boolean'),
+    takesOptimize('pair[]', 'array of pairs of integers'),
+  ],
 });
 
 const pathPlanner = planner('einsumPath');

@@ -171,12 +171,13 @@ export type Shaped = Tensor | readonly Integer[] | TypedArray;
 
 /** How einsum's products are to be put in order. */
 export interface EinsumOptions {
-  /** `'auto'`, the default, `'optimal'`, `'greedy'`, or `'none'`: from left to right; true is 'auto', false is 'none'. */
-  optimize?: string | boolean | null;
+  /**
+   * `'auto'`, the default, `'optimal'`, `'greedy'`, or `'none'`: from left to right; true is 'auto', false is 'none'. Or
+   * the order itself: pairs of positions among what is left; each product is put at the end.
+   */
+  optimize?: string | boolean | readonly (readonly [Integer, Integer])[] | null;
   /** How many elements an intermediate should have at most. */
   memoryLimit?: Integer | null;
-  /** The order itself: pairs of positions among what is left; each product is put at the end. */
-  path?: readonly (readonly [Integer, Integer])[] | null;
 }
 
 /** The order in which operands are multiplied, and what that costs. */

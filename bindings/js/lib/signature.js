@@ -342,7 +342,8 @@ class Overload {
   refuse(argument, {value, member}) {
     const refusal = (code, text) => {
       const place = member < 0 ? '' : `[${member}]`;
-      return new Refusal(MISFIT_RANK + argument.index, `${this.name}: ${argument.name}${place} must ${text}`, code);
+      const progress = MISFIT_RANK + 2 * argument.index + (member < 0 ? 0 : 1);
+      return new Refusal(progress, `${this.name}: ${argument.name}${place} must ${text}`, code);
     };
     if (argument.base === BASE.integer && isInteger(value)) {
       return refusal('InvalidArgument', TOO_LARGE);

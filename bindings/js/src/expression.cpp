@@ -52,14 +52,14 @@ std::vector<of_shape> read_shapes(const of_value& list) {
 // With the null at its end that the C API wants.
 std::string text_of(const of_value& value) { return {value.as.string, static_cast<size_t>(value.count)}; }
 
-// What `optimize` asks for: by a word, by a bool, or nothing.
+// The search that `optimize` asks for: by a word, by a bool, or by nothing.
 std::string search_of(const of_value& optimize) {
   if (optimize.kind == OF_VALUE_STRING) return text_of(optimize);
   return optimize.kind == OF_VALUE_BOOL && !optimize.as.boolean ? "none" : "auto";
 }
 
-// createExpression(): what the frame's values ask for: equation and shapes, then optimize, memory limit and path, each
-// of which may be absent.
+// createExpression(): what the frame's values ask for: equation and shapes, then optimize and memory limit, each of
+// which may be absent.
 napi_value create_expression(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   Environment& environment = call.environment();
@@ -67,7 +67,7 @@ napi_value create_expression(napi_env env, napi_callback_info info) {
   if (of_status status = resolve_values(environment, values, environment.frame.header()->arguments)) {
     return environment.fail(status);
   }
-  const of_value &optimize = values[2], &limit = values[3], &path = values[4];
+  const of_value &optimize = values[2], &limit = values[3];
   const std::string equation = text_of(values[0]);
   const std::string search = search_of(optimize);
   const std::vector<of_shape> shapes = read_shapes(values[1]);
@@ -75,9 +75,9 @@ napi_value create_expression(napi_env env, napi_callback_info info) {
   options.struct_size = sizeof(options);
   options.optimize = search.c_str();
   if (limit.kind == OF_VALUE_INT) options.memory_limit = limit.as.integer;
-  if (path.kind == OF_VALUE_INT_LIST) {
-    options.path = path.as.integers;
-    options.path_count = path.count;
+  if (optimize.kind == OF_VALUE_INT_LIST) {
+    options.path = optimize.as.integers;
+    options.path_count = optimize.count;
   }
   of_expression expression = nullptr;
   if (of_status status = of_expression_create(equation.c_str(), shapes.data(), shapes.size(), &options, &expression)) {

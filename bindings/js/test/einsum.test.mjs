@@ -115,7 +115,7 @@ test('an operand that its labels dispose of', () => {
 test('options in front of the members of a list', async () => {
   const out = flow.zeros(2, 4);
   for (const result of [
-    flow.einsum('ij,jk->ik', {optimize: 'greedy'}, a, b), flow.einsum('ij,jk->ik', {path: [[0, 1]]}, [a, b]),
+    flow.einsum('ij,jk->ik', {optimize: 'greedy'}, a, b), flow.einsum('ij,jk->ik', {optimize: [[0, 1]]}, [a, b]),
     flow.einsum('ij,jk->ik', a, b, {optimize: 'greedy'}), flow.einsum('ij,jk->ik', {out}, a, b), out,
     await flow.einsumAsync('ij,jk->ik', {memoryLimit: 100}, a, b),
   ]) {
@@ -152,7 +152,7 @@ test('einsumPath() says what an order costs', () => {
   assert.deepEqual(flow.einsumPath('ij,jk,kl', [2, 1], [1, 50], [50, 2], {optimize: true}).path, [[1, 2], [0, 1]]);
   const one = flow.einsumPath('ij->', [20n, 30]);
   assert.deepEqual([one.path, one.flops], [[], 1200]);
-  assert.deepEqual(flow.einsumPath('i,i', [2], [2], {optimize: null, memoryLimit: null, path: null}).path, [[0, 1]]);
+  assert.deepEqual(flow.einsumPath('i,i', [2], [2], {optimize: null, memoryLimit: null}).path, [[0, 1]]);
 });
 
 test('a limit of memory is kept where it can be', () => {
@@ -172,11 +172,11 @@ test('all orders give the same', () => {
     const expression = flow.einsumExpression(equation, ...operands, {optimize});
     for (const result of [
       flow.einsum(equation, ...operands, {optimize}), expression(...operands), expression(operands),
-      flow.einsum(equation, ...operands, {path: expression.path}),
+      flow.einsum(equation, ...operands, {optimize: expression.path}),
     ]) {
       assert.ok(agree(result.toArray(), expected, 1e-9, 1e-9));
     }
-    const again = flow.einsumExpression(equation, ...operands, {path: expression.path});
+    const again = flow.einsumExpression(equation, ...operands, {optimize: expression.path});
     assert.deepEqual([again.path, again.flops], [expression.path, expression.flops]);
   }
 });
@@ -202,14 +202,14 @@ test('requests that are refused', () => {
     [['i,i', [2], [2], {memoryLimit: -1}], 'InvalidArgument', 'einsum: memoryLimit must not be negative, got -1'],
     [['i,i', [2], [2], {memoryLimit: 2n ** 63n}], 'InvalidArgument',
       '*: memoryLimit must fit into 64 bits, got a larger integer'],
-    [['i,i', [2], [2], {path: [[0, 1, 2]]}], 'TypeMismatch',
-      '*: path[0] must be pair of integers, got array'],
-    [['i,i', [2], [2], {path: [[0, 2]]}], 'InvalidArgument',
-      'einsum: path: pair 0 must be two different positions below 2, got 0 and 2'],
-    [['i,i', [2], [2], {path: []}], 'InvalidArgument',
-      'einsum: path must be 1 pair of positions for 2 operands, got 0'],
-    [['i,i', [2], [2], {path: 5}], 'TypeMismatch', '*: path must be array of pairs of integers, got number'],
-    [['i,i', [2], [2], {path: [0, 1]}], 'TypeMismatch', '*: path[0] must be pair of integers, got number'],
+    [['i,i', [2], [2], {optimize: [[0, 1, 2]]}], 'TypeMismatch',
+      '*: optimize[0] must be pair of integers, got array'],
+    [['i,i', [2], [2], {optimize: [[0, 2]]}], 'InvalidArgument',
+      'einsum: optimize: pair 0 must be two different positions below 2, got 0 and 2'],
+    [['i,i', [2], [2], {optimize: []}], 'InvalidArgument',
+      'einsum: optimize must be 1 pair of positions for 2 operands, got 0'],
+    [['i,i', [2], [2], {optimize: 5}], 'TypeMismatch', '*: optimize must be string, got number'],
+    [['i,i', [2], [2], {optimize: [0, 1]}], 'TypeMismatch', '*: optimize[0] must be pair of integers, got number'],
     [['i,i', [2], [2], {optimize: 'fast'}], 'InvalidArgument',
       "einsum: optimize must be 'auto', 'optimal', 'greedy' or 'none', got 'fast'"],
     [['i\0', [2]], 'InvalidArgument', '*: equation must not have a null byte'],

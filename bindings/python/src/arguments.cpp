@@ -142,8 +142,9 @@ bool Parameters::convert(const Bound& bound, ValueStore* store, of_value* values
                                           : python::convert(argument, bound.objects[i], store, value, mismatch);
     if (!fits) {
       mismatch->argument = &argument;
-      // A text that names nothing was more likely meant to be a device than a dtype.
-      mismatch->progress = kConvertingRank + 2 * i + (mismatch->reason == Mismatch::Reason::kUnknownDevice ? 1 : 0);
+      // A text that names nothing was more likely meant to be a device than a dtype, and a list to be one.
+      const bool is_likely = mismatch->reason == Mismatch::Reason::kUnknownDevice || mismatch->member >= 0;
+      mismatch->progress = kConvertingRank + 2 * i + (is_likely ? 1 : 0);
       return false;
     }
   }

@@ -48,17 +48,16 @@ PyObject* pairs_of(const of_expression_info& info) {
 const ArgumentRecord kArguments[] = {
     {"equation", "str", ArgumentKind::kString},
     {"operands", "list of Tensors or shapes", ArgumentKind::kObject, true},
-    optional_keyword("optimize", "str", ArgumentKind::kString),
+    optional_keyword("optimize", "str", ArgumentKind::kObject),
     optional_keyword("memory_limit", "int", ArgumentKind::kInt),
-    {.name = "path",
-     .word = "list of pairs of ints",
-     .kind = ArgumentKind::kInt,
-     .is_list = true,
-     .optional = true,
-     .keyword_only = true,
-     .required = false,
-     .is_pairs = true},
 };
+// What `optimize` may be, besides a bool.
+const ArgumentRecord kSearch = optional_keyword("optimize", "str", ArgumentKind::kString);
+const ArgumentRecord kPairs{.name = "optimize",
+                            .word = "list of pairs of ints",
+                            .kind = ArgumentKind::kInt,
+                            .is_list = true,
+                            .is_pairs = true};
 const Parameters kPathParameters("einsum_path", kArguments);
 const Parameters kExpressionParameters("einsum_expression", kArguments);
 
@@ -94,9 +93,8 @@ bool is_list_of_operands(PyObject* object) {
   return is_tensor(first) || PyList_Check(first) || PyTuple_Check(first);
 }
 
-// A text, where one is given. Raises for a null byte, at which it would end for the runtime.
+// Raises for a null byte, at which the text would end for the runtime.
 bool read_text(const Parameters& parameters, int argument, const of_value& value, std::string* text) {
-  if (value.kind != OF_VALUE_STRING) return true;
   text->assign(value.as.string, static_cast<size_t>(value.count));
   if (text->find('\0') == std::string::npos) return true;
   raise(OF_INVALID_ARGUMENT,
@@ -104,10 +102,31 @@ bool read_text(const Parameters& parameters, int argument, const of_value& value
   return false;
 }
 
-// The word that a bool stands for, which is then left out; NULL where another object or none is given.
-const char* take_switch(PyObject** optimize) {
-  if (*optimize == nullptr || !PyBool_Check(*optimize)) return nullptr;
-  return std::exchange(*optimize, nullptr) == Py_True ? "auto" : "none";
+// The order that `optimize` asks for: a word for a search, a bool that stands for one, or pairs. `search` and `store`
+// keep what the options then point to.
+bool read_order(const Parameters& parameters, PyObject* optimize, ValueStore* store, std::string* search,
+                of_expression_options* options) {
+  if (optimize == nullptr || optimize == Py_None) return true;
+  if (PyBool_Check(optimize)) {
+    options->optimize = optimize == Py_True ? "auto" : "none";
+    return true;
+  }
+  const bool is_order = PyList_Check(optimize) || PyTuple_Check(optimize);
+  of_value value{};
+  Mismatch mismatch;
+  mismatch.argument = is_order ? &kPairs : &kSearch;
+  if (!convert(*mismatch.argument, optimize, store, &value, &mismatch)) {
+    mismatch.raise(parameters.function());
+    return false;
+  }
+  if (is_order) {
+    options->path = value.as.integers;
+    options->path_count = static_cast<size_t>(value.count);
+    return true;
+  }
+  if (!read_text(parameters, 2, value, search)) return false;
+  options->optimize = search->c_str();
+  return true;
 }
 
 // The expression that the arguments of either function ask for; NULL with an exception.
@@ -134,9 +153,8 @@ of_expression make(const Parameters& parameters, PyObject* const* args, Py_ssize
     gathered.insert(gathered.begin() + 1, list.get());
     positional = 2;
   }
-  const bool is_bound = parameters.bind(false, gathered.data(), positional, keywords, &bound, &mismatch);
-  const char* switched = is_bound ? take_switch(&bound.objects[2]) : nullptr;
-  if (!is_bound || !parameters.convert(bound, &store, values, &mismatch)) {
+  if (!parameters.bind(false, gathered.data(), positional, keywords, &bound, &mismatch) ||
+      !parameters.convert(bound, &store, values, &mismatch)) {
     mismatch.raise(parameters.function());
     return nullptr;
   }
@@ -154,16 +172,11 @@ of_expression make(const Parameters& parameters, PyObject* const* args, Py_ssize
   }
   of_expression_options options{};
   options.struct_size = sizeof(options);
-  options.optimize = switched;
-  std::string equation, optimize;
-  if (!read_text(parameters, 0, values[0], &equation) || !read_text(parameters, 2, values[2], &optimize))
+  std::string equation, search;
+  if (!read_text(parameters, 0, values[0], &equation) ||
+      !read_order(parameters, bound.objects[2], &store, &search, &options))
     return nullptr;
-  if (values[2].kind == OF_VALUE_STRING) options.optimize = optimize.c_str();
   if (values[3].kind == OF_VALUE_INT) options.memory_limit = values[3].as.integer;
-  if (values[4].kind == OF_VALUE_INT_LIST) {
-    options.path = values[4].as.integers;
-    options.path_count = static_cast<size_t>(values[4].count);
-  }
   of_expression handle = nullptr;
   const of_status status = run_unlocked(
       [&] { return of_expression_create(equation.c_str(), shapes.data(), shapes.size(), &options, &handle); });
@@ -340,14 +353,14 @@ bool add_expression_type(PyObject* module) {
 std::vector<PyMethodDef> expression_functions() {
   return {
       fast_method("einsum_expression", einsum_expression,
-                  "einsum_expression(equation, *shapes, optimize='auto', memory_limit=None, path=None)\n--\n\n"
+                  "einsum_expression(equation, *shapes, optimize='auto', memory_limit=None)\n--\n\n"
                   "An einsum equation worked out for operands of these shapes, to be called with operands.\n\n"
                   "    >>> product = flow.einsum_expression('ij,jk->ik', [2, 3], [3, 4])\n"
                   "    >>> product(flow.ones(2, 3), flow.ones(3, 4)).shape\n"
                   "    (2, 4)"),
       fast_method(
           "einsum_path", einsum_path,
-          "einsum_path(equation, *operands, optimize='auto', memory_limit=None, path=None)\n--\n\n"
+          "einsum_path(equation, *operands, optimize='auto', memory_limit=None)\n--\n\n"
           "The order in which einsum() multiplies operands, tensors or shapes of them, and what that costs, as\n"
           "an EinsumPath: path, flops, naive_flops, largest_intermediate and report, a table to read.\n\n"
           "    >>> flow.einsum_path('ij,jk,kl->il', [2, 100], [100, 3], [3, 50]).path\n"

@@ -100,12 +100,12 @@ class EinsumTest < OneFlowTest
     assert_equal in_order.path, OneFlow.einsum_path("ij,jk,kl,lm->im", *([[2, 2]] * 4), optimize: false).path
     chain = ["ij,jk,kl", [2, 1], [1, 50], [50, 2]]
     assert_equal [[1, 2], [0, 1]], OneFlow.einsum_expression(*chain, optimize: true).path
-    assert_equal in_order.path, OneFlow.einsum_path("ij,jk,kl,lm->im", *([[2, 2]] * 4), path: in_order.path).path
-    assert_equal [[1, 2], [0, 1]], OneFlow.einsum_path(*CHAIN, path: [[1, 2], [0, 1]]).path
+    assert_equal in_order.path, OneFlow.einsum_path("ij,jk,kl,lm->im", *([[2, 2]] * 4), optimize: in_order.path).path
+    assert_equal [[1, 2], [0, 1]], OneFlow.einsum_path(*CHAIN, optimize: [[1, 2], [0, 1]]).path
     assert_equal 1000.0, OneFlow.einsum_path("i,j,k->ijk", [10], [20], [5], optimize: :greedy).largest_intermediate
     ["auto", "optimal", "greedy", "none", true, false].each { |way| assert_same_result(*CHAIN, optimize: way) }
-    assert_same_result(*CHAIN, path: [[1, 2], [0, 1]])
-    assert_same_result(*CHAIN, optimize: nil, memory_limit: nil, path: nil)
+    assert_same_result(*CHAIN, optimize: [[1, 2], [0, 1]])
+    assert_same_result(*CHAIN, optimize: nil, memory_limit: nil)
   end
 
   def assert_same_result(equation, *shapes, **options)
@@ -116,7 +116,7 @@ class EinsumTest < OneFlowTest
 
   def test_limit
     shapes = [[40, 2], [2, 40], [40, 2], [2, 40]]
-    free = OneFlow.einsum_path("ab,bc,cd,de->ae", shapes, path: [[0, 1], [0, 2], [0, 1]])
+    free = OneFlow.einsum_path("ab,bc,cd,de->ae", shapes, optimize: [[0, 1], [0, 2], [0, 1]])
     tight = OneFlow.einsum_path("ab,bc,cd,de->e", shapes, memory_limit: 80)
     assert_operator tight.largest_intermediate, :<=, 80
     assert_equal 1600.0, free.largest_intermediate
@@ -149,14 +149,14 @@ class EinsumTest < OneFlowTest
     [["i,i", [2], [2]], { optimize: "\0" }, OneFlow::InvalidArgument, "optimize must not have a null byte"],
     [["i,i", [2], [2]], { memory_limit: -1 }, OneFlow::InvalidArgument, "memory_limit must not be negative, got -1"],
     [["i,i", [2], [2]], { memory_limit: 2**70 }, OneFlow::InvalidArgument, "memory_limit must fit into 64 bits"],
-    [["i,i", [2], [2]], { path: [[0, 1, 2]] }, OneFlow::TypeMismatch, "path[0] must be pair of Integers, got Array"],
-    [["i,i", [2], [2]], { path: [[0, 2]] }, OneFlow::InvalidArgument, "two different positions below 2, got 0 and 2"],
-    [["i,i", [2], [2]], { path: [[0, 0]] }, OneFlow::InvalidArgument, "two different positions below 2, got 0 and 0"],
-    [["i,i", [2], [2]], { path: [] }, OneFlow::InvalidArgument, "must be 1 pair of positions for 2 operands"],
-    [["i,i", [2], [2]], { path: 5 }, OneFlow::TypeMismatch, "path must be Array of pairs of Integers, got Integer"],
-    [["i,i", [2], [2]], { path: [0, 1] }, OneFlow::TypeMismatch, "path[0] must be pair of Integers, got Integer"],
+    [["i,i", [2], [2]], { optimize: [[0, 1, 2]] }, OneFlow::TypeMismatch, "[0] must be pair of Integers, got Array"],
+    [["i,i", [2], [2]], { optimize: [[0, 2]] }, OneFlow::InvalidArgument, "different positions below 2, got 0 and 2"],
+    [["i,i", [2], [2]], { optimize: [[0, 0]] }, OneFlow::InvalidArgument, "different positions below 2, got 0 and 0"],
+    [["i,i", [2], [2]], { optimize: [] }, OneFlow::InvalidArgument, "must be 1 pair of positions for 2 operands"],
+    [["i,i", [2], [2]], { optimize: 5 }, OneFlow::TypeMismatch, "optimize must be String, got Integer"],
+    [["i,i", [2], [2]], { optimize: [0, 1] }, OneFlow::TypeMismatch, "[0] must be pair of Integers, got Integer"],
     [["i,i", [2], [2]], { way: 5 }, OneFlow::TypeMismatch, "unknown argument way"],
-    [["i,i", [2], [2]], { pat: [] }, OneFlow::TypeMismatch, "unknown argument pat; did you mean path?"]
+    [["i,i", [2], [2]], { optimise: [] }, OneFlow::TypeMismatch, "unknown argument optimise; did you mean optimize?"]
   ].freeze
 
   def test_refused
@@ -260,7 +260,7 @@ class EinsumTest < OneFlowTest
     GC.stress = true
     x, y = matrices
     labelled = OneFlow.einsum(x, [0, 1], y, [1, 2], [0, 2])
-    expression = OneFlow.einsum_expression("ij,jk->ik", x, [3, 2], path: [[0, 1]], optimize: :auto)
+    expression = OneFlow.einsum_expression("ij,jk->ik", x, [3, 2], optimize: [[0, 1]])
     of_labels = OneFlow.einsum_expression(x, [:rest, 1], y, [1, 2])
     results = [labelled, expression[x, y], expression.call([x, y], out: OneFlow.zeros(2, 2)), *[[x, y]].map(&of_labels)]
     results.map!(&:to_a)
@@ -274,13 +274,13 @@ class EinsumTest < OneFlowTest
     assert_equal 39, many.path.size
     assert_equal ["einsum: labels of operand 0 must be Integers or :rest, got Float",
                   "einsum_path: operands[0] must be Tensor or Array of Integers, got Array",
-                  "einsum_expression: path[0] must be pair of Integers, got Array"], errors
+                  "einsum_expression: optimize[0] must be pair of Integers, got Array"], errors
   end
 
   def stress_errors(operand)
     [-> { OneFlow.einsum(operand, [1.5]) },
      -> { OneFlow.einsum_path("i", ["2"]) },
-     -> { OneFlow.einsum_expression("i,i", [2], [2], path: [[0]]) }].map do |call|
+     -> { OneFlow.einsum_expression("i,i", [2], [2], optimize: [[0]]) }].map do |call|
       assert_raises(OneFlow::Error, &call).message
     end
   end

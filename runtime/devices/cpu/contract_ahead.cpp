@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "thread_pool.h"
+
 namespace oneflow::cpu {
 namespace {
 

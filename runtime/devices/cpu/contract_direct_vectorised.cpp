@@ -285,11 +285,9 @@ void lanes(const LaneProduct& product) {
 template <class T, int depth>
 void in_vectors_of(const VectorProduct& product) {
   constexpr int lanes = kLanes<T>;
-  using Index = typename LaneIndex<T>::type;
-  typedef Index Indices __attribute__((vector_size(kVectorBytes)));
   constexpr int most = depth > 0 ? depth : VectorProduct::kMostDepth;
   const int64_t steps = depth > 0 ? depth : product.depth;
-  Indices from_a[most], from_b[most];
+  Indices<T> from_a[most], from_b[most];
   for (int64_t p = 0; p < steps; ++p) {
     for (int i = 0; i < lanes; ++i) {
       from_a[p][i] = product.from_a[p * lanes + i];

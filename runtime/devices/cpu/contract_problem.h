@@ -78,8 +78,6 @@ struct Range {
 // Multiplications that a task should have at least, where nothing is packed.
 constexpr int64_t kTaskWork = int64_t{1} << 16;
 
-inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 // Sorts by the distance that a step covers in `operand` (then in `other`), and merges neighbours. The order of the
 // dimensions within a group is free.
 void canonicalize(DimGroup& group, Operand operand, Operand other);

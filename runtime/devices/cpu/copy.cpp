@@ -45,7 +45,7 @@ void copy_chunks(const of_kernel_tensor& source, const of_kernel_tensor& result,
   const bool via_source = is_memory(source);
   const Reader reader(source, via_source ? source.dtype : result.dtype);
   const Writer writer(result, via_source ? source.dtype : result.dtype);
-  parallel_for((count + kTask - 1) / kTask, [&](int64_t task) {
+  parallel_for(divide_up(count, kTask), [&](int64_t task) {
     int64_t begin = task * kTask;
     const int64_t end = std::min(begin + kTask, count);
     if (writer.is_direct() && reader.period() > kChunk)

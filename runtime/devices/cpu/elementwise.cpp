@@ -140,7 +140,7 @@ of_status run_kernel(const ElementwiseKernel& kernel, const of_kernel_context& c
   } else if (count <= kTask) {
     failed = elementwise.run(0, count);
   } else {
-    parallel_for((count + kTask - 1) / kTask, [&](int64_t task) {
+    parallel_for(divide_up(count, kTask), [&](int64_t task) {
       if (elementwise.run(task * kTask, std::min((task + 1) * kTask, count))) {
         __atomic_store_n(&failed, true, __ATOMIC_RELAXED);
       }

@@ -74,7 +74,7 @@ class Gather {
   void for_each_task(Work work) const {
     const int64_t rows = rows_.count();
     const int64_t group = std::max<int64_t>(1, kTaskElements / std::max<int64_t>(1, result_.sizes[last_]));
-    parallel_for((rows + group - 1) / group, [&](int64_t task) {
+    parallel_for(divide_up(rows, group), [&](int64_t task) {
       for (int64_t row = task * group; row < std::min(rows, (task + 1) * group); ++row) work(row);
     });
   }

@@ -23,7 +23,7 @@ of_status run_kernel(const GeneratorKernel& kernel, const of_kernel_context& con
   const int64_t row_length = kernel.uses_rows ? output.sizes[output.rank - 1] : count;
   bool failed = false;
 
-  parallel_for((count + kTask - 1) / kTask, [&](int64_t task) {
+  parallel_for(divide_up(count, kTask), [&](int64_t task) {
     const int64_t end = std::min((task + 1) * kTask, count);
     ChunkBuffer buffer;
     for (int64_t begin = task * kTask; begin < end;) {

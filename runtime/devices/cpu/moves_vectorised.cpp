@@ -14,9 +14,7 @@ constexpr bool is_in_vectors = sizeof(Unit) >= 4;  // what shuffles are written 
 template <class Unit, int from_step, int to_step>
 int64_t copy_vectors(const Unit* from, Unit* to, int64_t count) {
   constexpr int lanes = kLanes<Unit>;
-  using Index = typename LaneIndex<Unit>::type;
-  typedef Index Indices __attribute__((vector_size(kVectorBytes)));
-  Indices even, low, high;
+  Indices<Unit> even, low, high;
   for (int lane = 0; lane < lanes; ++lane) {
     even[lane] = 2 * lane;
     low[lane] = lane / 2;
@@ -95,14 +93,12 @@ void repeat_often(const Unit* from, int64_t step, Unit* to, int64_t count, int64
 template <class Unit, int times>
 void repeat_vectors(const Unit* from, Unit* to, int64_t count) {
   constexpr int lanes = kLanes<Unit>;
-  using Index = typename LaneIndex<Unit>::type;
-  typedef Index Indices __attribute__((vector_size(kVectorBytes)));
   int64_t i = 0;
   for (; i + lanes <= count; i += lanes, from += lanes, to += lanes * times) {
     const Vector<Unit> values = load(from);
 #pragma GCC unroll 16
     for (int part = 0; part < times; ++part) {
-      Indices lane_of;
+      Indices<Unit> lane_of;
 #pragma GCC unroll 16
       for (int lane = 0; lane < lanes; ++lane) lane_of[lane] = (part * lanes + lane) / times;
       store(to + part * lanes, __builtin_shuffle(values, lane_of));

@@ -33,12 +33,9 @@ void copy_rows(const void* source, const RowLayout& from, void* destination, con
     return moves.turn(first, from.lane_stride, target, to.row_stride, from.rows, from.lanes);
   if (from.lane_stride == 1 && to.lane_stride != 1 && to.row_stride == 1 && from.lanes > 1)
     return moves.turn(first, from.row_stride, target, to.lane_stride, from.lanes, from.rows);
-  if (!is_along_lanes(from.lane_stride == 1 ? to : from)) {
-    for (int64_t lane = 0; lane < from.lanes; ++lane)
-      copy_strided(first + lane * from.lane_stride * item_size, from.row_stride,
-                   target + lane * to.lane_stride * item_size, to.row_stride, item_size, from.rows);
-    return;
-  }
+  if (!is_along_lanes(from.lane_stride == 1 ? to : from))
+    return moves.copy(first, from.lane_stride, from.row_stride, target, to.lane_stride, to.row_stride, from.lanes,
+                      from.rows);
   constexpr int64_t kAhead = 2;
   for (int64_t row = 0; row < from.rows; ++row) {
     const char* line = first + row * from.row_stride * item_size;

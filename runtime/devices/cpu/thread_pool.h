@@ -27,6 +27,9 @@ void parallel_for(int64_t count, Task&& task) {
       count, [](void* context, int64_t index) { (*static_cast<Callable*>(context))(index); }, &task);
 }
 
+// How many tasks of `size` cover `count`.
+inline int64_t divide_up(int64_t count, int64_t size) { return (count + size - 1) / size; }
+
 // The most threads that a region uses, the caller included. At least 1; hardware threads until it is set.
 int thread_count();
 void set_thread_count(int count);

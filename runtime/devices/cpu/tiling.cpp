@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "thread_pool.h"
+
 namespace oneflow::cpu {
 namespace {
 
@@ -10,8 +12,6 @@ constexpr int64_t kTask = 32 * 1024;
 // Fewer rows or lanes are not worth turning.
 constexpr int64_t kLeast = 4;
 constexpr int64_t kLineBytes = 64;
-
-int64_t divide_up(int64_t count, int64_t by) { return (count + by - 1) / by; }
 
 }  // namespace
 

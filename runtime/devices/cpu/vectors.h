@@ -97,34 +97,29 @@ inline void store_past(T* to, Vector<T> value) {
 #endif
 }
 
-// What numbers the lanes of a vector of T.
-template <class T>
+// What numbers the lanes of a vector of elements of so many bytes.
+template <int bytes>
 struct LaneIndex;
 template <>
-struct LaneIndex<float> {
+struct LaneIndex<4> {
   using type = int32_t;
 };
 template <>
-struct LaneIndex<uint32_t> {
-  using type = int32_t;
-};
-template <>
-struct LaneIndex<double> {
+struct LaneIndex<8> {
   using type = int64_t;
 };
-template <>
-struct LaneIndex<uint64_t> {
-  using type = int64_t;
-};
+template <class T>
+using Index = typename LaneIndex<sizeof(T)>::type;
+template <class T>
+using Indices = Vector<Index<T>>;
 
 // Transposes a square of vectors in log2(lanes) rounds of perfect shuffles.
 template <class T>
 inline void transpose(Vector<T>* square) {
   constexpr int lanes = kLanes<T>;
-  using Index = typename LaneIndex<T>::type;
-  Vector<Index> low, high;
+  Indices<T> low, high;
   for (int i = 0; i < lanes; ++i) {
-    low[i] = static_cast<Index>(i / 2 + i % 2 * lanes);
+    low[i] = static_cast<Index<T>>(i / 2 + i % 2 * lanes);
     high[i] = low[i] + lanes / 2;
   }
   Vector<T> other[lanes];

@@ -285,8 +285,8 @@ typedef struct of_expression_options {
   uint32_t struct_size;
   const char* optimize; /* "auto", "optimal", "greedy" or "none", as for einsum; NULL: "auto" */
   int64_t memory_limit; /* elements of the largest intermediate; 0: none */
-  /* The order itself, in place of a search for one: pairs of positions among what is left, where each product is put at
-   * the end. NULL: search. */
+  /* The order itself, in place of what `optimize` would find: pairs of positions among what is left, where each product
+   * is put at the end. NULL: search. */
   const int64_t* path;
   size_t path_count; /* numbers, two for each product */
 } of_expression_options;

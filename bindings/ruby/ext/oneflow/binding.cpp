@@ -192,10 +192,11 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
     if (source.count > 1 && site.in_place) call->given[i] = rb_ary_new_from_values(source.count, source.values);
     if (!(source.count == 1 ? converter.convert(argument, *source.values, result)
                             : converter.convert_members(argument, source.values, source.count, result))) {
-      // A text that names nothing was more likely meant to be a device than a dtype.
+      // A text that names nothing was more likely meant to be a device than a dtype, and a list to be one.
       const bool is_device_name = argument.type == ArgumentType::kDevice && is_text(converter.wrong_value());
-      return fail(failure, {Failure::kType, kConvertingRank + 2 * i + is_device_name, &argument,
-                            converter.wrong_value(), converter.wrong_member(), nullptr});
+      const int progress = kConvertingRank + 2 * i + (is_device_name || converter.wrong_member() >= 0);
+      return fail(failure, {Failure::kType, progress, &argument, converter.wrong_value(), converter.wrong_member(),
+                            nullptr});
     }
   }
   if (call->out != Qundef && !is_out(overload, call->out)) {

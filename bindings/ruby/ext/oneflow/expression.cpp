@@ -56,26 +56,33 @@ constexpr Argument optional_keyword(const char* name, const char* expected, Argu
   return {name, expected, type, false, true, false, false, true, false, 0};
 }
 
-enum { kEquation, kOperands, kOptimize, kMemoryLimit, kPath };
+enum { kEquation, kOperands, kOptimize, kMemoryLimit, kMakingArguments };
 
-Argument making_arguments[] = {
-    {"equation", "String", ArgumentType::kString, false, false, false, true, false, false, 0},
-    {"operands", "Array of Tensors or shapes", ArgumentType::kObject, false, false, false, true, false, false, 0},
-    optional_keyword("optimize", "String", ArgumentType::kObject),
-    optional_keyword("memory_limit", "Integer", ArgumentType::kInt),
-    {"path", "Array of pairs of Integers", ArgumentType::kInt, true, true, false, false, true, true, 0},
-};
+constexpr Argument kEquationArgument = {"equation", "String", ArgumentType::kString, false, false, false, true, false,
+                                        false,      0};
+constexpr Argument kOperandsArgument = {"operands", "Array of Tensors or shapes", ArgumentType::kObject, false, false,
+                                        false,      true, false, false, 0};
+constexpr Argument kLimitArgument = optional_keyword("memory_limit", "Integer", ArgumentType::kInt);
 
-Overload making = {
-    .arguments = making_arguments,
-    .argument_count = std::size(making_arguments),
-    .positional_count = 2,
-};
+// One for each type that `optimize` may have.
+Argument by_search[] = {kEquationArgument, kOperandsArgument,
+                        optional_keyword("optimize", "String", ArgumentType::kString), kLimitArgument};
+Argument by_switch[] = {kEquationArgument, kOperandsArgument,
+                        optional_keyword("optimize", "true or false", ArgumentType::kBool), kLimitArgument};
+Argument by_order[] = {
+    kEquationArgument, kOperandsArgument,
+    {"optimize", "Array of pairs of Integers", ArgumentType::kInt, true, false, false, false, true, true, 0},
+    kLimitArgument};
 
-const Function expression_function = {
-    .full_name = "einsum_expression", .takes_equation = true, .overloads = &making, .overload_count = 1};
-const Function path_function = {
-    .full_name = "einsum_path", .takes_equation = true, .overloads = &making, .overload_count = 1};
+constexpr Overload making_of(Argument* arguments) {
+  return {.arguments = arguments, .argument_count = kMakingArguments, .positional_count = 2};
+}
+Overload making[] = {making_of(by_search), making_of(by_switch), making_of(by_order)};
+
+constexpr Function maker(const char* name) {
+  return {.full_name = name, .takes_equation = true, .overloads = making, .overload_count = std::size(making)};
+}
+const Function expression_function = maker("einsum_expression"), path_function = maker("einsum_path");
 
 bool is_array(VALUE value) { return RB_TYPE_P(value, T_ARRAY); }
 
@@ -144,22 +151,19 @@ VALUE make(const Function& function, int count, VALUE* values) {
   gather_operands(&site, gathered);
   bind(site, &call);
 
-  VALUE equation = call.given[kEquation], optimize = call.given[kOptimize];
+  VALUE equation = call.given[kEquation], word = call.given[kOptimize];
+  const of_value& optimize = call.arguments[kOptimize];
   of_expression_options options = {};
   options.struct_size = sizeof(options);
   const char* text = name_of(name, "equation", "String", &equation);
-  if (optimize == Qtrue || optimize == Qfalse) {
-    options.optimize = RTEST(optimize) ? "auto" : "none";
-  } else if (optimize != Qundef && !NIL_P(optimize)) {
-    options.optimize = name_of(name, "optimize", "String", &optimize);
+  if (optimize.kind == OF_VALUE_BOOL) options.optimize = optimize.as.boolean ? "auto" : "none";
+  if (optimize.kind == OF_VALUE_STRING) options.optimize = name_of(name, "optimize", "String", &word);
+  if (optimize.kind == OF_VALUE_INT_LIST) {
+    options.path = optimize.as.integers;
+    options.path_count = static_cast<size_t>(optimize.count);
   }
   if (call.arguments[kMemoryLimit].kind == OF_VALUE_INT) options.memory_limit = call.arguments[kMemoryLimit].as.integer;
   const VALUE object = rb_data_typed_object_wrap(expression_class, nullptr, &expression_type);
-
-  if (call.arguments[kPath].kind == OF_VALUE_INT_LIST) {
-    options.path = call.arguments[kPath].as.integers;
-    options.path_count = static_cast<size_t>(call.arguments[kPath].count);
-  }
   VALUE operands = call.given[kOperands];
   if (!is_array(operands)) operands = rb_ary_new_from_args(1, operands);
   const long operand_count = RARRAY_LEN(operands);
@@ -172,7 +176,7 @@ VALUE make(const Function& function, int count, VALUE* values) {
   const of_status status = run_native(
       true, [&] { return of_expression_create(text, shapes, static_cast<size_t>(operand_count), &options, &handle); });
   RB_GC_GUARD(equation);
-  RB_GC_GUARD(optimize);
+  RB_GC_GUARD(word);
   ALLOCV_END(sizes_memory);
   ALLOCV_END(shapes_memory);
   check(status);
@@ -262,7 +266,7 @@ VALUE einsum_path(int count, VALUE* values, VALUE) {
 }  // namespace
 
 void define_expressions(VALUE module) {
-  prepare_arguments(making);
+  for (Overload& overload : making) prepare_arguments(overload);
   prepare_arguments(calling);
   path_class = rb_struct_define_under(module, "EinsumPath", "path", "flops", "naive_flops", "largest_intermediate",
                                       "report", nullptr);
