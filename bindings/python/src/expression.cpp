@@ -53,11 +53,8 @@ const ArgumentRecord kArguments[] = {
 };
 // What `optimize` may be, besides a bool.
 const ArgumentRecord kSearch = optional_keyword("optimize", "str", ArgumentKind::kString);
-const ArgumentRecord kPairs{.name = "optimize",
-                            .word = "list of pairs of ints",
-                            .kind = ArgumentKind::kInt,
-                            .is_list = true,
-                            .is_pairs = true};
+const ArgumentRecord kPairs{
+    .name = "optimize", .word = "list of pairs of ints", .kind = ArgumentKind::kInt, .is_list = true, .is_pairs = true};
 const Parameters kPathParameters("einsum_path", kArguments);
 const Parameters kExpressionParameters("einsum_expression", kArguments);
 

@@ -60,8 +60,8 @@ enum { kEquation, kOperands, kOptimize, kMemoryLimit, kMakingArguments };
 
 constexpr Argument kEquationArgument = {"equation", "String", ArgumentType::kString, false, false, false, true, false,
                                         false,      0};
-constexpr Argument kOperandsArgument = {"operands", "Array of Tensors or shapes", ArgumentType::kObject, false, false,
-                                        false,      true, false, false, 0};
+constexpr Argument kOperandsArgument = {
+    "operands", "Array of Tensors or shapes", ArgumentType::kObject, false, false, false, true, false, false, 0};
 constexpr Argument kLimitArgument = optional_keyword("memory_limit", "Integer", ArgumentType::kInt);
 
 // One for each type that `optimize` may have.
@@ -70,7 +70,8 @@ Argument by_search[] = {kEquationArgument, kOperandsArgument,
 Argument by_switch[] = {kEquationArgument, kOperandsArgument,
                         optional_keyword("optimize", "true or false", ArgumentType::kBool), kLimitArgument};
 Argument by_order[] = {
-    kEquationArgument, kOperandsArgument,
+    kEquationArgument,
+    kOperandsArgument,
     {"optimize", "Array of pairs of Integers", ArgumentType::kInt, true, false, false, false, true, true, 0},
     kLimitArgument};
 
