@@ -195,8 +195,8 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
       // A text that names nothing was more likely meant to be a device than a dtype, and a list to be one.
       const bool is_device_name = argument.type == ArgumentType::kDevice && is_text(converter.wrong_value());
       const int progress = kConvertingRank + 2 * i + (is_device_name || converter.wrong_member() >= 0);
-      return fail(failure, {Failure::kType, progress, &argument, converter.wrong_value(), converter.wrong_member(),
-                            nullptr});
+      return fail(failure,
+                  {Failure::kType, progress, &argument, converter.wrong_value(), converter.wrong_member(), nullptr});
     }
   }
   if (call->out != Qundef && !is_out(overload, call->out)) {
