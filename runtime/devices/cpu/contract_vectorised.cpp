@@ -291,8 +291,10 @@ void tile(int64_t depth, const void* panel_a, const void* panel_b, const TileTar
     for (int half = 0; half < 2; ++half) c[half] += target.row_offsets[half * lanes];
   if (direct && !target.streams) {
 #pragma GCC unroll 16
-    for (int j = 0; j < columns; ++j)
+    for (int j = 0; j < columns; ++j) {
       for (const T* half : c) __builtin_prefetch(half + target.column_offsets[j], 1);
+      __builtin_prefetch(c[1] + target.column_offsets[j] + lanes - 1, 1);  // vectors may end on another cache line
+    }
   }
   Vector<T> sums[columns][2] = {};
   const auto step = [&] {
@@ -323,19 +325,15 @@ void tile(int64_t depth, const void* panel_a, const void* panel_b, const TileTar
     }
     return scatter(spilled, columns, target);
   }
+  const auto put = [&](auto&& put_one) {
 #pragma GCC unroll 16
-  for (int j = 0; j < columns; ++j) {
-    for (int half = 0; half < 2; ++half) {
-      T* to = c[half] + target.column_offsets[j];
-      if (target.accumulate) {
-        store(to, load(to) + sums[j][half]);
-      } else if (target.streams && can_store_past(to)) {
-        store_past(to, sums[j][half]);
-      } else {
-        store(to, sums[j][half]);
-      }
-    }
-  }
+    for (int j = 0; j < columns; ++j)
+#pragma GCC unroll 2
+      for (int half = 0; half < 2; ++half) put_one(c[half] + target.column_offsets[j], sums[j][half]);
+  };
+  if (target.accumulate) return put([](T* to, const Vector<T>& sum) { store(to, load(to) + sum); });
+  if (!target.streams) return put([](T* to, const Vector<T>& sum) { store(to, sum); });
+  put([](T* to, const Vector<T>& sum) { can_store_past(to) ? store_past(to, sum) : store(to, sum); });
 }
 
 // ------------------------------------------------------------------------------------------------ the last step

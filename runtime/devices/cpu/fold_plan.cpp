@@ -11,7 +11,7 @@ constexpr int64_t kKeptLanes = 512;
 // Below this many neighbouring folded elements, merging lanes costs more than copying them into the other order.
 constexpr int64_t kWorthMerging = 16;
 // Lines of at most so many elements are short, and of so many the lanes merge only once.
-constexpr int64_t kShortLine = 128, kManyLines = 8;
+constexpr int64_t kShortLine = 512, kManyLines = 8;
 // Elements of a line that are so near are copied next to each other quickly: the parts of complex numbers are.
 constexpr int64_t kNearStep = 2;
 // Below this many neighbouring kept elements, rows are too short to fill vectors.

@@ -15,14 +15,18 @@
 namespace oneflow::cpu {
 namespace {
 
-// How often an idle worker looks for work before it sleeps: about 20 microseconds, the gap between two kernels of one
-// expression. Waking a sleeping thread costs as much.
-constexpr int kSpins = 2000;
+// How often a thread looks before it sleeps: an idle worker for work, about 50 microseconds, the gap between two kernels
+// of one expression; and who opened a region for its last tasks. Waking a sleeping thread takes as long: a product of
+// 1,024^3 on two threads, of six regions, took 5 % longer without the latter.
+constexpr int kIdleSpins = 5000, kClosingSpins = 20000;
 
-void pause_briefly() {
+template <class Condition>
+void spin_until(int times, Condition condition) {
+  for (int i = 0; i < times && !condition(); ++i) {
 #if defined(__x86_64__)
-  __builtin_ia32_pause();
+    __builtin_ia32_pause();
 #endif
+  }
 }
 
 thread_local bool inside_region = false;
@@ -101,9 +105,13 @@ class Pool {
     inside_region = true;
     region.work(0);
     inside_region = false;
+    const auto have_left = [this] { return joined_.load(std::memory_order_acquire) == 0; };
     std::unique_lock<std::mutex> lock(mutex_);
     region_ = nullptr;
-    left_.wait(lock, [this] { return joined_ == 0; });
+    lock.unlock();
+    spin_until(kClosingSpins, have_left);
+    lock.lock();
+    left_.wait(lock, have_left);
     return true;
   }
 
@@ -124,7 +132,7 @@ class Pool {
     inside_region = true;
     uint64_t seen = 0;
     for (;;) {
-      for (int i = 0; i < kSpins && generation_.load(std::memory_order_acquire) == seen; ++i) pause_briefly();
+      spin_until(kIdleSpins, [&] { return generation_.load(std::memory_order_acquire) != seen; });
       std::unique_lock<std::mutex> lock(mutex_);
       wake_.wait(lock, [&] { return generation_.load(std::memory_order_relaxed) != seen; });
       seen = generation_.load(std::memory_order_relaxed);
@@ -143,7 +151,7 @@ class Pool {
   std::condition_variable wake_, left_;
   std::atomic<uint64_t> generation_{0};
   Region* region_ = nullptr;
-  int joined_ = 0;
+  std::atomic<int> joined_{0};
   int workers_ = 0;
 };
 
