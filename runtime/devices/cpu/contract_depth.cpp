@@ -8,7 +8,7 @@ namespace oneflow::cpu {
 namespace {
 
 // A dimension is worth a rectangle from this size on; one side of it is about as long as this.
-constexpr int64_t kWorthwhile = 8, kAlong = 24;
+constexpr int64_t kWorthwhile = 8, kAlong = 32;
 
 // The dimension of the depth along which an operand's memory runs, where neither its rows nor the innermost depth do;
 // -1: none.
