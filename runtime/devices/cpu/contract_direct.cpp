@@ -6,6 +6,7 @@
 #include "contract_copied.h"
 #include "contract_dots.h"
 #include "contract_kernels.h"
+#include "contract_long.h"
 #include "contract_small.h"
 #include "element.h"
 #include "stream.h"
@@ -243,6 +244,11 @@ class LaneProducts final : public Solution {
 }  // namespace
 
 std::unique_ptr<Solution> solve_directly(const Problem& problem) {
+  if (auto pieces = solve_in_pieces(problem)) return pieces;
+  return solve_whole(problem);
+}
+
+std::unique_ptr<Solution> solve_whole(const Problem& problem) {
   const ContractKernels& kernels = contract_kernels(problem.dtype);
   const int64_t depth = problem.depth.count;
   if (!problem.is_plain() || depth == 0) return nullptr;
@@ -265,8 +271,7 @@ std::unique_ptr<Solution> solve_directly(const Problem& problem) {
   const int64_t lanes = lane < 0 ? 1 : cells.dims[lane].size;
   if (is_few_dots && depth > lanes && lanes < 8) return make_copied_dots(problem);
   if (lane < 0 && depth > 1 && products > kFewProducts / depth) return nullptr;
-  // A few lanes over a long sum are left to the blocked product, which cuts the sum into parts.
-  if (!is_tiny && depth > 1 && (lanes < 8 || (cells.count < 1024 && depth > kDotPiece))) return nullptr;
+  if (!is_tiny && depth > 1 && lanes < 8) return nullptr;
   const Dim walked = lane < 0 ? kNoDim : take(cells, lane);
   return std::make_unique<LaneProducts>(problem, kernels, cells, walked);
 }

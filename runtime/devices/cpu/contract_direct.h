@@ -9,8 +9,9 @@
 
 namespace oneflow::cpu {
 
-// NULL where the problem is not of that kind.
+// NULL where the problem is not of that kind. The latter does not cut the depth into pieces.
 std::unique_ptr<Solution> solve_directly(const Problem& problem);
+std::unique_ptr<Solution> solve_whole(const Problem& problem);
 
 }  // namespace oneflow::cpu
 

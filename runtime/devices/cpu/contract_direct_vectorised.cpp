@@ -371,22 +371,34 @@ void add_short_dots(const DotProducts& products, int64_t first) {
   constexpr int width = kLanes<T>;
   const int64_t count = products.length, whole = count / width * width;
   const int64_t number = products.count - first < width ? products.count - first : width;
+  // Rows that are fetched before they are read. Narrower vectors take so long that the processor sees to it.
+  constexpr int64_t kAhead = 4 * width;
+  constexpr bool kFetches = kVectorBytes == 64;
   Vector<T> sums[width];
   T rests[width] = {};
-  // One after the other, as they often lie in memory; what is missing repeats the first.
+  const auto a_of = [&](int64_t n) { return static_cast<const T*>(products.a) + products.from_a[n]; };
+  const auto b_of = [&](int64_t n) { return static_cast<const T*>(products.b) + products.from_b[n]; };
+  if (kFetches && whole == 0 && number == width) {
 #pragma GCC unroll 16
-  for (int n = 0; n < width; ++n) {
-    const int64_t taken = n < number ? first + n : first;
-    const T* a = static_cast<const T*>(products.a) + products.from_a[taken];
-    const T* b = static_cast<const T*>(products.b) + products.from_b[taken];
-    Vector<T> sum = {};
-    for (int64_t i = 0; i < whole; i += width) sum += load(a + i) * load(b + i);
-    if constexpr (kHasMasks) {
-      if (whole < count) sum += load_some(a + whole, count - whole) * load_some(b + whole, count - whole);
-    } else {
-      for (int64_t i = whole; i < count; ++i) rests[n] += a[i] * b[i];
+    for (int n = 0; n < width; ++n) sums[n] = load_some(a_of(first + n), count) * load_some(b_of(first + n), count);
+  } else {
+    // One after the other, as they often lie in memory; what is missing repeats the first.
+#pragma GCC unroll 16
+    for (int n = 0; n < width; ++n) {
+      const int64_t taken = n < number ? first + n : first;
+      const int64_t later = taken + kAhead < products.count ? taken + kAhead : taken;
+      const T *a = a_of(taken), *b = b_of(taken), *a_later = a_of(later);
+      if (kFetches && whole > width)
+        for (int64_t i = 0; i < whole; i += width) __builtin_prefetch(a_later + i);
+      Vector<T> sum = {};
+      for (int64_t i = 0; i < whole; i += width) sum += load(a + i) * load(b + i);
+      if constexpr (kHasMasks) {
+        if (whole < count) sum += load_some(a + whole, count - whole) * load_some(b + whole, count - whole);
+      } else {
+        for (int64_t i = whole; i < count; ++i) rests[n] += a[i] * b[i];
+      }
+      sums[n] = sum;
     }
-    sums[n] = sum;
   }
   const Vector<T> totals = add_lanes<T>(sums) + load(rests);
   for (int64_t n = 0; n < number; ++n) static_cast<T*>(products.c)[products.to[first + n]] = totals[n];

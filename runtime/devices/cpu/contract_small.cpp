@@ -18,6 +18,8 @@ namespace {
 constexpr int64_t kCacheBytes = int64_t{32} << 10;
 // Operands up to this size stay in the second-level cache, however they lie.
 constexpr int64_t kNearBytes = int64_t{1} << 20;
+// Elements next to each other that are read as quickly as if all were.
+constexpr int64_t kLongRun = 128;
 // Fewer lanes, or elements of the other side, make a thin product: there is nothing to use again.
 constexpr int64_t kLeast = 3;
 // The other side goes through the registers so many elements at a time, and so many make up for reading the lanes from
@@ -90,19 +92,18 @@ bool find_roles(const Problem& problem, const ContractKernels& kernels, Roles& r
 }
 
 // Whether what one product takes from an operand, the dimensions of `groups`, comes in whole cache lines that are near
-// each other, or the caches keep all of the operand, of so many bytes.
+// each other, or many in a row, or the caches keep all of the operand, of so many bytes.
 bool is_near(int64_t bytes, Operand operand, std::initializer_list<DimGroup> groups) {
-  int64_t reach = 1, count = 1;
-  bool fills_lines = false;
+  int64_t reach = 1, count = 1, run = 1;
   for (const DimGroup& group : groups) {
     count *= group.count;
     for (int d = 0; d < group.rank; ++d) {
       const int64_t step = std::abs(group.dims[d].strides[operand]);
       reach += (group.dims[d].size - 1) * step;
-      fills_lines |= step == 1;
+      if (step == 1) run = group.dims[d].size;
     }
   }
-  return reach <= 2 * count || bytes <= kCacheBytes || (bytes <= kNearBytes && fills_lines);
+  return reach <= 2 * count || run >= kLongRun || bytes <= kCacheBytes || (bytes <= kNearBytes && run > 1);
 }
 
 bool are_near(const Problem& problem, const Roles& roles, int64_t item_size) {
@@ -112,6 +113,14 @@ bool are_near(const Problem& problem, const Roles& roles, int64_t item_size) {
   const int64_t rows = problem.rows.count, columns = problem.columns.count, depth = problem.depth.count;
   int64_t bytes[] = {rows * depth, columns * depth, rows * columns};  // of A, B and C
   for (int64_t& count : bytes) count *= problem.batch.count * item_size;
+  // A piece of the depth takes the last dimension first.
+  const auto lies_in_pieces = [&](Operand operand, const Dim& dim) {
+    const Dim& last = problem.depth.dims[problem.depth.rank - 1];
+    return dim.strides[operand] == 1 || last.strides[operand] == 1 || bytes[operand] <= kNearBytes;
+  };
+  const bool is_cut = roles.depth < depth;
+  if (is_cut && !(lies_in_pieces(roles.lanes_of, roles.lane) && lies_in_pieces(roles.factors_of, roles.inner)))
+    return false;
   return is_near(bytes[roles.lanes_of], roles.lanes_of, {lane, problem.depth}) &&
          is_near(bytes[roles.factors_of], roles.factors_of, {inner, problem.depth}) &&
          is_near(bytes[kC], kC, {lane, inner});
