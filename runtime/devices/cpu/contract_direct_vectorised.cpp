@@ -406,7 +406,7 @@ void add_short_dots(const DotProducts& products, int64_t first) {
 
 template <class T>
 void dots(const DotProducts& products) {
-  constexpr int64_t kShort = 8 * kLanes<T>;
+  constexpr int64_t kShort = 16 * kLanes<T>;
   int64_t n = 0;
   if (products.length < kShort) {
     for (; n < products.count; n += kLanes<T>) add_short_dots<T>(products, n);
