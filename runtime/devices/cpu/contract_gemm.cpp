@@ -21,6 +21,10 @@ namespace {
 // The largest block of C that is computed at once. Smaller where the sums are collected outside of C.
 constexpr int64_t kDirectBlock = 1024;
 constexpr int64_t kCollectedBlock = 512;
+// Where packing is slow, as no run of an operand is so long, and would be done twice: the columns whose panels are kept
+// while those of all rows pass by, some rows at a time. Both are just under 4 MiB.
+constexpr int64_t kLongRun = 256;
+constexpr int64_t kKeptColumns = 1848, kPassingRows = 256;
 // Where many blocks follow each other: the bytes that one, what is fetched for the next one, and the panels of the
 // other side have in the second-level cache. A block is whole numbers of so many rows.
 constexpr int64_t kCachedBytes = int64_t{900} << 10;
@@ -48,8 +52,19 @@ void run_each(bool parallel, int64_t count, Task&& task) {
   for (int64_t i = 0; i < count; ++i) task(i);
 }
 
+// The most elements in a row that lie next to each other in an operand.
+int64_t longest_run(const DimGroup& side, const DimGroup& depth, Operand operand) {
+  int64_t longest = 1;
+  for (const DimGroup* group : {&side, &depth})
+    for (int d = 0; d < group->rank; ++d)
+      if (group->dims[d].strides[operand] == 1) longest = std::max(longest, group->dims[d].size);
+  return longest;
+}
+
+// Blocks of rows, by their numbers, and one of columns.
 struct Block {
-  Range rows, columns;
+  int64_t first_rows, last_rows;
+  Range columns;
 };
 
 // One member of the batch.
@@ -71,11 +86,18 @@ class Gemm final : public Solution {
     if (cells <= kSplitElements)
       parts_ = std::clamp<int64_t>(depth_.blocks() / 4, 1, std::min(kSplitParts, kSplitSums / cells));
     is_direct_ = problem.is_plain() && parts_ == 1 && problem.depth.count > 0 && computes_in_itself(problem.dtype);
+    passes_rows_ = is_direct_ && depth_.blocks() > 1 && !problem.rows_are_turned && !problem.columns_are_turned &&
+                   std::max(problem.rows.count, problem.columns.count) > kDirectBlock &&
+                   (longest_run(problem.rows, problem.depth, kA) < kLongRun ||
+                    longest_run(problem.columns, problem.depth, kB) < kLongRun);
     streams_ = is_direct_ && depth_.blocks() == 1 && problem.batch.count * cells * item_ >= streamed_bytes();
     rows_.emplace(problem_.rows, kA, kernels, kernels.rows, true,
-                  block_of(problem_.rows, problem_.columns, problem.rows_are_turned), problem.rows_are_turned);
-    columns_.emplace(problem_.columns, kB, kernels, kernels.columns, false,
-                     block_of(problem_.columns, problem_.rows, problem.columns_are_turned), problem.columns_are_turned);
+                  passes_rows_ ? kPassingRows : block_of(problem_.rows, problem_.columns, problem.rows_are_turned),
+                  problem.rows_are_turned);
+    columns_.emplace(
+        problem_.columns, kB, kernels, kernels.columns, false,
+        passes_rows_ ? kKeptColumns : block_of(problem_.columns, problem_.rows, problem.columns_are_turned),
+        problem.columns_are_turned);
   }
 
   of_status run(const Addresses& addresses) const override { return run_all(addresses) ? OF_OK : no_working_memory(); }
@@ -87,7 +109,8 @@ class Gemm final : public Solution {
     const int64_t work = cells * std::max<int64_t>(1, problem_.depth.count);
     std::atomic<bool> complete{true};
     // Where blocks are large and few: one after the other, each on all threads.
-    if (items < 2 * thread_count() && (members == 1 || work > 2 * kParallelWork)) {
+    const bool are_few = items < 2 * thread_count() || (members == 1 && passes_rows_);
+    if (are_few && (members == 1 || work > 2 * kParallelWork)) {
       const bool parallel = work > kParallelWork && (parts_ > 1 || cells >= kParallelElements);
       for (int64_t i = 0; i < items; ++i)
         if (!run_block(member_of(addresses, i), i, parallel, {}, nullptr)) complete = false;
@@ -121,7 +144,7 @@ class Gemm final : public Solution {
     for (int64_t i = first; i < last; ++i) {
       Upcoming upcoming;
       const Member next = i + 1 < last ? member_of(addresses, i + 1) : member;
-      if (is_direct_ && i + 1 < last) {
+      if (is_direct_ && !passes_rows_ && i + 1 < last) {
         const int64_t block = (i + 1) % blocks_per_member();
         const bool has_columns = keeps_columns() && next.b == member.b;
         upcoming = {{next.a, next.b},
@@ -149,8 +172,12 @@ class Gemm final : public Solution {
             addresses.c + item_ * offset_at(problem_.batch, kC, index), addresses.operands[kBias]};
   }
 
-  int64_t blocks_per_member() const { return rows_->blocks() * columns_->blocks(); }
-  Block block_at(int64_t i) const { return {rows_->block(i % rows_->blocks()), columns_->block(i / rows_->blocks())}; }
+  int64_t blocks_per_member() const { return (passes_rows_ ? 1 : rows_->blocks()) * columns_->blocks(); }
+  Block block_at(int64_t i) const {
+    if (passes_rows_) return {0, rows_->blocks(), columns_->block(i)};
+    const int64_t rows = i % rows_->blocks();
+    return {rows, rows + 1, columns_->block(i / rows_->blocks())};
+  }
 
   // About how many rows (or columns) a block has; `others` are those of the other side.
   int64_t block_of(const DimGroup& side, const DimGroup& others, bool is_turned) const {
@@ -164,49 +191,54 @@ class Gemm final : public Solution {
 
   bool run_block(const Member& member, int64_t item, bool parallel, const Upcoming& upcoming, Kept* kept) const {
     const Block block = block_at(item % blocks_per_member());
-    const Scratch memory((3 * block.rows.count + 2 * block.columns.count) * static_cast<int64_t>(sizeof(int64_t)));
+    const int64_t most_rows = rows_->block(block.first_rows).count;
+    const Scratch memory((3 * most_rows + 2 * block.columns.count) * static_cast<int64_t>(sizeof(int64_t)));
     auto* row_offsets = static_cast<int64_t*>(memory.data());
     if (row_offsets == nullptr) return false;
-    int64_t* row_runs = row_offsets + block.rows.count;
-    int64_t* column_offsets = row_runs + block.rows.count;
-    fill_offsets(problem_.rows, kC, block.rows.begin, block.rows.count, row_offsets);
+    int64_t* row_runs = row_offsets + most_rows;
+    int64_t* column_offsets = row_runs + most_rows;
     fill_offsets(problem_.columns, kC, block.columns.begin, block.columns.count, column_offsets);
-    fill_runs(row_offsets, block.rows.count, row_runs);
-    const TileTarget target{member.c, row_offsets, column_offsets, block.rows.count, row_runs, false, streams_};
-    if (is_direct_) return multiply(member, block, 0, depth_.blocks(), target, parallel, upcoming, kept);
+    const auto target_of = [&](const Range& rows) {
+      fill_offsets(problem_.rows, kC, rows.begin, rows.count, row_offsets);
+      fill_runs(row_offsets, rows.count, row_runs);
+      return TileTarget{member.c, row_offsets, column_offsets, rows.count, row_runs, false, streams_};
+    };
+    if (is_direct_) return multiply(member, block, 0, depth_.blocks(), target_of, parallel, upcoming, kept);
+    const Range rows = rows_->block(block.first_rows);
     int64_t* bias_rows = column_offsets + block.columns.count;
-    int64_t* bias_columns = bias_rows + block.rows.count;
-    fill_offsets(problem_.rows, kBias, block.rows.begin, block.rows.count, bias_rows);
+    int64_t* bias_columns = bias_rows + rows.count;
+    fill_offsets(problem_.rows, kBias, rows.begin, rows.count, bias_rows);
     fill_offsets(problem_.columns, kBias, block.columns.begin, block.columns.count, bias_columns);
-    return collect(member, block,
-                   {target, block.columns.count, problem_.alpha, problem_.beta, member.bias, bias_rows, bias_columns},
-                   parallel);
+    return collect(
+        member, block,
+        {target_of(rows), block.columns.count, problem_.alpha, problem_.beta, member.bias, bias_rows, bias_columns},
+        parallel);
   }
 
   // Sums outside of C, in the compute type, one set of them per part of the depth; then the last step.
   bool collect(const Member& member, const Block& block, const FinishTarget& target, bool parallel) const {
-    const int64_t ld = block.rows.count;
+    const int64_t ld = target.tile.rows;
     const int64_t sums_bytes = ld * block.columns.count * kernels_.size;
-    const Scratch memory(parts_ * sums_bytes +
-                         (2 * block.rows.count + block.columns.count) * static_cast<int64_t>(sizeof(int64_t)));
+    const Scratch memory(parts_ * sums_bytes + (2 * ld + block.columns.count) * static_cast<int64_t>(sizeof(int64_t)));
     auto* offsets = static_cast<int64_t*>(memory.data());
     if (offsets == nullptr) return false;
-    int64_t* runs = offsets + block.rows.count;
-    int64_t* columns = runs + block.rows.count;
+    int64_t* runs = offsets + ld;
+    int64_t* columns = runs + ld;
     char* sums = reinterpret_cast<char*>(columns + block.columns.count);
-    for (int64_t i = 0; i < block.rows.count; ++i) offsets[i] = i;
+    for (int64_t i = 0; i < ld; ++i) offsets[i] = i;
     for (int64_t j = 0; j < block.columns.count; ++j) columns[j] = j * ld;
-    fill_runs(offsets, block.rows.count, runs);
+    fill_runs(offsets, ld, runs);
     const auto part_target = [&](int64_t part, bool accumulate) {
-      return TileTarget{sums + part * sums_bytes, offsets, columns, block.rows.count, runs, accumulate, false};
+      return TileTarget{sums + part * sums_bytes, offsets, columns, ld, runs, accumulate, false};
     };
     if (problem_.depth.count == 0) {
       std::memset(sums, 0, static_cast<size_t>(sums_bytes));
     } else {
       std::atomic<bool> complete{true};
       run_each(parallel && parts_ > 1, parts_, [&](int64_t part) {
-        if (!multiply(member, block, depth_.blocks() * part / parts_, depth_.blocks() * (part + 1) / parts_,
-                      part_target(part, false), parallel, {}, nullptr)) {
+        const auto target_of = [&](const Range&) { return part_target(part, false); };
+        if (!multiply(member, block, depth_.blocks() * part / parts_, depth_.blocks() * (part + 1) / parts_, target_of,
+                      parallel, {}, nullptr)) {
           complete = false;
         }
       });
@@ -220,78 +252,117 @@ class Gemm final : public Solution {
     return true;
   }
 
-  // A block of C over the depth blocks [first, last), behind which `upcoming` is needed.
-  bool multiply(const Member& member, const Block& block, int64_t first, int64_t last, const TileTarget& target,
+  // Where the panels of a block are, and how the operands lie in one block of the depth.
+  struct Packed {
+    Range rows, columns;
+    Panels a, b;
+    char *a_panels, *b_panels;
+    int64_t *a_table, *b_table;
+    DepthWalk a_depth, b_depth;
+  };
+
+  // A block of C over the depth blocks [first, last), behind which `upcoming` is needed. target_of(rows) is where the
+  // sums of a block of rows go.
+  template <class TargetOf>
+  bool multiply(const Member& member, const Block& block, int64_t first, int64_t last, TargetOf&& target_of,
                 bool parallel, const Upcoming& upcoming, Kept* kept) const {
-    const Panels a = rows_->panels(block.rows.count, depth_.most(), parallel);
-    const Panels b = columns_->panels(block.columns.count, depth_.most(), parallel);
+    const int64_t most_rows = rows_->block(block.first_rows).count;
+    Packed packed{};
+    packed.columns = block.columns;
+    packed.b = columns_->panels(block.columns.count, depth_.most(), parallel);
+    const Panels most = rows_->panels(most_rows, depth_.most(), parallel);
     const bool keeps_columns = kept != nullptr && this->keeps_columns();
-    const bool has_columns = keeps_columns && kept->b == member.b;
-    if (keeps_columns && !kept->panels) kept->panels.emplace(b.count * b.bytes);
-    const int64_t a_table_size = rows_->table_size(block.rows.count);
+    bool has_columns = keeps_columns && kept->b == member.b;
+    if (keeps_columns && !kept->panels) kept->panels.emplace(packed.b.count * packed.b.bytes);
+    const int64_t a_table_size = rows_->table_size(most_rows);
     const Scratch tables((a_table_size + columns_->table_size(block.columns.count) + 2 * depth_.table_size()) *
                          static_cast<int64_t>(sizeof(int64_t)));
-    const Scratch packed(a.count * a.bytes + (keeps_columns ? 0 : b.count * b.bytes));
-    auto* a_table = static_cast<int64_t*>(tables.data());
-    auto* a_panels = static_cast<char*>(packed.data());
-    char* b_panels = keeps_columns ? static_cast<char*>(kept->panels->data()) : a_panels + a.count * a.bytes;
-    if (a_table == nullptr || a_panels == nullptr || b_panels == nullptr) return false;
-    int64_t* b_table = a_table + a_table_size;
-    int64_t* depth_table = b_table + columns_->table_size(block.columns.count);
-    rows_->fill_table(block.rows, a, a_table);
-    if (!has_columns) columns_->fill_table(block.columns, b, b_table);
+    const Scratch memory(most.count * most.bytes + (keeps_columns ? 0 : packed.b.count * packed.b.bytes));
+    packed.a_table = static_cast<int64_t*>(tables.data());
+    packed.a_panels = static_cast<char*>(memory.data());
+    packed.b_panels =
+        keeps_columns ? static_cast<char*>(kept->panels->data()) : packed.a_panels + most.count * most.bytes;
+    if (packed.a_table == nullptr || packed.a_panels == nullptr || packed.b_panels == nullptr) return false;
+    packed.b_table = packed.a_table + a_table_size;
+    int64_t* depth_table = packed.b_table + columns_->table_size(block.columns.count);
+    if (!has_columns) columns_->fill_table(block.columns, packed.b, packed.b_table);
 
-    const int64_t a_tasks = rows_->tasks(block.rows, a);
-    const int64_t b_tasks = has_columns ? 0 : columns_->tasks(block.columns, b);
-    const int64_t row_tasks = divide_up(a.count, kTaskPanels);
-    const int64_t column_tasks =
-        parallel ? std::clamp<int64_t>(4 * thread_count() / row_tasks, 1, std::max<int64_t>(1, b.count / 2)) : 1;
-    DepthWalk a_depth, b_depth;
     const auto walk = [&](int64_t depth_block) {
-      a_depth = depth_.walk(depth_block, kA, depth_table);
-      b_depth = depth_.walk(depth_block, kB, depth_table + depth_.table_size());
+      packed.a_depth = depth_.walk(depth_block, kA, depth_table);
+      packed.b_depth = depth_.walk(depth_block, kB, depth_table + depth_.table_size());
     };
     walk(first);
     for (int64_t depth_block = first; depth_block < last; ++depth_block) {
-      // Each thread's neighbours are a part of A and of B: those of A are the ones that it multiplies.
-      const int64_t pack_tasks = std::max(a_tasks, b_tasks);
-      run_each(parallel, pack_tasks, [&](int64_t task) {
-        for (int64_t i = a_tasks * task / pack_tasks; i < a_tasks * (task + 1) / pack_tasks; ++i)
-          rows_->pack(i, block.rows, a, a_table, problem_.dtype, member.a, a_depth, a_panels);
-        for (int64_t i = b_tasks * task / pack_tasks; i < b_tasks * (task + 1) / pack_tasks; ++i)
-          columns_->pack(i, block.columns, b, b_table, problem_.dtype, member.b, b_depth, b_panels);
-      });
-      if (keeps_columns) kept->b = member.b;
-      const int64_t depth = a_depth.count, tasks = row_tasks * column_tasks;
-      std::optional<Lines> a_lines, b_lines;
-      Upcoming next = upcoming;
-      if (depth_block + 1 < last) {
-        walk(depth_block + 1);
-        a_lines.emplace(*rows_, block.rows, a_depth, item_, depth_.most());
-        b_lines.emplace(*columns_, block.columns, b_depth, item_, depth_.most());
-        next = {{member.a, member.b}, {&*a_lines, &*b_lines}};
-      }
-      run_each(parallel, tasks, [&](int64_t task) {
-        Ahead ahead(next, next.pieces() * task / tasks, next.pieces() * (task + 1) / tasks);
-        const int64_t row_task = task / column_tasks, column_task = task % column_tasks;
-        const int64_t row_begin = a.count * row_task / row_tasks, row_end = a.count * (row_task + 1) / row_tasks;
-        const int64_t end = b.count * (column_task + 1) / column_tasks;
-        for (int64_t j = b.count * column_task / column_tasks; j < end; ++j) {
-          for (int64_t i = row_begin; i < row_end; ++i) {
-            TileTarget tile = target;
-            tile.row_offsets += a.start(i);
-            tile.row_runs += a.start(i);
-            tile.column_offsets += b.start(j);
-            tile.rows = a.rows(i);
-            tile.accumulate = depth_block > first;
-            ahead.give(tile);
-            kernels_.tile[b.width(j)](depth, a_panels + i * a.bytes, b_panels + j * b.bytes, tile);
-          }
+      for (int64_t rows_block = block.first_rows; rows_block < block.last_rows; ++rows_block) {
+        packed.rows = rows_->block(rows_block);
+        packed.a = rows_->panels(packed.rows.count, depth_.most(), parallel);
+        rows_->fill_table(packed.rows, packed.a, packed.a_table);
+        pack(member, packed, has_columns, parallel);
+        if (keeps_columns) kept->b = member.b;
+        has_columns = true;
+        const int64_t depth = packed.a_depth.count;
+        std::optional<Lines> a_lines, b_lines;
+        Upcoming next = upcoming;
+        const bool is_last = rows_block + 1 == block.last_rows;
+        if (is_last && depth_block + 1 < last) {
+          walk(depth_block + 1);
+          has_columns = false;
+          b_lines.emplace(*columns_, block.columns, packed.b_depth, item_, depth_.most());
         }
-        if (streams_) end_stream();
-      });
+        if (!is_last || depth_block + 1 < last) {
+          const Range rows = rows_->block(is_last ? block.first_rows : rows_block + 1);
+          a_lines.emplace(*rows_, rows, packed.a_depth, item_, depth_.most());
+          next = {{member.a, member.b}, {&*a_lines, b_lines ? &*b_lines : nullptr}};
+        }
+        TileTarget target = target_of(packed.rows);
+        target.accumulate = depth_block > first;
+        multiply_panels(packed, depth, target, next, parallel);
+      }
     }
     return true;
+  }
+
+  // Each thread's neighbours are a part of A and of B: those of A are the ones that it multiplies.
+  void pack(const Member& member, const Packed& packed, bool has_columns, bool parallel) const {
+    const int64_t a_tasks = rows_->tasks(packed.rows, packed.a);
+    const int64_t b_tasks = has_columns ? 0 : columns_->tasks(packed.columns, packed.b);
+    const int64_t tasks = std::max(a_tasks, b_tasks);
+    run_each(parallel, tasks, [&](int64_t task) {
+      for (int64_t i = a_tasks * task / tasks; i < a_tasks * (task + 1) / tasks; ++i)
+        rows_->pack(i, packed.rows, packed.a, packed.a_table, problem_.dtype, member.a, packed.a_depth,
+                    packed.a_panels);
+      for (int64_t i = b_tasks * task / tasks; i < b_tasks * (task + 1) / tasks; ++i)
+        columns_->pack(i, packed.columns, packed.b, packed.b_table, problem_.dtype, member.b, packed.b_depth,
+                       packed.b_panels);
+    });
+  }
+
+  // All panels of A by all of B.
+  void multiply_panels(const Packed& packed, int64_t depth, const TileTarget& target, const Upcoming& next,
+                       bool parallel) const {
+    const Panels &a = packed.a, &b = packed.b;
+    const int64_t row_tasks = divide_up(a.count, kTaskPanels);
+    const int64_t column_tasks =
+        parallel ? std::clamp<int64_t>(4 * thread_count() / row_tasks, 1, std::max<int64_t>(1, b.count / 2)) : 1;
+    const int64_t tasks = row_tasks * column_tasks;
+    run_each(parallel, tasks, [&](int64_t task) {
+      Ahead ahead(next, next.pieces() * task / tasks, next.pieces() * (task + 1) / tasks);
+      const int64_t row_task = task / column_tasks, column_task = task % column_tasks;
+      const int64_t row_begin = a.count * row_task / row_tasks, row_end = a.count * (row_task + 1) / row_tasks;
+      const int64_t end = b.count * (column_task + 1) / column_tasks;
+      for (int64_t j = b.count * column_task / column_tasks; j < end; ++j) {
+        for (int64_t i = row_begin; i < row_end; ++i) {
+          TileTarget tile = target;
+          tile.row_offsets += a.start(i);
+          tile.row_runs += a.start(i);
+          tile.column_offsets += b.start(j);
+          tile.rows = a.rows(i);
+          ahead.give(tile);
+          kernels_.tile[b.width(j)](depth, packed.a_panels + i * a.bytes, packed.b_panels + j * b.bytes, tile);
+        }
+      }
+      if (streams_) end_stream();
+    });
   }
 
   const Problem problem_;
@@ -299,9 +370,10 @@ class Gemm final : public Solution {
   const int64_t item_;  // bytes of an element of the operands
   const Depth depth_;
   std::optional<Side> rows_, columns_;
-  int64_t parts_ = 1;       // of the depth, each summed on its own
-  bool is_direct_ = false;  // tiles are stored straight into C
-  bool streams_ = false;    // and past the caches
+  int64_t parts_ = 1;         // of the depth, each summed on its own
+  bool is_direct_ = false;    // tiles are stored straight into C
+  bool passes_rows_ = false;  // the panels of columns serve all rows
+  bool streams_ = false;      // and past the caches
 };
 
 }  // namespace
