@@ -18,8 +18,8 @@ namespace {
 constexpr int64_t kCacheBytes = int64_t{32} << 10;
 // Operands up to this size stay in the second-level cache, however they lie.
 constexpr int64_t kNearBytes = int64_t{1} << 20;
-// Elements next to each other that are read as quickly as if all were.
-constexpr int64_t kLongRun = 128;
+// Elements next to each other that are read as quickly as if all were; the parts of complex numbers are, each.
+constexpr int64_t kLongRun = 128, kShortStep = 2;
 // Fewer lanes, or elements of the other side, make a thin product: there is nothing to use again.
 constexpr int64_t kLeast = 3;
 // The other side goes through the registers so many elements at a time, and so many make up for reading the lanes from
@@ -100,7 +100,7 @@ bool is_near(int64_t bytes, Operand operand, std::initializer_list<DimGroup> gro
     for (int d = 0; d < group.rank; ++d) {
       const int64_t step = std::abs(group.dims[d].strides[operand]);
       reach += (group.dims[d].size - 1) * step;
-      if (step == 1) run = group.dims[d].size;
+      if (step <= kShortStep) run = group.dims[d].size;
     }
   }
   return reach <= 2 * count || run >= kLongRun || bytes <= kCacheBytes || (bytes <= kNearBytes && run > 1);
@@ -116,7 +116,8 @@ bool are_near(const Problem& problem, const Roles& roles, int64_t item_size) {
   // A piece of the depth takes the last dimension first.
   const auto lies_in_pieces = [&](Operand operand, const Dim& dim) {
     const Dim& last = problem.depth.dims[problem.depth.rank - 1];
-    return dim.strides[operand] == 1 || last.strides[operand] == 1 || bytes[operand] <= kNearBytes;
+    return std::min(std::abs(dim.strides[operand]), std::abs(last.strides[operand])) <= kShortStep ||
+           bytes[operand] <= kNearBytes;
   };
   const bool is_cut = roles.depth < depth;
   if (is_cut && !(lies_in_pieces(roles.lanes_of, roles.lane) && lies_in_pieces(roles.factors_of, roles.inner)))
