@@ -31,7 +31,8 @@ class Stages {
       return multiply_real(a, b, out, std::move(layout_a), std::move(layout_b));
     const double least = std::min(elements_of(layout_a), elements_of(layout_b));
     const Layout kept = without_part(out);
-    if (least >= elements_of(out) * (keeps_last(layout_a, kept) || keeps_last(layout_b, kept) ? 1 : kMuchLarger))
+    if (are_lines(layout_a, layout_b, kept) ||
+        least >= elements_of(out) * (keeps_last(layout_a, kept) || keeps_last(layout_b, kept) ? 1 : kMuchLarger))
       return multiply_each_part(a, b, out, std::move(layout_a), std::move(layout_b));
     // Without a sum, those lie along the result.
     if (sums(layout_a, out) ? elements_of(layout_a) < elements_of(layout_b)
@@ -82,6 +83,18 @@ class Stages {
   static bool keeps_last(const Layout& layout, const Layout& kept) {
     const Layout dims = without_part(layout);
     return !dims.empty() && !kept.empty() && dims.back().label == kept.back().label;
+  }
+
+  // Whether sums go along the last label of both operands, of which one has no label of its own: their lines are read
+  // once, whatever the size of the result.
+  static bool are_lines(const Layout& a, const Layout& b, const Layout& kept) {
+    const Layout dims_a = without_part(a), dims_b = without_part(b);
+    const auto are_all_in = [](const Layout& dims, const Layout& other) {
+      return std::all_of(dims.begin(), dims.end(),
+                         [&](const LabelledDim& dim) { return find(other, dim.label) != nullptr; });
+    };
+    return !dims_a.empty() && !dims_b.empty() && dims_a.back().label == dims_b.back().label &&
+           find(kept, dims_a.back().label) == nullptr && (are_all_in(dims_a, dims_b) || are_all_in(dims_b, dims_a));
   }
 
   // Where the result is not larger: the sums of products of each part with each, which are combined afterwards.

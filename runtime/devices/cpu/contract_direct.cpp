@@ -260,6 +260,7 @@ std::unique_ptr<Solution> solve_whole(const Problem& problem) {
       problem.depth.rank == 1 && problem.depth.dims[0].strides[kA] == 1 && problem.depth.dims[0].strides[kB] == 1;
   if (!(unit_depth && products == 1 && depth >= kFewElements) && VectorProducts::takes(problem, kernels))
     return std::make_unique<VectorProducts>(problem, kernels);
+  if (auto pairs = make_pair_dots(problem)) return pairs;
   if (auto small = solve_small(problem)) return small;
   const bool is_tiny = products <= kTiny / depth;
   if (!is_thin && !is_tiny) return nullptr;

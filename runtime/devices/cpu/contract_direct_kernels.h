@@ -9,6 +9,8 @@ namespace oneflow::cpu::OF_ISA {
 // For T float, double, uint32_t or uint64_t.
 template <class T>
 void add_direct_kernels(ContractKernels& kernels);
+template <class T>
+void add_dot_kernels(ContractKernels& kernels);
 
 }  // namespace oneflow::cpu::OF_ISA
 

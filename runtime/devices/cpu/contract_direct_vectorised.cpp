@@ -321,106 +321,6 @@ void in_vectors(const VectorProduct& product) {
 }
 #endif
 
-// Whether rows of short dots are fetched before they are read. Narrower vectors take so long that the processor sees to
-// it: with those of 32 bytes, fetching took 1.2 of the time.
-constexpr bool kFetches = kVectorBytes == 64;
-
-// So many sums at the same time, from the n-th on, each of which is added up as if alone.
-template <class T, int number>
-void add_dots(const DotProducts& products, int64_t first) {
-  constexpr int width = kLanes<T>, vectors = 4;
-  const int64_t count = products.length;
-  const T *a[number], *b[number];
-  for (int n = 0; n < number; ++n) {
-    a[n] = static_cast<const T*>(products.a) + products.from_a[first + n];
-    b[n] = static_cast<const T*>(products.b) + products.from_b[first + n];
-  }
-  Vector<T> sums[number][vectors] = {};
-  int64_t i = 0;
-  for (; i + vectors * width <= count; i += vectors * width) {
-#pragma GCC unroll 4
-    for (int n = 0; n < number; ++n)
-#pragma GCC unroll 4
-      for (int v = 0; v < vectors; ++v) sums[n][v] += load(a[n] + i + v * width) * load(b[n] + i + v * width);
-  }
-  for (; i + width <= count; i += width) {
-#pragma GCC unroll 4
-    for (int n = 0; n < number; ++n) sums[n][0] += load(a[n] + i) * load(b[n] + i);
-  }
-#pragma GCC unroll 4
-  for (int n = 0; n < number; ++n) {
-    const Vector<T> lanes = (sums[n][0] + sums[n][1]) + (sums[n][2] + sums[n][3]);
-    T sum = 0;
-    for (int lane = 0; lane < width; ++lane) sum += lanes[lane];
-    for (int64_t at = i; at < count; ++at) sum += a[n][at] * b[n][at];
-    static_cast<T*>(products.c)[products.to[first + n]] = sum;
-  }
-}
-
-// Adds up the lanes of each of a vector's number of vectors, all at once.
-template <class T>
-inline Vector<T> add_lanes(Vector<T>* vectors) {
-  transpose<T>(vectors);
-#pragma GCC unroll 4
-  for (int span = kLanes<T> / 2; span > 0; span /= 2)
-#pragma GCC unroll 8
-    for (int i = 0; i < span; ++i) vectors[i] += vectors[i + span];
-  return vectors[0];
-}
-
-// Sums of short pieces, from the n-th on at most as many as a vector has lanes, each of which is added up in a vector
-// as if alone.
-template <class T>
-void add_short_dots(const DotProducts& products, int64_t first) {
-  constexpr int width = kLanes<T>;
-  const int64_t count = products.length, whole = count / width * width;
-  const int64_t number = products.count - first < width ? products.count - first : width;
-  constexpr int64_t kAhead = 4 * width;
-  Vector<T> sums[width];
-  T rests[width] = {};
-  const auto a_of = [&](int64_t n) { return static_cast<const T*>(products.a) + products.from_a[n]; };
-  const auto b_of = [&](int64_t n) { return static_cast<const T*>(products.b) + products.from_b[n]; };
-  if (kFetches && whole == 0 && number == width) {
-#pragma GCC unroll 16
-    for (int n = 0; n < width; ++n) sums[n] = load_some(a_of(first + n), count) * load_some(b_of(first + n), count);
-  } else {
-    // One after the other, as they often lie in memory; what is missing repeats the first.
-#pragma GCC unroll 16
-    for (int n = 0; n < width; ++n) {
-      const int64_t taken = n < number ? first + n : first;
-      const int64_t later = taken + kAhead < products.count ? taken + kAhead : taken;
-      const T *a = a_of(taken), *b = b_of(taken), *a_later = a_of(later);
-      if (kFetches && whole > width)
-        for (int64_t i = 0; i < whole; i += width) __builtin_prefetch(a_later + i);
-      Vector<T> sum = {};
-      for (int64_t i = 0; i < whole; i += width) sum += load(a + i) * load(b + i);
-      if constexpr (kHasMasks) {
-        if (whole < count) sum += load_some(a + whole, count - whole) * load_some(b + whole, count - whole);
-      } else {
-        for (int64_t i = whole; i < count; ++i) rests[n] += a[i] * b[i];
-      }
-      sums[n] = sum;
-    }
-  }
-  const Vector<T> totals = add_lanes<T>(sums) + load(rests);
-  for (int64_t n = 0; n < number; ++n) static_cast<T*>(products.c)[products.to[first + n]] = totals[n];
-}
-
-template <class T>
-void dots(const DotProducts& products) {
-  constexpr int64_t kShort = (kFetches ? 16 : 8) * kLanes<T>;
-  int64_t n = 0;
-  if (products.length < kShort) {
-    for (; n < products.count; n += kLanes<T>) add_short_dots<T>(products, n);
-    return;
-  }
-  // Memory gives more where it is read in several places, but for short pieces, which may follow each other.
-  constexpr int together = 4;
-  constexpr int64_t kLong = 8192 / sizeof(T);
-  for (; products.length >= kLong && n + together <= products.count; n += together) add_dots<T, together>(products, n);
-  for (; n < products.count; ++n) add_dots<T, 1>(products, n);
-}
-
 }  // namespace
 
 template <class T>
@@ -430,7 +330,6 @@ void add_direct_kernels(ContractKernels& kernels) {
 #if defined(__AVX512F__)
   kernels.in_vectors = in_vectors<T>;
 #endif
-  kernels.dots = dots<T>;
 }
 
 template void add_direct_kernels<float>(ContractKernels&);

@@ -230,7 +230,61 @@ class CopiedDots final : public Solution {
   int64_t task_pieces_, task_members_;
 };
 
+// Sums of products of pairs: four for each of the other cells.
+class PairDots final : public Solution {
+ public:
+  PairDots(const ContractKernels& kernels, int64_t depth, const DimGroup& cells, int64_t step_a, int64_t step_b)
+      : kernels_(kernels),
+        depth_(depth),
+        step_a_(step_a),
+        step_b_(step_b),
+        cells_(cells),
+        task_cells_(std::clamp<int64_t>(kTaskWork / (4 * depth), 1, kTogether)) {}
+
+  of_status run(const Addresses& addresses) const override {
+    parallel_for(divide_up(cells_.count, task_cells_), [&](int64_t task) {
+      const int64_t first = task * task_cells_, count = std::min(task_cells_, cells_.count - first);
+      int64_t offsets[3][kTogether];
+      for (const Operand operand : {kA, kB, kC}) fill_offsets(cells_, operand, first, count, offsets[operand]);
+      kernels_.pair_dots({depth_, count, addresses.operands[kA], addresses.operands[kB], addresses.c, offsets[kA],
+                          offsets[kB], offsets[kC]},
+                         step_a_, step_b_);
+    });
+    return OF_OK;
+  }
+
+ private:
+  static constexpr int64_t kTogether = 256;
+
+  const ContractKernels& kernels_;
+  const int64_t depth_, step_a_, step_b_;
+  const DimGroup cells_;
+  const int64_t task_cells_;
+};
+
+// Takes the dimension of pairs out of the rows (or columns); its step in C, or 0 where there is none.
+int64_t take_pair(DimGroup& side, Operand operand) {
+  for (int d = 0; d < side.rank; ++d) {
+    if (side.dims[d].size != 2 || side.dims[d].strides[operand] != 1) continue;
+    const int64_t step = side.dims[d].strides[kC];
+    std::move(side.dims + d + 1, side.dims + side.rank, side.dims + d);
+    --side.rank;
+    side.count /= 2;
+    return step;
+  }
+  return 0;
+}
+
 }  // namespace
+
+std::unique_ptr<Solution> make_pair_dots(const Problem& problem) {
+  const DimGroup& depth = problem.depth;
+  if (depth.rank != 1 || depth.dims[0].strides[kA] != 2 || depth.dims[0].strides[kB] != 2) return nullptr;
+  Problem pairs = problem;
+  const int64_t step_a = take_pair(pairs.rows, kA), step_b = take_pair(pairs.columns, kB);
+  if (step_a == 0 || step_b == 0 || std::min(pairs.rows.count, pairs.columns.count) > 1) return nullptr;
+  return std::make_unique<PairDots>(contract_kernels(problem.dtype), depth.count, cells_of(pairs), step_a, step_b);
+}
 
 std::unique_ptr<Solution> make_dots(const Problem& problem) {
   return std::make_unique<Dots>(problem, contract_kernels(problem.dtype));

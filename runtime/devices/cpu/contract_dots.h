@@ -14,6 +14,11 @@ constexpr int64_t kDotPiece = int64_t{1} << 15;
 // The depth is one dimension, whose elements lie next to each other in A and B.
 std::unique_ptr<Solution> make_dots(const Problem& problem);
 
+// Pairs of neighbours, all of either operand with all of the other, along one dimension where they follow each other:
+// the parts of complex numbers. NULL where the problem is not of that kind, or uses lines more often than reading them
+// costs.
+std::unique_ptr<Solution> make_pair_dots(const Problem& problem);
+
 // Any depth and storage type; for a few rows and columns.
 std::unique_ptr<Solution> make_copied_dots(const Problem& problem);
 

@@ -55,8 +55,9 @@ void resize(DimGroup& group, int dim, int64_t size) {
 bool are_dots(const Problem& problem) {
   if (std::min(problem.rows.count, problem.columns.count) > kThin) return false;
   const Dim& last = problem.depth.dims[std::max(0, problem.depth.rank - 1)];
-  const bool is_unit = problem.depth.rank == 1 && last.strides[kA] == 1 && last.strides[kB] == 1;
-  return is_unit || std::max(problem.rows.count, problem.columns.count) < kLeastLanes;
+  const int64_t step = last.strides[kA];  // 2 where elements are pairs
+  const bool are_lines = problem.depth.rank == 1 && (step == 1 || step == 2) && last.strides[kB] == step;
+  return are_lines || std::max(problem.rows.count, problem.columns.count) < kLeastLanes;
 }
 
 class PieceProducts final : public Solution {

@@ -394,6 +394,7 @@ const ContractKernels& table() {
     filled.pack_turned = pack_turned<T>;
     filled.clear = clear<T>;
     add_direct_kernels<T>(filled);
+    add_dot_kernels<T>(filled);
     filled.finish = finish<T>;
     fill_tiles<T, kTileColumns>(filled);
     return filled;
