@@ -15,9 +15,9 @@
 namespace oneflow::cpu {
 namespace {
 
-// How often a thread looks before it sleeps: an idle worker for work, about 50 microseconds, the gap between two kernels
-// of one expression; and who opened a region for its last tasks. Waking a sleeping thread takes as long: a product of
-// 1,024^3 on two threads, of six regions, took 5 % longer without the latter.
+// How often a thread looks before it sleeps: an idle worker for work, about 50 microseconds, the gap between two
+// kernels of one expression; and who opened a region for its last tasks. Waking a sleeping thread takes as long: a
+// product of 1,024^3 on two threads, of six regions, took 5 % longer without the latter.
 constexpr int kIdleSpins = 5000, kClosingSpins = 20000;
 
 template <class Condition>
