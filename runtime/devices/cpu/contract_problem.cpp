@@ -62,10 +62,8 @@ void fill_offsets(const DimGroup& group, Operand operand, int64_t start, int64_t
     const Dim& inner = group.dims[group.rank - 1];
     int64_t& inner_position = position[group.rank - 1];
     const int64_t run = std::min(inner.size - inner_position, count - i), step = inner.strides[operand];
-    for (int64_t j = 0; j < run; ++j) offsets[i + j] = offset + j * step;
-    i += run;
+    for (const int64_t end = i + run; i < end; ++i, offset += step) offsets[i] = offset;
     inner_position += run;
-    offset += run * step;
     for (int d = group.rank - 1; d >= 0 && position[d] == group.dims[d].size; --d) {
       offset -= group.dims[d].size * group.dims[d].strides[operand];
       position[d] = 0;
