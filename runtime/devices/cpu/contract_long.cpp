@@ -54,7 +54,7 @@ void resize(DimGroup& group, int dim, int64_t size) {
 // Whether these are sums along vectors, which have pieces of their own: see contract_dots.h.
 bool are_dots(const Problem& problem) {
   if (std::min(problem.rows.count, problem.columns.count) > kThin) return false;
-  const Dim& last = problem.depth.dims[std::max(0, problem.depth.rank - 1)];
+  const Dim& last = problem.depth.dims[problem.depth.rank - 1];
   const int64_t step = last.strides[kA];  // 2 where elements are pairs
   const bool are_lines = problem.depth.rank == 1 && (step == 1 || step == 2) && last.strides[kB] == step;
   return are_lines || std::max(problem.rows.count, problem.columns.count) < kLeastLanes;
@@ -131,10 +131,10 @@ class PieceProducts final : public Solution {
 }  // namespace
 
 std::unique_ptr<Solution> solve_in_pieces(const Problem& problem) {
-  if (!problem.is_plain() || !computes_in_itself(problem.dtype) || are_dots(problem)) return nullptr;
   const int64_t cells = problem.batch.count * problem.rows.count * problem.columns.count, depth = problem.depth.count;
   if (cells > kMostCells || depth / kPieceDepth < kLeastPieces || problem.batch.rank == DimGroup::kMaximum)
     return nullptr;
+  if (!problem.is_plain() || !computes_in_itself(problem.dtype) || are_dots(problem)) return nullptr;
   const int64_t wanted = std::min({depth / kPieceDepth, cells * depth / kPieceWork, kMostSums / cells});
   const int64_t longest = problem.depth.dims[longest_of(problem.depth)].size;
   const int64_t length = std::max<int64_t>(1, longest / std::max<int64_t>(1, wanted));
