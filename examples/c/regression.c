@@ -39,7 +39,7 @@ int main(void) {
     check(of_sub(guess, y, &error));
     const of_tensor operands[2] = {x, error};
     /* x, transposed, times the error; with more operands the options would decide on their order */
-    check(of_einsum("ij,ik->jk", operands, 2, "auto", NULL, 0, NULL, &gradient));
+    check(of_einsum("ij,ik->jk", operands, 2, "auto", NULL, &gradient));
     check(of_mul(gradient, 0.05, &change));
     check(of_sub_(weights, change)); /* in place */
     of_tensor_release(guess);

@@ -116,7 +116,7 @@ of_status of_expression_call(of_expression handle, const of_tensor* operands, si
     named("einsum", [&] { check_operands(expression, operands, count); });
     const of_value arguments[] = {to_value(expression.equation().c_str()),
                                   to_value(std::span(const_cast<of_tensor*>(operands), count)),
-                                  to_value(Sizes(expression.path()))};
+                                  to_value(Sizes(expression.path())), kDefault};
     call(*name, arguments, {result, 1});
   });
 }

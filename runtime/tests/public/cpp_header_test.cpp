@@ -90,6 +90,8 @@ TEST(CppHeader, OverloadsAreChosenByTheirArguments) {
   const flow::Tensor x = flow::tensor({{1.0, 5.0}, {7.0, 3.0}});
   EXPECT_EQ(x.max().item<float>(), 7);
   EXPECT_EQ(flow::einsum("ii", {x}, true).item<float>(), 4);
+  EXPECT_EQ(flow::einsum("ij,jk,kl->", {x, x, x}, flow::Ints{1, 2, 0, 1}).item<float>(),
+            flow::einsum("ij,jk,kl->", {x, x, x}).item<float>());
   EXPECT_THROW(flow::einsum("ii", {x}, "fast"), flow::InvalidArgument);  // and not as a bool
   auto [values, indices] = x.max(1);
   EXPECT_EQ(floats(values), (Floats{5, 7}));
