@@ -7,6 +7,7 @@
 #include "contract_dots.h"
 #include "contract_kernels.h"
 #include "contract_long.h"
+#include "contract_places.h"
 #include "contract_small.h"
 #include "element.h"
 #include "stream.h"
@@ -15,9 +16,6 @@
 namespace oneflow::cpu {
 namespace {
 
-// A side with this few rows or columns makes a product thin, as a depth of one does: packing would cost more than it
-// saves.
-constexpr int64_t kThin = 2;
 // Multiplications of one member of the batch up to which the whole product is tiny.
 constexpr int64_t kTiny = 16 * 16 * 16;
 // Lanes that one task walks, of a sum and of single products: a few kilobytes, which stay in the first-level cache.
@@ -66,20 +64,6 @@ Dim take_inner(DimGroup& cells, const Dim& lane) {
   for (int d = 0; lane.strides[kC] != 1 && d < cells.rank; ++d)
     if (cells.dims[d].strides[kC] == 1) return take(cells, d);
   return take(cells, cells.rank - 1);
-}
-
-// Calls kernel(first, count, places) for the elements of a group, a few at a time, on all threads where there are many:
-// places[operand] are the offsets of `count` elements from the one numbered `first` on. `work` is that of one of them.
-constexpr int64_t kPlaces = 256;
-template <class Kernel>
-void for_each_place(const DimGroup& group, int64_t work, Kernel&& kernel) {
-  const int64_t task_places = std::clamp<int64_t>(kTaskWork / std::max<int64_t>(1, work), 1, kPlaces);
-  parallel_for(divide_up(group.count, task_places), [&](int64_t task) {
-    const int64_t first = task * task_places, count = std::min(task_places, group.count - first);
-    int64_t places[3][kPlaces];
-    for (const Operand operand : {kA, kB, kC}) fill_offsets(group, operand, first, count, places[operand]);
-    kernel(count, places);
-  });
 }
 
 // The elements that a group of dimensions reaches within one operand: from its first one on, so many.

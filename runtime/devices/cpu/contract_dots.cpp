@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "contract_kernels.h"
+#include "contract_places.h"
 #include "convert.h"
 #include "element.h"
 #include "scratch.h"
@@ -234,32 +235,21 @@ class CopiedDots final : public Solution {
 class PairDots final : public Solution {
  public:
   PairDots(const ContractKernels& kernels, int64_t depth, const DimGroup& cells, int64_t step_a, int64_t step_b)
-      : kernels_(kernels),
-        depth_(depth),
-        step_a_(step_a),
-        step_b_(step_b),
-        cells_(cells),
-        task_cells_(std::clamp<int64_t>(kTaskWork / (4 * depth), 1, kTogether)) {}
+      : kernels_(kernels), depth_(depth), step_a_(step_a), step_b_(step_b), cells_(cells) {}
 
   of_status run(const Addresses& addresses) const override {
-    parallel_for(divide_up(cells_.count, task_cells_), [&](int64_t task) {
-      const int64_t first = task * task_cells_, count = std::min(task_cells_, cells_.count - first);
-      int64_t offsets[3][kTogether];
-      for (const Operand operand : {kA, kB, kC}) fill_offsets(cells_, operand, first, count, offsets[operand]);
-      kernels_.pair_dots({depth_, count, addresses.operands[kA], addresses.operands[kB], addresses.c, offsets[kA],
-                          offsets[kB], offsets[kC]},
+    for_each_place(cells_, 4 * depth_, [&](int64_t count, const int64_t(*places)[kPlaces]) {
+      kernels_.pair_dots({depth_, count, addresses.operands[kA], addresses.operands[kB], addresses.c, places[kA],
+                          places[kB], places[kC]},
                          step_a_, step_b_);
     });
     return OF_OK;
   }
 
  private:
-  static constexpr int64_t kTogether = 256;
-
   const ContractKernels& kernels_;
   const int64_t depth_, step_a_, step_b_;
   const DimGroup cells_;
-  const int64_t task_cells_;
 };
 
 // Takes the dimension of pairs out of the rows (or columns); its step in C, or 0 where there is none.

@@ -18,8 +18,8 @@ namespace {
 constexpr int64_t kMostCells = 1 << 12, kMostSums = 1 << 17;
 // Multiplications and depths that a piece has at least: adding up costs little next to them.
 constexpr int64_t kPieceWork = int64_t{1} << 18, kPieceDepth = 64;
-// A side with this few rows or columns makes a product thin, and fewer lanes are no vector.
-constexpr int64_t kThin = 2, kLeastLanes = 8;
+// Fewer lanes are no vector.
+constexpr int64_t kLeastLanes = 8;
 // A depth is long from so many pieces on.
 constexpr int64_t kLeastPieces = 4;
 

@@ -75,6 +75,9 @@ struct Range {
   int64_t begin, count;
 };
 
+// A side with this few rows or columns makes a product thin: packing would cost more than it saves.
+constexpr int64_t kThin = 2;
+
 // Multiplications that a task should have at least, where nothing is packed.
 constexpr int64_t kTaskWork = int64_t{1} << 16;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "thread_pool.h"
+
 namespace oneflow::cpu {
 namespace {
 
@@ -87,7 +89,7 @@ FoldPlan plan_fold(const of_kernel_tensor& input, uint32_t reduced) {
   const int64_t lane_size = lane_dim < 0 ? 1 : input.sizes[lane_dim];
   plan.lane_stride = lane_dim < 0 ? 1 : input.strides[lane_dim];
   plan.lanes = plan.merges_lanes ? lane_size : std::min(lane_size, kKeptLanes);
-  const int64_t pieces = (lane_size + plan.lanes - 1) / plan.lanes;
+  const int64_t pieces = divide_up(lane_size, plan.lanes);
   plan.last_lanes = lane_size - (pieces - 1) * plan.lanes;
   plan.result_lane_dim = plan.merges_lanes || plan.merges_late ? -1 : lane_dim;
   if (plan.merges_lanes) {

@@ -85,14 +85,14 @@ class Reduction {
     if (plan_.merges_lanes) {
       const bool is_direct = reader_.is_direct({1, plan_.lanes, 0, plan_.lane_stride});
       piece_ = std::min(plan_.lanes, is_direct ? kPiece : kChunk);
-      pieces_per_line_ = (plan_.lanes + piece_ - 1) / piece_;
+      pieces_per_line_ = divide_up(plan_.lanes, piece_);
       pieces_ = plan_.rows() * pieces_per_line_;
       block_ = std::clamp<int64_t>(kTaskElements / piece_, 1, kBlockPieces);
-      segments_ = (pieces_ + block_ - 1) / block_;
+      segments_ = divide_up(pieces_, block_);
       gathers_units_ = !is_direct && pieces_ == 1 && plan_.kept.rank == 1;
     } else {
-      const int64_t wanted = (unit_elements_ + kTaskElements - 1) / kTaskElements;
-      segments_ = plan_.units() >= kManyUnits ? 1 : std::min(wanted, (plan_.rows() + kBlockRows - 1) / kBlockRows);
+      const int64_t wanted = divide_up(unit_elements_, kTaskElements);
+      segments_ = plan_.units() >= kManyUnits ? 1 : std::min(wanted, divide_up(plan_.rows(), kBlockRows));
     }
   }
 
@@ -117,7 +117,7 @@ class Reduction {
   void run_lines() const {
     const int64_t units = plan_.units(), at_a_time = units_at_a_time();
     const int64_t group = std::max<int64_t>(at_a_time, kTaskElements / unit_elements_);
-    parallel_for((units + group - 1) / group, [&](int64_t task) {
+    parallel_for(divide_up(units, group), [&](int64_t task) {
       const States results(kernel_, 1, kUnitsTogether), blocks(kernel_, 1, segments_);
       const int64_t last = std::min(units, (task + 1) * group);
       for (int64_t first = task * group; first < last; first += kUnitsTogether) {
@@ -223,7 +223,7 @@ class Reduction {
   void run_units() const {
     const int64_t units = plan_.units();
     const int64_t group = std::max<int64_t>(1, kTaskElements / unit_elements_);
-    parallel_for((units + group - 1) / group, [&](int64_t task) {
+    parallel_for(divide_up(units, group), [&](int64_t task) {
       const States stack(kernel_, depth(plan_.rows()), plan_.lanes);
       for (int64_t unit = task * group; unit < std::min(units, (task + 1) * group); ++unit) {
         fold_rows(unit, 0, plan_.rows(), stack);
@@ -234,7 +234,7 @@ class Reduction {
 
   // Tasks are segments of units, whose states merge afterwards.
   void run_segments() const {
-    const int64_t length = (plan_.rows() + segments_ - 1) / segments_;
+    const int64_t length = divide_up(plan_.rows(), segments_);
     const States partial(kernel_, plan_.units() * segments_, plan_.lanes);
     parallel_for(plan_.units() * segments_, [&](int64_t task) {
       const int64_t first = std::min(task % segments_ * length, plan_.rows());
@@ -256,9 +256,7 @@ class Reduction {
   }
 
   // How many states wait at a time when the blocks of so many rows merge as a tree.
-  static int64_t depth(int64_t rows) {
-    return std::bit_width(static_cast<uint64_t>((rows + kBlockRows - 1) / kBlockRows)) + 1;
-  }
+  static int64_t depth(int64_t rows) { return std::bit_width(static_cast<uint64_t>(divide_up(rows, kBlockRows))) + 1; }
 
   // Folds the rows [first, last) of a unit into stack[0].
   void fold_rows(int64_t unit, int64_t first, int64_t last, const States& stack) const {
