@@ -204,9 +204,22 @@ def test_more_labels_than_letters() -> None:
     np.testing.assert_allclose(flow.einsum(*arguments, [0, 60]).numpy(), np.linalg.multi_dot(arrays), rtol=1e-9)
 
 
+@pytest.mark.parametrize("labels", [range(2), np.array([0, 1]), np.arange(2, dtype=np.uint8), (0, 1), b"", "ab"])
+def test_labels_in_any_sequence(labels: Any) -> None:
+    x = flow.tensor([[1.0, 2.0], [3.0, 4.0]])
+    if isinstance(labels, (bytes, str)):
+        with pytest.raises(flow.TypeMismatch, match="labels of operand 0 must be list of ints"):
+            flow.einsum(x, labels)
+    else:
+        assert flow.einsum(x, labels, x, labels, labels).tolist() == [[1.0, 4.0], [9.0, 16.0]]
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [
+        (lambda x: (x, range(10**12)), flow.TypeMismatch, "labels of operand 0 must be list of ints, got range"),
+        (lambda x: (x, np.zeros((2, 2))), flow.TypeMismatch, "labels of operand 0 must be ints or ..., got numpy"),
+        (lambda x: (x, {0: 1}), flow.TypeMismatch, "labels of operand 0 must be list of ints, got dict"),
         (lambda x: (x,), flow.TypeMismatch, "operand 0 must be followed by its labels"),
         (lambda x: (x, x), flow.TypeMismatch, "labels of operand 0 must be list of ints, got Tensor"),
         (lambda x: (x, [0, 1.5]), flow.TypeMismatch, "labels of operand 0 must be ints or ..., got float"),

@@ -13,10 +13,19 @@ bool raise_mismatch(const char* function, const std::string& words, PyObject* fo
   return false;
 }
 
+// A list, a range, an array of another library: what has members in an order, and not too many of them.
+bool is_list_of_labels(PyObject* object) {
+  if (PyList_Check(object) || PyTuple_Check(object)) return true;
+  constexpr Py_ssize_t kMost = 1 << 16;
+  if (!PySequence_Check(object) || PyUnicode_Check(object) || PyBytes_Check(object) || is_tensor(object)) return false;
+  const Py_ssize_t count = PySequence_Size(object);
+  if (count < 0) PyErr_Clear();
+  return count >= 0 && count <= kMost;
+}
+
 // Adds "[0,1]" to an equation; `whose` is what an error calls the labels.
 bool add_labels(const char* function, const std::string& whose, PyObject* labels, std::string* equation) {
-  if (!PyList_Check(labels) && !PyTuple_Check(labels))
-    return raise_mismatch(function, whose + " must be list of ints", labels);
+  if (!is_list_of_labels(labels)) return raise_mismatch(function, whose + " must be list of ints", labels);
   const Ref copy(PySequence_Tuple(labels));  // of a list, which code of its members could change
   if (!copy) return false;
   *equation += '[';
@@ -29,7 +38,8 @@ bool add_labels(const char* function, const std::string& whose, PyObject* labels
     }
     const Ref number(PyIndex_Check(label) && !PyBool_Check(label) ? PyNumber_Index(label) : nullptr);
     if (!number) {
-      if (PyErr_Occurred()) return false;
+      if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+      PyErr_Clear();  // arrays have an __index__ that works for some of them only
       return raise_mismatch(function, whose + " must be ints or ...", label);
     }
     const Ref text(PyObject_Str(number.get()));

@@ -38,7 +38,18 @@ class EinsumTest < OneFlowTest
     assert_equal [[1, 60], [0, 1]], OneFlow.einsum(*arguments, [0, 60]).to_a
   end
 
+  def test_labels_as_a_range
+    x = tensor([[1, 2], [3, 4]])
+    assert_equal [[1, 2], [3, 4]], OneFlow.einsum(x, 0..1).to_a
+    assert_equal [[5, 12], [21, 32]], OneFlow.einsum(x, 0...2, tensor([[5, 6], [7, 8]]), 0..1, 0..1).to_a
+  end
+
   REFUSED_LABELS = [
+    [->(x) { [x, 0..] }, OneFlow::TypeMismatch, "labels of operand 0 must be Array of Integers, got Range"],
+    [->(x) { [x, 0..(2**40)] }, OneFlow::TypeMismatch, "labels of operand 0 must be Array of Integers, got Range"],
+    [->(x) { [x, 0..(2**70)] }, OneFlow::TypeMismatch, "labels of operand 0 must be Array of Integers, got Range"],
+    [->(x) { [x, "a".."b"] }, OneFlow::TypeMismatch, "labels of operand 0 must be Array of Integers, got Range"],
+    [->(x) { [x, -1..0] }, OneFlow::InvalidArgument, "labels of operand 0 must not be negative, got -1"],
     [->(x) { [x] }, OneFlow::TypeMismatch, "operand 0 must be followed by its labels"],
     [->(x) { [x, [0, 1], x] }, OneFlow::TypeMismatch, "operand 1 must be followed by its labels"],
     [->(x) { [x, x] }, OneFlow::TypeMismatch, "labels of operand 0 must be Array of Integers, got Tensor"],

@@ -20,9 +20,21 @@ VALUE labels_of(int operand) {
         RB_SYMBOL_P(found) ? rb_inspect(found) : type_description(found));
 }
 
+// The labels as an Array: of a Range, where it has an end and not too many members.
+VALUE array_of(VALUE labels) {
+  constexpr long kMost = 1 << 16;
+  VALUE first, last;
+  int excludes_last;
+  if (!rb_range_values(labels, &first, &last, &excludes_last) || !RB_FIXNUM_P(first) || !RB_FIXNUM_P(last))
+    return labels;
+  const bool is_short = FIX2LONG(last) < FIX2LONG(first) || FIX2LONG(last) - FIX2LONG(first) < kMost;
+  return is_short ? rb_funcall(labels, rb_intern("to_a"), 0) : labels;
+}
+
 // Adds "[0,1]" to an equation.
 void add_labels(const char* function, int operand, VALUE labels, VALUE equation) {
   static const ID rest = rb_intern("rest");
+  labels = array_of(labels);
   if (!RB_TYPE_P(labels, T_ARRAY)) raise_mismatch(function, labels_of(operand), "Array of Integers", labels);
   rb_str_cat_cstr(equation, "[");
   for (long i = 0; i < RARRAY_LEN(labels); ++i) {
@@ -41,6 +53,7 @@ void add_labels(const char* function, int operand, VALUE labels, VALUE equation)
     rb_str_buf_append(equation, digits);
   }
   rb_str_cat_cstr(equation, "]");
+  RB_GC_GUARD(labels);
 }
 
 }  // namespace
