@@ -58,6 +58,7 @@ void copy(const void* source, int64_t from_row, int64_t from_lane, void* destina
   Unit* to = static_cast<Unit*>(destination);
   const auto each_row = [&](auto&& copy_some) {
     for (int64_t row = 0; row < rows; ++row, from += from_row, to += to_row)
+#pragma GCC unroll 8
       for (int64_t lane = copy_some(); lane < lanes; ++lane) to[lane * to_lane] = from[lane * from_lane];
   };
   if (from_lane == 1 && to_lane == 1) return each_row([&] { return copy_neighbours(from, to, lanes), lanes; });
