@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "operand.h"
 #include "thread_pool.h"
 
 namespace oneflow::cpu {
 namespace {
 
 // States of so many lanes, of a few parts, stay in the first-level cache together with the rows that are folded.
-constexpr int64_t kKeptLanes = 512;
+constexpr int64_t kKeptLanes = 2048;
+// Lines of at most so many folded elements may be the depth of lanes. A row of those has about so many elements.
+constexpr int64_t kMostDepth = 4096, kDeepRow = 32 * 1024;
 // Below this many neighbouring folded elements, merging lanes costs more than copying them into the other order.
 constexpr int64_t kWorthMerging = 16;
 // Lines of at most so many elements are short, and of so many the lanes merge only once.
@@ -18,6 +21,13 @@ constexpr int64_t kShortLine = 512, kManyLines = 8;
 constexpr int64_t kNearStep = 2;
 // Below this many neighbouring kept elements, rows are too short to fill vectors.
 constexpr int64_t kWorthKeeping = 16;
+
+// The size of parts of at most so many elements, as even as whole vectors allow.
+int64_t even_part(int64_t size, int64_t most) {
+  if (size <= most) return size;
+  constexpr int64_t kVector = 16;
+  return divide_up(divide_up(size, divide_up(size, most)), kVector) * kVector;
+}
 
 // The dimension among the (un)marked ones whose elements are nearest to each other; -1 when none has two.
 int32_t nearest(const of_kernel_tensor& input, uint32_t mask, bool marked) {
@@ -36,6 +46,18 @@ bool is_better_merged(const of_kernel_tensor& input, int32_t folded, int32_t kep
     return input.sizes[folded] >= kWorthMerging;
   }
   return input.sizes[kept] < kWorthKeeping && input.sizes[folded] >= kWorthMerging;
+}
+
+// Whether lanes are kept elements and the folded dimension is their depth: where they are nearer to each other than
+// what else is folded.
+bool has_deep_lanes(const of_kernel_tensor& input, uint32_t reduced, bool converts, int32_t folded, int32_t kept) {
+  const int64_t most = converts || input.strides[folded] != 1 ? kChunk : kMostDepth;
+  if (kept < 0 || input.sizes[kept] < kWorthKeeping || input.sizes[folded] > most) return false;
+  for (int32_t d = 0; d < input.rank; ++d) {
+    if ((reduced >> d & 1) == 0 || d == folded || input.sizes[d] == 1) continue;
+    if (input.sizes[folded] <= kShortLine || std::abs(input.strides[d]) < std::abs(input.strides[kept])) return false;
+  }
+  return true;
 }
 
 // Whether there are so many lines of so few elements that merging the lanes of each would be most of the work.
@@ -69,13 +91,15 @@ int64_t Walk::offset(int64_t position, const int64_t* strides) const {
   return offset;
 }
 
-FoldPlan plan_fold(const of_kernel_tensor& input, uint32_t reduced) {
+FoldPlan plan_fold(const of_kernel_tensor& input, uint32_t reduced, bool converts) {
   FoldPlan plan{};
   const int32_t nearest_folded = nearest(input, reduced, true), nearest_kept = nearest(input, reduced, false);
-  plan.merges_lanes = is_better_merged(input, nearest_folded, nearest_kept);
-  const int32_t lane_dim = plan.merges_lanes ? nearest_folded : nearest_kept;
-  plan.merges_late = plan.merges_lanes && has_short_lines(input, reduced, lane_dim);
-  plan.merges_lanes &= !plan.merges_late;
+  const bool merges = is_better_merged(input, nearest_folded, nearest_kept);
+  const bool is_deep = merges && has_deep_lanes(input, reduced, converts, nearest_folded, nearest_kept);
+  plan.merges_late = merges && !is_deep && has_short_lines(input, reduced, nearest_folded);
+  plan.merges_lanes = merges && !is_deep && !plan.merges_late;
+  const int32_t lane_dim = merges && !is_deep ? nearest_folded : nearest_kept;
+  const int32_t depth_dim = is_deep ? nearest_folded : -1;
 
   plan.folded_count = 1;
   int32_t row_dim = -1;  // unless each line is one row: the folded dimension that rows go along
@@ -83,27 +107,26 @@ FoldPlan plan_fold(const of_kernel_tensor& input, uint32_t reduced) {
     if ((reduced >> d & 1) == 0) continue;
     plan.positions[d] = plan.folded_count;
     plan.folded_count *= input.sizes[d];
-    if (row_dim < 0 && !plan.merges_lanes && d != lane_dim && input.sizes[d] != 1) row_dim = d;
+    const bool is_free = d != lane_dim && d != depth_dim && input.sizes[d] != 1;
+    if (row_dim < 0 && !plan.merges_lanes && is_free) row_dim = d;
   }
 
+  plan.depth = is_deep ? input.sizes[depth_dim] : 1;
+  plan.depth_stride = is_deep ? input.strides[depth_dim] : 0;
+  plan.depth_index = is_deep ? plan.positions[depth_dim] : 0;
   const int64_t lane_size = lane_dim < 0 ? 1 : input.sizes[lane_dim];
+  const int64_t most = is_deep ? std::clamp(kDeepRow / plan.depth, kWorthKeeping, kKeptLanes) : kKeptLanes;
   plan.lane_stride = lane_dim < 0 ? 1 : input.strides[lane_dim];
-  plan.lanes = plan.merges_lanes ? lane_size : std::min(lane_size, kKeptLanes);
-  const int64_t pieces = divide_up(lane_size, plan.lanes);
-  plan.last_lanes = lane_size - (pieces - 1) * plan.lanes;
-  plan.result_lane_dim = plan.merges_lanes || plan.merges_late ? -1 : lane_dim;
-  if (plan.merges_lanes) {
-    plan.stretches = 1;
-    plan.rows_per_line = 1;
-  } else {
-    plan.stretches = pieces;
-    plan.rows_per_line = row_dim < 0 ? 1 : input.sizes[row_dim];
-    plan.row_stride = row_dim < 0 ? 0 : input.strides[row_dim];
-    plan.row_index = row_dim < 0 ? 0 : plan.positions[row_dim];
-  }
-  if (plan.merges_lanes || plan.merges_late) plan.lane_index = plan.positions[lane_dim];
+  plan.lanes = plan.merges_lanes ? lane_size : even_part(lane_size, most);
+  plan.stretches = divide_up(lane_size, plan.lanes);
+  plan.last_lanes = lane_size - (plan.stretches - 1) * plan.lanes;
+  plan.result_lane_dim = merges && !is_deep ? -1 : lane_dim;
+  if (merges && !is_deep) plan.lane_index = plan.positions[lane_dim];
+  plan.rows_per_line = row_dim < 0 ? 1 : input.sizes[row_dim];
+  plan.row_stride = row_dim < 0 ? 0 : input.strides[row_dim];
+  plan.row_index = row_dim < 0 ? 0 : plan.positions[row_dim];
   for (int32_t d = 0; d < input.rank; ++d) {
-    if (d == lane_dim || d == row_dim) continue;
+    if (d == lane_dim || d == row_dim || d == depth_dim) continue;
     ((reduced >> d & 1) != 0 ? plan.lines : plan.kept).add(d, input.sizes[d]);
   }
   return plan;

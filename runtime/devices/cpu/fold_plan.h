@@ -20,30 +20,33 @@ struct Walk {
   int64_t offset(int64_t position, const int64_t* strides) const;
 };
 
-// A reduction is made of units, each with a state of its own. A unit has lines, a line has rows, a row has lanes. When
-// `merges_lanes` is true a unit is one kept element, each line is one row, and its lanes are all positions of a folded
-// dimension; where lines are short and many, `merges_late`, a state of as many lanes is kept for all of them. Otherwise
-// a unit is a stretch of a kept dimension, one lane for each element, and the last stretch may be shorter.
+// A reduction is made of units, each with a state of its own. A unit has lines, a line has rows, a row has lanes. Lanes
+// are one of
+//   kept: a unit is a stretch of a kept dimension, one lane for each element, and the last stretch may be shorter
+//   kept and deep: the same, but in each row a lane has several folded elements, `depth` of them
+//   merged: a unit is one kept element, each line is one row, and its lanes are all positions of a folded dimension
+//   merged late: the same, where lines are short and many: a state of as many lanes is kept for all of them.
 struct FoldPlan {
   bool merges_lanes, merges_late;  // not both
   int64_t lanes;                   // of all units but the last stretch
   int64_t last_lanes;              // of the last stretch
   int64_t stretches;               // units along the kept dimension that lanes stand for; 1 when lanes merge
+  int64_t depth;                   // 1 unless lanes are deep
   int64_t rows_per_line;
-  int64_t row_stride, lane_stride;  // of the input
-  int64_t row_index, lane_index;    // of positions within the folded dimensions
-  int64_t result_lane_dim;          // the kept dimension that lanes stand for; -1 when they merge
-  Walk lines;                       // folded dimensions
-  Walk kept;                        // kept dimensions
-  int64_t positions[OF_MAX_RANK];   // strides of the folded dimensions in their own row-major order
-  int64_t folded_count;             // elements that go into one result
+  int64_t row_stride, lane_stride, depth_stride;  // of the input
+  int64_t row_index, lane_index, depth_index;     // of positions within the folded dimensions
+  int64_t result_lane_dim;                        // the kept dimension that lanes stand for; -1 when they merge
+  Walk lines;                                     // folded dimensions
+  Walk kept;                                      // kept dimensions
+  int64_t positions[OF_MAX_RANK];  // strides of the folded dimensions in their own row-major order
+  int64_t folded_count;            // elements that go into one result
 
   int64_t units() const { return kept.count() * stretches; }
   int64_t rows() const { return lines.count() * rows_per_line; }
 };
 
-// The plan for a reduction over the marked dimensions. No size is zero.
-FoldPlan plan_fold(const of_kernel_tensor& input, uint32_t reduced);
+// The plan for a reduction over the marked dimensions. `converts`: elements are folded in another type. No size is zero.
+FoldPlan plan_fold(const of_kernel_tensor& input, uint32_t reduced, bool converts);
 
 }  // namespace oneflow::cpu
 

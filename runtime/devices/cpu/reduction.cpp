@@ -25,8 +25,6 @@ constexpr int64_t kManyUnits = 64;
 // The elements of a line that fold to one state. The pieces of a block merge before others come, a block being a task.
 constexpr int64_t kPiece = 4096;
 constexpr int64_t kBlockPieces = 512;
-// Units of many short lines that are folded at the same time.
-constexpr int64_t kUnitsAtATime = 128;
 // Units whose results are finished and written together.
 constexpr int64_t kUnitsTogether = 256;
 
@@ -78,9 +76,9 @@ class Reduction {
       : kernel_(kernel),
         context_(context),
         input_(context.inputs[0]),
-        plan_(plan_fold(input_, context.reduced)),
+        plan_(plan_fold(input_, context.reduced, input_.dtype != kernel.input)),
         reader_(input_, kernel.input),
-        unit_elements_(plan_.rows() * plan_.lanes) {
+        unit_elements_(plan_.rows() * plan_.lanes * plan_.depth) {
     for (int i = 0; i < kernel.result_count; ++i) writers_[i] = RowWriter(context.outputs[i], kernel.results[i]);
     if (plan_.merges_lanes) {
       const bool is_direct = reader_.is_direct({1, plan_.lanes, 0, plan_.lane_stride});
@@ -89,7 +87,6 @@ class Reduction {
       pieces_ = plan_.rows() * pieces_per_line_;
       block_ = std::clamp<int64_t>(kTaskElements / piece_, 1, kBlockPieces);
       segments_ = divide_up(pieces_, block_);
-      gathers_units_ = !is_direct && pieces_ == 1 && plan_.kept.rank == 1;
     } else {
       const int64_t wanted = divide_up(unit_elements_, kTaskElements);
       segments_ = plan_.units() >= kManyUnits ? 1 : std::min(wanted, divide_up(plan_.rows(), kBlockRows));
@@ -105,30 +102,15 @@ class Reduction {
   }
 
  private:
-  // How many units are folded at the same time: where each has many short lines, those of several units are neighbours
-  // in memory, which is then read in order; where lines have to be copied, there is more to read at the same time.
-  int64_t units_at_a_time() const {
-    if (gathers_units_) return kChunk / plan_.lanes;
-    const bool has_short_lines = segments_ == 1 && pieces_ > 1 && pieces_per_line_ == 1;
-    return has_short_lines ? std::clamp<int64_t>(plan_.units() / thread_count(), 1, kUnitsAtATime) : 1;
-  }
-
   // Tasks are whole units of which lanes merge.
   void run_lines() const {
-    const int64_t units = plan_.units(), at_a_time = units_at_a_time();
-    const int64_t group = std::max<int64_t>(at_a_time, kTaskElements / unit_elements_);
+    const int64_t units = plan_.units(), group = std::max<int64_t>(1, kTaskElements / unit_elements_);
     parallel_for(divide_up(units, group), [&](int64_t task) {
       const States results(kernel_, 1, kUnitsTogether), blocks(kernel_, 1, segments_);
       const int64_t last = std::min(units, (task + 1) * group);
       for (int64_t first = task * group; first < last; first += kUnitsTogether) {
         const int64_t count = std::min(kUnitsTogether, last - first);
         for (int64_t i = 0; i < count; ++i) {
-          if (segments_ == 1) {
-            const int64_t folded = std::min(at_a_time, count - i);
-            fold_units(first + i, folded, results[0], i);
-            i += folded - 1;
-            continue;
-          }
           for (int64_t block = 0; block < segments_; ++block) fold_pieces(first + i, block, blocks[0], block);
           merge_lanes(blocks[0], segments_);
           copy_lane(results[0], i, blocks[0]);
@@ -150,56 +132,43 @@ class Reduction {
     }
   }
 
-  // Folds units of one block each to as many lanes of a state.
-  void fold_units(int64_t first, int64_t count, const State& state, int64_t lane) const {
-    if (gathers_units_) return fold_gathered(first, count, state, lane);
-    if (count == 1) return fold_pieces(first, 0, state, lane);
-    const States pieces(kernel_, count, pieces_);
-    for (int64_t piece = 0; piece < pieces_; ++piece)
-      for (int64_t i = 0; i < count; ++i) fold_piece(first + i, piece, pieces[i], piece);
-    for (int64_t i = 0; i < count; ++i) {
-      merge_lanes(pieces[i], pieces_);
-      copy_lane(state, lane + i, pieces[i]);
-    }
-  }
-
-  // Folds units of one line each, of one chunk together.
-  void fold_gathered(int64_t first, int64_t count, const State& state, int64_t lane) const {
-    const int64_t unit_stride = input_.strides[plan_.kept.dims[0]];
-    ChunkBuffer buffer;
-    int64_t stride;
-    const auto* lines = static_cast<const char*>(
-        reader_.read(first * unit_stride, {count, plan_.lanes, unit_stride, plan_.lane_stride}, buffer, stride));
-    for (int64_t i = 0; i < count; ++i) {
-      kernel_.fold_line(context_.arguments, state.parts, lane + i,
-                        {lines + i * stride * item_size(kernel_.input), plan_.lanes, 0, plan_.lane_index});
-    }
-  }
-
   // Folds a block of pieces to one lane of a state.
   void fold_pieces(int64_t unit, int64_t block, const State& state, int64_t lane) const {
     const int64_t first = block * block_, count = std::min(block_, pieces_ - first);
     if (count == 1) {
-      fold_piece(unit, first, state, lane);
+      fold_some_pieces(unit, first, 1, state, lane);
       return;
     }
     const States pieces(kernel_, 1, count);
-    for (int64_t i = 0; i < count; ++i) fold_piece(unit, first + i, pieces[0], i);
+    for (int64_t i = 0; i < count;) i += fold_some_pieces(unit, first + i, count - i, pieces[0], i);
     merge_lanes(pieces[0], count);
     copy_lane(state, lane, pieces[0]);
   }
 
-  void fold_piece(int64_t unit, int64_t piece, const State& state, int64_t lane) const {
+  // Folds the pieces from one on that follow it in the same line and are as long, `most` at most, each to one lane of a
+  // state. Returns how many.
+  int64_t fold_some_pieces(int64_t unit, int64_t piece, int64_t most, const State& state, int64_t lane) const {
     const int64_t line = pieces_per_line_ == 1 ? piece : piece / pieces_per_line_;
-    const int64_t first = (piece - line * pieces_per_line_) * piece_, count = std::min(piece_, plan_.lanes - first);
+    const int64_t first = (piece - line * pieces_per_line_) * piece_, length = std::min(piece_, plan_.lanes - first);
+    const int64_t count = std::min(most, (plan_.lanes - first) / length);
     const int64_t offset = plan_.kept.offset(unit, input_.strides) + plan_.lines.offset(line, input_.strides);
     const int64_t position = plan_.lines.offset(line, plan_.positions);
+    fold_lines(offset + first * plan_.lane_stride, {count, length, length * plan_.lane_stride, plan_.lane_stride},
+               position + first * plan_.lane_index, length * plan_.lane_index, plan_.lane_index, state, lane);
+    return count;
+  }
+
+  // Folds each row to one lane of a state, from `lane` on. Positions are those of FoldRows.
+  void fold_lines(int64_t offset, RowLayout layout, int64_t position, int64_t row_index, int64_t lane_index,
+                  const State& state, int64_t lane) const {
+    const int64_t batch = reader_.batch(layout), rows = layout.rows;
     ChunkBuffer buffer;
-    int64_t unused;
-    const void* input =
-        reader_.read(offset + first * plan_.lane_stride, {1, count, 0, plan_.lane_stride}, buffer, unused);
-    kernel_.fold_line(context_.arguments, state.parts, lane,
-                      {input, count, position + first * plan_.lane_index, plan_.lane_index});
+    for (int64_t row = 0; row < rows; row += batch) {
+      layout.rows = std::min(batch, rows - row);
+      FoldRows run{nullptr, layout.rows, layout.lanes, 0, position + row * row_index, row_index, lane_index};
+      run.input = reader_.read(offset + row * layout.row_stride, layout, buffer, run.stride);
+      kernel_.fold_lines(context_.arguments, state.parts, lane + row, run);
+    }
   }
 
   // The first lane becomes the fold of all.
@@ -224,7 +193,7 @@ class Reduction {
     const int64_t units = plan_.units();
     const int64_t group = std::max<int64_t>(1, kTaskElements / unit_elements_);
     parallel_for(divide_up(units, group), [&](int64_t task) {
-      const States stack(kernel_, depth(plan_.rows()), plan_.lanes);
+      const States stack(kernel_, waiting_states(plan_.rows()) + 1, plan_.lanes);
       for (int64_t unit = task * group; unit < std::min(units, (task + 1) * group); ++unit) {
         fold_rows(unit, 0, plan_.rows(), stack);
         write_unit(stack[0], unit);
@@ -239,7 +208,7 @@ class Reduction {
     parallel_for(plan_.units() * segments_, [&](int64_t task) {
       const int64_t first = std::min(task % segments_ * length, plan_.rows());
       const int64_t last = std::min(first + length, plan_.rows());
-      const States stack(kernel_, depth(last - first), plan_.lanes);
+      const States stack(kernel_, waiting_states(last - first) + 1, plan_.lanes);
       fold_rows(task / segments_, first, last, stack);
       clear(partial[task], plan_.lanes);
       merge(partial[task], stack[0], plan_.lanes);
@@ -256,15 +225,17 @@ class Reduction {
   }
 
   // How many states wait at a time when the blocks of so many rows merge as a tree.
-  static int64_t depth(int64_t rows) { return std::bit_width(static_cast<uint64_t>(divide_up(rows, kBlockRows))) + 1; }
+  static int64_t waiting_states(int64_t rows) {
+    return std::bit_width(static_cast<uint64_t>(divide_up(rows, kBlockRows))) + 1;
+  }
 
-  // Folds the rows [first, last) of a unit into stack[0].
+  // Folds the rows [first, last) of a unit into stack[0]. The stack has one state more than wait.
   void fold_rows(int64_t unit, int64_t first, int64_t last, const States& stack) const {
     int64_t waiting = 0, blocks = 0;
     do {
       const int64_t end = std::min(first + kBlockRows, last);
       clear(stack[waiting], plan_.lanes);
-      fold_block(unit, first, end, stack[waiting]);
+      fold_block(unit, first, end, stack[waiting], stack[waiting + 1]);
       ++waiting;
       for (int64_t n = ++blocks; n % 2 == 0; n /= 2, --waiting) {
         merge(stack[waiting - 2], stack[waiting - 1], plan_.lanes);
@@ -274,7 +245,8 @@ class Reduction {
     for (; waiting > 1; --waiting) merge(stack[waiting - 2], stack[waiting - 1], plan_.lanes);
   }
 
-  void fold_block(int64_t unit, int64_t first, int64_t last, const State& state) const {
+  // Folds rows into a state. `scratch` is another one.
+  void fold_block(int64_t unit, int64_t first, int64_t last, const State& state, const State& scratch) const {
     const int64_t base = unit_offset(unit, input_.strides, plan_.lane_stride);
     const int64_t lanes = lanes_of(unit);
     while (first < last) {
@@ -284,7 +256,8 @@ class Reduction {
       const int64_t rows = std::min(plan_.rows_per_line - row, last - first);
       const int64_t offset = base + plan_.lines.offset(line, input_.strides) + row * plan_.row_stride;
       const int64_t position = plan_.lines.offset(line, plan_.positions) + row * plan_.row_index;
-      fold_run(offset, position, rows, lanes, state);
+      plan_.depth > 1 ? fold_deep_run(offset, position, rows, lanes, state, scratch)
+                      : fold_run(offset, position, rows, lanes, state);
       first += rows;
     }
   }
@@ -299,6 +272,17 @@ class Reduction {
       FoldRows run{nullptr, layout.rows, lanes, 0, position + row * plan_.row_index, plan_.row_index, plan_.lane_index};
       run.input = reader_.read(offset + row * plan_.row_stride, layout, buffer, run.stride);
       kernel_.fold(context_.arguments, state.parts, run);
+    }
+  }
+
+  // The same of deep lanes.
+  void fold_deep_run(int64_t offset, int64_t position, int64_t rows, int64_t lanes, const State& state,
+                     const State& scratch) const {
+    const RowLayout layout{lanes, plan_.depth, plan_.lane_stride, plan_.depth_stride};
+    for (int64_t row = 0; row < rows; ++row) {
+      fold_lines(offset + row * plan_.row_stride, layout, position + row * plan_.row_index, 0, plan_.depth_index,
+                 scratch, 0);
+      merge(state, scratch, lanes);
     }
   }
 
@@ -355,7 +339,6 @@ class Reduction {
   const RowReader reader_;
   const int64_t unit_elements_;
   int64_t piece_ = 0, pieces_per_line_ = 0, pieces_ = 0, block_ = 0;  // elements, and pieces: where lanes merge
-  bool gathers_units_ = false;
   int64_t segments_;  // or blocks of pieces, of a unit
   RowWriter writers_[kMaxResults];
 };
