@@ -38,14 +38,15 @@ struct FoldPlan {
   int64_t result_lane_dim;                        // the kept dimension that lanes stand for; -1 when they merge
   Walk lines;                                     // folded dimensions
   Walk kept;                                      // kept dimensions
-  int64_t positions[OF_MAX_RANK];  // strides of the folded dimensions in their own row-major order
-  int64_t folded_count;            // elements that go into one result
+  int64_t positions[OF_MAX_RANK];                 // strides of the folded dimensions in their own row-major order
+  int64_t folded_count;                           // elements that go into one result
 
   int64_t units() const { return kept.count() * stretches; }
   int64_t rows() const { return lines.count() * rows_per_line; }
 };
 
-// The plan for a reduction over the marked dimensions. `converts`: elements are folded in another type. No size is zero.
+// The plan for a reduction over the marked dimensions. `converts`: elements are folded in another type. No size is
+// zero.
 FoldPlan plan_fold(const of_kernel_tensor& input, uint32_t reduced, bool converts);
 
 }  // namespace oneflow::cpu

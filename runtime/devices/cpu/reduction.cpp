@@ -339,7 +339,7 @@ class Reduction {
   const RowReader reader_;
   const int64_t unit_elements_;
   int64_t piece_ = 0, pieces_per_line_ = 0, pieces_ = 0, block_ = 0;  // elements, and pieces: where lanes merge
-  int64_t segments_;  // or blocks of pieces, of a unit
+  int64_t segments_;                                                  // or blocks of pieces, of a unit
   RowWriter writers_[kMaxResults];
 };
 
