@@ -99,7 +99,7 @@ of_status sort_dims(const of_contraction& contraction, Problem& problem) {
 bool order_for_packing(const Problem& problem, DimGroup& side, Operand operand, const DimGroup& others) {
   const bool should_follow = problem.depth.count > 2 * others.count && innermost_step(problem.depth, operand) != 1;
   const int64_t cells = problem.batch.count * side.count * others.count;
-  const bool may_scatter = cells <= streamed_bytes() / item_size(problem.dtype);
+  const bool may_scatter = cells <= streamed_tile_bytes() / item_size(problem.dtype);
   if (!(should_follow && may_scatter) && computes_in_itself(problem.dtype) && turn(side, operand, problem.depth))
     return true;
   if (should_follow) canonicalize(side, operand, kC);

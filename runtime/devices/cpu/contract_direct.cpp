@@ -163,7 +163,7 @@ class LaneProducts final : public Solution {
     inner_tasks_ = divide_up(inner_.size, task_inner_);
     const int64_t cells_bytes = lane.size * inner_.size * cells_.count * kernels.size;
     common_.streams =
-        is_turned ? cells_bytes >= streamed_bytes() / 2 : lane.strides[kC] == 1 && cells_bytes >= streamed_bytes();
+        is_turned ? cells_bytes >= streamed_tile_bytes() / 2 : lane.strides[kC] == 1 && cells_bytes >= streamed_bytes();
     const int64_t work_per_place = std::max<int64_t>(1, task_lanes_ * task_inner_ * depth);
     task_places_ = std::clamp<int64_t>(kTaskWork / work_per_place, 1, kPlaces);
     place_tasks_ = divide_up(cells_.count, task_places_);

@@ -90,7 +90,7 @@ class Gemm final : public Solution {
                    std::max(problem.rows.count, problem.columns.count) > kDirectBlock &&
                    (longest_run(problem.rows, problem.depth, kA) < kLongRun ||
                     longest_run(problem.columns, problem.depth, kB) < kLongRun);
-    streams_ = is_direct_ && depth_.blocks() == 1 && problem.batch.count * cells * item_ >= streamed_bytes();
+    streams_ = is_direct_ && depth_.blocks() == 1 && problem.batch.count * cells * item_ >= streamed_tile_bytes();
     rows_.emplace(problem_.rows, kA, kernels, kernels.rows, true,
                   passes_rows_ ? kPassingRows : block_of(problem_.rows, problem_.columns, problem.rows_are_turned),
                   problem.rows_are_turned);

@@ -12,9 +12,8 @@ namespace oneflow::cpu {
 
 namespace {
 
-// The last-level cache that one core has a share in. What sysconf() says is that of a whole package, ten times as much
-// on some processors.
-int64_t cache_bytes() {
+// What sysconf() says is the cache of a whole package, ten times as much on some processors.
+int64_t read_last_level_bytes() {
   constexpr int64_t kUsual = int64_t{32} << 20;
   int64_t kibibytes = 0;
   if (std::FILE* file = std::fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r")) {
@@ -26,8 +25,8 @@ int64_t cache_bytes() {
 
 }  // namespace
 
-int64_t streamed_bytes() {
-  static const int64_t bytes = cache_bytes() / 4 * 3;
+int64_t last_level_bytes() {
+  static const int64_t bytes = read_last_level_bytes();
   return bytes;
 }
 

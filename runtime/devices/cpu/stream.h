@@ -6,8 +6,15 @@
 
 namespace oneflow::cpu {
 
-// Results from so many bytes on are streamed: three quarters of the last-level cache.
-int64_t streamed_bytes();
+// The bytes of the last-level cache that one core has a share in.
+int64_t last_level_bytes();
+
+// Results from so many bytes on are streamed that are written from end to end. Of one that is not much larger than the
+// last-level cache a part stays there, for who reads or writes it next (a product without a sum of 33 MB, beside 32 MB:
+// 0.4 to 0.95 of the time).
+inline int64_t streamed_bytes() { return last_level_bytes() / 4 * 5; }
+// The same of results that are written in tiles, while operands go through the caches.
+inline int64_t streamed_tile_bytes() { return last_level_bytes() / 4 * 3; }
 
 // Whether stream_copy() does more than an ordinary copy to this address.
 bool can_stream(const void* to);
