@@ -165,6 +165,7 @@ class Reduction {
     ChunkBuffer buffer;
     for (int64_t row = 0; row < rows; row += batch) {
       layout.rows = std::min(batch, rows - row);
+      layout.following = rows - row - layout.rows;
       FoldRows run{nullptr, layout.rows, layout.lanes, 0, position + row * row_index, row_index, lane_index};
       run.input = reader_.read(offset + row * layout.row_stride, layout, buffer, run.stride);
       kernel_.fold_lines(context_.arguments, state.parts, lane + row, run);

@@ -12,6 +12,7 @@ namespace oneflow::cpu {
 struct RowLayout {
   int64_t rows, lanes;
   int64_t row_stride, lane_stride;
+  int64_t following = 0;  // how many more rows are wanted next
 };
 
 // Copies elements of one type from rows to rows, of the same number and as many lanes, that lie differently.
