@@ -62,6 +62,7 @@ struct FoldRows {
   const void* input;
   int64_t steps, lanes, stride;
   int64_t first, step_index, lane_index;
+  int64_t lane_stride = 1;  // other than 1 for fold_lines() only
 };
 
 // How many running states a line is folded into, which merge in the end: four of the widest vectors of float32; one for

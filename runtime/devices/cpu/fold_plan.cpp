@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "operand.h"
+#include "rows.h"
 #include "thread_pool.h"
 
 namespace oneflow::cpu {
@@ -19,8 +19,6 @@ constexpr int64_t kMostDepth = 4096, kLeastDepth = 48, kDeepRow = 32 * 1024;
 constexpr int64_t kWorthMerging = 16;
 // Lines of at most so many elements are short, and of so many the lanes merge only once.
 constexpr int64_t kShortLine = 512, kManyLines = 8;
-// Elements of a line that are so near are copied next to each other quickly: the parts of complex numbers are.
-constexpr int64_t kNearStep = 2;
 // Below this many neighbouring kept elements, rows are too short to fill vectors.
 constexpr int64_t kWorthKeeping = 16;
 

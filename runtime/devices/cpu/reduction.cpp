@@ -6,6 +6,7 @@
 // of the size, and the order of operations depends on sizes only.
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 
@@ -161,13 +162,20 @@ class Reduction {
   // Folds each row to one lane of a state, from `lane` on. Positions are those of FoldRows.
   void fold_lines(int64_t offset, RowLayout layout, int64_t position, int64_t row_index, int64_t lane_index,
                   const State& state, int64_t lane) const {
-    const int64_t batch = reader_.batch(layout), rows = layout.rows;
+    const bool is_read_in_place = !reader_.converts() && std::abs(layout.lane_stride) > kNearStep;
+    const int64_t rows = layout.rows, batch = is_read_in_place ? rows : reader_.batch(layout);
     ChunkBuffer buffer;
     for (int64_t row = 0; row < rows; row += batch) {
       layout.rows = std::min(batch, rows - row);
       layout.following = rows - row - layout.rows;
       FoldRows run{nullptr, layout.rows, layout.lanes, 0, position + row * row_index, row_index, lane_index};
-      run.input = reader_.read(offset + row * layout.row_stride, layout, buffer, run.stride);
+      if (is_read_in_place) {
+        run.input = reader_.address(offset);
+        run.stride = layout.row_stride;
+        run.lane_stride = layout.lane_stride;
+      } else {
+        run.input = reader_.read(offset + row * layout.row_stride, layout, buffer, run.stride);
+      }
       kernel_.fold_lines(context_.arguments, state.parts, lane + row, run);
     }
   }

@@ -62,7 +62,7 @@ int64_t RowReader::batch(const RowLayout& layout) const {
 
 const void* RowReader::read(int64_t offset, const RowLayout& layout, ChunkBuffer& buffer, int64_t& stride) const {
   stride = layout.row_stride;
-  if (is_direct(layout)) return data_ + offset * stored_size_;
+  if (is_direct(layout)) return address(offset);
   stride = layout.lanes;
   pack(offset, layout, buffer);
   return buffer.bytes;

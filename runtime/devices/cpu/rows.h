@@ -8,6 +8,9 @@
 
 namespace oneflow::cpu {
 
+// Elements of a line that are so near are copied next to each other quickly: the parts of complex numbers are.
+constexpr int64_t kNearStep = 2;
+
 // Where some rows lie, from an address on; strides in elements.
 struct RowLayout {
   int64_t rows, lanes;
@@ -28,6 +31,8 @@ class RowReader {
   int64_t batch(const RowLayout& layout) const;
   // Whether rows are as wanted where they lie.
   bool is_direct(const RowLayout& layout) const { return convert_ == nullptr && layout.lane_stride == 1; }
+  bool converts() const { return convert_ != nullptr; }
+  const void* address(int64_t offset) const { return data_ + offset * stored_size_; }
   // The address of the rows as wanted, and in `stride` the elements between them: the rows themselves where they are
   // right already, otherwise copies in `buffer`.
   const void* read(int64_t offset, const RowLayout& layout, ChunkBuffer& buffer, int64_t& stride) const;
