@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "../grid/find_kernel.h"
+#include "../grid/prepared.h"
 #include "contraction.h"
 #include "device.h"
 #include "memory.h"
@@ -61,6 +62,7 @@ constexpr of_device_table make_table() {
   table.free_host = free_host;
   table.find_kernel = grid::find_kernel;
   table.contract = contract;
+  table.discard_contraction = grid::discard_contraction;
   table.set_option = set_option;
   table.get_option = get_option;
   return table;

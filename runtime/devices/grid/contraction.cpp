@@ -268,13 +268,11 @@ of_status finish(const Problem& problem, const of_kernel_context& context, const
   return status;
 }
 
-of_status contract(const of_contraction* contraction) {
-  Problem problem;
-  if (!make_problem(*contraction, problem))
-    return fail(OF_UNSUPPORTED, "contractions of these types are not implemented");
-  const of_kernel_context context = launch_context(*contraction);
+of_status contract(const Problem& problem, const of_kernel_context& context) {
   Lockstep multiplier(problem);
   return contract(problem, context, multiplier);
 }
+
+of_status unknown_contraction() { return fail(OF_UNSUPPORTED, "contractions of these types are not implemented"); }
 
 }  // namespace oneflow::grid

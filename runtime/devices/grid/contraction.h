@@ -8,10 +8,6 @@
 
 namespace oneflow::grid {
 
-// Where neighbouring work-items run in lockstep. The entry of a device table, or what it calls where a library
-// declines.
-of_status contract(const of_contraction* contraction);
-
 // A part of a problem. C holds elements of `c_dtype`: the problem's dtype, or the type of sums. Part i of the depth
 // goes to C + i * part_step.
 struct Chunk {
@@ -46,6 +42,10 @@ class Multiplier {
 // The context of the launches of a contraction.
 of_kernel_context launch_context(const of_contraction& contraction);
 of_status contract(const Problem& problem, const of_kernel_context& context, Multiplier& multiplier);
+// The same by tiles, where neighbouring work-items run in lockstep.
+of_status contract(const Problem& problem, const of_kernel_context& context);
+// What devices say of a descriptor that is of no kind that they know.
+of_status unknown_contraction();
 // A factor as a value of the type of sums; returns its bytes.
 uint32_t put_factor(const Problem& problem, double factor, void* bytes);
 // C = alpha * (its sums, in so many parts one behind the other) + beta * C + bias.

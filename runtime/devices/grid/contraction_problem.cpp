@@ -164,15 +164,12 @@ bool make_problem(const of_contraction& contraction, Problem& problem) {
   if (!sort_dims(contraction, roles)) return false;
   problem.dtype = contraction.dtype;
   problem.type = type_for(contraction.dtype);
-  problem.operands[kA] = static_cast<const char*>(contraction.a);
-  problem.operands[kB] = static_cast<const char*>(contraction.b);
-  problem.operands[kC] = static_cast<const char*>(contraction.c);
-  problem.operands[kBias] = static_cast<const char*>(contraction.bias);
   problem.alpha = contraction.alpha;
   problem.beta = contraction.beta;
-  if (should_swap(roles.rows, roles.columns)) {
+  problem.is_swapped = should_swap(roles.rows, roles.columns);
+  set_operands(contraction, problem);
+  if (problem.is_swapped) {
     std::swap(roles.rows, roles.columns);
-    std::swap(problem.operands[kA], problem.operands[kB]);
     for (Dims* dims : {&roles.batch, &roles.rows, &roles.columns, &roles.depth}) dims->swap_sides();
   }
   const bool a_is_larger = roles.rows.count() >= roles.columns.count();
@@ -182,6 +179,13 @@ bool make_problem(const of_contraction& contraction, Problem& problem) {
   problem.columns = role_of(roles.columns, kB, problem.depth, roles.rows.count());
   // C has all these dimensions, and the last step walks them as one space.
   return problem.batch.rank + problem.rows.rank + problem.columns.rank <= OF_MAX_RANK;
+}
+
+void set_operands(const of_contraction& contraction, Problem& problem) {
+  problem.operands[kA] = static_cast<const char*>(problem.is_swapped ? contraction.b : contraction.a);
+  problem.operands[kB] = static_cast<const char*>(problem.is_swapped ? contraction.a : contraction.b);
+  problem.operands[kC] = static_cast<const char*>(contraction.c);
+  problem.operands[kBias] = static_cast<const char*>(contraction.bias);
 }
 
 Problem sums_of(const Problem& problem, void* memory) {

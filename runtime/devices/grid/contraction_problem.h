@@ -31,7 +31,8 @@ struct Problem {
   Role batch, rows, columns, depth;
   const char* operands[kSides];  // first elements; the bias may be NULL
   double alpha, beta;
-  bool is_sums = false;  // whether C has elements of `type`
+  bool is_sums = false;     // whether C has elements of `type`
+  bool is_swapped = false;  // whether A and B are the descriptor's B and A
 
   // Whether C is the plain sum of products.
   bool is_plain() const { return alpha == 1 && beta == 0 && operands[kBias] == nullptr; }
@@ -41,6 +42,7 @@ struct Problem {
 
 // False where the descriptor is of no kind that grid devices know.
 bool make_problem(const of_contraction& contraction, Problem& problem);
+void set_operands(const of_contraction& contraction, Problem& problem);
 // The plain sums of a problem, one behind the other in memory of their own.
 Problem sums_of(const Problem& problem, void* memory);
 

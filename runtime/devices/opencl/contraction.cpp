@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "../grid/contraction.h"
+#include "../grid/prepared.h"
 #include "contraction_loops.h"
 #include "device.h"
 
@@ -137,14 +138,14 @@ of_status contract(const of_contraction* contraction) {
   const Device& device = device_of(contraction->device);
   if (contraction->dtype == OF_FLOAT64 && !device.has_double)
     return grid::fail(OF_UNSUPPORTED, "opencl:%d has no float64", contraction->device.index);
-  if (!device.is_processor) return grid::contract(contraction);
-  Problem problem;
-  if (!grid::make_problem(*contraction, problem))
-    return grid::fail(OF_UNSUPPORTED, "contractions of these types are not implemented");
+  grid::Prepared own;
+  grid::Prepared* kept = grid::prepare(*contraction, own);
+  if (kept == nullptr) return grid::unknown_contraction();
   const of_kernel_context context = grid::launch_context(*contraction);
-  make_columns_of_batch(problem);
-  Loops loops(problem, device);
-  return grid::contract(problem, context, loops);
+  if (!device.is_processor) return grid::contract(kept->problem, context);
+  make_columns_of_batch(kept->problem);  // of one that was kept, there is nothing left to do
+  Loops loops(kept->problem, device);
+  return grid::contract(kept->problem, context, loops);
 }
 
 }  // namespace oneflow::opencl

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "../grid/find_kernel.h"
+#include "../grid/prepared.h"
 #include "contraction.h"
 #include "device.h"
 #include "queue.h"
@@ -46,6 +47,7 @@ constexpr of_device_table make_table() {
   table.synchronize = synchronize;
   table.find_kernel = grid::find_kernel;
   table.contract = contract;
+  table.discard_contraction = grid::discard_contraction;
   return table;
 }
 
