@@ -60,16 +60,17 @@ bool make_product(const Problem& problem, MatrixProduct& product) {
   if (shape.leading_d == 0) return false;
 
   const Role& batch = problem.batch;
-  const int32_t inner = batch.rank - 1;
-  shape.batch = inner < 0 ? 1 : batch.sizes[inner];
+  const auto inner = static_cast<int32_t>(std::max_element(batch.sizes, batch.sizes + batch.rank) - batch.sizes);
+  shape.batch = batch.rank == 0 ? 1 : batch.sizes[inner];
   if (shape.batch > kMost || problem.batch.count < 1) return false;
-  if (inner >= 0) {
+  if (batch.rank > 0) {
     shape.step_a = batch.strides[kB][inner];
     shape.step_b = batch.strides[kA][inner];
     shape.step_d = batch.strides[kC][inner];
     if (std::min({shape.step_a, shape.step_b, shape.step_d}) < 0) return false;
   }
-  if (inner > 0) product.outer = &batch;
+  if (batch.rank > 1) product.outer = &batch;
+  product.inner = inner;
 
   product.a = problem.operands[kB];
   product.b = problem.operands[kA];
@@ -86,7 +87,8 @@ bool make_product(const Problem& problem, MatrixProduct& product) {
   // Products of a batch are as far apart as its strides say.
   const int64_t item = grid::item_size(problem.dtype), d_item = grid::item_size(problem.result_dtype());
   uintptr_t steps_a = 0, steps_b = 0, steps_d = 0;
-  for (int32_t d = 0; d < inner; ++d) {
+  for (int32_t d = 0; d < batch.rank; ++d) {
+    if (d == inner) continue;
     steps_a |= static_cast<uintptr_t>(batch.strides[kB][d] * item);
     steps_b |= static_cast<uintptr_t>(batch.strides[kA][d] * item);
     steps_d |= static_cast<uintptr_t>(batch.strides[kC][d] * d_item);
@@ -109,6 +111,7 @@ int64_t Outer::offset(Side side) const {
 
 bool Outer::next() {
   for (int32_t d = rank() - 1; d >= 0; --d) {
+    if (d == inner_) continue;
     if (++at_[d] < role_->sizes[d]) return true;
     at_[d] = 0;
   }

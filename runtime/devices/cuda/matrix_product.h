@@ -23,8 +23,9 @@ struct MatrixProduct {
   Shape shape{};
   const char *a, *b, *bias;
   char* d;
-  // Batch dimensions beyond the innermost, which are so many products of their own.
+  // Where there are several batch dimensions: those besides the longest, `inner`, are so many products of their own.
   const grid::Role* outer = nullptr;
+  int32_t inner = 0;
 };
 
 // Our rows are the columns of D, so that B takes the place of A. False where operands do not lie as matrices. Bytes
@@ -34,16 +35,17 @@ bool make_product(const grid::Problem& problem, MatrixProduct& product);
 // Where a product of the outer batch dimensions begins: the next one of each operand.
 class Outer {
  public:
-  explicit Outer(const MatrixProduct& product) : role_(product.outer) {}
+  explicit Outer(const MatrixProduct& product) : role_(product.outer), inner_(product.inner) {}
 
   // In elements.
   int64_t offset(grid::Side side) const;
   bool next();
 
  private:
-  int32_t rank() const { return role_ == nullptr ? 0 : role_->rank - 1; }
+  int32_t rank() const { return role_ == nullptr ? 0 : role_->rank; }
 
   const grid::Role* role_;
+  const int32_t inner_;
   int64_t at_[grid::Role::kMost] = {};
 };
 
