@@ -17,16 +17,14 @@ constexpr int64_t kKeptLanes = kChunk;
 constexpr int64_t kMostDepth = 4096, kLeastDepth = 48, kDeepRow = 32 * 1024;
 // Below this many neighbouring folded elements, merging lanes costs more than copying them into the other order.
 constexpr int64_t kWorthMerging = 16;
-// Lines of at most so many elements are short, and of so many the lanes merge only once.
-constexpr int64_t kShortLine = 512, kManyLines = 8;
+// Of so many lines of at most so many elements, the lanes merge only once.
+constexpr int64_t kMergedLate = 512, kManyLines = 8;
 // Below this many neighbouring kept elements, rows are too short to fill vectors.
 constexpr int64_t kWorthKeeping = 16;
 
-// The size of parts of at most so many elements, as even as whole vectors allow.
-int64_t even_part(int64_t size, int64_t most) {
-  if (size <= most) return size;
-  constexpr int64_t kVector = 16;
-  return divide_up(divide_up(size, divide_up(size, most)), kVector) * kVector;
+// The size of parts of at most so many elements, as even as whole numbers of `unit` allow.
+int64_t even_part(int64_t size, int64_t most, int64_t unit) {
+  return size <= most ? size : divide_up(divide_up(size, divide_up(size, most)), unit) * unit;
 }
 
 // The dimension among the (un)marked ones whose elements are nearest to each other; -1 when none has two.
@@ -65,7 +63,7 @@ bool has_short_lines(const of_kernel_tensor& input, uint32_t reduced, int32_t fo
   int64_t lines = 1;
   for (int32_t d = 0; d < input.rank; ++d)
     if ((reduced >> d & 1) != 0 && d != folded) lines *= input.sizes[d];
-  return input.sizes[folded] <= kShortLine && lines >= kManyLines && std::abs(input.strides[folded]) <= kNearStep;
+  return input.sizes[folded] <= kMergedLate && lines >= kManyLines && std::abs(input.strides[folded]) <= kNearStep;
 }
 
 }  // namespace
@@ -115,9 +113,9 @@ FoldPlan plan_fold(const of_kernel_tensor& input, uint32_t reduced, bool convert
   plan.depth_stride = is_deep ? input.strides[depth_dim] : 0;
   plan.depth_index = is_deep ? plan.positions[depth_dim] : 0;
   const int64_t lane_size = lane_dim < 0 ? 1 : input.sizes[lane_dim];
-  const int64_t most = is_deep ? std::clamp(kDeepRow / plan.depth, kWorthKeeping, kKeptLanes) : kKeptLanes;
+  const int64_t most = is_deep ? std::min(kDeepRow / plan.depth, kKeptLanes) : kKeptLanes;
   plan.lane_stride = lane_dim < 0 ? 1 : input.strides[lane_dim];
-  plan.lanes = plan.merges_lanes ? lane_size : even_part(lane_size, most);
+  plan.lanes = plan.merges_lanes ? lane_size : even_part(lane_size, most, is_deep ? 1 : kWorthKeeping);
   plan.stretches = divide_up(lane_size, plan.lanes);
   plan.last_lanes = lane_size - (plan.stretches - 1) * plan.lanes;
   plan.result_lane_dim = merges && !is_deep ? -1 : lane_dim;
