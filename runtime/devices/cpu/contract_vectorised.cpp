@@ -2,6 +2,7 @@
 #include "contract_direct_kernels.h"
 #include "contract_kernels.h"
 #include "element.h"
+#include "halves.h"
 #include "vectors.h"
 
 namespace oneflow::cpu::OF_ISA {
@@ -22,17 +23,31 @@ inline int64_t run_from(const PanelSource& source, int64_t first, int64_t end) {
   return next - first;
 }
 
+// Elements that lie next to each other, the first `count` of a vector.
+template <class T, class S>
+inline Vector<T> load_converted(const S* from, int64_t count) {
+  constexpr int lanes = kLanes<T>;
+  if constexpr (is_same_type<S, T>) {
+    return load_some(from, count);
+  } else {
+    T line[lanes] = {};
+    if (count >= lanes) {
+      if constexpr (is_same_type<S, float16>) return load_halves(from);
+      for (int i = 0; i < lanes; ++i) line[i] = convert<T>(from[i]);
+    } else {
+      for (int i = 0; i < count; ++i) line[i] = convert<T>(from[i]);
+    }
+    return load(line);
+  }
+}
+
 // Rows that lie next to each other.
 template <class T, class S>
 inline void pack_run(const S* from, int64_t count, T* to) {
   constexpr int lanes = kLanes<T>;
-  if constexpr (is_same_type<S, T>) {
-    int64_t i = 0;
-    for (; i + lanes <= count; i += lanes) store(to + i, load(from + i));
-    if (i < count) store_some(to + i, load_some(from + i, count - i), 0, count - i);
-  } else {
-    for (int64_t i = 0; i < count; ++i) to[i] = convert<T>(from[i]);
-  }
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) store(to + i, load_converted<T>(from + i, lanes));
+  if (i < count) store_some(to + i, load_converted<T>(from + i, count - i), 0, count - i);
 }
 
 // Rows of a panel that lie next to each other.
@@ -65,18 +80,6 @@ void pack_row_runs(const S* data, const DepthWalk& depth, const RowRun* runs, in
         }
       }
     }
-  }
-}
-
-// Elements that lie next to each other, the first `count` of a vector.
-template <class T, class S>
-inline Vector<T> load_converted(const S* from, int64_t count) {
-  if constexpr (is_same_type<S, T>) {
-    return load_some(from, count);
-  } else {
-    T line[kLanes<T>] = {};
-    for (int64_t i = 0; i < kLanes<T> && i < count; ++i) line[i] = convert<T>(from[i]);
-    return load(line);
   }
 }
 
@@ -350,7 +353,10 @@ void finish(of_dtype dtype, const void* all_sums, int64_t ld, const FinishTarget
       S* column = static_cast<S*>(tile.c) + tile.column_offsets[j];
       if (tile.row_runs[0] >= tile.rows && target.alpha == 1 && target.beta == 0 && bias == nullptr) {
         column += tile.row_offsets[0];
-        for (int64_t i = 0; i < tile.rows; ++i) column[i] = convert<S>(sums[i]);
+        int64_t i = 0;
+        if constexpr (is_same_type<S, float16>)
+          for (; i + kLanes<T> <= tile.rows; i += kLanes<T>) store_halves(column + i, load(sums + i));
+        for (; i < tile.rows; ++i) column[i] = convert<S>(sums[i]);
         continue;
       }
       for (int64_t i = 0; i < tile.rows; ++i) {
