@@ -102,17 +102,32 @@ PACKED = {
     "a few sums of elements that lie apart": ("ip,iq->pq", {"i": 10_007, "p": 2, "q": 3}),
     "and those of a batch": ("bijp,bjiq->bpq", {"b": 3, "i": 101, "j": 53, "p": 3, "q": 2}),
     "a depth across both": ("acd,dbc->ab", {"a": 61, "b": 67, "c": 131, "d": 137}),
+    "a deep product": ("ij,jk->ik", {"i": 70, "j": 2047, "k": 33}),
+    "a deep product of transposed matrices": ("ji,kj->ik", {"i": 515, "j": 1001, "k": 40}),
+    "rows of several depths": ("abc,cbd->ad", {"a": 40, "b": 7, "c": 9, "d": 50}),
+    "a batch": ("bhqk,bkhd->bqhd", {"b": 2, "h": 3, "q": 65, "k": 71, "d": 34}),
 }
 
 
 @pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "int16"])
 @pytest.mark.parametrize("name", PACKED)
-def test_a_packed_contraction(name: str, device: str) -> None:
+def test_a_packed_contraction(name: str, dtype: str, device: str) -> None:
     equation, sizes = PACKED[name]
     random = np.random.default_rng(2)
     arrays = [
         random.integers(-9, 9, [sizes[label] for label in term]).astype(np.float32)
         for term in equation.partition("->")[0].split(",")
     ]
-    found = flow.einsum(equation, *[flow.from_numpy(each).to(device) for each in arrays])
-    np.testing.assert_array_equal(found.to("cpu").numpy(), np.einsum(equation, *arrays, optimize=True))
+    found = flow.einsum(equation, *[flow.from_numpy(each).to(device).to(dtype) for each in arrays])
+    expected = flow.from_numpy(np.einsum(equation, *arrays, optimize=True)).to(dtype).to("float32")
+    np.testing.assert_array_equal(found.to("cpu").to("float32").numpy(), expected.numpy())
+
+
+def test_what_is_not_finite_in_halves() -> None:
+    array = np.ones((40, 101), np.float32)
+    array[3, 100], array[5, 8], array[6, 0] = np.nan, np.inf, -np.inf
+    expected = array @ np.ones((101, 35), np.float32)
+    for dtype in ("float16", "bfloat16"):
+        found = flow.matmul(flow.from_numpy(array).to(dtype), flow.ones(101, 35, dtype=dtype)).to("float32")
+        np.testing.assert_array_equal(found.numpy(), expected)

@@ -12,6 +12,9 @@ void add_direct_kernels(ContractKernels& kernels);
 template <class T>
 void add_dot_kernels(ContractKernels& kernels);
 
+// Makes kernels of float32 those of bfloat16, where this machine has instructions for it.
+void add_pair_kernels(ContractKernels& kernels);
+
 }  // namespace oneflow::cpu::OF_ISA
 
 #endif  // ONEFLOW_DEVICES_CPU_CONTRACT_DIRECT_KERNELS_H_

@@ -81,7 +81,7 @@ class Gemm final : public Solution {
       : problem_(problem),
         kernels_(kernels),
         item_(item_size(problem.dtype)),
-        depth_(problem_, kPanelDepthBytes / kernels.size) {
+        depth_(problem_, kPanelDepthBytes / kernels.size * kernels.depths_together) {
     const int64_t cells = problem.rows.count * problem.columns.count;
     if (cells <= kSplitElements)
       parts_ = std::clamp<int64_t>(depth_.blocks() / 4, 1, std::min(kSplitParts, kSplitSums / cells));

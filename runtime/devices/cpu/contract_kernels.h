@@ -139,11 +139,12 @@ struct DotProducts {
 struct ContractKernels {
   static constexpr int kMaxColumns = 14;
 
-  of_dtype dtype;      // T itself as an element type
-  int64_t size;        // bytes of T
-  int64_t rows;        // of a full tile
-  int64_t columns;     // of the widest tile
-  int64_t lane_count;  // elements of a vector
+  of_dtype dtype;               // T itself as an element type
+  int64_t size;                 // bytes of T
+  int64_t rows;                 // of a full tile
+  int64_t columns;              // of the widest tile
+  int64_t lane_count;           // elements of a vector
+  int64_t depths_together = 1;  // how many depths of a panel are in the room of one T
 
   // Packs the panels [first, last): T panel[depth][width], zero where rows are missing. It may also write half of
   // `rows` elements behind each panel.

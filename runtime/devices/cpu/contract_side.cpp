@@ -118,7 +118,8 @@ int64_t Side::find_runs(const Range& block, int64_t most, Range* runs) const {
 
 Panels Side::panels(int64_t count, int64_t depth, bool parallel) const {
   // The room behind each panel is what packing may spill; it also keeps panels from falling on the same cache sets.
-  const int64_t bytes = round_up(widest_ * depth * kernels_.size, 64) + kernels_.rows * kernels_.size;
+  const int64_t steps = divide_up(depth, kernels_.depths_together);
+  const int64_t bytes = round_up(widest_ * steps * kernels_.size, 64) + kernels_.rows * kernels_.size;
   const int64_t panels = divide_up(count, widest_);
   const int64_t group = parallel ? std::clamp<int64_t>(panels / (4 * thread_count()), 1, kGroup) : kGroup;
   return {count, panels, bytes, pads_ ? widest_ : 0, group};

@@ -408,6 +408,15 @@ const ContractKernels& table() {
   return kernels;
 }
 
+const ContractKernels& pairs_table() {
+  static const ContractKernels kernels = [] {
+    ContractKernels filled = table<float>();
+    add_pair_kernels(filled);
+    return filled;
+  }();
+  return kernels;
+}
+
 }  // namespace
 
 const ContractKernels& contract_kernels(of_dtype dtype) {
@@ -420,9 +429,10 @@ const ContractKernels& contract_kernels(of_dtype dtype) {
     // Sums of truths only ever grow, so that in floats they never come back to zero.
     case OF_BOOL:
     case OF_FLOAT16:
-    case OF_BFLOAT16:
     case OF_FLOAT32:
       return table<float>();
+    case OF_BFLOAT16:
+      return pairs_table();
     default:
       return table<uint32_t>();
   }
