@@ -1,5 +1,5 @@
 """einsum over shapes of every day, against NumPy and PyTorch on one thread: matrices of up to 1,000 rows and batches of
-them, vectors, sums, operands that lie in another order. suite.json has larger ones.
+them, vectors, sums, operands that lie in another order. suite.json has larger ones. NumPy has no bfloat16.
 
     .venv/bin/python benchmarks/einsum/bench_everyday.py [PART OF AN EQUATION...]
 """
@@ -20,8 +20,13 @@ from benchmarks.timing import interleaved, report
 # Equations, and the sizes of the operands; a number of its own is "-". Those with a star are measured with the other
 # types of elements, too.
 CASES = """
+ik->i 100000x16
+* ik->i 10000x100
+ik->i 10000x300
 ijk->k 100x100x100
 ijk->i 100x100x100
+ijk->ij 100x100x100
+bii->b 10000x16x16
 * ijk->j 100x100x100
 ijk->ik 100x100x100
 ijk->ki 100x100x100
@@ -138,25 +143,30 @@ n,f->fn 10000 3
 * i,j->ij 1000 1000
 * ij,ji->ij 300x300 300x300
 """
-DTYPES = ["float32", "float64", "complex64", "float16"]
+DTYPES = ["float32", "float64", "complex64", "float16", "bfloat16"]
 
 
 def operand(sizes: str, dtype: str, random: np.random.Generator) -> np.ndarray:
     shape = [] if sizes == "-" else [int(size) for size in sizes.split("x")]
     numbers = random.standard_normal(shape)
+    if dtype == "bfloat16":
+        return np.asarray(numbers, "float32")
     return np.asarray(numbers + 1j * numbers if dtype == "complex64" else numbers, dtype)
 
 
 def measure(equation: str, sizes: list[str], dtype: str) -> None:
     random = np.random.default_rng(0)
     arrays = [operand(each, dtype, random) for each in sizes]
-    ours, tensors = [flow.from_numpy(each) for each in arrays], [torch.from_numpy(each) for each in arrays]
+    ours = [flow.from_numpy(each).to(dtype) for each in arrays]
+    tensors = [torch.from_numpy(each).to(getattr(torch, dtype)) for each in arrays]
     # Results in the order of the equation, as ours are, rather than views.
     contestants = {
         "oneflow": lambda: flow.einsum(equation, *ours),
         "NumPy": lambda: np.ascontiguousarray(np.einsum(equation, *arrays, optimize=True)),
         "PyTorch": lambda: torch.einsum(equation, *tensors).contiguous(),
     }
+    if dtype == "bfloat16":
+        del contestants["NumPy"]
     means = [{"group": f"every day, {dtype}", "peer": "best", "at_most": 1.0}]
     what = f"{dtype}: {equation} {' '.join(sizes)}"
     report(what, interleaved(contestants, rounds=5), [{"peer": "best", "at_most": 1 / 0.95}], means=means)

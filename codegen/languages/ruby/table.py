@@ -174,4 +174,4 @@ def _types(op: Op, arguments: tuple[Argument, ...], has_out: bool, result: str |
         member = words.signature_type(replace(last.type, is_list=False))
         yield text([*by_position(others), f"*{member} {last.name}"], named)
     if op.takes_equation:
-        yield text([f"*(Tensor | Array[label]) {LABELLED}"], named)
+        yield text([f"*(Tensor | labels) {LABELLED}"], named)
