@@ -11,8 +11,6 @@ namespace oneflow::cpu::OF_ISA {
 
 namespace {
 
-#define OF_HAS_PAIRS __attribute__((target("avx512bf16")))
-
 // Two depths of one row, the first one in the lower half.
 using Pair = uint32_t;
 constexpr int kPairLanes = kLanes<Pair>;
@@ -102,7 +100,8 @@ void pack(of_dtype, const PanelSource& source, const Panels& panels, int64_t fir
 
 // C is where sums are collected: the rows of a tile lie next to each other.
 template <int columns>
-OF_HAS_PAIRS void tile(int64_t depth, const void* panel_a, const void* panel_b, const TileTarget& target) {
+__attribute__((target("avx512bf16"))) void tile(int64_t depth, const void* panel_a, const void* panel_b,
+                                                const TileTarget& target) {
   const auto* a = static_cast<const Pair*>(panel_a);
   const auto* b = static_cast<const Pair*>(panel_b);
   __m512 sums[columns][2];
