@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 
+#include "contract_converted.h"
 #include "contract_direct.h"
 #include "contract_gemm.h"
 #include "contract_kernels.h"
@@ -133,6 +134,7 @@ of_status prepare(const of_contraction& contraction, std::unique_ptr<Prepared>& 
   prepared->is_swapped = should_swap(problem);
   if (prepared->is_swapped) swap_sides(problem);
   prepared->solution = solve_directly(problem);
+  if (!prepared->solution) prepared->solution = solve_converted(problem);
   if (prepared->solution) return OF_OK;
   problem.rows_are_turned = order_for_packing(problem, problem.rows, kA, problem.columns);
   problem.columns_are_turned = order_for_packing(problem, problem.columns, kB, problem.rows);

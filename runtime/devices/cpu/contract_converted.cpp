@@ -1,0 +1,105 @@
+#include "contract_converted.h"
+
+#include <algorithm>
+
+#include "contract_direct.h"
+#include "contract_kernels.h"
+#include "convert.h"
+#include "element.h"
+#include "scratch.h"
+#include "thread_pool.h"
+
+namespace oneflow::cpu {
+namespace {
+
+// The elements of all operands: converted, they take the 4 MiB that working memory may have.
+constexpr int64_t kMostElements = 1 << 20;
+// Multiplications of one member of the batch from which on panels of pairs are worth making.
+constexpr int64_t kWorthPairs = 32 * 32 * 32;
+constexpr int64_t kTaskElements = 1 << 15;
+
+// How many elements an operand has, where they lie without gaps from the first one on, in any order; otherwise 0.
+int64_t dense_count(const Problem& problem, Operand operand) {
+  std::vector<Dim> dims;
+  for (const DimGroup* group : {&problem.batch, &problem.rows, &problem.columns, &problem.depth})
+    for (int d = 0; d < group->rank; ++d)
+      if (group->dims[d].strides[operand] != 0) dims.push_back(group->dims[d]);
+  std::sort(dims.begin(), dims.end(),
+            [&](const Dim& x, const Dim& y) { return x.strides[operand] < y.strides[operand]; });
+  int64_t count = 1;
+  for (const Dim& dim : dims) {
+    if (dim.strides[operand] != count || dim.size > kMostElements) return 0;
+    count *= dim.size;
+    if (count > kMostElements) return 0;
+  }
+  return count;
+}
+
+void convert_all(Convert convert, const char* from, int64_t from_size, char* to, int64_t to_size, int64_t count) {
+  const int64_t tasks = divide_up(count, kTaskElements);
+  parallel_for(tasks, [&](int64_t task) {
+    const int64_t first = task * kTaskElements;
+    convert(from + first * from_size, to + first * to_size, std::min(kTaskElements, count - first));
+  });
+}
+
+class Converted final : public Solution {
+ public:
+  Converted(of_dtype dtype, of_dtype wide, const int64_t (&counts)[3], std::unique_ptr<Solution> solution)
+      : size_(item_size(dtype)),
+        wide_size_(item_size(wide)),
+        widen_(find_conversion(dtype, wide)),
+        narrow_(find_conversion(wide, dtype)),
+        counts_{counts[kA], counts[kB], counts[kC]},
+        solution_(std::move(solution)) {}
+
+  of_status run(const Addresses& addresses) const override {
+    const int64_t starts[] = {0, aligned(counts_[kA]), aligned(counts_[kA]) + aligned(counts_[kB])};
+    const Scratch memory((starts[kC] + counts_[kC]) * wide_size_);
+    auto* wide = static_cast<char*>(memory.data());
+    if (wide == nullptr) return no_working_memory();
+    Addresses converted{};
+    for (const Operand operand : {kA, kB}) {
+      char* to = wide + starts[operand] * wide_size_;
+      convert_all(widen_, addresses.operands[operand], size_, to, wide_size_, counts_[operand]);
+      converted.operands[operand] = to;
+    }
+    converted.c = wide + starts[kC] * wide_size_;
+    converted.operands[kC] = converted.c;
+    const of_status status = solution_->run(converted);
+    if (status == OF_OK) convert_all(narrow_, converted.c, wide_size_, addresses.c, size_, counts_[kC]);
+    return status;
+  }
+
+ private:
+  static int64_t aligned(int64_t count) { return (count + 15) / 16 * 16; }
+
+  const int64_t size_, wide_size_;
+  const Convert widen_, narrow_;
+  const int64_t counts_[3];
+  const std::unique_ptr<Solution> solution_;  // of the converted operands
+};
+
+}  // namespace
+
+std::unique_ptr<Solution> solve_converted(const Problem& problem) {
+  const ContractKernels& kernels = contract_kernels(problem.dtype);
+  // Sums of truths only ever grow: they are not numbers to be cut to one byte.
+  if (!problem.is_plain() || problem.dtype == OF_BOOL || computes_in_itself(problem.dtype)) return nullptr;
+  const int64_t cells = problem.rows.count * problem.columns.count;
+  if (kernels.depths_together > 1 && cells >= divide_up(kWorthPairs, std::max<int64_t>(1, problem.depth.count)))
+    return nullptr;
+  int64_t counts[3], all = 0;
+  for (const Operand operand : {kA, kB, kC}) {
+    counts[operand] = dense_count(problem, operand);
+    all += counts[operand];
+    if (counts[operand] == 0 || all > kMostElements) return nullptr;
+  }
+  Problem wide = problem;
+  wide.dtype = kernels.dtype;
+  auto solution = solve_directly(wide);
+  if (!solution) return nullptr;
+  return std::make_unique<Converted>(problem.dtype, kernels.dtype, counts, std::move(solution));
+}
+
+}  // namespace oneflow::cpu
