@@ -12,9 +12,9 @@ from tests.python.support import first_devices
 DEVICES = first_devices()
 SHAPES = [
     (1100, 17), (1100, 64), (40, 130), (3, 385), (33, 1025), (17, 4097), (2, 9000),
-    (60, 20, 47), (9, 16, 130), (5, 3, 300), (70, 20, 30), (3, 1030, 16), (2, 40, 1025), (2, 2, 2050),
+    (60, 20, 47), (9, 16, 130), (5, 3, 300), (70, 20, 30), (3, 1030, 16), (2, 40, 1025), (2, 2, 2050), (300, 100, 3), (20, 300, 2),
 ]  # fmt: skip
-DIMS = [(-1,), (0,), (0, -1)]
+DIMS = [(-1,), (0,), (1,), (0, -1)]
 STEPS = {"as it lies": 1, "every second": 2, "every third": 3}
 ORDERS = [*STEPS, "transposed", "backwards"]
 whole = np.random.default_rng(0).integers(-9, 9, 300_000)

@@ -27,11 +27,11 @@ int64_t even_part(int64_t size, int64_t most, int64_t unit) {
   return size <= most ? size : divide_up(divide_up(size, divide_up(size, most)), unit) * unit;
 }
 
-// The dimension among the (un)marked ones whose elements are nearest to each other; -1 when none has two.
-int32_t nearest(const of_kernel_tensor& input, uint32_t mask, bool marked) {
+// The dimension among the (un)marked ones whose elements are nearest to each other; -1 when none has so many.
+int32_t nearest(const of_kernel_tensor& input, uint32_t mask, bool marked, int64_t least = 2) {
   int32_t best = -1;
   for (int32_t d = input.rank - 1; d >= 0; --d) {
-    if (((mask >> d & 1) != 0) != marked || input.sizes[d] == 1) continue;
+    if (((mask >> d & 1) != 0) != marked || input.sizes[d] < least) continue;
     if (best < 0 || std::abs(input.strides[d]) < std::abs(input.strides[best])) best = d;
   }
   return best;
@@ -50,7 +50,7 @@ bool is_better_merged(const of_kernel_tensor& input, int32_t folded, int32_t kep
 // what else is folded.
 bool has_deep_lanes(const of_kernel_tensor& input, uint32_t reduced, bool converts, int32_t folded, int32_t kept) {
   const int64_t most = converts || input.strides[folded] != 1 ? kChunk : kMostDepth;
-  if (kept < 0 || input.sizes[kept] < kWorthKeeping || input.sizes[folded] > most) return false;
+  if (kept < 0 || input.sizes[folded] > most) return false;
   for (int32_t d = 0; d < input.rank; ++d) {
     if ((reduced >> d & 1) == 0 || d == folded || input.sizes[d] == 1) continue;
     if (input.sizes[folded] < kLeastDepth || std::abs(input.strides[d]) < std::abs(input.strides[kept])) return false;
@@ -93,10 +93,11 @@ FoldPlan plan_fold(const of_kernel_tensor& input, uint32_t reduced, bool convert
   FoldPlan plan{};
   const int32_t nearest_folded = nearest(input, reduced, true), nearest_kept = nearest(input, reduced, false);
   const bool merges = is_better_merged(input, nearest_folded, nearest_kept);
-  const bool is_deep = merges && has_deep_lanes(input, reduced, converts, nearest_folded, nearest_kept);
+  const int32_t long_kept = nearest(input, reduced, false, kWorthKeeping);
+  const bool is_deep = merges && has_deep_lanes(input, reduced, converts, nearest_folded, long_kept);
   plan.merges_late = merges && !is_deep && has_short_lines(input, reduced, nearest_folded);
   plan.merges_lanes = merges && !is_deep && !plan.merges_late;
-  const int32_t lane_dim = merges && !is_deep ? nearest_folded : nearest_kept;
+  const int32_t lane_dim = is_deep ? long_kept : merges ? nearest_folded : nearest_kept;
   const int32_t depth_dim = is_deep ? nearest_folded : -1;
 
   plan.folded_count = 1;
