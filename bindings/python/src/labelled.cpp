@@ -3,6 +3,7 @@
 #include <string>
 
 #include "errors.h"
+#include "nested.h"
 #include "tensor.h"
 
 namespace oneflow::python {
@@ -17,7 +18,7 @@ bool raise_mismatch(const char* function, const std::string& words, PyObject* fo
 bool is_list_of_labels(PyObject* object) {
   if (PyList_Check(object) || PyTuple_Check(object)) return true;
   constexpr Py_ssize_t kMost = 1 << 16;
-  if (!PySequence_Check(object) || PyUnicode_Check(object) || PyBytes_Check(object) || is_tensor(object)) return false;
+  if (!is_sequence(object) || is_tensor(object)) return false;
   const Py_ssize_t count = PySequence_Size(object);
   if (count < 0) PyErr_Clear();
   return count >= 0 && count <= kMost;

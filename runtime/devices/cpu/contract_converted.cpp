@@ -1,6 +1,7 @@
 #include "contract_converted.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "contract_direct.h"
 #include "contract_kernels.h"
@@ -54,7 +55,9 @@ class Converted final : public Solution {
         solution_(std::move(solution)) {}
 
   of_status run(const Addresses& addresses) const override {
-    const int64_t starts[] = {0, aligned(counts_[kA]), aligned(counts_[kA]) + aligned(counts_[kB])};
+    constexpr int64_t kLine = 16;  // elements, of which no two operands share a cache line
+    const int64_t b_start = round_up(counts_[kA], kLine);
+    const int64_t starts[] = {0, b_start, b_start + round_up(counts_[kB], kLine)};
     const Scratch memory((starts[kC] + counts_[kC]) * wide_size_);
     auto* wide = static_cast<char*>(memory.data());
     if (wide == nullptr) return no_working_memory();
@@ -72,8 +75,6 @@ class Converted final : public Solution {
   }
 
  private:
-  static int64_t aligned(int64_t count) { return (count + 15) / 16 * 16; }
-
   const int64_t size_, wide_size_;
   const Convert widen_, narrow_;
   const int64_t counts_[3];

@@ -2,7 +2,7 @@
 // pairs of depths. Numbers below float32's normal ones count as zero there.
 #include "contract_direct_kernels.h"
 #include "contract_kernels.h"
-#include "element.h"
+#include "halves.h"
 #include "vectors.h"
 
 namespace oneflow::cpu::OF_ISA {
@@ -16,28 +16,28 @@ using Pair = uint32_t;
 constexpr int kPairLanes = kLanes<Pair>;
 
 int64_t pairs_of(int64_t depth) { return (depth + 1) / 2; }
-uint32_t first_lanes(int64_t count) { return count >= kPairLanes ? 0xffff : (uint32_t{1} << count) - 1; }
+int64_t lanes_of(int64_t count) { return count < kPairLanes ? count : kPairLanes; }
 
-// Masked, although nothing is masked out: GCC 12 warns of what its own header does otherwise.
-Vector<Pair> widen(__m256i halves) {
-  return reinterpret_cast<Vector<Pair>>(_mm512_maskz_cvtepu16_epi32(0xffff, halves));
+// The first `count` lanes of a vector, in the lower halves.
+Vector<Pair> load_lower(const uint16_t* from, int64_t count) {
+  const auto mask = static_cast<__mmask16>((uint32_t{1} << count) - 1);
+  return reinterpret_cast<Vector<Pair>>(_mm512_maskz_cvtepu16_epi32(kAll, _mm256_maskz_loadu_epi16(mask, from)));
 }
 
 // Rows that lie next to each other, of two depths; `high` is NULL where there is no second one.
 void pack_rows(const uint16_t* low, const uint16_t* high, int64_t count, Pair* to) {
   for (int64_t i = 0; i < count; i += kPairLanes) {
-    const uint32_t lanes = first_lanes(count - i);
-    const auto mask = static_cast<__mmask16>(lanes);
-    Vector<Pair> pairs = widen(_mm256_maskz_loadu_epi16(mask, low + i));
-    if (high != nullptr) pairs |= widen(_mm256_maskz_loadu_epi16(mask, high + i)) << 16;
-    store_masked(lanes, to + i, pairs);
+    const int64_t lanes = lanes_of(count - i);
+    Vector<Pair> pairs = load_lower(low + i, lanes);
+    if (high != nullptr) pairs |= load_lower(high + i, lanes) << 16;
+    store_some(to + i, pairs, 0, lanes);
   }
 }
 
 // Depths that lie next to each other: squares of pairs and rows are transposed in registers.
 void pack_lines(const uint16_t* data, const int64_t* rows, int64_t count, int64_t width, int64_t depth, Pair* panel) {
   for (int64_t p = 0; p < depth; p += 2 * kPairLanes) {
-    const int64_t left = depth - p, pairs = pairs_of(left) < kPairLanes ? pairs_of(left) : kPairLanes;
+    const int64_t left = depth - p, pairs = lanes_of(pairs_of(left));
     const __mmask32 mask = left >= 32 ? ~__mmask32{0} : static_cast<__mmask32>((uint32_t{1} << left) - 1);
     for (int64_t first = 0; first < width; first += kPairLanes) {
       Vector<Pair> square[kPairLanes];
@@ -49,8 +49,8 @@ void pack_lines(const uint16_t* data, const int64_t* rows, int64_t count, int64_
         if (is_there) __builtin_prefetch(data + rows[first + i] + p + 4 * kPairLanes);
       }
       transpose<Pair>(square);
-      const uint32_t lanes = first_lanes(width - first);
-      for (int i = 0; i < pairs; ++i) store_masked(lanes, panel + (p / 2 + i) * width + first, square[i]);
+      const int64_t lanes = lanes_of(width - first);
+      for (int i = 0; i < pairs; ++i) store_some(panel + (p / 2 + i) * width + first, square[i], 0, lanes);
     }
   }
 }
@@ -123,17 +123,15 @@ __attribute__((target("avx512bf16"))) void tile(int64_t depth, const void* panel
     a += 2 * kPairLanes;
     b += columns;
   }
-  const __mmask16 masks[2] = {
-      static_cast<__mmask16>(first_lanes(target.rows)),
-      static_cast<__mmask16>(target.rows > kPairLanes ? first_lanes(target.rows - kPairLanes) : 0)};
+  const int64_t rows[2] = {lanes_of(target.rows), target.rows - lanes_of(target.rows)};  // of each half
 #pragma GCC unroll 16
   for (int j = 0; j < columns; ++j) {
     float* to = static_cast<float*>(target.c) + target.row_offsets[0] + target.column_offsets[j];
 #pragma GCC unroll 2
     for (int half = 0; half < 2; ++half, to += kPairLanes) {
-      __m512 sum = sums[j][half];
-      if (target.accumulate) sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(masks[half], to));
-      _mm512_mask_storeu_ps(to, masks[half], sum);
+      Vector<float> sum = sums[j][half];
+      if (target.accumulate) sum += load_some(to, rows[half]);
+      store_some(to, sum, 0, rows[half]);
     }
   }
 }

@@ -16,8 +16,6 @@ constexpr int64_t kWorthTurning = 8, kLeastElements = int64_t{1} << 20;
 // Squares are as wide as the widest vector; the innermost dimension is cut where it is longer than this.
 constexpr int64_t kSquare = 16, kLongest = 96;
 
-int64_t round_up(int64_t count, int64_t unit) { return divide_up(count, unit) * unit; }
-
 // The part of a dimension that blocks have: the divisor that fills its squares best, the least of those, so that a
 // block reaches far along the operand. 0 where there is none.
 int64_t part_of(int64_t size) {

@@ -24,7 +24,7 @@ constexpr int64_t kWorthKeeping = 16;
 
 // The size of parts of at most so many elements, as even as whole numbers of `unit` allow.
 int64_t even_part(int64_t size, int64_t most, int64_t unit) {
-  return size <= most ? size : divide_up(divide_up(size, divide_up(size, most)), unit) * unit;
+  return size <= most ? size : round_up(divide_up(size, divide_up(size, most)), unit);
 }
 
 // The dimension among the (un)marked ones whose elements are nearest to each other; -1 when none has so many.

@@ -13,12 +13,12 @@
 namespace oneflow::cpu::OF_ISA {
 namespace {
 
+// A mask that leaves nothing out: without one, GCC 12 warns of what its own header does.
 [[maybe_unused]] constexpr uint16_t kAll = 0xffff;
 
 // As many elements as a vector of float32 has lanes. Where there are no instructions, one by one.
 inline Vector<float> load_halves(const float16* from) {
 #if defined(__AVX512F__)
-  // Masked, although nothing is masked out: GCC 12 warns of what its own header does otherwise.
   return _mm512_maskz_cvtph_ps(kAll, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
 #elif defined(__F16C__)
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));

@@ -77,8 +77,8 @@ class Reduction {
       : kernel_(kernel),
         context_(context),
         input_(context.inputs[0]),
-        plan_(plan_fold(input_, context.reduced, input_.dtype != kernel.input)),
         reader_(input_, kernel.input),
+        plan_(plan_fold(input_, context.reduced, reader_.converts())),
         unit_elements_(plan_.rows() * plan_.lanes * plan_.depth) {
     for (int i = 0; i < kernel.result_count; ++i) writers_[i] = RowWriter(context.outputs[i], kernel.results[i]);
     if (plan_.merges_lanes) {
@@ -344,8 +344,8 @@ class Reduction {
   const ReductionKernel& kernel_;
   const of_kernel_context& context_;
   const of_kernel_tensor& input_;
-  const FoldPlan plan_;
   const RowReader reader_;
+  const FoldPlan plan_;
   const int64_t unit_elements_;
   int64_t piece_ = 0, pieces_per_line_ = 0, pieces_ = 0, block_ = 0;  // elements, and pieces: where lanes merge
   int64_t segments_;                                                  // or blocks of pieces, of a unit

@@ -30,7 +30,7 @@ class RowReader {
   // How many rows of so many lanes one call may read.
   int64_t batch(const RowLayout& layout) const;
   // Whether rows are as wanted where they lie.
-  bool is_direct(const RowLayout& layout) const { return convert_ == nullptr && layout.lane_stride == 1; }
+  bool is_direct(const RowLayout& layout) const { return !converts() && layout.lane_stride == 1; }
   bool converts() const { return convert_ != nullptr; }
   const void* address(int64_t offset) const { return data_ + offset * stored_size_; }
   // The address of the rows as wanted, and in `stride` the elements between them: the rows themselves where they are

@@ -29,6 +29,8 @@ void parallel_for(int64_t count, Task&& task) {
 
 // How many tasks of `size` cover `count`.
 inline int64_t divide_up(int64_t count, int64_t size) { return (count + size - 1) / size; }
+// The next whole number of `unit`.
+inline int64_t round_up(int64_t count, int64_t unit) { return divide_up(count, unit) * unit; }
 
 // The most threads that a region uses, the caller included. At least 1; hardware threads until it is set.
 int thread_count();

@@ -2,7 +2,6 @@
 #ifndef ONEFLOW_DEVICES_GRID_PREPARED_H_
 #define ONEFLOW_DEVICES_GRID_PREPARED_H_
 
-#include <memory>
 #include <new>
 
 #include "contraction_problem.h"
