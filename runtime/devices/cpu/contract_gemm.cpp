@@ -21,10 +21,12 @@ namespace {
 // The largest block of C that is computed at once. Smaller where the sums are collected outside of C.
 constexpr int64_t kDirectBlock = 1024;
 constexpr int64_t kCollectedBlock = 512;
-// Where packing is slow, as no run of an operand is so long, and would be done twice: the columns whose panels are kept
-// while those of all rows pass by, some rows at a time. Both are just under 4 MiB.
-constexpr int64_t kLongRun = 256;
-constexpr int64_t kKeptColumns = 1848, kPassingRows = 256;
+// Where panels of columns are kept while those of all rows pass by, some rows at a time: the most columns. Both are
+// just under 4 MiB.
+constexpr int64_t kKeptColumns = 1512, kPassingRows = 512;
+// Packing is slow where no run of an operand is so long: threads then share what one has packed. Otherwise each packs
+// the rows for itself, if it has so many columns: cores may be slow to take panels from each other.
+constexpr int64_t kLongRun = 256, kOwnColumns = 448;
 // Where many blocks follow each other: the bytes that one, what is fetched for the next one, and the panels of the
 // other side have in the second-level cache. A block is whole numbers of so many rows.
 constexpr int64_t kCachedBytes = int64_t{900} << 10;
@@ -33,7 +35,7 @@ constexpr int64_t kBlockStep = 256;
 constexpr int64_t kMostTurned = 4096;
 // The depth of a panel in bytes: a panel of B then fills most of a first-level cache, and the panels of a block, both
 // sides, just under the 4 MiB that working memory may have.
-constexpr int64_t kPanelDepthBytes = 1920;
+constexpr int64_t kPanelDepthBytes = 2048;
 // Panels of A that one task walks for each panel of B: they stay in the second-level cache.
 constexpr int64_t kTaskPanels = 8;
 // Multiplications, and elements of C for one part of the depth, below which handing work to another thread costs more
@@ -86,18 +88,23 @@ class Gemm final : public Solution {
     if (cells <= kSplitElements)
       parts_ = std::clamp<int64_t>(depth_.blocks() / 4, 1, std::min(kSplitParts, kSplitSums / cells));
     is_direct_ = problem.is_plain() && parts_ == 1 && problem.depth.count > 0 && computes_in_itself(problem.dtype);
-    passes_rows_ = is_direct_ && depth_.blocks() > 1 && !problem.rows_are_turned && !problem.columns_are_turned &&
-                   std::max(problem.rows.count, problem.columns.count) > kDirectBlock &&
-                   (longest_run(problem.rows, problem.depth, kA) < kLongRun ||
-                    longest_run(problem.columns, problem.depth, kB) < kLongRun);
+    const bool packs_slowly = longest_run(problem.rows, problem.depth, kA) < kLongRun ||
+                              longest_run(problem.columns, problem.depth, kB) < kLongRun;
+    const int64_t own_columns = divide_up(problem.columns.count, problem.batch.count > 1 ? 1 : thread_count());
+    if (is_direct_ && !problem.rows_are_turned && !problem.columns_are_turned) {
+      shares_panels_ =
+          packs_slowly && depth_.blocks() > 1 && std::max(problem.rows.count, problem.columns.count) > kDirectBlock;
+      owns_columns_ = !packs_slowly && own_columns >= kOwnColumns && !is_followed(problem_.rows, problem_.columns);
+    }
     streams_ = is_direct_ && depth_.blocks() == 1 && problem.batch.count * cells * item_ >= streamed_tile_bytes();
     rows_.emplace(problem_.rows, kA, kernels, kernels.rows, true,
-                  passes_rows_ ? kPassingRows : block_of(problem_.rows, problem_.columns, problem.rows_are_turned),
+                  passes_rows() ? kPassingRows : block_of(problem_.rows, problem_.columns, problem.rows_are_turned),
                   problem.rows_are_turned);
-    columns_.emplace(
-        problem_.columns, kB, kernels, kernels.columns, false,
-        passes_rows_ ? kKeptColumns : block_of(problem_.columns, problem_.rows, problem.columns_are_turned),
-        problem.columns_are_turned);
+    columns_.emplace(problem_.columns, kB, kernels, kernels.columns, false,
+                     shares_panels_  ? kKeptColumns
+                     : owns_columns_ ? divide_up(own_columns, divide_up(own_columns, kKeptColumns))
+                                     : block_of(problem_.columns, problem_.rows, problem.columns_are_turned),
+                     problem.columns_are_turned);
   }
 
   of_status run(const Addresses& addresses) const override { return run_all(addresses) ? OF_OK : no_working_memory(); }
@@ -109,7 +116,8 @@ class Gemm final : public Solution {
     const int64_t work = cells * std::max<int64_t>(1, problem_.depth.count);
     std::atomic<bool> complete{true};
     // Where blocks are large and few: one after the other, each on all threads.
-    const bool are_few = items < 2 * thread_count() || (members == 1 && passes_rows_);
+    const bool are_even = owns_columns_ && items % thread_count() == 0;
+    const bool are_few = (items < 2 * thread_count() && !are_even) || (members == 1 && shares_panels_);
     if (are_few && (members == 1 || work > 2 * kParallelWork)) {
       const bool parallel = work > kParallelWork && (parts_ > 1 || cells >= kParallelElements);
       for (int64_t i = 0; i < items; ++i)
@@ -144,7 +152,7 @@ class Gemm final : public Solution {
     for (int64_t i = first; i < last; ++i) {
       Upcoming upcoming;
       const Member next = i + 1 < last ? member_of(addresses, i + 1) : member;
-      if (is_direct_ && !passes_rows_ && i + 1 < last) {
+      if (is_direct_ && !passes_rows() && i + 1 < last) {
         const int64_t block = (i + 1) % blocks_per_member();
         const bool has_columns = keeps_columns() && next.b == member.b;
         upcoming = {{next.a, next.b},
@@ -172,18 +180,23 @@ class Gemm final : public Solution {
             addresses.c + item_ * offset_at(problem_.batch, kC, index), addresses.operands[kBias]};
   }
 
-  int64_t blocks_per_member() const { return (passes_rows_ ? 1 : rows_->blocks()) * columns_->blocks(); }
+  bool passes_rows() const { return shares_panels_ || owns_columns_; }
+  int64_t blocks_per_member() const { return (passes_rows() ? 1 : rows_->blocks()) * columns_->blocks(); }
   Block block_at(int64_t i) const {
-    if (passes_rows_) return {0, rows_->blocks(), columns_->block(i)};
+    if (passes_rows()) return {0, rows_->blocks(), columns_->block(i)};
     const int64_t rows = i % rows_->blocks();
     return {rows, rows + 1, columns_->block(i / rows_->blocks())};
+  }
+
+  // Whether many blocks of one side follow each other, which all need the same panels of the other one.
+  bool is_followed(const DimGroup& side, const DimGroup& others) const {
+    return depth_.blocks() == 1 && side.count > 4 * kDirectBlock && others.count <= kDirectBlock;
   }
 
   // About how many rows (or columns) a block has; `others` are those of the other side.
   int64_t block_of(const DimGroup& side, const DimGroup& others, bool is_turned) const {
     if (!is_direct_) return kCollectedBlock;
-    const bool is_followed = depth_.blocks() == 1 && side.count > 4 * kDirectBlock && others.count <= kDirectBlock;
-    if (!is_followed) return kDirectBlock;
+    if (!is_followed(side, others)) return kDirectBlock;
     const int64_t row = kernels_.size * depth_.most();
     const int64_t fitting = (kCachedBytes - others.count * row) / 2 / row / kBlockStep * kBlockStep;
     return std::clamp(fitting, kBlockStep, is_turned ? kMostTurned : kDirectBlock);
@@ -370,10 +383,11 @@ class Gemm final : public Solution {
   const int64_t item_;  // bytes of an element of the operands
   const Depth depth_;
   std::optional<Side> rows_, columns_;
-  int64_t parts_ = 1;         // of the depth, each summed on its own
-  bool is_direct_ = false;    // tiles are stored straight into C
-  bool passes_rows_ = false;  // the panels of columns serve all rows
-  bool streams_ = false;      // and past the caches
+  int64_t parts_ = 1;       // of the depth, each summed on its own
+  bool is_direct_ = false;  // tiles are stored straight into C
+  bool streams_ = false;    // and past the caches
+  // The panels of columns serve all rows: those of some columns on all threads, or each thread has columns of its own.
+  bool shares_panels_ = false, owns_columns_ = false;
 };
 
 }  // namespace

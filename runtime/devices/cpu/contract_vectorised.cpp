@@ -13,6 +13,8 @@ constexpr int kTileColumns = 14;  // 28 sums, two vectors of A and one of B: 31 
 #else
 constexpr int kTileColumns = 6;  // with AVX2: 12 sums, two vectors of A and one of B: 15 of 16 registers
 #endif
+// How long before a tile is done what it adds to is fetched: earlier, other lines of the same cache sets push it out.
+constexpr int64_t kStepsToFetch = 96;
 
 // ------------------------------------------------------------------------------------------------ packing
 
@@ -45,9 +47,8 @@ inline Vector<T> load_converted(const S* from, int64_t count) {
 template <class T, class S>
 inline void pack_run(const S* from, int64_t count, T* to) {
   constexpr int lanes = kLanes<T>;
-  int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) store(to + i, load_converted<T>(from + i, lanes));
-  if (i < count) store_some(to + i, load_converted<T>(from + i, count - i), 0, count - i);
+  for (; count >= lanes; count -= lanes, from += lanes, to += lanes) store(to, load_converted<T>(from, lanes));
+  if (count > 0) store_some(to, load_converted<T>(from, count), 0, count);
 }
 
 // Rows of a panel that lie next to each other.
@@ -59,6 +60,18 @@ struct RowRun {
 };
 
 inline int64_t place_of(const DepthWalk& depth, int64_t p) { return depth.places == nullptr ? p : depth.places[p]; }
+
+// Runs that continue each other, at the depth `place`. What is needed later is so far `ahead`.
+template <class T, class S>
+inline void pack_neighbours(const S* from, int64_t ahead, const RowRun* run, const RowRun* end, int64_t place,
+                            T* packed) {
+  for (; run < end; ++run) {
+    const int64_t count = run->count;
+    for (int64_t i = 0; i < count; i += 64 / sizeof(S)) __builtin_prefetch(from + ahead + i);
+    pack_run(from, count, packed + run->to + place * run->width);
+    from += count;
+  }
+}
 
 // Rows lie next to each other in runs. Memory is read in long pieces: runs that continue each other, for a few depths,
 // which may continue each other, too.
@@ -72,12 +85,8 @@ void pack_row_runs(const S* data, const DepthWalk& depth, const RowRun* runs, in
       while (next < runs + count && next->from == next[-1].from + next[-1].count);
       for (int64_t p = first; p < end; ++p) {
         const int64_t later = p + kAhead < depth.count ? p + kAhead : depth.count - 1;
-        const int64_t ahead = depth.offsets[later] - depth.offsets[p];
-        for (const RowRun* each = run; each < next; ++each) {
-          const S* from = data + depth.offsets[p] + each->from;
-          for (int64_t i = 0; i < each->count; i += 64 / sizeof(S)) __builtin_prefetch(from + ahead + i);
-          pack_run(from, each->count, packed + each->to + place_of(depth, p) * each->width);
-        }
+        pack_neighbours(data + depth.offsets[p] + run->from, depth.offsets[later] - depth.offsets[p], run, next,
+                        place_of(depth, p), packed);
       }
     }
   }
@@ -292,13 +301,6 @@ void tile(int64_t depth, const void* panel_a, const void* panel_b, const TileTar
   T* c[2] = {static_cast<T*>(target.c), static_cast<T*>(target.c)};
   if (direct)
     for (int half = 0; half < 2; ++half) c[half] += target.row_offsets[half * lanes];
-  if (direct && !target.streams) {
-#pragma GCC unroll 16
-    for (int j = 0; j < columns; ++j) {
-      for (const T* half : c) __builtin_prefetch(half + target.column_offsets[j], 1);
-      __builtin_prefetch(c[1] + target.column_offsets[j] + lanes - 1, 1);  // vectors may end on another cache line
-    }
-  }
   Vector<T> sums[columns][2] = {};
   const auto step = [&] {
     const Vector<T> a0 = load(a), a1 = load(a + lanes);
@@ -311,14 +313,26 @@ void tile(int64_t depth, const void* panel_a, const void* panel_b, const TileTar
     a += 2 * lanes;
     b += columns;
   };
-  if (target.ahead == nullptr) {
-    for (int64_t p = 0; p < depth; ++p) step();
-  } else {
-    for (int64_t p = 0; p < depth; ++p) {
-      __builtin_prefetch(target.ahead + target.ahead_offsets[p], 0, 2);
-      step();
+  const auto steps = [&](int64_t first, int64_t end) {
+    if (target.ahead == nullptr) {
+      for (int64_t p = first; p < end; ++p) step();
+    } else {
+      for (int64_t p = first; p < end; ++p) {
+        __builtin_prefetch(target.ahead + target.ahead_offsets[p], 0, 2);
+        step();
+      }
+    }
+  };
+  const int64_t rest = depth < kStepsToFetch ? depth : kStepsToFetch;
+  steps(0, depth - rest);
+  if (direct && !target.streams) {
+#pragma GCC unroll 16
+    for (int j = 0; j < columns; ++j) {
+      for (const T* half : c) __builtin_prefetch(half + target.column_offsets[j], 1);
+      __builtin_prefetch(c[1] + target.column_offsets[j] + lanes - 1, 1);  // vectors may end on another cache line
     }
   }
+  steps(depth - rest, depth);
   if (!direct) {
     alignas(kVectorBytes) T spilled[columns * 2 * lanes];
 #pragma GCC unroll 16

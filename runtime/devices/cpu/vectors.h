@@ -40,6 +40,7 @@ inline void store(T* to, Vector<T> value) {
 
 #if defined(__AVX512F__)
 constexpr bool kHasMasks = true;  // whether parts of vectors are moved by one instruction
+inline uint32_t first_lanes(int64_t count) { return _bzhi_u32(~uint32_t{0}, static_cast<uint32_t>(count)); }
 // Elements that are masked out are neither read nor written: they may be behind the end of memory.
 template <class T>
 inline Vector<T> load_masked(uint32_t mask, const T* from) {
@@ -65,7 +66,7 @@ inline Vector<T> load_some(const T* from, int64_t count) {
   if (count >= kLanes<T>) return load(from);
   Vector<T> value = {};
 #if defined(__AVX512F__)
-  value = load_masked((uint32_t{1} << count) - 1, from);
+  value = load_masked(first_lanes(count), from);
 #else
   for (int64_t i = 0; i < count; ++i) value[i] = from[i];
 #endif
@@ -75,7 +76,7 @@ inline Vector<T> load_some(const T* from, int64_t count) {
 template <class T>
 inline void store_some(T* to, const Vector<T>& value, int64_t first, int64_t count) {
 #if defined(__AVX512F__)
-  store_masked(((uint32_t{1} << count) - 1) << first, to - first, value);
+  store_masked(first_lanes(count) << first, to - first, value);
 #else
   for (int64_t i = 0; i < count; ++i) to[i] = value[first + i];
 #endif
@@ -113,22 +114,39 @@ using Index = typename LaneIndex<sizeof(T)>::type;
 template <class T>
 using Indices = Vector<Index<T>>;
 
-// Transposes a square of vectors in log2(lanes) rounds of perfect shuffles.
+// Transposes a square of vectors: within each 16 bytes first, then what these hold as wholes, both in rounds of perfect
+// shuffles, which are one instruction each.
 template <class T>
 inline void transpose(Vector<T>* square) {
-  constexpr int lanes = kLanes<T>;
-  Indices<T> low, high;
+  constexpr int lanes = kLanes<T>, part = 16 / sizeof(T), parts = lanes / part;
+  // Of two vectors: the first halves of each part, one from each in turn, and the last; even parts, and odd ones.
+  Indices<T> first, last, even, odd;
+#pragma GCC unroll 16
   for (int i = 0; i < lanes; ++i) {
-    low[i] = static_cast<Index<T>>(i / 2 + i % 2 * lanes);
-    high[i] = low[i] + lanes / 2;
+    first[i] = static_cast<Index<T>>(i / part * part + i % part / 2 + i % 2 * lanes);
+    last[i] = first[i] + part / 2;
+    even[i] = static_cast<Index<T>>(i / part * 2 * part + i % part);
+    odd[i] = even[i] + part;
   }
   Vector<T> other[lanes];
 #pragma GCC unroll 4
-  for (int span = 1; span < lanes; span *= 2) {
+  for (int span = 1; span < part; span *= 2) {
 #pragma GCC unroll 16
     for (int i = 0; i < lanes / 2; ++i) {
-      other[2 * i] = __builtin_shuffle(square[i], square[i + lanes / 2], low);
-      other[2 * i + 1] = __builtin_shuffle(square[i], square[i + lanes / 2], high);
+      const int from = i / (part / 2) * part + i % (part / 2), to = 2 * i;
+      other[to] = __builtin_shuffle(square[from], square[from + part / 2], first);
+      other[to + 1] = __builtin_shuffle(square[from], square[from + part / 2], last);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < lanes; ++i) square[i] = other[i];
+  }
+#pragma GCC unroll 4
+  for (int span = 1; span < parts; span *= 2) {
+#pragma GCC unroll 16
+    for (int i = 0; i < lanes / 2; ++i) {
+      const int from = i / part * 2 * part + i % part, to = i;
+      other[to] = __builtin_shuffle(square[from], square[from + part], even);
+      other[to + lanes / 2] = __builtin_shuffle(square[from], square[from + part], odd);
     }
 #pragma GCC unroll 16
     for (int i = 0; i < lanes; ++i) square[i] = other[i];
