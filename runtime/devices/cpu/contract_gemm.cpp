@@ -18,12 +18,14 @@
 namespace oneflow::cpu {
 namespace {
 
-// The largest block of C that is computed at once. Smaller where the sums are collected outside of C.
-constexpr int64_t kDirectBlock = 1024;
+// The depth of a panel in bytes: a panel of B then fills most of a first-level cache.
+constexpr int64_t kPanelDepthBytes = 2048;
+// The largest block of C that is computed at once: the panels of its rows and columns, with what lies between them, are
+// just under the 4 MiB that a thread's working memory may have. Smaller where the sums are collected outside of C.
+constexpr int64_t kDirectBlock = 1008;
 constexpr int64_t kCollectedBlock = 512;
-// Where panels of columns are kept while those of all rows pass by, some rows at a time: the most columns. Both are
-// just under 4 MiB.
-constexpr int64_t kKeptColumns = 1512, kPassingRows = 512;
+// Where panels of columns are kept while those of all rows pass by, some rows at a time: as many of both together.
+constexpr int64_t kPassingRows = 512, kKeptColumns = 2 * kDirectBlock - kPassingRows;
 // Packing is slow where no run of an operand is so long: threads then share what one has packed. Otherwise each packs
 // the rows for itself, if it has so many columns: cores may be slow to take panels from each other.
 constexpr int64_t kLongRun = 256, kOwnColumns = 448;
@@ -33,9 +35,6 @@ constexpr int64_t kCachedBytes = int64_t{900} << 10;
 constexpr int64_t kBlockStep = 256;
 // The most rows of a block that are turned: the pieces that are read are the longer, the more there are.
 constexpr int64_t kMostTurned = 4096;
-// The depth of a panel in bytes: a panel of B then fills most of a first-level cache, and the panels of a block, both
-// sides, just under the 4 MiB that working memory may have.
-constexpr int64_t kPanelDepthBytes = 2048;
 // Panels of A that one task walks for each panel of B: they stay in the second-level cache.
 constexpr int64_t kTaskPanels = 8;
 // Multiplications, and elements of C for one part of the depth, below which handing work to another thread costs more
@@ -100,11 +99,10 @@ class Gemm final : public Solution {
     rows_.emplace(problem_.rows, kA, kernels, kernels.rows, true,
                   passes_rows() ? kPassingRows : block_of(problem_.rows, problem_.columns, problem.rows_are_turned),
                   problem.rows_are_turned);
-    columns_.emplace(problem_.columns, kB, kernels, kernels.columns, false,
-                     shares_panels_  ? kKeptColumns
-                     : owns_columns_ ? divide_up(own_columns, divide_up(own_columns, kKeptColumns))
-                                     : block_of(problem_.columns, problem_.rows, problem.columns_are_turned),
-                     problem.columns_are_turned);
+    int64_t columns = block_of(problem_.columns, problem_.rows, problem.columns_are_turned);
+    if (shares_panels_) columns = kKeptColumns;
+    if (owns_columns_) columns = divide_up(own_columns, divide_up(own_columns, kKeptColumns));
+    columns_.emplace(problem_.columns, kB, kernels, kernels.columns, false, columns, problem.columns_are_turned);
   }
 
   of_status run(const Addresses& addresses) const override { return run_all(addresses) ? OF_OK : no_working_memory(); }

@@ -144,9 +144,9 @@ inline void transpose(Vector<T>* square) {
   for (int span = 1; span < parts; span *= 2) {
 #pragma GCC unroll 16
     for (int i = 0; i < lanes / 2; ++i) {
-      const int from = i / part * 2 * part + i % part, to = i;
-      other[to] = __builtin_shuffle(square[from], square[from + part], even);
-      other[to + lanes / 2] = __builtin_shuffle(square[from], square[from + part], odd);
+      const int from = i / part * 2 * part + i % part;
+      other[i] = __builtin_shuffle(square[from], square[from + part], even);
+      other[i + lanes / 2] = __builtin_shuffle(square[from], square[from + part], odd);
     }
 #pragma GCC unroll 16
     for (int i = 0; i < lanes; ++i) square[i] = other[i];
