@@ -1,7 +1,7 @@
 """einsum over the equations of suite.json, against NumPy, PyTorch, JAX and opt_einsum over PyTorch, with two threads.
 
 Every result is checked against NumPy's in double precision first. A peer that takes more than a second for a call has
-fewer turns. What the machine can do is measured in the same run by machine.cpp: multiply-adds from registers, and
+fewer turns. What the machine can do is measured before each case by machine.cpp: multiply-adds from registers, and
 copying memory. Each case is one of
 
     compute   its operations at that rate take at least four times as long as its bytes at that bandwidth
@@ -103,8 +103,9 @@ def matrix_products(m: int, n: int, k: int) -> Contestants:
     }
 
 
-def measure(case: dict[str, Any], rates: dict[str, float]) -> None:
+def measure(case: dict[str, Any]) -> None:
     equation, sizes, group = case["equation"], case["sizes"], case["group"]
+    rates = machine()  # of this minute: those of a shared machine change
     inputs = equation.partition("->")[0].split(",")
     random = np.random.default_rng(0)
     arrays = [
@@ -148,10 +149,9 @@ def measure(case: dict[str, Any], rates: dict[str, float]) -> None:
 def main(wanted: list[str]) -> None:
     torch.set_num_threads(THREADS)
     flow.set_num_threads(THREADS)
-    rates = machine()
     for case in CASES:
         if not wanted or any(word in f"{case['group']} {case['equation']}" for word in wanted):
-            measure(case, rates)
+            measure(case)
 
 
 if __name__ == "__main__":
