@@ -1,7 +1,7 @@
 """einsum over the equations of suite.json, against NumPy, PyTorch, JAX and opt_einsum over PyTorch, with two threads.
 
 Every result is checked against NumPy's in double precision first. A peer that takes more than a second for a call has
-fewer turns. What the machine can do is measured before each case by machine.cpp: multiply-adds from registers, and
+fewer turns. What the machine can do takes turns like a contestant (machine.cpp): multiply-adds from registers, and
 copying memory. Each case is one of
 
     compute   its operations at that rate take at least four times as long as its bytes at that bandwidth
@@ -16,10 +16,10 @@ the same size by the fastest peer.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import math
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -45,10 +45,13 @@ PEERS = ("NumPy", "PyTorch", "JAX", "opt_einsum")
 Contestants = dict[str, Callable[[], object]]
 
 
-def machine() -> dict[str, float]:
-    """Operations and bytes per second."""
-    done = subprocess.run([BUILD / "bin" / "bench_machine", str(THREADS)], check=True, capture_output=True, text=True)
-    return {key: float(value) for key, value in json.loads(done.stdout).items()}
+def limits() -> dict[str, Callable[[], int]]:
+    """What the machine can do at most, as contestants of their own that tell how much they did."""
+    library = ctypes.CDLL(str(BUILD / "lib" / "bench_machine.so"))
+    functions = {"multiply and add": library.bench_multiply_and_add, "copy": library.bench_copy}
+    for function in functions.values():
+        function.restype = ctypes.c_int64
+    return {name: partial(function, THREADS) for name, function in functions.items()}
 
 
 def wait(function: Callable[..., Any], *arguments: object) -> None:
@@ -105,7 +108,6 @@ def matrix_products(m: int, n: int, k: int) -> Contestants:
 
 def measure(case: dict[str, Any]) -> None:
     equation, sizes, group = case["equation"], case["sizes"], case["group"]
-    rates = machine()  # of this minute: those of a shared machine change
     inputs = equation.partition("->")[0].split(",")
     random = np.random.default_rng(0)
     arrays = [
@@ -113,10 +115,12 @@ def measure(case: dict[str, Any]) -> None:
     ]
     result = check(equation, arrays)
     info = opt_einsum.contract_path(equation, *arrays, optimize="optimal")[1]
-    at_peak = float(info.opt_cost) / rates["operations"]
-    moved = (sum(each.nbytes for each in arrays) + result.nbytes) / rates["bytes"]
     what = f"{group}: {equation} {' '.join(f'{label}={size}' for label, size in sizes.items())}"
-    times = interleaved(contestants(equation, arrays), rounds=9, seconds=0.05)
+    machine = limits()
+    times = interleaved({**contestants(equation, arrays), **machine}, rounds=9, seconds=0.05)
+    operations, bytes_ = (work() / times.pop(name) for name, work in machine.items())
+    at_peak = float(info.opt_cost) / operations
+    moved = (sum(each.nbytes for each in arrays) + result.nbytes) / bytes_
     best = {"peer": "best"}
     bounds: list[dict[str, Any]] = [{**best, "at_most": 1 / 0.95}]
     means = [

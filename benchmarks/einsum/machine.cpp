@@ -1,9 +1,6 @@
-// What the machine can do at most, as one line of JSON: multiply-adds per second from registers (two operations each),
-// and bytes per second that a copy between large memories reads and writes. Usage: bench_machine THREADS
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
+// What the machine can do at most, for the benchmark to time in turn with the contestants: multiply-adds from
+// registers, and copies between large memories.
+#include <cstdint>
 #include <cstring>
 #include <thread>
 #include <utility>
@@ -21,11 +18,8 @@ constexpr int kVectorBytes = 16;
 typedef float Vector __attribute__((vector_size(kVectorBytes)));
 
 constexpr int kSums = 12;  // hide the latency of the units
-constexpr int64_t kSteps = 30'000'000;
+constexpr int64_t kSteps = 8'000'000;
 constexpr int64_t kBytes = int64_t{256} << 20;
-constexpr int kRounds = 7;
-
-double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // Written with indices that are known from the start, so that the sums stay in registers.
 template <size_t... k>
@@ -39,30 +33,30 @@ float multiply_and_add(std::index_sequence<k...>) {
   return (sums[k][0] + ...);
 }
 
-// The shortest time that all threads take for `work(thread)`.
 template <class Work>
-double shortest(int threads, Work&& work) {
-  double best = 1e9;
-  for (int round = 0; round < kRounds; ++round) {
-    const double start = seconds();
-    std::vector<std::thread> others;
-    for (int i = 1; i < threads; ++i) others.emplace_back([&work, i] { work(i); });
-    work(0);
-    for (std::thread& other : others) other.join();
-    best = std::min(best, seconds() - start);
-  }
-  return best;
+void run_on(int threads, Work&& work) {
+  std::vector<std::thread> others;
+  for (int i = 1; i < threads; ++i) others.emplace_back([&work, i] { work(i); });
+  work(0);
+  for (std::thread& other : others) other.join();
 }
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  const int threads = count > 1 ? std::atoi(arguments[1]) : 1;
-  volatile float sink = 0;
-  const double fma = shortest(threads, [&](int) { sink = sink + multiply_and_add(std::make_index_sequence<kSums>()); });
-  std::vector<char> from(kBytes, 1), to(kBytes, 2);
+// How many operations it did, two for each multiply-add of a number.
+extern "C" int64_t bench_multiply_and_add(int threads) {
+  run_on(threads, [](int) {
+    volatile float sink = multiply_and_add(std::make_index_sequence<kSums>());
+    (void)sink;
+  });
+  return 2 * kSums * kSteps * (kVectorBytes / static_cast<int64_t>(sizeof(float))) * threads;
+}
+
+// How many bytes it read and wrote.
+extern "C" int64_t bench_copy(int threads) {
+  static const std::vector<char> from(kBytes, 1);
+  static std::vector<char> to(kBytes, 2);
   const int64_t part = kBytes / threads;
-  const double copy = shortest(threads, [&](int i) { std::memcpy(&to[i * part], &from[i * part], part); });
-  std::printf("{\"operations\": %.6g, \"bytes\": %.6g}\n",
-              2.0 * kSums * kSteps * (kVectorBytes / sizeof(float)) * threads / fma, 2.0 * kBytes / copy);
+  run_on(threads, [part](int i) { std::memcpy(&to[i * part], &from[i * part], part); });
+  return 2 * part * threads;
 }

@@ -249,7 +249,7 @@ class Gemm final : public Solution {
       run_each(parallel && parts_ > 1, parts_, [&](int64_t part) {
         const auto target_of = [&](const Range&) { return part_target(part, false); };
         if (!multiply(member, block, depth_.blocks() * part / parts_, depth_.blocks() * (part + 1) / parts_, target_of,
-                      parallel, {}, nullptr)) {
+                      parallel && parts_ == 1, {}, nullptr)) {  // of several parts each is one thread's
           complete = false;
         }
       });
