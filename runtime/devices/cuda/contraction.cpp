@@ -27,7 +27,57 @@ struct Prepared final : grid::Prepared {
   Shape shape{};
   lt::Handle handle = nullptr;
   std::shared_ptr<Plan> plan;
+  bool takes_lists = true;  // until the library refused one
 };
+
+// The plan for a shape; NULL where the library has none.
+const Plan* plan_for(const lt::Library& library, of_device device, const Shape& shape, Prepared& kept) {
+  if (kept.plan == nullptr || std::memcmp(&kept.shape, &shape, sizeof shape) != 0) {
+    Plans& plans = plans_of(device);
+    const std::lock_guard lock(plans.mutex());
+    kept.handle = plans.handle(library);
+    if (kept.handle == nullptr) return nullptr;
+    kept.plan = plans.plan_for(library, shape);
+    kept.shape = shape;
+  }
+  return kept.plan->is_known ? kept.plan.get() : nullptr;
+}
+
+// One call of the library: with its A, B and D, or with lists of their addresses.
+of_status multiply(const lt::Library& library, const of_kernel_context& context, const grid::Problem& problem,
+                   const Prepared& kept, const void* a, const void* b, void* d, const grid::Scratch& workspace) {
+  const Plan& plan = *kept.plan;
+  alignas(8) unsigned char alpha[8], beta[8];
+  grid::put_factor(problem, problem.alpha, alpha);
+  grid::put_factor(problem, problem.beta, beta);
+  const int status =
+      library.cublasLtMatmul(kept.handle, plan.description, alpha, a, plan.a, b, plan.b, beta, d, plan.d, d, plan.d,
+                             &plan.algorithm, workspace.data(), plan.workspace, stream_of(context.stream).queue);
+  if (status == 0) return OF_OK;
+  const of_status lost = check(context.device, cudaGetLastError(), "multiply matrices");
+  if (lost != OF_OK) return lost;
+  return grid::fail(OF_DEVICE_ERROR, "cuda:%d: could not multiply matrices (cuBLASLt status %d)", context.device.index,
+                    status);
+}
+
+// All products of a batch at once. OF_UNSUPPORTED, without a text, where that does not pay or the library cannot.
+of_status multiply_list(const lt::Library& library, const of_kernel_context& context, const grid::Problem& problem,
+                        const MatrixProduct& product, Prepared& kept) {
+  Shape shape;
+  ProductList list;
+  if (!kept.takes_lists || !make_list(problem, product, shape, list)) return OF_UNSUPPORTED;
+  const Plan* plan = plan_for(library, context.device, shape, kept);
+  kept.takes_lists = plan != nullptr;
+  if (plan == nullptr) return OF_UNSUPPORTED;
+  grid::Scratch workspace(context), memory(context);
+  of_status status = plan->workspace > 0 ? workspace.allocate(plan->workspace) : OF_OK;
+  if (status == OF_OK) status = memory.allocate(static_cast<uint64_t>(list.count) * list.kOperands * sizeof(char*));
+  auto** addresses = static_cast<char**>(memory.data());
+  if (status == OF_OK) status = write_addresses(context, list, addresses);
+  if (status != OF_OK) return status;
+  return multiply(library, context, problem, kept, addresses, addresses + list.count, addresses + 2 * list.count,
+                  workspace);
+}
 
 // OF_UNSUPPORTED, without a text, where the library has nothing for this product.
 of_status multiply(const lt::Library& library, const of_kernel_context& context, const grid::Problem& problem,
@@ -37,45 +87,28 @@ of_status multiply(const lt::Library& library, const of_kernel_context& context,
   product.shape.allows_tf32 = allows_tf32;
   const OnDevice on(context.device);
   if (on.status() != OF_OK) return on.status();
-  Plans& plans = plans_of(context.device);
-  if (kept.plan == nullptr || std::memcmp(&kept.shape, &product.shape, sizeof kept.shape) != 0) {
-    const std::lock_guard lock(plans.mutex());
-    kept.handle = plans.handle(library);
-    if (kept.handle == nullptr) return OF_UNSUPPORTED;
-    kept.plan = plans.plan_for(library, product.shape);
-    kept.shape = product.shape;
-  }
-  const Plan* plan = kept.plan.get();
-  if (!plan->is_known) return OF_UNSUPPORTED;
+  of_status status = multiply_list(library, context, problem, product, kept);
+  if (status != OF_UNSUPPORTED) return status;
+  const Plan* plan = plan_for(library, context.device, product.shape, kept);
+  if (plan == nullptr) return OF_UNSUPPORTED;
   // Not with the lock: the runtime may ask a front end to collect its garbage first.
   grid::Scratch workspace(context);
   if (plan->workspace > 0) {
-    if (const of_status status = workspace.allocate(plan->workspace); status != OF_OK) return status;
+    if (status = workspace.allocate(plan->workspace); status != OF_OK) return status;
   }
-  std::unique_lock lock(plans.mutex(), std::defer_lock);
+  std::unique_lock lock(plans_of(context.device).mutex(), std::defer_lock);
   if (product.bias != nullptr) {
     lock.lock();
     library.cublasLtMatmulDescSetAttribute(plan->description, lt::kBiasPointer, &product.bias, sizeof product.bias);
   }
-  alignas(8) unsigned char alpha[8], beta[8];
-  grid::put_factor(problem, problem.alpha, alpha);
-  grid::put_factor(problem, problem.beta, beta);
   const int64_t item = grid::item_size(problem.dtype), d_item = grid::item_size(problem.result_dtype());
   Outer outer(product);
   do {
-    char* d = product.d + outer.offset(grid::kC) * d_item;
-    const int status = library.cublasLtMatmul(
-        kept.handle, plan->description, alpha, product.a + outer.offset(grid::kB) * item, plan->a,
-        product.b + outer.offset(grid::kA) * item, plan->b, beta, d, plan->d, d, plan->d, &plan->algorithm,
-        workspace.data(), plan->workspace, stream_of(context.stream).queue);
-    if (status != 0) {
-      if (const of_status lost = check(context.device, cudaGetLastError(), "multiply matrices"); lost != OF_OK)
-        return lost;
-      return grid::fail(OF_DEVICE_ERROR, "cuda:%d: could not multiply matrices (cuBLASLt status %d)",
-                        context.device.index, status);
-    }
-  } while (outer.next());
-  return OF_OK;
+    status =
+        multiply(library, context, problem, kept, product.a + outer.offset(grid::kB) * item,
+                 product.b + outer.offset(grid::kA) * item, product.d + outer.offset(grid::kC) * d_item, workspace);
+  } while (status == OF_OK && outer.next());
+  return status;
 }
 
 // The library's results of bytes are saturated, ours wrap around: it adds up in int32, in memory of their own.

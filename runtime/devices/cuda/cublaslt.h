@@ -20,7 +20,9 @@ enum Type : int { kFloat32 = 0, kFloat64 = 1, kFloat16 = 2, kInt8 = 3, kInt32 = 
 enum Compute : int { kCompute32 = 68, kCompute64 = 70, kComputeInt32 = 72, kComputeTf32 = 77 };
 enum Operation : int32_t { kPlain = 0, kTransposed = 1 };
 enum DescriptionAttribute : int { kTransposeA = 3, kTransposeB = 4, kEpilogue = 7, kBiasPointer = 8 };
-enum LayoutAttribute : int { kBatchCount = 5, kBatchStride = 6 };
+// The batch mode is newer than the rest: libraries that do not know it refuse it.
+enum LayoutAttribute : int { kBatchCount = 5, kBatchStride = 6, kBatchMode = 8 };
+enum BatchMode : int32_t { kAddressList = 1 };
 enum PreferenceAttribute : int {
   kWorkspace = 1,
   kReductionSchemes = 3,

@@ -33,8 +33,11 @@ int make_layout(const lt::Library& library, const Shape& shape, lt::Type type, i
   if (status != 0 || shape.batch == 1) return status;
   const auto count = static_cast<int32_t>(shape.batch);
   status = library.cublasLtMatrixLayoutSetAttribute(*layout, lt::kBatchCount, &count, sizeof count);
-  if (status == 0) status = library.cublasLtMatrixLayoutSetAttribute(*layout, lt::kBatchStride, &step, sizeof step);
-  return status;
+  if (status != 0) return status;
+  if (shape.is_listed == 0)
+    return library.cublasLtMatrixLayoutSetAttribute(*layout, lt::kBatchStride, &step, sizeof step);
+  const int32_t mode = lt::kAddressList;
+  return library.cublasLtMatrixLayoutSetAttribute(*layout, lt::kBatchMode, &mode, sizeof mode);
 }
 
 int describe(const lt::Library& library, const Shape& shape, Plan& plan) {

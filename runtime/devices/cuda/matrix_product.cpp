@@ -16,6 +16,8 @@ using grid::Role;
 using grid::Side;
 
 constexpr int64_t kMost = (int64_t{1} << 31) - 1;
+// Products of so many tiles of so many rows and columns keep a large chip busy: it has as many multiprocessors.
+constexpr int64_t kBusyTiles = 132, kTile = 128;
 
 // One dimension of a matrix; a role without dimensions counts one element.
 struct Axis {
@@ -40,10 +42,12 @@ bool lay(Axis rows, Axis columns, int64_t& distance, int32_t& is_transposed) {
   return distance != 0;
 }
 
-int32_t alignment(const void* memory) {
-  const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
-  return static_cast<int32_t>(std::min<uintptr_t>(address & (~address + 1), 256));
+// The largest power of 2 that divides an address, or all of several that are or-ed, as far as libraries care.
+int32_t alignment_of(uintptr_t addresses) {
+  const uintptr_t bounded = addresses | 256;
+  return static_cast<int32_t>(bounded & (~bounded + 1));
 }
+uintptr_t address_of(const void* memory) { return reinterpret_cast<uintptr_t>(memory); }
 
 }  // namespace
 
@@ -93,13 +97,33 @@ bool make_product(const Problem& problem, MatrixProduct& product) {
     steps_b |= static_cast<uintptr_t>(batch.strides[kA][d] * item);
     steps_d |= static_cast<uintptr_t>(batch.strides[kC][d] * d_item);
   }
-  const auto with = [](const char* memory, uintptr_t steps) {
-    return alignment(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(memory) | steps));
+  shape.alignment_a = alignment_of(address_of(product.a) | steps_a);
+  shape.alignment_b = alignment_of(address_of(product.b) | steps_b);
+  shape.alignment_d = alignment_of(address_of(product.d) | steps_d);
+  shape.alignment_bias = product.bias != nullptr ? alignment_of(address_of(product.bias)) : 0;
+  return true;
+}
+
+bool make_list(const Problem& problem, const MatrixProduct& product, Shape& shape, ProductList& list) {
+  const Role& batch = problem.batch;
+  shape = product.shape;
+  const int64_t tiles = shape.batch * grid::divide_up(shape.m, kTile) * grid::divide_up(shape.n, kTile);
+  if (product.outer == nullptr || tiles >= kBusyTiles || batch.count > kMost) return false;
+  list.count = shape.batch = batch.count;
+  list.rank = batch.rank;
+  std::copy_n(batch.sizes, batch.rank, list.sizes);
+  const int64_t item = grid::item_size(problem.dtype), d_item = grid::item_size(problem.result_dtype());
+  const auto add = [&](ProductList::Operand& operand, const char* first, Side side, int64_t bytes, int64_t& step,
+                       int32_t& alignment) {
+    operand.first = const_cast<char*>(first);
+    for (int32_t d = 0; d < batch.rank; ++d) operand.steps[d] = batch.strides[side][d] * bytes;
+    alignment = std::min(alignment, alignment_of(static_cast<uintptr_t>(operand.steps[product.inner])));
+    step = 0;
   };
-  shape.alignment_a = with(product.a, steps_a);
-  shape.alignment_b = with(product.b, steps_b);
-  shape.alignment_d = with(product.d, steps_d);
-  shape.alignment_bias = product.bias != nullptr ? alignment(product.bias) : 0;
+  add(list.operands[0], product.a, kB, item, shape.step_a, shape.alignment_a);
+  add(list.operands[1], product.b, kA, item, shape.step_b, shape.alignment_b);
+  add(list.operands[2], product.d, kC, d_item, shape.step_d, shape.alignment_d);
+  shape.is_listed = true;
   return true;
 }
 

@@ -3,6 +3,7 @@
 #define ONEFLOW_DEVICES_CUDA_MATRIX_PRODUCT_H_
 
 #include "../grid/contraction_problem.h"
+#include "product_list.h"
 
 namespace oneflow::cuda {
 
@@ -15,7 +16,8 @@ struct Shape {
   int32_t dtype, device;
   int32_t a_is_transposed, b_is_transposed;
   int32_t has_bias, allows_tf32;
-  int32_t reads_c, padding;
+  int32_t reads_c;
+  int32_t is_listed;  // the batch is a list of addresses: its steps are 0
   int32_t alignment_a, alignment_b, alignment_d, alignment_bias;
 };
 
@@ -31,6 +33,10 @@ struct MatrixProduct {
 // Our rows are the columns of D, so that B takes the place of A. False where operands do not lie as matrices. Bytes
 // without a sign count as int8, which gives the same lowest byte of each sum.
 bool make_product(const grid::Problem& problem, MatrixProduct& product);
+
+// The products of all batch dimensions as one list. False where each of the outer ones keeps a large chip busy by
+// itself, or there is but one: matrices at even distances are the faster ones.
+bool make_list(const grid::Problem& problem, const MatrixProduct& product, Shape& shape, ProductList& list);
 
 // Where a product of the outer batch dimensions begins: the next one of each operand.
 class Outer {

@@ -180,6 +180,63 @@ TEST(MatrixProduct, IsTheContraction) {
   });
 }
 
+TEST(MatrixProduct, IsTheContractionAsAList) {
+  check<double>(OF_FLOAT64, [](const Problem& problem, double*) {
+    MatrixProduct product;
+    Shape shape;
+    ProductList list;
+    if (!make_product(problem, product)) return false;
+    if (!make_list(problem, product, shape, list)) {
+      multiply<double, double>(product);
+      return true;
+    }
+    EXPECT_EQ(list.count, problem.batch.count);
+    shape.batch = 1;  // of a list each by itself
+    for (int64_t i = 0; i < list.count; ++i) {
+      const char* a = list.address(0, i);
+      const char* b = list.address(1, i);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(a) % static_cast<uintptr_t>(shape.alignment_a), 0U);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(b) % static_cast<uintptr_t>(shape.alignment_b), 0U);
+      multiply(shape, reinterpret_cast<const double*>(a), reinterpret_cast<const double*>(b),
+               reinterpret_cast<double*>(list.address(2, i)));
+    }
+    return true;
+  });
+}
+
+// Attention in the order batch, position, head, channel: bqhd,bkhd->bhqk.
+TEST(MatrixProduct, IsNoListWhereOneLaunchIsEnough) {
+  constexpr int64_t kHeads = 3, kChannels = 64, kRow = kHeads * kChannels;
+  struct Case {
+    int64_t members, queries, keys;
+    bool is_listed;
+  };
+  for (const auto& [members, queries, keys, is_listed] :
+       {Case{2, 64, 64, true}, {2, 4096, 256, false}, {1, 64, 64, false}}) {
+    const of_contraction_dim batch[] = {{members, queries * kRow, keys * kRow, kHeads * queries * keys},
+                                        {kHeads, kChannels, kChannels, queries * keys}};
+    const of_contraction_dim m{queries, kRow, 0, keys}, n{keys, 0, kRow, 1}, k{kChannels, 1, 1, 0};
+    of_contraction it{};
+    it.struct_size = sizeof it;
+    it.dtype = OF_FLOAT32;
+    it.compute = OF_FLOAT32;
+    it.alpha = 1;
+    it.batch = batch;
+    it.batch_count = 2;
+    it.m = &m;
+    it.n = &n;
+    it.k = &k;
+    it.m_count = it.n_count = it.k_count = 1;
+    Problem problem;
+    ASSERT_TRUE(grid::make_problem(it, problem));
+    MatrixProduct product;
+    ASSERT_TRUE(make_product(problem, product));
+    Shape shape;
+    ProductList list;
+    EXPECT_EQ(make_list(problem, product, shape, list), is_listed) << members << " of " << queries << " queries";
+  }
+}
+
 template <class T>
 bool multiply_bytes(const Problem& problem, T* c) {
   std::vector<int32_t> memory(static_cast<size_t>(problem.result_count()));

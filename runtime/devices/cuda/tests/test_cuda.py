@@ -65,6 +65,21 @@ def test_products(dtype: str, tolerance: float, layout: str) -> None:
     assert near(product(*there), expected, tolerance)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [("float32", 1e-5), ("float64", 1e-12), ("float16", 2e-3), ("bfloat16", 2e-2)]
+)
+@pytest.mark.parametrize("channels", [64, 63])  # of which the second one leaves the members of a batch poorly aligned
+def test_batches_that_lie_across_each_other(dtype: str, tolerance: float, channels: int) -> None:
+    q, k = (flow.randn(5, size, 6, channels).to(dtype) for size in (40, 50))
+
+    def scores(q: flow.Tensor, k: flow.Tensor) -> flow.Tensor:
+        return flow.einsum("bqhd,bkhd->bhqk", q, k)
+
+    expected = scores(q.to("float64"), k.to("float64"))
+    for _ in range(2):  # what the first call keeps serves the second one
+        assert near(scores(q.to("cuda"), k.to("cuda")), expected, tolerance)
+
+
 @pytest.mark.parametrize("dtype", ["int8", "uint8"])
 @pytest.mark.parametrize("sizes", [(64, 128, 96), (65, 127, 97), (1, 256, 512)], ids=str)
 @pytest.mark.parametrize("layout", ["plain", "right", "both"])
