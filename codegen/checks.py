@@ -16,8 +16,10 @@ from codegen.model import (
     Elementwise,
     Function,
     Gather,
+    Kind,
     Native,
     Op,
+    Reduction,
     ResultRule,
 )
 from codegen.names import type_placeholders
@@ -82,7 +84,7 @@ def _check_complex(op: Op, functions: Functions, report: Report) -> None:
     kind = op.kind
     if isinstance(op.complex, Expression):
         check_bodies(*for_complex(op, op.complex), functions, report)
-    elif op.complex is Complex.PARTS and not isinstance(kind, Elementwise | Gather):
+    elif op.complex is Complex.PARTS and not _works_by_parts(kind):
         report.add(op.location, f"complex: {op.kind_name} operators do not work by parts")
     elif op.complex is Complex.SAME and not isinstance(kind, Native | Composite):
         report.add(op.location, f"complex: {op.kind_name} operators are not the same for complex tensors")
@@ -90,6 +92,11 @@ def _check_complex(op: Op, functions: Functions, report: Report) -> None:
         report.add(op.location, "complex: lists of tensors have no parts")
     if op.complex is not None and len(op.signature.results) != 1 and not isinstance(kind, Native):
         report.add(op.location, "complex: only for operators with one result")
+
+
+def _works_by_parts(kind: Kind) -> bool:
+    """Whether the parts may be one dimension more: a reduction has to name the others."""
+    return isinstance(kind, Elementwise | Gather) or (isinstance(kind, Reduction) and bool(kind.dims and kind.keepdim))
 
 
 def _check_examples(op: Op, report: Report) -> None:

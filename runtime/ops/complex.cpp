@@ -55,6 +55,20 @@ TensorRef as_complex(const TensorRef& parts, of_dtype dtype) {
   return Tensor::over(parts->storage(), dtype, sizes, contiguous_strides(sizes), 0);
 }
 
+// The arguments of a reduction that leaves the parts of its input alone: it names the dimensions that it folds, of
+// which a single number gets one. The lists live in `dims` and `input`.
+void name_dims(const ReductionRule& rule, of_value* arguments, TensorRef& input, Shape& dims) {
+  if (input->rank() == 1) {
+    input = Tensor::view(*input, Shape{1, 2}, Shape{0, 1}, input->offset());
+    arguments[0] = to_value(input);
+    arguments[rule.keepdim_argument] = to_value(false);
+  }
+  of_value& named = arguments[rule.dims_argument];
+  if (named.kind == OF_VALUE_INT || (named.kind == OF_VALUE_INT_LIST && named.count > 0)) return;
+  for (int d = 0; d < input->rank() - 1; ++d) dims.push_back(d);
+  named = to_value(dims);
+}
+
 // For bool results: a number is true where one of its parts is.
 void run_by_truth(Call& call) {
   Body body(call);
@@ -89,6 +103,8 @@ void run_by_parts(Call& call) {
     parts[argument] = view_as_real(is_whole ? call.tensor(argument) : *complex_operand(call, argument, dtype));
     arguments[argument] = to_value(parts[argument]);
   });
+  Shape dims;
+  if (const auto* rule = std::get_if<ReductionRule>(&call.schema().rule)) name_dims(*rule, arguments, parts[0], dims);
   const auto run = [&](of_value result, bool infer_only) {
     call_inside(call.op, call.name, {arguments, call.schema().arguments.size()}, {&result, 1}, infer_only);
     return result;

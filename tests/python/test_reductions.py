@@ -13,7 +13,7 @@ DEVICES = first_devices()
 SHAPES = [
     (1100, 17), (1100, 64), (40, 130), (3, 385), (33, 1025), (17, 4097), (2, 9000),
     (60, 20, 47), (9, 16, 130), (5, 3, 300), (70, 20, 30), (3, 1030, 16), (2, 40, 1025), (2, 2, 2050),
-    (300, 100, 3), (20, 300, 2),
+    (300, 100, 3), (20, 300, 2), (1500, 3, 2), (300, 7, 8), (20, 20, 8), (2, 9000, 4), (30, 700, 2),
 ]  # fmt: skip
 DIMS = [(-1,), (0,), (1,), (0, -1)]
 STEPS = {"as it lies": 1, "every second": 2, "every third": 3}
@@ -50,6 +50,20 @@ def test_sums_and_extremes(order: str, dtype: str, device: str) -> None:
         for dim in (0, -1):
             places = flow.argmax(x, dim=dim).to("cpu").numpy()
             np.testing.assert_array_equal(places, array.argmax(dim), err_msg=f"{shape} {dim}")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_sums_of_complex_numbers(dtype: str, order: str, device: str) -> None:
+    for shape in SHAPES:
+        array = source(shape, order, dtype) + 1j * source(shape, order, dtype)[::-1]
+        if order == "transposed":
+            array = np.asfortranarray(array)
+        x = flow.from_numpy(array).to(device)
+        for dims in [*DIMS, tuple(range(len(shape)))]:
+            found = flow.sum(x, dim=dims, keepdim=True).to("cpu").numpy()
+            np.testing.assert_array_equal(found, array.sum(dims, keepdims=True), err_msg=f"{shape} {dims}")
 
 
 @pytest.mark.parametrize("shape", SHAPES)

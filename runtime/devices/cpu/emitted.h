@@ -62,7 +62,9 @@ struct FoldRows {
   const void* input;
   int64_t steps, lanes, stride;
   int64_t first, step_index, lane_index;
-  int64_t lane_stride = 1;  // other than 1 for fold_lines() only
+  // Other than 1 for fold_lines() only. Of rows that interleave `together` lines, which is then a divisor of
+  // kShortLineLanes, each is folded by itself.
+  int64_t lane_stride = 1, together = 1;
 };
 
 // How many running states a line is folded into, which merge in the end: four of the widest vectors of float32; one for
@@ -89,12 +91,13 @@ static inline Function* out_of_line(Function* function) {
 struct ReductionKernel {
   void (*clear)(const of_value* arguments, void* const* state, int64_t lanes);
   void (*fold)(const of_value* arguments, void* const* state, const FoldRows& rows);
-  // Sets one lane of the state, from `position` on, to the fold of each row.
+  // Sets one lane of the state, from `position` on, to the fold of each line.
   void (*fold_lines)(const of_value* arguments, void* const* state, int64_t position, const FoldRows& rows);
   void (*merge)(const of_value* arguments, void* const* state, const void* const* later, int64_t lanes);
   void (*finish)(const of_value* arguments, const void* const* state, int64_t count, void* const* results,
                  int64_t lanes);
   of_dtype input;
+  bool uses_index;  // which rows that interleave lines have not
   int state_count, result_count;
   of_dtype states[kMaxStates], results[kMaxResults];
 };

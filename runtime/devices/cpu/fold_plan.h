@@ -26,16 +26,20 @@ struct Walk {
 //   kept and deep: the same, but in each row a lane has several folded elements, `depth` of them
 //   merged: a unit is one kept element, each line is one row, and its lanes are all positions of a folded dimension
 //   merged late: the same, where lines are short and many: a state of as many lanes is kept for all of them.
+// A few kept elements that lie between the folded ones, as the parts of complex numbers do, are folded together: where
+// a lane or a unit is one kept element above, it is so many of them.
 struct FoldPlan {
   bool merges_lanes, merges_late;  // not both
   int64_t lanes;                   // of all units but the last stretch
   int64_t last_lanes;              // of the last stretch
   int64_t stretches;               // units along the kept dimension that lanes stand for; 1 when lanes merge
   int64_t depth;                   // 1 unless lanes are deep
+  int64_t together;                // mostly 1
   int64_t rows_per_line;
   int64_t row_stride, lane_stride, depth_stride;  // of the input
   int64_t row_index, lane_index, depth_index;     // of positions within the folded dimensions
   int64_t result_lane_dim;                        // the kept dimension that lanes stand for; -1 when they merge
+  int64_t together_dim;                           // that of the elements folded together; -1 without
   Walk lines;                                     // folded dimensions
   Walk kept;                                      // kept dimensions
   int64_t positions[OF_MAX_RANK];                 // strides of the folded dimensions in their own row-major order
@@ -45,9 +49,9 @@ struct FoldPlan {
   int64_t rows() const { return lines.count() * rows_per_line; }
 };
 
-// The plan for a reduction over the marked dimensions. `converts`: elements are folded in another type. No size is
-// zero.
-FoldPlan plan_fold(const of_kernel_tensor& input, uint32_t reduced, bool converts);
+// The plan for a reduction over the marked dimensions. `converts`: elements are folded in another type; `uses_index`:
+// with their positions. No size is zero.
+FoldPlan plan_fold(const of_kernel_tensor& input, uint32_t reduced, bool converts, bool uses_index);
 
 }  // namespace oneflow::cpu
 

@@ -26,8 +26,8 @@ constexpr int64_t kManyUnits = 64;
 // The elements of a line that fold to one state. The pieces of a block merge before others come, a block being a task.
 constexpr int64_t kPiece = 4096;
 constexpr int64_t kBlockPieces = 512;
-// Units whose results are finished and written together.
-constexpr int64_t kUnitsTogether = 256;
+// Results of several units that are finished and written at once.
+constexpr int64_t kUnitLanes = 256;
 
 // The parts of a state, each an array of lanes.
 struct State {
@@ -78,15 +78,15 @@ class Reduction {
         context_(context),
         input_(context.inputs[0]),
         reader_(input_, kernel.input),
-        plan_(plan_fold(input_, context.reduced, reader_.converts())),
-        unit_elements_(plan_.rows() * plan_.lanes * plan_.depth) {
+        plan_(plan_fold(input_, context.reduced, reader_.converts(), kernel.uses_index)),
+        unit_elements_(plan_.rows() * plan_.lanes * plan_.depth * plan_.together) {
     for (int i = 0; i < kernel.result_count; ++i) writers_[i] = RowWriter(context.outputs[i], kernel.results[i]);
     if (plan_.merges_lanes) {
-      const bool is_direct = reader_.is_direct({1, plan_.lanes, 0, plan_.lane_stride});
-      piece_ = std::min(plan_.lanes, is_direct ? kPiece : kChunk);
+      const bool is_direct = reader_.is_direct(line_layout(1, plan_.lanes, 0, plan_.lane_stride));
+      piece_ = std::min(plan_.lanes, (is_direct ? kPiece : kChunk) / plan_.together);
       pieces_per_line_ = divide_up(plan_.lanes, piece_);
       pieces_ = plan_.rows() * pieces_per_line_;
-      block_ = std::clamp<int64_t>(kTaskElements / piece_, 1, kBlockPieces);
+      block_ = std::clamp<int64_t>(kTaskElements / (piece_ * plan_.together), 1, kBlockPieces);
       segments_ = divide_up(pieces_, block_);
     } else {
       const int64_t wanted = divide_up(unit_elements_, kTaskElements);
@@ -107,10 +107,11 @@ class Reduction {
   void run_lines() const {
     const int64_t units = plan_.units(), group = std::max<int64_t>(1, kTaskElements / unit_elements_);
     parallel_for(divide_up(units, group), [&](int64_t task) {
-      const States results(kernel_, 1, kUnitsTogether), blocks(kernel_, 1, segments_);
+      const int64_t most = kUnitLanes / plan_.together;
+      const States results = states_of(1, most), blocks = states_of(1, segments_);
       const int64_t last = std::min(units, (task + 1) * group);
-      for (int64_t first = task * group; first < last; first += kUnitsTogether) {
-        const int64_t count = std::min(kUnitsTogether, last - first);
+      for (int64_t first = task * group; first < last; first += most) {
+        const int64_t count = std::min(most, last - first);
         for (int64_t i = 0; i < count; ++i) {
           for (int64_t block = 0; block < segments_; ++block) fold_pieces(first + i, block, blocks[0], block);
           merge_lanes(blocks[0], segments_);
@@ -123,7 +124,7 @@ class Reduction {
 
   // Tasks are the blocks of a few units.
   void run_blocks() const {
-    const States states(kernel_, plan_.units(), segments_);
+    const States states = states_of(plan_.units(), segments_);
     parallel_for(plan_.units() * segments_, [&](int64_t task) {
       fold_pieces(task / segments_, task % segments_, states[task / segments_], task % segments_);
     });
@@ -133,6 +134,15 @@ class Reduction {
     }
   }
 
+  // Memory for some states. A lane is as many as are folded together, here and below.
+  States states_of(int64_t count, int64_t lanes) const { return {kernel_, count, lanes * plan_.together}; }
+
+  // How lines lie that are folded to one lane each, or to so many as are together: elements next to each other then.
+  RowLayout line_layout(int64_t rows, int64_t lanes, int64_t row_stride, int64_t lane_stride) const {
+    if (plan_.together > 1) return {rows, lanes * plan_.together, row_stride, 1};
+    return {rows, lanes, row_stride, lane_stride};
+  }
+
   // Folds a block of pieces to one lane of a state.
   void fold_pieces(int64_t unit, int64_t block, const State& state, int64_t lane) const {
     const int64_t first = block * block_, count = std::min(block_, pieces_ - first);
@@ -140,7 +150,7 @@ class Reduction {
       fold_some_pieces(unit, first, 1, state, lane);
       return;
     }
-    const States pieces(kernel_, 1, count);
+    const States pieces = states_of(1, count);
     for (int64_t i = 0; i < count;) i += fold_some_pieces(unit, first + i, count - i, pieces[0], i);
     merge_lanes(pieces[0], count);
     copy_lane(state, lane, pieces[0]);
@@ -154,7 +164,8 @@ class Reduction {
     const int64_t count = std::min(most, (plan_.lanes - first) / length);
     const int64_t offset = plan_.kept.offset(unit, input_.strides) + plan_.lines.offset(line, input_.strides);
     const int64_t position = plan_.lines.offset(line, plan_.positions);
-    fold_lines(offset + first * plan_.lane_stride, {count, length, length * plan_.lane_stride, plan_.lane_stride},
+    fold_lines(offset + first * plan_.lane_stride,
+               line_layout(count, length, length * plan_.lane_stride, plan_.lane_stride),
                position + first * plan_.lane_index, length * plan_.lane_index, plan_.lane_index, state, lane);
     return count;
   }
@@ -176,7 +187,8 @@ class Reduction {
       } else {
         run.input = reader_.read(offset + row * layout.row_stride, layout, buffer, run.stride);
       }
-      kernel_.fold_lines(context_.arguments, state.parts, lane + row, run);
+      run.together = plan_.together;
+      kernel_.fold_lines(context_.arguments, state.parts, (lane + row) * plan_.together, run);
     }
   }
 
@@ -184,7 +196,7 @@ class Reduction {
   void merge_lanes(const State& state, int64_t lanes) const {
     while (lanes > 1) {
       const int64_t half = (lanes + 1) / 2;
-      merge(state, lanes_from(kernel_, state, half), lanes - half);
+      merge(state, lanes_from(kernel_, state, half * plan_.together), lanes - half);
       lanes = half;
     }
   }
@@ -192,8 +204,8 @@ class Reduction {
   // Sets a lane to the first one of another state.
   void copy_lane(const State& state, int64_t lane, const State& from) const {
     for (int i = 0; i < kernel_.state_count; ++i) {
-      std::memcpy(lanes_from(kernel_, state, lane).parts[i], from.parts[i],
-                  static_cast<size_t>(item_size(kernel_.states[i])));
+      std::memcpy(lanes_from(kernel_, state, lane * plan_.together).parts[i], from.parts[i],
+                  static_cast<size_t>(plan_.together * item_size(kernel_.states[i])));
     }
   }
 
@@ -202,7 +214,7 @@ class Reduction {
     const int64_t units = plan_.units();
     const int64_t group = std::max<int64_t>(1, kTaskElements / unit_elements_);
     parallel_for(divide_up(units, group), [&](int64_t task) {
-      const States stack(kernel_, waiting_states(plan_.rows()) + 1, plan_.lanes);
+      const States stack = states_of(waiting_states(plan_.rows()) + 1, plan_.lanes);
       for (int64_t unit = task * group; unit < std::min(units, (task + 1) * group); ++unit) {
         fold_rows(unit, 0, plan_.rows(), stack);
         write_unit(stack[0], unit);
@@ -213,11 +225,11 @@ class Reduction {
   // Tasks are segments of units, whose states merge afterwards.
   void run_segments() const {
     const int64_t length = divide_up(plan_.rows(), segments_);
-    const States partial(kernel_, plan_.units() * segments_, plan_.lanes);
+    const States partial = states_of(plan_.units() * segments_, plan_.lanes);
     parallel_for(plan_.units() * segments_, [&](int64_t task) {
       const int64_t first = std::min(task % segments_ * length, plan_.rows());
       const int64_t last = std::min(first + length, plan_.rows());
-      const States stack(kernel_, waiting_states(last - first) + 1, plan_.lanes);
+      const States stack = states_of(waiting_states(last - first) + 1, plan_.lanes);
       fold_rows(task / segments_, first, last, stack);
       clear(partial[task], plan_.lanes);
       merge(partial[task], stack[0], plan_.lanes);
@@ -273,12 +285,13 @@ class Reduction {
 
   // Rows of one line.
   void fold_run(int64_t offset, int64_t position, int64_t rows, int64_t lanes, const State& state) const {
-    RowLayout layout{rows, lanes, plan_.row_stride, plan_.lane_stride};
+    RowLayout layout = line_layout(rows, lanes, plan_.row_stride, plan_.lane_stride);
     const int64_t batch = reader_.batch(layout);
     ChunkBuffer buffer;
     for (int64_t row = 0; row < rows; row += batch) {
       layout.rows = std::min(batch, rows - row);
-      FoldRows run{nullptr, layout.rows, lanes, 0, position + row * plan_.row_index, plan_.row_index, plan_.lane_index};
+      FoldRows run{nullptr,         layout.rows,     layout.lanes, 0, position + row * plan_.row_index,
+                   plan_.row_index, plan_.lane_index};
       run.input = reader_.read(offset + row * plan_.row_stride, layout, buffer, run.stride);
       kernel_.fold(context_.arguments, state.parts, run);
     }
@@ -287,7 +300,7 @@ class Reduction {
   // The same of deep lanes.
   void fold_deep_run(int64_t offset, int64_t position, int64_t rows, int64_t lanes, const State& state,
                      const State& scratch) const {
-    const RowLayout layout{lanes, plan_.depth, plan_.lane_stride, plan_.depth_stride};
+    const RowLayout layout = line_layout(lanes, plan_.depth, plan_.lane_stride, plan_.depth_stride);
     for (int64_t row = 0; row < rows; ++row) {
       fold_lines(offset + row * plan_.row_stride, layout, position + row * plan_.row_index, 0, plan_.depth_index,
                  scratch, 0);
@@ -295,10 +308,12 @@ class Reduction {
     }
   }
 
-  void clear(const State& state, int64_t lanes) const { kernel_.clear(context_.arguments, state.parts, lanes); }
+  void clear(const State& state, int64_t lanes) const {
+    kernel_.clear(context_.arguments, state.parts, lanes * plan_.together);
+  }
 
   void merge(const State& state, const State& later, int64_t lanes) const {
-    kernel_.merge(context_.arguments, state.parts, later.parts, lanes);
+    kernel_.merge(context_.arguments, state.parts, later.parts, lanes * plan_.together);
   }
 
   void write_unit(const State& state, int64_t unit) const {
@@ -311,20 +326,27 @@ class Reduction {
     ChunkBuffer buffers[kMaxResults];
     void* results[kMaxResults];
     for (int i = 0; i < kernel_.result_count; ++i) results[i] = buffers[i].bytes;
-    kernel_.finish(context_.arguments, state.parts, plan_.folded_count, results, units * lanes);
+    const int64_t together = plan_.together;
+    kernel_.finish(context_.arguments, state.parts, plan_.folded_count, results, units * lanes * together);
     for (int i = 0; i < kernel_.result_count; ++i) {
       const int64_t* strides = context_.outputs[i].strides;
+      // Rows of what is folded together, or else one row.
+      const auto write = [&](int64_t offset, int64_t count, int64_t stride, const void* from) {
+        const RowLayout row{1, count, 0, stride};
+        const RowLayout rows{count, together, stride, together > 1 ? strides[plan_.together_dim] : 1};
+        writers_[i].write(offset, together > 1 ? rows : row, from);
+      };
       if (!plan_.merges_lanes) {
         const int64_t lane_stride = plan_.result_lane_dim < 0 ? 1 : strides[plan_.result_lane_dim];
-        writers_[i].write(unit_offset(first_unit, strides, lane_stride), {1, lanes, 0, lane_stride}, results[i]);
+        write(unit_offset(first_unit, strides, lane_stride), lanes, lane_stride, results[i]);
       } else if (plan_.kept.rank == 1) {
         const int64_t stride = strides[plan_.kept.dims[0]];
-        writers_[i].write(first_unit * stride, {1, units, 0, stride}, results[i]);
+        write(first_unit * stride, units, stride, results[i]);
       } else {
-        const int64_t size = item_size(kernel_.results[i]);
+        const int64_t bytes = together * item_size(kernel_.results[i]);
         for (int64_t unit = 0; unit < units; ++unit) {
-          writers_[i].write(plan_.kept.offset(first_unit + unit, strides), {1, 1, 0, 1},
-                            static_cast<char*>(results[i]) + unit * size);
+          write(plan_.kept.offset(first_unit + unit, strides), 1, 1,
+                static_cast<const char*>(results[i]) + unit * bytes);
         }
       }
     }
