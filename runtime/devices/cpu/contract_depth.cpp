@@ -55,7 +55,8 @@ Depth::Rectangle Depth::rectangle(int64_t block) const {
           part(along.size, block % along_parts_, along_parts_)};
 }
 
-DepthWalk Depth::walk(int64_t block, Operand operand, int64_t* table) const {
+DepthWalk Depth::walk(int64_t block, Operand operand, int64_t* table, bool in_order) const {
+  const bool runs_across = operand == crossing_ && !in_order;
   int64_t *offsets = table, *runs = table + most_, *places = runs + most_;
   int64_t count = 0;
   if (crossing_ == kC) {
@@ -71,7 +72,7 @@ DepthWalk Depth::walk(int64_t block, Operand operand, int64_t* table) const {
       offsets[count] = start + i * across.strides[operand] + j * along.strides[operand];
       places[count++] = i * now.along.count + j;
     };
-    if (operand == crossing_) {
+    if (runs_across) {
       for (int64_t j = 0; j < now.along.count; ++j)
         for (int64_t i = 0; i < now.across.count; ++i) visit(i, j);
     } else {
@@ -80,7 +81,7 @@ DepthWalk Depth::walk(int64_t block, Operand operand, int64_t* table) const {
     }
   }
   fill_runs(offsets, count, runs);
-  return {count, offsets, runs, operand == crossing_ ? places : nullptr};
+  return {count, offsets, runs, runs_across ? places : nullptr};
 }
 
 }  // namespace oneflow::cpu

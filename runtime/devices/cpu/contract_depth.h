@@ -17,8 +17,9 @@ class Depth {
   // How deep the deepest is.
   int64_t most() const { return most_; }
 
-  // How packing an operand walks a block. `table` has room for table_size() integers.
-  DepthWalk walk(int64_t block, Operand operand, int64_t* table) const;
+  // How packing an operand walks a block; `in_order`: in the order of the panels. `table` has room for table_size()
+  // integers.
+  DepthWalk walk(int64_t block, Operand operand, int64_t* table, bool in_order = false) const;
   int64_t table_size() const { return 3 * most_; }
 
  private:

@@ -36,6 +36,13 @@ struct PanelSource {
   DepthWalk depth;
 };
 
+// The columns of a tile where they lie: element (p, j) is data[depth[p] + j * step].
+struct ColumnSource {
+  const void* data;
+  int64_t step;
+  const int64_t* depth;
+};
+
 // A part of A or B whose memory runs across the order of the rows: element (line, i, p), of `lines` x `length` x depth,
 // is data[start + line + i * stride + depth[p]]. It is the row line * row_step + i.
 struct TurnedSource {
@@ -156,6 +163,8 @@ struct ContractKernels {
   void (*clear)(void* panel, int64_t from, int64_t width, int64_t depth);
   // C tile of j columns from panels a[depth][rows] and b[depth][j], by j. C holds elements of T.
   void (*tile[kMaxColumns + 1])(int64_t depth, const void* a, const void* b, const TileTarget& target);
+  // The same with the columns where they lie, in elements of T.
+  void (*tile_in_place[kMaxColumns + 1])(int64_t depth, const void* a, const ColumnSource& b, const TileTarget& target);
   // Directly over operands of T, without packing.
   void (*lanes)(const LaneProduct& product);
   void (*small)(const SmallProduct& product);

@@ -292,34 +292,71 @@ __attribute__((noinline)) void scatter(const T* sums, int columns, const TileTar
   }
 }
 
+// The elements of B that the steps of a tile multiply: those of a panel.
 template <class T, int columns>
-void tile(int64_t depth, const void* panel_a, const void* panel_b, const TileTarget& target) {
+class PackedColumns {
+ public:
+  explicit PackedColumns(const void* panel) : next_(static_cast<const T*>(panel)) {}
+
+  void begin(int64_t) {
+    now_ = next_;
+    next_ += columns;
+  }
+  const T& at(int j) { return now_[j]; }
+
+ private:
+  const T *now_ = nullptr, *next_;
+};
+
+// Those of the operand itself: four of them by one address, so that addresses stay in registers.
+template <class T>
+class ColumnsInPlace {
+ public:
+  explicit ColumnsInPlace(const ColumnSource& source)
+      : data_(static_cast<const T*>(source.data)), depth_(source.depth), step_(source.step), triple_(3 * source.step) {}
+
+  void begin(int64_t p) { now_ = data_ + depth_[p]; }
+  // Called with j from 0 on.
+  const T& at(int j) {
+    if (j % 4 == 0 && j > 0) now_ += 4 * step_;
+    return j % 4 == 0 ? now_[0] : j % 4 == 1 ? now_[step_] : j % 4 == 2 ? now_[2 * step_] : now_[triple_];
+  }
+
+ private:
+  const T* const data_;
+  const int64_t* const depth_;
+  const int64_t step_, triple_;
+  const T* now_ = nullptr;
+};
+
+template <class T, int columns, class Columns>
+inline __attribute__((always_inline)) void multiply_tile(int64_t depth, const void* panel_a, Columns b,
+                                                         const TileTarget& target) {
   constexpr int lanes = kLanes<T>;
   const T* a = static_cast<const T*>(panel_a);
-  const T* b = static_cast<const T*>(panel_b);
   const bool direct = target.rows == 2 * lanes && target.row_runs[0] >= lanes && target.row_runs[lanes] >= lanes;
   T* c[2] = {static_cast<T*>(target.c), static_cast<T*>(target.c)};
   if (direct)
     for (int half = 0; half < 2; ++half) c[half] += target.row_offsets[half * lanes];
   Vector<T> sums[columns][2] = {};
-  const auto step = [&] {
+  const auto step = [&](int64_t p) {
     const Vector<T> a0 = load(a), a1 = load(a + lanes);
+    b.begin(p);
 #pragma GCC unroll 16
     for (int j = 0; j < columns; ++j) {
-      const Vector<T> b_j = b[j] - Vector<T>{};  // in all lanes; x - 0 is x, -0 included
+      const Vector<T> b_j = b.at(j) - Vector<T>{};  // in all lanes; x - 0 is x, -0 included
       sums[j][0] += a0 * b_j;
       sums[j][1] += a1 * b_j;
     }
     a += 2 * lanes;
-    b += columns;
   };
   const auto steps = [&](int64_t first, int64_t end) {
     if (target.ahead == nullptr) {
-      for (int64_t p = first; p < end; ++p) step();
+      for (int64_t p = first; p < end; ++p) step(p);
     } else {
       for (int64_t p = first; p < end; ++p) {
         __builtin_prefetch(target.ahead + target.ahead_offsets[p], 0, 2);
-        step();
+        step(p);
       }
     }
   };
@@ -351,6 +388,16 @@ void tile(int64_t depth, const void* panel_a, const void* panel_b, const TileTar
   if (target.accumulate) return put([](T* to, const Vector<T>& sum) { store(to, load(to) + sum); });
   if (!target.streams) return put([](T* to, const Vector<T>& sum) { store(to, sum); });
   put([](T* to, const Vector<T>& sum) { can_store_past(to) ? store_past(to, sum) : store(to, sum); });
+}
+
+template <class T, int columns>
+void tile(int64_t depth, const void* a, const void* b, const TileTarget& target) {
+  multiply_tile<T, columns>(depth, a, PackedColumns<T, columns>(b), target);
+}
+
+template <class T, int columns>
+void tile_in_place(int64_t depth, const void* a, const ColumnSource& b, const TileTarget& target) {
+  multiply_tile<T, columns>(depth, a, ColumnsInPlace<T>(b), target);
 }
 
 // ------------------------------------------------------------------------------------------------ the last step
@@ -389,6 +436,7 @@ void finish(of_dtype dtype, const void* all_sums, int64_t ld, const FinishTarget
 template <class T, int columns>
 void fill_tiles(ContractKernels& kernels) {
   kernels.tile[columns] = tile<T, columns>;
+  kernels.tile_in_place[columns] = tile_in_place<T, columns>;
   if constexpr (columns > 1) fill_tiles<T, columns - 1>(kernels);
 }
 
