@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from codegen.model import DTypeSet, Generator, Op, ResultRule
+from collections.abc import Collection
+
+from codegen.expression import Binary, Conditional, Expression, Node, Variable
+from codegen.model import DTypeSet, Elementwise, Generator, Op, ResultRule
 
 # In the order in which they are printed. The narrower types are stored, and computed in one of these.
 COMPUTE_TYPES = ("float32", "float64", "int32", "int64", "bool")
 FLOATING = frozenset({"float32", "float64"})
+COMPLEX = ("complex64", "complex128")
+_OF_COMPLEX = frozenset({"+", "-", "*", "==", "!="})
 _ALL = frozenset(COMPUTE_TYPES)
 _ACCEPTED = {
     DTypeSet.ANY: _ALL,
@@ -22,6 +27,31 @@ def compute_types(op: Op) -> tuple[str, ...]:
     """The dtypes that a call of this operator can compute in."""
     possible = _generated(op, op.kind) if isinstance(op.kind, Generator) else _folded(op)
     return tuple(name for name in COMPUTE_TYPES if name in possible)
+
+
+def holds_for_complex(op: Op) -> bool:
+    """Whether its expressions mean for complex numbers what its column `complex` says in terms of real ones.
+
+    Devices may then have kernels for them, too.
+    """
+    if not (isinstance(op.kind, Elementwise) and isinstance(op.complex, Expression)):
+        return False
+    tensors = {argument.name for argument in op.signature.tensor_arguments}
+    return all(_is_complex(expression, tensors) for expression in op.kind.expressions.values())
+
+
+def _is_complex(expression: Expression, tensors: Collection[str]) -> bool:
+    """Whether something is computed, of nothing but tensors and as complex numbers are."""
+
+    def holds(node: Node) -> bool:
+        match node:
+            case Variable():
+                return node.name in tensors
+            case Binary():
+                return node.operator in _OF_COMPLEX
+        return isinstance(node, Conditional)
+
+    return not isinstance(expression.root, Variable) and all(map(holds, expression.root.walk()))
 
 
 def _generated(op: Op, kind: Generator) -> frozenset[str]:

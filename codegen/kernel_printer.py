@@ -25,11 +25,14 @@ class KernelPrinter(Printer, ABC):
     taken: ClassVar[frozenset[str]]  # the names that the templates use for themselves
     failed: ClassVar[str]  # where a division by zero is reported
     kept_bits: ClassVar[str]  # how many bits of a uniform number the result's dtype keeps
+    complex_types: ClassVar[tuple[str, ...]] = ()  # complex64 and complex128, where kernels compute in them
+    complex_functions: ClassVar[Mapping[str, str]] = {}  # operators that are functions where T may be one of those
 
-    def __init__(self, gather: Op | None = None) -> None:
+    def __init__(self, gather: Op | None = None, *, may_be_complex: bool = False) -> None:
         """For the values of type T of a record, or for the index map of a gather."""
         self.gather = gather
         self.value_type = "int64_t" if gather else "T"
+        self.functions = {**self.as_functions, **(self.complex_functions if may_be_complex else {})}
 
     @abstractmethod
     def number(self, literal: str) -> str:
@@ -80,9 +83,9 @@ class KernelPrinter(Printer, ABC):
         return self.call(name, arguments + [self.failed] * (name in DIVIDING))
 
     def operator(self, operator: str, left: Node, right: Node) -> str | None:
-        if operator not in self.as_functions:
+        if operator not in self.functions:
             return None
-        return self.function(self.as_functions[operator], [self.print(left), self.print(right)])
+        return self.function(self.functions[operator], [self.print(left), self.print(right)])
 
     def subscript(self, node: Subscript) -> str:
         if self.gather and isinstance(node.value, Variable):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from codegen.checking import operand_sort
-from codegen.compute_types import compute_types
+from codegen.compute_types import compute_types, holds_for_complex
 from codegen.expression import Ellipsis, Expression, Invoke, Subscript, Variable
 from codegen.intrinsics import RANDOM, Sort
 from codegen.kernel_printer import DIVIDING, KernelPrinter
@@ -192,20 +192,21 @@ def _elementwise(op: Op, dialect: type[KernelPrinter], value: str | None, expres
     struct, variant = _names(op, value)
     operands = tuple(_operands(op, dialect, expression.names))
     root = expression.root
+    may_be_complex = holds_for_complex(op)
     if isinstance(root, Variable) and operands and operands[0].type == "T":
         return CopyEntry(struct, variant, expression.text, (), (), position=operands[0].position)
     return ElementwiseEntry(
         struct,
         variant,
         expression.text,
-        _compute_types(op),
+        _compute_types(op) + (dialect.complex_types if may_be_complex else ()),
         tuple(_settings(op, dialect, [expression])),
         fails=divides(expression),
         approximate=is_approximate(expression),
         operands=operands,
         choices=tuple(_choices(op, [expression])),
         result_type=_result_type(op.dtype.results[0]),
-        value=dialect().print(root),
+        value=dialect(may_be_complex=may_be_complex).print(root),
     )
 
 

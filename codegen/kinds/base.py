@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from codegen.checking import FLOATS, Scope
-from codegen.compute_types import FLOATING, compute_types
+from codegen.compute_types import COMPLEX, FLOATING, compute_types, holds_for_complex
 from codegen.errors import TextError, unknown
 from codegen.expression import Expression
 from codegen.intrinsics import Sort
@@ -151,7 +151,9 @@ def check_expression(expression: Expression, scope: Scope, wanted: Sort | None, 
 
 
 def kernel_fact(op: Op) -> Fact:
-    return Fact("kernels", f"printed from the expressions for each device, computing in {listed(compute_types(op))}")
+    types = f"computing in {listed(compute_types(op))}"
+    complex_types = f", by some devices also in {listed(COMPLEX)}" * holds_for_complex(op)
+    return Fact("kernels", f"printed from the expressions for each device, {types}{complex_types}")
 
 
 def branches(kind: object) -> Mapping[str | None, Expression]:

@@ -14,7 +14,7 @@ namespace {
 // Stands for a kernel that the device was asked for and does not have.
 of_status missing_kernel(const of_kernel_context*) { return OF_INTERNAL_ERROR; }
 
-constexpr int kComputeTypes = 5;
+constexpr int kComputeTypes = 7;
 
 int compute_position(of_dtype compute) {
   switch (compute) {
@@ -26,8 +26,12 @@ int compute_position(of_dtype compute) {
       return 2;
     case OF_INT64:
       return 3;
+    case OF_COMPLEX64:
+      return 4;
+    case OF_COMPLEX128:
+      return 5;
     default:
-      return 4;  // bool
+      return 6;  // bool
   }
 }
 

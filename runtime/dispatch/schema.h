@@ -166,6 +166,8 @@ struct Schema {
   // The same for calls with a complex tensor or dtype; NULL: the operator takes real ones only.
   void (*run_complex)(Call&) = nullptr;
   TensorRef (*complex_body)(Body&) = nullptr;  // what run_complex_body() calls
+  // Whether an elementwise expression holds for complex numbers: devices may have kernels that compute in them.
+  bool holds_for_complex = false;
 };
 
 }  // namespace oneflow

@@ -86,6 +86,13 @@ void check_is_complex(of_dtype result) {
     fail(OF_DTYPE_ERROR, "a complex tensor does not become %s; take its real or imaginary part", dtype_name(result));
 }
 
+// Whether the device computes the operator in complex numbers itself, where nothing is left to convert.
+bool has_complex_kernel(const Call& call, of_dtype dtype) {
+  if (!call.schema().holds_for_complex || !call.op.kernel(match_variant(call), dtype, call.device)) return false;
+  const of_value& given = call.results[0];
+  return given.kind != OF_VALUE_TENSOR || to_tensor(given.as.tensor)->dtype() == resolve_dtypes(call).results[0];
+}
+
 }  // namespace
 
 void run_by_parts(Call& call) {
@@ -127,6 +134,7 @@ void run_complex_body(Call& call) {
     operands[argument] = complex_operand(call, argument, dtype);
     call.arguments[argument] = to_value(operands[argument]);
   });
+  if (has_complex_kernel(call, dtype)) return run_elementwise(call, dtype);
   Body body(call);
   TensorRef result = call.schema().complex_body(body);
   const int override = call.schema().dtype.override_argument;

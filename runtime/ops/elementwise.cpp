@@ -49,13 +49,9 @@ bool has_wide_operand(const Call& call) {
   return false;
 }
 
-}  // namespace
-
-void run_elementwise(Call& call) {
+void run_with(Call& call, const DTypes& dtypes) {
   Operands operands = collect_operands(call);
   const int variant = match_variant(call);
-  DTypes dtypes = resolve_dtypes(call);
-  if (dtypes.compute == OF_INT32 && has_wide_operand(call)) dtypes.compute = OF_INT64;
   const int result_count = call.schema().result_count;
 
   Shape shape;
@@ -110,6 +106,20 @@ void run_elementwise(Call& call) {
   iteration.sort_by_first_operand();
   iteration.merge();
   run(iteration.rank(), iteration.sizes(), [&](int position) { return iteration.strides(position); });
+}
+
+}  // namespace
+
+void run_elementwise(Call& call) {
+  DTypes dtypes = resolve_dtypes(call);
+  if (dtypes.compute == OF_INT32 && has_wide_operand(call)) dtypes.compute = OF_INT64;
+  run_with(call, dtypes);
+}
+
+void run_elementwise(Call& call, of_dtype compute) {
+  DTypes dtypes = resolve_dtypes(call);
+  dtypes.compute = compute;
+  run_with(call, dtypes);
 }
 
 }  // namespace oneflow

@@ -8,6 +8,7 @@
 namespace oneflow {
 
 void run_elementwise(Call& call);
+void run_elementwise(Call& call, of_dtype compute);  // with kernels that compute in that type
 void run_generator(Call& call);
 void run_reduction(Call& call);
 void run_scan(Call& call);

@@ -3,6 +3,8 @@ small for: on the first device of every type."""
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -61,6 +63,35 @@ def test_large_tensors_change_their_dtype(source: str, first: int, device: str) 
         found = held.to(target)
         assert found.dtype.name == target
         np.testing.assert_array_equal(found.to("cpu").to("float64").numpy(), expected.astype(np.float64))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", [*DTYPES, "complex64", "complex128"])
+def test_operands_that_lie_differently(dtype: str, device: str) -> None:
+    """Small whole numbers, whose products every dtype holds."""
+    wide = dtype if dtype.startswith("complex") else "bool" if dtype == "bool" else "float64"
+
+    def operand(shape: tuple[int, ...], order: tuple[int, ...]) -> tuple[np.ndarray, flow.Tensor]:
+        parts = source.integers(0, 4, (2, *(shape[d] for d in order)))
+        array = (parts[0] + 1j * parts[1] if dtype.startswith("complex") else parts[0]).astype(wide)
+        back = [order.index(d) for d in range(len(shape))]
+        return array.transpose(back), flow.permute(flow.from_numpy(array).to(device).to(dtype), back)
+
+    def check(found: flow.Tensor, expected: np.ndarray) -> None:
+        held = found.to("cpu")
+        np.testing.assert_array_equal((held if wide == dtype else held.to(wide)).numpy(), expected)
+
+    source = np.random.default_rng(0)
+    for shape in (3, 70, 90), (37, 5, 129), (64, 66, 2):
+        for order in itertools.permutations(range(3)):
+            (a, x), (b, y), (c, z) = operand(shape, (0, 1, 2)), operand(shape, order), operand(shape[1:], (1, 0))
+            check(x * y, a * b)
+            check(y * z, b * c)
+            check(flow.where(x == y, y, z), np.where(a == b, b, c))
+            x[:, :, 1:] = y[:, :, :-1] * z[:, 1:]
+            a[:, :, 1:] = b[:, :, :-1] * c[:, 1:]
+            check(x, a)
+            check(y.mul_(x), a * b)
 
 
 @pytest.mark.parametrize("first", [0, 1, 16], ids=["aligned", "unaligned", "aligned again"])

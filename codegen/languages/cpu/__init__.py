@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from codegen.compute_types import COMPLEX
 from codegen.kernels import SPELLED, Setting, entries
 from codegen.language import Language, Output
 from codegen.languages.cpu.printing import CpuPrinter
@@ -15,7 +16,8 @@ from codegen.model import Definitions, Native
 from codegen.names import identifier, source_files
 
 FOLDER = "runtime/devices/cpu/generated"
-_CONSTANTS = {spelled: f"OF_{name.upper()}" for name, spelled in SPELLED.items()}
+_SPELLED = {**SPELLED, **dict(zip(COMPLEX, CpuPrinter.complex_types, strict=True))}
+_CONSTANTS = {spelled: f"OF_{name.upper()}" for name, spelled in _SPELLED.items()}
 
 
 class Cpu(Language):

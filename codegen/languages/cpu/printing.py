@@ -20,6 +20,8 @@ class CpuPrinter(KernelPrinter):
     )
     failed = "failed"
     kept_bits = "range.kept_bits"
+    complex_types = ("complex64", "complex128")
+    complex_functions: ClassVar = {"*": "product"}
 
     def number(self, literal: str) -> str:
         return f"{self.value_type}({literal})"

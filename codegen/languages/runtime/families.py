@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from codegen import signature as signatures
+from codegen.compute_types import holds_for_complex
 from codegen.expression import Ellipsis, Expression, Invoke, Subscript, Variable
 from codegen.kinds.composite import for_complex
 from codegen.languages.runtime.functions import Function, body, gather_size, layout, literal, sizes
@@ -227,6 +228,8 @@ class Entry:
             lines.append(f".run_complex = {self._complex_runner()}")
         if self._complex_body:
             lines.append(f".complex_body = {self._complex_body.name}")
+        if holds_for_complex(op):
+            lines.append(".holds_for_complex = true")
         return lines
 
     def _position(self, name: str) -> int:

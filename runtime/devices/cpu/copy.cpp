@@ -1,5 +1,6 @@
 // Copies and conversions between any two layouts and types.
 #include <algorithm>
+#include <bit>
 
 #include "element.h"
 #include "emitted.h"
@@ -90,7 +91,8 @@ class Pairs {
 
  private:
   static of_dtype wider(int64_t item_size) {
-    return item_size == 1 ? OF_INT16 : item_size == 2 ? OF_INT32 : item_size == 4 ? OF_INT64 : OF_DTYPE_COUNT;
+    constexpr of_dtype wider[] = {OF_INT16, OF_INT32, OF_INT64, OF_COMPLEX128};  // of 1, 2, 4 and 8 bytes
+    return item_size <= 8 ? wider[std::countr_zero(static_cast<uint64_t>(item_size))] : OF_DTYPE_COUNT;
   }
   // Whether the last dimension of a tensor is made of pairs; then the strides of the others count those.
   static bool halve_strides(const of_kernel_tensor& tensor, int64_t pair_bytes, int64_t* strides) {

@@ -15,7 +15,12 @@ struct bfloat16 {
   uint16_t bits;
 };
 
-// Calls visit(T{}) with the C++ type of a dtype.
+// The compiler's own complex numbers: loops over them become vectors, which those over a struct of two parts do not
+// (products of float32 took 5 times as long).
+__extension__ typedef __complex__ float complex64;
+__extension__ typedef __complex__ double complex128;
+
+// Calls visit(T{}) with the C++ type of a real dtype.
 template <class Visit>
 static inline auto visit_dtype(of_dtype dtype, Visit&& visit) {
   switch (dtype) {
@@ -49,6 +54,8 @@ static inline auto visit_dtype(of_dtype dtype, Visit&& visit) {
 }
 
 static inline int64_t item_size(of_dtype dtype) {
+  if (dtype == OF_COMPLEX64) return sizeof(complex64);
+  if (dtype == OF_COMPLEX128) return sizeof(complex128);
   return visit_dtype(dtype, [](auto value) { return static_cast<int64_t>(sizeof value); });
 }
 

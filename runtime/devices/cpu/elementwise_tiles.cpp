@@ -1,5 +1,6 @@
 #include "elementwise_tiles.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "element.h"
@@ -9,12 +10,26 @@
 namespace oneflow::cpu {
 namespace {
 
+// Lanes that are worth an inner loop of their own.
+constexpr int64_t kLongLanes = 32;
+
+// How many elements of every operand a buffer has room for, as they are stored and as they are computed with.
+int64_t most_elements(const ElementwiseKernel& kernel, const of_kernel_context& context) {
+  int64_t widest = std::max(item_size(kernel.result), item_size(context.outputs[0].dtype));
+  for (int i = 0; i < kernel.input_count; ++i) {
+    const auto& [position, dtype] = kernel.inputs[i];
+    widest = std::max({widest, item_size(dtype), item_size(context.inputs[position].dtype)});
+  }
+  return static_cast<int64_t>(sizeof(ChunkBuffer)) / widest;
+}
+
 class ElementwiseTiles {
  public:
   ElementwiseTiles(const ElementwiseKernel& kernel, const of_kernel_context& context, const Tiling& tiling)
       : kernel_(kernel),
         context_(context),
         tiling_(tiling),
+        most_(most_elements(kernel, context)),
         result_(context.outputs[0]),
         writer_(result_, kernel.result) {
     for (int i = 0; i < kernel.input_count; ++i) {
@@ -29,10 +44,14 @@ class ElementwiseTiles {
     const void* inputs[kMaxInputs];
     for (int i = 0; i < kernel_.input_count; ++i) {
       inputs[i] = buffers[i].bytes;
-      if (is_constant(i)) readers_[i].read(0, 1, kChunk, buffers[i]);
+      if (is_constant(i)) readers_[i].read(0, 1, most_, buffers[i]);
     }
     bool failed = false;
     tiling_.visit_tiles(task, [&](const Tile& tile) {
+      if (tile.lanes >= kLongLanes && !kernel_.padded) {
+        failed |= run_rows(tile, buffers, result);
+        return;
+      }
       const int64_t count = tile.rows * tile.lanes, run = kernel_.padded ? padded(count) : count;
       for (int i = 0; i < kernel_.input_count; ++i) {
         if (is_constant(i)) continue;
@@ -47,12 +66,41 @@ class ElementwiseTiles {
   }
 
  private:
+  // Row by row, so that rows which are as the loop wants them stay where they are.
+  bool run_rows(const Tile& tile, ChunkBuffer* buffers, ChunkBuffer& buffer) const {
+    const char* inputs[kMaxInputs];
+    int64_t steps[kMaxInputs];  // in bytes, from row to row
+    for (int i = 0; i < kernel_.input_count; ++i) {
+      inputs[i] = reinterpret_cast<const char*>(buffers[i].bytes);
+      steps[i] = 0;
+      if (is_constant(i)) continue;
+      const int64_t* strides = input(i).strides;
+      inputs[i] = static_cast<const char*>(
+          row_readers_[i].read(tiling_.offset(tile, strides), tiling_.layout(tile, strides), buffers[i], steps[i]));
+      steps[i] *= item_size(kernel_.inputs[i].dtype);
+    }
+    const RowLayout layout = tiling_.layout(tile, result_.strides);
+    const int64_t offset = tiling_.offset(tile, result_.strides);
+    const bool is_direct = writer_.is_direct(layout);
+    char* result = is_direct ? writer_.address(offset) : reinterpret_cast<char*>(buffer.bytes);
+    const int64_t step = (is_direct ? layout.row_stride : tile.lanes) * item_size(kernel_.result);
+    bool failed = false;
+    for (int64_t row = 0; row < tile.rows; ++row, result += step) {
+      const void* now[kMaxInputs];
+      for (int i = 0; i < kernel_.input_count; ++i) now[i] = inputs[i] + row * steps[i];
+      failed |= kernel_.loop(context_.arguments, now, result, tile.lanes);
+    }
+    if (!is_direct) writer_.write(offset, layout, buffer.bytes);
+    return failed;
+  }
+
   const of_kernel_tensor& input(int i) const { return context_.inputs[kernel_.inputs[i].position]; }
   bool is_constant(int i) const { return readers_[i].period() == 1; }
 
   const ElementwiseKernel& kernel_;
   const of_kernel_context& context_;
   const Tiling& tiling_;
+  const int64_t most_;  // elements of a tile
   const of_kernel_tensor& result_;
   Reader readers_[kMaxInputs];
   RowReader row_readers_[kMaxInputs];  // of those that are not constant
@@ -69,7 +117,7 @@ std::optional<Tiling> find_tiling(const ElementwiseKernel& kernel, const of_kern
   };
   add(context.outputs[0]);
   for (int i = 0; i < kernel.input_count; ++i) add(context.inputs[kernel.inputs[i].position]);
-  return Tiling::find({layouts, count}, item_size(context.outputs[0].dtype), kChunk);
+  return Tiling::find({layouts, count}, item_size(context.outputs[0].dtype), most_elements(kernel, context));
 }
 
 bool run_tiles(const ElementwiseKernel& kernel, const of_kernel_context& context, const Tiling& tiling) {

@@ -169,6 +169,10 @@ template <>
 inline constexpr of_dtype dtype_of<float> = OF_FLOAT32;
 template <>
 inline constexpr of_dtype dtype_of<double> = OF_FLOAT64;
+template <>
+inline constexpr of_dtype dtype_of<complex64> = OF_COMPLEX64;
+template <>
+inline constexpr of_dtype dtype_of<complex128> = OF_COMPLEX128;
 
 // What scans keep their running values in: each one goes into all that follow, so that errors would pile up.
 template <class T>

@@ -128,6 +128,30 @@ static inline T round(T x) {
 }
 
 template <class T>
+static inline T product(T x, T y) {
+  return x * y;
+}
+static inline bool product(bool x, bool y) { return x & y; }
+// Four products, each of which is rounded: the compiler's own of complex numbers fuses them with the sums in vectors,
+// but not behind the last one.
+#if __has_builtin(__builtin_assoc_barrier)
+#define OF_ROUNDED(value) __builtin_assoc_barrier(value)
+#else
+#define OF_ROUNDED(value) (value)
+#endif
+#define OF_COMPLEX_PRODUCT(Complex)                                                              \
+  static inline Complex product(Complex x, Complex y) {                                          \
+    Complex result;                                                                              \
+    __real__ result = OF_ROUNDED(__real__ x * __real__ y) - OF_ROUNDED(__imag__ x * __imag__ y); \
+    __imag__ result = OF_ROUNDED(__real__ x * __imag__ y) + OF_ROUNDED(__imag__ x * __real__ y); \
+    return result;                                                                               \
+  }
+OF_COMPLEX_PRODUCT(complex64)
+OF_COMPLEX_PRODUCT(complex128)
+#undef OF_COMPLEX_PRODUCT
+#undef OF_ROUNDED
+
+template <class T>
 static inline T abs(T x) {
   if constexpr (is_same_type<T, float>) return __builtin_fabsf(x);
   if constexpr (is_same_type<T, double>) return __builtin_fabs(x);

@@ -17,7 +17,7 @@ struct Moves {
   void (*turn)(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t rows, int64_t lanes);
 };
 
-// The table for elements of 1, 2, 4 or 8 bytes on this machine.
+// The table for elements of 1, 2, 4, 8 or 16 bytes on this machine.
 const Moves& moves_of(int64_t item_size);
 
 }  // namespace oneflow::cpu

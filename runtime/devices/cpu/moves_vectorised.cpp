@@ -7,8 +7,13 @@
 namespace oneflow::cpu::OF_ISA {
 namespace {
 
+// Elements of 16 bytes, two words each.
+struct Pair {
+  uint64_t first, second;
+};
+
 template <class Unit>
-constexpr bool is_in_vectors = sizeof(Unit) >= 4;  // what shuffles are written for
+constexpr bool is_in_vectors = sizeof(Unit) == 4 || sizeof(Unit) == 8;  // what shuffles are written for
 
 // As many elements as whole vectors hold; how many.
 template <class Unit, int from_step, int to_step>
@@ -121,11 +126,13 @@ void repeat(const void* source, int64_t step, void* destination, int64_t count, 
   const Unit* from = static_cast<const Unit*>(source);
   Unit* to = static_cast<Unit*>(destination);
   const int64_t bytes = times * static_cast<int64_t>(sizeof(Unit));
-  if (bytes >= kVectorBytes) return repeat_often<Unit, kVectorBytes>(from, step, to, count, times);
-  if constexpr (is_in_vectors<Unit>) {
-    if (step == 1 && times > 1) return repeat_few<Unit, 2>(from, to, count, times);
+  if constexpr (sizeof(Unit) <= 8) {
+    if (bytes >= kVectorBytes) return repeat_often<Unit, kVectorBytes>(from, step, to, count, times);
+    if constexpr (is_in_vectors<Unit>) {
+      if (step == 1 && times > 1) return repeat_few<Unit, 2>(from, to, count, times);
+    }
+    if (bytes >= 16) return repeat_often<Unit, 16>(from, step, to, count, times);
   }
-  if (bytes >= 16) return repeat_often<Unit, 16>(from, step, to, count, times);
   repeat_singly(from, step, to, count, times);
 }
 
@@ -174,8 +181,10 @@ const Moves& find_moves(int64_t item_size) {
       return kMoves<uint16_t>;
     case 4:
       return kMoves<uint32_t>;
-    default:
+    case 8:
       return kMoves<uint64_t>;
+    default:
+      return kMoves<Pair>;
   }
 }
 

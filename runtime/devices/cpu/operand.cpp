@@ -32,9 +32,13 @@ Reader::Reader(const of_kernel_tensor& tensor, of_dtype wanted)
 }
 
 const void* Reader::find(int64_t begin, int64_t count) const {
-  if (is_direct()) return direct(begin);
+  return convert_ == nullptr ? find_stored(begin, count) : nullptr;
+}
+
+const void* Reader::find_stored(int64_t begin, int64_t count) const {
+  if (contiguous_) return direct(begin);
   const int32_t last = layout_.rank - 1;
-  if (convert_ != nullptr || period_ == 1 || layout_.strides[last] != 1) return nullptr;
+  if (period_ == 1 || layout_.strides[last] != 1) return nullptr;
   int64_t offset = begin % layout_.sizes[last], row = begin / layout_.sizes[last];
   if (offset + count > layout_.sizes[last]) return nullptr;
   for (int32_t d = last - 1; d >= 0; row /= layout_.sizes[d], --d)
@@ -52,8 +56,8 @@ void Reader::read(int64_t begin, int64_t count, int64_t padded_count, ChunkBuffe
     if (period_ == 1) count = 1;
     if (convert_ == nullptr) {
       gather(data_, layout_, wanted_size_, begin, count, buffer.bytes);
-    } else if (contiguous_) {
-      convert_(direct(begin), buffer.bytes, count);
+    } else if (const void* found = find_stored(begin, count)) {
+      convert_(found, buffer.bytes, count);
     } else {
       ChunkBuffer stored;
       gather(data_, layout_, stored_size_, begin, count, stored.bytes);

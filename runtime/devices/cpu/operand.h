@@ -19,7 +19,7 @@ inline int64_t whole_periods(int64_t period) { return kChunk / period * period; 
 
 // Room for one chunk of any type.
 struct alignas(64) ChunkBuffer {
-  std::byte bytes[kChunk * 8];
+  std::byte bytes[kChunk * 16];
 };
 
 // Repeats the last of `count` elements until there are `padded_count`.
@@ -44,6 +44,9 @@ class Reader {
   void read(int64_t begin, int64_t count, int64_t padded_count, ChunkBuffer& buffer) const;
 
  private:
+  // The elements [begin, begin + count) as they are stored, where they are next to each other; NULL otherwise.
+  const void* find_stored(int64_t begin, int64_t count) const;
+
   const char* data_;
   Layout layout_;
   int64_t stored_size_, wanted_size_;

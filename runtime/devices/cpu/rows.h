@@ -51,6 +51,9 @@ class RowWriter {
   RowWriter() = default;
   RowWriter(const of_kernel_tensor& tensor, of_dtype given);
 
+  // Whether rows may be written where they belong.
+  bool is_direct(const RowLayout& layout) const { return convert_ == nullptr && layout.lane_stride == 1; }
+  char* address(int64_t offset) const { return data_ + offset * stored_size_; }
   // Stores rows of at most kChunk elements.
   void write(int64_t offset, const RowLayout& layout, const void* buffer) const;
 

@@ -215,7 +215,8 @@ typedef struct of_device_table {
   /* (optional) The kernel for an operator, or NULL. `name` is the operator's name, with the value of the attribute
    * that the record matches on appended where it does ("gelu", "gelu:tanh"). A plugin that was generated from another
    * definition (another schema_hash) must answer NULL. Called once per (operator, dtypes, device type); the answer is
-   * kept. Default: every operator runs on the CPU through copies. */
+   * kept. For a complex compute type NULL means that the runtime computes with the parts. Default: every operator runs
+   * on the CPU through copies. */
   of_kernel (*find_kernel)(const char* name, uint64_t schema_hash, of_dtype compute);
   /* (optional) OF_UNSUPPORTED as from a kernel. Default: contractions run on the CPU through copies, and those without
    * k, products of all with all, by the elementwise kernel, which may well be as fast. */
