@@ -61,6 +61,31 @@ def test_a_power_does_not_depend_on_its_neighbours(exponent: float) -> None:
         assert (flow.tensor([-float("inf"), -0.0], dtype=base.dtype) ** 0.5).tolist() == [float("inf"), 0.0]
 
 
+@pytest.mark.parametrize("name", ["exp", "expm1", "log1p", "sin", "cos", "tan", "atan", "tanh", "erf"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_function_does_not_depend_on_its_neighbours(dtype: str, name: str) -> None:
+    values = np.random.default_rng(0).standard_normal(20_000).astype(dtype) * 10
+    others = values.copy()
+    kept = np.arange(len(values)) % 5 != 0
+    others[~kept] = np.resize(np.array([200, 1e6, 3e38, np.inf, np.nan], dtype), (~kept).sum())
+    found = [getattr(flow, name)(flow.from_numpy(each)).numpy()[kept].tobytes() for each in (values, others)]
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_a_product_does_not_depend_on_its_place(dtype: str) -> None:
+    """Behind the last whole vector, backwards, across, and the other way round: the same bits."""
+    source = np.random.default_rng(0)
+    a, b = ((source.standard_normal((33, 35)) + 1j * source.standard_normal((33, 35))).astype(dtype) for _ in range(2))
+    x, y = flow.from_numpy(a), flow.from_numpy(b)
+    whole = (x * y).numpy().tobytes()
+    assert flow.flip(flow.flip(x, dims=[0, 1]) * flow.flip(y, dims=[0, 1]), dims=[0, 1]).numpy().tobytes() == whole
+    assert (x.T * y.T).T.numpy().tobytes() == whole
+    assert (y * x).numpy().tobytes() == whole
+    assert flow.cat([x[i] * y[i] for i in range(33)], dim=0).numpy().tobytes() == whole
+    assert not (x * flow.conj(x)).imag().any().item()
+
+
 @pytest.mark.parametrize("dtype", [flow.float16, flow.bfloat16, flow.float32, flow.float64])
 def test_random_numbers_stay_below_1(dtype: Any) -> None:
     flow.manual_seed(0)

@@ -13,6 +13,7 @@
 #define OF_DOUBLES __m512d
 #define OF_FLOAT_LANES 16
 #define OF_DOUBLE_LANES 8
+#define OF_STEADY finz_
 #define OF_SET avx512f
 #define OF_EQUAL_LANES(a, b, suffix) _mm512_cmp_##suffix##_mask(a, b, _CMP_EQ_OQ)
 #elif defined(__AVX2__)
@@ -21,6 +22,7 @@
 #define OF_DOUBLES __m256d
 #define OF_FLOAT_LANES 8
 #define OF_DOUBLE_LANES 4
+#define OF_STEADY finz_
 #define OF_SET avx2
 #define OF_EQUAL_LANES(a, b, suffix) _mm256_movemask_##suffix(_mm256_cmp_##suffix(a, b, _CMP_EQ_OQ))
 #else
@@ -29,29 +31,33 @@
 #define OF_DOUBLES __m128d
 #define OF_FLOAT_LANES 4
 #define OF_DOUBLE_LANES 2
+#define OF_STEADY cinz_
 #define OF_SET sse4
 #define OF_EQUAL_LANES(a, b, suffix) _mm_movemask_##suffix(_mm_cmpeq_##suffix(a, b))
 #endif
 
 // Arguments are expanded once more, so that the macros above are seen.
 #define OF_EXPANDED_NAME(lanes, parameters, name) OF_NAME(lanes, parameters, name)
-#define OF_SLEEF_NAME(name, type, lanes, bound, set) Sleef_##name##type##lanes##_u##bound##set
-#define OF_EXPANDED_SLEEF_NAME(name, type, lanes, bound, set) OF_SLEEF_NAME(name, type, lanes, bound, set)
+// Those whose result for an element does not depend on the others in its vector: where all of them are small, the plain
+// sin() takes another way, with other bits.
+#define OF_SLEEF_NAME(steady, name, type, lanes, bound, set) Sleef_##steady##name##type##lanes##_u##bound##set
+#define OF_EXPANDED_SLEEF_NAME(steady, name, type, lanes, bound, set) \
+  OF_SLEEF_NAME(steady, name, type, lanes, bound, set)
 
-#define OF_DEFINE(name, bound)                                                   \
-  OF_FLOATS OF_EXPANDED_NAME(OF_FLOAT_LANES, v, name##_float)(OF_FLOATS x) {     \
-    return OF_EXPANDED_SLEEF_NAME(name, f, OF_FLOAT_LANES, bound, OF_SET)(x);    \
-  }                                                                              \
-  OF_DOUBLES OF_EXPANDED_NAME(OF_DOUBLE_LANES, v, name##_double)(OF_DOUBLES x) { \
-    return OF_EXPANDED_SLEEF_NAME(name, d, OF_DOUBLE_LANES, bound, OF_SET)(x);   \
+#define OF_DEFINE(name, bound)                                                            \
+  OF_FLOATS OF_EXPANDED_NAME(OF_FLOAT_LANES, v, name##_float)(OF_FLOATS x) {              \
+    return OF_EXPANDED_SLEEF_NAME(OF_STEADY, name, f, OF_FLOAT_LANES, bound, OF_SET)(x);  \
+  }                                                                                       \
+  OF_DOUBLES OF_EXPANDED_NAME(OF_DOUBLE_LANES, v, name##_double)(OF_DOUBLES x) {          \
+    return OF_EXPANDED_SLEEF_NAME(OF_STEADY, name, d, OF_DOUBLE_LANES, bound, OF_SET)(x); \
   }
 // SLEEF's functions of two operands, by a name that overloads can share.
-#define OF_GENERAL_BINARY(name, bound)                                            \
-  inline OF_FLOATS general_##name(OF_FLOATS x, OF_FLOATS y) {                     \
-    return OF_EXPANDED_SLEEF_NAME(name, f, OF_FLOAT_LANES, bound, OF_SET)(x, y);  \
-  }                                                                               \
-  inline OF_DOUBLES general_##name(OF_DOUBLES x, OF_DOUBLES y) {                  \
-    return OF_EXPANDED_SLEEF_NAME(name, d, OF_DOUBLE_LANES, bound, OF_SET)(x, y); \
+#define OF_GENERAL_BINARY(name, bound)                                                       \
+  inline OF_FLOATS general_##name(OF_FLOATS x, OF_FLOATS y) {                                \
+    return OF_EXPANDED_SLEEF_NAME(OF_STEADY, name, f, OF_FLOAT_LANES, bound, OF_SET)(x, y);  \
+  }                                                                                          \
+  inline OF_DOUBLES general_##name(OF_DOUBLES x, OF_DOUBLES y) {                             \
+    return OF_EXPANDED_SLEEF_NAME(OF_STEADY, name, d, OF_DOUBLE_LANES, bound, OF_SET)(x, y); \
   }
 #define OF_DEFINE_BINARY(name, function)                                                                            \
   OF_FLOATS OF_EXPANDED_NAME(OF_FLOAT_LANES, vv, name##_float)(OF_FLOATS x, OF_FLOATS y) { return function(x, y); } \
