@@ -37,6 +37,7 @@ CASES = {
     "a long sum of rows": ("kbi,kb->bi", (40_009, 2, 9), (40_009, 2)),
     "a long sum of two dimensions": ("ika,kib->ba", (61, 67, 33), (67, 61, 30)),
     "lanes": ("bij,bi->bj", (40, 30, 37), (40, 30)),
+    "lanes twice": ("ij,ik->kj", (300, 700), (300, 2)),
     "outer": ("bi,bj->bij", (100, 37), (100, 21)),
     "outer, few": ("i,j->ij", (3_001,), (3,)),
     "outer, turned": ("i,j->ji", (3_001,), (3,)),

@@ -158,8 +158,12 @@ class LaneProducts final : public Solution {
     task_lanes_ = divide_up(lane.size, lane_tasks_);
     const int64_t turned_work = kTurned * lane.size * depth;
     const int64_t squares = std::max(divide_up(kTaskWork, turned_work), divide_up(inner_.size, 16 * kTurned));
+    // Two elements of the inner dimension that need the same lanes are one task's, which reads those once.
+    const bool shares_lanes =
+        (lane.strides[kB] == 0 && inner_.strides[kA] == 0) || (lane.strides[kA] == 0 && inner_.strides[kB] == 0);
+    const int64_t least = shares_lanes && inner_.size > 1 ? 2 : 1;
     task_inner_ =
-        is_turned ? squares * kTurned : std::clamp<int64_t>(kTaskWork / (task_lanes_ * depth), 1, inner_.size);
+        is_turned ? squares * kTurned : std::clamp<int64_t>(kTaskWork / (task_lanes_ * depth), least, inner_.size);
     inner_tasks_ = divide_up(inner_.size, task_inner_);
     const int64_t cells_bytes = lane.size * inner_.size * cells_.count * kernels.size;
     common_.streams =

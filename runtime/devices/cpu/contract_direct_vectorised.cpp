@@ -48,13 +48,9 @@ inline void sum_lanes(const LaneProduct& product, const T* a, const T* b, typena
   }
 }
 
-// `vectors` vectors of `width` lanes each, from the lane `first` on.
 template <class T, int width, int vectors>
-inline void lane_block(const LaneProduct& product, const T* a, const T* b, T* c, int64_t first) {
+inline void store_lanes(const LaneProduct& product, const typename Narrow<T, width>::type* sums, T* c) {
   using Wide = typename Narrow<T, width>::type;
-  Wide sums[vectors];
-  sum_lanes<T, width, vectors>(product, a + first * product.lane.a, b + first * product.lane.b, sums);
-  c += first * product.lane.c;
   if (product.lane.c == 1) {
     if constexpr (width == kLanes<T>) {
       if (product.streams && can_store_past(c)) {
@@ -68,6 +64,39 @@ inline void lane_block(const LaneProduct& product, const T* a, const T* b, T* c,
     for (int v = 0; v < vectors; ++v) *reinterpret_cast<Wide*>(spilled + v * width) = sums[v];
     for (int i = 0; i < vectors * width; ++i) c[i * product.lane.c] = spilled[i];
   }
+}
+
+// `vectors` vectors of `width` lanes each, from the lane `first` on.
+template <class T, int width, int vectors>
+inline void lane_block(const LaneProduct& product, const T* a, const T* b, T* c, int64_t first) {
+  typename Narrow<T, width>::type sums[vectors];
+  sum_lanes<T, width, vectors>(product, a + first * product.lane.a, b + first * product.lane.b, sums);
+  store_lanes<T, width, vectors>(product, sums, c + first * product.lane.c);
+}
+
+// Two elements of the inner dimension that share their lanes, which are read once: in blocks of as many sums as one
+// element has otherwise. `a` has the lanes. Gives how many lanes were done.
+template <class T>
+int64_t shared_lanes(const LaneProduct& product, const T* a, const int64_t* depth_a, const T* b, const int64_t* depth_b,
+                     int64_t step_b, T* c) {
+  constexpr int width = kLanes<T>, vectors = kWide / 2;
+  int64_t first = 0;
+  for (; first + vectors * width <= product.lanes; first += vectors * width, a += vectors * width) {
+    typename Narrow<T, width>::type sums[2][vectors] = {};
+    for (int64_t p = 0; p < product.depth; ++p) {
+      const T* from = a + depth_a[p];
+      const Vector<T> b0 = b[depth_b[p]] - Vector<T>{}, b1 = b[depth_b[p] + step_b] - Vector<T>{};
+#pragma GCC unroll 16
+      for (int v = 0; v < vectors; ++v) {
+        const Vector<T> lanes = load(from + v * width);
+        sums[0][v] += lanes * b0;
+        sums[1][v] += lanes * b1;
+      }
+    }
+    for (int i = 0; i < 2; ++i)
+      store_lanes<T, width, vectors>(product, sums[i], c + i * product.inner_step.c + first * product.lane.c);
+  }
+  return first;
 }
 
 // Lanes that lie apart in C, next to each other along `inner`: squares of them are turned in registers. Gives how many
@@ -269,8 +298,17 @@ void lanes(const LaneProduct& product) {
       b += done * product.inner_step.b;
       c += done;
     }
+    int64_t shared = 0;  // lanes that are done for two at once
     for (int64_t i = done; i < product.inner; ++i) {
-      int64_t first = 0;
+      int64_t first = shared;
+      shared = 0;
+      if (first == 0 && i + 1 < product.inner) {
+        if (product.lane.b == 0 && product.inner_step.a == 0)
+          shared = shared_lanes(product, a, product.depth_a, b, product.depth_b, product.inner_step.b, c);
+        else if (product.lane.a == 0 && product.inner_step.b == 0)
+          shared = shared_lanes(product, b, product.depth_b, a, product.depth_a, product.inner_step.a, c);
+        first = shared;
+      }
       for (; first + kWide * width <= product.lanes; first += kWide * width)
         lane_block<T, width, kWide>(product, a, b, c, first);
       last_lanes<T, kWide>(product, a, b, c, first);
