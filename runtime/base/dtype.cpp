@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/characters.h"
 #include "base/error.h"
 
 namespace oneflow {
@@ -24,7 +25,7 @@ of_dtype parse_dtype(std::string_view name) {
     names += i ? ", " : "";
     names += kDTypes[i].name;
   }
-  fail(OF_DTYPE_ERROR, "there is no dtype '%s'; there are %s", std::string(name).c_str(), names.c_str());
+  fail(OF_DTYPE_ERROR, "there is no dtype '%s'; there are %s", printable(name).c_str(), names.c_str());
 }
 
 of_dtype part_dtype(of_dtype dtype) {

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/characters.h"
 #include "base/error.h"
 #include "device/plugin_loading.h"
 
@@ -138,8 +139,8 @@ class Registry {
     names += (names.empty() ? "" : ", ") + device_name(id);
     has_type |= Registry::get().type(id.type)->table.name == type_name;
   }
-  std::string text = "there is no device '" + name + "'; there " + (all_devices().size() == 1 ? "is only " : "are ") +
-                     (names.empty() ? "none" : names);
+  std::string text = "there is no device '" + printable(name) + "'; there " +
+                     (all_devices().size() == 1 ? "is only " : "are ") + (names.empty() ? "none" : names);
   if (!has_type) {
     for (const RejectedPlugin& plugin : rejected_plugins()) text += "\n" + plugin.reason;
     text += "\nplugins are looked for in " + Registry::get().places();

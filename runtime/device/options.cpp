@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/characters.h"
 #include "base/error.h"
 #include "device/device.h"
 
@@ -46,7 +47,9 @@ bool ask_devices(Ask ask) {
   return ask_some(devices_in_use(), ask) || ask_some(all_devices(), ask);
 }
 
-[[noreturn]] void fail_unknown(const char* name) { fail(OF_INVALID_ARGUMENT, "there is no option '%s'", name); }
+[[noreturn]] void fail_unknown(const char* name) {
+  fail(OF_INVALID_ARGUMENT, "there is no option '%s'", printable(name).c_str());
+}
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/characters.h"
 #include "device/device.h"
 #include "tensor/defaults.h"
 #include "tensor/transfer.h"
@@ -235,7 +236,7 @@ class Checker {
           return true;
         }
       }
-      fail(OF_INVALID_ARGUMENT, "%s must be the name of a dtype, got '%s'", argument.name, name.c_str());
+      fail(OF_INVALID_ARGUMENT, "%s must be the name of a dtype, got '%s'", argument.name, printable(name).c_str());
     }
     if (value.kind != OF_VALUE_DTYPE) return false;
     if (!is_valid(value.as.dtype))

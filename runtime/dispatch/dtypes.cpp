@@ -2,6 +2,7 @@
 #include <bit>
 #include <string>
 
+#include "base/characters.h"
 #include "dispatch/call.h"
 #include "tensor/defaults.h"
 
@@ -145,7 +146,7 @@ int match_variant(const Call& call) {
         .append(match.values[i])
         .append("'");
   fail(OF_INVALID_ARGUMENT, "%s must be %s, got '%s'", call.schema().arguments[match.argument].name, known.c_str(),
-       std::string(value).c_str());
+       printable(value).c_str());
 }
 
 }  // namespace oneflow

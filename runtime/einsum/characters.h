@@ -4,33 +4,20 @@
 
 #include <oneflow/types.h>
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "base/characters.h"
+
 namespace oneflow::einsum {
 
-struct Character {
-  int32_t code;  // its code point; -1 where the bytes are no UTF-8
-  size_t bytes;
-};
-
-// The character at a byte of the text, which has one there.
-Character character_at(std::string_view text, size_t at);
-
 // Whether a character is a label by itself: ASCII letters, and beyond ASCII everything but spaces, what cannot be seen,
-// and what looks like the syntax of equations. More than letters, because programs that write equations with many
-// labels count through all characters, as opt_einsum's get_symbol() does.
+// and what looks like the syntax of equations.
 bool is_label(int32_t code);
 
 // A character as errors say it, in quotes: other than ASCII with its number, because it may look like another one or
 // like nothing at all; what cannot be printed is escaped.
 std::string quoted(std::string_view text, Character character, size_t at);
-
-// How wide a text of characters is that can be shown, in columns of a terminal.
-int columns_of(std::string_view text);
-// The text, or as much of its beginning as fits so many columns, with "…" behind it.
-std::string cut_to(std::string_view text, int columns);
 
 // Fails with a line of words, and the text below it with a caret under the byte at `at`:
 //   label 'k' of the output does not appear in any operand

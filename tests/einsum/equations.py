@@ -235,6 +235,8 @@ ERRORS: list[tuple[str, tuple[tuple[int, ...], ...], str, str, str, int]] = [
     ("i\u200b", ((2,),), "InvalidArgument", UNEXPECTED.format("'\\u{200b}' (U+200B)"), "i\\u{200b}", 1),
     ("ij→ji", ((2, 2),), "InvalidArgument", UNEXPECTED.format("'→' (U+2192)"), "ij→ji", 2),
     ("i\uff0cj", ((2,), (2,)), "InvalidArgument", UNEXPECTED.format("'\uff0c' (U+FF0C)"), "i\uff0cj", 1),
+    ("i\ufe0f", ((2,),), "InvalidArgument", UNEXPECTED.format("'\\u{fe0f}' (U+FE0F)"), "i\\u{fe0f}", 1),
+    ("ij\u2212>ji", ((2, 2),), "InvalidArgument", UNEXPECTED.format("'\u2212' (U+2212)"), "ij\u2212>ji", 2),
     ("i…", ((2, 2),), "InvalidArgument", UNEXPECTED.format("'…' (U+2026)"), "i…", 1),
     ("i\n", ((2,),), "InvalidArgument", UNEXPECTED.format("'\\x0a'"), "i\\x0a", 1),
     ("i\0j", ((2,),), "InvalidArgument", UNEXPECTED.format("'\\x00'"), "i\\x00j", 1),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import string
+import sys
+import unicodedata
 from random import Random
 from typing import Any
 
@@ -104,6 +106,21 @@ def test_errors(
 
 
 # ------------------------------------------------------------------------------------------------ random equations
+
+
+def test_every_letter_is_a_label_and_nothing_that_looks_like_syntax() -> None:
+    """By Unicode's categories; the fillers of Hangul are letters that nothing is shown of. Below U+1000 opt_einsum uses
+    everything."""
+    x = flow.ones(2)
+    fillers = "\u115f\u1160\u3164\uffa0"
+    for code in [*range(0xC0), *range(0x1000, sys.maxunicode + 1)]:
+        character = chr(code)
+        category = unicodedata.category(character)
+        if category[0] == "L" and character not in fillers and (code > 127 or character.isalpha()):
+            assert flow.einsum_path(f"{character}->{character}", [2]).path == (), hex(code)
+        elif category in ("Zl", "Zp", "Cc", "Cf", "Pd", "Ps", "Pe") or (category == "Zs" and code != 32):
+            with pytest.raises(flow.InvalidArgument):
+                flow.einsum(f"i{character}", x)
 
 
 @st.composite

@@ -85,11 +85,12 @@ def test_naming_a_device_that_is_not_there(name: str) -> None:
         "set_memory_limit": lambda: flow.set_memory_limit(1, name),
     }
     there = ", ".join(device.name for device in flow.devices())
+    shown = name if len(name) <= 80 else name[:80] + "…"
     for function, call in calls.items():
         with pytest.raises(flow.DeviceError) as found:
             call()
         text = str(found.value).partition("\n")[0]
-        assert text == f"{function}: there is no device '{name}'; there are {there}"
+        assert text == f"{function}: there is no device '{shown}'; there are {there}"
 
 
 def test_what_is_no_name() -> None:
