@@ -21,7 +21,7 @@ _EQUATION = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*->[A-Za-z]*")
 # What may stand beside the equation, each the name of an argument of one of these types.
 _PARTS = {
     "plus": (Type(BaseType.TENSOR, optional=True),),
-    "search": (Type(BaseType.STR), Type(BaseType.BOOL)),
+    "search": (Type(BaseType.STR, optional=True), Type(BaseType.BOOL)),
     "path": (Type(BaseType.PAIR, is_list=True),),
     "limit": (Type(BaseType.INT, optional=True),),
 }

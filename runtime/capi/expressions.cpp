@@ -1,4 +1,7 @@
 // The C API: contractions that are worked out once and called often.
+#include <algorithm>
+#include <string_view>
+
 #include "base/ref.h"
 #include "capi/boundary.h"
 #include "dispatch/dispatch.h"
@@ -18,6 +21,14 @@ namespace {
 const einsum::Expression& require_expression(of_expression handle, const char* function) {
   require(handle, function, "expression");
   return handle->expression;
+}
+
+// Refuses counts that the equation cannot have operands for, rather than to read behind the end of an array.
+void check_count(std::string_view equation, size_t count) {
+  const auto commas = static_cast<size_t>(std::count(equation.begin(), equation.end(), ','));
+  if (count > commas + 1)
+    fail(OF_INVALID_ARGUMENT, "equation names at most %zu operand%s, got %zu", commas + 1, commas == 0 ? "" : "s",
+         count);
 }
 
 std::vector<Shape> shapes_of(const of_shape* shapes, size_t count, const char* function) {
@@ -52,13 +63,17 @@ of_status of_expression_create(const char* equation, const of_shape* shapes, siz
     require(equation, function, "equation");
     require(result, function, "result");
     named("einsum", [&] {
+      check_count(equation, count);
       einsum::Expression::Options wanted;
       std::vector<int64_t> path;
       if (options) {
         const of_expression_options given = read_struct(options, function, "options");
         if (given.optimize) wanted.search = einsum::parse_search(given.optimize, "optimize");
-        if (given.memory_limit != 0) wanted.limit = einsum::limit_of(given.memory_limit, "memory_limit");
+        wanted.limit = einsum::limit_of(given.memory_limit, "memory_limit");
         if (given.path) {
+          if (given.path_count > 2 * count)
+            fail(OF_INVALID_ARGUMENT, "optimize must be pairs of positions for %zu operand%s, got %zu numbers", count,
+                 count == 1 ? "" : "s", given.path_count);
           path.assign(given.path, given.path + given.path_count);
           wanted.path = &path;
         }

@@ -69,7 +69,8 @@ void run_single(const Call& call, const Tensor& target, const Plan& plan) {
   const Tensor* inputs[2] = {};
   int count = 0;
   for_each_input(call, [&](const Tensor& input) { inputs[count++] = &input; });
-  run_last(plan, target, [&](const Stage& stage) { run_stage(call, stage, target, *inputs[0], inputs[1]); });
+  run_last(plan, target,
+           [&](const Stage& stage) { run_stage(call, stage, target, *inputs[stage.a], inputs[stage.b]); });
 }
 
 // Computes the plan's sums of products into `target`.

@@ -1,6 +1,9 @@
 #include "einsum/exact_path.h"
 
+#include <oneflow/types.h>
+
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -13,78 +16,100 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 // Volumes beyond this are all the same; some more of them can still be added up.
 constexpr double kHuge = 1e290;
 
-// Labels that the same operands have are as one. A set of such labels is a word.
+// A set of labels, by their numbers.
+template <size_t words>
+struct LabelSet {
+  static constexpr size_t kMost = words * 64;
+
+  uint64_t bits[words] = {};
+
+  void add(size_t label) { bits[label / 64] |= uint64_t{1} << label % 64; }
+
+  LabelSet& operator|=(const LabelSet& other) {
+    for (size_t i = 0; i < words; ++i) bits[i] |= other.bits[i];
+    return *this;
+  }
+  LabelSet& operator&=(const LabelSet& other) {
+    for (size_t i = 0; i < words; ++i) bits[i] &= other.bits[i];
+    return *this;
+  }
+  friend LabelSet operator|(LabelSet a, const LabelSet& b) { return a |= b; }
+  bool operator==(const LabelSet&) const = default;
+};
+
+// Labels that the same operands have are as one.
 class FusedLabels {
  public:
-  static constexpr size_t kMost = 64;
-
   explicit FusedLabels(const Network& network) : operands_(network.operands.size()) {
     std::vector<uint32_t> owners(network.sizes.size());  // of each label: a bit for each operand, and for the output
     const auto add = [&](const LabelList& labels, size_t owner) {
       for (const int label : labels) owners[static_cast<size_t>(label)] |= uint32_t{1} << owner;
     };
-    for (size_t i = 0; i < operands_.size(); ++i) add(network.operands[i], i);
-    add(network.output, operands_.size());
-
-    std::vector<uint32_t> known;
-    std::vector<double> sizes;
+    for (size_t i = 0; i < operands_; ++i) add(network.operands[i], i);
+    add(network.output, operands_);
     for (size_t label = 0; label < owners.size(); ++label) {
       if (owners[label] == 0) continue;
-      const auto at = static_cast<size_t>(std::find(known.begin(), known.end(), owners[label]) - known.begin());
-      if (at == known.size()) {
-        known.push_back(owners[label]);
-        sizes.push_back(1);
+      const auto at = static_cast<size_t>(std::find(owners_.begin(), owners_.end(), owners[label]) - owners_.begin());
+      if (at == owners_.size()) {
+        owners_.push_back(owners[label]);
+        sizes_.push_back(1);
       }
-      sizes[at] *= network.sizes[label];
+      sizes_[at] *= network.sizes[label];
     }
-    count_ = known.size();
-    if (!fit()) return;
-    for (size_t label = 0; label < count_; ++label) {
-      const uint64_t bit = uint64_t{1} << label;
-      for (size_t i = 0; i < operands_.size(); ++i)
-        if (known[label] >> i & 1) operands_[i] |= bit;
-      if (known[label] >> operands_.size() & 1) output_ |= bit;
-    }
-    for (size_t label = 0; label < count_; label += kPart) {
-      double* products = products_[label / kPart];
+    for (size_t label = 0; label < count(); label += kPart) {
+      auto& products = products_.emplace_back();
       products[0] = 1;
       for (size_t part = 1; part < kProducts; ++part) {
         const size_t lowest = label + static_cast<size_t>(std::countr_zero(part));
-        products[part] = products[part & (part - 1)] * (lowest < count_ ? sizes[lowest] : 1);
+        products[part] = products[part & (part - 1)] * (lowest < count() ? sizes_[lowest] : 1);
       }
     }
   }
 
-  bool fit() const { return count_ <= kMost; }
-  uint64_t operand(size_t i) const { return operands_[i]; }
-  uint64_t output() const { return output_; }
+  size_t count() const { return owners_.size(); }
 
-  double volume(uint64_t labels) const {
+  // Those of an operand; of the output, whose number is behind the operands'.
+  template <class Set>
+  Set of(size_t owner) const {
+    Set labels;
+    for (size_t label = 0; label < count(); ++label)
+      if (owners_[label] >> owner & 1) labels.add(label);
+    return labels;
+  }
+
+  template <size_t words>
+  double volume(const LabelSet<words>& labels) const {
     double product = 1;
-    for (size_t i = 0; labels != 0; ++i, labels >>= kPart) product *= products_[i][labels % kProducts];
+    for (size_t word = 0; word < words; ++word) {
+      uint64_t left = labels.bits[word];
+      for (size_t i = word * (64 / kPart); left != 0; ++i, left >>= kPart) product *= products_[i][left % kProducts];
+    }
     return std::min(product, kHuge);
   }
 
  private:
   static constexpr size_t kPart = 4, kProducts = size_t{1} << kPart;
 
-  size_t count_ = 0;
-  std::vector<uint64_t> operands_;
-  uint64_t output_ = 0;
-  double products_[kMost / kPart][kProducts];  // of the sizes of any labels of each part
+  const size_t operands_;
+  std::vector<uint32_t> owners_;
+  std::vector<double> sizes_;
+  std::vector<std::array<double, kProducts>> products_;  // of the sizes of any labels of each part
 };
 
 // The best way to multiply each subset of the operands, by the best ways for its parts.
+template <class Set>
 class ExactSearch {
  public:
   ExactSearch(const FusedLabels& labels, size_t operands) : labels_(labels), best_(size_t{1} << operands) {
-    best_[0].labels = 0;
+    for (size_t i = 0; i < operands; ++i) best_[size_t{1} << i].labels = labels.of<Set>(i);
     for (size_t set = 1; set < best_.size(); ++set)
-      best_[set].labels = best_[set & (set - 1)].labels | labels.operand(static_cast<size_t>(std::countr_zero(set)));
-    inside_.reserve(best_.size());
-    for (const Best& best : best_) inside_.push_back(best.labels);
+      best_[set].labels = best_[set & (set - 1)].labels | best_[set & (~set + 1)].labels;
+    std::vector<Set> inside;  // the labels of a set's operands
+    inside.reserve(best_.size());
+    for (const Best& best : best_) inside.push_back(best.labels);
+    const Set output = labels.of<Set>(operands);
     for (size_t set = 1; set < best_.size(); ++set) {
-      if (!is_single(set)) best_[set].labels &= inside_[all() ^ set] | labels.output();
+      if (!is_single(set)) best_[set].labels &= inside[all() ^ set] | output;
       best_[set].volume = labels.volume(best_[set].labels);
     }
   }
@@ -99,7 +124,7 @@ class ExactSearch {
 
  private:
   struct Best {
-    uint64_t labels;  // of the product
+    Set labels;  // of the product
     double volume;
     double cost = 0;    // operations up to and with this product
     double memory = 0;  // elements of all products up to this one: decides between equal costs
@@ -129,7 +154,7 @@ class ExactSearch {
       const Best& right = best_[set ^ part];
       double cost = left.cost + right.cost;
       if (cost > best.cost) return;
-      const uint64_t joined = left.labels | right.labels;
+      const Set joined = left.labels | right.labels;
       cost += labels_.volume(joined) * (joined == best.labels ? 1 : 2);
       const double memory = left.memory + right.memory + best.volume;
       // Of equals the last one, which keeps neighbours together: their labels are most often neighbours in the result.
@@ -163,7 +188,6 @@ class ExactSearch {
 
   const FusedLabels& labels_;
   std::vector<Best> best_;
-  std::vector<uint64_t> inside_;  // the labels of a set's operands
   Path path_;
 };
 
@@ -174,8 +198,11 @@ Path find_exact_path(const Network& network, double limit) {
   if (operands < 2 || operands > kMostExactOperands) return {};
   if (operands == 2) return {{0, 1}};
   const FusedLabels labels(network);
-  if (!labels.fit()) return {};
-  return ExactSearch(labels, operands).find(limit);
+  // As many as so many operands may have; hardly ever more than one word holds.
+  using Few = LabelSet<1>;
+  using Many = LabelSet<kMostExactOperands * OF_MAX_RANK / 64>;
+  return labels.count() <= Few::kMost ? ExactSearch<Few>(labels, operands).find(limit)
+                                      : ExactSearch<Many>(labels, operands).find(limit);
 }
 
 }  // namespace oneflow::einsum

@@ -8,6 +8,10 @@ namespace oneflow::einsum {
 
 namespace {
 
+// The most pairs of an operand and others that share a label with it: all those of thousands of operands with a common
+// label would fill the memory.
+constexpr size_t kMostCandidates = 256;
+
 class GreedySearch {
  public:
   GreedySearch(const Network& network, double weight, double limit)
@@ -18,12 +22,12 @@ class GreedySearch {
   Path find() {
     for (const LabelList& labels : network_.operands) nodes_.push_back({labels, network_.volume(labels), true});
     multiply_alike();
-    for (size_t i = 0; i < nodes_.size(); ++i)
-      if (nodes_[i].is_left) connect(i);
-    while (!candidates_.empty()) {
-      const Candidate best = candidates_.top();
-      candidates_.pop();
-      if (nodes_[best.left].is_left && nodes_[best.right].is_left) connect(multiply(best.left, best.right));
+    while (connect_all()) {  // once more for those whose candidates went to others
+      while (!candidates_.empty()) {
+        const Candidate best = candidates_.top();
+        candidates_.pop();
+        if (nodes_[best.left].is_left && nodes_[best.right].is_left) connect(multiply(best.left, best.right));
+      }
     }
     multiply_unconnected();
     return std::move(path_);
@@ -66,7 +70,15 @@ class GreedySearch {
     }
   }
 
-  // Adds the pairs of a node and those that share a label with it.
+  // Whether there are pairs that share a label.
+  bool connect_all() {
+    for (std::vector<size_t>& owners : owners_) owners.clear();
+    for (size_t i = 0; i < nodes_.size(); ++i)
+      if (nodes_[i].is_left) connect(i);
+    return !candidates_.empty();
+  }
+
+  // Adds the pairs of a node and those that share a label with it; of very many the best ones.
   void connect(size_t node) {
     std::vector<size_t> others;
     for (const int label : nodes_[node].labels) {
@@ -77,11 +89,18 @@ class GreedySearch {
     }
     std::sort(others.begin(), others.end());
     others.erase(std::unique(others.begin(), others.end()), others.end());
+    std::vector<Candidate> found;
     for (const size_t other : others) {
       const double volume = network_.volume(contraction_.product(nodes_[other].labels, nodes_[node].labels).labels);
       const double score = volume - weight_ * (nodes_[other].volume + nodes_[node].volume);
-      candidates_.push({volume > limit_, score, other, node});
+      found.push_back({volume > limit_, score, other, node});
     }
+    if (found.size() > kMostCandidates) {
+      const auto comes_first = [](const Candidate& a, const Candidate& b) { return b < a; };
+      std::nth_element(found.begin(), found.begin() + kMostCandidates, found.end(), comes_first);
+      found.resize(kMostCandidates);
+    }
+    for (const Candidate& each : found) candidates_.push(each);
   }
 
   // What is left has no labels in common: the smallest ones first.

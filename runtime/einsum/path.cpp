@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/characters.h"
 #include "base/error.h"
 #include "einsum/exact_path.h"
 #include "einsum/greedy_path.h"
@@ -54,14 +55,14 @@ Search parse_search(std::string_view word, const char* argument) {
       {"auto", Search::kAuto}, {"optimal", Search::kOptimal}, {"greedy", Search::kGreedy}, {"none", Search::kInOrder}};
   for (const auto& [known, search] : kWords)
     if (word == known) return search;
-  fail(OF_INVALID_ARGUMENT, "%s must be 'auto', 'optimal', 'greedy' or 'none', got '%.*s'", argument,
-       static_cast<int>(std::min<size_t>(word.size(), 64)), word.data());
+  fail(OF_INVALID_ARGUMENT, "%s must be 'auto', 'optimal', 'greedy' or 'none', got '%s'", argument,
+       printable(word).c_str());
 }
 
 double limit_of(int64_t elements, const char* argument) {
   if (elements < 0)
     fail(OF_INVALID_ARGUMENT, "%s must not be negative, got %ld", argument, static_cast<long>(elements));
-  return static_cast<double>(elements);
+  return elements == 0 ? kUnlimited : static_cast<double>(elements);
 }
 
 Path find_path(const Network& network, Search search, double limit) {

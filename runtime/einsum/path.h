@@ -23,7 +23,7 @@ enum class Search {
 Search parse_search(std::string_view word, const char* argument);
 
 inline constexpr double kUnlimited = std::numeric_limits<double>::infinity();
-// So many elements as a limit; InvalidArgument for a negative number, which is that of `argument`.
+// So many elements as a limit, of which 0 is none; InvalidArgument for a negative number, which is that of `argument`.
 double limit_of(int64_t elements, const char* argument);
 
 // The path with the fewest operations that the search finds, of those whose intermediates have at most `limit`

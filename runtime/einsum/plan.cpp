@@ -175,7 +175,7 @@ std::vector<Stage> make_stages(std::vector<Layout> inputs, of_dtype dtype, const
 
 // How the arguments of a call ask for a path to be found: by a word, or whether one should be.
 Search search_of(const Call& call, int argument) {
-  if (argument < 0) return Search::kAuto;
+  if (argument < 0 || !call.is_given(argument)) return Search::kAuto;
   const Argument& given = call.schema().arguments[static_cast<size_t>(argument)];
   if (given.type == ArgumentType::kBool) return call.boolean(argument) ? Search::kAuto : Search::kInOrder;
   return parse_search(call.string(argument), given.name);

@@ -53,6 +53,8 @@ class KeyWriter {
         return put_bytes(value.as.integers, static_cast<size_t>(value.count) * sizeof(int64_t));
       case OF_VALUE_INT:
         return put(value.as.integer);
+      case OF_VALUE_BOOL:
+        return put(value.as.boolean);
       default:
         return;
     }
@@ -158,15 +160,23 @@ class Cache {
     Key key(wanted.begin(), wanted.end());  // making a plan may run other calls
     const Plans::Entry* known = old_.find(hash, key);
     Plans::Entry plan = known ? *known : std::make_shared<const Plan>(make_plan(call));
-    if (young_.size() >= kGeneration) old_ = std::exchange(young_, {});
-    if (!young_.find(hash, key)) young_.add(hash, std::move(key), plan);
+    if (young_.find(hash, key)) return plan;
+    const size_t weight = 1 + plan->stages.size();
+    if (young_weight_ + weight > kGeneration) {
+      old_ = std::exchange(young_, {});
+      young_weight_ = 0;
+    }
+    young_weight_ += weight;
+    young_.add(hash, std::move(key), plan);
     return plan;
   }
 
  private:
-  static constexpr size_t kGeneration = 2048, kLongestKey = 1 << 10;
+  // The weight of a generation, in stages of some 400 bytes: 2,000 plans of three operands and more.
+  static constexpr size_t kGeneration = 8192, kLongestKey = 1 << 10;
 
   Plans young_, old_;
+  size_t young_weight_ = 0;
   KeyWriter writer_;
 };
 

@@ -1,6 +1,7 @@
 /* Bad input of every kind through the C API: each call must answer with a status, never end the process, and leave the
  * library working. Prints the number of checks; exits with 1 at the first answer that is not what it should be. */
 #include <oneflow/operators.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -400,6 +401,31 @@ static void test_indexing(void) {
   of_tensor_release(tensor);
 }
 
+static void test_expressions(void) {
+  const int64_t sizes[] = {2, 3};
+  const of_shape shapes[] = {{2, sizes}, {2, sizes}};
+  const int64_t pairs[] = {1, 0, 0, 1};
+  of_expression_options options = {sizeof(options), NULL, 0, pairs, 2};
+  of_expression expression = NULL;
+  /* More operands or numbers than the equation can have are refused before they are read. */
+  EXPECT_STATUS(OF_INVALID_ARGUMENT, of_expression_create("ij,ij", shapes, SIZE_MAX, NULL, &expression));
+  EXPECT_STATUS(OF_INVALID_ARGUMENT, of_expression_create("ij,ij", shapes, 3, NULL, &expression));
+  EXPECT_STATUS(OF_INVALID_ARGUMENT, of_expression_create("ij", shapes, 2, NULL, &expression));
+  EXPECT_STATUS(OF_INVALID_ARGUMENT, of_expression_create("ij,ij", shapes, 1, NULL, &expression));
+  for (size_t count = 0; count < 8; ++count) {
+    options.path_count = count < 5 ? count : SIZE_MAX - 8 + count;
+    if (count != 2) EXPECT_STATUS(OF_INVALID_ARGUMENT, of_expression_create("ij,ij", shapes, 2, &options, &expression));
+  }
+  EXPECT(expression == NULL);
+  options.path_count = 2;
+  EXPECT(of_expression_create("ij,ij", shapes, 2, &options, &expression) == OF_OK);
+  EXPECT_STATUS(OF_INVALID_ARGUMENT, of_expression_call(expression, NULL, SIZE_MAX, NULL));
+  of_expression_release(expression);
+  EXPECT_FAILS(of_expression_create(NULL, shapes, 2, NULL, &expression));
+  EXPECT_FAILS(of_expression_create("ij", NULL, 1, NULL, &expression));
+  EXPECT_FAILS(of_expression_create("ij", shapes, 1, NULL, NULL));
+}
+
 static void test_memory_limit(void) {
   const of_op zeros = of_op_find("zeros");
   const int64_t size = 1 << 20;
@@ -447,6 +473,7 @@ int main(void) {
   test_results();
   test_absurd_sizes();
   test_indexing();
+  test_expressions();
   test_memory_limit();
   test_it_still_works();
   printf("%d checks\n", checks);

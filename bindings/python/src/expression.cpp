@@ -79,7 +79,13 @@ bool read_shape(const Parameters& parameters, size_t position, PyObject* object,
     *shape = {sizes.count, sizes.as.integers};
     return true;
   }
-  raise_instead(parameters, "operands[" + std::to_string(position) + "] must be Tensor or list of ints", object);
+  if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) return false;  // from a member's own code
+  const std::string operand = "operands[" + std::to_string(position) + "]";
+  if (mismatch.reason == Mismatch::Reason::kTooLarge)
+    raise(OF_INVALID_ARGUMENT,
+          std::string(parameters.function()) + ": " + operand + " must fit into 64 bits, got a larger integer");
+  else
+    raise_instead(parameters, operand + " must be Tensor or list of ints", object);
   return false;
 }
 
