@@ -96,6 +96,10 @@ def test_out() -> None:
         (lambda: flow.zeros(2, device=3), "zeros: device must be device, got int"),
         (lambda: flow.gelu(X, approximate=1), "gelu: approximate must be str, got int"),
         (lambda: flow.max(X, dims=1), "max: unknown argument dims; did you mean dim?"),
+        (lambda: flow.max(X, keepdim=True), "max: missing argument dim"),
+        (lambda: flow.tensordot(X, X, dims_input=[1]), "tensordot: missing argument dims_other"),
+        (lambda: flow.max(X, 1, dim=1), "max: argument dim given twice"),
+        (lambda: flow.sum(X, outt=X), "sum: unknown argument outt; did you mean out?"),
         # of the two overloads, the one that knows `device`
         (lambda: flow.to(X, device="cpu", copy=True), "to: unknown argument copy"),
         (lambda: flow.max(X, "a"), "max: dim must be int, got str"),

@@ -65,7 +65,9 @@ bool Parameters::bind(bool as_method, PyObject* const* args, Py_ssize_t position
   const Py_ssize_t keyword_count = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
   for (Py_ssize_t i = 0; i < keyword_count; ++i) {
     if (!bind_keyword(PyTuple_GET_ITEM(keywords, i), args[positional + i], bound, mismatch)) {
-      if (mismatch->reason == Mismatch::Reason::kUnknown) mismatch->progress += 2 * static_cast<int>(i);
+      // An overload that knows all names got further than any that does not know one.
+      const Py_ssize_t known = mismatch->reason == Mismatch::Reason::kUnknown ? i : keyword_count;
+      mismatch->progress += 2 * static_cast<int>(known);
       return false;
     }
   }
@@ -73,7 +75,7 @@ bool Parameters::bind(bool as_method, PyObject* const* args, Py_ssize_t position
     if (bound->objects[i] == nullptr && arguments_[i].required) {
       mismatch->reason = Mismatch::Reason::kMissing;
       mismatch->argument = &arguments_[i];
-      mismatch->progress = kUnboundRank;
+      mismatch->progress = kUnknownRank + 2 * static_cast<int>(keyword_count);
       return false;
     }
   }
@@ -122,13 +124,14 @@ std::string Parameters::nearest(PyObject* keyword) const {
   }
   std::string best;
   size_t best_distance = std::max<size_t>(1, strlen(text) / 3) + 1;  // a third of the letters may be wrong
-  for (const ArgumentRecord& argument : arguments_) {
-    const size_t distance = edit_distance(text, argument.name);
-    if (distance < best_distance) {
-      best = argument.name;
-      best_distance = distance;
-    }
-  }
+  const auto compare = [&](const char* name) {
+    const size_t distance = edit_distance(text, name);
+    if (distance >= best_distance) return;
+    best = name;
+    best_distance = distance;
+  };
+  for (const ArgumentRecord& argument : arguments_) compare(argument.name);
+  if (has_out_) compare("out");
   return best;
 }
 

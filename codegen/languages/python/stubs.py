@@ -103,7 +103,7 @@ def _variants(
     receiver: bool = False,
     result: str | None = None,
 ) -> Iterator[str]:
-    """The declaration, and the one with the members of a trailing list as separate arguments."""
+    """The declaration, the one with a trailing list's members as arguments, and the one with labels for an equation."""
     own = ["self"] if receiver else []
 
     def text(parameters: list[str]) -> str:
@@ -117,3 +117,5 @@ def _variants(
         before = words.typed_parameters(op, [a for a in others if not a.keyword_only], False)
         named = [p for p in words.typed_parameters(op, [a for a in others if a.keyword_only], has_out) if p != "*"]
         yield text([*before, f"*{single.name}: {words.annotation(single.type)}", *named])
+        if op.takes_equation:
+            yield text(["operand: Tensor", "labels: Labels", "/", "*operands_and_labels: Tensor | Labels", *named])
