@@ -3,6 +3,7 @@
 /** Calls of operators: which overload, what becomes of the result, and what happens when memory runs out. */
 
 const native = require('./native');
+const dtypes = require('./dtypes');
 const frame = require('./frame');
 const {makeError, traced} = require('./errors');
 const {withEquation} = require('./labelled');
@@ -50,7 +51,7 @@ class PublicFunction {
   /** The general way: binds all arguments first, and tries again when memory runs out. */
   callBound(call, receiver, args) {
     const {overload, values, out} = this.resolve(receiver, args, this.overloads);
-    if (out === undefined || out === null) return run(overload, values, null, call);
+    if (out === undefined) return run(overload, values, null, call);
     run(overload, values, targetsOf(overload, out), call);
     return out;
   }
@@ -90,13 +91,14 @@ class PublicFunction {
 
   /** Finds the overload that takes the arguments; returns it with the values bound to it and the `out` option. */
   resolve(receiver, args, overloads) {
-    const at = this.optionsAt(receiver, args, overloads);
-    const options = at < 0 ? null : {...args[at]}; // its own properties, each read once
-    const out = at >= 0 && Object.hasOwn(options, 'out') ? options.out : undefined;
-    let positional = at < 0 ? args : args.filter((_, i) => i !== at);
+    const given = args.length > 0 && args.at(-1) === undefined ? args.slice(0, -1) : args; // perhaps no options
+    const at = this.optionsAt(receiver, given, overloads);
+    const options = at < 0 ? null : {...given[at]}; // its own properties, each read once
+    const out = at >= 0 && Object.hasOwn(options, 'out') ? options.out ?? undefined : undefined;
+    let positional = at < 0 ? given : given.filter((_, i) => i !== at);
     if (this.takesEquation && isTensor(positional[0])) positional = withEquation(this.name, positional);
     let furthest = null;
-    const isInFront = at >= 0 && at < args.length - 1;
+    const isInFront = at >= 0 && at < given.length - 1;
     for (const overload of overloads) {
       if (isInFront && overload.startOfMembers(receiver) !== at) continue;
       const values = overload.bind(receiver, positional, options);
@@ -127,7 +129,7 @@ class PublicFunction {
 /** The tensors that `out` names, one per result. */
 function targetsOf(overload, out) {
   const wanted = overload.resultNames.length;
-  const list = wanted > 1 && Array.isArray(out) ? [...out] : [out];
+  const list = wanted > 1 && dtypes.isArray(out) ? [...out] : [out];
   if (list.length === wanted && list.every(isTensor)) return list;
   const expected = wanted === 1 ? 'Tensor' : `array of ${wanted} Tensors`;
   throw makeError('TypeMismatch', `${overload.name}: out must be ${expected}, got ${describe(out)}`);

@@ -8,7 +8,7 @@ const dtypes = require('./dtypes');
 const {makeError, rewording} = require('./errors');
 const {MAX_RANK, shapeOf, eachMember, placeOf} = require('./nested');
 const {isTensor, isPlainObject, liveSlot, wrapSlot, describe, withMemory} = require('./tensor');
-const {Float, isNumber, partsOf} = require('./scalars');
+const {isFloat, isNumber, partsOf} = require('./scalars');
 const {suggestion} = require('./suggestion');
 const {cast, toDevice} = require('./operators');
 
@@ -27,7 +27,7 @@ function checkOptions(options) {
   if (!isPlainObject(options)) throw failure('TypeMismatch', `options must be object, got ${describe(options)}`);
   const checked = Object.create(null);
   for (const [name, value] of Object.entries(options)) {
-    if (value === undefined) continue;
+    if (value === undefined || value === null) continue;
     const expected = OPTIONS.get(name);
     if (expected === undefined) {
       throw failure('TypeMismatch', `unknown argument ${name}${suggestion(name, [...OPTIONS.keys()])}`);
@@ -75,7 +75,7 @@ function naturalDtype(data, shape) {
   eachMember(SUBJECT, data, shape, (value, number) => {
     if (typeof value === 'boolean') dtype ??= 'bool';
     else if (typeof value === 'bigint') dtype = 'int64';
-    else if (typeof value === 'number' || value instanceof Float) dtype = defaultDtype();
+    else if (typeof value === 'number' || isFloat(value)) dtype = defaultDtype();
     else if (partsOf(value) !== undefined) dtype = complexDtype();
     else throw misfit(value, shape, number);
     return typeof value !== 'boolean' && typeof value !== 'bigint';
@@ -105,7 +105,7 @@ function fill(data, shape, dtype) {
   let refused;
   eachMember(SUBJECT, data, shape, (member, number) => {
     if (isNumber(member)) {
-      write(number, member instanceof Float ? Number(member) : member);
+      write(number, isFloat(member) ? Number(member) : member);
       return false;
     }
     const parts = partsOf(member);

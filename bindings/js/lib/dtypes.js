@@ -82,7 +82,16 @@ const bytesOf = (dtype) => ARRAYS[dtype].BYTES_PER_ELEMENT * membersOf(dtype);
 /** Whether an array's elements lie where ones of their size may. */
 const isAligned = (array, dtype) => OFFSET.call(array) % bytesOf(dtype) === 0;
 const isShared = (array) => isSharedArrayBuffer(bufferOf(array));
-const isSequence = (value) => Array.isArray(value) || arrayKind(value) !== undefined;
+/** Whether a value is an array; a revoked Proxy, which cannot be asked, is none. */
+function isArray(value) {
+  try {
+    return Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+const isSequence = (value) => isArray(value) || arrayKind(value) !== undefined;
 
 /** Whether the array's memory was detached, or resized to end before it. */
 function isOutOfReach(array) {
@@ -106,5 +115,5 @@ function newArray(method, dtype, shape) {
 
 module.exports = {
   names, codeOf, isName, nameOf, ARRAYS, OF_ARRAY, isHalf, isLong, isShort, isFloating, isComplex, membersOf, arrayKind,
-  bufferOf, lengthOf, bytesOf, isAligned, isShared, isSequence, isOutOfReach, newArray,
+  bufferOf, lengthOf, bytesOf, isAligned, isShared, isArray, isSequence, isOutOfReach, newArray,
 };

@@ -49,9 +49,18 @@ function makeClass(code, Base) {
 
 const classes = Object.fromEntries(Object.entries(BASES).map(([code, Base]) => [code, makeClass(code, Base)]));
 
-/** Names of operators and arguments in a text of the runtime, as they are here: fill_value becomes fillValue. */
+/** Where a text of the runtime quotes what it was given: between quotes, in a line of its own, or as a path. */
+const QUOTED = /(?<!\w)'|[\n/]/;
+
+/**
+ * A text of the runtime with the names of operators and arguments as they are here: fill_value becomes fillValue. They
+ * come before anything that is quoted, which stays as it is.
+ */
 function inOurWords(text) {
-  return text.replace(/\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+_?(?!\w)/g, (word) => words[word] ?? word);
+  const end = text.search(QUOTED);
+  const own = end < 0 ? text : text.slice(0, end);
+  const renamed = own.replace(/\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+_?(?!\w)/g, (word) => words[word] ?? word);
+  return renamed + text.slice(own.length);
 }
 
 /** What a text is cut off at, as those of the runtime are: some quote what they are given. */
@@ -62,9 +71,11 @@ function makeError(code, text) {
   return new (classes[code] ?? classes.InternalError)(text.slice(0, LONGEST_TEXT));
 }
 
-/** A text of the caller's ends for the runtime where it has a null byte. */
+/** What a text of the caller's must do: for the runtime it ends where it has a null byte. */
+const NULL_BYTE = 'not have a null byte';
+
 function refuseNullByte(method, argument, value) {
-  if (value.includes('\0')) throw makeError('InvalidArgument', `${method}: ${argument} must not have a null byte`);
+  if (value.includes('\0')) throw makeError('InvalidArgument', `${method}: ${argument} must ${NULL_BYTE}`);
 }
 
 /** Errors of earlier work of a device, which name the operator that left it. */
@@ -95,4 +106,4 @@ native.setErrorFactory((code, text, isDeferred) => {
   return error;
 });
 
-module.exports = {makeError, refuseNullByte, rewording, traced, errorClasses: {OneFlowError, ...classes}};
+module.exports = {NULL_BYTE, makeError, refuseNullByte, rewording, traced, errorClasses: {OneFlowError, ...classes}};

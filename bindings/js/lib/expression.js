@@ -5,17 +5,17 @@
 const util = require('node:util');
 const native = require('./native');
 const frame = require('./frame');
-const {makeError, refuseNullByte} = require('./errors');
+const {makeError} = require('./errors');
 const {PublicFunction} = require('./call');
-const {describe, withMemory} = require('./tensor');
+const {describe, exact, withMemory} = require('./tensor');
 
-const takesOptimize = (type, expected) => ({
+const takesOptimize = (type, expected, hasDefault = false) => ({
   operator: 'einsum',
   arguments: [
     {name: 'equation', type: 'str', expected: 'string'},
     {name: 'operands', type: 'shape[]', expected: 'array of Tensors or shapes'},
-    {name: 'optimize', type, expected, hasDefault: type.endsWith('?'), keywordOnly: true},
-    {name: 'memoryLimit', type: 'int?', expected: 'integer', hasDefault: true, keywordOnly: true},
+    {name: 'optimize', type, expected, hasDefault, keywordOnly: true},
+    {name: 'memoryLimit', type: 'int?', expected: 'integer or null', hasDefault: true, keywordOnly: true},
   ],
   results: [],
 });
@@ -25,7 +25,7 @@ const planner = (name) => new PublicFunction({
   name,
   takesEquation: true,
   overloads: [
-    takesOptimize('str?', 'string'),
+    takesOptimize('str', 'string', true),
     takesOptimize('bool', 'boolean'),
     takesOptimize('pair[]', 'array of pairs of integers'),
   ],
@@ -45,12 +45,9 @@ const caller = new PublicFunction({
   }],
 });
 
-/** The addon's handle of what a planner's arguments ask for. */
+/** The addon's slot of what a planner's arguments ask for. */
 function plan(callable, args) {
   const {overload, values} = callable.resolve(undefined, args, callable.overloads);
-  const [equation, , optimize] = values;
-  refuseNullByte(callable.name, 'equation', equation);
-  if (typeof optimize === 'string') refuseNullByte(callable.name, 'optimize', optimize);
   return withMemory(() => {
     frame.begin(0, values.length, 0, false);
     overload.write(values);
@@ -60,18 +57,18 @@ function plan(callable, args) {
 
 const frozen = (lists) => Object.freeze(lists.map((list) => Object.freeze(list)));
 
-/** What there is to know of a handle, as users see it. */
-function describeHandle(handle) {
-  const {path, shape, shapes, ...others} = native.describeExpression(handle);
+/** What there is to know of the expression in a slot, as users see it. */
+function describeSlot(slot) {
+  const {path, shape, shapes, ...others} = native.describeExpression(slot);
   const pairs = Array.from({length: path.length / 2}, (_, i) => [path[2 * i], path[2 * i + 1]]);
   return {...others, shapes: frozen(shapes), shape: Object.freeze(shape), path: frozen(pairs)};
 }
 
 /** einsumPath(equation, ...operands, options) */
 function einsumPath(...args) {
-  const handle = plan(pathPlanner, args);
-  const {path, flops, naiveFlops, largestIntermediate, report} = describeHandle(handle);
-  native.releaseExpression(handle);
+  const slot = plan(pathPlanner, args);
+  const {path, flops, naiveFlops, largestIntermediate, report} = describeSlot(slot);
+  native.release(slot);
   return {path, flops, naiveFlops, largestIntermediate, report};
 }
 
@@ -85,37 +82,44 @@ Object.setPrototypeOf(Callable.prototype, Function.prototype);
 
 let isExpression;
 
+/** What the constructor wants to see: expressions are made by einsumExpression(). */
+const KEY = Symbol('expression');
+
 /** An equation that was worked out for operands of given shapes; a function of the operands. */
 class EinsumExpression extends Callable {
-  /** The addon's; null once the expression is disposed of. */
-  #handle;
+  /** Where the addon keeps it; 0 once the expression is disposed of. */
+  #slot;
 
-  constructor(handle) {
-    const call = (owner, values, targets) => native.callExpression(this.#live(), owner, values, targets);
+  constructor(key, slot) {
+    if (key !== KEY) throw makeError('TypeMismatch', 'EinsumExpression: expressions are made by einsumExpression(...)');
+    const call = (owner, values, targets) => native.callExpression(this.#live(), owner, values, targets, this);
     super((...args) => caller.callThrough(call, undefined, args));
-    this.#handle = handle;
-    Object.freeze(Object.assign(this, describeHandle(handle)));
+    this.#slot = slot;
+    native.own(this, slot);
+    const known = describeSlot(slot);
+    for (const sizes of [known.shape, ...known.shapes]) exact('einsumExpression', sizes);
+    Object.freeze(Object.assign(this, known));
   }
 
   static {
-    isExpression = (value) => typeof value === 'function' && #handle in value;
+    isExpression = (value) => typeof value === 'function' && #slot in value;
   }
 
   /** The same on another thread. */
   async async(...args) {
     check(this, 'async');
-    return caller.callAsync(undefined, args, (values) => native.callExpressionAsync(this.#live(), values));
+    return caller.callAsync(undefined, args, (values) => native.callExpressionAsync(this.#live(), values, this));
   }
 
   get isDisposed() {
     check(this, 'isDisposed');
-    return this.#handle === null;
+    return this.#slot === 0;
   }
 
   dispose() {
     check(this, 'dispose');
-    if (this.#handle !== null) native.releaseExpression(this.#handle);
-    this.#handle = null;
+    native.release(this.#slot);
+    this.#slot = 0;
   }
 
   [Symbol.dispose]() {
@@ -123,15 +127,16 @@ class EinsumExpression extends Callable {
   }
 
   toString() {
+    check(this, 'toString');
     return `einsumExpression(${[this.equation, ...this.shapes].map((part) => util.inspect(part)).join(', ')})`;
   }
 
   [util.inspect.custom]() {
-    return this.toString();
+    return isExpression(this) ? this.toString() : 'EinsumExpression {}'; // one that only looks like one
   }
 
   #live() {
-    if (this.#handle !== null) return this.#handle;
+    if (this.#slot !== 0) return this.#slot;
     throw makeError('InvalidArgument', 'einsum: the expression must be live, got a disposed one');
   }
 }
@@ -143,6 +148,6 @@ function check(value, method) {
 }
 
 /** einsumExpression(equation, ...shapes, options) */
-const einsumExpression = (...args) => new EinsumExpression(plan(expressionPlanner, args));
+const einsumExpression = (...args) => new EinsumExpression(KEY, plan(expressionPlanner, args));
 
 module.exports = {einsumPath, einsumExpression};

@@ -6,7 +6,6 @@
  */
 
 const native = require('./native');
-const {makeError} = require('./errors');
 
 const KIND = {
   absent: 0, none: 1, bool: 2, int: 3, float: 4, string: 5, intList: 6, dtype: 7, device: 8, tensor: 9, tensorList: 10,
@@ -15,7 +14,11 @@ const KIND = {
 const HEADER_WORDS = 8;
 const VALUE_WORDS = 4;
 const TWO_32 = 4294967296;
-const MOST_BYTES = 2 ** 29;
+/** What is kept between calls. */
+const SMALL_BYTES = 2 ** 13;
+const MOST_KEPT_BYTES = 2 ** 20;
+/** No text of an operator is longer than this, in units of a string. */
+const LONGEST_TEXT = 2 ** 24;
 /** What a letter takes in UTF-8, per unit of a string. */
 const MOST_BYTES_OF_UNIT = 3;
 const LAST_ASCII = 127;
@@ -31,28 +34,30 @@ const encoder = new TextEncoder();
 
 function allocate(size) {
   const buffer = new ArrayBuffer(size);
-  const earlier = bytes;
   bytes = new Uint8Array(buffer);
   words = new Int32Array(buffer);
   reals = new Float64Array(buffer);
   longs = new BigInt64Array(buffer);
-  if (earlier !== undefined) bytes.set(earlier);
   native.setFrame(buffer);
 }
 
-allocate(8192);
+allocate(SMALL_BYTES);
 
 /** Room for `size` bytes; their offset, a multiple of 8. */
 function reserve(size) {
   const offset = top;
   top = Math.ceil((top + size) / 8) * 8;
-  if (top > MOST_BYTES) throw makeError('InvalidArgument', `the arguments take more than ${MOST_BYTES} bytes`);
-  if (top > bytes.length) allocate(2 ** Math.ceil(Math.log2(top)));
+  if (top > bytes.length) {
+    const earlier = bytes;
+    allocate(2 ** Math.ceil(Math.log2(top)));
+    bytes.set(earlier);
+  }
   return offset;
 }
 
 /** Begins a call with room for this many values; `isOwned` says whether its result is to have an owner. */
 function begin(op, argumentCount, resultCount, isOwned) {
+  if (bytes.length > MOST_KEPT_BYTES) allocate(SMALL_BYTES);
   words[1] = op;
   words[2] = argumentCount;
   words[3] = resultCount;
@@ -114,21 +119,29 @@ function putList(position, kind, members) {
   for (let i = 0; i < members.length; i++) putMember(list, i, members[i]);
 }
 
+/** Whether the runtime takes a text whole: as it is written in C, one that has a null byte would end there. */
+const isText = (string) => string.length <= LONGEST_TEXT && !string.includes('\0');
+
 /** Writes the bytes of a string; how many those are. A few ASCII letters are written sooner than handed over. */
 function encode(string, offset) {
   const {length} = string;
   let written = 0;
   while (written < length && length <= SHORT) {
     const code = string.charCodeAt(written);
-    if (code > LAST_ASCII) break;
+    if (code === 0 || code > LAST_ASCII) break;
     bytes[offset + written++] = code;
   }
-  return written === length ? length : encoder.encodeInto(string, bytes.subarray(offset)).written;
+  if (written === length) return length;
+  return isText(string) ? encoder.encodeInto(string, bytes.subarray(offset)).written : -1;
 }
 
+/** Returns false for what isText() refuses. */
 function putString(position, string) {
+  if (string.length > LONGEST_TEXT) return false;
   const offset = reserve(string.length * MOST_BYTES_OF_UNIT);
-  putReference(position, KIND.string, encode(string, offset), offset);
+  const count = encode(string, offset);
+  putReference(position, KIND.string, count, offset);
+  return count >= 0;
 }
 
 /** The status of the call that was made last. */
@@ -151,6 +164,6 @@ function releaseWaiting() {
 }
 
 module.exports = {
-  KIND, begin, putPlain, putInteger, putFloat, openList, putMember, putList, putString, status, resultSlot,
-  releaseLater, releaseWaiting,
+  KIND, LONGEST_TEXT, isText, begin, putPlain, putInteger, putFloat, openList, putMember, putList, putString, status,
+  resultSlot, releaseLater, releaseWaiting,
 };

@@ -44,19 +44,19 @@ export type Labels = readonly (Integer | '...')[] | TypedArray;
 /** How tensor() reads its data. */
 export interface TensorOptions {
   /** The element type; that of the data unless given. */
-  dtype?: DType;
+  dtype?: DType | null;
   /** Where the tensor is to be; the default device unless given. */
-  device?: DeviceLike;
+  device?: DeviceLike | null;
   /** The sizes, where the data is a typed array. */
-  shape?: readonly number[];
+  shape?: readonly number[] | null;
   /** The steps between elements, in elements; row by row unless given. For typed arrays. */
-  strides?: readonly number[];
+  strides?: readonly number[] | null;
   /** Where the first element is. For typed arrays. */
-  offset?: number;
+  offset?: number | null;
   /** Use the memory itself, which must be a SharedArrayBuffer; both sides then see each other's writes. */
-  share?: boolean;
+  share?: boolean | null;
   /** Take the memory over without a copy; the caller's buffer is detached. */
-  transfer?: boolean;
+  transfer?: boolean | null;
 }
 
 /** A tensor: numbers of one type in any number of dimensions. Made by tensor() and by operators. */
@@ -108,7 +108,7 @@ export class Tensor implements Iterable<Tensor> {
    * The elements as nested arrays; for a tensor without dimensions the value itself. Complex ones are `{re, im}`.
    * @throws InvalidArgument for an integer that a number cannot hold, unless `bigint` is true
    */
-  toArray(options?: {bigint?: boolean}): any;
+  toArray(options?: {bigint?: boolean | null}): any;
   /**
    * The elements, row by row, in a typed array of their own; half-precision ones as float32, complex ones as pairs: the
    * real part and the imaginary one.
@@ -120,7 +120,7 @@ export class Tensor implements Iterable<Tensor> {
    * The value of a tensor with one element; `{re, im}` of a complex one.
    * @throws InvalidArgument for an integer that a number cannot hold, unless `bigint` is true
    */
-  item(options?: {bigint?: boolean}): any;
+  item(options?: {bigint?: boolean | null}): any;
 
   /** Whether the other tensor has the same shape, type and elements (NaN differs from itself). */
   equal(other: Tensor): boolean;
@@ -202,11 +202,13 @@ export interface EinsumPath {
 export interface EinsumExpression extends EinsumPath {
   /** The result for these operands. */
   (...operands: readonly Tensor[]): Tensor;
+  (options: {out?: Tensor | null}, ...operands: readonly Tensor[]): Tensor;
   (...operandsAndOptions: [...readonly Tensor[], {out?: Tensor | null}]): Tensor;
   (operands: readonly Tensor[], options?: {out?: Tensor | null}): Tensor;
+  (options: {operands: readonly Tensor[]; out?: Tensor | null}): Tensor;
   /** The same on another thread; the operands count as they are now. */
   async(...operands: readonly Tensor[]): Promise<Tensor>;
-  async(operands: readonly Tensor[]): Promise<Tensor>;
+  async(operands: readonly Tensor[] | {operands: readonly Tensor[]}): Promise<Tensor>;
   /** The equation, as it was given. */
   readonly equation: string;
   /** The shape of each operand. */
@@ -232,6 +234,8 @@ export function einsumPath(equation: string, ...operands: readonly Shaped[]): Ei
 export function einsumPath(equation: string, options: EinsumOptions, ...operands: readonly Shaped[]): EinsumPath;
 export function einsumPath(equation: string, ...operandsAndOptions: [...readonly Shaped[], EinsumOptions]): EinsumPath;
 export function einsumPath(equation: string, operands: readonly Shaped[], options?: EinsumOptions): EinsumPath;
+export function einsumPath(equation: string, options: EinsumOptions & {operands: readonly Shaped[]}): EinsumPath;
+export function einsumPath(options: EinsumOptions & {equation: string; operands: readonly Shaped[]}): EinsumPath;
 export function einsumPath(...labelled: [Tensor, Labels, ...(Tensor | Labels)[]]): EinsumPath;
 export function einsumPath(
   ...labelledAndOptions: [Tensor, Labels, ...(Tensor | Labels)[], EinsumOptions]
@@ -241,15 +245,21 @@ export function einsumPath(
  * An einsum equation worked out for operands of these shapes, or of the shapes of these tensors, to be called with
  * operands: `const product = einsumExpression('ij,jk->ik', [2, 3], [3, 4])`, then `product(a, b)`.
  */
-export function einsumExpression(equation: string, ...shapes: readonly Shaped[]): EinsumExpression;
+export function einsumExpression(equation: string, ...operands: readonly Shaped[]): EinsumExpression;
 export function einsumExpression(
-  equation: string, options: EinsumOptions, ...shapes: readonly Shaped[]
+  equation: string, options: EinsumOptions, ...operands: readonly Shaped[]
 ): EinsumExpression;
 export function einsumExpression(
-  equation: string, ...shapesAndOptions: [...readonly Shaped[], EinsumOptions]
+  equation: string, ...operandsAndOptions: [...readonly Shaped[], EinsumOptions]
 ): EinsumExpression;
 export function einsumExpression(
-  equation: string, shapes: readonly Shaped[], options?: EinsumOptions
+  equation: string, operands: readonly Shaped[], options?: EinsumOptions
+): EinsumExpression;
+export function einsumExpression(
+  equation: string, options: EinsumOptions & {operands: readonly Shaped[]}
+): EinsumExpression;
+export function einsumExpression(
+  options: EinsumOptions & {equation: string; operands: readonly Shaped[]}
 ): EinsumExpression;
 export function einsumExpression(...labelled: [Tensor, Labels, ...(Tensor | Labels)[]]): EinsumExpression;
 export function einsumExpression(
@@ -270,7 +280,7 @@ export interface PrintOptions {
   lineWidth: number;
 }
 /** Changes how tensors are printed; returns the options in force. */
-export function setPrintOptions(changes?: Partial<PrintOptions>): PrintOptions;
+export function setPrintOptions(changes?: Partial<Record<keyof PrintOptions, number | null>>): PrintOptions;
 
 // ------------------------------------------------------------------------------------------------ errors
 

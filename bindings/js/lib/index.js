@@ -24,7 +24,8 @@ function bigintOption(method, options = {}) {
   if (!isPlainObject(options)) {
     throw makeError('TypeMismatch', `${method}: options must be object, got ${describe(options)}`);
   }
-  const {bigint = false, ...others} = options;
+  const {bigint: given, ...others} = options;
+  const bigint = given ?? false;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw makeError('TypeMismatch', `${method}: unknown argument ${unknown}`);
   if (typeof bigint !== 'boolean') {

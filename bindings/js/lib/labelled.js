@@ -4,28 +4,34 @@
 
 const dtypes = require('./dtypes');
 const {makeError} = require('./errors');
-const {isInteger} = require('./scalars');
-const {LONGEST_LIST} = require('./signature');
+const {MAX_RANK} = require('./nested');
+const {TOO_LARGE, isInteger, toInteger} = require('./scalars');
 const {isTensor, describe} = require('./tensor');
 
 /** What stands in a list of labels for any number of dimensions. */
 const ELLIPSIS = '...';
+/** A label for each dimension, and the ellipsis for none. */
+const MOST_LABELS = MAX_RANK + 1;
 
 /** The text of labels in an equation, `[0,1]`; `whose` is what an error calls them. */
 function labelsText(method, whose, labels) {
-  const mismatch = (expected, found) =>
-    makeError('TypeMismatch', `${method}: ${whose} must be ${expected}, got ${describe(found)}`);
-  const length = dtypes.isSequence(labels) ? labels.length : undefined;
-  if (!(length <= LONGEST_LIST)) throw mismatch('array of integers', labels);
-  let text = '';
+  const failure = (code, text) => makeError(code, `${method}: ${whose} must ${text}`);
+  const mismatch = (expected, found) => failure('TypeMismatch', `be ${expected}, got ${describe(found)}`);
+  if (!dtypes.isSequence(labels)) throw mismatch('array of integers', labels);
+  const {length} = labels;
+  if (length > MOST_LABELS) {
+    throw failure('ShapeError', `be at most ${MAX_RANK} and '${ELLIPSIS}', got ${length}`);
+  }
+  const names = [];
   for (let i = 0; i < length; i++) {
     const label = labels[i];
     if (label !== ELLIPSIS && !isInteger(label)) throw mismatch(`integers or '${ELLIPSIS}'`, label);
-    if (label < 0) throw makeError('InvalidArgument', `${method}: ${whose} must not be negative, got ${label}`);
-    const name = label === ELLIPSIS || Number.isSafeInteger(label) ? label : BigInt(label); // 1e30 in all its digits
-    text += i === 0 ? name : `,${name}`;
+    const name = label === ELLIPSIS ? label : toInteger(label);
+    if (name === undefined) throw failure('InvalidArgument', TOO_LARGE);
+    if (name < 0) throw failure('InvalidArgument', `not be negative, got ${name}`);
+    names.push(name);
   }
-  return `[${text}]`;
+  return `[${names.join(',')}]`;
 }
 
 /** The arguments with an equation in front, for tensors each of which has its labels behind it. */

@@ -2,6 +2,7 @@
 
 /** Nested arrays of data: their shape, and their members in order. `subject` is what error texts call them. */
 
+const {isArray} = require('./dtypes');
 const {makeError} = require('./errors');
 const {describe} = require('./tensor');
 
@@ -12,7 +13,7 @@ const MAX_RANK = 32;
 function shapeOf(subject, data) {
   const shape = [];
   let level = data;
-  while (Array.isArray(level)) {
+  while (isArray(level)) {
     if (shape.length === MAX_RANK) throw makeError('ShapeError', `${subject} must have at most ${MAX_RANK} dimensions`);
     shape.push(level.length);
     level = level[0];
@@ -29,10 +30,10 @@ function eachMember(subject, data, shape, take) {
   let next = 0;
   const walk = (level, depth) => {
     if (depth === shape.length) {
-      if (!Array.isArray(level)) return take(level, next++);
+      if (!isArray(level)) return take(level, next++);
       throw ragged(`an array of length ${level.length} at depth ${depth}, where numbers are`);
     }
-    if (!Array.isArray(level)) throw ragged(`${describe(level)} at depth ${depth}, where arrays are`);
+    if (!isArray(level)) throw ragged(`${describe(level)} at depth ${depth}, where arrays are`);
     if (level.length !== shape[depth]) {
       throw ragged(`lengths ${shape[depth]} and ${level.length} at depth ${depth}`);
     }

@@ -17,7 +17,7 @@ function setPrintOptions(changes = {}) {
   if (!isPlainObject(changes)) throw failure('TypeMismatch', `changes must be object, got ${describe(changes)}`);
   const changed = {...options};
   for (const [name, value] of Object.entries(changes)) {
-    if (value === undefined) continue;
+    if (value === undefined || value === null) continue;
     if (!Object.hasOwn(options, name)) {
       throw failure('TypeMismatch', `unknown argument ${name}${suggestion(name, Object.keys(options))}`);
     }

@@ -11,12 +11,18 @@ const HIGHEST = 2n ** 63n - 1n;
 /** What an integer beyond them must do. */
 const TOO_LARGE = 'fit into 64 bits, got a larger integer';
 
+let isFloat;
+
 /** A number that counts as floating-point even where its value is integral. */
 class Float {
   #value;
 
   constructor(value) {
     this.#value = Number(value);
+  }
+
+  static {
+    isFloat = (value) => typeof value === 'object' && value !== null && #value in value;
   }
 
   valueOf() {
@@ -42,7 +48,7 @@ function toInteger(value) {
 const isInteger = (value) => typeof value === 'bigint' || Number.isInteger(value);
 
 const isNumber = (value) => typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean' ||
-  value instanceof Float;
+  isFloat(value);
 
 /** The parts of a complex number, [re, im], undefined for all else. Runs code of the user where they have accessors. */
 function partsOf(value) {
@@ -69,4 +75,4 @@ function putNumber(position, value, subject) {
   }
 }
 
-module.exports = {Float, TOO_LARGE, toInteger, isInteger, isNumber, partsOf, putNumber};
+module.exports = {Float, isFloat, TOO_LARGE, toInteger, isInteger, isNumber, partsOf, putNumber};

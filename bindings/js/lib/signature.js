@@ -9,9 +9,10 @@ const frame = require('./frame');
 const devices = require('./devices');
 const dtypes = require('./dtypes');
 const native = require('./native');
-const {makeError} = require('./errors');
+const {makeError, NULL_BYTE} = require('./errors');
+const {MAX_RANK} = require('./nested');
 const {isTensor, slotOf, describe, disposedError} = require('./tensor');
-const {Float, TOO_LARGE, toInteger, isInteger, isNumber, putNumber} = require('./scalars');
+const {isFloat, TOO_LARGE, toInteger, isInteger, isNumber, putNumber} = require('./scalars');
 const {suggestion} = require('./suggestion');
 
 const {KIND} = frame;
@@ -19,12 +20,8 @@ const {KIND} = frame;
 /** The value of an argument that was not given. */
 const ABSENT = undefined;
 const NO_KEYS = [];
-/** No list of an operator is as long as this; copying it would end the process for want of memory. */
-const LONGEST_LIST = 2 ** 24;
-/** What a name must not do. */
-const NULL_BYTE = 'not have a null byte';
-/** What fitOne() returns for a value of the wrong type. */
-const MISFIT = Symbol('misfit');
+/** No list of an operator is longer than this: copies of one that is could end the process for want of memory. */
+const LONGEST_LIST = 2 ** 20;
 
 const BASE = {
   tensor: 0, operand: 1, number: 2, integer: 3, float: 4, bool: 5, string: 6, dtype: 7, device: 8, pair: 9, shape: 10,
@@ -71,70 +68,73 @@ class Argument {
     this.takesText = single === BASE.string;
   }
 
-  /** Whether a positional value is the first member of a trailing list rather than the list. */
-  isMember(value, isOnly) {
-    const isList = dtypes.isSequence(value);
-    if (this.base !== BASE.shape) return !isOnly && !isList;
-    const isWhole = value === ABSENT || (isList && (isTensor(value[0]) || dtypes.isSequence(value[0])));
-    return !isOnly || !isWhole; // a shape is a list itself
+  /** Whether the positional value at `at` is the first member of a trailing list rather than the list. */
+  isMember(args, at) {
+    const isOnly = at === args.length - 1;
+    const isList = dtypes.isSequence(args[at]);
+    if (this.base === BASE.shape) return !isOnly || !isList || !isOperand(args[at][0]); // a shape is a list itself
+    return !isOnly && (!isList || (this.base === BASE.tensor && isOperand(args[at + 1])));
   }
 }
+
+/** Whether a value is a tensor or, right or wrong, stands in the place of one: a shape, or data. */
+const isOperand = (value) => isTensor(value) || dtypes.isSequence(value);
 
 // ---------------------------------------------------------------------------------------------------- types
 
-/** Two integers, or MISFIT. */
-function fitPair(value) {
-  if (!dtypes.isSequence(value) || value.length !== 2) return MISFIT;
-  const pair = [toInteger(value[0]), toInteger(value[1])];
-  return pair.includes(undefined) ? MISFIT : pair;
+/** What fit() returns for a value that does not fit; `path` is where in the argument it is: in which member. */
+class Misfit {
+  constructor(value, ...path) {
+    this.value = value;
+    this.path = path;
+  }
 }
 
-/** Sizes, or MISFIT. */
+/** Integers, copied. Undefined where they are none, a Misfit where one is too large. */
+function fitIntegers(list, length) {
+  const integers = [];
+  for (let i = 0; i < length; i++) {
+    const value = list[i];
+    const integer = toInteger(value);
+    if (integer === undefined) return isInteger(value) ? new Misfit(value, i) : undefined;
+    integers.push(integer);
+  }
+  return integers;
+}
+
 function fitShape(value) {
   const length = dtypes.isSequence(value) ? value.length : undefined;
-  if (!(length <= LONGEST_LIST)) return MISFIT;
-  const sizes = [];
-  for (let i = 0; i < length; i++) {
-    const size = toInteger(value[i]);
-    if (size === undefined) return MISFIT;
-    sizes.push(size);
-  }
-  return sizes;
+  return length <= MAX_RANK ? fitIntegers(value, length) : undefined;
 }
 
-/** A single value of a base type, made ready for the frame, or MISFIT. May run code of the user. */
+/**
+ * A single value of a base type, made ready for the frame; where it does not fit undefined, or a Misfit of a part. May
+ * run code of the user.
+ */
 function fitOne(base, value) {
   switch (base) {
     case BASE.tensor:
-      return isTensor(value) ? value : MISFIT;
+      return isTensor(value) ? value : undefined;
     case BASE.operand:
-      return isTensor(value) || isNumber(value) ? value : MISFIT;
+      return isTensor(value) || isNumber(value) ? value : undefined;
     case BASE.number:
-      return isNumber(value) ? value : MISFIT;
+      return isNumber(value) ? value : undefined;
     case BASE.integer:
-      return toInteger(value) ?? MISFIT;
+      return toInteger(value);
     case BASE.float:
-      return typeof value === 'number' || typeof value === 'bigint' || value instanceof Float ? Number(value) : MISFIT;
+      return typeof value === 'number' || typeof value === 'bigint' || isFloat(value) ? Number(value) : undefined;
     case BASE.bool:
-      return typeof value === 'boolean' ? value : MISFIT;
+      return typeof value === 'boolean' ? value : undefined;
     case BASE.dtype:
-      return dtypes.isName(value) ? value : MISFIT;
+      return dtypes.isName(value) ? value : undefined;
     case BASE.device:
-      return devices.nameOf(value) ?? MISFIT;
+      return devices.nameOf(value);
     case BASE.pair:
-      return fitPair(value);
+      return dtypes.isSequence(value) && value.length === 2 ? fitIntegers(value, 2) : undefined;
     case BASE.shape:
       return isTensor(value) ? value : fitShape(value);
     default:
-      return typeof value === 'string' ? value : MISFIT;
-  }
-}
-
-/** What fit() returns for a value that does not fit, or that has such a member. */
-class Misfit {
-  constructor(value, member = -1) {
-    this.value = value;
-    this.member = member;
+      return typeof value === 'string' && frame.isText(value) ? value : undefined;
   }
 }
 
@@ -142,17 +142,18 @@ class Misfit {
 function fit(argument, value) {
   if (value === null) return argument.optional ? null : new Misfit(value);
   if (!argument.isList || !dtypes.isSequence(value)) {
-    const fitted = fitOne(argument.base, value);
-    if (fitted === MISFIT) return new Misfit(value);
-    return argument.isList ? [fitted] : fitted;
+    const fitted = fitOne(argument.base, value) ?? new Misfit(value);
+    return argument.isList && !(fitted instanceof Misfit) ? [fitted] : fitted;
   }
   const {length} = value;
-  if (length > LONGEST_LIST) return new Misfit(value);
+  const isOfNumbers = dtypes.arrayKind(value) !== undefined;
+  if (length > LONGEST_LIST || (isOfNumbers && argument.base !== BASE.integer)) return new Misfit(value);
   const members = [];
   for (let i = 0; i < length; i++) {
     const member = value[i];
-    const fitted = member === null && argument.optionalMembers ? null : fitOne(argument.base, member);
-    if (fitted === MISFIT) return new Misfit(member, i);
+    const isNone = member === null && argument.optionalMembers;
+    const fitted = isNone ? null : fitOne(argument.base, member) ?? new Misfit(member);
+    if (fitted instanceof Misfit) return new Misfit(fitted.value, i, ...fitted.path);
     members.push(fitted);
   }
   return members;
@@ -160,9 +161,15 @@ function fit(argument, value) {
 
 // ---------------------------------------------------------------------------------------------------- binding
 
-/** An overload whose arguments could at least be bound got furthest; then one that only had an unknown name. */
+/**
+ * An overload whose arguments could at least be bound got furthest; then one that only had an unknown name. One that
+ * lacks an argument, too, got nowhere.
+ */
+const NOWHERE = -1;
 const UNKNOWN_RANK = 100;
 const MISFIT_RANK = 200;
+/** Of an overload that knows all names of the options: further than any that does not know one. */
+const rankOfKnown = (options) => UNKNOWN_RANK + (options === null ? 0 : 2 * Object.keys(options).length);
 
 /** Why an overload does not fit a call: how far it got, and the error that it gives when no other one fits. */
 class Refusal {
@@ -239,7 +246,7 @@ class Overload {
         else if (argument.takesReal && !Number.isInteger(value)) frame.putFloat(argument.index, value);
         else return false;
       } else if (typeof value === 'string' && argument.takesText) {
-        frame.putString(argument.index, value);
+        if (!frame.putString(argument.index, value)) return false;
       } else {
         return false;
       }
@@ -278,7 +285,8 @@ class Overload {
       if (this.receiver === undefined) return new Refusal(0, `${this.name}: is not a method`);
       values[this.receiver.index] = receiver;
     }
-    return this.takePositional(receiver, args, values) ?? this.takeNamed(options, values) ?? this.fitAll(values);
+    const refused = this.takePositional(receiver, args, values) ?? this.takeNamed(options, values);
+    return refused ?? this.fitAll(values, options);
   }
 
   /** Where the members of a trailing list begin among the positional arguments; -1 without such a list. */
@@ -291,7 +299,7 @@ class Overload {
     const positional = receiver === undefined ? this.positional : this.positionalOfMethod;
     const given = args.length;
     const last = this.startOfMembers(receiver);
-    const isSpread = last >= 0 && given > last && positional[last].isMember(args[last], given === positional.length);
+    const isSpread = last >= 0 && given > last && positional[last].isMember(args, last);
     const direct = isSpread ? last : given;
     if (direct > positional.length) {
       const most = positional.length;
@@ -307,51 +315,59 @@ class Overload {
     let known = 0;
     for (const key of options === null ? NO_KEYS : Object.keys(options)) {
       const value = options[key];
-      if (value === undefined) continue;
+      const argument = this.byName.get(key);
+      if (value === undefined || (value === null && !argument?.optional)) continue;
       known++;
       if (key === 'out' && this.hasOut) continue;
-      const argument = this.byName.get(key);
       if (argument === undefined) {
         const near = suggestion(key, this.hasOut ? [...this.byName.keys(), 'out'] : [...this.byName.keys()]);
         const rank = UNKNOWN_RANK + 2 * (known - 1) + (near === '' ? 0 : 1);
         return new Refusal(rank, `${this.name}: unknown argument ${key}${near}`);
       }
       if (values[argument.index] !== ABSENT) {
-        return new Refusal(UNKNOWN_RANK, `${this.name}: argument ${key} given twice`);
+        return new Refusal(rankOfKnown(options), `${this.name}: argument ${key} given twice`);
       }
       values[argument.index] = value;
-    }
-    for (const argument of this.arguments) {
-      if (values[argument.index] === ABSENT && !argument.hasDefault) {
-        return new Refusal(0, `${this.name}: missing argument ${argument.name}`);
-      }
     }
     return undefined;
   }
 
-  fitAll(values) {
+  fitAll(values, options) {
+    const missing = this.arguments.find(({index, hasDefault}) => values[index] === ABSENT && !hasDefault);
     for (let i = 0; i < values.length; i++) {
-      const value = values[i];
-      if (value === ABSENT) continue;
-      values[i] = fit(this.arguments[i], value);
-      if (values[i] instanceof Misfit) return this.refuse(this.arguments[i], values[i]);
+      if (values[i] === ABSENT) continue;
+      const argument = this.arguments[i];
+      values[i] = fit(argument, values[i]);
+      if (values[i] instanceof Misfit) return this.refuse(argument, values[i], missing === undefined);
     }
-    return values;
+    if (missing === undefined) return values;
+    return new Refusal(rankOfKnown(options), `${this.name}: missing argument ${missing.name}`);
   }
 
-  refuse(argument, {value, member}) {
+  refuse(argument, {value, path}, isComplete) {
+    const {base} = argument;
+    const isMember = path.length > 0;
     const refusal = (code, text) => {
-      const place = member < 0 ? '' : `[${member}]`;
-      const progress = MISFIT_RANK + 2 * argument.index + (member < 0 ? 0 : 1);
+      const place = path.map((index) => `[${index}]`).join('');
+      const progress = isComplete ? MISFIT_RANK + 2 * argument.index + (isMember ? 1 : 0) : NOWHERE;
       return new Refusal(progress, `${this.name}: ${argument.name}${place} must ${text}`, code);
     };
-    if (argument.base === BASE.integer && isInteger(value)) {
-      return refusal('InvalidArgument', TOO_LARGE);
+    const tooLong = (code, most, things) => refusal(code, `have at most ${most} ${things}, got ${value.length}`);
+    if (isInteger(value) && (base === BASE.integer || path.length === 2)) return refusal('InvalidArgument', TOO_LARGE);
+    if (typeof value === 'string' && (base === BASE.string || base === BASE.dtype)) {
+      if (value.includes('\0')) return refusal('InvalidArgument', NULL_BYTE);
+      if (base === BASE.string) return tooLong('InvalidArgument', frame.LONGEST_TEXT, 'characters');
+      return refusal('InvalidArgument', `be the name of a dtype, got '${value}'`);
     }
-    if (argument.base === BASE.dtype && typeof value === 'string') {
-      return refusal('InvalidArgument', value.includes('\0') ? NULL_BYTE : `be the name of a dtype, got '${value}'`);
+    if (dtypes.isSequence(value)) {
+      if (argument.isList && !isMember && value.length > LONGEST_LIST) {
+        return tooLong('InvalidArgument', LONGEST_LIST, 'members');
+      }
+      if (base === BASE.shape && isMember && value.length > MAX_RANK) {
+        return tooLong('ShapeError', MAX_RANK, 'dimensions');
+      }
     }
-    const expected = member < 0 ? argument.expected : MEMBERS[argument.base] ?? 'integer';
+    const expected = isMember ? MEMBERS[base] ?? 'integer' : argument.expected;
     return refusal('TypeMismatch', `be ${expected}, got ${describe(value)}`);
   }
 
@@ -401,8 +417,12 @@ class Overload {
       const slots = list.map((tensor) => (tensor === null ? 0 : this.slot(tensor, argument)));
       frame.putList(position, KIND.tensorList, slots);
     } else if (argument.base === BASE.shape) {
-      const shapes = list.map((each) => (isTensor(each) ? native.sizes(this.slot(each, argument), each) : each));
-      frame.putList(position, KIND.intList, shapes.flatMap((sizes) => [sizes.length, ...sizes]));
+      const integers = []; // of each shape its length, and its sizes
+      for (const each of list) {
+        const sizes = isTensor(each) ? native.sizes(this.slot(each, argument), each) : each;
+        integers.push(sizes.length, ...sizes);
+      }
+      frame.putList(position, KIND.intList, integers);
     } else if (argument.base === BASE.device) {
       frame.putList(position, KIND.deviceList, list.map((each) => devices.codeOf(this.name, argument.name, each)));
     } else {
@@ -417,4 +437,4 @@ class Overload {
   }
 }
 
-module.exports = {LONGEST_LIST, Overload, Refusal};
+module.exports = {Overload, Refusal};

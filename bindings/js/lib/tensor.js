@@ -5,6 +5,7 @@
  * index.js, from the generated table; reading, indexing and printing come from the modules of those names.
  */
 
+const {isProxy} = require('node:util').types;
 const native = require('./native');
 const frame = require('./frame');
 const dtypes = require('./dtypes');
@@ -72,12 +73,12 @@ class Tensor {
 
   /** The sizes of the dimensions. */
   get shape() {
-    return native.sizes(liveSlot(this, 'shape'), this);
+    return exact('shape', native.sizes(liveSlot(this, 'shape'), this));
   }
 
   /** The steps, in elements, from one index to the next of each dimension. */
   get strides() {
-    return native.strides(liveSlot(this, 'strides'), this);
+    return exact('strides', native.strides(liveSlot(this, 'strides'), this));
   }
 
   /** The element type: 'float32' and so on. */
@@ -92,7 +93,7 @@ class Tensor {
 
   /** The number of elements. */
   get size() {
-    return native.sizes(liveSlot(this, 'size'), this).reduce((product, size) => product * size, 1);
+    return exact('size', native.sizes(liveSlot(this, 'size'), this)).reduce((product, size) => product * size, 1);
   }
 
   /** Where the elements are: 'cpu:0' and so on. */
@@ -138,8 +139,12 @@ class Tensor {
 /** Whether a value is a plain object, of whatever realm: options, where it is the last argument of a call. */
 function isPlainObject(value) {
   if (typeof value !== 'object' || value === null || isTensor(value)) return false;
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
+  try {
+    const prototype = Object.getPrototypeOf(value);
+    return prototype === null || Object.getPrototypeOf(prototype) === null;
+  } catch {
+    return false; // a Proxy that does not answer
+  }
 }
 
 /** A word for a value, as error texts have it. */
@@ -147,16 +152,30 @@ function describe(value) {
   if (value === null) return 'null';
   if (typeof value !== 'object') return typeof value;
   if (isTensor(value)) return 'Tensor';
+  if (isProxy(value)) return 'Proxy'; // which could not be asked further without running code of the user
   if (Array.isArray(value)) return 'array';
   const kind = dtypes.arrayKind(value);
   if (kind !== undefined) return kind;
   if (isPlainObject(value)) return 'object';
-  const constructor = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(value), 'constructor')?.value;
-  return typeof constructor === 'function' ? `instance of ${String(constructor.name)}` : 'object';
+  try {
+    const constructor = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(value), 'constructor')?.value;
+    return typeof constructor === 'function' ? `instance of ${String(constructor.name)}` : 'object';
+  } catch {
+    return 'object'; // whose class does not say its name
+  }
 }
 
 function wrongReceiver(method, value) {
   return makeError('TypeMismatch', `${method}: input must be Tensor, got ${describe(value)}`);
+}
+
+/** Sizes as users see them, numbers: of the addon's, those that a number cannot hold are BigInts. */
+function exact(method, sizes) {
+  for (let i = 0; i < sizes.length; i++) {
+    if (typeof sizes[i] !== 'bigint') continue;
+    throw makeError('InvalidArgument', `${method}: ${sizes[i]} is not exact as a number`);
+  }
+  return sizes;
 }
 
 function disposedError(operator, argument) {
@@ -266,6 +285,6 @@ function keep(tensor) {
 }
 
 module.exports = {
-  Tensor, tidy, keep, pendingTensor, complete, wrapSlot, inScope, isTensor, isPlainObject, slotOf, liveSlot, describe,
-  disposedError, wrongReceiver, withMemory,
+  Tensor, tidy, keep, pendingTensor, complete, wrapSlot, inScope, isTensor, isPlainObject, slotOf, liveSlot, exact,
+  describe, disposedError, wrongReceiver, withMemory,
 };

@@ -52,7 +52,7 @@ napi_value call(napi_env env, napi_callback_info info) {
   });
 }
 
-// callExpression(expression, owner, ...keepAlive): the operands are the one argument, a list.
+// callExpression(slot, owner, ...keepAlive): the operands are the one argument, a list.
 napi_value call_expression(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   const of_expression expression = call.expression(0);

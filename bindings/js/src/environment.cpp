@@ -1,5 +1,7 @@
 #include "environment.h"
 
+#include <utility>
+
 #include "pins.h"
 
 namespace oneflow::node {
@@ -30,6 +32,19 @@ Environment* Environment::attach(napi_env env) {
 }
 
 int32_t Environment::put(of_tensor tensor) {
+  const int32_t slot = take_slot(kHandleBytes + static_cast<int64_t>(of_tensor_memory(tensor)));
+  slots_[slot].tensor = tensor;
+  ++live_;
+  return slot;
+}
+
+int32_t Environment::put(of_expression expression, int64_t bytes) {
+  const int32_t slot = take_slot(kHandleBytes + bytes);
+  slots_[slot].expression = expression;
+  return slot;
+}
+
+int32_t Environment::take_slot(int64_t bytes) {
   int32_t slot;
   if (free_slots_.empty()) {
     slot = static_cast<int32_t>(slots_.size());
@@ -38,21 +53,21 @@ int32_t Environment::put(of_tensor tensor) {
     slot = free_slots_.back();
     free_slots_.pop_back();
   }
-  Slot& entry = slots_[slot];
-  entry.tensor = tensor;
-  entry.bytes = kHandleBytes + static_cast<int64_t>(of_tensor_memory(tensor));
-  ++live_;
-  count_memory(entry.bytes);
+  slots_[slot].bytes = bytes;
+  count_memory(bytes);
   return slot;
 }
 
 void Environment::release(int64_t slot) {
-  if (get(slot) == nullptr) return;
+  if (get(slot) == nullptr && expression(slot) == nullptr) return;
   Slot& entry = slots_[slot];
-  of_tensor_release(entry.tensor);
-  entry.tensor = nullptr;
+  if (entry.tensor != nullptr) {
+    of_tensor_release(std::exchange(entry.tensor, nullptr));
+    --live_;
+  } else {
+    of_expression_release(std::exchange(entry.expression, nullptr));
+  }
   ++entry.generation;
-  --live_;
   unreported_ -= entry.bytes;  // told with the next allocation: this may run inside of a garbage collection
   if (!closed_) free_slots_.push_back(static_cast<int32_t>(slot));
 }

@@ -1,9 +1,9 @@
 // What the addon keeps per Node environment (the main thread and each worker thread have one).
 //
 // JavaScript never sees a native pointer. A tensor is known there by its slot, a small integer, which says whether it
-// still holds one. A function that takes slots is also passed the objects that they came from, as further arguments
-// that it does not read: they keep the objects from being collected, and the slots from being emptied, before it is
-// done.
+// still holds one; an einsum expression has one, too. A function that takes slots is also passed the objects that they
+// came from, as further arguments that it does not read: they keep the objects from being collected, and the slots from
+// being emptied, before it is done.
 //
 // The object model was chosen by measurement (Node 20, nanoseconds per call that returns a new object, on one machine):
 // ObjectWrap of node-addon-api 430 to 550, napi_wrap 450 to 746, an external in a field 300; a finalizer on an object
@@ -56,16 +56,17 @@ class Environment {
   bool is_closed() const { return closed_; }
 
   // -- slots ----------------------------------------------------------------------------------------------------
-  // Takes over the handle.
+  // Takes over the handle. The garbage collector is told of what it holds, of an expression `bytes`.
   int32_t put(of_tensor tensor);
-  // NULL for a slot that holds nothing.
-  of_tensor get(int64_t slot) const {
-    return slot > 0 && static_cast<size_t>(slot) < slots_.size() ? slots_[slot].tensor : nullptr;
-  }
+  int32_t put(of_expression expression, int64_t bytes);
+  // NULL for a slot that holds nothing, or the other.
+  of_tensor get(int64_t slot) const { return contains(slot) ? slots_[slot].tensor : nullptr; }
+  of_expression expression(int64_t slot) const { return contains(slot) ? slots_[slot].expression : nullptr; }
   void release(int64_t slot);
   // Has the slot released when the JavaScript object is collected. The finalizer runs during garbage collection, so
   // that a loop which never returns to the event loop stays flat.
   void own(napi_value object, int32_t slot);
+  // How many tensors there are.
   size_t live() const { return live_; }
   // Runs a full garbage collection, finalizers included.
   void collect_garbage();
@@ -88,12 +89,15 @@ class Environment {
  private:
   struct Slot {
     of_tensor tensor = nullptr;
-    int64_t bytes = 0;        // what the garbage collector was told
+    of_expression expression = nullptr;  // instead of a tensor
+    int64_t bytes = 0;                   // what the garbage collector was told
     uint32_t generation = 0;  // tells an owner whose slot was released early, and perhaps reused, from the present one
   };
 
   static void finalize_owner(node_api_basic_env env, void* data, void* hint);
   static void finalize_environment(node_api_basic_env env, void* data, void* hint);
+  bool contains(int64_t slot) const { return slot > 0 && static_cast<size_t>(slot) < slots_.size(); }
+  int32_t take_slot(int64_t bytes);
   void count_memory(int64_t change);
   void report_memory();
   void close();

@@ -1,8 +1,5 @@
-// Contractions that are worked out before there are operands. JavaScript holds one as an object that it cannot look
-// into, and keeps it to itself.
-#include <memory>
+// Contractions that are worked out before there are operands. JavaScript knows one by its slot, as it does a tensor.
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "arguments.h"
@@ -10,34 +7,6 @@
 
 namespace oneflow::node {
 namespace {
-
-struct Holder {
-  of_expression expression;
-  int64_t memory;  // bytes that the garbage collector was told of
-};
-
-// What JavaScript sees of an expression is small: without being told, its garbage collector would let many pile up.
-void account(node_api_basic_env env, int64_t bytes) {
-  int64_t total;
-  napi_adjust_external_memory(env, bytes, &total);
-}
-
-// NULL for a value that is not one.
-Holder* holder_of(napi_env env, napi_value value) {
-  void* holder = nullptr;
-  return napi_get_value_external(env, value, &holder) == napi_ok ? static_cast<Holder*>(holder) : nullptr;
-}
-
-void release(node_api_basic_env env, Holder* holder) {
-  if (holder->expression == nullptr) return;
-  of_expression_release(std::exchange(holder->expression, nullptr));
-  account(env, -holder->memory);
-}
-
-void finalize(node_api_basic_env env, void* data, void*) {
-  const std::unique_ptr<Holder> holder(static_cast<Holder*>(data));
-  release(env, holder.get());
-}
 
 // Shapes that come one after the other, each as its rank and its sizes.
 std::vector<of_shape> read_shapes(const of_value& list) {
@@ -58,8 +27,8 @@ std::string search_of(const of_value& optimize) {
   return optimize.kind == OF_VALUE_BOOL && !optimize.as.boolean ? "none" : "auto";
 }
 
-// createExpression(): what the frame's values ask for: equation and shapes, then optimize and memory limit, each of
-// which may be absent.
+// createExpression(): the slot of what the frame's values ask for: equation and shapes, then optimize and memory limit,
+// each of which may be absent.
 napi_value create_expression(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   Environment& environment = call.environment();
@@ -86,18 +55,10 @@ napi_value create_expression(napi_env env, napi_callback_info info) {
   of_expression_info facts{};
   facts.struct_size = sizeof(facts);
   of_expression_get_info(expression, &facts);
-  auto holder = std::make_unique<Holder>(Holder{expression, static_cast<int64_t>(facts.memory)});
-  account(env, holder->memory);
-  napi_value handle = nullptr;
-  if (napi_create_external(env, holder.get(), finalize, nullptr, &handle) != napi_ok) {
-    release(env, holder.get());
-    return environment.fail(OF_INTERNAL_ERROR, "createExpression: no object");
-  }
-  holder.release();
-  return handle;
+  return to_js(env, environment.put(expression, static_cast<int64_t>(facts.memory)));
 }
 
-// describeExpression(expression)
+// describeExpression(slot)
 napi_value describe_expression(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   const of_expression expression = call.expression(0);
@@ -121,24 +82,11 @@ napi_value describe_expression(napi_env env, napi_callback_info info) {
                      {"report", to_js(env, facts.report)}});
 }
 
-// releaseExpression(expression): now, rather than when the object is collected.
-napi_value release_expression(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
-  if (Holder* holder = holder_of(env, call.value(0))) release(env, holder);
-  return nullptr;
-}
-
 }  // namespace
-
-of_expression Call::expression(size_t i) const {
-  const Holder* holder = holder_of(env_, values_[i]);
-  return holder == nullptr ? nullptr : holder->expression;
-}
 
 void add_expression_functions(Environment* environment, napi_value exports) {
   add_function(environment, exports, "createExpression", create_expression);
   add_function(environment, exports, "describeExpression", describe_expression);
-  add_function(environment, exports, "releaseExpression", release_expression);
 }
 
 }  // namespace oneflow::node

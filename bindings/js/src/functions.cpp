@@ -1,5 +1,7 @@
 #include "functions.h"
 
+#include "arguments.h"
+
 namespace oneflow::node {
 
 void add_function(Environment* environment, napi_value exports, const char* name, napi_callback function) {
@@ -73,7 +75,7 @@ napi_value to_js(napi_env env, const char* text) {
 napi_value to_js(napi_env env, const int64_t* integers, int32_t count) {
   napi_value value = nullptr;
   napi_create_array_with_length(env, count, &value);
-  for (int32_t i = 0; i < count; ++i) napi_set_element(env, value, i, to_js(env, integers[i]));
+  for (int32_t i = 0; i < count; ++i) napi_set_element(env, value, i, integer_to_js(env, integers[i]));
   return value;
 }
 

@@ -40,8 +40,6 @@ class Call {
   // As the C API takes it, that is with \x00 where there is a null: it must not end the text.
   std::string string(size_t i) const;
   std::vector<int64_t> integers(size_t i) const;
-  // What createExpression() gave; NULL for another value, and once it was released.
-  of_expression expression(size_t i) const;
   // The device that argument `i`, from parseDevice(), packs into one number: as it lies in memory.
   of_device device(size_t i) const {
     const auto packed = static_cast<uint32_t>(integer(i));
@@ -49,6 +47,7 @@ class Call {
   }
   // The tensor in the slot that argument `i` names.
   of_tensor tensor(size_t i) const { return environment_->get(integer(i)); }
+  of_expression expression(size_t i) const { return environment_->expression(integer(i)); }
 
  private:
   static constexpr size_t kMost = 10;
@@ -69,6 +68,7 @@ requires(std::is_integral_v<T> || std::is_enum_v<T>) napi_value to_js(napi_env e
   return to_js(env, static_cast<double>(number));
 }
 napi_value to_js(napi_env env, const char* text);
+// Members that a number cannot hold are BigInts.
 napi_value to_js(napi_env env, const int64_t* integers, int32_t count);
 
 struct Property {

@@ -21,6 +21,29 @@ test('positional, by name, and mixed', () => {
   assert.equal(add(x, 1).at(0, 0).item(), 2);
 });
 
+test('undefined in the place of the options', () => {
+  const x = matrix();
+  assert.deepEqual(flow.matmul(x, x, undefined).toArray(), [[7, 10], [15, 22]]);
+  assert.equal(flow.dot(x.at(0), x.at(1), undefined).item(), 11);
+  assert.deepEqual(flow.tensordot(x, x, 1, undefined).shape, [2, 2]);
+  assert.deepEqual(flow.cat([x, x], undefined).shape, [4, 2]);
+  assert.deepEqual(flow.zeros([2, 3], undefined).shape, [2, 3]);
+  assert.deepEqual(flow.zeros(2, 3, undefined).shape, [2, 3]);
+  assert.deepEqual(x.add_(1, undefined).toArray(), [[2, 3], [4, 5]]);
+});
+
+test('null among the options', () => {
+  const x = matrix();
+  assert.deepEqual(x.sum({dim: 0, keepdim: null, out: null}).toArray(), [4, 6]);
+  assert.deepEqual(flow.add(x, x, {alpha: null}).toArray(), [[2, 4], [6, 8]]);
+  assert.deepEqual(flow.div(x, 2, {roundingMode: null}).toArray(), [[0.5, 1], [1.5, 2]]);
+  assert.deepEqual(x.mul_(2, {out: null}).toArray(), [[2, 4], [6, 8]]);
+  assert.equal(flow.tensor([1], {dtype: null, device: null}).dtype, 'float32');
+  assert.equal(x.at(0, 0).item({bigint: null}), 2);
+  flow.setPrintOptions({precision: null});
+  checkFailure(() => flow.sum({input: null}), flow.TypeMismatch, 'sum: missing argument input');
+});
+
 test('a trailing list takes its members one by one', () => {
   const x = flow.zeros(2, 3, 4);
   assert.deepEqual(x.permute(2, 0, 1).shape, [4, 2, 3]);
@@ -74,9 +97,13 @@ test('errors of binding have the texts that all languages share', () => {
   const x = matrix();
   const fails = (call, text) => checkFailure(call, flow.TypeMismatch, text);
   fails(() => x.sum({keepdim: 'yes'}), 'sum: keepdim must be boolean, got string');
+  fails(() => x.sum({keepdim: '\0'}), 'sum: keepdim must be boolean, got string');
   fails(() => flow.sum(), 'sum: missing argument input');
   fails(() => x.sum({dims: 1}), 'sum: unknown argument dims; did you mean dim?');
   fails(() => x.sum({zebra: 1}), 'sum: unknown argument zebra');
+  fails(() => x.max({keepdim: true}), 'max: missing argument dim');
+  fails(() => flow.tensordot(x, x, {dimsInput: [1]}), 'tensordot: missing argument dimsOther');
+  fails(() => flow.max(x, 1, {dim: 1}), 'max: argument dim given twice');
   fails(() => flow.sum(x, 1, true, 4), 'sum: takes at most 3 positional arguments, got 4');
   fails(() => flow.sum(x, 1, {dim: 1}), 'sum: argument dim given twice');
   fails(() => x.sum({input: x}), 'sum: argument input given twice');
@@ -96,6 +123,8 @@ test('errors of binding have the texts that all languages share', () => {
   fails(() => flow.cat([x, 1]), 'cat: tensors[1] must be Tensor, got number');
   fails(() => x.add(undefined), 'add: missing argument other');
   fails(() => flow.fullLike(x, 'a'), 'fullLike: fillValue must be number, got string');
+  fails(() => flow.matmul(x, new Proxy(x, {})), 'matmul: other must be Tensor, got Proxy');
+  fails(() => flow.where('a'), 'where: condition must be Tensor, got string');
 });
 
 test('values that cannot be', () => {
@@ -105,6 +134,10 @@ test('values that cannot be', () => {
   fails(() => x.sum([0, 2n ** 64n]), 'sum: dim[1] must fit into 64 bits, got a larger integer');
   fails(() => flow.zeros(1, {dtype: 'int32\0'}), 'zeros: dtype must not have a null byte');
   fails(() => flow.zeros(1, {device: 'cpu\0'}), 'zeros: device must not have a null byte');
+  fails(() => flow.div(x, 2, {roundingMode: 'floor\0'}), 'div: roundingMode must not have a null byte');
+  assert.throws(() => flow.device('fill_value'), /^DeviceError: device: there is no device 'fill_value'; /);
+  const library = '/nowhere/fill_value.so';
+  assert.throws(() => flow.loadDevice(library), new RegExp(`: cannot load the device plugin ${library}: `));
   assert.throws(() => flow.zeros(1, {device: 'abacus'}), /^DeviceError: zeros: there is no device 'abacus'; /);
 });
 

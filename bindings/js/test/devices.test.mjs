@@ -64,10 +64,11 @@ for (const name of NAMES) {
       setMemoryLimit: () => flow.setMemoryLimit(1, name),
     };
     const there = flow.devices().join(', ');
+    const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name;
     const is = (method) => (error) => {
       assert.ok(error instanceof flow.DeviceError, String(error));
       const [text] = error.message.split('\n');
-      assert.equal(text, `${method}: there is no device '${name}'; there are ${there}`);
+      assert.equal(text, `${method}: there is no device '${shown}'; there are ${there}`);
       return true;
     };
     for (const [method, call] of Object.entries(calls)) assert.throws(call, is(method));

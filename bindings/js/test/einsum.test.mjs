@@ -2,11 +2,14 @@
 // --expose-gc.
 
 import assert from 'node:assert/strict';
+import {once} from 'node:events';
+import net from 'node:net';
 import {test} from 'node:test';
 import {setImmediate} from 'node:timers/promises';
 import {inspect} from 'node:util';
 import {Worker} from 'node:worker_threads';
 import flow from 'oneflow-js';
+import native from '../lib/native.js';
 import {agree, checkFailure, failure, residentMiB} from './support.mjs';
 
 const [A, B] = [[[1, 2, 3], [4, 5, 6]], [[1, 0, 2, 1], [0, 1, 1, 3], [2, 2, 0, 1]]];
@@ -35,6 +38,58 @@ test('operands one by one, of which one is wrong', () => {
     const expected = `einsum: operands[1] must be Tensor, got ${found}`;
     checkFailure(() => flow.einsum('ij,jk', a, wrong), flow.TypeMismatch, expected);
   }
+});
+
+test('operands that are no tensors', () => {
+  const [v, expression] = [flow.ones(2), flow.einsumExpression('ij,jk', a, b)];
+  for (const [call, text] of [
+    [() => flow.einsum('ij,jk', A, b), 'operands[0] must be Tensor, got array'],
+    [() => flow.einsum('ij,jk', A, B), 'operands[0] must be Tensor, got array'],
+    [() => flow.einsum('ij,jk', [a], b), 'operands[0] must be Tensor, got array'],
+    [() => flow.einsum('i,i', Float32Array.of(1, 2), v), 'operands[0] must be Tensor, got Float32Array'],
+    [() => flow.einsum('i', Float32Array.of(1, 2)), 'operands must be array of Tensors, got Float32Array'],
+    [() => expression(A, b), 'operands[0] must be Tensor, got array'],
+    [() => flow.einsum('ij,jk', [a, b], 'greedy'), 'takes at most 2 positional arguments, got 3'],
+    [() => flow.einsum(null), 'equation must be string, got null'],
+    [() => flow.einsum(5, {optimize: 'auto'}), 'equation must be string, got number'],
+  ]) {
+    checkFailure(call, flow.TypeMismatch, `einsum: ${text}`);
+  }
+});
+
+test("what is the user's stays as it is in error texts", () => {
+  const unexpected = "einsum: equation has an unexpected '_'; labels are letters, or numbers in brackets";
+  checkFailure(() => flow.einsum('fill_value->', a), flow.InvalidArgument, `${unexpected}\n  fill_value->\n      ^`);
+  for (const found of ['memory_limit', "it's a fill_value's fill_value", 'a\nfill_value']) {
+    checkFailure(
+      () => flow.einsum('ij', a, {optimize: found}), flow.InvalidArgument,
+      `einsum: optimize must be 'auto', 'optimal', 'greedy' or 'none', got '${found.replace('\n', '\\x0a')}'`,
+    );
+  }
+});
+
+test('equations that are no text for C', () => {
+  const text = 'must not have a null byte';
+  for (const equation of ['ij\0', `ij${' '.repeat(100)}\0`, 'é\0']) {
+    checkFailure(() => flow.einsum(equation, a), flow.InvalidArgument, `einsum: equation ${text}`);
+    checkFailure(() => flow.einsum(equation, [a]), flow.InvalidArgument, `einsum: equation ${text}`);
+  }
+  checkFailure(() => flow.einsum('ij', a, {optimize: 'auto\0'}), flow.InvalidArgument, `einsum: optimize ${text}`);
+  checkFailure(
+    () => flow.einsum('a'.repeat(2 ** 28), a), flow.InvalidArgument,
+    'einsum: equation must have at most 16777216 characters, got 268435456',
+  );
+});
+
+test('a long equation takes its memory only for the call', async () => {
+  const padded = `ij${' '.repeat(2 ** 22)},jk->ik`;
+  assert.deepEqual(flow.einsum(padded, a, b).toArray(), PRODUCT);
+  flow.add(a, a);
+  for (let i = 0; i < 100 && process.memoryUsage().arrayBuffers > 2 ** 22; i++) { // given back by another thread
+    globalThis.gc();
+    await setImmediate();
+  }
+  assert.ok(process.memoryUsage().arrayBuffers < 2 ** 22);
 });
 
 // ---------------------------------------------------------------------------------------------------- labels
@@ -77,12 +132,14 @@ test('labels that are refused', async () => {
   mismatch([x, [0, 1], [0], [1]], 'operand 1 must be Tensor, got array');
   mismatch([x, [0, 1], 5, [1]], 'operand 1 must be Tensor, got number');
   mismatch([x, [0, 1], {equation: 'ij'}], 'argument equation given twice');
-  mismatch([x, new Array(2 ** 32 - 1)], 'labels of operand 0 must be array of integers, got array');
+  mismatch([x, x, x, x], 'labels of operand 0 must be array of integers, got Tensor');
   const invalid = (args, text) => checkFailure(() => flow.einsum(...args), flow.InvalidArgument, `einsum: ${text}`);
   invalid([x, [0, -1]], 'labels of operand 0 must not be negative, got -1');
-  invalid([x, [0, -(2n ** 70n)]], 'labels of operand 0 must not be negative, got -1180591620717411303424');
+  for (const far of [2n ** 70n, -(2n ** 70n), 1e30, 2n ** 1_000_000n]) {
+    invalid([x, [0, far]], 'labels of operand 0 must fit into 64 bits, got a larger integer');
+  }
   invalid([x, [0, 2 ** 31]], 'equation has a label that is greater than 2147483647\n  [0,2147483648]\n     ^');
-  assert.throws(() => flow.einsum(x, [0, 2n ** 70n]), /einsum: equation has a label that is greater than 2147483647/);
+  assert.throws(() => flow.einsum(x, [0, 2 ** 60]), /einsum: equation has a label that is greater than 2147483647/);
   invalid(
     [x, [0, 1], x, [1, 2], [7]],
     `label 7 of the output does not appear in any operand\n  [0,1],[1,2]->[7]\n${' '.repeat(16)}^`,
@@ -96,6 +153,20 @@ test('labels that are refused', async () => {
   await assert.rejects(
     flow.einsumAsync(x), failure(flow.TypeMismatch, 'einsum: operand 0 must be followed by its labels'),
   );
+});
+
+test('more labels than dimensions are not copied', () => {
+  const count = (length, whose = 'operand 0') =>
+    `einsum: labels of ${whose} must be at most 32 and '...', got ${length}`;
+  const [v, many] = [flow.ones(1), new BigInt64Array(2 ** 21).fill(10n ** 18n)];
+  const calls = [
+    [[v, new Array(2 ** 32 - 1)], count(2 ** 32 - 1)],
+    [Array(14).fill([v, many]).flat(), count(2 ** 21)],
+    [[v, [0], new Uint8Array(2 ** 24)], count(2 ** 24, 'the result')],
+  ];
+  for (const [args, text] of calls) checkFailure(() => flow.einsum(...args), flow.ShapeError, text);
+  const wide = flow.ones(Array(32).fill(1));
+  assert.equal(flow.einsum(wide, ['...', ...Array(32).keys()]).ndim, 32);
 });
 
 test('an operand that its labels dispose of', () => {
@@ -127,6 +198,35 @@ test('options in front of the members of a list', async () => {
   assert.deepEqual(flow.randint(3, 9, {dtype: 'int32'}, 2, 3).shape, [2, 3]);
   assert.deepEqual(a.permute({}, 1, 0).shape, [3, 2]);
   assert.deepEqual(flow.einsumPath('ij,jk', {optimize: 'none'}, [2, 3], [3, 4]).path, [[0, 1]]);
+});
+
+test('undefined in the place of the options', async () => {
+  const expression = flow.einsumExpression('ij,jk->ik', a, b, undefined);
+  for (const result of [
+    flow.einsum('ij,jk->ik', [a, b], undefined), flow.einsum('ij,jk->ik', a, b, undefined),
+    flow.einsum(a, [0, 1], b, [1, 2], [0, 2], undefined), flow.einsum('ij,jk->ik', {optimize: 'none'}, a, b, undefined),
+    await flow.einsumAsync('ij,jk->ik', [a, b], undefined), expression([a, b], undefined), expression(a, b, undefined),
+    await expression.async(a, b, undefined),
+  ]) {
+    assert.deepEqual(result.toArray(), PRODUCT);
+  }
+  assert.deepEqual(flow.einsumPath('ij,jk', [a, b], undefined).path, [[0, 1]]);
+  checkFailure(
+    () => flow.einsum('ij,jk', a, undefined, undefined), flow.TypeMismatch,
+    'einsum: operands[1] must be Tensor, got undefined',
+  );
+});
+
+test('null among the options', async () => {
+  const [optimize, memoryLimit, out] = [null, null, null];
+  for (const result of [
+    flow.einsum('ij,jk->ik', a, b, {optimize, memoryLimit, out}),
+    await flow.einsumAsync('ij,jk->ik', a, b, {optimize, memoryLimit, out}),
+    flow.einsumExpression('ij,jk->ik', a, b, {optimize, memoryLimit})(a, b, {out}),
+    flow.einsumExpression({equation: 'ij,jk->ik', operands: [a, b], optimize})({operands: [a, b]}),
+  ]) {
+    assert.deepEqual(result.toArray(), PRODUCT);
+  }
 });
 
 test('options elsewhere, and twice', () => {
@@ -193,10 +293,18 @@ test('requests that are refused', () => {
     [['ij,jk', [2, 3], [4, 5]], 'ShapeError',
       "einsum: label 'j' is 3 in operand 0 and 4 in operand 1\n  ij,jk\n     ^"],
     [['ij', [2, -3]], 'ShapeError', 'einsum: size must not be negative, got -3'],
-    [['ij', Array(40).fill(1)], 'ShapeError', 'einsum: a tensor has at most 32 dimensions, got 40'],
+    [['ij', Array(33).fill(1)], 'ShapeError', '*: operands[0] must have at most 32 dimensions, got 33'],
+    [[Array(40).fill('i').join(','), Array(40).fill(new Int8Array(2 ** 24).fill(1))], 'ShapeError',
+      '*: operands[0] must have at most 32 dimensions, got 16777216'],
+    [['i', Array(2 ** 21).fill([2])], 'InvalidArgument', '*: operands must have at most 1048576 members, got 2097152'],
     [['ij', 'ab'], 'TypeMismatch', '*: operands[0] must be Tensor or array of integers, got string'],
     [['ij,j', [2, 3], [3.5]], 'TypeMismatch', '*: operands[1] must be Tensor or array of integers, got array'],
-    [['ij', [2, 2n ** 70n]], 'TypeMismatch', '*: operands[0] must be Tensor or array of integers, got array'],
+    [['ij', [2, 2n ** 70n]], 'InvalidArgument', '*: operands[0][1] must fit into 64 bits, got a larger integer'],
+    [['ij,i', [2, 2], [2n ** 63n]], 'InvalidArgument', '*: operands[1][0] must fit into 64 bits, got a larger integer'],
+    [['i,i', [2], [2], {optimize: [[0, 2 ** 64]]}], 'InvalidArgument',
+      '*: optimize[0][1] must fit into 64 bits, got a larger integer'],
+    [['ij', {operands: Int32Array.of(2, 2)}], 'TypeMismatch',
+      '*: operands must be array of Tensors or shapes, got Int32Array'],
     [['ij', {operands: 5}], 'TypeMismatch', '*: operands must be array of Tensors or shapes, got number'],
     [[5, [2, 3]], 'TypeMismatch', '*: equation must be string, got number'],
     [['i,i', [2], [2], {memoryLimit: -1}], 'InvalidArgument', 'einsum: memoryLimit must not be negative, got -1'],
@@ -215,11 +323,13 @@ test('requests that are refused', () => {
     [['i\0', [2]], 'InvalidArgument', '*: equation must not have a null byte'],
     [['i', [2], {optimize: '\0'}], 'InvalidArgument', '*: optimize must not have a null byte'],
     [['i', [2], {optimize: 5}], 'TypeMismatch', '*: optimize must be string, got number'],
-    [['i', [2], {memoryLimit: '5'}], 'TypeMismatch', '*: memoryLimit must be integer, got string'],
+    [['i', [2], {memoryLimit: '5'}], 'TypeMismatch', '*: memoryLimit must be integer or null, got string'],
     [['i,i', [2], [2], {way: 5}], 'TypeMismatch', '*: unknown argument way'],
     [['i,i', [2], [2], {out: a}], 'TypeMismatch', '*: unknown argument out'],
     [['ij'], 'TypeMismatch', '*: missing argument operands'],
     [['ij', undefined], 'TypeMismatch', '*: missing argument operands'],
+    [['ij', undefined, undefined], 'TypeMismatch',
+      '*: operands[0] must be Tensor or array of integers, got undefined'],
     [[], 'TypeMismatch', '*: missing argument equation'],
   ];
   for (const [args, code, text] of cases) {
@@ -250,6 +360,21 @@ test('expressions say what they are', () => {
   assert.throws(() => {
     expression.path = [];
   }, TypeError);
+});
+
+test('sizes that no number holds', () => {
+  const size = 2n ** 53n + 1n;
+  const text = (method) => `${method}: 9007199254740993 is not exact as a number`;
+  checkFailure(() => flow.einsumExpression('i->i', [size]), flow.InvalidArgument, text('einsumExpression'));
+  const x = flow.ones(1).expand(size);
+  checkFailure(() => x.shape, flow.InvalidArgument, text('shape'));
+  checkFailure(() => x.size, flow.InvalidArgument, text('size'));
+  assert.equal(x.ndim, 1);
+  checkFailure(
+    () => flow.einsumPath('i,i', x, [2n ** 53n]), flow.ShapeError,
+    "einsum: label 'i' is 9007199254740993 in operand 0 and 9007199254740992 in operand 1\n  i,i\n    ^",
+  );
+  assert.deepEqual(flow.einsumExpression('i->i', [2n ** 53n]).shape, [2 ** 53]);
 });
 
 test('expressions are functions of their operands', async () => {
@@ -351,7 +476,23 @@ test('methods of expressions need one', async () => {
   const {get} = Object.getOwnPropertyDescriptor(prototype, 'isDisposed');
   checkFailure(() => get.call({}), flow.TypeMismatch, text('isDisposed', 'object'));
   await assert.rejects(prototype.async.call(a, a), failure(flow.TypeMismatch, text('async', 'Tensor')));
-  assert.throws(() => new prototype.constructor({}), flow.OneFlowError);
+  checkFailure(() => prototype.toString.call({}), flow.TypeMismatch, text('toString', 'object'));
+  assert.throws(() => String(prototype), flow.TypeMismatch);
+  assert.equal(inspect(Object.create(prototype)), 'EinsumExpression {}');
+});
+
+test('expressions are made by einsumExpression() alone', async () => {
+  const expression = flow.einsumExpression('i->', [2]);
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const external = server._handle._externalStream; // a pointer to memory that is not ours
+  const text = 'EinsumExpression: expressions are made by einsumExpression(...)';
+  for (const foreign of [external, {}, 1, undefined]) {
+    checkFailure(() => new expression.constructor(foreign), flow.TypeMismatch, text);
+    checkFailure(() => new expression.constructor(Symbol('expression'), foreign), flow.TypeMismatch, text);
+    if (foreign !== 1) assert.throws(() => native.describeExpression(foreign), flow.OneFlowError);
+  }
+  server.close();
 });
 
 test('a worker may end with expressions', async () => {

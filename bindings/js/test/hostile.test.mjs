@@ -18,6 +18,12 @@ function makeDice(seed) {
 
 const disposed = flow.ones([2]);
 disposed.dispose();
+function makeRevoked(target) {
+  const {proxy, revoke} = Proxy.revocable(target, {});
+  revoke();
+  return proxy;
+}
+
 const values = [
   () => undefined, () => null, () => true, () => -1, () => 0, () => 1, () => 2, () => 1.5, () => NaN, () => 2 ** 60,
   () => 1e300, () => 3n, () => 2n ** 70n, () => '', () => 'float32', () => 'ij,jk->ik', () => '\u{1f600}'.repeat(50),
@@ -28,6 +34,8 @@ const values = [
   () => flow.ones([2, 2]), () => flow.ones([2, 2]), () => flow.zeros([0, 3]), () => flow.tensor(5),
   () => flow.ones([2], {dtype: 'int64'}), () => flow.ones([2, 2], {dtype: 'bool'}),
   () => flow.ones([2, 2]).transpose(0, 1), () => flow.ones([2, 2], {dtype: 'complex64'}),
+  () => makeRevoked({}), () => makeRevoked([]), () => [makeRevoked([])], () => Object.create(makeRevoked({})),
+  () => ({dim: makeRevoked([])}), () => new Proxy(flow.ones([2, 2]), {}), () => flow.ones([1]).expand(2n ** 60n + 1n),
   () => flow.ones([1]).expand(2, 2), () => [flow.ones([2, 2]), flow.ones([2, 2])], () => [disposed],
 ];
 

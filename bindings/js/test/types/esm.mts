@@ -18,6 +18,22 @@ const trailing: Tensor = flow.einsum('ij,jk->ik', x, x, {optimize: path}).add(fl
 const product: flow.EinsumExpression = flow.einsumExpression('ij,jk->ik', {optimize: path}, [2, 2], x);
 const products: Tensor[] = [product(x, x), product([x, x], {out: y}), product(x, x, {out: y}), await product.async(x, x)];
 const sizes: readonly number[] = product.shapes[0];
+const how: flow.EinsumOptions = {optimize: 'auto', memoryLimit: null};
+const absent = {optimize: x.size > 4 ? 'auto' : true, memoryLimit: null, out: x.size > 4 ? y : null};
+const chosen: Tensor[] = [
+  flow.einsum('ij,jk->ik', x, x, how), flow.einsum('ij,jk->ik', [x, x], how), flow.einsum('ij,jk->ik', how, x, x),
+  flow.einsum(x, [0, 1], x, [1, 2], how), flow.einsum({equation: 'ij,jk->ik', operands: [x, x], ...how}),
+  flow.einsum('ij,jk->ik', x, x, absent), await flow.einsumAsync('ij,jk->ik', x, x, how),
+  flow.einsum('ij,jk->ik', x, x, {optimize: x.size > 4 ? path : null}), product({out: null}, x, x),
+  product({operands: [x, x]}), await product.async({operands: [x, x]}), x.sum({keepdim: null, out: null}),
+  flow.add(x, x, {alpha: x.size > 4 ? 2 : null}), flow.div(x, x, {roundingMode: null}), x.softmax(1, {dtype: null}),
+  flow.tensor([1], {dtype: null, device: null}),
+];
+const planned: flow.EinsumPath[] = [
+  flow.einsumPath({equation: 'ij,jk->ik', operands: [[2, 2], x], ...how}), flow.einsumPath('ij->ji', {operands: [x]}),
+  flow.einsumExpression({equation: 'ij,jk->ik', operands: [[2, 2], x], optimize: null}),
+  flow.einsumExpression('ij->ji', {operands: [x]}),
+];
 const lateLabelled: Promise<Tensor> = flow.einsumAsync(x, [0, 1], [1]);
 product[Symbol.dispose]();
 const data: flow.TypedArray = x.dataSync();
@@ -32,7 +48,7 @@ try {
 } catch (error) {
   if (error instanceof flow.OneFlowError) error.code.toLowerCase();
 }
-export {dtype, late, lateLabelled, view, summed, grid, data, big, listed, early, trailing, report, products, sizes, wave, parts};
+export {dtype, late, lateLabelled, view, summed, grid, data, big, listed, early, trailing, report, products, sizes, wave, parts, chosen, planned};
 
 /** A small program, as somebody who knows PyTorch writes it. */
 export async function classify(images: readonly (readonly number[])[], labels: number[]): Promise<number> {
@@ -61,6 +77,8 @@ flow.sum(x, {dims: 1});
 flow.relu('a');
 // @ts-expect-error: a label that is a word
 flow.einsum(x, [0, 'j']);
+// @ts-expect-error: no way to put products in order
+flow.einsum('ij,jk->ik', x, x, {optimize: 5});
 // @ts-expect-error: an operand without labels
 flow.einsum(x);
 // @ts-expect-error: an unknown option in front of the operands
