@@ -92,8 +92,8 @@ class CallsTest < OneFlowTest
       "max: unknown argument dims; did you mean dim?" => -> { @x.max(dims: 1) },
       "max: takes at most 3 positional arguments, got 4" => -> { OneFlow.max(@x, 1, true, 2) },
       "max: unknown argument keepdims; did you mean keepdim?" => -> { @x.max(1, keepdims: true) },
-      "add: other must be Tensor or Numeric, got nil" => -> { @x.add(nil) },
-      "add: other must be Tensor or Numeric, got Complex" => -> { @x.add(Complex(1, 2)) },
+      "add: other must be Tensor or real Numeric, got nil" => -> { @x.add(nil) },
+      "add: other must be Tensor or real Numeric, got Complex" => -> { @x.add(Complex(1, 2)) },
       "cat: tensors[1] must be Tensor, got Integer" => -> { OneFlow.cat([@x, 3]) },
       "gelu: approximate must be String, got Integer" => -> { @x.gelu(approximate: 1) },
       "zeros: dtype must be dtype, got Integer" => -> { OneFlow.zeros(2, dtype: 1) },
@@ -121,11 +121,69 @@ class CallsTest < OneFlowTest
     end
   end
 
+  # Binary and US-ASCII Strings are taken for UTF-8: names from files and sockets come as such.
+  def test_encodings
+    equation = "αβ->β"
+    texts = %w[Shift_JIS UTF-16LE UTF-16BE UTF-32 EUC-JP].map { |name| equation.encode(name) }
+    [*texts, texts.last.to_sym, equation.b, equation.dup.force_encoding("US-ASCII")].each do |text|
+      assert_equal [4.0, 6.0], OneFlow.einsum(text, @x).to_a
+      assert_equal "αβ->β", OneFlow.einsum_expression(text, @x).equation
+    end
+    assert_raises(OneFlow::ShapeError) { OneFlow.einsum("\u6a69\u3e2d\u696a".encode("UTF-16LE"), @x) } # "ij->ji"
+    assert_equal :int8, OneFlow.zeros(1, dtype: "int8".encode("UTF-16LE"), device: "cpu".encode("UTF-16BE")).dtype
+    assert_equal OneFlow.devices.first, OneFlow.device(OneFlow.devices.first.name.encode("UTF-32LE"))
+    error = assert_raises(OneFlow::DeviceError) { OneFlow.zeros(1, device: "あい".encode("UTF-16LE")) }
+    assert_includes error.message, "there is no device 'あい'"
+    in_one_order = OneFlow.einsum("ij,jk", @x, @x, optimize: "greedy".encode("UTF-16LE"))
+    assert_equal @x.matmul(@x), in_one_order
+  end
+
+  def test_texts_that_are_no_characters
+    {
+      "einsum: equation must be text that UTF-8 can hold, got 'ij\\x83' in Shift_JIS" =>
+        -> { OneFlow.einsum("ij\x83".dup.force_encoding("Shift_JIS"), @x) },
+      "einsum_path: equation must be text that UTF-8 can hold, got '\\u0000i\\xD8' in UTF-16BE" =>
+        -> { OneFlow.einsum_path("\0i\xd8".dup.force_encoding("UTF-16BE"), @x) },
+      "zeros: dtype must be text that UTF-8 can hold, got 'int8' in UTF-7" =>
+        -> { OneFlow.zeros(1, dtype: "int8".dup.force_encoding("UTF-7")) },
+      "device: name must be text that UTF-8 can hold, got 'c\\u0000p' in UTF-16LE" =>
+        -> { OneFlow.device("c\0p".dup.force_encoding("UTF-16LE")) },
+      "zeros: dtype must be the name of a dtype, got 'α\\xFF'" => -> { OneFlow.zeros(1, dtype: "α\xff") },
+      "tensor: dtype must be the name of a dtype, got 'α'" => -> { tensor([1], dtype: "α".b) }
+    }.each { |text, call| assert_error(OneFlow::InvalidArgument, text, &call) }
+  end
+
   def test_strange_keywords
-    assert_raises(OneFlow::TypeMismatch) { @x.sum(**{ "dim" => 1 }) }
-    assert_error(OneFlow::TypeMismatch, "sum: unknown argument #{"d" * 300}") { @x.sum("d" * 300 => 1) }
+    {
+      { "out" => 1 } => '"out"; did you mean out?',
+      { "dim" => 1 } => '"dim"; did you mean dim?',
+      { ("d" * 300) => 1 } => ("d" * 300).inspect,
+      { "dim\x00": 1 } => ':"dim\\x00"; did you mean dim?',
+      { "gr\xff" => 1 } => '"gr\\xFF"',
+      { "αβ".encode("UTF-16LE") => 1 } => '"\\u03B1\\u03B2"',
+      { "αβ".encode("Shift_JIS").to_sym => 1 } => ':"\\x{83BF}\\x{83C0}"',
+      { nil => 1 } => "nil",
+      { "": 1 } => ':""',
+      { "a b": 1 } => ':"a b"',
+      { 2 => 1 } => "2"
+    }.each do |keywords, shown|
+      error = assert_raises(OneFlow::TypeMismatch) { @x.sum(**keywords) }
+      assert_equal "sum: unknown argument #{shown}", error.message
+      assert_predicate error.message, :valid_encoding?
+    end
     assert_raises(OneFlow::TypeMismatch) { @x.sum({ dim: 1 }) }
-    assert_error(OneFlow::TypeMismatch, 'sum: unknown argument "dim\x00"') { @x.sum("dim\x00": 1) }
+  end
+
+  # Of several overloads, those that know all names got further than those that do not.
+  def test_names_that_an_overload_knows
+    {
+      "tensordot: missing argument dims_other" => -> { OneFlow.tensordot(@x, @x, dims_input: [1]) },
+      "tensordot: missing argument dims_input" => -> { OneFlow.tensordot(@x, @x, dims_other: [1]) },
+      "tensordot: missing argument other" => -> { OneFlow.tensordot(@x, dims: 1) },
+      "tensordot: argument dims_input given twice" => -> { OneFlow.tensordot(@x, @x, [0], dims_input: [1]) },
+      "tensordot: unknown argument dim; did you mean dims?" => -> { OneFlow.tensordot(@x, @x, dim: 1) },
+      "max: missing argument dim" => -> { @x.max(keepdim: true) }
+    }.each { |text, call| assert_error(OneFlow::TypeMismatch, text, &call) }
   end
 
   def test_error_classes
@@ -142,10 +200,24 @@ class CallsTest < OneFlowTest
   def test_uninitialised_tensors
     empty = OneFlow::Tensor.allocate
     text = "this tensor was allocated but never given a value"
-    [-> { empty.shape }, -> { empty + 1 }, -> { OneFlow.cat([empty]) }, -> { empty.to_a }, -> { empty[0] },
-     -> { empty == empty.itself }, -> { empty.dup }, -> { @x.add(empty) }, -> { tensor([empty]) }].each do |call|
-      assert_error(OneFlow::InvalidArgument, text, &call)
+    [-> { empty.shape }, -> { empty.to_a }, -> { empty[0] }, -> { empty == empty.itself },
+     -> { empty.dup }].each { |call| assert_error(OneFlow::InvalidArgument, text, &call) }
+    { "add: input" => -> { empty + 1 },
+      "add: other" => -> { @x.add(empty) },
+      "add: out" => -> { @x.add(1, out: empty) },
+      "max: out[1]" => -> { @x.max(1, out: [OneFlow.zeros(2), empty]) },
+      "cat: tensors[1]" => -> { OneFlow.cat([@x, empty]) },
+      "einsum: operands[0]" => -> { OneFlow.einsum("ij", empty) },
+      "einsum: operands[1]" => -> { OneFlow.einsum(@x, [0, 1], empty, [1, 2]) },
+      "einsum: out" => -> { OneFlow.einsum_expression("ij", @x).call(@x, out: empty) },
+      "einsum_path: operands[1]" => -> { OneFlow.einsum_path("ij,jk", @x, empty) },
+      "index: part" => -> { @x[empty] },
+      "index: value" => -> { @x[0] = empty },
+      "tensor: data" => -> { tensor(empty) } }.each do |place, call|
+      assert_error(OneFlow::InvalidArgument, "#{place} is a tensor that was allocated but never given a value", &call)
     end
+    text = "tensor: data must not have a tensor that was allocated but never given a value"
+    assert_error(OneFlow::InvalidArgument, text) { tensor([1, empty]) }
     assert_raises(NoMethodError) { OneFlow::Tensor.new }
     assert_raises(TypeError) { OneFlow::Tensor.instance_method(:shape).bind_call("text") }
   end

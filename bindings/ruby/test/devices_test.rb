@@ -71,7 +71,8 @@ class DevicesTest < OneFlowTest
       namings(name.public_send(form)).each do |function, call|
         error = assert_raises(OneFlow::DeviceError, &call)
         text = error.message.lines.first.chomp
-        assert_equal "#{function}: there is no device '#{name}'; there are #{there}", text
+        shown = name.size > 80 ? "#{name[0, 80]}…" : name
+        assert_equal "#{function}: there is no device '#{shown}'; there are #{there}", text
       end
     end
   end

@@ -42,17 +42,30 @@ class EinsumTest < OneFlowTest
     x = tensor([[1, 2], [3, 4]])
     assert_equal [[1, 2], [3, 4]], OneFlow.einsum(x, 0..1).to_a
     assert_equal [[5, 12], [21, 32]], OneFlow.einsum(x, 0...2, tensor([[5, 6], [7, 8]]), 0..1, 0..1).to_a
+    assert_equal [[1, 3], [2, 4]], OneFlow.einsum(x, 2.step(0, -2)).to_a
+    assert_equal [[1, 3], [2, 4]], OneFlow.einsum(x, (0..2) % 2, (0...3).step(2).entries.reverse).to_a
+    assert_equal 10, OneFlow.einsum(x, 0..1, 0...0).item
+  end
+
+  # What Ruby's API takes for a Range.
+  Bounds = Struct.new(:begin, :end, :exclude_end?) do
+    def initialize = super(0, 1, false)
   end
 
   REFUSED_LABELS = [
-    [->(x) { [x, 0..] }, OneFlow::TypeMismatch, "labels of operand 0 must be Array of Integers, got Range"],
-    [->(x) { [x, 0..(2**40)] }, OneFlow::TypeMismatch, "labels of operand 0 must be Array of Integers, got Range"],
-    [->(x) { [x, 0..(2**70)] }, OneFlow::TypeMismatch, "labels of operand 0 must be Array of Integers, got Range"],
-    [->(x) { [x, "a".."b"] }, OneFlow::TypeMismatch, "labels of operand 0 must be Array of Integers, got Range"],
+    [->(x) { [x, 0..] }, OneFlow::TypeMismatch, "labels of operand 0 must be Array or Range of Integers, got 0.."],
+    [->(x) { [x, (0..) % 2] }, OneFlow::TypeMismatch, "must be Array or Range of Integers, got ((0..).%(2))"],
+    [->(x) { [x, 0..1.5] }, OneFlow::TypeMismatch, "must be Array or Range of Integers, got 0..1.5"],
+    [->(x) { [x, "a".."b"] }, OneFlow::TypeMismatch, 'must be Array or Range of Integers, got "a".."b"'],
+    [->(x) { [x, 1..(2**40)] }, OneFlow::InvalidArgument, "must be at most 65536, got #{2**40} of them"],
+    [->(x) { [x, 1..(2**70)] }, OneFlow::InvalidArgument, "must be at most 65536, got #{2**70} of them"],
+    [->(x) { [x, "a".match(/a/)] }, OneFlow::TypeMismatch, "must be Array or Range of Integers, got MatchData"],
+    [->(x) { [x, Bounds.new] }, OneFlow::TypeMismatch, "must be Array or Range of Integers, got EinsumTest::Bounds"],
+    [->(x) { [x, [0, 1].each] }, OneFlow::TypeMismatch, "must be Array or Range of Integers, got Enumerator"],
     [->(x) { [x, -1..0] }, OneFlow::InvalidArgument, "labels of operand 0 must not be negative, got -1"],
     [->(x) { [x] }, OneFlow::TypeMismatch, "operand 0 must be followed by its labels"],
     [->(x) { [x, [0, 1], x] }, OneFlow::TypeMismatch, "operand 1 must be followed by its labels"],
-    [->(x) { [x, x] }, OneFlow::TypeMismatch, "labels of operand 0 must be Array of Integers, got Tensor"],
+    [->(x) { [x, x] }, OneFlow::TypeMismatch, "labels of operand 0 must be Array or Range of Integers, got Tensor"],
     [->(x) { [x, [0, 1.5]] }, OneFlow::TypeMismatch, "labels of operand 0 must be Integers or :rest, got Float"],
     [->(x) { [x, [0, true]] }, OneFlow::TypeMismatch, "labels of operand 0 must be Integers or :rest, got bool"],
     [->(x) { [x, [0, :all]] }, OneFlow::TypeMismatch, "labels of operand 0 must be Integers or :rest, got :all"],
@@ -60,7 +73,7 @@ class EinsumTest < OneFlowTest
     [->(x) { [x, [0, -(2**70)]] }, OneFlow::InvalidArgument, "must not be negative, got -1180591620717411303424"],
     [->(x) { [x, [0, 2**31]] }, OneFlow::InvalidArgument, "label that is greater than 2147483647"],
     [->(x) { [x, [0, 2**70]] }, OneFlow::InvalidArgument, "label that is greater than 2147483647"],
-    [->(x) { [x, [0, 1], 3] }, OneFlow::TypeMismatch, "labels of the result must be Array of Integers, got Integer"],
+    [->(x) { [x, [0, 1], 3] }, OneFlow::TypeMismatch, "of the result must be Array or Range of Integers, got Integer"],
     [->(x) { [x, [0, 1], [0], [1]] }, OneFlow::TypeMismatch, "operand 1 must be Tensor, got Array"],
     [->(x) { [x, [0, 1], x, [1, 2], [7]] }, OneFlow::InvalidArgument, "label 7 of the output"],
     [->(x) { [x, [0, 1], x, [1]] }, OneFlow::ShapeError, "operand 1 has 2 dims but '[1]' names 1"]
@@ -83,7 +96,10 @@ class EinsumTest < OneFlowTest
   def test_paths
     found = OneFlow.einsum_path(*CHAIN)
     assert_instance_of OneFlow::EinsumPath, found
-    assert_predicate found, :frozen?
+    assert Ractor.shareable?(found)
+    assert_raises(FrozenError) { found.path << [0, 1] }
+    assert_raises(FrozenError) { found.path[0] << 2 }
+    assert_raises(FrozenError) { found.report << "no" }
     assert_equal [[[0, 1], [0, 1]], 1800.0, 90_000.0, 100.0], found.first(4)
     assert found.report.start_with?("ij,jk,kl->il: 3 operands, 2 products\n"), found.report
     assert_equal Encoding::UTF_8, found.report.encoding
@@ -204,6 +220,19 @@ class EinsumTest < OneFlowTest
     assert_equal PRODUCT, target.to_a
     assert_equal PRODUCT, expression[x, y, out: nil].to_a
     assert_equal [6.0, 15.0], OneFlow.einsum_expression("ij->i", [2, 3]).call(x).to_a
+  end
+
+  def test_expressions_are_composed
+    x, y = matrices
+    product = OneFlow.einsum_expression("ij,jk->ik", x, y)
+    total = OneFlow.einsum_expression("ij->", [2, 2])
+    target = OneFlow.zeros(2, 2)
+    assert_equal PRODUCT.flatten.sum, (product >> total).call(x, y).item
+    assert_equal PRODUCT.flatten.sum, (total << product).call(x, y).item
+    assert_equal PRODUCT, (product >> :to_a.to_proc).call(x, y, out: target)
+    assert_equal PRODUCT, (product << -> { [x, y] }).call.to_a
+    assert_equal PRODUCT, target.to_a
+    assert_raises(TypeError) { product >> 3 }
   end
 
   def test_expressions_check_their_operands

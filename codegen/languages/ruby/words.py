@@ -49,8 +49,8 @@ MEMBERS = frozenset(
 
 _WORDS = {
     BaseType.TENSOR: ("Tensor", "Tensors"),
-    BaseType.OPERAND: ("Tensor or Numeric", "Tensors or Numerics"),
-    BaseType.NUMBER: ("Numeric", "Numerics"),
+    BaseType.OPERAND: ("Tensor or real Numeric", "Tensors or real Numerics"),
+    BaseType.NUMBER: ("real Numeric", "real Numerics"),
     BaseType.INT: ("Integer", "Integers"),
     BaseType.DIM: ("Integer", "Integers"),
     BaseType.SIZE: ("Integer", "Integers"),

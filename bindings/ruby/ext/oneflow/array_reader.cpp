@@ -69,7 +69,9 @@ void NestedArray::raise_not_real(const Number& number, VALUE source, of_dtype dt
 }
 
 NestedArray::Number NestedArray::number_of_tensor(VALUE value) const {
-  const of_tensor tensor = handle_of(value);
+  const of_tensor tensor = peek(value);
+  if (!tensor)
+    raise(OF_INVALID_ARGUMENT, "%s must not have a tensor that was allocated but never given a value", name_);
   if (of_tensor_rank(tensor) != 0) {
     raise(OF_SHAPE_ERROR, "%s must have tensors with 0 dimensions only, got one with %d", name_,
           of_tensor_rank(tensor));

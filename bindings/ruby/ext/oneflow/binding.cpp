@@ -14,7 +14,7 @@ struct Failure {
   enum Reason { kTooMany, kMissing, kTwice, kUnknown, kType } reason;
   int progress;              // how far the overload got, by docs/architecture.md, "Front ends"
   const Argument* argument;  // kMissing, kTwice, kType
-  VALUE value;               // kUnknown: the name; kType: what was given
+  VALUE value;               // kUnknown: the keyword; kType: what was given
   int member;                // kType: its place in the list that the argument is, or -1
   const char* nearest;       // kUnknown: a name that may have been meant, or NULL
 };
@@ -57,11 +57,13 @@ bool spreads(const Overload& overload, const Argument& argument, const VALUE* va
          !RB_TYPE_P(values[0], T_ARRAY);
 }
 
-bool is_out(const Overload& overload, VALUE out) {
-  if (overload.result_count == 1) return is_tensor(out);
+// Whether that can be `out:`. Raises for a tensor without a value, which has no memory to write to.
+bool is_out(const char* function, const Overload& overload, VALUE out) {
+  if (overload.result_count == 1) return is_tensor(out) && handle_of_argument(function, "out", out);
   if (!RB_TYPE_P(out, T_ARRAY) || RARRAY_LEN(out) != overload.result_count) return false;
   for (int i = 0; i < overload.result_count; ++i) {
-    if (!is_tensor(RARRAY_AREF(out, i))) return false;
+    const VALUE member = RARRAY_AREF(out, i);
+    if (!is_tensor(member) || !handle_of_argument(function, "out", member, i)) return false;
   }
   return true;
 }
@@ -86,20 +88,30 @@ size_t edit_distance(const char* a, size_t a_length, const char* b, size_t b_len
   return row[b_length];
 }
 
+// A keyword as an error shows it: its name alone where that is plain, else as it would be written, as in the call
+// f("dim" => 1), which names no argument.
+VALUE shown_keyword(VALUE key) {
+  const VALUE literal = rb_inspect(key);
+  const bool is_plain = RB_SYMBOL_P(key) && RSTRING_PTR(literal)[1] != '"';
+  return is_plain ? rb_sym2str(key) : literal;
+}
+
 // The argument whose name is nearest; NULL when none is near, with at most a third of the letters wrong.
-const char* nearest_argument(const Overload& overload, VALUE name) {
+const char* nearest_argument(const CallSite& site, const Overload& overload, VALUE key) {
+  if (!is_text(key)) return nullptr;
+  const VALUE name = RB_SYMBOL_P(key) ? rb_sym2str(key) : key;
   const size_t length = RSTRING_LEN(name);
   if (length > kLongestName) return nullptr;
   const char* nearest = nullptr;
   size_t best = std::max<size_t>(1, length / 3) + 1;
-  for (int i = 0; i < overload.argument_count; ++i) {
-    const char* candidate = overload.arguments[i].name;
+  const auto compare = [&](const char* candidate) {
     const size_t distance = edit_distance(RSTRING_PTR(name), length, candidate, strnlen(candidate, kLongestName));
-    if (distance < best) {
-      best = distance;
-      nearest = candidate;
-    }
-  }
+    if (distance >= best) return;
+    best = distance;
+    nearest = candidate;
+  };
+  for (int i = 0; i < overload.argument_count; ++i) compare(overload.arguments[i].name);
+  if (takes_out(site, overload)) compare("out");
   return nearest;
 }
 
@@ -126,11 +138,9 @@ int find_unknown_keyword(VALUE key, VALUE, VALUE context) {
 bool fail_unknown(const CallSite& site, const Overload& overload, Failure* failure) {
   KeywordSearch search = {&site, &overload, Qnil, 0};
   rb_hash_foreach(site.keywords, find_unknown_keyword, reinterpret_cast<VALUE>(&search));
-  VALUE name = rb_obj_as_string(search.unknown);
-  if (has_null_byte(name)) name = rb_str_inspect(name);  // rb_sprintf refuses such strings
-  const char* nearest = nearest_argument(overload, name);
+  const char* nearest = nearest_argument(site, overload, search.unknown);
   const int progress = kUnknownRank + 2 * search.known + (nearest ? 1 : 0);
-  return fail(failure, {Failure::kUnknown, progress, nullptr, name, -1, nearest});
+  return fail(failure, {Failure::kUnknown, progress, nullptr, search.unknown, -1, nearest});
 }
 
 // ---------------------------------------------------------------- one overload
@@ -169,9 +179,11 @@ bool find_sources(const CallSite& site, const Overload& overload, Source* source
     return fail(failure, {Failure::kTooMany, kUnboundRank + overload.positional_count, nullptr, Qundef, -1, nullptr});
   }
   if (keywords_left) return fail_unknown(site, overload, failure);
-  if (twice) return fail(failure, {Failure::kTwice, kUnknownRank, twice, Qundef, -1, nullptr});
-  if (missing) return fail(failure, {Failure::kMissing, kUnboundRank, missing, Qundef, -1, nullptr});
-  return true;
+  if (!twice && !missing) return true;
+  // Further than any overload that does not know one of the names.
+  const int progress = kUnknownRank + 2 * (NIL_P(site.keywords) ? 0 : static_cast<int>(RHASH_SIZE(site.keywords)));
+  if (twice) return fail(failure, {Failure::kTwice, progress, twice, Qundef, -1, nullptr});
+  return fail(failure, {Failure::kMissing, progress, missing, Qundef, -1, nullptr});
 }
 
 bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* call, Failure* failure) {
@@ -199,7 +211,7 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
                   {Failure::kType, progress, &argument, converter.wrong_value(), converter.wrong_member(), nullptr});
     }
   }
-  if (call->out != Qundef && !is_out(overload, call->out)) {
+  if (call->out != Qundef && !is_out(site.function->full_name, overload, call->out)) {
     const int progress = kConvertingRank + 2 * overload.argument_count;
     return fail(failure, {Failure::kType, progress, &out_of(overload), call->out, -1, nullptr});
   }
@@ -221,9 +233,10 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
     case Failure::kTwice:
       raise(OF_TYPE_MISMATCH, "%s: argument %s given twice", function, failure.argument->name);
     case Failure::kUnknown:
-      if (!failure.nearest) raise(OF_TYPE_MISMATCH, "%s: unknown argument %" PRIsVALUE, function, failure.value);
-      raise(OF_TYPE_MISMATCH, "%s: unknown argument %" PRIsVALUE "; did you mean %s?", function, failure.value,
-            failure.nearest);
+      if (!failure.nearest)
+        raise(OF_TYPE_MISMATCH, "%s: unknown argument %" PRIsVALUE, function, shown_keyword(failure.value));
+      raise(OF_TYPE_MISMATCH, "%s: unknown argument %" PRIsVALUE "; did you mean %s?", function,
+            shown_keyword(failure.value), failure.nearest);
     case Failure::kType:
       break;
   }

@@ -1,5 +1,7 @@
 #include "convert.h"
 
+#include <ruby/encoding.h>
+
 #include <cstring>
 
 #include "errors.h"
@@ -8,15 +10,37 @@
 namespace oneflow::ruby {
 namespace {
 
-// The characters of a String, a Symbol, or what converts itself to a String as a Device does. nil for other values.
-VALUE text_of(VALUE value) {
-  if (RB_TYPE_P(value, T_STRING)) return value;
-  return RB_SYMBOL_P(value) ? rb_sym2str(value) : rb_check_string_type(value);
+// Whether the bytes of a String are UTF-8. Those of one that says nothing of characters beyond ASCII are taken for it.
+bool is_utf8(VALUE text) {
+  const int encoding = RB_ENCODING_GET(text);
+  return encoding == rb_utf8_encindex() || encoding == rb_usascii_encindex() || encoding == rb_ascii8bit_encindex();
+}
+
+// Text as an error shows it: with bytes that are no characters, or null ones, which rb_sprintf refuses, as in a
+// literal.
+VALUE shown(VALUE text) {
+  const VALUE characters = rb_utf8_str_new(RSTRING_PTR(text), RSTRING_LEN(text));
+  if (rb_enc_str_coderange(characters) != ENC_CODERANGE_BROKEN && !has_null_byte(text)) return characters;
+  const VALUE literal = rb_str_inspect(characters);
+  return rb_str_substr(literal, 1, NUM2LONG(rb_str_length(literal)) - 2);
+}
+
+// The characters of a String, a Symbol, or what converts itself to a String as a Device does, in UTF-8. nil for other
+// values. Raises InvalidArgument for characters that UTF-8 does not have.
+VALUE text_of(const char* function, const char* argument, VALUE value) {
+  const VALUE text = RB_TYPE_P(value, T_STRING) ? value
+                     : RB_SYMBOL_P(value)       ? rb_sym2str(value)
+                                                : rb_check_string_type(value);
+  if (NIL_P(text) || is_utf8(text)) return text;
+  const VALUE converted = rb_str_conv_enc(text, nullptr, rb_utf8_encoding());
+  if (is_utf8(converted)) return converted;
+  raise(OF_INVALID_ARGUMENT, "%s: %s must be text that UTF-8 can hold, got '%" PRIsVALUE "' in %s", function, argument,
+        shown(text), rb_enc_name(rb_enc_get(text)));
 }
 
 // A String of them that nobody changes while the call runs.
-VALUE frozen_text(VALUE value) {
-  const VALUE text = text_of(value);
+VALUE frozen_text(const char* function, const char* argument, VALUE value) {
+  const VALUE text = text_of(function, argument, value);
   return NIL_P(text) ? Qnil : rb_str_new_frozen(text);
 }
 
@@ -47,22 +71,6 @@ bool convert_float(VALUE value, double* result) {
   raise(OF_INVALID_ARGUMENT, "%s: %s must fit into 64 bits, got a larger integer", function, argument);
 }
 
-// What text names, if anything.
-template <typename T>
-bool find_named(VALUE value, of_status (*parse)(const char*, T*), T* result) {
-  VALUE text = frozen_text(value);
-  const bool found = !NIL_P(text) && !has_null_byte(text) && parse(StringValueCStr(text), result) == OF_OK;
-  RB_GC_GUARD(text);
-  return found;
-}
-
-bool convert_tensor(VALUE value, bool allows_nil, of_tensor* result) {
-  *result = nullptr;
-  if (!is_tensor(value)) return allows_nil && NIL_P(value);
-  *result = handle_of(value);
-  return true;
-}
-
 }  // namespace
 
 bool is_text(VALUE value) { return RB_TYPE_P(value, T_STRING) || RB_SYMBOL_P(value); }
@@ -87,6 +95,20 @@ bool number_of(VALUE value, of_value* result, bool* in_range) {
 
 bool int64_of(VALUE value, int64_t* result) { return RB_INTEGER_TYPE_P(value) && integer_in_range(value, result); }
 
+// A tensor, or a member of a list of them.
+bool Converter::convert_tensor(const Argument& argument, VALUE value, of_tensor* result, long member) {
+  *result = nullptr;
+  if (!is_tensor(value)) return member >= 0 && argument.allows_nil_members && NIL_P(value);
+  *result = handle_of_argument(function_, argument.name, value, member);
+  return true;
+}
+
+// An arithmetic sequence is an Enumerator. Ruby would take all that has a begin and an end, such as any OpenStruct.
+bool range_of(VALUE value, rb_arithmetic_sequence_components_t* range) {
+  const bool may_be = RTEST(rb_obj_is_kind_of(value, rb_cRange)) || RTEST(rb_obj_is_kind_of(value, rb_cEnumerator));
+  return may_be && rb_arithmetic_sequence_extract(value, range);
+}
+
 bool Converter::convert_number(const Argument& argument, VALUE value, of_value* result) {
   bool in_range;
   if (!number_of(value, result, &in_range)) return false;
@@ -100,9 +122,18 @@ bool Converter::convert_integer(const Argument& argument, VALUE value, int64_t* 
   return true;
 }
 
+// What text names, if anything.
+template <typename T>
+bool Converter::find_named(const Argument& argument, VALUE value, of_status (*parse)(const char*, T*), T* result) {
+  VALUE text = frozen_text(function_, argument.name, value);
+  const bool found = !NIL_P(text) && !has_null_byte(text) && parse(StringValueCStr(text), result) == OF_OK;
+  RB_GC_GUARD(text);
+  return found;
+}
+
 // A copy, which no other thread can change while the call reads it: of few characters as such, of many as a String.
 bool Converter::convert_text(const Argument& argument, VALUE value, of_value* result) {
-  VALUE text = text_of(value);
+  VALUE text = text_of(function_, argument.name, value);
   if (NIL_P(text)) return false;
   const size_t length = RSTRING_LEN(text), words = (length + sizeof(uint64_t) - 1) / sizeof(uint64_t);
   if (length > INT32_MAX) raise(OF_INVALID_ARGUMENT, "%s: %s is too long", function_, argument.name);
@@ -125,7 +156,7 @@ bool Converter::convert_one(const Argument& argument, VALUE value, of_value* res
       [[fallthrough]];
     case ArgumentType::kTensor:
       result->kind = OF_VALUE_TENSOR;
-      return convert_tensor(value, false, &result->as.tensor);
+      return convert_tensor(argument, value, &result->as.tensor);
     case ArgumentType::kNumber:
       return convert_number(argument, value, result);
     case ArgumentType::kInt:
@@ -142,10 +173,10 @@ bool Converter::convert_one(const Argument& argument, VALUE value, of_value* res
       return convert_text(argument, value, result);
     case ArgumentType::kDType:
       result->kind = OF_VALUE_DTYPE;
-      return find_named(value, of_dtype_parse, &result->as.dtype);
+      return find_named(argument, value, of_dtype_parse, &result->as.dtype);
     case ArgumentType::kDevice:
       result->kind = OF_VALUE_DEVICE;
-      return find_named(value, of_device_parse, &result->as.device);
+      return find_named(argument, value, of_device_parse, &result->as.device);
     case ArgumentType::kObject:
       result->kind = OF_VALUE_NONE;
       return true;
@@ -159,7 +190,7 @@ bool Converter::convert_members(const Argument& argument, const VALUE* members, 
   if (argument.type == ArgumentType::kTensor) {
     of_tensor* tensors = static_cast<of_tensor*>(take(count));
     for (long i = 0; i < count; ++i) {
-      if (!convert_tensor(members[i], argument.allows_nil_members, &tensors[i])) return wrong(members[i], i);
+      if (!convert_tensor(argument, members[i], &tensors[i], i)) return wrong(members[i], i);
     }
     result->kind = OF_VALUE_TENSOR_LIST;
     result->as.tensors = tensors;
@@ -168,7 +199,7 @@ bool Converter::convert_members(const Argument& argument, const VALUE* members, 
   if (argument.type == ArgumentType::kDevice) {
     of_device* devices = static_cast<of_device*>(take(count));
     for (long i = 0; i < count; ++i) {
-      if (!find_named(members[i], of_device_parse, &devices[i])) return wrong(members[i], i);
+      if (!find_named(argument, members[i], of_device_parse, &devices[i])) return wrong(members[i], i);
     }
     result->kind = OF_VALUE_DEVICE_LIST;
     result->as.devices = devices;
@@ -228,7 +259,7 @@ void* Converter::take(size_t words) {
 }
 
 const char* name_of(const char* function, const char* argument, const char* expected, VALUE* name) {
-  VALUE text = frozen_text(*name);
+  VALUE text = frozen_text(function, argument, *name);
   if (NIL_P(text)) {
     raise(OF_TYPE_MISMATCH, "%s: %s must be %s, got %" PRIsVALUE, function, argument, expected,
           type_description(*name));
@@ -242,7 +273,8 @@ of_dtype dtype_of(const char* function, const char* argument, VALUE name) {
   const char* characters = name_of(function, argument, "dtype", &name);
   of_dtype dtype;
   if (of_dtype_parse(characters, &dtype) != OF_OK) {
-    raise(OF_INVALID_ARGUMENT, "%s: %s must be the name of a dtype, got '%" PRIsVALUE "'", function, argument, name);
+    raise(OF_INVALID_ARGUMENT, "%s: %s must be the name of a dtype, got '%" PRIsVALUE "'", function, argument,
+          shown(name));
   }
   return dtype;
 }

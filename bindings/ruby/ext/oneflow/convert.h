@@ -13,7 +13,7 @@ class Converter {
   explicit Converter(const char* function) : function_(function) {}
 
   // Whether the value is of the argument's type, for a dtype or a device a name of one; if so it is converted. Raises
-  // for a value of the right type that no of_value can hold: an Integer beyond 64 bits.
+  // for a value of the right type that no of_value can hold: an Integer beyond 64 bits, text that cannot be made UTF-8.
   bool convert(const Argument& argument, VALUE value, of_value* result);
 
   // A list argument given as several arguments: f(1, 2) for f([1, 2]).
@@ -29,8 +29,11 @@ class Converter {
 
  private:
   bool convert_one(const Argument& argument, VALUE value, of_value* result);
+  bool convert_tensor(const Argument& argument, VALUE value, of_tensor* result, long member = -1);
   bool convert_text(const Argument& argument, VALUE value, of_value* result);
   bool convert_integer(const Argument& argument, VALUE value, int64_t* result);
+  template <typename T>
+  bool find_named(const Argument& argument, VALUE value, of_status (*parse)(const char*, T*), T* result);
   bool convert_number(const Argument& argument, VALUE value, of_value* result);
   bool wrong(VALUE value, long member);  // remembers it; returns false
   VALUE keep(VALUE object) { return objects_[objects_used_++] = object; }
@@ -54,13 +57,17 @@ bool number_of(VALUE value, of_value* result, bool* in_range);
 // Whether the value is an Integer of at most 64 bits; if so it is converted.
 bool int64_of(VALUE value, int64_t* result);
 
+// Whether the value is a Range or an arithmetic sequence, (0..10) % 2; if so its parts are found.
+bool range_of(VALUE value, rb_arithmetic_sequence_components_t* range);
+
 // Whether the value is a String or a Symbol.
 bool is_text(VALUE value);
 
 bool has_null_byte(VALUE text);
 
-// The characters of a String, a Symbol or a Device; `*name` becomes a String that holds them and that nobody changes.
-// Raises TypeMismatch for other objects, InvalidArgument for a null byte; the other arguments are for the text.
+// The characters of a String, a Symbol or a Device in UTF-8; `*name` becomes a String that holds them and that nobody
+// changes. Raises TypeMismatch for other objects, InvalidArgument for a null byte and for characters that UTF-8 does
+// not have; the other arguments are for the text.
 const char* name_of(const char* function, const char* argument, const char* expected, VALUE* name);
 
 // A dtype or a device by its name (a Symbol, a String, a Device). Raises TypeMismatch for other objects, and for an

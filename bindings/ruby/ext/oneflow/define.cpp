@@ -10,11 +10,9 @@ VALUE weak_number_class;
 ID value_id;
 
 // tensor.coerce(number): lets `2 + tensor` call OneFlow.add(2, tensor). The number does not become a tensor, which
-// would count for more than a number in the promotion of dtypes.
+// would count for more than a number in the promotion of dtypes. That it must be real is what the operator says.
 VALUE coerce(VALUE self, VALUE other) {
-  of_value number;
-  bool in_range;
-  if (!number_of(other, &number, &in_range)) {
+  if (!RTEST(rb_obj_is_kind_of(other, rb_cNumeric)) && other != Qtrue && other != Qfalse) {
     raise(OF_TYPE_MISMATCH, "coerce: other must be Numeric, got %" PRIsVALUE, type_description(other));
   }
   VALUE weak = rb_obj_alloc(weak_number_class);

@@ -1,5 +1,7 @@
 #include "expression.h"
 
+#include <ruby/ractor.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -110,7 +112,7 @@ size_t measure(const char* function, VALUE operands) {
   for (long i = 0; i < RARRAY_LEN(operands); ++i) {
     const VALUE operand = RARRAY_AREF(operands, i);
     if (is_tensor(operand)) {
-      total += of_tensor_rank(handle_of(operand));
+      total += of_tensor_rank(handle_of_argument(function, "operands", operand, i));
       continue;
     }
     bool fits = is_array(operand);
@@ -261,7 +263,7 @@ VALUE einsum_path(int count, VALUE* values, VALUE) {
   const VALUE made = make(path_function, count, values);
   const VALUE found =
       rb_struct_new(path_class, path(made), flops(made), naive_flops(made), largest_intermediate(made), report(made));
-  return rb_obj_freeze(found);
+  return rb_ractor_make_shareable(found);  // frozen, and so is all in it
 }
 
 }  // namespace

@@ -45,12 +45,6 @@ void slice(const rb_arithmetic_sequence_components_t& range, of_index* part) {
   if (part->has_stop) part->stop += part->step < 0 ? -1 : 1;
 }
 
-// A Range, or an Enumerator, which an arithmetic sequence is. Ruby would take everything that has a begin and an end,
-// such as any OpenStruct.
-bool is_range(VALUE value) {
-  return RTEST(rb_obj_is_kind_of(value, rb_cRange)) || RTEST(rb_obj_is_kind_of(value, rb_cEnumerator));
-}
-
 // An Array as an index: no members are no positions.
 VALUE positions(VALUE array, of_device device) {
   VALUE tensor = tensor_from_array("index: part", array, OF_DTYPE_COUNT, device);
@@ -78,8 +72,8 @@ void convert_part(VALUE self, VALUE value, of_index* part, VALUE* object) {
   } else if (is_tensor(value) || RB_TYPE_P(value, T_ARRAY)) {
     *object = is_tensor(value) ? value : positions(value, info_of(self).device);
     part->kind = OF_INDEX_TENSOR;
-    part->tensor = handle_of(*object);
-  } else if (is_range(value) && rb_arithmetic_sequence_extract(value, &range)) {
+    part->tensor = handle_of_argument("index", "part", *object);
+  } else if (range_of(value, &range)) {
     slice(range, part);
   } else {
     raise_part(value);
@@ -132,7 +126,7 @@ VALUE set(int count, VALUE* values, VALUE self) {
     value = tensor_from_array("index: value", value, info.dtype, info.device);
   if (is_tensor(value)) {
     converted.kind = OF_VALUE_TENSOR;
-    converted.as.tensor = handle_of(value);
+    converted.as.tensor = handle_of_argument("index", "value", value);
     parts.work += static_cast<double>(of_tensor_work(converted.as.tensor));
   } else if (!number_of(value, &converted, &in_range)) {
     raise(OF_TYPE_MISMATCH, "index: value must be Tensor, Numeric or Array, got %" PRIsVALUE, type_description(value));

@@ -15,27 +15,33 @@ VALUE labels_of(int operand) {
                             : rb_sprintf("labels of operand %d", operand);
 }
 
+// A Symbol or a Range is shown itself, because another one would do.
 [[noreturn]] void raise_mismatch(const char* function, VALUE what, const char* expected, VALUE found) {
+  rb_arithmetic_sequence_components_t range;
   raise(OF_TYPE_MISMATCH, "%s: %" PRIsVALUE " must be %s, got %" PRIsVALUE, function, what, expected,
-        RB_SYMBOL_P(found) ? rb_inspect(found) : type_description(found));
+        RB_SYMBOL_P(found) || range_of(found, &range) ? rb_inspect(found) : type_description(found));
 }
 
-// The labels as an Array: of a Range, where it has an end and not too many members.
-VALUE array_of(VALUE labels) {
+// The labels as an Array: of a Range or an arithmetic sequence of Integers, which must have an end near its beginning.
+VALUE array_of(const char* function, int operand, VALUE labels) {
   constexpr long kMost = 1 << 16;
-  VALUE first, last;
-  int excludes_last;
-  if (!rb_range_values(labels, &first, &last, &excludes_last) || !RB_FIXNUM_P(first) || !RB_FIXNUM_P(last))
+  rb_arithmetic_sequence_components_t range;
+  if (!range_of(labels, &range) || !RB_INTEGER_TYPE_P(range.begin) || !RB_INTEGER_TYPE_P(range.end) ||
+      !RB_INTEGER_TYPE_P(range.step))
     return labels;
-  const bool is_short = FIX2LONG(last) < FIX2LONG(first) || FIX2LONG(last) - FIX2LONG(first) < kMost;
-  return is_short ? rb_funcall(labels, rb_intern("to_a"), 0) : labels;
+  const VALUE count = rb_funcall(labels, rb_intern("size"), 0);
+  if (!RB_FIXNUM_P(count) || RB_FIX2LONG(count) > kMost) {
+    raise(OF_INVALID_ARGUMENT, "%s: %" PRIsVALUE " must be at most %ld, got %" PRIsVALUE " of them", function,
+          labels_of(operand), kMost, count);
+  }
+  return rb_funcall(labels, rb_intern("to_a"), 0);
 }
 
 // Adds "[0,1]" to an equation.
 void add_labels(const char* function, int operand, VALUE labels, VALUE equation) {
   static const ID rest = rb_intern("rest");
-  labels = array_of(labels);
-  if (!RB_TYPE_P(labels, T_ARRAY)) raise_mismatch(function, labels_of(operand), "Array of Integers", labels);
+  labels = array_of(function, operand, labels);
+  if (!RB_TYPE_P(labels, T_ARRAY)) raise_mismatch(function, labels_of(operand), "Array or Range of Integers", labels);
   rb_str_cat_cstr(equation, "[");
   for (long i = 0; i < RARRAY_LEN(labels); ++i) {
     const VALUE label = RARRAY_AREF(labels, i);

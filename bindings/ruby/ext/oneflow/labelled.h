@@ -7,8 +7,8 @@
 namespace oneflow::ruby {
 
 // Puts the equation in front of the operands, in place of their labels, where the first positional argument is a
-// tensor. Raises where they are not tensors each with an Array of labels behind it, and maybe one more such Array, that
-// of the result.
+// tensor. Raises where they are not tensors each with an Array or a Range of labels behind it, and maybe one more of
+// those, for the result.
 void read_labels(CallSite* site);
 
 }  // namespace oneflow::ruby

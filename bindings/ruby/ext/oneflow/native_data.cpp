@@ -83,7 +83,7 @@ VALUE tensor_from_memory(of_tensor_source source, of_device device) {
 
 // A copy, in another dtype or on another device where the options say so.
 VALUE tensor_from_tensor(VALUE data, const Options& options) {
-  const of_dtype dtype = of_tensor_dtype(handle_of(data));
+  const of_dtype dtype = of_tensor_dtype(handle_of_argument("tensor", "data", data));
   const bool converts = options.dtype != OF_DTYPE_COUNT && options.dtype != dtype;
   VALUE copy = converts ? cast(data, options.dtype) : rb_obj_dup(data);
   return options.has_device ? on_device(copy, options.device) : copy;

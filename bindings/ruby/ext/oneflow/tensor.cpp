@@ -60,6 +60,13 @@ void raise_no_handle(VALUE object) {
   raise(OF_INVALID_ARGUMENT, "this tensor was allocated but never given a value");
 }
 
+void raise_no_value(const char* function, const char* argument, long member) {
+  VALUE place = rb_utf8_str_new_cstr(argument);
+  if (member >= 0) rb_str_catf(place, "[%ld]", member);
+  raise(OF_INVALID_ARGUMENT, "%s: %" PRIsVALUE " is a tensor that was allocated but never given a value", function,
+        place);
+}
+
 of_tensor_info info_of(VALUE tensor) {
   of_tensor_info info = {};
   info.struct_size = sizeof(info);

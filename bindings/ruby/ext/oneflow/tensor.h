@@ -28,6 +28,16 @@ inline of_tensor handle_of(VALUE object) {
   return handle;
 }
 
+// Raises InvalidArgument for an empty Tensor that is an argument, or the member of one at that place in a list.
+[[noreturn]] void raise_no_value(const char* function, const char* argument, long member = -1);
+
+// The handle of a Tensor that is an argument, or the member of one; raises where there is none.
+inline of_tensor handle_of_argument(const char* function, const char* argument, VALUE tensor, long member = -1) {
+  const of_tensor handle = peek(tensor);
+  if (!handle) raise_no_value(function, argument, member);
+  return handle;
+}
+
 of_tensor_info info_of(VALUE tensor);
 
 // An empty object. Made before the native call whose result it will hold, so that running out of memory cannot lose
