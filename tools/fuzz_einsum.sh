@@ -9,7 +9,7 @@ inputs=${1:-200000}
 build=build-fuzz
 mkdir -p $build/found
 flags=(-std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Iruntime -Iruntime/include)
-sources=(runtime/tests/fuzz/einsum_fuzz.cpp runtime/base/{error,shape,dtype}.cpp
+sources=(runtime/tests/fuzz/einsum_fuzz.cpp runtime/base/{characters,error,shape,dtype}.cpp
   runtime/einsum/{characters,equation,exact_path,expression,greedy_path,improve_path,network,path,sizes}.cpp)
 clang++-14 "${flags[@]}" "${sources[@]}" -lutf8proc -o $build/einsum_fuzz
 cat >$build/words <<'WORDS'

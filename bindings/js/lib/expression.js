@@ -9,12 +9,12 @@ const {makeError} = require('./errors');
 const {PublicFunction} = require('./call');
 const {describe, exact, withMemory} = require('./tensor');
 
-const takesOptimize = (type, expected, hasDefault = false) => ({
+const takesOptimize = (type, expected) => ({
   operator: 'einsum',
   arguments: [
     {name: 'equation', type: 'str', expected: 'string'},
     {name: 'operands', type: 'shape[]', expected: 'array of Tensors or shapes'},
-    {name: 'optimize', type, expected, hasDefault, keywordOnly: true},
+    {name: 'optimize', type, expected, hasDefault: type.endsWith('?'), keywordOnly: true},
     {name: 'memoryLimit', type: 'int?', expected: 'integer or null', hasDefault: true, keywordOnly: true},
   ],
   results: [],
@@ -25,7 +25,7 @@ const planner = (name) => new PublicFunction({
   name,
   takesEquation: true,
   overloads: [
-    takesOptimize('str', 'string', true),
+    takesOptimize('str?', 'string or null'),
     takesOptimize('bool', 'boolean'),
     takesOptimize('pair[]', 'array of pairs of integers'),
   ],
