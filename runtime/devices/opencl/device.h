@@ -21,6 +21,7 @@ struct Device {
   cl_context context;
   int32_t index;
   std::string identity;  // what compiled programs depend on: the device, its driver, its platform
+  bool keeps_programs;   // whether the driver itself keeps on disk what it compiled
   bool has_double;
   bool is_processor;  // whose work-items are pieces of loops, rather than lanes that run in lockstep
   int vector_bytes;   // of a register

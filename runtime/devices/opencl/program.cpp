@@ -87,8 +87,9 @@ std::vector<unsigned char> binary_of(cl_program program) {
 // The program for a text and its options: from the disk, or compiled and put there. NULL with an error text.
 cl_program load(of_device id, const Program& program, const std::string& options) {
   const Device& device = device_of(id);
+  const bool is_kept = keeps_programs(device);
   const std::string key = device.identity + "\n" + options + "\n" + headers::program.text + program.text;
-  if (cl_program kept = load_binary(device, read_cached(key))) return kept;
+  if (cl_program kept = is_kept ? load_binary(device, read_cached(key)) : nullptr) return kept;
   const char* texts[] = {headers::program.text, program.text};
   cl_int code = CL_SUCCESS;
   cl_program made = clCreateProgramWithSource(device.context, 2, texts, nullptr, &code);
@@ -97,15 +98,9 @@ cl_program load(of_device id, const Program& program, const std::string& options
     clReleaseProgram(made);
     return nullptr;
   }
-  const std::vector<unsigned char> binary = binary_of(made);
-  if (binary.empty()) return made;
-  write_cached(key, binary);
-  // PoCL makes the binary of kernels for groups of any size, and would compile those of the source once more for the
-  // size of each launch.
-  cl_program compiled = load_binary(device, binary);
-  if (compiled == nullptr) return made;
-  clReleaseProgram(made);
-  return compiled;
+  if (!is_kept) return made;
+  if (const std::vector<unsigned char> binary = binary_of(made); !binary.empty()) write_cached(key, binary);
+  return made;
 }
 
 }  // namespace

@@ -12,8 +12,13 @@
 namespace oneflow::opencl {
 namespace {
 
+const char* own_folder() {
+  const char* own = std::getenv("ONEFLOW_CACHE_DIR");
+  return own != nullptr && *own != '\0' ? own : nullptr;
+}
+
 std::filesystem::path folder() {
-  if (const char* own = std::getenv("ONEFLOW_CACHE_DIR"); own != nullptr && *own != '\0') return own;
+  if (const char* own = own_folder()) return own;
   if (const char* caches = std::getenv("XDG_CACHE_HOME"); caches != nullptr && *caches == '/')
     return std::filesystem::path(caches) / "oneflow";
   const char* home = std::getenv("HOME");
@@ -31,19 +36,20 @@ uint64_t hash(const Bytes& bytes, uint64_t seed) {
 
 // Two hashes of the key and its length: 128 bits and a length that all would have to agree.
 std::filesystem::path file_for(const std::string& key) {
-  const std::filesystem::path where = folder();
-  if (where.empty()) return where;
   char name[80];
   std::snprintf(name, sizeof name, "opencl-%016llx%016llx-%zu.bin", static_cast<unsigned long long>(hash(key, kSeed)),
                 static_cast<unsigned long long>(hash(key, 0x9E3779B97F4A7C15u)), key.size());
-  return where / name;
+  return folder() / name;
 }
 
 }  // namespace
 
+bool keeps_programs(const Device& device) {
+  return own_folder() != nullptr || (!device.keeps_programs && !folder().empty());
+}
+
 std::vector<unsigned char> read_cached(const std::string& key) {
   const std::filesystem::path file = file_for(key);
-  if (file.empty()) return {};
   std::ifstream stream(file, std::ios::binary);
   uint64_t sum = 0;
   stream.read(reinterpret_cast<char*>(&sum), sizeof sum);
@@ -54,7 +60,6 @@ std::vector<unsigned char> read_cached(const std::string& key) {
 
 void write_cached(const std::string& key, const std::vector<unsigned char>& binary) {
   const std::filesystem::path file = file_for(key);
-  if (file.empty()) return;
   std::error_code error;
   std::filesystem::create_directories(file.parent_path(), error);
   std::filesystem::path draft = file;
