@@ -14,6 +14,7 @@ class Depth {
   Depth(const Problem& problem, int64_t most);
 
   int64_t blocks() const { return blocks_; }
+  bool is_in_rectangles() const { return crossing_ != kC; }
   // How deep the deepest is.
   int64_t most() const { return most_; }
 

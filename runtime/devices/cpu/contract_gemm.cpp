@@ -70,11 +70,13 @@ int64_t column_step(const Problem& problem) {
 }
 
 // Whether tiles take the columns from where they lie, rather than from panels: it is as quick unless those of a tile
-// fall on one set of the first-level cache, and saves packing them, which pays where blocks of other rows follow.
-// (cad,dcb->ab of 280^3 x 274 0.96 of the time, bhqk,bkhd->bqhd of heads of 64 0.87.)
-bool lie_in_place(const Problem& problem, const ContractKernels& kernels) {
+// fall on one set of the first-level cache, or come in short pieces, of which they use part of the cache lines. It saves
+// packing them, which pays where blocks of other rows follow. (cad,dcb->ab of 280^3 x 274 0.96 of the time,
+// bhqk,bkhd->bqhd of heads of 64 0.84; acd,dbc->ab, in pieces, would take 1.07.)
+bool lie_in_place(const Problem& problem, const ContractKernels& kernels, const Depth& depth) {
   if (!computes_in_itself(problem.dtype) || kernels.depths_together > 1) return false;
   if (problem.columns_are_turned || problem.columns.rank > 1 || problem.rows.count > kDirectBlock) return false;
+  if (depth.is_in_rectangles() && column_step(problem) > 1) return false;
   return problem.columns.rank == 0 || column_step(problem) * kernels.size % kSameSet != 0;
 }
 
@@ -111,7 +113,7 @@ class Gemm final : public Solution {
           packs_slowly && depth_.blocks() > 1 && std::max(problem.rows.count, problem.columns.count) > kDirectBlock;
       owns_columns_ = !packs_slowly && own_columns >= kOwnColumns && !is_followed(problem_.rows, problem_.columns);
     }
-    columns_lie_in_place_ = lie_in_place(problem, kernels);
+    columns_lie_in_place_ = lie_in_place(problem, kernels, depth_);
     streams_ = is_direct_ && depth_.blocks() == 1 && problem.batch.count * cells * item_ >= streamed_tile_bytes();
     rows_.emplace(problem_.rows, kA, kernels, kernels.rows, true,
                   passes_rows() ? kPassingRows : block_of(problem_.rows, problem_.columns, problem.rows_are_turned),

@@ -23,8 +23,15 @@ constexpr int64_t kLongRun = 128, kShortStep = 2;
 // Fewer lanes, or elements of the other side, make a thin product: there is nothing to use again.
 constexpr int64_t kLeast = 3;
 // The other side goes through the registers so many elements at a time, and so many make up for reading the lanes from
-// a cache further away, or for turning them.
-constexpr int64_t kTogether = 8, kWorthKeeping = 32, kWorthTurning = 256;
+// a cache further away, or for copying them.
+constexpr int64_t kTogether = 8, kWorthKeeping = 32, kWorthCopying = 256;
+// From so many on, the lanes of a piece are copied even where they lie next to each other: off the cache lines, or with
+// depths that fall on the same sets of a cache, they take up to a quarter longer (128^3 29 us for 32, 512 x 512 2.0 ms
+// for 2.5).
+constexpr int64_t kWorthAligning = 128;
+// With more multiplications, tiles of panels, which have more sums at once, make up for packing both sides (256^3 218 us
+// for 219, 384^3 723 for 779).
+constexpr int64_t kMostCutWork = int64_t{1} << 24;
 // The vectors of lanes of a piece of many, or a multiple; and how wide they have to be: with half of that, packing
 // took 0.77 of the time for 400^3.
 constexpr int64_t kPieceVectors = 2, kWideBytes = 64;
@@ -68,6 +75,7 @@ bool choose_piece(const Problem& problem, const ContractKernels& kernels, Roles&
     return true;
   }
   if (std::max({rows * depth, columns * depth, rows * columns}) > kNearBytes / kernels.size) return false;
+  if (rows * columns * depth > kMostCutWork) return false;
   const int64_t least = kPieceVectors * kernels.lane_count;
   roles.depth = divide_up(depth, divide_up(depth, kept / least));
   roles.lanes = kept / roles.depth / least * least;
@@ -133,20 +141,21 @@ class SmallProducts final : public Solution {
       : kernels_(kernels),
         roles_(roles),
         depth_(problem.depth),
-        turns_(roles.lane.strides[roles.lanes_of] != 1),
         is_cut_(roles.depth < depth_.count),
-        pieces_(divide_up(roles.lane.size, roles.lanes)) {
+        pieces_(divide_up(roles.lane.size, roles.lanes)),
+        copies_(roles.lane.strides[roles.lanes_of] != 1 ||
+                ((is_cut_ || pieces_ > 1) && roles.inner.size >= kWorthAligning)) {
     const int64_t depth = depth_.count, size = roles.lanes;
-    const bool is_whole = !turns_ && !is_cut_ && pieces_ == 1;
-    const int64_t least = is_whole ? kTogether : turns_ ? kWorthTurning : kWorthKeeping;
+    const bool is_whole = !copies_ && !is_cut_ && pieces_ == 1;
+    const int64_t least = is_whole ? kTogether : copies_ ? kWorthCopying : kWorthKeeping;
     task_inner_ = std::max(least, kTaskWork / (size * depth));
     task_inner_ = std::min(divide_up(task_inner_, kTogether) * kTogether, roles.inner.size);
     inner_tasks_ = divide_up(roles.inner.size, task_inner_);
     task_places_ = std::clamp<int64_t>(kTaskWork / (size * depth * task_inner_), 1, roles.places.count);
     common_.factor_step = roles.inner.strides[roles.factors_of];
     common_.c_step = roles.inner.strides[kC];
-    if (turns_) {
-      for (int64_t p = 0; p < roles.depth; ++p) turned_.push_back(p * size);
+    if (copies_) {
+      for (int64_t p = 0; p < roles.depth; ++p) copied_.push_back(p * size);
       for (int64_t i = 0; i < size; ++i) lanes_.push_back(i * roles.lane.strides[roles.lanes_of]);
     }
     if (is_cut_) return;
@@ -170,18 +179,18 @@ class SmallProducts final : public Solution {
   void fill_tables(int64_t first, int64_t depth, int64_t* tables) const {
     fill_offsets(depth_, roles_.lanes_of, first, depth, tables);
     fill_offsets(depth_, roles_.factors_of, first, depth, tables + depth);
-    if (turns_) fill_runs(tables, depth, tables + 2 * depth);
+    if (copies_) fill_runs(tables, depth, tables + 2 * depth);
   }
 
   bool run_task(const Addresses& addresses, int64_t first_place, int64_t first_lane, int64_t first_inner) const {
     // Packing may write half a tile's rows behind the panel.
-    const Scratch turned(turns_ ? (roles_.lanes * roles_.depth + kernels_.rows) * kernels_.size : 1);
+    const Scratch copied(copies_ ? (roles_.lanes * roles_.depth + kernels_.rows) * kernels_.size : 1);
     const Scratch cut(is_cut_ ? kTables * roles_.depth * int64_t{sizeof(int64_t)} : 1);
-    if (turned.data() == nullptr || cut.data() == nullptr) return false;
+    if (copied.data() == nullptr || cut.data() == nullptr) return false;
     SmallProduct product = common_;
     product.lane_count = std::min(roles_.lanes, roles_.lane.size - first_lane);
     product.inner = std::min(task_inner_, roles_.inner.size - first_inner);
-    const char* last = nullptr;  // whose lanes were turned last
+    const char* last = nullptr;  // whose lanes were copied last
     for (int64_t place = first_place, end = std::min(first_place + task_places_, roles_.places.count); place < end;
          ++place) {
       const auto at = [&](Operand operand, int64_t lane, int64_t inner) {
@@ -201,10 +210,10 @@ class SmallProducts final : public Solution {
           tables = static_cast<const int64_t*>(cut.data());
         }
         product.depth_factors = tables + product.depth;
-        product.depth_lanes = turns_ ? turned_.data() : tables;
-        product.lanes = turns_ ? turned.data() : lanes;
-        if (turns_ && (is_cut_ || lanes != last))
-          turn_lanes(lanes, product.lane_count, product.depth, tables, turned.data());
+        product.depth_lanes = copies_ ? copied_.data() : tables;
+        product.lanes = copies_ ? copied.data() : lanes;
+        if (copies_ && (is_cut_ || lanes != last))
+          copy_lanes(lanes, product.lane_count, product.depth, tables, copied.data());
         kernels_.small(product);
       }
       last = lanes;
@@ -213,7 +222,7 @@ class SmallProducts final : public Solution {
   }
 
   // The lanes of a piece next to each other, depth by depth.
-  void turn_lanes(const char* from, int64_t count, int64_t depth, const int64_t* tables, void* to) const {
+  void copy_lanes(const char* from, int64_t count, int64_t depth, const int64_t* tables, void* to) const {
     const PanelSource source{from, lanes_.data(), {depth, tables, tables + 2 * depth, nullptr}};
     const Panels panel{count, 1, 0, roles_.lanes, 1};
     kernels_.pack(kernels_.dtype, source, panel, 0, 1, to);
@@ -222,11 +231,11 @@ class SmallProducts final : public Solution {
   const ContractKernels& kernels_;
   const Roles roles_;
   const DimGroup depth_;
-  const bool turns_;                     // whether lanes lie apart
-  const bool is_cut_;                    // whether the sum is made of several pieces
-  std::vector<int64_t> turned_, lanes_;  // offsets of depths in lanes that were turned, and of lanes before
   std::vector<int64_t> whole_;           // the tables of a sum of one piece
+  const bool is_cut_;                    // whether the sum is made of several pieces
   const int64_t pieces_;                 // of the lanes
+  const bool copies_;                    // whether those of a piece are brought together
+  std::vector<int64_t> copied_, lanes_;  // offsets of depths in lanes that were copied, and of lanes before
   int64_t task_inner_, inner_tasks_, task_places_;
   SmallProduct common_{};
 };
