@@ -9,6 +9,7 @@
 #include "contract_kernels.h"
 #include "element.h"
 #include "scratch.h"
+#include "stream.h"
 #include "thread_pool.h"
 
 namespace oneflow::cpu {
@@ -20,6 +21,8 @@ constexpr int64_t kCacheBytes = int64_t{32} << 10;
 constexpr int64_t kNearBytes = int64_t{1} << 20;
 // Elements next to each other that are read as quickly as if all were; the parts of complex numbers are, each.
 constexpr int64_t kLongRun = 128, kShortStep = 2;
+// Results up to this size are near enough to be added up piece by piece.
+constexpr int64_t kMostCells = int64_t{128} << 10;
 // Fewer lanes, or elements of the other side, make a thin product: there is nothing to use again.
 constexpr int64_t kLeast = 3;
 // The other side goes through the registers so many elements at a time, and so many make up for reading the lanes from
@@ -29,6 +32,10 @@ constexpr int64_t kTogether = 8, kWorthKeeping = 32, kWorthCopying = 256;
 // depths that fall on the same sets of a cache, they take up to a quarter longer (128^3 29 us for 32, 512 x 512 2.0 ms
 // for 2.5).
 constexpr int64_t kWorthAligning = 128;
+// Up to so many elements of the other side do not make up for packing long lanes, nor do any number in a row where all of
+// a sum goes into the cache with a long run of lanes. Pieces of deeper sums have about so many depths. (10 x 1,000 by
+// 1,000 x 1,000 275 us for 582, ijkl,im->mjkl of 30^4 x 20 264 for 620.)
+constexpr int64_t kFew = 48, kShallow = 32;
 // With more multiplications, tiles of panels, which have more sums at once, make up for packing both sides (256^3 218 us
 // for 219, 384^3 723 for 779).
 constexpr int64_t kMostCutWork = int64_t{1} << 24;
@@ -62,21 +69,36 @@ void add_others(const DimGroup& group, int taken, DimGroup& places) {
     if (d != taken) places.add(group.dims[d]);
 }
 
-// How much of the lanes, and of the sum, goes into the cache at a time. What is cut is added up in C, which then has to
-// stay near as well.
+// Whether packing the lanes would not pay: they are long as they lie, and the other side is few, or one run for a sum that
+// is shallow. Results that are larger than what they are made from and than the caches are for tiles, which pass those.
+bool are_better_in_place(const Problem& problem, const Roles& roles, int64_t kept, int64_t item_size) {
+  const int64_t depth = problem.depth.count, cells = problem.batch.count * problem.rows.count * problem.columns.count;
+  const DimGroup& others = roles.lanes_of == kA ? problem.columns : problem.rows;
+  if (roles.lane.strides[roles.lanes_of] != 1 || roles.lane.size < kLongRun) return false;
+  if (others.count > depth && cells * item_size >= streamed_tile_bytes()) return false;
+  return others.count <= kFew || (others.rank == 1 && depth <= kept / kLongRun);
+}
+
+// How much of the lanes, and of the sum, goes into the cache at a time. What is cut is added up in C, of which a piece
+// then has to stay near as well.
 bool choose_piece(const Problem& problem, const ContractKernels& kernels, Roles& roles) {
   const int64_t kept = kCacheBytes / kernels.size, depth = problem.depth.count;
   const int64_t rows = problem.rows.count, columns = problem.columns.count;
+  const int64_t least = kPieceVectors * kernels.lane_count;
   roles.lanes = roles.lane.size;
   roles.depth = depth;
   if (roles.lanes <= kept / depth) return true;
-  if (rows * columns <= kept / 2 && roles.lanes <= kept) {
+  if (are_better_in_place(problem, roles, kept, kernels.size)) {
+    if (depth > kept / kLongRun) roles.depth = divide_up(depth, divide_up(depth, kShallow));
+    roles.lanes = std::min(roles.lanes, kept / roles.depth / least * least);
+    return true;
+  }
+  if (rows * columns <= kMostCells / kernels.size && roles.lanes <= kept) {
     roles.depth = kept / roles.lanes;
     return true;
   }
   if (std::max({rows * depth, columns * depth, rows * columns}) > kNearBytes / kernels.size) return false;
   if (rows * columns * depth > kMostCutWork) return false;
-  const int64_t least = kPieceVectors * kernels.lane_count;
   roles.depth = divide_up(depth, divide_up(depth, kept / least));
   roles.lanes = kept / roles.depth / least * least;
   return kernels.lane_count * kernels.size >= kWideBytes;
