@@ -70,13 +70,15 @@ int64_t column_step(const Problem& problem) {
 }
 
 // Whether tiles take the columns from where they lie, rather than from panels: it is as quick unless those of a tile
-// fall on one set of the first-level cache, or come in short pieces, of which they use part of the cache lines. It saves
-// packing them, which pays where blocks of other rows follow. (cad,dcb->ab of 280^3 x 274 0.96 of the time,
-// bhqk,bkhd->bqhd of heads of 64 0.84; acd,dbc->ab, in pieces, would take 1.07.)
+// fall on one set of the first-level cache, come in short pieces, of which they use part of the cache lines, or are a
+// small part of a long line. It saves packing them, which pays where blocks of other rows follow. (cad,dcb->ab of 280^3
+// x 274 0.96 of the time, bhqk,bkhd->bqhd of heads of 64 0.84; acd,dbc->ab, in pieces, would take 1.07, ki,kj->ij of
+// 200 x 20,000 and 128 columns 1.28.)
 bool lie_in_place(const Problem& problem, const ContractKernels& kernels, const Depth& depth) {
   if (!computes_in_itself(problem.dtype) || kernels.depths_together > 1) return false;
   if (problem.columns_are_turned || problem.columns.rank > 1 || problem.rows.count > kDirectBlock) return false;
   if (depth.is_in_rectangles() && column_step(problem) > 1) return false;
+  if (column_step(problem) == 1 && problem.columns.count > kDirectBlock) return false;
   return problem.columns.rank == 0 || column_step(problem) * kernels.size % kSameSet != 0;
 }
 

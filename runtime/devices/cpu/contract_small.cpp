@@ -32,12 +32,12 @@ constexpr int64_t kTogether = 8, kWorthKeeping = 32, kWorthCopying = 256;
 // depths that fall on the same sets of a cache, they take up to a quarter longer (128^3 29 us for 32, 512 x 512 2.0 ms
 // for 2.5).
 constexpr int64_t kWorthAligning = 128;
-// Up to so many elements of the other side do not make up for packing long lanes, nor do any number in a row where all of
-// a sum goes into the cache with a long run of lanes. Pieces of deeper sums have about so many depths. (10 x 1,000 by
-// 1,000 x 1,000 275 us for 582, ijkl,im->mjkl of 30^4 x 20 264 for 620.)
+// Up to so many elements of the other side do not make up for packing long lanes, nor do any number in a row where all
+// of a sum goes into the cache with a long run of lanes. Pieces of deeper sums have about so many depths. (10 x 1,000
+// by 1,000 x 1,000 275 us for 582, ijkl,im->mjkl of 30^4 x 20 264 for 620.)
 constexpr int64_t kFew = 48, kShallow = 32;
-// With more multiplications, tiles of panels, which have more sums at once, make up for packing both sides (256^3 218 us
-// for 219, 384^3 723 for 779).
+// With more multiplications, tiles of panels, which have more sums at once, make up for packing both sides (256^3 218
+// us for 219, 384^3 723 for 779).
 constexpr int64_t kMostCutWork = int64_t{1} << 24;
 // The vectors of lanes of a piece of many, or a multiple; and how wide they have to be: with half of that, packing
 // took 0.77 of the time for 400^3.
@@ -69,8 +69,9 @@ void add_others(const DimGroup& group, int taken, DimGroup& places) {
     if (d != taken) places.add(group.dims[d]);
 }
 
-// Whether packing the lanes would not pay: they are long as they lie, and the other side is few, or one run for a sum that
-// is shallow. Results that are larger than what they are made from and than the caches are for tiles, which pass those.
+// Whether packing the lanes would not pay: they are long as they lie, and the other side is few, or one run for a sum
+// that is shallow. Results that are larger than what they are made from and than the caches are for tiles, which pass
+// those.
 bool are_better_in_place(const Problem& problem, const Roles& roles, int64_t kept, int64_t item_size) {
   const int64_t depth = problem.depth.count, cells = problem.batch.count * problem.rows.count * problem.columns.count;
   const DimGroup& others = roles.lanes_of == kA ? problem.columns : problem.rows;

@@ -275,10 +275,10 @@ inline void put_run(T* to, const T* sums, int64_t count, bool accumulate) {
   }
 }
 
-// Moves the sums of a tile to where C is: any strides, and fewer rows than a full tile.
+// Moves the sums of a tile, so many for each column, to where C is: any strides, and fewer rows than a full tile.
 template <class T>
-__attribute__((noinline)) void scatter(const T* sums, int columns, const TileTarget& target) {
-  for (int j = 0; j < columns; ++j, sums += 2 * kLanes<T>) {
+__attribute__((noinline)) void scatter(const T* sums, int64_t step, int columns, const TileTarget& target) {
+  for (int j = 0; j < columns; ++j, sums += step) {
     T* column = static_cast<T*>(target.c) + target.column_offsets[j];
     for (int64_t i = 0; i < target.rows;) {
       const int64_t run = target.row_runs[i] < target.rows - i ? target.row_runs[i] : target.rows - i;
@@ -329,24 +329,26 @@ class ColumnsInPlace {
   const T* now_ = nullptr;
 };
 
-template <class T, int columns, class Columns>
-inline __attribute__((always_inline)) void multiply_tile(int64_t depth, const void* panel_a, Columns b,
-                                                         const TileTarget& target) {
-  constexpr int lanes = kLanes<T>;
+// `halves` of a panel of rows, one vector or two.
+template <class T, int columns, int halves, class Columns>
+inline __attribute__((always_inline)) void multiply_halves(int64_t depth, const void* panel_a, Columns b,
+                                                           const TileTarget& target) {
+  constexpr int lanes = kLanes<T>, last = halves - 1;
   const T* a = static_cast<const T*>(panel_a);
-  const bool direct = target.rows == 2 * lanes && target.row_runs[0] >= lanes && target.row_runs[lanes] >= lanes;
-  T* c[2] = {static_cast<T*>(target.c), static_cast<T*>(target.c)};
-  if (direct)
-    for (int half = 0; half < 2; ++half) c[half] += target.row_offsets[half * lanes];
-  Vector<T> sums[columns][2] = {};
+  const bool direct =
+      target.rows == halves * lanes && target.row_runs[0] >= lanes && target.row_runs[last * lanes] >= lanes;
+  T* c[halves];
+  for (int half = 0; half < halves; ++half)
+    c[half] = static_cast<T*>(target.c) + (direct ? target.row_offsets[half * lanes] : 0);
+  Vector<T> sums[columns][halves] = {};
   const auto step = [&](int64_t p) {
-    const Vector<T> a0 = load(a), a1 = load(a + lanes);
+    const Vector<T> first = load(a), second = load(a + last * lanes);
     b.begin(p);
 #pragma GCC unroll 16
     for (int j = 0; j < columns; ++j) {
       const Vector<T> b_j = b.at(j) - Vector<T>{};  // in all lanes; x - 0 is x, -0 included
-      sums[j][0] += a0 * b_j;
-      sums[j][1] += a1 * b_j;
+      sums[j][0] += first * b_j;
+      if constexpr (halves == 2) sums[j][1] += second * b_j;
     }
     a += 2 * lanes;
   };
@@ -366,28 +368,37 @@ inline __attribute__((always_inline)) void multiply_tile(int64_t depth, const vo
 #pragma GCC unroll 16
     for (int j = 0; j < columns; ++j) {
       for (const T* half : c) __builtin_prefetch(half + target.column_offsets[j], 1);
-      __builtin_prefetch(c[1] + target.column_offsets[j] + lanes - 1, 1);  // vectors may end on another cache line
+      __builtin_prefetch(c[last] + target.column_offsets[j] + lanes - 1, 1);  // vectors may end on another cache line
     }
   }
   steps(depth - rest, depth);
   if (!direct) {
-    alignas(kVectorBytes) T spilled[columns * 2 * lanes];
+    alignas(kVectorBytes) T spilled[columns * halves * lanes];
 #pragma GCC unroll 16
-    for (int j = 0; j < columns; ++j) {
-      store(spilled + 2 * j * lanes, sums[j][0]);
-      store(spilled + (2 * j + 1) * lanes, sums[j][1]);
-    }
-    return scatter(spilled, columns, target);
+    for (int j = 0; j < columns; ++j)
+#pragma GCC unroll 2
+      for (int half = 0; half < halves; ++half) store(spilled + (j * halves + half) * lanes, sums[j][half]);
+    return scatter(spilled, halves * lanes, columns, target);
   }
   const auto put = [&](auto&& put_one) {
 #pragma GCC unroll 16
     for (int j = 0; j < columns; ++j)
 #pragma GCC unroll 2
-      for (int half = 0; half < 2; ++half) put_one(c[half] + target.column_offsets[j], sums[j][half]);
+      for (int half = 0; half < halves; ++half) put_one(c[half] + target.column_offsets[j], sums[j][half]);
   };
   if (target.accumulate) return put([](T* to, const Vector<T>& sum) { store(to, load(to) + sum); });
   if (!target.streams) return put([](T* to, const Vector<T>& sum) { store(to, sum); });
   put([](T* to, const Vector<T>& sum) { can_store_past(to) ? store_past(to, sum) : store(to, sum); });
+}
+
+// The last panel may have rows in its first half only.
+template <class T, int columns, class Columns>
+inline __attribute__((always_inline)) void multiply_tile(int64_t depth, const void* panel_a, const Columns& b,
+                                                         const TileTarget& target) {
+  if (target.rows <= kLanes<T>)
+    multiply_halves<T, columns, 1>(depth, panel_a, b, target);
+  else
+    multiply_halves<T, columns, 2>(depth, panel_a, b, target);
 }
 
 template <class T, int columns>

@@ -13,8 +13,8 @@ namespace oneflow::cpu {
 
 namespace {
 
-// What sysconf() says is the cache of a whole package, ten times as much on some processors. Where dozens of cores share
-// one of hundreds of megabytes, a few of them do not have it to themselves, and are slow to reach most of it
+// What sysconf() says is the cache of a whole package, ten times as much on some processors. Where dozens of cores
+// share one of hundreds of megabytes, a few of them do not have it to themselves, and are slow to reach most of it
 // (dbea,ec->abcd, which scatters its results where they stay in the cache, 111 ms for 32).
 int64_t read_last_level_bytes() {
   constexpr int64_t kUsual = int64_t{32} << 20;

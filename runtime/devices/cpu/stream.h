@@ -13,8 +13,8 @@ int64_t last_level_bytes();
 // last-level cache a part stays there, for who reads or writes it next (a product without a sum of 33 MB, beside 32 MB:
 // 0.4 to 0.95 of the time).
 inline int64_t streamed_bytes() { return last_level_bytes() / 4 * 5; }
-// The same of results that are written in tiles, while operands go through the caches (ar,br,cr,dr->abcd of 21 MB, beside
-// 32 MB: 0.85 of the time).
+// The same of results that are written in tiles, while operands go through the caches (ar,br,cr,dr->abcd of 21 MB,
+// beside 32 MB: 0.85 of the time).
 inline int64_t streamed_tile_bytes() { return last_level_bytes() / 2; }
 
 // Whether stream_copy() does more than an ordinary copy to this address.
