@@ -170,9 +170,8 @@ struct ContractKernels {
   void (*small)(const SmallProduct& product);
   void (*in_vectors)(const VectorProduct& product);  // NULL where instructions for it are missing
   void (*dots)(const DotProducts& products);
-  // The same of pairs, each of A with each of B, as the parts of complex numbers are multiplied: c[to[n] + x * step_a +
-  // y
-  // * step_b] = the sum of a[from_a[n] + 2 * i + x] * b[from_b[n] + 2 * i + y] over `length` pairs, for x and y 0
+  // The same of pairs, each of A with each of B, as the parts of complex numbers are multiplied: c[to[n] + x * step_a
+  // + y * step_b] = the sum of a[from_a[n] + 2 * i + x] * b[from_b[n] + 2 * i + y] over `length` pairs, for x and y 0
   // and 1.
   void (*pair_dots)(const DotProducts& products, int64_t step_a, int64_t step_b);
   // From T sums[column][ld] to C of `dtype`.
