@@ -21,21 +21,20 @@ constexpr int64_t kCacheBytes = int64_t{32} << 10;
 constexpr int64_t kNearBytes = int64_t{1} << 20;
 // Elements next to each other that are read as quickly as if all were; the parts of complex numbers are, each.
 constexpr int64_t kLongRun = 128, kShortStep = 2;
-// Results up to this size are near enough to be added up piece by piece.
-constexpr int64_t kMostCells = int64_t{128} << 10;
 // Fewer lanes, or elements of the other side, make a thin product: there is nothing to use again.
 constexpr int64_t kLeast = 3;
 // The other side goes through the registers so many elements at a time, and so many make up for reading the lanes from
 // a cache further away, or for copying them.
 constexpr int64_t kTogether = 8, kWorthKeeping = 32, kWorthCopying = 256;
 // From so many on, the lanes of a piece are copied even where they lie next to each other: off the cache lines, or with
-// depths that fall on the same sets of a cache, they take up to a quarter longer (128^3 29 us for 32, 512 x 512 2.0 ms
-// for 2.5).
+// depths that fall on the same sets of a cache, they take up to a quarter longer (128^3 29 us for 32).
 constexpr int64_t kWorthAligning = 128;
 // Up to so many elements of the other side do not make up for packing long lanes, nor do any number in a row where all
 // of a sum goes into the cache with a long run of lanes. Pieces of deeper sums have about so many depths. (10 x 1,000
 // by 1,000 x 1,000 275 us for 582, ijkl,im->mjkl of 30^4 x 20 264 for 620.)
 constexpr int64_t kFew = 48, kShallow = 32;
+// Of a sum that is longer, fewer lanes make too few pieces for all threads.
+constexpr int64_t kLongSum = 4096;
 // With more multiplications, tiles of panels, which have more sums at once, make up for packing both sides (256^3 218
 // us for 219, 384^3 723 for 779).
 constexpr int64_t kMostCutWork = int64_t{1} << 24;
@@ -77,6 +76,7 @@ bool are_better_in_place(const Problem& problem, const Roles& roles, int64_t kep
   const DimGroup& others = roles.lanes_of == kA ? problem.columns : problem.rows;
   if (roles.lane.strides[roles.lanes_of] != 1 || roles.lane.size < kLongRun) return false;
   if (others.count > depth && cells * item_size >= streamed_tile_bytes()) return false;
+  if (depth > kLongSum && roles.lane.size < kLongSum) return false;
   return others.count <= kFew || (others.rank == 1 && depth <= kept / kLongRun);
 }
 
@@ -94,7 +94,7 @@ bool choose_piece(const Problem& problem, const ContractKernels& kernels, Roles&
     roles.lanes = std::min(roles.lanes, kept / roles.depth / least * least);
     return true;
   }
-  if (rows * columns <= kMostCells / kernels.size && roles.lanes <= kept) {
+  if (rows * columns <= kept / 2 && roles.lanes <= kept) {
     roles.depth = kept / roles.lanes;
     return true;
   }
