@@ -6,7 +6,7 @@
 
 namespace oneflow::cpu {
 
-// The bytes of the last-level cache that one core has a share in.
+// The bytes of the last-level cache that one core has a share in, as far as it may count on them.
 int64_t last_level_bytes();
 
 // Results from so many bytes on are streamed that are written from end to end. Of one that is not much larger than the
