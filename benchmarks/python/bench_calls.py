@@ -17,6 +17,24 @@ report(
     "Python a + b, 4 floats", times, [{"peer": "NumPy", "at_most": 1.0}, {"peer": "PyTorch", "at_most": 0.3}], unit="ns"
 )
 
+equation = "ij,jk->ik"
+matrix = np.ones((2, 2), dtype=np.float32)
+m, torchm = flow.tensor(matrix.tolist()), torch.tensor(matrix)
+times = interleaved(
+    {
+        "oneflow": lambda: flow.einsum(equation, m, m),
+        "NumPy": lambda: np.einsum(equation, matrix, matrix),
+        "PyTorch": lambda: torch.einsum(equation, torchm, torchm),
+    }
+)
+report(
+    "Python einsum ij,jk->ik, 2 x 2",
+    times,
+    [{"peer": "asked", "at_most": 1.0}, {"peer": "best", "at_most": 0.5}],
+    unit="ns",
+    references={"asked": 400e-9},
+)
+
 square = np.ones((8, 8), dtype=np.float32)
 ours, torchs = flow.tensor(square.tolist()), torch.tensor(square)
 times = interleaved(

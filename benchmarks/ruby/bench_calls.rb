@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What `a + b` on 4 floats costs from Ruby. Peer: a bare C-extension method that returns a new typed-data object. Both take a turn in
-# each round.
+# What `a + b` on 4 floats, and einsum of two 2 x 2 matrices, cost from Ruby. Peer: a bare C-extension method that returns a new
+# typed-data object. All take a turn in each round.
 
 require "fileutils"
 require "json"
@@ -24,24 +24,41 @@ def load_bare
   require File.join(folder, "bare.so")
 end
 
+def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+
 # Nanoseconds per `left + right`.
 def time_of(left, right)
-  start = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+  start = now
   i = 0
   while i < CALLS
     left + right
     i += 1
   end
-  (Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - start) / CALLS.to_f
+  (now - start) / CALLS.to_f
+end
+
+# Nanoseconds per product.
+def time_of_einsum(left, right)
+  start = now
+  i = 0
+  while i < CALLS
+    OneFlow.einsum("ij,jk->ik", left, right)
+    i += 1
+  end
+  (now - start) / CALLS.to_f
+end
+
+def report(what, ours, peer, **rest)
+  puts JSON.generate(what: what, unit: "ns", ours: ours, peers: { "bare typed data" => peer }, **rest)
 end
 
 load_bare
 a = OneFlow.tensor([1.0, 2.0, 3.0, 4.0])
 b = OneFlow.tensor([1.0, 2.0, 3.0, 4.0])
+m, n = Array.new(2) { OneFlow.tensor([[1.0, 2.0], [3.0, 4.0]]) }
 bare = Bare.new
-time_of(a, b)
-time_of(bare, bare)
-rounds = Array.new(ROUNDS) { [time_of(a, b), time_of(bare, bare)] }
-ours, peer = rounds.transpose.map { |times| times.sort[ROUNDS / 2].round(1) }
-puts JSON.generate(what: "Ruby a + b, 4 floats", unit: "ns", ours: ours, peers: { "bare typed data" => peer },
-                   bounds: [{ peer: "bare typed data", at_most: 4.0 }])
+round = -> { [time_of(a, b), time_of_einsum(m, n), time_of(bare, bare)] }
+round.call
+sum, product, peer = Array.new(ROUNDS) { round.call }.transpose.map { |times| times.sort[ROUNDS / 2].round(1) }
+report("Ruby a + b, 4 floats", sum, peer, bounds: [{ peer: "bare typed data", at_most: 4.0 }])
+report("Ruby einsum ij,jk->ik, 2 x 2", product, peer, references: { asked: 450 }, bounds: [{ peer: "asked", at_most: 1.0 }])

@@ -91,17 +91,18 @@ void run_contraction(Call& call) {
   static const OperatorName copy("copy"), add("add");
   const int addend = std::get<ContractionRule>(call.schema().rule).addend;
   const bool adds = addend >= 0 && call.is_given(addend);
-  const std::shared_ptr<const Plan> plan = plan_for(call);
+  const Ref<const CachedPlan> plan = plan_for(call);
   if (adds) check_addend(call, addend, plan->shape);
   const Tensor& result = prepare_exact_result(call, 0, plan->shape, plan->dtype);
   if (call.infer_only || result.count() == 0) return;
 
   const bool is_direct = !adds && plan->working == part_dtype(plan->dtype);
-  const TensorRef target = is_direct ? call.outputs[0] : Tensor::allocate(plan->shape, plan->working, call.device);
+  if (is_direct) return contract_into(call, result, *plan);
+  const TensorRef target = Tensor::allocate(plan->shape, plan->working, call.device);
   contract_into(call, *target, *plan);
   if (adds) {
     call_into(call, result, add, target, share(call.tensor(addend)));
-  } else if (!is_direct) {
+  } else {
     call_into(call, result, copy, result, target);
   }
 }

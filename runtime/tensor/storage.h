@@ -66,7 +66,7 @@ class Storage final : public RefCounted<Storage> {
   // For writing: gives the storage a buffer of its own first where the current one is shared or read-only, and counts
   // as a write.
   void* mutable_data() {
-    version_.fetch_add(1, std::memory_order_relaxed);
+    count_write();
     if (!buffer_->is_unique() || buffer_->is_read_only()) [[unlikely]]
       unshare();
     return buffer_->data();
@@ -86,6 +86,12 @@ class Storage final : public RefCounted<Storage> {
  private:
   Storage() = default;
   void unshare();
+  // Where one tensor alone has the storage nobody counts at the same time: an atomic addition would be a twentieth of
+  // what a small contraction takes.
+  void count_write() {
+    if (is_unique()) return version_.store(version() + 1, std::memory_order_relaxed);
+    version_.fetch_add(1, std::memory_order_relaxed);
+  }
 
   Ref<Buffer> buffer_;
   std::atomic<uint64_t> version_{0};

@@ -1,0 +1,10 @@
+#!/bin/bash
+# What calls cost from C: see calls.c.
+set -euo pipefail
+cd "$(dirname "$0")"
+root=$(cd ../.. && pwd)
+build=${OF_BUILD:-$root/build}
+mkdir -p "$build/benchmarks/c"
+cc -O2 -Wall -Wextra -I"$root/runtime/include" -I"$root/runtime/generated/include" calls.c -L"$build/lib" -loneflow \
+  -Wl,-rpath,"$build/lib" -o "$build/benchmarks/c/calls"
+"$build/benchmarks/c/calls"
