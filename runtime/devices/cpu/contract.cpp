@@ -11,6 +11,7 @@
 #include "contract_kernels.h"
 #include "contract_problem.h"
 #include "contract_side.h"
+#include "contract_strips.h"
 #include "element.h"
 #include "host.h"
 #include "stream.h"
@@ -133,7 +134,8 @@ of_status prepare(const of_contraction& contraction, std::unique_ptr<Prepared>& 
   canonicalize(problem.depth, larger, larger == kA ? kB : kA);
   prepared->is_swapped = should_swap(problem);
   if (prepared->is_swapped) swap_sides(problem);
-  prepared->solution = solve_directly(problem);
+  prepared->solution = solve_in_strips(problem);
+  if (!prepared->solution) prepared->solution = solve_directly(problem);
   if (!prepared->solution) prepared->solution = solve_converted(problem);
   if (prepared->solution) return OF_OK;
   problem.rows_are_turned = order_for_packing(problem, problem.rows, kA, problem.columns);

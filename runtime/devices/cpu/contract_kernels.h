@@ -117,6 +117,31 @@ struct SmallProduct {
   const int64_t *depth_lanes, *depth_factors;  // offsets
 };
 
+// The sums of one vector of lanes, which lie next to each other in one operand, for the columns of a panel of the
+// other:
+//   C[places[column] + lane] = sum over depth of lanes[depths[depth] + lane] * panel[depth][column]
+struct Strip {
+  const void* lanes;
+  int64_t lane_count;  // at most those of a vector
+  const int64_t* depths;
+  int64_t depth;
+  int64_t ahead[2];  // so many elements from the first one of each vector on lies what is needed soon
+  bool fetches;      // that; strips of fewer lanes than a vector has always do
+  const void* panel;
+  void* c;
+  const int64_t* places;
+  bool streams;  // past the caches, where a vector of C is a whole cache line
+};
+// Sums that such strips left, to where C runs across their lanes: C[places[lane] + i] = sums[i * step + lane].
+struct TurnedSums {
+  const void* sums;
+  int64_t step, count;  // of i
+  void* c;
+  const int64_t* places;
+  int64_t lane_count;
+  bool streams;
+};
+
 // Many products whose operands are so small that each lies within one vector, whatever their layouts: element i of C is
 // the sum over the depth p of A[from_a[p][i]] * B[from_b[p][i]].
 struct VectorProduct {
@@ -144,7 +169,7 @@ struct DotProducts {
 
 // One compute type T: float, double, uint32_t or uint64_t (integers wrap around).
 struct ContractKernels {
-  static constexpr int kMaxColumns = 14;
+  static constexpr int kMaxColumns = 14, kMaxStripColumns = 24;
 
   of_dtype dtype;               // T itself as an element type
   int64_t size;                 // bytes of T
@@ -168,6 +193,10 @@ struct ContractKernels {
   // Directly over operands of T, without packing.
   void (*lanes)(const LaneProduct& product);
   void (*small)(const SmallProduct& product);
+  // Strips of so many columns at most, by how many they have.
+  int64_t strip_columns;
+  void (*strip[kMaxStripColumns + 1])(const Strip& strip);
+  void (*turn_sums)(const TurnedSums& turned);
   void (*in_vectors)(const VectorProduct& product);  // NULL where instructions for it are missing
   void (*dots)(const DotProducts& products);
   // The same of pairs, each of A with each of B, as the parts of complex numbers are multiplied: c[to[n] + x * step_a
