@@ -32,6 +32,7 @@ CASES = {
     "strips turned together": ("xki,kj->ijx", (37, 30, 50), (30, 13)),
     "strips turned together, lanes of several dimensions": ("xkyi,kj->yjix", (19, 20, 3, 70), (20, 5)),
     "strips turned together, two panels": ("kxi,kj->jix", (30, 40, 90), (30, 29)),
+    "strips turned together, copied": ("kxi,kj->jix", (900, 17, 64), (900, 5)),
     "packed": ("ij,jk->ik", (600, 70), (70, 700)),
     "few numbers": ("bi,bi->b", (700, 3), (700, 3)),
     "short dots": ("bij,bj->bi", (40, 30, 37), (40, 37)),

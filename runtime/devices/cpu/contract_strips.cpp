@@ -18,18 +18,21 @@ namespace {
 // A smaller operand is multiplied as quickly by kernels that have more vectors of lanes at a time, where C runs along
 // them, too; otherwise strips are quicker from the least size on that is worth their tables.
 constexpr int64_t kLargeBytes = int64_t{4} << 20, kLeastBytes = int64_t{64} << 10;
-// The other one: by how many columns each element is multiplied, and how much of the caches all of them may take.
-constexpr int64_t kFewest = 4, kMost = 48, kSmallBytes = int64_t{256} << 10;
+// The other one: by how many columns each element is multiplied, more where C runs across, and how much of the caches
+// all of them may take.
+constexpr int64_t kFewest = 4, kMost = 48, kMostAcross = 96, kSmallBytes = int64_t{256} << 10;
 // Shorter sums are for kernels that write at the speed of memory, as are those with less to multiply each element by
 // unless C runs across; longer ones are cut into pieces elsewhere.
 constexpr int64_t kLeastDepth = 8, kMostDepth = 4096, kLeastFactors = 128;
-// About how many lanes a piece has, and rows of the large operand a task.
-constexpr int64_t kPieceLanes = 512, kTaskRows = 2048;
+// About how many lanes a piece has, and rows of the large operand a task; what copied lanes and all their sums may
+// take.
+constexpr int64_t kPieceLanes = 512, kTaskRows = 2048, kCopiedBytes = int64_t{2} << 20;
 // A second-level cache, about: lines so many bytes apart fall on one set, which keeps so many of them.
 constexpr int64_t kSetPeriod = int64_t{128} << 10, kWays = 16;
-// The pages of memory that one vector of lanes reads from, with those of the same task across: page tables are slow to
-// follow where the processor keeps fewer of their entries. (dca,bd->abc, with 2,300, takes 1.2 of the time.)
-constexpr int64_t kMostPages = 1536, kPage = 4096;
+// The pages of memory that one vector of lanes reads from, with those across: page tables are slow to follow where the
+// processor keeps fewer of their entries. With more of them, lanes are copied first if there are others across, which
+// takes 0.74 of the time of dca,bd->abc, with 2,300, and 0.92 of deca,be->abcd, with 1,300.
+constexpr int64_t kMostPages = 1536, kMostPagesAcross = 768, kPage = 4096;
 // The elements of C that are brought together make up a cache line; with half of one it still pays.
 constexpr int64_t kLine = 64, kLeastAcross = 8;
 
@@ -115,7 +118,7 @@ bool fall_on_few_sets(const DimGroup& depth, Operand operand, int64_t item_size)
 
 class Strips final : public Solution {
  public:
-  Strips(const Problem& problem, const ContractKernels& kernels, const Roles& roles)
+  Strips(const Problem& problem, const ContractKernels& kernels, const Roles& roles, bool copies)
       : kernels_(kernels),
         size_(kernels.size),
         roles_(roles),
@@ -125,6 +128,7 @@ class Strips final : public Solution {
         depths_small_(all_offsets(problem.depth, roles.small)),
         columns_small_(all_offsets(roles.columns, roles.small)),
         columns_c_(all_offsets(roles.columns, kC)),
+        copies_(copies),
         across_(std::min(kLine / size_, roles.across.size)),
         pieces_across_(divide_up(roles.across.size, across_)) {
     const int64_t columns = roles.columns.count, panels = divide_up(columns, kernels.strip_columns);
@@ -137,14 +141,21 @@ class Strips final : public Solution {
     const int64_t threads = thread_count(), fewest = std::min(threads, batch_.count * cells * depth_ / kTaskWork);
     const int64_t tasks = std::clamp(batch_.count * rows / kTaskRows, fewest, 16 * threads);
     member_tasks_ = std::max<int64_t>(1, divide_up(tasks, batch_.count));
-    const int64_t cuts = std::max(divide_up(roles.lanes.count, kPieceLanes),
-                                  divide_up(member_tasks_, roles.places.count * pieces_across_));
+    const int64_t fitting = kCopiedBytes / size_ / (depth_ + across_ * columns);
+    const int64_t most = copies ? std::clamp(fitting, kernels.lane_count, kPieceLanes) : kPieceLanes;
+    const int64_t cuts =
+        std::max(divide_up(roles.lanes.count, most), divide_up(member_tasks_, roles.places.count * pieces_across_));
     lanes_ = round_up(divide_up(roles.lanes.count, cuts), kernels.lane_count);
     pieces_of_lanes_ = divide_up(roles.lanes.count, lanes_);
     pieces_ = roles.places.count * pieces_across_ * pieces_of_lanes_;
     streams_ = batch_.count * cells * size_ >= streamed_tile_bytes();
     depths_runs_.resize(depths_small_.size());
     fill_runs(depths_small_.data(), depth_, depths_runs_.data());
+    if (!copies_) return;
+    large_runs_.resize(depths_large_.size());
+    fill_runs(depths_large_.data(), depth_, large_runs_.data());
+    for (int64_t p = 0; p < depth_; ++p) depths_copied_.push_back(p * lanes_);
+    for (int64_t i = 0; i < lanes_; ++i) lanes_copied_.push_back(i);
   }
 
   of_status run(const Addresses& addresses) const override {
@@ -196,39 +207,62 @@ class Strips final : public Solution {
     const int64_t start = start_of(at), next = piece + 1 < pieces_ ? start_of(position_of(piece + 1)) : start;
     large += start * size_;
     c += (offset_at(roles_.places, kC, at.place) + at.across * roles_.across.strides[kC]) * size_;
-    const int64_t sums_bytes = across * columns() * width * size_;
-    const Scratch memory(sums_bytes + lanes * static_cast<int64_t>(sizeof(int64_t)));
+    const int64_t together = copies_ ? round_up(lanes, width) : width, strip_sums = columns() * width;
+    const int64_t sums_bytes = across * columns() * together * size_;
+    const int64_t copied_bytes = copies_ ? (depth_ * lanes_ + kernels_.rows) * size_ : 0;
+    const Scratch memory(sums_bytes + copied_bytes + lanes * static_cast<int64_t>(sizeof(int64_t)));
     auto* sums = static_cast<char*>(memory.data());
     if (sums == nullptr) return false;
-    auto* lanes_c = reinterpret_cast<int64_t*>(sums + sums_bytes);
+    char* copied = sums + sums_bytes;
+    auto* lanes_c = reinterpret_cast<int64_t*>(copied + copied_bytes);
     fill_offsets(roles_.lanes, kC, at.lane, lanes, lanes_c);
-    for (int64_t lane = 0; lane < lanes; lane += width) {
-      Strip strip{};
-      strip.lane_count = std::min(width, lanes - lane);
-      strip.depths = depths_large_.data();
-      strip.depth = depth_;
-      strip.streams = roles_.rows == Rows::kLanes && streams_;
-      // The lanes behind these come next, or those of the next piece, with the cache line that they end on.
-      const int64_t ahead = lane + width < lanes ? width : next - start - lane;
-      strip.ahead[0] = ahead;
-      strip.ahead[1] = ahead + width - 1;
+    Strip strip{};
+    strip.depths = copies_ ? depths_copied_.data() : depths_large_.data();
+    strip.depth = depth_;
+    strip.streams = roles_.rows == Rows::kLanes && streams_;
+    for (int64_t first = 0; first < lanes; first += together) {
+      const int64_t end = std::min(first + together, lanes);
       for (int64_t i = 0; i < across; ++i) {
-        strip.lanes = large + (lane + i * roles_.across.strides[roles_.large]) * size_;
-        strip.c = roles_.rows == Rows::kLanes ? c + lanes_c[lane] * size_ : sums + i * columns() * width * size_;
-        multiply(strip, panels);
+        const char* from = large + i * roles_.across.strides[roles_.large] * size_;
+        if (copies_) from = copy(from, lanes, copied);
+        for (int64_t lane = first; lane < end; lane += width) {
+          // The lanes behind these come next, or those of the next piece, with the cache line that they end on.
+          const int64_t ahead = lane + width < lanes ? width : copies_ ? 0 : next - start - lane;
+          strip.ahead[0] = ahead;
+          strip.ahead[1] = ahead + width - 1;
+          strip.lane_count = std::min(width, lanes - lane);
+          strip.lanes = from + lane * size_;
+          strip.c = roles_.rows == Rows::kLanes ? c + lanes_c[lane] * size_
+                                                : sums + ((lane - first) / width * across + i) * strip_sums * size_;
+          multiply(strip, panels);
+        }
       }
-      TurnedSums turned{sums, width, columns(), c, lanes_c + lane, strip.lane_count, streams_};
-      if (roles_.rows == Rows::kColumns) kernels_.turn_sums(turned);
-      if (roles_.rows != Rows::kAcross) continue;
-      turned.step = columns() * width;
-      turned.count = across;
-      for (int64_t j = 0; j < columns(); ++j) {
-        turned.sums = sums + j * width * size_;
-        turned.c = c + columns_c_[j] * size_;
-        kernels_.turn_sums(turned);
-      }
+      for (int64_t lane = first; lane < end && roles_.rows != Rows::kLanes; lane += width)
+        turn(sums + (lane - first) / width * across * strip_sums * size_, across, lanes_c + lane,
+             std::min(width, lanes - lane), c);
     }
     return true;
+  }
+
+  // The lanes of a piece next to each other, depth by depth.
+  const char* copy(const char* from, int64_t lanes, char* to) const {
+    const PanelSource source{from, lanes_copied_.data(), {depth_, depths_large_.data(), large_runs_.data(), nullptr}};
+    kernels_.pack(kernels_.dtype, source, {lanes, 1, 0, lanes_, 1}, 0, 1, to);
+    return to;
+  }
+
+  // The sums of the strips of one vector of lanes to where they belong.
+  void turn(const char* sums, int64_t across, const int64_t* lanes_c, int64_t lane_count, char* c) const {
+    const int64_t width = kernels_.lane_count;
+    TurnedSums turned{sums, width, columns(), c, lanes_c, lane_count, streams_};
+    if (roles_.rows == Rows::kColumns) return kernels_.turn_sums(turned);
+    turned.step = columns() * width;
+    turned.count = across;
+    for (int64_t j = 0; j < columns(); ++j) {
+      turned.sums = sums + j * width * size_;
+      turned.c = c + columns_c_[j] * size_;
+      kernels_.turn_sums(turned);
+    }
   }
 
   void multiply(Strip& strip, const char* panels) const {
@@ -250,6 +284,8 @@ class Strips final : public Solution {
   const int64_t depth_;
   const std::vector<int64_t> depths_large_, depths_small_, columns_small_, columns_c_;
   std::vector<int64_t> columns_sums_, depths_runs_;
+  const bool copies_;  // whether the lanes of a piece are brought together
+  std::vector<int64_t> large_runs_, depths_copied_, lanes_copied_;
   const int64_t across_, pieces_across_;  // the elements across of one piece, and how many pieces that makes
   int64_t lanes_, pieces_of_lanes_;       // the same for lanes
   int64_t pieces_, member_tasks_;         // of one member of the batch, and how many tasks they make
@@ -263,20 +299,21 @@ std::unique_ptr<Solution> solve_in_strips(const Problem& problem) {
   if (!problem.is_plain() || !computes_in_itself(problem.dtype)) return nullptr;
   const int64_t few = std::min(problem.rows.count, problem.columns.count);
   const int64_t many = std::max(problem.rows.count, problem.columns.count), depth = problem.depth.count;
-  if (few < kFewest || few > kMost || depth < kLeastDepth || depth > kMostDepth) return nullptr;
+  if (few < kFewest || few > kMostAcross || depth < kLeastDepth || depth > kMostDepth) return nullptr;
   const ContractKernels& kernels = contract_kernels(problem.dtype);
   Roles roles;
   if (few * depth * kernels.size > kSmallBytes || !find_roles(problem, roles)) return nullptr;
   if (roles.lanes.count < 2 * kernels.lane_count) return nullptr;
-  if (roles.rows != Rows::kAcross && few * depth < kLeastFactors) return nullptr;
+  if (roles.rows != Rows::kAcross && (few > kMost || few * depth < kLeastFactors)) return nullptr;
   if (many * depth * kernels.size < (roles.rows == Rows::kLanes ? kLargeBytes : kLeastBytes)) return nullptr;
   const bool keeps_lanes = roles.rows == Rows::kLanes || (roles.rows == Rows::kColumns && few > kernels.strip_columns);
   if (keeps_lanes && fall_on_few_sets(problem.depth, roles.large, kernels.size)) return nullptr;
   DimGroup walked = problem.depth;
   walked.add(roles.across);
   walked.dims[walked.rank - 1].size = std::min(kLine / kernels.size, roles.across.size);
-  if (pages_of(walked, roles.large, kernels.size) > kMostPages) return nullptr;
-  return std::make_unique<Strips>(problem, kernels, roles);
+  const int64_t pages = pages_of(walked, roles.large, kernels.size);
+  if (roles.rows != Rows::kAcross && pages > kMostPages) return nullptr;
+  return std::make_unique<Strips>(problem, kernels, roles, roles.rows == Rows::kAcross && pages > kMostPagesAcross);
 }
 
 }  // namespace oneflow::cpu
