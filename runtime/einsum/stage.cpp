@@ -37,9 +37,6 @@ of_contraction describe(const Call& call, Device& device, const Stage& stage, co
                         const Tensor& b) {
   of_contraction contraction{};
   contraction.struct_size = sizeof contraction;
-  contraction.c = out.mutable_data();
-  contraction.a = a.data();
-  contraction.b = b.data();
   contraction.device = device.id();
   contraction.stream = device.stream();
   contraction.host = &host_table();
@@ -56,6 +53,9 @@ of_contraction describe(const Call& call, Device& device, const Stage& stage, co
   contraction.k = contraction.n + contraction.n_count;
   contraction.alpha = 1;
   contraction.prepared = stage.prepared.place(device.table());
+  contraction.c = out.mutable_data();
+  contraction.a = a.data();
+  contraction.b = b.data();
   return contraction;
 }
 

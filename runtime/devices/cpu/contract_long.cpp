@@ -90,7 +90,7 @@ class PieceProducts final : public Solution {
     resize(piece.depth, cut, length);
     DimGroup batch;
     batch.add({whole, {length * dim.strides[kA], length * dim.strides[kB], cells_, 0}});
-    for (int d = 0; d < piece.batch.rank; ++d) batch.add(piece.batch.dims[d]);
+    batch.add_others(piece.batch);
     piece.batch = batch;
     whole_ = solve_whole(piece);
     has_rest_ = rest > 0;

@@ -22,8 +22,7 @@ of_status no_working_memory() { return fail(OF_OUT_OF_MEMORY, "contraction: no w
 
 DimGroup cells_of(const Problem& problem) {
   DimGroup cells;
-  for (const DimGroup* group : {&problem.batch, &problem.rows, &problem.columns})
-    for (int d = 0; d < group->rank; ++d) cells.add(group->dims[d]);
+  for (const DimGroup* group : {&problem.batch, &problem.rows, &problem.columns}) cells.add_others(*group);
   return cells;
 }
 
@@ -84,6 +83,12 @@ std::vector<int64_t> all_offsets(const DimGroup& group, Operand operand) {
 void fill_runs(const int64_t* offsets, int64_t count, int64_t* runs) {
   for (int64_t i = count - 1; i >= 0; --i)
     runs[i] = i + 1 < count && offsets[i + 1] - offsets[i] == 1 ? runs[i + 1] + 1 : 1;
+}
+
+std::vector<int64_t> all_runs(const std::vector<int64_t>& offsets) {
+  std::vector<int64_t> runs(offsets.size());
+  fill_runs(offsets.data(), static_cast<int64_t>(offsets.size()), runs.data());
+  return runs;
 }
 
 int64_t offset_at(const DimGroup& group, Operand operand, int64_t index) {

@@ -39,6 +39,11 @@ struct DimGroup {
     dims[rank++] = dim;
     count *= dim.size;
   }
+  // All dimensions of another group, but one.
+  void add_others(const DimGroup& group, int taken = -1) {
+    for (int d = 0; d < group.rank; ++d)
+      if (d != taken) add(group.dims[d]);
+  }
 };
 
 // C[batch, row, column] = alpha * sum over depth of A[batch, row, depth] * B[batch, depth, column] + beta * C + bias
@@ -90,6 +95,7 @@ void fill_offsets(const DimGroup& group, Operand operand, int64_t start, int64_t
 std::vector<int64_t> all_offsets(const DimGroup& group, Operand operand);
 // Lengths of the runs of unit stride that begin at each offset.
 void fill_runs(const int64_t* offsets, int64_t count, int64_t* runs);
+std::vector<int64_t> all_runs(const std::vector<int64_t>& offsets);
 // The offset of one element.
 int64_t offset_at(const DimGroup& group, Operand operand, int64_t index);
 

@@ -63,11 +63,6 @@ int find_longest(const DimGroup& group) {
   return longest;
 }
 
-void add_others(const DimGroup& group, int taken, DimGroup& places) {
-  for (int d = 0; d < group.rank; ++d)
-    if (d != taken) places.add(group.dims[d]);
-}
-
 // Whether packing the lanes would not pay: they are long as they lie, and the other side is few, or one run for a sum
 // that is shallow. Results that are larger than what they are made from and than the caches are for tiles, which pass
 // those.
@@ -116,9 +111,9 @@ bool find_roles(const Problem& problem, const ContractKernels& kernels, Roles& r
   roles.lane = side.dims[lane];
   roles.inner = other.dims[inner];
   if (!choose_piece(problem, kernels, roles)) return false;
-  add_others(problem.batch, -1, roles.places);
-  add_others(side, lane, roles.places);
-  add_others(other, inner, roles.places);
+  roles.places.add_others(problem.batch);
+  roles.places.add_others(side, lane);
+  roles.places.add_others(other, inner);
   return true;
 }
 

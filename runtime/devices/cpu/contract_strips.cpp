@@ -84,18 +84,18 @@ bool find_roles(const Problem& problem, Roles& roles) {
   roles.lanes = take_lanes(side, roles.large);
   if (roles.lanes.rank == 0) return false;
   const auto runs = [](const Dim& dim) { return dim.strides[kC] == 1; };
+  int across = -1;
   if (runs(roles.lanes.dims[roles.lanes.rank - 1])) {
     roles.rows = Rows::kLanes;
   } else if (roles.columns.rank == 1 && runs(roles.columns.dims[0])) {
     roles.rows = Rows::kColumns;
   } else {
-    const Dim* across = std::find_if(side.dims, side.dims + side.rank, runs);
-    if (across == side.dims + side.rank || across->size < kLeastAcross) return false;
+    across = static_cast<int>(std::find_if(side.dims, side.dims + side.rank, runs) - side.dims);
+    if (across == side.rank || side.dims[across].size < kLeastAcross) return false;
     roles.rows = Rows::kAcross;
-    roles.across = *across;
+    roles.across = side.dims[across];
   }
-  for (int d = 0; d < side.rank; ++d)
-    if (roles.rows != Rows::kAcross || !runs(side.dims[d])) roles.places.add(side.dims[d]);
+  roles.places.add_others(side, across);
   return true;
 }
 
@@ -130,6 +130,7 @@ class Strips final : public Solution {
         depth_(problem.depth.count),
         depths_large_(all_offsets(problem.depth, roles.large)),
         depths_small_(all_offsets(problem.depth, roles.small)),
+        runs_small_(all_runs(depths_small_)),
         columns_small_(all_offsets(roles.columns, roles.small)),
         columns_c_(all_offsets(roles.columns, kC)),
         copies_(copies),
@@ -153,11 +154,8 @@ class Strips final : public Solution {
     pieces_of_lanes_ = divide_up(roles.lanes.count, lanes_);
     pieces_ = roles.places.count * pieces_across_ * pieces_of_lanes_;
     streams_ = batch_.count * cells * size_ >= streamed_tile_bytes();
-    depths_runs_.resize(depths_small_.size());
-    fill_runs(depths_small_.data(), depth_, depths_runs_.data());
     if (!copies_) return;
-    large_runs_.resize(depths_large_.size());
-    fill_runs(depths_large_.data(), depth_, large_runs_.data());
+    runs_large_ = all_runs(depths_large_);
     for (int64_t p = 0; p < depth_; ++p) depths_copied_.push_back(p * lanes_);
     for (int64_t i = 0; i < lanes_; ++i) lanes_copied_.push_back(i);
   }
@@ -181,7 +179,7 @@ class Strips final : public Solution {
     const auto at = [&](Operand operand) { return offset_at(batch_, operand, member) * size_; };
     const PanelSource source{addresses.operands[roles_.small] + at(roles_.small),
                              columns_small_.data(),
-                             {depth_, depths_small_.data(), depths_runs_.data(), nullptr}};
+                             {depth_, depths_small_.data(), runs_small_.data(), nullptr}};
     kernels_.pack(kernels_.dtype, source, panels_, 0, panels_.count, panels.data());
     const char* large = addresses.operands[roles_.large] + at(roles_.large);
     char* c = addresses.c + at(kC);
@@ -250,7 +248,7 @@ class Strips final : public Solution {
 
   // The lanes of a piece next to each other, depth by depth.
   const char* copy(const char* from, int64_t lanes, char* to) const {
-    const PanelSource source{from, lanes_copied_.data(), {depth_, depths_large_.data(), large_runs_.data(), nullptr}};
+    const PanelSource source{from, lanes_copied_.data(), {depth_, depths_large_.data(), runs_large_.data(), nullptr}};
     kernels_.pack(kernels_.dtype, source, {lanes, 1, 0, lanes_, 1}, 0, 1, to);
     return to;
   }
@@ -286,10 +284,10 @@ class Strips final : public Solution {
   const Roles roles_;
   const DimGroup batch_;
   const int64_t depth_;
-  const std::vector<int64_t> depths_large_, depths_small_, columns_small_, columns_c_;
-  std::vector<int64_t> columns_sums_, depths_runs_;
+  const std::vector<int64_t> depths_large_, depths_small_, runs_small_, columns_small_, columns_c_;
+  std::vector<int64_t> columns_sums_;
   const bool copies_;  // whether the lanes of a piece are brought together
-  std::vector<int64_t> large_runs_, depths_copied_, lanes_copied_;
+  std::vector<int64_t> runs_large_, depths_copied_, lanes_copied_;
   const int64_t across_, pieces_across_;  // the elements across of one piece, and how many pieces that makes
   int64_t lanes_, pieces_of_lanes_;       // the same for lanes
   int64_t pieces_, member_tasks_;         // of one member of the batch, and how many tasks they make
