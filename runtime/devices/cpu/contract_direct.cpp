@@ -6,6 +6,7 @@
 #include "contract_copied.h"
 #include "contract_dots.h"
 #include "contract_kernels.h"
+#include "contract_lines.h"
 #include "contract_long.h"
 #include "contract_places.h"
 #include "contract_small.h"
@@ -232,6 +233,7 @@ class LaneProducts final : public Solution {
 }  // namespace
 
 std::unique_ptr<Solution> solve_directly(const Problem& problem) {
+  if (auto lines = solve_by_lines(problem)) return lines;
   if (auto pieces = solve_in_pieces(problem)) return pieces;
   return solve_whole(problem);
 }
@@ -240,6 +242,7 @@ std::unique_ptr<Solution> solve_whole(const Problem& problem) {
   const ContractKernels& kernels = contract_kernels(problem.dtype);
   const int64_t depth = problem.depth.count;
   if (!problem.is_plain() || depth == 0) return nullptr;
+  if (auto lines = solve_by_lines(problem)) return lines;
   const int64_t products = problem.rows.count * problem.columns.count;  // of one member of the batch, by the depth
   const bool is_thin = depth == 1 || std::min(problem.rows.count, problem.columns.count) <= kThin;
   const bool is_few_dots = is_thin && depth >= kFewDepths && products <= kFewCells;

@@ -13,6 +13,8 @@ template <class T>
 void add_dot_kernels(ContractKernels& kernels);
 template <class T>
 void add_strip_kernels(ContractKernels& kernels);
+template <class T>
+void add_line_kernels(ContractKernels& kernels);
 
 // Makes kernels of float32 those of bfloat16, where this machine has instructions for it.
 void add_pair_kernels(ContractKernels& kernels);

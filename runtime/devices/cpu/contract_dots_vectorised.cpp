@@ -41,17 +41,6 @@ void add_dots(const DotProducts& products, int64_t first) {
   }
 }
 
-// Adds up the lanes of each of a vector's number of vectors, all at once.
-template <class T>
-inline Vector<T> add_lanes(Vector<T>* vectors) {
-  transpose<T>(vectors);
-#pragma GCC unroll 4
-  for (int span = kLanes<T> / 2; span > 0; span /= 2)
-#pragma GCC unroll 8
-    for (int i = 0; i < span; ++i) vectors[i] += vectors[i + span];
-  return vectors[0];
-}
-
 // Sums of short pieces, from the n-th on at most as many as a vector has lanes, each of which is added up in a vector
 // as if alone.
 template <class T>

@@ -167,6 +167,15 @@ struct DotProducts {
   const int64_t *from_a, *from_b, *to;
 };
 
+// The same of each of many lines with each of a few others:
+//   C[to_lines[n] + to_others[m]] = the sum of lines[from_lines[n] + i] * others[m][i] over `length` elements
+struct LineProduct {
+  int64_t length, line_count, other_count;
+  const void *lines, *others;
+  void* c;
+  const int64_t *from_lines, *to_lines, *to_others;
+};
+
 // One compute type T: float, double, uint32_t or uint64_t (integers wrap around).
 struct ContractKernels {
   static constexpr int kMaxColumns = 14, kMaxStripColumns = 24;
@@ -203,6 +212,9 @@ struct ContractKernels {
   // + y * step_b] = the sum of a[from_a[n] + 2 * i + x] * b[from_b[n] + 2 * i + y] over `length` pairs, for x and y 0
   // and 1.
   void (*pair_dots)(const DotProducts& products, int64_t step_a, int64_t step_b);
+  // The others m, at others[from[m]], as lines() takes them: in vectors, the last of each filled up with zeros.
+  void (*collect_others)(const LineProduct& product, const int64_t* from, void* collected);
+  void (*lines)(const LineProduct& product);
   // From T sums[column][ld] to C of `dtype`.
   void (*finish)(of_dtype dtype, const void* sums, int64_t ld, const FinishTarget& target);
 };

@@ -475,6 +475,7 @@ const ContractKernels& table() {
     add_direct_kernels<T>(filled);
     add_dot_kernels<T>(filled);
     add_strip_kernels<T>(filled);
+    add_line_kernels<T>(filled);
     filled.finish = finish<T>;
     fill_tiles<T, kTileColumns>(filled);
     return filled;

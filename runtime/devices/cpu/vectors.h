@@ -153,6 +153,35 @@ inline void transpose(Vector<T>* square) {
   }
 }
 
+// Adds up the lanes of each of a vector's number of vectors, all at once: as in a transposition, but what a shuffle of
+// two vectors brings side by side is added, which leaves half as many.
+template <class T, int span = 1>
+inline Vector<T> add_lanes(Vector<T>* vectors) {
+  constexpr int lanes = kLanes<T>, part = 16 / sizeof(T);
+  // Within each 16 bytes, spans of both vectors in turn; beyond that, their even parts and their odd ones.
+  Indices<T> first, second;
+#pragma GCC unroll 16
+  for (int i = 0; i < lanes; ++i) {
+    if constexpr (span < part) {
+      const int turn = i % part / span;
+      first[i] = static_cast<Index<T>>(i / part * part + turn / 2 * span + i % span + turn % 2 * lanes);
+      second[i] = first[i] + part / 2;
+    } else {
+      first[i] = static_cast<Index<T>>(i / part * 2 * part + i % part);
+      second[i] = first[i] + part;
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < lanes / span / 2; ++i) {
+    const Vector<T> x = vectors[2 * i], y = vectors[2 * i + 1];
+    vectors[i] = __builtin_shuffle(x, y, first) + __builtin_shuffle(x, y, second);
+  }
+  if constexpr (2 * span < lanes)
+    return add_lanes<T, 2 * span>(vectors);
+  else
+    return vectors[0];
+}
+
 }  // namespace
 }  // namespace oneflow::cpu::OF_ISA
 
