@@ -32,7 +32,13 @@ constexpr int64_t kWorthAligning = 128;
 // Up to so many elements of the other side do not make up for packing long lanes, nor do any number in a row where all
 // of a sum goes into the cache with a long run of lanes. Pieces of deeper sums have about so many depths. (10 x 1,000
 // by 1,000 x 1,000 275 us for 582, ijkl,im->mjkl of 30^4 x 20 264 for 620.)
-constexpr int64_t kFew = 48, kShallow = 32;
+constexpr int64_t kFew = 64, kShallow = 32;
+// What few others pass by need not stay nearer than in the second-level cache: rows of lanes are read from end to end.
+// (32 x 4,096 floats at a time 3,200 us for 5,000 with 32 x 256, 4,096 x 4,096 by 8; 64 of 1,024 x 1,024 1,060 for
+// 1,260 packed.) One or two others take whole rows, too, of lanes that no cache keeps: 0.6 to 0.9 of the time.
+constexpr int64_t kNearPiece = int64_t{512} << 10, kLongRows = int64_t{2} << 20;
+// Pieces for each thread, where there are several.
+constexpr int64_t kThreadPieces = 2;
 // Of a sum that is longer, fewer lanes make too few pieces for all threads.
 constexpr int64_t kLongSum = 4096;
 // With more multiplications, tiles of panels, which have more sums at once, make up for packing both sides (256^3 218
@@ -63,16 +69,27 @@ int find_longest(const DimGroup& group) {
   return longest;
 }
 
+const DimGroup& other_side(const Problem& problem, const Roles& roles) {
+  return roles.lanes_of == kA ? problem.columns : problem.rows;
+}
+
 // Whether packing the lanes would not pay: they are long as they lie, and the other side is few, or one run for a sum
 // that is shallow. Results that are larger than what they are made from and than the caches are for tiles, which pass
 // those.
 bool are_better_in_place(const Problem& problem, const Roles& roles, int64_t kept, int64_t item_size) {
   const int64_t depth = problem.depth.count, cells = problem.batch.count * problem.rows.count * problem.columns.count;
-  const DimGroup& others = roles.lanes_of == kA ? problem.columns : problem.rows;
+  const DimGroup& others = other_side(problem, roles);
   if (roles.lane.strides[roles.lanes_of] != 1 || roles.lane.size < kLongRun) return false;
   if (others.count > depth && cells * item_size >= streamed_tile_bytes()) return false;
   if (depth > kLongSum && roles.lane.size < kLongSum) return false;
   return others.count <= kFew || (others.rank == 1 && depth <= kept / kLongRun);
+}
+
+// Whether the other side, of one or two elements, passes by rows of lanes that are many and long.
+bool are_long_rows(const Problem& problem, const Roles& roles, int64_t item_size) {
+  return other_side(problem, roles).count == roles.inner.size &&
+         problem.depth.count * roles.lane.size * item_size >= kLongRows &&
+         are_better_in_place(problem, roles, 0, item_size);
 }
 
 // How much of the lanes, and of the sum, goes into the cache at a time. What is cut is added up in C, of which a piece
@@ -86,7 +103,14 @@ bool choose_piece(const Problem& problem, const ContractKernels& kernels, Roles&
   if (roles.lanes <= kept / depth) return true;
   if (are_better_in_place(problem, roles, kept, kernels.size)) {
     if (depth > kept / kLongRun) roles.depth = divide_up(depth, divide_up(depth, kShallow));
-    roles.lanes = std::min(roles.lanes, kept / roles.depth / least * least);
+    if (other_side(problem, roles).count > kFew) {
+      roles.lanes = std::min(roles.lanes, kept / roles.depth / least * least);
+      return true;
+    }
+    const int64_t threads = thread_count(), work = rows * columns * depth;
+    const int64_t tasks = threads > 1 ? std::clamp<int64_t>(work / kTaskWork, 1, kThreadPieces * threads) : 1;
+    const int64_t pieces = std::max(divide_up(roles.lanes * roles.depth, kNearPiece / kernels.size), tasks);
+    roles.lanes = round_up(divide_up(roles.lanes, pieces), least);
     return true;
   }
   if (rows * columns <= kept / 2 && roles.lanes <= kept) {
@@ -105,11 +129,12 @@ bool find_roles(const Problem& problem, const ContractKernels& kernels, Roles& r
   const DimGroup& side = is_in_rows ? problem.rows : problem.columns;
   const DimGroup& other = is_in_rows ? problem.columns : problem.rows;
   const int lane = find_lane(side), inner = find_longest(other);
-  if (lane < 0 || inner < 0 || other.dims[inner].size < kLeast) return false;
+  if (lane < 0) return false;
   roles.lanes_of = is_in_rows ? kA : kB;
   roles.factors_of = is_in_rows ? kB : kA;
   roles.lane = side.dims[lane];
-  roles.inner = other.dims[inner];
+  roles.inner = inner < 0 ? Dim{1, {}} : other.dims[inner];
+  if (roles.inner.size < kLeast && !are_long_rows(problem, roles, kernels.size)) return false;
   if (!choose_piece(problem, kernels, roles)) return false;
   roles.places.add_others(problem.batch);
   roles.places.add_others(side, lane);
