@@ -132,8 +132,12 @@ void write_matrices(const Call& call, const Stage& stage, const Tensor& out, con
     const TensorRef source = part(a, stage.layout_a, dims, 0, row ^ column);
     call_into(call, *target, name, source);
   };
-  write(clone, 0, 0);
-  write(clone, 0, 1);
+  if (stage.out.back().label == kPart) {  // the first row is the number as it lies
+    call_into(call, *view_as(out, stage.out, stage.layout_a), clone, view_as(a, stage.layout_a, stage.layout_a));
+  } else {
+    write(clone, 0, 0);
+    write(clone, 0, 1);
+  }
   write(neg, 1, 0);
   write(clone, 1, 1);
 }
