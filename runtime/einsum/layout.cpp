@@ -53,6 +53,12 @@ Shape sizes_of(const Layout& layout) {
   return sizes;
 }
 
+double elements_of(const Layout& layout) {
+  double elements = 1;
+  for (const LabelledDim& dim : layout) elements *= static_cast<double>(dim.size);
+  return elements;
+}
+
 TensorRef view_as(const Tensor& tensor, const Layout& layout, const Layout& dims) {
   Shape sizes, strides;
   for (const LabelledDim& dim : dims) {

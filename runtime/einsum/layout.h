@@ -21,6 +21,8 @@ using Layout = std::vector<LabelledDim>;
 
 // The two parts of complex numbers lie along a dimension of their own, under a label that no equation has.
 inline constexpr int kPart = -1;
+// That of the part over which products of complex numbers are summed.
+inline constexpr int kSummedPart = -2;
 
 // Dimensions of these sizes and strides under `labels`; a label that comes twice stands for the diagonal. Where the
 // dtype is a complex one, the parts are laid out: strides count in them.
@@ -39,6 +41,7 @@ bool sums(const Layout& layout, const Layout& out);
 Layout without_part(const Layout& layout);
 
 Shape sizes_of(const Layout& layout);
+double elements_of(const Layout& layout);
 
 // The elements of a tensor that lies as `layout` says, as a view whose dimensions are `dims`, in their order and with
 // their sizes. Those that the layout lacks are stretched.

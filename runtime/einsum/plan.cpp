@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "einsum/complex_product.h"
 #include "einsum/path.h"
 #include "einsum/rules.h"
 #include "einsum/sizes.h"
@@ -9,11 +10,6 @@
 namespace oneflow::einsum {
 
 namespace {
-
-// What each product of two complex numbers costs more where parts are multiplied with parts than where the matrices of
-// one operand are written out, in numbers of that operand. (Matrices of 200 x 200 500 us for 720, a batch of 2 by a
-// matrix of 1,000 x 1,000 the other way 480 for 2,000.)
-constexpr double kEachPart = 0.006;
 
 // Turns products into stages: keeps the layout of every operand and of every stage's result.
 class Stages {
@@ -30,14 +26,16 @@ class Stages {
     const bool is_complex = find(layout_a, kPart) && find(layout_b, kPart);
     if (!is_complex || !(sums(layout_a, out) || is_outer(layout_a, layout_b)))
       return multiply_real(a, b, out, std::move(layout_a), std::move(layout_b));
-    const bool is_first = lies_along(layout_a, layout_b, without_part(out));
-    const double matrices = elements_of(is_first ? layout_a : layout_b), results = elements_of(out);
-    if (results + kEachPart * results * elements_summed(layout_a, out) < matrices)
-      return multiply_each_part(a, b, out, std::move(layout_a), std::move(layout_b));
-    if (is_first)
-      write_matrices(a, layout_a, layout_b, out);
-    else
-      write_matrices(b, layout_b, layout_a, out);
+    switch (choose_complex_product(layout_a, layout_b, out)) {
+      case ComplexProduct::kEachPart:
+        return multiply_each_part(a, b, out, std::move(layout_a), std::move(layout_b));
+      case ComplexProduct::kMatricesOfA:
+        write_matrices(a, layout_a, layout_b, out);
+        break;
+      case ComplexProduct::kMatricesOfB:
+        write_matrices(b, layout_b, layout_a, out);
+        break;
+    }
     multiply_real(a, b, out, std::move(layout_a), std::move(layout_b));
   }
 
@@ -61,12 +59,6 @@ class Stages {
   std::vector<Stage> take() { return std::move(stages_); }
 
  private:
-  static double elements_of(const Layout& layout) {
-    double elements = 1;
-    for (const LabelledDim& dim : layout) elements *= static_cast<double>(dim.size);
-    return elements;
-  }
-
   void add(Stage stage) {
     layouts_.push_back(stage.out);
     stages_.push_back(std::move(stage));
@@ -77,37 +69,14 @@ class Stages {
     add(make_product(kind, a, b, out, std::move(layout_a), std::move(layout_b)));
   }
 
-  // Of how many elements each result is the sum.
-  static double elements_summed(const Layout& layout, const Layout& out) {
-    double elements = 1;
-    for (const LabelledDim& dim : layout)
-      if (!find(out, dim.label)) elements *= static_cast<double>(dim.size);
-    return elements;
-  }
-
-  // Whether the result lies along the first operand, whose matrices then make whole vectors of it, both parts of
-  // neighbouring numbers; along both or neither, whether that is the smaller one.
-  static bool lies_along(const Layout& a, const Layout& b, const Layout& kept) {
-    const bool along_a = !kept.empty() && find(a, kept.back().label);
-    const bool along_b = !kept.empty() && find(b, kept.back().label);
-    return along_a == along_b ? elements_of(a) < elements_of(b) : along_a;
-  }
-
-  // Where the result is smaller: the sums of products of each part with each, which are combined afterwards.
   void multiply_each_part(size_t a, size_t b, const Layout& out, Layout layout_a, Layout layout_b) {
     rename_part(layout_a);
-    // Next to the last label is the part of the operand that has it, so that both are one dimension.
-    Layout products = without_part(out);
-    const bool is_of_a = !products.empty() && find(layout_a, products.back().label);
-    products.insert(products.begin(), {is_of_a ? kPart : kSummedPart, 2, 1});
-    products.push_back({is_of_a ? kSummedPart : kPart, 2, 1});
-    products = without_gaps(std::move(products));
+    Layout products = products_of_parts(layout_a, out);
     multiply_real(a, b, products, std::move(layout_a), std::move(layout_b));
     add(make_single(Stage::Kind::kCombine, last(), out, std::move(products)));
   }
 
-  // Otherwise: multiplying by a complex number is multiplying by a matrix of two by two. Those of the operand `number`
-  // are written out, and the part of the other one, which is in `whole`, is summed over.
+  // Those of the operand `number`; the part of the other one, which is in `whole`, is summed over.
   void write_matrices(size_t& number, Layout& layout, Layout& whole, const Layout& out) {
     Layout matrices = matrices_of(layout, out);
     add(make_single(Stage::Kind::kMatrices, number, matrices, std::move(layout)));
@@ -119,19 +88,6 @@ class Stages {
   static void rename_part(Layout& layout) {
     for (LabelledDim& dim : layout)
       if (dim.label == kPart) dim.label = kSummedPart;
-  }
-
-  // The last dimensions are those that are summed, or those that are not, whichever the operand has last: they lie next
-  // to the part that is.
-  static Layout matrices_of(const Layout& layout, const Layout& out) {
-    Layout dims = without_part(layout);
-    const auto is_summed = [&](const LabelledDim& dim) { return !find(out, dim.label); };
-    const bool sums_last = !dims.empty() && is_summed(dims.back());
-    const auto run =
-        std::find_if(dims.rbegin(), dims.rend(), [&](const LabelledDim& dim) { return is_summed(dim) != sums_last; });
-    dims.insert(run.base(), {sums_last ? kPart : kSummedPart, 2, 1});
-    dims.push_back({sums_last ? kSummedPart : kPart, 2, 1});
-    return without_gaps(std::move(dims));
   }
 
   // What only `a` has and nobody wants is added up first, which saves doing so once for each element of `b`. The number

@@ -47,9 +47,6 @@ struct Stage {
   Prepared prepared;
 };
 
-// The label of the part over which products of complex numbers are summed.
-inline constexpr int kSummedPart = -2;
-
 // A stage of one operand. kSum: every label of `out` is in `layout`; kMatrices: `out` has the labels of `layout` and
 // kSummedPart; kCombine: the other way round.
 Stage make_single(Stage::Kind kind, size_t a, Layout out, Layout layout);
