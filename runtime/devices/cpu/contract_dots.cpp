@@ -29,6 +29,7 @@ class PieceSums {
         memory_(is_used_ ? pieces * cells * kernels.size : 1) {}
 
   bool is_there() const { return memory_.data() != nullptr; }
+  bool is_used() const { return is_used_; }
 
   // Where the sum over a piece goes: to the cell itself, at `target`, where there is nothing left to do then.
   char* at(int64_t cell, int64_t piece, char* target) const {
@@ -122,14 +123,19 @@ class CopiedDots final : public Solution {
         batch_(problem.batch),
         depth_(problem.depth),
         cells_(problem.rows.count * problem.columns.count),
-        columns_(problem.columns.count),
         lines_{all_offsets(problem.rows, kA), all_offsets(problem.columns, kB)},
-        rows_c_(all_offsets(problem.rows, kC)),
-        columns_c_(all_offsets(problem.columns, kC)),
         tiling_(depth_.tiling(size_)),
         pieces_(tiling_.tile_count()) {
     task_pieces_ = std::min(pieces_, kDotPiece / kCopiedPiece);
     task_members_ = pieces_ > 1 ? 1 : std::max<int64_t>(1, kTaskWork / (problem.depth.count * cells_));
+    for (const int64_t row : all_offsets(problem.rows, kC))
+      for (const int64_t column : all_offsets(problem.columns, kC)) to_.push_back(row + column);
+    const int64_t columns = problem.columns.count;
+    for (int64_t cell = 0; cell < cells_; ++cell) {
+      from_[kA].push_back(cell / columns * kCopiedPiece);
+      from_[kB].push_back(cell % columns * kCopiedPiece);
+      to_sums_.push_back(cell * pieces_);
+    }
   }
 
   of_status run(const Addresses& addresses) const override {
@@ -146,9 +152,7 @@ class CopiedDots final : public Solution {
   int64_t line_bytes() const { return kCopiedPiece * kernels_.size; }
 
   char* cell_at(const Addresses& addresses, int64_t member, int64_t cell) const {
-    const int64_t offset =
-        rows_c_[static_cast<size_t>(cell / columns_)] + columns_c_[static_cast<size_t>(cell % columns_)];
-    return addresses.c + (offset_at(batch_, kC, member) + offset) * size_;
+    return addresses.c + (offset_at(batch_, kC, member) + to_[static_cast<size_t>(cell)]) * size_;
   }
 
   // A piece of one line, as it is computed with.
@@ -192,11 +196,15 @@ class CopiedDots final : public Solution {
         copies += line_bytes();
       }
     }
-    for (int64_t cell = 0; cell < cells_; ++cell) {
-      const void *a = copied[kA] + cell / columns_ * line_bytes(), *b = copied[kB] + cell % columns_ * line_bytes();
-      static constexpr int64_t kZero = 0;
-      kernels_.dots({count, 1, a, b, sums.at(cell, piece, cell_at(addresses, member, cell)), &kZero, &kZero, &kZero});
+    DotProducts products{count, cells_, copied[kA], copied[kB], nullptr, from_[kA].data(), from_[kB].data(), nullptr};
+    if (sums.is_used()) {
+      products.c = sums.at(0, piece, nullptr);
+      products.to = to_sums_.data();
+    } else {
+      products.c = addresses.c + offset_at(batch_, kC, member) * size_;
+      products.to = to_.data();
     }
+    kernels_.dots(products);
   }
 
   // The dimensions of the sum.
@@ -223,10 +231,11 @@ class CopiedDots final : public Solution {
   const Convert convert_;  // NULL: stored as it is computed with
   const DimGroup batch_;
   const Depth depth_;
-  const int64_t cells_, columns_;        // of one member
+  const int64_t cells_;                  // of one member
   const std::vector<int64_t> lines_[2];  // where the rows of A and the columns of B begin
-  const std::vector<int64_t> rows_c_, columns_c_;
-  const Tiling tiling_;  // of the depth
+  std::vector<int64_t> from_[2], to_;    // where each cell's copied lines are, and it is itself
+  std::vector<int64_t> to_sums_;         // where the sums over its pieces are
+  const Tiling tiling_;                  // of the depth
   const int64_t pieces_;
   int64_t task_pieces_, task_members_;
 };

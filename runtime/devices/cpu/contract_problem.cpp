@@ -46,30 +46,46 @@ void canonicalize(DimGroup& group, Operand operand, Operand other) {
 }
 
 void fill_offsets(const DimGroup& group, Operand operand, int64_t start, int64_t count, int64_t* offsets) {
-  int64_t position[DimGroup::kMaximum];
-  int64_t offset = 0;
-  for (int d = group.rank - 1; d >= 0; --d) {
-    position[d] = start % group.dims[d].size;
-    start /= group.dims[d].size;
-    offset += position[d] * group.dims[d].strides[operand];
+  // The innermost dimension goes by its step. Where it is short, it makes up a block with those around it, which is
+  // worked out once and then repeated.
+  constexpr int64_t kShort = 64, kMostBlock = 256;
+  int outer = group.rank;
+  int64_t block[kMostBlock], size = 1;
+  block[0] = 0;
+  while (outer > 0 && size < std::min(kShort, count) && group.dims[outer - 1].size <= kMostBlock / size) {
+    const Dim& dim = group.dims[outer - 1];
+    if (size == 1 && dim.size >= kShort) break;
+    for (int64_t i = size; i < size * dim.size; ++i) block[i] = block[i - size] + dim.strides[operand];
+    size *= dim.size;
+    --outer;
+  }
+  const bool has_block = size > 1;
+  int64_t step = 0;
+  if (!has_block && outer > 0) {
+    size = group.dims[--outer].size;
+    step = group.dims[outer].strides[operand];
+  }
+  int64_t position[DimGroup::kMaximum], base = 0, within = start % size;
+  for (int64_t d = outer - 1, rest = start / size; d >= 0; --d) {
+    position[d] = rest % group.dims[d].size;
+    rest /= group.dims[d].size;
+    base += position[d] * group.dims[d].strides[operand];
   }
   for (int64_t i = 0; i < count;) {
-    if (group.rank == 0) {
-      offsets[i++] = offset;
-      continue;
+    const int64_t run = std::min(size - within, count - i);
+    if (has_block) {
+      for (int64_t n = 0; n < run; ++n) offsets[i + n] = base + block[within + n];
+    } else {
+      int64_t offset = base + within * step;
+      for (int64_t n = 0; n < run; ++n, offset += step) offsets[i + n] = offset;
     }
-    const Dim& inner = group.dims[group.rank - 1];
-    int64_t& inner_position = position[group.rank - 1];
-    const int64_t run = std::min(inner.size - inner_position, count - i), step = inner.strides[operand];
-    for (const int64_t end = i + run; i < end; ++i, offset += step) offsets[i] = offset;
-    inner_position += run;
-    for (int d = group.rank - 1; d >= 0 && position[d] == group.dims[d].size; --d) {
-      offset -= group.dims[d].size * group.dims[d].strides[operand];
+    i += run;
+    within = 0;
+    for (int d = outer - 1; d >= 0; --d) {
+      base += group.dims[d].strides[operand];
+      if (++position[d] < group.dims[d].size) break;
+      base -= group.dims[d].size * group.dims[d].strides[operand];
       position[d] = 0;
-      if (d > 0) {
-        ++position[d - 1];
-        offset += group.dims[d - 1].strides[operand];
-      }
     }
   }
 }

@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kLargeBytes = int64_t{4} << 20, kLeastBytes = int64_t{64} << 10;
 // The other one: by how many columns each element is multiplied, more where C runs across, and how much of the caches
 // all of them may take.
-constexpr int64_t kFewest = 4, kMost = 48, kMostAcross = 96, kSmallBytes = int64_t{256} << 10;
+constexpr int64_t kFewest = 3, kMost = 48, kMostAcross = 96, kSmallBytes = int64_t{256} << 10;
 // Shorter sums are for kernels that write at the speed of memory, as are those with less to multiply each element by
 // unless C runs across; longer ones are cut into pieces elsewhere, which also keeps them precise.
 constexpr int64_t kLeastDepth = 8, kMostDepth = 1024, kLeastFactors = 128;

@@ -275,9 +275,39 @@ inline void put_run(T* to, const T* sums, int64_t count, bool accumulate) {
   }
 }
 
+// A tile of which C has the columns next to each other and the rows apart: turned in squares.
+template <class T>
+void scatter_turned(const T* sums, int64_t step, int columns, const TileTarget& target) {
+  constexpr int lanes = kLanes<T>;
+  for (int first = 0; first < columns; first += lanes) {
+    const int count = columns - first < lanes ? columns - first : lanes;
+    T* to = static_cast<T*>(target.c) + target.column_offsets[first];
+    for (int64_t i = 0; i < target.rows; i += lanes) {
+      Vector<T> square[lanes];
+#pragma GCC unroll 16
+      for (int j = 0; j < lanes; ++j) square[j] = j < count ? load(sums + (first + j) * step + i) : Vector<T>{};
+      transpose<T>(square);
+#pragma GCC unroll 16
+      for (int n = 0; n < lanes; ++n) {
+        if (i + n >= target.rows) break;
+        T* row = to + target.row_offsets[i + n];
+        store_some(row, target.accumulate ? load_some(row, count) + square[n] : square[n], 0, count);
+      }
+    }
+  }
+}
+
+inline bool are_neighbours(const int64_t* offsets, int count) {
+  for (int i = 1; i < count; ++i)
+    if (offsets[i] != offsets[0] + i) return false;
+  return true;
+}
+
 // Moves the sums of a tile, so many for each column, to where C is: any strides, and fewer rows than a full tile.
 template <class T>
 __attribute__((noinline)) void scatter(const T* sums, int64_t step, int columns, const TileTarget& target) {
+  if (columns > 1 && target.row_runs[0] == 1 && are_neighbours(target.column_offsets, columns))
+    return scatter_turned(sums, step, columns, target);
   for (int j = 0; j < columns; ++j, sums += step) {
     T* column = static_cast<T*>(target.c) + target.column_offsets[j];
     for (int64_t i = 0; i < target.rows;) {
