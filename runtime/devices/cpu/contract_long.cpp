@@ -46,11 +46,6 @@ int longest_of(const DimGroup& group) {
                           group.dims);
 }
 
-void resize(DimGroup& group, int dim, int64_t size) {
-  group.count = group.count / group.dims[dim].size * size;
-  group.dims[dim].size = size;
-}
-
 // Whether these are sums along vectors, which have pieces of their own: see contract_dots.h.
 bool are_dots(const Problem& problem) {
   if (std::min(problem.rows.count, problem.columns.count) > kThin) return false;
@@ -84,10 +79,10 @@ class PieceProducts final : public Solution {
     for (const Operand operand : {kA, kB}) rest_offset_[operand] = whole * length * dim.strides[operand] * item_;
     rest_offset_[kC] = whole * cells_ * item_;
     if (rest > 0) {
-      resize(piece.depth, cut, rest);
+      piece.depth.resize(cut, rest);
       rest_ = solve_whole(piece);
     }
-    resize(piece.depth, cut, length);
+    piece.depth.resize(cut, length);
     DimGroup batch;
     batch.add({whole, {length * dim.strides[kA], length * dim.strides[kB], cells_, 0}});
     batch.add_others(piece.batch);

@@ -39,6 +39,10 @@ struct DimGroup {
     dims[rank++] = dim;
     count *= dim.size;
   }
+  void resize(int dim, int64_t size) {
+    count = count / dims[dim].size * size;
+    dims[dim].size = size;
+  }
   // All dimensions of another group, but one.
   void add_others(const DimGroup& group, int taken = -1) {
     for (int d = 0; d < group.rank; ++d)
