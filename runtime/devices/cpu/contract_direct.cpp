@@ -261,7 +261,7 @@ std::unique_ptr<Solution> solve_in_vectors(const Problem& problem, const Contrac
 }  // namespace
 
 std::unique_ptr<Solution> solve_directly(const Problem& problem) {
-  if (auto lines = solve_by_lines(problem)) return lines;
+  if (auto lines = solve_by_lines(problem)) return lines;  // which cut long sums themselves
   if (auto pieces = solve_in_pieces(problem)) return pieces;
   return solve_whole(problem);
 }

@@ -61,23 +61,14 @@ void lines(const LineProduct& product) {
   constexpr int width = kLanes<T>;
   const int64_t vectors = (product.length + width - 1) / width;
   const Parts chunks(product.other_count, kOthers), pieces(vectors, kPiece);
-  alignas(64) T copies[kTogether][kPiece * width];
   for (int64_t first = 0; first < product.line_count; first += kTogether) {
     const int64_t number = product.line_count - first < kTogether ? product.line_count - first : kTogether;
     for (int64_t piece = 0; piece < pieces.count; ++piece) {
       const int64_t start = pieces.start(piece), begin = start * width;
       const int64_t end = piece + 1 == pieces.count ? product.length : pieces.start(piece + 1) * width;
       const T* here[kTogether];
-      for (int n = 0; n < kTogether; ++n) {
+      for (int n = 0; n < kTogether; ++n)  // what is missing repeats the first
         here[n] = static_cast<const T*>(product.lines) + product.from_lines[first + (n < number ? n : 0)] + begin;
-#ifdef COPYL
-        if (chunks.count >= COPYL) {
-          for (int64_t i = 0; i < end - begin; i += width)
-            store(&copies[n][i], load_some(here[n] + i, end - begin - i));
-          here[n] = copies[n];
-        }
-#endif
-      }
       for (int64_t chunk = 0; chunk < chunks.count; ++chunk) {
         const int64_t from = chunks.start(chunk), to = chunks.start(chunk + 1);
         const T* others = static_cast<const T*>(product.others) + (from * vectors + start * (to - from)) * width;
