@@ -42,6 +42,7 @@ CASES = {
     "lines by others that are turned": ("ij,jk->ik", (600, 270), (270, 11)),
     "lines by others of two dimensions": ("ijk,lkm->jlim", (30, 40, 300), (3, 300, 5)),
     "lines of a batch": ("bij,bkj->bik", (7, 90, 100), (7, 6, 100)),
+    "fewer lines than others": ("bij,bjk->bki", (9, 5, 300), (9, 300, 7)),
     "a few lines, a long sum": ("ij,kj->ik", (6, 70_001), (5, 70_001)),
     "long rows by one": ("i,ij->j", (700,), (700, 1_030)),
     "long rows by two": ("ib,ij->bj", (700, 2), (700, 1_030)),

@@ -23,19 +23,24 @@ struct Limits {
   int64_t others, depth;
 };
 constexpr Limits kAsTheyLie{64, 8}, kTurned{16, 16};
+// More others than lines, of a side that lies across the sum, are lanes for small products where there are 8 of them.
+constexpr Limits kMoreThanLines{7, 16};
 // More bytes of others do not stay in a second-level cache.
 constexpr int64_t kOthersBytes = int64_t{1} << 20;
 // Fewer lines do not make up for that; two others are what dots take, too.
 constexpr int64_t kFewest = 4, kFewestOfThin = 16;
 
-// What the sides of a problem are: the one with more lines, and the other one.
+// What the sides of a problem are: the one that lies along the sum, or has more lines where both do, and the other one.
 struct Roles {
   Operand large, small;
   DimGroup lines, others;
 };
 
 Roles find_roles(const Problem& problem) {
-  if (problem.rows.count >= problem.columns.count) return {kA, kB, problem.rows, problem.columns};
+  const Dim& along = problem.depth.dims[0];
+  const bool has_a = along.strides[kA] == 1, has_b = along.strides[kB] == 1;
+  if (has_a != has_b ? has_a : problem.rows.count >= problem.columns.count)
+    return {kA, kB, problem.rows, problem.columns};
   return {kB, kA, problem.columns, problem.rows};
 }
 
@@ -126,7 +131,7 @@ std::unique_ptr<Solution> solve_by_lines(const Problem& problem) {
   const Roles roles = find_roles(problem);
   const int64_t many = roles.lines.count, few = roles.others.count, depth = problem.depth.count;
   const Dim& along = problem.depth.dims[0];
-  const Limits& limits = along.strides[roles.small] == 1 ? kAsTheyLie : kTurned;
+  const Limits& limits = along.strides[roles.small] == 1 ? kAsTheyLie : few <= many ? kTurned : kMoreThanLines;
   if (along.strides[roles.large] != 1 || few < 2 || few > limits.others || depth < few * limits.depth) return nullptr;
   if (many < (few > kThin ? kFewest : kFewestOfThin)) return nullptr;
   const ContractKernels& kernels = contract_kernels(problem.dtype);
