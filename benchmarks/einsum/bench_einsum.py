@@ -11,7 +11,7 @@ copying memory. Each case is one of
 and has the bound of its class besides those against the peers. TCCG cases are also compared with the matrix product of
 the same size by the fastest peer.
 
-    .venv/bin/python benchmarks/einsum/bench_einsum.py [PART OF AN EQUATION OR A GROUP...]
+    PYTHONPATH=. .venv/bin/python benchmarks/einsum/bench_einsum.py [PART OF AN EQUATION OR A GROUP...]
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """einsum over shapes of every day, against NumPy and PyTorch on one thread: matrices of up to 1,000 rows and batches of
 them, vectors, sums, operands that lie in another order. suite.json has larger ones. NumPy has no bfloat16.
 
-    .venv/bin/python benchmarks/einsum/bench_everyday.py [PART OF AN EQUATION...]
+    PYTHONPATH=. .venv/bin/python benchmarks/einsum/bench_everyday.py [PART OF AN EQUATION...]
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def operand(sizes: str, dtype: str, random: np.random.Generator) -> np.ndarray:
     return np.asarray(numbers + 1j * numbers if dtype == "complex64" else numbers, dtype)
 
 
-def measure(equation: str, sizes: list[str], dtype: str) -> None:
+def measure(equation: str, sizes: list[str], dtype: str, group: str = "every day") -> None:
     random = np.random.default_rng(0)
     arrays = [operand(each, dtype, random) for each in sizes]
     ours = [flow.from_numpy(each).to(dtype) for each in arrays]
@@ -172,14 +172,18 @@ def measure(equation: str, sizes: list[str], dtype: str) -> None:
     }
     if dtype == "bfloat16":
         del contestants["NumPy"]
-    means = [{"group": f"every day, {dtype}", "peer": "best", "at_most": 1.0}]
+    means = [{"group": f"{group}, {dtype}", "peer": "best", "at_most": 1.0}]
     what = f"{dtype}: {equation} {' '.join(sizes)}"
     report(what, interleaved(contestants, rounds=5), [{"peer": "best", "at_most": 1 / 0.95}], means=means)
 
 
-def main(wanted: list[str]) -> None:
+def use_one_thread() -> None:
     torch.set_num_threads(1)
     flow.set_num_threads(1)
+
+
+def main(wanted: list[str]) -> None:
+    use_one_thread()
     for dtype in DTYPES:
         for case in CASES.strip().splitlines():
             equation, *sizes = case.removeprefix("* ").split()

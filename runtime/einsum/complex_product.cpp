@@ -41,13 +41,8 @@ double products_summed(const Layout& layout, const Layout& out) {
 // Whether sums go along the memory of both operands, of which one has no label of its own: the lines of the other one
 // are read once, by dots of each part with each.
 bool are_dots(const Layout& a, const Layout& b, const Layout& out) {
-  const Layout dims_a = in_memory_order(a), dims_b = in_memory_order(b);
-  const auto are_all_in = [](const Layout& dims, const Layout& other) {
-    return std::all_of(dims.begin(), dims.end(),
-                       [&](const LabelledDim& dim) { return find(other, dim.label) != nullptr; });
-  };
-  return sums_neighbours(a, out) && sums_neighbours(b, out) && dims_a.back().label == dims_b.back().label &&
-         (are_all_in(dims_a, dims_b) || are_all_in(dims_b, dims_a));
+  return sums_neighbours(a, out) && sums_neighbours(b, out) && !is_outer(a, b) &&
+         in_memory_order(a).back().label == in_memory_order(b).back().label;
 }
 
 // Whether a result lies along an operand.
@@ -98,7 +93,7 @@ Layout matrices_of(const Layout& layout, const Layout& out) {
 Layout products_of_parts(const Layout& a, const Layout& out) {
   // Next to the last label is the part of the operand that has it, so that both are one dimension.
   Layout products = without_part(out);
-  const bool is_of_a = !products.empty() && find(a, products.back().label);
+  const bool is_of_a = lies_along(a, out);
   products.insert(products.begin(), {is_of_a ? kPart : kSummedPart, 2, 1});
   products.push_back({is_of_a ? kSummedPart : kPart, 2, 1});
   return without_gaps(std::move(products));

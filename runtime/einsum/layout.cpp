@@ -40,6 +40,10 @@ bool sums(const Layout& layout, const Layout& out) {
   return std::any_of(layout.begin(), layout.end(), [&](const LabelledDim& dim) { return !find(out, dim.label); });
 }
 
+bool is_outer(const Layout& layout_a, const Layout& layout_b) {
+  return sums(layout_a, layout_b) && sums(layout_b, layout_a);
+}
+
 Layout without_part(const Layout& layout) {
   Layout dims;
   for (const LabelledDim& dim : layout)

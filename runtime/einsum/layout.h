@@ -37,6 +37,9 @@ const LabelledDim* find(const Layout& layout, int label);
 // Whether a label is summed over where `out` is the result.
 bool sums(const Layout& layout, const Layout& out);
 
+// Whether each operand is stretched along labels of the other.
+bool is_outer(const Layout& layout_a, const Layout& layout_b);
+
 // The dimensions of whole numbers.
 Layout without_part(const Layout& layout);
 

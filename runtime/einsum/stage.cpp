@@ -162,10 +162,6 @@ Stage make_single(Stage::Kind kind, size_t a, Layout out, Layout layout) {
   return {kind, a, a, std::move(out), std::move(layout), {}, {}, {}, {}};
 }
 
-bool is_outer(const Layout& layout_a, const Layout& layout_b) {
-  return sums(layout_a, layout_b) && sums(layout_b, layout_a);
-}
-
 Stage::Kind product_kind(const Layout& out, const Layout& layout_a, const Layout& layout_b, bool computes_in_own) {
   const bool is_complex = find(layout_a, kPart) && find(layout_b, kPart);
   return sums(layout_a, out) || (is_outer(layout_a, layout_b) && computes_in_own && !is_complex)

@@ -51,9 +51,6 @@ struct Stage {
 // kSummedPart; kCombine: the other way round.
 Stage make_single(Stage::Kind kind, size_t a, Layout out, Layout layout);
 
-// Whether each operand is stretched along labels of the other.
-bool is_outer(const Layout& layout_a, const Layout& layout_b);
-
 // How two operands are multiplied: by a contraction where labels are summed over, or where each operand is stretched
 // along labels of the other, which elementwise kernels write out first. `computes_in_own`: whether products of the
 // dtype are computed in it; contractions convert the others.

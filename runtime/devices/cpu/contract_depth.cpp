@@ -22,12 +22,6 @@ int crossing_dim(const DimGroup& depth, const DimGroup& side, Operand operand) {
   return -1;
 }
 
-// Part i of so many, as even as can be.
-Range part(int64_t size, int64_t i, int64_t parts) {
-  const int64_t begin = size * i / parts;
-  return {begin, size * (i + 1) / parts - begin};
-}
-
 }  // namespace
 
 Depth::Depth(const Problem& problem, int64_t most) : group_(problem.depth) {

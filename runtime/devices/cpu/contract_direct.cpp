@@ -261,7 +261,7 @@ std::unique_ptr<Solution> solve_in_vectors(const Problem& problem, const Contrac
 }  // namespace
 
 std::unique_ptr<Solution> solve_directly(const Problem& problem) {
-  if (auto lines = solve_by_lines(problem)) return lines;  // which cut long sums themselves
+  if (auto lines = solve_by_lines(problem)) return lines;
   if (auto pieces = solve_in_pieces(problem)) return pieces;
   return solve_whole(problem);
 }
@@ -270,7 +270,6 @@ std::unique_ptr<Solution> solve_whole(const Problem& problem) {
   const ContractKernels& kernels = contract_kernels(problem.dtype);
   const int64_t depth = problem.depth.count;
   if (!problem.is_plain() || depth == 0) return nullptr;
-  if (auto lines = solve_by_lines(problem)) return lines;
   const int64_t products = problem.rows.count * problem.columns.count;  // of one member of the batch, by the depth
   const bool is_thin = depth == 1 || std::min(problem.rows.count, problem.columns.count) <= kThin;
   const bool is_few_dots = is_thin && depth >= kFewDepths && products <= kFewCells;

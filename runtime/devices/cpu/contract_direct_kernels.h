@@ -16,6 +16,10 @@ void add_strip_kernels(ContractKernels& kernels);
 template <class T>
 void add_line_kernels(ContractKernels& kernels);
 
+// The kernel of that name.
+template <class T>
+void turn_sums(const TurnedSums& turned);
+
 // Makes kernels of float32 those of bfloat16, where this machine has instructions for it.
 void add_pair_kernels(ContractKernels& kernels);
 

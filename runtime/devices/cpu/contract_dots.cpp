@@ -71,9 +71,9 @@ class Dots final : public Solution {
     if (!sums.is_there()) return no_working_memory();
     parallel_for(divide_up(cells_.count, task_cells_) * pieces_, [&](int64_t task) {
       const int64_t first = task / pieces_ * task_cells_, piece = task % pieces_;
-      const int64_t begin = depth_ * piece / pieces_, count = depth_ * (piece + 1) / pieces_ - begin;
+      const Range depths = part(depth_, piece, pieces_);
       for (int64_t cell = first, last = std::min(first + task_cells_, cells_.count); cell < last; cell += kTogether)
-        run_cells(addresses, cell, std::min(kTogether, last - cell), begin, count, piece, sums);
+        run_cells(addresses, cell, std::min(kTogether, last - cell), depths, piece, sums);
     });
     for (int64_t cell = 0; cell < cells_.count && pieces_ > 1; ++cell)
       sums.add_up(cell, kernels_.dtype, addresses.c + offset_at(cells_, kC, cell) * kernels_.size);
@@ -84,14 +84,14 @@ class Dots final : public Solution {
   static constexpr int64_t kTogether = 256;
 
   // A piece of the sums of at most kTogether cells.
-  void run_cells(const Addresses& addresses, int64_t first, int64_t number, int64_t begin, int64_t count, int64_t piece,
+  void run_cells(const Addresses& addresses, int64_t first, int64_t number, const Range& depths, int64_t piece,
                  const PieceSums& sums) const {
     int64_t offsets[3][kTogether];
     for (const Operand operand : {kA, kB}) fill_offsets(cells_, operand, first, number, offsets[operand]);
-    DotProducts products{count,
+    DotProducts products{depths.count,
                          number,
-                         addresses.operands[kA] + begin * kernels_.size,
-                         addresses.operands[kB] + begin * kernels_.size,
+                         addresses.operands[kA] + depths.begin * kernels_.size,
+                         addresses.operands[kB] + depths.begin * kernels_.size,
                          addresses.c,
                          offsets[kA],
                          offsets[kB],

@@ -132,14 +132,15 @@ struct Strip {
   const int64_t* places;
   bool streams;  // past the caches, where a vector of C is a whole cache line
 };
-// Sums that such strips left, to where C runs across their lanes: C[places[lane] + i] = sums[i * step + lane].
+// Sums that such strips, or tiles, left, to where C runs across their lanes: C[places[lane] + i] = sums[i * step +
+// lane], added to C where it accumulates.
 struct TurnedSums {
   const void* sums;
   int64_t step, count;  // of i
   void* c;
   const int64_t* places;
   int64_t lane_count;
-  bool streams;
+  bool streams, accumulate;
 };
 
 // Many products whose operands are so small that each lies within one vector, whatever their layouts: element i of C is

@@ -32,7 +32,7 @@ constexpr int64_t kFewest = 4, kFewestOfThin = 16;
 
 // What the sides of a problem are: the one that lies along the sum, or has more lines where both do, and the other one.
 struct Roles {
-  Operand large, small;
+  Operand of_lines, of_others;
   DimGroup lines, others;
 };
 
@@ -52,9 +52,9 @@ class LineProducts final : public Solution {
         roles_(roles),
         batch_(problem.batch),
         depth_(problem.depth.count),
-        step_(problem.depth.dims[0].strides[roles.small]),
+        step_(problem.depth.dims[0].strides[roles.of_others]),
         others_c_(all_offsets(roles.others, kC)),
-        others_(all_offsets(roles.others, roles.small)) {
+        others_(all_offsets(roles.others, roles.of_others)) {
     const int64_t lines = roles.lines.count, work = batch_.count * lines * roles.others.count * depth_;
     const int64_t tasks = std::min<int64_t>(thread_count(), work / kTaskWork) / batch_.count;
     member_tasks_ = std::clamp<int64_t>(std::max(tasks, lines / kTaskLines), 1, lines);
@@ -67,38 +67,38 @@ class LineProducts final : public Solution {
   of_status run(const Addresses& addresses) const override {
     std::atomic<bool> complete{true};
     parallel_for(batch_.count * member_tasks_, [&](int64_t task) {
-      const int64_t lines = roles_.lines.count, part = task % member_tasks_;
-      if (!run_lines(addresses, task / member_tasks_, lines * part / member_tasks_, lines * (part + 1) / member_tasks_))
-        complete = false;
+      const Range lines = part(roles_.lines.count, task % member_tasks_, member_tasks_);
+      if (!run_lines(addresses, task / member_tasks_, lines)) complete = false;
     });
     return complete ? OF_OK : no_working_memory();
   }
 
  private:
-  // The lines [first, end) of one member of the batch.
-  bool run_lines(const Addresses& addresses, int64_t member, int64_t first, int64_t end) const {
+  // Some lines of one member of the batch.
+  bool run_lines(const Addresses& addresses, int64_t member, const Range& lines) const {
     const auto at = [&](Operand operand) { return offset_at(batch_, operand, member) * size_; };
     LineProduct product{};
     product.length = depth_;
     product.other_count = roles_.others.count;
-    product.lines = addresses.operands[roles_.large] + at(roles_.large);
+    product.lines = addresses.operands[roles_.of_lines] + at(roles_.of_lines);
     const Scratch others(product.other_count * round_up(depth_, kernels_.lane_count) * size_);
-    if (!collect(addresses.operands[roles_.small] + at(roles_.small), product, others.data())) return false;
+    if (!collect(addresses.operands[roles_.of_others] + at(roles_.of_others), product, others.data())) return false;
     product.c = addresses.c + at(kC);
     int64_t from[kTogether], to[kTogether];
     product.from_lines = from;
     product.to_lines = to;
     product.to_others = others_c_.data();
-    for (int64_t n = first; n < end; n += kTogether) {
-      product.line_count = std::min(kTogether, end - n);
-      fill_offsets(roles_.lines, roles_.large, n, product.line_count, from);
-      fill_offsets(roles_.lines, kC, n, product.line_count, to);
+    for (int64_t done = 0; done < lines.count; done += kTogether) {
+      product.line_count = std::min(kTogether, lines.count - done);
+      fill_offsets(roles_.lines, roles_.of_lines, lines.begin + done, product.line_count, from);
+      fill_offsets(roles_.lines, kC, lines.begin + done, product.line_count, to);
       kernels_.lines(product);
     }
     return true;
   }
 
-  // Brings the others together; those that lie across the sum are turned into lines before.
+  // Brings the others together; those that lie across the sum are turned into lines before. (As panels as wide as a
+  // vector, packing alone would do: 1.1 to 1.7 of the time of a product where they lie along the sum.)
   bool collect(const char* others, LineProduct& product, void* collected) const {
     // Packing may write half a tile's rows behind the last line.
     const Scratch turned(step_ == 1 ? 1 : (product.other_count * depth_ + kernels_.rows) * size_);
@@ -118,7 +118,7 @@ class LineProducts final : public Solution {
   const int64_t size_;  // bytes of an element
   const Roles roles_;
   const DimGroup batch_;
-  const int64_t depth_, step_;  // of the sum, and between its elements in the small operand
+  const int64_t depth_, step_;  // of the sum, and between its elements in the others
   const std::vector<int64_t> others_c_, others_;
   std::vector<int64_t> runs_, depths_, lines_;  // where the others have to be turned
   int64_t member_tasks_;                        // of one member of the batch
@@ -131,8 +131,9 @@ std::unique_ptr<Solution> solve_by_lines(const Problem& problem) {
   const Roles roles = find_roles(problem);
   const int64_t many = roles.lines.count, few = roles.others.count, depth = problem.depth.count;
   const Dim& along = problem.depth.dims[0];
-  const Limits& limits = along.strides[roles.small] == 1 ? kAsTheyLie : few <= many ? kTurned : kMoreThanLines;
-  if (along.strides[roles.large] != 1 || few < 2 || few > limits.others || depth < few * limits.depth) return nullptr;
+  const Limits& limits = along.strides[roles.of_others] == 1 ? kAsTheyLie : few <= many ? kTurned : kMoreThanLines;
+  if (along.strides[roles.of_lines] != 1 || few < 2 || few > limits.others || depth < few * limits.depth)
+    return nullptr;
   if (many < (few > kThin ? kFewest : kFewestOfThin)) return nullptr;
   const ContractKernels& kernels = contract_kernels(problem.dtype);
   if (few * depth * kernels.size > kOthersBytes) return nullptr;

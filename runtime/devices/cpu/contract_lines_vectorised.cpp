@@ -19,12 +19,8 @@ constexpr int kSums = (kOthers * kTogether + kLanes<T> - 1) / kLanes<T>* kLanes<
 // Pieces of lines that stay in the first-level cache while the others pass by, in vectors.
 constexpr int64_t kPiece = (int64_t{4} << 10) / kVectorBytes;
 
-// Parts as even as can be, of at most `most`.
-struct Parts {
-  int64_t total, count;
-  Parts(int64_t total, int64_t most) : total(total), count((total + most - 1) / most) {}
-  int64_t start(int64_t i) const { return total * i / count; }
-};
+// Parts as even as can be, of at most so many.
+inline Panels parts_of(int64_t total, int64_t most) { return {total, (total + most - 1) / most, 0, 0, 1}; }
 
 // The sums of one piece of the lines, of `length` elements, with so many others, as sums[other][line]; the others lie
 // vector by vector, one of each in turn.
@@ -60,7 +56,7 @@ template <class T>
 void lines(const LineProduct& product) {
   constexpr int width = kLanes<T>;
   const int64_t vectors = (product.length + width - 1) / width;
-  const Parts chunks(product.other_count, kOthers), pieces(vectors, kPiece);
+  const Panels chunks = parts_of(product.other_count, kOthers), pieces = parts_of(vectors, kPiece);
   for (int64_t first = 0; first < product.line_count; first += kTogether) {
     const int64_t number = product.line_count - first < kTogether ? product.line_count - first : kTogether;
     for (int64_t piece = 0; piece < pieces.count; ++piece) {
@@ -89,7 +85,7 @@ void lines(const LineProduct& product) {
 template <class T>
 void collect_others(const LineProduct& product, const int64_t* from, void* collected) {
   constexpr int width = kLanes<T>;
-  const Parts chunks(product.other_count, kOthers);
+  const Panels chunks = parts_of(product.other_count, kOthers);
   T* to = static_cast<T*>(collected);
   for (int64_t chunk = 0; chunk < chunks.count; ++chunk) {
     for (int64_t i = 0; i < product.length; i += width) {

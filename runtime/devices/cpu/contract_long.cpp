@@ -8,6 +8,7 @@
 #include "contract_direct.h"
 #include "contract_gemm.h"
 #include "contract_kernels.h"
+#include "contract_lines.h"
 #include "element.h"
 #include "scratch.h"
 
@@ -55,6 +56,11 @@ bool are_dots(const Problem& problem) {
   return are_lines || std::max(problem.rows.count, problem.columns.count) < kLeastLanes;
 }
 
+std::unique_ptr<Solution> solve_piece(const Problem& piece) {
+  auto lines = solve_by_lines(piece);
+  return lines ? std::move(lines) : solve_whole(piece);
+}
+
 class PieceProducts final : public Solution {
  public:
   // The longest dimension of the depth is cut into parts of `length`.
@@ -80,14 +86,14 @@ class PieceProducts final : public Solution {
     rest_offset_[kC] = whole * cells_ * item_;
     if (rest > 0) {
       piece.depth.resize(cut, rest);
-      rest_ = solve_whole(piece);
+      rest_ = solve_piece(piece);
     }
     piece.depth.resize(cut, length);
     DimGroup batch;
     batch.add({whole, {length * dim.strides[kA], length * dim.strides[kB], cells_, 0}});
     batch.add_others(piece.batch);
     piece.batch = batch;
-    whole_ = solve_whole(piece);
+    whole_ = solve_piece(piece);
     has_rest_ = rest > 0;
 
     total.depth.add({pieces_, {cells_, 0, 0, 0}});

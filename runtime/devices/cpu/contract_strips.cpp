@@ -163,17 +163,15 @@ class Strips final : public Solution {
   of_status run(const Addresses& addresses) const override {
     std::atomic<bool> complete{true};
     parallel_for(batch_.count * member_tasks_, [&](int64_t task) {
-      const int64_t part = task % member_tasks_;
-      if (!run_pieces(addresses, task / member_tasks_, pieces_ * part / member_tasks_,
-                      pieces_ * (part + 1) / member_tasks_))
-        complete = false;
+      const Range pieces = part(pieces_, task % member_tasks_, member_tasks_);
+      if (!run_pieces(addresses, task / member_tasks_, pieces)) complete = false;
     });
     return complete ? OF_OK : no_working_memory();
   }
 
  private:
-  // The pieces [first, end) of one member of the batch.
-  bool run_pieces(const Addresses& addresses, int64_t member, int64_t first, int64_t end) const {
+  // Some pieces of one member of the batch.
+  bool run_pieces(const Addresses& addresses, int64_t member, const Range& pieces) const {
     const Scratch panels(panels_.count * panels_.bytes);
     if (panels.data() == nullptr) return false;
     const auto at = [&](Operand operand) { return offset_at(batch_, operand, member) * size_; };
@@ -183,7 +181,7 @@ class Strips final : public Solution {
     kernels_.pack(kernels_.dtype, source, panels_, 0, panels_.count, panels.data());
     const char* large = addresses.operands[roles_.large] + at(roles_.large);
     char* c = addresses.c + at(kC);
-    for (int64_t piece = first; piece < end; ++piece)
+    for (int64_t piece = pieces.begin; piece < pieces.begin + pieces.count; ++piece)
       if (!run_piece(large, static_cast<const char*>(panels.data()), c, piece)) return false;
     if (streams_) end_stream();
     return true;
@@ -256,7 +254,7 @@ class Strips final : public Solution {
   // The sums of the strips of one vector of lanes to where they belong.
   void turn(const char* sums, int64_t across, const int64_t* lanes_c, int64_t lane_count, char* c) const {
     const int64_t width = kernels_.lane_count;
-    TurnedSums turned{sums, width, columns(), c, lanes_c, lane_count, streams_};
+    TurnedSums turned{sums, width, columns(), c, lanes_c, lane_count, streams_, false};
     if (roles_.rows == Rows::kColumns) return kernels_.turn_sums(turned);
     turned.step = columns() * width;
     turned.count = across;

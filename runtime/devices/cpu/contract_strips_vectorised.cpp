@@ -59,9 +59,21 @@ inline void turn_square(const TurnedSums& turned, const T* from, T* to, int64_t 
   transpose<T>(square);
 #pragma GCC unroll 16
   for (int i = 0; i < lanes; ++i)
-    if (is_whole || i < turned.lane_count)
-      put(to + turned.places[i], square[i], is_whole ? lanes : count, turned.streams);
+    if (is_whole || i < turned.lane_count) {
+      T* line = to + turned.places[i];
+      const int64_t stored = is_whole ? lanes : count;
+      if (turned.accumulate) square[i] += load_some(line, stored);
+      put(line, square[i], stored, turned.streams);
+    }
 }
+
+template <class T, int columns>
+void fill_strips(ContractKernels& kernels) {
+  kernels.strip[columns] = strip<T, columns>;
+  if constexpr (columns > 1) fill_strips<T, columns - 1>(kernels);
+}
+
+}  // namespace
 
 template <class T>
 void turn_sums(const TurnedSums& turned) {
@@ -77,14 +89,6 @@ void turn_sums(const TurnedSums& turned) {
   }
 }
 
-template <class T, int columns>
-void fill_strips(ContractKernels& kernels) {
-  kernels.strip[columns] = strip<T, columns>;
-  if constexpr (columns > 1) fill_strips<T, columns - 1>(kernels);
-}
-
-}  // namespace
-
 template <class T>
 void add_strip_kernels(ContractKernels& kernels) {
   kernels.strip_columns = kStripColumns;
@@ -93,8 +97,12 @@ void add_strip_kernels(ContractKernels& kernels) {
 }
 
 template void add_strip_kernels<float>(ContractKernels&);
+template void turn_sums<float>(const TurnedSums&);
 template void add_strip_kernels<double>(ContractKernels&);
+template void turn_sums<double>(const TurnedSums&);
 template void add_strip_kernels<uint32_t>(ContractKernels&);
+template void turn_sums<uint32_t>(const TurnedSums&);
 template void add_strip_kernels<uint64_t>(ContractKernels&);
+template void turn_sums<uint64_t>(const TurnedSums&);
 
 }  // namespace oneflow::cpu::OF_ISA

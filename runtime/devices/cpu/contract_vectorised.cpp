@@ -275,25 +275,13 @@ inline void put_run(T* to, const T* sums, int64_t count, bool accumulate) {
   }
 }
 
-// A tile of which C has the columns next to each other and the rows apart: turned in squares.
+// A tile of which C has the columns next to each other and the rows apart.
 template <class T>
 void scatter_turned(const T* sums, int64_t step, int columns, const TileTarget& target) {
-  constexpr int lanes = kLanes<T>;
-  for (int first = 0; first < columns; first += lanes) {
-    const int count = columns - first < lanes ? columns - first : lanes;
-    T* to = static_cast<T*>(target.c) + target.column_offsets[first];
-    for (int64_t i = 0; i < target.rows; i += lanes) {
-      Vector<T> square[lanes];
-#pragma GCC unroll 16
-      for (int j = 0; j < lanes; ++j) square[j] = j < count ? load(sums + (first + j) * step + i) : Vector<T>{};
-      transpose<T>(square);
-#pragma GCC unroll 16
-      for (int n = 0; n < lanes; ++n) {
-        if (i + n >= target.rows) break;
-        T* row = to + target.row_offsets[i + n];
-        store_some(row, target.accumulate ? load_some(row, count) + square[n] : square[n], 0, count);
-      }
-    }
+  T* c = static_cast<T*>(target.c) + target.column_offsets[0];
+  for (int64_t i = 0; i < target.rows; i += kLanes<T>) {
+    const int64_t rows = target.rows - i < kLanes<T> ? target.rows - i : kLanes<T>;
+    turn_sums<T>({sums + i, step, columns, c, target.row_offsets + i, rows, false, target.accumulate});
   }
 }
 
