@@ -1,7 +1,6 @@
 #include "einsum/complex_product.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace oneflow::einsum {
 
@@ -14,14 +13,6 @@ constexpr double kProductOfParts = 0.006;
 constexpr double kAcross = 0.3;
 // A result whose parts do not follow each other as those of the operand do that it lies along.
 constexpr double kResultAcross = 1;
-
-// The dimensions of whole numbers, as they lie.
-Layout in_memory_order(const Layout& layout) {
-  Layout dims = without_part(layout);
-  std::stable_sort(dims.begin(), dims.end(),
-                   [](const LabelledDim& x, const LabelledDim& y) { return std::abs(x.stride) > std::abs(y.stride); });
-  return dims;
-}
 
 // Whether the numbers that lie next to each other are summed: their parts are then read one after the other where they
 // are summed, too, and apart where they are not.

@@ -1,6 +1,7 @@
 #include "einsum/layout.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace oneflow::einsum {
 
@@ -48,6 +49,13 @@ Layout without_part(const Layout& layout) {
   Layout dims;
   for (const LabelledDim& dim : layout)
     if (dim.label != kPart) dims.push_back(dim);
+  return dims;
+}
+
+Layout in_memory_order(const Layout& layout) {
+  Layout dims = without_part(layout);
+  std::stable_sort(dims.begin(), dims.end(),
+                   [](const LabelledDim& x, const LabelledDim& y) { return std::abs(x.stride) > std::abs(y.stride); });
   return dims;
 }
 

@@ -43,6 +43,9 @@ bool is_outer(const Layout& layout_a, const Layout& layout_b);
 // The dimensions of whole numbers.
 Layout without_part(const Layout& layout);
 
+// Those, as they lie.
+Layout in_memory_order(const Layout& layout);
+
 Shape sizes_of(const Layout& layout);
 double elements_of(const Layout& layout);
 

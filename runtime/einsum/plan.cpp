@@ -39,22 +39,34 @@ class Stages {
     multiply_real(a, b, out, std::move(layout_a), std::move(layout_b));
   }
 
-  // Of the product of two that has these labels: those of the larger operand come last, in its order, so that most of
-  // what is read and written lies next to each other.
-  Layout product_layout(size_t a, size_t b, const LabelList& labels) const {
-    if (elements_of(layouts_[a]) > elements_of(layouts_[b])) std::swap(a, b);
-    // The part comes last: labels are in order, and those of an equation not negative.
-    const auto is_kept = [&](int label) { return std::binary_search(labels.begin(), labels.end(), label); };
-    const bool is_complex = find(layouts_[a], kPart) || find(layouts_[b], kPart);
+  // Of the product of two that has these labels: in the order of the first of `models` that has all of them, so that
+  // both are walked alike. Without one, those of the larger operand come last, in its order, so that most of what is
+  // read and written lies next to each other.
+  Layout product_layout(size_t a, size_t b, const LabelList& labels, const std::vector<Layout>& models) const {
+    // Labels are in order, and those of an equation not negative.
+    const auto is_kept = [&](const LabelledDim& dim) {
+      return std::binary_search(labels.begin(), labels.end(), dim.label);
+    };
     Layout layout;
-    for (const LabelledDim& dim : layouts_[a])
-      if (is_kept(dim.label) && !find(layouts_[b], dim.label)) layout.push_back(dim);
-    for (const LabelledDim& dim : layouts_[b])
-      if (is_kept(dim.label)) layout.push_back(dim);
-    if (is_complex) layout.push_back({kPart, 2, 1});
+    for (const Layout& model : models) {
+      if (layout.size() == labels.size()) break;
+      layout.clear();
+      for (const LabelledDim& dim : in_memory_order(model))
+        if (is_kept(dim)) layout.push_back(dim);
+    }
+    if (layout.size() != labels.size()) {
+      layout.clear();
+      if (elements_of(layouts_[a]) > elements_of(layouts_[b])) std::swap(a, b);
+      for (const LabelledDim& dim : layouts_[a])
+        if (is_kept(dim) && !find(layouts_[b], dim.label)) layout.push_back(dim);
+      for (const LabelledDim& dim : layouts_[b])
+        if (is_kept(dim)) layout.push_back(dim);
+    }
+    if (find(layouts_[a], kPart) || find(layouts_[b], kPart)) layout.push_back({kPart, 2, 1});  // it comes last
     return without_gaps(std::move(layout));
   }
 
+  const Layout& layout(size_t number) const { return layouts_[number]; }
   size_t last() const { return layouts_.size() - 1; }
   std::vector<Stage> take() { return std::move(stages_); }
 
@@ -116,10 +128,21 @@ std::vector<Stage> make_stages(std::vector<Layout> inputs, of_dtype dtype, const
   const std::vector<PairProduct> products = follow(network, path);
   std::vector<size_t> numbers;  // of the path's operands among the stages'
   for (size_t i = 0; i < network.operands.size(); ++i) numbers.push_back(i);
+  // What an intermediate is multiplied with, where that is there already, and comes to, where that is the result.
+  const auto models_of = [&] {
+    const size_t number = numbers.size();
+    const auto next = std::find_if(path.begin(), path.end(),
+                                   [&](const Step& step) { return step.left == number || step.right == number; });
+    const size_t other = next->left == number ? next->right : next->left;
+    std::vector<Layout> models;
+    if (other < number) models.push_back(stages.layout(numbers[other]));
+    if (next + 1 == path.end()) models.push_back(output);
+    return models;
+  };
   for (size_t i = 0; i < path.size(); ++i) {
     const size_t a = numbers[path[i].left], b = numbers[path[i].right];
     const bool is_last = i + 1 == path.size();
-    stages.multiply(a, b, is_last ? output : stages.product_layout(a, b, products[i].labels));
+    stages.multiply(a, b, is_last ? output : stages.product_layout(a, b, products[i].labels, models_of()));
     numbers.push_back(stages.last());
   }
   return stages.take();

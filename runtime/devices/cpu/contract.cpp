@@ -10,6 +10,7 @@
 #include "contract_gemm.h"
 #include "contract_kernels.h"
 #include "contract_problem.h"
+#include "contract_rearranged.h"
 #include "contract_side.h"
 #include "contract_strips.h"
 #include "element.h"
@@ -108,13 +109,30 @@ bool order_for_packing(const Problem& problem, DimGroup& side, Operand operand, 
   return false;
 }
 
-// What a descriptor comes to, whatever its addresses.
-struct Prepared {
-  std::unique_ptr<Solution> solution;  // NULL: there is nothing to do
-  bool is_swapped;                     // whether A and B changed places
-};
+// `rearrange` may find a better way for a problem that no strips take.
+template <class Rearrange>
+Solved solve(Problem problem, Rearrange&& rearrange) {
+  bring_in_order(problem);
+  const bool is_swapped = should_swap(problem);
+  if (is_swapped) swap_sides(problem);
+  auto solution = solve_in_strips(problem);
+  if (!solution) solution = rearrange(problem);
+  if (!solution) solution = solve_directly(problem);
+  if (!solution) solution = solve_converted(problem);
+  if (!solution) {
+    problem.rows_are_turned = order_for_packing(problem, problem.rows, kA, problem.columns);
+    problem.columns_are_turned = order_for_packing(problem, problem.columns, kB, problem.rows);
+    solution = solve_by_packing(problem);
+  }
+  return {std::move(solution), is_swapped};
+}
 
-of_status prepare(const of_contraction& contraction, std::unique_ptr<Prepared>& prepared) {
+Solved solve_as_it_lies(const Problem& problem) {
+  return solve(problem, [](const Problem&) { return nullptr; });
+}
+
+// What a descriptor comes to, whatever its addresses: no solution where there is nothing to do.
+of_status prepare(const of_contraction& contraction, std::unique_ptr<Solved>& prepared) {
   if (!accepts(contraction) || contraction.epilogue != 0)
     return fail(OF_UNSUPPORTED, "contraction: this combination of element types is not implemented");
   Problem problem;
@@ -124,34 +142,17 @@ of_status prepare(const of_contraction& contraction, std::unique_ptr<Prepared>& 
   problem.has_bias = contraction.bias != nullptr;
   const of_status status = sort_dims(contraction, problem);
   if (status != OF_OK) return status;
-  prepared = std::make_unique<Prepared>();
+  prepared = std::make_unique<Solved>();
   if (problem.batch.count == 0 || problem.rows.count == 0 || problem.columns.count == 0) return OF_OK;
-
-  canonicalize(problem.batch, kC, kA);
-  canonicalize(problem.rows, kC, kA);
-  canonicalize(problem.columns, kC, kB);
-  const Operand larger = problem.rows.count >= problem.columns.count ? kA : kB;
-  canonicalize(problem.depth, larger, larger == kA ? kB : kA);
-  prepared->is_swapped = should_swap(problem);
-  if (prepared->is_swapped) swap_sides(problem);
-  prepared->solution = solve_in_strips(problem);
-  if (!prepared->solution) prepared->solution = solve_directly(problem);
-  if (!prepared->solution) prepared->solution = solve_converted(problem);
-  if (prepared->solution) return OF_OK;
-  problem.rows_are_turned = order_for_packing(problem, problem.rows, kA, problem.columns);
-  problem.columns_are_turned = order_for_packing(problem, problem.columns, kB, problem.rows);
-  prepared->solution = solve_by_packing(problem);
+  *prepared = solve(problem, [](const Problem& each) { return solve_rearranged(each, solve_as_it_lies); });
   return OF_OK;
 }
 
-of_status run(const Prepared& prepared, const of_contraction& contraction) {
+of_status run(const Solved& prepared, const of_contraction& contraction) {
   if (!prepared.solution) return OF_OK;
-  const auto* a = static_cast<const char*>(contraction.a);
-  const auto* b = static_cast<const char*>(contraction.b);
-  if (prepared.is_swapped) std::swap(a, b);
-  return prepared.solution->run(
-      {{a, b, static_cast<const char*>(contraction.c), static_cast<const char*>(contraction.bias)},
-       static_cast<char*>(contraction.c)});
+  return prepared.run({{static_cast<const char*>(contraction.a), static_cast<const char*>(contraction.b),
+                        static_cast<const char*>(contraction.c), static_cast<const char*>(contraction.bias)},
+                       static_cast<char*>(contraction.c)});
 }
 
 }  // namespace
@@ -159,8 +160,8 @@ of_status run(const Prepared& prepared, const of_contraction& contraction) {
 of_status contract(const of_contraction* contraction) try {
   const bool is_kept = contraction->struct_size >= sizeof(of_contraction) && contraction->prepared != nullptr;
   if (is_kept && *contraction->prepared != nullptr)
-    return run(*static_cast<const Prepared*>(*contraction->prepared), *contraction);
-  std::unique_ptr<Prepared> prepared;
+    return run(*static_cast<const Solved*>(*contraction->prepared), *contraction);
+  std::unique_ptr<Solved> prepared;
   if (const of_status status = prepare(*contraction, prepared); status != OF_OK) return status;
   const of_status status = run(*prepared, *contraction);
   if (is_kept) *contraction->prepared = prepared.release();
@@ -169,6 +170,6 @@ of_status contract(const of_contraction* contraction) try {
   return fail(OF_OUT_OF_MEMORY, "contraction: no memory to work it out");
 }
 
-void discard_contraction(void* prepared) { delete static_cast<Prepared*>(prepared); }
+void discard_contraction(void* prepared) { delete static_cast<Solved*>(prepared); }
 
 }  // namespace oneflow::cpu

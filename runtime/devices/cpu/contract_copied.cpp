@@ -64,6 +64,14 @@ bool runs_along_depth(const Problem& problem, Operand operand) {
   return problem.depth.rank > 0 && problem.depth.dims[problem.depth.rank - 1].strides[operand] == 1;
 }
 
+// Whether all dimensions lie next to each other, so that with the other operand in their order they are one.
+bool is_one_run(const DimGroup& dims, Operand operand) {
+  int64_t run = 1;
+  int d = dims.rank - 1;
+  for (; d >= 0 && dims.dims[d].strides[operand] == run; --d) run *= dims.dims[d].size;
+  return d < 0;
+}
+
 }  // namespace
 
 std::unique_ptr<Solution> solve_with_copy(const Problem& problem) {
@@ -72,8 +80,11 @@ std::unique_ptr<Solution> solve_with_copy(const Problem& problem) {
   const Operand operand = rows < columns ? kA : kB;
   const int64_t count = problem.batch.count * std::min(rows, columns) * problem.depth.count;
   if (problem.depth.count < 2 || !runs_along_depth(problem, operand == kA ? kB : kA) ||
-      runs_along_depth(problem, operand) || count * item_size > kMostBytes || std::max(rows, columns) < kUses)
+      count * item_size > kMostBytes || std::max(rows, columns) < kUses)
     return nullptr;
+  // The other one's runs may be in another order, if the larger one is one run.
+  const bool is_turned = problem.depth.rank > 1 && is_one_run(problem.depth, operand == kA ? kB : kA);
+  if (runs_along_depth(problem, operand) && !is_turned) return nullptr;
   // What is repeated along the depth stays so.
   const DimGroup& depth = problem.depth;
   if (std::any_of(depth.dims, depth.dims + depth.rank, [&](const Dim& dim) { return dim.strides[operand] == 0; }))

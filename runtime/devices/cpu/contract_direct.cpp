@@ -33,6 +33,8 @@ constexpr int64_t kFewElements = 4;
 constexpr int64_t kShortRows = 4;
 // Depths from which on elements that lie apart are worth copying.
 constexpr int64_t kFewDepths = 32;
+// With fewer multiplications in a member of the batch, copying pieces of it takes longer than narrow lanes.
+constexpr int64_t kFewWork = 8192;
 // Multiplications of one member of the batch that are not worth packing, though there are no lanes.
 constexpr int64_t kFewProducts = 256;
 
@@ -51,13 +53,14 @@ int choose_lane(const DimGroup& cells) {
   return best;
 }
 
-Dim take(DimGroup& group, int position) {
-  const Dim dim = group.dims[position];
-  std::move(group.dims + position + 1, group.dims + group.rank, group.dims + position);
-  --group.rank;
-  group.count = 1;
-  for (int d = 0; d < group.rank; ++d) group.count *= group.dims[d].size;
-  return dim;
+// The dimension of the batch whose members lie next to each other everywhere, if they are many. -1 where there is none.
+int lane_of_batch(const Problem& problem) {
+  constexpr int64_t kEnough = 8;
+  for (int d = 0; d < problem.batch.rank; ++d) {
+    const Dim& dim = problem.batch.dims[d];
+    if (dim.size >= kEnough && dim.strides[kA] == 1 && dim.strides[kB] == 1 && dim.strides[kC] == 1) return d;
+  }
+  return -1;
 }
 
 constexpr Dim kNoDim{1, {0, 0, 0, 0}};
@@ -260,6 +263,11 @@ std::unique_ptr<Solution> solve_in_vectors(const Problem& problem, const Contrac
 
 }  // namespace
 
+bool fits_vectors(const Problem& problem) {
+  if (problem.depth.count < 2 || std::min(problem.rows.count, problem.columns.count) < 2) return false;
+  return solve_in_vectors(problem, contract_kernels(problem.dtype)) != nullptr;
+}
+
 std::unique_ptr<Solution> solve_directly(const Problem& problem) {
   if (auto lines = solve_by_lines(problem)) return lines;
   if (auto pieces = solve_in_pieces(problem)) return pieces;
@@ -276,11 +284,19 @@ std::unique_ptr<Solution> solve_whole(const Problem& problem) {
   if (!computes_in_itself(problem.dtype)) return is_few_dots ? make_copied_dots(problem) : nullptr;
   const bool unit_depth =
       problem.depth.rank == 1 && problem.depth.dims[0].strides[kA] == 1 && problem.depth.dims[0].strides[kB] == 1;
-  if (!(unit_depth && products == 1 && depth >= kFewElements))
+  const int together = lane_of_batch(problem);
+  if (!(unit_depth && products == 1 && depth >= kFewElements) && together < 0)
     if (auto vectors = solve_in_vectors(problem, kernels)) return vectors;
   if (auto pairs = make_pair_dots(problem)) return pairs;
   if (auto small = solve_small(problem)) return small;
   const bool is_tiny = products <= kTiny / depth;
+  if (together >= 0 && !(is_thin && unit_depth)) {
+    DimGroup cells = problem.batch;
+    const Dim lane = take(cells, together);
+    cells.add_others(problem.rows);
+    cells.add_others(problem.columns);
+    return std::make_unique<LaneProducts>(problem, kernels, cells, lane);
+  }
   if (!is_thin && !is_tiny) return nullptr;
 
   if (is_thin && unit_depth) return make_dots(problem);
@@ -288,9 +304,9 @@ std::unique_ptr<Solution> solve_whole(const Problem& problem) {
   DimGroup cells = cells_of(problem);
   const int lane = choose_lane(cells);
   const int64_t lanes = lane < 0 ? 1 : cells.dims[lane].size;
-  if (is_few_dots && depth > lanes && lanes < 8) return make_copied_dots(problem);
+  if (is_few_dots && depth > lanes && lanes < (depth * products < kFewWork ? 3 : 8)) return make_copied_dots(problem);
   if (lane < 0 && depth > 1 && products > kFewProducts / depth) return nullptr;
-  if (!is_tiny && depth > 1 && lanes < 8) return nullptr;
+  if (!is_tiny && depth > 1 && lanes < 3) return nullptr;
   const Dim walked = lane < 0 ? kNoDim : take(cells, lane);
   return std::make_unique<LaneProducts>(problem, kernels, cells, walked);
 }

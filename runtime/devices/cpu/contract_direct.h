@@ -13,6 +13,9 @@ namespace oneflow::cpu {
 std::unique_ptr<Solution> solve_directly(const Problem& problem);
 std::unique_ptr<Solution> solve_whole(const Problem& problem);
 
+// Whether sums of several rows and columns are worked out within vectors, for which their operands lie well.
+bool fits_vectors(const Problem& problem);
+
 }  // namespace oneflow::cpu
 
 #endif  // ONEFLOW_DEVICES_CPU_CONTRACT_DIRECT_H_

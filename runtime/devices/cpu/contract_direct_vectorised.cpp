@@ -48,8 +48,10 @@ inline void sum_lanes(const LaneProduct& product, const T* a, const T* b, typena
   }
 }
 
+// The first `count` of the last vector.
 template <class T, int width, int vectors>
-inline void store_lanes(const LaneProduct& product, const typename Narrow<T, width>::type* sums, T* c) {
+inline void store_lanes(const LaneProduct& product, const typename Narrow<T, width>::type* sums, T* c,
+                        int64_t count = width) {
   using Wide = typename Narrow<T, width>::type;
   if (product.lane.c == 1) {
     if constexpr (width == kLanes<T>) {
@@ -58,11 +60,15 @@ inline void store_lanes(const LaneProduct& product, const typename Narrow<T, wid
         return;
       }
     }
-    for (int v = 0; v < vectors; ++v) *reinterpret_cast<Wide*>(c + v * width) = sums[v];
+    for (int v = 0; v + 1 < vectors; ++v) *reinterpret_cast<Wide*>(c + v * width) = sums[v];
+    T* last = c + (vectors - 1) * width;
+    if constexpr (kHasMasks && width == kLanes<T>)
+      if (count < width) return store_some(last, sums[vectors - 1], 0, count);
+    *reinterpret_cast<Wide*>(last) = sums[vectors - 1];
   } else {
     T spilled[vectors * width];
     for (int v = 0; v < vectors; ++v) *reinterpret_cast<Wide*>(spilled + v * width) = sums[v];
-    for (int i = 0; i < vectors * width; ++i) c[i * product.lane.c] = spilled[i];
+    for (int i = 0; i < (vectors - 1) * width + count; ++i) c[i * product.lane.c] = spilled[i];
   }
 }
 
@@ -104,7 +110,7 @@ int64_t shared_lanes(const LaneProduct& product, const T* a, const int64_t* dept
 template <class T>
 int64_t turned_lanes(const LaneProduct& product, const T* a, const T* b, T* c) {
   constexpr int width = kLanes<T>;
-  const int64_t whole = product.lanes / width * width;
+  const int64_t squares = kHasMasks ? product.lanes : product.lanes / width * width;
   const bool streams = product.streams && can_store_past(c, product.lane.c);
   // What the next square of these lanes reads: it is far from what this one does. Always inline, as GCC takes a
   // function that only fetches for one that does nothing.
@@ -116,7 +122,8 @@ int64_t turned_lanes(const LaneProduct& product, const T* a, const T* b, T* c) {
   for (; done + width <= product.inner; done += width) {
     const T* a_at = a + done * product.inner_step.a;
     const T* b_at = b + done * product.inner_step.b;
-    for (int64_t first = 0; first < whole; first += width) {
+    for (int64_t first = 0; first < squares; first += width) {
+      const int64_t lanes = product.lanes - first < width ? product.lanes - first : width;
       Vector<T> square[width];
       for (int i = 0; i < width; ++i) {
         const T* a_row = a_at + i * product.inner_step.a + first * product.lane.a;
@@ -124,19 +131,19 @@ int64_t turned_lanes(const LaneProduct& product, const T* a, const T* b, T* c) {
         fetch(a_row, product.inner_step.a, product.depth_a);
         fetch(b_row, product.inner_step.b, product.depth_b);
         typename Narrow<T, width>::type sum;
-        sum_lanes<T, width, 1>(product, a_row, b_row, &sum);
+        sum_lanes<T, width, 1>(product, a_row, b_row, &sum, lanes);
         square[i] = sum;
       }
       transpose<T>(square);
       T* to = c + first * product.lane.c + done;
       if (streams) {
-        for (int i = 0; i < width; ++i) store_past(to + i * product.lane.c, square[i]);
+        for (int i = 0; i < lanes; ++i) store_past(to + i * product.lane.c, square[i]);
       } else {
-        for (int i = 0; i < width; ++i) store(to + i * product.lane.c, square[i]);
+        for (int i = 0; i < lanes; ++i) store(to + i * product.lane.c, square[i]);
       }
     }
     for (int i = 0; i < width; ++i)
-      for (int64_t lane = whole; lane < product.lanes; ++lane)
+      for (int64_t lane = squares; lane < product.lanes; ++lane)
         lane_block<T, 1, 1>(product, a_at + i * product.inner_step.a, b_at + i * product.inner_step.b, c + done + i,
                             lane);
   }
@@ -153,12 +160,12 @@ inline void last_lanes(const LaneProduct& product, const T* a, const T* b, T* c,
       lane_block<T, width, half>(product, a, b, c, first);
     return last_lanes<T, half>(product, a, b, c, first);
   }
-  if (kHasMasks && product.lane.c == 1) {
-    if (first == product.lanes) return;
-    Vector<T> sum;
-    sum_lanes<T, width, 1>(product, a + first * product.lane.a, b + first * product.lane.b, &sum,
-                           product.lanes - first);
-    return store_some(c + first, sum, 0, product.lanes - first);
+  if (kHasMasks) {
+    const int64_t rest = product.lanes - first;
+    if (rest == 0) return;
+    typename Narrow<T, width>::type sum;
+    sum_lanes<T, width, 1>(product, a + first * product.lane.a, b + first * product.lane.b, &sum, rest);
+    return store_lanes<T, width, 1>(product, &sum, c + first * product.lane.c, rest);
   }
   if constexpr (width > 4)
     for (; first + 4 <= product.lanes; first += 4) lane_block<T, 4, 1>(product, a, b, c, first);

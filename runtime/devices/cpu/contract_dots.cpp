@@ -62,6 +62,10 @@ class Dots final : public Solution {
  public:
   Dots(const Problem& problem, const ContractKernels& kernels)
       : kernels_(kernels), depth_(problem.depth.count), cells_(cells_of(problem)) {
+    // An operand that is much larger than C is read from end to end.
+    const int64_t few = std::min(problem.rows.count, problem.columns.count);
+    const Operand larger = few == problem.columns.count ? kA : kB;
+    canonicalize(cells_, depth_ >= kLarger * few ? larger : kC, larger);
     pieces_ = cells_.count < 64 ? divide_up(depth_, kDotPiece) : 1;
     task_cells_ = pieces_ > 1 ? 1 : std::max<int64_t>(1, kTaskWork / std::max<int64_t>(1, depth_));
   }
@@ -81,7 +85,7 @@ class Dots final : public Solution {
   }
 
  private:
-  static constexpr int64_t kTogether = 256;
+  static constexpr int64_t kTogether = 256, kLarger = 4;
 
   // A piece of the sums of at most kTogether cells.
   void run_cells(const Addresses& addresses, int64_t first, int64_t number, const Range& depths, int64_t piece,
@@ -107,7 +111,7 @@ class Dots final : public Solution {
 
   const ContractKernels& kernels_;
   const int64_t depth_;
-  const DimGroup cells_;
+  DimGroup cells_;
   int64_t pieces_, task_cells_;
 };
 

@@ -26,6 +26,15 @@ DimGroup cells_of(const Problem& problem) {
   return cells;
 }
 
+Dim take(DimGroup& group, int position) {
+  const Dim dim = group.dims[position];
+  std::move(group.dims + position + 1, group.dims + group.rank, group.dims + position);
+  --group.rank;
+  group.count = 1;
+  for (int d = 0; d < group.rank; ++d) group.count *= group.dims[d].size;
+  return dim;
+}
+
 void canonicalize(DimGroup& group, Operand operand, Operand other) {
   const auto reaches_further = [&](const Dim& x, const Dim& y) {
     const int64_t x_step = std::abs(x.strides[operand]), y_step = std::abs(y.strides[operand]);
@@ -43,6 +52,14 @@ void canonicalize(DimGroup& group, Operand operand, Operand other) {
     }
   }
   group.rank = kept;
+}
+
+void bring_in_order(Problem& problem) {
+  canonicalize(problem.batch, kC, kA);
+  canonicalize(problem.rows, kC, kA);
+  canonicalize(problem.columns, kC, kB);
+  const Operand larger = problem.rows.count >= problem.columns.count ? kA : kB;
+  canonicalize(problem.depth, larger, larger == kA ? kB : kA);
 }
 
 void fill_offsets(const DimGroup& group, Operand operand, int64_t start, int64_t count, int64_t* offsets) {

@@ -5,6 +5,8 @@
 #include <oneflow/device_plugin.h>
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace oneflow::cpu {
@@ -50,6 +52,9 @@ struct DimGroup {
   }
 };
 
+// Takes one out.
+Dim take(DimGroup& group, int position);
+
 // C[batch, row, column] = alpha * sum over depth of A[batch, row, depth] * B[batch, depth, column] + beta * C + bias
 struct Problem {
   of_dtype dtype;
@@ -78,6 +83,17 @@ class Solution {
   virtual of_status run(const Addresses& addresses) const = 0;
 };
 
+// A problem worked out.
+struct Solved {
+  std::unique_ptr<Solution> solution;
+  bool is_swapped;  // whether A and B changed places
+
+  of_status run(Addresses addresses) const {
+    if (is_swapped) std::swap(addresses.operands[kA], addresses.operands[kB]);
+    return solution->run(addresses);
+  }
+};
+
 of_status no_working_memory();
 
 struct Range {
@@ -98,6 +114,8 @@ constexpr int64_t kTaskWork = int64_t{1} << 16;
 // Sorts by the distance that a step covers in `operand` (then in `other`), and merges neighbours. The order of the
 // dimensions within a group is free.
 void canonicalize(DimGroup& group, Operand operand, Operand other);
+// All groups in the order of C, the depth in that of the operand with the larger side.
+void bring_in_order(Problem& problem);
 
 // Offsets of the elements [start, start + count) of a group within one operand, into `offsets`.
 void fill_offsets(const DimGroup& group, Operand operand, int64_t start, int64_t count, int64_t* offsets);

@@ -23,6 +23,8 @@ constexpr int64_t kNearBytes = int64_t{1} << 20;
 constexpr int64_t kLongRun = 128, kShortStep = 2;
 // Fewer lanes, or elements of the other side, make a thin product: there is nothing to use again.
 constexpr int64_t kLeast = 3;
+// Lanes that fill a quarter of a vector are for products of so many multiplications at most.
+constexpr int64_t kMostNarrow = int64_t{1} << 16;
 // The other side goes through the registers so many elements at a time, and so many make up for reading the lanes from
 // a cache further away, or for copying them.
 constexpr int64_t kTogether = 8, kWorthKeeping = 32, kWorthCopying = 256;
@@ -39,6 +41,8 @@ constexpr int64_t kFew = 64, kShallow = 32;
 constexpr int64_t kNearPiece = int64_t{512} << 10, kLongRows = int64_t{2} << 20;
 // Pieces for each thread, where there are several.
 constexpr int64_t kThreadPieces = 2;
+// Lanes that lie apart along the sum, too, are copied so often at most.
+constexpr int64_t kMostCopies = 8;
 // Of a sum that is longer, fewer lanes make too few pieces for all threads.
 constexpr int64_t kLongSum = 4096;
 // With more multiplications, tiles of panels, which have more sums at once, make up for packing both sides (256^3 218
@@ -130,12 +134,18 @@ bool find_roles(const Problem& problem, const ContractKernels& kernels, Roles& r
   const DimGroup& other = is_in_rows ? problem.columns : problem.rows;
   const int lane = find_lane(side), inner = find_longest(other);
   if (lane < 0) return false;
+  if (side.dims[lane].size <= kernels.lane_count / 4 && side.count >= kernels.lane_count &&
+      problem.rows.count * problem.columns.count > kMostNarrow / problem.depth.count)
+    return false;
   roles.lanes_of = is_in_rows ? kA : kB;
   roles.factors_of = is_in_rows ? kB : kA;
   roles.lane = side.dims[lane];
   roles.inner = inner < 0 ? Dim{1, {}} : other.dims[inner];
   if (roles.inner.size < kLeast && !are_long_rows(problem, roles, kernels.size)) return false;
   if (!choose_piece(problem, kernels, roles)) return false;
+  const bool is_scattered = roles.lane.strides[roles.lanes_of] != 1 &&
+                            problem.depth.dims[problem.depth.rank - 1].strides[roles.lanes_of] != 1;
+  if (is_scattered && other.count / roles.inner.size > kMostCopies) return false;
   roles.places.add_others(problem.batch);
   roles.places.add_others(side, lane);
   roles.places.add_others(other, inner);
@@ -176,6 +186,10 @@ bool are_near(const Problem& problem, const Roles& roles, int64_t item_size) {
   return is_near(bytes[roles.lanes_of], roles.lanes_of, {lane, problem.depth}) &&
          is_near(bytes[roles.factors_of], roles.factors_of, {inner, problem.depth}) &&
          is_near(bytes[kC], kC, {lane, inner});
+}
+
+bool choose_roles(const Problem& problem, const ContractKernels& kernels, Roles& roles) {
+  return problem.depth.count >= 2 && find_roles(problem, kernels, roles) && are_near(problem, roles, kernels.size);
 }
 
 class SmallProducts final : public Solution {
@@ -288,9 +302,13 @@ class SmallProducts final : public Solution {
 std::unique_ptr<Solution> solve_small(const Problem& problem) {
   const ContractKernels& kernels = contract_kernels(problem.dtype);
   Roles roles;
-  if (problem.depth.count < 2 || !find_roles(problem, kernels, roles) || !are_near(problem, roles, kernels.size))
-    return nullptr;
+  if (!choose_roles(problem, kernels, roles)) return nullptr;
   return std::make_unique<SmallProducts>(problem, kernels, roles);
+}
+
+bool is_small(const Problem& problem) {
+  Roles roles;
+  return choose_roles(problem, contract_kernels(problem.dtype), roles);
 }
 
 }  // namespace oneflow::cpu

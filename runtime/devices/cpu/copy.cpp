@@ -1,6 +1,5 @@
 // Copies and conversions between any two layouts and types.
 #include <algorithm>
-#include <bit>
 
 #include "element.h"
 #include "emitted.h"
@@ -73,14 +72,16 @@ void copy_chunks(const of_kernel_tensor& source, const of_kernel_tensor& result,
   });
 }
 
-// Neighbours that stay neighbours, such as the parts of complex numbers, seen as one element of twice the size.
-class Pairs {
+// A few neighbours that stay neighbours, such as the parts of complex numbers, seen as one wider element.
+class Neighbours {
  public:
-  Pairs(const of_kernel_tensor& source, const of_kernel_tensor& result) : source_(source), result_(result) {
-    const of_dtype wide = wider(item_size(result.dtype));
-    if (wide == OF_DTYPE_COUNT || source.dtype != result.dtype) return;
-    if (!halve_strides(source, item_size(wide), source_strides_) ||
-        !halve_strides(result, item_size(wide), result_strides_))
+  Neighbours(const of_kernel_tensor& source, const of_kernel_tensor& result) : source_(source), result_(result) {
+    if (source.dtype != result.dtype || result.rank < 2) return;
+    const int64_t together = result.sizes[result.rank - 1];
+    const of_dtype wide = of_bytes(together * item_size(result.dtype));
+    if (wide == OF_DTYPE_COUNT) return;
+    if (!divide_strides(source, together, item_size(wide), source_strides_) ||
+        !divide_strides(result, together, item_size(wide), result_strides_))
       return;
     widen(source_, wide, source_strides_);
     widen(result_, wide, result_strides_);
@@ -90,18 +91,29 @@ class Pairs {
   const of_kernel_tensor& result() const { return result_; }
 
  private:
-  static of_dtype wider(int64_t item_size) {
-    constexpr of_dtype wider[] = {OF_INT16, OF_INT32, OF_INT64, OF_COMPLEX128};  // of 1, 2, 4 and 8 bytes
-    return item_size <= 8 ? wider[std::countr_zero(static_cast<uint64_t>(item_size))] : OF_DTYPE_COUNT;
+  // Any element type of that size.
+  static of_dtype of_bytes(int64_t bytes) {
+    switch (bytes) {
+      case 2:
+        return OF_INT16;
+      case 4:
+        return OF_INT32;
+      case 8:
+        return OF_INT64;
+      case 16:
+        return OF_COMPLEX128;
+      default:
+        return OF_DTYPE_COUNT;
+    }
   }
-  // Whether the last dimension of a tensor is made of pairs; then the strides of the others count those.
-  static bool halve_strides(const of_kernel_tensor& tensor, int64_t pair_bytes, int64_t* strides) {
+  // Whether the last dimension of a tensor lies together; then the strides of the others count in its elements.
+  static bool divide_strides(const of_kernel_tensor& tensor, int64_t together, int64_t bytes, int64_t* strides) {
     const int32_t last = tensor.rank - 1;
-    if (last < 1 || tensor.sizes[last] != 2 || tensor.strides[last] != 1) return false;
-    if (reinterpret_cast<uintptr_t>(tensor.data) % static_cast<uintptr_t>(pair_bytes) != 0) return false;
+    if (tensor.sizes[last] != together || tensor.strides[last] != 1) return false;
+    if (reinterpret_cast<uintptr_t>(tensor.data) % static_cast<uintptr_t>(bytes) != 0) return false;
     for (int32_t d = 0; d < last; ++d) {
-      if (tensor.strides[d] % 2 != 0) return false;
-      strides[d] = tensor.strides[d] / 2;
+      if (tensor.strides[d] % together != 0) return false;
+      strides[d] = tensor.strides[d] / together;
     }
     return true;
   }
@@ -126,8 +138,8 @@ of_status run_kernel(const CopyKernel& kernel, const of_kernel_context& context)
     copy_chunks(input, output, count);
     return OF_OK;
   }
-  const Pairs pairs(input, output);
-  const of_kernel_tensor &source = pairs.source(), &result = pairs.result();
+  const Neighbours neighbours(input, output);
+  const of_kernel_tensor &source = neighbours.source(), &result = neighbours.result();
   const Layout layouts[] = {{result.rank, result.sizes, result.strides}, {source.rank, source.sizes, source.strides}};
   const auto tiling = Tiling::find(layouts, item_size(result.dtype), source.dtype == result.dtype ? kTile : kChunk);
   if (tiling)
