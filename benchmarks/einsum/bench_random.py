@@ -50,8 +50,8 @@ KINDS = {"products": choose_product, "contractions": choose_contraction}
 
 def is_measurable(terms: list[str], sizes: dict[str, int]) -> bool:
     elements = [math.prod(sizes[label] for label in term) for term in terms]
-    work = math.prod(sizes.values())
-    return min(len(term) for term in terms[:2]) > 0 and max(elements) <= MOST_ELEMENTS and LEAST_WORK <= work <= MOST_WORK
+    has_labels = all(terms[:2])
+    return has_labels and max(elements) <= MOST_ELEMENTS and LEAST_WORK <= math.prod(sizes.values()) <= MOST_WORK
 
 
 def main(kind: str = "contractions", seed: int = 0, seconds: int = 60, dtype: str = "float32") -> None:

@@ -2,7 +2,8 @@
 //
 // contract.cpp brings a contraction into a normal form and picks the way to compute it; contract_gemm.cpp is the
 // blocked, packing one; contract_direct.cpp loops over the operands where they lie, for shapes too thin or too small
-// to pay for packing; contract_rearranged.cpp copies what would be slow for either. The inner loops are in contract_vectorised.cpp, compiled once per instruction set.
+// to pay for packing; contract_rearranged.cpp copies what would be slow for either. The inner loops are in
+// contract_vectorised.cpp, compiled once per instruction set.
 #ifndef ONEFLOW_DEVICES_CPU_CONTRACT_H_
 #define ONEFLOW_DEVICES_CPU_CONTRACT_H_
 
