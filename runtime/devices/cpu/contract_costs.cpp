@@ -45,7 +45,7 @@ class Costs {
  public:
   explicit Costs(const Problem& problem)
       : problem_(problem), lanes_(contract_kernels(problem.dtype).lane_count), size_(item_size(problem.dtype)) {
-    for (const Operand operand : {kA, kB, kC}) elements_[operand] = static_cast<double>(elements_of(problem, operand));
+    for (const Operand operand : {kA, kB, kC}) elements_[operand] = elements_of(problem, operand);
     work_ = elements_[kC] * static_cast<double>(problem.depth.count);
     few_ = std::min(problem.rows.count, problem.columns.count);
     is_small_ = is_small(problem);
@@ -168,10 +168,10 @@ bool has(Operand operand, int role) {
   }
 }
 
-int64_t elements_of(const Problem& problem, Operand operand) {
-  int64_t count = 1;
+double elements_of(const Problem& problem, Operand operand) {
+  double count = 1;
   for (int role = 0; role < kRoles; ++role)
-    if (has(operand, role)) count *= (problem.*kGroups[role]).count;
+    if (has(operand, role)) count *= static_cast<double>((problem.*kGroups[role]).count);
   return count;
 }
 

@@ -10,7 +10,8 @@ enum Role { kBatch, kRows, kColumns, kDepth, kRoles };
 constexpr DimGroup Problem::*kGroups[] = {&Problem::batch, &Problem::rows, &Problem::columns, &Problem::depth};
 bool has(Operand operand, int role);
 
-int64_t elements_of(const Problem& problem, Operand operand);
+// A double: repeated elements may be more than integers count.
+double elements_of(const Problem& problem, Operand operand);
 // The dimensions of a role in the order in which they lie in an operand.
 DimGroup in_order_of(const DimGroup& group, Operand operand);
 // How many elements of the dimensions, from the innermost on, lie next to each other.

@@ -17,7 +17,7 @@ namespace oneflow::cpu {
 namespace {
 
 // What copies may take: with what packing takes then, about the 4 MiB that a thread has.
-constexpr int64_t kMostBytes = int64_t{3} << 20;
+constexpr double kMostBytes = 3 << 20;
 // Multiplications of all members of the batch that are not worth a copy.
 constexpr int64_t kLeastWork = 2048;
 // A rearrangement has to be so much quicker than the problem as it is.
@@ -112,10 +112,10 @@ std::optional<Arrangement> arrange(const Problem& problem, int role, Operand ord
     DimGroup& group = found.problem.*kGroups[other];
     group = in_order_of(group, other == role ? order : largest_with(problem, other));
   }
-  int64_t bytes = 0;
+  double bytes = 0;
   for (const Operand operand : {kA, kB, kC}) {
     if ((copied >> operand & 1) == 0) continue;
-    bytes += elements_of(problem, operand) * item_size(problem.dtype);
+    bytes += elements_of(problem, operand) * static_cast<double>(item_size(problem.dtype));
     if (bytes > kMostBytes) return std::nullopt;
     found.copies.emplace_back(found.problem, operand, role);
     found.cost += found.copies.back().cost();
