@@ -77,13 +77,13 @@ bool is_one_run(const DimGroup& dims, Operand operand) {
 std::unique_ptr<Solution> solve_with_copy(const Problem& problem) {
   const int64_t item_size = contract_kernels(problem.dtype).size;
   const int64_t rows = problem.rows.count, columns = problem.columns.count;
-  const Operand operand = rows < columns ? kA : kB;
+  const Operand longer = longer_of(problem), operand = longer == kA ? kB : kA;
   const int64_t count = problem.batch.count * std::min(rows, columns) * problem.depth.count;
-  if (problem.depth.count < 2 || !runs_along_depth(problem, operand == kA ? kB : kA) ||
-      count * item_size > kMostBytes || std::max(rows, columns) < kUses)
+  if (problem.depth.count < 2 || !runs_along_depth(problem, longer) || count * item_size > kMostBytes ||
+      std::max(rows, columns) < kUses)
     return nullptr;
-  // The other one's runs may be in another order, if the larger one is one run.
-  const bool is_turned = problem.depth.rank > 1 && is_one_run(problem.depth, operand == kA ? kB : kA);
+  // Its runs may be in another order, if the longer one is one run.
+  const bool is_turned = problem.depth.rank > 1 && is_one_run(problem.depth, longer);
   if (runs_along_depth(problem, operand) && !is_turned) return nullptr;
   // What is repeated along the depth stays so.
   const DimGroup& depth = problem.depth;

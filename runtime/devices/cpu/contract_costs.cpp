@@ -25,18 +25,15 @@ constexpr int64_t kLongRun = 64;
 constexpr double kAgain = 3;
 // Adding up the lanes of a sum, and what each run of lanes takes besides, of single products and of sums.
 constexpr double kAddUp = 1.5, kRun = 2, kRunOfSums = 8;
-// Copying an element, and one copy.
-constexpr double kCopy = 0.15, kCopying = 300;
 // Storing an element of C where it lies apart from its neighbour.
 constexpr double kApart = 1.2;
 // Packing an element, where it lies in a run, in short ones, and apart; a member of the batch.
 constexpr double kPack = 0.3, kPackShort = 2, kPackApart = 2, kPackMember = 300;
-// Sums of elements that are copied piece by piece: of so many cells at most, and what a member of the batch takes.
-constexpr int64_t kFewCells = 16, kFewDepths = 32;
+// Sums of elements that are copied piece by piece: what a member of the batch takes.
 constexpr double kFewMember = 700;
-// Which kernels take what, as they see it themselves: multiplications of a tiny product, members of the batch that are
-// lanes, lines at most and how deep they are by how many there are, depths that are packed at least.
-constexpr int64_t kTiny = 4096, kBatchLanes = 8, kMostLines = 64, kLineDepth = 8, kLeastPacked = 4;
+// What kernels are for, about: the most lines, how deep they are by how many there are, depths that are packed at
+// least.
+constexpr int64_t kMostLines = 64, kLineDepth = 8, kLeastPacked = 4;
 // Elements of a cache line of floats.
 constexpr int64_t kWholeLine = 16;
 
@@ -110,8 +107,8 @@ class Costs {
   // Sums along the memory of both operands, of which the smaller one may be copied for that.
   double dots() const {
     const DimGroup& depth = problem_.depth;
-    const Operand larger = problem_.rows.count >= problem_.columns.count ? kA : kB, other = larger == kA ? kB : kA;
-    if (few_ > kThin || depth.rank == 0 || run_of(depth, larger) < depth.count) return INFINITY;
+    const Operand longer = longer_of(problem_), other = longer == kA ? kB : kA;
+    if (few_ > kThin || depth.rank == 0 || run_of(depth, longer) < depth.count) return INFINITY;
     const bool lies = run_of(depth, other) == depth.count;
     if (!lies && elements_[other] * static_cast<double>(size_) > kSecondBytes) return INFINITY;
     return along(kDepth, depth.count) + (lies ? 0 : kCopying + elements_[other]);
@@ -121,8 +118,8 @@ class Costs {
   double copied_dots() const {
     if (few_ > kThin || problem_.rows.count * problem_.columns.count > kFewCells || problem_.depth.count < kFewDepths)
       return INFINITY;
-    const Operand larger = problem_.rows.count >= problem_.columns.count ? kA : kB, other = larger == kA ? kB : kA;
-    const int64_t run = run_of(in_order_of(problem_.depth, larger), other);
+    const Operand longer = longer_of(problem_), other = longer == kA ? kB : kA;
+    const int64_t run = run_of(in_order_of(problem_.depth, longer), other);
     const double each = kCopy + kPackApart / static_cast<double>(run);
     return static_cast<double>(problem_.batch.count) * kFewMember + (elements_[kA] + elements_[kB]) * each +
            along(kDepth, problem_.depth.count);

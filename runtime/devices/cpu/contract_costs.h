@@ -21,6 +21,8 @@ int64_t run_of(const DimGroup& dims, Operand operand);
 double cost_as_it_lies(const Problem& problem);
 // With operands that lie as well as can be.
 double least_cost(const Problem& problem);
+// Copying an element in long runs, and one copy besides.
+constexpr double kCopy = 0.15, kCopying = 300;
 
 }  // namespace oneflow::cpu
 

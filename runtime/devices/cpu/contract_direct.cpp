@@ -17,24 +17,19 @@
 namespace oneflow::cpu {
 namespace {
 
-// Multiplications of one member of the batch up to which the whole product is tiny.
-constexpr int64_t kTiny = 16 * 16 * 16;
 // Lanes that one task walks, of a sum and of single products: a few kilobytes, which stay in the first-level cache.
 constexpr int64_t kTaskLanes = 512, kTaskProducts = 4096;
 // Lanes are turned in squares of up to so many.
 constexpr int64_t kTurned = 16;
-// Elements of C up to which sums are dots rather than packed: panels would be all but empty.
-constexpr int64_t kFewCells = 16;
 // Elements that one dot has at least to be quicker than permuting vectors.
 constexpr int64_t kFewElements = 4;
 // Rows up to so long are multiplied several at a time within a vector, by up to so many others; longer ones by two,
 // which other kernels are slow with. (2,000 x 3 by 3 x 3 2.7 us for 5.0, by 3 x 2 2.6 for 24, 2,000 x 8 by 8 x 2 8.8
 // for 25.)
 constexpr int64_t kShortRows = 4;
-// Depths from which on elements that lie apart are worth copying.
-constexpr int64_t kFewDepths = 32;
-// With fewer multiplications in a member of the batch, copying pieces of it takes longer than narrow lanes.
-constexpr int64_t kFewWork = 8192;
+// Fewer lanes are not worth walking; nor are narrow ones rather than copying pieces of a member of the batch, if that
+// has so many multiplications.
+constexpr int64_t kFewestLanes = 3, kNarrow = 8, kWorthPieces = 8192;
 // Multiplications of one member of the batch that are not worth packing, though there are no lanes.
 constexpr int64_t kFewProducts = 256;
 
@@ -55,10 +50,9 @@ int choose_lane(const DimGroup& cells) {
 
 // The dimension of the batch whose members lie next to each other everywhere, if they are many. -1 where there is none.
 int lane_of_batch(const Problem& problem) {
-  constexpr int64_t kEnough = 8;
   for (int d = 0; d < problem.batch.rank; ++d) {
     const Dim& dim = problem.batch.dims[d];
-    if (dim.size >= kEnough && dim.strides[kA] == 1 && dim.strides[kB] == 1 && dim.strides[kC] == 1) return d;
+    if (dim.size >= kBatchLanes && dim.strides[kA] == 1 && dim.strides[kB] == 1 && dim.strides[kC] == 1) return d;
   }
   return -1;
 }
@@ -291,10 +285,8 @@ std::unique_ptr<Solution> solve_whole(const Problem& problem) {
   if (auto small = solve_small(problem)) return small;
   const bool is_tiny = products <= kTiny / depth;
   if (together >= 0 && !(is_thin && unit_depth)) {
-    DimGroup cells = problem.batch;
+    DimGroup cells = cells_of(problem);  // the batch comes first
     const Dim lane = take(cells, together);
-    cells.add_others(problem.rows);
-    cells.add_others(problem.columns);
     return std::make_unique<LaneProducts>(problem, kernels, cells, lane);
   }
   if (!is_thin && !is_tiny) return nullptr;
@@ -304,9 +296,10 @@ std::unique_ptr<Solution> solve_whole(const Problem& problem) {
   DimGroup cells = cells_of(problem);
   const int lane = choose_lane(cells);
   const int64_t lanes = lane < 0 ? 1 : cells.dims[lane].size;
-  if (is_few_dots && depth > lanes && lanes < (depth * products < kFewWork ? 3 : 8)) return make_copied_dots(problem);
+  const int64_t fewest = depth * products < kWorthPieces ? kFewestLanes : kNarrow;
+  if (is_few_dots && depth > lanes && lanes < fewest) return make_copied_dots(problem);
   if (lane < 0 && depth > 1 && products > kFewProducts / depth) return nullptr;
-  if (!is_tiny && depth > 1 && lanes < 3) return nullptr;
+  if (!is_tiny && depth > 1 && lanes < kFewestLanes) return nullptr;
   const Dim walked = lane < 0 ? kNoDim : take(cells, lane);
   return std::make_unique<LaneProducts>(problem, kernels, cells, walked);
 }

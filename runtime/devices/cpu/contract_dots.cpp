@@ -64,8 +64,8 @@ class Dots final : public Solution {
       : kernels_(kernels), depth_(problem.depth.count), cells_(cells_of(problem)) {
     // An operand that is much larger than C is read from end to end.
     const int64_t few = std::min(problem.rows.count, problem.columns.count);
-    const Operand larger = few == problem.columns.count ? kA : kB;
-    canonicalize(cells_, depth_ >= kLarger * few ? larger : kC, larger);
+    const Operand longer = longer_of(problem);
+    canonicalize(cells_, depth_ >= kLarger * few ? longer : kC, longer);
     pieces_ = cells_.count < 64 ? divide_up(depth_, kDotPiece) : 1;
     task_cells_ = pieces_ > 1 ? 1 : std::max<int64_t>(1, kTaskWork / std::max<int64_t>(1, depth_));
   }

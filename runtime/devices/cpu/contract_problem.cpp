@@ -54,12 +54,14 @@ void canonicalize(DimGroup& group, Operand operand, Operand other) {
   group.rank = kept;
 }
 
+Operand longer_of(const Problem& problem) { return problem.rows.count >= problem.columns.count ? kA : kB; }
+
 void bring_in_order(Problem& problem) {
   canonicalize(problem.batch, kC, kA);
   canonicalize(problem.rows, kC, kA);
   canonicalize(problem.columns, kC, kB);
-  const Operand larger = problem.rows.count >= problem.columns.count ? kA : kB;
-  canonicalize(problem.depth, larger, larger == kA ? kB : kA);
+  const Operand longer = longer_of(problem);
+  canonicalize(problem.depth, longer, longer == kA ? kB : kA);
 }
 
 void fill_offsets(const DimGroup& group, Operand operand, int64_t start, int64_t count, int64_t* offsets) {

@@ -114,7 +114,9 @@ constexpr int64_t kTaskWork = int64_t{1} << 16;
 // Sorts by the distance that a step covers in `operand` (then in `other`), and merges neighbours. The order of the
 // dimensions within a group is free.
 void canonicalize(DimGroup& group, Operand operand, Operand other);
-// All groups in the order of C, the depth in that of the operand with the larger side.
+// The operand with the longer side.
+Operand longer_of(const Problem& problem);
+// All groups in the order of C, the depth in that of the operand with the longer side.
 void bring_in_order(Problem& problem);
 
 // Offsets of the elements [start, start + count) of a group within one operand, into `offsets`.

@@ -24,9 +24,9 @@ constexpr int64_t kLeastWork = 2048;
 constexpr double kWorth = 0.65;
 // Shorter runs are not worth making; how long they should become by stretching operands.
 constexpr int64_t kLeastRun = 3, kStretched = 64;
-// What copying takes, in nanoseconds an element, and the more so the shorter the runs are in one order or the other:
-// where they are the same ones, and where they are turned, in whole or scattered. One copy.
-constexpr double kCopy = 0.15, kCopyRun = 1, kCopyTurned = 1.5, kCopyScattered = 6, kCopying = 300;
+// What copying an element takes besides, in nanoseconds over the length of the runs, which are short in one order or
+// the other: where they are the same ones, and where they are turned, in whole or scattered.
+constexpr double kCopyRun = 1, kCopyTurned = 1.5, kCopyScattered = 6;
 
 // Of the operands that have a role, the largest one.
 Operand largest_with(const Problem& problem, int role) {

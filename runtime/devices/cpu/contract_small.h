@@ -10,9 +10,9 @@
 namespace oneflow::cpu {
 
 // NULL where the problem is not of that kind.
-// Whether solve_small() takes it.
-bool is_small(const Problem& problem);
 std::unique_ptr<Solution> solve_small(const Problem& problem);
+// Whether it is.
+bool is_small(const Problem& problem);
 
 }  // namespace oneflow::cpu
 
