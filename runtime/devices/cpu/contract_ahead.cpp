@@ -13,9 +13,9 @@ constexpr int64_t kMostStarts = 1024;
 
 }  // namespace
 
-// One for each line from `begin` on, in bytes, and the last byte where that is likely to be on another line.
+// One for each line from `begin` on, in bytes: as many as elements that may begin anywhere are likely to be on.
 void Lines::add_starts(int64_t begin, int64_t count, int64_t item) {
-  const int64_t bytes = count * item, lines = divide_up(bytes, kLine) + (bytes % kLine > kLine / 2 ? 1 : 0);
+  const int64_t bytes = count * item, lines = 1 + (bytes - item + kLine / 2) / kLine;
   for (int64_t i = 0; i < lines && start_count_ < kMostStarts; ++i)
     starts_[start_count_++] = begin * item + std::min(i * kLine, bytes - 1);
 }

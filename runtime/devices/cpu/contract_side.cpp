@@ -4,13 +4,14 @@
 #include <cstdlib>
 
 #include "scratch.h"
-#include "thread_pool.h"
 
 namespace oneflow::cpu {
 namespace {
 
 // Panels that are packed at once, where there are enough for all threads.
 constexpr int64_t kGroup = 32;
+// Half a panel matters in blocks of fewer than these.
+constexpr int64_t kFewPanels = 16;
 // A dimension is worth turning from this size on, and an operand: a smaller one stays in the caches.
 constexpr int64_t kWorthTurning = 8, kLeastElements = int64_t{1} << 20;
 // Squares are as wide as the widest vector; the innermost dimension is cut where it is longer than this.
@@ -63,9 +64,11 @@ bool turn(DimGroup& group, Operand operand, const DimGroup& depth) {
 Side::Side(const DimGroup& group, Operand operand, const ContractKernels& kernels, int64_t widest, bool pads,
            int64_t block, bool is_turned)
     : group_(group), operand_(operand), kernels_(kernels), widest_(widest), pads_(pads), is_turned_(is_turned) {
-  if (!is_turned) {  // as even as whole panels allow
-    block_ = round_up(divide_up(group.count, divide_up(group.count, block)), widest);
-    blocks_ = divide_up(group.count, block_);
+  if (!is_turned) {
+    // Blocks are whole panels, or vectors where they are few: threads should have as much to do as each other.
+    unit_ = pads && block < kFewPanels * widest ? kernels.lane_count : widest;
+    units_ = divide_up(group.count, unit_);
+    blocks_ = std::min(units_, divide_up(group.count, block));
     return;
   }
   along_ = group.dims[group.rank - 1].size;
@@ -78,7 +81,11 @@ Side::Side(const DimGroup& group, Operand operand, const ContractKernels& kernel
 }
 
 Range Side::block(int64_t i) const {
-  if (!is_turned_) return {i * block_, std::min(block_, group_.count - i * block_)};
+  if (!is_turned_) {
+    const Range units = part(units_, i, blocks_);
+    const int64_t begin = units.begin * unit_;
+    return {begin, std::min(units.count * unit_, group_.count - begin)};
+  }
   const int64_t cuts = divide_up(across_, block_across_);
   const int64_t outer = i / cuts * block_outer_, across = i % cuts * block_across_;
   if (cuts > 1) return {(outer * across_ + across) * along_, std::min(block_across_, across_ - across) * along_};

@@ -4,6 +4,7 @@
 
 #include "contract_kernels.h"
 #include "contract_problem.h"
+#include "thread_pool.h"
 
 namespace oneflow::cpu {
 
@@ -22,6 +23,8 @@ class Side {
   Operand operand() const { return operand_; }
   int64_t blocks() const { return blocks_; }
   Range block(int64_t i) const;
+  // How many rows the largest has.
+  int64_t most() const { return is_turned_ ? block(0).count : divide_up(units_, blocks_) * unit_; }
   // Where a block's rows begin in the operand.
   void fill_offsets(const Range& block, int64_t* offsets) const {
     cpu::fill_offsets(group_, operand_, block.begin, block.count, offsets);
@@ -46,7 +49,8 @@ class Side {
   const ContractKernels& kernels_;
   const int64_t widest_;
   const bool pads_, is_turned_;
-  int64_t blocks_ = 1, block_ = 0;
+  int64_t blocks_ = 1;
+  int64_t unit_ = 1, units_ = 1;  // a side that is not turned is cut between units of so many rows
   // Of a side that is turned: the size of its last dimension and of those before it that lie next to each other in the
   // operand, how many of these a block has, and of all before them.
   int64_t across_ = 1, along_ = 1;

@@ -127,6 +127,7 @@ void pack_runs(const S* data, const PanelSource& source, int64_t count, int64_t 
           }
           const S* row = from + source.rows[first + i] + done;
           __builtin_prefetch(row + ahead);
+          __builtin_prefetch(row + ahead + depths - 1);
           square[i] = load_converted<T>(row, depths);
         }
         transpose<T>(square);

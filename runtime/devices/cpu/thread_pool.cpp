@@ -31,6 +31,10 @@ void spin_until(int times, Condition condition) {
 
 thread_local bool inside_region = false;
 
+constexpr int kMostShares = 64;
+
+Share share_at(int i, int shares, int64_t count) { return {count * i / shares, count * (i + 1) / shares}; }
+
 // Each thread has a share of the tasks, neighbours, and takes from the others' when it is done with its own. The next
 // region over the same memory then finds it in the caches of the same cores, which are slow to take it from each other.
 class Region {
@@ -41,8 +45,9 @@ class Region {
         threads_(static_cast<int>(std::min<int64_t>(threads, count))),
         shares_(std::min(threads_, kMostShares)) {
     for (int i = 0; i < shares_; ++i) {
-      share_[i].next.store(count * i / shares_, std::memory_order_relaxed);
-      share_[i].end = count * (i + 1) / shares_;
+      const Share share = share_at(i, shares_, count);
+      left_[i].next.store(share.begin, std::memory_order_relaxed);
+      left_[i].end = share.end;
     }
   }
 
@@ -52,8 +57,8 @@ class Region {
   // All tasks that are left, first those of the thread's share.
   void work(int thread) {
     for (int i = 0; i < shares_; ++i) {
-      Share& share = share_[(thread + i) % shares_];
-      for (int64_t index = share.take(); index < share.end; index = share.take()) run(index);
+      Left& left = left_[(thread + i) % shares_];
+      for (int64_t index = left.take(); index < left.end; index = left.take()) run(index);
     }
   }
 
@@ -62,9 +67,7 @@ class Region {
   }
 
  private:
-  static constexpr int kMostShares = 64;
-
-  struct alignas(64) Share {
+  struct alignas(64) Left {  // of a share
     int64_t take() { return next.fetch_add(1, std::memory_order_relaxed); }
 
     std::atomic<int64_t> next;
@@ -82,7 +85,7 @@ class Region {
   void (*const task_)(void* context, int64_t index);
   void* const context_;
   const int threads_, shares_;
-  Share share_[kMostShares];
+  Left left_[kMostShares];
   std::atomic<bool> failed_{false};
   std::exception_ptr error_ = nullptr;  // of the task that set `failed_`
 };
@@ -190,6 +193,13 @@ int thread_count() {
   if (chosen != 0) return chosen;
   static const int hardware = hardware_threads();
   return hardware;
+}
+
+Share share_of(int64_t index, int64_t count) {
+  const int shares = static_cast<int>(std::min<int64_t>({thread_count(), count, kMostShares}));
+  const int i = static_cast<int>(index * shares / count);
+  const Share share = share_at(i, shares, count);
+  return index < share.end ? share : share_at(i + 1, shares, count);
 }
 
 void set_thread_count(int count) { chosen_threads.store(std::max(1, count), std::memory_order_relaxed); }

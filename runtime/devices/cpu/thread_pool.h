@@ -27,6 +27,12 @@ void parallel_for(int64_t count, Task&& task) {
       count, [](void* context, int64_t index) { (*static_cast<Callable*>(context))(index); }, &task);
 }
 
+// The share of a region's tasks that task `index` is in: the tasks [begin, end) begin on one thread, in order.
+struct Share {
+  int64_t begin, end;
+};
+Share share_of(int64_t index, int64_t count);
+
 // How many tasks of `size` cover `count`.
 inline int64_t divide_up(int64_t count, int64_t size) { return (count + size - 1) / size; }
 // The next whole number of `unit`.
