@@ -28,14 +28,13 @@ constexpr int64_t kLeastDepth = 8, kMostDepth = 1024, kLeastFactors = 128;
 // where the results are turned, or stay as they are. (With 4 lanes ki,kj->ij of 10,000 x 30 and 12 columns takes 1.5 of
 // the time, with 8 0.8 to 1.05; ki,kj->ji of 20,000 x 200 and 8 columns with 8 1.2 to 1.4, with 16 1.0.)
 constexpr int64_t kLeastTurned = 8, kLeastAlong = 16;
-// About how many lanes a piece has, and rows of the large operand a task; what copied lanes and all their sums may
-// take.
-constexpr int64_t kPieceLanes = 512, kTaskRows = 2048, kCopiedBytes = int64_t{2} << 20;
+// About how many lanes a piece has, and rows of the large operand a task; what the sums of a piece may take.
+constexpr int64_t kPieceLanes = 512, kTaskRows = 2048, kSumsBytes = int64_t{1} << 20;
 // A second-level cache, about: lines so many bytes apart fall on one set, which keeps so many of them.
 constexpr int64_t kSetPeriod = int64_t{128} << 10, kWays = 16;
 // The pages of memory that one vector of lanes reads from, with those across: page tables are slow to follow where the
-// processor keeps fewer of their entries. With more of them, lanes are copied first if there are others across, which
-// takes 0.74 of the time of dca,bd->abc, with 2,300, and 0.92 of deca,be->abcd, with 1,300.
+// processor keeps fewer of their entries. With more of them, all lanes of a piece come before those across, and the
+// sums of a whole piece are kept (0.9 of the time of dca,bd->abc, with 2,300 pages).
 constexpr int64_t kMostPages = 1536, kMostPagesAcross = 768, kPage = 4096;
 // The elements of C that are brought together make up a cache line; with half of one it still pays.
 constexpr int64_t kLine = 64, kLeastAcross = 8;
@@ -122,7 +121,7 @@ bool fall_on_few_sets(const DimGroup& depth, Operand operand, int64_t item_size)
 
 class Strips final : public Solution {
  public:
-  Strips(const Problem& problem, const ContractKernels& kernels, const Roles& roles, bool copies)
+  Strips(const Problem& problem, const ContractKernels& kernels, const Roles& roles, bool follows_lanes)
       : kernels_(kernels),
         size_(kernels.size),
         roles_(roles),
@@ -133,7 +132,7 @@ class Strips final : public Solution {
         runs_small_(all_runs(depths_small_)),
         columns_small_(all_offsets(roles.columns, roles.small)),
         columns_c_(all_offsets(roles.columns, kC)),
-        copies_(copies),
+        follows_lanes_(follows_lanes),
         across_(std::min(kLine / size_, roles.across.size)),
         pieces_across_(divide_up(roles.across.size, across_)) {
     const int64_t columns = roles.columns.count, panels = divide_up(columns, kernels.strip_columns);
@@ -146,18 +145,14 @@ class Strips final : public Solution {
     const int64_t threads = thread_count(), fewest = std::min(threads, batch_.count * cells * depth_ / kTaskWork);
     const int64_t tasks = std::clamp(batch_.count * rows / kTaskRows, fewest, 16 * threads);
     member_tasks_ = std::max<int64_t>(1, divide_up(tasks, batch_.count));
-    const int64_t fitting = kCopiedBytes / size_ / (depth_ + across_ * columns);
-    const int64_t most = copies ? std::clamp(fitting, kernels.lane_count, kPieceLanes) : kPieceLanes;
+    const int64_t fitting = kSumsBytes / size_ / (across_ * columns);
+    const int64_t most = follows_lanes ? std::clamp(fitting, kernels.lane_count, kPieceLanes) : kPieceLanes;
     const int64_t cuts =
         std::max(divide_up(roles.lanes.count, most), divide_up(member_tasks_, roles.places.count * pieces_across_));
     lanes_ = round_up(divide_up(roles.lanes.count, cuts), kernels.lane_count);
     pieces_of_lanes_ = divide_up(roles.lanes.count, lanes_);
     pieces_ = roles.places.count * pieces_across_ * pieces_of_lanes_;
     streams_ = batch_.count * cells * size_ >= streamed_tile_bytes();
-    if (!copies_) return;
-    runs_large_ = all_runs(depths_large_);
-    for (int64_t p = 0; p < depth_; ++p) depths_copied_.push_back(p * lanes_);
-    for (int64_t i = 0; i < lanes_; ++i) lanes_copied_.push_back(i);
   }
 
   of_status run(const Addresses& addresses) const override {
@@ -207,27 +202,25 @@ class Strips final : public Solution {
     const int64_t start = start_of(at), next = piece + 1 < pieces_ ? start_of(position_of(piece + 1)) : start;
     large += start * size_;
     c += (offset_at(roles_.places, kC, at.place) + at.across * roles_.across.strides[kC]) * size_;
-    const int64_t together = copies_ ? round_up(lanes, width) : width, strip_sums = columns() * width;
+    const int64_t together = follows_lanes_ ? round_up(lanes, width) : width, strip_sums = columns() * width;
     const int64_t sums_bytes = across * columns() * together * size_;
-    const int64_t copied_bytes = copies_ ? (depth_ * lanes_ + kernels_.rows) * size_ : 0;
-    const Scratch memory(sums_bytes + copied_bytes + lanes * static_cast<int64_t>(sizeof(int64_t)));
+    const Scratch memory(sums_bytes + lanes * static_cast<int64_t>(sizeof(int64_t)));
     auto* sums = static_cast<char*>(memory.data());
     if (sums == nullptr) return false;
-    char* copied = sums + sums_bytes;
-    auto* lanes_c = reinterpret_cast<int64_t*>(copied + copied_bytes);
+    auto* lanes_c = reinterpret_cast<int64_t*>(sums + sums_bytes);
     fill_offsets(roles_.lanes, kC, at.lane, lanes, lanes_c);
     Strip strip{};
-    strip.depths = copies_ ? depths_copied_.data() : depths_large_.data();
+    strip.depths = depths_large_.data();
     strip.depth = depth_;
     strip.streams = roles_.rows == Rows::kLanes && streams_;
     for (int64_t first = 0; first < lanes; first += together) {
       const int64_t end = std::min(first + together, lanes);
       for (int64_t i = 0; i < across; ++i) {
         const char* from = large + i * roles_.across.strides[roles_.large] * size_;
-        if (copies_) from = copy(from, lanes, copied);
         for (int64_t lane = first; lane < end; lane += width) {
-          // The lanes behind these come next, or those of the next piece, with the cache line that they end on.
-          const int64_t ahead = lane + width < lanes ? width : copies_ ? 0 : next - start - lane;
+          // The lanes behind these come next, or those of the next across or piece, with the cache line they end on.
+          const int64_t step = follows_lanes_ && i + 1 < across ? roles_.across.strides[roles_.large] : next - start;
+          const int64_t ahead = lane + width < lanes ? width : step - lane;
           strip.ahead[0] = ahead;
           strip.ahead[1] = ahead + width - 1;
           strip.lane_count = std::min(width, lanes - lane);
@@ -242,13 +235,6 @@ class Strips final : public Solution {
              std::min(width, lanes - lane), c);
     }
     return true;
-  }
-
-  // The lanes of a piece next to each other, depth by depth.
-  const char* copy(const char* from, int64_t lanes, char* to) const {
-    const PanelSource source{from, lanes_copied_.data(), {depth_, depths_large_.data(), runs_large_.data(), nullptr}};
-    kernels_.pack(kernels_.dtype, source, {lanes, 1, 0, lanes_, 1}, 0, 1, to);
-    return to;
   }
 
   // The sums of the strips of one vector of lanes to where they belong.
@@ -284,8 +270,7 @@ class Strips final : public Solution {
   const int64_t depth_;
   const std::vector<int64_t> depths_large_, depths_small_, runs_small_, columns_small_, columns_c_;
   std::vector<int64_t> columns_sums_;
-  const bool copies_;  // whether the lanes of a piece are brought together
-  std::vector<int64_t> runs_large_, depths_copied_, lanes_copied_;
+  const bool follows_lanes_;              // before those across
   const int64_t across_, pieces_across_;  // the elements across of one piece, and how many pieces that makes
   int64_t lanes_, pieces_of_lanes_;       // the same for lanes
   int64_t pieces_, member_tasks_;         // of one member of the batch, and how many tasks they make
