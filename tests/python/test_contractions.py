@@ -3,6 +3,8 @@ which contractions are computed. Whole numbers, which every order of summation a
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -172,3 +174,41 @@ def test_what_is_not_finite_in_halves() -> None:
     for dtype in ("float16", "bfloat16"):
         found = flow.matmul(flow.from_numpy(array).to(dtype), flow.ones(101, 35, dtype=dtype)).to("float32")
         np.testing.assert_array_equal(found.numpy(), expected)
+
+
+# Products that threads share in every way: i x j by j x k.
+SHARED = {
+    "rows of their own": (300, 530, 1100),
+    "rows and several blocks of columns": (7000, 40, 1700),
+    "columns of their own": (6200, 300, 90),
+    "all of it": (450, 530, 470),
+    "parts of the sum": (90, 5000, 110),
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_threads_agree_bit_for_bit(name: str) -> None:
+    i, j, k = SHARED[name]
+    random = np.random.default_rng(3)
+    a, b = random.standard_normal((i, j), np.float32), random.standard_normal((j, k), np.float32)
+    bias = random.standard_normal(k, np.float32)
+
+    def results() -> tuple[np.ndarray, np.ndarray]:
+        left, right = flow.from_numpy(a), flow.from_numpy(b)
+        return flow.matmul(left, right).numpy(), flow.linear(left, right.t(), flow.from_numpy(bias)).numpy()
+
+    threads = flow.get_num_threads()
+    found = []
+    try:
+        for count in (1, 2, 3, 7):
+            flow.set_num_threads(count)
+            with ThreadPoolExecutor(1) as caller:  # that has no plans yet
+                found.append(caller.submit(results).result())
+    finally:
+        flow.set_num_threads(threads)
+    exact = a.astype(np.float64) @ b
+    np.testing.assert_allclose(found[0][0], exact, rtol=1e-4, atol=1e-3)
+    np.testing.assert_allclose(found[0][1], exact + bias, rtol=1e-4, atol=1e-3)
+    for product, layer in found[1:]:
+        np.testing.assert_array_equal(product, found[0][0])
+        np.testing.assert_array_equal(layer, found[0][1])
