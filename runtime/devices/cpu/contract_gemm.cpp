@@ -325,7 +325,7 @@ class Gemm final : public Solution {
     Packed columns{range, columns_->panels(range.count, depth_.most(), parallel), nullptr, nullptr, {}};
     const int64_t bytes = columns_lie_in_place_ ? 0 : columns.panels.count * columns.panels.bytes;
     const bool keeps_columns = kept != nullptr && this->keeps_columns();
-    bool has_columns = columns_lie_in_place_ || (keeps_columns && kept->b == member.b);
+    const bool has_columns = columns_lie_in_place_ || (keeps_columns && kept->b == member.b);
     if (keeps_columns && !kept->panels) kept->panels.emplace(bytes);
     const int64_t table_size = columns_->table_size(range.count);
     const Scratch tables((table_size + 4 * depth_.table_size()) * static_cast<int64_t>(sizeof(int64_t)));
@@ -354,13 +354,12 @@ class Gemm final : public Solution {
       run_each(own_rows, row_blocks, [&](int64_t i) {
         std::optional<Lines> a_lines, b_lines;
         Upcoming next;
-        const Share share = own_rows ? share_of(i, row_blocks) : Share{0, row_blocks};
-        const bool ends_share = i + 1 == share.end;
+        const Range share = own_rows ? share_of(i, row_blocks) : Range{0, row_blocks};
+        const bool ends_share = i + 1 == share.begin + share.count;
         if (!ends_share || !is_last) {
           const Range rows = rows_->block(block.first_rows + (ends_share ? share.begin : i + 1));
           a_lines.emplace(*rows_, rows, ends_share ? later.a : now.a, item_, depth_.most());
-          if (ends_share && !keeps_columns && !columns_lie_in_place_ && !own_rows)
-            b_lines.emplace(*columns_, range, later.b, item_, depth_.most());
+          if (ends_share && !has_columns && !own_rows) b_lines.emplace(*columns_, range, later.b, item_, depth_.most());
           next = {{member.a, member.b}, {&*a_lines, b_lines ? &*b_lines : nullptr}};
         } else {
           next = upcoming;

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "thread_pool.h"
+
 namespace oneflow::cpu {
 
 // Which of a dimension's strides.
@@ -95,15 +97,6 @@ struct Solved {
 };
 
 of_status no_working_memory();
-
-struct Range {
-  int64_t begin, count;
-};
-// Part i of so many, as even as can be.
-inline Range part(int64_t size, int64_t i, int64_t parts) {
-  const int64_t begin = size * i / parts;
-  return {begin, size * (i + 1) / parts - begin};
-}
 
 // A side with this few rows or columns makes a product thin: packing would cost more than it saves.
 constexpr int64_t kThin = 2;

@@ -33,8 +33,6 @@ thread_local bool inside_region = false;
 
 constexpr int kMostShares = 64;
 
-Share share_at(int i, int shares, int64_t count) { return {count * i / shares, count * (i + 1) / shares}; }
-
 // Each thread has a share of the tasks, neighbours, and takes from the others' when it is done with its own. The next
 // region over the same memory then finds it in the caches of the same cores, which are slow to take it from each other.
 class Region {
@@ -45,9 +43,9 @@ class Region {
         threads_(static_cast<int>(std::min<int64_t>(threads, count))),
         shares_(std::min(threads_, kMostShares)) {
     for (int i = 0; i < shares_; ++i) {
-      const Share share = share_at(i, shares_, count);
+      const Range share = part(count, i, shares_);
       left_[i].next.store(share.begin, std::memory_order_relaxed);
-      left_[i].end = share.end;
+      left_[i].end = share.begin + share.count;
     }
   }
 
@@ -195,11 +193,10 @@ int thread_count() {
   return hardware;
 }
 
-Share share_of(int64_t index, int64_t count) {
-  const int shares = static_cast<int>(std::min<int64_t>({thread_count(), count, kMostShares}));
-  const int i = static_cast<int>(index * shares / count);
-  const Share share = share_at(i, shares, count);
-  return index < share.end ? share : share_at(i + 1, shares, count);
+Range share_of(int64_t index, int64_t count) {
+  const int64_t shares = std::min<int64_t>({thread_count(), count, kMostShares}), i = index * shares / count;
+  const Range share = part(count, i, shares);
+  return index < share.begin + share.count ? share : part(count, i + 1, shares);
 }
 
 void set_thread_count(int count) { chosen_threads.store(std::max(1, count), std::memory_order_relaxed); }

@@ -27,11 +27,17 @@ void parallel_for(int64_t count, Task&& task) {
       count, [](void* context, int64_t index) { (*static_cast<Callable*>(context))(index); }, &task);
 }
 
-// The share of a region's tasks that task `index` is in: the tasks [begin, end) begin on one thread, in order.
-struct Share {
-  int64_t begin, end;
+struct Range {
+  int64_t begin, count;
 };
-Share share_of(int64_t index, int64_t count);
+// Part i of so many, as even as can be.
+inline Range part(int64_t size, int64_t i, int64_t parts) {
+  const int64_t begin = size * i / parts;
+  return {begin, size * (i + 1) / parts - begin};
+}
+
+// The share of a region's tasks that task `index` is in, which begin on one thread, in order.
+Range share_of(int64_t index, int64_t count);
 
 // How many tasks of `size` cover `count`.
 inline int64_t divide_up(int64_t count, int64_t size) { return (count + size - 1) / size; }
