@@ -8,6 +8,7 @@
 #include "contract_costs.h"
 #include "contract_direct.h"
 #include "contract_kernels.h"
+#include "contract_parts.h"
 #include "element.h"
 #include "emitted.h"
 #include "scratch.h"
@@ -18,6 +19,8 @@ namespace {
 
 // What copies may take: with what packing takes then, about the 4 MiB that a thread has.
 constexpr double kMostBytes = 3 << 20;
+// What the largest operand has of a part of a problem that is too large to be copied as a whole.
+constexpr double kPartBytes = 0.6 * kMostBytes;
 // Multiplications of all members of the batch that are not worth a copy.
 constexpr int64_t kLeastWork = 2048;
 // A rearrangement has to be so much quicker than the problem as it is.
@@ -227,6 +230,11 @@ class Rearranged final : public Solution {
   int64_t bytes_ = 0;
 };
 
+std::unique_ptr<Solution> rearrange(const Problem& problem, double most, SolveAsItLies solve) {
+  auto arrangement = find_arrangement(problem, most);
+  return arrangement ? std::make_unique<Rearranged>(std::move(*arrangement), solve) : nullptr;
+}
+
 }  // namespace
 
 std::unique_ptr<Solution> solve_rearranged(const Problem& problem, SolveAsItLies solve) {
@@ -240,9 +248,11 @@ std::unique_ptr<Solution> solve_rearranged(const Problem& problem, SolveAsItLies
     return nullptr;
   const double most = kWorth * cost_as_it_lies(problem);
   if (most < least_cost(problem) + kCopying) return nullptr;
-  auto arrangement = find_arrangement(problem, most);
-  if (!arrangement) return nullptr;
-  return std::make_unique<Rearranged>(std::move(*arrangement), solve);
+  if (auto whole = rearrange(problem, most, solve)) return whole;
+  const auto parts = find_parts(problem, kPartBytes);
+  if (!parts) return nullptr;
+  auto part = rearrange(parts->part, most * parts->share(), solve);
+  return part ? solve_parts(*parts, std::move(part)) : nullptr;
 }
 
 }  // namespace oneflow::cpu
