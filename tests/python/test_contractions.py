@@ -54,6 +54,11 @@ CASES = {
     "short dots": ("bij,bj->bi", (40, 30, 37), (40, 37)),
     "dots": ("ij,j->i", (50, 900), (900,)),
     "long dots": ("ij,j->i", (9, 3_000), (3_000,)),
+    "interleaved dots": ("bkc,bk->bc", (30, 45, 3), (30, 45)),
+    "interleaved dots, by two": ("kc,kj->cj", (70, 5), (70, 2)),
+    "interleaved dots, a batch": ("bkc,bkc->cb", (9, 53, 7), (9, 53, 7)),
+    "interleaved dots, copied": ("hwc,wh->c", (50, 40, 2), (40, 50)),
+    "interleaved dots, long": ("kc,k->c", (30_001, 8), (30_001,)),
     "one long dot": ("i,i->", (100_003,), (100_003,)),
     "a dot across": ("ij,ji->", (170, 190), (190, 170)),
     "a vector that lies apart": ("ij,jj->i", (60, 130), (130, 130)),
@@ -97,7 +102,9 @@ SUMS = {
 }
 
 
-def test_an_operand_that_is_repeated_along_the_sum() -> None:
+def test_operands_that_are_repeated() -> None:
+    row = flow.arange(33.0)
+    assert flow.einsum("bc,c->b", row.expand(5, 33), row).tolist() == [11440.0] * 5
     matrix, number = flow.ones([70, 130]), flow.full([1], 2.0).expand(130)
     assert flow.einsum("ij,j->i", matrix, number).tolist() == [260.0] * 70
     assert flow.einsum("bij,bj->bi", matrix.expand(3, 70, 130), number.expand(3, 130)).tolist() == [[260.0] * 70] * 3

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "contract_direct.h"
+#include "contract_dots.h"
 #include "contract_kernels.h"
 #include "contract_small.h"
 #include "element.h"
@@ -25,6 +26,8 @@ constexpr int64_t kLongRun = 64;
 constexpr double kAgain = 3;
 // Adding up the lanes of a sum, and what each run of lanes takes besides, of single products and of sums.
 constexpr double kAddUp = 1.5, kRun = 2, kRunOfSums = 8;
+// Adding up several sums that are interleaved.
+constexpr double kAddUpTurns = 20;
 // Storing an element of C where it lies apart from its neighbour.
 constexpr double kApart = 1.2;
 // Packing an element, where it lies in a run, in short ones, and apart; a member of the batch.
@@ -52,7 +55,7 @@ class Costs {
   double least() const { return work_ / static_cast<double>(lanes_) * kAlongSide; }
 
   double of_best() const {
-    double best = std::min({packed(), dots(), lines(), copied_dots(), work_ * kSingle});
+    double best = std::min({packed(), dots(), lines(), interleaved(), copied_dots(), work_ * kSingle});
     for (const int role : {kBatch, kRows, kColumns}) {
       const DimGroup& group = problem_.*kGroups[role];
       for (int d = 0; d < group.rank; ++d)
@@ -112,6 +115,14 @@ class Costs {
     const bool lies = run_of(depth, other) == depth.count;
     if (!lies && elements_[other] * static_cast<double>(size_) > kSecondBytes) return INFINITY;
     return along(kDepth, depth.count) + (lies ? 0 : kCopying + elements_[other]);
+  }
+
+  // Several sums in turns.
+  double interleaved() const {
+    const auto found = find_interleaved(problem_);
+    if (!found) return INFINITY;
+    const auto number = static_cast<double>(found->dim.size);
+    return along(kDepth, problem_.depth.count * found->dim.size) + elements_[kC] / number * kAddUpTurns;
   }
 
   // Sums of a few cells, of which the operands are copied piece by piece.

@@ -282,6 +282,7 @@ std::unique_ptr<Solution> solve_whole(const Problem& problem) {
   if (!(unit_depth && products == 1 && depth >= kFewElements) && together < 0)
     if (auto vectors = solve_in_vectors(problem, kernels)) return vectors;
   if (auto pairs = make_pair_dots(problem)) return pairs;
+  if (const auto interleaved = find_interleaved(problem)) return make_interleaved_dots(*interleaved);
   if (auto small = solve_small(problem)) return small;
   const bool is_tiny = products <= kTiny / depth;
   if (together >= 0 && !(is_thin && unit_depth)) {

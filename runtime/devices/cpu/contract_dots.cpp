@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "contract_kernels.h"
@@ -57,30 +59,36 @@ class PieceSums {
   const Scratch memory_;
 };
 
-// Sums by vectors: the depth's elements lie next to each other in A and B.
+// Sums by vectors: the depth's elements lie next to each other in A and B, or those of several sums in turns.
 class Dots final : public Solution {
  public:
-  Dots(const Problem& problem, const ContractKernels& kernels)
-      : kernels_(kernels), depth_(problem.depth.count), cells_(cells_of(problem)) {
+  // `interleaved`: the dimension of those; the problem is the one without it.
+  Dots(const Problem& problem, const ContractKernels& kernels, const Dim& interleaved = {1, {0, 0, 0, 0}})
+      : kernels_(kernels), depth_(problem.depth.dims[0]), interleaved_(interleaved), cells_(cells_of(problem)) {
     // An operand that is much larger than C is read from end to end.
     const int64_t few = std::min(problem.rows.count, problem.columns.count);
     const Operand longer = longer_of(problem);
-    canonicalize(cells_, depth_ >= kLarger * few ? longer : kC, longer);
-    pieces_ = cells_.count < 64 ? divide_up(depth_, kDotPiece) : 1;
-    task_cells_ = pieces_ > 1 ? 1 : std::max<int64_t>(1, kTaskWork / std::max<int64_t>(1, depth_));
+    canonicalize(cells_, depth_.size >= kLarger * few ? longer : kC, longer);
+    const int64_t elements = depth_.size * interleaved_.size;
+    pieces_ = cells_.count * interleaved_.size < 64 ? divide_up(elements, kDotPiece) : 1;
+    task_cells_ = pieces_ > 1 ? 1 : std::max<int64_t>(1, kTaskWork / std::max<int64_t>(1, elements));
   }
 
   of_status run(const Addresses& addresses) const override {
-    const PieceSums sums(kernels_, cells_.count, pieces_);
+    const PieceSums sums(kernels_, cells_.count * interleaved_.size, pieces_);
     if (!sums.is_there()) return no_working_memory();
     parallel_for(divide_up(cells_.count, task_cells_) * pieces_, [&](int64_t task) {
       const int64_t first = task / pieces_ * task_cells_, piece = task % pieces_;
-      const Range depths = part(depth_, piece, pieces_);
+      const Range depths = part(depth_.size, piece, pieces_);
       for (int64_t cell = first, last = std::min(first + task_cells_, cells_.count); cell < last; cell += kTogether)
         run_cells(addresses, cell, std::min(kTogether, last - cell), depths, piece, sums);
     });
-    for (int64_t cell = 0; cell < cells_.count && pieces_ > 1; ++cell)
-      sums.add_up(cell, kernels_.dtype, addresses.c + offset_at(cells_, kC, cell) * kernels_.size);
+    for (int64_t cell = 0; cell < cells_.count && pieces_ > 1; ++cell) {
+      char* target = addresses.c + offset_at(cells_, kC, cell) * kernels_.size;
+      for (int64_t i = 0; i < interleaved_.size; ++i)
+        sums.add_up(cell * interleaved_.size + i, kernels_.dtype,
+                    target + i * interleaved_.strides[kC] * kernels_.size);
+    }
     return OF_OK;
   }
 
@@ -92,25 +100,30 @@ class Dots final : public Solution {
                  const PieceSums& sums) const {
     int64_t offsets[3][kTogether];
     for (const Operand operand : {kA, kB}) fill_offsets(cells_, operand, first, number, offsets[operand]);
-    DotProducts products{depths.count,
-                         number,
-                         addresses.operands[kA] + depths.begin * kernels_.size,
-                         addresses.operands[kB] + depths.begin * kernels_.size,
-                         addresses.c,
-                         offsets[kA],
-                         offsets[kB],
-                         offsets[kC]};
+    const auto begin_of = [&](Operand operand) {
+      return addresses.operands[operand] + depths.begin * depth_.strides[operand] * kernels_.size;
+    };
+    DotProducts products{depths.count, number,      begin_of(kA), begin_of(kB),
+                         addresses.c,  offsets[kA], offsets[kB],  offsets[kC]};
+    int64_t step = interleaved_.strides[kC];
     if (pieces_ > 1) {
-      products.c = sums.at(first, piece, nullptr);
-      for (int64_t i = 0; i < number; ++i) offsets[kC][i] = i * pieces_;
+      products.c = sums.at(first * interleaved_.size, piece, nullptr);
+      step = pieces_;
+      for (int64_t i = 0; i < number; ++i) offsets[kC][i] = i * interleaved_.size * step;
     } else {
       fill_offsets(cells_, kC, first, number, offsets[kC]);
     }
-    kernels_.dots(products);
+    if (interleaved_.size == 1) return kernels_.dots(products);
+    if (interleaved_.strides[kA] == 0) {
+      std::swap(products.a, products.b);
+      std::swap(products.from_a, products.from_b);
+    }
+    const bool is_in_both = interleaved_.strides[kA] == interleaved_.strides[kB];
+    kernels_.interleaved_dots[interleaved_.size](products, step, is_in_both);
   }
 
   const ContractKernels& kernels_;
-  const int64_t depth_;
+  const Dim depth_, interleaved_;
   DimGroup cells_;
   int64_t pieces_, task_cells_;
 };
@@ -278,7 +291,40 @@ int64_t take_pair(DimGroup& side, Operand operand) {
   return 0;
 }
 
+// Takes the dimension of C that lies innermost in the operands that have it, and the depth next to it, out of a
+// problem.
+std::optional<Dim> take_interleaved(Problem& problem) {
+  const Dim& depth = problem.depth.dims[0];
+  for (DimGroup* group : {&problem.batch, &problem.rows, &problem.columns}) {
+    for (int d = 0; d < group->rank; ++d) {
+      const Dim& dim = group->dims[d];
+      const auto follows = [&](Operand operand) {
+        const int64_t stride = dim.strides[operand];
+        return (stride == 0 || stride == 1) && depth.strides[operand] == (stride == 0 ? 1 : dim.size);
+      };
+      const bool is_innermost = dim.strides[kA] == 1 || dim.strides[kB] == 1;
+      if (dim.size <= ContractKernels::kMaxInterleaved && is_innermost && follows(kA) && follows(kB))
+        return take(*group, d);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<Interleaved> find_interleaved(const Problem& problem) {
+  if (problem.depth.rank != 1 || problem.depth.count < contract_kernels(problem.dtype).least_interleaved)
+    return std::nullopt;
+  Interleaved found{problem, {}};
+  const auto dim = take_interleaved(found.others);
+  if (!dim || std::min(found.others.rows.count, found.others.columns.count) > kThin) return std::nullopt;
+  found.dim = *dim;
+  return found;
+}
+
+std::unique_ptr<Solution> make_interleaved_dots(const Interleaved& interleaved) {
+  return std::make_unique<Dots>(interleaved.others, contract_kernels(interleaved.others.dtype), interleaved.dim);
+}
 
 std::unique_ptr<Solution> make_pair_dots(const Problem& problem) {
   const DimGroup& depth = problem.depth;

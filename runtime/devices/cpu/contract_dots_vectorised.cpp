@@ -155,12 +155,88 @@ void pair_dots(const DotProducts& products, int64_t step_a, int64_t step_b) {
   }
 }
 
+// The sums of whole vectors of elements take turns in so many vectors each, of which every lane is of one sum.
+template <class T, int number, bool is_same_place>
+void add_interleaved(const DotProducts& products, int64_t step) {
+  constexpr int width = kLanes<T>, turns = number < 4 ? 2 : 1;
+  // The element of a vector of B that each lane is multiplied by.
+  Indices<T> from[number];
+#pragma GCC unroll 8
+  for (int v = 0; v < number; ++v)
+#pragma GCC unroll 16
+    for (int lane = 0; lane < width; ++lane) from[v][lane] = (v * width + lane) / number;
+  for (int64_t n = 0; n < products.count; ++n) {
+    const T* a = static_cast<const T*>(products.a) + products.from_a[n];
+    const T* b = static_cast<const T*>(products.b) + products.from_b[n];
+    Vector<T> sums[turns][number] = {};
+    const auto add = [&](int turn, auto&& vector_at, const Vector<T>& of_b) __attribute__((always_inline)) {
+#pragma GCC unroll 8
+      for (int v = 0; v < number; ++v)
+        sums[turn][v] += vector_at(a, v) * (is_same_place ? vector_at(b, v) : __builtin_shuffle(of_b, from[v]));
+    };
+    const auto whole = [](const T* at, int v) { return load(at + v * width); };
+    int64_t left = products.length;
+    for (; left >= turns * width; left -= turns * width) {
+#pragma GCC unroll 2
+      for (int turn = 0; turn < turns; ++turn) {
+        add(turn, whole, is_same_place ? Vector<T>{} : load(b));
+        a += number * width;
+        b += is_same_place ? number * width : width;
+      }
+    }
+    if (turns > 1 && left >= width) {
+      add(0, whole, is_same_place ? Vector<T>{} : load(b));
+      a += number * width;
+      b += is_same_place ? number * width : width;
+      left -= width;
+    }
+    if (left > 0) {
+      const auto some = [&](const T* at, int v) {
+        const int64_t count = left * number - v * width;
+        return load_some(at + v * width, count > 0 ? count : 0);
+      };
+      add(turns - 1, some, is_same_place ? Vector<T>{} : load_some(b, left));
+    }
+    // Lanes of the same sum are so many apart.
+    T stored[(number + 1) * width];
+    for (int v = 0; v < number; ++v) {
+      if constexpr (turns > 1) sums[0][v] += sums[1][v];
+      store(stored + v * width, sums[0][v]);
+    }
+    T* c = static_cast<T*>(products.c) + products.to[n];
+    if constexpr (number <= width) {
+      Vector<T> totals = load(stored);
+      for (int i = 1; i < width; ++i) totals += load(stored + i * number);
+      for (int j = 0; j < number; ++j) c[j * step] = totals[j];
+    } else {
+      for (int j = 0; j < number; ++j) {
+        T total = 0;
+        for (int i = 0; i < width; ++i) total += stored[i * number + j];
+        c[j * step] = total;
+      }
+    }
+  }
+}
+
+template <class T, int number>
+void interleaved_dots(const DotProducts& products, int64_t step, bool is_same_place) {
+  is_same_place ? add_interleaved<T, number, true>(products, step) : add_interleaved<T, number, false>(products, step);
+}
+
+template <class T, int number = 2>
+void add_interleaved_kernels(ContractKernels& kernels) {
+  kernels.interleaved_dots[number] = interleaved_dots<T, number>;
+  if constexpr (number < ContractKernels::kMaxInterleaved) add_interleaved_kernels<T, number + 1>(kernels);
+}
+
 }  // namespace
 
 template <class T>
 void add_dot_kernels(ContractKernels& kernels) {
+  add_interleaved_kernels<T>(kernels);
   kernels.dots = dots<T>;
   kernels.pair_dots = pair_dots<T>;
+  kernels.least_interleaved = kHasMasks ? 24 : 8;
 }
 
 template void add_dot_kernels<float>(ContractKernels&);

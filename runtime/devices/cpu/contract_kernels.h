@@ -179,7 +179,7 @@ struct LineProduct {
 
 // One compute type T: float, double, uint32_t or uint64_t (integers wrap around).
 struct ContractKernels {
-  static constexpr int kMaxColumns = 14, kMaxStripColumns = 24;
+  static constexpr int kMaxColumns = 14, kMaxStripColumns = 24, kMaxInterleaved = 8;
 
   of_dtype dtype;               // T itself as an element type
   int64_t size;                 // bytes of T
@@ -213,6 +213,12 @@ struct ContractKernels {
   // + y * step_b] = the sum of a[from_a[n] + 2 * i + x] * b[from_b[n] + 2 * i + y] over `length` pairs, for x and y 0
   // and 1.
   void (*pair_dots)(const DotProducts& products, int64_t step_a, int64_t step_b);
+  // Sums that lie interleaved in A, by how many they are: c[to[n] + j * step] = the sum of a[from_a[n] + i * number +
+  // j]
+  // * b[from_b[n] + i] over i of `length`, or of b at the same place as a. Shorter
+  // sums than the least are no quicker than along lanes.
+  int64_t least_interleaved;
+  void (*interleaved_dots[kMaxInterleaved + 1])(const DotProducts& products, int64_t step, bool is_same_place);
   // The others m, at others[from[m]], as lines() takes them: in vectors, the last of each filled up with zeros.
   void (*collect_others)(const LineProduct& product, const int64_t* from, void* collected);
   void (*lines)(const LineProduct& product);
