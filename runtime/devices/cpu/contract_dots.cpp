@@ -142,7 +142,9 @@ class CopiedDots final : public Solution {
         cells_(problem.rows.count * problem.columns.count),
         lines_{all_offsets(problem.rows, kA), all_offsets(problem.columns, kB)},
         tiling_(depth_.tiling(size_)),
-        pieces_(tiling_.tile_count()) {
+        places_{tiling_.places(depth_.strides[kA]), tiling_.places(depth_.strides[kB])},
+        piece_tiles_(kCopiedPiece / tiling_.most_elements()),
+        pieces_(divide_up(tiling_.tile_count(), piece_tiles_)) {
     task_pieces_ = std::min(pieces_, kDotPiece / kCopiedPiece);
     task_members_ = pieces_ > 1 ? 1 : std::max<int64_t>(1, kTaskWork / (problem.depth.count * cells_));
     for (const int64_t row : all_offsets(problem.rows, kC))
@@ -201,19 +203,22 @@ class CopiedDots final : public Solution {
   }
 
   void run_piece(const Addresses& addresses, int64_t member, int64_t piece, char* copies, const PieceSums& sums) const {
-    const Tile tile = tiling_.tile_at(piece);
-    const int64_t count = tile.rows * tile.lanes;
-    const char* copied[2];
-    for (const Operand operand : {kA, kB}) {
-      copied[operand] = copies;
-      const int64_t first = offset_at(batch_, operand, member) + tiling_.offset(tile, depth_.strides[operand]);
-      const RowLayout rows = tiling_.layout(tile, depth_.strides[operand]);
-      for (const int64_t line : lines_[operand]) {
-        copy_line(addresses.operands[operand] + (first + line) * size_, rows, copies);
-        copies += line_bytes();
+    int64_t count = 0;
+    for (int64_t i = piece * piece_tiles_; i < tiling_.tile_count() && i < (piece + 1) * piece_tiles_; ++i) {
+      const Tile tile = tiling_.tile_at(i);
+      char* to = copies + count * kernels_.size;
+      for (const Operand operand : {kA, kB}) {
+        const int64_t first = offset_at(batch_, operand, member) + tiling_.offset(tile, places_[operand]);
+        const RowLayout rows = tiling_.layout(tile, places_[operand]);
+        for (const int64_t line : lines_[operand]) {
+          copy_line(addresses.operands[operand] + (first + line) * size_, rows, to);
+          to += line_bytes();
+        }
       }
+      count += tile.rows * tile.lanes;
     }
-    DotProducts products{count, cells_, copied[kA], copied[kB], nullptr, from_[kA].data(), from_[kB].data(), nullptr};
+    const char* copied_b = copies + static_cast<int64_t>(lines_[kA].size()) * line_bytes();
+    DotProducts products{count, cells_, copies, copied_b, nullptr, from_[kA].data(), from_[kB].data(), nullptr};
     if (sums.is_used()) {
       products.c = sums.at(0, piece, nullptr);
       products.to = to_sums_.data();
@@ -253,7 +258,8 @@ class CopiedDots final : public Solution {
   std::vector<int64_t> from_[2], to_;    // where each cell's copied lines are, and it is itself
   std::vector<int64_t> to_sums_;         // where the sums over its pieces are
   const Tiling tiling_;                  // of the depth
-  const int64_t pieces_;
+  const TilePlaces places_[2];
+  const int64_t piece_tiles_, pieces_;
   int64_t task_pieces_, task_members_;
 };
 

@@ -10,6 +10,8 @@
 namespace oneflow::cpu {
 namespace {
 
+constexpr int64_t kLeastRun = 1024;
+
 // The last part has elements of the one before it again where there are not enough.
 class PartByPart final : public Solution {
  public:
@@ -40,7 +42,8 @@ std::optional<Parts> find_parts(const Problem& problem, double most_bytes) {
   Operand largest = kA;
   for (const Operand operand : {kB, kC})
     if (elements_of(problem, operand) > elements_of(problem, largest)) largest = operand;
-  const double bytes = elements_of(problem, largest) * static_cast<double>(item_size(problem.dtype));
+  const auto item = static_cast<double>(item_size(problem.dtype));
+  const double bytes = elements_of(problem, largest) * item;
   if (bytes <= most_bytes) return std::nullopt;
   int cut_role = kRoles, cut = 0;
   int64_t farthest = 0;
@@ -60,6 +63,12 @@ std::optional<Parts> find_parts(const Problem& problem, double most_bytes) {
   const auto most = static_cast<int64_t>(most_bytes / bytes * static_cast<double>(whole));
   if (most == 0) return std::nullopt;
   parts.size = divide_up(whole, divide_up(whole, most));
+  // Large operands of which parts are short runs would be walked in short runs again and again.
+  for (const Operand operand : {kA, kB, kC}) {
+    const int64_t run = std::abs(parts.dim.strides[operand]) * parts.size;
+    if (has(operand, cut_role) && run < kLeastRun && elements_of(problem, operand) * item > most_bytes)
+      return std::nullopt;
+  }
   DimGroup& group = parts.part.*kGroups[cut_role];
   if (parts.size > 1)
     group.resize(cut, parts.size);

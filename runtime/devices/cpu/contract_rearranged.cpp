@@ -24,12 +24,14 @@ constexpr double kPartBytes = 0.6 * kMostBytes;
 // Multiplications of all members of the batch that are not worth a copy.
 constexpr int64_t kLeastWork = 2048;
 // A rearrangement has to be so much quicker than the problem as it is.
-constexpr double kWorth = 0.65;
+constexpr double kWorth = 0.7;
 // Shorter runs are not worth making; how long they should become by stretching operands.
 constexpr int64_t kLeastRun = 3, kStretched = 64;
-// What copying an element takes besides, in nanoseconds over the length of the runs, which are short in one order or
-// the other: where they are the same ones, and where they are turned, in whole or scattered.
-constexpr double kCopyRun = 1, kCopyTurned = 1.5, kCopyScattered = 6;
+// What copying an element takes besides, in nanoseconds: over the length of the runs, where they are the same ones;
+// where they are turned, and over the length of the shorter ones then, if the longer ones fill vectors or if they do
+// not.
+constexpr double kCopyRun = 1, kCopyTurned = 0.07, kCopyLong = 0.25, kCopyShort = 0.7;
+constexpr int64_t kLongRun = 16;
 
 // Of the operands that have a role, the largest one.
 Operand largest_with(const Problem& problem, int role) {
@@ -71,16 +73,13 @@ struct Copy {
                           (kCopy + (last.strides[kA] == 1 ? kCopyRun / static_cast<double>(last.size) : turning(last)));
   }
 
-  // What an element takes where runs of the source, along another dimension, become runs of the result: less if one of
-  // them is long and all of those that are read or written together lie next to each other.
+  // What an element takes where runs of the source, along another dimension, become runs of the result.
   double turning(const Dim& last) const {
-    const Dim* first = &last;
+    int64_t first = 1;
     for (int d = 0; d < dims.rank; ++d)
-      if (dims.dims[d].strides[kA] == 1) first = &dims.dims[d];
-    const int64_t shorter = std::min(first->size, last.size), longer = std::max(first->size, last.size);
-    const bool lie_together = shorter == last.size ? first->strides[kC] == last.size : last.strides[kA] == first->size;
-    return (longer >= 16 && (shorter >= 16 || lie_together) ? kCopyTurned : kCopyScattered) /
-           static_cast<double>(shorter);
+      if (dims.dims[d].strides[kA] == 1) first = dims.dims[d].size;
+    const int64_t shorter = std::min(first, last.size), longer = std::max(first, last.size);
+    return kCopyTurned + (longer >= kLongRun ? kCopyLong : kCopyShort) / static_cast<double>(shorter);
   }
 
   void run(const char* from, char* to, of_dtype dtype) const {

@@ -23,12 +23,13 @@ void copy_tiles(const of_kernel_tensor& source, const of_kernel_tensor& result, 
   const bool converts = source.dtype != result.dtype;
   const RowReader reader(source, result.dtype);
   const RowWriter writer(result, result.dtype);
+  const TilePlaces source_places = tiling.places(source.strides), result_places = tiling.places(result.strides);
   parallel_for(tiling.task_count(), [&](int64_t task) {
     ChunkBuffer buffer;
     tiling.visit_tiles(task, [&](const Tile& tile) {
-      const int64_t from = tiling.offset(tile, source.strides), to = tiling.offset(tile, result.strides);
-      const RowLayout source_rows = tiling.layout(tile, source.strides),
-                      result_rows = tiling.layout(tile, result.strides);
+      const int64_t from = tiling.offset(tile, source_places), to = tiling.offset(tile, result_places);
+      const RowLayout source_rows = tiling.layout(tile, source_places),
+                      result_rows = tiling.layout(tile, result_places);
       if (converts) {
         reader.pack(from, source_rows, buffer);
         writer.write(to, result_rows, buffer.bytes);

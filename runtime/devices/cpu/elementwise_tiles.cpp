@@ -23,6 +23,23 @@ int64_t most_elements(const ElementwiseKernel& kernel, const of_kernel_context& 
   return static_cast<int64_t>(sizeof(ChunkBuffer)) / widest;
 }
 
+// The addresses of rows, whose elements have so many bytes.
+template <class Address>
+class Rows {
+ public:
+  Rows() = default;
+  Rows(Address first, const Steps& steps, int64_t size)
+      : first_(first), step_(steps.step * size), offsets_(steps.offsets), size_(size) {}
+
+  Address at(int64_t row) const { return first_ + (offsets_ == nullptr ? row * step_ : offsets_[row] * size_); }
+
+ private:
+  Address first_;
+  int64_t step_;
+  const int64_t* offsets_;
+  int64_t size_;
+};
+
 class ElementwiseTiles {
  public:
   ElementwiseTiles(const ElementwiseKernel& kernel, const of_kernel_context& context, const Tiling& tiling)
@@ -30,11 +47,13 @@ class ElementwiseTiles {
         context_(context),
         tiling_(tiling),
         most_(most_elements(kernel, context)),
-        result_(context.outputs[0]),
-        writer_(result_, kernel.result) {
+        writer_(context.outputs[0], kernel.result),
+        result_places_(tiling.places(context.outputs[0].strides)) {
     for (int i = 0; i < kernel.input_count; ++i) {
       std::construct_at(&readers_[i], input(i), kernel.inputs[i].dtype);
-      if (!is_constant(i)) row_readers_[i] = RowReader(input(i), kernel.inputs[i].dtype);
+      if (is_constant(i)) continue;
+      row_readers_[i] = RowReader(input(i), kernel.inputs[i].dtype);
+      places_[i] = tiling.places(input(i).strides);
     }
   }
 
@@ -55,12 +74,11 @@ class ElementwiseTiles {
       const int64_t count = tile.rows * tile.lanes, run = kernel_.padded ? padded(count) : count;
       for (int i = 0; i < kernel_.input_count; ++i) {
         if (is_constant(i)) continue;
-        row_readers_[i].pack(tiling_.offset(tile, input(i).strides), tiling_.layout(tile, input(i).strides),
-                             buffers[i]);
+        row_readers_[i].pack(tiling_.offset(tile, places_[i]), tiling_.layout(tile, places_[i]), buffers[i]);
         pad(buffers[i], count, run, item_size(kernel_.inputs[i].dtype));
       }
       failed |= kernel_.loop(context_.arguments, inputs, result.bytes, run);
-      writer_.write(tiling_.offset(tile, result_.strides), tiling_.layout(tile, result_.strides), result.bytes);
+      writer_.write(tiling_.offset(tile, result_places_), tiling_.layout(tile, result_places_), result.bytes);
     });
     return failed;
   }
@@ -68,29 +86,33 @@ class ElementwiseTiles {
  private:
   // Row by row, so that rows which are as the loop wants them stay where they are.
   bool run_rows(const Tile& tile, ChunkBuffer* buffers, ChunkBuffer& buffer) const {
-    const char* inputs[kMaxInputs];
-    int64_t steps[kMaxInputs];  // in bytes, from row to row
+    Rows<const char*> inputs[kMaxInputs];
     for (int i = 0; i < kernel_.input_count; ++i) {
-      inputs[i] = reinterpret_cast<const char*>(buffers[i].bytes);
-      steps[i] = 0;
+      const char* packed = reinterpret_cast<const char*>(buffers[i].bytes);
+      inputs[i] = {packed, {0}, 0};
       if (is_constant(i)) continue;
-      const int64_t* strides = input(i).strides;
-      inputs[i] = static_cast<const char*>(
-          row_readers_[i].read(tiling_.offset(tile, strides), tiling_.layout(tile, strides), buffers[i], steps[i]));
-      steps[i] *= item_size(kernel_.inputs[i].dtype);
+      const int64_t offset = tiling_.offset(tile, places_[i]), size = item_size(kernel_.inputs[i].dtype);
+      const RowLayout layout = tiling_.layout(tile, places_[i]);
+      if (row_readers_[i].is_direct(layout)) {
+        inputs[i] = {static_cast<const char*>(row_readers_[i].address(offset)), layout.row_steps(), size};
+      } else {
+        row_readers_[i].pack(offset, layout, buffers[i]);
+        inputs[i] = {packed, {tile.lanes}, size};
+      }
     }
-    const RowLayout layout = tiling_.layout(tile, result_.strides);
-    const int64_t offset = tiling_.offset(tile, result_.strides);
+    const RowLayout layout = tiling_.layout(tile, result_places_);
+    const int64_t offset = tiling_.offset(tile, result_places_), size = item_size(kernel_.result);
     const bool is_direct = writer_.is_direct(layout);
-    char* result = is_direct ? writer_.address(offset) : reinterpret_cast<char*>(buffer.bytes);
-    const int64_t step = (is_direct ? layout.row_stride : tile.lanes) * item_size(kernel_.result);
+    char* packed = reinterpret_cast<char*>(buffer.bytes);
+    const Rows<char*> result = is_direct ? Rows<char*>{writer_.address(offset), layout.row_steps(), size}
+                                         : Rows<char*>{packed, {tile.lanes}, size};
     bool failed = false;
-    for (int64_t row = 0; row < tile.rows; ++row, result += step) {
+    for (int64_t row = 0; row < tile.rows; ++row) {
       const void* now[kMaxInputs];
-      for (int i = 0; i < kernel_.input_count; ++i) now[i] = inputs[i] + row * steps[i];
-      failed |= kernel_.loop(context_.arguments, now, result, tile.lanes);
+      for (int i = 0; i < kernel_.input_count; ++i) now[i] = inputs[i].at(row);
+      failed |= kernel_.loop(context_.arguments, now, result.at(row), tile.lanes);
     }
-    if (!is_direct) writer_.write(offset, layout, buffer.bytes);
+    if (!is_direct) writer_.write(offset, layout, packed);
     return failed;
   }
 
@@ -101,10 +123,12 @@ class ElementwiseTiles {
   const of_kernel_context& context_;
   const Tiling& tiling_;
   const int64_t most_;  // elements of a tile
-  const of_kernel_tensor& result_;
   Reader readers_[kMaxInputs];
-  RowReader row_readers_[kMaxInputs];  // of those that are not constant
+  // Of those that are not constant.
+  RowReader row_readers_[kMaxInputs];
+  TilePlaces places_[kMaxInputs];
   const RowWriter writer_;
+  const TilePlaces result_places_;
 };
 
 }  // namespace

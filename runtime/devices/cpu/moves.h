@@ -6,6 +6,15 @@
 
 namespace oneflow::cpu {
 
+// Where elements along one direction are: a step apart, or each at an offset of its own.
+struct Steps {
+  int64_t step;
+  const int64_t* offsets = nullptr;
+
+  int64_t at(int64_t i) const { return offsets != nullptr ? offsets[i] : i * step; }
+  bool are_neighbours() const { return offsets == nullptr && step == 1; }
+};
+
 struct Moves {
   // Copies rows of lanes between two layouts: to[row * to_row + lane * to_lane] = from[row * from_row + lane *
   // from_lane].
@@ -13,8 +22,12 @@ struct Moves {
                int64_t rows, int64_t lanes);
   // Writes each of `count` elements, `step` elements apart, `times` times in a row.
   void (*repeat)(const void* from, int64_t step, void* to, int64_t count, int64_t times);
-  // Transposes: to[row * to_step + lane] = from[row + lane * from_step].
-  void (*turn)(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t rows, int64_t lanes);
+  // Transposes: to[row_steps.at(row) + lane] = from[row + lane_steps.at(lane)].
+  void (*turn)(const void* from, const Steps& lane_steps, void* to, const Steps& row_steps, int64_t rows,
+               int64_t lanes);
+  // Rows of lanes between any two layouts.
+  void (*move)(const void* from, const Steps& from_row, const Steps& from_lane, void* to, const Steps& to_row,
+               const Steps& to_lane, int64_t rows, int64_t lanes);
 };
 
 // The table for elements of 1, 2, 4, 8 or 16 bytes on this machine.

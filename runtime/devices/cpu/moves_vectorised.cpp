@@ -136,40 +136,114 @@ void repeat(const void* source, int64_t step, void* destination, int64_t count, 
   repeat_singly(from, step, to, count, times);
 }
 
-template <class Unit>
-void turn_singly(const Unit* from, int64_t from_step, Unit* to, int64_t to_step, int64_t rows, int64_t lanes) {
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t lane = 0; lane < lanes; ++lane) to[row * to_step + lane] = from[row + lane * from_step];
+// Calls visit(at), where at(i) is what steps.at(i) is, which is then decided outside of loops.
+template <class Visit>
+void visit_steps(const Steps& steps, Visit&& visit) {
+  if (steps.offsets != nullptr)
+    visit([offsets = steps.offsets](int64_t i) { return offsets[i]; });
+  else
+    visit([step = steps.step](int64_t i) { return i * step; });
 }
 
-// Squares are transposed in registers, and what does not fill one element by element.
 template <class Unit>
-void turn(const void* source, int64_t from_step, void* destination, int64_t to_step, int64_t rows, int64_t lanes) {
+void move(const void* source, const Steps& from_row, const Steps& from_lane, void* destination, const Steps& to_row,
+          const Steps& to_lane, int64_t rows, int64_t lanes) {
+  if (rows > lanes) return move<Unit>(source, from_lane, from_row, destination, to_lane, to_row, lanes, rows);
+  const bool are_even = from_lane.offsets == nullptr && to_lane.offsets == nullptr;
+  for (int64_t row = 0; row < rows; ++row) {
+    const Unit* from = static_cast<const Unit*>(source) + from_row.at(row);
+    Unit* to = static_cast<Unit*>(destination) + to_row.at(row);
+    if (are_even) {
+      copy<Unit>(from, 0, from_lane.step, to, 0, to_lane.step, 1, lanes);
+      continue;
+    }
+    visit_steps(from_lane, [&](auto from_at) {
+      visit_steps(to_lane, [&](auto to_at) {
+#pragma GCC unroll 4
+        for (int64_t lane = 0; lane < lanes; ++lane) to[to_at(lane)] = from[from_at(lane)];
+      });
+    });
+  }
+}
+
+// Of the last square in a row or column, fewer rows or lanes are moved one by one.
+constexpr int64_t kLeastTurned = 5;
+
+// A square is transposed in registers: whole, or as many rows and lanes of it as there are. `lane_at` and `row_at` say
+// where lanes are read and rows are written. Not inline: compilers would keep its addresses up to date in memory.
+template <class Unit, class LaneAt, class RowAt>
+__attribute__((noinline)) void turn_square(const Unit* from, LaneAt lane_at, Unit* to, RowAt row_at, int64_t row,
+                                           int64_t lane) {
+  constexpr int width = kLanes<Unit>;
+  Vector<Unit> square[width];
+#pragma GCC unroll 16
+  for (int i = 0; i < width; ++i) square[i] = load(from + row + lane_at(lane + i));
+  transpose<Unit>(square);
+#pragma GCC unroll 16
+  for (int i = 0; i < width; ++i) store(to + row_at(row + i) + lane, square[i]);
+}
+template <class Unit, class LaneAt, class RowAt>
+__attribute__((noinline)) void turn_part(const Unit* from, LaneAt lane_at, Unit* to, RowAt row_at, int64_t row,
+                                         int64_t lane, int64_t rows, int64_t lanes) {
+  constexpr int width = kLanes<Unit>;
+  Vector<Unit> square[width];
+  for (int i = 0; i < width; ++i)
+    square[i] = i < lanes ? load_some(from + row + lane_at(lane + i), rows) : Vector<Unit>{};
+  transpose<Unit>(square);
+  for (int i = 0; i < rows; ++i) store_some(to + row_at(row + i) + lane, square[i], 0, lanes);
+}
+template <class Unit, class LaneAt, class RowAt>
+void turn_squares(const Unit* from, LaneAt lane_at, Unit* to, RowAt row_at, int64_t rows, int64_t lanes) {
+  constexpr int width = kLanes<Unit>;
+  const auto most = [](int64_t count) { return count < width ? count : width; };
+  for (int64_t row = 0; row < rows; row += width) {
+    for (int64_t lane = 0; lane < lanes; lane += width) {
+      if (row + width <= rows && lane + width <= lanes)
+        turn_square(from, lane_at, to, row_at, row, lane);
+      else
+        turn_part(from, lane_at, to, row_at, row, lane, most(rows - row), most(lanes - lane));
+    }
+  }
+}
+
+// The steps from the first one on, of what lies at an address.
+template <class Unit>
+Steps steps_from(const Steps& steps, int64_t first, Unit*& address) {
+  if (steps.offsets != nullptr) return {steps.step, steps.offsets + first};
+  address += steps.at(first);
+  return steps;
+}
+
+template <class Unit>
+void turn(const void* source, const Steps& lane_steps, void* destination, const Steps& row_steps, int64_t rows,
+          int64_t lanes) {
   const Unit* from = static_cast<const Unit*>(source);
   Unit* to = static_cast<Unit*>(destination);
+  const auto turn_singly = [&](int64_t first_row, int64_t row_count, int64_t first_lane, int64_t lane_count) {
+    if (row_count == 0 || lane_count == 0) return;
+    const Unit* from_first = from + first_row;
+    Unit* to_first = to + first_lane;
+    const Steps from_lanes = steps_from(lane_steps, first_lane, from_first),
+                to_rows = steps_from(row_steps, first_row, to_first);
+    move<Unit>(from_first, {1}, from_lanes, to_first, to_rows, {1}, row_count, lane_count);
+  };
+  int64_t turned_rows = 0;
   if constexpr (is_in_vectors<Unit>) {
     constexpr int width = kLanes<Unit>;
-    const int64_t whole_rows = rows / width * width, whole_lanes = lanes / width * width;
-    for (int64_t row = 0; row < whole_rows; row += width) {
-      for (int64_t lane = 0; lane < whole_lanes; lane += width) {
-        Vector<Unit> square[width];
-#pragma GCC unroll 16
-        for (int i = 0; i < width; ++i) square[i] = load(from + row + (lane + i) * from_step);
-        transpose<Unit>(square);
-#pragma GCC unroll 16
-        for (int i = 0; i < width; ++i) store(to + (row + i) * to_step + lane, square[i]);
-      }
-    }
-    turn_singly(from + whole_lanes * from_step, from_step, to + whole_lanes, to_step, whole_rows, lanes - whole_lanes);
-    from += whole_rows;
-    to += whole_rows * to_step;
-    rows -= whole_rows;
+    constexpr int64_t least = kHasMasks ? kLeastTurned : width;
+    const auto turned = [](int64_t count) { return count % width < least ? count / width * width : count; };
+    turned_rows = turned(rows);
+    const int64_t turned_lanes = turned(lanes);
+    visit_steps(lane_steps, [&](auto lane_at) {
+      visit_steps(row_steps, [&](auto row_at) { turn_squares(from, lane_at, to, row_at, turned_rows, turned_lanes); });
+    });
+    turn_singly(0, turned_rows, turned_lanes, lanes - turned_lanes);
   }
-  turn_singly(from, from_step, to, to_step, rows, lanes);
+  turn_singly(turned_rows, rows - turned_rows, 0, lanes);
 }
 
 template <class Unit>
-constexpr Moves kMoves = {copy<Unit>, repeat<Unit>, turn<Unit>};
+constexpr Moves kMoves = {copy<Unit>, repeat<Unit>, turn<Unit>, move<Unit>};
 
 }  // namespace
 

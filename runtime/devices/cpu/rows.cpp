@@ -31,12 +31,18 @@ void copy_rows(const void* source, const RowLayout& from, void* destination, con
   const auto* first = static_cast<const char*>(source);
   auto* target = static_cast<char*>(destination);
   const Moves& moves = moves_of(item_size);
-  if (from.lane_stride == 0 && to.lane_stride == 1 && to.row_stride == from.lanes)
+  if (from.is_one_line() && to.is_one_line())
+    return copy_strided(first, 1, target, 1, item_size, from.rows * from.lanes);
+  const bool have_strides = from.has_strides() && to.has_strides();
+  if (have_strides && from.lane_stride == 0 && to.is_one_line())
     return moves.repeat(first, from.row_stride, target, from.rows, from.lanes);
-  if (from.row_stride == 1 && from.lane_stride != 1 && to.lane_stride == 1 && from.rows > 1)
-    return moves.turn(first, from.lane_stride, target, to.row_stride, from.rows, from.lanes);
-  if (from.lane_stride == 1 && to.lane_stride != 1 && to.row_stride == 1 && from.lanes > 1)
-    return moves.turn(first, from.row_stride, target, to.lane_stride, from.lanes, from.rows);
+  const Steps from_rows = from.row_steps(), from_lanes = from.lane_steps(), to_rows = to.row_steps(),
+              to_lanes = to.lane_steps();
+  if (from_rows.are_neighbours() && !from_lanes.are_neighbours() && to_lanes.are_neighbours() && from.rows > 1)
+    return moves.turn(first, from_lanes, target, to_rows, from.rows, from.lanes);
+  if (from_lanes.are_neighbours() && !to_lanes.are_neighbours() && to_rows.are_neighbours() && from.lanes > 1)
+    return moves.turn(first, from_rows, target, to_lanes, from.lanes, from.rows);
+  if (!have_strides) return moves.move(first, from_rows, from_lanes, target, to_rows, to_lanes, from.rows, from.lanes);
   if (!is_along_lanes(from.lane_stride == 1 ? to : from))
     return moves.copy(first, from.lane_stride, from.row_stride, target, to.lane_stride, to.row_stride, from.lanes,
                       from.rows);
@@ -73,10 +79,11 @@ void RowReader::pack(int64_t offset, const RowLayout& layout, ChunkBuffer& buffe
   const int64_t rows = layout.rows, lanes = layout.lanes;
   const RowLayout packed{rows, lanes, lanes, 1};
   if (convert_ == nullptr) return copy_rows(source, layout, buffer.bytes, packed, stored_size_);
-  if (layout.lane_stride == 1 && layout.row_stride == lanes) return convert_(source, buffer.bytes, rows * lanes);
-  if (layout.lane_stride == 1) {
+  if (layout.is_one_line()) return convert_(source, buffer.bytes, rows * lanes);
+  if (layout.lane_steps().are_neighbours()) {
+    const Steps steps = layout.row_steps();
     for (int64_t row = 0; row < rows; ++row)
-      convert_(source + row * layout.row_stride * stored_size_, buffer.bytes + row * lanes * wanted_size_, lanes);
+      convert_(source + steps.at(row) * stored_size_, buffer.bytes + row * lanes * wanted_size_, lanes);
     return;
   }
   ChunkBuffer stored;

@@ -4,6 +4,7 @@
 
 #include <oneflow/device_plugin.h>
 
+#include "moves.h"
 #include "operand.h"
 
 namespace oneflow::cpu {
@@ -16,6 +17,13 @@ struct RowLayout {
   int64_t rows, lanes;
   int64_t row_stride, lane_stride;
   int64_t following = 0;  // how many more rows are wanted next
+  // Where rows, and lanes, are of several dimensions, they lie there rather than a stride apart.
+  const int64_t *row_offsets = nullptr, *lane_offsets = nullptr;
+
+  bool has_strides() const { return row_offsets == nullptr && lane_offsets == nullptr; }
+  bool is_one_line() const { return has_strides() && lane_stride == 1 && row_stride == lanes; }
+  Steps row_steps() const { return {row_stride, row_offsets}; }
+  Steps lane_steps() const { return {lane_stride, lane_offsets}; }
 };
 
 // Copies elements of one type from rows to rows, of the same number and as many lanes, that lie differently.
@@ -30,11 +38,11 @@ class RowReader {
   // How many rows of so many lanes one call may read.
   int64_t batch(const RowLayout& layout) const;
   // Whether rows are as wanted where they lie.
-  bool is_direct(const RowLayout& layout) const { return !converts() && layout.lane_stride == 1; }
+  bool is_direct(const RowLayout& layout) const { return !converts() && layout.lane_steps().are_neighbours(); }
   bool converts() const { return convert_ != nullptr; }
   const void* address(int64_t offset) const { return data_ + offset * stored_size_; }
-  // The address of the rows as wanted, and in `stride` the elements between them: the rows themselves where they are
-  // right already, otherwise copies in `buffer`.
+  // The address of the rows as wanted, which are a stride apart, and in `stride` the elements between them: the rows
+  // themselves where they are right already, otherwise copies in `buffer`.
   const void* read(int64_t offset, const RowLayout& layout, ChunkBuffer& buffer, int64_t& stride) const;
   // Fills the buffer with rows as wanted, without gaps.
   void pack(int64_t offset, const RowLayout& layout, ChunkBuffer& buffer) const;
@@ -52,7 +60,7 @@ class RowWriter {
   RowWriter(const of_kernel_tensor& tensor, of_dtype given);
 
   // Whether rows may be written where they belong.
-  bool is_direct(const RowLayout& layout) const { return convert_ == nullptr && layout.lane_stride == 1; }
+  bool is_direct(const RowLayout& layout) const { return convert_ == nullptr && layout.lane_steps().are_neighbours(); }
   char* address(int64_t offset) const { return data_ + offset * stored_size_; }
   // Stores rows of at most kChunk elements.
   void write(int64_t offset, const RowLayout& layout, const void* buffer) const;

@@ -1,5 +1,5 @@
-// Walking tensors of the same sizes whose elements are neighbours along different dimensions: by rectangles of two
-// dimensions, within which each tensor is read or written in pieces of its own memory.
+// Walking tensors of the same sizes whose elements are neighbours along different dimensions: by rectangles, within
+// which each tensor is read or written in pieces of its own memory.
 #ifndef ONEFLOW_DEVICES_CPU_TILING_H_
 #define ONEFLOW_DEVICES_CPU_TILING_H_
 
@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "rows.h"
 #include "strided.h"
@@ -20,6 +21,13 @@ struct Tile {
   int64_t position[OF_MAX_RANK];
 };
 
+// Where the elements of tiles lie within one tensor.
+struct TilePlaces {
+  const int64_t* strides;
+  int64_t row_stride, lane_stride;
+  std::vector<int64_t> row_offsets, lane_offsets;  // where one stride does not say it
+};
+
 class Tiling {
  public:
   // Nothing where all tensors lie along the same dimension. A tile has at most `elements`.
@@ -29,6 +37,7 @@ class Tiling {
 
   int64_t tile_count() const { return tiles_; }
   Tile tile_at(int64_t number) const;
+  int64_t most_elements() const { return rows_.tile_size() * lanes_.tile_size(); }  // of a tile
 
   // Tiles that are worth handing out together.
   int64_t task_count() const { return (tiles_ + task_tiles_ - 1) / task_tiles_; }
@@ -38,20 +47,36 @@ class Tiling {
     for (int64_t i = task * task_tiles_; i < tiles_ && i < (task + 1) * task_tiles_; ++i) visit(tile_at(i));
   }
 
-  // Where a tile lies within a tensor.
-  int64_t offset(const Tile& tile, const int64_t* strides) const;
-  RowLayout layout(const Tile& tile, const int64_t* strides) const {
-    return {tile.rows, tile.lanes, row_dim_ < 0 ? 0 : strides[row_dim_], strides[lane_dim_]};
-  }
+  // In a tensor with these strides, which have to live as long.
+  TilePlaces places(const int64_t* strides) const;
+  int64_t offset(const Tile& tile, const TilePlaces& places) const;
+  RowLayout layout(const Tile& tile, const TilePlaces& places) const;
 
  private:
-  Tiling(const Layout& space, int32_t row_dim, int32_t lane_dim, int64_t item_size, int64_t elements);
+  // The dimensions of the rows, or lanes, of a tile, innermost first, of which the last one is cut.
+  struct Side {
+    int32_t rank = 0;
+    int32_t dims[OF_MAX_RANK];
+    int64_t count = 1;  // of all tiles
+    int64_t whole = 1;  // the product of the sizes of those that are not cut
+    int64_t cut_size = 1;
+    int64_t step = 1;  // of the cut one, in a tile
+
+    void add(int32_t dim, int64_t size);
+    bool has(int32_t dim) const;
+    void cut(int64_t wanted_step);
+    int64_t tile_size() const { return whole * step; }
+    int64_t tiles() const;
+    void place(Tile& tile, int64_t& number, int64_t& size) const;
+    int64_t find_steps(const int64_t* sizes, const int64_t* strides, std::vector<int64_t>& offsets) const;
+  };
+
+  Tiling(const Layout& space, const Side& rows, const Side& lanes, int64_t item_size, int64_t elements);
+  static Side side_along(const Layout& tensor, int32_t first, int64_t enough, const Side& other);
 
   int32_t rank_;
-  int32_t row_dim_, lane_dim_;  // the first may be -1: none
   const int64_t* sizes_;
-  int64_t rows_, lanes_;            // of a tile
-  int64_t row_tiles_, lane_tiles_;  // along the two dimensions
+  Side rows_, lanes_;
   int64_t tiles_, task_tiles_;
 };
 

@@ -73,19 +73,36 @@ TEST(Moves, RepeatWritesEachElementSoManyTimesAndNothingElse) {
   }
 }
 
-TEST(Moves, TurnTransposesAndWritesNothingElse) {
+// As many offsets, some of which are neighbours, in no order.
+std::vector<int64_t> offsets_of(int64_t count, int64_t step) {
+  std::vector<int64_t> offsets;
+  for (int64_t i = 0; i < count; ++i) offsets.push_back((i * 7 % count) * step + i % 2);
+  return offsets;
+}
+
+TEST(Moves, TurnAndMoveTransposeAndWriteNothingElse) {
   for (const int64_t size : kSizes) {
-    for (const int64_t rows : {0, 1, 4, 15, 16, 33}) {
-      for (const int64_t lanes : {0, 1, 7, 16, 40}) {
+    for (const int64_t rows : {0, 1, 3, 4, 5, 15, 16, 33}) {
+      for (const int64_t lanes : {0, 1, 2, 7, 16, 23, 40}) {
         const int64_t from_step = rows + 3, to_step = lanes + 2;
+        const std::vector<int64_t> from_offsets = offsets_of(lanes, from_step), to_offsets = offsets_of(rows, to_step);
         const auto from = numbered((lanes + 1) * from_step, size);
-        std::vector<unsigned char> to(static_cast<size_t>((rows + 1) * to_step * size), kUntouched), expected = to;
-        for (int64_t row = 0; row < rows; ++row)
-          for (int64_t lane = 0; lane < lanes; ++lane)
-            std::memcpy(expected.data() + (row * to_step + lane) * size, from.data() + (row + lane * from_step) * size,
-                        static_cast<size_t>(size));
-        moves_of(size).turn(from.data(), from_step, to.data(), to_step, rows, lanes);
-        ASSERT_EQ(to, expected) << size << " bytes, " << rows << " x " << lanes;
+        const auto untouched = std::vector<unsigned char>(static_cast<size_t>((rows + 1) * to_step * size), kUntouched);
+        const Steps each_lane[] = {{from_step}, {0, from_offsets.data()}},
+                    each_row[] = {{to_step}, {0, to_offsets.data()}};
+        for (const Steps& lane_steps : each_lane) {
+          for (const Steps& row_steps : each_row) {
+            std::vector<unsigned char> expected = untouched, turned = untouched, moved = untouched;
+            for (int64_t row = 0; row < rows; ++row)
+              for (int64_t lane = 0; lane < lanes; ++lane)
+                std::memcpy(expected.data() + (row_steps.at(row) + lane) * size,
+                            from.data() + (row + lane_steps.at(lane)) * size, static_cast<size_t>(size));
+            moves_of(size).turn(from.data(), lane_steps, turned.data(), row_steps, rows, lanes);
+            ASSERT_EQ(turned, expected) << size << " bytes, " << rows << " x " << lanes;
+            moves_of(size).move(from.data(), {1}, lane_steps, moved.data(), row_steps, {1}, rows, lanes);
+            ASSERT_EQ(moved, expected) << size << " bytes, " << rows << " x " << lanes;
+          }
+        }
       }
     }
   }

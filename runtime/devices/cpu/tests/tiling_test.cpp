@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <vector>
 
 namespace oneflow::cpu {
@@ -16,10 +18,11 @@ std::map<int64_t, int> visits(const Tiling& tiling, const Layout& tensor) {
   for (int64_t task = 0; task < tiling.task_count(); ++task) {
     tiling.visit_tiles(task, [&](const Tile& tile) {
       EXPECT_LE(tile.rows * tile.lanes, kElements);
-      const RowLayout rows = tiling.layout(tile, tensor.strides);
+      const TilePlaces places = tiling.places(tensor.strides);
+      const RowLayout rows = tiling.layout(tile, places);
       for (int64_t row = 0; row < rows.rows; ++row)
         for (int64_t lane = 0; lane < rows.lanes; ++lane)
-          ++times[tiling.offset(tile, tensor.strides) + row * rows.row_stride + lane * rows.lane_stride];
+          ++times[tiling.offset(tile, places) + rows.row_steps().at(row) + rows.lane_steps().at(lane)];
     });
   }
   return times;
@@ -31,25 +34,39 @@ void expect_each_once(const Tiling& tiling, const Layout& tensor) {
   for (const auto& [offset, count] : times) EXPECT_EQ(count, 1) << "the element at " << offset;
 }
 
+// The strides of a tensor whose dimensions lie in that order, outermost first.
+std::vector<int64_t> strides_in(const std::vector<int64_t>& sizes, const std::vector<size_t>& order) {
+  std::vector<int64_t> strides(sizes.size());
+  int64_t next = 1;
+  for (size_t i = order.size(); i > 0; --i) {
+    strides[order[i - 1]] = next;
+    next *= sizes[order[i - 1]];
+  }
+  return strides;
+}
+
 TEST(Tiling, VisitsEachElementOnce) {
-  const std::vector<std::vector<int64_t>> shapes = {{40, 50}, {4, 1000}, {1000, 4}, {3, 70, 5, 9}, {200, 7, 300}};
+  const std::vector<std::vector<int64_t>> shapes = {{40, 50},       {4, 1000},       {1000, 4},
+                                                    {2, 700, 3},    {3, 70, 5, 9},   {200, 7, 300},
+                                                    {7, 256, 4, 3}, {2, 2, 2, 2, 2}, {10, 10, 30, 5}};
   for (const auto& sizes : shapes) {
     const auto rank = static_cast<int32_t>(sizes.size());
-    std::vector<int64_t> strides(sizes.size(), 1), turned(sizes.size(), 1);
-    for (size_t d = sizes.size() - 1; d > 0; --d) strides[d - 1] = strides[d] * sizes[d];
-    for (size_t d = 1; d < sizes.size(); ++d) turned[d] = turned[d - 1] * sizes[d - 1];
-    const Layout plain{rank, sizes.data(), strides.data()}, across{rank, sizes.data(), turned.data()};
-    const Layout both[] = {plain, across}, one[] = {plain, plain};
-    const auto tiling = Tiling::find(both, 4, kElements);
-    if (sizes.front() >= 4 && sizes.back() >= 4) {
-      ASSERT_TRUE(tiling);
+    std::vector<size_t> order(sizes.size());
+    std::iota(order.begin(), order.end(), 0);
+    const std::vector<int64_t> strides = strides_in(sizes, order);
+    const Layout plain{rank, sizes.data(), strides.data()};
+    expect_each_once(Tiling::by_rows(plain, 4, kElements), plain);
+    const size_t last = order.back();
+    do {
+      const std::vector<int64_t> permuted = strides_in(sizes, order);
+      const Layout across{rank, sizes.data(), permuted.data()};
+      const Layout both[] = {plain, across};
+      const auto tiling = Tiling::find(both, 4, kElements);
+      ASSERT_EQ(tiling.has_value(), order.back() != last);
+      if (!tiling) continue;
       expect_each_once(*tiling, plain);
       expect_each_once(*tiling, across);
-    } else {
-      EXPECT_FALSE(tiling);  // too few to turn
-    }
-    EXPECT_FALSE(Tiling::find(one, 4, kElements));
-    expect_each_once(Tiling::by_rows(plain, 4, kElements), plain);
+    } while (std::next_permutation(order.begin(), order.end()));
   }
 }
 
