@@ -24,6 +24,10 @@ constexpr double kAlongSide = 0.35, kAlongBatch = 0.55, kAlongDepth = 0.45, kFar
 constexpr int64_t kLongRun = 64;
 // Lanes of both operands that are read again and again, from another cache.
 constexpr double kAgain = 3;
+// Lanes that are turned in squares, of one vector at a time, so many times that: each addition waits for the one
+// before, and large operands are read line by line from as many pages as sums are deep. Turning an element.
+constexpr double kTurned = 3, kTurnedDeep = 5, kTurning = 0.3;
+constexpr int64_t kSquare = 16, kManyPages = 16;
 // Adding up the lanes of a sum, and what each run of lanes takes besides, of single products and of sums.
 constexpr double kAddUp = 1.5, kRun = 2, kRunOfSums = 8;
 // Adding up several sums that are interleaved.
@@ -49,7 +53,9 @@ class Costs {
     work_ = elements_[kC] * static_cast<double>(problem.depth.count);
     few_ = std::min(problem.rows.count, problem.columns.count);
     is_small_ = is_small(problem);
-    is_far_ = (elements_[kA] + elements_[kB]) * static_cast<double>(size_) > kFirstBytes;
+    const double bytes = (elements_[kA] + elements_[kB]) * static_cast<double>(size_);
+    is_far_ = bytes > kFirstBytes;
+    is_farther_ = bytes > kSecondBytes;
   }
 
   double least() const { return work_ / static_cast<double>(lanes_) * kAlongSide; }
@@ -82,8 +88,22 @@ class Costs {
     const bool is_of_batch = role == kBatch && lies(kC) && dim.size >= kBatchLanes;
     if (!lies(kA) || !lies(kB) || !(is_thin || is_tiny || is_of_batch)) return INFINITY;
     const double again = role == kBatch && few_ > kThin && is_far_ ? kAgain : 1;
-    return along(role, dim.size, problem_.depth.count > 1 ? kRunOfSums : kRun) * again +
-           (lies(kC) ? 0 : elements_[kC] * kApart);
+    const double vectors = along(role, dim.size, problem_.depth.count > 1 ? kRunOfSums : kRun) * again;
+    if (lies(kC)) return vectors;
+    if (problem_.depth.count == 1 || dim.size < kSquare || !has_runs_of_squares())
+      return vectors + elements_[kC] * kApart;
+    const bool is_deep = is_farther_ && problem_.depth.count >= kManyPages;
+    return vectors * (is_deep ? kTurnedDeep : kTurned) + elements_[kC] * kTurning;
+  }
+
+  // Whether C has runs into which lanes across it are turned.
+  bool has_runs_of_squares() const {
+    for (const int role : {kBatch, kRows, kColumns}) {
+      const DimGroup& group = problem_.*kGroups[role];
+      for (int d = 0; d < group.rank; ++d)
+        if (group.dims[d].strides[kC] == 1 && group.dims[d].size >= kSquare) return true;
+    }
+    return false;
   }
 
   // Lanes next to each other in C.
@@ -157,7 +177,7 @@ class Costs {
   const Problem& problem_;
   const int64_t lanes_, size_;
   int64_t few_;
-  bool is_small_, is_far_;
+  bool is_small_, is_far_, is_farther_;
   double elements_[3], work_;
 };
 

@@ -1,6 +1,7 @@
 #include "contract_parts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
@@ -10,7 +11,25 @@
 namespace oneflow::cpu {
 namespace {
 
-constexpr int64_t kLeastRun = 1024;
+// What a run of a large operand takes that is not a whole page, as those are far apart, in nanoseconds.
+constexpr double kShortRun = 20;
+constexpr int64_t kPageElements = 1024;
+
+double bytes_of(const Problem& problem, Operand operand) {
+  return elements_of(problem, operand) * static_cast<double>(item_size(problem.dtype));
+}
+
+// What the runs take that large operands have of a part of so many elements of a dimension.
+double cost_of_runs(const Problem& problem, const Dim& dim, int64_t size, double most_bytes) {
+  double cost = 0;
+  for (const Operand operand : {kA, kB, kC}) {
+    const int64_t run = std::abs(dim.strides[operand]) * size;
+    if (run == 0 || run >= kPageElements || bytes_of(problem, operand) <= most_bytes) continue;
+    const double share = static_cast<double>(size) / static_cast<double>(dim.size);
+    cost += elements_of(problem, operand) * share / static_cast<double>(run) * kShortRun;
+  }
+  return cost;
+}
 
 // The last part has elements of the one before it again where there are not enough.
 class PartByPart final : public Solution {
@@ -42,36 +61,31 @@ std::optional<Parts> find_parts(const Problem& problem, double most_bytes) {
   Operand largest = kA;
   for (const Operand operand : {kB, kC})
     if (elements_of(problem, operand) > elements_of(problem, largest)) largest = operand;
-  const auto item = static_cast<double>(item_size(problem.dtype));
-  const double bytes = elements_of(problem, largest) * item;
-  if (bytes <= most_bytes) return std::nullopt;
+  const double share = most_bytes / bytes_of(problem, largest);
+  if (share >= 1) return std::nullopt;
   int cut_role = kRoles, cut = 0;
-  int64_t farthest = 0;
+  int64_t cut_size = 0;
+  double least = INFINITY;
   for (const int role : {kBatch, kRows, kColumns}) {
     const DimGroup& group = problem.*kGroups[role];
     for (int d = 0; has(largest, role) && d < group.rank; ++d) {
-      const int64_t stride = std::abs(group.dims[d].strides[largest]);
-      if (stride <= farthest) continue;
-      farthest = stride;
+      const Dim& dim = group.dims[d];
+      const auto most = static_cast<int64_t>(share * static_cast<double>(dim.size));
+      if (most == 0) continue;
+      const int64_t size = divide_up(dim.size, divide_up(dim.size, most));
+      const double cost = cost_of_runs(problem, dim, size, most_bytes) / static_cast<double>(size);
+      if (cost >= least) continue;
+      least = cost;
       cut_role = role;
       cut = d;
+      cut_size = size;
     }
   }
   if (cut_role == kRoles) return std::nullopt;
-  Parts parts{(problem.*kGroups[cut_role]).dims[cut], 0, problem};
-  const int64_t whole = parts.dim.size;
-  const auto most = static_cast<int64_t>(most_bytes / bytes * static_cast<double>(whole));
-  if (most == 0) return std::nullopt;
-  parts.size = divide_up(whole, divide_up(whole, most));
-  // Large operands of which parts are short runs would be walked in short runs again and again.
-  for (const Operand operand : {kA, kB, kC}) {
-    const int64_t run = std::abs(parts.dim.strides[operand]) * parts.size;
-    if (has(operand, cut_role) && run < kLeastRun && elements_of(problem, operand) * item > most_bytes)
-      return std::nullopt;
-  }
+  Parts parts{(problem.*kGroups[cut_role]).dims[cut], cut_size, least * static_cast<double>(cut_size), problem};
   DimGroup& group = parts.part.*kGroups[cut_role];
-  if (parts.size > 1)
-    group.resize(cut, parts.size);
+  if (cut_size > 1)
+    group.resize(cut, cut_size);
   else
     take(group, cut);
   return parts;

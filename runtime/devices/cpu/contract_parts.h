@@ -12,13 +12,14 @@ namespace oneflow::cpu {
 struct Parts {
   Dim dim;       // the one that is cut
   int64_t size;  // of a part
+  double cost;   // in nanoseconds, of a part: what walking large operands in shorter runs takes
   Problem part;
 
   double share() const { return static_cast<double>(size) / static_cast<double>(dim.size); }
 };
 
-// Of the largest operand the outermost dimension of C, cut so that the operand has at most so many bytes of a part;
-// nothing where it has no more of the whole, or more even of one element.
+// Cuts a dimension of C that the largest operand has so that it has at most so many bytes of a part; nothing where it
+// has no more of the whole, or more even of one element.
 std::optional<Parts> find_parts(const Problem& problem, double most_bytes);
 
 // The whole problem by the solution of a part.

@@ -250,7 +250,7 @@ std::unique_ptr<Solution> solve_rearranged(const Problem& problem, SolveAsItLies
   if (auto whole = rearrange(problem, most, solve)) return whole;
   const auto parts = find_parts(problem, kPartBytes);
   if (!parts) return nullptr;
-  auto part = rearrange(parts->part, most * parts->share(), solve);
+  auto part = rearrange(parts->part, most * parts->share() - parts->cost, solve);
   return part ? solve_parts(*parts, std::move(part)) : nullptr;
 }
 
