@@ -213,10 +213,9 @@ struct ContractKernels {
   // + y * step_b] = the sum of a[from_a[n] + 2 * i + x] * b[from_b[n] + 2 * i + y] over `length` pairs, for x and y 0
   // and 1.
   void (*pair_dots)(const DotProducts& products, int64_t step_a, int64_t step_b);
-  // Sums that lie interleaved in A, by how many they are: c[to[n] + j * step] = the sum of a[from_a[n] + i * number +
-  // j]
-  // * b[from_b[n] + i] over i of `length`, or of b at the same place as a. Shorter
-  // sums than the least are no quicker than along lanes.
+  // Sums that lie interleaved in A, by how many they are, of at least so many elements (shorter ones are as quick along
+  // lanes): c[to[n] + j * step] = the sum of a[from_a[n] + i * number + j] * b[from_b[n] + i] over i of `length`, or of
+  // the element of b at the same place as that of a.
   int64_t least_interleaved;
   void (*interleaved_dots[kMaxInterleaved + 1])(const DotProducts& products, int64_t step, bool is_same_place);
   // The others m, at others[from[m]], as lines() takes them: in vectors, the last of each filled up with zeros.

@@ -15,6 +15,9 @@ struct Steps {
   bool are_neighbours() const { return offsets == nullptr && step == 1; }
 };
 
+// Fewer rows or lanes are moved one by one rather than as part of a square.
+constexpr int64_t kLeastTurned = 5;
+
 struct Moves {
   // Copies rows of lanes between two layouts: to[row * to_row + lane * to_lane] = from[row * from_row + lane *
   // from_lane].

@@ -166,9 +166,6 @@ void move(const void* source, const Steps& from_row, const Steps& from_lane, voi
   }
 }
 
-// Of the last square in a row or column, fewer rows or lanes are moved one by one.
-constexpr int64_t kLeastTurned = 5;
-
 // A square is transposed in registers: whole, or as many rows and lanes of it as there are. `lane_at` and `row_at` say
 // where lanes are read and rows are written. Not inline: compilers would keep its addresses up to date in memory.
 template <class Unit, class LaneAt, class RowAt>

@@ -12,8 +12,8 @@ constexpr int64_t kTask = 32 * 1024;
 // Elements of a side that are worth finding more dimensions for: a cache line, but no more than leaves room for as many
 // of the other side in the smallest of tiles.
 int64_t line_of(int64_t item_size) { return std::min<int64_t>(64 / item_size, 32); }
-// Fewer rows, or lanes, are stepped over where the other side goes on behind them; of fewer still no squares are made.
-constexpr int64_t kFew = 8, kLeastTurned = 5;
+// Fewer rows, or lanes, are stepped over where the other side goes on behind them.
+constexpr int64_t kFew = 8;
 // What is worth a tile, as finding it takes as long as moving so many; what a tile of one row has.
 constexpr int64_t kEnough = 128, kOneRow = 1024;
 
