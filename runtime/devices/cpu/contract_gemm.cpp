@@ -359,7 +359,10 @@ class Gemm final : public Solution {
         if (!ends_share || !is_last) {
           const Range rows = rows_->block(block.first_rows + (ends_share ? share.begin : i + 1));
           a_lines.emplace(*rows_, rows, ends_share ? later.a : now.a, item_, depth_.most());
-          if (ends_share && !has_columns && !own_rows) b_lines.emplace(*columns_, range, later.b, item_, depth_.most());
+          // Each thread needs all columns that lie in place, but packs only some of the others, it is not known which.
+          // (cad,dcb->ab of 280^3 x 274: 0.91 of the time, of 140^2 x 900 x 600: 0.90.)
+          if (ends_share && (columns_lie_in_place_ || !own_rows))
+            b_lines.emplace(*columns_, range, later.b, item_, depth_.most());
           next = {{member.a, member.b}, {&*a_lines, b_lines ? &*b_lines : nullptr}};
         } else {
           next = upcoming;
