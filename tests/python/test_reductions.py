@@ -16,6 +16,13 @@ SHAPES = [
     (300, 100, 3), (20, 300, 2), (1500, 3, 2), (300, 7, 8), (20, 20, 8), (2, 9000, 4), (30, 700, 2),
 ]  # fmt: skip
 DIMS = [(-1,), (0,), (1,), (0, -1)]
+# Short dimensions, kept and folded ones in turns.
+TURNS = [
+    ((40, 110, 12), (1,)), ((3, 2001, 5), (1,)), ((9, 500, 16), (0, 2)), ((4, 301, 31), (0, 2)),
+    ((6, 30, 40, 12), (0, 2)), ((6, 30, 40, 12), (1, 3)), ((6, 30, 40, 12), (0, 1, 3)),
+    ((9, 8, 7, 6, 5, 4), (0, 2, 4)), ((9, 8, 7, 6, 5, 4), (1, 3, 5)),
+    ((12, 7, 2, 9, 3, 16), (0, 2, 4)), ((12, 7, 2, 9, 3, 16), (1, 3, 5)), ((20, 6, 2, 4, 64), (0, 2, 4)),
+]  # fmt: skip
 STEPS = {"as it lies": 1, "every second": 2, "every third": 3}
 ORDERS = [*STEPS, "transposed", "backwards"]
 whole = np.random.default_rng(0).integers(-9, 9, 300_000)
@@ -50,6 +57,27 @@ def test_sums_and_extremes(order: str, dtype: str, device: str) -> None:
         for dim in (0, -1):
             places = flow.argmax(x, dim=dim).to("cpu").numpy()
             np.testing.assert_array_equal(places, array.argmax(dim), err_msg=f"{shape} {dim}")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "float16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_dimensions_in_turns(order: str, dtype: str, device: str) -> None:
+    for shape, dims in TURNS:
+        array = source(shape, order, dtype)
+        x = flow.from_numpy(array).to(device)
+        if order == "backwards":
+            array, x = array[..., ::-1], flow.flip(x, dims=[-1])
+        wide = array.astype("complex128" if dtype == "complex64" else "float64")
+        found = flow.sum(x, dim=dims).to("cpu").numpy()
+        tolerance = 1e-3 if dtype == "float16" else 0
+        np.testing.assert_allclose(found, wide.sum(dims), rtol=tolerance, atol=tolerance, err_msg=f"{shape} {dims}")
+        if dtype != "complex64":
+            found = flow.amin(x, dim=dims).to("cpu").numpy()
+            np.testing.assert_array_equal(found, array.min(dims), err_msg=f"{shape} {dims}")
+        if dtype.startswith("float") and dtype != "float16":
+            found = flow.var(x, dim=dims).to("cpu").numpy()
+            np.testing.assert_allclose(found, wide.var(dims, ddof=1), rtol=1e-5, err_msg=f"{shape} {dims}")
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -1,18 +1,15 @@
 #include "fold_plan.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 
+#include "fold_block.h"
 #include "rows.h"
 #include "thread_pool.h"
 
 namespace oneflow::cpu {
 namespace {
 
-// States of so many lanes, of a few parts, stay in the first-level cache together with the rows that are folded. Rows
-// that are converted, and results, have to fit into a buffer.
-constexpr int64_t kKeptLanes = kChunk;
 // Lines of at most so many folded elements may be the depth of lanes; of at least so many where there are several rows,
 // which are then read in order (ijk->j of 128 x 256 x 256: 0.72 of the time). A row has about so many elements.
 constexpr int64_t kMostDepth = 4096, kLeastDepth = 48, kDeepRow = 32 * 1024;
@@ -25,13 +22,6 @@ constexpr int64_t kWorthKeeping = 16;
 // Lanes of another kept dimension then lie up to so far apart (100,000 x 3 x 2 along the middle: 260 us rather than
 // 8,370, 30,000 x 6 x 5 750 rather than 1,800; 10,000 x 12 x 12 would take twice as long).
 constexpr int64_t kFarLanes = 64;
-// The most neighbouring kept elements that are folded together.
-constexpr int64_t kMostTogether = 8;
-
-// The size of parts of at most so many elements, as even as whole numbers of `unit` allow.
-int64_t even_part(int64_t size, int64_t most, int64_t unit) {
-  return size <= most ? size : round_up(divide_up(size, divide_up(size, most)), unit);
-}
 
 // The dimension among the (un)marked ones whose elements are nearest to each other; -1 when none has so many.
 int32_t nearest(const of_kernel_tensor& input, uint32_t mask, bool marked, int64_t least = 2) {
@@ -50,15 +40,6 @@ bool is_better_merged(const of_kernel_tensor& input, int32_t folded, int32_t kep
     return input.sizes[folded] >= kWorthMerging;
   }
   return input.sizes[kept] < kWorthKeeping && input.sizes[folded] >= kWorthMerging;
-}
-
-// Whether lines of `folded` are interleaved: the kept elements between lie next to each other, and vectors hold whole
-// numbers of them.
-bool is_interleaved(const of_kernel_tensor& input, int32_t folded, int32_t kept) {
-  if (kept < 0) return false;
-  const int64_t size = input.sizes[kept];
-  return size <= kMostTogether && std::has_single_bit(static_cast<uint64_t>(size)) && input.strides[kept] == 1 &&
-         input.strides[folded] == size;
 }
 
 // Whether lanes are kept elements and the folded dimension is their depth: where they are nearer to each other than
@@ -113,6 +94,7 @@ int64_t Walk::offset(int64_t position, const int64_t* strides) const {
 }
 
 FoldPlan plan_fold(const of_kernel_tensor& input, uint32_t reduced, bool converts, bool uses_index) {
+  if (FoldPlan plan{}; !uses_index && plan_block(input, reduced, plan)) return plan;
   FoldPlan plan{};
   const int32_t nearest_folded = nearest(input, reduced, true), nearest_kept = nearest(input, reduced, false);
   const bool merges = is_better_merged(input, nearest_folded, nearest_kept);

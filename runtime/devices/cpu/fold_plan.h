@@ -5,6 +5,7 @@
 #include <oneflow/device_plugin.h>
 
 #include <cstdint>
+#include <vector>
 
 namespace oneflow::cpu {
 
@@ -25,9 +26,21 @@ struct Walk {
 //   kept: a unit is a stretch of a kept dimension, one lane for each element, and the last stretch may be shorter
 //   kept and deep: the same, but in each row a lane has several folded elements, `depth` of them
 //   merged: a unit is one kept element, each line is one row, and its lanes are all positions of a folded dimension
-//   merged late: the same, where lines are short and many: a state of as many lanes is kept for all of them.
+//   merged late: the same, where lines are short and many: a state of as many lanes is kept for all of them
+//   a block: all elements of the innermost dimensions, kept and folded ones, that fill the operand's memory. The lanes
+//   of a unit's state merge late, too. The outermost of these dimensions may be cut: into rows if it is folded, of
+//   which the last one may be shorter, or into stretches.
 // A few kept elements that lie between the folded ones, as the parts of complex numbers do, are folded together: where
 // a lane or a unit is one kept element above, it is so many of them.
+struct FoldBlock {
+  Walk kept;                   // the kept dimensions of a block, the last of them the innermost one
+  int64_t folded = 0;          // how many lanes merge to each that is left; 0: lanes are not a block
+  int64_t rest = 0;            // lanes of the last row of a line
+  std::vector<int32_t> order;  // the lanes in an order in which folded dimensions come first; empty: they are in it
+
+  int64_t kept_lanes() const { return kept.count(); }
+};
+
 struct FoldPlan {
   bool merges_lanes, merges_late;  // not both
   int64_t lanes;                   // of all units but the last stretch
@@ -44,6 +57,7 @@ struct FoldPlan {
   Walk kept;                                      // kept dimensions
   int64_t positions[OF_MAX_RANK];                 // strides of the folded dimensions in their own row-major order
   int64_t folded_count;                           // elements that go into one result
+  FoldBlock block;
 
   int64_t units() const { return kept.count() * stretches; }
   int64_t rows() const { return lines.count() * rows_per_line; }

@@ -193,11 +193,37 @@ class Reduction {
   }
 
   // The first lane becomes the fold of all.
-  void merge_lanes(const State& state, int64_t lanes) const {
-    while (lanes > 1) {
-      const int64_t half = (lanes + 1) / 2;
-      merge(state, lanes_from(kernel_, state, half * plan_.together), lanes - half);
-      lanes = half;
+  void merge_lanes(const State& state, int64_t lanes) const { merge_groups(state, lanes, plan_.together); }
+  // The same of groups of so many elements.
+  void merge_groups(const State& state, int64_t groups, int64_t size) const {
+    while (groups > 1) {
+      const int64_t half = (groups + 1) / 2;
+      const State later = lanes_from(kernel_, state, half * size);
+      kernel_.merge(context_.arguments, state.parts, later.parts, (groups - half) * size);
+      groups = half;
+    }
+  }
+
+  // Brings the lanes of a block into another order.
+  void order_lanes(const State& state) const {
+    alignas(8) std::byte lanes[kChunk * 8];
+    for (int i = 0; i < kernel_.state_count; ++i) {
+      const auto order = [&](auto element) {
+        using T = decltype(element);
+        T *to = reinterpret_cast<T*>(lanes), *from = static_cast<T*>(state.parts[i]);
+        for (const int32_t lane : plan_.block.order) *to++ = from[lane];
+        std::memcpy(from, lanes, static_cast<size_t>(plan_.lanes) * sizeof(T));
+      };
+      switch (item_size(kernel_.states[i])) {
+        case 1:
+          order(uint8_t{});
+          break;
+        case 4:
+          order(uint32_t{});
+          break;
+        default:
+          order(uint64_t{});
+      }
     }
   }
 
@@ -274,12 +300,14 @@ class Reduction {
       // Most often there is one line: spare the divisions.
       const int64_t line = first < plan_.rows_per_line ? 0 : first / plan_.rows_per_line;
       const int64_t row = first - line * plan_.rows_per_line;
-      const int64_t rows = std::min(plan_.rows_per_line - row, last - first);
+      int64_t rows = std::min(plan_.rows_per_line - row, last - first);
+      const bool has_rest = is_block() && plan_.block.rest < plan_.lanes && row + rows == plan_.rows_per_line;
       const int64_t offset = base + plan_.lines.offset(line, input_.strides) + row * plan_.row_stride;
       const int64_t position = plan_.lines.offset(line, plan_.positions) + row * plan_.row_index;
+      first += rows;
+      if (has_rest) fold_run(offset + --rows * plan_.row_stride, position, 1, plan_.block.rest, state);
       plan_.depth > 1 ? fold_deep_run(offset, position, rows, lanes, state, scratch)
                       : fold_run(offset, position, rows, lanes, state);
-      first += rows;
     }
   }
 
@@ -316,7 +344,10 @@ class Reduction {
     kernel_.merge(context_.arguments, state.parts, later.parts, lanes * plan_.together);
   }
 
+  bool is_block() const { return plan_.block.folded > 0; }
+
   void write_unit(const State& state, int64_t unit) const {
+    if (is_block()) return write_block(state, unit);
     if (plan_.merges_late) merge_lanes(state, plan_.lanes);
     write_results(state, unit, 1, plan_.merges_late ? 1 : lanes_of(unit));
   }
@@ -348,6 +379,32 @@ class Reduction {
           write(plan_.kept.offset(first_unit + unit, strides), 1, 1,
                 static_cast<const char*>(results[i]) + unit * bytes);
         }
+      }
+    }
+  }
+
+  // The lanes that are left of a block, row by row of the innermost kept dimension.
+  void write_block(const State& state, int64_t unit) const {
+    const FoldBlock& block = plan_.block;
+    if (!block.order.empty()) order_lanes(state);
+    merge_groups(state, block.folded, block.kept_lanes());
+    ChunkBuffer buffers[kMaxResults];
+    void* results[kMaxResults];
+    for (int i = 0; i < kernel_.result_count; ++i) results[i] = buffers[i].bytes;
+    const int64_t lanes = block.kept_lanes() * lanes_of(unit) / plan_.lanes;
+    kernel_.finish(context_.arguments, state.parts, plan_.folded_count, results, lanes);
+    Walk rows = block.kept;
+    const bool has_lanes = rows.rank > 0;
+    if (has_lanes) --rows.rank;
+    const int64_t row = has_lanes ? std::min(block.kept.sizes[rows.rank], lanes) : 1;
+    for (int i = 0; i < kernel_.result_count; ++i) {
+      const int64_t* strides = context_.outputs[i].strides;
+      const int64_t stretch = plan_.stretches == 1 ? 0 : block.kept.sizes[0] * strides[block.kept.dims[0]];
+      const int64_t begin = plan_.kept.offset(unit / plan_.stretches, strides) + unit % plan_.stretches * stretch;
+      const int64_t stride = has_lanes ? strides[block.kept.dims[rows.rank]] : 1;
+      for (int64_t done = 0; done < lanes; done += row) {
+        writers_[i].write(begin + rows.offset(done / row, strides), {1, row, 0, stride},
+                          static_cast<const char*>(results[i]) + done * item_size(kernel_.results[i]));
       }
     }
   }
