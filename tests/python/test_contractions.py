@@ -84,6 +84,7 @@ CASES = {
     "short dimensions everywhere": ("bcfead,dcbaef->f", (10, 5, 3, 7, 3, 4), (4, 5, 10, 3, 7, 3)),
     "large operands in other orders": ("abc,bca->ac", (101, 53, 197), (53, 197, 101)),
     "large parts": ("defa,ecbdaf->bc", (3, 2, 900, 20), (2, 6, 4, 3, 20, 900)),
+    "parts of several dimensions": ("acbd,adcb->da", (4, 40, 4000, 5), (4, 5, 40, 4000)),
     "a cut dimension that lies innermost elsewhere": ("edfc,baecf->abd", (20, 7, 50, 20), (5, 20, 20, 20, 50)),
     "outer, two in turns": ("adb,dc->acdb", (8, 4, 3), (4, 312)),
     "outer, into short rows": ("b,acd->dabc", (64,), (16, 4, 33)),

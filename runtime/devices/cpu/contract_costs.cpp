@@ -36,8 +36,9 @@ constexpr double kAddUpTurns = 20;
 constexpr double kApart = 1.2;
 // Packing an element, where it lies in a run, in short ones, and apart; a member of the batch.
 constexpr double kPack = 0.3, kPackShort = 2, kPackApart = 2, kPackMember = 300;
-// Sums of elements that are copied piece by piece: what a member of the batch takes.
-constexpr double kFewMember = 700;
+// Sums of elements that are copied piece by piece: what a member of the batch takes, and an element that is alone on
+// its cache line.
+constexpr double kFewMember = 700, kLineEach = 2.5;
 // What kernels are for, about: the most lines, how deep they are by how many there are, depths that are packed at
 // least.
 constexpr int64_t kMostLines = 64, kLineDepth = 8, kLeastPacked = 4;
@@ -153,7 +154,16 @@ class Costs {
     const int64_t run = run_of(in_order_of(problem_.depth, longer), other);
     const double each = kCopy + kPackApart / static_cast<double>(run);
     return static_cast<double>(problem_.batch.count) * kFewMember + (elements_[kA] + elements_[kB]) * each +
-           along(kDepth, problem_.depth.count);
+           along(kDepth, problem_.depth.count) + lines_of_depth(kA) + lines_of_depth(kB);
+  }
+
+  // What it takes besides to read a large operand along a depth of which each element is on a cache line of its own.
+  double lines_of_depth(Operand operand) const {
+    if (elements_[operand] * static_cast<double>(size_) <= kSecondBytes) return 0;
+    const DimGroup& depth = problem_.depth;
+    for (int d = 0; d < depth.rank; ++d)
+      if (std::abs(depth.dims[d].strides[operand]) < kWholeLine) return 0;
+    return elements_[operand] * kLineEach;
   }
 
   double packing(Operand operand) const {

@@ -34,8 +34,8 @@ double cost_of_runs(const Problem& problem, const Dim& dim, int64_t size, double
 // The last part has elements of the one before it again where there are not enough.
 class PartByPart final : public Solution {
  public:
-  PartByPart(const Parts& parts, std::unique_ptr<Solution> solution)
-      : dim_(parts.dim), size_(parts.size), item_(item_size(parts.part.dtype)), solution_(std::move(solution)) {}
+  PartByPart(const Cut& cut, int64_t item, std::unique_ptr<Solution> solution)
+      : dim_(cut.dim), size_(cut.size), item_(item), solution_(std::move(solution)) {}
 
   of_status run(const Addresses& addresses) const override {
     for (int64_t done = 0; done < dim_.size; done += size_) {
@@ -55,44 +55,55 @@ class PartByPart final : public Solution {
   const std::unique_ptr<Solution> solution_;
 };
 
+// Cuts a dimension, alone or together with others, if it is too large as a single element.
+std::optional<Parts> cut(const Problem& problem, int role, int d, double most_bytes, double bytes) {
+  const DimGroup& group = problem.*kGroups[role];
+  const Dim& dim = group.dims[d];
+  const auto most = static_cast<int64_t>(most_bytes / bytes * static_cast<double>(dim.size));
+  const int64_t size = most == 0 ? 1 : divide_up(dim.size, divide_up(dim.size, most));
+  Parts parts{{{dim, size}}, cost_of_runs(problem, dim, size, most_bytes), problem};
+  DimGroup& part = parts.part.*kGroups[role];
+  if (size > 1)
+    part.resize(d, size);
+  else
+    take(part, d);
+  if (most > 0) return parts;
+  auto rest = find_parts(parts.part, most_bytes);
+  if (!rest) return std::nullopt;
+  rest->cost += parts.cost * rest->share();
+  rest->cuts.insert(rest->cuts.begin(), parts.cuts[0]);
+  return rest;
+}
+
 }  // namespace
+
+double Parts::share() const {
+  double share = 1;
+  for (const Cut& cut : cuts) share *= static_cast<double>(cut.size) / static_cast<double>(cut.dim.size);
+  return share;
+}
 
 std::optional<Parts> find_parts(const Problem& problem, double most_bytes) {
   Operand largest = kA;
   for (const Operand operand : {kB, kC})
     if (elements_of(problem, operand) > elements_of(problem, largest)) largest = operand;
-  const double share = most_bytes / bytes_of(problem, largest);
-  if (share >= 1) return std::nullopt;
-  int cut_role = kRoles, cut = 0;
-  int64_t cut_size = 0;
-  double least = INFINITY;
+  const double bytes = bytes_of(problem, largest);
+  if (bytes <= most_bytes) return std::nullopt;
+  std::optional<Parts> best;
   for (const int role : {kBatch, kRows, kColumns}) {
-    const DimGroup& group = problem.*kGroups[role];
-    for (int d = 0; has(largest, role) && d < group.rank; ++d) {
-      const Dim& dim = group.dims[d];
-      const auto most = static_cast<int64_t>(share * static_cast<double>(dim.size));
-      if (most == 0) continue;
-      const int64_t size = divide_up(dim.size, divide_up(dim.size, most));
-      const double cost = cost_of_runs(problem, dim, size, most_bytes) / static_cast<double>(size);
-      if (cost >= least) continue;
-      least = cost;
-      cut_role = role;
-      cut = d;
-      cut_size = size;
+    for (int d = 0; has(largest, role) && d < (problem.*kGroups[role]).rank; ++d) {
+      auto parts = cut(problem, role, d, most_bytes, bytes);
+      if (parts && (!best || parts->cost * best->share() < best->cost * parts->share())) best = std::move(parts);
     }
   }
-  if (cut_role == kRoles) return std::nullopt;
-  Parts parts{(problem.*kGroups[cut_role]).dims[cut], cut_size, least * static_cast<double>(cut_size), problem};
-  DimGroup& group = parts.part.*kGroups[cut_role];
-  if (cut_size > 1)
-    group.resize(cut, cut_size);
-  else
-    take(group, cut);
-  return parts;
+  return best;
 }
 
 std::unique_ptr<Solution> solve_parts(const Parts& parts, std::unique_ptr<Solution> solution) {
-  return std::make_unique<PartByPart>(parts, std::move(solution));
+  const int64_t item = item_size(parts.part.dtype);
+  for (size_t i = parts.cuts.size(); i-- > 0;)
+    solution = std::make_unique<PartByPart>(parts.cuts[i], item, std::move(solution));
+  return solution;
 }
 
 }  // namespace oneflow::cpu
