@@ -68,10 +68,15 @@ class PieceProducts final : public Solution {
       : item_(contract_kernels(problem.dtype).size), one_(one_of(contract_kernels(problem.dtype).dtype)) {
     Problem piece = problem, total = problem;
     total.batch = total.rows = total.columns = total.depth = DimGroup{};
-    // The cells of a piece lie next to each other, in the order that they have in C.
+    // The cells of a piece lie next to each other, in the order that they have in C, but that the longest dimension
+    // which lies so in an operand is the innermost one. (262,144 x 2 times x 12, into 12 x 2: 0.34 of the time.)
     std::vector<Dim*> cells = dims_of_cells(piece);
     std::stable_sort(cells.begin(), cells.end(),
                      [](const Dim* x, const Dim* y) { return std::abs(x->strides[kC]) < std::abs(y->strides[kC]); });
+    const auto run = [](const Dim* dim) { return dim->strides[kA] == 1 || dim->strides[kB] == 1 ? dim->size : 0; };
+    const auto longest =
+        std::max_element(cells.begin(), cells.end(), [&](const Dim* x, const Dim* y) { return run(x) < run(y); });
+    std::rotate(cells.begin(), longest, longest + 1);
     for (Dim* dim : cells) {
       total.rows.add({dim->size, {cells_, 0, dim->strides[kC], 0}});
       dim->strides[kC] = cells_;

@@ -21,6 +21,16 @@ struct Walk {
   int64_t offset(int64_t position, const int64_t* strides) const;
 };
 
+// Lanes that are a block of dimensions: see below.
+struct FoldBlock {
+  Walk kept;                   // the kept dimensions of a block, the last of them the innermost one
+  int64_t folded = 0;          // how many lanes merge to each that is left; 0: lanes are not a block
+  int64_t rest = 0;            // lanes of the last row of a line
+  std::vector<int32_t> order;  // the lanes in an order in which folded dimensions come first; empty: they are in it
+
+  int64_t kept_lanes() const { return kept.count(); }
+};
+
 // A reduction is made of units, each with a state of its own. A unit has lines, a line has rows, a row has lanes. Lanes
 // are one of
 //   kept: a unit is a stretch of a kept dimension, one lane for each element, and the last stretch may be shorter
@@ -32,15 +42,6 @@ struct Walk {
 //   which the last one may be shorter, or into stretches.
 // A few kept elements that lie between the folded ones, as the parts of complex numbers do, are folded together: where
 // a lane or a unit is one kept element above, it is so many of them.
-struct FoldBlock {
-  Walk kept;                   // the kept dimensions of a block, the last of them the innermost one
-  int64_t folded = 0;          // how many lanes merge to each that is left; 0: lanes are not a block
-  int64_t rest = 0;            // lanes of the last row of a line
-  std::vector<int32_t> order;  // the lanes in an order in which folded dimensions come first; empty: they are in it
-
-  int64_t kept_lanes() const { return kept.count(); }
-};
-
 struct FoldPlan {
   bool merges_lanes, merges_late;  // not both
   int64_t lanes;                   // of all units but the last stretch

@@ -301,11 +301,11 @@ class Reduction {
       const int64_t line = first < plan_.rows_per_line ? 0 : first / plan_.rows_per_line;
       const int64_t row = first - line * plan_.rows_per_line;
       int64_t rows = std::min(plan_.rows_per_line - row, last - first);
-      const bool has_rest = is_block() && plan_.block.rest < plan_.lanes && row + rows == plan_.rows_per_line;
       const int64_t offset = base + plan_.lines.offset(line, input_.strides) + row * plan_.row_stride;
       const int64_t position = plan_.lines.offset(line, plan_.positions) + row * plan_.row_index;
       first += rows;
-      if (has_rest) fold_run(offset + --rows * plan_.row_stride, position, 1, plan_.block.rest, state);
+      if (is_block() && plan_.block.rest < lanes && row + rows == plan_.rows_per_line)
+        fold_run(offset + --rows * plan_.row_stride, position, 1, plan_.block.rest, state);
       plan_.depth > 1 ? fold_deep_run(offset, position, rows, lanes, state, scratch)
                       : fold_run(offset, position, rows, lanes, state);
     }
@@ -394,16 +394,14 @@ class Reduction {
     const int64_t lanes = block.kept_lanes() * lanes_of(unit) / plan_.lanes;
     kernel_.finish(context_.arguments, state.parts, plan_.folded_count, results, lanes);
     Walk rows = block.kept;
-    const bool has_lanes = rows.rank > 0;
-    if (has_lanes) --rows.rank;
-    const int64_t row = has_lanes ? std::min(block.kept.sizes[rows.rank], lanes) : 1;
+    const int32_t innermost = --rows.rank;
+    const int64_t row = std::min(rows.sizes[innermost], lanes);
     for (int i = 0; i < kernel_.result_count; ++i) {
       const int64_t* strides = context_.outputs[i].strides;
-      const int64_t stretch = plan_.stretches == 1 ? 0 : block.kept.sizes[0] * strides[block.kept.dims[0]];
+      const int64_t stretch = block.kept.sizes[0] * strides[block.kept.dims[0]];
       const int64_t begin = plan_.kept.offset(unit / plan_.stretches, strides) + unit % plan_.stretches * stretch;
-      const int64_t stride = has_lanes ? strides[block.kept.dims[rows.rank]] : 1;
       for (int64_t done = 0; done < lanes; done += row) {
-        writers_[i].write(begin + rows.offset(done / row, strides), {1, row, 0, stride},
+        writers_[i].write(begin + rows.offset(done / row, strides), {1, row, 0, strides[rows.dims[innermost]]},
                           static_cast<const char*>(results[i]) + done * item_size(kernel_.results[i]));
       }
     }
