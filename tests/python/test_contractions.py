@@ -178,6 +178,21 @@ def test_a_packed_contraction(name: str, dtype: str, device: str) -> None:
     np.testing.assert_array_equal(found.to("cpu").to("float32").numpy(), expected.numpy())
 
 
+def test_many_short_dimensions() -> None:
+    """Working out how to cut them must not try all orders of the dimensions."""
+    numbers = np.random.default_rng(0)
+    labels = list("abcdefghijklmnopqrstuv")
+    a, b, result = (list(numbers.permutation(labels)) for _ in range(3))
+    result = [label for label in result if label not in "ab"]
+    arrays = [numbers.integers(-9, 9, [2] * len(labels)).astype("float32") for _ in range(2)]
+    found = flow.einsum(f"{''.join(a)},{''.join(b)}->{''.join(result)}", *map(flow.from_numpy, arrays))
+    in_order = [
+        array.transpose([term.index(label) for label in [*result, "a", "b"]])
+        for array, term in zip(arrays, (a, b), strict=True)
+    ]
+    np.testing.assert_array_equal(found.numpy(), (in_order[0] * in_order[1]).sum((-2, -1)))
+
+
 def test_what_is_not_finite_in_halves() -> None:
     array = np.ones((40, 101), np.float32)
     array[3, 100], array[5, 8], array[6, 0] = np.nan, np.inf, -np.inf

@@ -1,7 +1,6 @@
 #include "contract_parts.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <utility>
 
@@ -55,11 +54,9 @@ class PartByPart final : public Solution {
   const std::unique_ptr<Solution> solution_;
 };
 
-// Cuts a dimension, alone or together with others, if it is too large as a single element.
-std::optional<Parts> cut(const Problem& problem, int role, int d, double most_bytes, double bytes) {
-  const DimGroup& group = problem.*kGroups[role];
-  const Dim& dim = group.dims[d];
-  const auto most = static_cast<int64_t>(most_bytes / bytes * static_cast<double>(dim.size));
+// Cuts a dimension into parts of at most so many elements, or, if there is no room for any, into single ones.
+Parts cut(const Problem& problem, int role, int d, int64_t most, double most_bytes) {
+  const Dim& dim = (problem.*kGroups[role]).dims[d];
   const int64_t size = most == 0 ? 1 : divide_up(dim.size, divide_up(dim.size, most));
   Parts parts{{{dim, size}}, cost_of_runs(problem, dim, size, most_bytes), problem};
   DimGroup& part = parts.part.*kGroups[role];
@@ -67,12 +64,13 @@ std::optional<Parts> cut(const Problem& problem, int role, int d, double most_by
     part.resize(d, size);
   else
     take(part, d);
-  if (most > 0) return parts;
-  auto rest = find_parts(parts.part, most_bytes);
-  if (!rest) return std::nullopt;
-  rest->cost += parts.cost * rest->share();
-  rest->cuts.insert(rest->cuts.begin(), parts.cuts[0]);
-  return rest;
+  return parts;
+}
+
+// Keeps the one that is cheaper for the whole problem, of equal ones that of larger parts.
+void keep_cheaper(std::optional<Parts>& best, Parts parts) {
+  const auto whole = [](const Parts& each) { return std::pair(each.cost / each.share(), -each.share()); };
+  if (!best || whole(parts) < whole(*best)) best = std::move(parts);
 }
 
 }  // namespace
@@ -89,12 +87,21 @@ std::optional<Parts> find_parts(const Problem& problem, double most_bytes) {
     if (elements_of(problem, operand) > elements_of(problem, largest)) largest = operand;
   const double bytes = bytes_of(problem, largest);
   if (bytes <= most_bytes) return std::nullopt;
-  std::optional<Parts> best;
+  // Of what is too large even as single elements, only the cheapest is cut together with others: trying all of them
+  // would take as long as there are orders of the dimensions.
+  std::optional<Parts> best, single;
   for (const int role : {kBatch, kRows, kColumns}) {
-    for (int d = 0; has(largest, role) && d < (problem.*kGroups[role]).rank; ++d) {
-      auto parts = cut(problem, role, d, most_bytes, bytes);
-      if (parts && (!best || parts->cost * best->share() < best->cost * parts->share())) best = std::move(parts);
+    const DimGroup& group = problem.*kGroups[role];
+    for (int d = 0; has(largest, role) && d < group.rank; ++d) {
+      const auto most = static_cast<int64_t>(most_bytes / bytes * static_cast<double>(group.dims[d].size));
+      keep_cheaper(most > 0 ? best : single, cut(problem, role, d, most, most_bytes));
     }
+  }
+  auto rest = single ? find_parts(single->part, most_bytes) : std::nullopt;
+  if (rest) {
+    rest->cost += single->cost * rest->share();
+    rest->cuts.insert(rest->cuts.begin(), single->cuts.front());
+    keep_cheaper(best, std::move(*rest));
   }
   return best;
 }
