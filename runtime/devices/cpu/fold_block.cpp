@@ -23,6 +23,8 @@ constexpr int64_t kLeastElements = 4096, kLongKept = 64, kLongFolded = 256;
 // The most neighbouring kept elements that are folded together.
 constexpr int64_t kMostTogether = 8;
 
+bool is_folded(uint32_t reduced, int32_t d) { return (reduced >> d & 1) != 0; }
+
 // The dimensions of more than one element, the innermost first.
 std::vector<int32_t> by_stride(const of_kernel_tensor& input) {
   std::vector<int32_t> dims;
@@ -55,31 +57,30 @@ Inner find_inner(const of_kernel_tensor& input, const std::vector<int32_t>& dims
 }
 
 // The lanes in an order in which those of folded dimensions come first; empty: they are in it.
-std::vector<int32_t> folded_first(const Inner& inner, uint32_t reduced) {
-  std::vector<int32_t> order = {0};
+std::vector<int64_t> folded_first(const Inner& inner, uint32_t reduced) {
+  std::vector<int64_t> order = {0};
   for (const bool folded : {false, true}) {
-    int32_t stride = 1;
-    for (size_t i = 0; i < inner.dims.size(); stride *= static_cast<int32_t>(inner.sizes[i++])) {
-      if (((reduced >> inner.dims[i] & 1) != 0) != folded) continue;
+    int64_t stride = 1;
+    for (size_t i = 0; i < inner.dims.size(); stride *= inner.sizes[i++]) {
+      if (is_folded(reduced, inner.dims[i]) != folded) continue;
       const size_t count = order.size();
       for (int64_t k = 1; k < inner.sizes[i]; ++k)
-        for (size_t j = 0; j < count; ++j) order.push_back(order[j] + static_cast<int32_t>(k) * stride);
+        for (size_t j = 0; j < count; ++j) order.push_back(order[j] + k * stride);
     }
   }
-  return std::is_sorted(order.begin(), order.end()) ? std::vector<int32_t>() : order;
+  return std::is_sorted(order.begin(), order.end()) ? std::vector<int64_t>() : order;
 }
 
 // The rows of the plan, of which the lanes are these, and its units.
 void lay_out(const of_kernel_tensor& input, uint32_t reduced, const std::vector<int32_t>& dims, const Inner& inner,
              FoldPlan& plan) {
-  const auto is_folded = [&](int32_t d) { return (reduced >> d & 1) != 0; };
   const int32_t last = inner.dims.back();
   const int64_t part = inner.sizes.back(), parts = divide_up(input.sizes[last], part);
   const int64_t last_lanes = (input.sizes[last] - (parts - 1) * part) * input.strides[last];
-  const bool has_rows = parts > 1 && is_folded(last), has_stretches = parts > 1 && !has_rows;
+  const bool has_rows = parts > 1 && is_folded(reduced, last), has_stretches = parts > 1 && !has_rows;
   int32_t row_dim = has_rows ? last : -1;
   for (size_t i = inner.dims.size(); i < dims.size() && row_dim < 0; ++i)
-    if (is_folded(dims[i])) row_dim = dims[i];
+    if (is_folded(reduced, dims[i])) row_dim = dims[i];
   plan.lanes = inner.lanes;
   plan.last_lanes = has_stretches ? last_lanes : plan.lanes;
   plan.block.rest = has_rows ? last_lanes : plan.lanes;
@@ -88,9 +89,9 @@ void lay_out(const of_kernel_tensor& input, uint32_t reduced, const std::vector<
   plan.row_stride = row_dim < 0 ? 0 : input.strides[row_dim] * (has_rows ? part : 1);
   plan.folded_count = 1;
   for (int32_t d = 0; d < input.rank; ++d) {
-    if (is_folded(d)) plan.folded_count *= input.sizes[d];
+    if (is_folded(reduced, d)) plan.folded_count *= input.sizes[d];
     if (d == row_dim || std::find(inner.dims.begin(), inner.dims.end(), d) != inner.dims.end()) continue;
-    (is_folded(d) ? plan.lines : plan.kept).add(d, input.sizes[d]);
+    (is_folded(reduced, d) ? plan.lines : plan.kept).add(d, input.sizes[d]);
   }
   plan.depth = plan.together = plan.lane_stride = 1;
   plan.result_lane_dim = plan.together_dim = -1;
@@ -109,23 +110,26 @@ bool is_interleaved(const of_kernel_tensor& input, int32_t folded, int32_t kept)
          input.strides[folded] == size;
 }
 
-bool plan_block(const of_kernel_tensor& input, uint32_t reduced, FoldPlan& plan) {
-  const auto is_folded = [&](int32_t d) { return (reduced >> d & 1) != 0; };
-  if (element_count({input.rank, input.sizes, input.strides}) < kLeastElements) return false;
+std::optional<FoldPlan> plan_block(const of_kernel_tensor& input, uint32_t reduced) {
+  if (element_count({input.rank, input.sizes, input.strides}) < kLeastElements) return std::nullopt;
   const std::vector<int32_t> dims = by_stride(input);
-  if (dims.size() < 2 || input.sizes[dims[0]] >= (is_folded(dims[0]) ? kLongFolded : kLongKept)) return false;
-  if (!is_folded(dims[0]) && is_folded(dims[1]) && is_interleaved(input, dims[1], dims[0])) return false;
+  if (dims.size() < 2 || input.sizes[dims[0]] >= (is_folded(reduced, dims[0]) ? kLongFolded : kLongKept))
+    return std::nullopt;
+  if (!is_folded(reduced, dims[0]) && is_folded(reduced, dims[1]) && is_interleaved(input, dims[1], dims[0]))
+    return std::nullopt;
   const Inner inner = find_inner(input, dims);
-  if (inner.lanes < kLeastLanes) return false;
+  if (inner.lanes < kLeastLanes) return std::nullopt;
+  FoldPlan plan{};
   int64_t line = 1;  // folded elements next to each other
-  for (size_t i = 0; i < inner.dims.size() && is_folded(inner.dims[i]); ++i) line *= inner.sizes[i];
+  for (size_t i = 0; i < inner.dims.size() && is_folded(reduced, inner.dims[i]); ++i) line *= inner.sizes[i];
   for (size_t i = inner.dims.size(); i-- > 0;)
-    if (!is_folded(inner.dims[i])) plan.block.kept.add(inner.dims[i], inner.sizes[i]);
+    if (!is_folded(reduced, inner.dims[i])) plan.block.kept.add(inner.dims[i], inner.sizes[i]);
   plan.block.folded = inner.lanes / plan.block.kept_lanes();
-  if (plan.block.folded == 1 || plan.block.kept.rank == 0) return false;
+  if (plan.block.folded == 1 || plan.block.kept.rank == 0) return std::nullopt;
   lay_out(input, reduced, dims, inner, plan);
+  if (plan.rows() < (line < kGoodLine ? kLeastRows : kLeastRowsOfLines)) return std::nullopt;
   plan.block.order = folded_first(inner, reduced);
-  return plan.rows() >= (line < kGoodLine ? kLeastRows : kLeastRowsOfLines);
+  return plan;
 }
 
 }  // namespace oneflow::cpu

@@ -2,6 +2,8 @@
 #ifndef ONEFLOW_DEVICES_CPU_FOLD_BLOCK_H_
 #define ONEFLOW_DEVICES_CPU_FOLD_BLOCK_H_
 
+#include <optional>
+
 #include "fold_plan.h"
 #include "operand.h"
 
@@ -18,9 +20,9 @@ int64_t even_part(int64_t size, int64_t most, int64_t unit);
 // numbers of them.
 bool is_interleaved(const of_kernel_tensor& input, int32_t folded, int32_t kept);
 
-// Makes the innermost dimensions the lanes, if none of them alone makes good ones, there are enough rows of them, and
-// no gaps in between. Whether it did; if not, the plan is of no use.
-bool plan_block(const of_kernel_tensor& input, uint32_t reduced, FoldPlan& plan);
+// The plan of which the innermost dimensions are the lanes, if none of them alone makes good ones, there are enough
+// rows of them, and no gaps in between.
+std::optional<FoldPlan> plan_block(const of_kernel_tensor& input, uint32_t reduced);
 
 }  // namespace oneflow::cpu
 

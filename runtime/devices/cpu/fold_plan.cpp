@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "fold_block.h"
 #include "rows.h"
@@ -94,7 +95,7 @@ int64_t Walk::offset(int64_t position, const int64_t* strides) const {
 }
 
 FoldPlan plan_fold(const of_kernel_tensor& input, uint32_t reduced, bool converts, bool uses_index) {
-  if (FoldPlan plan{}; !uses_index && plan_block(input, reduced, plan)) return plan;
+  if (auto block = uses_index ? std::nullopt : plan_block(input, reduced)) return *std::move(block);
   FoldPlan plan{};
   const int32_t nearest_folded = nearest(input, reduced, true), nearest_kept = nearest(input, reduced, false);
   const bool merges = is_better_merged(input, nearest_folded, nearest_kept);

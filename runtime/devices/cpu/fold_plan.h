@@ -26,7 +26,7 @@ struct FoldBlock {
   Walk kept;                   // the kept dimensions of a block, the last of them the innermost one
   int64_t folded = 0;          // how many lanes merge to each that is left; 0: lanes are not a block
   int64_t rest = 0;            // lanes of the last row of a line
-  std::vector<int32_t> order;  // the lanes in an order in which folded dimensions come first; empty: they are in it
+  std::vector<int64_t> order;  // the lanes in an order in which folded dimensions come first; empty: they are in it
 
   int64_t kept_lanes() const { return kept.count(); }
 };

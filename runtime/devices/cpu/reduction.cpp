@@ -11,8 +11,10 @@
 #include <memory>
 
 #include "emitted.h"
+#include "fold_block.h"
 #include "fold_plan.h"
 #include "rows.h"
+#include "strided.h"
 #include "thread_pool.h"
 
 namespace oneflow::cpu {
@@ -192,38 +194,22 @@ class Reduction {
     }
   }
 
-  // The first lane becomes the fold of all.
-  void merge_lanes(const State& state, int64_t lanes) const { merge_groups(state, lanes, plan_.together); }
-  // The same of groups of so many elements.
-  void merge_groups(const State& state, int64_t groups, int64_t size) const {
+  // The first of some groups of so many lanes becomes the fold of all.
+  void merge_lanes(const State& state, int64_t groups, int64_t lanes = 1) const {
     while (groups > 1) {
       const int64_t half = (groups + 1) / 2;
-      const State later = lanes_from(kernel_, state, half * size);
-      kernel_.merge(context_.arguments, state.parts, later.parts, (groups - half) * size);
+      merge(state, lanes_from(kernel_, state, half * lanes * plan_.together), (groups - half) * lanes);
       groups = half;
     }
   }
 
   // Brings the lanes of a block into another order.
   void order_lanes(const State& state) const {
-    alignas(8) std::byte lanes[kChunk * 8];
+    alignas(8) std::byte lanes[kKeptLanes * 8];
     for (int i = 0; i < kernel_.state_count; ++i) {
-      const auto order = [&](auto element) {
-        using T = decltype(element);
-        T *to = reinterpret_cast<T*>(lanes), *from = static_cast<T*>(state.parts[i]);
-        for (const int32_t lane : plan_.block.order) *to++ = from[lane];
-        std::memcpy(from, lanes, static_cast<size_t>(plan_.lanes) * sizeof(T));
-      };
-      switch (item_size(kernel_.states[i])) {
-        case 1:
-          order(uint8_t{});
-          break;
-        case 4:
-          order(uint32_t{});
-          break;
-        default:
-          order(uint64_t{});
-      }
+      const int64_t size = item_size(kernel_.states[i]);
+      copy_picked(state.parts[i], plan_.block.order.data(), 1, 0, lanes, 1, size, plan_.lanes);
+      std::memcpy(state.parts[i], lanes, static_cast<size_t>(plan_.lanes * size));
     }
   }
 
@@ -352,13 +338,18 @@ class Reduction {
     write_results(state, unit, 1, plan_.merges_late ? 1 : lanes_of(unit));
   }
 
-  // From a state to results: those of `units` units with a lane each, or of one unit with several lanes.
-  void write_results(const State& state, int64_t first_unit, int64_t units, int64_t lanes) const {
-    ChunkBuffer buffers[kMaxResults];
+  // The results of so many lanes, each into a buffer.
+  void finish(const State& state, int64_t lanes, ChunkBuffer* buffers) const {
     void* results[kMaxResults];
     for (int i = 0; i < kernel_.result_count; ++i) results[i] = buffers[i].bytes;
+    kernel_.finish(context_.arguments, state.parts, plan_.folded_count, results, lanes);
+  }
+
+  // From a state to results: those of `units` units with a lane each, or of one unit with several lanes.
+  void write_results(const State& state, int64_t first_unit, int64_t units, int64_t lanes) const {
+    ChunkBuffer results[kMaxResults];
     const int64_t together = plan_.together;
-    kernel_.finish(context_.arguments, state.parts, plan_.folded_count, results, units * lanes * together);
+    finish(state, units * lanes * together, results);
     for (int i = 0; i < kernel_.result_count; ++i) {
       const int64_t* strides = context_.outputs[i].strides;
       // Rows of what is folded together, or else one row.
@@ -369,15 +360,14 @@ class Reduction {
       };
       if (!plan_.merges_lanes) {
         const int64_t lane_stride = plan_.result_lane_dim < 0 ? 1 : strides[plan_.result_lane_dim];
-        write(unit_offset(first_unit, strides, lane_stride), lanes, lane_stride, results[i]);
+        write(unit_offset(first_unit, strides, lane_stride), lanes, lane_stride, results[i].bytes);
       } else if (plan_.kept.rank == 1) {
         const int64_t stride = strides[plan_.kept.dims[0]];
-        write(first_unit * stride, units, stride, results[i]);
+        write(first_unit * stride, units, stride, results[i].bytes);
       } else {
         const int64_t bytes = together * item_size(kernel_.results[i]);
         for (int64_t unit = 0; unit < units; ++unit) {
-          write(plan_.kept.offset(first_unit + unit, strides), 1, 1,
-                static_cast<const char*>(results[i]) + unit * bytes);
+          write(plan_.kept.offset(first_unit + unit, strides), 1, 1, results[i].bytes + unit * bytes);
         }
       }
     }
@@ -387,12 +377,10 @@ class Reduction {
   void write_block(const State& state, int64_t unit) const {
     const FoldBlock& block = plan_.block;
     if (!block.order.empty()) order_lanes(state);
-    merge_groups(state, block.folded, block.kept_lanes());
-    ChunkBuffer buffers[kMaxResults];
-    void* results[kMaxResults];
-    for (int i = 0; i < kernel_.result_count; ++i) results[i] = buffers[i].bytes;
+    merge_lanes(state, block.folded, block.kept_lanes());
+    ChunkBuffer results[kMaxResults];
     const int64_t lanes = block.kept_lanes() * lanes_of(unit) / plan_.lanes;
-    kernel_.finish(context_.arguments, state.parts, plan_.folded_count, results, lanes);
+    finish(state, lanes, results);
     Walk rows = block.kept;
     const int32_t innermost = --rows.rank;
     const int64_t row = std::min(rows.sizes[innermost], lanes);
@@ -402,7 +390,7 @@ class Reduction {
       const int64_t begin = plan_.kept.offset(unit / plan_.stretches, strides) + unit % plan_.stretches * stretch;
       for (int64_t done = 0; done < lanes; done += row) {
         writers_[i].write(begin + rows.offset(done / row, strides), {1, row, 0, strides[rows.dims[innermost]]},
-                          static_cast<const char*>(results[i]) + done * item_size(kernel_.results[i]));
+                          results[i].bytes + done * item_size(kernel_.results[i]));
       }
     }
   }

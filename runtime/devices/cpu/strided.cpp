@@ -14,6 +14,10 @@ void pick_units(const void* source, const int64_t* places, int64_t source_stride
                 void* destination, int64_t destination_stride, int64_t count) {
   const auto* from = static_cast<const Unit*>(source);
   auto* to = static_cast<Unit*>(destination);
+  if (source_stride == 1 && lane_stride == 0 && destination_stride == 1) {
+    for (int64_t j = 0; j < count; ++j) to[j] = from[places[j]];
+    return;
+  }
   for (int64_t j = 0; j < count; ++j) to[j * destination_stride] = from[places[j] * source_stride + j * lane_stride];
 }
 
