@@ -424,11 +424,12 @@ class Gemm final : public Solution {
                  : 1;
     const int64_t tasks = row_tasks * column_tasks;
     run_each(parallel, tasks, [&](int64_t task) {
-      Ahead ahead(next, next.pieces() * task / tasks, next.pieces() * (task + 1) / tasks);
       const int64_t row_task = task / column_tasks, column_task = task % column_tasks;
       const int64_t row_begin = a.count * row_task / row_tasks, row_end = a.count * (row_task + 1) / row_tasks;
-      const int64_t end = b.count * (column_task + 1) / column_tasks;
-      for (int64_t j = b.count * column_task / column_tasks; j < end; ++j) {
+      const int64_t column_begin = b.count * column_task / column_tasks;
+      const int64_t column_end = b.count * (column_task + 1) / column_tasks;
+      Ahead ahead(next, task, tasks, (row_end - row_begin) * (column_end - column_begin), depth);
+      for (int64_t j = column_begin; j < column_end; ++j) {
         ColumnSource source = columns.in_place;
         source.data = static_cast<const char*>(source.data) + b.start(j) * source.step * item_;
         for (int64_t i = row_begin; i < row_end; ++i) {

@@ -69,9 +69,12 @@ struct TileTarget {
   const int64_t* row_runs;  // row_runs[i]: how many rows from i on lie next to each other
   bool accumulate;          // add to C rather than replace it
   bool streams;             // past the caches, where a vector of C is a whole cache line
-  // Memory that is needed soon: each step of the depth fetches one line, at the next of these offsets. NULL: none.
-  const char* ahead = nullptr;
-  const int64_t* ahead_offsets = nullptr;
+  // Memory that is needed soon: every 2^ahead_shift steps of the depth fetch one line, at the next of these offsets.
+  // Where there is none, all fetch the same.
+  static constexpr int64_t kNowhere = 0;
+  const char* ahead = reinterpret_cast<const char*>(&kNowhere);
+  const int64_t* ahead_offsets = &kNowhere;
+  int ahead_shift = 62;
 };
 
 // The last step where sums were collected outside of C: C = alpha * sum + beta * C + bias.

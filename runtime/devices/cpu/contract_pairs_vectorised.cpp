@@ -108,10 +108,8 @@ __attribute__((target("avx512bf16"))) void tile(int64_t depth, const void* panel
 #pragma GCC unroll 16
   for (int j = 0; j < columns; ++j) sums[j][0] = sums[j][1] = _mm512_setzero_ps();
   for (int64_t p = 0; p < depth; p += 2) {
-    if (target.ahead != nullptr) {
-      __builtin_prefetch(target.ahead + target.ahead_offsets[p], 0, 2);
-      if (p + 1 < depth) __builtin_prefetch(target.ahead + target.ahead_offsets[p + 1], 0, 2);
-    }
+    __builtin_prefetch(target.ahead + target.ahead_offsets[p >> target.ahead_shift], 0, 2);
+    if (p + 1 < depth && target.ahead_shift == 0) __builtin_prefetch(target.ahead + target.ahead_offsets[p + 1], 0, 2);
     const auto a0 = reinterpret_cast<__m512bh>(_mm512_loadu_si512(a));
     const auto a1 = reinterpret_cast<__m512bh>(_mm512_loadu_si512(a + kPairLanes));
 #pragma GCC unroll 16
