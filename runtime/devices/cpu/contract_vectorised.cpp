@@ -378,10 +378,11 @@ inline __attribute__((always_inline)) void multiply_halves(int64_t depth, const 
   for (const int64_t end = direct ? depth - kStepsToFetch : 0; p < end; ++p) step(p);
   if (direct) {
     for (int k = 0; k <= halves; ++k) {
-      const T* const line = k < halves ? c[k] : c[last] + lanes - 1;  // vectors may end on another cache line
+      const T* const half = c[k < halves ? k : last];
+      const int64_t place = k < halves ? 0 : lanes - 1;  // vectors may end on another cache line
       for (int j = 0; j < columns; ++j) {
-        const T* const to = line + target.column_offsets[j];
-        if (!target.streams || !can_store_past(to)) __builtin_prefetch(to, 1);
+        const T* const to = half + target.column_offsets[j];
+        if (!target.streams || !can_store_past(to)) __builtin_prefetch(to + place, 1);
         for (const int64_t end = p + kStepsPerLine < depth ? p + kStepsPerLine : depth; p < end; ++p) step(p);
       }
     }
