@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from math import prod
 from typing import Any
 
 import pytest
@@ -51,6 +52,30 @@ def compare(found: Any, expected: Any, note: object = "") -> None:
 def test_binary(name: str, pair: tuple[Twins, Twins]) -> None:
     a, b = pair
     compare(lambda: getattr(flow, name)(a.flow, b.flow), lambda: getattr(torch, name)(a.torch, b.torch), (a, b))
+
+
+@pytest.mark.parametrize("dtypes", [("float32", "float32"), ("float64", "float32"), ("int32", "int64")], ids="-".join)
+@few
+@given(data=st.data(), sizes=st.lists(st.integers(2, 40), min_size=3, max_size=4).filter(lambda s: prod(s) > 9_000))
+def test_operands_in_several_orders(dtypes: tuple[str, str], data: st.DataObject, sizes: list[int]) -> None:
+    """Each operand lies in an order of its own, as does the result; one may be repeated along dimensions."""
+
+    def draw(dtype: str, most_repeated: int) -> torch.Tensor:
+        order = data.draw(st.permutations(range(len(sizes))))
+        repeated = data.draw(st.sets(st.integers(0, len(sizes) - 1), max_size=most_repeated))
+        shape = [1 if d in repeated else sizes[d] for d in order]
+        values = torch.arange(1, prod(shape) + 1).reshape(shape) % 1_009
+        return values.to(getattr(torch, dtype)).permute([order.index(d) for d in range(len(sizes))])
+
+    a, b, other = draw(dtypes[0], 0), draw(dtypes[1], 2), torch.zeros(sizes, dtype=torch.float64)
+    x, y = flow.from_dlpack(a), flow.from_dlpack(b)
+    assert_same(flow.mul(x, y), a * b)
+    if a.dtype.is_floating_point:
+        assert_same(flow.exp(flow.mul(x, -0.001)).add(y), torch.exp(a * -0.001) + b)
+    order = data.draw(st.permutations(range(len(sizes))))
+    out = flow.from_dlpack(other.permute(order).contiguous()).permute([order.index(d) for d in range(len(sizes))])
+    flow.sub(x, y, out=out)
+    assert_same(out, (a - b).to(torch.float64))
 
 
 @pytest.mark.parametrize("name", ["sub", "div", "pow", "atan2"])

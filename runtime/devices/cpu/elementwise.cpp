@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 
 #include "element.h"
+#include "elementwise_boxes.h"
 #include "elementwise_tiles.h"
 #include "emitted.h"
 #include "host.h"
@@ -126,26 +128,40 @@ class Elementwise {
   int64_t chunk_ = kChunk;      // less where filling a buffer for each row costs as much as what is done with it
 };
 
+// Whether an integer was divided by zero.
+bool run_all(const Elementwise& elementwise, int64_t count) {
+  if (count <= kTask) return elementwise.run(0, count);
+  bool failed = false;
+  parallel_for(divide_up(count, kTask), [&](int64_t task) {
+    if (elementwise.run(task * kTask, std::min((task + 1) * kTask, count)))
+      __atomic_store_n(&failed, true, __ATOMIC_RELAXED);
+  });
+  return failed;
+}
+
+int64_t count_of(const of_kernel_context& context) {
+  const of_kernel_tensor& space = context.outputs[0];
+  return element_count({space.rank, space.sizes, space.strides});
+}
+
 }  // namespace
 
 of_status run_kernel(const ElementwiseKernel& kernel, const of_kernel_context& context) {
-  const of_kernel_tensor& space = context.outputs[0];
-  const int64_t count = element_count({space.rank, space.sizes, space.strides});
+  const int64_t count = count_of(context);
   if (count == 0) return OF_OK;
   const Elementwise elementwise(kernel, context);
   bool failed = false;
-  const auto tiling = elementwise.is_direct() || count < kLeastTiled ? std::nullopt : find_tiling(kernel, context);
-  if (tiling) {
-    failed = run_tiles(kernel, context, *tiling);
-  } else if (count <= kTask) {
-    failed = elementwise.run(0, count);
-  } else {
-    parallel_for(divide_up(count, kTask), [&](int64_t task) {
-      if (elementwise.run(task * kTask, std::min((task + 1) * kTask, count))) {
-        __atomic_store_n(&failed, true, __ATOMIC_RELAXED);
-      }
-    });
+  std::optional<of_status> status;
+  if (!elementwise.is_direct() && count >= kLeastTiled) {
+    if (const auto tiling = find_tiling(kernel, context)) {
+      failed = run_tiles(kernel, context, *tiling);
+      status = OF_OK;
+    } else {
+      status = run_in_boxes(kernel, context, failed);
+    }
   }
+  if (!status) failed = run_all(elementwise, count);
+  if (status.value_or(OF_OK) != OF_OK) return *status;
   return failed ? fail(OF_INVALID_ARGUMENT, "division by zero") : OF_OK;
 }
 

@@ -13,6 +13,11 @@ namespace {
 // Lanes that are worth an inner loop of their own.
 constexpr int64_t kLongLanes = 32;
 
+// Of more elements than this, tiles are worth walking if they are not small, and if they have runs of so many elements
+// of each operand's memory: what is read and written of a cache line is then at once. Tiles of short lanes, which all
+// go through buffers, serve up to so many elements.
+constexpr int64_t kFew = 8 * 1024, kWorthTiles = 512, kLeastRun = 16, kLeastLanes = 8, kMostOfShortLanes = 64 * 1024;
+
 // How many elements of every operand a buffer has room for, as they are stored and as they are computed with.
 int64_t most_elements(const ElementwiseKernel& kernel, const of_kernel_context& context) {
   int64_t widest = std::max(item_size(kernel.result), item_size(context.outputs[0].dtype));
@@ -141,7 +146,14 @@ std::optional<Tiling> find_tiling(const ElementwiseKernel& kernel, const of_kern
   };
   add(context.outputs[0]);
   for (int i = 0; i < kernel.input_count; ++i) add(context.inputs[kernel.inputs[i].position]);
-  return Tiling::find({layouts, count}, item_size(context.outputs[0].dtype), most_elements(kernel, context));
+  auto tiling = Tiling::find({layouts, count}, item_size(context.outputs[0].dtype), most_elements(kernel, context));
+  const int64_t elements = element_count(layouts[0]);
+  if (!tiling || elements <= kFew) return tiling;
+  if (tiling->most_elements() < kWorthTiles || tiling->most_lanes() < kLeastLanes) return std::nullopt;
+  if (tiling->most_lanes() < kLongLanes && elements > kMostOfShortLanes) return std::nullopt;
+  for (size_t i = 0; i < count; ++i)
+    if (distinct_count(layouts[i]) > kFew && !tiling->has_runs(layouts[i].strides, kLeastRun)) return std::nullopt;
+  return tiling;
 }
 
 bool run_tiles(const ElementwiseKernel& kernel, const of_kernel_context& context, const Tiling& tiling) {

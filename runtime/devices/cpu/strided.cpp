@@ -105,6 +105,13 @@ int64_t element_count(const Layout& layout) {
   return count;
 }
 
+int64_t distinct_count(const Layout& layout) {
+  int64_t count = 1;
+  for (int32_t d = 0; d < layout.rank; ++d)
+    if (layout.strides[d] != 0) count *= layout.sizes[d];
+  return count;
+}
+
 bool is_contiguous(const Layout& layout) {
   int64_t expected = 1;
   for (int32_t d = layout.rank - 1; d >= 0; --d) {

@@ -14,6 +14,8 @@ struct Layout {
 };
 
 int64_t element_count(const Layout& layout);
+// Elements that are not repeated.
+int64_t distinct_count(const Layout& layout);
 // Whether row-major order is memory order, without gaps.
 bool is_contiguous(const Layout& layout);
 // After how many elements, in row-major order, the same ones come again; 1: all of them are one.

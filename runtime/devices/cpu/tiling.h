@@ -37,7 +37,12 @@ class Tiling {
 
   int64_t tile_count() const { return tiles_; }
   Tile tile_at(int64_t number) const;
-  int64_t most_elements() const { return rows_.tile_size() * lanes_.tile_size(); }  // of a tile
+  // Of a tile.
+  int64_t most_lanes() const { return lanes_.tile_size(); }
+  int64_t most_elements() const { return rows_.tile_size() * lanes_.tile_size(); }
+
+  // Whether the elements that a tile has of a tensor come in runs of so many, or as long as they are in the tensor.
+  bool has_runs(const int64_t* strides, int64_t least) const;
 
   // Tiles that are worth handing out together.
   int64_t task_count() const { return (tiles_ + task_tiles_ - 1) / task_tiles_; }
