@@ -17,6 +17,9 @@ class BoxCopy {
   BoxCopy(const BoxCopy&) = delete;
   BoxCopy& operator=(const BoxCopy&) = delete;
 
+  int64_t count() const { return element_count(box_); }
+  // Whether the box lies in the order of the buffer.
+  bool is_in_order() const { return !tiling_; }
   // From the box to the buffer, and the other way.
   void pack(const char* box, char* buffer) const;
   void unpack(const char* buffer, char* box) const;

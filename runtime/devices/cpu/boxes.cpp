@@ -9,7 +9,7 @@ namespace oneflow::cpu {
 namespace {
 
 // What a box has of a tensor, at most, so that a few stay in a second-level cache.
-constexpr int64_t kBoxBytes = 64 << 10;
+constexpr int64_t kBoxBytes = 128 << 10;
 // What it has of each tensor's memory in one piece, if its dimensions allow that: some cache lines. Smaller tensors
 // stay in the caches.
 constexpr int64_t kPieceBytes = 256, kSmallBytes = 16 << 10;

@@ -1,6 +1,7 @@
 #include "elementwise_boxes.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 
 #include "box_copy.h"
@@ -18,6 +19,8 @@ namespace {
 constexpr int64_t kTask = 32 * 1024;
 // Elements that are worth a call of the inner loop.
 constexpr int64_t kLongRun = 256;
+// Buffers for what is repeated and what is converted.
+constexpr int64_t kRooms = 2;
 // The result, and the operands.
 constexpr int kMaxTensors = kMaxInputs + 1;
 
@@ -35,6 +38,11 @@ int64_t product(const int64_t* sizes, int32_t begin, int32_t end) {
 // lie, or in a copy.
 enum class Access { kConstant, kRepeated, kDirect, kCopied };
 
+// How a tensor is copied: in two steps where the second one repeats elements.
+struct Copies {
+  std::optional<BoxCopy> first, repeated;
+};
+
 // An operand, or the result.
 struct Tensor {
   char* data;
@@ -42,7 +50,7 @@ struct Tensor {
   int64_t stored_size, computed_size;
   Convert convert = nullptr;  // between what is stored and what is computed with; NULL: they are the same
   Access access;
-  std::optional<BoxCopy> copy;  // of the largest box
+  std::optional<Copies> copies;  // of the largest box
 };
 
 struct Box {
@@ -74,16 +82,17 @@ class ElementwiseBoxes {
       if (own.access != Access::kCopied) continue;
       if (tensor.dtype != computed)
         own.convert = t == 0 ? find_conversion(computed, tensor.dtype) : find_conversion(tensor.dtype, computed);
-      emplace_copy(own.copy, own, boxes.extents());
+      emplace_copy(own.copies, own, boxes.extents());
+      // Room for what the loop goes beyond, without which buffers fell on the same cache sets.
       buffer_bytes_ =
-          std::max(buffer_bytes_, padded(boxes.most_elements()) * std::max(own.stored_size, own.computed_size));
+          std::max(buffer_bytes_, (boxes.most_elements() + kPadding) * std::max(own.stored_size, own.computed_size));
       ++copied_;
     }
   }
 
   // Boxes by their numbers. Whether there was memory.
   bool run(int64_t first, int64_t last, bool& failed) const {
-    const Scratch memory((copied_ + 1) * buffer_bytes_);
+    const Scratch memory((kRooms + copied_) * buffer_bytes_);
     if (memory.data() == nullptr) return false;
     ChunkBuffer repeated[kMaxInputs];
     for (int i = 0; i < kernel_.input_count; ++i)
@@ -111,21 +120,41 @@ class ElementwiseBoxes {
   // Along dimensions around runs a tensor may not move: a copy does not either.
   bool stays(const Tensor& tensor, int32_t dim) const { return dim < outer_ && tensor.strides[dim] == 0; }
 
-  void emplace_copy(std::optional<BoxCopy>& copy, const Tensor& tensor, const int64_t* sizes) const {
-    int64_t copied_sizes[OF_MAX_RANK], strides[OF_MAX_RANK];
+  // Elements that lie apart and are repeated, in the order of the box, are copied once first. (eba,bce->bce of
+  // 8 x 500 x 50: 0.5 of the time.)
+  void emplace_copy(std::optional<Copies>& copies, const Tensor& tensor, const int64_t* sizes) const {
+    const int64_t* const strides = tensor.strides;
+    const int32_t rank = boxes_.rank();
+    copies.emplace();
+    emplace_without(copies->first, sizes, strides, outer_, tensor.stored_size);
+    if (!copies->first->is_in_order() || std::abs(strides[rank - 1]) <= 1) return;
+    if (std::count(strides + outer_, strides + rank, 0) == 0) return;
+    int64_t steps[OF_MAX_RANK], elements = 1;
+    for (int32_t d = rank - 1; d >= 0; --d) {
+      steps[d] = strides[d] == 0 ? 0 : elements;
+      if (strides[d] != 0) elements *= sizes[d];
+    }
+    emplace_without(copies->first, sizes, strides, rank, tensor.stored_size);
+    emplace_without(copies->repeated, sizes, steps, outer_, tensor.computed_size);
+  }
+
+  // Without those of the first dimensions along which nothing moves.
+  void emplace_without(std::optional<BoxCopy>& copy, const int64_t* sizes, const int64_t* strides, int32_t first,
+                       int64_t item_size) const {
+    int64_t copied_sizes[OF_MAX_RANK], copied_strides[OF_MAX_RANK];
     int32_t rank = 0;
     for (int32_t d = 0; d < boxes_.rank(); ++d) {
-      if (stays(tensor, d)) continue;
+      if (d < first && strides[d] == 0) continue;
       copied_sizes[rank] = sizes[d];
-      strides[rank++] = tensor.strides[d];
+      copied_strides[rank++] = strides[d];
     }
-    copy.emplace(rank, copied_sizes, strides, tensor.stored_size);
+    copy.emplace(rank, copied_sizes, copied_strides, item_size);
   }
 
   template <class Use>
-  void with_copy(const Tensor& tensor, const Box& box, Use&& use) const {
-    if (box.is_largest) return use(*tensor.copy);
-    std::optional<BoxCopy> smaller;
+  void with_copies(const Tensor& tensor, const Box& box, Use&& use) const {
+    if (box.is_largest) return use(*tensor.copies);
+    std::optional<Copies> smaller;
     emplace_copy(smaller, tensor, box.sizes);
     use(*smaller);
   }
@@ -136,8 +165,8 @@ class ElementwiseBoxes {
     return tensor.data + offset * tensor.stored_size;
   }
 
-  // `buffers`: one for each tensor that is copied, behind one for what is converted.
-  void run_box(int64_t number, char* buffers, ChunkBuffer* repeated, bool& failed) const {
+  // `rooms`: for what is repeated or converted; behind them a buffer for each tensor that is copied.
+  void run_box(int64_t number, char* rooms, ChunkBuffer* repeated, bool& failed) const {
     Box box;
     const int32_t rank = boxes_.rank();
     boxes_.box_at(number, box.position, box.sizes);
@@ -145,7 +174,7 @@ class ElementwiseBoxes {
     const int64_t count = product(box.sizes, 0, rank), run = product(box.sizes, outer_, rank);
     const int64_t length = kernel_.padded ? padded(count) : run;
     Runs runs[kMaxTensors];
-    char* buffer = buffers;
+    char* buffer = rooms + kRooms * buffer_bytes_;
     for (int t = 0; t <= kernel_.input_count; ++t) {
       const Tensor& tensor = tensors_[t];
       if (tensor.access == Access::kConstant) continue;
@@ -154,7 +183,6 @@ class ElementwiseBoxes {
         for (int32_t d = 0; d < outer_; ++d) runs[t].steps[d] = tensor.strides[d] * tensor.stored_size;
         continue;
       }
-      buffer += buffer_bytes_;
       runs[t].first = buffer;
       int64_t elements = run;
       for (int32_t d = outer_ - 1; d >= 0; --d) {
@@ -162,28 +190,33 @@ class ElementwiseBoxes {
         runs[t].steps[d] = elements * tensor.computed_size;
         elements *= box.sizes[d];
       }
-      if (t > 0) read(tensor, box, elements, length, buffers, buffer);
+      if (t > 0) read(tensor, box, elements, length, rooms, buffer);
+      buffer += buffer_bytes_;
     }
     run_loop(runs, repeated, box.sizes, length, failed);
-    if (tensors_[0].access == Access::kCopied) write(tensors_[0], box, count, buffers, runs[0].first);
+    if (tensors_[0].access == Access::kCopied) write(tensors_[0], box, count, rooms, runs[0].first);
   }
 
-  // So many elements of an operand, and as many more as are computed with.
-  void read(const Tensor& tensor, const Box& box, int64_t elements, int64_t length, char* stored, char* buffer) const {
-    if (tensor.convert == nullptr) stored = buffer;
-    with_copy(tensor, box, [&](const BoxCopy& copy) { copy.pack(place_of(tensor, box), stored); });
-    if (tensor.convert != nullptr) tensor.convert(stored, buffer, elements);
+  // So many elements of an operand, and as many more as are computed with. `rooms`: of a buffer each.
+  void read(const Tensor& tensor, const Box& box, int64_t elements, int64_t length, char* rooms, char* buffer) const {
+    with_copies(tensor, box, [&](const Copies& copies) {
+      char* first = copies.repeated ? rooms : buffer;
+      char* stored = tensor.convert == nullptr ? first : rooms + buffer_bytes_;
+      copies.first->pack(place_of(tensor, box), stored);
+      if (tensor.convert != nullptr) tensor.convert(stored, first, copies.first->count());
+      if (copies.repeated) copies.repeated->pack(first, buffer);
+    });
     if (length > elements && kernel_.padded)
       copy_strided(buffer + (elements - 1) * tensor.computed_size, 0, buffer + elements * tensor.computed_size, 1,
                    tensor.computed_size, length - elements);
   }
 
-  void write(const Tensor& tensor, const Box& box, int64_t elements, char* stored, char* buffer) const {
-    if (tensor.convert == nullptr)
-      stored = buffer;
-    else
-      tensor.convert(buffer, stored, elements);
-    with_copy(tensor, box, [&](const BoxCopy& copy) { copy.unpack(stored, place_of(tensor, box)); });
+  void write(const Tensor& tensor, const Box& box, int64_t elements, char* room, const char* buffer) const {
+    if (tensor.convert != nullptr) {
+      tensor.convert(buffer, room, elements);
+      buffer = room;
+    }
+    with_copies(tensor, box, [&](const Copies& copies) { copies.first->unpack(buffer, place_of(tensor, box)); });
   }
 
   // Over all runs of a box, of so many elements each.

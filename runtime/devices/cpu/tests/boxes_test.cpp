@@ -11,7 +11,7 @@
 namespace oneflow::cpu {
 namespace {
 
-constexpr int64_t kItem = 4, kMostElements = (64 << 10) / kItem;
+constexpr int64_t kItem = 4, kMostElements = (128 << 10) / kItem;
 
 // The strides of a tensor whose dimensions lie in that order, outermost first.
 std::vector<int64_t> strides_in(const std::vector<int64_t>& sizes, const std::vector<size_t>& order) {
