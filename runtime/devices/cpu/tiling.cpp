@@ -154,7 +154,7 @@ bool Tiling::has_runs(const int64_t* strides, int64_t least) const {
   if (!moves) return true;
   for (int64_t run = 1; run < least;) {
     const auto d = static_cast<int32_t>(std::find(strides, strides + rank_, run) - strides);
-    if (d == rank_) return true;
+    if (d == rank_ || sizes_[d] == 1) return true;
     if (part_of(d) < std::min(sizes_[d], divide_up(least, run))) return false;
     run *= sizes_[d];
   }
