@@ -14,9 +14,9 @@ namespace {
 constexpr int64_t kLongLanes = 32;
 
 // Of more elements than this, tiles are worth walking if they are not small, and if they have runs of so many elements
-// of each operand's memory: what is read and written of a cache line is then at once. Tiles of short lanes, which all
+// of each operand's memory: most of a cache line is then read and written at once. Tiles of short lanes, which all
 // go through buffers, serve up to so many elements.
-constexpr int64_t kFew = 8 * 1024, kWorthTiles = 512, kLeastRun = 16, kLeastLanes = 8, kMostOfShortLanes = 64 * 1024;
+constexpr int64_t kFew = 8 * 1024, kWorthTiles = 512, kLeastRun = 8, kLeastLanes = 8, kMostOfShortLanes = 64 * 1024;
 
 // How many elements of every operand a buffer has room for, as they are stored and as they are computed with.
 int64_t most_elements(const ElementwiseKernel& kernel, const of_kernel_context& context) {
