@@ -23,28 +23,20 @@ BoxCopy::BoxCopy(int32_t rank, const int64_t* sizes, const int64_t* strides, int
   packed_places_ = tiling_->places(packed_strides_);
 }
 
-template <class Copy>
-void BoxCopy::copy_tiles(Copy&& copy) const {
-  for (int64_t task = 0; task < tiling_->task_count(); ++task) {
-    tiling_->visit_tiles(task, [&](const Tile& tile) {
-      copy(tiling_->offset(tile, box_places_) * item_size_, tiling_->layout(tile, box_places_),
-           tiling_->offset(tile, packed_places_) * item_size_, tiling_->layout(tile, packed_places_));
-    });
-  }
+void BoxCopy::copy_tiles(const char* from, const TilePlaces& from_places, char* to, const TilePlaces& to_places) const {
+  for (int64_t task = 0; task < tiling_->task_count(); ++task)
+    tiling_->visit_tiles(
+        task, [&](const Tile& tile) { copy_tile(*tiling_, tile, from, from_places, to, to_places, item_size_); });
 }
 
 void BoxCopy::pack(const char* box, char* buffer) const {
-  if (!tiling_) return gather(box, box_, item_size_, 0, element_count(box_), buffer);
-  copy_tiles([&](int64_t from, const RowLayout& rows, int64_t to, const RowLayout& packed_rows) {
-    copy_rows(box + from, rows, buffer + to, packed_rows, item_size_);
-  });
+  if (!tiling_) return gather(box, box_, item_size_, 0, count(), buffer);
+  copy_tiles(box, box_places_, buffer, packed_places_);
 }
 
 void BoxCopy::unpack(const char* buffer, char* box) const {
-  if (!tiling_) return scatter(buffer, box, box_, item_size_, 0, element_count(box_));
-  copy_tiles([&](int64_t to, const RowLayout& rows, int64_t from, const RowLayout& packed_rows) {
-    copy_rows(buffer + from, packed_rows, box + to, rows, item_size_);
-  });
+  if (!tiling_) return scatter(buffer, box, box_, item_size_, 0, count());
+  copy_tiles(buffer, packed_places_, box, box_places_);
 }
 
 }  // namespace oneflow::cpu

@@ -25,8 +25,7 @@ class BoxCopy {
   void unpack(const char* buffer, char* box) const;
 
  private:
-  template <class Copy>
-  void copy_tiles(Copy&& copy) const;
+  void copy_tiles(const char* from, const TilePlaces& from_places, char* to, const TilePlaces& to_places) const;
 
   int64_t sizes_[OF_MAX_RANK], strides_[OF_MAX_RANK], packed_strides_[OF_MAX_RANK];
   const Layout box_, packed_;

@@ -13,6 +13,7 @@
 #include "host.h"
 #include "scratch.h"
 #include "stream.h"
+#include "strided.h"
 #include "thread_pool.h"
 
 namespace oneflow::cpu {
@@ -35,8 +36,6 @@ constexpr int64_t kCachedBytes = int64_t{900} << 10;
 constexpr int64_t kBlockStep = 256;
 // The most rows of a block that are turned: the pieces that are read are the longer, the more there are.
 constexpr int64_t kMostTurned = 4096;
-// Lines so many bytes apart fall on one set of a first-level cache.
-constexpr int64_t kSameSet = 4096;
 // Panels of A that are walked for each panel of B: they stay in the second-level cache.
 constexpr int64_t kWalkedPanels = 8;
 // Parts of a product for each thread: threads that are done take from what others have left.

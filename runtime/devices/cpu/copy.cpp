@@ -27,16 +27,9 @@ void copy_tiles(const of_kernel_tensor& source, const of_kernel_tensor& result, 
   parallel_for(tiling.task_count(), [&](int64_t task) {
     ChunkBuffer buffer;
     tiling.visit_tiles(task, [&](const Tile& tile) {
-      const int64_t from = tiling.offset(tile, source_places), to = tiling.offset(tile, result_places);
-      const RowLayout source_rows = tiling.layout(tile, source_places),
-                      result_rows = tiling.layout(tile, result_places);
-      if (converts) {
-        reader.pack(from, source_rows, buffer);
-        writer.write(to, result_rows, buffer.bytes);
-      } else {
-        copy_rows(static_cast<const char*>(source.data) + from * size, source_rows,
-                  static_cast<char*>(result.data) + to * size, result_rows, size);
-      }
+      if (!converts) return copy_tile(tiling, tile, source.data, source_places, result.data, result_places, size);
+      reader.pack(tiling.offset(tile, source_places), tiling.layout(tile, source_places), buffer);
+      writer.write(tiling.offset(tile, result_places), tiling.layout(tile, result_places), buffer.bytes);
     });
   });
 }

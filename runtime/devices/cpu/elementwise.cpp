@@ -139,29 +139,22 @@ bool run_all(const Elementwise& elementwise, int64_t count) {
   return failed;
 }
 
-int64_t count_of(const of_kernel_context& context) {
-  const of_kernel_tensor& space = context.outputs[0];
-  return element_count({space.rank, space.sizes, space.strides});
-}
-
 }  // namespace
 
 of_status run_kernel(const ElementwiseKernel& kernel, const of_kernel_context& context) {
-  const int64_t count = count_of(context);
+  const of_kernel_tensor& space = context.outputs[0];
+  const int64_t count = element_count({space.rank, space.sizes, space.strides});
   if (count == 0) return OF_OK;
   const Elementwise elementwise(kernel, context);
+  const bool in_rows = elementwise.is_direct() || count < kLeastTiled;
   bool failed = false;
-  std::optional<of_status> status;
-  if (!elementwise.is_direct() && count >= kLeastTiled) {
-    if (const auto tiling = find_tiling(kernel, context)) {
-      failed = run_tiles(kernel, context, *tiling);
-      status = OF_OK;
-    } else {
-      status = run_in_boxes(kernel, context, failed);
-    }
+  if (const auto tiling = in_rows ? std::nullopt : find_tiling(kernel, context)) {
+    failed = run_tiles(kernel, context, *tiling);
+  } else if (const auto status = in_rows ? std::nullopt : run_in_boxes(kernel, context, failed)) {
+    if (*status != OF_OK) return *status;
+  } else {
+    failed = run_all(elementwise, count);
   }
-  if (!status) failed = run_all(elementwise, count);
-  if (status.value_or(OF_OK) != OF_OK) return *status;
   return failed ? fail(OF_INVALID_ARGUMENT, "division by zero") : OF_OK;
 }
 

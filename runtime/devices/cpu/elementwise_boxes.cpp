@@ -50,7 +50,7 @@ struct Tensor {
   int64_t stored_size, computed_size;
   Convert convert = nullptr;  // between what is stored and what is computed with; NULL: they are the same
   Access access;
-  std::optional<Copies> copies;  // of the largest box
+  Copies copies;  // of the largest box
 };
 
 struct Box {
@@ -82,7 +82,7 @@ class ElementwiseBoxes {
       if (own.access != Access::kCopied) continue;
       if (tensor.dtype != computed)
         own.convert = t == 0 ? find_conversion(computed, tensor.dtype) : find_conversion(tensor.dtype, computed);
-      emplace_copy(own.copies, own, boxes.extents());
+      emplace_copies(own.copies, own, boxes.extents());
       // Room for what the loop goes beyond, without which buffers fell on the same cache sets.
       buffer_bytes_ =
           std::max(buffer_bytes_, (boxes.most_elements() + kPadding) * std::max(own.stored_size, own.computed_size));
@@ -122,20 +122,19 @@ class ElementwiseBoxes {
 
   // Elements that lie apart and are repeated, in the order of the box, are copied once first. (eba,bce->bce of
   // 8 x 500 x 50: 0.5 of the time.)
-  void emplace_copy(std::optional<Copies>& copies, const Tensor& tensor, const int64_t* sizes) const {
+  void emplace_copies(Copies& copies, const Tensor& tensor, const int64_t* sizes) const {
     const int64_t* const strides = tensor.strides;
     const int32_t rank = boxes_.rank();
-    copies.emplace();
-    emplace_without(copies->first, sizes, strides, outer_, tensor.stored_size);
-    if (!copies->first->is_in_order() || std::abs(strides[rank - 1]) <= 1) return;
+    emplace_without(copies.first, sizes, strides, outer_, tensor.stored_size);
+    if (!copies.first->is_in_order() || std::abs(strides[rank - 1]) <= 1) return;
     if (std::count(strides + outer_, strides + rank, 0) == 0) return;
     int64_t steps[OF_MAX_RANK], elements = 1;
     for (int32_t d = rank - 1; d >= 0; --d) {
       steps[d] = strides[d] == 0 ? 0 : elements;
       if (strides[d] != 0) elements *= sizes[d];
     }
-    emplace_without(copies->first, sizes, strides, rank, tensor.stored_size);
-    emplace_without(copies->repeated, sizes, steps, outer_, tensor.computed_size);
+    emplace_without(copies.first, sizes, strides, rank, tensor.stored_size);
+    emplace_without(copies.repeated, sizes, steps, outer_, tensor.computed_size);
   }
 
   // Without those of the first dimensions along which nothing moves.
@@ -153,10 +152,10 @@ class ElementwiseBoxes {
 
   template <class Use>
   void with_copies(const Tensor& tensor, const Box& box, Use&& use) const {
-    if (box.is_largest) return use(*tensor.copies);
-    std::optional<Copies> smaller;
-    emplace_copy(smaller, tensor, box.sizes);
-    use(*smaller);
+    if (box.is_largest) return use(tensor.copies);
+    Copies smaller;
+    emplace_copies(smaller, tensor, box.sizes);
+    use(smaller);
   }
 
   char* place_of(const Tensor& tensor, const Box& box) const {

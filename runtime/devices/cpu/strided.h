@@ -6,6 +6,9 @@
 
 namespace oneflow::cpu {
 
+// Lines so many bytes apart fall on one set of a first-level cache.
+constexpr int64_t kSameSet = 4096;
+
 // A strided array; strides in elements, sizes above zero.
 struct Layout {
   int32_t rank;

@@ -85,6 +85,10 @@ class Tiling {
   int64_t tiles_, task_tiles_;
 };
 
+// Copies the elements of a tile from one tensor to another of the same type.
+void copy_tile(const Tiling& tiling, const Tile& tile, const void* source, const TilePlaces& source_places,
+               void* result, const TilePlaces& result_places, int64_t item_size);
+
 }  // namespace oneflow::cpu
 
 #endif  // ONEFLOW_DEVICES_CPU_TILING_H_

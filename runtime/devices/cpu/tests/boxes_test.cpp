@@ -7,22 +7,12 @@
 #include <vector>
 
 #include "box_copy.h"
+#include "orders.h"
 
 namespace oneflow::cpu {
 namespace {
 
 constexpr int64_t kItem = 4, kMostElements = (128 << 10) / kItem;
-
-// The strides of a tensor whose dimensions lie in that order, outermost first.
-std::vector<int64_t> strides_in(const std::vector<int64_t>& sizes, const std::vector<size_t>& order) {
-  std::vector<int64_t> strides(sizes.size());
-  int64_t next = 1;
-  for (size_t i = order.size(); i > 0; --i) {
-    strides[order[i - 1]] = next;
-    next *= sizes[order[i - 1]];
-  }
-  return strides;
-}
 
 // How often all boxes visit each element of a tensor, by its offset in memory.
 std::vector<int> visits(const Boxes& boxes, size_t tensor, int64_t elements) {

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <vector>
 
+#include "orders.h"
+
 namespace oneflow::cpu {
 namespace {
 
@@ -32,17 +34,6 @@ void expect_each_once(const Tiling& tiling, const Layout& tensor) {
   const std::map<int64_t, int> times = visits(tiling, tensor);
   EXPECT_EQ(static_cast<int64_t>(times.size()), element_count(tensor));
   for (const auto& [offset, count] : times) EXPECT_EQ(count, 1) << "the element at " << offset;
-}
-
-// The strides of a tensor whose dimensions lie in that order, outermost first.
-std::vector<int64_t> strides_in(const std::vector<int64_t>& sizes, const std::vector<size_t>& order) {
-  std::vector<int64_t> strides(sizes.size());
-  int64_t next = 1;
-  for (size_t i = order.size(); i > 0; --i) {
-    strides[order[i - 1]] = next;
-    next *= sizes[order[i - 1]];
-  }
-  return strides;
 }
 
 TEST(Tiling, VisitsEachElementOnce) {
