@@ -1,8 +1,9 @@
-# The two commands: `make demo` and `make test`. Everything else is a step of theirs; `make help` lists the steps.
+# The two main commands are `make demo` and `make test`. `make help` lists the others.
 #
-# Each front end adds its own steps in bindings/<name>/binding.mk: it appends its name to BINDINGS and gives the targets
-# build-<name>, test-<name>, package-<name>, install-<name>, demo-<name>, gallery-<name> and lint-<name>. Each device that
-# is a plugin does the same in runtime/devices/<name>/device.mk, with DEVICES and build-device-<name>.
+# Each front end adds its own steps in bindings/<name>/binding.mk: it appends its name to BINDINGS and defines the targets
+# before-build-<name>, build-<name>, test-<name>, package-<name>, install-<name>, demo-<name>, gallery-<name> and
+# lint-<name>. Each device plugin does the same in runtime/devices/<name>/device.mk, with DEVICES (and DEMO_DEVICES, if it
+# is quick to build) and build-device-<name>.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -11,11 +12,12 @@ SHELL := /bin/bash
 VENV := .venv
 BUILD := build
 PYTHON := $(VENV)/bin/python
-# Where the demo installs the packages, a folder for each front end.
+# The demo installs the package of each front end into a folder of its own in here.
 INSTALLED := $(CURDIR)/$(BUILD)/installed
 CODEGEN := PYTHONPATH=. $(PYTHON) -m codegen
 BINDINGS :=
 DEVICES :=
+DEMO_DEVICES :=
 
 export OF_BUILD := $(CURDIR)/$(BUILD)
 
@@ -26,7 +28,7 @@ include $(sort $(wildcard runtime/devices/*/device.mk))
 help: ## List the steps
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
 
-# ------------------------------------------------------------------------------------------------ what it needs
+# ------------------------------------------------------------------------------------------------ dependencies
 
 APT_LISTS := apt.txt $(sort $(wildcard bindings/*/apt.txt runtime/devices/*/apt.txt))
 BUILD_REQUIREMENTS := requirements/build.txt $(sort $(wildcard bindings/*/requirements.txt))
@@ -43,12 +45,12 @@ $(VENV)/.build: $(BUILD_REQUIREMENTS) | $(BUILD)/.packages
 	@touch $@
 
 $(VENV)/.test: requirements/test.txt $(VENV)/.build
-	@echo "Installing the Python packages of the tests, PyTorch among them"
+	@echo "Installing the Python packages of the tests, including PyTorch"
 	@$(PYTHON) -m pip install -q --disable-pip-version-check -r requirements/test.txt
 	@touch $@
 
 $(VENV)/.bench: requirements/bench.txt $(VENV)/.test
-	@echo "Installing what the benchmarks compare with"
+	@echo "Installing the libraries that the benchmarks compare with"
 	@$(PYTHON) -m pip install -q --disable-pip-version-check -r requirements/bench.txt
 	@touch $@
 
@@ -58,31 +60,37 @@ setup: $(VENV)/.build ## Install Debian and Python packages
 # ------------------------------------------------------------------------------------------------ build
 
 .PHONY: codegen
-codegen: setup ## Generate everything that follows from the definitions
+codegen: setup ## Generate all files that follow from the definitions
 	@$(CODEGEN) generate
 
 $(BUILD)/build.ninja: | $(BUILD)/.packages
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DPython3_EXECUTABLE=$(CURDIR)/$(PYTHON) >$(BUILD)/configure.log 2>&1 \
 		|| { cat $(BUILD)/configure.log; exit 1; }
 
-# Headers that the build finds in a front end's own package manager come before it: see before-build-<name>.
-.PHONY: native
-native: codegen $(addprefix before-build-,$(BINDINGS))
+# before-build-<name> installs headers that come from a front end's own package manager, so it runs before CMake.
+.PHONY: front-ends
+front-ends: codegen $(addprefix before-build-,$(BINDINGS)) # liboneflow and the front ends, without device plugins and tests
 	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
 	@cmake --build $(BUILD)
-	@$(MAKE) --no-print-directory $(addprefix build-device-,$(DEVICES))
+	@$(MAKE) --no-print-directory $(addprefix build-,$(BINDINGS))
 
 .PHONY: build
-build: native ## Generate, compile, and make the front ends loadable from here
-	@$(MAKE) --no-print-directory $(addprefix build-,$(BINDINGS))
+build: front-ends ## Generate, compile, and make the front ends loadable from this folder
+	@$(MAKE) --no-print-directory $(addprefix build-device-,$(DEVICES))
+
+.PHONY: build-tests
+build-tests: build # the test programs
+	@cmake --build $(BUILD) --target tests
 
 # ------------------------------------------------------------------------------------------------ demo
 
-# DEVICE=opencl:0 and the like: where the demo runs.
+# `make demo DEVICE=opencl:0` runs the demo on that device.
 DEMO_OPTIONS := $(if $(DEVICE),--device $(DEVICE))
 
+# Compiling all device plugins takes longer than the rest of the demo: it gets those that are quick to build.
 .PHONY: demo
-demo: build ## Install the packages, run the programs with each, and compare what they print
+demo: front-ends ## Install the packages, run the example programs in each language, and compare their output
+	@$(MAKE) --no-print-directory $(addprefix build-device-,$(DEMO_DEVICES))
 	@mkdir -p $(BUILD)/demo
 	@for name in $(BINDINGS); do \
 		echo "== installing the package of $$name"; \
@@ -93,12 +101,12 @@ demo: build ## Install the packages, run the programs with each, and compare wha
 	@$(PYTHON) examples/digits/compare.py $(foreach name,$(BINDINGS),$(BUILD)/demo/$(name).txt)
 
 .PHONY: gallery
-gallery: build ## Run the gallery of einsum in each language, and compare what it prints
+gallery: front-ends ## Run the einsum gallery in each language, and compare its output
 	@mkdir -p $(BUILD)/gallery
 	@for name in $(BINDINGS); do $(MAKE) --no-print-directory -s gallery-$$name >$(BUILD)/gallery/$$name.txt; done
 	@cat $(BUILD)/gallery/$(firstword $(BINDINGS)).txt
 	@for name in $(BINDINGS); do diff $(BUILD)/gallery/$(firstword $(BINDINGS)).txt $(BUILD)/gallery/$$name.txt; done
-	@echo; echo "$(BINDINGS): the same, line for line"
+	@echo; echo "The output of $(BINDINGS) is identical."
 
 # ------------------------------------------------------------------------------------------------ tests
 
@@ -106,43 +114,51 @@ gallery: build ## Run the gallery of einsum in each language, and compare what i
 vectors: codegen $(VENV)/.test ## Compute the expected results of all operators from their oracles
 	@PYTHONPATH=. $(PYTHON) -m tests.vectors
 
-# Devices that the tests run on besides those that are found by themselves.
+# Plugins that only the tests use, in addition to those that are found by default.
 TEST_DEVICES := $(OF_BUILD)/test_plugins/far.so:$(OF_BUILD)/test_plugins/accel.so
 
 TEST_STEPS := lint test-codegen test-runtime test-capi test-sanitizers test-fuzz $(addprefix test-,$(BINDINGS)) test-whole
 
 .PHONY: test
-test: build vectors ## Run all tests
+test: build-tests vectors ## Run all tests
 	@$(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs $(TEST_STEPS)
 
 .PHONY: test-codegen test-runtime test-capi test-sanitizers test-fuzz test-whole
 $(TEST_STEPS): $(VENV)/.test
 test-capi $(addprefix test-,$(BINDINGS)): export ONEFLOW_DEVICE_PATH := $(TEST_DEVICES)
+# The conformance vectors that each front end replays: a sample, and its share of the random equations.
+EARLIER :=
+$(foreach name,$(BINDINGS),$(eval test-$(name): export ONEFLOW_VECTORS ?= $(words $(EARLIER))/$(words $(BINDINGS)))\
+	$(eval EARLIER += $(name)))
 test-codegen: # the generator
 	@$(PYTHON) -m pytest tests/codegen
-test-runtime: # what no front end reaches, in C++
+test-runtime: # unit tests in C++, of code that no front end reaches
 	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
-test-capi: # vectors and hostile input through the C API; programs built against the installed tree
+test-capi: # vectors and invalid input through the C API; programs built against the installed tree
 	@$(PYTHON) -m pytest tests/capi
-test-sanitizers: # the same under AddressSanitizer and UndefinedBehaviorSanitizer
+test-sanitizers: # test-runtime and the programs of test-capi under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/test_sanitized.sh
 test-fuzz: # 200,000 random equations under the sanitizers
 	@tools/fuzz_einsum.sh 200000
-test-whole: # across languages: the definition workflow, packages, einsum, documents
+test-whole: # across languages: adding an operator, packages, einsum, documentation
 	@$(PYTHON) -m pytest tests/whole tests/einsum
 
-# ------------------------------------------------------------------------------------------------ the rest
+# ------------------------------------------------------------------------------------------------ other steps
+
+.PHONY: build-bench
+build-bench: build # what measures the limits of the machine
+	@cmake --build $(BUILD) --target benchmarks
 
 .PHONY: bench
-bench: build $(VENV)/.bench ## Measure against peers; writes benchmarks/results/
+bench: build build-bench $(VENV)/.bench ## Run all benchmarks against other libraries; writes benchmarks/results/
 	@$(PYTHON) benchmarks/run.py
 
 .PHONY: bench-einsum
-bench-einsum: build $(VENV)/.bench ## The same for einsum alone, with a chart
+bench-einsum: build build-bench $(VENV)/.bench ## Run the einsum benchmark alone, and draw a chart
 	@PYTHONPATH=. $(PYTHON) benchmarks/run.py --as einsum --chart benchmarks/einsum/bench_einsum.py
 
 .PHONY: docs
-docs: codegen ## Write the reference manual to docs/generated, the table of docs/devices.md, the pictures of docs/einsum.md
+docs: codegen ## Write the manual to docs/generated, the table of docs/devices.md, the pictures of docs/einsum.md
 	@$(PYTHON) tools/device_table.py
 	@PYTHONPATH=. $(PYTHON) -m tools.einsum_pictures
 	@echo "The manual is in docs/generated/reference"

@@ -1,4 +1,4 @@
-"""How long the generator takes: everything from nothing, and everything again with nothing changed."""
+"""Times the generator: once for all files from scratch, and again when nothing has changed."""
 
 import statistics
 import subprocess

@@ -1,6 +1,6 @@
-"""How long it takes from one changed expression in one record until every front end has loaded the result.
+"""Times the rebuild after one changed expression in one record, until every front end has loaded the result.
 
-Builds a copy of the checkout first, which takes minutes and is not counted.
+First builds a copy of the checkout, which takes minutes and is not included in the time.
 """
 
 import subprocess

@@ -1,4 +1,4 @@
-"""A bar chart of results: how many times as fast as the best peer each row is, on a logarithmic axis."""
+"""Draws results as a bar chart: the speed of each row relative to the best peer, on a logarithmic axis."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ ROW_INCHES = 0.24
 
 
 def draw(rows: list[dict[str, Any]], heading: str, path: Path) -> None:
-    """Writes an SVG file of the rows that have peers to be compared with."""
+    """Writes an SVG file with one bar per row. Rows of ratios, such as means, are left out."""
     rows = [row for row in rows if row["unit"] != "ratio"]
     factors = [min(row["peers"].values()) / row["ours"] for row in rows]
     labels = [f"{row['what']}  ({min(row['peers'], key=row['peers'].get)})" for row in rows]
-    plt.rcParams["svg.hashsalt"] = "oneflow"  # the same figures give the same file
+    plt.rcParams["svg.hashsalt"] = "oneflow"  # makes the file reproducible
     figure, axes = plt.subplots(figsize=(11, 1.2 + ROW_INCHES * len(rows)), layout="constrained")
     bars = axes.barh(labels, factors, color=["#2a7f62" if factor >= 1 else "#b5523b" for factor in factors])
     axes.bar_label(bars, [f"{factor:.2f}" for factor in factors], padding=3, fontsize=7)
@@ -26,6 +26,6 @@ def draw(rows: list[dict[str, Any]], heading: str, path: Path) -> None:
     axes.set_xscale("log")
     axes.invert_yaxis()
     axes.tick_params(axis="y", labelsize=7)
-    axes.set_xlabel("times as fast as the best peer, which is in brackets")
+    axes.set_xlabel("speed relative to the best peer, which is in brackets")
     axes.set_title(heading, fontsize=9)
     figure.savefig(path, metadata={"Date": None})

@@ -1,9 +1,10 @@
-"""Runs the benchmark programs and writes their figures to benchmarks/results/.
+"""Runs the benchmark programs and writes their results to benchmarks/results/.
 
-Usage: run.py [--as NAME] [--chart] [PROGRAM...]; without programs all `bench_*` files below here. Figures of all
-are kept, as results/<date>; of some where a name says what they are, as results/<date>-<name>. How a program prints
-its figures is described in benchmarks/README.md. The exit status says whether the programs ran, not whether bounds
-hold: that is for people to read.
+Usage: run.py [--as NAME] [--chart] [PROGRAM...]
+
+Without programs, it runs all `bench_*` files in this folder and writes results/<date>. With programs, it writes
+results/<date>-<name> if a name is given, and otherwise only prints the results. benchmarks/README.md describes what a
+program prints. The exit status says whether the programs ran, not whether their bounds hold.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ def cpu_name() -> str:
 
 
 def run(program: Path) -> list[Row]:
+    """Runs a program and returns the rows that it prints."""
     print(f"== {program.relative_to(ROOT)}", flush=True)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
@@ -49,6 +51,7 @@ def run(program: Path) -> list[Row]:
 
 
 def ratio(row: Row, peer: str) -> float:
+    """Returns ours / peer; the peer "best" is the fastest one."""
     peers = row["peers"]
     return float(row["ours"]) / float(
         min(peers.values()) if peer == "best" else {**peers, **row.get("references", {})}[peer]
@@ -56,6 +59,7 @@ def ratio(row: Row, peer: str) -> float:
 
 
 def verdicts(row: Row) -> list[str]:
+    """Returns a text for each bound of a row: the ratio, and whether the bound holds."""
     texts = []
     for bound in row["bounds"]:
         found = ratio(row, bound["peer"])
@@ -65,7 +69,7 @@ def verdicts(row: Row) -> list[str]:
 
 
 def with_means(rows: list[Row]) -> list[Row]:
-    """Adds one row per group and peer: the geometric mean of the ratios, with the bound that the members give it."""
+    """Adds one row per group and peer: the geometric mean of the ratios, with the bound that the rows give."""
     groups: dict[tuple[str, str], tuple[float, list[float]]] = {}
     for row in rows:
         for mean in row.get("means", []):
@@ -87,6 +91,7 @@ def with_means(rows: list[Row]) -> list[Row]:
 
 
 def table(rows: list[Row], heading: str) -> str:
+    """Returns the rows as a table in Markdown."""
     lines = [f"# {heading}", "", "| what | oneflow | peers | ours / peer |", "|---|---|---|---|"]
     for row in rows:
         peers = {**row["peers"], **row.get("references", {})}
@@ -99,7 +104,7 @@ def table(rows: list[Row], heading: str) -> str:
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--as", dest="name", default="")
-    parser.add_argument("--chart", action="store_true", help="draw the results, too")
+    parser.add_argument("--chart", action="store_true", help="also draw a chart of the results")
     parser.add_argument("programs", nargs="*", type=Path)
     options = parser.parse_args(arguments)
     programs = [path.resolve() for path in options.programs] or sorted((ROOT / "benchmarks").rglob("bench_*"))
@@ -117,7 +122,7 @@ def main(arguments: list[str]) -> int:
         )
         (RESULTS / f"{stem}.md").write_text(text)
         if options.chart:
-            from benchmarks.chart import draw  # only here, because it takes a package more
+            from benchmarks.chart import draw  # only here, because it needs another package
 
             draw(rows, f"{day}, {machine}", RESULTS / f"{stem}.svg")
     return 0

@@ -1,4 +1,4 @@
-"""A copy of the checkout's own files, for programs that change definitions."""
+"""Copies the files of the checkout, for programs that change definitions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def copy_to(target: Path) -> Path:
-    """Copies all files that git tracks, as they are now; returns target."""
+    """Copies all files that git tracks, with their uncommitted changes, and returns the target folder."""
     names = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     for name in names.splitlines():
         (target / name).parent.mkdir(parents=True, exist_ok=True)

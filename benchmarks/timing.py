@@ -8,14 +8,14 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-# Before each turn: threads of the contestant before may spin for up to some 20 milliseconds when their work is done.
+# Seconds of sleep before each contestant: threads of the previous one may spin for about 20 ms after their work.
 REST = 0.03
 
 
 def interleaved(
     contestants: Mapping[str, Callable[[], object]], *, rounds: int = 15, seconds: float = 0.02
 ) -> dict[str, float]:
-    """Median seconds per call of each contestant: all take a turn in each round, on a machine that is idle."""
+    """Returns the median seconds per call of each contestant. All run once in each round, on an idle machine."""
     repeats = {}
     for name, function in contestants.items():
         function()
@@ -47,9 +47,9 @@ def report(
     references: Mapping[str, float] | None = None,
     means: list[dict[str, Any]] | None = None,
 ) -> None:
-    """Prints one result line; `times` and `references` are seconds, with oneflow under "oneflow".
+    """Prints one row of results. `times` and `references` are in seconds; the key of our time is "oneflow".
 
-    With `group` the bounds are about the geometric mean of all rows of that group, as `means` are with one group each.
+    With `group`, the bounds apply to the geometric mean of all rows of that group. `means` does so for several groups.
     """
     if group:
         means = [{"group": group, **bound} for bound in bounds]

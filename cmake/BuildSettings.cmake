@@ -1,4 +1,4 @@
-# How everything here is compiled.
+# Compiler settings for the whole project.
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
@@ -14,7 +14,7 @@ set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
-# Libraries find each other by where they lie, in the build folder and wherever they are installed.
+# Relative run paths, so that libraries find each other in the build folder and in any installation folder.
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 set(CMAKE_INSTALL_RPATH "$ORIGIN")
 
@@ -28,7 +28,7 @@ add_compile_options(-Wall -Wextra)
 
 set(ONEFLOW_SANITIZE "" CACHE STRING "Sanitizers to build with, as in -fsanitize=: address,undefined")
 if(ONEFLOW_SANITIZE)
-  # A C caller may put any number where an enumerator belongs: looking at it to refuse it is no mistake.
+  # A C caller may pass any number as an enumerator, and the library reads it in order to reject it.
   add_compile_options(-fsanitize=${ONEFLOW_SANITIZE} -fno-sanitize=enum -fno-sanitize-recover=all
                       -fno-omit-frame-pointer -g)
   add_link_options(-fsanitize=${ONEFLOW_SANITIZE})

@@ -1,4 +1,4 @@
-# The installed tree: library, headers, a CMake package (oneflow::oneflow) and a pkg-config file.
+# Installs the library, the headers, a CMake package (oneflow::oneflow) and a pkg-config file.
 
 include(CMakePackageConfigHelpers)
 
@@ -17,7 +17,7 @@ write_basic_package_version_file("${CMAKE_BINARY_DIR}/oneflow-config-version.cma
 install(FILES "${CMAKE_BINARY_DIR}/oneflow-config.cmake" "${CMAKE_BINARY_DIR}/oneflow-config-version.cmake"
         DESTINATION "${package_dir}")
 
-# From folder to folder, so that the tree may lie anywhere.
+# A relative path, so that the installed tree can be moved.
 file(RELATIVE_PATH INCLUDE_FROM_LIB "${CMAKE_INSTALL_FULL_LIBDIR}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
 configure_file("${CMAKE_CURRENT_LIST_DIR}/oneflow.pc.in" "${CMAKE_BINARY_DIR}/oneflow.pc" @ONLY)
 install(FILES "${CMAKE_BINARY_DIR}/oneflow.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -1,1 +1,1 @@
-"""The generator: operator definitions in, everything that depends on them out. Run it with `python -m codegen`."""
+"""The generator: reads operator definitions and writes every file that depends on them. Run `python -m codegen`."""

@@ -1,4 +1,4 @@
-"""`python -m codegen`: see `python -m codegen --help`."""
+"""The entry point of `python -m codegen`; `python -m codegen --help` lists the commands."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import sys
 from codegen.command_line import main
 
 if isinstance(sys.stdout, io.TextIOWrapper):
-    sys.stdout.reconfigure(errors="backslashreplace")  # whatever the terminal cannot show
+    sys.stdout.reconfigure(errors="backslashreplace")  # escapes what the terminal cannot encode
 try:
     status = main(sys.argv[1:])
     sys.stdout.flush()
-except BrokenPipeError:  # the reader, such as `head`, has seen enough
+except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     status = 1
 sys.exit(status)

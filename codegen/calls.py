@@ -1,7 +1,7 @@
-"""Calls in examples, error cases and cases: from Python's syntax to `Call`, guided by the signatures.
+"""Parses the calls in examples, error cases and cases, which are in Python's syntax.
 
-A nested list is a tensor where the signature says Tensor and a list elsewhere; the record that a public name reaches is
-the first whose signature takes the arguments, as in the front ends.
+A nested list is a tensor if the signature says Tensor, and a list otherwise. A public name selects the first overload
+whose signature accepts the arguments, as in the front ends.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ _NUMBERS = {"inf": float("inf"), "nan": float("nan")}
 
 
 class CallParser:
-    """Reads calls of the functions that it is given: public name to overloads, in the order in which they are tried."""
+    """Parses calls of the functions in a mapping of public names to overloads, in the order in which they are tried."""
 
     def __init__(self, functions: Mapping[str, Sequence[Op]]) -> None:
         self.functions = functions
 
     def parse(self, text: str, own: Op, *, strict: bool, exact: bool = True) -> Call:
-        """`own` is the record that the call belongs to; a strict call must fit its signature. Raises TextError."""
+        """Parses a call that belongs to the record `own`; raises TextError.
+
+        A strict call must match a signature. Others, in error cases, are calls of `own` whatever their arguments are.
+        """
         node = parse_node(text, exact=exact)
         if not isinstance(node, Invoke):
             raise TextError("expected a call of an operator", node.at, len(text))
@@ -48,14 +51,14 @@ class CallParser:
         raise max(failures, key=lambda error: error.offset)
 
     def _check(self, node: Invoke, op: Op) -> None:
-        """Whether the arguments fit the signature: raises TextError with what is wrong."""
+        """Raises TextError if the arguments do not match the signature."""
         given = set()
         for argument, name, value in _bind(node, op):
             if argument is None:
                 known = [a.name for a in op.signature.arguments]
                 if name is None:
                     limit = sum(not a.keyword_only for a in op.signature.arguments)
-                    raise TextError(f"{op.name} takes at most {counted(limit, 'argument')} by position", value.at)
+                    raise TextError(f"{op.name} takes at most {counted(limit, 'positional argument')}", value.at)
                 raise TextError(f"{op.name}: {unknown('argument', name, known)}", value.at)
             if argument.name in given:
                 raise TextError(f"{op.name}: argument {argument.name} given twice", value.at)
@@ -87,7 +90,7 @@ class CallParser:
         return False
 
     def _gives_one(self, function: str) -> bool:
-        """Whether a call of a function is one tensor."""
+        """Returns whether every overload of a function returns one tensor."""
         signatures = [op.signature for op in self.functions.get(function, ())]
         return all(len(each.results) == 1 and not each.gives_list for each in signatures)
 
@@ -122,7 +125,7 @@ class CallParser:
 
 
 def _bind(node: Invoke, op: Op) -> Iterator[tuple[Argument | None, str | None, Node]]:
-    """Each value with its argument (None where there is none) and the name that it was passed by."""
+    """Yields each value with its argument and its keyword; the argument is None if the signature has no such one."""
     positional = [a for a in op.signature.arguments if not a.keyword_only]
     for index, value in enumerate(node.arguments):
         yield (positional[index] if index < len(positional) else None), None, value
@@ -131,7 +134,7 @@ def _bind(node: Invoke, op: Op) -> Iterator[tuple[Argument | None, str | None, N
 
 
 def _tensor(node: Invoke) -> TensorLiteral:
-    """`tensor([1, 2], dtype=int32)`."""
+    """Parses `tensor([1, 2], dtype=int32)`."""
     dtype = None
     for keyword in node.keywords:
         if keyword.name != "dtype" or not isinstance(keyword.value, Variable):
@@ -145,17 +148,17 @@ def _tensor(node: Invoke) -> TensorLiteral:
 
 
 def _elements(node: Node) -> Literal:
-    """What a tensor is made of: numbers and truth values, nested in lists."""
+    """Returns the elements of a tensor: numbers and booleans, nested in lists."""
     if isinstance(node, ListOf):
         return tuple(map(_elements, node.members))
     value = literal(node)
     if not isinstance(value, bool | int | float):
-        raise TextError("expected the numbers of a tensor", node.at)
+        raise TextError("expected numbers or booleans as the elements of a tensor", node.at)
     return value
 
 
 def literal(node: Node) -> Literal:
-    """Plain data; raises TextError for anything else."""
+    """Returns the value of a literal; raises TextError for anything else."""
     match node:
         case Constant(value=value):
             return value
@@ -165,4 +168,4 @@ def literal(node: Node) -> Literal:
             return _NUMBERS[name]
         case Unary(operator="-", operand=Variable(name=name)) if name in _NUMBERS:
             return -_NUMBERS[name]
-    raise TextError("expected a number, a text, a list or a call", node.at)
+    raise TextError("expected a number, a string, a list or a call", node.at)

@@ -1,7 +1,7 @@
-"""What the names of an expression mean where it stands, and of which sort each part is.
+"""Checks the sorts of expressions within the scope of the names and functions that they may use.
 
-A scope is made by the kind that the expression belongs to. Checking raises TextError at the first part that does not
-fit; a target that prints expressions asks `sort` for the parts whose spelling depends on it.
+Each kind of operator defines the scopes of its expressions. A check raises TextError for the first part that does not
+fit. Targets also query the sorts of parts whose printed form depends on them.
 """
 
 from __future__ import annotations
@@ -30,29 +30,28 @@ from codegen.model import Argument, BaseType, DTypeSet, Op
 
 _BITS = frozenset({"&", "|", "^"})
 
-# Operators that a scope refuses, with the reason.
-FLOATS = dict.fromkeys(("&", "|", "^", "<<", ">>", "~"), "it needs integers: accept integral or bool")
-FOLDS = dict.fromkeys(("//", "%", "fmod", "remainder", "floordiv", "truncdiv"), "a fold cannot fail on a zero")
+# Operators and functions that a scope refuses, with the reason.
+FLOATS = dict.fromkeys(("&", "|", "^", "<<", ">>", "~"), "it requires integers: accept integral or bool")
+FOLDS = dict.fromkeys(
+    ("//", "%", "fmod", "remainder", "floordiv", "truncdiv"), "a fold cannot report a division by zero"
+)
 POSITIONS = dict.fromkeys(("/", "**"), "positions and sizes are integers")
-LISTS = {**POSITIONS, **dict.fromkeys(("//", "%"), "sizes and strides are never divided")}
+LISTS = {**POSITIONS, **dict.fromkeys(("//", "%"), "sizes and strides cannot be divided")}
 
 
 @dataclass(frozen=True)
 class Scope:
-    """The names and functions that an expression may use; `number` is the sort of a number written in it.
-
-    `arguments` are the names that `given` takes, `refused` the operators and functions that have no meaning.
-    """
+    """The names and functions that an expression may use."""
 
     variables: Mapping[str, Sort]
     functions: Mapping[str, Intrinsic]
-    members: Mapping[str, Sort] = field(default_factory=dict)  # of the states a and b
-    number: Sort = Sort.VALUE
-    arguments: Collection[str] = ()
-    refused: Mapping[str, str] = field(default_factory=dict)
+    members: Mapping[str, Sort] = field(default_factory=dict)  # the parts of the states a and b
+    number: Sort = Sort.VALUE  # the sort of a number literal
+    arguments: Collection[str] = ()  # the names that `given` accepts
+    refused: Mapping[str, str] = field(default_factory=dict)  # operators and functions that are errors, with the reason
 
     def sort(self, node: Node) -> Sort:
-        """The sort of a part; raises TextError where it makes no sense."""
+        """Returns the sort of a part; raises TextError if the part is not valid."""
         match node:
             case Constant(value=value):
                 return self._constant(node, value)
@@ -83,10 +82,10 @@ class Scope:
                 for member in members:
                     self.expect(member, Sort.INTEGER)
                 return Sort.LIST
-        raise TextError("this has no meaning here", node.at)
+        raise TextError("this is not allowed here", node.at)
 
     def expect(self, node: Node, wanted: Sort) -> None:
-        """Raises TextError where the part is of a sort that the place does not take."""
+        """Raises TextError if a part is not of the sort `wanted` and does not convert to it."""
         if wanted is Sort.NAME:
             if not isinstance(node, Variable) or node.name not in self.arguments:
                 raise TextError("expected the name of an argument", node.at)
@@ -107,19 +106,19 @@ class Scope:
             return self.number
         if isinstance(value, str):
             return Sort.TEXT
-        raise TextError("None has no meaning here: use given(argument)", node.at, 4)
+        raise TextError("None is not allowed here: use given(argument)", node.at, 4)
 
     def _member(self, node: Member) -> Sort:
         text = f"{node.owner}.{node.name}"
         if node.owner not in ("a", "b") or not self.members:
-            raise TextError(f"'{text}' has no meaning here", node.at, len(text))
+            raise TextError(f"'{text}' is not defined here", node.at, len(text))
         if node.name not in self.members:
             raise TextError(unknown("state", node.name, self.members), node.at, len(text))
         return self.members[node.name]
 
     def _refuse(self, node: Node, operator: str) -> None:
         if operator in self.refused:
-            raise TextError(f"'{operator}' has no meaning here: {self.refused[operator]}", node.at)
+            raise TextError(f"'{operator}' is not allowed here: {self.refused[operator]}", node.at)
 
     def _number(self, node: Node) -> Sort:
         found = self.sort(node)
@@ -145,9 +144,9 @@ class Scope:
             raise TextError(unknown("function", node.function, self.functions), node.at, len(node.function))
         self._refuse(node, node.function)
         if node.function in self.variables:
-            raise TextError(f"'{node.function}' is an argument here", node.at, len(node.function))
+            raise TextError(f"'{node.function}' is the name of an argument here", node.at, len(node.function))
         if node.keywords:
-            raise TextError(f"{node.function} takes no named arguments", node.keywords[0].at)
+            raise TextError(f"{node.function} takes no keyword arguments", node.keywords[0].at)
         if not intrinsic.takes(len(node.arguments)):
             text = f"{node.function} takes {intrinsic.arity}, got {len(node.arguments)}"
             raise TextError(text, node.at, len(node.function))
@@ -158,7 +157,7 @@ class Scope:
     def _subscript(self, node: Subscript) -> Sort:
         owner = self.sort(node.value)
         if owner not in (Sort.LIST, Sort.TENSOR):
-            raise TextError(f"{owner.value} has no members", node.at)
+            raise TextError(f"{owner.value} cannot be indexed", node.at)
         if not (isinstance(node.position, Ellipsis) and owner is Sort.TENSOR):
             self.expect(node.position, Sort.INTEGER)
         return Sort.INTEGER
@@ -169,11 +168,11 @@ def _joined(node: Node, then: Sort, otherwise: Sort) -> Sort:
         return then
     if then.is_scalar and otherwise.is_scalar:
         return Sort.VALUE
-    raise TextError(f"one branch is {then.value}, the other {otherwise.value}", node.at)
+    raise TextError(f"the branches differ: {then.value} and {otherwise.value}", node.at)
 
 
 def operand_sort(op: Op, argument: Argument) -> Sort:
-    """An argument in a scalar expression."""
+    """Returns the sort of an argument in a scalar expression."""
     if argument.type.is_list:
         return Sort.LIST
     if argument.type.is_tensor:
@@ -183,7 +182,7 @@ def operand_sort(op: Op, argument: Argument) -> Sort:
 
 
 def setting_sort(argument: Argument) -> Sort:
-    """An argument in an expression of sizes, strides and positions."""
+    """Returns the sort of an argument in an expression of sizes, strides and positions."""
     if argument.type.is_tensor:
         return Sort.TENSOR
     if argument.type.optional:

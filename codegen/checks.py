@@ -1,8 +1,8 @@
-"""What every record must have, whatever its kind."""
+"""Checks that apply to records of every kind."""
 
 from __future__ import annotations
 
-from codegen.errors import unknown
+from codegen.errors import counted, unknown
 from codegen.expression import Expression
 from codegen.kinds import KINDS
 from codegen.kinds.base import Functions
@@ -25,11 +25,11 @@ from codegen.model import (
 from codegen.names import type_placeholders
 from codegen.reader import Report
 
-WITHOUT_ORACLE = 5  # worked examples and cases that a record without an oracle needs
+WITHOUT_ORACLE = 5  # number of examples and cases that a record without an oracle needs
 
 
 def check(op: Op, functions: Functions, report: Report) -> None:
-    """Notes every mistake of one record."""
+    """Reports every problem of one record."""
     KINDS[op.kind_name].check(op, op.kind, functions, report)
     _check_aliases(op, report)
     _check_arguments(op, report)
@@ -42,42 +42,44 @@ def _check_aliases(op: Op, report: Report) -> None:
     arguments = {a.alias.label: a.alias for a in op.signature.arguments if a.alias}
     for result in op.signature.results:
         if result.alias and result.alias.label not in arguments:
-            report.add(op.locate(result), f"a result is an alias of '{result.alias.label}', which no argument is")
+            report.add(op.locate(result), f"no argument has the alias '{result.alias.label}' of this result")
         elif result.alias and result.alias != arguments[result.alias.label]:
-            report.add(op.locate(result), f"alias '{result.alias.label}' is written in one place and not in another")
+            text = f"alias '{result.alias.label}' must be written both in the argument and in the result, or in neither"
+            report.add(op.locate(result), text)
     written = [a for a in op.signature.arguments if a.alias and a.alias.written]
     if op.signature.gives_list and not isinstance(op.kind, Native | Collective):
-        report.add(op.locate(op.signature.results[0]), f"{op.kind_name} operators give no list of tensors")
+        report.add(op.locate(op.signature.results[0]), f"{op.kind_name} operators cannot return a list of tensors")
     if written and not isinstance(op.kind, Native):
-        report.add(op.locate(written[0]), "only a native operator writes to an argument")
+        report.add(op.locate(written[0]), "only a native operator may write to an argument")
     if bool(written) != op.name.endswith("_"):
         report.add(
-            op.signature_location, "a name ends in '_' if and only if an argument is written to, as in Tensor(a!)"
+            op.signature_location, "a name must end in '_' if and only if an argument is written to, as in Tensor(a!)"
         )
 
 
 def _check_arguments(op: Op, report: Report) -> None:
-    """Names are of one thing, and a dimension is counted in the tensor that comes before it."""
+    """Checks that names are unique, and that a tensor precedes each dimension, which refers to that tensor."""
     has_tensor = False
     for argument in op.signature.arguments:
         if argument.name == "out":
-            report.add(op.locate(argument), "'out' names the tensor that results are written to")
+            report.add(op.locate(argument), "'out' is reserved for the tensor that results are written to")
         if any(argument.name == result.name for result in op.signature.results):
             report.add(op.locate(argument), f"'{argument.name}' is also the name of a result")
         has_tensor = has_tensor or argument.type.is_tensor
         if argument.type.base is BaseType.DIM and not has_tensor:
-            report.add(op.locate(argument), f"{argument.name} is a dim, but no tensor comes before it")
+            report.add(op.locate(argument), f"{argument.name} is a dim, but no tensor precedes it")
 
 
 def _check_dtype(op: Op, report: Report) -> None:
     results = len(op.signature.results)
     if len(op.dtype.results) != results:
-        report.add(op.location, f"the dtype column has {len(op.dtype.results)} results, the signature {results}")
+        text = f"the dtype column has {counted(len(op.dtype.results), 'result')}, the signature has {results}"
+        report.add(op.location, text)
     has_numbers = any(argument.type.base is BaseType.NUMBER for argument in op.signature.arguments)
     for rule in dict.fromkeys((*op.dtype.results, op.dtype.compute or ResultRule.BOOL)):
         of_numbers = has_numbers and rule is ResultRule.PROMOTE
         if rule in _OF_OPERANDS and not (op.signature.tensor_arguments or of_numbers):
-            report.add(op.location, f"the dtype column says '{rule.value}', but there is no operand")
+            report.add(op.location, f"the dtype column says '{rule.value}', but there is no tensor argument")
 
 
 def _check_complex(op: Op, functions: Functions, report: Report) -> None:
@@ -85,17 +87,20 @@ def _check_complex(op: Op, functions: Functions, report: Report) -> None:
     if isinstance(op.complex, Expression):
         check_bodies(*for_complex(op, op.complex), functions, report)
     elif op.complex is Complex.PARTS and not _works_by_parts(kind):
-        report.add(op.location, f"complex: {op.kind_name} operators do not work by parts")
+        report.add(op.location, f"complex: {op.kind_name} operators do not support 'parts'")
     elif op.complex is Complex.SAME and not isinstance(kind, Native | Composite):
-        report.add(op.location, f"complex: {op.kind_name} operators are not the same for complex tensors")
+        report.add(op.location, f"complex: {op.kind_name} operators do not support 'same'")
     if op.complex not in (None, Complex.SAME) and any(a.type.is_list for a in op.signature.tensor_arguments):
-        report.add(op.location, "complex: lists of tensors have no parts")
+        report.add(op.location, "complex: operators that take a list of tensors support only 'same'")
     if op.complex is not None and len(op.signature.results) != 1 and not isinstance(kind, Native):
-        report.add(op.location, "complex: only for operators with one result")
+        report.add(op.location, "complex: the operator must have one result")
 
 
 def _works_by_parts(kind: Kind) -> bool:
-    """Whether the parts may be one dimension more: a reduction has to name the others."""
+    """Returns whether an operator can run on the parts, which are a further dimension.
+
+    A reduction must be able to name the dimensions that it reduces, so that it keeps the parts.
+    """
     return isinstance(kind, Elementwise | Gather) or (isinstance(kind, Reduction) and bool(kind.dims and kind.keepdim))
 
 
@@ -112,16 +117,16 @@ def _check_examples(op: Op, report: Report) -> None:
         if op.signature.gives_list and not isinstance(example.gives, tuple):
             report.add(example.location, "the example must give a list of tensors")
         if count > 1 and not (isinstance(example.gives, tuple) and len(example.gives) == count):
-            report.add(example.location, f"the example must give {count} results")
+            report.add(example.location, f"the example must give a list of {count} results")
     for case in op.errors:
         for word in type_placeholders(case.says):
             report.add(case.location, unknown("type", word, _TYPE_WORDS))
         if case.call.record == op.full_name and not case.says.startswith(f"{op.name}: "):
-            report.add(case.location, f"an error text begins with '{op.name}: '")
+            report.add(case.location, f"an error text must begin with '{op.name}: '")
 
 
 def check_names(definitions: Definitions, report: Report) -> None:
-    """Notes the names that two records would share where a language spells them in one word."""
+    """Reports names that two records would share in a language that joins their parts with underscores."""
     owners: dict[str, Op] = {}
     public = [name for op in definitions.ops for name in (op.name, *op.offered_as)]
     spaces = {name.partition(".")[0]: name for name in public if "." in name}
@@ -130,22 +135,23 @@ def check_names(definitions: Definitions, report: Report) -> None:
         for derived in (name, f"{name}_out" * op.has_out, f"{name}_" * op.has_in_place):
             if derived and owners.setdefault(derived, op) is not op:
                 other = owners[derived].full_name
-                report.add(op.location, f"'{derived}' would be a name of {op.full_name} and of {other}")
+                report.add(op.location, f"'{derived}' would be the name of both {op.full_name} and {other}")
         if op.name in spaces:
-            report.add(op.location, f"'{op.name}' is a namespace, that of {spaces[op.name]}")
+            report.add(op.location, f"'{op.name}' is already the namespace of {spaces[op.name]}")
         if op.name == "tensor":
-            report.add(op.location, "'tensor' makes the tensors of examples, and of every language")
+            report.add(op.location, "'tensor' is reserved: it creates tensors in examples and in every language")
     for function in definitions.functions:
         _check_overloads(function, report)
 
 
 def _check_overloads(function: Function, report: Report) -> None:
-    """A call goes to the first overload that takes its arguments: one of the same types would never be reached."""
+    """Reports overloads that no call can reach: it selects the first one that accepts the types of its arguments."""
     seen: dict[tuple[str, ...], Op] = {}
     for op in function.overloads:
         types = tuple(str(a.type) for a in op.signature.arguments if not (a.keyword_only and a.has_default))
         if seen.setdefault(types, op) is not op:
-            text = f"{op.full_name} takes the same types as {seen[types].full_name}, which {function.name} tries first"
+            first = seen[types].full_name
+            text = f"{op.full_name} takes the same types as {first}, which {function.name} tries first"
             report.add(op.signature_location, text)
 
 

@@ -1,4 +1,4 @@
-"""The commands: generate, check, list, explain, new."""
+"""The command line: generate, check, list, explain, new."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def main(arguments: list[str]) -> int:
+    """Runs a command, and returns its exit status: 0, or 1 after an error or if `check` found a difference."""
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
@@ -24,7 +25,7 @@ def main(arguments: list[str]) -> int:
     except DefinitionError as error:
         for problem in error.problems:
             print(problem.with_excerpt(options.root), file=sys.stderr)
-        print(f"{counted(len(error.problems), 'mistake')}; nothing was written", file=sys.stderr)
+        print(f"{counted(len(error.problems), 'error')}; nothing was written", file=sys.stderr)
     except BrokenPipeError:
         raise
     except (TargetError, OSError) as error:
@@ -33,27 +34,27 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("codegen", description="Generates everything that follows from opdefs/*.yaml.")
-    parser.add_argument("--root", type=Path, default=ROOT, help="the repository (default: where codegen lies)")
+    parser = argparse.ArgumentParser("codegen", description="Generates all files that depend on opdefs/*.yaml.")
+    parser.add_argument("--root", type=Path, default=ROOT, help="the repository (default: the one of this package)")
     commands = parser.add_subparsers(required=True, metavar="command")
 
     generate = commands.add_parser("generate", help="bring all generated files up to date")
     generate.add_argument("--only", action="append", default=[], metavar="TARGET", help="only this target's files")
     generate.set_defaults(run=_generate)
 
-    check = commands.add_parser("check", help="fail, with a diff, when a generated file is not up to date")
+    check = commands.add_parser("check", help="print a diff and fail if a generated file is not up to date")
     check.set_defaults(run=_check)
 
-    listing = commands.add_parser("list", help="print all records, one line each")
-    listing.add_argument("--kind", help="only those of this kind")
+    listing = commands.add_parser("list", help="print all records, one per line")
+    listing.add_argument("--kind", help="only records of this kind")
     listing.set_defaults(run=_list)
 
-    explain = commands.add_parser("explain", help="print everything that follows from one record")
-    explain.add_argument("op", help="an operator or one of its overloads: max, max.dim")
+    explain = commands.add_parser("explain", help="print everything that is derived from a record")
+    explain.add_argument("op", help="an operator, or one of its overloads: max, max.dim")
     explain.set_defaults(run=_explain)
 
-    new = commands.add_parser("new", help="print a record to fill in")
-    new.add_argument("op", help="the operator's name")
+    new = commands.add_parser("new", help="print the skeleton of a record")
+    new.add_argument("op", help="the name of the operator")
     new.add_argument("--kind", default="elementwise", help="elementwise (the default), reduction, view, ...")
     new.set_defaults(run=_new)
     return parser

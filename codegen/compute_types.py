@@ -1,4 +1,4 @@
-"""Which types the kernels of a record compute in: what every device's target has to print loops for."""
+"""Determines the types that the kernels of a record compute in; each device's target prints loops for them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection
 from codegen.expression import Binary, Conditional, Expression, Node, Variable
 from codegen.model import DTypeSet, Elementwise, Generator, Op, ResultRule
 
-# In the order in which they are printed. The narrower types are stored, and computed in one of these.
+# In the order in which they are printed. Elements of other, narrower types are converted to one of these.
 COMPUTE_TYPES = ("float32", "float64", "int32", "int64", "bool")
 FLOATING = frozenset({"float32", "float64"})
 COMPLEX = ("complex64", "complex128")
@@ -24,15 +24,15 @@ _ACCEPTED = {
 
 
 def compute_types(op: Op) -> tuple[str, ...]:
-    """The dtypes that a call of this operator can compute in."""
+    """Returns the dtypes that a call of this operator can compute in, in the order of COMPUTE_TYPES."""
     possible = _generated(op, op.kind) if isinstance(op.kind, Generator) else _folded(op)
     return tuple(name for name in COMPUTE_TYPES if name in possible)
 
 
 def holds_for_complex(op: Op) -> bool:
-    """Whether its expressions mean for complex numbers what its column `complex` says in terms of real ones.
+    """Returns whether the expressions of an operator are also valid for complex numbers.
 
-    Devices may then have kernels for them, too.
+    They then agree with the expression in the column `complex`, and devices may have kernels for complex types.
     """
     if not (isinstance(op.kind, Elementwise) and isinstance(op.complex, Expression)):
         return False
@@ -41,7 +41,7 @@ def holds_for_complex(op: Op) -> bool:
 
 
 def _is_complex(expression: Expression, tensors: Collection[str]) -> bool:
-    """Whether something is computed, of nothing but tensors and as complex numbers are."""
+    """Returns whether an expression computes something, from tensors alone, by operations that complex numbers have."""
 
     def holds(node: Node) -> bool:
         match node:
@@ -81,7 +81,10 @@ def _folded(op: Op) -> frozenset[str]:
 
 
 def _promoted_sets(op: Op) -> list[DTypeSet]:
-    """What the operands that take part in promotion accept: truth values and indices do not, next to others."""
+    """Returns the accepted sets of the operands that take part in type promotion.
+
+    Operands that accept only bool or only indices take part only if there are no others.
+    """
     sets = [op.dtype.accepts.get(a.name, op.dtype.accepts.get("", DTypeSet.ANY)) for a in op.signature.tensor_arguments]
     values: list[DTypeSet] = [each for each in sets if each not in (DTypeSet.BOOL, DTypeSet.INDEX)]
     return values or sets

@@ -1,4 +1,4 @@
-"""Finds the targets: every folder under `codegen/languages/` is a package with one `Language` subclass."""
+"""Finds the targets: every folder under `codegen/targets/` is a package with one `Target` subclass."""
 
 from __future__ import annotations
 
@@ -9,29 +9,31 @@ from pathlib import Path
 from codegen.errors import TargetError, unknown
 from codegen.language import Language
 from codegen.model import Definitions
+from codegen.target import Target
 
-LANGUAGES = Path(__file__).parent / "languages"
+TARGETS = Path(__file__).parent / "targets"
 
 
 def names() -> list[str]:
-    return sorted(path.parent.name for path in LANGUAGES.glob("*/__init__.py"))
+    """Returns the names of all targets, sorted."""
+    return sorted(path.parent.name for path in TARGETS.glob("*/__init__.py"))
 
 
-def language(name: str, definitions: Definitions) -> Language:
-    """The target of that name, ready to be asked."""
+def target(name: str, definitions: Definitions) -> Target:
+    """Returns the target called `name` for these definitions. Raises TargetError if there is none."""
     if name not in names():
         raise TargetError(unknown("target", name, names()))
-    module = importlib.import_module(f"codegen.languages.{name}")
+    module = importlib.import_module(f"codegen.targets.{name}")
     found = {
         member
         for _, member in inspect.getmembers(module, inspect.isclass)
-        if issubclass(member, Language) and not inspect.isabstract(member)
+        if issubclass(member, Target) and not inspect.isabstract(member)
     }
     if len(found) != 1:
-        raise TargetError(f"codegen/languages/{name}/__init__.py must have one Language, got {len(found)}")
-    return found.pop()(name, LANGUAGES / name, definitions)
+        raise TargetError(f"codegen/targets/{name}/__init__.py must have one Target, got {len(found)}")
+    return found.pop()(name, TARGETS / name, definitions)
 
 
-def speaking(definitions: Definitions) -> list[Language]:
-    """All targets that people write, by name."""
-    return [found for name in names() if (found := language(name, definitions)).speaks]
+def languages(definitions: Definitions) -> list[Language]:
+    """Returns the targets that are languages, in the order of their names."""
+    return [found for name in names() if isinstance(found := target(name, definitions), Language)]

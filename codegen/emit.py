@@ -1,8 +1,8 @@
-"""What a target's files are, and writing of those that changed.
+"""Renders targets, and writes the files that changed.
 
-A manifest under `codegen/generated/` remembers which target wrote which file, with hashes of what went in and what
-came out. It makes a run without changes cheap, notices outputs that were edited by hand, and tells which files of a
-target are no longer wanted.
+A manifest under `codegen/generated/` records which target wrote which file, with hashes of the inputs and the outputs.
+With it, a run without changes is cheap, outputs that were edited by hand are detected, and files that a target no
+longer generates are removed.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from codegen.errors import TargetError
-from codegen.language import Language, Output
 from codegen.model import Definitions
+from codegen.target import Output, Target
 from codegen.templates import MARK
 
 
 def digest(data: bytes) -> str:
+    """Returns the hash of a file's content."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
@@ -30,14 +31,15 @@ def digest(data: bytes) -> str:
 
 @dataclass
 class Manifest:
-    """What the last run read and wrote: {target: {path: hash}}."""
+    """The inputs and outputs of the last run."""
 
     path: Path
-    inputs: str = ""
-    outputs: dict[str, dict[str, str]] = field(default_factory=dict)
+    inputs: str = ""  # the hash of all inputs; empty if the run was not complete
+    outputs: dict[str, dict[str, str]] = field(default_factory=dict)  # {target: {path: hash}}
 
     @staticmethod
     def read(root: Path) -> Manifest:
+        """Reads the manifest of a repository; returns an empty one if it is missing or damaged."""
         path = root / "codegen" / "generated" / "manifest.json"
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
@@ -46,11 +48,12 @@ class Manifest:
             return Manifest(path)
 
     def write(self) -> None:
+        """Writes the manifest to its file."""
         content = {"inputs": self.inputs, "outputs": self.outputs}
         replace_text(self.path, json.dumps(content, indent=1, sort_keys=True) + "\n")
 
     def is_current(self, root: Path, inputs: str) -> bool:
-        """Whether nothing that went in, and nothing that came out, has changed since."""
+        """Returns whether no input and no output has changed since the last run."""
         if self.inputs != inputs:
             return False
         try:
@@ -64,7 +67,7 @@ class Manifest:
 
 
 def fingerprint(root: Path, package: Path) -> str:
-    """A hash over the definitions and the generator itself."""
+    """Returns a hash of the definitions and of the generator's own files."""
     whole = hashlib.blake2b(digest_size=16)
     files = [(path, root) for path in sorted((root / "opdefs").glob("*.yaml"))]
     for folder, folders, names in os.walk(package):
@@ -76,23 +79,24 @@ def fingerprint(root: Path, package: Path) -> str:
     return whole.hexdigest()
 
 
-# ------------------------------------------------------------------------------------------------ what to do
+# ------------------------------------------------------------------------------------------------ files
 
 
 @dataclass(frozen=True)
 class Change:
-    """One file that is not as it should be; `wanted` is None for one that should not be there."""
+    """A difference between a file and its generated text."""
 
     path: str
-    found: str | None
-    wanted: str | None
+    found: str | None  # None: the file does not exist
+    wanted: str | None  # None: the file should not exist
 
     @property
     def word(self) -> str:
+        """Returns "missing", "superfluous" or "stale"."""
         return "missing" if self.found is None else "superfluous" if self.wanted is None else "stale"
 
     def diff(self) -> str:
-        """Unified, from what is there to what should be."""
+        """Returns a unified diff from the file to its generated text."""
         lines = difflib.unified_diff(
             (self.found or "").splitlines(keepends=True),
             (self.wanted or "").splitlines(keepends=True),
@@ -102,43 +106,43 @@ class Change:
         return "".join(lines)
 
 
-def render(language: Language, definitions: Definitions) -> dict[str, str]:
-    """All files of a target by path. Raises TargetError for one without its first line, or one made twice."""
+def render(target: Target, definitions: Definitions) -> dict[str, str]:
+    """Returns the files of a target, {path: text}. Raises TargetError if a file breaks a rule or is yielded twice."""
     files: dict[str, str] = {}
-    for output in language.outputs(definitions):
-        _check(output, language)
+    for output in target.outputs(definitions):
+        _check(output, target)
         if output.path in files:
-            raise TargetError(f"{language.name}: {output.path} is made twice")
+            raise TargetError(f"{target.name}: {output.path} is generated twice")
         files[output.path] = output.text
     return files
 
 
-def _check(output: Output, language: Language) -> None:
+def _check(output: Output, target: Target) -> None:
     first, _, _ = output.text.partition("\n")
     if MARK not in first:
-        raise TargetError(f"{language.name}: the first line of {output.path} must say '... {MARK}', got '{first}'")
+        raise TargetError(f"{target.name}: the first line of {output.path} must say '... {MARK}', got '{first}'")
     if "generated" not in output.path.split("/") or ".." in output.path or output.path.startswith("/"):
-        raise TargetError(f"{language.name}: {output.path} is not in a folder 'generated'")
+        raise TargetError(f"{target.name}: {output.path} is not in a folder 'generated'")
     if not output.text.endswith("\n"):
-        raise TargetError(f"{language.name}: {output.path} does not end with a line end")
+        raise TargetError(f"{target.name}: {output.path} does not end with a newline")
 
 
 def changes(root: Path, wanted: Mapping[str, str], earlier: Iterable[str]) -> list[Change]:
-    """What has to change so that exactly `wanted` is there, of the wanted and the earlier files."""
+    """Returns the changes after which the files in `wanted` are up to date, and other files in `earlier` are gone."""
     found = []
     for path, text in sorted(wanted.items()):
-        there = read_text(root / path)
-        if there != text:
-            found.append(Change(path, there, text))
+        current = read_text(root / path)
+        if current != text:
+            found.append(Change(path, current, text))
     for path in sorted(set(earlier) - wanted.keys()):
-        there = read_text(root / path)
-        if there is not None:
-            found.append(Change(path, there, None))
+        current = read_text(root / path)
+        if current is not None:
+            found.append(Change(path, current, None))
     return found
 
 
 def orphans(root: Path, wanted: Collection[str]) -> list[Change]:
-    """Files that an earlier run made and nothing remembers, in the folders of the wanted ones."""
+    """Returns removals of generated files in the folders of `wanted` that are not wanted and not in the manifest."""
     found = []
     folders = {path.partition("/generated/")[0] + "/generated" for path in wanted}
     for folder in sorted(folders):
@@ -150,6 +154,7 @@ def orphans(root: Path, wanted: Collection[str]) -> list[Change]:
 
 
 def apply(root: Path, change: Change) -> None:
+    """Writes or removes the file of a change."""
     path = root / change.path
     if change.wanted is None:
         path.unlink(missing_ok=True)
@@ -158,7 +163,7 @@ def apply(root: Path, change: Change) -> None:
 
 
 def read_text(path: Path) -> str | None:
-    """What is there, to the byte: no line end is translated."""
+    """Returns the text of a file, without translation of line ends, or None if it does not exist."""
     try:
         return path.read_bytes().decode("utf-8", "replace")
     except (FileNotFoundError, NotADirectoryError):
@@ -166,7 +171,7 @@ def read_text(path: Path) -> str | None:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Writes a whole file at once, so that nobody reads half of it."""
+    """Replaces a file atomically, so that no other process reads a part of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.write_bytes(text.encode())

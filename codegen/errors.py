@@ -1,7 +1,7 @@
-"""Places in definition files, and what can be wrong there.
+"""Locations in definition files, and the errors that refer to them.
 
-Every mistake of a run is collected and reported at once, so nothing in the generator stops at the first one: text-level
-parsers raise `TextError` with an offset, and whoever knows where the text lies turns it into a `Problem`.
+The generator reports all problems of a run at once instead of stopping at the first one. Parsers of a string raise
+`TextError` with an offset into it; the caller knows the location of the string, and converts the error to a `Problem`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-_WIDTH = 120  # of a line of a file that is shown
+_WIDTH = 120  # maximum length of a line that an error message quotes
 
 
 @dataclass(frozen=True, order=True)
 class Location:
-    """A place in a definition file; lines and columns count from 1."""
+    """A position in a definition file; lines and columns count from 1."""
 
     file: str
     line: int
@@ -26,12 +26,13 @@ class Location:
         return f"{self.file}:{self.line}:{self.column}"
 
     def shifted(self, columns: int) -> Location:
+        """Returns the location that many columns further to the right."""
         return Location(self.file, self.line, self.column + columns)
 
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """One mistake: where, what, and how many characters it covers."""
+    """An error at a location of a definition file; `length` is the number of characters that it covers."""
 
     location: Location
     text: str
@@ -41,7 +42,7 @@ class Problem:
         return f"{self.location}: {self.text}"
 
     def with_excerpt(self, root: Path) -> str:
-        """The problem with the line of the file below it, and a mark under the offending part."""
+        """Returns the problem, followed by its line of the file with a marker under the offending part."""
         try:
             line = (root / self.location.file).read_text(encoding="utf-8").splitlines()[self.location.line - 1]
         except (OSError, IndexError):
@@ -55,7 +56,7 @@ class Problem:
 
 
 class TextError(Exception):
-    """A mistake inside one text, at an offset that the caller turns into a location."""
+    """An error at an offset of a string; the caller converts the offset to a location."""
 
     def __init__(self, text: str, offset: int = 0, length: int = 1) -> None:
         super().__init__(text)
@@ -65,7 +66,7 @@ class TextError(Exception):
 
 
 class DefinitionError(Exception):
-    """Bad definitions: all problems of the run."""
+    """The definitions are invalid; `problems` holds all problems of the run, sorted and without duplicates."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems: tuple[Problem, ...] = tuple(sorted(set(problems)))
@@ -73,22 +74,22 @@ class DefinitionError(Exception):
 
 
 class TargetError(Exception):
-    """A mistake in a target (its class, templates or names.yaml) rather than in a definition."""
+    """An error in a target (its class, templates or names.yaml) or in the arguments of a run, not in a definition."""
 
 
 def shortened(text: str) -> str:
-    """A text to be quoted in a message: its beginning where it is long."""
+    """Returns a string on one line for quoting in a message; a long string is truncated."""
     text = " ".join(text.split())
     return text if len(text) <= _WIDTH // 2 else text[: _WIDTH // 2] + "..."
 
 
 def counted(count: int, noun: str) -> str:
-    """`1 argument`, `2 arguments`."""
+    """Returns a count with its noun: `1 argument`, `2 arguments`."""
     return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """`; did you mean 'Tensor'?` where a known word is near, else nothing."""
+    """Returns `; did you mean 'Tensor'?` if a known word is similar, else an empty string."""
     candidates: Sequence[str] = sorted(set(known))
     near = difflib.get_close_matches(word, candidates, n=1, cutoff=0.6)
     if not near:
@@ -99,5 +100,5 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 
 def unknown(what: str, word: str, known: Iterable[str]) -> str:
-    """`unknown type 'Tenosr'; did you mean 'Tensor'?`."""
+    """Returns a message such as `unknown type 'Tenosr'; did you mean 'Tensor'?`."""
     return f"unknown {what} '{shortened(word)}'{suggestion(word, known)}"

@@ -1,4 +1,4 @@
-"""What the commands `list`, `explain` and `new` print."""
+"""The output of the commands `list`, `explain` and `new`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from codegen import discover
 from codegen.emit import Manifest
-from codegen.errors import TargetError, unknown
+from codegen.errors import TargetError, counted, unknown
 from codegen.kinds import KINDS
 from codegen.kinds.base import Fact, branches
 from codegen.model import RESERVED, Definitions, Function, Op
@@ -20,15 +20,19 @@ WIDTH = 100
 
 
 def list_text(definitions: Definitions, kind: str | None = None) -> str:
-    """One line per record: its name, its kind, its signature."""
+    """Returns one line per record, with its name, its kind and its signature, and a line with the number of records."""
     ops = [op for op in definitions.ops if kind in (None, op.kind_name)]
     names = max((len(op.full_name) for op in ops), default=0)
     lines = [f"{op.full_name:{names}}  {op.kind_name:11}  {print_signature(op.signature)}" for op in ops]
-    return "\n".join([*lines, f"{len(ops)} records"])
+    return "\n".join([*lines, counted(len(ops), "record")])
 
 
 def explain_text(name: str, definitions: Definitions, root: Path) -> str:
-    """Everything that follows from a record, or from every record that a public name offers. Raises TargetError."""
+    """Returns a description of everything that is derived from a record.
+
+    `name` is the full name of a record, or a public name, which stands for all of its overloads. Raises TargetError if
+    there is no such name.
+    """
     if name in definitions.by_name and "." in name:
         found: tuple[Op, ...] = (definitions.by_name[name],)
     else:
@@ -62,11 +66,11 @@ def _facts(op: Op, definitions: Definitions, root: Path) -> Iterator[Fact]:
     if op.takes_complex:
         yield Fact("complex", complex_text(op))
     if op.from_any_device:
-        yield Fact("devices", f"{op.from_any_device} may be on another one")
+        yield Fact("devices", f"{op.from_any_device} may be on another device than the other arguments")
     yield Fact("forms", ", ".join(forms(op)))
-    yield Fact("oracle", op.oracle or "none: worked examples")
+    yield Fact("oracle", op.oracle or "none, only examples with results")
     counts = {"example": op.examples, "error case": op.errors, "further case": op.cases}
-    yield Fact("tests", ", ".join(f"{len(each)} {what}{'s' * (len(each) != 1)}" for what, each in counts.items()))
+    yield Fact("tests", ", ".join(counted(len(each), what) for what, each in counts.items()))
     for column in RESERVED:
         if (given := getattr(op, column)) is not None:
             yield Fact(column, print_literal(given))
@@ -82,20 +86,20 @@ def _expressions(op: Op) -> Iterator[Fact]:
 
 
 def _languages(op: Op, definitions: Definitions) -> Iterator[Fact]:
-    """The signature as each language that people write shows it."""
-    for language in discover.speaking(definitions):
+    """Yields the signature in each language, or the reason why the language omits the function."""
+    for language in discover.languages(definitions):
         lines = []
         for function in definitions.functions:
             if op in function.overloads:
                 if reason := language.names.omitted.get(function.name):
-                    lines.append(f"{function.name} is left out: {reason}")
+                    lines.append(f"{function.name} is omitted: {reason}")
                 else:
                     lines += language.signature_text(Function(function.name, (op,)))
         yield Fact(language.title, "\n".join(lines))
 
 
 def _files(op: Op, root: Path) -> Iterator[str]:
-    """The generated files that mention the record."""
+    """Yields the generated files that mention the record, each with its target."""
     mention = re.compile(rf"(?<![\w:.]){re.escape(op.full_name)}(?!\w)")
     for target, files in sorted(Manifest.read(root).outputs.items()):
         for path in sorted(files):
@@ -108,7 +112,7 @@ def _files(op: Op, root: Path) -> Iterator[str]:
 
 
 def new_text(name: str, kind: str) -> str:
-    """A record to fill in: its empty texts are errors until they say something."""
+    """Returns a skeleton of a record; its empty strings are errors until its author completes them."""
     skeleton = KINDS[kind].skeleton
     return f"""\
 - op: {name}

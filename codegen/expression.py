@@ -1,7 +1,7 @@
 """The expression language of the records: Python's syntax, parsed into small frozen nodes.
 
 One grammar serves scalar expressions (elementwise, reductions, ...), list expressions (views) and expressions over
-operators (composites); `codegen.checking` says what names mean where, `codegen.printer` prints nodes for a target.
+operators (composites). `codegen.checking` checks names and sorts, `codegen.printer` prints nodes for a target.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from codegen.errors import Location, TextError, shortened
 
 @dataclass(frozen=True)
 class Node:
-    """A part of an expression; `at` is its offset in the text, which equality ignores."""
+    """A part of an expression. `at` is its offset in the text of the expression; equality ignores it."""
 
     at: int = field(default=0, compare=False, repr=False, kw_only=True)
 
     @property
     def children(self) -> Iterator[Node]:
+        """Yields the parts of this node."""
         for each in fields(self):
             value = getattr(self, each.name)
             if isinstance(value, Node):
@@ -30,7 +31,7 @@ class Node:
                 yield from (v for v in value if isinstance(v, Node))
 
     def walk(self) -> Iterator[Node]:
-        """This node and all below it, outermost first."""
+        """Yields this node and all of its descendants, outermost first."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -41,19 +42,21 @@ Scalar = bool | int | float | str | None
 
 @dataclass(frozen=True)
 class Constant(Node):
+    """A literal."""
+
     value: Scalar
 
 
 @dataclass(frozen=True)
 class Variable(Node):
-    """An argument, `index`, `sizes`, a part that `let` names, ..."""
+    """A name: an argument, `index`, `sizes`, a part of `let`, ..."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Member(Node):
-    """`a.total`: a part of one of the two states that a reduction combines."""
+    """A part of one of the two states that a reduction combines: `a.total`."""
 
     owner: str
     name: str
@@ -61,12 +64,16 @@ class Member(Node):
 
 @dataclass(frozen=True)
 class Unary(Node):
+    """A unary operator."""
+
     operator: str  # - + ~ not
     operand: Node
 
 
 @dataclass(frozen=True)
 class Binary(Node):
+    """A binary operator; a chain of comparisons is parsed as their conjunction."""
+
     operator: str  # + - * / // % ** & | ^ << >> == != < <= > >= and or
     left: Node
     right: Node
@@ -74,6 +81,8 @@ class Binary(Node):
 
 @dataclass(frozen=True)
 class Conditional(Node):
+    """`then if condition else otherwise`."""
+
     condition: Node
     then: Node
     otherwise: Node
@@ -90,13 +99,15 @@ class Invoke(Node):
 
 @dataclass(frozen=True)
 class Keyword(Node):
+    """A keyword argument of a call."""
+
     name: str
     value: Node
 
 
 @dataclass(frozen=True)
 class Subscript(Node):
-    """`sizes[dim]`, `index[i]`, `index[...]`."""
+    """An item of a list or an element of a tensor: `sizes[dim]`, `index[i]`, `index[...]`."""
 
     value: Node
     position: Node
@@ -104,15 +115,17 @@ class Subscript(Node):
 
 @dataclass(frozen=True)
 class Ellipsis(Node):
-    pass
+    """`...` in a subscript."""
 
 
 @dataclass(frozen=True)
 class ListOf(Node):
+    """A list: `[1, dim]`."""
+
     members: tuple[Node, ...]
 
 
-DEEPEST = 100  # operations inside of operations
+DEEPEST = 100  # maximum depth of nested operations
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 LOGICAL = frozenset({"and", "or"})
 
@@ -128,51 +141,54 @@ _UNARY: dict[type[ast.unaryop], str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert
 
 @dataclass(frozen=True)
 class Expression:
-    """A parsed expression, with its text and where that text begins."""
+    """A parsed expression, with its text and the location of the text's first character."""
 
     text: str
     root: Node = field(compare=False, repr=False)
     location: Location = field(compare=False, repr=False)
 
     def locate(self, node: Node) -> Location:
+        """Returns the location of a node."""
         return self.location.shifted(node.at)
 
     @property
     def names(self) -> frozenset[str]:
-        """All variables that are read."""
+        """Returns the names of all variables that are read."""
         return frozenset(node.name for node in self.root.walk() if isinstance(node, Variable))
 
     @property
     def functions(self) -> frozenset[str]:
-        """All functions that are called."""
+        """Returns the names of all functions that are called."""
         return frozenset(node.function for node in self.root.walk() if isinstance(node, Invoke))
 
 
 def parse(text: str, location: Location, *, one_line: bool = True) -> Expression:
-    """Reads an expression; raises TextError.
+    """Parses an expression; raises TextError.
 
-    `one_line` says that columns of the text are columns of the file; otherwise everything is located at the start.
+    `one_line` says that offsets in the text are offsets in a line of the file; if not, every error is located at the
+    start of the text.
     """
     return Expression(text, parse_node(text, exact=one_line), location)
 
 
 def parse_node(text: str, *, exact: bool = True) -> Node:
+    """Parses an expression, without its location; `exact` is as `one_line` of `parse`. Raises TextError."""
     lead = len(text) - len(text.lstrip())
     joined = " ".join(text.split("\n"))[lead:]
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # what Python only warns of, such as 1if, is an error here
+            warnings.simplefilter("error")  # syntax that Python only warns about, such as `1if`, is an error here
             return _Converter(joined, lead, exact).node(ast.parse(joined, mode="eval").body)
     except (RecursionError, MemoryError):
-        raise TextError("the expression is too deep") from None
+        raise TextError("the expression is nested too deeply") from None
     except (SyntaxError, ValueError) as error:
         offset = (getattr(error, "offset", 1) or 1) - 1 + lead if exact else 0
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise TextError(f"cannot read the expression '{shortened(joined)}': {reason}", offset) from None
+        raise TextError(f"cannot parse the expression '{shortened(joined)}': {reason}", offset) from None
 
 
 class _Converter:
-    """From Python's syntax tree to ours; what we have no node for is an error at its place."""
+    """Converts Python's syntax tree to nodes; raises TextError for syntax that no node represents."""
 
     def __init__(self, text: str, lead: int, exact: bool) -> None:
         self.text = text.encode()  # Python's columns count bytes
@@ -193,7 +209,7 @@ class _Converter:
     def node(self, tree: ast.expr) -> Node:
         self.depth += 1
         if self.depth > DEEPEST:
-            raise self.refuse(tree, "the expression is too deep")
+            raise self.refuse(tree, "the expression is nested too deeply")
         found = self.converted(tree)
         self.depth -= 1
         return found
@@ -229,16 +245,16 @@ class _Converter:
                 return Subscript(self.node(value), self.node(position), at=at)
             case ast.List(elts=members):
                 return ListOf(self.nodes(members), at=at)
-        raise self.refuse(tree, f"'{shortened(ast.unparse(tree))}' has no meaning in a definition")
+        raise self.refuse(tree, f"'{shortened(ast.unparse(tree))}' is not supported in a definition")
 
     def checked(self, tree: ast.expr, value: Scalar) -> Scalar:
         if (isinstance(value, int) and not -(2**63) <= value < 2**63) or value in (float("inf"), -float("inf")):
-            raise self.refuse(tree, f"'{shortened(ast.unparse(tree))}' is beyond 64 bits")
+            raise self.refuse(tree, f"'{shortened(ast.unparse(tree))}' does not fit into 64 bits")
         return value
 
     def chain(self, operator: str, values: tuple[Node, ...]) -> Node:
         if len(values) > DEEPEST:
-            raise TextError("the expression is too deep", values[-1].at)
+            raise TextError("the expression is nested too deeply", values[-1].at)
         joined = values[0]
         for value in values[1:]:
             joined = Binary(operator, joined, value, at=joined.at)
@@ -249,18 +265,18 @@ class _Converter:
         pairs = []
         for operator, left, right in zip(tree.ops, operands, operands[1:], strict=False):
             if type(operator) not in _COMPARE:
-                raise self.refuse(tree, f"'{ast.unparse(tree)}' has no meaning in a definition")
+                raise self.refuse(tree, f"'{ast.unparse(tree)}' is not supported in a definition")
             pairs.append(Binary(_COMPARE[type(operator)], left, right, at=left.at))
         return self.chain("and", tuple(pairs))
 
     def call(self, tree: ast.Call) -> Node:
         name = _dotted(tree.func)
         if name is None:
-            raise self.refuse(tree, f"'{ast.unparse(tree)}' has no meaning in a definition")
+            raise self.refuse(tree, f"'{ast.unparse(tree)}' is not supported in a definition")
         keywords = []
         for keyword in tree.keywords:
             if keyword.arg is None:
-                raise self.refuse(keyword, "'**' has no meaning in a definition")
+                raise self.refuse(keyword, "'**' is not supported in a definition")
             keywords.append(Keyword(keyword.arg, self.node(keyword.value), at=self.at(keyword)))
         return Invoke(name, self.nodes(tree.args), tuple(keywords), at=self.at(tree))
 

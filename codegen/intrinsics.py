@@ -1,4 +1,4 @@
-"""The functions that expressions may call, with what they take and give."""
+"""The functions that expressions may call, with the sorts of their parameters and results."""
 
 from __future__ import annotations
 
@@ -8,36 +8,42 @@ from enum import Enum
 
 
 class Sort(Enum):
-    """What a part of an expression is."""
+    """The static type of a part of an expression."""
 
     VALUE = "a number"  # of the compute type
-    TRUTH = "a truth value"
+    TRUTH = "a boolean"
     INTEGER = "an integer"  # int64: positions, sizes, strides
     LIST = "a list of integers"
     TENSOR = "a tensor"
-    TEXT = "a text"
-    OPTIONAL = "an argument that may be absent"
-    NAME = "an argument's name"
+    TEXT = "a string"
+    OPTIONAL = "an optional argument"  # that may be null
+    NAME = "the name of an argument"
 
     @property
     def is_scalar(self) -> bool:
+        """Returns whether it is a number or a boolean, which convert to each other."""
         return self in (Sort.VALUE, Sort.TRUTH, Sort.INTEGER)
 
 
 @dataclass(frozen=True)
 class Intrinsic:
+    """The signature of a function of the expression language."""
+
     parameters: tuple[Sort, ...]
     result: Sort
-    last: Sort | None = None  # a further one that may be left out
+    last: Sort | None = None  # a further, optional parameter
 
     def takes(self, count: int) -> bool:
+        """Returns whether it can be called with `count` arguments."""
         return 0 <= count - len(self.parameters) <= (self.last is not None)
 
     def parameter(self, position: int) -> Sort:
+        """Returns the sort of the parameter at a position."""
         return (*self.parameters, self.last)[position] or Sort.VALUE
 
     @property
     def arity(self) -> str:
+        """Returns the number of arguments in words: "2 arguments", "2 or 3 arguments"."""
         count = len(self.parameters)
         return f"{count} or {count + 1} arguments" if self.last else f"{count} argument{'s' * (count != 1)}"
 
@@ -49,7 +55,7 @@ def _each(names: str, parameters: tuple[Sort, ...], result: Sort) -> dict[str, I
     return {name: Intrinsic(parameters, result) for name in names.split()}
 
 
-# Scalar expressions of every kind.
+# Functions in scalar expressions of every kind.
 SCALAR: Mapping[str, Intrinsic] = {
     **_each(
         "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh "
@@ -63,37 +69,37 @@ SCALAR: Mapping[str, Intrinsic] = {
     "given": Intrinsic((Sort.NAME,), _T),
 }
 
-# Generators: the k-th random number of an element.
+# Functions in generators: they return the k-th random number of an element.
 RANDOM: Mapping[str, Intrinsic] = {**_each("uniform normal", (_I,), _V), "below": Intrinsic((_I, _V), _V)}
 
-# Reductions and scans.
+# Functions in reductions and scans.
 FOLD: Mapping[str, Intrinsic] = {
     **_each("first_of_max first_of_min", (_V, _I, _V, _I), _T),
     "last_index": Intrinsic((), _I),
 }
 
-# The index map of a gather.
+# Functions in the index map of a gather.
 GATHER: Mapping[str, Intrinsic] = {"numel": Intrinsic((Sort.TENSOR,), _I)}
 
-# The length of a generator's result: runtime/ops/size_functions.h.
+# Functions that give the sizes of a generator's result, defined in runtime/ops/size_functions.h.
 SIZES: Mapping[str, Intrinsic] = {
     "range_length": Intrinsic((_V, _V, _V), _I),
     "pair": Intrinsic((_I, _O), _L),
     "sizes_for_range": Intrinsic((_L, _I, _I, _O), _L),
 }
 
-# The rules that write equations: runtime/einsum/rules.cpp.
-CONTRACTIONS = {  # with the shape of the result
-    "matmul": "the leading dimensions of both, broadcast, then the rows of input and the columns of other",
-    "linear": "that of input, with the rows of weight in the place of the last dimension",
-    "inner": "the dimensions of input but the last, then those of other",
-    "tensordot": "the dimensions of input that are not contracted, then those of other",
+# The rules that write equations, defined in runtime/einsum/rules.cpp, with the shape of the result.
+CONTRACTIONS = {
+    "matmul": "the broadcast batch dimensions, the rows of `input`, and the columns of `other`",
+    "linear": "that of `input`, with the number of rows of `weight` as the last size",
+    "inner": "the sizes of `input` without the last one, followed by those of `other` without the last one",
+    "tensordot": "the sizes of `input` without the contracted dimensions, followed by those of `other` without them",
 }
 
-# Stride maps: runtime/ops/view_functions.h.
+# Functions in stride maps, defined in runtime/ops/view_functions.h.
 VIEW: Mapping[str, Intrinsic] = {
     "swap": Intrinsic((_L, _I, _I), _L),
-    "turned": Intrinsic((_L,), _L),
+    "transposed": Intrinsic((_L,), _L),
     "insert": Intrinsic((_L, _I, _I), _L),
     "remove": Intrinsic((_L, _I), _L, last=_I),
     "replace": Intrinsic((_L, _I, _I), _L),

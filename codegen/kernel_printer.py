@@ -1,6 +1,6 @@
 """Prints the expressions of kernels: scalar code over a compute type T, and the index maps of gathers over int64.
 
-A device's dialect subclasses `KernelPrinter` and says how it spells casts, calls and the words of its templates.
+The dialect of a device subclasses `KernelPrinter`, and defines the syntax of literals, casts and calls.
 """
 
 from __future__ import annotations
@@ -14,45 +14,47 @@ from codegen.intrinsics import RANDOM
 from codegen.model import Op
 from codegen.printer import Printer
 
-# Functions that report an integer division by zero.
+# Functions that report an integer division by zero as an error.
 DIVIDING = frozenset({"fmod", "remainder", "floordiv", "truncdiv"})
 _ARITHMETIC = frozenset("+-*/&|^")
 
 
 class KernelPrinter(Printer, ABC):
-    as_functions: ClassVar[Mapping[str, str]]  # operators that are calls of functions here
-    words: ClassVar[Mapping[str, str]]  # what intrinsics without arguments are here
-    taken: ClassVar[frozenset[str]]  # the names that the templates use for themselves
-    failed: ClassVar[str]  # where a division by zero is reported
-    kept_bits: ClassVar[str]  # how many bits of a uniform number the result's dtype keeps
-    complex_types: ClassVar[tuple[str, ...]] = ()  # complex64 and complex128, where kernels compute in them
-    complex_functions: ClassVar[Mapping[str, str]] = {}  # operators that are functions where T may be one of those
+    """The dialect of C in which a device's kernels are written."""
+
+    as_functions: ClassVar[Mapping[str, str]]  # {operator: function} for operators that are printed as calls
+    words: ClassVar[Mapping[str, str]]  # {intrinsic: text} for intrinsics without arguments
+    taken: ClassVar[frozenset[str]]  # names that the templates use for their own variables
+    failed: ClassVar[str]  # the argument that points to the flag for a division by zero
+    kept_bits: ClassVar[str]  # the expression for the number of bits of a uniform number that the result's dtype keeps
+    complex_types: ClassVar[tuple[str, ...]] = ()  # the complex types in which kernels can compute
+    complex_functions: ClassVar[Mapping[str, str]] = {}  # as as_functions, for kernels in which T may be complex
 
     def __init__(self, gather: Op | None = None, *, may_be_complex: bool = False) -> None:
-        """For the values of type T of a record, or for the index map of a gather."""
+        """Prints expressions over the compute type T of a record, or the index map of `gather` if it is given."""
         self.gather = gather
         self.value_type = "int64_t" if gather else "T"
         self.functions = {**self.as_functions, **(self.complex_functions if may_be_complex else {})}
 
     @abstractmethod
     def number(self, literal: str) -> str:
-        """A literal of the value type."""
+        """Returns a literal of the value type."""
 
     @abstractmethod
     def cast(self, expression: str) -> str:
-        """The value of an expression in the value type."""
+        """Returns an expression that converts another one to the value type."""
 
     @abstractmethod
     def call(self, function: str, arguments: list[str]) -> str:
-        """A call of a function of maths.h."""
+        """Returns a call of a function of maths.h."""
 
     @abstractmethod
     def draw(self, distribution: str, arguments: list[str]) -> str:
-        """A call of a function of maths.h that draws random numbers."""
+        """Returns a call of a function of maths.h that draws random numbers."""
 
     @classmethod
     def local(cls, name: str) -> str:
-        """The variable that holds an argument or a part of a state."""
+        """Returns the name of the variable that holds an argument or a part of a state."""
         return f"{name}_" if name in cls.taken else name
 
     def constant(self, node: Constant) -> str:
@@ -95,6 +97,6 @@ class KernelPrinter(Printer, ABC):
         return super().subscript(node)
 
     def _argument(self, node: Node) -> str:
-        """An argument of an overloaded function: C computes in int what is narrower."""
+        """Returns an argument of an overloaded function, with a cast if C may have promoted it to int."""
         text = self.print(node)
         return self.cast(text) if isinstance(node, Binary) and node.operator in _ARITHMETIC else text

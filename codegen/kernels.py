@@ -1,6 +1,6 @@
-"""From a record to what the templates of a device's kernels print: names, types, and expressions as plain text.
+"""Derives from a record what the templates of kernels print: names, types, and expressions as text.
 
-A device's target gives its `KernelPrinter`, which says how expressions are spelled there; what follows from a record is
+A device's target passes its `KernelPrinter`, which prints expressions in the dialect of the device. Everything else is
 the same for all devices.
 """
 
@@ -20,7 +20,7 @@ from codegen.kinds import fold
 from codegen.model import Argument, BaseType, Elementwise, Gather, Generator, Op, Reduction, ResultRule, Scan
 from codegen.names import identifier
 
-# Functions whose last bits depend on how a loop over them was compiled.
+# Functions whose last bits depend on how the compiler vectorises the loop that calls them.
 APPROXIMATE = frozenset(
     "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf erfc "
     "lgamma pow normal".split()
@@ -34,54 +34,58 @@ class Operand:
 
     name: str
     position: int  # among the inputs of the kernel
-    type: str  # "T", or "bool" for truth values
+    type: str  # "T" or "bool"
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A variable that holds a non-tensor argument, or whether one was given."""
+    """A variable that holds a non-tensor argument, or whether an argument was given."""
 
     type: str  # "T", "bool", "int64_t", or "int64_t*" for a list
     name: str
     position: int  # of the argument
-    given: bool = False  # whether it says that the argument was given
+    given: bool = False  # whether the variable holds whether the argument was given
 
     @property
     def is_list(self) -> bool:
+        """Returns whether the argument is a list."""
         return self.type.endswith("*")
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One struct template with its loops, and the rows that it gets in the table of kernels."""
+class Kernel:
+    """One struct template with its loops, and its rows in the table of kernels."""
 
-    template: ClassVar[str]  # the kind of kernel, after which its templates are called
+    template: ClassVar[str]  # the kind of kernel, which is the name of its templates
 
     struct: str  # "gelu_tanh_kernel"
     variant: str  # "gelu:tanh"
-    comment: str
-    types: tuple[str, ...]
+    comment: str  # the expression of the record
+    types: tuple[str, ...]  # the compute types in C
     settings: tuple[Setting, ...]
-    fails: bool = False
-    approximate: bool = False
+    fails: bool = False  # whether an integer division by zero is possible
+    approximate: bool = False  # whether it calls a function in APPROXIMATE
 
     @property
     def name(self) -> str:
+        """Returns the name without the suffix: "gelu_tanh"."""
         return self.struct.removesuffix("_kernel")
 
     @property
     def parameters(self) -> tuple[Setting, ...]:
-        """All settings that a kernel without loops of its own for the choices takes."""
+        """Returns all settings, for kernels that are not specialised for the choices."""
         return self.settings
 
 
 @dataclass(frozen=True)
-class ElementwiseEntry(Entry):
+class ElementwiseKernel(Kernel):
+    """A kernel that computes each element of the result from elements of the broadcast operands."""
+
     template = "elementwise"
     operands: tuple[Operand, ...] = ()
-    choices: tuple[Setting, ...] = ()  # whether arguments were given: each combination is a loop of its own
+    choices: tuple[Setting, ...] = ()  # whether arguments were given; each combination has its own loop
     result_type: str = "T"
-    value: str = ""
+    value: str = ""  # the printed expression
 
     @property
     def parameters(self) -> tuple[Setting, ...]:
@@ -89,29 +93,33 @@ class ElementwiseEntry(Entry):
 
     @property
     def combinations(self) -> list[str]:
-        """Template arguments for all choices, the first choice changing fastest."""
+        """Returns the template arguments for all combinations of the choices; the first choice varies fastest."""
         values = itertools.product(("false", "true"), repeat=len(self.choices))
         return [", ".join(reversed(each)) for each in values]
 
 
 @dataclass(frozen=True)
-class CopyEntry(Entry):
+class CopyKernel(Kernel):
+    """An elementwise kernel whose result is one of its operands."""
+
     template = "copy"
-    position: int = 0
+    position: int = 0  # of the operand
 
 
 @dataclass(frozen=True)
-class GeneratorEntry(Entry):
+class GeneratorKernel(Kernel):
+    """A kernel that computes each element of a new tensor from its index."""
+
     template = "generator"
-    value: str = ""
-    random: bool = False
+    value: str = ""  # the printed expression
+    random: bool = False  # whether it draws random numbers
     uses_index: bool = False
-    uses_rows: bool = False
+    uses_rows: bool = False  # whether it uses the row or the column
 
 
 @dataclass(frozen=True)
 class Part:
-    """One part of the state of a fold."""
+    """One part of the state of a fold, with its printed expressions."""
 
     name: str
     type: str
@@ -121,7 +129,9 @@ class Part:
 
 
 @dataclass(frozen=True)
-class FoldEntry(Entry):
+class FoldKernel(Kernel):
+    """A kernel that folds elements into a state."""
+
     parts: tuple[Part, ...] = ()
     post: tuple[str, ...] = ()
     result_types: tuple[str, ...] = ()
@@ -130,49 +140,59 @@ class FoldEntry(Entry):
     uses_count: bool = False
 
 
-class ReductionEntry(FoldEntry):
+class ReductionKernel(FoldKernel):
+    """A fold over dimensions of the input."""
+
     template = "reduction"
 
     @property
     def rows_at_once(self) -> int:
-        """How many rows are folded before the state is stored: what keeps a sum as fast as memory. GCC makes branches
-        of several steps over a state of several parts or of truth values, which it does not vectorise."""
+        """Returns the number of rows that are folded between two stores of the state.
+
+        Several rows per store let sums run at the speed of the memory. For a state of several parts or of booleans,
+        GCC compiles several rows to branches, which it does not vectorise; such a state is stored after each row.
+        """
         return 4 if [part.type for part in self.parts] == ["T"] else 1
 
 
-class ScanEntry(FoldEntry):
+class ScanKernel(FoldKernel):
+    """A fold along one dimension with a result at each position."""
+
     template = "scan"
 
 
 @dataclass(frozen=True)
-class GatherEntry(Entry):
+class GatherKernel(Kernel):
+    """A kernel that copies elements from positions that an index map gives."""
+
     template = "gather"
     dims_argument: int = 0
-    index_input: int = -1
-    index_everywhere: bool = False
-    source: str = ""
-    uses_place: bool = False
+    index_input: int = -1  # the position of the index tensor among the inputs; -1: there is none
+    index_everywhere: bool = False  # whether the index tensor is read at the whole coordinate
+    source: str = ""  # the printed index map
+    uses_place: bool = False  # whether it uses the coordinate `i`
     uses_size: bool = False
-    uses_ordinal: bool = False
+    uses_ordinal: bool = False  # whether it uses `k`
 
 
-# How the dialects of C call the compute types.
+# The compute types in the dialects of C.
 SPELLED = {"float32": "float", "float64": "double", "int32": "int32_t", "int64": "int64_t", "bool": "bool"}
 
 
 def divides(expression: Expression) -> bool:
-    """Whether an integer could be divided by zero."""
+    """Returns whether an expression can divide an integer by zero."""
     operators = {getattr(node, "operator", None) for node in expression.root.walk()}
     return bool(expression.functions & DIVIDING or operators & _DIVIDING_OPERATORS)
 
 
 def is_approximate(expression: Expression) -> bool:
+    """Returns whether an expression calls a function in APPROXIMATE."""
     operators = {getattr(node, "operator", None) for node in expression.root.walk()}
     return bool(expression.functions & APPROXIMATE or "**" in operators)
 
 
-def entries(op: Op, dialect: type[KernelPrinter]) -> Iterator[Entry]:
-    """What is emitted for a record: one entry per value of the attribute that it matches on; none without kernels."""
+def kernels_of(op: Op, dialect: type[KernelPrinter]) -> Iterator[Kernel]:
+    """Yields the kernels of a record, one per value of the attribute that it matches on; none if its kind has none."""
     match op.kind:
         case Elementwise(expressions=expressions):
             for value, expression in expressions.items():
@@ -181,21 +201,21 @@ def entries(op: Op, dialect: type[KernelPrinter]) -> Iterator[Entry]:
             for value, expression in expressions.items():
                 yield _generator(op, dialect, value, expression)
         case Reduction() as kind:
-            yield _fold(op, dialect, kind, ReductionEntry)
+            yield _fold(op, dialect, kind, ReductionKernel)
         case Scan() as kind:
-            yield _fold(op, dialect, kind, ScanEntry)
+            yield _fold(op, dialect, kind, ScanKernel)
         case Gather() as kind:
             yield _gather(op, dialect, kind)
 
 
-def _elementwise(op: Op, dialect: type[KernelPrinter], value: str | None, expression: Expression) -> Entry:
+def _elementwise(op: Op, dialect: type[KernelPrinter], value: str | None, expression: Expression) -> Kernel:
     struct, variant = _names(op, value)
     operands = tuple(_operands(op, dialect, expression.names))
     root = expression.root
     may_be_complex = holds_for_complex(op)
     if isinstance(root, Variable) and operands and operands[0].type == "T":
-        return CopyEntry(struct, variant, expression.text, (), (), position=operands[0].position)
-    return ElementwiseEntry(
+        return CopyKernel(struct, variant, expression.text, (), (), position=operands[0].position)
+    return ElementwiseKernel(
         struct,
         variant,
         expression.text,
@@ -210,9 +230,9 @@ def _elementwise(op: Op, dialect: type[KernelPrinter], value: str | None, expres
     )
 
 
-def _generator(op: Op, dialect: type[KernelPrinter], value: str | None, expression: Expression) -> GeneratorEntry:
+def _generator(op: Op, dialect: type[KernelPrinter], value: str | None, expression: Expression) -> GeneratorKernel:
     struct, variant = _names(op, value)
-    return GeneratorEntry(
+    return GeneratorKernel(
         struct,
         variant,
         expression.text,
@@ -227,7 +247,7 @@ def _generator(op: Op, dialect: type[KernelPrinter], value: str | None, expressi
     )
 
 
-def _fold(op: Op, dialect: type[KernelPrinter], kind: Reduction | Scan, make: type[FoldEntry]) -> FoldEntry:
+def _fold(op: Op, dialect: type[KernelPrinter], kind: Reduction | Scan, make: type[FoldKernel]) -> FoldKernel:
     struct, variant = _names(op, None)
     printer = dialect()
     types = _state_types(op, kind)
@@ -258,7 +278,7 @@ def _fold(op: Op, dialect: type[KernelPrinter], kind: Reduction | Scan, make: ty
 
 
 def _state_types(op: Op, kind: Reduction | Scan) -> Mapping[str, str]:
-    """The C++ types of a state: positions, and what becomes an int64 result as it is, are int64."""
+    """Returns the C++ type of each part of a state; positions, and parts that are an int64 result, are int64."""
     spelled = {Sort.INTEGER: "int64_t", Sort.TRUTH: "bool"}
     types = {name: spelled.get(sort, "T") for name, sort in fold.state_sorts(op, kind).items()}
     for rule, post in zip(op.dtype.results, kind.post, strict=True):
@@ -267,13 +287,13 @@ def _state_types(op: Op, kind: Reduction | Scan) -> Mapping[str, str]:
     return types
 
 
-def _gather(op: Op, dialect: type[KernelPrinter], kind: Gather) -> GatherEntry:
+def _gather(op: Op, dialect: type[KernelPrinter], kind: Gather) -> GatherKernel:
     struct, variant = _names(op, None)
     reads = [node for node in kind.source.root.walk() if isinstance(node, Subscript)]
     tensors = [a.name for a in op.signature.tensor_arguments]
     indices = [n for n in reads if isinstance(n.value, Variable) and n.value.name in tensors]
     index = indices[0].value.name if indices and isinstance(indices[0].value, Variable) else None
-    return GatherEntry(
+    return GatherKernel(
         struct,
         variant,
         kind.source.text,
@@ -323,21 +343,21 @@ def _settings(op: Op, dialect: type[KernelPrinter], expressions: list[Expression
 
 
 def _is_value(argument: Argument) -> bool:
-    """Whether an expression reads it as a number; of a text or a list it can only ask whether it was given."""
+    """Returns whether expressions can read the value; for strings and lists, they only test whether one was given."""
     bases = (BaseType.STR, BaseType.DTYPE, BaseType.DEVICE)
     return not (argument.type.is_tensor or argument.type.is_list or argument.type.base in bases)
 
 
 def _choices(op: Op, expressions: list[Expression]) -> Iterator[Setting]:
-    """Whether the arguments that `given` asks for were given."""
-    asked = {
+    """Yields a variable for each argument that an expression tests by `given`."""
+    tested = {
         node.arguments[0].name
         for expression in expressions
         for node in expression.root.walk()
         if isinstance(node, Invoke) and node.function == "given" and isinstance(node.arguments[0], Variable)
     }
     for position, argument in enumerate(op.signature.arguments):
-        if argument.name in asked:
+        if argument.name in tested:
             yield Setting("bool", f"{argument.name}_given", position, given=True)
 
 

@@ -1,4 +1,4 @@
-"""From definition files to the model, with every mistake of the run in one DefinitionError."""
+"""Loads definition files into the model; one DefinitionError holds all problems of the run."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ from codegen.reader import Bad, Field, Fields, Report, compose
 
 @dataclass(frozen=True)
 class _Draft:
-    """A record whose calls are still text: they can only be read once all signatures are known."""
+    """A record whose calls are not parsed yet, because that requires the signatures of all records."""
 
     op: Op
-    has_whole_kind: bool  # whether all of its expressions could be read
+    has_whole_kind: bool  # whether the kind and all of its expressions could be parsed
     examples: tuple[Field, ...]
     errors: tuple[Field, ...]
     cases: tuple[Field, ...]
 
 
 def definition_files(root: Path) -> list[Path]:
-    """All definition files of a repository. Raises TargetError where there are none."""
+    """Returns all definition files of a repository. Raises TargetError if there are none."""
     found = sorted((root / "opdefs").glob("*.yaml"))
     if not found:
         raise TargetError(f"{root / 'opdefs'} has no definition files (*.yaml)")
@@ -53,7 +53,7 @@ def definition_files(root: Path) -> list[Path]:
 
 
 def load(paths: Iterable[Path], root: Path | None = None) -> Definitions:
-    """Reads definition files; locations name them relative to `root`. Raises DefinitionError."""
+    """Loads definition files; locations contain paths relative to `root`. Raises DefinitionError."""
     report = Report()
     drafts = []
     for path in paths:
@@ -71,7 +71,7 @@ def load(paths: Iterable[Path], root: Path | None = None) -> Definitions:
 
 
 def load_text(text: str, file: str = "<text>") -> Definitions:
-    """The same for one text."""
+    """Loads definitions from a string. Raises DefinitionError."""
     report = Report()
     definitions = _complete(_drafts(text, file, report), report)
     if report.problems:
@@ -90,7 +90,7 @@ def _drafts(text: str, file: str, report: Report) -> list[_Draft]:
 
 
 def _record(fields: Fields) -> _Draft | None:
-    """One record, or None where the name, the signature or the kind could not be read."""
+    """Reads one record; returns None if its name, its signature or its kind could not be read."""
     name = fields.required("op", lambda f: f.name(signatures.OPERATOR_NAME))
     overload = fields.optional("overload", lambda f: f.name(signatures.NAME), None)
     signature_field = fields.take("signature")
@@ -141,7 +141,7 @@ def _signature(field: Field, name: str | None) -> Signature:
     except TextError as error:
         raise text.bad(error) from None
     if name is not None and signature.name != name:
-        wrong = TextError(f"the signature is that of '{signature.name}', the record that of '{name}'")
+        wrong = TextError(f"the signature has the name '{signature.name}', but the record has the name '{name}'")
         wrong.length = len(signature.name)
         raise text.bad(wrong)
     return signature
@@ -159,19 +159,19 @@ def _offered_as(field: Field, name: str | None) -> tuple[str, ...]:
     for member in field.members:
         other = member.name(signatures.OPERATOR_NAME)
         if other == name or other in found:
-            raise member.bad(f"'{other}' is there already")
+            raise member.bad(f"'{other}' is a name of this record already")
         found.append(other)
     return tuple(found)
 
 
 def _kind(fields: Fields, signature: Signature | None) -> tuple[Kind | None, bool]:
-    """The kind, and whether all that belongs to it could be read."""
+    """Returns the kind, and whether everything in its key could be read."""
     before = len(fields.report.problems)
     kind: Kind | None = None
     with fields.report.collecting():
         found = [(key, field) for key in KINDS if (field := fields.take(key))]
         if not found:
-            raise Bad(fields.owner.location, f"no kind: one of the keys {', '.join(KINDS)} must be there")
+            raise Bad(fields.owner.location, f"no kind: expected one of the keys {', '.join(KINDS)}")
         if len(found) > 1:
             key = found[1][0]
             raise fields.keys[key].bad(f"a second kind '{key}', after '{found[0][0]}'")
@@ -194,13 +194,13 @@ def _dtype(fields: Fields, signature: Signature | None) -> DTypeRule:
 
 
 def _accepts(field: Field, signature: Signature | None) -> dict[str, DTypeSet]:
-    """One set for all arguments, or sets by argument with "" for the others."""
+    """Returns the accepted sets by argument; the key "" stands for all other arguments."""
     if not field.is_mapping:
         return {"": _dtype_set(field)}
     fields = field.fields
-    for name, place in fields.keys.items():
+    for name, key in fields.keys.items():
         if name and signature and name not in (tensors := [a.name for a in signature.tensor_arguments]):
-            raise place.bad(unknown("tensor argument", name, tensors))
+            raise key.bad(unknown("tensor argument", name, tensors))
     return {"": DTypeSet.ANY, **{name: _dtype_set(value) for name, value in fields.values.items()}}
 
 
@@ -240,11 +240,12 @@ def _result_rule(field: Field) -> ResultRule:
 
 
 def _complete(drafts: list[_Draft], report: Report) -> Definitions:
+    """Parses the calls of all records, and checks the records."""
     unique: dict[str, _Draft] = {}
     for draft in drafts:
         name = draft.op.full_name
         if name in unique:
-            report.add(draft.op.location, f"record '{name}' is there already, at {unique[name].op.location}")
+            report.add(draft.op.location, f"record '{name}' is already defined at {unique[name].op.location}")
         else:
             unique[name] = draft
     plain = Definitions(tuple(draft.op for draft in unique.values()))

@@ -1,6 +1,7 @@
-"""What an operator definition says, as frozen dataclasses.
+"""The operator definitions as frozen dataclasses.
 
-No I/O and no target language in here: `load` builds these from YAML, `kinds` derive from them, `languages` print them.
+This module does no I/O and depends on no target: `load` builds these classes from YAML, `kinds` check them and derive
+from them, `targets` print them.
 """
 
 from __future__ import annotations
@@ -16,60 +17,66 @@ from codegen.expression import Expression
 
 
 class BaseType(Enum):
-    """The types of the signature grammar, by the word that spells them."""
+    """The types in the grammar of signatures; the value is the word for the type."""
 
     TENSOR = "Tensor"
-    OPERAND = "Tensor|Number"  # a tensor, or a number that takes part as a 0-d tensor of weak dtype
+    OPERAND = "Tensor|Number"  # a tensor, or a number, which is promoted as a 0-d tensor of weak dtype
     NUMBER = "Number"
     INT = "int"
     FLOAT = "float"
     BOOL = "bool"
     STR = "str"
     DIM = "dim"  # an int that names a dimension: negative values count from the end
-    SIZE = "size"  # an int that is a size: not negative (-1 only where the record's rule gives it a meaning)
-    PAIR = "pair"  # two ints; only as a list, which C and the runtime see as one of ints, two for each pair
+    SIZE = "size"  # an int that is a size: not negative (-1 only if the record's rule gives it a meaning)
+    PAIR = "pair"  # two ints; only in a list, which C and the runtime see as a list of ints with two per pair
     DTYPE = "dtype"
     DEVICE = "device"
 
 
 @dataclass(frozen=True)
 class Type:
-    """`Tensor`, `dim[]`, `Tensor?[]` (a list whose members may be absent), `dim[]?` (a list that may be absent)."""
+    """A type: `Tensor`, `dim[]`, `Tensor?[]` (a list of optional items), `dim[]?` (an optional list)."""
 
     base: BaseType
     is_list: bool = False
-    optional: bool = False
-    optional_members: bool = False
+    optional: bool = False  # whether it may be null
+    optional_members: bool = False  # whether the items of the list may be null
 
     def __str__(self) -> str:
+        """Returns the type in the grammar of signatures."""
         members = self.base.value + ("?" if self.optional_members else "")
         return members + ("[]" if self.is_list else "") + ("?" if self.optional else "")
 
     @property
     def is_tensor(self) -> bool:
+        """Returns whether values are tensors, tensors or numbers, or lists of them."""
         return self.base in (BaseType.TENSOR, BaseType.OPERAND)
 
     @property
     def takes_number(self) -> bool:
+        """Returns whether a value may be a single number of any type."""
         return not self.is_list and self.base in (BaseType.OPERAND, BaseType.NUMBER)
 
     @property
     def is_integer(self) -> bool:
+        """Returns whether values are integers, or lists of integers or of pairs of them."""
         return self.base in (BaseType.INT, BaseType.DIM, BaseType.SIZE, BaseType.PAIR)
 
     @property
     def is_pairs(self) -> bool:
+        """Returns whether values are lists of pairs."""
         return self.base is BaseType.PAIR
 
 
 @dataclass(frozen=True)
 class Alias:
-    """`Tensor(a)` shares memory with every other `a` of the signature; `Tensor(a!)` is also written to."""
+    """The alias of a tensor: `Tensor(a)` shares memory with every other `(a)`; `Tensor(a!)` is also written to."""
 
     label: str
     written: bool = False
 
     def __str__(self) -> str:
+        """Returns the alias in the grammar of signatures."""
         return f"({self.label}{'!' if self.written else ''})"
 
 
@@ -78,6 +85,8 @@ Literal = None | bool | int | float | str | tuple["Literal", ...]
 
 @dataclass(frozen=True)
 class Argument:
+    """An argument of a signature."""
+
     name: str
     type: Type
     default: Literal = None
@@ -89,6 +98,8 @@ class Argument:
 
 @dataclass(frozen=True)
 class Result:
+    """A result of a signature."""
+
     type: Type
     name: str | None = None
     alias: Alias | None = None
@@ -97,39 +108,44 @@ class Result:
 
 @dataclass(frozen=True)
 class Signature:
-    """`name(Tensor input, *, str approximate='none') -> Tensor`; parsed and printed by `codegen.signature`."""
+    """The signature of a record, such as `gelu(Tensor input, *, str approximate='none') -> Tensor`.
+
+    `codegen.signature` parses and prints it.
+    """
 
     name: str
     arguments: tuple[Argument, ...]
     results: tuple[Result, ...]
 
     def argument(self, name: str) -> Argument | None:
+        """Returns the argument of that name, or None."""
         return next((a for a in self.arguments if a.name == name), None)
 
     @property
     def tensor_arguments(self) -> tuple[Argument, ...]:
+        """Returns the arguments that are tensors, may be tensors, or are lists of them."""
         return tuple(a for a in self.arguments if a.type.is_tensor)
 
     @property
     def gives_list(self) -> bool:
-        """Whether the one result is a list of tensors, of a length that a call decides."""
+        """Returns whether the result is a list of tensors, whose length depends on the call."""
         return self.results[0].type.is_list
 
 
-# What a call has room for: kMaxArguments and kMaxResults of runtime/dispatch/schema.h.
+# The limits of a call: kMaxArguments and kMaxResults of runtime/dispatch/schema.h.
 MAXIMUM_ARGUMENTS = 16
 MAXIMUM_RESULTS = 4
 
 
 # ------------------------------------------------------------------------------------------------ dtype columns
 
-# The element types, in the order of of_dtype.
+# All dtypes, in the order of of_dtype.
 DTYPES = (
     "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
     "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
 )  # fmt: skip
 
-# The classes of errors, by the names that of_status_name() gives.
+# The classes of errors, by the names that of_status_name() returns.
 ERRORS = (
     "InvalidArgument", "TypeMismatch", "ShapeError", "DTypeError", "IndexOutOfRange", "DeviceError", "OutOfMemory",
     "Unsupported", "CommunicationError", "InternalError",
@@ -137,11 +153,13 @@ ERRORS = (
 
 
 class DTypeSet(Enum):
-    """What an argument may hold, of real types. Operators that take complex tensors take them where any or numeric ones
-    may stand."""
+    """The dtypes that an argument accepts, apart from complex ones.
+
+    If an operator supports complex tensors, arguments that accept `any` or `numeric` accept them as well.
+    """
 
     ANY = "any"
-    NUMERIC = "numeric"  # all but bool
+    NUMERIC = "numeric"  # all except bool
     FLOATING = "floating"
     INTEGRAL = "integral"  # signed and unsigned integers, and bool
     BOOL = "bool"
@@ -149,40 +167,43 @@ class DTypeSet(Enum):
 
 
 class ResultRule(Enum):
-    PROMOTE = "promote"  # of all operands
-    SAME = "same"  # of the first tensor argument
-    FLOATING = "floating"  # promoted, integers become the default dtype
+    """The rule for the dtype of a result."""
+
+    PROMOTE = "promote"  # the promoted type of all operands
+    SAME = "same"  # the type of the first tensor argument
+    FLOATING = "floating"  # the promoted type; integers and bool become the default dtype
     BOOL = "bool"
     INT64 = "int64"
-    ACCUMULATE = "accumulate"  # integers and bool become int64
+    ACCUMULATE = "accumulate"  # the promoted type; integers and bool become int64
 
 
 @dataclass(frozen=True)
 class DTypeRule:
-    """`accepts` per argument name, with "" for all others; one result rule per result.
+    """The `dtype` column: the dtypes that the arguments accept, and those of the results.
 
-    `override` names a dtype argument which, when given, takes the place of the rule. `compute` is the rule for the
-    type that expressions are computed in, "result" meaning that of the first result (float16 and bfloat16 compute in
-    float32 everywhere). `holds` lists arguments whose numbers become elements of the result: its type must have them.
+    `accepts` has the accepted dtypes by argument name, with "" for all others. `results` has one rule per result.
+    `override` names a dtype argument that overrides the rule if it is given. `compute` is the rule for the type in
+    which expressions are computed (float16 and bfloat16 are always computed in float32). `holds` lists arguments whose
+    numbers become elements of the result, whose type must be able to hold them.
     """
 
     accepts: Mapping[str, DTypeSet] = field(default_factory=lambda: {"": DTypeSet.ANY})
     results: tuple[ResultRule, ...] = (ResultRule.PROMOTE,)
     override: str | None = None
-    compute: ResultRule | None = None  # None: ResultRule.PROMOTE for results of bool or int64, else that of the result
+    compute: ResultRule | None = None  # None: PROMOTE if the result is bool or int64, else the rule of the first result
     holds: tuple[str, ...] = ()
 
     @property
     def converts(self) -> bool:
-        """Whether `override` is a floating-point type, which operands of other types are converted to."""
+        """Returns whether `override` must be a floating-point type, to which operands of other types are converted."""
         return self.override is not None and self.accepts.get("") is DTypeSet.FLOATING
 
 
 class Complex(Enum):
-    """What an operator does with complex tensors; an expression over other operators may say it, too."""
+    """The behaviour of an operator for complex tensors, unless the column is an expression over other operators."""
 
-    SAME = "same"  # what it does with real ones: it moves elements, or its body's operators take them
-    PARTS = "parts"  # the same with each part as with a real number
+    SAME = "same"  # as for real tensors: it only moves elements, or the operators in its body support complex tensors
+    PARTS = "parts"  # it applies to the real and the imaginary parts separately
 
 
 # ------------------------------------------------------------------------------------------------ kinds
@@ -190,7 +211,7 @@ class Complex(Enum):
 
 @dataclass(frozen=True)
 class Elementwise:
-    """One scalar expression per value of the attribute that `match` names ({None: expression} without one)."""
+    """One scalar expression per value of the attribute that `match` names, or {None: expression} without `match`."""
 
     expressions: Mapping[str | None, Expression]
     match: str | None = None
@@ -200,23 +221,24 @@ class Elementwise:
 class Generator:
     """An expression of `index` (the linear index), `row`, `column` (of a matrix), and of random numbers.
 
-    `sizes` names the size[] argument that gives the shape, or the tensor that has it, or gives the length of a 1-d
-    result or `pair(n, m)`.
+    `sizes` is the name of the size[] argument that is the shape of the result, the name of a tensor with that shape, or
+    an expression for the shape or for the length of a one-dimensional result.
     """
 
     expressions: Mapping[str | None, Expression]
     sizes: Expression
     match: str | None = None
-    random: int = 0  # numbers of the Philox sequence per element
+    random: int = 0  # the number of draws from the Philox sequence per element
 
 
 @dataclass(frozen=True)
 class Contraction:
-    """An einsum equation over the tensor arguments, the name of the argument that holds one, or of a rule.
+    """A sum of products of the tensor arguments.
 
-    `plus` names a tensor argument that no equation speaks of: it is added to the result. `search`, `path` and `limit`
-    name arguments that say how to look for an order of the products, which one to take, and how many elements
-    intermediates may have.
+    `equation` is an einsum equation, the name of the argument that holds one, or the name of a rule that writes one.
+    `plus` names a tensor argument that is not an operand of the equation, but is added to the result. `search`, `path`
+    and `limit` name the arguments that select a search for the order of the products, that give this order, and that
+    limit the number of elements of intermediate results.
     """
 
     equation: str
@@ -228,21 +250,24 @@ class Contraction:
 
 @dataclass(frozen=True)
 class Reduction:
-    """A fold over `dims`. `state` gives identities, `pre` maps an element to a state, `combine` merges the states
-    `a` and `b`, `post` maps the state (and `count`) to each result."""
+    """A fold over `dims`.
+
+    `state` has the identity of each part of the state, `pre` maps an element to a state, `combine` merges the states
+    `a` and `b`, and `post` maps the state (and `count`, the number of elements) to each result.
+    """
 
     state: Mapping[str, Expression]
     pre: Mapping[str, Expression]
     combine: Mapping[str, Expression]
     post: tuple[Expression, ...]
-    dims: str | None  # the argument with the dimensions; None: all
+    dims: str | None  # the argument with the dimensions; None: all dimensions are folded
     keepdim: str | None
     allows_empty: bool = True
 
 
 @dataclass(frozen=True)
 class Scan:
-    """The same along one dimension, with a result at each position."""
+    """A fold along one dimension, as in Reduction, with a result at each position."""
 
     state: Mapping[str, Expression]
     pre: Mapping[str, Expression]
@@ -253,20 +278,20 @@ class Scan:
 
 @dataclass(frozen=True)
 class Gather:
-    """result[..., i, ...] = input[..., source(i), ...] along the dimensions that `dims` names.
+    """An index map: result[..., i, ...] = input[..., source(i), ...] along the dimensions in the argument `dims`.
 
-    `source` is an expression of the coordinate `i`, the `size` of the dimension, `k` (which of the named dimensions)
-    and the arguments; a tensor argument is read at `i` (`index[i]`) or at the whole coordinate (`index[...]`).
+    `source` is an expression of the coordinate `i`, the `size` of the dimension, `k` (the position of the dimension in
+    `dims`) and the arguments. A tensor argument is read at `i` (`index[i]`) or at the whole coordinate (`index[...]`).
     """
 
     dims: str
     source: Expression
-    sizes: Expression | None = None  # the result's size along the dimension; None: the input's
+    sizes: Expression | None = None  # the size of the result along the dimension; None: that of the input
 
 
 @dataclass(frozen=True)
 class View:
-    """A stride map: list expressions over `sizes`, `strides`, `base` and the arguments; `let` names parts."""
+    """A stride map: list expressions over `sizes`, `strides`, `base` and the arguments; `let` names subexpressions."""
 
     sizes: Expression
     strides: Expression
@@ -276,7 +301,7 @@ class View:
 
 @dataclass(frozen=True)
 class Composite:
-    """An expression over other operators, per value of the attribute that `match` names; `let` names parts."""
+    """An expression over other operators per value of the attribute that `match` names; `let` names subexpressions."""
 
     bodies: Mapping[str | None, Expression]
     match: str | None = None
@@ -285,9 +310,9 @@ class Composite:
 
 @dataclass(frozen=True)
 class Native:
-    """A kernel by hand on each device; `infer` names the C++ function that gives shapes and dtypes.
+    """A hand-written kernel on each device; `infer` names the C++ function that determines shapes and dtypes.
 
-    `shape` says in words what it gives; kernels do not depend on it.
+    `shape` describes the shape of the result in words. It does not affect the kernels.
     """
 
     infer: str
@@ -297,8 +322,11 @@ class Native:
 
 @dataclass(frozen=True)
 class Merge:
-    """How the tensors of several ranks become one: the operator that joins two of them, and the one that ends it,
-    which takes the joined tensor and the number of ranks."""
+    """How the tensors of several ranks are merged into one.
+
+    `by` is the operator that combines two of them. `then`, if given, is applied to the combined tensor and the number
+    of ranks. `accepts` restricts the types of the tensors.
+    """
 
     by: str
     then: str | None = None
@@ -307,13 +335,13 @@ class Merge:
 
 @dataclass(frozen=True)
 class Collective:
-    """A communication pattern (a name of `codegen.kinds.collective.PATTERNS`) over the tensors of several ranks.
+    """A communication pattern (a name in `codegen.kinds.collective.PATTERNS`) over the tensors of several ranks.
 
     Patterns that merge tensors have one `Merge` per value of the attribute that `match` names.
     """
 
     pattern: str
-    keeps_shapes: bool = False  # whether result i has the shape of tensor i, so that it can take its place
+    keeps_shapes: bool = False  # whether result i has the shape of tensor i, so that there is an in-place form
     match: str | None = None
     merges: Mapping[str, Merge] = field(default_factory=dict)
 
@@ -326,24 +354,24 @@ Kind = Elementwise | Generator | Contraction | Reduction | Scan | Gather | View 
 
 @dataclass(frozen=True)
 class TensorLiteral:
-    """`[[1.0, 2.0]]`, or `tensor([1, 2], dtype=int32)` where the dtype is not the natural one."""
+    """A tensor in a call: `[[1.0, 2.0]]`, or `tensor([1, 2], dtype=int32)` to give it another dtype."""
 
     values: Literal
-    dtype: str | None = None
+    dtype: str | None = None  # None: float32 for floats, int64 for integers, bool for booleans
 
 
 @dataclass(frozen=True)
 class Name:
-    """A bare word in a call: a dtype (`float32`) or a device."""
+    """A bare word in a call: a dtype such as `float32`, or a device."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Call:
-    """`op(positional..., name=value...)`, nested where an argument is itself a call.
+    """A call `op(positional..., name=value...)`; arguments may be calls themselves.
 
-    `op` is the public name as written, `record` the full name of the record that the arguments reach.
+    `op` is the public name as written, `record` the full name of the record that the arguments select.
     """
 
     op: str
@@ -357,28 +385,34 @@ CallValue = None | bool | int | float | str | TensorLiteral | Name | Call | tupl
 
 @dataclass(frozen=True)
 class Example:
+    """A call with its result."""
+
     call: Call
-    gives: Literal  # nested lists for one tensor, a tuple of them for several results and for a list of tensors
+    gives: Literal  # the values of a tensor; for several results or a list of tensors, a tuple of such values
     location: Location = field(compare=False, repr=False)
-    note: str | None = None
+    note: str | None = None  # what the example shows
 
 
 @dataclass(frozen=True)
 class ErrorCase:
+    """A call that fails, with the class and the text of the error."""
+
     call: Call
-    raises: str  # a name of the taxonomy
-    says: str  # the whole text; `{type word}` stands for what a language calls that type
+    raises: str  # one of ERRORS
+    says: str  # the whole text; `{type}` stands for the name of that type in each language
     location: Location = field(compare=False, repr=False)
 
 
 # ------------------------------------------------------------------------------------------------ records
 
-# Columns that a record may have already and that nothing reads yet.
+# Columns that records may contain, but that nothing reads yet.
 RESERVED = ("gradient", "sharding", "cost")
 
 
 @dataclass(frozen=True)
 class Op:
+    """A record: the definition of one operator, or of one overload of it."""
+
     name: str  # "add", "comm.all_reduce"
     overload: str | None  # "dim" of max.dim
     signature: Signature
@@ -389,37 +423,45 @@ class Op:
     oracle: str | None
     examples: tuple[Example, ...]
     errors: tuple[ErrorCase, ...]
-    cases: tuple[Call, ...]  # further calls whose results the oracle gives
-    offered_as: tuple[str, ...]  # other public names that offer this record as an overload
+    cases: tuple[Call, ...]  # further calls, whose results the oracle computes
+    offered_as: tuple[str, ...]  # other public names under which this record is an overload
     location: Location = field(compare=False, repr=False)
     signature_location: Location = field(compare=False, repr=False)
-    complex: Complex | Expression | None = None  # None: whatever the kind does
-    from_any_device: str | None = None  # a tensor argument that is brought to the device of the others
+    complex: Complex | Expression | None = None  # None: the default of the kind
+    from_any_device: str | None = None  # a tensor argument that is copied to the device of the others
     gradient: object = None  # reserved columns
     sharding: object = None
     cost: object = None
 
     @property
     def full_name(self) -> str:
+        """Returns the name with that of the overload: "max.dim"."""
         return f"{self.name}.{self.overload}" if self.overload else self.name
 
     @property
     def kind_name(self) -> str:
+        """Returns the key of the kind: "elementwise"."""
         return type(self.kind).__name__.lower()
 
     def locate(self, part: Argument | Result) -> Location:
-        """The place of a part of the signature."""
+        """Returns the location of an argument or a result in the signature."""
         return self.signature_location.shifted(part.at)
 
     @cached_property
     def schema_hash(self) -> int:
-        """64 bits over what kernels are made from: one that was made from another definition is never called."""
+        """Returns a 64-bit hash of everything that kernels depend on.
+
+        The runtime compares it, so that it never calls a kernel that was generated from another definition.
+        """
         meaning = repr((self.full_name, self.signature, self.kind, self.dtype))
         return int.from_bytes(hashlib.blake2b(meaning.encode(), digest_size=8).digest(), "little")
 
     @property
     def takes_complex(self) -> bool:
-        """Stride maps, products of any equation and numbers made by an expression need no word about it."""
+        """Returns whether complex tensors are supported: by the column `complex`, or by default.
+
+        Views, contractions that accept any type, and generators that are not random support them by default.
+        """
         if self.complex is not None or isinstance(self.kind, View):
             return True
         if isinstance(self.kind, Generator):
@@ -428,21 +470,26 @@ class Op:
 
     @property
     def receiver(self) -> Argument | None:
-        """The argument that a method call binds: the tensor named `input`. Functions of a namespace are no methods."""
+        """Returns the argument that a method call binds: the tensor named `input`.
+
+        Functions of a namespace are not methods.
+        """
         argument = self.signature.argument("input") if "." not in self.name else None
         return argument if argument and argument.type.is_tensor and not argument.type.is_list else None
 
     @cached_property
     def has_out(self) -> bool:
-        """Whether results can be written to a given tensor: kinds that fill fresh memory."""
+        """Returns whether there is an `out` form: the kind computes its results into newly allocated memory."""
         return isinstance(self.kind, Elementwise | Generator | Contraction | Reduction | Scan | Gather) and all(
             r.alias is None for r in self.signature.results
         )
 
     @cached_property
     def replaced(self) -> Argument | None:
-        """The argument whose place the result takes in the in-place form: the input of elementwise operators and scans,
-        which keep its shape, or the list of tensors of a collective that keeps theirs."""
+        """Returns the argument that the in-place form overwrites, or None if there is no such form.
+
+        It is the input of an elementwise operator or a scan, or the list of tensors of a collective that keeps shapes.
+        """
         match self.kind:
             case Elementwise() | Scan():
                 return self.receiver
@@ -452,31 +499,35 @@ class Op:
 
     @property
     def has_in_place(self) -> bool:
+        """Returns whether there is an in-place form."""
         return self.replaced is not None
 
     @property
     def takes_equation(self) -> bool:
-        """Whether the caller gives the equation: front ends then also take operands with their labels instead."""
+        """Returns whether an argument is an equation; front ends then also accept operands with labels instead."""
         return isinstance(self.kind, Contraction) and self.signature.argument(self.kind.equation) is not None
 
 
 @dataclass(frozen=True)
 class Function:
-    """One public name with the records that it offers, in the order in which a call tries them."""
+    """A public name with its overloads, in the order in which a call tries them."""
 
     name: str
     overloads: tuple[Op, ...]
 
     @property
     def namespace(self) -> str | None:
+        """Returns the part of the name before the last dot, or None."""
         return self.name.rpartition(".")[0] or None
 
     @property
     def is_method(self) -> bool:
+        """Returns whether an overload is also a method of tensors."""
         return any(op.receiver for op in self.overloads)
 
     @property
     def takes_equation(self) -> bool:
+        """Returns whether an overload has an argument that is an equation."""
         return any(op.takes_equation for op in self.overloads)
 
 
@@ -488,7 +539,7 @@ class Definitions:
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:
-        """By public name, sorted. Overloads of the name itself first, then those offered under it."""
+        """Returns all public functions, sorted by name. Records of that name precede those that are offered as it."""
         own: dict[str, list[Op]] = {}
         for op in self.ops:
             own.setdefault(op.name, []).append(op)
@@ -499,9 +550,10 @@ class Definitions:
 
     @cached_property
     def overloads(self) -> Mapping[str, tuple[Op, ...]]:
-        """By public name, in the order in which a call tries them."""
+        """Returns the overloads by public name, in the order in which a call tries them."""
         return {function.name: function.overloads for function in self.functions}
 
     @cached_property
     def by_name(self) -> Mapping[str, Op]:
+        """Returns all records by their full names."""
         return {op.full_name: op for op in self.ops}

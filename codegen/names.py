@@ -1,6 +1,6 @@
-"""Helpers for the words of a target: case rules, `names.yaml`, wrapped prose.
+"""Helpers for the names and the prose of a target: case rules, `names.yaml`, line wrapping.
 
-`names.yaml` of a target, each entry with its reason:
+A target's `names.yaml` gives a reason for each entry:
 
     renamed:
       slice: {as: slice_view, because: the language's own slice means something else}
@@ -22,22 +22,22 @@ from codegen.model import Definitions, Function, Op
 
 
 def camel(name: str) -> str:
-    """index_select -> indexSelect, index_put_ -> indexPut_; dots stay: comm.all_reduce -> comm.allReduce."""
+    """Converts to camelCase: index_put_ -> indexPut_, comm.all_reduce -> comm.allReduce."""
     return re.sub(r"(?<=[a-z0-9])_([a-z0-9])", lambda m: m.group(1).upper(), name)
 
 
 def pascal(name: str) -> str:
-    """index_select -> IndexSelect."""
+    """Converts to PascalCase: index_select -> IndexSelect."""
     return "".join(part.capitalize() for part in name.split("_"))
 
 
 def identifier(name: str) -> str:
-    """A name without dots: max.dim -> max_dim."""
+    """Replaces the dots of a name by underscores: max.dim -> max_dim."""
     return name.replace(".", "_")
 
 
 def wrap(text: str, width: int, prefix: str = "") -> list[str]:
-    """Lines of prose of at most `width` columns, each behind `prefix`; blank lines separate paragraphs."""
+    """Breaks prose into lines of at most `width` columns that begin with `prefix`; blank lines separate paragraphs."""
     lines: list[str] = []
     for paragraph in re.split(r"\n\s*\n", text.strip()):
         if lines:
@@ -49,14 +49,26 @@ def wrap(text: str, width: int, prefix: str = "") -> list[str]:
     return lines
 
 
+def wrap_call(text: str, width: int) -> list[str]:
+    """Breaks a call into lines of at most `width` columns after commas that are not in strings."""
+    lines = [""]
+    for piece in re.findall(r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,"'])+,? ?|,""", text):
+        if lines[-1].strip() and len(lines[-1]) + len(piece.rstrip()) > width:
+            lines.append("    ")
+        lines[-1] += piece
+    return [line.rstrip() for line in lines]
+
+
 @dataclass(frozen=True)
 class Names:
-    renamed: Mapping[str, str] = field(default_factory=dict)
-    omitted: Mapping[str, str] = field(default_factory=dict)  # with the reason
+    """The entries of a target's `names.yaml`."""
+
+    renamed: Mapping[str, str] = field(default_factory=dict)  # function to public name
+    omitted: Mapping[str, str] = field(default_factory=dict)  # function to reason
 
     @staticmethod
     def read(path: Path) -> Names:
-        """Reads `names.yaml`, or gives no exceptions where there is none. Raises TargetError."""
+        """Reads `names.yaml`; returns no entries if there is no such file. Raises TargetError if it is invalid."""
         if not path.exists():
             return Names()
         import yaml
@@ -77,33 +89,33 @@ class Names:
         )
 
     def check(self, definitions: Definitions) -> None:
-        """Raises TargetError for an entry about a function that there is not."""
+        """Raises TargetError if an entry names a function that does not exist."""
         known = {function.name for function in definitions.functions}
         for name in (*self.renamed, *self.omitted):
             if name not in known:
                 raise TargetError(f"names.yaml: {unknown('function', name, known)}")
 
     def of(self, name: str, rule: Callable[[str], str] = str, reserved: Collection[str] = ()) -> str:
-        """The public name: as `names.yaml` says, else by the case rule, with `_` behind a reserved word."""
+        """Returns the public name: that of `names.yaml`, else `rule(name)`, with `_` appended to a reserved word."""
         if name in self.renamed:
             return self.renamed[name]
         ruled = rule(name)
         return f"{ruled}_" if any(word in reserved for word in ruled.split(".")[-1:]) else ruled
 
     def offered(self, definitions: Definitions) -> list[Function]:
-        """The functions that this target does not leave out."""
+        """Returns the functions that this target does not omit."""
         return [function for function in definitions.functions if function.name not in self.omitted]
 
 
 def known_words(definitions: Definitions) -> frozenset[str]:
-    """Every word with an underscore that names an operator or an argument: what error texts rename."""
+    """Returns the names of operators and arguments that contain an underscore; case rules apply to them in texts."""
     words = {part for op in definitions.ops for part in op.name.split(".")}
     words |= {argument.name for op in definitions.ops for argument in op.signature.arguments}
     return frozenset(word for word in words if "_" in word.strip("_"))
 
 
 def type_placeholders(says: str) -> list[str]:
-    """The words in braces of an error text that are no types."""
+    """Returns the words in braces of an error text that are not types."""
     wrong = []
     for word in re.findall(r"\{([^{}]*)\}", says):
         if word != "None":
@@ -115,14 +127,15 @@ def type_placeholders(says: str) -> list[str]:
 
 
 def source_files(ops: Collection[Op]) -> list[str]:
-    """The definition files that records come from, sorted."""
+    """Returns the definition files that contain these records, sorted."""
     return sorted({op.location.file for op in ops})
 
 
 def fill(head: str, items: Collection[str], tail: str, width: int) -> str:
-    """`head` with comma-separated items, broken so that further lines begin below the first item.
+    """Joins `head`, comma-separated items and `tail`; lines of more than `width` columns are broken between items.
 
-    fill("f(", ["int a", "int b"], ") {", 12)  gives  "f(int a,\\n  int b) {"
+    Continuation lines are indented to the first item: fill("f(", ["int a", "int b"], ") {", 12) returns
+    "f(int a,\\n  int b) {".
     """
     lines = [head]
     for position, item in enumerate(items):

@@ -1,7 +1,7 @@
 """Prints expressions in the syntax that C, C++, CUDA and OpenCL share.
 
-A target subclasses `Printer` and overrides how it spells constants, variables, calls and operators; parentheses are put
-only where C's precedence needs them.
+A target subclasses `Printer` and overrides the methods whose syntax differs: constants, variables, calls and operators.
+Parentheses are printed only if C's precedence requires them, or if compilers warn without them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from codegen.expression import (
 )
 from codegen.model import BaseType, Type
 
-# The words of C and of C++, whose compilers both read the C headers.
+# The reserved words of C and C++; compilers of both languages read the C headers.
 RESERVED = frozenset(
     """alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl
     concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete
@@ -35,38 +35,38 @@ RESERVED = frozenset(
     xor_eq""".split()
 )
 
-# What the C++ sources call the types of arguments.
+# The enumerators of argument types in the C++ sources.
 ENUMERATORS = {
     BaseType.TENSOR: "kTensor", BaseType.OPERAND: "kOperand", BaseType.NUMBER: "kNumber", BaseType.INT: "kInt",
     BaseType.FLOAT: "kFloat", BaseType.BOOL: "kBool", BaseType.STR: "kString", BaseType.DIM: "kDim",
     BaseType.SIZE: "kSize", BaseType.PAIR: "kInt", BaseType.DTYPE: "kDType", BaseType.DEVICE: "kDevice",
 }  # fmt: skip
 
-# Our operator, C's, and how tightly it binds (C's levels: the larger, the tighter).
+# {operator: (C's operator, C's precedence)}; operators with a larger number bind tighter.
 _OPERATORS: dict[str, tuple[str, int]] = {
     "or": ("||", 1), "and": ("&&", 2), "|": ("|", 3), "^": ("^", 4), "&": ("&", 5), "==": ("==", 6), "!=": ("!=", 6),
     "<": ("<", 7), "<=": ("<=", 7), ">": (">", 7), ">=": (">=", 7), "<<": ("<<", 8), ">>": (">>", 8),
     "+": ("+", 9), "-": ("-", 9), "*": ("*", 10), "/": ("/", 10),
 }  # fmt: skip
-# Operators whose meaning C's own does not have: they become calls.
+# Operators that C lacks, or that mean something else there; they are printed as calls.
 _AS_FUNCTIONS = {"**": "pow", "//": "floordiv", "%": "remainder"}
 _UNARY = {"-": "-", "+": "+", "~": "~", "not": "!"}
 _CONDITIONAL, _PREFIX, _ATOM = 0, 11, 12
-# Mixing these without parentheses is legal C that compilers warn about and people misread.
+# Mixing these without parentheses is valid C, but compilers warn about it and people misread it.
 _CLARIFIED = frozenset({"or", "and", "|", "^", "&", "<<", ">>"})
 
 
 class Printer:
-    """Override the hooks below `print`; each returns the text of one node from the texts of its parts."""
+    """Prints expressions in C. Subclasses override the methods below `print`, each of which prints one type of node."""
 
     def print(self, node: Node) -> str:
-        """The whole text, without parentheses around it."""
+        """Returns the text of an expression, without parentheses around it."""
         return self._print(node)[0]
 
     # -- hooks ------------------------------------------------------------------------------------------------------
 
     def constant(self, node: Constant) -> str:
-        """Numbers as they are; true, false; a text in double quotes."""
+        """Prints a number, `true` or `false`, a string in double quotes, or the null pointer for None."""
         if node.value is None:
             return "nullptr"
         if isinstance(node.value, bool):
@@ -76,36 +76,41 @@ class Printer:
         return real(node.value)
 
     def variable(self, node: Variable) -> str:
+        """Prints a name."""
         return node.name
 
     def member(self, node: Member) -> str:
+        """Prints a part of a state."""
         return f"{node.owner}.{node.name}"
 
     def invoke(self, node: Invoke) -> str:
-        """A call, from the node itself: `self.print` its arguments."""
+        """Prints a call and its arguments."""
         return self.function(node.function, [self.print(argument) for argument in node.arguments])
 
     def function(self, name: str, arguments: list[str]) -> str:
-        """A call of an intrinsic, also one that stands for an operator that C lacks (pow, floordiv, remainder)."""
+        """Prints a call, with printed arguments, of an intrinsic or of a function for an operator that C lacks."""
         return f"{name}({', '.join(arguments)})"
 
     def operator(self, operator: str, left: Node, right: Node) -> str | None:
-        """A binary operator that this target spells in its own way (as an atom, such as a call); None: C's way."""
+        """Prints a binary operator in the target's own syntax, which must bind as tightly as a call; None: as in C."""
         return None
 
     def subscript(self, node: Subscript) -> str:
+        """Prints `list[position]`."""
         return f"{self._atom(node.value)}[{self.print(node.position)}]"
 
     def list_of(self, node: ListOf) -> str:
+        """Prints a braced list."""
         return "{" + ", ".join(self.print(member) for member in node.members) + "}"
 
     def conditional(self, node: Conditional) -> str | None:
-        """A conditional spelled in this target's own way (as an atom); None: `c ? a : b`."""
+        """Prints a conditional in the target's own syntax, which must bind as tightly as a call; None: `c ? a : b`."""
         return None
 
     # -- precedence -------------------------------------------------------------------------------------------------
 
     def _print(self, node: Node) -> tuple[str, int]:
+        """Returns the text of a node and its precedence."""
         match node:
             case Constant():
                 text = self.constant(node)
@@ -133,8 +138,8 @@ class Printer:
                 parts = self._at_least(condition, 1), self._at_least(then, 1), self._at_least(otherwise, _CONDITIONAL)
                 return "{} ? {} : {}".format(*parts), _CONDITIONAL
             case Ellipsis():
-                raise ValueError("an ellipsis has no meaning in C: override subscript()")
-        raise TypeError(f"no node of an expression: {node!r}")
+                raise ValueError("an ellipsis cannot be printed: override subscript()")
+        raise TypeError(f"not a node of an expression: {node!r}")
 
     def _binary(self, node: Binary) -> tuple[str, int]:
         own = self.operator(node.operator, node.left, node.right)
@@ -165,23 +170,24 @@ class Printer:
 
 
 def enumerator(type_: Type) -> str:
-    """The enumerator of an argument's type in a front end, for which dims and sizes are integers like others."""
+    """Returns the enumerator of an argument's type in a front end, where dims and sizes are ints."""
     return ENUMERATORS[BaseType.INT if type_.is_integer else type_.base]
 
 
 def boolean(value: bool) -> str:
+    """Returns a boolean literal of C++."""
     return "true" if value else "false"
 
 
 def real(value: float) -> str:
-    """A number of C or C++, which needs <cmath> where it is not finite."""
+    """Returns a number literal of C or C++; one that is not finite requires <cmath>."""
     if math.isfinite(value):
         return repr(value)
     return "NAN" if math.isnan(value) else "-HUGE_VAL" if value < 0 else "HUGE_VAL"
 
 
 def string(text: str | None) -> str:
-    """A string of C or C++, or the null pointer of C++ for None."""
+    """Returns a string literal of C or C++, or the null pointer of C++ for None."""
     if text is None:
         return "nullptr"
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')

@@ -1,16 +1,30 @@
-"""Sentences about a record that `explain` and the reference manual share."""
+"""Texts about a record that `explain`, the reference manual and docstrings share."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from codegen.expression import Expression
 from codegen.kinds.base import branches, matched_values
-from codegen.model import Argument, BaseType, Complex, Composite, Contraction, DTypeSet, Op, ResultRule
+from codegen.model import (
+    Argument,
+    BaseType,
+    Collective,
+    Complex,
+    Composite,
+    Contraction,
+    DTypeSet,
+    Generator,
+    Literal,
+    Op,
+    ResultRule,
+    Type,
+)
 
 _SETS = {
     DTypeSet.ANY: "any type",
-    DTypeSet.NUMERIC: "any type but bool",
+    DTypeSet.NUMERIC: "any type except bool",
     DTypeSet.FLOATING: "floating-point types",
     DTypeSet.INTEGRAL: "integers and bool",
     DTypeSet.BOOL: "bool",
@@ -18,55 +32,101 @@ _SETS = {
 }
 _WITH_COMPLEX = (DTypeSet.ANY, DTypeSet.NUMERIC)
 _RESULTS = {
-    ResultRule.PROMOTE: "the type that the operands promote to",
-    ResultRule.SAME: "the type of the first tensor",
+    ResultRule.PROMOTE: "the promoted type of the operands",
+    ResultRule.SAME: "that of `{first}`",
     ResultRule.FLOATING: "the promoted type; integers and bool become the default floating-point type",
     ResultRule.BOOL: "bool",
     ResultRule.INT64: "int64",
     ResultRule.ACCUMULATE: "the promoted type; integers and bool become int64",
 }
 
-
+# The forms of a call that front ends offer.
 FORMS = ("function", "method", "in place", "out")
-_MEANINGS = {  # one, several
-    BaseType.OPERAND: ("a tensor or a number", "tensors or numbers"),
-    BaseType.DIM: ("a dimension, from the end when negative", "dimensions, from the end when negative"),
-    BaseType.SIZE: ("not negative", "sizes"),
-    BaseType.DEVICE: ("where the result lies", "where the results lie, in this order"),
+
+# The names of types in the manual, which belong to no language: of one value, and of the items of a list.
+_TYPES = {
+    BaseType.TENSOR: ("tensor", "tensors"),
+    BaseType.OPERAND: ("tensor or number", "tensors or numbers"),
+    BaseType.NUMBER: ("number", "numbers"),
+    BaseType.INT: ("integer", "integers"),
+    BaseType.DIM: ("dimension", "dimensions"),
+    BaseType.SIZE: ("size", "sizes"),
+    BaseType.PAIR: ("pair of integers", "pairs of integers"),
+    BaseType.FLOAT: ("number", "numbers"),
+    BaseType.BOOL: ("boolean", "booleans"),
+    BaseType.STR: ("string", "strings"),
+    BaseType.DTYPE: ("dtype", "dtypes"),
+    BaseType.DEVICE: ("device", "devices"),
 }
 
 
+def type_words(type_: Type) -> str:
+    """Returns the name of a type in the manual, such as "tensor" or "list of dimensions"."""
+    single, several = _TYPES[type_.base]
+    if not type_.is_list:
+        return single
+    return f"list of {several}{' or null' * type_.optional_members}"
+
+
+def value_text(value: Literal) -> str:
+    """Returns plain data as the manual shows it: `[[1.0, true], [nan, null]]`."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case float() if not math.isfinite(value):
+            return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+        case tuple():
+            return f"[{', '.join(map(value_text, value))}]"
+        case _:
+            return repr(value)
+
+
 def dtype_lines(op: Op) -> Iterator[str]:
-    """What the tensor arguments may hold, and what the results hold."""
-    if op.signature.tensor_arguments:
-        named = {name: each for name, each in op.dtype.accepts.items() if name}
-        for name, each in named.items():
-            yield f"{name}: {_SETS[each]}"
-        others = [a.name for a in op.signature.tensor_arguments if a.name not in named]
-        if others:
-            accepted = op.dtype.accepts.get("", DTypeSet.ANY)
-            any_type = f"; any where {op.dtype.override} is given" if op.dtype.converts else ""
-            complex_too = ", complex ones too" if op.takes_complex and accepted in _WITH_COMPLEX else ""
-            yield f"{', '.join(others)}: {_SETS[accepted]}{any_type}{complex_too}"
+    """Yields the types that the tensor arguments accept, and those of the results: "`input`: any type"."""
+    override = op.signature.argument(op.dtype.override) if op.dtype.override else None
+    accepted: dict[str, list[str]] = {}
+    for argument in op.signature.tensor_arguments:
+        accepted.setdefault(_accepted(op, argument, override), []).append(argument.name)
+    yield from (f"{_names(names)}: {text}" for text, names in accepted.items())
     for result, rule in zip(op.signature.results, op.dtype.results, strict=True):
-        text = _RESULTS[rule]
+        text = _RESULTS[rule].format(first=next((a.name for a in op.signature.tensor_arguments), ""))
         if rule is ResultRule.FLOATING and not op.signature.tensor_arguments:
             text = "the default floating-point type"
-        override = f", or {op.dtype.override} where it is given" if op.dtype.override else ""
-        yield f"{result.name or 'result'}: {text}{override}"
+        if override:
+            text = f"{text}; `{override.name}` if it is given" if override.has_default else f"`{override.name}`"
+        yield f"{f'`{result.name}`' if result.name else 'result'}: {text}"
     if op.dtype.holds:
-        yield f"{', '.join(op.dtype.holds)}: as a number, it must fit into the type of the result"
+        yield f"{_names(op.dtype.holds)}: a number must fit into the type of the result"
+
+
+def _accepted(op: Op, argument: Argument, override: Argument | None) -> str:
+    """Returns the types that a tensor argument accepts, in words."""
+    if argument.name in op.dtype.accepts:
+        return _SETS[op.dtype.accepts[argument.name]]
+    accepts = op.dtype.accepts.get("", DTypeSet.ANY)
+    converted = override if op.dtype.converts else None
+    if converted and not converted.has_default:
+        accepts = DTypeSet.ANY
+    complex_too = ", including complex" if op.takes_complex and accepts in _WITH_COMPLEX else ""
+    any_type = f"; any type if `{converted.name}` is given" if converted and converted.has_default else ""
+    return f"{_SETS[accepts]}{complex_too}{any_type}"
+
+
+def _names(names: tuple[str, ...] | list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def complex_text(op: Op) -> str:
-    """What becomes of complex tensors, for operators that take them."""
+    """Returns how an operator that supports complex tensors computes them."""
     if isinstance(op.complex, Expression):
         return op.complex.text
-    return "part by part" if op.complex is Complex.PARTS else "as real ones"
+    return "the real and the imaginary parts separately" if op.complex is Complex.PARTS else "as real tensors"
 
 
 def meaning(op: Op, argument: Argument) -> str:
-    """What may be passed, beyond what the summary says of it."""
+    """Returns what the record says about the values of an argument, beyond its type and the summary."""
     return "; ".join(_meanings(op, argument))
 
 
@@ -77,30 +137,50 @@ def _meanings(op: Op, argument: Argument) -> Iterator[str]:
     if argument.name == getattr(kind, "match", None) and type_.base is BaseType.STR:
         yield "one of " + ", ".join(f"`'{value}'`" for value in matched_values(kind))
     elif argument.name == getattr(kind, "keepdim", None):
-        yield "keep the reduced dimensions, with size 1"
+        yield "whether to keep the reduced dimensions, with size 1"
     elif argument.name == op.dtype.override:
-        yield "the type of the result, instead of the one below"
-    elif type_.base in _MEANINGS:
-        yield _MEANINGS[type_.base][type_.is_list]
+        yield "the type of the result"
+    elif type_.base is BaseType.DIM:
+        yield "negative numbers count from the end"
+    elif type_.base is BaseType.DEVICE:
+        yield from _device_meanings(op, argument)
     if type_.optional and argument.name == getattr(kind, "dims", None):
-        yield "absent: all of them"
-    elif type_.optional and type_.base is BaseType.DEVICE:
-        yield "absent: the default device"
+        yield "all dimensions if omitted"
+
+
+def _device_meanings(op: Op, argument: Argument) -> Iterator[str]:
+    tensors = op.signature.tensor_arguments
+    if argument.type.is_list:
+        yield "the devices of the results, in this order"
+    elif not argument.type.optional:
+        yield "the device of the result"
+    elif not tensors:
+        yield "the device of the result; the default device if omitted"
+    elif isinstance(op.kind, Generator | Collective):
+        owner = f"the first of `{tensors[0].name}`" if tensors[0].type.is_list else f"`{tensors[0].name}`"
+        yield f"the device of the result; that of {owner} if omitted"
 
 
 def definitions(op: Op) -> Iterator[tuple[str, str]]:
-    """The expressions that say what the operator computes, each with the condition under which it does."""
-    match = getattr(op.kind, "match", None)
+    """Yields the expressions that define what the operator computes, each with the condition under which it applies."""
+    argument = op.signature.argument(getattr(op.kind, "match", None) or "")
     for name, part in getattr(op.kind, "let", {}).items():
         if isinstance(op.kind, Composite):
             yield "", f"{name} = {part.text}"
     for value, expression in branches(op.kind).items():
-        yield ("" if value is None else f"{match} {value}"), " ".join(expression.text.split())
+        condition = _condition(argument, value) if argument and value is not None else ""
+        yield condition, " ".join(expression.text.split())
     if isinstance(op.kind, Contraction) and "->" in op.kind.equation:
         yield "", op.kind.equation
 
 
+def _condition(argument: Argument, value: str) -> str:
+    if argument.type.base is BaseType.STR:
+        return f"if `{argument.name}` is `'{value}'`"
+    return f"if `{argument.name}` is {'omitted' if value == 'none' else value}"
+
+
 def forms(op: Op) -> Iterator[str]:
-    """The ways in which the front ends offer a record."""
+    """Yields the forms of FORMS in which front ends offer a record."""
     offered = (True, op.receiver is not None, op.has_in_place, op.has_out)
     yield from (form for form, holds in zip(FORMS, offered, strict=True) if holds)

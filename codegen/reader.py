@@ -1,7 +1,7 @@
-"""Definition files as fields that know where they stand.
+"""Reads definition files as fields that know their locations.
 
-`Field` wraps one YAML node. Reading it as the wrong thing raises `Bad`, which `Report.collecting()` turns into one of
-the run's problems, so that a reader goes on with the next field after a mistake.
+`Field` wraps one YAML node. Reading it as the wrong type raises `Bad`. `Report.collecting()` catches it and adds it to
+the problems of the run, so that reading continues with the next field.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _WORDS: Mapping[str, Literal] = {
     "": None, "~": None, "null": None, "true": True, "false": False, "True": True, "False": False,
     ".inf": math.inf, "-.inf": -math.inf, ".nan": math.nan,
 }  # fmt: skip
-_DEEPEST = 100  # brackets inside of brackets
+_DEEPEST = 100  # maximum depth of nested nodes
 
 _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Bad(Exception):
-    """A mistake at a known place."""
+    """An error at a known location."""
 
     def __init__(self, location: Location, text: str, length: int = 1) -> None:
         super().__init__(text)
@@ -47,11 +47,12 @@ class Report:
     problems: list[Problem] = field(default_factory=list)
 
     def add(self, location: Location, text: str, length: int = 1) -> None:
+        """Adds a problem that covers `length` characters."""
         self.problems.append(Problem(location, text, length))
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
-        """Notes a `Bad` that leaves the block, and goes on after it."""
+        """Returns a context that catches a `Bad` and adds it to the problems."""
         try:
             yield
         except Bad as bad:
@@ -60,19 +61,21 @@ class Report:
 
 @dataclass(frozen=True)
 class Text:
-    """A scalar with the place of its first character."""
+    """A string with the location of its first character."""
 
     value: str
     location: Location
-    one_line: bool  # whether columns of the text are columns of the file
+    one_line: bool  # whether offsets in the string are offsets in a line of the file
 
     def bad(self, error: TextError) -> Bad:
+        """Returns an error in the string as an error at a location of the file."""
         if not self.one_line:
             return Bad(self.location, error.text)
         return Bad(self.location.shifted(error.offset), error.text, error.length)
 
     @property
     def expression(self) -> Expression:
+        """Parses the string as an expression. Raises Bad."""
         if not self.value.strip():
             raise Bad(self.location, "expected an expression, got nothing")
         try:
@@ -83,6 +86,8 @@ class Text:
 
 @dataclass(frozen=True)
 class Field:
+    """One YAML node. The properties that read its value raise Bad if the node is of another type."""
+
     node: yaml.Node
     file: str
     report: Report
@@ -105,6 +110,7 @@ class Field:
         return isinstance(self.node, yaml.SequenceNode)
 
     def bad(self, text: str) -> Bad:
+        """Returns an error that covers the node."""
         one_line = self.node.start_mark.line == self.node.end_mark.line
         length = self.node.end_mark.column - self.node.start_mark.column if one_line else 1
         return Bad(self.location, text, max(length, 1))
@@ -113,7 +119,7 @@ class Field:
     def text(self) -> Text:
         node = self.node
         if not isinstance(node, yaml.ScalarNode):
-            raise self.bad(f"expected a text, got a {self.shape}")
+            raise self.bad(f"expected a string, got a {self.shape}")
         one_line = node.start_mark.line == node.end_mark.line and "\\" not in node.value
         return Text(node.value, self.location.shifted(1 if node.style in ("'", '"') else 0), one_line)
 
@@ -123,19 +129,20 @@ class Field:
 
     @property
     def words(self) -> str:
-        """A text that says something, on one line."""
+        """Returns a string that is not blank, with its lines joined to one."""
         if not self.value.strip():
-            raise self.bad("expected a text, got nothing")
+            raise self.bad("expected a string, got nothing")
         return " ".join(self.value.split())
 
     @property
     def prose(self) -> str:
-        """The same with its lines."""
+        """Returns a string that is not blank, with its line breaks."""
         if not self.value.strip():
-            raise self.bad("expected a text, got nothing")
+            raise self.bad("expected a string, got nothing")
         return self.value.strip()
 
     def name(self, pattern: re.Pattern[str], what: str = "a name in snake_case") -> str:
+        """Returns a string that matches `pattern`; `what` describes it in the error text."""
         if not pattern.fullmatch(self.words):
             raise self.bad(f"'{self.words}' is not {what}")
         return self.words
@@ -151,7 +158,8 @@ class Field:
     def natural(self) -> int:
         value = self.literal
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise self.bad(f"expected a number from 0, got '{self.value if self.is_scalar else self.shape}'")
+            found = self.value if self.is_scalar else self.shape
+            raise self.bad(f"expected a non-negative integer, got '{found}'")
         return value
 
     @property
@@ -160,13 +168,13 @@ class Field:
 
     @property
     def literal(self) -> Literal:
-        """Plain data: numbers, booleans, texts and nested lists of them."""
+        """Returns a number, boolean, string or null, or nested lists of them."""
         if isinstance(self.node, yaml.ScalarNode):
             return self._scalar(self.node)
         return tuple(member.literal for member in self.members)
 
     def _scalar(self, node: yaml.ScalarNode) -> Literal:
-        """By YAML's rules, without what it has beyond Python's numbers (010 is octal there, 1:30 is 90)."""
+        """Returns the value of a scalar: as in YAML, but with Python's numbers (YAML reads 010 as 8 and 1:30 as 90)."""
         value: str = node.value
         if node.style:
             return value
@@ -181,7 +189,7 @@ class Field:
 
     @property
     def numbers(self) -> Literal:
-        """Numbers and truth values, nested in lists."""
+        """Returns a number or boolean, or nested lists of them."""
         if self.is_sequence:
             return tuple(member.numbers for member in self.members)
         value = self.literal if self.is_scalar else None
@@ -191,25 +199,29 @@ class Field:
 
     @property
     def members(self) -> list[Field]:
+        """Returns the items of a list."""
         if not isinstance(self.node, yaml.SequenceNode):
             raise self.bad(f"expected a list, got a {self.shape}")
         return [Field(node, self.file, self.report) for node in self.node.value]
 
     @property
     def one_or_more(self) -> list[Field]:
+        """Returns the items of a list, or this field alone if it is not a list."""
         return self.members if self.is_sequence else [self]
 
     @property
     def fields(self) -> Fields:
+        """Returns the values of a mapping by key."""
         return Fields(self)
 
     @property
     def shape(self) -> str:
-        return "text" if self.is_scalar else "list" if self.is_sequence else "mapping"
+        """Returns the type of the node for error texts."""
+        return "string" if self.is_scalar else "list" if self.is_sequence else "mapping"
 
 
 class Fields:
-    """A mapping. `take` and `need` mark keys as known; `finish` reports all others."""
+    """The values of a mapping by key. Reading a key marks it as known; `finish` reports all others."""
 
     def __init__(self, owner: Field) -> None:
         if not isinstance(owner.node, yaml.MappingNode):
@@ -224,28 +236,30 @@ class Fields:
             with self.report.collecting():
                 name = key.value
                 if name in self.values:
-                    raise key.bad(f"key '{name}' is there twice")
+                    raise key.bad(f"duplicate key '{name}'")
                 self.keys[name] = key
                 self.values[name] = Field(value_node, owner.file, owner.report)
 
     def take(self, key: str) -> Field | None:
+        """Returns the value of a key, or None if it is missing."""
         self._known.add(key)
         return self.values.get(key)
 
     def need(self, key: str) -> Field:
+        """Returns the value of a key. Raises Bad if it is missing."""
         found = self.take(key)
         if found is None:
             raise Bad(self.owner.location, f"missing key '{key}'")
         return found
 
     def required(self, key: str, read: Callable[[Field], T]) -> T | None:
-        """What `read` makes of a key; None after noting that it is missing or bad."""
+        """Returns `read(value)` of a key. If it is missing or invalid, reports this and returns None."""
         with self.report.collecting():
             return read(self.need(key))
         return None
 
     def optional(self, key: str, read: Callable[[Field], T], otherwise: D) -> T | D:
-        """What `read` makes of a key, or `otherwise` where it is missing, or bad, which is noted."""
+        """Returns `read(value)` of a key, or `otherwise` if it is missing, or is invalid, which is reported."""
         field = self.take(key)
         if field is not None:
             with self.report.collecting():
@@ -253,7 +267,7 @@ class Fields:
         return otherwise
 
     def other_expressions(self) -> dict[str, Expression]:
-        """All values whose keys were not taken before, as expressions, by key."""
+        """Returns the values of all keys that have not been read yet, as expressions."""
         found = {}
         for key, value in self.values.items():
             if key not in self._known:
@@ -263,25 +277,26 @@ class Fields:
         return found
 
     def finish(self) -> None:
-        for key, place in self.keys.items():
-            if key not in self._known:
-                problem = place.bad(unknown("key", key, self._known - self.values.keys()))
+        """Reports all keys that have not been read."""
+        for name, key in self.keys.items():
+            if name not in self._known:
+                problem = key.bad(unknown("key", name, self._known - self.values.keys()))
                 self.report.problems.append(problem.problem)
 
 
 def compose(text: str, file: str, report: Report) -> list[Field]:
-    """The records of one file: the members of its list."""
+    """Returns the records of a file: the items of its list. `file` is its name in locations."""
     try:
         node = _root(text)
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
-        place = Location(file, before.count("\n") + 1, error.position - before.rfind("\n"))
-        report.add(place, f"not YAML: character {error.character:#06x} is not allowed")
+        location = Location(file, before.count("\n") + 1, error.position - before.rfind("\n"))
+        report.add(location, f"not YAML: character {error.character:#06x} is not allowed")
         return []
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = Location(file, mark.line + 1, mark.column + 1) if mark else Location(file, 1, 1)
-        report.add(place, f"not YAML: {error.problem}")
+        location = Location(file, mark.line + 1, mark.column + 1) if mark else Location(file, 1, 1)
+        report.add(location, f"not YAML: {error.problem}")
         return []
     if node is None:
         return []
@@ -291,7 +306,7 @@ def compose(text: str, file: str, report: Report) -> list[Field]:
 
 
 def _root(text: str) -> yaml.Node | None:
-    """The one document of a text."""
+    """Parses a string that holds one YAML document; returns None if it is empty."""
     if re.search(r"(^|[\s\[{,])&\w", text) or _may_be_deep(text):
         _check_events(text)
     loader = _Loader(text)
@@ -303,7 +318,7 @@ def _root(text: str) -> yaml.Node | None:
 
 
 def _may_be_deep(text: str) -> bool:
-    """Whether brackets, dashes and indentation leave room for too deep a tree."""
+    """Returns whether brackets, dashes and indentation could nest nodes more than _DEEPEST levels deep."""
     depth = deepest = 0
     for mark in re.findall(r"[\[\]{}]", text):
         depth = depth + 1 if mark in "[{" else max(depth - 1, 0)
@@ -312,11 +327,11 @@ def _may_be_deep(text: str) -> bool:
 
 
 def _check_events(text: str) -> None:
-    """Refuses anchors, as a node inside of itself would have no end, and what is too deep for recursion."""
+    """Raises MarkedYAMLError for anchors, which could make a tree infinite, and for too deep a tree for recursion."""
     depth = 0
     for event in yaml.parse(text, _Loader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        wrong = "definitions have no anchors" if getattr(event, "anchor", None) else ""
+        wrong = "anchors are not allowed" if getattr(event, "anchor", None) else ""
         if wrong or depth > _DEEPEST:
-            wrong = wrong or "this is too deep"
+            wrong = wrong or "nested too deeply"
             raise yaml.MarkedYAMLError(None, None, wrong, event.start_mark)  # type: ignore[arg-type]

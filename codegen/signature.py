@@ -1,4 +1,4 @@
-"""The signature grammar: `topk(Tensor input, size k, *, bool sorted=True) -> (Tensor values, Tensor indices)`.
+"""Parses and prints signatures: `topk(Tensor input, size k, *, bool sorted=True) -> (Tensor values, Tensor indices)`.
 
     signature = name "(" [argument {"," argument}] ")" "->" results
     argument  = "*" | type name ["=" literal]
@@ -7,7 +7,7 @@
     literal   = scalar | "[" [scalar {"," scalar}] "]"
     scalar    = None | True | False | number | 'text' | word
 
-`parse` and `print_signature` are inverse to each other on canonical text.
+`parse` and `print_signature` are inverses of each other for canonical text.
 """
 
 from __future__ import annotations
@@ -108,9 +108,9 @@ class _Parser:
         if self.next.kind != "end":
             raise _unexpected(self.next, "the end")
         if len(results) > 1 and any(result.type.is_list for result in results):
-            raise self.error("a list of tensors is an operator's only result", start)
+            raise self.error("a list of tensors must be the only result", start)
         if not 1 <= len(results) <= MAXIMUM_RESULTS:
-            raise self.error(f"an operator has 1 to {MAXIMUM_RESULTS} results, got {len(results)}", start)
+            raise self.error(f"an operator must have 1 to {MAXIMUM_RESULTS} results, got {len(results)}", start)
         return Signature(name.text, arguments, results)
 
     def name(self, what: str, pattern: re.Pattern[str] = NAME) -> _Token:
@@ -123,7 +123,7 @@ class _Parser:
         return token.offset if self.exact else 0
 
     def error(self, text: str, start: _Token) -> TextError:
-        """About all that was read since that token."""
+        """Returns an error that covers everything that was read since the token `start`."""
         last = self.tokens[max(self.position - 1, 0)]
         return TextError(text, start.offset, max(last.offset + len(last.text) - start.offset, 1))
 
@@ -143,12 +143,12 @@ class _Parser:
             start = self.next
             argument = self.argument(keyword_only)
             if any(a.name == argument.name for a in arguments):
-                raise self.error(f"argument '{argument.name}' is there twice", start)
+                raise self.error(f"duplicate argument '{argument.name}'", start)
             if not (argument.has_default or keyword_only) and arguments and arguments[-1].has_default:
-                raise self.error(f"argument '{argument.name}' needs a default, the one before it has one", start)
+                raise self.error(f"argument '{argument.name}' needs a default, since the one before it has one", start)
             arguments.append(argument)
             if len(arguments) > MAXIMUM_ARGUMENTS:
-                raise self.error(f"an operator has at most {MAXIMUM_ARGUMENTS} arguments", start)
+                raise self.error(f"an operator must have at most {MAXIMUM_ARGUMENTS} arguments", start)
         if keyword_only and not (arguments and arguments[-1].keyword_only):
             raise TextError("no argument follows '*'", self.tokens[self.position - 1].offset)
         return tuple(arguments)
@@ -164,30 +164,30 @@ class _Parser:
         return Argument(name, type_, default, True, keyword_only, alias, self.at(start))
 
     def check_argument(self, type_: Type, alias: Alias | None, start: _Token) -> None:
-        """Refuses what no call has a value for."""
+        """Raises TextError for a type that arguments cannot have."""
         if type_.is_list and not (type_.is_integer or type_.base in (BaseType.TENSOR, BaseType.DEVICE)):
             raise self.error(
-                f"there is no list of {type_.base.value}, only of int, dim, size, pair, device and Tensor", start
+                f"a list must be of int, dim, size, pair, device or Tensor, not of {type_.base.value}", start
             )
         if type_.is_pairs and not type_.is_list:
-            raise self.error("a pair is a member of a list: pair[]", start)
+            raise self.error("a pair must be an item of a list: pair[]", start)
         if type_.is_list and type_.optional and type_.base is BaseType.TENSOR:
-            raise self.error("a list of tensors is never absent, it may be empty", start)
+            raise self.error("a list of tensors cannot be optional, but it may be empty", start)
         if type_.optional_members and type_.base is not BaseType.TENSOR:
-            raise self.error("only the members of a list of tensors may be absent", start)
+            raise self.error("only the items of a list of tensors can be optional", start)
         if alias and (type_.base is not BaseType.TENSOR or type_.is_list or type_.optional):
-            raise self.error(f"only a Tensor shares memory, no {type_}", start)
+            raise self.error(f"only a Tensor can have an alias, not {type_}", start)
 
     def default(self, type_: Type) -> Literal:
         start = self.next
         default = self.literal()
         if not fits(default, type_):
-            raise self.error(f"the default {print_literal(default)} is no {type_}", start)
+            raise self.error(f"the default {print_literal(default)} is not of type {type_}", start)
         members = default if isinstance(default, tuple) else (default,)
         if any(isinstance(each, int) and not -(2**63) <= each < 2**63 for each in members):
-            raise self.error(f"the default {print_literal(default)} is beyond 64 bits", start)
+            raise self.error(f"the default {print_literal(default)} does not fit into 64 bits", start)
         if type_.base is BaseType.DEVICE and isinstance(default, tuple):
-            raise self.error("a list of devices has no default but None", start)
+            raise self.error("the default of a list of devices must be None", start)
         if type_.base is BaseType.DTYPE and isinstance(default, str) and default not in DTYPES:
             raise self.error(unknown("dtype", default, DTYPES), start)
         return default
@@ -217,14 +217,14 @@ class _Parser:
             start = self.next
             results.append(self.result())
             if results[-1].name and results[-1].name in [result.name for result in results[:-1]]:
-                raise self.error(f"result '{results[-1].name}' is there twice", start)
+                raise self.error(f"duplicate result '{results[-1].name}'", start)
         return tuple(results)
 
     def result(self) -> Result:
         start = self.next
         type_, alias = self.type()
         if type_ not in (Type(BaseType.TENSOR), Type(BaseType.TENSOR, is_list=True)):
-            raise self.error(f"a result is a Tensor or a Tensor[], never {type_}", start)
+            raise self.error(f"a result must be Tensor or Tensor[], got {type_}", start)
         name = self.name("the result's name").text if self.next.kind == "word" else None
         return Result(type_, name, alias, self.at(start))
 
@@ -250,14 +250,14 @@ class _Parser:
     def number(self, token: _Token) -> float:
         try:
             return float(token.text) if re.search(r"[.einf]", token.text, re.IGNORECASE) else int(token.text)
-        except ValueError:  # thousands of digits
-            raise TextError("this number is too long", token.offset, len(token.text)) from None
+        except ValueError:  # Python limits the number of digits
+            raise TextError("the number has too many digits", token.offset, len(token.text)) from None
 
     def text(self, token: _Token) -> str:
         try:
             return str(ast.literal_eval(token.text))
         except (SyntaxError, ValueError):
-            raise TextError(f"{token.text} is no text", token.offset, len(token.text)) from None
+            raise TextError(f"{token.text} is not a string", token.offset, len(token.text)) from None
 
 
 def _unexpected(token: _Token, expected: str) -> TextError:
@@ -265,7 +265,7 @@ def _unexpected(token: _Token, expected: str) -> TextError:
 
 
 def fits(value: Literal, type_: Type) -> bool:
-    """Whether a literal can be passed where the signature has this type (tensors and pairs take none but None)."""
+    """Returns whether a literal is a value of this type; for a tensor or a pair, only None can be."""
     if value is None:
         return type_.optional
     if type_.is_list:
@@ -289,15 +289,15 @@ def fits(value: Literal, type_: Type) -> bool:
 
 
 def parse(text: str, *, exact: bool = True) -> Signature:
-    """Reads a signature; raises TextError with the offset of the first mistake.
+    """Parses a signature; raises TextError with the offset of the first error.
 
-    `exact` says that columns of the text are columns of the file; otherwise its parts are located at its start.
+    `exact` says that offsets in the text are offsets in a line of the file; if not, its parts are located at its start.
     """
     return _Parser(text, exact=exact).signature()
 
 
 def parse_type(text: str) -> Type:
-    """Reads one type, as in `{dim[]?}`; raises TextError."""
+    """Parses a type such as `dim[]?`; raises TextError."""
     parser = _Parser(text)
     type_, _ = parser.type()
     if parser.next.kind != "end":
@@ -306,7 +306,7 @@ def parse_type(text: str) -> Type:
 
 
 def print_literal(value: Literal, type_: Type | None = None) -> str:
-    """A default as the grammar spells it; dtypes and devices are bare words."""
+    """Prints a default value in the grammar of signatures; dtypes and devices are bare words."""
     if isinstance(value, tuple):
         member = Type(type_.base) if type_ else None
         return "[" + ", ".join(print_literal(v, member) for v in value) + "]"
@@ -316,11 +316,13 @@ def print_literal(value: Literal, type_: Type | None = None) -> str:
 
 
 def print_type(type_: Type, alias: Alias | None = None) -> str:
+    """Prints a type: `Tensor(a)`, `dim[]?`."""
     text = str(type_)
     return text.replace(type_.base.value, f"{type_.base.value}{alias}", 1) if alias else text
 
 
 def print_argument(argument: Argument) -> str:
+    """Prints an argument: `bool keepdim=False`."""
     default = f"={print_literal(argument.default, argument.type)}" if argument.has_default else ""
     return f"{print_type(argument.type, argument.alias)} {argument.name}{default}"
 
@@ -330,7 +332,7 @@ def _print_result(result: Result) -> str:
 
 
 def print_signature(signature: Signature) -> str:
-    """The canonical text: what `parse` reads back to an equal signature."""
+    """Prints a signature in its canonical form, from which `parse` returns an equal signature."""
     parts = []
     for position, argument in enumerate(signature.arguments):
         if argument.keyword_only and (position == 0 or not signature.arguments[position - 1].keyword_only):

@@ -1,4 +1,4 @@
-"""Rendering of templates."""
+"""Renders Jinja templates."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ MARK = "by codegen, do not edit"
 
 
 def banner(sources: Iterable[str]) -> str:
-    """The words of a generated file's first line."""
+    """Returns the text of a generated file's first line, without comment characters."""
     files = sorted(set(sources))
     return f"generated from {files[0] if len(files) == 1 else 'opdefs'} {MARK}"
 
 
 class Templates:
-    """The Jinja templates of some folders, of which the first goes first.
+    """The Jinja templates in some folders; a template in an earlier folder hides one of the same name in a later one.
 
-    Undefined names are errors, lines with only a tag leave no trace.
+    Undefined names are errors. Lines that contain only a tag produce no output.
     """
 
     def __init__(self, *folders: Path) -> None:
-        import jinja2  # here, for a run that has nothing to do needs none
+        import jinja2  # imported late: a run in which nothing has changed does not need it
 
         self.environment: jinja2.Environment = jinja2.Environment(
             loader=jinja2.FileSystemLoader(folders),
@@ -38,10 +38,11 @@ class Templates:
         self.environment.globals["banner"] = banner
 
     def add(self, **helpers: Any) -> Templates:
-        """Makes functions and values known to the templates, as filters too where they are functions."""
+        """Defines globals of the templates; functions are also defined as filters."""
         self.environment.globals.update(helpers)
         self.environment.filters.update({name: each for name, each in helpers.items() if callable(each)})
         return self
 
     def render(self, template: str, /, **values: Any) -> str:
+        """Returns the text of a template with these values."""
         return self.environment.get_template(template).render(**values)

@@ -1,7 +1,7 @@
 """An independent reference for the random operators.
 
 Philox 4x32-10 is written from the paper (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011); what the
-operators make of its words is described in docs/architecture.md.
+operators make of its words is described in docs/reference/records.md.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _32 = np.uint64(32)
 
 
 def words(seed: int, offset: int, count: int) -> NDArray[np.uint64]:
-    """The four words of each of `count` counters from `offset` on: shape (4, count)."""
+    """Returns the four words of each of `count` counters from `offset` on, in the shape (4, count)."""
     counter = np.arange(offset, offset + count, dtype=np.uint64)
     c = [counter & _LOW, counter >> _32, np.zeros(count, np.uint64), np.zeros(count, np.uint64)]
     key = [seed & 0xFFFFFFFF, seed >> 32]
@@ -33,7 +33,7 @@ def words(seed: int, offset: int, count: int) -> NDArray[np.uint64]:
 
 
 def uniform(seed: int, offset: int, count: int, k: int = 0) -> NDArray[np.float32]:
-    """float32 numbers in [0, 1)."""
+    """Returns float32 numbers in [0, 1) from word `k` of each counter."""
     return ((words(seed, offset, count)[k] >> np.uint64(8)).astype(np.float64) / 2**24).astype(np.float32)
 
 
@@ -43,6 +43,6 @@ def uniform_float64(seed: int, offset: int, count: int, k: int = 0) -> NDArray[n
 
 
 def normal(seed: int, offset: int, count: int) -> NDArray[np.float64]:
-    """Box-Muller over the float32 uniforms, in double precision."""
+    """Returns the Box-Muller transform of the float32 uniform numbers, in double precision."""
     u0, u1 = (uniform(seed, offset, count, k).astype(np.float64) for k in (0, 1))
     return np.sqrt(-2 * np.log(1 - u0)) * np.cos(2 * np.pi * u1)

@@ -1,9 +1,9 @@
-"""Runs test steps (make targets) one after the other and closes with one line each.
+"""Runs test steps (make targets) in order and prints a summary with one line per step.
 
 Usage: run_steps.py --logs DIRECTORY STEP...
 
-The output of each step goes to the screen as it comes and to DIRECTORY/STEP.log. All steps run, also after a failure;
-the exit status is 1 when any failed.
+Writes the output of each step to standard output and to DIRECTORY/STEP.log. Runs all steps, also after a failure; the
+exit status is 1 if any step failed.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-# What the runners' closing lines look like, with the counts that they have; `all` are those that passed or failed.
-CLOSING_LINES = [
+# The summary lines of the test runners, with the counts in them; `all` counts passed and failed tests.
+SUMMARY_LINES = [
     re.compile(r"(?:^|\s)(?P<passed>\d+) passed"),  # pytest
     re.compile(r"(?:^|\s)(?P<failed>\d+) failed"),
     re.compile(r"(?:^|\s)(?P<skipped>\d+) skipped"),
@@ -67,7 +67,7 @@ def run(step: str, logs: Path) -> Outcome:
         for line in process.stdout:
             print(line, end="", flush=True)
             log.write(line)
-            for pattern in CLOSING_LINES:
+            for pattern in SUMMARY_LINES:
                 if match := pattern.search(line.rstrip()):
                     found = {name: int(count) for name, count in match.groupdict().items()}
                     if "all" in found:

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# Builds the backend in runtime/devices/<name> as its author would elsewhere: a project of its own that knows oneflow by what
-# `cmake --install` puts into build/installed-headers. The plugin lands where liboneflow looks for plugins.
+# Builds the backend in runtime/devices/<name> as a project of its own, as an author of a plugin outside this repository would:
+# it sees only the headers that `cmake --install` puts into build/installed-headers. The plugin is written to the folder where
+# liboneflow looks for plugins.
+#
+# Usage: build_device.sh NAME [CMAKE-OPTION...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

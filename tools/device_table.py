@@ -1,7 +1,7 @@
-"""The table of docs/devices.md: how many operators each device runs itself; which go over the host, with the reason.
+"""Writes the table of docs/devices.md: the operators that each device runs, and those that fall back to the CPU.
 
-python tools/device_table.py            writes the table between the markers of docs/devices.md
-python tools/device_table.py --kernels  lists each kernel that a device promises: device, name, schema hash, dtype
+python tools/device_table.py            writes the table between the markers in docs/devices.md
+python tools/device_table.py --kernels  lists the kernels that each device must have: device, name, schema hash, dtype
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ sys.path.insert(0, str(ROOT))
 
 from codegen import discover, load  # noqa: E402
 from codegen.grid.printing import GridPrinter  # noqa: E402
-from codegen.kernels import SPELLED, entries  # noqa: E402
+from codegen.kernels import SPELLED, kernels_of  # noqa: E402
 from codegen.model import Contraction, Definitions, Native, Op  # noqa: E402
+from codegen.names import Names  # noqa: E402
 
 PAGE = ROOT / "docs" / "devices.md"
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
-# Where each backend's kernels of `native` records are listed: those of grid devices are shared.
-HAND_WRITTEN = {"cpu": "runtime/devices/cpu/kernels.cpp"}
+# The file that lists a backend's kernels for `native` records; grid devices share the one in GRID.
+HAND_WRITTEN = {"cpu": "runtime/devices/cpu/plugin/kernel_table.cpp"}
 GRID = "runtime/devices/grid/find_kernel.cpp"
 KINDS = ("elementwise", "generator", "reduction", "scan", "gather", "contraction", "native")
 _DTYPES = {spelled: name for name, spelled in SPELLED.items()}
@@ -33,7 +34,7 @@ _DTYPES = {spelled: name for name, spelled in SPELLED.items()}
 class Device:
     name: str
     by_hand: frozenset[str]
-    omitted: dict[str, str]  # with the reason
+    omitted: dict[str, str]  # operators that the device lacks, each with the reason
 
 
 def definitions() -> Definitions:
@@ -41,19 +42,21 @@ def definitions() -> Definitions:
 
 
 def by_hand(source: str) -> frozenset[str]:
-    """The names in a backend's table of `native` kernels."""
+    """Returns the names in a backend's table of `native` kernels."""
     text = (ROOT / source).read_text(encoding="utf-8")
     table = re.search(r"kNative(?:s|Kernels)\[\] = \{(.*?)\};", text, re.DOTALL)
     assert table, f"{source} has no table of native kernels"
     return frozenset(re.findall(r'\{"(\w+)"', table[1]))
 
 
+def omissions(name: str) -> dict[str, str]:
+    """Returns the operators that a device lacks, each with the reason, as `names.yaml` of its target lists them."""
+    return dict(Names.read(discover.TARGETS / name / "names.yaml").omitted)
+
+
 def devices(found: Definitions) -> list[Device]:
     names = [n for n in discover.names() if (ROOT / "runtime" / "devices" / n).is_dir()]
-    return [
-        Device(name, by_hand(HAND_WRITTEN.get(name, GRID)), dict(discover.language(name, found).names.omitted))
-        for name in names
-    ]
+    return [Device(name, by_hand(HAND_WRITTEN.get(name, GRID)), omissions(name)) for name in names]
 
 
 def kind_of(op: Op) -> str:
@@ -61,14 +64,14 @@ def kind_of(op: Op) -> str:
 
 
 def needing(found: Definitions) -> list[Op]:
-    """The operators that ask the device for something: those that are views, copies or made of others do not."""
+    """Returns the operators that need a kernel of the device. Views, copies and composites need none."""
     hand_written = frozenset().union(*(device.by_hand for device in devices(found)))
     return [
         op
         for op in found.ops
         if isinstance(op.kind, Contraction)
         or (isinstance(op.kind, Native) and op.full_name in hand_written)
-        or any(True for _ in entries(op, GridPrinter))
+        or any(True for _ in kernels_of(op, GridPrinter))
     ]
 
 
@@ -80,7 +83,7 @@ def is_native(device: Device, op: Op) -> bool:
 
 def table(found: Definitions) -> str:
     ops, lines = needing(found), []
-    heads = ["device", *KINDS, "all", "over the host"]
+    heads = ["device", *KINDS, "all", "fall back to the CPU"]
     lines += [f"| {' | '.join(heads)} |", f"|---|{'---:|' * (len(heads) - 1)}"]
     reasons = []
     for device in devices(found):
@@ -89,29 +92,29 @@ def table(found: Definitions) -> str:
         lines.append(f"| `{device.name}` | {' | '.join(map(str, [*counts, len(own), len(ops) - len(own)]))} |")
         for op in ops:
             if not is_native(device, op):
-                why = device.omitted.get(op.full_name, "its kernel, written by hand, is not there yet")
+                why = device.omitted.get(op.full_name, "its hand-written kernel does not exist yet")
                 reasons.append(f"- `{op.full_name}` on `{device.name}`: {why}")
-    return "\n".join([*lines, "", *(reasons or ["No operator goes over the host."])])
+    return "\n".join([*lines, "", *(reasons or ["No operator falls back to the CPU."])])
 
 
 def page(text: str, found: Definitions) -> str:
-    """The page with the table as it is now."""
+    """Returns the text of the page with an up-to-date table."""
     head, _, rest = text.partition(BEGIN)
     _, _, tail = rest.partition(END)
     return f"{head}{BEGIN}\n{table(found)}\n{END}{tail}"
 
 
 def promised(found: Definitions) -> Iterator[tuple[str, str, int, str]]:
-    """Each kernel that a device must answer for: device, name, schema hash, compute type ("" stands for all)."""
+    """Yields each kernel that a device must have: device, name, schema hash, compute type ("" for all types)."""
     for device in devices(found):
         for op in needing(found):
             if isinstance(op.kind, Contraction) or not is_native(device, op):
                 continue
             if isinstance(op.kind, Native):
                 yield device.name, op.full_name, op.schema_hash, ""
-            for entry in entries(op, GridPrinter):
-                for type_ in [_DTYPES[spelled] for spelled in entry.types] or [""]:
-                    yield device.name, entry.variant, op.schema_hash, type_
+            for kernel in kernels_of(op, GridPrinter):
+                for type_ in [_DTYPES[spelled] for spelled in kernel.types] or [""]:
+                    yield device.name, kernel.variant, op.schema_hash, type_
 
 
 def main() -> None:

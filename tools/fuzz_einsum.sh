@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Feeds so many random inputs to the reader of equations and the search for paths, under libFuzzer, AddressSanitizer and
-# UndefinedBehaviorSanitizer: fuzz_einsum.sh [INPUTS]. What it finds on the way is kept in build-fuzz/, for the next run;
-# what ten million found is in runtime/tests/fuzz/report-2026-11-22.md.
+# Fuzzes the equation parser and the path search of einsum with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer.
+# The corpus is kept in build-fuzz/found for the next run. runtime/tests/fuzz/report-2026-11-22.md reports a run with ten
+# million inputs.
+#
+# Usage: fuzz_einsum.sh [INPUTS]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,7 +12,7 @@ build=build-fuzz
 mkdir -p $build/found
 flags=(-std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Iruntime -Iruntime/include)
 sources=(runtime/tests/fuzz/einsum_fuzz.cpp runtime/base/{characters,error,shape,dtype}.cpp
-  runtime/einsum/{characters,equation,exact_path,expression,greedy_path,improve_path,network,path,sizes}.cpp)
+  runtime/einsum/{equation,equation_text,exact_path,expression,greedy_path,improve_path,network,path,sizes}.cpp)
 clang++-14 "${flags[@]}" "${sources[@]}" -lutf8proc -o $build/einsum_fuzz
 cat >$build/words <<'WORDS'
 "->"

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that the given lists name, one a line, unless they are there already. A line with a second word names a
-# command that stands for the package: where there is such a command, whoever brought it, nothing is installed.
+# Installs the Debian packages of the given list files that are not installed yet. A list has one package per line, optionally
+# followed by a command that the package provides: if that command exists, wherever it comes from, the package is not installed.
+#
+# Usage: install_packages.sh LIST...
 set -euo pipefail
 
 missing=()

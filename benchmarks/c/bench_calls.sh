@@ -1,5 +1,5 @@
 #!/bin/bash
-# What calls cost from C: see calls.c.
+# Compiles and runs calls.c, which measures the cost of a call from C.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=$(cd ../.. && pwd)

@@ -1,5 +1,6 @@
-/* What einsum of two 2 x 2 matrices costs from C, its result allocated and released. Peer: malloc, three loops, free.
- * Both take a turn in each round; what is reported is the median. Compiled and started by bench_calls.sh. */
+/* Measures the cost of einsum for two 2 x 2 matrices from C, including the allocation and release of the result. The
+ * peer is malloc, three loops and free. Both run once in each round; the median is reported. bench_calls.sh compiles
+ * and runs this program. */
 #include <oneflow/operators.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ int main(void) {
   printf(
       "{\"what\": \"C einsum ij,jk->ik, 2 x 2\", \"unit\": \"ns\", \"ours\": %.1f, \"peers\": {\"malloc, loops, "
       "free\": %.1f}, "
-      "\"references\": {\"asked\": 150}, \"bounds\": [{\"peer\": \"asked\", \"at_most\": 1}]}\n",
+      "\"references\": {\"target\": 150}, \"bounds\": [{\"peer\": \"target\", \"at_most\": 1}]}\n",
       times[0][ROUNDS / 2], times[1][ROUNDS / 2]);
   for (int i = 0; i < 2; ++i) of_tensor_release(operands[i]);
   return 0;

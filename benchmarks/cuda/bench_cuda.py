@@ -1,5 +1,8 @@
-"""The CUDA backend against PyTorch on the same GPU, in one process: kernels by the time until the GPU is done with a
-batch of them, the cost of a call by the time until it returns. Prints nothing where there is no GPU."""
+"""Compares the CUDA backend with PyTorch on the same GPU, in one process.
+
+The time of a kernel is measured until the GPU has finished a batch of calls, the cost of a call until it returns.
+Prints nothing if there is no GPU.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from functools import partial
 from typing import Any
 
 try:
-    import torch  # first: its cuBLASLt is then the one that oneflow finds
+    import torch  # first, so that oneflow uses the cuBLASLt that PyTorch loads
 except ImportError:
     torch = None
 
@@ -24,6 +27,7 @@ EQUAL = [{"peer": "PyTorch", "at_most": 1.0}]
 
 
 def batch(function: Callable[[], object], wait: Callable[[], object], calls: int) -> None:
+    """Makes a number of calls, then waits for the GPU."""
     for _ in range(calls):
         function()
     wait()
@@ -39,7 +43,7 @@ def measure(
     factors: Mapping[str, float] | None = None,
     group: str | None = None,
 ) -> None:
-    """Times batches of calls until the GPU is done; `factors` scale the time of a peer that does other work."""
+    """Times batches of calls until the GPU is done. `factors` scale the times of peers that do less or more work."""
     contestants = {"oneflow": partial(batch, ours, partial(flow.synchronize, "cuda:0"), calls)}
     contestants |= {name: partial(batch, other, torch.cuda.synchronize, calls) for name, other in others.items()}
     times = {name: seconds / calls for name, seconds in interleaved(contestants, rounds=9, seconds=0.05).items()}
@@ -103,7 +107,7 @@ def products() -> None:
 
 
 def submission() -> None:
-    """The time until the call returns, over so few calls that the queue of the GPU never fills up."""
+    """Times calls until they return, in batches that are small enough not to fill the queue of the GPU."""
     x, tx = flow.randn(4, device="cuda"), torch.randn(4, device="cuda")
     calls, rounds = 200, 51
     contestants = {

@@ -1,15 +1,14 @@
-"""einsum over the equations of suite.json, against NumPy, PyTorch, JAX and opt_einsum over PyTorch, with two threads.
+"""Compares einsum for the equations of suite.json with NumPy, PyTorch, JAX and opt_einsum on PyTorch, on two threads.
 
-Every result is checked against NumPy's in double precision first. A peer that takes more than a second for a call has
-fewer turns. What the machine can do takes turns like a contestant (machine.cpp): multiply-adds from registers, and
-copying memory. Each case is one of
+Each result is first checked in double precision. The limits of the machine are measured in the same rounds as the
+contestants (machine.cpp): multiply-adds in registers, and copies of memory. Each case belongs to one of three classes:
 
-    compute   its operations at that rate take at least four times as long as its bytes at that bandwidth
-    bandwidth the other way round
-    overhead  a handful of elements
+    compute    at these limits, its operations take at least four times as long as reading and writing its data
+    bandwidth  at these limits, its data take at least four times as long as its operations
+    overhead   a handful of elements
 
-and has the bound of its class besides those against the peers. TCCG cases are also compared with the matrix product of
-the same size by the fastest peer.
+A case has the bound of its class in addition to the bounds against the peers. Cases of TCCG, the tensor contraction
+benchmark, are also compared with the matrix product of the same size by the fastest peer.
 
     PYTHONPATH=. .venv/bin/python benchmarks/einsum/bench_einsum.py [PART OF AN EQUATION OR A GROUP...]
 """
@@ -46,7 +45,7 @@ Contestants = dict[str, Callable[[], object]]
 
 
 def limits() -> dict[str, Callable[[], int]]:
-    """What the machine can do at most, as contestants of their own that tell how much they did."""
+    """Returns the limits of the machine as contestants. Each returns the amount of work that it did."""
     library = ctypes.CDLL(str(BUILD / "lib" / "bench_machine.so"))
     functions = {"multiply and add": library.bench_multiply_and_add, "copy": library.bench_copy}
     for function in functions.values():
@@ -55,11 +54,12 @@ def limits() -> dict[str, Callable[[], int]]:
 
 
 def wait(function: Callable[..., Any], *arguments: object) -> None:
+    """Calls a function of JAX and waits for its result."""
     function(*arguments).block_until_ready()
 
 
 def contestants(equation: str, arrays: list[np.ndarray[Any, Any]]) -> Contestants:
-    # All but JAX read the same memory: what one has read is in the caches for the next one.
+    # All contestants but JAX read the same memory, so that the caches serve them alike.
     tensors = [torch.from_numpy(each) for each in arrays]
     ours = [flow.from_numpy(each) for each in arrays]
     shapes = [each.shape for each in arrays]
@@ -75,6 +75,7 @@ def contestants(equation: str, arrays: list[np.ndarray[Any, Any]]) -> Contestant
 
 
 def check(equation: str, arrays: list[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+    """Compares the result with one in double precision, and returns it."""
     wide = [torch.from_numpy(each).double() for each in arrays]
     wanted = opt_einsum.contract(equation, *wide, backend="torch").numpy()
     scale = opt_einsum.contract(equation, *[each.abs() for each in wide], backend="torch").numpy()
@@ -85,7 +86,7 @@ def check(equation: str, arrays: list[np.ndarray[Any, Any]]) -> np.ndarray[Any, 
 
 
 def product_sizes(equation: str, sizes: dict[str, int]) -> tuple[int, int, int]:
-    """M, N and K of the matrix product that a contraction of two operands without a batch amounts to."""
+    """Returns M, N and K of the matrix product equivalent to a contraction of two operands without batch labels."""
     first, second = equation.partition("->")[0].split(",")
     m, n, k = (
         math.prod(sizes[label] for label in set(labels))

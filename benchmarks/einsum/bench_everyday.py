@@ -1,5 +1,7 @@
-"""einsum over shapes of every day, against NumPy and PyTorch on one thread: matrices of up to 1,000 rows and batches of
-them, vectors, sums, operands that lie in another order. suite.json has larger ones. NumPy has no bfloat16.
+"""Compares einsum for common shapes with NumPy and PyTorch, on one thread.
+
+The cases are matrices of up to 1,000 rows, batches of them, vectors, sums, and operands in other dimension orders;
+suite.json has larger ones. NumPy has no bfloat16.
 
     PYTHONPATH=. .venv/bin/python benchmarks/einsum/bench_everyday.py [PART OF AN EQUATION...]
 """
@@ -17,8 +19,8 @@ import torch
 import oneflow_py as flow
 from benchmarks.timing import interleaved, report
 
-# Equations, and the sizes of the operands; a number of its own is "-". Those with a star are measured with the other
-# types of elements, too.
+# Equations, each with the shapes of the operands; "-" is the shape of a scalar. Cases with a star are also measured
+# with the other dtypes.
 CASES = """
 ik->i 100000x16
 * ik->i 10000x100
@@ -164,7 +166,7 @@ def measure(equation: str, sizes: list[str], dtype: str, group: str = "every day
     arrays = [operand(each, dtype, random) for each in sizes]
     ours = [flow.from_numpy(each).to(dtype) for each in arrays]
     tensors = [torch.from_numpy(each).to(getattr(torch, dtype)) for each in arrays]
-    # Results in the order of the equation, as ours are, rather than views.
+    # The peers may return views. Ours are contiguous in the order of the equation, so theirs are made contiguous too.
     contestants = {
         "oneflow": lambda: flow.einsum(equation, *ours),
         "NumPy": lambda: np.ascontiguousarray(np.einsum(equation, *arrays, optimize=True)),

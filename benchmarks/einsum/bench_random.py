@@ -1,5 +1,7 @@
-"""einsum over contractions of two operands of random labels, orders and sizes, against NumPy and PyTorch on one thread:
-looks for shapes that lists of cases lack. KIND is `products`, of matrices and batches of them, or `contractions`.
+"""Compares einsum for random contractions of two operands with NumPy and PyTorch, on one thread.
+
+Labels, dimension orders and sizes are random, to find slow cases that no list contains. KIND is `products` (products of
+matrices and batches of matrices) or `contractions`.
 
     PYTHONPATH=. .venv/bin/python benchmarks/einsum/bench_random.py [KIND [SEED [SECONDS [DTYPE]]]]
 """
@@ -20,8 +22,10 @@ LEAST_WORK, MOST_WORK, MOST_ELEMENTS = 2e4, 3e7, 4e6
 
 
 def choose_product(numbers: random.Random) -> tuple[list[str], dict[str, int]]:
-    """The terms of two matrices and their product, perhaps with a batch before or between their labels, and the sizes
-    of the labels."""
+    """Returns the terms of two matrices and their product, and the sizes of the labels.
+
+    With a probability of one third, the terms also have a batch label before or between the others.
+    """
     sizes = {label: numbers.choice(SIZES) for label in "ijk"}
     terms = [numbers.choice(orders) for orders in (["ij", "ji"], ["jk", "kj"], ["ik", "ik", "ki"])]
     if numbers.random() < 1 / 3:
@@ -32,7 +36,7 @@ def choose_product(numbers: random.Random) -> tuple[list[str], dict[str, int]]:
 
 
 def choose_contraction(numbers: random.Random) -> tuple[list[str], dict[str, int]]:
-    """The same of any labels: each one is in two or all of the terms, which have theirs in any order."""
+    """Returns random terms, and the sizes of their labels. Each label is in two or all three of the terms."""
     sizes = {label: numbers.choice(SIZES) for label in "abcdef"[: numbers.randint(2, MOST_LABELS)]}
     terms: list[list[str]] = [[], [], []]
     for label in sizes:
@@ -49,6 +53,7 @@ KINDS = {"products": choose_product, "contractions": choose_contraction}
 
 
 def is_measurable(terms: list[str], sizes: dict[str, int]) -> bool:
+    """Returns whether the operands have labels, and the sizes are within the limits."""
     elements = [math.prod(sizes[label] for label in term) for term in terms]
     has_labels = all(terms[:2])
     return has_labels and max(elements) <= MOST_ELEMENTS and LEAST_WORK <= math.prod(sizes.values()) <= MOST_WORK

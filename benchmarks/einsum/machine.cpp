@@ -1,5 +1,5 @@
-// What the machine can do at most, for the benchmark to time in turn with the contestants: multiply-adds from
-// registers, and copies between large memories.
+// Measures the limits of the machine, which the benchmark times in the same rounds as the contestants: multiply-adds in
+// registers, and copies between large buffers.
 #include <cstdint>
 #include <cstring>
 #include <thread>
@@ -17,17 +17,17 @@ constexpr int kVectorBytes = 16;
 #endif
 typedef float Vector __attribute__((vector_size(kVectorBytes)));
 
-constexpr int kSums = 12;  // hide the latency of the units
+constexpr int kSums = 12;  // independent sums, enough to hide the latency of a multiply-add
 constexpr int64_t kSteps = 8'000'000;
 constexpr int64_t kBytes = int64_t{256} << 20;
 
-// Written with indices that are known from the start, so that the sums stay in registers.
+// Multiplies and adds in independent sums. Their indices are compile-time constants, so that they stay in registers.
 template <size_t... k>
 float multiply_and_add(std::index_sequence<k...>) {
   Vector sums[sizeof...(k)] = {}, factor = Vector{} + 0.999f, added = Vector{} + 0.001f;
   const auto step = [&](Vector& sum) {
     sum = sum * factor + added;
-    asm("" : "+v"(sum));  // each step is wanted
+    asm("" : "+v"(sum));  // keeps the compiler from merging steps
   };
   for (int64_t i = 0; i < kSteps; ++i) (step(sums[k]), ...);
   return (sums[k][0] + ...);
@@ -43,7 +43,7 @@ void run_on(int threads, Work&& work) {
 
 }  // namespace
 
-// How many operations it did, two for each multiply-add of a number.
+// Returns the number of operations that were done, two for each multiply-add of an element.
 extern "C" int64_t bench_multiply_and_add(int threads) {
   run_on(threads, [](int) {
     volatile float sink = multiply_and_add(std::make_index_sequence<kSums>());
@@ -52,7 +52,7 @@ extern "C" int64_t bench_multiply_and_add(int threads) {
   return 2 * kSums * kSteps * (kVectorBytes / static_cast<int64_t>(sizeof(float))) * threads;
 }
 
-// How many bytes it read and wrote.
+// Returns the number of bytes that were read and written.
 extern "C" int64_t bench_copy(int threads) {
   static const std::vector<char> from(kBytes, 1);
   static std::vector<char> to(kBytes, 2);

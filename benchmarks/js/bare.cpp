@@ -1,5 +1,4 @@
-// The least that a native call returning a wrapped object can be with node-addon-api: the peer of the Node.js
-// benchmark.
+// The minimal native call with node-addon-api that returns a wrapped object: the peer of the Node.js benchmark.
 #include <napi.h>
 
 class Bare : public Napi::ObjectWrap<Bare> {

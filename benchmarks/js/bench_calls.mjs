@@ -1,6 +1,7 @@
-// What `a.add(b)` on 4 floats, and einsum of two 2 x 2 matrices, cost from Node.js. Peers: a bare node-addon-api call that
-// returns a wrapped object, and tfjs on its wasm backend, which has no einsum, but products of matrices. All contestants
-// take a turn in each round; between turns the event loop runs, so that peers whose finalizers wait for it get their chance.
+// Measures the cost of `a.add(b)` on 4 floats, and of einsum for two 2 x 2 matrices, from Node.js. The peers are a
+// minimal node-addon-api call that returns a wrapped object, and tfjs on its wasm backend, which has matrix products
+// instead of einsum. All contestants run once in each round. The event loop runs between them, because the finalizers of
+// some peers need it.
 import {execFileSync} from 'node:child_process';
 import fs from 'node:fs';
 import {createRequire} from 'node:module';
@@ -9,9 +10,9 @@ import {fileURLToPath} from 'node:url';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const ROUNDS = 15;
-const CALLS = 200_000; // enough that collections fall inside the timed part
+const CALLS = 200_000; // enough for garbage collections to happen in the timed part
 
-/** The addon of bare.cpp, compiled when it is missing. */
+/** Loads the addon of bare.cpp, and compiles it if it is missing. */
 function bareAddon() {
   const target = path.join(process.env.OF_BUILD ?? path.join(HERE, '..', '..', 'build'), 'bare.node');
   if (!fs.existsSync(path.join(HERE, 'node_modules'))) {
@@ -31,7 +32,7 @@ function bareAddon() {
 const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Median nanoseconds per call of each contestant; a contestant runs `calls` calls. */
+/** Returns the median nanoseconds per call of each contestant, a function that makes the given number of calls. */
 async function interleaved(contestants) {
   const times = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]));
   for (let round = 0; round <= ROUNDS; round++) {
@@ -105,8 +106,8 @@ report('Node a.add(b), 4 floats, collected', times.collected, {'node-addon-api':
   {peer: 'node-addon-api', at_most: 1.1},
   {peer: 'tfjs wasm', at_most: 0.4},
 ]);
-report('Node a.add(b), 4 floats, in tidy', times.tidied, {'the same collected': times.collected}, [{peer: 'the same collected', at_most: 0.5}]);
+report('Node a.add(b), 4 floats, in tidy', times.tidied, {collected: times.collected}, [{peer: 'collected', at_most: 0.5}]);
 report('Node einsum ij,jk->ik, 2 x 2', times.einsum, {'its expression': times.expression, 'tfjs wasm, matMul': times['tfjs matMul']}, [
   {peer: 'tfjs wasm, matMul', at_most: 0.4},
-  {peer: 'asked', at_most: 1},
-], {asked: 900});
+  {peer: 'target', at_most: 1},
+], {target: 900});

@@ -1,10 +1,12 @@
-"""all_reduce of 64 MiB per rank over four CPU devices of one process, against NumPy, with two threads.
+"""Compares all_reduce of 64 MiB per rank over four CPU devices of one process with NumPy, on two threads.
 
-NumPy adds in place, on the one thread that it uses: a0 += a1, a0 += a2, a0 += a3. That leaves the sum with the first
-rank alone ("NumPy sum"); the other peer also copies it to the other three, as all_reduce does ("NumPy sum and
-copies"). Memory is the limit of all three: a sum reads 384 MiB and writes 192, the copies read and write 192 more, an
-all_reduce reads and writes 256. Where one thread uses up what memory gives, all_reduce cannot be faster than 9/8 of
-the sum alone.
+There are two peers, both on the one thread that NumPy uses. "NumPy sum" adds in place: a0 += a1, a0 += a2, a0 += a3.
+Only the first rank has the sum afterwards. "NumPy sum and copies" also copies the sum to the other three ranks, as
+all_reduce does.
+
+The memory bandwidth limits all of them. The sum reads 384 MiB and writes 192 MiB, the copies read and write 192 MiB
+each, and all_reduce reads and writes 256 MiB each. On a machine where one thread uses the whole bandwidth, all_reduce
+can therefore be at most 9/8 times as fast as the sum alone.
 """
 
 import os
@@ -39,7 +41,7 @@ def sum_and_copies() -> None:
         each[:] = a0
 
 
-# Zeros stay zeros, however often they are added up.
+# Repeated sums of zeros stay zero; sums of other numbers would overflow.
 for each in arrays:
     each[:] = 0
 for each in tensors:

@@ -1,5 +1,7 @@
-"""The devices that are plugins against the built-in one, on the same work: PoCL shows what OpenCL kernels are worth,
-because it compiles them for the processor that the CPU backend runs on."""
+"""Compares device plugins with the CPU backend, on the same work.
+
+PoCL shows the quality of the OpenCL kernels, because it compiles them for the processor that the CPU backend runs on.
+"""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Elementwise operators, reductions and a fresh large result, against NumPy and PyTorch with as many threads."""
+"""Compares elementwise operators, reductions and large results with NumPy and PyTorch, on as many threads."""
 
 import numpy as np
 import torch

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What `a + b` on 4 floats, and einsum of two 2 x 2 matrices, cost from Ruby. Peer: a bare C-extension method that returns a new
-# typed-data object. All take a turn in each round.
+# Measures the cost of `a + b` on 4 floats, and of einsum for two 2 x 2 matrices, from Ruby. The peer is a minimal method
+# of a C extension that returns a new typed-data object. All run once in each round.
 
 require "fileutils"
 require "json"
@@ -13,7 +13,7 @@ require "oneflow"
 ROUNDS = 15
 CALLS = 200_000
 
-# Compiles bare/ into the build folder when it is missing there, and loads it.
+# Compiles bare/ into the build folder if it is missing there, and loads it.
 def load_bare
   folder = File.join(ENV.fetch("OF_BUILD", File.join(ROOT, "build")), "bare-ruby")
   unless File.exist?(File.join(folder, "bare.so"))
@@ -26,7 +26,7 @@ end
 
 def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
 
-# Nanoseconds per `left + right`.
+# Returns the nanoseconds per `left + right`.
 def time_of(left, right)
   start = now
   i = 0
@@ -37,7 +37,7 @@ def time_of(left, right)
   (now - start) / CALLS.to_f
 end
 
-# Nanoseconds per product. A loop of its own: a block would add what calling it costs.
+# Returns the nanoseconds per product. It repeats the loop above, because a block would add the cost of calling it.
 def time_of_einsum(left, right)
   start = now
   i = 0
@@ -61,4 +61,4 @@ round = -> { [time_of(a, b), time_of_einsum(m, n), time_of(bare, bare)] }
 round.call
 sum, product, peer = Array.new(ROUNDS) { round.call }.transpose.map { |times| times.sort[ROUNDS / 2].round(1) }
 report("Ruby a + b, 4 floats", sum, peer, bounds: [{ peer: "bare typed data", at_most: 4.0 }])
-report("Ruby einsum ij,jk->ik, 2 x 2", product, peer, references: { asked: 450 }, bounds: [{ peer: "asked", at_most: 1.0 }])
+report("Ruby einsum ij,jk->ik, 2 x 2", product, peer, references: { target: 450 }, bounds: [{ peer: "target", at_most: 1.0 }])

@@ -1,4 +1,4 @@
-// Style and mistakes in the JavaScript of this package; docs/conventions/javascript.md says what it is after.
+// ESLint rules for the JavaScript of this package; docs/conventions/javascript.md describes the conventions.
 
 import js from '@eslint/js';
 
@@ -32,6 +32,6 @@ export default [
   },
   {files: ['**/*.mjs'], languageOptions: {sourceType: 'module'}},
   {files: ['**/*.js'], languageOptions: {sourceType: 'commonjs'}},
-  // Generated: one call a line, and names of the definitions as keys.
+  // Generated files have one call per line, and the snake_case names of the definitions as keys.
   {files: ['generated/*'], rules: {'max-len': 'off', 'camelcase': 'off'}},
 ];

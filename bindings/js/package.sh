@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes dist/oneflow-js-<version>.tgz, with the addon and the libraries that it needs, so that installing it takes no
-# compiler. Usage: BUILD=<build folder> DIST=<where to put it> package.sh
+# Makes oneflow-js-<version>.tgz with the addon and the shared libraries that it needs, so that users can install it
+# without a compiler. Usage: BUILD=<build folder> DIST=<output folder> package.sh
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,7 +12,7 @@ cp "$here/README.md" "$here/../../LICENSE" "$stage/"
 cp -r "$here/lib" "$stage/"
 cp "$here"/generated/{functions.js,index.mjs,index.d.ts,index.d.mts} "$stage/generated/"
 cp "$BUILD/lib/oneflow.node" "$stage/native/"
-# The library, and what CMake put beside it because it needs it, by the names that the loader asks for.
+# liboneflow and the libraries it depends on, which CMake copied next to it, under the names that the loader searches.
 for library in "$BUILD"/lib/lib*.so.?; do
   cp -L "$library" "$stage/native/"
 done

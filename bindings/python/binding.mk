@@ -1,23 +1,23 @@
-# The Python front end's steps; the top Makefile says when they run.
+# The steps of the Python front end; the top Makefile runs them.
 
 BINDINGS += python
 PYTHON_TESTS := bindings/python/generated/tests tests/python
 
 .PHONY: before-build-python build-python test-python package-python install-python demo-python gallery-python lint-python
 
-before-build-python: # Python's headers come with its Debian package
+before-build-python: # nothing to do: Python's headers come with its Debian package
 
-build-python: # CMake has put the package together; the environment only has to find it
+build-python: # CMake has assembled the package; this makes it importable in the environment
 	@$(PYTHON) bindings/python/link_package.py $(BUILD)/python
 	@$(PYTHON) -c "import oneflow_py"
 
-test-python: # examples and error cases of the records, vectors, PyTorch, interop, threads, stubs
+test-python: # examples and error cases of the records, conformance vectors, PyTorch, interop, threads, stubs
 	@$(PYTHON) -m pytest -p no:cacheprovider $(PYTHON_TESTS)
 
 package-python: # a wheel that installs without a compiler, and the sources for everything else
 	@$(PYTHON) bindings/python/package.py --build $(BUILD) --dist dist
 
-install-python: package-python # the wheel, into an environment where there is nothing else
+install-python: package-python # installs the wheel into an empty environment
 	@python3 -m venv --clear $(INSTALLED)/python
 	@$(INSTALLED)/python/bin/python -m pip install -q --disable-pip-version-check --no-index "$$(ls -t dist/*.whl | head -n 1)"
 

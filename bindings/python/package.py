@@ -18,12 +18,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 
-# What the sources of the package are, besides this folder: the runtime and how it is built.
+# The sources of the package besides this folder: the runtime and its build files.
 PARTS = ("CMakeLists.txt", "LICENSE", "cmake", "runtime")
 
 
 def wheel(build: Path, dist: Path) -> None:
-    """Packs what the build folder holds already, and leaves the folder's own settings as they are."""
+    """Builds the wheel from an existing build folder, with the CMake settings of that folder."""
     cache = (build / "CMakeCache.txt").read_text(encoding="utf-8")
     kept = dict(re.findall(r"^(ONEFLOW_\w+):\w+=(.*)$", cache, re.MULTILINE))
     settings = {"build-dir": str(build.resolve()), **{f"cmake.define.{name}": value for name, value in kept.items()}}
@@ -33,18 +33,18 @@ def wheel(build: Path, dist: Path) -> None:
 
 
 def source_files(folder: Path) -> list[Path]:
-    """What git knows below a path, and what was generated there."""
+    """Returns the files below a folder that git tracks, and those in its `generated` folders."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--", str(folder)], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout
-    known = [ROOT / name for name in listed.split("\0") if name]
+    tracked = [ROOT / name for name in listed.split("\0") if name]
     generated = [path for found in folder.rglob("generated") if found.is_dir() for path in found.rglob("*")]
-    # Where the generated tests have run, what Python compiled of them lies beside them.
-    return sorted({path for path in [*known, *generated] if path.is_file() and path.parent.name != "__pycache__"})
+    # Generated tests that have run leave compiled files next to them.
+    return sorted({path for path in [*tracked, *generated] if path.is_file() and path.parent.name != "__pycache__"})
 
 
 def source_package(dist: Path) -> None:
-    """The same folders as in the repository, with the package's own settings at the top."""
+    """Builds the source package: the folders keep their paths, and pyproject.toml moves to the top."""
     settings = (HERE / "pyproject.toml").read_text(encoding="utf-8")
     version = tomllib.loads(settings)["project"]["version"]
     name = f"oneflow_py-{version}"
@@ -67,7 +67,7 @@ def source_package(dist: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, required=True, help="the folder of the CMake build")
-    parser.add_argument("--dist", type=Path, required=True, help="where the packages go")
+    parser.add_argument("--dist", type=Path, required=True, help="the folder to write the packages to")
     arguments = parser.parse_args()
     arguments.dist.mkdir(parents=True, exist_ok=True)
     wheel(arguments.build, arguments.dist)

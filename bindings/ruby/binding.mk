@@ -1,22 +1,22 @@
-# The Ruby front end's steps; the top Makefile says when they run.
+# Build steps of the Ruby front end. The top-level Makefile defines when they run.
 
 BINDINGS += ruby
 
 .PHONY: before-build-ruby build-ruby test-ruby package-ruby install-ruby demo-ruby gallery-ruby lint-ruby
 
-before-build-ruby: # Ruby's headers come with its Debian package
+before-build-ruby: # nothing to do: Ruby's headers come with its Debian package
 
-build-ruby: # what lies in bindings/ruby/lib is a link to the extension of the build folder
+build-ruby: # bindings/ruby/lib gets a symbolic link to the extension in the build folder
 	@ln -sf $(OF_BUILD)/bindings/ruby/oneflow.so bindings/ruby/lib/oneflow/oneflow.so
 	@ruby -Ibindings/ruby/lib -e 'require "oneflow"'
 
-test-ruby: # the gem's tests, the vectors, and every example and error case of the records
+test-ruby: # the gem's tests, the conformance vectors, and every example and error case of the operator records
 	@ruby bindings/ruby/test/run.rb
 
-package-ruby: # a gem that installs without a compiler, and one of the sources
+package-ruby: # the platform gem, which installs without a compiler, and the source gem
 	@ruby bindings/ruby/package.rb $(BUILD) dist
 
-install-ruby: package-ruby # the gem without a compiler, into a folder where there is nothing else
+install-ruby: package-ruby # installs the platform gem into an empty folder
 	@rm -rf $(INSTALLED)/ruby
 	@GEM_HOME=$(INSTALLED)/ruby gem install --silent --local --no-document "$$(ls -t dist/*-linux*.gem | head -n 1)"
 

@@ -3,12 +3,12 @@
 require_relative "lib/oneflow/version"
 
 # The source gem: its extension is compiled on installation, against an installed liboneflow. package.rb derives the
-# platform gem from it, which brings both along.
+# platform gem from this specification; that gem contains the compiled extension and the libraries.
 Gem::Specification.new do |spec|
   spec.name = "oneflow-rb"
   spec.version = OneFlow::VERSION
   spec.summary = "Tensors for Ruby, on the oneflow runtime"
-  spec.description = "Tensors with PyTorch's semantics and Ruby's idiom."
+  spec.description = "Tensors with PyTorch's semantics in idiomatic Ruby."
   spec.authors = ["The oneflow authors"]
   spec.license = "Apache-2.0"
   spec.required_ruby_version = ">= 3.1"

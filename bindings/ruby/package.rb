@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
-# Builds the gems: `ruby package.rb BUILD DIST`, BUILD being the folder that CMake built in.
+# Builds the gems into the folder DIST: `ruby package.rb BUILD DIST`, where BUILD is CMake's build folder.
 #
 #  - oneflow-rb-VERSION.gem, the source gem: compiles its extension against an installed liboneflow;
-#  - oneflow-rb-VERSION-PLATFORM.gem: brings the extension and the libraries, and needs no compiler.
+#  - oneflow-rb-VERSION-PLATFORM.gem, the platform gem: contains the compiled extension and the libraries.
 
 require "fileutils"
 require "rubygems/package"
 
-# Lays the files of both gems out in a staging folder, and packs them there.
+# Collects the files of both gems in a staging folder and packs the gems from it.
 class GemPackager
   HERE = __dir__
 
@@ -18,6 +18,7 @@ class GemPackager
     @stage = File.join(@build, "gem")
   end
 
+  # Builds both gems and prints their paths.
   def run
     FileUtils.mkdir_p(@dist)
     stage_sources
@@ -28,7 +29,7 @@ class GemPackager
 
   private
 
-  # Generated files get the places that hand-written ones have.
+  # Copies the sources; generated files go into the folders of their hand-written counterparts.
   def stage_sources
     FileUtils.rm_rf(@stage)
     copy("{*.gemspec,README.md}", ".")
@@ -41,7 +42,7 @@ class GemPackager
     copy("generated/*.cpp", "ext/oneflow")
   end
 
-  # Copies files of this folder, to `folder` or (nil) to where they are here.
+  # Copies the files that match `pattern` into `folder` of the staging folder; nil keeps their relative folders.
   def copy(pattern, folder)
     Dir.glob(pattern, base: HERE).each do |file|
       target = File.join(@stage, folder || File.dirname(file))
@@ -50,8 +51,7 @@ class GemPackager
     end
   end
 
-  # The extension as `cmake --install` leaves it, finding its libraries beside itself, and those libraries under the
-  # names by which they are looked up.
+  # Installs the extension, whose rpath is its own folder, and copies the libraries there under their sonames.
   def stage_libraries
     folder = File.join(@stage, "lib/oneflow")
     command = ["cmake", "--install", @build, "--component", "ruby", "--prefix", folder]
@@ -65,7 +65,7 @@ class GemPackager
 
   def specification = Dir.chdir(@stage) { Gem::Specification.load("oneflow-rb.gemspec") }
 
-  # An extension is made for one minor version of Ruby.
+  # Returns the specification of the platform gem. Ruby's binary interface is only stable within a minor version.
   def platform_specification
     specification.dup.tap do |spec|
       spec.platform = Gem::Platform.local

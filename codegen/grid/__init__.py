@@ -1,8 +1,8 @@
-"""Kernels for devices that are programmed in grids of work-items: one text that several compilers read.
+"""Kernels for devices that are programmed in grids of work-items, in a dialect that several compilers read.
 
-Not a target: the targets of such devices are `GridTarget`s, which print the same kernels from the templates of this
-folder and put them where their compiler finds them. What the compilers spell differently is in
-`runtime/devices/grid/kernels/dialect.h`.
+This package is not a target itself. The targets of such devices derive from `GridTarget`: they render the same kernels
+from the templates of this folder, into sources for their compiler. `runtime/devices/grid/kernels/dialect.h` hides the
+differences between the compilers.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from functools import cached_property
 from pathlib import Path
 
 from codegen.grid.printing import GridPrinter
-from codegen.kernels import SPELLED, ElementwiseEntry, Entry, Operand, Setting, entries
-from codegen.language import Language, Output
+from codegen.kernels import SPELLED, ElementwiseKernel, Kernel, Operand, Setting, kernels_of
 from codegen.model import Definitions, Native, Op
 from codegen.names import identifier, source_files
+from codegen.target import Output, Target
 from codegen.templates import Templates
 
 _CONSTANTS = {spelled: f"OF_{name.upper()}" for name, spelled in {**SPELLED, "uint64": "uint64_t"}.items()}
-# What a copy is made of: elements as they are, in the types that hold all others.
-CARRY = ElementwiseEntry(
+# The kernels of copies and casts: they convert through the types that can represent the values of all others.
+CARRY = ElementwiseKernel(
     "carry_kernel",
     "carry",
     "input",
@@ -32,13 +32,13 @@ CARRY = ElementwiseEntry(
 )
 
 
-class GridTarget(Language):
-    """A subclass says what its sources look like; `names.yaml` lists what the device leaves out."""
+class GridTarget(Target):
+    """The base of the targets of grid devices. A subclass names the template of its sources."""
 
     @property
     @abstractmethod
     def source_template(self) -> str:
-        """The template of the target's own folder that wraps kernels and tables into a source: `program.cpp.j2`."""
+        """Returns the name of the template, in the target's own folder, that puts kernels and tables into a source."""
 
     @cached_property
     def templates(self) -> Templates:
@@ -56,12 +56,12 @@ class GridTarget(Language):
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
         emitted = []
         for op in definitions.ops:
-            if kernels := tuple(self.entries(op)):
+            if kernels := tuple(self.kernels(op)):
                 name = identifier(op.full_name)
                 emitted.append(name)
                 yield Output(f"{self.output_folder}/kernels/{name}.{self._ending}", self._source(op, name, kernels))
         carried = self._render(
-            "carry", (CARRY,), "Elements from one dtype to another.", "carry_table.j2", definitions.ops
+            "carry", (CARRY,), "Conversions of elements between dtypes.", "carry_table.j2", definitions.ops
         )
         yield Output(f"{self.output_folder}/carry.{self._ending}", carried)
         natives = [op for op in definitions.ops if isinstance(op.kind, Native)]
@@ -70,26 +70,26 @@ class GridTarget(Language):
         )
         yield Output(f"{self.output_folder}/tables.h", text)
 
-    def entries(self, op: Op) -> Iterator[Entry]:
-        """What is printed for a record: nothing where the device leaves the operator out."""
-        yield from entries(op, GridPrinter)
+    def kernels(self, op: Op) -> Iterator[Kernel]:
+        """Yields the entries to print for a record; none where the device lacks the operator."""
+        yield from kernels_of(op, GridPrinter)
 
-    def _source(self, op: Op, name: str, kernels: tuple[Entry, ...]) -> str:
+    def _source(self, op: Op, name: str, kernels: tuple[Kernel, ...]) -> str:
         return self._render(name, kernels, f"{op.full_name}: {op.summary}", "tables.j2", [op], op=op)
 
     def _render(
-        self, name: str, kernels: tuple[Entry, ...], title: str, tables: str, ops: Collection[Op], **values: object
+        self, name: str, kernels: tuple[Kernel, ...], title: str, tables: str, ops: Collection[Op], **values: object
     ) -> str:
         values |= {"name": name, "entries": kernels, "title": title, "tables": tables, "sources": source_files(ops)}
         return self.templates.render(self.source_template, **values)
 
 
 def parameter(setting: Setting) -> str:
-    """The parameter of a kernel that hands over a setting."""
+    """Returns the declaration of the kernel parameter that passes a setting."""
     type_ = "OF_STORED(T)" if setting.type == "T" else "uint8_t" if setting.type == "bool" else setting.type
     return f"const {type_} {setting.name}"
 
 
 def form(type_: str) -> str:
-    """What the tables call the type of an operand or a result."""
+    """Returns the name of the type of an operand or a result in the tables."""
     return {"T": "Form::kCompute", "bool": "Form::kBool", "int64_t": "Form::kInt64"}[type_]

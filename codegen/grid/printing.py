@@ -1,4 +1,4 @@
-"""Scalar expressions in the C that OpenCL and CUDA share: functions from maths.h, casts in place of constructors."""
+"""Prints scalar expressions in the dialect that OpenCL and CUDA share: with the functions of maths.h, and casts."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from codegen.kernel_printer import KernelPrinter
 
 
 class GridPrinter(KernelPrinter):
+    """Prints scalar expressions for grid devices."""
+
     as_functions: ClassVar = {"<<": "shift_left", ">>": "shift_right"}
     words: ClassVar = {
         "bool_type": "OF_IS_BOOL(T)", "float_type": "OF_IS_FLOATING(T)", "lowest": "of_lowest_like((T)0)",
         "highest": "of_highest_like((T)0)", "last_index": "OF_LAST_INDEX",
     }  # fmt: skip
-    # With the words that OpenCL adds to C.
+    # The names that kernels use themselves, and the keywords that OpenCL adds to C.
     taken = frozenset(
         "at base bytes coordinate count d data dim dtype end exists failed first fold gather indices input_at item "
         "items j kept_bits lane last later merge number offset op place positions random report rest result result_at "

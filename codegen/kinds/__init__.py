@@ -1,4 +1,4 @@
-"""The kinds of operators: one module each, which reads, checks and explains the kind's key of a record."""
+"""The kinds of operators: one module each, which reads, checks and explains the key of its kind in records."""
 
 from __future__ import annotations
 

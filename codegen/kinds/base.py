@@ -1,4 +1,4 @@
-"""What a kind of operator is to the generator: how its key is read, checked and explained."""
+"""The interface of a kind of operator, and helpers that kinds share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from codegen.checking import FLOATS, Scope
 from codegen.compute_types import COMPLEX, FLOATING, compute_types, holds_for_complex
-from codegen.errors import TextError, unknown
+from codegen.errors import TextError, counted, unknown
 from codegen.expression import Expression
 from codegen.intrinsics import Sort
 from codegen.model import Argument, BaseType, Op, Result, Signature, Type
@@ -23,94 +23,102 @@ Functions = Mapping[str, Sequence[Op]]  # public name to overloads
 
 @dataclass(frozen=True)
 class Fact:
-    """One line of `explain`: something that follows from the record."""
+    """One line of `explain`: a property that is derived from the record."""
 
-    what: str
+    what: str  # the name of the property: "shape"
     text: str
 
 
 @dataclass(frozen=True)
 class Skeleton:
-    """What `new` writes for a record of the kind; empty texts are for its author to fill in."""
+    """The parts of the record that `new` prints for a kind; the author completes its empty strings."""
 
-    key: str  # the kind's key, two spaces in
+    key: str  # the key of the kind with its value, indented by two spaces
     arguments: str = "Tensor input"
     result: str = "Tensor"
     dtype: str = "{accepts: any, result: same}"
-    example: str = "[1.0, 2.0]"
+    example: str = "[1.0, 2.0]"  # the arguments of the example
     mistake: str = "'a'"  # the arguments of the error case
     says: str = "input must be {Tensor}, got {str}"
 
 
 class Rules(ABC, Generic[K]):
-    """One kind. `read` checks what stands in the key itself, `check` the expressions once all records are known."""
+    """One kind of operator.
+
+    `read` checks the key of the kind by itself. `check` checks its expressions, once all records have been read.
+    """
 
     skeleton: Skeleton
 
     @abstractmethod
     def read(self, field: Field, signature: Signature | None) -> K:
-        """The kind from its key; `signature` is None where it could not be read. Raises Bad."""
+        """Reads the key of the kind; `signature` is None if it could not be parsed. Raises Bad."""
 
     @abstractmethod
     def check(self, op: Op, kind: K, functions: Functions, report: Report) -> None:
-        """Notes every mistake that the expressions have."""
+        """Reports every problem of the expressions, and of a signature that does not suit the kind."""
 
     @abstractmethod
     def facts(self, op: Op, kind: K) -> Iterator[Fact]:
-        """What follows from the record, for `explain`."""
+        """Yields the properties that are derived from the record, for `explain`."""
 
 
 def scalar_refusals(op: Op) -> Mapping[str, str]:
-    """The operators that have no meaning on every type that an operator computes in."""
+    """Returns the operators that are not defined on every type that a record computes in, with the reason."""
     return FLOATS if FLOATING & set(compute_types(op)) else {}
 
 
 def check_results(op: Op, report: Report) -> None:
-    """One result, and nothing that shares memory: what most kinds give."""
+    """Checks that an operator has one result, which shares no memory with an argument."""
     if len(op.signature.results) > 1:
         result = op.signature.results[1]
-        report.add(op.locate(result), f"{_a(op.kind_name)} has one result")
+        report.add(op.locate(result), f"{_a(op.kind_name)} must have one result")
     check_fresh(op, report)
 
 
 def check_fresh(op: Op, report: Report) -> None:
+    """Checks that no result shares memory with an argument, and that no argument is written to."""
     parts: tuple[Argument | Result, ...] = (*op.signature.arguments, *op.signature.results)
     for part in parts:
         if part.alias:
-            report.add(op.locate(part), f"{_a(op.kind_name)} shares no memory and writes to none")
+            report.add(op.locate(part), f"{_a(op.kind_name)} cannot share memory with an argument or write to one")
 
 
 def check_input(op: Op, report: Report) -> None:
-    """What folds, gathers and views read is their first argument."""
+    """Checks that the first argument is `Tensor input`, which folds, gathers and views read."""
     first = op.signature.arguments[0] if op.signature.arguments else None
     if first is None or first.name != "input" or first.type != Type(BaseType.TENSOR):
-        place = op.locate(first) if first else op.signature_location
-        report.add(place, f"the first argument of {_a(op.kind_name)} is `Tensor input`")
+        location = op.locate(first) if first else op.signature_location
+        report.add(location, f"the first argument of {_a(op.kind_name)} must be `Tensor input`")
 
 
 def check_names(op: Op, taken: Collection[str], report: Report) -> None:
-    """No argument hides what the expressions of the kind call by that name."""
+    """Checks that no argument has a name that the expressions of the kind define."""
     for argument in op.signature.arguments:
         if argument.name in taken:
-            report.add(op.locate(argument), f"'{argument.name}' means something else in {_a(op.kind_name)}")
+            report.add(op.locate(argument), f"'{argument.name}' is a reserved name in {_a(op.kind_name)}")
 
 
 def check_tensors(op: Op, most: int, report: Report) -> None:
-    """At most so many tensors, each one there and alone."""
+    """Checks that there are at most `most` tensor arguments, and that they are not optional, numbers or lists."""
     tensors = op.signature.tensor_arguments
     for argument in tensors[most:]:
-        report.add(op.locate(argument), f"{_a(op.kind_name)} takes {most or 'no'} tensor{'s' * (most != 1)}")
+        report.add(op.locate(argument), f"{_a(op.kind_name)} takes at most {counted(most, 'tensor')}")
     for argument in tensors[:most]:
         if argument.type != Type(BaseType.TENSOR):
-            report.add(op.locate(argument), f"{_a(op.kind_name)} takes a Tensor here, no {argument.type}")
+            report.add(op.locate(argument), f"{_a(op.kind_name)} takes a Tensor here, not {argument.type}")
 
 
 def _a(kind: str) -> str:
+    """Returns the name of a kind with its article: "an elementwise operator", "a view"."""
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}{' operator' * (kind == 'elementwise')}"
 
 
 def argument_named(field: Field, signature: Signature | None, fits: Callable[[Argument], bool], expected: str) -> str:
-    """The name of an argument that a key refers to; raises Bad where there is none, or one of another type."""
+    """Reads the name of an argument.
+
+    Raises Bad if there is no such argument, or if it does not satisfy `fits`, which `expected` describes.
+    """
     name = field.words
     if signature is not None:
         argument = signature.argument(name)
@@ -123,7 +131,7 @@ def argument_named(field: Field, signature: Signature | None, fits: Callable[[Ar
 
 
 def let(fields: Fields, signature: Signature | None) -> dict[str, Expression]:
-    """The parts that `let` names, where there are any."""
+    """Reads the named subexpressions in the key `let`; none if it is missing."""
     field = fields.take("let")
     if field is None:
         return {}
@@ -132,12 +140,15 @@ def let(fields: Fields, signature: Signature | None) -> dict[str, Expression]:
         with parts.report.collecting():
             key.name(NAME)
             if signature and signature.argument(name):
-                raise key.bad(f"'{name}' is an argument already")
+                raise key.bad(f"'{name}' is the name of an argument already")
     return parts.other_expressions()
 
 
 def check_expression(expression: Expression, scope: Scope, wanted: Sort | None, report: Report) -> Sort | None:
-    """Notes the first mistake; `wanted` None stands for any number. Gives the sort, or None after a mistake."""
+    """Reports the first error in an expression, whose sort must be `wanted`, or any number if that is None.
+
+    Returns the sort, or None after an error.
+    """
     try:
         found = scope.sort(expression.root)
         if wanted is None and not found.is_scalar:
@@ -151,23 +162,24 @@ def check_expression(expression: Expression, scope: Scope, wanted: Sort | None, 
 
 
 def kernel_fact(op: Op) -> Fact:
+    """Returns the fact about kernels that are printed from scalar expressions."""
     types = f"computing in {listed(compute_types(op))}"
-    complex_types = f", by some devices also in {listed(COMPLEX)}" * holds_for_complex(op)
+    complex_types = f", on some devices also in {listed(COMPLEX)}" * holds_for_complex(op)
     return Fact("kernels", f"printed from the expressions for each device, {types}{complex_types}")
 
 
 def branches(kind: object) -> Mapping[str | None, Expression]:
-    """The expression of an elementwise operator, a generator or a composite, by the value of its attribute."""
+    """Returns the expressions of an elementwise operator, a generator or a composite, by the value of `match`."""
     found: Mapping[str | None, Expression] = getattr(kind, "expressions", None) or getattr(kind, "bodies", None) or {}
     return found
 
 
 def matched_values(kind: object) -> tuple[str, ...]:
-    """The values of the attribute that a kind matches on, as far as it is a text, a bool or optional."""
+    """Returns the values of the attribute that a kind matches on."""
     merges: Mapping[str, object] = getattr(kind, "merges", {})
     return tuple(merges) or tuple(value for value in branches(kind) if value is not None)
 
 
 def listed(names: Sequence[str]) -> str:
-    """'a, b and c'."""
+    """Joins names: "a, b and c"."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,4 +1,4 @@
-"""What elementwise, generator and composite share: one expression, or one per value of the attribute `match` names."""
+"""Reads the key that elementwise, generator and composite share: an expression, or one per value of an attribute."""
 
 from __future__ import annotations
 
@@ -14,12 +14,17 @@ from codegen.reader import Bad, Fields
 
 @dataclass(frozen=True)
 class Branches:
+    """The expressions by the value of the attribute `match`; {None: expression} if there is no `match`."""
+
     expressions: Mapping[str | None, Expression]
     match: str | None
 
 
 def read(fields: Fields, signature: Signature | None) -> Branches:
-    """Call it last: with `match`, every key that was not taken before is a value of the attribute."""
+    """Reads `value`, or `match` with its branches.
+
+    With `match`, every key that has not been read yet is a value of the attribute, so read all other keys first.
+    """
     match = fields.take("match")
     if match is None:
         return Branches({None: fields.need("value").expression}, None)
@@ -38,7 +43,7 @@ def _can_match(argument: Argument) -> bool:
 
 
 def _check_values(fields: Fields, argument: Argument, values: list[str]) -> None:
-    """Each value must be one that the attribute can have, and every value that it surely can have must be there."""
+    """Checks that the attribute can have each of these values, and that all of its known values have an expression."""
     if argument.type.base is BaseType.STR:
         if isinstance(argument.default, str) and argument.default not in values:
             raise Bad(fields.owner.location, f"no expression for '{argument.default}', the default of {argument.name}")

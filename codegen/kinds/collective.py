@@ -1,8 +1,8 @@
 """`collective: {pattern: name, match: attribute, merges: {value: {by: operator, then: operator, accepts: dtype set}}}`.
 
-The operator moves tensors between the devices of several ranks, one tensor per rank; `pattern` says how. Patterns that
-make one tensor of several have `match` and `merges`: for each value of the attribute, `by` joins two tensors (in the
-order of the ranks), `then` takes what came out and the number of ranks.
+The operator moves tensors between the devices of several ranks, one tensor per rank. `pattern` names the communication
+pattern. A pattern that merges tensors requires `match` and `merges`: for each value of the attribute, `by` combines two
+tensors, in the order of the ranks, and `then` is applied to the combined tensor and the number of ranks.
 """
 
 from __future__ import annotations
@@ -21,26 +21,38 @@ _ONE, _LIST = Type(BaseType.TENSOR), Type(BaseType.TENSOR, is_list=True)
 
 @dataclass(frozen=True)
 class Pattern:
-    """A function of runtime/parallel/patterns.h: what it takes and gives, the shapes that follow, what it moves."""
+    """A function of runtime/parallel/patterns.h: its argument, its result and the cost."""
 
     takes: Type
     gives: Type
-    shape: str
-    bytes: str  # that pass between devices, where the tensor of one rank has `size` bytes and there are n ranks
+    shape: str  # of the result
+    bytes: str  # transferred between devices, for n ranks with tensors of `size` bytes
     merges: bool = False
-    keeps_shapes: bool = False
+    keeps_shapes: bool = False  # whether result i has the shape of tensor i
 
 
 PATTERNS: Mapping[str, Pattern] = {
-    "broadcast": Pattern(_ONE, _LIST, "that of input, on each device", "size x (n - 1)"),
-    "scatter": Pattern(_ONE, _LIST, "that of input, cut along dim into as many parts as there are devices", "size"),
-    "gather": Pattern(_LIST, _ONE, "that of the tensors, whose sizes along dim are added up", "size x (n - 1)"),
-    "all_gather": Pattern(_LIST, _LIST, "that of gather, for each rank", "size x n x (n - 1)"),
-    "reduce": Pattern(_LIST, _ONE, "that of the tensors, which have one shape", "size x (n - 1)", True),
-    "all_reduce": Pattern(_LIST, _LIST, "those of the tensors, which have one shape", "2 x size x (n - 1)", True, True),
-    "reduce_scatter": Pattern(_LIST, _LIST, "that of the tensors, cut along dim", "size x (n - 1)", True),
+    "broadcast": Pattern(_ONE, _LIST, "that of `input`, for each device", "size x (n - 1)"),
+    "scatter": Pattern(_ONE, _LIST, "that of `input`, with the size of `dim` divided among the devices", "size"),
+    "gather": Pattern(_LIST, _ONE, "that of the tensors, with the sum of their sizes along `dim`", "size x (n - 1)"),
+    "all_gather": Pattern(
+        _LIST,
+        _LIST,
+        "that of the tensors, with the sum of their sizes along `dim`, for each rank",
+        "size x n x (n - 1)",
+    ),
+    "reduce": Pattern(_LIST, _ONE, "the common shape of the tensors", "size x (n - 1)", True),
+    "all_reduce": Pattern(
+        _LIST, _LIST, "the common shape of the tensors, for each rank", "2 x size x (n - 1)", True, True
+    ),
+    "reduce_scatter": Pattern(
+        _LIST, _LIST, "that of the tensors, with the size of `dim` divided among the ranks", "size x (n - 1)", True
+    ),
     "all_to_all": Pattern(
-        _LIST, _LIST, "that of the tensors, cut along split_dim and joined along concat_dim", "size x (n - 1)"
+        _LIST,
+        _LIST,
+        "that of the tensors, split along `split_dim` and concatenated along `concat_dim`",
+        "size x (n - 1)",
     ),
 }
 
@@ -56,10 +68,10 @@ class _Collective(Rules[Collective]):
 
     def read(self, field: Field, signature: Signature | None) -> Collective:
         fields = field.fields
-        place = fields.need("pattern")
-        pattern = PATTERNS.get(place.words)
+        name = fields.need("pattern")
+        pattern = PATTERNS.get(name.words)
         if pattern is None:
-            raise place.bad(unknown("pattern", place.words, PATTERNS))
+            raise name.bad(unknown("pattern", name.words, PATTERNS))
         match: str | None = None
         merges: dict[str, Merge] = {}
         if pattern.merges:
@@ -69,17 +81,17 @@ class _Collective(Rules[Collective]):
             if argument and isinstance(argument.default, str) and argument.default not in merges:
                 raise Bad(field.location, f"no merge for '{argument.default}', the default of {match}")
         fields.finish()
-        return Collective(place.words, pattern.keeps_shapes, match, merges)
+        return Collective(name.words, pattern.keeps_shapes, match, merges)
 
     def check(self, op: Op, kind: Collective, functions: Functions, report: Report) -> None:
         check_fresh(op, report)
         pattern = PATTERNS[kind.pattern]
         tensors = op.signature.tensor_arguments
         if len(tensors) != 1 or op.signature.arguments[0] is not tensors[0] or tensors[0].type != pattern.takes:
-            report.add(op.signature_location, f"{kind.pattern} takes one {pattern.takes}, as its first argument")
+            report.add(op.signature_location, f"the first argument of {kind.pattern} must be its only {pattern.takes}")
         results = op.signature.results
         if len(results) != 1 or results[0].type != pattern.gives:
-            report.add(op.locate(results[0]), f"{kind.pattern} gives one {pattern.gives}")
+            report.add(op.locate(results[0]), f"the result of {kind.pattern} must be one {pattern.gives}")
         for value, merge in kind.merges.items():
             for name in filter(None, (merge.by, merge.then)):
                 if name not in functions:
@@ -89,11 +101,12 @@ class _Collective(Rules[Collective]):
         pattern = PATTERNS[kind.pattern]
         yield Fact("pattern", kind.pattern)
         for value, merge in kind.merges.items():
-            then = f", then {merge.then} by the number of ranks" if merge.then else ""
-            only = f"; {merge.accepts.value} types only" if merge.accepts is not DTypeSet.ANY else ""
+            then = f", then {merge.then} with the number of ranks" if merge.then else ""
+            only = f"; only {merge.accepts.value} types" if merge.accepts is not DTypeSet.ANY else ""
             yield Fact(f"{kind.match} {value}", f"{merge.by} in the order of the ranks{then}{only}")
         yield Fact("shape", pattern.shape)
-        yield Fact("kernels", f"none: copies between devices{' and the operators that merge' * pattern.merges}")
+        merging = ", and the operators that merge tensors" * pattern.merges
+        yield Fact("kernels", f"none of its own: copies between devices{merging}")
         yield Fact("cost", f"{pattern.bytes} bytes between devices (derived)" if op.cost is None else str(op.cost))
 
 

@@ -31,23 +31,23 @@ class _Composite(Rules[Composite]):
 
     def check(self, op: Op, kind: Composite, functions: Functions, report: Report) -> None:
         if len(op.signature.results) != 1:
-            report.add(op.locate(op.signature.results[1]), "a composite has one result")
+            report.add(op.locate(op.signature.results[1]), "a composite must have one result")
         check_bodies(op, kind, functions, report)
-        if circle := _circle(op, op, functions, (op.full_name,)):
-            report.add(op.location, f"a composite never comes back to itself: {' -> '.join(circle)}")
+        if cycle := _cycle(op, op, functions, (op.full_name,)):
+            report.add(op.location, f"a composite must not call itself: {' -> '.join(cycle)}")
 
     def facts(self, op: Op, kind: Composite) -> Iterator[Fact]:
         calls = sorted({f for e in (*kind.let.values(), *kind.bodies.values()) for f in e.functions})
         yield Fact("calls", ", ".join(calls))
         for name, part in kind.let.items():
             yield Fact(name, part.text)
-        yield Fact("shape", "that of the definition")
+        yield Fact("shape", "that of the result of the definition")
         yield Fact("kernels", "those of the operators that it calls")
-        yield Fact("cost", "that of the body")
+        yield Fact("cost", "the sum of the costs of these operators")
 
 
 def check_bodies(op: Op, kind: Composite, functions: Functions, report: Report) -> None:
-    """Notes what the expressions have wrong."""
+    """Reports the first error in each expression."""
     for expression, known in scopes(op, kind):
         try:
             if not isinstance(expression.root, Invoke):
@@ -58,7 +58,7 @@ def check_bodies(op: Op, kind: Composite, functions: Functions, report: Report) 
 
 
 def for_complex(op: Op, body: Expression) -> tuple[Op, Composite]:
-    """The composite that an operator is for complex operands, which are all tensors by then."""
+    """Returns the composite that computes an operator for complex operands, which are all tensors."""
     arguments = tuple(
         replace(a, type=replace(a.type, base=BaseType.TENSOR)) if a.type.base is BaseType.OPERAND else a
         for a in op.signature.arguments
@@ -68,7 +68,7 @@ def for_complex(op: Op, body: Expression) -> tuple[Op, Composite]:
 
 
 def scopes(op: Op, kind: Composite) -> Iterator[tuple[Expression, Mapping[str, Type]]]:
-    """The parts that `let` names, then the bodies, each with the types of the names that it may use."""
+    """Yields the parts of `let`, then the bodies, each with the types of the names that it may use."""
     known: dict[str, Type] = {a.name: a.type for a in op.signature.arguments}
     for name, part in kind.let.items():
         yield part, dict(known)
@@ -77,12 +77,12 @@ def scopes(op: Op, kind: Composite) -> Iterator[tuple[Expression, Mapping[str, T
         yield body, {**known, **_narrowed(op, kind, branch)}
 
 
-def _circle(start: Op, op: Op, functions: Functions, path: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The records on the way from a composite back to itself."""
+def _cycle(start: Op, op: Op, functions: Functions, path: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Returns the records on a cycle of calls from `start` through `op`, or None; `path` leads from `start` to `op`."""
     for called in _called(op, functions):
         if called.full_name == start.full_name:
             return *path, called.full_name
-        if called.full_name not in path and (found := _circle(start, called, functions, (*path, called.full_name))):
+        if called.full_name not in path and (found := _cycle(start, called, functions, (*path, called.full_name))):
             return found
     return None
 
@@ -92,12 +92,12 @@ def _called(op: Op, functions: Functions) -> Iterator[Op]:
         for expression, known in scopes(op, op.kind):
             for node in expression.root.walk():
                 if isinstance(node, Invoke):
-                    with suppress(TextError):  # it was noted where it stands
+                    with suppress(TextError):  # check_bodies() reports it
                         yield resolve(node, known, functions)
 
 
 def _narrowed(op: Op, kind: Composite, branch: str | None) -> dict[str, Type]:
-    """Behind `given`, the argument that is matched on is there."""
+    """Returns the type of the argument that is matched on, which is not optional in the branch `given`."""
     argument = op.signature.argument(kind.match) if kind.match else None
     if argument is None or branch != "given":
         return {}
@@ -106,7 +106,7 @@ def _narrowed(op: Op, kind: Composite, branch: str | None) -> dict[str, Type]:
 
 
 def resolve(node: Invoke, known: Mapping[str, Type], functions: Functions) -> Op:
-    """The overload that a call in a body reaches, given the types of the names; raises TextError."""
+    """Returns the overload that a call in a body selects, for names of the types `known`; raises TextError."""
     overloads = functions.get(node.function)
     if overloads is None:
         raise TextError(unknown("operator", node.function, functions), node.at, len(node.function))
@@ -123,7 +123,7 @@ def resolve(node: Invoke, known: Mapping[str, Type], functions: Functions) -> Op
 def _check_arguments(node: Invoke, op: Op, known: Mapping[str, Type], functions: Functions) -> None:
     positional = [a for a in op.signature.arguments if not a.keyword_only]
     if len(node.arguments) > len(positional):
-        text = f"{op.full_name} takes at most {counted(len(positional), 'argument')} by position"
+        text = f"{op.full_name} takes at most {counted(len(positional), 'positional argument')}"
         raise TextError(text, node.at, len(node.function))
     bound: list[tuple[Argument, Node]] = list(zip(positional, node.arguments, strict=False))
     for keyword in node.keywords:
@@ -168,7 +168,7 @@ def _converts(found: Type, wanted: Type) -> bool:
 
 
 def _type_of(node: Node, known: Mapping[str, Type], functions: Functions) -> Type | None:
-    """The type of a part, None for a constant; raises TextError."""
+    """Returns the type of a part, or None for a constant; raises TextError."""
     match node:
         case Constant():
             return None
@@ -179,13 +179,14 @@ def _type_of(node: Node, known: Mapping[str, Type], functions: Functions) -> Typ
         case Invoke():
             op = resolve(node, known, functions)
             if len(op.signature.results) > 1:
-                text = f"{op.full_name} has {len(op.signature.results)} results, a composite takes one"
+                text = f"expected one tensor, but {op.full_name} has {len(op.signature.results)} results"
                 raise TextError(text, node.at, len(node.function))
             if op.signature.gives_list:
-                raise TextError(f"{op.full_name} gives a list of tensors", node.at, len(node.function))
+                text = f"expected one tensor, but {op.full_name} returns a list of tensors"
+                raise TextError(text, node.at, len(node.function))
             return _TENSOR
         case _:
-            raise TextError("a composite consists of calls of operators, names and constants", node.at)
+            raise TextError("a composite may contain only calls of operators, names and constants", node.at)
 
 
 RULES = _Composite()

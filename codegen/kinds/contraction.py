@@ -1,6 +1,8 @@
-"""`contraction: "ij,jk->ik"`, the name of the argument that holds the equation, or of a rule of the runtime; or a
-mapping `{equation:, plus:}`, which adds an argument to the result, or `{equation:, search:, path:, limit:}`, arguments
-that say how several operands are multiplied."""
+"""`contraction: "ij,jk->ik"`, or the name of the argument that holds the equation, or of a rule of the runtime.
+
+The mapping `{equation:, plus:}` also names an argument that is added to the result. `{equation:, search:, path:,
+limit:}` names the arguments that determine the order in which several operands are multiplied.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from codegen.errors import unknown
+from codegen.errors import counted, unknown
 from codegen.intrinsics import CONTRACTIONS
 from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named, check_results
 from codegen.model import BaseType, Contraction, Op, Signature, Type
@@ -18,7 +20,7 @@ from codegen.reader import Field, Report
 _EQUATION = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*->[A-Za-z]*")
 
 
-# What may stand beside the equation, each the name of an argument of one of these types.
+# The keys next to `equation`, with the types of the argument that each of them can name.
 _PARTS = {
     "plus": (Type(BaseType.TENSOR, optional=True),),
     "search": (Type(BaseType.STR, optional=True), Type(BaseType.BOOL)),
@@ -61,47 +63,55 @@ class _Contraction(Rules[Contraction]):
             if argument.type.base is not BaseType.STR:
                 raise field.bad(f"argument '{text}' must be a str, it is {argument.type}")
         elif not re.fullmatch(r"[a-z][a-z0-9_]*", text):
-            raise field.bad(f"'{text}' is no equation, argument or rule")
+            raise field.bad(f"'{text}' is not an equation, an argument or a rule")
         elif text not in CONTRACTIONS:
             raise field.bad(unknown("rule", text, CONTRACTIONS))
         return text
 
     def _check_equation(self, field: Field, text: str, signature: Signature | None, plus: str | None) -> None:
         if not _EQUATION.fullmatch(text):
-            raise field.bad(f"'{text}' is no equation like 'ij,jk->ik'")
+            raise field.bad(f"'{text}' is not an equation like 'ij,jk->ik'")
         inputs, _, output = text.partition("->")
         if extra := sorted(set(output) - set(inputs)):
-            raise field.bad(f"label '{extra[0]}' of the result is in no operand")
+            raise field.bad(f"label '{extra[0]}' of the result does not appear in any operand")
         if len(set(output)) != len(output):
-            raise field.bad("a label is in the result twice")
+            raise field.bad("a label appears twice in the result")
         terms = len(inputs.split(","))
         operands = len([a for a in signature.tensor_arguments if a.name != plus]) if signature else terms
         if terms != operands:
-            raise field.bad(f"{terms} operands in the equation, {operands} in the signature")
+            raise field.bad(f"the equation has {counted(terms, 'operand')}, the signature has {operands}")
 
     def check(self, op: Op, kind: Contraction, functions: Functions, report: Report) -> None:
-        """The equation was checked when it was read."""
+        """Reports a signature that does not suit a contraction; `read` has checked the equation."""
         check_results(op, report)
         operands = [argument for argument in op.signature.tensor_arguments if argument.name != kind.plus]
         if not operands:
-            report.add(op.signature_location, "a contraction has tensor arguments")
+            report.add(op.signature_location, "a contraction must have tensor arguments")
         for argument in operands:
             if argument.type.base is BaseType.OPERAND or argument.type.optional or argument.type.optional_members:
-                report.add(op.locate(argument), f"a contraction takes tensors that are there, no {argument.type}")
+                text = f"an operand of a contraction must be Tensor or Tensor[], not {argument.type}"
+                report.add(op.locate(argument), text)
 
     def facts(self, op: Op, kind: Contraction) -> Iterator[Fact]:
-        of_labels = "by the labels of " + (kind.equation if "->" in kind.equation else "the equation")
-        yield Fact("shape", CONTRACTIONS.get(kind.equation, of_labels))
+        yield Fact("shape", CONTRACTIONS.get(kind.equation) or _label_sizes(kind.equation))
         if kind.search:
             chosen = " and ".join(filter(None, (kind.search, kind.limit)))
-            yield Fact("order", f"of the products, with several operands: exact or greedy search; {chosen} decide")
+            yield Fact("order", f"of products of more than two operands: exact or greedy search, according to {chosen}")
         if kind.path:
-            yield Fact("order", f"of the products, with several operands: {kind.path}")
+            yield Fact("order", f"of products of more than two operands: {kind.path}")
         if kind.plus:
             yield Fact("adds", f"{kind.plus}, before the result is rounded")
-        yield Fact("kernels", "the device's contract hook, one product of strided groups of dimensions at a time")
-        yield Fact("sharding", "labels split; a split label that is summed over gives partial sums")
+        yield Fact("kernels", "the device's `contract` function, called for one product of two operands at a time")
+        yield Fact("sharding", "every label can be split; splitting a label that is summed over gives partial sums")
         yield Fact("cost", "2 x the product of the sizes of all labels")
+
+
+def _label_sizes(equation: str) -> str:
+    """Returns the shape of the result of an equation, or of the equation in the argument `equation`, in words."""
+    _, arrow, output = equation.partition("->")
+    if not arrow:
+        return f"the sizes of the labels of the result in `{equation}`"
+    return f"the sizes of the labels `{output}` in `{equation}`" if output else "`[]`, a 0-d tensor"
 
 
 RULES = _Contraction()

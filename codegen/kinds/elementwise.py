@@ -1,6 +1,6 @@
-"""`elementwise: "expression"`, or a mapping with `match: attribute` and one expression per value of it.
+"""`elementwise: "expression"`, or a mapping with `match: attribute` and one expression per value of the attribute.
 
-The expression gives an element of the result from the elements at the same place of the broadcast operands.
+The expression computes an element of the result from the elements of the broadcast operands at the same index.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from codegen.reader import Field, Report
 
 
 def scope(op: Op) -> Scope:
-    """What the expressions may name."""
+    """Returns the names and functions that the expressions may use."""
     names = {a.name: operand_sort(op, a) for a in op.signature.arguments}
     return Scope(names, SCALAR, arguments=names, refused=scalar_refusals(op))
 
@@ -48,18 +48,19 @@ class _Elementwise(Rules[Elementwise]):
         check_names(op, ("i", "count"), report)
         for argument in op.signature.tensor_arguments:
             if argument.type.is_list:
-                report.add(op.locate(argument), "an elementwise operator takes no lists of tensors")
+                report.add(op.locate(argument), "an elementwise operator cannot take a list of tensors")
         if all(argument.type.optional for argument in op.signature.tensor_arguments):
-            report.add(op.signature_location, "an elementwise operator has a tensor argument that is always there")
+            report.add(op.signature_location, "an elementwise operator needs a tensor argument that is not optional")
         for expression in kind.expressions.values():
             check_expression(expression, scope(op), None, report)
 
     def facts(self, op: Op, kind: Elementwise) -> Iterator[Fact]:
-        operands = [a.name for a in op.signature.tensor_arguments]
-        yield Fact("shape", f"that of {listed(operands)}" + (", broadcast" if len(operands) > 1 else ""))
+        operands = [f"`{a.name}`" for a in op.signature.tensor_arguments]
+        shape = f"that of {operands[0]}" if len(operands) == 1 else f"the broadcast shape of {listed(operands)}"
+        yield Fact("shape", shape)
         yield kernel_fact(op)
-        yield Fact("sharding", "any dimension splits" + " (derived)" * (op.sharding is None))
-        yield Fact("cost", "size of the result x operations of the expression")
+        yield Fact("sharding", "every dimension can be split" + " (derived)" * (op.sharding is None))
+        yield Fact("cost", "number of elements of the result x number of operations of the expression")
 
 
 RULES = _Elementwise()

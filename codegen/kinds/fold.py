@@ -1,7 +1,7 @@
-"""What reductions and scans share: a state, how an element becomes one, how two merge, and what comes out.
+"""Reads and checks the keys that reductions and scans share.
 
-`state` gives identities, `pre` maps an element (`input`, with its `index`) to a state, `combine` merges the states `a`
-and `b`, `post` maps the state (and `count`) to each result.
+`state` has the identity of each part of the state, `pre` maps an element (`input`, with its `index`) to a state,
+`combine` merges the states `a` and `b`, and `post` maps the state (and `count`, the number of elements) to each result.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from codegen.checking import FOLDS, Scope, operand_sort
-from codegen.errors import TextError, unknown
+from codegen.errors import TextError, counted, unknown
 from codegen.expression import Expression, Variable
 from codegen.intrinsics import FOLD, SCALAR, Sort
 from codegen.kinds.base import (
@@ -36,6 +36,8 @@ SKELETON = """\
 
 @dataclass(frozen=True)
 class Fold:
+    """The expressions of a fold."""
+
     state: Mapping[str, Expression]
     pre: Mapping[str, Expression]
     combine: Mapping[str, Expression]
@@ -43,6 +45,7 @@ class Fold:
 
 
 def read(fields: Fields, signature: Signature | None) -> Fold:
+    """Reads the keys of a fold."""
     state_field = fields.need("state")
     state = state_field.fields.other_expressions()
     if not state:
@@ -54,36 +57,41 @@ def read(fields: Fields, signature: Signature | None) -> Fold:
     post_field = fields.need("post")
     post = tuple(member.expression for member in post_field.one_or_more)
     if signature and len(post) != len(signature.results):
-        raise post_field.bad(f"{len(post)} expressions for {len(signature.results)} results")
+        text = f"{counted(len(post), 'expression')} for {counted(len(signature.results), 'result')}"
+        raise post_field.bad(text)
     return Fold(state, pre, combine, post)
 
 
 def _parts(field: Field, state: Mapping[str, Expression]) -> dict[str, Expression]:
-    """One expression for each part of the state."""
+    """Reads one expression for each part of the state."""
     fields = field.fields
-    for key, place in fields.keys.items():
-        if key not in state:
-            raise place.bad(unknown("state", key, state))
-    for key in state:
-        if key not in fields.values:
-            raise field.bad(f"no expression for state '{key}'")
+    for name, key in fields.keys.items():
+        if name not in state:
+            raise key.bad(unknown("state", name, state))
+    for name in state:
+        if name not in fields.values:
+            raise field.bad(f"no expression for state '{name}'")
     return fields.other_expressions()
 
 
 def _scope(op: Op, names: Mapping[str, Sort], members: Mapping[str, Sort] | None = None) -> Scope:
-    """The attributes, and what else an expression may name."""
+    """Returns the scope of the non-tensor arguments and `names`, with the parts of the states `a` and `b`."""
     settings = {a.name: operand_sort(op, a) for a in op.signature.arguments if not a.type.is_tensor}
     refused = {**FOLDS, **scalar_refusals(op)}
     return Scope({**settings, **names}, _FUNCTIONS, members or {}, arguments=settings, refused=refused)
 
 
 def pre_scope(op: Op) -> Scope:
+    """Returns the names and functions that `pre` may use."""
     operands = {a.name: operand_sort(op, a) for a in op.signature.tensor_arguments}
     return _scope(op, {**operands, "index": Sort.INTEGER})
 
 
 def state_sorts(op: Op, kind: Reduction | Scan) -> dict[str, Sort]:
-    """INTEGER for a position (what `pre` gives as `index`), TRUTH for truth values, else VALUE. Raises TextError."""
+    """Returns the sort of each part of the state. Raises TextError.
+
+    A part is a position (INTEGER) if `pre` is `index`, TRUTH if its expressions are booleans, and VALUE otherwise.
+    """
     sorts = {}
     for name, pre in kind.pre.items():
         if pre.root == Variable("index"):
@@ -95,14 +103,17 @@ def state_sorts(op: Op, kind: Reduction | Scan) -> dict[str, Sort]:
 
 
 def combine_scope(op: Op, kind: Reduction | Scan) -> Scope:
+    """Returns the names and functions that `combine` may use. Raises TextError."""
     return _scope(op, {}, state_sorts(op, kind))
 
 
 def post_scope(op: Op, kind: Reduction | Scan) -> Scope:
+    """Returns the names and functions that `post` may use. Raises TextError."""
     return _scope(op, {"count": Sort.INTEGER, **state_sorts(op, kind)})
 
 
 def check(op: Op, kind: Reduction | Scan, report: Report) -> None:
+    """Reports every problem of the expressions, and of a signature that does not suit a fold."""
     check_fresh(op, report)
     check_input(op, report)
     check_tensors(op, 1, report)

@@ -1,7 +1,7 @@
 """`gather: {dims: argument, source: index expression, sizes: size expression}`.
 
-result[..., i, ...] = input[..., source(i), ...] along the dimensions that `dims` names. `source` may use `i`, the
-`size` of the dimension, `k` (which of the named dimensions), the arguments, and `index[i]` or `index[...]` of tensors.
+result[..., i, ...] = input[..., source(i), ...] along the dimensions in the argument `dims`. `source` may use `i`, the
+`size` of the dimension, `k` (its position in `dims`), the arguments, and `index[i]` or `index[...]` of an index tensor.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from codegen.kinds.base import (
 from codegen.model import Argument, BaseType, Gather, Op, Signature
 from codegen.reader import Field, Report
 
-_PLACE = dict.fromkeys(("i", "size", "k"), Sort.INTEGER)
+_COORDINATES = dict.fromkeys(("i", "size", "k"), Sort.INTEGER)
 
 
 def scope(op: Op) -> Scope:
-    """What `source` may name."""
+    """Returns the names and functions that `source` may use."""
     settings = {a.name: setting_sort(a) for a in op.signature.arguments}
-    return Scope({**settings, **_PLACE}, GATHER, number=Sort.INTEGER, refused=POSITIONS)
+    return Scope({**settings, **_COORDINATES}, GATHER, number=Sort.INTEGER, refused=POSITIONS)
 
 
 def size_scope(op: Op) -> Scope:
-    """What `sizes` may name."""
+    """Returns the names and functions that `sizes` may use."""
     settings = {a.name: setting_sort(a) for a in op.signature.arguments}
     return Scope(settings, GATHER, number=Sort.INTEGER, refused=LISTS)
 
@@ -65,17 +65,17 @@ class _Gather(Rules[Gather]):
         check_results(op, report)
         check_input(op, report)
         check_tensors(op, 2, report)
-        check_names(op, (*_PLACE, "row"), report)
+        check_names(op, (*_COORDINATES, "row"), report)
         dims = op.signature.argument(kind.dims)
         if dims and dims.type.optional:
-            report.add(op.locate(dims), f"a gather needs its dimensions, {kind.dims} may be absent")
+            report.add(op.locate(dims), f"the dimensions of a gather must not be optional: {kind.dims}")
         if check_expression(kind.source, scope(op), Sort.INTEGER, report):
             self._check_reads(op, kind.source, report)
         if kind.sizes:
             check_expression(kind.sizes, size_scope(op), Sort.INTEGER, report)
 
     def _check_reads(self, op: Op, source: Expression, report: Report) -> None:
-        """Lists are read at `k`, the index tensor at `i` or `...`: all else may lie outside."""
+        """Checks that lists are read at `k`, and index tensors at `i` or `...`; other positions may be out of range."""
         for node in source.root.walk():
             if not isinstance(node, Subscript) or not isinstance(node.value, Variable):
                 continue
@@ -83,16 +83,16 @@ class _Gather(Rules[Gather]):
             argument = op.signature.argument(name)
             if argument and argument.type.is_list:
                 if at != Variable("k"):
-                    report.add(source.locate(node), f"a list has one member for each dimension: {name}[k]", len(name))
+                    report.add(source.locate(node), f"a list has one item per dimension: {name}[k]", len(name))
             elif name == "input" or not (isinstance(at, Ellipsis) or at == Variable("i")):
-                report.add(source.locate(node), "an index is read at its place, index[i] or index[...]", len(name))
+                report.add(source.locate(node), "an index tensor can be read only at [i] or at [...]", len(name))
 
     def facts(self, op: Op, kind: Gather) -> Iterator[Fact]:
-        along = f" with {kind.sizes.text} along {kind.dims}" if kind.sizes else ""
-        yield Fact("shape", f"that of the input{along}")
-        yield Fact("kernels", "the index map, printed for each device; elements of any type are moved by their size")
-        yield Fact("sharding", f"all dimensions but {kind.dims} split")
-        yield Fact("cost", "bytes of the result")
+        along = f", with size `{kind.sizes.text}` along `{kind.dims}`" if kind.sizes else ""
+        yield Fact("shape", f"that of `input`{along}")
+        yield Fact("kernels", "the index map, printed for each device, with one kernel per size of elements")
+        yield Fact("sharding", f"every dimension except {kind.dims} can be split")
+        yield Fact("cost", "number of bytes of the result")
 
 
 RULES = _Gather()

@@ -1,4 +1,4 @@
-"""`native: {infer: name of the C++ function that gives shapes and dtypes, shape: in words, data_dependent: true}`."""
+"""`native: {infer: C++ function that determines shapes and dtypes, shape: text, data_dependent: bool}`."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class _Native(Rules[Native]):
         return Native(infer or "", shape or "", data_dependent)
 
     def check(self, op: Op, kind: Native, functions: Functions, report: Report) -> None:
-        """There is nothing to derive from."""
+        """Does nothing: there are no expressions."""
 
     def facts(self, op: Op, kind: Native) -> Iterator[Fact]:
-        yield Fact("shape", kind.shape + "; it depends on data" * kind.data_dependent)
+        yield Fact("shape", kind.shape + "; it depends on the data" * kind.data_dependent)
         yield Fact("infer", kind.infer)
-        yield Fact("kernels", "by hand on each device, else on the host")
+        yield Fact("kernels", "hand-written for each device; devices without one use the CPU's")
         for column in ("sharding", "cost"):
             if getattr(op, column) is None:
-                yield Fact(column, "unknown: the record has to say")
+                yield Fact(column, "unknown, since it cannot be derived")
 
 
 RULES = _Native()

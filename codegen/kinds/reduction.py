@@ -1,4 +1,4 @@
-"""`reduction: {dims:, keepdim:, state:, pre:, combine:, post:, allows_empty:}`."""
+"""`reduction: {dims:, keepdim:, state:, pre:, combine:, post:, allows_empty:}`: a fold over dimensions of the input."""
 
 from __future__ import annotations
 
@@ -39,14 +39,22 @@ class _Reduction(Rules[Reduction]):
         fold.check(op, kind, report)
 
     def facts(self, op: Op, kind: Reduction) -> Iterator[Fact]:
-        dims = f"the input without the dimensions that {kind.dims} names" if kind.dims else "no dimensions"
-        yield Fact("shape", dims + (f"; size 1 there with {kind.keepdim}" if kind.keepdim else ""))
+        yield Fact("shape", _shape(op, kind))
         yield Fact("state", ", ".join(f"{name} = {e.text}" for name, e in kind.state.items()))
         if not kind.allows_empty:
-            yield Fact("empty", "reducing nothing is an error")
+            yield Fact("empty", "reducing no elements is an error")
         yield kernel_fact(op)
-        yield Fact("sharding", "a split of kept dimensions stays; a split of reduced ones gives partial results")
-        yield Fact("cost", "size of the input")
+        yield Fact("sharding", "kept dimensions can be split; splitting a reduced dimension gives partial results")
+        yield Fact("cost", "number of elements of the input")
+
+
+def _shape(op: Op, kind: Reduction) -> str:
+    dims = op.signature.argument(kind.dims) if kind.dims else None
+    if dims is None:
+        return "`[]`, a 0-d tensor"
+    reduced = f"the dimensions in `{dims.name}`" if dims.type.is_list else f"the dimension `{dims.name}`"
+    kept = f"; with `{kind.keepdim}`, reduced dimensions have size 1" if kind.keepdim else ""
+    return f"that of `input` without {reduced}{kept}"
 
 
 RULES = _Reduction()

@@ -33,11 +33,11 @@ class _Scan(Rules[Scan]):
         fold.check(op, kind, report)
 
     def facts(self, op: Op, kind: Scan) -> Iterator[Fact]:
-        yield Fact("shape", "that of the input")
+        yield Fact("shape", "that of `input`")
         yield Fact("state", ", ".join(f"{name} = {e.text}" for name, e in kind.state.items()))
         yield kernel_fact(op)
-        yield Fact("sharding", f"all dimensions but {kind.dim} split")
-        yield Fact("cost", "size of the input")
+        yield Fact("sharding", f"every dimension except {kind.dim} can be split")
+        yield Fact("cost", "number of elements of the input")
 
 
 RULES = _Scan()

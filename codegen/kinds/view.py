@@ -1,7 +1,7 @@
-"""`view: {let: {name: expression}, sizes:, strides:, offset:}`; without `offset`, the view begins where the input does.
+"""`view: {let: {name: expression}, sizes:, strides:, offset:}`; `offset` defaults to that of the input.
 
-The expressions may use the `sizes`, `strides` and `base` (the offset) of the input, its `rank`, the arguments, and the
-parts that `let` names before them.
+The expressions may use the `sizes`, `strides`, `base` (the offset) and `rank` of the input, the arguments, and the
+preceding parts of `let`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _INPUT = {"sizes": Sort.LIST, "strides": Sort.LIST, "base": Sort.INTEGER, "rank"
 
 
 def scope(op: Op, parts: dict[str, Sort]) -> Scope:
-    """What an expression may name behind those parts of `let`."""
+    """Returns the names and functions that an expression may use after these parts of `let`."""
     settings = {a.name: setting_sort(a) for a in op.signature.arguments}
     return Scope({**_INPUT, **settings, **parts}, VIEW, number=Sort.INTEGER, refused=LISTS)
 
@@ -46,7 +46,7 @@ class _View(Rules[View]):
         check_tensors(op, 1, report)
         if len(op.signature.results) != 1 or not op.signature.results[0].alias:
             report.add(
-                op.signature_location, "a view shares memory: its signature says Tensor(a) input ... -> Tensor(a)"
+                op.signature_location, "a view shares memory: its signature must be (Tensor(a) input, ...) -> Tensor(a)"
             )
         parts: dict[str, Sort] = {}
         for name, part in kind.let.items():
@@ -58,7 +58,7 @@ class _View(Rules[View]):
     def facts(self, op: Op, kind: View) -> Iterator[Fact]:
         for name, part in kind.let.items():
             yield Fact(name, part.text)
-        yield Fact("shape", kind.sizes.text)
+        yield Fact("shape", f"`{kind.sizes.text}`")
         yield Fact("strides", kind.strides.text)
         yield Fact("offset", kind.offset.text)
         yield Fact("kernels", "none: the result shares the input's memory")

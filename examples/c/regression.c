@@ -1,4 +1,4 @@
-/* Fits a line to points by gradient descent, with the typed functions of the C API.
+/* Fits a line to points by gradient descent, using the typed functions of the C API.
  *
  *     cc regression.c $(pkg-config --cflags --libs oneflow) -o regression
  */
@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Ends the program with the library's text when a call failed. */
+/* Ends the program with the library's error text if a call failed. */
 static void check(of_status status) {
   if (status == OF_OK) return;
   fprintf(stderr, "%s: %s\n", of_status_name(status), of_last_error());
   exit(1);
 }
 
-/* A tensor with a copy of the values. */
+/* Returns a tensor with a copy of the values. */
 static of_tensor matrix(const float* values, int64_t rows, int64_t columns) {
   const int64_t sizes[2] = {rows, columns};
   of_tensor_source source = {.struct_size = sizeof source,
@@ -29,7 +29,7 @@ static of_tensor matrix(const float* values, int64_t rows, int64_t columns) {
 }
 
 int main(void) {
-  /* Points on y = 2 x + 1; the second column of x is what the offset is multiplied with. */
+  /* Points on y = 2 x + 1. The second column of x holds ones, the factor of the offset. */
   const float xs[] = {0, 1, 1, 1, 2, 1, 3, 1}, ys[] = {1, 3, 5, 7}, start[] = {0, 0};
   of_tensor x = matrix(xs, 4, 2), y = matrix(ys, 4, 1), weights = matrix(start, 2, 1);
 
@@ -38,7 +38,7 @@ int main(void) {
     check(of_matmul(x, weights, &guess));
     check(of_sub(guess, y, &error));
     const of_tensor operands[2] = {x, error};
-    /* x, transposed, times the error; with more operands the options would decide on their order */
+    /* The transposed x times the error. The last arguments are options for the order of more than two operands. */
     check(of_einsum("ij,ik->jk", operands, 2, "auto", NULL, &gradient));
     check(of_mul(gradient, 0.05, &change));
     check(of_sub_(weights, change)); /* in place */
@@ -51,7 +51,7 @@ int main(void) {
   check(of_tensor_read(weights, fitted, sizeof fitted));
   printf("slope %.3f, offset %.3f\n", fitted[0], fitted[1]);
 
-  /* A failure leaves a status and a text; nothing else happens. */
+  /* A call that fails returns a status and sets an error text; it has no other effect. */
   of_tensor result = NULL;
   of_status status = of_matmul(x, x, &result);
   printf("%s: %s\n", of_status_name(status), of_last_error());

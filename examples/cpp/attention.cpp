@@ -1,11 +1,12 @@
-// Attention with several heads, written as equations, over the C++ header.
+// Computes multi-head attention with einsum, using the C++ header.
 #include <cmath>
 #include <iostream>
 #include <oneflow/oneflow.hpp>
 
 namespace flow = oneflow;
 
-// q, k and v are [batch, head, position, width]; the result has the shape of q.
+// Returns the attention of queries, keys and values, each of shape [batch, head, position, width]. The result has the
+// positions of q and the width of v.
 static flow::Tensor attend(const flow::Tensor& q, const flow::Tensor& k, const flow::Tensor& v) {
   const flow::Tensor scores = flow::einsum("bhqd,bhkd->bhqk", {q, k}) / std::sqrt(static_cast<double>(q.size(-1)));
   return flow::einsum("bhqk,bhkd->bhqd", {scores.softmax(-1), v});
@@ -15,12 +16,12 @@ int main() {
   flow::manual_seed(0);
   const flow::Tensor q = flow::randn({2, 4, 8, 16}), k = flow::randn({2, 4, 8, 16});
 
-  // Rows of weights add up to 1, so that attending to ones gives ones.
+  // The weights of each query add up to 1, so values of ones give ones.
   const flow::Tensor ones = flow::ones({2, 4, 8, 16});
   const double furthest = (attend(q, k, ones) - 1).abs().max().item<double>();
   std::cout << "furthest from 1: " << (furthest < 1e-5 ? "less than 0.00001" : std::to_string(furthest)) << "\n";
 
-  // With one strong match each, attention looks up a row of the values.
+  // If each query matches one key strongly, the result is the row of values of that key.
   const flow::Tensor keys = flow::eye(3).reshape({1, 1, 3, 3}) * 100;
   const flow::Tensor values = flow::tensor({{1.0, 2.0}, {3.0, 4.0}, {5.0, 6.0}}).reshape({1, 1, 3, 2});
   std::cout << attend(keys.at({flow::ellipsis, flow::Slice{1, 3}, flow::Slice{}}), keys, values).round() << "\n";

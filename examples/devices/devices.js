@@ -1,4 +1,4 @@
-// Lists the devices: name, hardware, memory. The same program stands beside this one in Python and in Ruby.
+// Lists the devices with their name, hardware and memory. This folder has the same program in Python and Ruby.
 'use strict';
 
 const flow = require('oneflow-js');

@@ -1,4 +1,4 @@
-"""Lists the devices: name, hardware, memory. The same program stands beside this one in JavaScript and in Ruby."""
+"""Lists the devices with their name, hardware and memory. This folder has the same program in JavaScript and Ruby."""
 
 import oneflow_py as flow
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Lists the devices: name, hardware, memory. The same program stands beside this one in Python and in JavaScript.
+# Lists the devices with their name, hardware and memory. This folder has the same program in Python and JavaScript.
 
 require "oneflow"
 

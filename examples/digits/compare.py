@@ -1,7 +1,9 @@
-"""Puts the outputs of the programs side by side and checks that they agree digit for digit.
+"""Prints the outputs of the programs side by side, and checks that they agree digit for digit.
 
-Usage: compare.py FILE...: one file per language, named after it. Lines that begin with "time:" may differ. Exit status
-1 when anything else does.
+Usage: compare.py FILE...
+
+There is one file per language, named after it. Only the lines that begin with "time:" may differ; any other difference
+gives exit status 1.
 """
 
 import re
@@ -10,7 +12,7 @@ from pathlib import Path
 
 
 def parse(path):
-    """The named values of an output, with the confusion matrix as its numbers, row by row."""
+    """Returns the named values of an output. The confusion matrix is the list of its numbers, row by row."""
     head, _, rest = path.read_text().partition("confusion matrix:\n")
     matrix, _, tail = rest.rpartition("time:")
     values = dict(line.split(": ", 1) for line in head.splitlines())
@@ -20,7 +22,7 @@ def parse(path):
 
 
 def short(value):
-    """A value as it fits into a table, where all outputs have it."""
+    """Shortens a value that all outputs share, so that it fits into the table."""
     return value if len(value) <= 32 else f"{value[:29]}..."
 
 

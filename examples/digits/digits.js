@@ -1,6 +1,6 @@
-// Reads handwritten digits: standardise, project with PCA, classify with k-nearest neighbours.
+// Classifies handwritten digits: standardises the pixels, projects them with PCA, and finds the k nearest neighbours.
 //
-// Usage: node digits.js [--device NAME] [DATA]. The same program stands beside this one in Python and in Ruby.
+// Usage: node digits.js [--device NAME] [DATA]. This folder has the same program in Python and Ruby.
 'use strict';
 
 const fs = require('node:fs');
@@ -11,14 +11,14 @@ const flow = require('oneflow-js');
 
 const [COMPONENTS, STEPS, NEIGHBOURS, CLASSES] = [16, 100, 5, 10];
 
-/** Images (n, 64) as float64 and labels (n) as int64. */
+/** Returns the images (n, 64) as float64 and the labels (n) as int64. */
 function load(file) {
   const lines = zlib.gunzipSync(fs.readFileSync(file)).toString().trim().split('\n');
   const table = flow.tensor(lines.map((line) => line.split(',').map(Number)), {dtype: 'int64'});
   return [table.at(':, :64').cast(flow.float64), table.at(':, 64')];
 }
 
-/** Zero mean and unit variance per pixel, by the training images; constant pixels become zero. */
+/** Scales each pixel to zero mean and unit variance over the training images. Constant pixels become zero. */
 function standardise(train, test) {
   const [mean, std] = [train.mean({dim: 0}), train.std({dim: 0})];
   const scale = flow.where(std.gt(0), std, 1);
@@ -26,8 +26,8 @@ function standardise(train, test) {
 }
 
 /**
- * The leading eigenvectors (64, COMPONENTS) of the covariance, by power iteration with deflation, and their share of the
- * variance.
+ * Returns the leading eigenvectors (64, COMPONENTS) of the covariance, and their share of the variance. Computes them
+ * by power iteration with deflation.
  */
 function principalComponents(data) {
   let covariance = flow.einsum('ni,nj->ij', data, data).div(data.shape[0] - 1);
@@ -50,7 +50,7 @@ function principalComponents(data) {
   return [flow.stack(vectors, {dim: 1}), explained.item()];
 }
 
-/** The most frequent label among the nearest training points, the smallest of equally frequent ones. */
+/** Returns the most frequent label among the nearest training points; of equally frequent ones, the smallest. */
 function classify(train, labels, test) {
   const squares = test.mul(test).sum({dim: 1, keepdim: true}).add(train.mul(train).sum({dim: 1}));
   const distances = squares.sub(flow.einsum('ik,jk->ij', test, train).mul(2));
@@ -59,7 +59,7 @@ function classify(train, labels, test) {
   return votes.sum({dim: 1}).argmax({dim: 1});
 }
 
-/** How often each digit (row) was read as each digit (column). */
+/** Counts how often each digit (row) was classified as each digit (column). */
 function confusionMatrix(truth, guess) {
   const matrix = flow.zeros([CLASSES, CLASSES], {dtype: flow.int64});
   matrix.indexPut_([truth, guess], flow.ones([truth.shape[0]], {dtype: flow.int64}), {accumulate: true});
@@ -82,7 +82,7 @@ function main() {
   const right = Number(guess.eq(truth).sum().item());
   const seconds = (performance.now() - start) / 1000;
   console.log(`device: ${images.device}`);
-  console.log(`images: ${train.shape[0]} to learn from, ${test.shape[0]} to read`);
+  console.log(`images: ${train.shape[0]} to learn from, ${test.shape[0]} to classify`);
   console.log(`variance explained by ${COMPONENTS} components: ${explained.toFixed(12)}`);
   console.log(`accuracy: ${(right / test.shape[0]).toFixed(6)} (${right} of ${test.shape[0]})`);
   console.log('confusion matrix:');

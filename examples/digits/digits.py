@@ -1,6 +1,6 @@
-"""Reads handwritten digits: standardise, project with PCA, classify with k-nearest neighbours.
+"""Classifies handwritten digits: standardises the pixels, projects them with PCA, and finds the k nearest neighbours.
 
-Usage: digits.py [--device NAME] [DATA]. The same program stands beside this one in JavaScript and in Ruby.
+Usage: digits.py [--device NAME] [DATA]. This folder has the same program in JavaScript and Ruby.
 """
 
 import argparse
@@ -15,22 +15,24 @@ COMPONENTS, STEPS, NEIGHBOURS, CLASSES = 16, 100, 5, 10
 
 
 def load(path):
-    """Images (n, 64) as float64 and labels (n) as int64."""
+    """Returns the images (n, 64) as float64 and the labels (n) as int64."""
     with gzip.open(path, "rt") as lines:
         table = flow.tensor([[int(field) for field in line.split(",")] for line in lines])
     return table[:, :64].cast(flow.float64), table[:, 64]
 
 
 def standardise(train, test):
-    """Zero mean and unit variance per pixel, by the training images; constant pixels become zero."""
+    """Scales each pixel to zero mean and unit variance over the training images. Constant pixels become zero."""
     mean, std = train.mean(dim=0), train.std(dim=0)
     scale = flow.where(std > 0, std, 1.0)
     return (train - mean) / scale, (test - mean) / scale
 
 
 def principal_components(data):
-    """The leading eigenvectors (64, COMPONENTS) of the covariance, by power iteration with deflation, and their share
-    of the variance."""
+    """Returns the leading eigenvectors (64, COMPONENTS) of the covariance, and their share of the variance.
+
+    Computes them by power iteration with deflation.
+    """
     covariance = flow.einsum("ni,nj->ij", data, data) / (data.shape[0] - 1)
     total = covariance.diagonal().sum()
     vectors, explained = [], 0.0
@@ -49,7 +51,7 @@ def principal_components(data):
 
 
 def classify(train, labels, test):
-    """The most frequent label among the nearest training points, the smallest of equally frequent ones."""
+    """Returns the most frequent label among the nearest training points; of equally frequent ones, the smallest."""
     squares = (test * test).sum(dim=1, keepdim=True) + (train * train).sum(dim=1)
     distances = squares - 2 * flow.einsum("ik,jk->ij", test, train)
     _, nearest = flow.topk(distances, NEIGHBOURS, dim=1, largest=False)
@@ -58,7 +60,7 @@ def classify(train, labels, test):
 
 
 def confusion_matrix(truth, guess):
-    """How often each digit (row) was read as each digit (column)."""
+    """Counts how often each digit (row) was classified as each digit (column)."""
     matrix = flow.zeros([CLASSES, CLASSES], dtype=flow.int64)
     matrix.index_put_([truth, guess], flow.ones([truth.shape[0]], dtype=flow.int64), accumulate=True)
     return matrix
@@ -66,7 +68,7 @@ def confusion_matrix(truth, guess):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--device", default=flow.get_default_device(), help="where it runs")
+    parser.add_argument("--device", default=flow.get_default_device(), help="the device to run on")
     parser.add_argument("data", nargs="?", type=Path, default=Path(__file__).parents[1] / "data" / "digits.csv.gz")
     options = parser.parse_args()
     flow.set_default_device(options.device)
@@ -82,7 +84,7 @@ def main():
     right = (guess == truth).sum().item()
     seconds = time.perf_counter() - start
     print(f"device: {images.device}")
-    print(f"images: {train.shape[0]} to learn from, {test.shape[0]} to read")
+    print(f"images: {train.shape[0]} to learn from, {test.shape[0]} to classify")
     print(f"variance explained by {COMPONENTS} components: {explained:.12f}")
     print(f"accuracy: {right / test.shape[0]:.6f} ({right} of {test.shape[0]})")
     print("confusion matrix:")

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# Reads handwritten digits: standardise, project with PCA, classify with k-nearest neighbours.
+# Classifies handwritten digits: standardises the pixels, projects them with PCA, and finds the k nearest neighbours.
 #
-# Usage: ruby digits.rb [--device NAME] [DATA]. The same program stands beside this one in Python and in JavaScript.
+# Usage: ruby digits.rb [--device NAME] [DATA]. This folder has the same program in Python and JavaScript.
 
 require "optparse"
 require "zlib"
@@ -13,14 +13,14 @@ STEPS = 100
 NEIGHBOURS = 5
 CLASSES = 10
 
-# Images (n, 64) as float64 and labels (n) as int64.
+# Returns the images (n, 64) as float64 and the labels (n) as int64.
 def load_digits(path)
   lines = Zlib::GzipReader.open(path, &:readlines)
   table = OneFlow.tensor(lines.map { |line| line.split(",").map(&:to_i) })
   [table[:all, 0...64].cast(:float64), table[:all, 64]]
 end
 
-# Zero mean and unit variance per pixel, by the training images; constant pixels become zero.
+# Scales each pixel to zero mean and unit variance over the training images. Constant pixels become zero.
 def standardise(train, test)
   mean = train.mean(dim: 0)
   std = train.std(dim: 0)
@@ -28,8 +28,8 @@ def standardise(train, test)
   [(train - mean) / scale, (test - mean) / scale]
 end
 
-# The leading eigenvectors (64, COMPONENTS) of the covariance, by power iteration with deflation, and their share of the
-# variance.
+# Returns the leading eigenvectors (64, COMPONENTS) of the covariance, and their share of the variance. Computes them by
+# power iteration with deflation.
 def principal_components(data)
   covariance = OneFlow.einsum("ni,nj->ij", data, data) / (data.shape[0] - 1)
   total = covariance.diagonal.sum
@@ -46,7 +46,7 @@ def principal_components(data)
   [OneFlow.stack(vectors, dim: 1), explained.item]
 end
 
-# The eigenvector (n) of the largest eigenvalue of a symmetric matrix (n, n).
+# Returns the eigenvector (n) of the largest eigenvalue of a symmetric matrix (n, n).
 def leading_vector(matrix)
   vector = OneFlow.ones([matrix.shape[0]], dtype: :float64)
   STEPS.times do
@@ -56,7 +56,7 @@ def leading_vector(matrix)
   vector
 end
 
-# The most frequent label among the nearest training points, the smallest of equally frequent ones.
+# Returns the most frequent label among the nearest training points; of equally frequent ones, the smallest.
 def classify(train, labels, test)
   squares = (test * test).sum(dim: 1, keepdim: true) + (train * train).sum(dim: 1)
   distances = squares - (OneFlow.einsum("ik,jk->ij", test, train) * 2)
@@ -65,7 +65,7 @@ def classify(train, labels, test)
   votes.sum(dim: 1).argmax(dim: 1)
 end
 
-# How often each digit (row) was read as each digit (column).
+# Counts how often each digit (row) was classified as each digit (column).
 def confusion_matrix(truth, guess)
   matrix = OneFlow.zeros([CLASSES, CLASSES], dtype: :int64)
   matrix.index_put!([truth, guess], OneFlow.ones([truth.shape[0]], dtype: :int64), accumulate: true)
@@ -85,7 +85,7 @@ def main
   right = guess.eq(truth).sum.item
   seconds = Process.clock_gettime(Process::CLOCK_MONOTONIC) - start
   puts "device: #{images.device}"
-  puts "images: #{train.shape[0]} to learn from, #{test.shape[0]} to read"
+  puts "images: #{train.shape[0]} to learn from, #{test.shape[0]} to classify"
   puts format("variance explained by #{COMPONENTS} components: %.12f", explained)
   puts format("accuracy: %.6f (#{right} of #{test.shape[0]})", right.to_f / test.shape[0])
   puts "confusion matrix:"

@@ -1,6 +1,6 @@
-// What einsum is used for, each worked out a second way.
+// Shows typical uses of einsum, and checks each result against a second method.
 //
-// Usage: node gallery.mjs. The same program stands beside this one in Python and in Ruby, and prints the same.
+// Usage: node gallery.mjs. This folder has the same program in Python and Ruby, with the same output.
 
 import * as flow from 'oneflow-js';
 
@@ -10,13 +10,13 @@ const asList = (list) => `[${list.join(', ')}]`;
 
 const random = (...shapes) => shapes.map((shape) => flow.randn(shape));
 
-/** A line for an equation: what it does, and the result in short. */
+/** Prints an equation, what it computes, and a summary of the result. */
 function show(equation, words, result) {
   console.log(`  ${equation}: ${words}`);
   console.log(`    shape ${asList(result.shape)}, sum ${result.sum().item().toFixed(6)}`);
 }
 
-/** Ends the program where the results differ by more than rounding does. */
+/** Ends the program if the results differ by more than rounding. */
 function check(result, other, way) {
   const difference = result.sub(other).abs().max().div(other.abs().max()).item();
   if (difference > 1e-9) throw new Error(`differs from ${way} by ${difference} of the largest element`);
@@ -62,7 +62,7 @@ function bilinearLayer() {
   const layer = flow.einsum('ni,kij,nj->nk', left, weights, right);
   show('ni,kij,nj->nk', 'k bilinear forms for each row n of two matrices', layer);
   const columns = [...weights].map((each) => flow.matmul(left, each).mul(right).sum({dim: 1}));
-  check(layer, flow.stack(columns, {dim: 1}), 'matmul, times the other, and sum');
+  check(layer, flow.stack(columns, {dim: 1}), 'matmul, elementwise product and sum');
 }
 
 function mahalanobis() {
@@ -77,11 +77,11 @@ function mahalanobis() {
 
 function attend(q, k, v) {
   const scores = flow.einsum('bhqd,bhkd->bhqk', q, k).div(Math.sqrt(4));
-  show('bhqd,bhkd->bhqk', 'how much position q asks of position k, in each head', scores);
+  show('bhqd,bhkd->bhqk', 'the score of key position k for query position q, in each head', scores);
   check(scores, flow.matmul(q, k.transpose(-2, -1)).div(Math.sqrt(4)), 'matmul with the keys transposed');
   const weights = flow.softmax(scores, {dim: -1});
   const heads = flow.einsum('bhqk,bhkd->bhqd', weights, v);
-  show('bhqk,bhkd->bhqd', 'the values, weighted', heads);
+  show('bhqk,bhkd->bhqd', 'the weighted sums of the values', heads);
   check(heads, flow.matmul(weights, v), 'matmul');
   return heads;
 }
@@ -92,9 +92,9 @@ function attention() {
   const [q, k, v] = projections.map((weights) => flow.einsum('btc,chd->bhtd', x, weights));
   const heads = attend(q, k, v);
   const result = flow.einsum('bhqd,hdc->bqc', heads, output);
-  show('bhqd,hdc->bqc', 'all heads, joined', result);
+  show('bhqd,hdc->bqc', 'the output projection of all heads', result);
   const joined = heads.transpose(1, 2).reshape(2, 5, 12);
-  check(result, flow.matmul(joined, output.reshape(12, 12)), 'matmul of the heads side by side');
+  check(result, flow.matmul(joined, output.reshape(12, 12)), 'matmul of the concatenated heads');
 }
 
 function tucker() {
@@ -104,9 +104,9 @@ function tucker() {
   const result = flow.einsum(equation, core, ...factors);
   show(equation, 'a tensor from a small core and a matrix per dimension', result);
   const other = factors.reduce((part, factor) => flow.tensordot(part, factor, [0], [1]), core);
-  check(result, other, 'tensordot, one dimension after the other');
+  check(result, other, 'tensordot, one dimension at a time');
   const path = flow.einsumPath(equation, core, ...factors);
-  console.log(`    ${path.flops} operations in the order found, ${path.naiveFlops} all at once`);
+  console.log(`    ${path.flops} operations in the order that was found, ${path.naiveFlops} all at once`);
 }
 
 function cp() {
@@ -115,21 +115,21 @@ function cp() {
   const result = flow.einsum('r,ir,jr,kr->ijk', weights, a, b, c);
   show('r,ir,jr,kr->ijk', 'a tensor as a sum of r outer products', result);
   const products = a.reshape(4, 1, 1, 3).mul(b.reshape(5, 1, 3)).mul(c);
-  check(result, products.mul(weights).sum({dim: 3}), 'products that broadcast, and sum');
+  check(result, products.mul(weights).sum({dim: 3}), 'broadcast products and sum');
 }
 
 const [SITES, BOND, PHYSICAL] = [6, 3, 2];
 
-/** A matrix product state: for each site a tensor (left bond, physical, right bond), bonds of 1 at the ends. */
+/** Returns a matrix product state: a tensor (left bond, physical, right bond) per site, with end bonds of 1. */
 function randomState() {
   const ends = [1, ...Array(SITES - 1).fill(BOND), 1];
   return random(...Array.from({length: SITES}, (_, site) => [ends[site], PHYSICAL, ends[site + 1]]));
 }
 
-/** The state as one vector. */
+/** Returns the state as one vector. */
 const wholeState = (state) => state.reduce((part, site) => flow.tensordot(part, site, 1)).flatten();
 
-/** Both states have the physical labels, and each its own bonds. */
+/** Returns the equation of the overlap: the states share their physical labels, and each has its own bonds. */
 function overlapEquation() {
   const physical = [...'pqrstu'];
   const terms = ['abcdefg', 'ABCDEFG'].flatMap((bonds) => physical.map((label, i) => bonds[i] + label + bonds[i + 1]));
@@ -165,7 +165,7 @@ function manyLabels() {
 function main() {
   flow.setDefaultDtype('float64');
   flow.manualSeed(0);
-  console.log('einsum: what it is used for');
+  console.log('einsum: typical uses');
   diagonalAndTrace();
   matrixProducts();
   forms();

@@ -1,6 +1,6 @@
-"""What einsum is used for, each worked out a second way.
+"""Shows typical uses of einsum, and checks each result against a second method.
 
-Usage: python gallery.py. The same program stands beside this one in JavaScript and in Ruby, and prints the same.
+Usage: python gallery.py. This folder has the same program in JavaScript and Ruby, with the same output.
 """
 
 import math
@@ -18,13 +18,13 @@ def random(*shapes):
 
 
 def show(equation, words, result):
-    """A line for an equation: what it does, and the result in short."""
+    """Prints an equation, what it computes, and a summary of the result."""
     print(f"  {equation}: {words}")
     print(f"    shape {list(result.shape)}, sum {result.sum().item():.6f}")
 
 
 def check(result, other, way):
-    """Ends the program where the results differ by more than rounding does."""
+    """Ends the program if the results differ by more than rounding."""
     difference = ((result - other).abs().max() / other.abs().max()).item()
     if difference > 1e-9:
         raise SystemExit(f"differs from {way} by {difference} of the largest element")
@@ -69,7 +69,7 @@ def bilinear_layer():
     layer = flow.einsum("ni,kij,nj->nk", left, weights, right)
     show("ni,kij,nj->nk", "k bilinear forms for each row n of two matrices", layer)
     columns = [(flow.matmul(left, each) * right).sum(dim=1) for each in weights]
-    check(layer, flow.stack(columns, dim=1), "matmul, times the other, and sum")
+    check(layer, flow.stack(columns, dim=1), "matmul, elementwise product and sum")
 
 
 def mahalanobis():
@@ -84,11 +84,11 @@ def mahalanobis():
 
 def attend(q, k, v):
     scores = flow.einsum("bhqd,bhkd->bhqk", q, k) / math.sqrt(4)
-    show("bhqd,bhkd->bhqk", "how much position q asks of position k, in each head", scores)
+    show("bhqd,bhkd->bhqk", "the score of key position k for query position q, in each head", scores)
     check(scores, flow.matmul(q, k.transpose(-2, -1)) / math.sqrt(4), "matmul with the keys transposed")
     weights = flow.softmax(scores, dim=-1)
     heads = flow.einsum("bhqk,bhkd->bhqd", weights, v)
-    show("bhqk,bhkd->bhqd", "the values, weighted", heads)
+    show("bhqk,bhkd->bhqd", "the weighted sums of the values", heads)
     check(heads, flow.matmul(weights, v), "matmul")
     return heads
 
@@ -99,9 +99,9 @@ def attention():
     q, k, v = (flow.einsum("btc,chd->bhtd", x, weights) for weights in projections)
     heads = attend(q, k, v)
     result = flow.einsum("bhqd,hdc->bqc", heads, output)
-    show("bhqd,hdc->bqc", "all heads, joined", result)
+    show("bhqd,hdc->bqc", "the output projection of all heads", result)
     joined = heads.transpose(1, 2).reshape(2, 5, 12)
-    check(result, flow.matmul(joined, output.reshape(12, 12)), "matmul of the heads side by side")
+    check(result, flow.matmul(joined, output.reshape(12, 12)), "matmul of the concatenated heads")
 
 
 def tucker():
@@ -111,9 +111,9 @@ def tucker():
     result = flow.einsum(equation, core, *factors)
     show(equation, "a tensor from a small core and a matrix per dimension", result)
     other = reduce(lambda part, factor: flow.tensordot(part, factor, [0], [1]), factors, core)
-    check(result, other, "tensordot, one dimension after the other")
+    check(result, other, "tensordot, one dimension at a time")
     path = flow.einsum_path(equation, core, *factors)
-    print(f"    {path.flops:.0f} operations in the order found, {path.naive_flops:.0f} all at once")
+    print(f"    {path.flops:.0f} operations in the order that was found, {path.naive_flops:.0f} all at once")
 
 
 def cp():
@@ -122,25 +122,25 @@ def cp():
     result = flow.einsum("r,ir,jr,kr->ijk", weights, a, b, c)
     show("r,ir,jr,kr->ijk", "a tensor as a sum of r outer products", result)
     products = a.reshape(4, 1, 1, 3) * b.reshape(5, 1, 3) * c
-    check(result, (products * weights).sum(dim=3), "products that broadcast, and sum")
+    check(result, (products * weights).sum(dim=3), "broadcast products and sum")
 
 
 SITES, BOND, PHYSICAL = 6, 3, 2
 
 
 def random_state():
-    """A matrix product state: for each site a tensor (left bond, physical, right bond), bonds of 1 at the ends."""
+    """Returns a matrix product state: a tensor (left bond, physical, right bond) per site, with end bonds of 1."""
     ends = [1] + [BOND] * (SITES - 1) + [1]
     return random(*([ends[site], PHYSICAL, ends[site + 1]] for site in range(SITES)))
 
 
 def whole_state(state):
-    """The state as one vector."""
+    """Returns the state as one vector."""
     return reduce(lambda part, site: flow.tensordot(part, site, 1), state).flatten()
 
 
 def overlap_equation():
-    """Both states have the physical labels, and each its own bonds."""
+    """Returns the equation of the overlap: the states share their physical labels, and each has its own bonds."""
     physical = "pqrstu"
     terms = [bonds[i] + physical[i] + bonds[i + 1] for bonds in ("abcdefg", "ABCDEFG") for i in range(SITES)]
     return ",".join(terms) + "->"
@@ -174,7 +174,7 @@ def many_labels():
 def main():
     flow.set_default_dtype("float64")
     flow.manual_seed(0)
-    print("einsum: what it is used for")
+    print("einsum: typical uses")
     diagonal_and_trace()
     matrix_products()
     forms()

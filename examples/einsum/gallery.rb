@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# What einsum is used for, each worked out a second way.
+# Shows typical uses of einsum, and checks each result against a second method.
 #
-# Usage: ruby gallery.rb. The same program stands beside this one in Python and in JavaScript, and prints the same.
+# Usage: ruby gallery.rb. This folder has the same program in Python and JavaScript, with the same output.
 
 require "oneflow"
 
@@ -10,13 +10,13 @@ def title(text) = puts("\n#{text}\n\n")
 
 def random(*shapes) = shapes.map { |shape| OneFlow.randn(shape) }
 
-# A line for an equation: what it does, and the result in short.
+# Prints an equation, what it computes, and a summary of the result.
 def show(equation, words, result)
   puts "  #{equation}: #{words}"
   puts format("    shape #{result.shape}, sum %.6f", result.sum.item)
 end
 
-# Ends the program where the results differ by more than rounding does.
+# Ends the program if the results differ by more than rounding.
 def check(result, other, way)
   difference = ((result - other).abs.max / other.abs.max).item
   abort "differs from #{way} by #{difference} of the largest element" if difference > 1e-9
@@ -62,7 +62,7 @@ def bilinear_layer
   layer = OneFlow.einsum("ni,kij,nj->nk", left, weights, right)
   show "ni,kij,nj->nk", "k bilinear forms for each row n of two matrices", layer
   columns = weights.map { |each| (OneFlow.matmul(left, each) * right).sum(dim: 1) }
-  check layer, OneFlow.stack(columns, dim: 1), "matmul, times the other, and sum"
+  check layer, OneFlow.stack(columns, dim: 1), "matmul, elementwise product and sum"
 end
 
 def mahalanobis
@@ -77,11 +77,11 @@ end
 
 def attend(queries, keys, values)
   scores = OneFlow.einsum("bhqd,bhkd->bhqk", queries, keys) / Math.sqrt(4)
-  show "bhqd,bhkd->bhqk", "how much position q asks of position k, in each head", scores
+  show "bhqd,bhkd->bhqk", "the score of key position k for query position q, in each head", scores
   check scores, OneFlow.matmul(queries, keys.transpose(-2, -1)) / Math.sqrt(4), "matmul with the keys transposed"
   weights = OneFlow.softmax(scores, dim: -1)
   heads = OneFlow.einsum("bhqk,bhkd->bhqd", weights, values)
-  show "bhqk,bhkd->bhqd", "the values, weighted", heads
+  show "bhqk,bhkd->bhqd", "the weighted sums of the values", heads
   check heads, OneFlow.matmul(weights, values), "matmul"
   heads
 end
@@ -91,9 +91,9 @@ def attention
   x, output, *projections = random([2, 5, 12], [3, 4, 12], *[[12, 3, 4]] * 3)
   heads = attend(*projections.map { |weights| OneFlow.einsum("btc,chd->bhtd", x, weights) })
   result = OneFlow.einsum("bhqd,hdc->bqc", heads, output)
-  show "bhqd,hdc->bqc", "all heads, joined", result
+  show "bhqd,hdc->bqc", "the output projection of all heads", result
   joined = heads.transpose(1, 2).reshape(2, 5, 12)
-  check result, OneFlow.matmul(joined, output.reshape(12, 12)), "matmul of the heads side by side"
+  check result, OneFlow.matmul(joined, output.reshape(12, 12)), "matmul of the concatenated heads"
 end
 
 def tucker
@@ -103,9 +103,9 @@ def tucker
   result = OneFlow.einsum(equation, core, *factors)
   show equation, "a tensor from a small core and a matrix per dimension", result
   other = factors.reduce(core) { |part, factor| OneFlow.tensordot(part, factor, [0], [1]) }
-  check result, other, "tensordot, one dimension after the other"
+  check result, other, "tensordot, one dimension at a time"
   path = OneFlow.einsum_path(equation, core, *factors)
-  puts "    #{path.flops.to_i} operations in the order found, #{path.naive_flops.to_i} all at once"
+  puts "    #{path.flops.to_i} operations in the order that was found, #{path.naive_flops.to_i} all at once"
 end
 
 def cp
@@ -114,23 +114,23 @@ def cp
   result = OneFlow.einsum("r,ir,jr,kr->ijk", weights, a, b, c)
   show "r,ir,jr,kr->ijk", "a tensor as a sum of r outer products", result
   products = a.reshape(4, 1, 1, 3) * b.reshape(5, 1, 3) * c
-  check result, (products * weights).sum(dim: 3), "products that broadcast, and sum"
+  check result, (products * weights).sum(dim: 3), "broadcast products and sum"
 end
 
 SITES = 6
 BOND = 3
 PHYSICAL = 2
 
-# A matrix product state: for each site a tensor (left bond, physical, right bond), bonds of 1 at the ends.
+# Returns a matrix product state: a tensor (left bond, physical, right bond) per site, with end bonds of 1.
 def random_state
   ends = [1, *[BOND] * (SITES - 1), 1]
   random(*ends.each_cons(2).map { |left, right| [left, PHYSICAL, right] })
 end
 
-# The state as one vector.
+# Returns the state as one vector.
 def whole_state(state) = state.reduce { |part, site| OneFlow.tensordot(part, site, 1) }.flatten
 
-# Both states have the physical labels, and each its own bonds.
+# Returns the equation of the overlap: the states share their physical labels, and each has its own bonds.
 def overlap_equation
   physical = "pqrstu"
   terms = %w[abcdefg ABCDEFG].flat_map do |bonds|
@@ -167,7 +167,7 @@ end
 def main
   OneFlow.default_dtype = :float64
   OneFlow.manual_seed(0)
-  puts "einsum: what it is used for"
+  puts "einsum: typical uses"
   diagonal_and_trace
   matrix_products
   forms

@@ -6,8 +6,7 @@
 
 namespace oneflow {
 
-// The most columns of a text within an error.
-constexpr int kMostColumns = 80;
+constexpr int kMaxColumns = 80;  // of a user's string within an error text
 
 Character character_at(std::string_view text, size_t at) {
   utf8proc_int32_t code;
@@ -56,7 +55,7 @@ std::string printable(std::string_view text) {
   for (size_t at = 0; at < text.size(); at += character_at(text, at).bytes) {
     const Shown next = show(text, character_at(text, at), at);
     columns += next.columns;
-    if (columns > kMostColumns) return shown + "…";
+    if (columns > kMaxColumns) return shown + "…";
     shown += next.text;
   }
   return shown;

@@ -1,4 +1,5 @@
-// The characters of texts that users give, as they can be shown.
+// Prints strings from users in error texts and reports: escapes unprintable characters and measures terminal columns.
+// Strings are UTF-8, possibly with invalid bytes.
 #ifndef ONEFLOW_BASE_CHARACTERS_H_
 #define ONEFLOW_BASE_CHARACTERS_H_
 
@@ -9,27 +10,30 @@
 
 namespace oneflow {
 
+// A character of a UTF-8 string.
 struct Character {
-  int32_t code;  // its code point; -1 where the bytes are no UTF-8
+  int32_t code;  // the code point; -1 for an invalid byte
   size_t bytes;
 };
 
-// The character at a byte of the text, which has one there.
+// Returns the character at byte offset `at`, which must be less than text.size().
 Character character_at(std::string_view text, size_t at);
 
-// As it can be printed, and how many columns of a terminal that takes.
+// The printable form of a character, and the terminal columns that it takes.
 struct Shown {
   std::string text;
   int columns;
 };
+// Returns the printable form of `character`, which is at byte offset `at` of `text`: the character itself, or an escape
+// sequence such as \x0a or \u{200b}.
 Shown show(std::string_view text, Character character, size_t at);
 
-// How wide a text of characters is that can be shown.
+// Returns the number of terminal columns of a string, with unprintable characters escaped.
 int columns_of(std::string_view text);
-// The text, or as much of its beginning as fits so many columns, with "…" behind it.
+// Returns the string unchanged if it fits in `columns` columns; otherwise a prefix that ends with "…" and fits.
 std::string cut_to(std::string_view text, int columns);
 
-// A text as errors show it: what cannot be printed is escaped, a long one is cut.
+// Returns a string as error texts show it: unprintable characters are escaped, and it is cut after 80 columns.
 std::string printable(std::string_view text);
 
 }  // namespace oneflow

@@ -44,7 +44,7 @@ of_dtype promote_types(of_dtype a, of_dtype b) {
   if (is_complex(b)) return complex_dtype(promote_types(promote_types(part_dtype(a), part_dtype(b)), OF_FLOAT32));
   if (is_floating(b)) {
     if (!is_floating(a)) return b;
-    if (dtype_size(a) == dtype_size(b)) return OF_FLOAT32;  // the two formats of 16 bits
+    if (dtype_size(a) == dtype_size(b)) return OF_FLOAT32;  // float16 and bfloat16
     return dtype_size(a) > dtype_size(b) ? a : b;
   }
   for (of_dtype dtype : {a, b})
@@ -52,7 +52,7 @@ of_dtype promote_types(of_dtype a, of_dtype b) {
   if (category(a) == Category::kBool) return b;
   if (kDTypes[a].is_signed != kDTypes[b].is_signed) {
     const of_dtype with_sign = kDTypes[a].is_signed ? a : b;
-    return with_sign == OF_INT8 ? OF_INT16 : with_sign;  // the other one is uint8
+    return with_sign == OF_INT8 ? OF_INT16 : with_sign;  // the unsigned dtype is uint8
   }
   return dtype_size(a) > dtype_size(b) ? a : b;
 }
@@ -78,19 +78,21 @@ of_dtype promote_or_fail(of_dtype a, of_dtype b) {
   return both;
 }
 
-// What operands of a lower rank change about the type of those above: a floating type joins integers, anything joins
-// bool, a complex type makes floating ones complex.
-of_dtype combine_ranks(of_dtype upper, of_dtype lower) {
+// Promotes the dtype of operands of higher priority, `upper`, by that of operands of lower priority, `lower`, which has
+// an effect only if its category is higher.
+of_dtype combine_priorities(of_dtype upper, of_dtype lower) {
   if (upper == OF_DTYPE_COUNT) return lower;
   if (lower == OF_DTYPE_COUNT || category(lower) <= category(upper)) return upper;
-  if (is_floating(upper) && is_complex(lower)) return promote_or_fail(upper, OF_COMPLEX64);  // the precision stays
+  // A complex dtype of lower priority does not change the precision.
+  if (is_floating(upper) && is_complex(lower)) return promote_or_fail(upper, OF_COMPLEX64);
   return promote_or_fail(upper, lower);
 }
 
 }  // namespace
 
-void Promotion::add(Rank rank, of_dtype dtype) {
-  found_[rank] = found_[rank] == OF_DTYPE_COUNT ? dtype : promote_or_fail(found_[rank], dtype);
+void Promotion::add(Priority priority, of_dtype dtype) {
+  of_dtype& promoted = promoted_[priority];
+  promoted = promoted == OF_DTYPE_COUNT ? dtype : promote_or_fail(promoted, dtype);
 }
 
 void Promotion::add_tensor(of_dtype dtype, bool has_dimensions) {
@@ -104,14 +106,15 @@ void Promotion::add_number(of_scalar_kind kind, of_dtype default_dtype) {
     case Category::kInteger:
       return add(kNumber, OF_INT64);
     case Category::kFloating:
-    case Category::kComplex:  // no number is
+    case Category::kComplex:  // never the case: scalars are real
       return add(kNumber, default_dtype);
   }
 }
 
 of_dtype Promotion::result() const {
-  const of_dtype found = combine_ranks(found_[kDimensioned], combine_ranks(found_[kZeroDim], found_[kNumber]));
-  return found == OF_DTYPE_COUNT ? OF_BOOL : found;
+  const of_dtype without_dimensions = combine_priorities(promoted_[kZeroDim], promoted_[kNumber]);
+  const of_dtype promoted = combine_priorities(promoted_[kDimensioned], without_dimensions);
+  return promoted == OF_DTYPE_COUNT ? OF_BOOL : promoted;
 }
 
 }  // namespace oneflow

@@ -1,4 +1,4 @@
-// Element types: names, sizes, categories and promotion, all from one table.
+// Element types: their names, sizes and categories, and type promotion.
 #ifndef ONEFLOW_BASE_DTYPE_H_
 #define ONEFLOW_BASE_DTYPE_H_
 
@@ -9,9 +9,10 @@
 
 namespace oneflow {
 
-// In the order in which promotion climbs.
+// The category of a dtype, in the order of promotion.
 enum class Category : int8_t { kBool, kInteger, kFloating, kComplex };
 
+// The properties of a dtype.
 struct DTypeInfo {
   const char* name;
   int8_t size;  // bytes
@@ -19,7 +20,7 @@ struct DTypeInfo {
   bool is_signed;
 };
 
-// By number; OF_DTYPE_COUNT entries.
+// The properties of all dtypes, indexed by of_dtype.
 extern const DTypeInfo kDTypes[OF_DTYPE_COUNT];
 
 inline bool is_valid(of_dtype dtype) { return static_cast<unsigned>(dtype) < OF_DTYPE_COUNT; }
@@ -30,41 +31,43 @@ inline bool is_floating(of_dtype dtype) { return category(dtype) == Category::kF
 inline bool is_integral(of_dtype dtype) { return category(dtype) == Category::kInteger; }
 inline bool is_complex(of_dtype dtype) { return category(dtype) == Category::kComplex; }
 
-// The type of the parts of a complex type; others are their own.
+// Returns the dtype of the real and imaginary parts of a complex dtype; returns a real dtype unchanged.
 of_dtype part_dtype(of_dtype dtype);
-// The complex type with parts of that type, for float32 and float64; OF_DTYPE_COUNT for others.
+// Returns the complex dtype whose parts have the dtype `part`; OF_DTYPE_COUNT unless that is float32 or float64.
 of_dtype complex_dtype(of_dtype part);
 
-// The dtype of that name; Error(OF_DTYPE_ERROR) that lists the names when there is none.
+// Returns the dtype with the given name. Throws DTypeError, with a list of all names, if there is none.
 of_dtype parse_dtype(std::string_view name);
 
-// The smallest dtype that holds both, by PyTorch's table: two floating types of 16 bits give float32, signed and
-// unsigned integers the next wider signed one, an integer with a floating type gives the floating type, any type with a
-// complex one a complex type whose parts hold both. OF_DTYPE_COUNT where PyTorch has no answer: uint16, uint32 and
-// uint64 with another integer or bool.
+// Returns the smallest dtype that holds the values of both, by PyTorch's rules: float16 and bfloat16 give float32, a
+// signed and an unsigned integer give the next wider signed integer, an integer and a floating-point type give the
+// floating-point type, and a complex type with any other gives a complex type whose parts hold both. Returns
+// OF_DTYPE_COUNT where PyTorch defines no result: for uint16, uint32 or uint64 with another integer or bool.
 of_dtype promote_types(of_dtype a, of_dtype b);
 
-// The category of a number outside of any tensor.
+// Returns the category of a number that is not an element of a tensor.
 Category category(of_scalar_kind kind);
 
-// Finds the dtype of a result from all operands of an operator.
+// Computes the dtype of a result from the operands of an operator.
 //
-// Operands have three ranks: tensors with dimensions, 0-d tensors, numbers. A lower rank counts only when its category
-// is higher than that of all above it, so int32 tensor + 0-d int64 tensor is int32, and int32 tensor + 1.5 is the
-// default floating type.
+// Operands have one of three priorities: tensors with dimensions, 0-d tensors, numbers. An operand of lower priority
+// affects the result only if its category is higher than the category of all operands of higher priority: int32 tensor
+// + 0-d int64 tensor is int32, and int32 tensor + 1.5 has the default floating-point dtype.
 class Promotion {
  public:
   void add_tensor(of_dtype dtype, bool has_dimensions);
   void add_number(of_scalar_kind kind, of_dtype default_dtype);
 
-  // Error(OF_DTYPE_ERROR) when two operands have no common type. OF_BOOL without operands.
+  // Returns the promoted dtype; OF_BOOL without operands. This and the functions above throw DTypeError if two operands
+  // have no common dtype.
   of_dtype result() const;
 
  private:
-  enum Rank { kDimensioned, kZeroDim, kNumber, kRanks };
-  void add(Rank rank, of_dtype dtype);
+  enum Priority { kDimensioned, kZeroDim, kNumber, kPriorities };
+  void add(Priority priority, of_dtype dtype);
 
-  of_dtype found_[kRanks] = {OF_DTYPE_COUNT, OF_DTYPE_COUNT, OF_DTYPE_COUNT};  // OF_DTYPE_COUNT: none so far
+  // The promoted dtype per priority; OF_DTYPE_COUNT without operands.
+  of_dtype promoted_[kPriorities] = {OF_DTYPE_COUNT, OF_DTYPE_COUNT, OF_DTYPE_COUNT};
 };
 
 }  // namespace oneflow

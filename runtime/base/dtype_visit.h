@@ -1,4 +1,4 @@
-// From an of_dtype to the C++ type that stores it.
+// Maps an of_dtype to the C++ type that stores its elements.
 #ifndef ONEFLOW_BASE_DTYPE_VISIT_H_
 #define ONEFLOW_BASE_DTYPE_VISIT_H_
 
@@ -11,8 +11,9 @@
 
 namespace oneflow {
 
-// For real types: complex numbers are visited part by part. Calls visitor(std::type_identity<T>{}) with T being float
-// for OF_FLOAT32, Float16 for OF_FLOAT16, bool for OF_BOOL …
+// Calls visitor(std::type_identity<T>{}), where T is the C++ type of a real dtype: float for OF_FLOAT32, Float16 for
+// OF_FLOAT16, bool for OF_BOOL … Returns the visitor's result. Throws InternalError for complex dtypes, whose real and
+// imaginary parts are visited separately.
 template <class Visitor>
 decltype(auto) visit_dtype(of_dtype dtype, Visitor&& visitor) {
   switch (dtype) {

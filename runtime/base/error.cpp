@@ -11,23 +11,24 @@
 namespace oneflow {
 namespace {
 
-constexpr size_t kLongestText = 4096;
+constexpr size_t kTextBytes = 4096;  // including the terminating zero
 
 struct LastFailure {
-  bool is_from_device;  // and not thrown yet
+  bool is_from_device;  // set by a device hook, and not thrown yet
   bool is_complete;     // see Error::is_complete()
-  char text[kLongestText];
+  char text[kTextBytes];
 };
 
-// Allocated by a thread's first failure: an array in the thread's static block would not fit where the library is
-// loaded by dlopen(), which leaves only some hundred bytes there. A plain pointer with a pthread key rather than an
-// object with a destructor: usable while the thread's destructors run.
+// Allocated by a thread's first failure. If dlopen() loads the library, the static TLS block has only a few hundred
+// free bytes, too few for the text. A plain pointer with a pthread key, unlike an object with a destructor, is usable
+// while the thread's destructors run.
 thread_local LastFailure* last_failure = nullptr;
 
+// Returns the calling thread's record, or null without memory for it.
 LastFailure* own_failure() noexcept {
   if (last_failure) return last_failure;
   static const pthread_key_t key = [] {
-    pthread_key_t created = PTHREAD_KEYS_MAX;  // no key: pthread_setspecific() refuses it
+    pthread_key_t created = PTHREAD_KEYS_MAX;  // an invalid key, for which pthread_setspecific() fails
     pthread_key_create(&created, [](void* failure) {
       last_failure = nullptr;
       std::free(failure);
@@ -107,8 +108,8 @@ of_status set_last_error(of_status status, const char* text) noexcept {
   if (!failure) return status;
   char* buffer = failure->text;
   failure->is_from_device = failure->is_complete = false;
-  size_t length = strnlen(text, kLongestText - 1);
-  // Cut between characters, not inside of one: UTF-8 continuation bytes are 10xxxxxx.
+  size_t length = strnlen(text, kTextBytes - 1);
+  // Cuts between two characters: UTF-8 continuation bytes are 10xxxxxx.
   if (text[length] != '\0')
     while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80) --length;
   std::memmove(buffer, text, length);
@@ -122,14 +123,14 @@ of_status set_device_error(of_status status, const char* text) noexcept {
   return status;
 }
 
-void fail_by_device(of_status status, bool is_complete) {
+void fail_with_device_error(of_status status, bool is_complete) {
   const bool has_reason = last_failure && std::exchange(last_failure->is_from_device, false);
   const bool is_known = status > OF_OK && status <= OF_INTERNAL_ERROR;
   throw Error(is_known ? status : OF_DEVICE_ERROR, has_reason ? last_failure->text : "the device gave no reason",
               is_complete);
 }
 
-void forget_device_error() noexcept {
+void clear_device_error() noexcept {
   if (last_failure) last_failure->is_from_device = false;
 }
 

@@ -1,4 +1,5 @@
-// Failures inside the runtime: thrown as Error, turned into an of_status with a thread-local text at the C boundary.
+// Failures inside the runtime: an exception of type Error, which the C API converts to an of_status and a thread-local
+// error text.
 #ifndef ONEFLOW_BASE_ERROR_H_
 #define ONEFLOW_BASE_ERROR_H_
 
@@ -11,7 +12,7 @@
 
 namespace oneflow {
 
-// The one exception type of the runtime.
+// The exception type of the runtime: a status and an error text.
 class Error : public std::exception {
  public:
   Error(of_status status, std::string text, bool is_complete = false)
@@ -19,7 +20,8 @@ class Error : public std::exception {
 
   of_status status() const { return status_; }
   const std::string& text() const { return text_; }
-  // Whether the text begins with an operator already, an earlier one: no other name belongs in front.
+  // Returns whether the text already begins with an operator's name, so that no other name may be put before it. This
+  // is so for deferred errors of asynchronous work, which name the operator that submitted the work.
   bool is_complete() const { return is_complete_; }
   const char* what() const noexcept override { return text_.c_str(); }
 
@@ -29,36 +31,41 @@ class Error : public std::exception {
   bool is_complete_;
 };
 
-// printf into a string.
+// Returns a printf-formatted string.
 std::string format_text(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
-// Throws Error with a printf-formatted text: fail(OF_SHAPE_ERROR, "size must not be negative, got %ld", n).
+// Throws an Error with a printf-formatted text: fail(OF_SHAPE_ERROR, "size must not be negative, got %ld", n).
 [[noreturn]] void fail(of_status status, const char* format, ...) __attribute__((format(printf, 2, 3), cold));
 
-// "ShapeError" for OF_SHAPE_ERROR; "UnknownError" for a number that is no status.
+// Returns the name of a status: "ShapeError" for OF_SHAPE_ERROR; "UnknownError" for an invalid number.
 const char* status_name(of_status status) noexcept;
 
-// This thread's last failure. All are safe without memory: a text that cannot be stored is cut.
+// Returns the text of the calling thread's last failure; never null. It stays valid until the thread's next failure.
+// The functions for error texts also work without free memory.
 const char* last_error() noexcept;
+// Returns Error::is_complete() of the calling thread's last failure.
 bool last_error_is_complete() noexcept;
+// Sets the text of the calling thread's last failure, which is cut if it is too long. Returns `status`.
 of_status set_last_error(of_status status, const char* text) noexcept;
 
-// The same for a device hook, whose failure check() is to throw.
+// Sets the error text on behalf of a device hook; check() throws it once the hook returns. Returns `status`.
 of_status set_device_error(of_status status, const char* text) noexcept;
 
-// Throws the failure that a device hook returned, with the text that it left behind.
-[[noreturn]] void fail_by_device(of_status status, bool is_complete = false);
-// Drops that text, where a failure is none after all.
-void forget_device_error() noexcept;
+// Throws the failure that a device hook returned, with the text that the hook set, if any.
+[[noreturn]] void fail_with_device_error(of_status status, bool is_complete = false);
+// Discards the text of set_device_error() for a failure that the runtime handles.
+void clear_device_error() noexcept;
+// Throws the failure of a device hook; does nothing for OF_OK.
 inline void check(of_status status) {
   if (status != OF_OK) [[unlikely]]
-    fail_by_device(status);
+    fail_with_device_error(status);
 }
 
-// Turns the exception being handled into a status and the thread's error text. Call it in a catch block only.
+// Converts the current exception to a status, and sets the calling thread's error text. Must be called in a catch
+// block.
 of_status record_current_exception() noexcept;
 
-// Runs `body` at the C boundary: no exception crosses.
+// Runs `body` and converts an exception to a status, so that none crosses the C boundary.
 template <class Body>
 of_status guard(Body&& body) noexcept {
   try {

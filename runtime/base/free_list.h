@@ -1,4 +1,4 @@
-// Memory for small objects that come and go at every call: a list of free blocks per type and thread.
+// A free list per type and thread, for small objects that every call allocates and frees.
 #ifndef ONEFLOW_BASE_FREE_LIST_H_
 #define ONEFLOW_BASE_FREE_LIST_H_
 
@@ -10,10 +10,12 @@
 
 namespace oneflow {
 
-// operator new and delete of a class, which also count its living objects.
+// Implements operator new and operator delete of class T with a free list per thread, and counts the live objects.
 template <class T>
 class FreeList {
  public:
+  // Returns uninitialized memory for one T: the most recently freed block of the calling thread, or new memory. Throws
+  // std::bad_alloc.
   static void* allocate() {
     State* state = PerThread<State>::get();
     if (!state) [[unlikely]] {
@@ -34,6 +36,7 @@ class FreeList {
     return link;
   }
 
+  // Adds a block, which any thread may have allocated, to the calling thread's list, or frees it if the list is full.
   static void free(void* memory) noexcept {
     State* state = PerThread<State>::get();
     if (!state) [[unlikely]] {
@@ -45,11 +48,11 @@ class FreeList {
       return ::operator delete(memory);
     state->head = new (memory) Link{state->head};
     ++state->count;
-    // All but the link, which the leak sanitizer follows: the main thread's list is still there when the process ends.
+    // The link stays readable: the main thread's list exists when the process ends, and the leak sanitizer follows it.
     poison_memory(state->head + 1, sizeof(T) - sizeof(Link));
   }
 
-  // Objects alive in the process.
+  // Returns the number of live objects in the process. Thread-safe.
   static int64_t live_count() {
     int64_t count = retired_.load(std::memory_order_relaxed);
     PerThread<State>::for_each([&](State& state) { count += state.live.load(std::memory_order_relaxed); });
@@ -57,7 +60,7 @@ class FreeList {
   }
 
  private:
-  static constexpr int kCapacity = 1024;
+  static constexpr int kCapacity = 1024;  // blocks per list
 
   struct Link {
     Link* next;
@@ -67,11 +70,12 @@ class FreeList {
   struct State {
     Link* head = nullptr;
     int count = 0;
-    // Created minus destroyed on this thread; may be negative. Only its thread writes, so no read-modify-write is
-    // needed.
+    // Objects created minus objects destroyed on this thread; may be negative.
     std::atomic<int64_t> live{0};
 
+    // Adds to the count without a read-modify-write operation: only the owning thread writes it.
     void add(int64_t change) { live.store(live.load(std::memory_order_relaxed) + change, std::memory_order_relaxed); }
+    // Frees the list when its thread ends, and keeps its count.
     void retire() noexcept {
       retired_.fetch_add(live.load(std::memory_order_relaxed), std::memory_order_relaxed);
       while (head) {
@@ -83,7 +87,8 @@ class FreeList {
     }
   };
 
-  static inline constinit std::atomic<int64_t> retired_{0};  // the counts of threads that ended
+  // The sum of the counts of threads that ended, and of allocations without a State.
+  static inline constinit std::atomic<int64_t> retired_{0};
 };
 
 }  // namespace oneflow

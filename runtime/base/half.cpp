@@ -3,8 +3,8 @@
 namespace oneflow {
 namespace {
 
-// A double as a float whose last bit is set when anything was lost, so that rounding it again to fewer bits gives what
-// rounding the double once would ("round to odd").
+// Converts a double to float by rounding to odd: sets the last bit if the conversion is inexact. Rounding the result to
+// fewer bits then gives the same number as rounding the double directly.
 float round_to_odd(double value) {
   const float nearest = static_cast<float>(value);
   const double back = nearest;
@@ -33,7 +33,7 @@ Float16 to_float16(float value) {
   if (bits > 0x7f800000) return {static_cast<uint16_t>(sign | 0x7e00 | (bits >> 13 & 0x3ff))};  // NaN
   if (bits >= 0x47800000) return {static_cast<uint16_t>(sign | 0x7c00)};                        // 65536 and more
   if (bits < 0x38800000) {
-    // Below the normal range one unit is 2^-24, which is the unit of floats at 0.5: adding lets the processor round.
+    // Subnormal numbers are multiples of 2^-24, as floats between 0.5 and 1 are: adding 0.5 makes the processor round.
     const float sum = std::bit_cast<float>(bits) + 0.5f;
     return {static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(sum) - std::bit_cast<uint32_t>(0.5f)))};
   }

@@ -1,4 +1,4 @@
-// float16 and bfloat16 as storage: conversions to and from float, rounding to nearest even.
+// The storage types float16 and bfloat16, and their conversions, which round to nearest even.
 #ifndef ONEFLOW_BASE_HALF_H_
 #define ONEFLOW_BASE_HALF_H_
 
@@ -7,10 +7,12 @@
 
 namespace oneflow {
 
+// An IEEE 754 binary16 number.
 struct Float16 {
   uint16_t bits;
 };
 
+// The upper 16 bits of an IEEE 754 binary32 number.
 struct BFloat16 {
   uint16_t bits;
 };
@@ -26,7 +28,7 @@ inline BFloat16 to_bfloat16(float value) {
 
 float to_float(Float16 value);
 Float16 to_float16(float value);
-// From double in one step: rounding twice (over float) could be off by one.
+// Converts a double with a single rounding; rounding to float first could give the wrong neighbour.
 Float16 to_float16(double value);
 BFloat16 to_bfloat16(double value);
 

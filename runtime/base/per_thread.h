@@ -1,4 +1,4 @@
-// State that every thread has its own copy of, reachable in one load, and that the others can sum over.
+// Thread-local state that its thread reaches with one load, and that other threads can iterate over.
 #ifndef ONEFLOW_BASE_PER_THREAD_H_
 #define ONEFLOW_BASE_PER_THREAD_H_
 
@@ -12,20 +12,20 @@
 
 namespace oneflow {
 
-// `State` is default-constructible and has `void retire() noexcept`, which hands over what it holds when its thread
-// ends. One State per type and thread.
+// Manages one object of type State per thread. State is default-constructible and has a member `void retire()
+// noexcept`, which is called when its thread ends and transfers what the object holds.
 template <class State>
 class PerThread {
  public:
-  // This thread's state. NULL when there is none any more, because the thread's destructors are running, or there is no
-  // memory for it: callers then take their slow path.
+  // Returns the calling thread's state. Returns null if the state was already destroyed because the thread is ending,
+  // or if there is no memory for it; callers then use a slower path without it.
   static State* get() noexcept {
     if (local_.state) [[likely]]
       return local_.state;
     return create();
   }
 
-  // Calls function(State&) for the states of all threads while none can appear or retire.
+  // Calls function(State&) for the states of all threads. Meanwhile, no state is created or retired.
   template <class Function>
   static void for_each(Function&& function) {
     Shared& all = shared();
@@ -54,10 +54,10 @@ class PerThread {
     delete state;
   }
 
-  // Never destroyed: threads may end after the process's static destructors ran.
+  // Never destroyed: threads may end after the process's static destructors have run.
   static Shared& shared() {
     static Shared& all = *[] {
-      // A fork while another thread holds the lock would leave it locked in the child for ever.
+      // If another thread held the mutex during a fork, it would stay locked in the child process.
       pthread_atfork([] { shared().mutex.lock(); }, [] { shared().mutex.unlock(); }, [] { shared().mutex.unlock(); });
       return new Shared;
     }();
@@ -66,9 +66,10 @@ class PerThread {
 
   [[gnu::noinline]] static State* create() noexcept {
     if (local_.has_ended) return nullptr;
-    // Not an object with a destructor: a process that has no memory to register one is ended.
+    // A pthread key rather than a thread_local object with a destructor: without memory to register a destructor, the
+    // process is terminated.
     static const pthread_key_t key = [] {
-      pthread_key_t created = PTHREAD_KEYS_MAX;  // no key: pthread_setspecific() refuses it
+      pthread_key_t created = PTHREAD_KEYS_MAX;  // an invalid key, for which pthread_setspecific() fails
       pthread_key_create(&created, end);
       return created;
     }();
@@ -86,7 +87,7 @@ class PerThread {
     }
   }
 
-  // Two words of the thread's static block: one instruction to reach, instead of a call to the loader.
+  // Two words in the static TLS block, which one instruction reaches without a call to the dynamic loader.
   static inline thread_local constinit Local local_ __attribute__((tls_model("initial-exec"))) = {};
 };
 

@@ -1,4 +1,4 @@
-// Intrusive reference counting, and the free lists that make small reference-counted objects cheap.
+// Intrusive reference counting.
 #ifndef ONEFLOW_BASE_REF_H_
 #define ONEFLOW_BASE_REF_H_
 
@@ -8,8 +8,8 @@
 
 namespace oneflow {
 
-// The base of reference-counted objects, which start with one reference. T is the final class; its `void destroy()`
-// runs when the last reference goes.
+// The base class of reference-counted objects. A new object has one reference, which its creator owns. T is the final
+// class; its member `void destroy()` is called when the last reference is released. The reference count is thread-safe.
 template <class T>
 class RefCounted {
  public:
@@ -19,18 +19,18 @@ class RefCounted {
 
   void retain() const noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() const noexcept {
-    // A sole owner needs no atomic read-modify-write: nobody else can add a reference.
+    // The only owner needs no atomic read-modify-write operation: no other thread can add a reference.
     if (is_unique() || references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
       const_cast<T*>(static_cast<const T*>(this))->destroy();
   }
-  // Whether the caller's reference is the only one.
+  // Returns whether the caller's reference is the only one.
   bool is_unique() const noexcept { return references_.load(std::memory_order_acquire) == 1; }
 
  private:
   mutable std::atomic<int64_t> references_{1};
 };
 
-// A pointer that owns one reference.
+// A smart pointer that owns one reference to a T, or is null.
 template <class T>
 class Ref {
  public:
@@ -48,18 +48,18 @@ class Ref {
     if (object_) object_->release();
   }
 
-  // Takes over the caller's reference.
+  // Takes ownership of the caller's reference.
   static Ref adopt(T* object) noexcept {
     Ref result;
     result.object_ = object;
     return result;
   }
-  // Adds a reference.
+  // Adds a reference; the caller keeps its own.
   static Ref share(T* object) noexcept {
     if (object) object->retain();
     return adopt(object);
   }
-  // Gives the reference to the caller.
+  // Transfers the reference to the caller and becomes null.
   [[nodiscard]] T* detach() noexcept { return std::exchange(object_, nullptr); }
 
   T* get() const noexcept { return object_; }

@@ -12,7 +12,7 @@
 namespace oneflow {
 namespace {
 
-// Truncation with the ends of the range for what lies beyond: the cast alone would be undefined there.
+// Truncates towards zero and saturates, because a plain cast is undefined outside the range; NaN gives 0.
 template <class Integer>
 Integer truncate(double value) {
   constexpr double kEnd = std::is_signed_v<Integer> ? 0x1p63 : 0x1p64;
@@ -22,6 +22,7 @@ Integer truncate(double value) {
   return static_cast<Integer>(value);
 }
 
+// Converts a scalar to an element of type T, as a cast does.
 template <class T>
 T convert(const of_scalar& scalar) {
   const bool is_real = scalar.kind == OF_SCALAR_FLOAT;
@@ -32,7 +33,7 @@ T convert(const of_scalar& scalar) {
   } else if constexpr (std::is_same_v<T, BFloat16>) {
     return to_bfloat16(to_double(scalar));
   } else if constexpr (std::is_floating_point_v<T>) {
-    // Straight from the integer: by way of double it would be rounded twice.
+    // Integers are converted directly: converting to double first would round twice.
     if (is_real) return static_cast<T>(scalar.as.real);
     return scalar.kind == OF_SCALAR_UINT ? static_cast<T>(scalar.as.natural) : static_cast<T>(scalar.as.integer);
   } else if (is_real && std::is_same_v<T, uint64_t> && scalar.as.real > 0) {
@@ -79,7 +80,7 @@ double to_double(const of_scalar& scalar) {
 
 int64_t to_int64(const of_scalar& scalar) {
   if (scalar.kind == OF_SCALAR_FLOAT) return truncate<int64_t>(scalar.as.real);
-  return scalar.as.integer;  // the bits of `natural` for UINT
+  return scalar.as.integer;  // for UINT, the bits of `natural`
 }
 
 bool fits(const of_scalar& scalar, of_dtype dtype) {
@@ -109,8 +110,8 @@ of_scalar read_element(const void* address, of_dtype dtype) {
   return visit_dtype(dtype, [&](auto type) {
     using T = typename decltype(type)::type;
     if constexpr (std::is_same_v<T, bool>) {
-      return bool_scalar(*static_cast<const uint8_t*>(address) !=
-                         0);  // foreign memory may hold other bytes than 0 and 1
+      // Foreign memory may hold bytes other than 0 and 1.
+      return bool_scalar(*static_cast<const uint8_t*>(address) != 0);
     } else {
       T value;
       std::memcpy(&value, address, sizeof(T));

@@ -1,4 +1,4 @@
-// Single numbers: reading them from and writing them to memory of any dtype.
+// Scalars: single numbers, and their conversion to and from elements of any dtype.
 #ifndef ONEFLOW_BASE_SCALAR_H_
 #define ONEFLOW_BASE_SCALAR_H_
 
@@ -23,32 +23,37 @@ inline of_scalar float_scalar(double value) {
   s.as.real = value;
   return s;
 }
-// INT where the value fits int64, UINT above.
+// Returns a scalar of kind INT if the value fits in int64, and of kind UINT otherwise.
 of_scalar natural_scalar(uint64_t value);
 
-// The number of an of_value of kind BOOL, INT or FLOAT; Error(OF_INTERNAL_ERROR) for others.
+// Returns the number of an of_value of kind BOOL, INT or FLOAT. Throws InternalError for other kinds.
 of_scalar scalar_of(const of_value& value);
+// Returns whether a value is of kind BOOL, INT or FLOAT.
 inline bool is_number(const of_value& value) {
   return value.kind == OF_VALUE_BOOL || value.kind == OF_VALUE_INT || value.kind == OF_VALUE_FLOAT;
 }
 
-// The value as a double, and truncated towards zero as an int64 (wrapping; saturating from floats, 0 for NaN).
+// Converts a scalar to double, rounding to nearest.
 double to_double(const of_scalar& scalar);
+// Converts a scalar to int64: FLOAT is truncated towards zero and saturated, and NaN gives 0; UINT wraps around.
 int64_t to_int64(const of_scalar& scalar);
 
-// Whether the integer `scalar` is inside the range of the dtype, or the dtype is floating, complex or bool. A floating
-// scalar fits those only.
+// Returns whether the dtype can hold the scalar. Floating-point, complex and bool dtypes hold every scalar; an integer
+// dtype holds the integers in its range, but no scalar of kind FLOAT.
 bool fits(const of_scalar& scalar, of_dtype dtype);
 
-// InvalidArgument where the number, without its fraction, is outside of the range of an integer dtype.
+// Throws InvalidArgument if the scalar, truncated towards zero, is outside the range of an integer dtype. `name` is the
+// argument's name in the error text.
 void check_fits(const of_scalar& scalar, of_dtype dtype, const char* name);
 
-// One element at `address` (aligned or not), of a real dtype: complex ones have a scalar for each part.
+// Reads one element of a real dtype from `address`, which may be unaligned. The parts of a complex element are read
+// separately.
 of_scalar read_element(const void* address, of_dtype dtype);
-// Converts as a cast does: integers wrap, floats are rounded to nearest even, anything but zero is true.
+// Writes one element of a real dtype to `address`, which may be unaligned. Converts as a cast does: integers wrap
+// around, floating-point numbers are rounded to nearest even, and any number other than zero is true.
 void write_element(void* address, of_dtype dtype, const of_scalar& scalar);
 
-// "1", "2.5", "True": as in error texts.
+// Formats a scalar as in error texts: "1", "2.5", "True".
 std::string to_text(const of_scalar& scalar);
 
 }  // namespace oneflow

@@ -8,13 +8,15 @@
 namespace oneflow {
 
 void Shape::grow(int rank) {
-  if (rank > OF_MAX_RANK) refuse(rank);
+  if (rank > OF_MAX_RANK) fail_rank(rank);
   int64_t* memory = new int64_t[OF_MAX_RANK];
   std::memcpy(memory, inline_, sizeof(inline_));
   data_ = memory;
 }
 
-void Shape::refuse(int rank) { fail(OF_SHAPE_ERROR, "a tensor has at most %d dimensions, got %d", OF_MAX_RANK, rank); }
+void Shape::fail_rank(int rank) {
+  fail(OF_SHAPE_ERROR, "a tensor has at most %d dimensions, got %d", OF_MAX_RANK, rank);
+}
 
 void Shape::resize(int rank, int64_t value) {
   const int old = rank_;
@@ -43,7 +45,7 @@ void Shape::swap(Shape& other) noexcept {
 }
 
 bool same_sizes(Sizes a, Sizes b) {
-  // Not std::equal(), which calls memcmp(): most shapes have one or two sizes.
+  // std::equal() would call memcmp(), which is slower for the one or two sizes of most shapes.
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i)
     if (a[i] != b[i]) return false;
@@ -60,7 +62,7 @@ std::string to_text(Sizes sizes) {
 }
 
 int64_t count_elements(Sizes sizes) {
-  // Sizes of 0 do not excuse an overflow of the others: strides are products of them, too.
+  // The other sizes must not overflow next to a size of 0 either: strides are products of the sizes.
   int64_t count = 1;
   bool is_empty = false;
   for (const int64_t size : sizes) {
@@ -132,11 +134,11 @@ Span span_of(Sizes sizes, Sizes strides, of_dtype dtype) {
   return span;
 }
 
-void drop_absurd_strides(Sizes sizes, Shape& strides) {
-  constexpr int64_t kFarthest = int64_t{1} << 53;
+void normalize_unused_strides(Sizes sizes, Shape& strides) {
+  constexpr int64_t kMaxStride = int64_t{1} << 53;  // more elements than any memory holds
   const bool is_empty = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
   for (int d = 0; d < strides.rank(); ++d)
-    if ((is_empty || sizes[d] == 1) && (strides[d] > kFarthest || strides[d] < -kFarthest)) strides[d] = 1;
+    if ((is_empty || sizes[d] == 1) && (strides[d] > kMaxStride || strides[d] < -kMaxStride)) strides[d] = 1;
 }
 
 bool overlaps_itself(Sizes sizes, Sizes strides) {
@@ -150,7 +152,7 @@ bool overlaps_itself(Sizes sizes, Sizes strides) {
     if (sizes[d] > 1) dims[count++] = {std::abs(strides[d]), sizes[d]};
   }
   std::sort(dims, dims + count, [](const Dim& a, const Dim& b) { return a.stride < b.stride; });
-  // No overlap when each stride steps over everything that the smaller ones reach.
+  // There is no overlap if each stride is larger than the extent of all dimensions with smaller strides.
   int64_t reach = 0;
   for (int i = 0; i < count; ++i) {
     if (dims[i].stride <= reach) return true;

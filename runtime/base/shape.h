@@ -1,4 +1,4 @@
-// Sizes and strides: a short list of int64 without heap memory up to rank 6, and the arithmetic on it.
+// Sizes and strides as lists of int64, which need no heap memory up to rank 6, and the arithmetic on them.
 #ifndef ONEFLOW_BASE_SHAPE_H_
 #define ONEFLOW_BASE_SHAPE_H_
 
@@ -14,7 +14,8 @@ namespace oneflow {
 
 using Sizes = std::span<const int64_t>;
 
-// A list of at most OF_MAX_RANK integers (ShapeError beyond). Converts to the span `Sizes`, which functions take.
+// A list of at most OF_MAX_RANK integers: sizes, strides or dimensions. An operation that exceeds this length throws
+// ShapeError. Functions take the span `Sizes`, to which a Shape converts implicitly.
 class Shape {
  public:
   using value_type = int64_t;
@@ -59,17 +60,20 @@ class Shape {
   int64_t back() const { return data_[rank_ - 1]; }
   operator Sizes() const { return {data_, size()}; }  // NOLINT: implicit on purpose
 
-  // `values` must not lie inside this list.
+  // Replaces the content. `values` must not refer to this list's own memory.
   void assign(Sizes values) {
     resize_uninitialized(static_cast<int>(values.size()));
     if (rank_) std::memcpy(data_, values.data(), values.size_bytes());
   }
+  // Changes the length; new items are `value`.
   void resize(int rank, int64_t value = 0);
   void push_back(int64_t value) {
     resize_uninitialized(rank_ + 1);
     data_[rank_ - 1] = value;
   }
+  // Inserts an item before index `dim`, 0 <= dim <= rank().
   void insert(int dim, int64_t value);
+  // Removes the item at index `dim`, 0 <= dim < rank().
   void erase(int dim);
   void clear() { rank_ = 0; }
   void swap(Shape& other) noexcept;
@@ -84,7 +88,7 @@ class Shape {
       if (a[i] != b[i]) return false;
     return true;
   }
-  // Of a rank that needs no heap memory. All of the inline elements, for a copy of fixed length is a few moves.
+  // Copies a list that fits inline. Copies all inline items: a copy of fixed length compiles to a few moves.
   void copy_short(const Shape& other) noexcept {
     rank_ = other.rank_;
     std::memmove(data_, other.data_, sizeof(inline_));
@@ -93,63 +97,72 @@ class Shape {
     if (rank > kInline && data_ == inline_) [[unlikely]]
       grow(rank);
     else if (rank > OF_MAX_RANK) [[unlikely]]
-      refuse(rank);
+      fail_rank(rank);
     rank_ = rank;
   }
+  // Moves the items from inline memory to the heap.
   void grow(int rank);
-  [[noreturn]] static void refuse(int rank);
+  [[noreturn]] static void fail_rank(int rank);
 
-  int64_t* data_;  // inline_, or OF_MAX_RANK elements on the heap
+  int64_t* data_;  // inline_, or memory for OF_MAX_RANK items on the heap
   int32_t rank_;
   int64_t inline_[kInline] = {};
 };
 
+// Returns whether two shapes are equal.
 bool same_sizes(Sizes a, Sizes b);
 
-// "[2, 3]"
+// Formats a list as in error texts: "[2, 3]".
 std::string to_text(Sizes sizes);
 
-// The number of elements. ShapeError for a negative size, or where the product of the sizes overflows int64.
+// Returns the number of elements. Throws ShapeError for a negative size, and if the product of the sizes, where a size
+// of 0 counts as 1, overflows int64.
 int64_t count_elements(Sizes sizes);
-// The bytes that contiguous memory takes; ShapeError when they overflow int64.
+// Returns the number of bytes of a contiguous tensor. Throws ShapeError as count_elements(), and if the bytes overflow
+// int64.
 int64_t count_bytes(Sizes sizes, of_dtype dtype);
 
-// Row-major strides: {3, 1} for {2, 3}. A size of 0 counts as 1, as in PyTorch.
+// Returns row-major strides in elements: {3, 1} for {2, 3}. A size of 0 counts as 1, as in PyTorch.
 Shape contiguous_strides(Sizes sizes);
-// Whether elements lie row-major without gaps. Strides of dimensions of size 1 do not matter; nor do any without
-// elements.
+// Returns whether the elements are row-major without gaps. The strides of dimensions of size 1 do not matter. A tensor
+// without elements is always contiguous.
 bool is_contiguous(Sizes sizes, Sizes strides);
 
-// The lowest and the highest element position that sizes and strides reach, relative to the first element; {0, -1}
-// without elements. ShapeError on overflow.
+// The lowest and the highest offset of an element, in elements relative to the first element; {0, -1} for a tensor
+// without elements.
 struct Extent {
   int64_t lowest, highest;
 };
+// Returns the extent of a layout. Throws ShapeError if an offset overflows int64.
 Extent extent(Sizes sizes, Sizes strides);
-// The same in bytes: those that lie before the first element, and all. ShapeError on overflow.
+// The memory that a layout spans: the bytes before the first element, which negative strides reach, and the bytes from
+// the lowest address to the end of the highest element.
 struct Span {
   int64_t before, bytes;
 };
+// Returns the memory that a layout spans; no bytes without elements. Throws ShapeError if a value overflows int64.
 Span span_of(Sizes sizes, Sizes strides, of_dtype dtype);
 
-// Strides along which nothing steps, because their dimension has one element or the tensor has none, may be anything in
-// what others hand over. Those that no memory could hold become 1, so that arithmetic on them cannot overflow.
-void drop_absurd_strides(Sizes sizes, Shape& strides);
+// Replaces excessively large strides of dimensions that are never stepped along by 1, so that arithmetic on strides
+// cannot overflow. These are dimensions of size 1, and all dimensions of a tensor without elements. External sources
+// may give them any stride.
+void normalize_unused_strides(Sizes sizes, Shape& strides);
 
-// Whether two different positions may be one element (a broadcast dimension, say). May err towards true only for
-// strides that no sequence of slicing and transposing gives.
+// Returns whether two different indices may refer to the same element, as in a dimension of stride 0. The result is
+// exact for all layouts that come from slicing and transposing; for others, it may be true without an overlap.
 bool overlaps_itself(Sizes sizes, Sizes strides);
 
-// The common shape of operands: dimensions line up at the end, size 1 stretches.
-// ShapeError "shapes [2] and [3] do not broadcast: dimension 0 has sizes 2 and 3", dimensions counted in the longer
-// shape.
+// Returns the shape that two operands broadcast to: dimensions are aligned at the end, and size 1 matches any size.
+// Throws ShapeError "shapes [2] and [3] do not broadcast: dimension 0 has sizes 2 and 3"; the dimension is that of the
+// shape of higher rank.
 Shape broadcast_shapes(Sizes a, Sizes b);
-// The strides that let an operand of `sizes` take part with shape `to`: 0 where it is stretched. ShapeError as above.
+// Returns the strides of an operand of shape `sizes` broadcast to shape `to`: 0 in the dimensions that are expanded.
+// Throws ShapeError as broadcast_shapes().
 Shape broadcast_strides(Sizes sizes, Sizes strides, Sizes to);
 
-// A dimension counted from the end made non-negative.
-// IndexOutOfRange "dim must be between -2 and 1 for a tensor with 2 dimensions, got 2"; `argument` is the first word. A
-// 0-d tensor takes -1 and 0.
+// Returns a dimension that may count from the end as a non-negative one. A 0-d tensor accepts -1 and 0.
+// Throws IndexOutOfRange "dim must be between -2 and 1 for a tensor with 2 dimensions, got 2", where the first word is
+// `argument`.
 int normalize_dim(int64_t dim, int rank, const char* argument);
 
 }  // namespace oneflow

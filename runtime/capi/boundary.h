@@ -1,4 +1,4 @@
-// What the functions of the C API share: checks of pointers and of structs that may grow.
+// Shared by the functions of the C API: checks of pointers, error texts, and structs that may grow.
 #ifndef ONEFLOW_CAPI_BOUNDARY_H_
 #define ONEFLOW_CAPI_BOUNDARY_H_
 
@@ -13,18 +13,19 @@
 
 namespace oneflow {
 
-// InvalidArgument "of_tensor_data: tensor must not be NULL".
+// Throws InvalidArgument "of_tensor_data: tensor must not be NULL" for a null pointer.
 inline void require(const void* pointer, const char* function, const char* argument) {
   if (!pointer) [[unlikely]]
     fail(OF_INVALID_ARGUMENT, "%s: %s must not be NULL", function, argument);
 }
 
+// Returns the tensor of a handle. Throws InvalidArgument for a null handle.
 inline Tensor& require_tensor(of_tensor handle, const char* function, const char* argument = "tensor") {
   require(handle, function, argument);
   return *to_tensor(handle);
 }
 
-// Runs `body` as the public function `name`, which the texts of its failures then begin with.
+// Runs `body`, and adds the name of a public function to the beginning of the error texts that it throws.
 template <class Body>
 decltype(auto) named(const char* name, Body&& body) {
   try {
@@ -35,7 +36,7 @@ decltype(auto) named(const char* name, Body&& body) {
   }
 }
 
-// A caller's struct, as far as it goes: fields that the caller does not know are zero.
+// Returns a copy of a caller's struct. Fields that the caller's version of the struct does not have are zero.
 template <class Struct>
 Struct read_struct(const Struct* given, const char* function, const char* argument) {
   require(given, function, argument);
@@ -46,7 +47,7 @@ Struct read_struct(const Struct* given, const char* function, const char* argume
   return result;
 }
 
-// Fills in a caller's struct, as far as it goes.
+// Copies `result` to a caller's struct, as far as the caller's version of the struct extends.
 template <class Struct>
 void write_struct(Struct* given, Struct result, const char* function, const char* argument) {
   result.struct_size = read_struct(given, function, argument).struct_size;

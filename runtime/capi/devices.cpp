@@ -9,7 +9,7 @@ using namespace oneflow;
 
 namespace {
 
-constexpr size_t kNameBytes = 64;  // of the buffer that of_device_name() fills
+constexpr size_t kNameBytes = 64;  // the size of the buffer of of_device_name()
 
 }  // namespace
 
@@ -49,7 +49,8 @@ of_status of_device_get_properties(of_device device, of_device_properties* prope
     of_device_info info{};
     check(found.table().get_info(device, &info));
     of_device_properties result{};
-    std::memcpy(result.name, info.name, sizeof(result.name) - 1);  // whatever the device put there, it ends
+    // The last byte stays 0, in case the device has not terminated the name.
+    std::memcpy(result.name, info.name, sizeof(result.name) - 1);
     result.compute_units = info.compute_units;
     result.total_memory = info.total_memory;
     result.free_memory = info.free_memory;

@@ -1,4 +1,4 @@
-// The C API: DLPack both ways.
+// The C API: exports and imports tensors with DLPack.
 #include "capi/dlpack.h"
 
 #include <algorithm>
@@ -36,20 +36,21 @@ of_dtype from_dlpack(DLDataType type) {
        type.lanes);
 }
 
-// The first device whose memory is host memory, which is what DLPack means by its CPU.
+// Returns the first device whose memory the host can access, which is DLPack's device type CPU.
 of_device host_device() {
   for (const of_device id : devices_in_use())
     if (get_device(id).host_accessible()) return id;
   fail(OF_DEVICE_ERROR, "there is no device with host memory");
 }
 
-// A capsule's content together with the reference that keeps it alive.
+// The exported struct, together with the reference that keeps its memory alive.
 template <typename Managed>
 struct Export {
   Managed managed{};
   TensorRef tensor;
 };
 
+// Sets the fields that only the versioned struct has.
 void set_version(DLManagedTensor&, bool) {}
 void set_version(DLManagedTensorVersioned& managed, bool is_copied) {
   managed.version = {1, 0};
@@ -60,7 +61,7 @@ template <typename Managed>
 Managed* export_tensor(TensorRef tensor) {
   Device& device = get_device(tensor->device());
   if (!device.host_accessible())
-    fail(OF_UNSUPPORTED, "memory on %s cannot be passed on; copy the tensor to the host first",
+    fail(OF_UNSUPPORTED, "memory on %s cannot be exported; copy the tensor to the host first",
          device_name(device.id()).c_str());
   const Shape& strides = tensor->strides();
   const bool is_copied = std::any_of(strides.begin(), strides.end(), [](int64_t stride) { return stride < 0; });
@@ -69,7 +70,7 @@ Managed* export_tensor(TensorRef tensor) {
   auto exported = std::make_unique<Export<Managed>>();
   set_version(exported->managed, is_copied);
   DLTensor& out = exported->managed.dl_tensor;
-  out.data = tensor->mutable_data();  // the consumer may write: the memory must be the tensor's own
+  out.data = tensor->mutable_data();  // the consumer may write, so memory shared with lazy clones is copied first
   out.device = {kDLCPU, 0};
   out.ndim = tensor->rank();
   out.dtype = to_dlpack(tensor->dtype());
@@ -90,20 +91,19 @@ void delete_import(void* context) {
   if (managed->deleter) managed->deleter(managed);
 }
 
+// Returns whether the consumer must not write the memory. Throws Unsupported for an unknown major version.
 bool is_read_only(const DLManagedTensor&) { return false; }
 bool is_read_only(const DLManagedTensorVersioned& managed) {
-  if (managed.version.major != 1)
-    fail(OF_UNSUPPORTED, "the tensor is in the form of DLPack %u; version 1 is known here", managed.version.major);
+  if (managed.version.major != 1) fail(OF_UNSUPPORTED, "the DLPack version must be 1, got %u", managed.version.major);
   return (managed.flags & kDLReadOnly) != 0;
 }
 
 template <typename Managed>
 TensorRef import_tensor(Managed* managed) {
-  const bool read_only = is_read_only(*managed);  // says first whether the rest can be read
+  const bool read_only = is_read_only(*managed);  // first, because it checks the version of the struct
   const DLTensor& given = managed->dl_tensor;
   if (given.device.device_type != kDLCPU)
-    fail(OF_UNSUPPORTED, "the tensor is on DLPack device type %d, which no device here reads",
-         given.device.device_type);
+    fail(OF_UNSUPPORTED, "the DLPack device type must be %d, the CPU, got %d", kDLCPU, given.device.device_type);
   if (given.ndim < 0 || given.ndim > OF_MAX_RANK)
     fail(OF_SHAPE_ERROR, "the rank must be between 0 and %d, got %d", OF_MAX_RANK, given.ndim);
   if (given.ndim > 0 && !given.shape) fail(OF_INVALID_ARGUMENT, "shape must not be NULL");
@@ -112,7 +112,7 @@ TensorRef import_tensor(Managed* managed) {
   count_bytes(sizes, dtype);
   const Shape strides = given.strides ? Shape(Sizes(given.strides, sizes.size())) : contiguous_strides(sizes);
 
-  // DLPack does not say how large the memory is: it is taken to reach as far as the strides do.
+  // DLPack does not give the size of the memory, so the memory is assumed to be what the strides span.
   const Span span = span_of(sizes, strides, dtype);
   if (!given.data && span.bytes > 0) fail(OF_INVALID_ARGUMENT, "data must not be NULL");
   of_tensor_source source{};
@@ -132,12 +132,13 @@ TensorRef import_tensor(Managed* managed) {
     source.deleter_context = managed;
   }
   TensorRef tensor = create_tensor(source);
-  if (!is_aligned) delete_import<Managed>(managed);  // kernels need alignment: the elements were copied
+  if (!is_aligned) delete_import<Managed>(managed);  // the elements were copied, because kernels require alignment
   return tensor;
 }
 
+// Implements of_tensor_to_dlpack() and its versioned form.
 template <typename Managed>
-of_status give(of_tensor handle, Managed** managed, const char* function) {
+of_status export_to(of_tensor handle, Managed** managed, const char* function) {
   return guard([&] {
     Tensor& tensor = require_tensor(handle, function);
     require(managed, function, "managed");
@@ -145,8 +146,9 @@ of_status give(of_tensor handle, Managed** managed, const char* function) {
   });
 }
 
+// Implements of_tensor_from_dlpack() and its versioned form.
 template <typename Managed>
-of_status take(Managed* managed, of_tensor* result, const char* function) {
+of_status import_from(Managed* managed, of_tensor* result, const char* function) {
   return guard([&] {
     require(managed, function, "managed");
     try {
@@ -161,14 +163,18 @@ of_status take(Managed* managed, of_tensor* result, const char* function) {
 
 }  // namespace
 
-of_status of_tensor_to_dlpack(of_tensor tensor, DLManagedTensor** managed) { return give(tensor, managed, __func__); }
-
-of_status of_tensor_to_dlpack_versioned(of_tensor tensor, DLManagedTensorVersioned** managed) {
-  return give(tensor, managed, __func__);
+of_status of_tensor_to_dlpack(of_tensor tensor, DLManagedTensor** managed) {
+  return export_to(tensor, managed, __func__);
 }
 
-of_status of_tensor_from_dlpack(DLManagedTensor* managed, of_tensor* result) { return take(managed, result, __func__); }
+of_status of_tensor_to_dlpack_versioned(of_tensor tensor, DLManagedTensorVersioned** managed) {
+  return export_to(tensor, managed, __func__);
+}
+
+of_status of_tensor_from_dlpack(DLManagedTensor* managed, of_tensor* result) {
+  return import_from(managed, result, __func__);
+}
 
 of_status of_tensor_from_dlpack_versioned(DLManagedTensorVersioned* managed, of_tensor* result) {
-  return take(managed, result, __func__);
+  return import_from(managed, result, __func__);
 }

@@ -1,4 +1,4 @@
-// The structs of DLPack 1.0, by which array libraries in one process pass memory to each other without copying.
+// The structs of DLPack 1.0, an interface by which array libraries share memory within a process.
 #ifndef ONEFLOW_CAPI_DLPACK_H_
 #define ONEFLOW_CAPI_DLPACK_H_
 
@@ -18,7 +18,7 @@ struct DLDevice {
 struct DLDataType {
   uint8_t code;
   uint8_t bits;
-  uint16_t lanes;  // of vector types; 1
+  uint16_t lanes;  // the length of a vector type; 1 for scalars
 };
 
 struct DLTensor {
@@ -27,19 +27,19 @@ struct DLTensor {
   int32_t ndim;
   DLDataType dtype;
   int64_t* shape;
-  int64_t* strides;  // in elements; NULL: row-major
+  int64_t* strides;  // in elements; null: contiguous, row-major
   uint64_t byte_offset;
 };
 
 struct DLManagedTensor {
   DLTensor dl_tensor;
   void* manager_ctx;
-  void (*deleter)(DLManagedTensor* self);  // the consumer calls it once; may be NULL
+  void (*deleter)(DLManagedTensor* self);  // called once by the consumer; may be null
 };
 
 enum : uint64_t { kDLReadOnly = 1, kDLIsCopied = 2 };  // DLManagedTensorVersioned::flags
 
-// Of one major version, the fields up to `flags` never change.
+// The fields up to `flags` are the same in all versions.
 struct DLManagedTensorVersioned {
   struct {
     uint32_t major, minor;

@@ -1,4 +1,4 @@
-// The C API: contractions that are worked out once and called often.
+// The C API: einsum expressions, which are planned once and called repeatedly.
 #include <algorithm>
 #include <string_view>
 
@@ -23,7 +23,7 @@ const einsum::Expression& require_expression(of_expression handle, const char* f
   return handle->expression;
 }
 
-// Refuses counts that the equation cannot have operands for, rather than to read behind the end of an array.
+// Throws InvalidArgument if there are more shapes than the equation has operands, before the array is read.
 void check_count(std::string_view equation, size_t count) {
   const auto commas = static_cast<size_t>(std::count(equation.begin(), equation.end(), ','));
   if (count > commas + 1)

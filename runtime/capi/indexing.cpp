@@ -1,4 +1,4 @@
-// The C API: tensor[parts].
+// The C API: index expressions.
 #include "ops/indexing.h"
 
 #include "capi/boundary.h"

@@ -1,4 +1,4 @@
-// The C API: library, errors, element types, settings, random numbers.
+// The C API: library, errors, dtypes, options, random numbers.
 #include <cstdlib>
 
 #include "base/dtype.h"

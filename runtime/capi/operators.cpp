@@ -22,12 +22,13 @@ std::span<of_value> results_of(of_value* results, size_t count, const char* func
   return {results, count};
 }
 
-// The operators that had fallen back when the thread last counted them: what it reads one by one stays as it is.
-struct FallenBack {
+// The operators that ran on the host, as of the thread's last of_fallback_count(), so that of_fallback_at() is
+// consistent with it.
+struct Fallback {
   const Operator* op;
   uint64_t calls;
 };
-thread_local std::vector<FallenBack> listed;
+thread_local std::vector<Fallback> fallbacks;
 
 }  // namespace
 
@@ -94,22 +95,22 @@ of_status of_layer_next(of_layer_call* call, of_op op, const of_value* args, siz
 }
 
 size_t of_fallback_count(void) {
-  listed.clear();
+  fallbacks.clear();
   guard([] {
     for (const Operator& op : operators())
-      if (const uint64_t calls = op.fallbacks()) listed.push_back({&op, calls});
+      if (const uint64_t calls = op.fallbacks()) fallbacks.push_back({&op, calls});
   });
-  return listed.size();
+  return fallbacks.size();
 }
 
 of_status of_fallback_at(size_t position, of_op* op, uint64_t* calls) {
   return guard([&, function = __func__] {
     require(op, function, "op");
     require(calls, function, "calls");
-    if (position >= listed.size())
-      fail(OF_INDEX_OUT_OF_RANGE, "%s: position must be below %zu, got %zu", function, listed.size(), position);
-    *op = to_handle(listed[position].op);
-    *calls = listed[position].calls;
+    if (position >= fallbacks.size())
+      fail(OF_INDEX_OUT_OF_RANGE, "%s: position must be below %zu, got %zu", function, fallbacks.size(), position);
+    *op = to_handle(fallbacks[position].op);
+    *calls = fallbacks[position].calls;
   });
 }
 

@@ -1,4 +1,4 @@
-// The C API: creating, reading and describing tensors.
+// The C API: creates, reads and describes tensors.
 #include <cstdlib>
 
 #include "base/scalar.h"
@@ -13,7 +13,7 @@ using namespace oneflow;
 
 namespace {
 
-// DeviceError unless the host may dereference the tensor's memory.
+// Throws DeviceError unless the host can access the tensor's memory.
 void require_host_memory(const Tensor& tensor, const char* function) {
   if (!get_device(tensor.device()).host_accessible())
     fail(OF_DEVICE_ERROR, "%s: the host cannot reach memory on %s; copy the tensor first", function,

@@ -11,44 +11,44 @@ namespace oneflow {
 
 namespace {
 
-constexpr int kSlots = 8;  // allocators with caches per thread; later ones go to their lists, under the lock
+constexpr int kSlots = 8;  // allocators with a cache per thread; further ones always lock their lists
 constexpr int kSmallClasses = size_class(Allocator::kSmallLimit) + 1;
-constexpr int kMostCached = 64;                      // blocks of a class in a thread's cache …
-constexpr uint64_t kMostCachedBytes = 64 << 10;      // … and their bytes
-constexpr uint64_t kSlabBytes = 128 << 10;           // what small blocks are cut from
-constexpr int64_t kUncounted = 64 << 10;             // what a thread may keep out of the common count
-constexpr uint64_t kCacheWithoutTotal = 1ull << 30;  // for devices that do not say how much memory they have
+constexpr int kMaxCached = 64;                       // blocks of a class in a thread's cache …
+constexpr uint64_t kMaxCachedBytes = 64 << 10;       // … and their bytes
+constexpr uint64_t kSlabBytes = 128 << 10;           // per slab, from which small blocks are cut
+constexpr int64_t kMaxUncounted = 64 << 10;          // bytes that a thread may leave out of the shared count
+constexpr uint64_t kCacheWithoutTotal = 1ull << 30;  // cache limit of devices that do not report their total memory
 
-constexpr uint64_t kPageLockedCache = 256ull << 20;  // page-locked memory is missing elsewhere
+constexpr uint64_t kPageLockedCache = 256ull << 20;  // other processes cannot use this memory
 
-// The blocks of a slab.
+// Returns the number of blocks in a slab.
 constexpr uint64_t slab_count(int size_class) { return kSlabBytes / class_bytes(size_class); }
 
-constexpr int most_cached(int size_class) {
-  return static_cast<int>(std::clamp<uint64_t>(kMostCachedBytes / class_bytes(size_class), 4, kMostCached));
+// Returns the maximum number of blocks of a class in a thread's cache.
+constexpr int max_cached(int size_class) {
+  return static_cast<int>(std::clamp<uint64_t>(kMaxCachedBytes / class_bytes(size_class), 4, kMaxCached));
 }
 
-// The blocks of one allocator that one thread keeps at hand.
+// The small blocks of one allocator that one thread has cached.
 struct ThreadCache {
-  // Bytes given out minus bytes taken back by this thread, as far as not added to the common count. Only its thread
-  // writes.
+  // Bytes allocated minus bytes freed by this thread and not yet added to the shared count. Only its thread writes it.
   std::atomic<int64_t> in_use{0};
   int count[kSmallClasses] = {};
-  void* blocks[kSmallClasses][kMostCached];
+  void* blocks[kSmallClasses][kMaxCached];
 
-  // Returns what is to be added to the common count: mostly nothing.
+  // Counts bytes. Returns the bytes that the caller must add to the shared count, which are 0 for most calls.
   int64_t add(int64_t bytes) {
     const int64_t sum = in_use.load(std::memory_order_relaxed) + bytes;
-    const bool is_much = sum > kUncounted || sum < -kUncounted;
-    in_use.store(is_much ? 0 : sum, std::memory_order_relaxed);
-    return is_much ? sum : 0;
+    const bool is_large = sum > kMaxUncounted || sum < -kMaxUncounted;
+    in_use.store(is_large ? 0 : sum, std::memory_order_relaxed);
+    return is_large ? sum : 0;
   }
 };
 
 std::mutex creation_mutex;
-Allocator* newest = nullptr;
+Allocator* newest = nullptr;  // the head of the list of all allocators
 int allocator_count = 0;
-std::atomic<Allocator*> allocators[kSlots];  // by slot, for threads that end
+std::atomic<Allocator*> allocators[kSlots];  // by slot, for ThreadCaches::retire()
 
 struct PressureCallback {
   of_memory_pressure_callback function = nullptr;
@@ -57,35 +57,38 @@ struct PressureCallback {
 std::mutex pressure_mutex;
 PressureCallback pressure_callback;
 
-// Asks for memory to be released. What the callback does may run out of memory itself: it is not asked within itself.
+// Calls the memory-pressure callback; returns whether it released memory. Returns false if called from within the
+// callback, which may run out of memory itself.
 bool relieve_pressure(uint64_t bytes_wanted) {
-  static thread_local bool is_asking = false;
+  static thread_local bool is_in_callback = false;
   PressureCallback callback;
   {
     const std::lock_guard lock(pressure_mutex);
     callback = pressure_callback;
   }
-  if (!callback.function || is_asking) return false;
-  is_asking = true;
+  if (!callback.function || is_in_callback) return false;
+  is_in_callback = true;
   const bool has_released = callback.function(callback.context, bytes_wanted);
-  is_asking = false;
+  is_in_callback = false;
   return has_released;
 }
 
 }  // namespace
 
+// The caches of one thread.
 struct ThreadCaches {
-  // Other threads read the pointers, to add up what is in use; only their thread writes them.
+  // By slot. Only the owning thread writes the pointers; other threads read them to add up the bytes in use.
   std::atomic<ThreadCache*> of[kSlots] = {};
 
   ThreadCache* own(int slot) const { return of[slot].load(std::memory_order_relaxed); }
 
+  // Returns all blocks to their allocators when the thread ends.
   void retire() noexcept {
     for (int slot = 0; slot < kSlots; ++slot) {
       ThreadCache* cache = own(slot);
       if (!cache) continue;
       Allocator& allocator = *allocators[slot].load(std::memory_order_acquire);
-      for (int c = 0; c < kSmallClasses; ++c) allocator.give_small(c, cache->blocks[c], cache->count[c]);
+      for (int c = 0; c < kSmallClasses; ++c) allocator.return_small(c, cache->blocks[c], cache->count[c]);
       allocator.change_in_use(cache->in_use.load(std::memory_order_relaxed));
       delete cache;
     }
@@ -94,11 +97,13 @@ struct ThreadCaches {
 
 namespace {
 
+// Returns the calling thread's cache of a slot; null if it does not exist.
 ThreadCache* existing_cache(int slot) {
   ThreadCaches* caches = PerThread<ThreadCaches>::get();
   return caches && slot < kSlots ? caches->own(slot) : nullptr;
 }
 
+// Returns the calling thread's cache of a slot, which is created if necessary; null if that is not possible.
 ThreadCache* cache_of_thread(int slot) {
   ThreadCaches* caches = PerThread<ThreadCaches>::get();
   if (!caches || slot >= kSlots) return nullptr;
@@ -110,7 +115,7 @@ ThreadCache* cache_of_thread(int slot) {
 
 MemorySource device_memory(const of_device_table& table, of_device device) {
   of_device_info info{};
-  if (table.get_info && table.get_info(device, &info) != OF_OK) forget_device_error();
+  if (table.get_info && table.get_info(device, &info) != OF_OK) clear_device_error();
   return {format_text("%s:%d", table.name, device.index),
           device,
           table.allocate,
@@ -131,7 +136,7 @@ MemorySource page_locked_memory(const of_device_table& table, of_device device) 
 
 Allocator& Allocator::create(MemorySource source) {
   const std::lock_guard lock(creation_mutex);
-  // A fork while another thread holds a lock would leave it locked in the child for ever.
+  // If another thread held a mutex during a fork, it would stay locked in the child process.
   if (!newest) pthread_atfork(lock_all, unlock_all, unlock_all);
   Allocator* allocator = new Allocator(std::move(source), allocator_count);
   if (allocator_count < kSlots) allocators[allocator_count].store(allocator, std::memory_order_release);
@@ -156,7 +161,7 @@ void Allocator::unlock_all() noexcept {
 Allocator::Allocator(MemorySource source, int slot) : source_(std::move(source)), slot_(slot) {}
 
 void* Allocator::allocate(uint64_t bytes) {
-  // Under a limit, what is in use is added up each time.
+  // With a limit, try_allocate() adds up the bytes in use for each allocation.
   if (bytes <= kSmallLimit && limit_.load(std::memory_order_relaxed) == 0) [[likely]] {
     ThreadCache* cache = existing_cache(slot_);
     const int c = size_class(bytes);
@@ -175,7 +180,7 @@ void Allocator::deallocate(void* memory, uint64_t bytes) noexcept {
   if (source_.host_accessible) poison_memory(memory, class_bytes(c));
   if (bytes <= kSmallLimit) [[likely]] {
     ThreadCache* cache = existing_cache(slot_);
-    if (cache && cache->count[c] < most_cached(c)) [[likely]] {
+    if (cache && cache->count[c] < max_cached(c)) [[likely]] {
       cache->blocks[c][cache->count[c]++] = memory;
       if (const int64_t change = cache->add(-static_cast<int64_t>(class_bytes(c)))) change_in_use(change);
       return;
@@ -211,8 +216,8 @@ void* Allocator::try_allocate(int size_class) {
       change_in_use(bytes);
       return cache->blocks[size_class][--cache->count[size_class]];
     }
-    void* blocks[kMostCached];
-    const int wanted = cache ? (most_cached(size_class) + 1) / 2 : 1;
+    void* blocks[kMaxCached];
+    const int wanted = cache ? (max_cached(size_class) + 1) / 2 : 1;
     int taken = take_small(size_class, blocks, wanted);
     if (taken == 0) {
       empty_cache();
@@ -225,21 +230,21 @@ void* Allocator::try_allocate(int size_class) {
   }
 
   void* memory = take_cached(size_class);
-  if (!memory) memory = take_from_device(bytes);
+  if (!memory) memory = allocate_from_device(bytes);
   if (!memory) {
     empty_cache();
-    memory = take_from_device(bytes);
+    memory = allocate_from_device(bytes);
   }
   if (memory) change_in_use(bytes);
   return memory;
 }
 
-void* Allocator::take_from_device(uint64_t bytes) {
+void* Allocator::allocate_from_device(uint64_t bytes) {
   void* memory = nullptr;
   if (is_lost_.load(std::memory_order_relaxed)) return nullptr;
   const of_status status = source_.allocate(source_.device, bytes, &memory);
   if (status == OF_OUT_OF_MEMORY) {
-    forget_device_error();  // the text must not stand for a later failure that has none
+    clear_device_error();  // otherwise a later failure without a text would be reported with this one
     return nullptr;
   }
   check(status);
@@ -247,7 +252,7 @@ void* Allocator::take_from_device(uint64_t bytes) {
   return memory;
 }
 
-void Allocator::give_to_device(void* memory, uint64_t bytes) noexcept {
+void Allocator::free_to_device(void* memory, uint64_t bytes) noexcept {
   if (source_.host_accessible) unpoison_memory(memory, bytes);
   if (!is_lost_.load(std::memory_order_relaxed)) source_.deallocate(source_.device, memory, bytes);
   reserved_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
@@ -263,15 +268,15 @@ void Allocator::deallocate_slowly(void* memory, uint64_t bytes) noexcept {
       free_[c].push_back({memory, ++ticks_});
       freed_large_ += block_bytes;
     } catch (...) {  // no memory for the list
-      return give_to_device(memory, block_bytes);
+      return free_to_device(memory, block_bytes);
     }
     return trim_cache(source_.cache_limit);
   }
   ThreadCache* cache = cache_of_thread(slot_);
-  if (!cache) return give_small(c, &memory, 1);
-  if (cache->count[c] == most_cached(c)) {
+  if (!cache) return return_small(c, &memory, 1);
+  if (cache->count[c] == max_cached(c)) {
     const int kept = cache->count[c] / 2;
-    give_small(c, cache->blocks[c] + kept, cache->count[c] - kept);
+    return_small(c, cache->blocks[c] + kept, cache->count[c] - kept);
     cache->count[c] = kept;
   }
   cache->blocks[c][cache->count[c]++] = memory;
@@ -299,8 +304,8 @@ int Allocator::take_small(int size_class, void** blocks, int wanted) {
   return taken;
 }
 
-void Allocator::give_small(int size_class, void* const* blocks, int count) noexcept {
-  // Never grows the list: cut_slab() made room for every block that there is.
+void Allocator::return_small(int size_class, void* const* blocks, int count) noexcept {
+  // push_back() does not allocate: cut_slab() has reserved space for all blocks.
   const std::lock_guard lock(mutex_);
   for (int i = 0; i < count; ++i) free_[size_class].push_back({blocks[i], 0});
 }
@@ -311,7 +316,7 @@ bool Allocator::cut_slab(int size_class) {
   std::vector<char*>& slabs = slabs_[size_class];
   if (slabs.size() == slabs.capacity()) slabs.reserve(2 * slabs.size() + 1);
   free.reserve((slabs.size() + 1) * count);
-  auto* slab = static_cast<char*>(take_from_device(kSlabBytes));
+  auto* slab = static_cast<char*>(allocate_from_device(kSlabBytes));
   if (!slab) return false;
   slabs.push_back(slab);
   for (uint64_t i = count; i-- > 0;) free.push_back({slab + i * class_bytes(size_class), 0});
@@ -319,7 +324,7 @@ bool Allocator::cut_slab(int size_class) {
   return true;
 }
 
-void Allocator::give_back_slabs(int size_class) noexcept {
+void Allocator::free_unused_slabs(int size_class) noexcept {
   const std::lock_guard lock(mutex_);
   std::vector<Block>& free = free_[size_class];
   std::vector<char*>& slabs = slabs_[size_class];
@@ -338,7 +343,7 @@ void Allocator::give_back_slabs(int size_class) noexcept {
     const auto next = std::upper_bound(unused, slabs.end(), block.memory);
     return next != unused && block.memory < *(next - 1) + kSlabBytes;
   });
-  for (auto slab = unused; slab != slabs.end(); ++slab) give_to_device(*slab, kSlabBytes);
+  for (auto slab = unused; slab != slabs.end(); ++slab) free_to_device(*slab, kSlabBytes);
   slabs.erase(unused, slabs.end());
 }
 
@@ -357,7 +362,7 @@ void Allocator::trim_cache(uint64_t bytes) noexcept {
       free_[oldest_class].erase(free_[oldest_class].begin());
       freed_large_ -= class_bytes(oldest_class);
     }
-    give_to_device(oldest.memory, class_bytes(oldest_class));
+    free_to_device(oldest.memory, class_bytes(oldest_class));
   }
 }
 
@@ -365,8 +370,8 @@ void Allocator::empty_cache() noexcept {
   trim_cache(0);
   ThreadCache* cache = existing_cache(slot_);
   for (int c = 0; c < kSmallClasses; ++c) {
-    if (cache) give_small(c, cache->blocks[c], std::exchange(cache->count[c], 0));
-    give_back_slabs(c);
+    if (cache) return_small(c, cache->blocks[c], std::exchange(cache->count[c], 0));
+    free_unused_slabs(c);
   }
 }
 

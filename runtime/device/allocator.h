@@ -1,5 +1,5 @@
-// The caching allocator, one per device and one for the page-locked memory of a device: freed memory is kept and given
-// out again, because fresh pages cost more than most kernels.
+// The caching allocator. It keeps freed memory for reuse, because mapping new pages takes longer than most kernels.
+// Each device has one for its own memory, and one for page-locked host memory if it offers that.
 #ifndef ONEFLOW_DEVICE_ALLOCATOR_H_
 #define ONEFLOW_DEVICE_ALLOCATOR_H_
 
@@ -15,52 +15,59 @@
 
 namespace oneflow {
 
-// Where an allocator takes memory from, and gives it back to.
+// The hooks by which an allocator allocates and frees memory of a device, and its properties.
 struct MemorySource {
-  std::string name;  // "cpu:0": what errors call it
+  std::string name;  // "cpu:0", for error texts
   of_device device;
   of_status (*allocate)(of_device device, uint64_t bytes, void** memory);
   void (*deallocate)(of_device device, void* memory, uint64_t bytes);
   bool host_accessible;
-  uint64_t cache_limit;  // unused large blocks beyond so many bytes are given back
+  uint64_t cache_limit;  // bytes of unused large blocks beyond which the oldest ones are freed
   bool is_page_locked = false;
 };
-// A device's own memory, and the page-locked host memory that it offers.
+// Returns the source of a device's own memory.
 MemorySource device_memory(const of_device_table& table, of_device device);
+// Returns the source of the page-locked host memory of a device, whose table must have allocate_host.
 MemorySource page_locked_memory(const of_device_table& table, of_device device);
 
+// The state of an allocator, in bytes.
 struct MemoryStatistics {
-  uint64_t in_use = 0;       // bytes of the blocks that are given out
-  uint64_t peak_in_use = 0;  // small blocks count in steps of 64 KiB per thread
-  uint64_t cached = 0;       // bytes taken from the device that nobody uses
-  uint64_t limit = 0;
+  uint64_t in_use = 0;       // in blocks that are allocated
+  uint64_t peak_in_use = 0;  // inexact by up to 64 KiB of small blocks per thread
+  uint64_t cached = 0;       // taken from the device and unused
+  uint64_t limit = 0;        // of in_use; 0: none
 };
 
-// Small blocks (up to 32 KiB) are cut from slabs, and pass through a cache per thread, so that neither giving nor
-// taking one needs a lock. Larger ones come from the device one by one.
+// The caching allocator of one kind of memory of a device. Thread-safe.
 //
-// Reuse needs no events: all work of a device goes through one stream, so whatever still uses a freed block is ordered
-// before its next owner's work.
+// Small blocks, of up to 32 KiB, are cut from slabs and cached per thread, so that most calls need no lock. Each larger
+// block is allocated from the device separately.
+//
+// Reuse of a block needs no events: all work of a device goes through one stream, so work that still uses a freed block
+// is ordered before the work of its next owner.
 class Allocator {
  public:
-  // Lives as long as the process: a thread that ends gives its cache back at any time.
+  // Creates an allocator that lives as long as the process, because a thread may return its cache at any time.
   static Allocator& create(MemorySource source);
   Allocator(const Allocator&) = delete;
   Allocator& operator=(const Allocator&) = delete;
 
-  // At least `bytes` bytes, 64-byte aligned; no bytes are a block as well. OutOfMemory after the cache was emptied and
-  // the memory-pressure callback had its chance.
+  // Returns at least `bytes` bytes, 64-byte aligned; 0 bytes give a block of the smallest size. If the device has no
+  // memory, empties the cache and tries again. If this fails, or the limit is reached, calls the memory-pressure
+  // callback and tries once more; then throws OutOfMemory. Other errors of the device are thrown at once.
   void* allocate(uint64_t bytes);
-  // Takes back what allocate(bytes) gave.
+  // Frees a block of allocate(bytes), with the same `bytes`.
   void deallocate(void* memory, uint64_t bytes) noexcept;
 
-  // Gives unused blocks back to the device, and slabs of which no block is in use or at hand for another thread.
+  // Returns unused memory to the device: large blocks, and slabs without a block that is allocated or in the cache of
+  // another thread.
   void empty_cache() noexcept;
-  // From now on nothing is asked of the device or given back to it.
+  // Stops all calls of the device's hooks, after the device was lost.
   void lose() { is_lost_.store(true, std::memory_order_relaxed); }
-  // Refuses allocations beyond so many bytes in use; 0 for none.
+  // Sets a limit for the bytes in use, beyond which allocations fail; 0 removes it.
   void set_limit(uint64_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
   MemoryStatistics statistics();
+  // Sets peak_in_use to the bytes that are in use.
   void reset_peak();
   bool is_page_locked() const { return source_.is_page_locked; }
 
@@ -70,23 +77,30 @@ class Allocator {
   friend struct ThreadCaches;
   struct Block {
     void* memory;
-    uint64_t freed_at;  // for throwing away the oldest
+    uint64_t freed_at;  // in ticks: the oldest block is freed first
   };
 
   Allocator(MemorySource source, int slot);
 
   void* allocate_slowly(uint64_t bytes);
   void deallocate_slowly(void* memory, uint64_t bytes) noexcept;
-  // NULL when there is no memory, or the limit is reached.
+  // Returns a block; null if there is no memory, or the limit is reached.
   void* try_allocate(int size_class);
-  // NULL when the device has no memory, or is lost; its other failures are thrown.
-  void* take_from_device(uint64_t bytes);
-  void give_to_device(void* memory, uint64_t bytes) noexcept;
+  // Allocates from the device. Returns null if the device has no memory or is lost; throws its other errors.
+  void* allocate_from_device(uint64_t bytes);
+  void free_to_device(void* memory, uint64_t bytes) noexcept;
+  // Removes a large block from the list of its class; null if the list is empty.
   void* take_cached(int size_class);
+  // Removes up to `wanted` small blocks from the list of their class, which a new slab fills if it is empty. Returns
+  // their number; 0 if the device has no memory.
   int take_small(int size_class, void** blocks, int wanted);
-  void give_small(int size_class, void* const* blocks, int count) noexcept;
+  // Adds small blocks to the list of their class.
+  void return_small(int size_class, void* const* blocks, int count) noexcept;
+  // Allocates a slab and adds its blocks to the list. Returns whether the device has memory for it. Requires mutex_.
   bool cut_slab(int size_class);
-  void give_back_slabs(int size_class) noexcept;
+  // Frees the slabs all of whose blocks are in the list.
+  void free_unused_slabs(int size_class) noexcept;
+  // Frees the oldest large blocks until at most `bytes` bytes of them are left.
   void trim_cache(uint64_t bytes) noexcept;
   void change_in_use(int64_t bytes) noexcept;
   uint64_t in_use();
@@ -95,21 +109,21 @@ class Allocator {
   static void unlock_all() noexcept;
 
   const MemorySource source_;
-  const int slot_;             // which of each thread's caches is this allocator's
-  Allocator* next_ = nullptr;  // all allocators form a list
-  std::mutex mutex_;           // of the lists below
+  const int slot_;             // the index of this allocator's cache in each thread
+  Allocator* next_ = nullptr;  // in the list of all allocators
+  std::mutex mutex_;           // guards the next four members
   std::vector<Block> free_[kClassCount];
   std::vector<char*> slabs_[size_class(kSmallLimit) + 1];
   uint64_t freed_large_ = 0;  // bytes of large blocks in the lists
   uint64_t ticks_ = 0;
   std::atomic<int64_t> reserved_{0};  // bytes taken from the device
-  std::atomic<int64_t> in_use_{0};    // without what threads have not added yet
+  std::atomic<int64_t> in_use_{0};    // without the changes that threads have not added yet
   std::atomic<int64_t> peak_{0};
   std::atomic<uint64_t> limit_{0};
   std::atomic<bool> is_lost_{false};
 };
 
-// See of_set_memory_pressure_callback().
+// Sets the callback of the process; see of_set_memory_pressure_callback().
 void set_memory_pressure_callback(of_memory_pressure_callback callback, void* context);
 
 }  // namespace oneflow

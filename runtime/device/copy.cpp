@@ -23,10 +23,10 @@ void copy_from_host(of_device device, void* destination, const void* source, uin
 
 namespace {
 
-// How much travels at once between devices that share nothing but the host. A copy of less is not cut.
+// The bytes per chunk of a copy between two devices through host memory.
 constexpr uint64_t kChunk = 4ull << 20;
 
-// Host memory on the way between two devices: page-locked where one of them offers that and has some left.
+// Temporary host memory for a copy between two devices: page-locked if one of them offers it and has enough.
 class Staging {
  public:
   Staging(Device& to, Device& from, uint64_t bytes) : bytes_(bytes) {
@@ -58,15 +58,16 @@ class Staging {
   void* memory_ = nullptr;
 };
 
-// Waits, whatever comes of it.
-void settle(Device& device) noexcept {
+// Waits for a device and ignores its error, because another error is already being thrown.
+void wait_ignoring_errors(Device& device) noexcept {
   try {
     device.synchronize();
-  } catch (...) {  // another failure is on its way already
+  } catch (...) {
   }
 }
 
-// A chunk travels to its destination while the next one travels to the host, into the other half of the buffer.
+// Copies through host memory in chunks. While one chunk is copied to the destination, the next one is copied to the
+// other half of the host buffer.
 void copy_staged(Device& to, char* destination, Device& from, const char* source, uint64_t bytes) {
   const uint64_t chunk = std::min(bytes, kChunk);
   const Staging staging(to, from, bytes > chunk ? 2 * chunk : chunk);
@@ -81,20 +82,20 @@ void copy_staged(Device& to, char* destination, Device& from, const char* source
     }
     to.synchronize();
   } catch (...) {
-    // The buffer must not be given away under a copy.
-    settle(from);
-    settle(to);
+    // The buffer must not be reused while a copy is running.
+    wait_ignoring_errors(from);
+    wait_ignoring_errors(to);
     throw;
   }
 }
 
-// Without waiting: each device's stream is told what of the other's to wait for.
+// Copies between two devices of one type without blocking the host: their streams wait for each other.
 void copy_between_peers(Device& to, void* destination, Device& from, const void* source, uint64_t bytes) {
   const of_device_table& table = to.table();
   to.depend_on(from);
   check(table.copy_peer ? table.copy_peer(to.id(), destination, from.id(), source, bytes, to.stream())
                         : table.copy_within(to.id(), destination, source, bytes, to.stream()));
-  from.wait_for(to);  // before the source is written again
+  from.wait_for(to);  // later work may overwrite the source
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Raw bytes between any two devices.
+// Copies of raw bytes between any two devices. All functions throw the device's error, and do nothing for 0 bytes.
 #ifndef ONEFLOW_DEVICE_COPY_H_
 #define ONEFLOW_DEVICE_COPY_H_
 
@@ -8,14 +8,15 @@
 
 namespace oneflow {
 
-// Ordered after the work that was submitted to either device; the memory must not overlap. `source` and `destination`
-// may be reused when this returns, except on a device with streams, whose later work is ordered behind the copy.
+// Copies `bytes` bytes between two devices, after all work that was submitted to either. The memory must not overlap.
+// On a device with streams, the copy may still be running when this returns, and later work is ordered after it.
 void copy_bytes(of_device destination_device, void* destination, of_device source_device, const void* source,
                 uint64_t bytes);
-// Host memory; done when this returns.
+// Copies `bytes` bytes to host memory. Returns when the copy is done.
 void copy_to_host(void* destination, of_device device, const void* source, uint64_t bytes);
+// Copies `bytes` bytes from host memory. Returns when the copy is done.
 void copy_from_host(of_device device, void* destination, const void* source, uint64_t bytes);
-// Sets every byte.
+// Sets `bytes` bytes to `value`. On a device with streams, the work may still be running when this returns.
 void fill_bytes(of_device device, void* destination, uint8_t value, uint64_t bytes);
 
 }  // namespace oneflow

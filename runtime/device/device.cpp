@@ -16,50 +16,54 @@
 namespace oneflow {
 namespace {
 
-constexpr int kMostTypes = 64;
+constexpr int kMaxTypes = 64;
 
-// All devices of one plugin.
+// A device type: a plugin's table and its devices.
 struct DeviceType {
   of_device_table table;
-  std::string reason;  // why there are no devices, where there are none
+  std::string reason;  // why there are no devices; empty if there are any
   std::vector<std::unique_ptr<Device>> devices;
 };
 
-// Types are only ever added, so that readers need no lock: a type is complete before it becomes visible.
+// The registry of device types. Types are never removed, and complete before they become visible, so that readers need
+// no lock.
 class Registry {
  public:
-  // With everything that discovery finds. Drivers take long to load (80 ms for a compiler of kernels), which programs
-  // that name no such device do without.
+  // Returns the registry after the discovery of plugins. Drivers take long to load, so functions that do not need all
+  // devices use builtin().
   static Registry& get() {
     Registry& registry = builtin();
     std::call_once(registry.discovered_, [&] { registry.discover(); });
     return registry;
   }
 
-  // With what is linked in, and everything else that was asked for.
+  // Returns the registry with at least the built-in types.
   static Registry& builtin() {
-    Registry& registry = known();
+    Registry& registry = instance();
     std::call_once(registry.started_, [&] { registry.start(); });
     return registry;
   }
 
-  // As far as it is: for what plugins ask while they are being discovered. Never destroyed: tensors may outlive the
+  // Returns the registry in its current state, also during discovery. Never destroyed: tensors may outlive the
   // process's static objects.
-  static Registry& known() {
+  static Registry& instance() {
     static Registry& registry = *new Registry;
     return registry;
   }
 
+  // Returns a type; null if there is none with this number.
   const DeviceType* type(int number) const {
-    return static_cast<unsigned>(number) < kMostTypes ? types_[number].load(std::memory_order_acquire) : nullptr;
+    return static_cast<unsigned>(number) < kMaxTypes ? types_[number].load(std::memory_order_acquire) : nullptr;
   }
 
+  // Returns a device; null if it does not exist.
   Device* device(of_device id) const {
     const DeviceType* of_type = type(id.type);
     const auto index = static_cast<size_t>(static_cast<uint16_t>(id.index));
     return of_type && index < of_type->devices.size() ? of_type->devices[index].get() : nullptr;
   }
 
+  // Registers a plugin; `origin` names it in error texts. Throws DeviceError if it cannot be used.
   const DeviceType& add(of_device_plugin_function plugin, const std::string& origin) {
     auto type = std::make_unique<DeviceType>();
     type->table = accept_table(plugin, origin);
@@ -68,7 +72,7 @@ class Registry {
       if (std::string_view(types_[i].load()->table.name) == type->table.name)
         fail(OF_DEVICE_ERROR, "cannot use the device plugin %s: there already is a device type '%s'", origin.c_str(),
              type->table.name);
-    if (count_ == kMostTypes) fail(OF_DEVICE_ERROR, "there cannot be more than %d device types", kMostTypes);
+    if (count_ == kMaxTypes) fail(OF_DEVICE_ERROR, "there cannot be more than %d device types", kMaxTypes);
     const int devices = count_devices(type->table, origin, &type->reason);
     for (int i = 0; i < devices; ++i)
       type->devices.push_back(
@@ -81,7 +85,7 @@ class Registry {
     return added;
   }
 
-  // The device of that name; none where there is none so far.
+  // Finds a registered device by its name.
   std::optional<of_device> find(std::string_view type_name, int index) const {
     for (int number = 0; const DeviceType* of_type = type(number); ++number) {
       if (of_type->table.name != type_name) continue;
@@ -99,18 +103,20 @@ class Registry {
   }
 
   const std::vector<RejectedPlugin>& rejected() const { return rejected_; }
-  const std::string& places() const { return places_; }
+  // Describes where plugins were searched for.
+  const std::string& search_path() const { return search_path_; }
 
  private:
-  // Where one of these ends for want of memory, the next call goes on.
+  // Registers the built-in types. If this throws for lack of memory, the next call continues.
   void start() {
     const auto builtin = builtin_plugins();
     while (static_cast<size_t>(count_) < builtin.size()) add(builtin[count_], "that is built in");
   }
 
+  // Registers the plugins that are found, and records those without devices.
   void discover() {
     rejected_.clear();
-    places_ = plugin_places();  // as they are now: the environment may change later
+    search_path_ = describe_search_path();  // the environment may change later
     for (const std::string& path : discover_plugins()) {
       std::string reason;
       try {
@@ -125,12 +131,13 @@ class Registry {
   std::mutex mutex_;
   std::once_flag started_, discovered_;
   int count_ = 0;
-  std::array<std::atomic<DeviceType*>, kMostTypes> types_{};
+  std::array<std::atomic<DeviceType*>, kMaxTypes> types_{};
   std::vector<RejectedPlugin> rejected_;
-  std::string places_;  // that they were looked for in
+  std::string search_path_;
 };
 
-// What is there, and where the name is of no device type that has any, all that is known about why.
+// Throws DeviceError with a list of all devices. If no device has the type in `name`, the text also gives the reasons
+// of the rejected plugins, and where plugins were searched for.
 [[noreturn]] void fail_missing(const std::string& name) {
   std::string names;
   const std::string_view type_name = std::string_view(name).substr(0, name.find(':'));
@@ -143,7 +150,7 @@ class Registry {
                      (all_devices().size() == 1 ? "is only " : "are ") + (names.empty() ? "none" : names);
   if (!has_type) {
     for (const RejectedPlugin& plugin : rejected_plugins()) text += "\n" + plugin.reason;
-    text += "\nplugins are looked for in " + Registry::get().places();
+    text += "\nplugins are looked for in " + Registry::get().search_path();
   }
   fail(OF_DEVICE_ERROR, "%s", text.c_str());
 }
@@ -190,7 +197,8 @@ Allocator* Device::host_allocator() {
   if (Allocator* known = host_allocator_.load(std::memory_order_relaxed)) return known;
   Allocator& created = Allocator::create(page_locked_memory(table_, id_));
   host_allocator_.store(&created);
-  if (lost_.load()) created.lose();  // one of the two sees the other: see lose()
+  // lose() may run at the same time: it sees the allocator, or this sees that the device is lost.
+  if (lost_.load()) created.lose();
   return &created;
 }
 
@@ -202,8 +210,8 @@ void Device::empty_cache() noexcept {
 void Device::synchronize() {
   require_usable();
   if (!table_.synchronize) return;
-  if (const of_status status = table_.synchronize(id_, stream())) fail_by_device(status, true);
-  // Each is taken out first: devices that depend on each other do not go round in circles.
+  if (const of_status status = table_.synchronize(id_, stream())) fail_with_device_error(status, true);
+  // A source is removed from the list before it is synchronized: the recursion ends if devices depend on each other.
   while (Device* source = take_source()) source->synchronize();
 }
 
@@ -225,7 +233,7 @@ of_event Device::take_event() {
   return event;
 }
 
-void Device::give_event(of_event event) noexcept {
+void Device::return_event(of_event event) noexcept {
   {
     const std::lock_guard lock(mutex_);
     if (event_count_ < static_cast<int>(std::size(events_))) {
@@ -242,7 +250,7 @@ void Device::wait_for(Device& other) {
   const of_event event = other.take_event();
   of_status status = table_.record_event(other.id_, event, other.stream());
   if (status == OF_OK) status = table_.wait_event(id_, event, stream());
-  other.give_event(event);
+  other.return_event(event);
   check(status);
 }
 
@@ -261,7 +269,7 @@ bool Device::can_access(const Device& other) const {
 void Device::lose(const char* text) {
   char* copy = strdup(text ? text : "the device gave no reason");
   const char* none = nullptr;
-  if (!lost_.compare_exchange_strong(none, copy ? copy : "")) return std::free(copy);  // the first reason stays
+  if (!lost_.compare_exchange_strong(none, copy ? copy : "")) return std::free(copy);  // keeps the first reason
   allocator_.lose();
   if (Allocator* of_host = host_allocator_.load()) of_host->lose();
   if (id_.type < kQuickTypes && id_.index < kQuickIndices) quick_devices[id_.type][id_.index].store(nullptr);
@@ -269,7 +277,7 @@ void Device::lose(const char* text) {
 
 constinit std::atomic<Device*> quick_devices[kQuickTypes][kQuickIndices] = {};
 
-Device* device_or_null(of_device id) { return Registry::known().device(id); }
+Device* device_or_null(of_device id) { return Registry::instance().device(id); }
 
 Device& known_device(of_device id) {
   Device* device = Registry::builtin().device(id);
@@ -291,7 +299,7 @@ of_device parse_device(std::string_view name) {
   if (colon != std::string_view::npos) {
     const std::string_view number = name.substr(colon + 1);
     std::from_chars(number.data(), number.data() + number.size(), index);
-    // Written again, what is no number, "-0" and "01" come out differently.
+    // Rejects what is not printed the same way: strings that are not a number, "-0", "01".
     if (std::to_string(index) != number) fail_missing(std::string(name));
   }
   if (const auto found = Registry::builtin().find(type_name, index)) return *found;

@@ -10,7 +10,7 @@
 namespace oneflow {
 namespace {
 
-// The runtime's own options: switches.
+// An option of the runtime itself, which is 0 or 1.
 struct Switch {
   const char* name;
   std::atomic<bool> value;
@@ -24,15 +24,16 @@ Switch* find_switch(const char* name) {
   return nullptr;
 }
 
-// Asks one device of each type, for options belong to types. Whether one of them knew the option.
-template <class Ask>
-bool ask_some(const std::vector<of_device>& devices, Ask ask) {
+// Calls `query` with the table of each device type among `devices`, because options belong to types. Returns whether
+// any type has the option.
+template <class Query>
+bool query_types(const std::vector<of_device>& devices, Query query) {
   bool is_known = false;
   for (const of_device id : devices) {
     if (id.index != 0) continue;
-    const of_status status = ask(known_device(id).table());
+    const of_status status = query(known_device(id).table());
     if (status == OF_UNSUPPORTED) {
-      forget_device_error();
+      clear_device_error();
       continue;
     }
     check(status);
@@ -41,10 +42,10 @@ bool ask_some(const std::vector<of_device>& devices, Ask ask) {
   return is_known;
 }
 
-// Plugins are looked for only when no device that is in use knows the option.
-template <class Ask>
-bool ask_devices(Ask ask) {
-  return ask_some(devices_in_use(), ask) || ask_some(all_devices(), ask);
+// Queries the registered device types first, so that plugins are discovered only if none of these has the option.
+template <class Query>
+bool query_devices(Query query) {
+  return query_types(devices_in_use(), query) || query_types(all_devices(), query);
 }
 
 [[noreturn]] void fail_unknown(const char* name) {
@@ -59,7 +60,7 @@ void set_option(const char* name, int64_t value) {
     found->value.store(value != 0, std::memory_order_relaxed);
     return;
   }
-  const bool is_known = ask_devices(
+  const bool is_known = query_devices(
       [&](const of_device_table& table) { return table.set_option ? table.set_option(name, value) : OF_UNSUPPORTED; });
   if (!is_known) fail_unknown(name);
 }
@@ -67,8 +68,8 @@ void set_option(const char* name, int64_t value) {
 int64_t get_option(const char* name) {
   if (const Switch* found = find_switch(name)) return found->value.load(std::memory_order_relaxed);
   int64_t value = 0;
-  const bool is_known = ask_devices([&](const of_device_table& table) {
-    int64_t answer = 0;  // which those that do not know the option may have touched
+  const bool is_known = query_devices([&](const of_device_table& table) {
+    int64_t answer = 0;  // not `value`: a hook that returns OF_UNSUPPORTED may have written it
     const of_status status = table.get_option ? table.get_option(name, &answer) : OF_UNSUPPORTED;
     if (status == OF_OK) value = answer;
     return status;

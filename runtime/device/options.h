@@ -1,4 +1,4 @@
-// Process-wide settings by name: the runtime's own, and those that devices offer.
+// Process-wide options by name: the runtime's own, and those of device plugins. Thread-safe.
 #ifndef ONEFLOW_DEVICE_OPTIONS_H_
 #define ONEFLOW_DEVICE_OPTIONS_H_
 
@@ -6,11 +6,13 @@
 
 namespace oneflow {
 
-// InvalidArgument for a name that neither the runtime nor any device knows, or a value outside of its range.
+// Sets an option. Throws InvalidArgument if neither the runtime nor any device has the option, or if the value is
+// outside its range.
 void set_option(const char* name, int64_t value);
+// Returns the value of an option. Throws InvalidArgument for an unknown name.
 int64_t get_option(const char* name);
 
-// One of the runtime's own, for hot paths.
+// Returns the runtime's option "fallback_is_error", without a lookup by name.
 bool fallback_is_error();
 
 }  // namespace oneflow

@@ -15,7 +15,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "device/device.h"
+#include "device/host_table.h"
 
 #define BUILTIN_DEVICE(function) extern "C" const of_device_table* function(const of_host_table* host);
 #include "builtin_devices.inc"
@@ -25,36 +25,11 @@ namespace oneflow {
 namespace {
 
 constexpr const char* kSymbol = "oneflow_device_plugin";
-// The hooks that every plugin has lie before this point of the table.
+// The required hooks come before this offset in the table.
 constexpr size_t kSmallestTable = offsetof(of_device_table, create_stream);
 
-constexpr int32_t kMostDevices = 1024;  // of one type
-constexpr int kLongestProbe = 30;       // seconds
-
-of_status fail_from_plugin(of_status status, const char* text) { return set_device_error(status, text ? text : ""); }
-
-of_status allocate_for_plugin(of_device device, uint64_t bytes, void** memory) {
-  Device* found = device_or_null(device);
-  if (!found) return set_device_error(OF_DEVICE_ERROR, "the runtime does not know the device");
-  try {
-    found->require_usable();
-    *memory = found->allocator().allocate(bytes);
-    return OF_OK;
-  } catch (...) {
-    const of_status status = record_current_exception();
-    return set_device_error(status, last_error());
-  }
-}
-
-void release_for_plugin(of_device device, void* memory, uint64_t bytes) {
-  Device* found = device_or_null(device);
-  if (found && memory) found->allocator().deallocate(memory, bytes);
-}
-
-// A plugin may lose a device before the runtime knows it, in the process that tries it.
-void lose_for_plugin(of_device device, const char* text) {
-  if (Device* found = device_or_null(device)) found->lose(text);
-}
+constexpr int32_t kMaxDevices = 1024;  // per type
+constexpr int kProbeSeconds = 30;      // a child process that takes longer is killed
 
 bool is_device_name(const char* name) {
   if (!name || !(*name >= 'a' && *name <= 'z') || std::strlen(name) > 32) return false;
@@ -62,8 +37,8 @@ bool is_device_name(const char* name) {
                      [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
 }
 
-// What is wrong with a table, or an empty text.
-std::string complaint(const of_device_table& table) {
+// Describes the first defect of a table; returns an empty string for a valid table.
+std::string find_defect(const of_device_table& table) {
   if (table.api_version != OF_DEVICE_API_VERSION)
     return format_text("it has plugin API version %u, this runtime has %d", table.api_version, OF_DEVICE_API_VERSION);
   if (table.struct_size < kSmallestTable)
@@ -93,7 +68,7 @@ std::string complaint(const of_device_table& table) {
   return "";
 }
 
-// The shared libraries of a folder, in the order of their names; the file itself when it is none.
+// Adds the shared libraries of a folder, sorted by name, or `path` itself if it is not a folder.
 void add_plugins(const std::filesystem::path& path, std::vector<std::string>* found) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) {
@@ -110,14 +85,6 @@ void add_plugins(const std::filesystem::path& path, std::vector<std::string>* fo
 
 }  // namespace
 
-const of_host_table& host_table() {
-  static const of_host_table table = {
-      sizeof(of_host_table), OF_DEVICE_API_VERSION, fail_from_plugin,
-      allocate_for_plugin,   release_for_plugin,    lose_for_plugin,
-  };
-  return table;
-}
-
 std::vector<of_device_plugin_function> builtin_plugins() {
   return {
 #define BUILTIN_DEVICE(function) function,
@@ -130,7 +97,7 @@ namespace {
 
 constexpr const char* kPathVariable = "ONEFLOW_DEVICE_PATH";
 
-// The folder beside this library.
+// Returns the folder oneflow_devices next to this library; an empty path if the library's own path is unknown.
 std::filesystem::path own_folder() {
   Dl_info own;
   if (!dladdr(reinterpret_cast<void*>(&of_version), &own) || !own.dli_fname) return {};
@@ -148,7 +115,7 @@ std::vector<std::string> discover_plugins() {
   }
   std::error_code error;
   if (std::filesystem::is_directory(own_folder(), error)) add_plugins(own_folder(), &found);
-  // A file that is named twice is one plugin: not a second one to be rejected.
+  // Each file only once: its device type would be rejected the second time.
   std::vector<std::string> plugins;
   for (const std::string& path : found)
     if (std::none_of(plugins.begin(), plugins.end(),
@@ -157,7 +124,7 @@ std::vector<std::string> discover_plugins() {
   return plugins;
 }
 
-std::string plugin_places() {
+std::string describe_search_path() {
   const char* paths = std::getenv(kPathVariable);
   std::error_code error;
   const bool has_folder = std::filesystem::is_directory(own_folder(), error);
@@ -166,7 +133,7 @@ std::string plugin_places() {
 }
 
 of_device_plugin_function open_plugin(const std::string& path) {
-  // A name without a folder would be looked for where libraries are, and no name would be this program.
+  // dlopen() searches the library path for a name without a slash, and opens the main program for an empty name.
   const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) fail(OF_DEVICE_ERROR, "cannot load the device plugin %s: %s", path.c_str(), dlerror());
@@ -180,7 +147,7 @@ of_device_plugin_function open_plugin(const std::string& path) {
 
 namespace {
 
-// What the child process of probe_plugin() has to say: "+" when all is well, "-" and the reason otherwise.
+// Opens the plugin and queries its devices. Returns "+" on success, and "-" followed by the reason otherwise.
 std::string try_plugin(const std::string& path) {
   try {
     const of_device_table table = accept_table(open_plugin(path), path);
@@ -188,7 +155,7 @@ std::string try_plugin(const std::string& path) {
     const int32_t count = count_devices(table, path, &reason);
     for (int32_t i = 0; i < count; ++i) {
       of_device_info info;
-      table.get_info({-1, static_cast<int16_t>(i)}, &info);  // the type has no number here
+      table.get_info({-1, static_cast<int16_t>(i)}, &info);  // -1: the type has no number yet
     }
     return "+";
   } catch (const std::exception& error) {
@@ -196,14 +163,14 @@ std::string try_plugin(const std::string& path) {
   }
 }
 
-[[noreturn]] void answer(int pipe, const std::string& path) {
-  // A plugin that hangs is as bad as one that crashes.
+// Runs try_plugin() in the child process, and writes its result to the pipe. An alarm ends a plugin that hangs.
+[[noreturn]] void run_probe(int pipe, const std::string& path) {
   std::signal(SIGALRM, SIG_DFL);
   sigset_t alarms;
   sigemptyset(&alarms);
   sigaddset(&alarms, SIGALRM);
   sigprocmask(SIG_UNBLOCK, &alarms, nullptr);
-  alarm(kLongestProbe);
+  alarm(kProbeSeconds);
   const std::string text = try_plugin(path);
   _exit(write(pipe, text.data(), text.size()) < 0);
 }
@@ -214,7 +181,7 @@ bool probe_plugin(const std::string& path, std::string* reason) {
   int pipe[2] = {-1, -1};
   const bool has_pipe = pipe2(pipe, O_CLOEXEC | O_NONBLOCK) == 0;
   const pid_t child = has_pipe ? fork() : -1;
-  if (child == 0) answer(pipe[1], path);
+  if (child == 0) run_probe(pipe[1], path);
   if (has_pipe) close(pipe[1]);
   int status = 0;
   while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -223,7 +190,7 @@ bool probe_plugin(const std::string& path, std::string* reason) {
   const ssize_t length = has_pipe ? read(pipe[0], text, sizeof(text)) : 0;
   if (has_pipe) close(pipe[0]);
 
-  // Only an answer counts: a plugin may end its process in any way, with any status.
+  // The exit status does not matter: a plugin may end its process with any status.
   if (length > 0 && text[0] == '+') return true;
   if (child < 0)
     *reason = format_text("cannot use the device plugin %s: no process could be started to try it in", path.c_str());
@@ -243,20 +210,20 @@ of_device_table accept_table(of_device_plugin_function plugin, const std::string
          *last_error() ? last_error() : "it gave no reason");
   of_device_table table{};
   std::memcpy(&table, given, std::min<size_t>(given->struct_size, sizeof(table)));
-  const std::string text = complaint(table);
-  if (!text.empty()) fail(OF_DEVICE_ERROR, "cannot use the device plugin %s: %s", origin.c_str(), text.c_str());
+  const std::string defect = find_defect(table);
+  if (!defect.empty()) fail(OF_DEVICE_ERROR, "cannot use the device plugin %s: %s", origin.c_str(), defect.c_str());
   return table;
 }
 
 int32_t count_devices(const of_device_table& table, const std::string& origin, std::string* reason) {
   set_last_error(OF_OK, "");
   const int32_t count = table.count();
-  if (count < 0 || count > kMostDevices)
+  if (count < 0 || count > kMaxDevices)
     fail(OF_DEVICE_ERROR, "cannot use the device plugin %s: it says that it has %d devices", origin.c_str(), count);
   if (count == 0)
     *reason = format_text("the device plugin %s has no devices: %s", origin.c_str(),
                           *last_error() ? last_error() : "it gave no reason");
-  forget_device_error();
+  clear_device_error();
   return count;
 }
 

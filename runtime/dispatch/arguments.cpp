@@ -11,7 +11,7 @@ namespace oneflow {
 
 namespace {
 
-// What error texts call a value, in the words of the signature grammar.
+// Returns the type of a value for error texts, in the notation of signatures.
 const char* value_word(const of_value& value) {
   static constexpr const char* kWords[] = {"nothing", "None",  "bool",   "int",    "float",    "str",
                                            "int[]",   "dtype", "device", "Tensor", "Tensor[]", "device[]"};
@@ -52,8 +52,8 @@ const char* dtype_set_words(DTypeSet set) {
 
 namespace {
 
-// Whether a number may stand where tensors of the set do. A number only raises the category of what it meets, so an
-// integer goes with floating-point tensors.
+// Returns whether a number is valid for an argument that accepts tensors with a dtype in the set. Integers are valid
+// for floating-point arguments, because a number is converted to the dtype of the tensors.
 bool accepts(DTypeSet set, const of_value& number) {
   switch (set) {
     case DTypeSet::kNumeric:
@@ -73,7 +73,7 @@ bool accepts(DTypeSet set, const of_value& number) {
   fail(OF_DTYPE_ERROR, "%s must be %s, got %s", argument.name, dtype_set_words(argument.accepts), found);
 }
 
-// Goes over the arguments of one call, in order.
+// Checks the arguments of one call in the order of the signature.
 class Checker {
  public:
   Checker(Call& call, std::span<const of_value> arguments) : call_(call) {
@@ -82,18 +82,19 @@ class Checker {
       converts_ = arguments[rule.override_argument].kind > OF_VALUE_NONE;
   }
 
+  // Checks the argument at a position, and stores it in the call.
   void check(int position, const of_value& value) {
     const Argument& argument = call_.schema().arguments[position];
     of_value& checked = call_.arguments[position];
-    // The most common case first.
+    // A tensor, the most common case, is checked first.
     if (argument.is_tensor() && !argument.is_list && value.kind == OF_VALUE_TENSOR && value.as.tensor) [[likely]] {
       checked = value;
-      see_tensor(argument, *to_tensor(value.as.tensor), &checked);
+      check_tensor(argument, *to_tensor(value.as.tensor), &checked);
       return;
     }
     if (value.kind == OF_VALUE_ABSENT) {
       if (!argument.default_text) fail(OF_TYPE_MISMATCH, "missing argument %s", argument.name);
-      if (argument.default_value.kind == OF_VALUE_NONE) {  // there is nothing to check
+      if (argument.default_value.kind == OF_VALUE_NONE) {  // needs no check
         checked = argument.default_value;
         return;
       }
@@ -103,6 +104,7 @@ class Checker {
     }
   }
 
+  // Sets the device of a call without a tensor or device argument.
   void finish() {
     if (!first_tensor_ && !has_device_) call_.device = default_device();
   }
@@ -123,7 +125,7 @@ class Checker {
     bool fits = false;
     switch (argument.type) {
       case ArgumentType::kTensor:
-        break;  // done before
+        break;  // check() has handled tensors
       case ArgumentType::kOperand:
         fits = is_number(value);
         if (fits && !accepts(argument.accepts, value)) fail_dtype(argument, value_word(value));
@@ -143,11 +145,11 @@ class Checker {
         break;
       case ArgumentType::kString:
         fits = value.kind == OF_VALUE_STRING;
-        if (fits) check_span(argument, value.as.string, value.count);
+        if (fits) check_pointer(argument, value.as.string, value.count);
         break;
       case ArgumentType::kDim:
         fits = value.kind == OF_VALUE_INT;
-        // Without a tensor, as in cat([]), there is nothing to count in, and the operator says so.
+        // Without a tensor, as in cat([]), the rank is unknown. The operator reports this error.
         if (fits && first_tensor_) checked.as.integer = normalize_dim(value.as.integer, rank(), argument.name);
         break;
       case ArgumentType::kSize:
@@ -165,14 +167,14 @@ class Checker {
   }
 
   void check_devices(const Argument& argument, const of_value& value, of_value& checked) {
-    if (value.kind == OF_VALUE_DEVICE) {  // a single member in the place of a list
+    if (value.kind == OF_VALUE_DEVICE) {  // a single device in place of a list
       get_device(value.as.device);
       call_.single_device = value.as.device;
       checked = {OF_VALUE_DEVICE_LIST, 1, {.devices = &call_.single_device}};
       return;
     }
     if (value.kind != OF_VALUE_DEVICE_LIST) fail_type(argument, value);
-    check_span(argument, value.as.devices, value.count);
+    check_pointer(argument, value.as.devices, value.count);
     for (int32_t i = 0; i < value.count; ++i) get_device(value.as.devices[i]);
   }
 
@@ -180,44 +182,46 @@ class Checker {
     if (argument.type == ArgumentType::kDevice) return check_devices(argument, value, checked);
     if (argument.is_tensor()) {
       if (value.kind != OF_VALUE_TENSOR_LIST) fail_type(argument, value);
-      check_span(argument, value.as.tensors, value.count);
+      check_pointer(argument, value.as.tensors, value.count);
       for (int i = 0; i < value.count; ++i) {
         if (value.as.tensors[i])
-          see_tensor(argument, *to_tensor(value.as.tensors[i]), nullptr);
-        else if (!argument.has_optional_members)
+          check_tensor(argument, *to_tensor(value.as.tensors[i]), nullptr);
+        else if (!argument.has_optional_items)
           fail(OF_TYPE_MISMATCH, "%s must be %s, got None at position %d", argument.name, argument.type_text, i);
       }
       return;
     }
-    const int64_t* members = value.as.integers;
+    const int64_t* items = value.as.integers;
     int32_t count = value.count;
-    if (value.kind == OF_VALUE_INT) {  // a single member in the place of a list
-      members = &value.as.integer;
+    if (value.kind == OF_VALUE_INT) {  // a single integer in place of a list
+      items = &value.as.integer;
       count = 1;
     } else if (value.kind != OF_VALUE_INT_LIST) {
       fail_type(argument, value);
     }
-    check_span(argument, members, count);
+    check_pointer(argument, items, count);
     if (argument.type == ArgumentType::kInt && value.kind == OF_VALUE_INT_LIST) return;
     if (argument.type == ArgumentType::kSize && !argument.takes_any_size) {
-      for (int32_t i = 0; i < count; ++i) check_size(argument, members[i]);
+      for (int32_t i = 0; i < count; ++i) check_size(argument, items[i]);
       if (value.kind == OF_VALUE_INT_LIST) return;
     }
     if (count > OF_MAX_RANK || call_.dim_count + count > static_cast<int>(std::size(call_.dims)))
-      fail(OF_SHAPE_ERROR, "%s must have at most %d members, got %d", argument.name, OF_MAX_RANK, count);
+      fail(OF_SHAPE_ERROR, "%s must have at most %d items, got %d", argument.name, OF_MAX_RANK, count);
     int64_t* copies = call_.dims + call_.dim_count;
     call_.dim_count += count;
     for (int32_t i = 0; i < count; ++i) {
-      copies[i] = argument.type == ArgumentType::kDim ? normalize_dim(members[i], rank(), argument.name) : members[i];
+      copies[i] = argument.type == ArgumentType::kDim ? normalize_dim(items[i], rank(), argument.name) : items[i];
     }
     checked.kind = OF_VALUE_INT_LIST;
     checked.count = count;
     checked.as.integers = copies;
   }
 
-  static void check_span(const Argument& argument, const void* members, int32_t count) {
-    if (count < 0 || (count > 0 && !members))
-      fail(OF_INVALID_ARGUMENT, "%s must be a list with members, got a count of %d", argument.name, count);
+  // Throws InvalidArgument for a list or a string with a negative count or a null pointer.
+  static void check_pointer(const Argument& argument, const void* items, int32_t count) {
+    if (count < 0 || (count > 0 && !items))
+      fail(OF_INVALID_ARGUMENT, "%s must be a list with a valid pointer and count, got a count of %d", argument.name,
+           count);
   }
 
   static void check_size(const Argument& argument, int64_t size) {
@@ -227,12 +231,12 @@ class Checker {
 
   bool check_dtype(const Argument& argument, const of_value& value, of_value& checked) {
     if (value.kind == OF_VALUE_STRING) {
-      check_span(argument, value.as.string, value.count);
+      check_pointer(argument, value.as.string, value.count);
       const std::string name(value.as.string, static_cast<size_t>(value.count));
       for (int i = 0; i < OF_DTYPE_COUNT; ++i) {
         if (name == kDTypes[i].name) {
           checked = dtype_value(static_cast<of_dtype>(i));
-          see_dtype(argument, checked.as.dtype);
+          check_complex_dtype(argument, checked.as.dtype);
           return true;
         }
       }
@@ -241,18 +245,20 @@ class Checker {
     if (value.kind != OF_VALUE_DTYPE) return false;
     if (!is_valid(value.as.dtype))
       fail(OF_INVALID_ARGUMENT, "%s must be a dtype, got the number %d", argument.name, value.as.dtype);
-    see_dtype(argument, value.as.dtype);
+    check_complex_dtype(argument, value.as.dtype);
     return true;
   }
 
-  void see_dtype(const Argument& argument, of_dtype dtype) {
+  // Throws DTypeError for a complex dtype unless the operator supports complex numbers.
+  void check_complex_dtype(const Argument& argument, of_dtype dtype) {
     if (!is_complex(dtype)) return;
     if (!call_.schema().run_complex)
       fail(OF_DTYPE_ERROR, "%s must be a real type, got %s", argument.name, dtype_name(dtype));
     call_.is_complex = true;
   }
 
-  void see_complex(const Argument& argument, of_dtype dtype) {
+  // Throws DTypeError for a complex tensor unless the argument accepts it.
+  void check_complex_tensor(const Argument& argument, of_dtype dtype) {
     const bool takes_any = argument.accepts == DTypeSet::kAny || argument.accepts == DTypeSet::kNumeric;
     if (!takes_any) fail_dtype(argument, dtype_name(dtype));
     if (!call_.schema().run_complex)
@@ -262,7 +268,7 @@ class Checker {
 
   bool check_device(const Argument& argument, const of_value& value, of_value& checked) {
     if (value.kind == OF_VALUE_STRING) {
-      check_span(argument, value.as.string, value.count);
+      check_pointer(argument, value.as.string, value.count);
       checked.kind = OF_VALUE_DEVICE;
       checked.count = 0;
       checked.as.device = parse_device({value.as.string, static_cast<size_t>(value.count)});
@@ -274,10 +280,10 @@ class Checker {
     return true;
   }
 
-  // `checked` is NULL for a member of a list.
-  void see_tensor(const Argument& argument, const Tensor& tensor, of_value* checked) {
+  // Checks the dtype and the device of a tensor. `checked` is the argument in the call; null for an item of a list.
+  void check_tensor(const Argument& argument, const Tensor& tensor, of_value* checked) {
     if (is_complex(tensor.dtype())) [[unlikely]]
-      see_complex(argument, tensor.dtype());
+      check_complex_tensor(argument, tensor.dtype());
     else if (!accepts(argument.accepts, tensor.dtype()) && !converts_) [[unlikely]]
       fail_dtype(argument, dtype_name(tensor.dtype()));
     if (argument.is_written) [[unlikely]]
@@ -288,20 +294,20 @@ class Checker {
       call_.device = tensor.device();
     } else if (!(tensor.device() == call_.device)) [[unlikely]] {
       if (std::holds_alternative<CollectiveRule>(call_.schema().rule)) return;
-      if (argument.comes_from_any_device) return bring_over(tensor, *checked);
+      if (argument.comes_from_any_device) return copy_to_call_device(tensor, *checked);
       fail(OF_DEVICE_ERROR, "%s must be on %s, as %s is, got a tensor on %s", argument.name,
            device_name(call_.device).c_str(), first_argument_->name, device_name(tensor.device()).c_str());
     }
   }
 
-  // Puts a copy on the device of the call in the place of a tensor that is elsewhere.
-  void bring_over(const Tensor& tensor, of_value& checked) {
-    call_.brought = call_.infer_only ? Tensor::without_memory(tensor.sizes(), tensor.dtype(), call_.device)
-                                     : copy_to_device(tensor, call_.device);
-    checked.as.tensor = to_handle(call_.brought.get());
+  // Replaces a tensor on another device by a copy on the device of the call.
+  void copy_to_call_device(const Tensor& tensor, of_value& checked) {
+    call_.copied_argument = call_.infer_only ? Tensor::without_memory(tensor.sizes(), tensor.dtype(), call_.device)
+                                             : copy_to_device(tensor, call_.device);
+    checked.as.tensor = to_handle(call_.copied_argument.get());
   }
 
-  // What dims count in: the rank of the first tensor.
+  // Returns the rank of the first tensor, to which arguments of type dim refer.
   int rank() const { return first_tensor_ ? first_tensor_->rank() : 0; }
 
   static of_value float_value(double value) {
@@ -319,7 +325,7 @@ class Checker {
   const Tensor* first_tensor_ = nullptr;
   const Argument* first_argument_ = nullptr;
   bool has_device_ = false;
-  bool converts_ = false;  // operands to the floating-point type that the caller asks for
+  bool converts_ = false;  // whether a dtype argument requests a floating-point type, to which operands are converted
 };
 
 }  // namespace

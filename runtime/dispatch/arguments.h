@@ -8,12 +8,13 @@
 
 namespace oneflow {
 
-// Fills in call.arguments and call.device.
+// Checks `arguments` and stores them in `call`: sets call.arguments, call.device and call.is_complex. Throws the error
+// of the first argument that does not match the schema.
 void check_arguments(Call& call, std::span<const of_value> arguments);
 
-// Whether an argument that accepts the set may be a tensor of `dtype`, and what error texts call such a tensor: "a
-// floating-point tensor".
+// Returns whether a set contains a real dtype.
 bool accepts(DTypeSet set, of_dtype dtype);
+// Returns the name that error texts use for tensors with a dtype in the set: "a floating-point tensor".
 const char* dtype_set_words(DTypeSet set);
 
 }  // namespace oneflow

@@ -1,4 +1,4 @@
-// One call of an operator on its way through dispatch, as the kinds' functions see it.
+// The state of one call of an operator, which dispatch passes to the function of the operator's kind.
 #ifndef ONEFLOW_DISPATCH_CALL_H_
 #define ONEFLOW_DISPATCH_CALL_H_
 
@@ -15,39 +15,41 @@
 
 namespace oneflow {
 
-// How a kernel treats a result that shares memory with an operand: whether it may be the operand itself.
+// Whether a kernel can write a result to the memory of an operand.
 enum class Aliasing {
-  kForbidden,  // results never share memory with operands: a result in the place of an operand is computed aside
-  kAllowed,    // exactly the same elements are fine: each is read before it is written
+  kForbidden,  // no: such a result is computed in other memory, and copied
+  kAllowed,    // yes, if both have the same elements at the same indices: each element is read before it is written
 };
 
-// Arguments are checked: of the right types, with defaults filled in, dims non-negative, names of dtypes and devices
-// resolved, tensors on one device.
+// The arguments are checked: they have the right types, defaults are filled in, dims are non-negative, names of dtypes
+// and devices are resolved, and all tensors are on one device.
 struct Call {
-  Call(const Operator& op, const char* name, std::span<of_value> results, bool infer_only, const Tensor* spare)
-      : op(op), name(name), results(results), infer_only(infer_only), spare(spare) {}
+  Call(const Operator& op, const char* name, std::span<of_value> results, bool infer_only, const Tensor* donated)
+      : op(op), name(name), results(results), infer_only(infer_only), donated(donated) {}
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
   const Operator& op;
-  const char* const name;       // of the operator that the user called, which this one may be a part of
-  std::span<of_value> results;  // as the caller gave them: ABSENT, or the tensor or the tensors to write to
-  const bool infer_only;        // only shapes and dtypes are asked for: no data is read, results have no memory
-  const Tensor* const spare;  // an operand that nobody reads afterwards, so that a result may take its memory; or NULL
-  bool is_complex = false;    // whether a tensor or a dtype among the arguments is
-  of_device device{};         // of the tensors, of the `device` argument, or the default one
-  int dim_count = 0;          // of `dims`
-  TensorRef brought;          // an argument, copied to the device of the others
-  // Each within a cache line: they are written in parts and read at once, which processors wait for across two lines (a
-  // quarter of the cost of a small call).
+  const char* const name;       // the operator that the user called, which may call this one internally
+  std::span<of_value> results;  // the caller's: ABSENT, or the tensor or the list of tensors to write to
+  const bool infer_only;        // computes only shapes and dtypes: no data is read, and results have no memory
+  const Tensor* const donated;  // an operand that is not used after the call, so that a result may reuse its memory; or
+                                // null
+  bool is_complex = false;      // whether the arguments include a complex tensor or dtype
+  of_device device{};           // the device of the tensors, that of the `device` argument, or the default device
+  int dim_count = 0;            // the number of items in `dims`
+  TensorRef copied_argument;    // the copy of an argument that was on another device
+  // Aligned so that each value is within one cache line. A value is written in parts and then loaded as a whole, which
+  // is slow across two cache lines.
   alignas(64) of_value arguments[kMaxArguments];
-  TensorRef outputs[kMaxResults];  // what the kind's function leaves
-  std::vector<TensorRef> listed;   // the same for an operator that gives a list
-  of_device single_device{};       // one in the place of a list of them
-  int64_t dims[2 * OF_MAX_RANK];   // where the checked lists of dims lie
+  TensorRef outputs[kMaxResults];      // the results, which the kind's function stores
+  std::vector<TensorRef> output_list;  // the results of an operator that returns a list
+  of_device single_device{};           // memory for a single device that was given in place of a list
+  int64_t dims[2 * OF_MAX_RANK];       // memory for checked lists of integers
 
   const Schema& schema() const { return op.schema(); }
 
+  // Returns whether an optional argument is not None.
   bool is_given(int argument) const { return arguments[argument].kind != OF_VALUE_NONE; }
   bool is_tensor(int argument) const { return arguments[argument].kind == OF_VALUE_TENSOR; }
   const Tensor& tensor(int argument) const { return *to_tensor(arguments[argument].as.tensor); }
@@ -69,49 +71,57 @@ struct Call {
   }
 };
 
-// Which of the expressions the matched attribute picks; 0 without one. InvalidArgument for an unknown value.
+// Returns the index of the expression that the matched attribute selects; 0 for an operator without one. Throws
+// InvalidArgument for an unknown value.
 int match_variant(const Call& call);
 
-// The dtypes of a call, by the record's rule.
+// The dtypes of a call.
 struct DTypes {
   of_dtype results[kMaxResults];
-  of_dtype compute;  // the type to compute in: float32, float64, int32, int64 or bool
+  of_dtype compute;  // the compute type: float32, float64, int32, int64 or bool
 };
+// Computes the dtypes by the dtype rule of the operator. Throws DTypeError if the operands have no common dtype, or the
+// dtype argument is not a floating-point type where it must be; InvalidArgument if a number does not fit in the dtype
+// of the result that it becomes an element of.
 DTypes resolve_dtypes(const Call& call);
 
-// The common dtype of all operands that take part.
+// Returns the promoted dtype of the operands. Throws DTypeError if they have no common dtype.
 of_dtype promote_operands(const Call& call);
 
-// The type that values of `dtype` are computed in.
+// Returns the compute type for values of `dtype`; for complex dtypes, that of their parts.
 of_dtype compute_type(of_dtype dtype);
 
-// The tensor that a kernel shall write result `position` to: the caller's where there is one that fits, otherwise a
-// new one (without memory when only shapes are asked for). A caller's tensor must have these sizes, a dtype that takes
-// the result, and memory that does not overlap itself or, partly, an operand. Call it before reading the addresses of
-// operands: writing may un-share memory.
+// Returns the tensor that a kernel must write the result at `position` to, and stores it as an output of the call: the
+// caller's tensor if the kernel can write to it, otherwise the donated operand or a new tensor. With infer_only, the
+// tensor has no memory. Throws an error unless the caller's tensor has these sizes, a dtype that can hold the result,
+// and memory that overlaps neither itself nor, in part, an operand.
+//
+// Must be called before the addresses of operands are read: it may replace shared memory of the result by a copy.
 Tensor& prepare_result(Call& call, int position, Sizes sizes, of_dtype dtype, Aliasing aliasing);
-// The same for kernels that write `dtype` and nothing else.
+// Like prepare_result(), for kernels that only write elements of type `dtype`, and do not allow aliasing.
 Tensor& prepare_exact_result(Call& call, int position, Sizes sizes, of_dtype dtype);
 
-// The tensors that the caller gave for the list of results; empty where the list is to be made.
-std::span<const of_tensor> given_list(const Call& call);
+// Returns the caller's tensors for the results of an operator that returns a list; empty if the list is to be
+// allocated.
+std::span<const of_tensor> destination_list(const Call& call);
 
-// InvalidArgument where a write to one element would change another, as in an expanded tensor.
+// Throws InvalidArgument if several elements of a tensor share memory, as in an expanded tensor.
 void check_writable(const Tensor& tensor);
 
-// An error unless a result of these sizes and dtype can be stored in the caller's tensor.
-void check_given(const Tensor& given, Sizes sizes, of_dtype dtype);
+// Throws an error unless a result of the given sizes and dtype can be stored in the caller's tensor.
+void check_destination(const Tensor& destination, Sizes sizes, of_dtype dtype);
 
-// Another reference to a tensor.
+// Returns another reference to a tensor.
 inline TensorRef share(const Tensor& tensor) { return TensorRef::share(const_cast<Tensor*>(&tensor)); }
 
-// Leaves an existing tensor as a result: a view, or what another operator gave.
+// Stores an existing tensor as the output at `position`: a view, or the result of another operator.
 void set_result(Call& call, int position, TensorRef tensor);
 
-// Leaves the list of results.
+// Stores the outputs of an operator that returns a list.
 void set_results(Call& call, std::vector<TensorRef> tensors);
 
-// The end of a call: hands the outputs to the caller.
+// Transfers the outputs to the caller at the end of a call. Copies them to the caller's tensors where the kernel has
+// not written to these.
 void store_results(Call& call);
 
 }  // namespace oneflow

@@ -12,6 +12,7 @@ namespace oneflow {
 
 namespace {
 
+// Returns whether a value is a list of tensors without null items.
 bool is_list_to_write(const of_value& value) {
   if (value.kind != OF_VALUE_TENSOR_LIST || value.count < 0 || (value.count > 0 && !value.as.tensors)) return false;
   return std::all_of(value.as.tensors, value.as.tensors + value.count, [](of_tensor each) { return each; });
@@ -33,24 +34,24 @@ void check_results(const Schema& schema, std::span<of_value> results) {
   }
 }
 
-// Everything behind the check of the arguments and the layers.
+// Runs a call whose arguments are checked, below all layers.
 void run(Call& call) {
   const Schema& schema = call.schema();
   if (call.infer_only) [[unlikely]] {
     const auto* native = std::get_if<NativeRule>(&schema.rule);
     if (native && native->is_data_dependent)
-      fail(OF_UNSUPPORTED, "the size of the result depends on data, so that it cannot be known without");
+      fail(OF_UNSUPPORTED, "the size of the result depends on data, so it cannot be inferred");
   }
   call.is_complex ? schema.run_complex(call) : schema.run(call);
   store_results(call);
 }
 
-void check_apart(const Tensor& given, const Tensor& other) {
+void check_disjoint(const Tensor& given, const Tensor& other) {
   if (given.device() == other.device() && overlap(given, other) != Overlap::kNone)
     fail(OF_INVALID_ARGUMENT, "the tensors to write to must not share memory");
 }
 
-// Checks the tensors that the caller gave to write to against the call and against each other.
+// Checks that the caller's tensors for results are on the device of the call, and do not overlap each other.
 void check_given_results(const Call& call) {
   for (size_t i = 0; i < call.results.size(); ++i) {
     if (call.results[i].kind != OF_VALUE_TENSOR) [[likely]]
@@ -61,21 +62,21 @@ void check_given_results(const Call& call) {
            device_name(given.device()).c_str());
     for (size_t k = 0; k < i; ++k) {
       const of_value& other = call.results[k];
-      if (other.kind == OF_VALUE_TENSOR) check_apart(given, *to_tensor(other.as.tensor));
+      if (other.kind == OF_VALUE_TENSOR) check_disjoint(given, *to_tensor(other.as.tensor));
     }
   }
   if (!call.schema().gives_list) [[likely]]
     return;
-  const auto list = given_list(call);
+  const auto list = destination_list(call);
   for (size_t i = 0; i < list.size(); ++i)
-    for (size_t k = 0; k < i; ++k) check_apart(*to_tensor(list[i]), *to_tensor(list[k]));
+    for (size_t k = 0; k < i; ++k) check_disjoint(*to_tensor(list[i]), *to_tensor(list[k]));
 }
 
-// Checks, and goes through the layers from `first_layer` on.
+// Checks the arguments and runs the call, or passes it to the first installed layer from `first_layer` on.
 void invoke(const Operator& op, const char* name, std::span<const of_value> arguments, std::span<of_value> results,
-            bool infer_only, int first_layer, const Tensor* spare = nullptr) {
+            bool infer_only, int first_layer, const Tensor* donated = nullptr) {
   check_results(op.schema(), results);
-  Call call(op, name, results, infer_only, spare);
+  Call call(op, name, results, infer_only, donated);
   check_arguments(call, arguments);
   check_given_results(call);
   if (layer_count.load(std::memory_order_relaxed) != 0 && !infer_only) [[unlikely]] {
@@ -84,15 +85,15 @@ void invoke(const Operator& op, const char* name, std::span<const of_value> argu
   run(call);
 }
 
-// Puts the operator's name in front of the text of the exception being handled, and throws it again.
+// Rethrows the current exception with the operator's name before its text, unless the text is complete.
 [[noreturn]] void rethrow_with_name(const Schema& schema) {
   try {
     throw;
   } catch (const Error& error) {
     if (error.is_complete()) throw;
-    throw Error(error.status(), std::string(schema.word) + ": " + error.text());
+    throw Error(error.status(), std::string(schema.function_name) + ": " + error.text());
   } catch (const std::bad_alloc&) {
-    throw Error(OF_OUT_OF_MEMORY, std::string(schema.word) + ": the host is out of memory");
+    throw Error(OF_OUT_OF_MEMORY, std::string(schema.function_name) + ": the host is out of memory");
   }
 }
 
@@ -100,7 +101,7 @@ void invoke(const Operator& op, const char* name, std::span<const of_value> argu
 
 void call(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results) {
   try {
-    invoke(op, op.schema().word, arguments, results, false, 0);
+    invoke(op, op.schema().function_name, arguments, results, false, 0);
   } catch (...) {
     rethrow_with_name(op.schema());
   }
@@ -108,20 +109,20 @@ void call(const Operator& op, std::span<const of_value> arguments, std::span<of_
 
 void infer(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results) {
   try {
-    invoke(op, op.schema().word, arguments, results, true, 0);
+    invoke(op, op.schema().function_name, arguments, results, true, 0);
   } catch (...) {
     rethrow_with_name(op.schema());
   }
 }
 
 void call_inside(const Operator& op, const char* name, std::span<const of_value> arguments, std::span<of_value> results,
-                 bool infer_only, const Tensor* spare) {
-  invoke(op, name ? name : op.schema().word, arguments, results, infer_only, 0, spare);
+                 bool infer_only, const Tensor* donated) {
+  invoke(op, name ? name : op.schema().function_name, arguments, results, infer_only, 0, donated);
 }
 
 void next_layer(const of_layer_call& call, const Operator& op, std::span<const of_value> arguments,
                 std::span<of_value> results) {
-  invoke(op, op.schema().word, arguments, results, false, call.layer + 1);
+  invoke(op, op.schema().function_name, arguments, results, false, call.layer + 1);
 }
 
 void release_value(of_value& value) noexcept {

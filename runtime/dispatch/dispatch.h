@@ -1,4 +1,4 @@
-// The one way to an operator: checks arguments, passes the layers, runs the kind's function.
+// Calls operators: checks the arguments, enters the layers, and runs the function of the operator's kind.
 #ifndef ONEFLOW_DISPATCH_DISPATCH_H_
 #define ONEFLOW_DISPATCH_DISPATCH_H_
 
@@ -12,59 +12,60 @@
 
 namespace oneflow {
 
-// What of_call() does. Error texts begin with the operator's name. `results` is untouched by a failure.
+// Implements of_call(). Error texts begin with the operator's name. A failure leaves `results` unchanged.
 void call(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results);
 
-// What of_infer() does.
+// Implements of_infer().
 void infer(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results);
 
-// A call inside of another operator: as call() or infer(), but error texts stay without a name, so that the operator
-// that the user called gets its own put in front. `name`: that operator's, for errors that are found later; NULL stands
-// for the name of `op`. `spare`: an operand that nobody reads afterwards, or NULL.
+// Calls an operator within another one, like call() or infer(), but without its name in error texts: they get the name
+// of the operator that the user called. `name` is the name of that operator, for deferred errors; null stands for the
+// name of `op`. `donated` is an operand that is not used after the call, or null.
 void call_inside(const Operator& op, const char* name, std::span<const of_value> arguments, std::span<of_value> results,
-                 bool infer_only, const Tensor* spare = nullptr);
+                 bool infer_only, const Tensor* donated = nullptr);
 
-// What of_layer_next() does: goes on behind the layer that got `call`.
+// Implements of_layer_next(): continues a call below the layer that received `call`.
 void next_layer(const of_layer_call& call, const Operator& op, std::span<const of_value> arguments,
                 std::span<of_value> results);
 
-// Releases what a result holds and sets it to ABSENT.
+// Releases the tensors of a result, and the list if it is one, and makes it ABSENT.
 void release_value(of_value& value) noexcept;
 
-// The operators that a kind's function or a composite's body calls on behalf of `call`.
+// Calls operators on behalf of another one, for the functions of kinds and the bodies of composites.
 class Body {
  public:
   explicit Body(const Call& call) : call_(call) {}
 
-  // The arguments of the operator itself.
+  // Returns an argument of the outer operator.
   const of_value& argument(int position) const { return call_.arguments[position]; }
-  // Which of the bodies the matched attribute picks.
+  // Returns the index of the body that the matched attribute of the outer operator selects.
   int variant() const { return match_variant(call_); }
 
-  // An operator with one tensor as its result. A tensor that is handed over may become the result.
+  // Calls an operator with one result. A TensorRef that is passed as an rvalue is donated: the result may reuse its
+  // memory.
   template <class... Values>
   TensorRef call(const OperatorName& name, Values&&... values) {
     const of_value arguments[] = {to_value(values)...};
     of_value result{};
-    const Tensor* spare = nullptr;
-    (..., see_spare<Values>(values, spare));
-    call_inside(*name, call_.name, arguments, {&result, 1}, call_.infer_only, spare);
+    const Tensor* donated = nullptr;
+    (..., find_donated<Values>(values, donated));
+    call_inside(*name, call_.name, arguments, {&result, 1}, call_.infer_only, donated);
     return TensorRef::adopt(to_tensor(result.as.tensor));
   }
 
  private:
-  // Notes the first tensor that is handed over.
+  // Sets `donated` to the tensor if the value is an rvalue TensorRef, and the first one.
   template <class Value>
-  static void see_spare(const std::remove_reference_t<Value>& value, const Tensor*& spare) {
-    constexpr bool is_given_up = !std::is_lvalue_reference_v<Value>;
-    if constexpr (is_given_up && std::is_same_v<std::remove_cvref_t<Value>, TensorRef>)
-      spare = spare ? spare : value.get();
+  static void find_donated(const std::remove_reference_t<Value>& value, const Tensor*& donated) {
+    constexpr bool is_rvalue = !std::is_lvalue_reference_v<Value>;
+    if constexpr (is_rvalue && std::is_same_v<std::remove_cvref_t<Value>, TensorRef>)
+      donated = donated ? donated : value.get();
   }
 
   const Call& call_;
 };
 
-// The same outside of any call: error texts begin with the name of the operator called.
+// Calls an operator with one result outside any call: error texts begin with its name.
 template <class... Values>
 TensorRef call_operator(const OperatorName& name, const Values&... values) {
   const of_value arguments[] = {to_value(values)...};
@@ -73,13 +74,14 @@ TensorRef call_operator(const OperatorName& name, const Values&... values) {
   return TensorRef::adopt(to_tensor(result.as.tensor));
 }
 
-// Calls an operator so that it writes into `result`: on behalf of the one that `caller` names, or of `call`.
+// Calls an operator that writes its result to `result`. `caller` is the name of the operator that the user called.
 template <class... Values>
 void call_into(const char* caller, const Tensor& result, const Operator& op, const Values&... values) {
   const of_value arguments[] = {to_value(values)...};
   of_value value = to_value(result);
   call_inside(op, caller, arguments, {&value, 1}, false);
 }
+// Overload for calls on behalf of the operator of `call`.
 template <class... Values>
 void call_into(const Call& call, const Tensor& result, const OperatorName& name, const Values&... values) {
   call_into(call.name, result, *name, values...);

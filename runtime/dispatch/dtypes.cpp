@@ -1,4 +1,4 @@
-// The dtype columns of a record, applied to a call.
+// Computes the dtypes of a call by the dtype rule of the operator's record, and the matched variant.
 #include <bit>
 #include <string>
 
@@ -10,7 +10,7 @@ namespace oneflow {
 
 namespace {
 
-// The dtype that all operands have, where they are tensors of one dtype; OF_DTYPE_COUNT otherwise.
+// Returns the dtype of the operands if all are tensors of the same dtype; OF_DTYPE_COUNT otherwise.
 of_dtype single_dtype(const Call& call) {
   of_dtype found = OF_DTYPE_COUNT;
   for (const uint8_t argument : call.op.promoted_arguments()) {
@@ -45,7 +45,7 @@ of_dtype promote_operands(const Call& call) {
 
 namespace {
 
-// The dtype of the first operand.
+// Returns the dtype of the first operand if it is a tensor or a list of tensors, else that of all operands.
 of_dtype first_dtype(const Call& call) {
   const auto arguments = call.op.tensor_arguments();
   if (!arguments.empty()) {
@@ -79,6 +79,7 @@ of_dtype apply(const Call& call, ResultRule rule) {
   return OF_FLOAT32;
 }
 
+// Throws InvalidArgument if a number that becomes an element of the result does not fit in its dtype.
 void check_held_numbers(const Call& call, of_dtype result) {
   for (uint32_t left = call.schema().dtype.held_arguments; left != 0; left &= left - 1) {
     const int argument = std::countr_zero(left);
@@ -121,7 +122,7 @@ DTypes resolve_dtypes(const Call& call) {
     }
   }
   check_held_numbers(call, dtypes.results[0]);
-  // A floating-point result is computed as what it is, also where the rule for computing asks for some floating type.
+  // If the rule requires a floating-point compute type, a floating-point result determines it.
   const bool computes_result =
       rule.computes_result || (rule.compute == ResultRule::kFloating && is_floating(dtypes.results[0]));
   dtypes.compute = compute_type(computes_result ? dtypes.results[0] : apply(call, rule.compute));

@@ -4,8 +4,8 @@
 
 #include "device/copy.h"
 #include "device/device.h"
+#include "device/host_table.h"
 #include "device/options.h"
-#include "device/plugin_loading.h"
 
 namespace oneflow {
 
@@ -36,7 +36,7 @@ of_status run_kernel(of_kernel kernel, const Call& call, const Launch& launch, o
   return kernel(&context);
 }
 
-// A host copy of the memory that an operand spans, with the operand's own strides.
+// A copy in host memory of the memory that an operand spans, with the operand's strides.
 class HostCopy {
  public:
   HostCopy(const of_kernel_tensor& operand, of_device device) : device_(device), original_(operand) {
@@ -67,6 +67,7 @@ class HostCopy {
   Span span_{};
 };
 
+// Runs the host's kernel on copies of all operands, and copies the results back.
 void run_on_host(const Call& call, const Launch& launch) {
   const of_kernel kernel = call.op.kernel(launch.variant, launch.compute, kHost);
   if (!kernel || fallback_is_error()) fail_missing(call, launch.compute);
@@ -101,8 +102,8 @@ void launch(const Call& call, const Launch& launch) {
   const of_status status = run_kernel(kernel, call, launch, call.device);
   if (status == OF_OK) [[likely]]
     return;
-  if (status != OF_UNSUPPORTED || is_host) fail_by_device(status);
-  forget_device_error();
+  if (status != OF_UNSUPPORTED || is_host) fail_with_device_error(status);
+  clear_device_error();
   run_on_host(call, launch);
 }
 

@@ -1,4 +1,4 @@
-// From a checked call with its operands laid out to the device's kernel.
+// Launches the kernel of a call whose operands are prepared.
 #ifndef ONEFLOW_DISPATCH_LAUNCH_H_
 #define ONEFLOW_DISPATCH_LAUNCH_H_
 
@@ -10,28 +10,31 @@
 
 namespace oneflow {
 
-// What a kernel needs beyond the call's arguments.
+// The fields of of_kernel_context that the function of a kind determines.
 struct Launch {
-  int variant = 0;
+  int variant = 0;  // the index of the expression, see match_variant()
   of_dtype compute;
   std::span<of_kernel_tensor> inputs;
   std::span<of_kernel_tensor> outputs;
   uint32_t reduced = 0;
   uint64_t seed = 0;
   uint64_t offset = 0;
-  const of_value* arguments = nullptr;  // NULL: those of the call
+  const of_value* arguments = nullptr;  // null: those of the call
 };
 
-// Runs the device's kernel, or the host's on copies where the device has none that takes these operands.
+// Runs the device's kernel. If the device has none for these operands, runs the host's kernel on copies, which is
+// counted as a fallback; throws Unsupported instead if fallback_is_error(), or the host has no kernel either.
 void launch(const Call& call, const Launch& launch);
 
-// Operands for kernels. Their sizes and strides stay those of the tensor, which must live as long. A result comes from
-// prepare_result(), which has made it ready for writing.
+// Returns a kernel operand that refers to the sizes and strides of a tensor, which must live as long.
 inline of_kernel_tensor kernel_tensor(const Tensor& tensor, const void* data) {
   return {const_cast<void*>(data), tensor.dtype(), tensor.rank(), tensor.sizes().data(), tensor.strides().data(), {}};
 }
+// Returns the operand for a tensor that the kernel reads.
 inline of_kernel_tensor kernel_input(const Tensor& tensor) { return kernel_tensor(tensor, tensor.data()); }
+// Returns the operand for a result that the kernel writes, which must come from prepare_result().
 inline of_kernel_tensor kernel_output(const Tensor& result) { return kernel_tensor(result, result.data()); }
+// Returns the scalar operand for a number.
 inline of_kernel_tensor kernel_number(const of_scalar& number) {
   const of_dtype dtype = number.kind == OF_SCALAR_BOOL    ? OF_BOOL
                          : number.kind == OF_SCALAR_FLOAT ? OF_FLOAT64
@@ -39,7 +42,8 @@ inline of_kernel_tensor kernel_number(const of_scalar& number) {
   return {nullptr, dtype, 0, nullptr, nullptr, number};
 }
 
-// A 0-d operand as one dimension of size 1, so that a dim has something to name.
+// Returns an operand with one dimension of size 1 if it is 0-d, for kernels that take a dimension as an argument;
+// returns other operands unchanged.
 inline of_kernel_tensor with_a_dimension(of_kernel_tensor operand) {
   static constexpr int64_t kOne = 1;
   if (operand.rank == 0) {

@@ -21,7 +21,7 @@ std::atomic<const Layer*> layers[OF_LAYER_COUNT];
 }  // namespace
 
 void set_layer(of_layer layer, of_layer_function function, void* context) {
-  // A layer that was replaced stays alive: calls on other threads may be inside of it.
+  // A layer is never freed, because calls on other threads may still use it after it was replaced.
   static std::deque<Layer>& all = *new std::deque<Layer>;
   static std::mutex& mutex = *new std::mutex;
   if (static_cast<unsigned>(layer) >= OF_LAYER_COUNT)

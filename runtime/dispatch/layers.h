@@ -9,20 +9,21 @@
 
 #include "dispatch/operator.h"
 
-// What a layer gets to go on with: where the call stands.
+// The state of a call within a layer, with which of_layer_next() continues.
 struct of_layer_call {
-  int layer;
+  int layer;  // the layer that received the call
 };
 
 namespace oneflow {
 
-// Installs a layer for the whole process; NULL removes it.
+// Installs the function of a layer for the whole process; null removes it. Throws InvalidArgument for an invalid layer.
 void set_layer(of_layer layer, of_layer_function function, void* context);
 
-// How many layers are installed: what a call asks first.
+// The number of installed layers. Calls skip the layers if it is 0.
 extern std::atomic<int> layer_count;
 
-// Passes a call to the first installed layer at or behind `first`. False when there is none left.
+// Passes a call to the first installed layer from `first` on, and throws the failure that it returns. Returns false if
+// there is no such layer.
 bool enter_layer(int first, const Operator& op, std::span<const of_value> arguments, std::span<of_value> results);
 
 }  // namespace oneflow

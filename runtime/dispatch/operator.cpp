@@ -11,11 +11,12 @@ namespace oneflow {
 
 namespace {
 
-// Stands for a kernel that the device was asked for and does not have.
+// Marks a kernel in the cache that the device does not have. Never called.
 of_status missing_kernel(const of_kernel_context*) { return OF_INTERNAL_ERROR; }
 
 constexpr int kComputeTypes = 7;
 
+// Returns the index of a compute type in the cache.
 int compute_position(of_dtype compute) {
   switch (compute) {
     case OF_FLOAT32:
@@ -36,7 +37,7 @@ int compute_position(of_dtype compute) {
 }
 
 struct Registry {
-  std::deque<Operator> operators;  // never moves them
+  std::deque<Operator> operators;  // a deque does not move its elements when it grows
   std::unordered_map<std::string_view, const Operator*> by_name;
 
   Registry() {
@@ -45,7 +46,8 @@ struct Registry {
   }
 };
 
-// Built when the first operator is asked for, and never destroyed: other threads may still call when the process ends.
+// Returns the registry, which is created at the first use. It is never destroyed, because other threads may still call
+// operators while the process exits.
 const Registry& registry() {
   static const Registry& registry = *new Registry;
   return registry;
@@ -62,7 +64,7 @@ Operator::Operator(const Schema& schema) : schema_(schema) {
     if (!argument.is_tensor()) continue;
     has_tensors = true;
     tensor_arguments_[tensor_argument_count_++] = static_cast<uint8_t>(i);
-    // A mask or an index decides which elements, not what they are.
+    // Masks and indices select elements; their dtypes do not affect the result.
     if (argument.accepts != DTypeSet::kBool && argument.accepts != DTypeSet::kIndex)
       promoted_arguments_[promoted_argument_count_++] = static_cast<uint8_t>(i);
   }

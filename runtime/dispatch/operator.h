@@ -1,4 +1,4 @@
-// The operators of the process: each schema with what is found out about it at run time.
+// The operators of the process: their schemas, and the state that belongs to them at run time.
 #ifndef ONEFLOW_DISPATCH_OPERATOR_H_
 #define ONEFLOW_DISPATCH_OPERATOR_H_
 
@@ -14,25 +14,30 @@
 
 #include "dispatch/schema.h"
 
-// The handle's type. oneflow::Operator is the only class derived from it, so a handle converts with to_operator().
+// The type that an of_op points to. oneflow::Operator is the only derived class, so to_operator() converts a handle.
 struct of_op_object {};
 
 namespace oneflow {
 
+// An operator: its schema, its kernels on each device type, and the number of its fallbacks. Thread-safe.
 class Operator final : public of_op_object {
  public:
   explicit Operator(const Schema& schema);
 
   const Schema& schema() const { return schema_; }
   const of_op_info& info() const { return info_; }
-  // The arguments that hold tensors, or numbers in the place of tensors: what kernels see as inputs.
+  // Returns the positions of the arguments that are tensors, or numbers in place of tensors. They are the inputs of
+  // kernels.
   std::span<const uint8_t> tensor_arguments() const { return {tensor_arguments_, tensor_argument_count_}; }
-  // Those whose dtypes are promoted. Without any tensor, the Number arguments.
+  // Returns the positions of the arguments whose dtypes are promoted: tensors other than masks and indices; for
+  // operators without tensor arguments, those of type Number.
   std::span<const uint8_t> promoted_arguments() const { return {promoted_arguments_, promoted_argument_count_}; }
 
-  // The device's kernel for one variant (see Match) and compute type, or NULL. Asks the device once.
+  // Returns the device's kernel for a variant (see Match) and a compute type; null if there is none. The result of the
+  // device's find_kernel hook is cached.
   of_kernel kernel(int variant, of_dtype compute, of_device device) const;
 
+  // Counts a call that ran on the host because its device has no kernel.
   void count_fallback() const { fallbacks_.fetch_add(1, std::memory_order_relaxed); }
   uint64_t fallbacks() const { return fallbacks_.load(std::memory_order_relaxed); }
   void reset_fallbacks() const { fallbacks_.store(0, std::memory_order_relaxed); }
@@ -40,7 +45,7 @@ class Operator final : public of_op_object {
  private:
   of_kernel find_kernel(int variant, of_dtype compute, of_device device, std::atomic<of_kernel>* slot) const;
 
-  // Device types beyond this many are asked at each call.
+  // For device types with a number of at least kCachedDeviceTypes, find_kernel is called at each call.
   static constexpr int kCachedDeviceTypes = 8;
 
   const Schema& schema_;
@@ -58,15 +63,16 @@ class Operator final : public of_op_object {
 inline const Operator* to_operator(of_op handle) { return static_cast<const Operator*>(handle); }
 inline of_op to_handle(const Operator* op) { return op; }
 
-// All operators, in the order of the definitions.
+// Returns all operators, in the order of the definitions.
 const std::deque<Operator>& operators();
-// The operator of that name ("max.dim"), or NULL.
+// Returns the operator with a name such as "max.dim"; null if there is none.
 const Operator* find_operator(std::string_view name);
 
-// An operator by a name that the program is sure of, looked up once.
+// The name of an operator that exists. The operator is looked up at its first use.
 class OperatorName {
  public:
   constexpr explicit OperatorName(const char* name) : name_(name) {}
+  // Returns the operator. Throws InternalError if it does not exist.
   const Operator& operator*() const {
     const Operator* found = found_.load(std::memory_order_acquire);
     return found ? *found : find();
@@ -79,7 +85,7 @@ class OperatorName {
   mutable std::atomic<const Operator*> found_{nullptr};
 };
 
-// The schemas, generated from the definitions: one family per file.
+// The generated schemas. A family is a file of operator definitions.
 extern const std::span<const std::span<const Schema>* const> kFamilies;
 
 }  // namespace oneflow

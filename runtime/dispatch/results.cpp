@@ -1,4 +1,4 @@
-// Where results go: new tensors, or those that the caller gave for the `out` and in-place forms.
+// Prepares and stores the results of calls: new tensors, or the caller's tensors in the `out` and in-place forms.
 #include "device/device.h"
 #include "dispatch/call.h"
 #include "dispatch/dispatch.h"
@@ -8,69 +8,74 @@ namespace oneflow {
 
 namespace {
 
-// A type category only goes up: a float is not stored in an integer, nor an integer in a bool.
+// Returns whether a result can be stored in a tensor of dtype `in`. Its category must not decrease: a floating-point
+// number is not stored in an integer, nor an integer in a bool.
 bool can_store(of_dtype result, of_dtype in) { return category(in) >= category(result); }
 
+// Returns the caller's tensor for a result; null if the result is to be allocated.
 const Tensor* given_result(const Call& call, int position) {
   const of_value& value = call.results[position];
   return value.kind == OF_VALUE_TENSOR ? to_tensor(value.as.tensor) : nullptr;
 }
 
-// The closest relation between a tensor that is to be written and the operands.
+// Returns kExact if an operand has the same elements as the caller's tensor for a result, else kNone. Throws
+// InvalidArgument if an operand overlaps it in part.
 Overlap overlap_with_operands(const Call& call, const Tensor& given) {
-  Overlap worst = Overlap::kNone;
-  const auto see = [&](of_tensor operand) {
+  Overlap result = Overlap::kNone;
+  const auto check = [&](of_tensor operand) {
     if (!operand) return;
     const Overlap found = to_tensor(operand) == &given ? Overlap::kExact : overlap(given, *to_tensor(operand));
     if (found == Overlap::kPartial)
       fail(OF_INVALID_ARGUMENT, "the tensor to write to overlaps an operand in part; clone the operand first");
-    if (found == Overlap::kExact) worst = Overlap::kExact;
+    if (found == Overlap::kExact) result = Overlap::kExact;
   };
   for (const uint8_t argument : call.op.tensor_arguments()) {
     const of_value& value = call.arguments[argument];
-    if (value.kind == OF_VALUE_TENSOR) see(value.as.tensor);
+    if (value.kind == OF_VALUE_TENSOR) check(value.as.tensor);
     if (value.kind == OF_VALUE_TENSOR_LIST)
-      for (int i = 0; i < value.count; ++i) see(value.as.tensors[i]);
+      for (int i = 0; i < value.count; ++i) check(value.as.tensors[i]);
   }
-  return worst;
+  return result;
 }
 
-// What was computed aside, or by another operator, is copied to the caller's tensor.
+// Copies an output to the caller's tensor, unless the kernel has written to it directly.
 void store_in(const Call& call, const Tensor& given, const Tensor& output) {
   if (&output == &given) return;
   static const OperatorName copy("copy");
-  check_given(given, output.sizes(), output.dtype());
+  check_destination(given, output.sizes(), output.dtype());
   call_into(call, given, copy, given, output);
 }
 
-of_tensor hand_over(const Call& call, TensorRef& output) {
-  if (call.infer_only && output->has_memory()) [[unlikely]]  // an operand itself
+// Transfers an output to the caller.
+of_tensor transfer_to_caller(const Call& call, TensorRef& output) {
+  if (call.infer_only && output->has_memory()) [[unlikely]]  // the output is an operand
     output = Tensor::without_memory(output->sizes(), output->dtype(), output->device());
   return to_handle(output.detach());
 }
 
 void store_list(Call& call) {
   of_value& result = call.results[0];
-  std::vector<TensorRef>& outputs = call.listed;
-  if (const auto given = given_list(call); result.kind == OF_VALUE_TENSOR_LIST) {
+  std::vector<TensorRef>& outputs = call.output_list;
+  if (const auto given = destination_list(call); result.kind == OF_VALUE_TENSOR_LIST) {
     if (given.size() != outputs.size())
       fail(OF_INVALID_ARGUMENT, "the list to write to must have %zu tensors, got %zu", outputs.size(), given.size());
     for (size_t i = 0; i < given.size(); ++i)
-      check_given(*to_tensor(given[i]), outputs[i]->sizes(), outputs[i]->dtype());  // before any is written
+      check_destination(*to_tensor(given[i]), outputs[i]->sizes(), outputs[i]->dtype());  // before any is written
     for (size_t i = 0; i < given.size(); ++i) store_in(call, *to_tensor(given[i]), *outputs[i]);
     return;
   }
-  of_tensor* tensors = new of_tensor[outputs.size()];  // release_value() deletes it
-  for (size_t i = 0; i < outputs.size(); ++i) tensors[i] = hand_over(call, outputs[i]);
+  of_tensor* tensors = new of_tensor[outputs.size()];  // freed by release_value()
+  for (size_t i = 0; i < outputs.size(); ++i) tensors[i] = transfer_to_caller(call, outputs[i]);
   result.kind = OF_VALUE_TENSOR_LIST;
   result.count = static_cast<int32_t>(outputs.size());
   result.as.tensors = tensors;
 }
 
-// Whether the memory of an operand that nobody else holds can be a result's.
-bool fits_result(const Tensor& spare, const Call& call, Sizes sizes, of_dtype dtype) {
-  return spare.dtype() == dtype && same_sizes(spare.sizes(), sizes) && spare.device() == call.device &&
-         spare.is_contiguous() && spare.is_unique() && spare.has_memory() && spare.storage()->is_unique();
+// Returns whether a result can reuse the memory of a donated operand: it must have the layout of the result, and no
+// other references to it may exist.
+bool fits_result(const Tensor& donated, const Call& call, Sizes sizes, of_dtype dtype) {
+  return donated.dtype() == dtype && same_sizes(donated.sizes(), sizes) && donated.device() == call.device &&
+         donated.is_contiguous() && donated.is_unique() && donated.has_memory() && donated.storage()->is_unique();
 }
 
 }  // namespace
@@ -80,13 +85,14 @@ void check_writable(const Tensor& tensor) {
     fail(OF_INVALID_ARGUMENT, "cannot write to a tensor of which several elements share memory; clone it first");
 }
 
-void check_given(const Tensor& given, Sizes sizes, of_dtype dtype) {
-  if (!same_sizes(given.sizes(), sizes))
+void check_destination(const Tensor& destination, Sizes sizes, of_dtype dtype) {
+  if (!same_sizes(destination.sizes(), sizes))
     fail(OF_SHAPE_ERROR, "result of shape %s cannot be stored in a tensor of shape %s", to_text(sizes).c_str(),
-         to_text(given.sizes()).c_str());
-  if (!can_store(dtype, given.dtype()))
-    fail(OF_DTYPE_ERROR, "result of type %s cannot be stored in %s", dtype_name(dtype), dtype_name(given.dtype()));
-  check_writable(given);
+         to_text(destination.sizes()).c_str());
+  if (!can_store(dtype, destination.dtype()))
+    fail(OF_DTYPE_ERROR, "result of type %s cannot be stored in %s", dtype_name(dtype),
+         dtype_name(destination.dtype()));
+  check_writable(destination);
 }
 
 Tensor& prepare_result(Call& call, int position, Sizes sizes, of_dtype dtype, Aliasing aliasing) {
@@ -96,8 +102,8 @@ Tensor& prepare_result(Call& call, int position, Sizes sizes, of_dtype dtype, Al
     return *output;
   }
   if (const Tensor* given = given_result(call, position)) [[unlikely]] {
-    check_given(*given, sizes, dtype);
-    // Kernels do not write complex numbers: a copy makes them.
+    check_destination(*given, sizes, dtype);
+    // A kernel with a real result cannot write to a complex tensor: store_results() converts the result.
     if (is_complex(given->dtype()) && !is_complex(dtype))
       return *(output = Tensor::allocate(sizes, dtype, call.device));
     const Overlap found = overlap_with_operands(call, *given);
@@ -107,9 +113,9 @@ Tensor& prepare_result(Call& call, int position, Sizes sizes, of_dtype dtype, Al
       return *output;
     }
   }
-  if (call.spare && aliasing == Aliasing::kAllowed && fits_result(*call.spare, call, sizes, dtype)) {
-    call.spare->mutable_data();
-    output = share(*call.spare);
+  if (call.donated && aliasing == Aliasing::kAllowed && fits_result(*call.donated, call, sizes, dtype)) {
+    call.donated->mutable_data();
+    output = share(*call.donated);
   } else {
     output = Tensor::allocate(sizes, dtype, call.device);
   }
@@ -119,7 +125,7 @@ Tensor& prepare_result(Call& call, int position, Sizes sizes, of_dtype dtype, Al
 Tensor& prepare_exact_result(Call& call, int position, Sizes sizes, of_dtype dtype) {
   const Tensor* given = given_result(call, position);
   if (given && given->dtype() == dtype) return prepare_result(call, position, sizes, dtype, Aliasing::kForbidden);
-  if (given) check_given(*given, sizes, dtype);
+  if (given) check_destination(*given, sizes, dtype);
   TensorRef& output = call.outputs[position];
   output =
       call.infer_only ? Tensor::without_memory(sizes, dtype, call.device) : Tensor::allocate(sizes, dtype, call.device);
@@ -128,9 +134,9 @@ Tensor& prepare_exact_result(Call& call, int position, Sizes sizes, of_dtype dty
 
 void set_result(Call& call, int position, TensorRef tensor) { call.outputs[position] = std::move(tensor); }
 
-void set_results(Call& call, std::vector<TensorRef> tensors) { call.listed = std::move(tensors); }
+void set_results(Call& call, std::vector<TensorRef> tensors) { call.output_list = std::move(tensors); }
 
-std::span<const of_tensor> given_list(const Call& call) {
+std::span<const of_tensor> destination_list(const Call& call) {
   if (!call.schema().gives_list || call.results[0].kind != OF_VALUE_TENSOR_LIST) return {};
   return {call.results[0].as.tensors, static_cast<size_t>(call.results[0].count)};
 }
@@ -149,7 +155,7 @@ void store_results(Call& call) {
     if (result.kind == OF_VALUE_TENSOR) continue;
     result.kind = OF_VALUE_TENSOR;
     result.count = 0;
-    result.as.tensor = hand_over(call, call.outputs[i]);
+    result.as.tensor = transfer_to_caller(call, call.outputs[i]);
   }
 }
 

@@ -1,4 +1,4 @@
-// What a record says about an operator, as static data. The tables are generated: runtime/generated/operators.cpp.
+// The schema of an operator: its record as static data. The schemas are generated, in runtime/generated.
 #ifndef ONEFLOW_DISPATCH_SCHEMA_H_
 #define ONEFLOW_DISPATCH_SCHEMA_H_
 
@@ -15,89 +15,98 @@ namespace oneflow {
 
 struct Call;
 
-// No signature has more arguments or results; the generated tables check it at compile time.
+// The maximum numbers of arguments and results, which the generated tables check at compile time.
 inline constexpr int kMaxArguments = 16;
 inline constexpr int kMaxResults = 4;
 
-// The types of the signature grammar.
+// The types of arguments in signatures.
 enum class ArgumentType : int8_t {
   kTensor,
-  kOperand,  // a tensor, or a number that takes part as one
+  kOperand,  // a tensor, or a number in place of a tensor
   kNumber,
   kInt,
   kFloat,
   kBool,
   kString,
-  kDim,   // counts from the end when negative; dispatch makes it non-negative
-  kSize,  // not negative
+  kDim,   // a dimension, which may count from the end; dispatch makes it non-negative
+  kSize,  // a non-negative integer
   kDType,
   kDevice,
 };
 
-// The real dtypes that an argument may have. Complex tensors may stand where any or numeric ones may, if the operator
-// takes them.
+// The real dtypes that an argument accepts. kAny and kNumeric also accept complex dtypes, if the operator supports
+// them.
 enum class DTypeSet : int8_t { kAny, kNumeric, kFloating, kIntegral, kBool, kIndex };
 
-// How the dtype of a result follows from the operands.
-enum class ResultRule : int8_t { kPromote, kSame, kFloating, kBool, kInt64, kAccumulate };
+// How the dtype of a result is computed from the operands.
+enum class ResultRule : int8_t {
+  kPromote,     // the promoted dtype of all operands
+  kSame,        // the dtype of the first operand
+  kFloating,    // the promoted dtype if it is a floating-point or complex type, else the default dtype
+  kBool,        // bool
+  kInt64,       // int64
+  kAccumulate,  // the promoted dtype if it is a floating-point or complex type, else int64
+};
 
+// An argument of an operator.
 struct Argument {
   const char* name;
-  const char* type_text;               // as written: "dim[]?"
-  const char* default_text = nullptr;  // as written; NULL: required
+  const char* type_text;               // as in the signature: "dim[]?"
+  const char* default_text = nullptr;  // as in the signature; null for a required argument
   of_value default_value = {};
   ArgumentType type;
   bool is_list = false;
-  bool is_optional = false;
-  bool has_optional_members = false;
+  bool is_optional = false;         // None is allowed
+  bool has_optional_items = false;  // a list of tensors may have items that are None
   bool is_keyword_only = false;
-  bool is_written = false;             // "Tensor(a!)"
-  bool comes_from_any_device = false;  // a tensor elsewhere is brought to the device of the others
-  bool takes_any_size = false;         // a size list whose -1 has a meaning that the kind's function knows
+  bool is_written = false;             // the operator writes to the tensor: "Tensor(a!)"
+  bool comes_from_any_device = false;  // a tensor on another device is copied to the device of the call
+  bool takes_any_size = false;         // sizes may be negative: the kind's function checks them and handles -1
   DTypeSet accepts = DTypeSet::kAny;
 
   bool is_tensor() const { return type == ArgumentType::kTensor || type == ArgumentType::kOperand; }
 };
 
+// The dtypes of an operator.
 struct DTypeRule {
   ResultRule results[kMaxResults];
-  int override_argument = -1;  // a dtype argument that takes the place of the first result's rule
-  bool floating_only = false;  // whether that one must be a floating-point type
+  int override_argument = -1;  // an optional dtype argument, which replaces the rule of the first result
+  bool floating_only = false;  // whether the value of this argument must be a floating-point type
   ResultRule compute = ResultRule::kPromote;
-  uint32_t held_arguments = 0;  // bits of the number arguments that become elements of the first result
-  bool computes_result = true;  // the type to compute in is that of the first result; otherwise `compute` gives it
+  uint32_t held_arguments = 0;  // a bit mask of number arguments that become elements of the first result
+  bool computes_result = true;  // the compute type follows from the first result; otherwise from `compute`
 };
 
-// The attribute whose value picks one of several expressions, and the values, in the order of the record. For an
-// optional argument they are "none" and "given", for a bool "true" and "false".
+// The attribute whose value selects one of several expressions, and its values in the order of the record. The values
+// of an optional argument are "none" and "given", those of a bool "true" and "false".
 struct Match {
-  int argument = -1;
+  int argument = -1;  // -1: none
   std::span<const char* const> values;
 };
 
-// ---------------------------------------------------------------- what is special to a kind
+// ---------------------------------------------------------------- rules of the kinds
+// Members that are arguments hold the position in the signature; -1 means that there is none.
 
 struct ElementwiseRule {};
 
 struct GeneratorRule {
-  int size_argument = -1;                 // the size[] argument with the shape, or
-  Shape (*sizes)(const Call&) = nullptr;  // a function that works it out
-  bool is_random = false;                 // one counter of the Philox sequence per element
+  int size_argument = -1;                 // the size[] argument that is the shape of the result; or
+  Shape (*sizes)(const Call&) = nullptr;  // a function that computes the shape
+  bool is_random = false;                 // whether each element uses a counter of the Philox sequence
 };
 
-// An equation, the name of an argument that holds one, or of a rule of the einsum floor.
 struct ContractionRule {
-  const char* equation;
-  int addend = -1;  // a tensor argument that is added to the result
-  // Arguments that say how to look for an order of the products (see einsum/path.h), which one to take, and how many
-  // elements its intermediates may have.
-  int search = -1, path = -1, limit = -1;
+  const char* equation;  // an equation, or the name of an argument or of a rule in einsum/rules.cpp
+  int addend = -1;       // a tensor that is added to the result
+  int search = -1;       // how to search for a path (see einsum/path.h)
+  int path = -1;         // the path itself
+  int limit = -1;        // the maximum number of elements of an intermediate
 };
 
 struct ReductionRule {
-  int dims_argument = -1;  // -1: all dimensions
+  int dims_argument = -1;  // the dimensions to reduce; -1: all
   int keepdim_argument = -1;
-  bool allows_empty = true;
+  bool allows_empty = true;  // whether the reduced dimensions may have no elements
 };
 
 struct ScanRule {
@@ -105,13 +114,15 @@ struct ScanRule {
 };
 
 struct GatherRule {
-  int dims_argument;
-  int index_argument = -1;                 // a tensor that says where to read from
-  bool index_is_whole = false;             // read at the whole coordinate; otherwise along the dimension
-  int per_dim_argument = -1;               // a list with one member for each of the dimensions
-  int64_t (*size)(const Call&) = nullptr;  // of the result along the dimension; NULL: the input's
+  int dims_argument;                       // the dimensions along which the result reads other elements
+  int index_argument = -1;                 // a tensor of indices
+  bool index_has_result_shape = false;     // whether the index tensor has the shape of the result;
+                                           // otherwise it is a vector along the dimension
+  int per_dim_argument = -1;               // a list with one item for each of the dimensions
+  int64_t (*size)(const Call&) = nullptr;  // computes the result's size along the dimension; null: as the input
 };
 
+// The layout of a view within the storage of its base.
 struct ViewLayout {
   Shape sizes;
   Shape strides;
@@ -126,21 +137,21 @@ class Body;
 
 struct CompositeRule {
   TensorRef (*body)(Body&);
-  bool rounds = false;  // whether half floats would be rounded in every step: it then computes in float32
+  bool rounds = false;  // whether float16 and bfloat16 operands are computed in float32, so that they are rounded once
 };
 
 struct NativeRule {
-  bool is_data_dependent = false;  // the sizes of the results depend on data
+  bool is_data_dependent = false;  // whether the shapes of the results depend on data
 };
 
-// How the tensors of several ranks become one.
+// How a collective merges the tensors of several ranks.
 struct Merge {
-  const char* by;    // the operator that joins two tensors
-  const char* then;  // the one that takes the joined tensor and the number of ranks; NULL: none
+  const char* by;    // the operator that merges two tensors
+  const char* then;  // an operator that is applied to the merged tensor and the number of ranks; null: none
   DTypeSet accepts;
 };
 
-// The tensors of the call may be on any devices, one rank each.
+// For calls whose tensors may be on any devices, one per rank.
 struct CollectiveRule {
   std::span<const Merge> merges = {};  // in the order of the matched values
 };
@@ -148,25 +159,25 @@ struct CollectiveRule {
 using KindRule = std::variant<ElementwiseRule, GeneratorRule, ContractionRule, ReductionRule, ScanRule, GatherRule,
                               ViewRule, CompositeRule, NativeRule, CollectiveRule>;
 
-// One record.
+// The schema of an operator.
 struct Schema {
-  const char* name;       // "max.dim"
-  const char* word;       // "max": what error texts say
-  const char* signature;  // as written
+  const char* name;           // with the overload: "max.dim"
+  const char* function_name;  // without the overload, for error texts: "max"
+  const char* signature;
   const char* summary;
   const char* kind;  // "reduction"
-  uint64_t hash;     // of the record's meaning: a kernel made from another one is never called
+  uint64_t hash;     // identifies the definition; a kernel that was generated from another one is never called
   std::span<const Argument> arguments;
   int result_count;
-  bool gives_list = false;  // the one result is a list of tensors
+  bool gives_list = false;  // whether the only result is a list of tensors
   DTypeRule dtype;
   Match match = {};
   KindRule rule;
-  void (*run)(Call&);  // the kind's function, or the record's own for `native`
-  // The same for calls with a complex tensor or dtype; NULL: the operator takes real ones only.
+  void (*run)(Call&);  // the function of the kind; for `native`, that of the operator
+  // The function for calls with a complex tensor or dtype; null if the operator supports only real ones.
   void (*run_complex)(Call&) = nullptr;
-  TensorRef (*complex_body)(Body&) = nullptr;  // what run_complex_body() calls
-  // Whether an elementwise expression holds for complex numbers: devices may have kernels that compute in them.
+  TensorRef (*complex_body)(Body&) = nullptr;  // the body for complex operands, which run_complex_body() calls
+  // Whether the elementwise expression is also correct for complex numbers, so that devices may have complex kernels.
   bool holds_for_complex = false;
 };
 

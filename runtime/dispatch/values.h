@@ -1,4 +1,4 @@
-// Values for calls from C++, and for the defaults of the generated schemas.
+// Converts C++ values to of_value, for calls of operators and for the defaults in the generated schemas.
 #ifndef ONEFLOW_DISPATCH_VALUES_H_
 #define ONEFLOW_DISPATCH_VALUES_H_
 
@@ -14,10 +14,11 @@
 
 namespace oneflow {
 
-// The default, in the place of an argument.
+// Stands for the default of an argument.
 inline constexpr of_value kDefault{OF_VALUE_ABSENT, 0, {}};
 inline constexpr of_value kNone{OF_VALUE_NONE, 0, {}};
 
+// Returns a C++ value as an of_value, which borrows strings, lists and tensors.
 constexpr of_value to_value(const of_value& value) { return value; }
 constexpr of_value to_value(bool value) { return {OF_VALUE_BOOL, 0, {.boolean = value}}; }
 constexpr of_value to_value(int64_t value) { return {OF_VALUE_INT, 0, {.integer = value}}; }
@@ -31,9 +32,9 @@ constexpr of_value to_value(of_device device) { return {OF_VALUE_DEVICE, 0, {.de
 inline of_value to_value(Sizes integers) {
   return {OF_VALUE_INT_LIST, static_cast<int32_t>(integers.size()), {.integers = integers.data()}};
 }
-// A list with members that are known here, as the default of an argument.
-template <int64_t... members>
-inline constexpr std::array<int64_t, sizeof...(members)> kList = {members...};
+// A list of constants, as the default of an argument.
+template <int64_t... items>
+inline constexpr std::array<int64_t, sizeof...(items)> kList = {items...};
 template <size_t count>
 constexpr of_value to_value(const std::array<int64_t, count>& integers) {
   return {OF_VALUE_INT_LIST, static_cast<int32_t>(count), {.integers = integers.data()}};
@@ -52,14 +53,15 @@ of_value to_value(const std::array<of_tensor, count>& tensors) {
   return {OF_VALUE_TENSOR_LIST, static_cast<int32_t>(count), {.tensors = const_cast<of_tensor*>(tensors.data())}};
 }
 
-// Lists whose members are values themselves, as the composites write them.
-template <class... Members>
-std::array<int64_t, sizeof...(Members)> integer_list(const Members&... members) {
-  return {to_value(members).as.integer...};
+// Returns a list of integer values, for the generated bodies of composites.
+template <class... Items>
+std::array<int64_t, sizeof...(Items)> integer_list(const Items&... items) {
+  return {to_value(items).as.integer...};
 }
-template <class... Members>
-std::array<of_tensor, sizeof...(Members)> tensor_list(const Members&... members) {
-  return {to_value(members).as.tensor...};
+// Returns a list of tensor values, for the generated bodies of composites. The list borrows the tensors.
+template <class... Items>
+std::array<of_tensor, sizeof...(Items)> tensor_list(const Items&... items) {
+  return {to_value(items).as.tensor...};
 }
 
 }  // namespace oneflow

@@ -1,4 +1,4 @@
-// How a product of complex numbers is computed by products of real ones, of their parts.
+// Contractions of complex numbers, computed by real contractions of their parts.
 #ifndef ONEFLOW_EINSUM_COMPLEX_PRODUCT_H_
 #define ONEFLOW_EINSUM_COMPLEX_PRODUCT_H_
 
@@ -6,18 +6,20 @@
 
 namespace oneflow::einsum {
 
-// Multiplying by a complex number is multiplying by a matrix of two by two. Either those of one operand are written
-// out, and the part of the other one is summed over, or each part is multiplied with each, and the sums of these four
-// are combined.
-enum class ComplexProduct { kMatricesOfA, kMatricesOfB, kEachPart };
+// The ways to compute a complex contraction. Multiplication by a complex number is multiplication by a 2 x 2 matrix:
+// either the matrices of one operand are written out, and the contraction sums over the part of the other operand; or
+// the contraction computes the outer products of the parts, four sums per number, which are then combined.
+enum class ComplexProduct { kMatricesOfA, kMatricesOfB, kOuterOfParts };
 
-// The quickest one. Every label of `out` is in one of the operands, every other one in both; all have the part.
+// Returns the way with the lowest estimated cost. Each label of `out` must be in one of the operands, each other label
+// in both; all three layouts have kPart.
 ComplexProduct choose_complex_product(const Layout& a, const Layout& b, const Layout& out);
 
-// How the matrices of an operand are written out: with kSummedPart, the part of the other one, besides its own.
+// Returns the layout of an operand written out as matrices. It has kSummedPart, over which the product with the other
+// operand is summed, in addition to kPart.
 Layout matrices_of(const Layout& layout, const Layout& out);
 
-// The layout of the products of each part with each, where the part of `a` became kSummedPart.
+// Returns the layout of the outer products of the parts: kSummedPart is the part of `a`, and kPart that of `b`.
 Layout products_of_parts(const Layout& a, const Layout& out);
 
 }  // namespace oneflow::einsum

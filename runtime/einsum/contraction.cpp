@@ -1,10 +1,10 @@
-// The kind's function of contractions: matmul and its kin, einsum, tensordot.
+#include "einsum/contraction.h"
+
 #include <algorithm>
 #include <memory_resource>
 
 #include "dispatch/dispatch.h"
 #include "einsum/plan_cache.h"
-#include "ops/kinds.h"
 #include "tensor/complex.h"
 
 namespace oneflow {
@@ -13,35 +13,37 @@ namespace {
 
 using namespace einsum;
 
-// ShapeError where what is added does not broadcast to the result.
+// Throws ShapeError unless the addend broadcasts to the shape of the result.
 void check_addend(const Call& call, int argument, const Shape& shape) {
   const Sizes sizes = call.tensor(argument).sizes();
-  const auto fits = [](int64_t size, int64_t wanted) { return size == 1 || size == wanted; };
+  const auto fits = [](int64_t size, int64_t result_size) { return size == 1 || size == result_size; };
   if (sizes.size() > shape.size() || !std::equal(sizes.begin(), sizes.end(), shape.end() - sizes.size(), fits))
     fail(OF_SHAPE_ERROR, "%s of shape %s does not broadcast to the result's %s", call.schema().arguments[argument].name,
          to_text(sizes).c_str(), to_text(shape).c_str());
 }
 
-// The tensors of a call's stages: the inputs, and the results so far.
+// The operands of the stages of a call: the inputs, converted to the working dtype, and the results of earlier stages.
 class Operands {
  public:
   Operands(const Call& call, const Plan& plan) : memory_(stack_, sizeof stack_), tensors_(&memory_) {
     static const OperatorName cast("cast");
     tensors_.reserve(plan.conversions.size() + plan.stages.size());
     const auto add = [&](const Tensor& tensor) {
-      const of_dtype wanted = is_complex(tensor.dtype()) ? complex_dtype(plan.working) : plan.working;
-      TensorRef operand = plan.conversions[tensors_.size()] ? Body(call).call(cast, tensor, wanted) : share(tensor);
-      tensors_.push_back(is_complex(wanted) ? view_as_real(*operand) : std::move(operand));
+      const of_dtype dtype = is_complex(tensor.dtype()) ? complex_dtype(plan.working) : plan.working;
+      TensorRef operand = plan.conversions[tensors_.size()] ? Body(call).call(cast, tensor, dtype) : share(tensor);
+      tensors_.push_back(is_complex(dtype) ? view_as_real(*operand) : std::move(operand));
     };
     for_each_input(call, add);
   }
 
+  // Runs a stage that writes to `out`.
   void run(const Call& call, const Stage& stage, const Tensor& out) {
-    // Each is used once: what is done with goes before more memory is asked for.
+    // Each operand is used once, and is freed before the next stage allocates memory.
     const TensorRef a = std::move(tensors_[stage.a]);
     const TensorRef b = stage.a == stage.b ? TensorRef() : std::move(tensors_[stage.b]);
     run_stage(call, stage, out, *a, b.get());
   }
+  // Runs a stage whose result becomes an operand of later stages.
   void run(const Call& call, const Stage& stage, of_dtype dtype) {
     TensorRef out = Tensor::allocate(sizes_of(stage.out), dtype, call.device);
     run(call, stage, *out);
@@ -54,7 +56,7 @@ class Operands {
   std::pmr::vector<TensorRef> tensors_;
 };
 
-// The stage itself, or the same one for a result that does not lie without gaps.
+// Calls run(stage) with the last stage, adapted to the strides of `target` if it is not contiguous.
 template <class Run>
 void run_last(const Plan& plan, const Tensor& target, Run&& run) {
   const Stage& last = plan.stages.back();
@@ -64,7 +66,7 @@ void run_last(const Plan& plan, const Tensor& target, Run&& run) {
                        : make_product(last.kind, last.a, last.b, std::move(out), last.layout_a, last.layout_b));
 }
 
-// One stage over the inputs as they are.
+// Runs a plan with a single stage on unconverted inputs.
 void run_single(const Call& call, const Tensor& target, const Plan& plan) {
   const Tensor* inputs[2] = {};
   int count = 0;
@@ -73,11 +75,11 @@ void run_single(const Call& call, const Tensor& target, const Plan& plan) {
            [&](const Stage& stage) { run_stage(call, stage, target, *inputs[stage.a], inputs[stage.b]); });
 }
 
-// Computes the plan's sums of products into `target`.
+// Runs the stages of the plan; the last one writes to `target`.
 void contract_into(const Call& call, const Tensor& target, const Plan& plan) {
   static const OperatorName fill("fill");
-  // Sums of nothing are zero, whatever they would be multiplied by.
-  if (plan.sums_nothing) return call_into(call, target, fill, target, 0);
+  // An empty sum is zero.
+  if (plan.is_empty_sum) return call_into(call, target, fill, target, 0);
   if (plan.is_single) return run_single(call, target, plan);
   Operands operands(call, plan);
   for (size_t i = 0; i + 1 < plan.stages.size(); ++i) operands.run(call, plan.stages[i], plan.working);

@@ -5,16 +5,16 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "einsum/characters.h"
+#include "einsum/equation_text.h"
 
 namespace oneflow::einsum {
 
 namespace {
 
-// More labels than any memory has tensors for.
+// The largest label in brackets.
 constexpr Symbol kLargestNumber = (Symbol{1} << 31) - 1;
 
-// Reads an equation from left to right.
+// The parser of parse_equation().
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
@@ -35,7 +35,7 @@ class Parser {
         ++at_;
         return;
       case ',':
-        if (parsed_.has_output) fail_here("equation has a ',' behind '->'; there is one result");
+        if (parsed_.has_output) fail_here("equation has a ',' after '->'; there is only one result");
         end_term();
         ++at_;
         begin_term(parsed_.operands.emplace_back());
@@ -70,7 +70,7 @@ class Parser {
     if (text_.substr(at_, 3) != "...") fail_here("equation has a '.' that is not part of '...'");
     if (term_->has_ellipsis()) fail_here("equation has a second '...' in one term");
     term_->ellipsis = term_->rank();
-    term_->ellipsis_place = at_;
+    term_->ellipsis_offset = at_;
     at_ += 3;
   }
 
@@ -87,7 +87,7 @@ class Parser {
     const size_t bracket = at_++;
     for (bool is_first = true; !take(']'); is_first = false) {
       if (!is_first && !take(',')) fail_inside(bracket, "',' or ']'");
-      skip_blanks();
+      skip_spaces();
       if (at_ < text_.size() && text_[at_] == '.') {
         read_ellipsis();
       } else {
@@ -104,33 +104,32 @@ class Parser {
       if (number > kLargestNumber)
         fail_at(OF_INVALID_ARGUMENT, text_, start, "equation has a label that is greater than 2147483647");
     }
-    if (at_ == start) fail_inside(bracket, "a number that is not negative, or '...'");
+    if (at_ == start) fail_inside(bracket, "a non-negative number or '...'");
     add(kNumber + number, start);
   }
 
-  // Takes the next character if it is this one.
-  bool take(char wanted) {
-    skip_blanks();
-    const bool is_there = at_ < text_.size() && text_[at_] == wanted;
+  // Skips spaces, and consumes the next character if it is `expected`. Returns whether it did.
+  bool take(char expected) {
+    skip_spaces();
+    const bool is_there = at_ < text_.size() && text_[at_] == expected;
     at_ += is_there;
     return is_there;
   }
-  void skip_blanks() {
+  void skip_spaces() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
   }
 
-  void add(Symbol symbol, size_t place) {
+  void add(Symbol symbol, size_t offset) {
     term_->symbols.push_back(symbol);
-    term_->places.push_back(place);
+    term_->offsets.push_back(offset);
   }
 
-  [[noreturn]] void fail_here(const std::string& words) { fail_at(OF_INVALID_ARGUMENT, text_, at_, words); }
-  [[noreturn]] void fail_inside(size_t bracket, const char* wanted) {
+  [[noreturn]] void fail_here(const std::string& message) { fail_at(OF_INVALID_ARGUMENT, text_, at_, message); }
+  [[noreturn]] void fail_inside(size_t bracket, const char* expected) {
     if (at_ == text_.size())
       fail_at(OF_INVALID_ARGUMENT, text_, bracket, "equation has a '[' without the ']' that ends it");
     const Character character = character_at(text_, at_);
-    fail_here("equation has an unexpected " + quoted(text_, character, at_) + " in brackets, where " + wanted +
-              " belongs");
+    fail_here("equation has an unexpected " + quoted(text_, character, at_) + " in brackets, expected " + expected);
   }
 
   std::string_view text_;
@@ -139,19 +138,19 @@ class Parser {
   Term* term_ = nullptr;
 };
 
-// "j", "[12]"; `place` is one where the label stands.
-std::string text_of(const ParsedEquation& parsed, Symbol symbol, size_t place) {
+// Returns a label as written, "j" or "[12]". `offset` is the offset of any of its occurrences.
+std::string text_of(const ParsedEquation& parsed, Symbol symbol, size_t offset) {
   if (symbol >= kNumber) return format_text("[%ld]", static_cast<long>(symbol - kNumber));
-  return parsed.text.substr(place, character_at(parsed.text, place).bytes);
+  return parsed.text.substr(offset, character_at(parsed.text, offset).bytes);
 }
 
-// "label 'j'", "label 12".
-std::string name_of(const ParsedEquation& parsed, Symbol symbol, size_t place) {
+// Returns the name of a label for error texts: "label 'j'" or "label 12".
+std::string name_of(const ParsedEquation& parsed, Symbol symbol, size_t offset) {
   if (symbol >= kNumber) return format_text("label %ld", static_cast<long>(symbol - kNumber));
-  return "label " + quoted(parsed.text, character_at(parsed.text, place), place);
+  return "label " + quoted(parsed.text, character_at(parsed.text, offset), offset);
 }
 
-// Numbers labels as they come up, the dimensions of the ellipsis first.
+// Numbers labels in order of first occurrence, after the dimensions of the ellipsis.
 class Numbering {
  public:
   Numbering(const ParsedEquation& parsed, int ellipsis_rank) : parsed_(parsed), ellipsis_rank_(ellipsis_rank) {
@@ -159,30 +158,31 @@ class Numbering {
     symbols_.assign(static_cast<size_t>(ellipsis_rank), "...");
   }
 
-  // Of a term whose ellipsis stands for the last `ellipsis_rank` of the dimensions that any stands for.
-  void number(const Term& term, int ellipsis_rank, Labels& labels, Places& places) {
+  // Appends the labels of a term and their offsets. The ellipsis of the term stands for the last `ellipsis_rank`
+  // dimensions of the longest ellipsis.
+  void number(const Term& term, int ellipsis_rank, Labels& labels, Offsets& offsets) {
     for (int i = 0; i <= term.rank(); ++i) {
       if (i == term.ellipsis) {
         for (int d = ellipsis_rank_ - ellipsis_rank; d < ellipsis_rank_; ++d) labels.push_back(d);
-        places.insert(places.end(), static_cast<size_t>(ellipsis_rank), term.ellipsis_place);
+        offsets.insert(offsets.end(), static_cast<size_t>(ellipsis_rank), term.ellipsis_offset);
       }
       if (i == term.rank()) break;
       const auto at = static_cast<size_t>(i);
-      labels.push_back(number(term.symbols[at], term.places[at]));
-      places.push_back(term.places[at]);
+      labels.push_back(number(term.symbols[at], term.offsets[at]));
+      offsets.push_back(term.offsets[at]);
     }
   }
 
-  bool knows(Symbol symbol) const { return numbers_.count(symbol) > 0; }
+  bool contains(Symbol symbol) const { return numbers_.count(symbol) > 0; }
   std::vector<std::string>& names() { return names_; }
   std::vector<std::string>& symbols() { return symbols_; }
 
  private:
-  int number(Symbol symbol, size_t place) {
+  int number(Symbol symbol, size_t offset) {
     const auto [known, is_new] = numbers_.emplace(symbol, static_cast<int>(names_.size()));
     if (is_new) {
-      names_.push_back(name_of(parsed_, symbol, place));
-      symbols_.push_back(text_of(parsed_, symbol, place));
+      names_.push_back(name_of(parsed_, symbol, offset));
+      symbols_.push_back(text_of(parsed_, symbol, offset));
     }
     return known->second;
   }
@@ -193,7 +193,8 @@ class Numbering {
   std::vector<std::string> names_, symbols_;
 };
 
-// The ellipsis, and each label that appears exactly once, in the order of their code points, numbers last.
+// Returns the implicit output: the ellipsis, then the labels that appear exactly once, letters in the order of their
+// code points before numbers.
 Term implicit_output(const ParsedEquation& parsed) {
   std::map<Symbol, int> uses;
   Term output{};
@@ -203,7 +204,7 @@ Term implicit_output(const ParsedEquation& parsed) {
   }
   for (const auto& [symbol, count] : uses)
     if (count == 1) output.symbols.push_back(symbol);
-  output.places.resize(output.symbols.size());
+  output.offsets.resize(output.symbols.size());
   return output;
 }
 
@@ -212,41 +213,42 @@ void check_output(const ParsedEquation& parsed, const Numbering& numbering) {
   std::vector<Symbol> seen;
   for (size_t i = 0; i < output.symbols.size(); ++i) {
     const Symbol symbol = output.symbols[i];
-    const auto fail_here = [&](const char* words) {
-      const size_t place = output.places[i];
-      fail_at(OF_INVALID_ARGUMENT, parsed.text, place, name_of(parsed, symbol, place) + words);
+    const auto fail_here = [&](const char* message) {
+      const size_t offset = output.offsets[i];
+      fail_at(OF_INVALID_ARGUMENT, parsed.text, offset, name_of(parsed, symbol, offset) + message);
     };
-    if (!numbering.knows(symbol)) fail_here(" of the output does not appear in any operand");
+    if (!numbering.contains(symbol)) fail_here(" of the output does not appear in any operand");
     if (std::find(seen.begin(), seen.end(), symbol) != seen.end()) fail_here(" appears more than once in the output");
     seen.push_back(symbol);
-    // Beyond what a tensor has dimensions for; searching on would take long in a long output.
+    // Stops at the maximum rank, because the search for duplicates takes quadratic time.
     if (seen.size() > OF_MAX_RANK)
       fail_at(
-          OF_SHAPE_ERROR, parsed.text, output.places[i],
+          OF_SHAPE_ERROR, parsed.text, output.offsets[i],
           format_text("a tensor has at most %d dimensions, the output has %zu", OF_MAX_RANK, output.symbols.size()));
   }
 }
 
-// A term as errors show it: cut where it is longer than that of any tensor.
+// Returns a term for error texts, without spaces, and cut if it is longer than a term of the maximum rank.
 std::string shown(const ParsedEquation& parsed, const Term& term) {
-  std::string words;
+  std::string result;
   int characters = 0;
   for (size_t at = term.begin; at < term.end; at += character_at(parsed.text, at).bytes) {
     if (parsed.text[at] == ' ') continue;
-    if (++characters > OF_MAX_RANK + 3) return words + "…";
-    words += parsed.text.substr(at, character_at(parsed.text, at).bytes);
+    if (++characters > OF_MAX_RANK + 3) return result + "…";
+    result += parsed.text.substr(at, character_at(parsed.text, at).bytes);
   }
-  return words;
+  return result;
 }
 
-// The most dimensions that an ellipsis stands for. ShapeError for an operand that has not the rank its term wants.
+// Returns the largest number of dimensions that an ellipsis stands for. Throws ShapeError for an operand whose rank
+// does not fit its term.
 int find_ellipsis_rank(const ParsedEquation& parsed, std::span<const int> ranks) {
   int most = 0;
   for (size_t i = 0; i < ranks.size(); ++i) {
     const Term& term = parsed.operands[i];
     const int extra = ranks[i] - term.rank();
     if (extra < 0 || (extra > 0 && !term.has_ellipsis()))
-      fail_at(OF_SHAPE_ERROR, parsed.text, term.places.empty() ? term.begin : term.places[0],
+      fail_at(OF_SHAPE_ERROR, parsed.text, term.offsets.empty() ? term.begin : term.offsets[0],
               format_text("operand %zu has %d dim%s but '%s' names %s%d", i, ranks[i], ranks[i] == 1 ? "" : "s",
                           shown(parsed, term).c_str(), term.has_ellipsis() ? "at least " : "", term.rank()));
     if (term.has_ellipsis()) most = std::max(most, extra);
@@ -268,13 +270,13 @@ Equation resolve_equation(const ParsedEquation& parsed, std::span<const int> ran
   Numbering numbering(parsed, ellipsis_rank);
   Equation equation;
   equation.operands.resize(count);
-  equation.places.resize(count);
+  equation.offsets.resize(count);
   for (size_t i = 0; i < count; ++i) {
     const Term& term = parsed.operands[i];
-    numbering.number(term, term.has_ellipsis() ? ranks[i] - term.rank() : 0, equation.operands[i], equation.places[i]);
+    numbering.number(term, term.has_ellipsis() ? ranks[i] - term.rank() : 0, equation.operands[i], equation.offsets[i]);
   }
   if (parsed.has_output) check_output(parsed, numbering);
-  Places unused;
+  Offsets unused;
   numbering.number(parsed.has_output ? parsed.output : implicit_output(parsed), ellipsis_rank, equation.output, unused);
   equation.names = std::move(numbering.names());
   equation.symbols = std::move(numbering.symbols());

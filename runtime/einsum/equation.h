@@ -1,4 +1,4 @@
-// Equations: from text, or from a rule, to numbered labels. No text is looked at behind this point.
+// Equations with numbered labels, and their parser. All further planning uses numbers, not the string.
 #ifndef ONEFLOW_EINSUM_EQUATION_H_
 #define ONEFLOW_EINSUM_EQUATION_H_
 
@@ -11,40 +11,40 @@
 
 namespace oneflow::einsum {
 
-// One number per dimension. An equation's labels count up from 0.
+// The label of each dimension. The labels of an equation are numbered from 0.
 using Labels = std::vector<int>;
 
-// Where each dimension's label stands in the equation's text, in bytes.
-using Places = std::vector<size_t>;
+// The byte offset of each dimension's label in the equation string.
+using Offsets = std::vector<size_t>;
 
+// An equation for operands of known ranks.
 struct Equation {
   std::vector<Labels> operands;
   Labels output;
-  std::vector<std::string> names;    // of the labels, as error texts say them: "label 'j'"
-  std::vector<std::string> symbols;  // the same as equations are written: "j"; "..." for a dimension of the ellipsis
-  std::vector<bool> broadcasts;      // whether a size of 1 of this label stretches
-  // What the user wrote, for errors that point at it; empty where the user wrote no equation.
-  std::string text;
-  std::vector<Places> places;  // of each operand's labels in it
+  std::vector<std::string> names;    // of each label for error texts: "label 'j'"
+  std::vector<std::string> symbols;  // of each label as written: "j"; "..." for a dimension of the ellipsis
+  std::vector<bool> broadcasts;      // for each label, whether dimensions of size 1 broadcast
+  std::string text;                  // what the user wrote, for error texts; empty for equations of rules
+  std::vector<Offsets> offsets;      // of each operand's labels in `text`
 };
 
-// A label as it is written: a letter, as its code point, or a number in brackets, counted from kNumber on.
+// A label as written: the code point of a letter, or kNumber plus a number in brackets.
 using Symbol = int64_t;
 inline constexpr Symbol kNumber = Symbol{1} << 32;
 
-// One operand's or the result's part of an equation.
+// The part of an equation for one operand or for the result.
 struct Term {
   std::vector<Symbol> symbols;
-  Places places;      // of the symbols
-  size_t begin, end;  // of the term in the text
-  int ellipsis = -1;  // how many of the symbols stand before it; -1: there is none
-  size_t ellipsis_place = 0;
+  Offsets offsets;    // of the symbols
+  size_t begin, end;  // of the term in the equation string
+  int ellipsis = -1;  // the number of symbols before the ellipsis; -1 without one
+  size_t ellipsis_offset = 0;
 
   int rank() const { return static_cast<int>(symbols.size()); }
   bool has_ellipsis() const { return ellipsis >= 0; }
 };
 
-// What an equation's text says before the operands are known.
+// An equation before the ranks of the operands are known.
 struct ParsedEquation {
   std::string text;
   std::vector<Term> operands;
@@ -52,15 +52,17 @@ struct ParsedEquation {
   bool has_output = false;  // whether there is a `->`
 };
 
-// Reads
+// Parses an equation of the grammar
 //   equation = term {"," term} ["->" term]
-//   term     = {letter | "..." | "[" [member {"," member}] "]"}      with at most one ellipsis
-//   member   = natural number | "..."
-// where a letter is what is_label() says, and spaces mean nothing. InvalidArgument with what is wrong and where.
+//   term     = {letter | "..." | "[" [item {"," item}] "]"}      with at most one ellipsis
+//   item     = non-negative integer | "..."
+// Letters are the characters that is_label() accepts; spaces are ignored. Throws InvalidArgument with a text that shows
+// the position of the error.
 ParsedEquation parse_equation(std::string_view text);
 
-// Gives the ellipses their dimensions, finds the implicit output, and numbers the labels. Every label broadcasts.
-// InvalidArgument for an output that does not fit the operands, ShapeError for an operand of the wrong rank.
+// Expands the ellipses for operands of the given ranks, infers an implicit output, and numbers the labels. Every label
+// broadcasts. Throws InvalidArgument for an output that does not fit the operands, ShapeError for an operand of the
+// wrong rank.
 Equation resolve_equation(const ParsedEquation& parsed, std::span<const int> ranks);
 
 }  // namespace oneflow::einsum

@@ -13,13 +13,13 @@ namespace oneflow::einsum {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-// Volumes beyond this are all the same; some more of them can still be added up.
+// Volumes are clamped to this value, so that sums of them stay finite.
 constexpr double kHuge = 1e290;
 
-// A set of labels, by their numbers.
+// A set of labels as a bit set.
 template <size_t words>
 struct LabelSet {
-  static constexpr size_t kMost = words * 64;
+  static constexpr size_t kCapacity = words * 64;
 
   uint64_t bits[words] = {};
 
@@ -37,7 +37,7 @@ struct LabelSet {
   bool operator==(const LabelSet&) const = default;
 };
 
-// Labels that the same operands have are as one.
+// The labels of a network, where labels that the same operands have are fused into one.
 class FusedLabels {
  public:
   explicit FusedLabels(const Network& network) : operands_(network.operands.size()) {
@@ -56,19 +56,19 @@ class FusedLabels {
       }
       sizes_[at] *= network.sizes[label];
     }
-    for (size_t label = 0; label < count(); label += kPart) {
+    for (size_t label = 0; label < count(); label += kGroup) {
       auto& products = products_.emplace_back();
       products[0] = 1;
-      for (size_t part = 1; part < kProducts; ++part) {
-        const size_t lowest = label + static_cast<size_t>(std::countr_zero(part));
-        products[part] = products[part & (part - 1)] * (lowest < count() ? sizes_[lowest] : 1);
+      for (size_t subset = 1; subset < kProducts; ++subset) {
+        const size_t lowest = label + static_cast<size_t>(std::countr_zero(subset));
+        products[subset] = products[subset & (subset - 1)] * (lowest < count() ? sizes_[lowest] : 1);
       }
     }
   }
 
   size_t count() const { return owners_.size(); }
 
-  // Those of an operand; of the output, whose number is behind the operands'.
+  // Returns the labels of an operand, or of the output, whose number is the number of operands.
   template <class Set>
   Set of(size_t owner) const {
     Set labels;
@@ -82,21 +82,21 @@ class FusedLabels {
     double product = 1;
     for (size_t word = 0; word < words; ++word) {
       uint64_t left = labels.bits[word];
-      for (size_t i = word * (64 / kPart); left != 0; ++i, left >>= kPart) product *= products_[i][left % kProducts];
+      for (size_t i = word * (64 / kGroup); left != 0; ++i, left >>= kGroup) product *= products_[i][left % kProducts];
     }
     return std::min(product, kHuge);
   }
 
  private:
-  static constexpr size_t kPart = 4, kProducts = size_t{1} << kPart;
+  static constexpr size_t kGroup = 4, kProducts = size_t{1} << kGroup;
 
   const size_t operands_;
   std::vector<uint32_t> owners_;
   std::vector<double> sizes_;
-  std::vector<std::array<double, kProducts>> products_;  // of the sizes of any labels of each part
+  std::vector<std::array<double, kProducts>> products_;  // for each group of labels, the volume of each of its subsets
 };
 
-// The best way to multiply each subset of the operands, by the best ways for its parts.
+// Computes the best way to multiply each subset of the operands from the best ways for its subsets.
 template <class Set>
 class ExactSearch {
  public:
@@ -104,7 +104,7 @@ class ExactSearch {
     for (size_t i = 0; i < operands; ++i) best_[size_t{1} << i].labels = labels.of<Set>(i);
     for (size_t set = 1; set < best_.size(); ++set)
       best_[set].labels = best_[set & (set - 1)].labels | best_[set & (~set + 1)].labels;
-    std::vector<Set> inside;  // the labels of a set's operands
+    std::vector<Set> inside;  // for each subset, the labels of its operands
     inside.reserve(best_.size());
     for (const Best& best : best_) inside.push_back(best.labels);
     const Set output = labels.of<Set>(operands);
@@ -123,24 +123,25 @@ class ExactSearch {
   }
 
  private:
+  // The best way to multiply a subset.
   struct Best {
     Set labels;  // of the product
     double volume;
-    double cost = 0;    // operations up to and with this product
-    double memory = 0;  // elements of all products up to this one: decides between equal costs
-    size_t left = 0;    // the part that holds the lowest member; the other is what remains
+    double cost = 0;    // the operations of this product and of all products that it depends on
+    double memory = 0;  // the elements of these products, which decide between equal costs
+    size_t left = 0;    // the part of the best split that contains the lowest operand
   };
 
   size_t all() const { return best_.size() - 1; }
   static bool is_single(size_t set) { return std::has_single_bit(set); }
 
-  // Calls `visit` with the part that holds the lowest member, for all ways to split a set in two.
+  // Calls visit(part) for all ways to split a set in two, with the part that contains the lowest operand.
   template <class Visit>
   static void for_each_split(size_t set, Visit&& visit) {
     const size_t lowest = set & (~set + 1);
     const size_t rest = set ^ lowest;
     for (size_t part = rest; part != 0;) {
-      part = (part - 1) & rest;  // all subsets of the rest but itself, down to the empty one
+      part = (part - 1) & rest;  // all proper subsets of the rest, in descending order
       visit(part | lowest);
     }
   }
@@ -157,7 +158,7 @@ class ExactSearch {
       const Set joined = left.labels | right.labels;
       cost += labels_.volume(joined) * (joined == best.labels ? 1 : 2);
       const double memory = left.memory + right.memory + best.volume;
-      // Of equals the last one, which keeps neighbours together: their labels are most often neighbours in the result.
+      // Of equally good splits, the last one groups adjacent operands, whose labels mostly are adjacent in the result.
       if (cost < best.cost || (cost == best.cost && memory <= best.memory)) {
         best.cost = cost;
         best.memory = memory;
@@ -166,7 +167,7 @@ class ExactSearch {
     });
   }
 
-  // The fewest elements that the largest intermediate of any path can have.
+  // Returns the size of the largest intermediate, minimized over all paths.
   double smallest_limit() const {
     std::vector<double> largest(best_.size(), 0);
     for (size_t set = 1; set < best_.size(); ++set) {
@@ -178,7 +179,7 @@ class ExactSearch {
     return largest[all()];
   }
 
-  // The number of the set's product, once the steps to it are there.
+  // Appends the steps that compute the product of a set to the path, and returns the product's number.
   size_t emit(size_t set) {
     if (is_single(set)) return static_cast<size_t>(std::countr_zero(set));
     const size_t left = emit(best_[set].left), right = emit(set ^ best_[set].left);
@@ -195,14 +196,14 @@ class ExactSearch {
 
 Path find_exact_path(const Network& network, double limit) {
   const size_t operands = network.operands.size();
-  if (operands < 2 || operands > kMostExactOperands) return {};
+  if (operands < 2 || operands > kMaxExactOperands) return {};
   if (operands == 2) return {{0, 1}};
   const FusedLabels labels(network);
-  // As many as so many operands may have; hardly ever more than one word holds.
+  // A set of one word is sufficient for nearly all networks. The large set holds all labels of the most operands.
   using Few = LabelSet<1>;
-  using Many = LabelSet<kMostExactOperands * OF_MAX_RANK / 64>;
-  return labels.count() <= Few::kMost ? ExactSearch<Few>(labels, operands).find(limit)
-                                      : ExactSearch<Many>(labels, operands).find(limit);
+  using Many = LabelSet<kMaxExactOperands * OF_MAX_RANK / 64>;
+  return labels.count() <= Few::kCapacity ? ExactSearch<Few>(labels, operands).find(limit)
+                                          : ExactSearch<Many>(labels, operands).find(limit);
 }
 
 }  // namespace oneflow::einsum

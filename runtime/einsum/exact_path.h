@@ -1,4 +1,4 @@
-// The best path of all, by dynamic programming over subsets of the operands.
+// Finds the optimal path by dynamic programming over subsets of the operands.
 #ifndef ONEFLOW_EINSUM_EXACT_PATH_H_
 #define ONEFLOW_EINSUM_EXACT_PATH_H_
 
@@ -6,10 +6,11 @@
 
 namespace oneflow::einsum {
 
-inline constexpr size_t kMostExactOperands = 16;
+inline constexpr size_t kMaxExactOperands = 16;
 
-// As in path.h. Empty for networks of one operand, and for those that are too large to be searched: of more operands
-// than that, or of more than 64 labels that differ in who has them.
+// Returns the path with the fewest operations whose intermediates have at most `limit` elements; if there is none, the
+// limit is the smallest one that any path keeps. Returns an empty path for a network of one operand, and for one of
+// more than kMaxExactOperands operands.
 Path find_exact_path(const Network& network, double limit);
 
 }  // namespace oneflow::einsum

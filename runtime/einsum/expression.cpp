@@ -3,15 +3,15 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "einsum/characters.h"
 #include "einsum/equation.h"
+#include "einsum/equation_text.h"
 #include "einsum/sizes.h"
 
 namespace oneflow::einsum {
 
 namespace {
 
-// Columns of the report up to which a product is written out; longer ones are cut.
+// The columns of the report after which a product and the equation are cut.
 constexpr int kProductColumns = 40, kEquationColumns = 100;
 
 std::string term_of(const Equation& equation, const LabelList& labels) {
@@ -72,7 +72,7 @@ Expression::Expression(std::string_view text, std::vector<Shape> shapes, const O
   std::vector<int> ranks;
   std::vector<Sizes> sizes;
   for (const Shape& shape : shapes_) {
-    count_elements(shape);  // no size is negative, and there are tensors of such shapes
+    count_elements(shape);  // throws for negative sizes and for an overflow
     ranks.push_back(shape.rank());
     sizes.push_back(shape);
   }

@@ -1,4 +1,4 @@
-// An equation worked out for operands of given shapes: in which order they are multiplied, and what that costs.
+// An equation planned for operands of given shapes: the path, its cost, and a report.
 #ifndef ONEFLOW_EINSUM_EXPRESSION_H_
 #define ONEFLOW_EINSUM_EXPRESSION_H_
 
@@ -12,15 +12,16 @@
 
 namespace oneflow::einsum {
 
+// The plan of an equation without tensors, which front ends show to users.
 class Expression {
  public:
   struct Options {
     Search search = Search::kAuto;
     double limit = kUnlimited;
-    const std::vector<int64_t>* path = nullptr;  // positions, as in path.h; NULL: find one
+    const std::vector<int64_t>* path = nullptr;  // positions (see path.h); NULL: search for a path
   };
 
-  // Errors of equation.h, sizes.h and path.h.
+  // Throws the errors of equation.h, sizes.h and path.h.
   Expression(std::string_view equation, std::vector<Shape> shapes, const Options& options);
 
   const std::string& equation() const { return equation_; }
@@ -29,16 +30,18 @@ class Expression {
   const std::vector<int64_t>& path() const { return path_; }
   double operations() const { return cost_.operations; }
   double operations_at_once() const { return operations_at_once_; }
-  double largest() const { return cost_.largest; }  // elements of the largest intermediate, or of the result
-  // A table of the products, one in a line.
+  // Returns the number of elements of the largest intermediate or result.
+  double largest() const { return cost_.largest; }
+  // Returns a summary and a table with a line per product.
   const std::string& report() const { return report_; }
-  size_t memory() const;  // bytes, the object's own included
+  // Returns the bytes that the object takes, including its heap memory.
+  size_t memory() const;
 
  private:
   std::string equation_;
   std::vector<Shape> shapes_;
   Shape result_;
-  std::vector<int64_t> path_;  // positions
+  std::vector<int64_t> path_;  // as positions
   Cost cost_;
   double operations_at_once_ = 0;
   std::string report_;

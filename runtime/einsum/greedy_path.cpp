@@ -8,10 +8,11 @@ namespace oneflow::einsum {
 
 namespace {
 
-// The most pairs of an operand and others that share a label with it: all those of thousands of operands with a common
-// label would fill the memory.
-constexpr size_t kMostCandidates = 256;
+// The most candidate pairs that are kept per operand. All pairs of thousands of operands with a common label would
+// exhaust the memory.
+constexpr size_t kMaxCandidates = 256;
 
+// The search of find_greedy_path().
 class GreedySearch {
  public:
   GreedySearch(const Network& network, double weight, double limit)
@@ -21,12 +22,12 @@ class GreedySearch {
 
   Path find() {
     for (const LabelList& labels : network_.operands) nodes_.push_back({labels, network_.volume(labels), true});
-    multiply_alike();
-    while (connect_all()) {  // once more for those whose candidates went to others
+    multiply_same_labels();
+    while (connect_all()) {  // repeated for nodes whose candidates have all been used by others
       while (!candidates_.empty()) {
         const Candidate best = candidates_.top();
         candidates_.pop();
-        if (nodes_[best.left].is_left && nodes_[best.right].is_left) connect(multiply(best.left, best.right));
+        if (nodes_[best.left].is_unused && nodes_[best.right].is_unused) connect(multiply(best.left, best.right));
       }
     }
     multiply_unconnected();
@@ -34,35 +35,38 @@ class GreedySearch {
   }
 
  private:
+  // An operand or a product.
   struct Node {
     LabelList labels;
     double volume;
-    bool is_left;  // not yet part of a product
+    bool is_unused;  // whether it has not been multiplied yet
   };
+  // A pair of nodes that may be multiplied.
   struct Candidate {
-    bool is_over;  // the limit
+    bool exceeds_limit;
     double score;
     size_t left, right;
 
-    bool operator<(const Candidate& other) const {  // the last one of a heap comes first
-      if (is_over != other.is_over) return is_over;
+    bool operator<(const Candidate& other) const {  // the best candidate is the greatest, the top of the queue
+      if (exceeds_limit != other.exceeds_limit) return exceeds_limit;
       if (score != other.score) return score > other.score;
       return std::pair(left, right) > std::pair(other.left, other.right);
     }
   };
 
+  // Appends the product of two nodes to the path, and returns its node.
   size_t multiply(size_t left, size_t right) {
     PairProduct product = contraction_.product(nodes_[left].labels, nodes_[right].labels);
     contraction_.replace(nodes_[left].labels, nodes_[right].labels, product.labels);
-    nodes_[left].is_left = nodes_[right].is_left = false;
+    nodes_[left].is_unused = nodes_[right].is_unused = false;
     path_.push_back({left, right});
     const double volume = network_.volume(product.labels);
     nodes_.push_back({std::move(product.labels), volume, true});
     return nodes_.size() - 1;
   }
 
-  // Operands of the same labels never become larger by being multiplied.
-  void multiply_alike() {
+  // Multiplies operands with the same labels first: their product is never larger than they are.
+  void multiply_same_labels() {
     std::map<LabelList, size_t> known;
     for (size_t i = 0; i < network_.operands.size(); ++i) {
       const auto [first, is_new] = known.emplace(nodes_[i].labels, i);
@@ -70,20 +74,20 @@ class GreedySearch {
     }
   }
 
-  // Whether there are pairs that share a label.
+  // Collects the candidates of all nodes. Returns whether there are any.
   bool connect_all() {
     for (std::vector<size_t>& owners : owners_) owners.clear();
     for (size_t i = 0; i < nodes_.size(); ++i)
-      if (nodes_[i].is_left) connect(i);
+      if (nodes_[i].is_unused) connect(i);
     return !candidates_.empty();
   }
 
-  // Adds the pairs of a node and those that share a label with it; of very many the best ones.
+  // Adds the pairs of a node with all connected nodes that share a label with it, at most the kMaxCandidates best ones.
   void connect(size_t node) {
     std::vector<size_t> others;
     for (const int label : nodes_[node].labels) {
       std::vector<size_t>& owners = owners_[static_cast<size_t>(label)];
-      std::erase_if(owners, [&](size_t owner) { return !nodes_[owner].is_left; });
+      std::erase_if(owners, [&](size_t owner) { return !nodes_[owner].is_unused; });
       others.insert(others.end(), owners.begin(), owners.end());
       owners.push_back(node);
     }
@@ -95,22 +99,22 @@ class GreedySearch {
       const double score = volume - weight_ * (nodes_[other].volume + nodes_[node].volume);
       found.push_back({volume > limit_, score, other, node});
     }
-    if (found.size() > kMostCandidates) {
+    if (found.size() > kMaxCandidates) {
       const auto comes_first = [](const Candidate& a, const Candidate& b) { return b < a; };
-      std::nth_element(found.begin(), found.begin() + kMostCandidates, found.end(), comes_first);
-      found.resize(kMostCandidates);
+      std::nth_element(found.begin(), found.begin() + kMaxCandidates, found.end(), comes_first);
+      found.resize(kMaxCandidates);
     }
     for (const Candidate& each : found) candidates_.push(each);
   }
 
-  // What is left has no labels in common: the smallest ones first.
+  // Multiplies the remaining nodes, which have no labels in common, starting with the smallest ones.
   void multiply_unconnected() {
     const auto is_larger = [&](size_t a, size_t b) {
       return std::pair(nodes_[a].volume, a) > std::pair(nodes_[b].volume, b);
     };
     std::priority_queue<size_t, std::vector<size_t>, decltype(is_larger)> left(is_larger);
     for (size_t i = 0; i < nodes_.size(); ++i)
-      if (nodes_[i].is_left) left.push(i);
+      if (nodes_[i].is_unused) left.push(i);
     while (left.size() > 1) {
       const size_t first = left.top();
       left.pop();
@@ -124,7 +128,7 @@ class GreedySearch {
   Contraction contraction_;
   const double weight_, limit_;
   std::vector<Node> nodes_;
-  std::vector<std::vector<size_t>> owners_;  // of each label, those connected so far
+  std::vector<std::vector<size_t>> owners_;  // for each label, the connected nodes that have it
   std::priority_queue<Candidate> candidates_;
   Path path_;
 };

@@ -1,4 +1,4 @@
-// Paths for networks that are too large for an exact search.
+// A greedy search, for networks that are too large for an exact one.
 #ifndef ONEFLOW_EINSUM_GREEDY_PATH_H_
 #define ONEFLOW_EINSUM_GREEDY_PATH_H_
 
@@ -6,8 +6,8 @@
 
 namespace oneflow::einsum {
 
-// Step by step: each takes the two operands, of those that share a label, whose product is the smallest next to what it
-// replaces. Their own elements count `weight` times. Products beyond the limit come last.
+// Returns a path found step by step. Each step multiplies the two operands that share a label and minimize the elements
+// of the product minus `weight` times the elements of both. Products of more than `limit` elements come last.
 Path find_greedy_path(const Network& network, double weight, double limit);
 
 }  // namespace oneflow::einsum

@@ -8,12 +8,12 @@ namespace oneflow::einsum {
 
 namespace {
 
-// Operands of a part: one more takes three times as long and gains little.
+// The number of operands of a subtree. One more triples the time of the exact search and gains little.
 constexpr size_t kPartOperands = 8;
-constexpr int kRounds = 6;
+constexpr int kMaxRounds = 6;
 
-// The products of a path as a tree, whose leaves are the operands. A product's labels depend on the leaves below it
-// alone, so that a part of the tree can be replaced without a look at the rest.
+// The products of a path as a tree, whose leaves are the operands. The labels of a product depend only on the leaves
+// below it, so that a subtree can be replaced independently of the rest.
 class Tree {
  public:
   Tree(const Network& network, const Path& path) : network_(network), leaves_(network.operands.size()) {
@@ -23,7 +23,7 @@ class Tree {
       nodes_.push_back({products[i].labels, products[i].operations, path[i].left, path[i].right});
   }
 
-  // Whether anything became cheaper.
+  // Optimizes the subtree below each product. Returns whether any became cheaper.
   bool improve(double limit) {
     bool is_better = false;
     std::vector<size_t> order;
@@ -34,7 +34,7 @@ class Tree {
 
   Path path() const {
     Path path;
-    std::vector<size_t> numbers(nodes_.size());  // of a node in the path
+    std::vector<size_t> numbers(nodes_.size());  // the number of each node in the path
     for (size_t i = 0; i < leaves_; ++i) numbers[i] = i;
     std::vector<size_t> order;
     collect_products(nodes_.size() - 1, order);
@@ -46,15 +46,16 @@ class Tree {
   }
 
  private:
+  // An operand or a product.
   struct Node {
     LabelList labels;
-    double operations;  // of this product alone
+    double operations;  // of this product only
     size_t left, right;
   };
 
   bool is_leaf(size_t node) const { return node < leaves_; }
 
-  // All products below and including a node, each before those that it is made of.
+  // Appends all products of the subtree `root`, each before its operands.
   void collect_products(size_t root, std::vector<size_t>& order) const {
     for (size_t next = order.size(), first = (order.push_back(root), next); first < order.size(); ++first) {
       for (const size_t child : {nodes_[order[first]].left, nodes_[order[first]].right})
@@ -63,15 +64,15 @@ class Tree {
   }
 
   bool improve_part(size_t root, double limit) {
-    // The most expensive products are opened first.
+    // Extends the subtree by its most expensive operands first.
     std::vector<size_t> operands{nodes_[root].left, nodes_[root].right}, products{root};
     while (operands.size() < kPartOperands) {
-      const auto dearer = [&](size_t a, size_t b) { return nodes_[a].operations < nodes_[b].operations; };
-      const auto opened = std::max_element(operands.begin(), operands.end(), dearer);
-      if (is_leaf(*opened)) break;  // leaves cost nothing: there is none but leaves
-      const size_t product = *opened;
+      const auto is_cheaper = [&](size_t a, size_t b) { return nodes_[a].operations < nodes_[b].operations; };
+      const auto expanded = std::max_element(operands.begin(), operands.end(), is_cheaper);
+      if (is_leaf(*expanded)) break;  // leaves cost nothing, so that all operands are leaves
+      const size_t product = *expanded;
       products.push_back(product);
-      *opened = nodes_[product].left;
+      *expanded = nodes_[product].left;
       operands.push_back(nodes_[product].right);
     }
     if (operands.size() < 3) return false;
@@ -85,7 +86,7 @@ class Tree {
     return true;
   }
 
-  // Labels are numbered anew: a part has few of them.
+  // Returns the network of a subtree. Its labels are renumbered, because it has few of them.
   Network network_of(const std::vector<size_t>& operands, size_t root) const {
     Network part;
     LabelList known;
@@ -106,16 +107,16 @@ class Tree {
     return part;
   }
 
-  // Puts the path's products in the places of the former ones; the last one stays where it was.
-  void replace(const std::vector<size_t>& operands, const std::vector<size_t>& places, const Path& path,
+  // Stores the products of a path in the nodes of the former products; the last one becomes the root of the subtree.
+  void replace(const std::vector<size_t>& operands, const std::vector<size_t>& nodes, const Path& path,
                const std::vector<PairProduct>& products) {
-    const auto place = [&](size_t number) {
-      return number < operands.size() ? operands[number] : places[places.size() - 1 - (number - operands.size())];
+    const auto node_of = [&](size_t number) {
+      return number < operands.size() ? operands[number] : nodes[nodes.size() - 1 - (number - operands.size())];
     };
     for (size_t i = 0; i < path.size(); ++i) {
-      Node& node = nodes_[place(operands.size() + i)];
-      node.left = place(path[i].left);
-      node.right = place(path[i].right);
+      Node& node = nodes_[node_of(operands.size() + i)];
+      node.left = node_of(path[i].left);
+      node.right = node_of(path[i].right);
       node.operations = products[i].operations;
       node.labels.clear();
       for (const int label : products[i].labels) node.labels.push_back(labels_of_part_[static_cast<size_t>(label)]);
@@ -125,14 +126,14 @@ class Tree {
   const Network& network_;
   const size_t leaves_;
   std::vector<Node> nodes_;
-  mutable LabelList labels_of_part_;  // what the part's labels are in the network
+  mutable LabelList labels_of_part_;  // the label in the network of each label of network_of()'s last result
 };
 
 }  // namespace
 
 Path improve_path(const Network& network, const Path& path, double limit) {
   Tree tree(network, path);
-  for (int round = 0; round < kRounds && tree.improve(limit); ++round) continue;
+  for (int round = 0; round < kMaxRounds && tree.improve(limit); ++round) continue;
   return tree.path();
 }
 

@@ -1,4 +1,4 @@
-// Making a path better, a few of its products at a time.
+// Improves a path by local search.
 #ifndef ONEFLOW_EINSUM_IMPROVE_PATH_H_
 #define ONEFLOW_EINSUM_IMPROVE_PATH_H_
 
@@ -6,9 +6,9 @@
 
 namespace oneflow::einsum {
 
-// Cuts the tree of products into small ones, each of which is replaced by the best one for its operands, round by round
-// until nothing is gained. (Gray and Kourtis, "Hyper-optimized tensor network contraction", 2021, call it subtree
-// reconfiguration.)
+// Returns a path of at most the same cost. Replaces small subtrees of the tree of products by the optimal ones for
+// their operands, in rounds, until nothing improves (the subtree reconfiguration of Gray and Kourtis, "Hyper-optimized
+// tensor network contraction", 2021).
 Path improve_path(const Network& network, const Path& path, double limit);
 
 }  // namespace oneflow::einsum

@@ -23,9 +23,9 @@ Layout lay_out(const Labels& labels, Sizes sizes, Sizes strides, of_dtype dtype)
   return layout;
 }
 
-Layout without_gaps(Layout layout) {
+Layout contiguous_layout(Layout layout) {
   const Shape sizes = sizes_of(layout);
-  count_elements(sizes);  // there are tensors of that shape
+  count_elements(sizes);  // throws if the number of elements overflows
   const Shape strides = contiguous_strides(sizes);
   for (size_t d = 0; d < layout.size(); ++d) layout[d].stride = strides[static_cast<int>(d)];
   return layout;

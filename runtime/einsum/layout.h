@@ -1,4 +1,4 @@
-// Where the elements of an operand lie, by labels: what contractions are planned with.
+// The layout of an operand by labels, with which contractions are planned.
 #ifndef ONEFLOW_EINSUM_LAYOUT_H_
 #define ONEFLOW_EINSUM_LAYOUT_H_
 
@@ -10,47 +10,49 @@
 
 namespace oneflow::einsum {
 
+// A dimension of an operand.
 struct LabelledDim {
   int label;
-  int64_t size, stride;
+  int64_t size, stride;  // the stride counts elements
 };
 
-// Each label at most once. Dimensions of size 1 are left out: they matter to no product, and broadcasting is then the
-// same as lacking a label.
+// The dimensions of an operand. Each label occurs at most once. Dimensions of size 1 are left out: they do not change a
+// product, and an operand that broadcasts along a label then is one that lacks the label.
 using Layout = std::vector<LabelledDim>;
 
-// The two parts of complex numbers lie along a dimension of their own, under a label that no equation has.
+// The label of the dimension of the real and imaginary parts of complex numbers. No equation has it.
 inline constexpr int kPart = -1;
-// That of the part over which products of complex numbers are summed.
+// The label of the dimension of parts over which products of complex numbers are summed.
 inline constexpr int kSummedPart = -2;
 
-// Dimensions of these sizes and strides under `labels`; a label that comes twice stands for the diagonal. Where the
-// dtype is a complex one, the parts are laid out: strides count in them.
+// Returns the layout of a tensor whose dimensions have the given labels; a repeated label stands for the diagonal. For
+// a complex dtype, kPart is added as the last dimension, and strides count parts.
 Layout lay_out(const Labels& labels, Sizes sizes, Sizes strides, of_dtype dtype);
 
-// The same dimensions in their order, without gaps. ShapeError where no tensor has so many elements.
-Layout without_gaps(Layout layout);
+// Returns the layout of a contiguous tensor with the same dimensions in the same order. Throws ShapeError if the number
+// of elements overflows.
+Layout contiguous_layout(Layout layout);
 
-// NULL where the layout lacks the label.
+// Returns the dimension with a label, or NULL.
 const LabelledDim* find(const Layout& layout, int label);
 
-// Whether a label is summed over where `out` is the result.
+// Returns whether an operand has a label that the result `out` lacks, which is summed over.
 bool sums(const Layout& layout, const Layout& out);
 
-// Whether each operand is stretched along labels of the other.
+// Returns whether each of two operands has a label that the other lacks, so that their product is an outer product.
 bool is_outer(const Layout& layout_a, const Layout& layout_b);
 
-// The dimensions of whole numbers.
+// Returns the layout without kPart: the dimensions of complex numbers instead of their parts.
 Layout without_part(const Layout& layout);
 
-// Those, as they lie.
+// Returns the dimensions without kPart in descending order of their absolute strides.
 Layout in_memory_order(const Layout& layout);
 
 Shape sizes_of(const Layout& layout);
 double elements_of(const Layout& layout);
 
-// The elements of a tensor that lies as `layout` says, as a view whose dimensions are `dims`, in their order and with
-// their sizes. Those that the layout lacks are stretched.
+// Returns a view, with the dimensions `dims`, of a tensor that has the given layout. Dimensions that the layout lacks
+// are expanded with stride 0.
 TensorRef view_as(const Tensor& tensor, const Layout& layout, const Layout& dims);
 
 }  // namespace oneflow::einsum

@@ -1,4 +1,4 @@
-// What a search for a path looks at: which labels each operand has, and their sizes.
+// Tensor networks: the labels of each operand and their sizes, on which searches for a path work.
 #ifndef ONEFLOW_EINSUM_NETWORK_H_
 #define ONEFLOW_EINSUM_NETWORK_H_
 
@@ -9,15 +9,17 @@
 
 namespace oneflow::einsum {
 
-// Labels in ascending order, each once.
+// Distinct labels in ascending order.
 using LabelList = std::vector<int>;
 
+// The labels of operands and output. Dimensions of size 1 are left out.
 struct Network {
   std::vector<LabelList> operands;
   LabelList output;
   std::vector<double> sizes;  // of the labels
 
-  // Elements of a tensor with these labels. A double, because what a bad path would need is beyond any integer.
+  // Returns the number of elements of a tensor with the given labels, as a double, because the intermediates of bad
+  // paths overflow any integer.
   double volume(const LabelList& labels) const {
     double product = 1;
     for (const int label : labels) product *= sizes[static_cast<size_t>(label)];
@@ -25,51 +27,53 @@ struct Network {
   }
 };
 
-// What an equation with operands of these shapes comes to. Labels of size 1 cost nothing and are left out.
+// Returns the network of an equation with operands of the given shapes.
 Network make_network(const Equation& equation, std::span<const Sizes> shapes, std::span<const int64_t> label_sizes);
 
-// Multiplies two operands, by their numbers. The products are numbered on behind the operands.
+// The numbers of two operands to multiply. The product of step i has the number of operands plus i.
 struct Step {
   size_t left, right;
 };
 
-// The last step leaves the result.
+// The order in which to multiply. The last step computes the result.
 using Path = std::vector<Step>;
 
-// What a path costs: multiplications and additions, and the elements of the largest intermediate.
+// The cost of a path.
 struct Cost {
-  double operations = 0;
-  double largest = 0;
+  double operations = 0;  // multiplications and additions
+  double largest = 0;     // the elements of the largest intermediate or result
 };
 
-// What multiplying two operands comes to.
+// The product of two operands.
 struct PairProduct {
-  LabelList labels;   // of the product: what the result or another operand needs
-  double operations;  // twice as many where anything is summed, for the additions
+  LabelList labels;   // those that the output or another operand has
+  double operations;  // the multiplications, and as many additions if a label is summed over
 };
 
-// Follows a path: keeps count of who has which label, so that each product is known by its labels alone.
+// The state of a network while the products of a path are computed: for each label, how many operands have it, from
+// which the labels of a product follow.
 class Contraction {
  public:
   explicit Contraction(const Network& network);
 
-  // Without doing it.
+  // Returns the product of two operands without changing the state.
   PairProduct product(const LabelList& left, const LabelList& right) const;
-  // Takes the two out and the product in.
+  // Replaces two operands by their product.
   void replace(const LabelList& left, const LabelList& right, const LabelList& product);
 
  private:
   void count(const LabelList& labels, int change);
 
   const Network& network_;
-  std::vector<int> uses_;  // operands, and the output, that have the label
+  std::vector<int> uses_;  // for each label, how many operands have it, plus 1 if the output does
 };
 
-// What one sum over the products of all operands at once would take.
+// Returns the operations of a single sum over the products of all operands, without intermediates.
 double operations_at_once(const Network& network);
 
-// The products of a path, step by step.
+// Returns the product of each step of a path.
 std::vector<PairProduct> follow(const Network& network, const Path& path);
+// Returns the cost of a path.
 Cost cost_of(const Network& network, const Path& path);
 
 }  // namespace oneflow::einsum

@@ -13,12 +13,12 @@ namespace oneflow::einsum {
 
 namespace {
 
-// Up to here the exact search takes less than 200 us.
-constexpr size_t kAutomaticallyExact = 10;
-// The weights that a greedy search is tried with: which one does best depends on the network.
+// The most operands for which Search::kAuto searches exactly, which is still fast.
+constexpr size_t kMaxAutoExactOperands = 10;
+// The weights with which the greedy search is tried. The best one depends on the network.
 constexpr double kWeights[] = {1.0, 0.3, 0.0};
-// Beyond so many operands the first of them is the only one, so that thousands take seconds.
-constexpr size_t kSeveralTries = 512;
+// The most operands for which all weights are tried. Larger networks use the first one only, to limit the search time.
+constexpr size_t kMaxOperandsForAllWeights = 512;
 
 Path path_in_order(size_t operands) {
   Path path;
@@ -26,7 +26,8 @@ Path path_in_order(size_t operands) {
   return path;
 }
 
-// Whether one path is better than the other: within the limit, then cheaper; beyond it, smaller.
+// Returns whether a path of cost `a` is better than one of cost `b`. A path within the limit is better than one that is
+// not; of two within the limit, the one with fewer operations; otherwise, the one with the smaller intermediates.
 bool is_better(const Cost& a, const Cost& b, double limit) {
   const bool fits_a = a.largest <= limit, fits_b = b.largest <= limit;
   if (fits_a != fits_b) return fits_a;
@@ -36,7 +37,7 @@ bool is_better(const Cost& a, const Cost& b, double limit) {
 Path find_good_path(const Network& network, double limit) {
   Path best;
   Cost best_cost;
-  const size_t tries = network.operands.size() <= kSeveralTries ? std::size(kWeights) : 1;
+  const size_t tries = network.operands.size() <= kMaxOperandsForAllWeights ? std::size(kWeights) : 1;
   for (size_t i = 0; i < tries; ++i) {
     Path path = improve_path(network, find_greedy_path(network, kWeights[i], limit), limit);
     const Cost cost = cost_of(network, path);
@@ -71,52 +72,51 @@ Path find_path(const Network& network, Search search, double limit) {
   if (operands == 2) return {{0, 1}};
   if (search == Search::kInOrder) return path_in_order(operands);
   if (search == Search::kGreedy) return find_greedy_path(network, kWeights[0], limit);
-  if (search == Search::kOptimal || operands <= kAutomaticallyExact) {
+  if (search == Search::kOptimal || operands <= kMaxAutoExactOperands) {
     Path path = find_exact_path(network, limit);
     if (!path.empty()) return path;
     if (search == Search::kOptimal)
-      fail(OF_INVALID_ARGUMENT, "optimize='optimal' takes at most %zu operands, got %zu; take 'auto'",
-           kMostExactOperands, operands);
+      fail(OF_INVALID_ARGUMENT, "optimize='optimal' takes at most %zu operands, got %zu; use 'auto'", kMaxExactOperands,
+           operands);
   }
   return find_good_path(network, limit);
 }
 
 std::vector<int64_t> to_positions(const Path& path, size_t operands) {
-  std::vector<size_t> left(operands);
-  std::iota(left.begin(), left.end(), size_t{0});
+  std::vector<size_t> remaining(operands);
+  std::iota(remaining.begin(), remaining.end(), size_t{0});
   std::vector<int64_t> positions;
   for (const Step& step : path) {
-    // Both as they are before either is taken out.
-    const auto place = [&](size_t number) { return std::lower_bound(left.begin(), left.end(), number); };
-    const auto first = place(std::min(step.left, step.right)), second = place(std::max(step.left, step.right));
-    positions.push_back(first - left.begin());
-    positions.push_back(second - left.begin());
-    left.erase(second);
-    left.erase(first);
-    left.push_back(operands + positions.size() / 2 - 1);
+    const auto find = [&](size_t number) { return std::lower_bound(remaining.begin(), remaining.end(), number); };
+    const auto first = find(std::min(step.left, step.right)), second = find(std::max(step.left, step.right));
+    positions.push_back(first - remaining.begin());
+    positions.push_back(second - remaining.begin());
+    remaining.erase(second);
+    remaining.erase(first);
+    remaining.push_back(operands + positions.size() / 2 - 1);
   }
   return positions;
 }
 
 Path from_positions(std::span<const int64_t> positions, size_t operands, const char* argument) {
-  const size_t wanted = operands < 2 ? 0 : operands - 1;
+  const size_t expected = operands < 2 ? 0 : operands - 1;
   if (positions.size() % 2 != 0)
     fail(OF_INVALID_ARGUMENT, "%s must be pairs of positions, got %zu numbers", argument, positions.size());
-  if (positions.size() / 2 != wanted)
-    fail(OF_INVALID_ARGUMENT, "%s must be %zu pair%s of positions for %zu operand%s, got %zu", argument, wanted,
-         wanted == 1 ? "" : "s", operands, operands == 1 ? "" : "s", positions.size() / 2);
-  std::vector<size_t> left(operands);
-  std::iota(left.begin(), left.end(), size_t{0});
+  if (positions.size() / 2 != expected)
+    fail(OF_INVALID_ARGUMENT, "%s must be %zu pair%s of positions for %zu operand%s, got %zu", argument, expected,
+         expected == 1 ? "" : "s", operands, operands == 1 ? "" : "s", positions.size() / 2);
+  std::vector<size_t> remaining(operands);
+  std::iota(remaining.begin(), remaining.end(), size_t{0});
   Path path;
-  for (size_t i = 0; i < wanted; ++i) {
-    const int64_t count = static_cast<int64_t>(left.size()), a = positions[2 * i], b = positions[2 * i + 1];
+  for (size_t i = 0; i < expected; ++i) {
+    const int64_t count = static_cast<int64_t>(remaining.size()), a = positions[2 * i], b = positions[2 * i + 1];
     if (a == b || std::min(a, b) < 0 || std::max(a, b) >= count)
       fail(OF_INVALID_ARGUMENT, "%s: pair %zu must be two different positions below %ld, got %ld and %ld", argument, i,
            static_cast<long>(count), static_cast<long>(a), static_cast<long>(b));
-    path.push_back({left[static_cast<size_t>(a)], left[static_cast<size_t>(b)]});
-    left.erase(left.begin() + std::max(a, b));
-    left.erase(left.begin() + std::min(a, b));
-    left.push_back(operands + i);
+    path.push_back({remaining[static_cast<size_t>(a)], remaining[static_cast<size_t>(b)]});
+    remaining.erase(remaining.begin() + std::max(a, b));
+    remaining.erase(remaining.begin() + std::min(a, b));
+    remaining.push_back(operands + i);
   }
   return path;
 }

@@ -1,4 +1,4 @@
-// In which order to multiply several operands.
+// Searches for a path: the order in which to multiply several operands.
 #ifndef ONEFLOW_EINSUM_PATH_H_
 #define ONEFLOW_EINSUM_PATH_H_
 
@@ -12,28 +12,31 @@
 
 namespace oneflow::einsum {
 
-// How to look for a path.
+// The ways to search for a path.
 enum class Search {
-  kAuto,     // exact for a few operands, otherwise greedy and then improved part by part
-  kOptimal,  // exact: the time grows with 3 to the power of the number of operands, of which there are at most 16
-  kGreedy,   // step by step
-  kInOrder,  // from left to right
+  kAuto,     // exact for few operands, otherwise greedy followed by local improvement
+  kOptimal,  // exact, for at most 16 operands: the time increases as 3 to the power of their number
+  kGreedy,   // greedy
+  kInOrder,  // none: multiplies from left to right
 };
-// By the words "auto", "optimal", "greedy", "none"; InvalidArgument for another one, which is that of `argument`.
+// Returns the search for "auto", "optimal", "greedy" or "none". Throws InvalidArgument for any other string; the error
+// text names `argument`.
 Search parse_search(std::string_view word, const char* argument);
 
 inline constexpr double kUnlimited = std::numeric_limits<double>::infinity();
-// So many elements as a limit, of which 0 is none; InvalidArgument for a negative number, which is that of `argument`.
+// Returns the limit of a number of elements, where 0 means unlimited. Throws InvalidArgument for a negative number; the
+// error text names `argument`.
 double limit_of(int64_t elements, const char* argument);
 
-// The path with the fewest operations that the search finds, of those whose intermediates have at most `limit`
-// elements; where it finds none, the one with the smallest intermediates.
+// Returns the path with the fewest operations that the search finds among those whose intermediates have at most
+// `limit` elements; if it finds none, the path with the smallest intermediates.
 Path find_path(const Network& network, Search search = Search::kAuto, double limit = kUnlimited);
 
-// A path as pairs of positions in the list of what is left, one after the other: the two are taken out of it, and their
-// product is put at its end. NumPy's and opt_einsum's way of writing one.
+// Returns a path in the notation of NumPy and opt_einsum: a flat list of pairs of positions in the list of remaining
+// operands. Each step removes two operands and appends their product.
 std::vector<int64_t> to_positions(const Path& path, size_t operands);
-// InvalidArgument for positions that are no path for so many operands; `argument` is what the text calls them.
+// Returns the path of a list of positions. Throws InvalidArgument if they are not a path for that number of operands;
+// the error text names `argument`.
 Path from_positions(std::span<const int64_t> positions, size_t operands, const char* argument);
 
 }  // namespace oneflow::einsum

@@ -11,14 +11,16 @@ namespace oneflow::einsum {
 
 namespace {
 
-// Turns products into stages: keeps the layout of every operand and of every stage's result.
+// Builds the stages of products, and keeps the layouts of all inputs and of the results of all stages.
 class Stages {
  public:
   Stages(std::vector<Layout> inputs, of_dtype dtype)
-      : layouts_(std::move(inputs)), computes_in_own_(dtype != OF_BOOL && compute_type(dtype) == dtype) {}
+      : layouts_(std::move(inputs)), computes_directly_(dtype != OF_BOOL && compute_type(dtype) == dtype) {}
 
+  // Adds a stage that sums operand `a` over the labels that `out` lacks.
   void sum(size_t a, Layout out) { add(make_single(Stage::Kind::kSum, a, std::move(out), layouts_[a])); }
 
+  // Adds the stages of the product of two operands.
   void multiply(size_t a, size_t b, const Layout& out) {
     a = without_own_sums(a, b, out);
     b = without_own_sums(b, a, out);
@@ -27,8 +29,8 @@ class Stages {
     if (!is_complex || !(sums(layout_a, out) || is_outer(layout_a, layout_b)))
       return multiply_real(a, b, out, std::move(layout_a), std::move(layout_b));
     switch (choose_complex_product(layout_a, layout_b, out)) {
-      case ComplexProduct::kEachPart:
-        return multiply_each_part(a, b, out, std::move(layout_a), std::move(layout_b));
+      case ComplexProduct::kOuterOfParts:
+        return multiply_parts(a, b, out, std::move(layout_a), std::move(layout_b));
       case ComplexProduct::kMatricesOfA:
         write_matrices(a, layout_a, layout_b, out);
         break;
@@ -39,11 +41,11 @@ class Stages {
     multiply_real(a, b, out, std::move(layout_a), std::move(layout_b));
   }
 
-  // Of the product of two that has these labels: in the order of the first of `models` that has all of them, so that
-  // both are walked alike. Without one, those of the larger operand come last, in its order, so that most of what is
-  // read and written lies next to each other.
+  // Returns the layout of the product of two operands with the given labels. Its dimensions have the memory order of
+  // the first of `models` that has all labels, so that both are traversed in the same order. Without such a model, the
+  // dimensions of the larger operand come last, in its order, so that most accesses are contiguous.
   Layout product_layout(size_t a, size_t b, const LabelList& labels, const std::vector<Layout>& models) const {
-    // Labels are in order, and those of an equation not negative.
+    // Labels are sorted. kPart is not among them, because the labels of equations are not negative.
     const auto is_kept = [&](const LabelledDim& dim) {
       return std::binary_search(labels.begin(), labels.end(), dim.label);
     };
@@ -62,8 +64,8 @@ class Stages {
       for (const LabelledDim& dim : layouts_[b])
         if (is_kept(dim)) layout.push_back(dim);
     }
-    if (find(layouts_[a], kPart) || find(layouts_[b], kPart)) layout.push_back({kPart, 2, 1});  // it comes last
-    return without_gaps(std::move(layout));
+    if (find(layouts_[a], kPart) || find(layouts_[b], kPart)) layout.push_back({kPart, 2, 1});
+    return contiguous_layout(std::move(layout));
   }
 
   const Layout& layout(size_t number) const { return layouts_[number]; }
@@ -77,18 +79,19 @@ class Stages {
   }
 
   void multiply_real(size_t a, size_t b, const Layout& out, Layout layout_a, Layout layout_b) {
-    const Stage::Kind kind = product_kind(out, layout_a, layout_b, computes_in_own_);
+    const Stage::Kind kind = product_kind(out, layout_a, layout_b, computes_directly_);
     add(make_product(kind, a, b, out, std::move(layout_a), std::move(layout_b)));
   }
 
-  void multiply_each_part(size_t a, size_t b, const Layout& out, Layout layout_a, Layout layout_b) {
+  void multiply_parts(size_t a, size_t b, const Layout& out, Layout layout_a, Layout layout_b) {
     rename_part(layout_a);
     Layout products = products_of_parts(layout_a, out);
     multiply_real(a, b, products, std::move(layout_a), std::move(layout_b));
     add(make_single(Stage::Kind::kCombine, last(), out, std::move(products)));
   }
 
-  // Those of the operand `number`; the part of the other one, which is in `whole`, is summed over.
+  // Adds a stage that writes the matrices of operand `number`, and updates its number and layout. The product sums over
+  // the part of the other operand, whose layout is `whole`.
   void write_matrices(size_t& number, Layout& layout, Layout& whole, const Layout& out) {
     Layout matrices = matrices_of(layout, out);
     add(make_single(Stage::Kind::kMatrices, number, matrices, std::move(layout)));
@@ -102,19 +105,19 @@ class Stages {
       if (dim.label == kPart) dim.label = kSummedPart;
   }
 
-  // What only `a` has and nobody wants is added up first, which saves doing so once for each element of `b`. The number
-  // of the sum, or of `a` itself.
+  // Sums `a` over the labels that neither `b` nor `out` has, because the product would repeat that sum for every
+  // element of `b`. Returns the number of the sum, or `a` if there are no such labels.
   size_t without_own_sums(size_t a, size_t b, const Layout& out) {
     Layout kept;
     for (const LabelledDim& dim : layouts_[a])
       if (find(layouts_[b], dim.label) || find(out, dim.label)) kept.push_back(dim);
     if (kept.size() == layouts_[a].size()) return a;
-    sum(a, without_gaps(std::move(kept)));
+    sum(a, contiguous_layout(std::move(kept)));
     return last();
   }
 
   std::vector<Layout> layouts_;
-  const bool computes_in_own_;
+  const bool computes_directly_;
   std::vector<Stage> stages_;
 };
 
@@ -126,9 +129,10 @@ std::vector<Stage> make_stages(std::vector<Layout> inputs, of_dtype dtype, const
     return stages.take();
   }
   const std::vector<PairProduct> products = follow(network, path);
-  std::vector<size_t> numbers;  // of the path's operands among the stages'
+  std::vector<size_t> numbers;  // for each operand and product of the path, its number as an operand of stages
   for (size_t i = 0; i < network.operands.size(); ++i) numbers.push_back(i);
-  // What an intermediate is multiplied with, where that is there already, and comes to, where that is the result.
+  // Returns the layouts that the next intermediate should resemble: that of the operand that it is multiplied with, if
+  // that exists already, and that of the output, if their product is the result.
   const auto models_of = [&] {
     const size_t number = numbers.size();
     const auto next = std::find_if(path.begin(), path.end(),
@@ -148,7 +152,7 @@ std::vector<Stage> make_stages(std::vector<Layout> inputs, of_dtype dtype, const
   return stages.take();
 }
 
-// How the arguments of a call ask for a path to be found: by a word, or whether one should be.
+// Returns the search that a call requests, by a string or by a bool.
 Search search_of(const Call& call, int argument) {
   if (argument < 0 || !call.is_given(argument)) return Search::kAuto;
   const Argument& given = call.schema().arguments[static_cast<size_t>(argument)];
@@ -156,7 +160,7 @@ Search search_of(const Call& call, int argument) {
   return parse_search(call.string(argument), given.name);
 }
 
-// The path that the arguments of a call ask for.
+// Returns the path of a call: the given one, or one found by the requested search.
 Path path_of(const Call& call, const Network& network) {
   const ContractionRule& rule = std::get<ContractionRule>(call.schema().rule);
   const auto name = [&](int argument) { return call.schema().arguments[static_cast<size_t>(argument)].name; };
@@ -168,7 +172,8 @@ Path path_of(const Call& call, const Network& network) {
   return find_path(network, search, limit);
 }
 
-// What errors call the tensors: nothing where they are members of a list, whose errors speak of labels.
+// Returns the names of the tensor arguments for error texts. Returns none for a list of tensors, whose errors name
+// labels instead.
 std::vector<const char*> names_of(const Call& call) {
   const int addend = std::get<ContractionRule>(call.schema().rule).addend;
   std::vector<const char*> names;
@@ -190,21 +195,21 @@ Plan make_plan(const Call& call) {
   plan.shape.resize(static_cast<int>(equation.output.size()));
   for (size_t d = 0; d < equation.output.size(); ++d)
     plan.shape[static_cast<int>(d)] = sizes[static_cast<size_t>(equation.output[d])];
-  count_elements(plan.shape);  // there are tensors of that shape
+  count_elements(plan.shape);  // throws if the number of elements overflows
   plan.output = equation.output;
   plan.dtype = resolve_dtypes(call).results[0];
   plan.working = part_dtype(plan.dtype);
   const Network network = make_network(equation, shapes, sizes);
   const Path path = path_of(call, network);
-  // One of size 0 in the result leaves no element to compute.
-  plan.sums_nothing = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
-  if (plan.sums_nothing) return plan;
+  // The size 0 may also be one of the result, which then has no elements to compute.
+  plan.is_empty_sum = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
+  if (plan.is_empty_sum) return plan;
 
   std::vector<Layout> layouts;
   const auto make_all = [&](of_dtype working) {
     layouts.clear();
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const bool is_converted = part_dtype(inputs[i]->dtype()) != working;  // to a tensor without gaps
+      const bool is_converted = part_dtype(inputs[i]->dtype()) != working;  // to a contiguous tensor
       layouts.push_back(lay_out(equation.operands[i], shapes[i],
                                 is_converted ? contiguous_strides(shapes[i]) : inputs[i]->strides(),
                                 inputs[i]->dtype()));

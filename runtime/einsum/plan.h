@@ -1,4 +1,5 @@
-// What a contraction's equation and arguments, and the layouts and dtypes of its tensors, decide.
+// Plans of contractions: everything that follows from the equation, the arguments, and the layouts and dtypes of the
+// tensors, but not from their elements.
 #ifndef ONEFLOW_EINSUM_PLAN_H_
 #define ONEFLOW_EINSUM_PLAN_H_
 
@@ -7,19 +8,20 @@
 
 namespace oneflow::einsum {
 
+// The plan of a contraction.
 struct Plan {
   Shape shape;        // of the result
   of_dtype dtype;     // of the result
-  of_dtype working;   // that stages compute in: complex numbers by their parts, half precision with intermediates in
-                      // float32
-  bool sums_nothing;  // whether a label of size 0 is summed: there are no stages then
+  of_dtype working;   // the real dtype of the stages: that of the parts of complex numbers, or float32 if intermediates
+                      // in half precision would be rounded
+  bool is_empty_sum;  // whether a label has size 0: the result is zero or empty, and there are no stages
   Labels output;      // the labels of the result's dimensions
-  std::vector<bool> conversions;  // which inputs are of another dtype
-  bool is_single;                 // whether there is one stage, over the inputs as they are
-  std::vector<Stage> stages;      // the last one writes the result, which lies without gaps
+  std::vector<bool> conversions;  // for each input, whether it is converted to the working dtype
+  bool is_single;                 // whether there is a single stage, on unconverted inputs
+  std::vector<Stage> stages;      // the last one writes the result, which is planned as contiguous
 };
 
-// Visits the tensors that a call multiplies, in the order of the equation: all but the one that is added.
+// Calls visit(tensor) for the tensors that a call multiplies, in the order of the equation. Skips the addend.
 template <class Visit>
 void for_each_input(const Call& call, Visit&& visit) {
   const int addend = std::get<ContractionRule>(call.schema().rule).addend;
@@ -33,7 +35,8 @@ void for_each_input(const Call& call, Visit&& visit) {
   }
 }
 
-// Errors of equation.h, rules.h, sizes.h and path.h, and those of dtypes.
+// Returns the plan of a call. Throws the errors of equation.h, rules.h, sizes.h and path.h, and those of
+// resolve_dtypes().
 Plan make_plan(const Call& call);
 
 }  // namespace oneflow::einsum

@@ -10,16 +10,17 @@ namespace oneflow::einsum {
 
 namespace {
 
-// Everything that a plan depends on, as a row of integers: the operator, its arguments, the dtypes and layouts of its
+// Everything that a plan depends on, as a list of integers: the operator, its arguments, the dtypes and layouts of its
 // tensors, and the device.
 using Key = std::vector<int64_t>;
 
-// How many parts of a key are hashed at once: keys are filled up to a multiple of it.
-constexpr ptrdiff_t kAtOnce = 2;
+// The number of parts of a key that are hashed together. Keys are padded to a multiple of it.
+constexpr ptrdiff_t kHashStep = 2;
 
-// Writes keys one after the other to the same memory.
+// Writes keys, reusing the memory of the previous one.
 class KeyWriter {
  public:
+  // Returns the key of a call, which is valid until the next call of this function.
   std::span<const int64_t> write(const Call& call) {
     end_ = key_.data();
     make_room(2);
@@ -27,8 +28,8 @@ class KeyWriter {
     put(int64_t{call.device.type} << 32 | call.device.index);
     const size_t arguments = call.schema().arguments.size();
     for (size_t i = 0; i < arguments; ++i) put_argument(call.arguments[i]);
-    make_room(kAtOnce);
-    if ((end_ - key_.data()) % kAtOnce != 0) put(0);
+    make_room(kHashStep);
+    if ((end_ - key_.data()) % kHashStep != 0) put(0);
     return {key_.data(), static_cast<size_t>(end_ - key_.data())};
   }
 
@@ -40,7 +41,7 @@ class KeyWriter {
     key_.resize(2 * (length + parts));
     end_ = key_.data() + length;
   }
-  // Where room was made.
+  // Requires a preceding make_room().
   void put(int64_t part) { *end_++ = part; }
 
   void put_argument(const of_value& value) {
@@ -68,7 +69,7 @@ class KeyWriter {
   void put_tensor(const Tensor& tensor) {
     const int rank = tensor.rank();
     make_room(2 * static_cast<size_t>(rank) + 1);
-    const bool is_contiguous = tensor.is_contiguous();  // then the sizes say it all
+    const bool is_contiguous = tensor.is_contiguous();  // then the strides follow from the sizes
     put(int64_t{tensor.dtype()} << 32 | rank << 1 | int{is_contiguous});
     const int64_t *sizes = tensor.sizes().data(), *strides = tensor.strides().data();
     for (int d = 0; d < rank; ++d) put(sizes[d]);
@@ -76,7 +77,7 @@ class KeyWriter {
     for (int d = 0; d < rank; ++d) put(strides[d]);
   }
 
-  // The last part is filled up with zeros.
+  // Pads the last part with zeros.
   void put_bytes(const void* bytes, size_t count) {
     const size_t parts = (count + sizeof(int64_t) - 1) / sizeof(int64_t);
     if (parts == 0) return;
@@ -87,40 +88,40 @@ class KeyWriter {
   }
 
   Key key_ = Key(64);
-  int64_t* end_ = nullptr;  // of what was written
+  int64_t* end_ = nullptr;  // the end of the written parts
 };
 
-// Sums up products of two parts each, 64 bits by 64, folded. The parts are mixed with where they stand, so that no
-// product waits for another.
+// Hashes pairs of parts by folded 64 x 64-bit products, and sums these. Each pair is mixed with its position instead of
+// with the previous product, so that the multiplications are independent of each other.
 uint64_t hash_of(std::span<const int64_t> key) {
   const auto fold = [](uint64_t a, uint64_t b) {
     const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
     return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
   };
-  uint64_t hash = key.size(), place = 0;
-  for (size_t i = 0; i < key.size(); i += kAtOnce) {
-    place += 0x9e3779b97f4a7c15u;
-    hash += fold(static_cast<uint64_t>(key[i]) + place, static_cast<uint64_t>(key[i + 1]) ^ place);
+  uint64_t hash = key.size(), position = 0;
+  for (size_t i = 0; i < key.size(); i += kHashStep) {
+    position += 0x9e3779b97f4a7c15u;
+    hash += fold(static_cast<uint64_t>(key[i]) + position, static_cast<uint64_t>(key[i + 1]) ^ position);
   }
   return hash;
 }
 
-// Plans by their keys, in slots of which at most half are taken: where std::unordered_map takes a third of the time
-// that a small contraction takes, a lookup here is one comparison.
+// A hash table of plans with linear probing and a load factor of at most 1/2. Most lookups compare a single slot;
+// std::unordered_map would take a considerable part of the time of a small contraction.
 class Plans {
  public:
   using Entry = Ref<const CachedPlan>;
 
   size_t size() const { return size_; }
 
-  // NULL where there is none.
+  // Returns the plan with a key, or NULL.
   const Entry* find(uint64_t hash, std::span<const int64_t> key) const {
     for (size_t i = hash & mask(); !slots_.empty() && slots_[i].plan; i = (i + 1) & mask())
       if (slots_[i].hash == hash && std::ranges::equal(key, slots_[i].key)) return &slots_[i].plan;
     return nullptr;
   }
 
-  // One that is not there yet.
+  // Adds a plan whose key is not in the table.
   void add(uint64_t hash, Key key, Entry plan) {
     if (2 * (size_ + 1) > slots_.size()) grow();
     put({hash, std::move(key), std::move(plan)});
@@ -143,32 +144,33 @@ class Plans {
   }
 
   void grow() {
-    std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(std::max<size_t>(16, 2 * slots_.size())));
-    for (Slot& slot : before)
+    std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(std::max<size_t>(16, 2 * slots_.size())));
+    for (Slot& slot : old)
       if (slot.plan) put(std::move(slot));
   }
 
-  std::vector<Slot> slots_;  // as many as a power of two, or none
+  std::vector<Slot> slots_;  // empty, or of a length that is a power of two
   size_t size_ = 0;
 };
 
-// Plans are kept in two generations. A plan that is asked for belongs to the young one; when that is full it becomes
-// the old one, and what nobody asked for meanwhile goes. Plans of equations of unusual length are not kept.
+// The cache of a thread, in two generations. A plan that is used moves to the young generation. When the young
+// generation is full, it replaces the old one, whose unused plans are destroyed. Plans with very long keys are not
+// cached.
 class Cache {
  public:
   void retire() noexcept {}
 
   Plans::Entry find_or_make(const Call& call) {
-    const std::span<const int64_t> wanted = writer_.write(call);
-    const uint64_t hash = hash_of(wanted);
-    if (const Plans::Entry* known = young_.find(hash, wanted)) return *known;
-    if (wanted.size() > kLongestKey) return make(call);
-    Key key(wanted.begin(), wanted.end());  // making a plan may run other calls
+    const std::span<const int64_t> key_of_call = writer_.write(call);
+    const uint64_t hash = hash_of(key_of_call);
+    if (const Plans::Entry* known = young_.find(hash, key_of_call)) return *known;
+    if (key_of_call.size() > kMaxKeyLength) return make(call);
+    Key key(key_of_call.begin(), key_of_call.end());  // making a plan may run other calls
     const Plans::Entry* known = old_.find(hash, key);
     Plans::Entry plan = known ? *known : make(call);
     if (young_.find(hash, key)) return plan;
     const size_t weight = 1 + plan->stages.size();
-    if (young_weight_ + weight > kGeneration) {
+    if (young_weight_ + weight > kMaxWeight) {
       old_ = std::exchange(young_, {});
       young_weight_ = 0;
     }
@@ -180,8 +182,10 @@ class Cache {
   static Plans::Entry make(const Call& call) { return Plans::Entry::adopt(new CachedPlan(make_plan(call))); }
 
  private:
-  // The weight of a generation, in stages of some 400 bytes: 2,000 plans of three operands and more.
-  static constexpr size_t kGeneration = 8192, kLongestKey = 1 << 10;
+  // The maximum weight of a generation. A plan weighs 1, and so does each of its stages, which take some 400 bytes;
+  // more than 2,000 plans of a few operands fit.
+  static constexpr size_t kMaxWeight = 8192;
+  static constexpr size_t kMaxKeyLength = 1 << 10;
 
   Plans young_, old_;
   size_t young_weight_ = 0;

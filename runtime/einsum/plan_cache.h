@@ -1,4 +1,4 @@
-// The plans of the calls that were made lately.
+// A cache of the plans of recent calls.
 #ifndef ONEFLOW_EINSUM_PLAN_CACHE_H_
 #define ONEFLOW_EINSUM_PLAN_CACHE_H_
 
@@ -7,8 +7,8 @@
 
 namespace oneflow::einsum {
 
-// A plan that stays while somebody uses it, also when the cache lets go of it meanwhile. Only its thread counts uses,
-// so that no atomic instructions are needed.
+// A reference-counted plan, which may be evicted from the cache while it is in use. Each thread has its own cache, so
+// that the count does not need to be atomic.
 class CachedPlan final : public Plan {
  public:
   explicit CachedPlan(Plan plan) : Plan(std::move(plan)) {}
@@ -21,8 +21,7 @@ class CachedPlan final : public Plan {
   mutable int64_t uses_ = 1;
 };
 
-// The plan of a call, made where there is none yet. Each thread keeps its own: making one takes microseconds, finding
-// one some tens of nanoseconds.
+// Returns the plan of a call from the cache of the calling thread, or makes it.
 Ref<const CachedPlan> plan_for(const Call& call);
 
 }  // namespace oneflow::einsum

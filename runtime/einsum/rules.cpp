@@ -10,15 +10,16 @@ namespace {
 
 const char* plural(int64_t count) { return count == 1 ? "" : "s"; }
 
-// The labels [first, first + count).
+// Returns `count` consecutive labels, beginning with `first`.
 Labels label_range(int first, int count) {
   Labels labels(static_cast<size_t>(count));
   std::iota(labels.begin(), labels.end(), first);
   return labels;
 }
 
-// An equation without names: errors speak of the operands. Labels below `broadcasting` stretch.
-Equation nameless(std::vector<Labels> operands, Labels output, int label_count, int broadcasting = 0) {
+// Returns an equation without label names, so that error texts name the operands. Labels below `broadcasting`
+// broadcast.
+Equation unnamed(std::vector<Labels> operands, Labels output, int label_count, int broadcasting = 0) {
   Equation equation;
   equation.operands = std::move(operands);
   equation.output = std::move(output);
@@ -28,7 +29,7 @@ Equation nameless(std::vector<Labels> operands, Labels output, int label_count, 
   return equation;
 }
 
-// [..., i, k] x [..., k, j] -> [..., i, j]; a vector lacks i (on the left) or j (on the right).
+// Returns the equation [..., i, k] x [..., k, j] -> [..., i, j]. A vector lacks i (on the left) or j (on the right).
 Equation matmul(const Call& call, std::span<const Tensor* const> operands) {
   int ranks[2];
   for (int side = 0; side < 2; ++side) {
@@ -51,10 +52,10 @@ Equation matmul(const Call& call, std::span<const Tensor* const> operands) {
     b.push_back(j);
     c.push_back(j);
   }
-  return nameless({a, b}, c, batch + 3, batch);
+  return unnamed({a, b}, c, batch + 3, batch);
 }
 
-// [..., k] x [j, k] -> [..., j]; a vector on the right lacks j.
+// Returns the equation [..., k] x [j, k] -> [..., j]. A vector on the right lacks j.
 Equation linear(const Call& call, std::span<const Tensor* const> operands) {
   const auto arguments = call.schema().arguments;
   const int rank = operands[0]->rank(), weight_rank = operands[1]->rank();
@@ -67,10 +68,11 @@ Equation linear(const Call& call, std::span<const Tensor* const> operands) {
     weight = {j, k};
     c.push_back(j);
   }
-  return nameless({label_range(0, rank), weight}, c, rank + 1);
+  return unnamed({label_range(0, rank), weight}, c, rank + 1);
 }
 
-// [..., k] x [..., k]: the dimensions of the first, then those of the second. One without dimensions only multiplies.
+// Returns the equation [..., k] x [..., k], whose result has the remaining dimensions of the first operand, then those
+// of the second. A 0-d operand is only multiplied.
 Equation inner(const Call&, std::span<const Tensor* const> operands) {
   const int rank_a = operands[0]->rank(), rank_b = operands[1]->rank();
   Labels a = label_range(0, rank_a), b = label_range(rank_a, rank_b);
@@ -80,16 +82,17 @@ Equation inner(const Call&, std::span<const Tensor* const> operands) {
     c.pop_back();
     c.erase(c.begin() + a.back());
   }
-  return nameless({a, b}, c, rank_a + rank_b);
+  return unnamed({a, b}, c, rank_a + rank_b);
 }
 
-// The dimensions that a list argument names, non-negative and each once.
+// Returns the dimensions in a list argument, made non-negative. Throws InvalidArgument for duplicates, IndexOutOfRange
+// for dimensions that the operand does not have.
 Labels dims_of(const Call& call, int argument, int rank) {
   const char* name = call.schema().arguments[static_cast<size_t>(argument)].name;
   Labels dims;
   for (const int64_t dim : call.integers(argument)) {
     const int position = normalize_dim(dim, rank, name);
-    // A 0-d tensor has no dimension that could be contracted.
+    // normalize_dim() accepts 0 and -1 for a 0-d tensor, which has no dimension to contract.
     if (rank == 0)
       fail(OF_INDEX_OUT_OF_RANGE, "%s must be empty for a tensor with 0 dimensions, got %ld", name,
            static_cast<long>(dim));
@@ -100,8 +103,8 @@ Labels dims_of(const Call& call, int argument, int rank) {
   return dims;
 }
 
-// Contracts dimensions pair by pair, where sizes of 1 broadcast; the others follow each other, those of the first
-// operand first.
+// Returns an equation that contracts pairs of dimensions, in which sizes of 1 broadcast. The result has the remaining
+// dimensions of the first operand, then those of the second.
 Equation tensordot(const Call& call, std::span<const Tensor* const> operands) {
   const int rank_a = operands[0]->rank(), rank_b = operands[1]->rank();
   Labels dims_a, dims_b;
@@ -128,18 +131,20 @@ Equation tensordot(const Call& call, std::span<const Tensor* const> operands) {
     if (std::find(dims_a.begin(), dims_a.end(), d) == dims_a.end()) c.push_back(d);
   for (const int label : b)
     if (label >= rank_a) c.push_back(label);
-  Equation equation = nameless({a, b}, c, rank_a + rank_b);
+  Equation equation = unnamed({a, b}, c, rank_a + rank_b);
   for (const int label : dims_a) equation.broadcasts[static_cast<size_t>(label)] = true;
   return equation;
 }
 
+// A rule that generates equations, and the name by which records refer to it.
 struct Rule {
   const char* name;
   Equation (*equation)(const Call& call, std::span<const Tensor* const> operands);
 };
 constexpr Rule kRules[] = {{"matmul", matmul}, {"linear", linear}, {"inner", inner}, {"tensordot", tensordot}};
 
-// An equation that the record itself gives: the operands have the ranks that it names, and nothing stretches.
+// Returns an equation in the record. Throws ShapeError unless the operands have the ranks of its terms. Labels do not
+// broadcast.
 Equation fixed(const Call& call, const char* text, std::span<const Tensor* const> operands,
                std::span<const int> ranks) {
   const ParsedEquation parsed = parse_equation(text);

@@ -1,4 +1,4 @@
-// Where the equation of a contraction operator comes from.
+// The equations of contraction operators.
 #ifndef ONEFLOW_EINSUM_RULES_H_
 #define ONEFLOW_EINSUM_RULES_H_
 
@@ -7,8 +7,8 @@
 
 namespace oneflow::einsum {
 
-// The equation of a call: the record's own, the one in the argument that the record names, or the one that the rule
-// which it names writes for these operands. Errors as in equation.h, or in the operator's own words.
+// Returns the equation of a call: the one in the record, the value of an argument that the record names, or the one
+// that a rule named by the record generates for the operands. Throws the errors of equation.h, or those of the rule.
 Equation equation_of(const Call& call, std::span<const Tensor* const> operands);
 
 }  // namespace oneflow::einsum

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "einsum/characters.h"
+#include "einsum/equation_text.h"
 
 namespace oneflow::einsum {
 
 namespace {
 
-// Where the size of a label was found.
+// An occurrence of a label, and its size there.
 struct Found {
   size_t operand, dim;
   int64_t size;
@@ -19,13 +19,13 @@ struct Found {
                              OperandNames names) {
   const std::string& name = equation.names[static_cast<size_t>(label)];
   if (names.empty()) {
-    const std::string words =
+    const std::string message =
         a.operand == b.operand
             ? format_text("%s is %ld and %ld in operand %zu", name.c_str(), static_cast<long>(a.size),
                           static_cast<long>(b.size), a.operand)
             : format_text("%s is %ld in operand %zu and %ld in operand %zu", name.c_str(), static_cast<long>(a.size),
                           a.operand, static_cast<long>(b.size), b.operand);
-    fail_at(OF_SHAPE_ERROR, equation.text, equation.places[b.operand][b.dim], words);
+    fail_at(OF_SHAPE_ERROR, equation.text, equation.offsets[b.operand][b.dim], message);
   }
   const bool is_contracted = std::find(equation.output.begin(), equation.output.end(), label) == equation.output.end();
   const char* rule = is_contracted                                     ? "are contracted"
@@ -45,15 +45,15 @@ std::vector<int64_t> label_sizes(const Equation& equation, std::span<const Sizes
     const Labels& labels = equation.operands[i];
     for (size_t d = 0; d < labels.size(); ++d) {
       const Found here{i, d, shapes[i][d]};
-      // Within one operand a label is a diagonal, which does not stretch.
+      // A repeated label in one operand is a diagonal, which does not broadcast.
       const auto first = static_cast<size_t>(std::find(labels.begin(), labels.end(), labels[d]) - labels.begin());
       if (shapes[i][first] != here.size)
         fail_sizes(equation, labels[d], {i, first, shapes[i][first]}, here, shapes, names);
       Found& known = found[static_cast<size_t>(labels[d])];
-      const bool may_stretch = equation.broadcasts[static_cast<size_t>(labels[d])];
-      if (known.size < 0 || (may_stretch && known.size == 1)) {
+      const bool may_broadcast = equation.broadcasts[static_cast<size_t>(labels[d])];
+      if (known.size < 0 || (may_broadcast && known.size == 1)) {
         known = here;
-      } else if (known.size != here.size && !(may_stretch && here.size == 1)) {
+      } else if (known.size != here.size && !(may_broadcast && here.size == 1)) {
         fail_sizes(equation, labels[d], known, here, shapes, names);
       }
     }

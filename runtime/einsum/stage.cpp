@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "device/device.h"
+#include "device/host_table.h"
 #include "device/options.h"
-#include "device/plugin_loading.h"
 #include "dispatch/dispatch.h"
 #include "tensor/complex.h"
 #include "tensor/transfer.h"
@@ -13,8 +13,11 @@ namespace oneflow::einsum {
 
 namespace {
 
+// The role of a label in a contraction: it is in both operands and the result, in `a` and the result, in `b` and the
+// result, or in both operands only.
 enum Role { kBatch, kM, kN, kK };
 
+// Appends the dimensions of a role.
 void add_dims(Stage& stage, Role role) {
   const auto add = [&](const LabelledDim& dim, int64_t a, int64_t b, int64_t out) {
     stage.dims.push_back({dim.size, a, b, out});
@@ -33,6 +36,7 @@ void add_dims(Stage& stage, Role role) {
   }
 }
 
+// Returns the arguments of the device's contract hook.
 of_contraction describe(const Call& call, Device& device, const Stage& stage, const Tensor& out, const Tensor& a,
                         const Tensor& b) {
   of_contraction contraction{};
@@ -52,7 +56,7 @@ of_contraction describe(const Call& call, Device& device, const Stage& stage, co
   contraction.n = contraction.m + contraction.m_count;
   contraction.k = contraction.n + contraction.n_count;
   contraction.alpha = 1;
-  contraction.prepared = stage.prepared.place(device.table());
+  contraction.prepared = stage.prepared.slot(device.table());
   contraction.c = out.mutable_data();
   contraction.a = a.data();
   contraction.b = b.data();
@@ -68,12 +72,12 @@ void multiply(const Call& call, const Stage& stage, const Tensor& out, const Ten
   call_into(call, *views[0], mul, views[1], views[2]);
 }
 
-// For devices without contractions: on the CPU, through copies.
+// Computes a contraction on the CPU, through copies, for a device that does not support it.
 void contract_on_host(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a, const Tensor& b) {
   if (fallback_is_error()) fail(OF_UNSUPPORTED, "%s has no contractions", device_name(out.device()).c_str());
   call.op.count_fallback();
-  const Stage on_host = make_product(stage.kind, stage.a, stage.b, without_gaps(stage.out),
-                                     without_gaps(stage.layout_a), without_gaps(stage.layout_b));
+  const Stage on_host = make_product(stage.kind, stage.a, stage.b, contiguous_layout(stage.out),
+                                     contiguous_layout(stage.layout_a), contiguous_layout(stage.layout_b));
   const TensorRef result = Tensor::allocate(sizes_of(stage.out), out.dtype(), kHost);
   const TensorRef host_a = copy_to_device(*view_as(a, stage.layout_a, stage.layout_a), kHost);
   const TensorRef host_b = copy_to_device(*view_as(b, stage.layout_b, stage.layout_b), kHost);
@@ -85,14 +89,14 @@ void contract_on_host(const Call& call, const Stage& stage, const Tensor& out, c
 
 void contract(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a, const Tensor& b) {
   Device& device = get_device(out.device());
-  // Without a sum, elementwise kernels do what the device's contractions would not.
-  const auto otherwise = stage.counts[kK] == 0 ? multiply : contract_on_host;
-  if (!device.table().contract) return otherwise(call, stage, out, a, b);
+  // Elementwise kernels of the device can compute outer products as well.
+  const auto fallback = stage.counts[kK] == 0 ? multiply : contract_on_host;
+  if (!device.table().contract) return fallback(call, stage, out, a, b);
   const of_contraction contraction = describe(call, device, stage, out, a, b);
   const of_status status = device.table().contract(&contraction);
   if (status != OF_UNSUPPORTED || device.id().type == kHost.type) return check(status);
-  forget_device_error();
-  otherwise(call, stage, out, a, b);
+  clear_device_error();
+  fallback(call, stage, out, a, b);
 }
 
 void sum(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a) {
@@ -114,8 +118,8 @@ void sum(const Call& call, const Stage& stage, const Tensor& out, const Tensor& 
   }
 }
 
-// A part of complex numbers or of their products, as a view whose dimensions are `dims`. `summed` counts only where the
-// layout has that label.
+// Returns one part of complex numbers, of their matrices or of their outer products, as a view with the dimensions
+// `dims`. `summed` and `kept` are the indices along kSummedPart, if the layout has it, and along kPart.
 TensorRef part(const Tensor& tensor, const Layout& layout, const Layout& dims, int64_t summed, int64_t kept) {
   const LabelledDim* row = find(layout, kSummedPart);
   const TensorRef view = view_as(tensor, layout, dims);
@@ -123,7 +127,8 @@ TensorRef part(const Tensor& tensor, const Layout& layout, const Layout& dims, i
   return Tensor::view(*view, view->sizes(), view->strides(), view->offset() + offset);
 }
 
-// Multiplied by a row (re, im) from the left, [[re, im], [-im, re]] is a product of complex numbers.
+// Writes each complex number as the matrix [[re, im], [-im, re]], whose rows are indexed by kSummedPart: the product of
+// a row vector (re, im) with it is the product of the complex numbers.
 void write_matrices(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a) {
   static const OperatorName clone("clone"), neg("neg");
   const Layout dims = without_part(stage.layout_a);
@@ -132,7 +137,7 @@ void write_matrices(const Call& call, const Stage& stage, const Tensor& out, con
     const TensorRef source = part(a, stage.layout_a, dims, 0, row ^ column);
     call_into(call, *target, name, source);
   };
-  if (stage.out.back().label == kPart) {  // the first row is the number as it lies
+  if (stage.out.back().label == kPart) {  // the first row has the layout of the number: one copy is sufficient
     call_into(call, *view_as(out, stage.out, stage.layout_a), clone, view_as(a, stage.layout_a, stage.layout_a));
   } else {
     write(clone, 0, 0);
@@ -142,7 +147,7 @@ void write_matrices(const Call& call, const Stage& stage, const Tensor& out, con
   write(clone, 1, 1);
 }
 
-// re = re re - im im, im = re im + im re.
+// Combines outer products of parts: re = re re - im im, im = re im + im re.
 void combine(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a) {
   static const OperatorName sub("sub"), add("add");
   const Layout dims = without_part(stage.out);
@@ -162,9 +167,9 @@ Stage make_single(Stage::Kind kind, size_t a, Layout out, Layout layout) {
   return {kind, a, a, std::move(out), std::move(layout), {}, {}, {}, {}};
 }
 
-Stage::Kind product_kind(const Layout& out, const Layout& layout_a, const Layout& layout_b, bool computes_in_own) {
+Stage::Kind product_kind(const Layout& out, const Layout& layout_a, const Layout& layout_b, bool computes_directly) {
   const bool is_complex = find(layout_a, kPart) && find(layout_b, kPart);
-  return sums(layout_a, out) || (is_outer(layout_a, layout_b) && computes_in_own && !is_complex)
+  return sums(layout_a, out) || (is_outer(layout_a, layout_b) && computes_directly && !is_complex)
              ? Stage::Kind::kContract
              : Stage::Kind::kMultiply;
 }

@@ -1,4 +1,4 @@
-// One stage of a plan: the sum over one operand, or of the products of two, worked out for operands of known layout.
+// The stages of a plan: each computes a sum of one operand, or a product of two, for operands of a known layout.
 #ifndef ONEFLOW_EINSUM_STAGE_H_
 #define ONEFLOW_EINSUM_STAGE_H_
 
@@ -9,7 +9,7 @@
 
 namespace oneflow::einsum {
 
-// What a device keeps between the calls of one contraction.
+// Owns the state that a device may keep between calls of the same contraction.
 class Prepared {
  public:
   Prepared() = default;
@@ -18,8 +18,9 @@ class Prepared {
     if (kept_) discard_(kept_);
   }
 
-  // The place that the device, always the same one, may leave it at; NULL where it would not.
-  void** place(const of_device_table& table) const {
+  // Returns the address at which the device may store its state, or NULL if it keeps none. All calls must pass the
+  // table of the same device.
+  void** slot(const of_device_table& table) const {
     discard_ = table.discard_contraction;
     return discard_ ? &kept_ : nullptr;
   }
@@ -29,37 +30,38 @@ class Prepared {
   mutable void* kept_ = nullptr;
 };
 
+// A step of a plan. Kinds with one operand have equal `a` and `b`.
 struct Stage {
   enum class Kind : uint8_t {
-    kSum,       // of one operand, over the labels that the result lacks; a copy where it lacks none
-    kMultiply,  // two operands, element by element: nothing is summed
-    kContract,  // sums of products, or products of all with all, by the device's contract hook
-    kMatrices,  // of one operand: each complex number as the matrix of its real products
-    kCombine,   // of one operand: sums of products of each part with each as complex numbers
+    kSum,       // sums one operand over the labels that the result lacks; copies it if the result lacks none
+    kMultiply,  // multiplies two operands elementwise
+    kContract,  // computes sums of products, or outer products, by the device's contract hook
+    kMatrices,  // writes each complex number of one operand as a 2 x 2 matrix
+    kCombine,   // combines the outer products of parts in one operand into complex numbers
   };
 
   Kind kind;
-  size_t a, b;  // the operands' numbers; the stages' results are numbered on behind the inputs
+  size_t a, b;  // the numbers of the operands: first the inputs, then the results of the stages
   Layout out, layout_a, layout_b;
-  // kContract: the dimensions of batch, m, n and k, one after the other, and how many of each there are.
+  // kContract: the dimensions of batch, m, n and k in this order, and the number of each.
   std::vector<of_contraction_dim> dims;
   int32_t counts[4];
   Prepared prepared;
 };
 
-// A stage of one operand. kSum: every label of `out` is in `layout`; kMatrices: `out` has the labels of `layout` and
-// kSummedPart; kCombine: the other way round.
+// Returns a stage with one operand. For kSum, `layout` must have every label of `out`. For kMatrices, `out` must have
+// the labels of `layout` and kSummedPart; for kCombine, `layout` those of `out` and kSummedPart.
 Stage make_single(Stage::Kind kind, size_t a, Layout out, Layout layout);
 
-// How two operands are multiplied: by a contraction where labels are summed over, or where each operand is stretched
-// along labels of the other, which elementwise kernels write out first. `computes_in_own`: whether products of the
-// dtype are computed in it; contractions convert the others.
-Stage::Kind product_kind(const Layout& out, const Layout& layout_a, const Layout& layout_b, bool computes_in_own);
+// Returns the kind of a product of two operands: kContract if labels are summed over, or for an outer product, whose
+// operands elementwise kernels would expand first. `computes_directly`: whether the contraction computes in the dtype
+// of the operands; otherwise it would convert them, and outer products are elementwise.
+Stage::Kind product_kind(const Layout& out, const Layout& layout_a, const Layout& layout_b, bool computes_directly);
 
-// Every label of `out` is in one of the operands, every other one in both.
+// Returns a stage with two operands. Each label of `out` must be in one of them, each other label in both.
 Stage make_product(Stage::Kind kind, size_t a, size_t b, Layout out, Layout layout_a, Layout layout_b);
 
-// Writes to `out`; all have one real dtype. Stages of one operand have no `b`.
+// Runs a stage, which writes to `out`. All tensors have the same real dtype. `b` is NULL for a stage with one operand.
 void run_stage(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a, const Tensor* b);
 
 }  // namespace oneflow::einsum

@@ -1,4 +1,4 @@
-// Indexing with tensors, by NumPy's rules.
+// Advanced indexing: indexing with tensors, by NumPy's rules.
 #include <algorithm>
 #include <vector>
 
@@ -22,30 +22,30 @@ constinit const OperatorName kNonzero("nonzero");
 constinit const OperatorName kSelect("select");
 constinit const OperatorName kZeros("zeros");
 
-// The integer positions that take the place of some dimensions of a tensor.
+// The index tensors of a call, as integers, and the dimensions of the input that they replace.
 struct Positions {
-  Shape sizes, strides;            // of the tensor; a 0-d mask has given it a dimension of size 1
-  std::vector<int> dims;           // the dimensions that positions replace, ascending
-  std::vector<int> caller_dims;    // what the caller calls them
-  std::vector<TensorRef> tensors;  // one for each of them
-  std::vector<Shape> spread;       // their strides over the common shape
-  Shape shape;                     // the common shape
-  int place = 0;                   // where it stands in the result
+  Shape sizes, strides;              // of the input, with an additional dimension of size 1 for each 0-d mask
+  std::vector<int> dims;             // the indexed dimensions, ascending
+  std::vector<int> caller_dims;      // the same dimensions, as the caller numbers them (without those of 0-d masks)
+  std::vector<TensorRef> indices;    // an integer tensor for each of `dims`
+  std::vector<Shape> index_strides;  // the strides of `indices`, broadcast to `shape`
+  Shape shape;                       // the shape that all `indices` broadcast to
+  int first_dim = 0;                 // the dimension of the result where `shape` begins
 
   bool replaces(int dim) const { return std::find(dims.begin(), dims.end(), dim) != dims.end(); }
 };
 
-// Appends the positions that one index stands for; `dim` moves behind the dimensions that it takes.
+// Appends the integer tensors of one index tensor, and advances `dim` and `caller_dim` past the dimensions it indexes.
 void add_index(const Call& call, Positions& positions, const Tensor& index, int& dim, int& caller_dim) {
-  const auto take = [&](TensorRef tensor) {
+  const auto append = [&](TensorRef tensor) {
     positions.dims.push_back(dim++);
     positions.caller_dims.push_back(caller_dim++);
-    positions.tensors.push_back(std::move(tensor));
+    positions.indices.push_back(std::move(tensor));
   };
   if (index.dtype() == OF_INT64 || index.dtype() == OF_INT32) {
-    // Positions in memory that is about to be written must not change under way.
+    // An index tensor that shares memory with the written tensor is cloned: the writes must not change it.
     const bool is_written = call.schema().arguments[0].is_written && overlap(call.tensor(0), index) != Overlap::kNone;
-    return take(is_written ? Body(call).call(kClone, index) : share(index));
+    return append(is_written ? Body(call).call(kClone, index) : share(index));
   }
   if (index.dtype() != OF_BOOL)
     fail(OF_DTYPE_ERROR, "indices must be int64, int32 or bool tensors, got %s", dtype_name(index.dtype()));
@@ -56,14 +56,14 @@ void add_index(const Call& call, Positions& positions, const Tensor& index, int&
   }
   const TensorRef found = Body(call).call(kNonzero, index);
   if (index.rank() == 0) {
-    // It picks all or nothing: a new dimension of size 1 is indexed with a zero, or with nothing.
+    // A 0-d mask selects everything or nothing: a new dimension of size 1 is indexed with one 0, or with no index.
     positions.sizes = insert(positions.sizes, dim, 1);
     positions.strides = insert(positions.strides, dim, 0);
-    take(Body(call).call(kZeros, Shape{found->size(0)}, OF_INT64, index.device()));
+    append(Body(call).call(kZeros, Shape{found->size(0)}, OF_INT64, index.device()));
     --caller_dim;
     return;
   }
-  for (int d = 0; d < index.rank(); ++d) take(Body(call).call(kSelect, found, 1, d));
+  for (int d = 0; d < index.rank(); ++d) append(Body(call).call(kSelect, found, 1, d));
 }
 
 Positions find_positions(const Call& call) {
@@ -84,20 +84,20 @@ Positions find_positions(const Call& call) {
       ++caller_dim;
     }
   }
-  for (const TensorRef& tensor : positions.tensors)
+  for (const TensorRef& tensor : positions.indices)
     positions.shape = broadcast_shapes(positions.shape, tensor->sizes());
-  for (const TensorRef& tensor : positions.tensors)
-    positions.spread.push_back(broadcast_strides(tensor->sizes(), tensor->strides(), positions.shape));
+  for (const TensorRef& tensor : positions.indices)
+    positions.index_strides.push_back(broadcast_strides(tensor->sizes(), tensor->strides(), positions.shape));
   if (count_elements(positions.shape) > 0) {
-    // No kernel runs for a result without elements, so that this is the place to say it.
+    // Kernels report an index that is out of range, but none runs for a result without elements.
     for (size_t i = 0; i < positions.dims.size(); ++i)
       if (positions.sizes[positions.dims[i]] == 0)
         fail(OF_INDEX_OUT_OF_RANGE, "dimension %d of size 0 has no element to index", positions.caller_dims[i]);
   }
-  // Neighbouring indices leave their shape where they stood, others put it in front.
+  // The common shape replaces adjacent indexed dimensions; if they are not adjacent, it comes first.
   const bool are_neighbours = !positions.dims.empty() && positions.dims.back() - positions.dims.front() + 1 ==
                                                              static_cast<int>(positions.dims.size());
-  positions.place = are_neighbours ? positions.dims.front() : 0;
+  positions.first_dim = are_neighbours ? positions.dims.front() : 0;
   return positions;
 }
 
@@ -105,11 +105,11 @@ Shape result_shape(const Positions& positions) {
   Shape shape;
   for (int d = 0; d < positions.sizes.rank(); ++d)
     if (!positions.replaces(d)) shape.push_back(positions.sizes[d]);
-  for (int d = 0; d < positions.shape.rank(); ++d) shape.insert(positions.place + d, positions.shape[d]);
+  for (int d = 0; d < positions.shape.rank(); ++d) shape.insert(positions.first_dim + d, positions.shape[d]);
   return shape;
 }
 
-// The members of a list over the tensor's dimensions, those that positions replace in front.
+// Returns a list over the input's dimensions with the items of the indexed dimensions first.
 Shape replaced_first(const Positions& positions, const Shape& list) {
   Shape result;
   for (const int dim : positions.dims) result.push_back(list[dim]);
@@ -118,10 +118,10 @@ Shape replaced_first(const Positions& positions, const Shape& list) {
   return result;
 }
 
-// The members of a list over the result's dimensions, those of the common shape in front.
+// Returns a list over the result's dimensions with the items of the common shape first.
 Shape shape_first(const Positions& positions, Sizes list) {
   Shape result;
-  const int begin = positions.place, end = begin + positions.shape.rank();
+  const int begin = positions.first_dim, end = begin + positions.shape.rank();
   for (int d = begin; d < end; ++d) result.push_back(list[d]);
   for (int d = 0; d < static_cast<int>(list.size()); ++d)
     if (d < begin || d >= end) result.push_back(list[d]);
@@ -135,24 +135,25 @@ of_kernel_tensor laid_out(of_kernel_tensor operand, const Shape& sizes, const Sh
   return operand;
 }
 
-// Runs the kernel over the tensor's elements and those at the result's places. `tensor` and `places` have addresses;
-// `place_strides` are those of the places in the shape of the result.
+// Runs the kernel, which copies between the indexed elements of `tensor` and `selected`, an operand in the shape of the
+// result: the result of index, or the values of index_put. The kernel writes `tensor` if `writes_tensor`, else
+// `selected`. Only the addresses and dtypes of both operands are used.
 void run_kernel(const Call& call, of_dtype compute, const Positions& positions, of_kernel_tensor tensor,
-                of_kernel_tensor places, Sizes place_strides, bool writes_tensor) {
+                of_kernel_tensor selected, Sizes strides, bool writes_tensor) {
   const Shape tensor_sizes = replaced_first(positions, positions.sizes);
   const Shape tensor_strides = replaced_first(positions, positions.strides);
-  const Shape place_sizes = shape_first(positions, result_shape(positions));
-  const Shape strides = shape_first(positions, place_strides);
+  const Shape selected_sizes = shape_first(positions, result_shape(positions));
+  const Shape selected_strides = shape_first(positions, strides);
   tensor = laid_out(tensor, tensor_sizes, tensor_strides);
-  places = laid_out(places, place_sizes, strides);
+  selected = laid_out(selected, selected_sizes, selected_strides);
 
   std::vector<of_kernel_tensor> inputs = {tensor};
-  for (size_t i = 0; i < positions.tensors.size(); ++i)
-    inputs.push_back(laid_out(kernel_input(*positions.tensors[i]), positions.shape, positions.spread[i]));
-  if (writes_tensor) inputs.push_back(places);
-  of_kernel_tensor outputs[] = {writes_tensor ? tensor : places};
+  for (size_t i = 0; i < positions.indices.size(); ++i)
+    inputs.push_back(laid_out(kernel_input(*positions.indices[i]), positions.shape, positions.index_strides[i]));
+  if (writes_tensor) inputs.push_back(selected);
+  of_kernel_tensor outputs[] = {writes_tensor ? tensor : selected};
 
-  // In the place of the indices, kernels find the dimensions that an error names.
+  // Instead of the indices, which are inputs, the kernel gets the dimensions that its error texts name.
   const Shape caller_dims = [&] {
     Shape dims;
     for (const int dim : positions.caller_dims) dims.push_back(dim);
@@ -171,14 +172,13 @@ void index(Call& call) {
   if (call.infer_only) {
     for (const of_tensor index : call.tensors(1))
       if (index && to_tensor(index)->dtype() == OF_BOOL)
-        fail(OF_UNSUPPORTED,
-             "the size of the result depends on the data of a mask, so that it cannot be known without");
+        fail(OF_UNSUPPORTED, "the size of the result depends on the elements of a mask, so it cannot be inferred");
   }
   const Positions positions = find_positions(call);
   const Tensor& result = prepare_exact_result(call, 0, result_shape(positions), input.dtype());
   if (call.infer_only || result.count() == 0) return;
-  const of_kernel_tensor places = kernel_output(result);
-  run_kernel(call, resolve_dtypes(call).compute, positions, kernel_input(input), places, result.strides(), false);
+  const of_kernel_tensor selected = kernel_output(result);
+  run_kernel(call, resolve_dtypes(call).compute, positions, kernel_input(input), selected, result.strides(), false);
 }
 
 void index_put(Call& call) {

@@ -1,4 +1,4 @@
-// Operators on complex tensors: all that they do is done with the parts.
+// Operators on complex tensors. They work on the real and imaginary parts, except where a device has a complex kernel.
 #include "tensor/complex.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ TensorRef allocate(const Call& call, Sizes sizes, of_dtype dtype) {
                          : Tensor::allocate(sizes, dtype, call.device);
 }
 
-// A real tensor as a complex one.
+// Returns a copy of a real tensor with complex dtype `dtype`.
 TensorRef made_complex(const Call& call, const Tensor& real, of_dtype dtype) {
   TensorRef result = allocate(call, real.sizes(), dtype);
   if (call.infer_only || result->count() == 0) return result;
@@ -32,7 +32,7 @@ TensorRef made_complex(const Call& call, const Tensor& real, of_dtype dtype) {
   return result;
 }
 
-// An operand as a complex tensor of that dtype.
+// Returns an operand, which may be a number, as a complex tensor of dtype `dtype`.
 TensorRef complex_operand(const Call& call, int argument, of_dtype dtype) {
   if (!call.is_tensor(argument)) return scalar_tensor(call.number(argument), dtype, call.device);
   const Tensor& tensor = call.tensor(argument);
@@ -40,14 +40,14 @@ TensorRef complex_operand(const Call& call, int argument, of_dtype dtype) {
   return is_complex(tensor.dtype()) ? Body(call).call(kCast, tensor, dtype) : made_complex(call, tensor, dtype);
 }
 
-// Calls visit(argument) for the operands that take part in promotion and are there.
+// Calls visit(argument) for each operand that takes part in promotion and is given.
 template <class Visit>
 void for_each_operand(const Call& call, Visit&& visit) {
   for (const uint8_t argument : call.op.promoted_arguments())
     if (call.is_given(argument)) visit(argument);
 }
 
-// A new tensor of parts, as the complex tensor that it is.
+// Returns a newly computed tensor of parts as a complex tensor over the same storage.
 TensorRef as_complex(const TensorRef& parts, of_dtype dtype) {
   Shape sizes = parts->sizes();
   sizes.resize(sizes.rank() - 1);
@@ -55,8 +55,8 @@ TensorRef as_complex(const TensorRef& parts, of_dtype dtype) {
   return Tensor::over(parts->storage(), dtype, sizes, contiguous_strides(sizes), 0);
 }
 
-// The arguments of a reduction that leaves the parts of its input alone: it names the dimensions that it folds, of
-// which a single number gets one. The lists live in `dims` and `input`.
+// Changes the arguments of a reduction so that it does not fold the dimension of the parts: the dims to fold are listed
+// explicitly. A 0-d input gets a dimension of size 1 to fold. `dims` and `input` own what the arguments refer to.
 void name_dims(const ReductionRule& rule, of_value* arguments, TensorRef& input, Shape& dims) {
   if (input->rank() == 1) {
     input = Tensor::view(*input, Shape{1, 2}, Shape{0, 1}, input->offset());
@@ -69,7 +69,8 @@ void name_dims(const ReductionRule& rule, of_value* arguments, TensorRef& input,
   named = to_value(dims);
 }
 
-// For bool results: a number is true where one of its parts is.
+// Runs an operator with a bool result on the truth values of the operands: a complex number is true if one of its parts
+// is.
 void run_by_truth(Call& call) {
   Body body(call);
   TensorRef truths[kMaxArguments];
@@ -86,7 +87,8 @@ void check_is_complex(of_dtype result) {
     fail(OF_DTYPE_ERROR, "a complex tensor does not become %s; take its real or imaginary part", dtype_name(result));
 }
 
-// Whether the device computes the operator in complex numbers itself, where nothing is left to convert.
+// Returns whether the device has a kernel that computes in complex numbers, and a given result has the result dtype, so
+// that the kernel can write to it without conversion.
 bool has_complex_kernel(const Call& call, of_dtype dtype) {
   if (!call.schema().holds_for_complex || !call.op.kernel(match_variant(call), dtype, call.device)) return false;
   const of_value& given = call.results[0];
@@ -121,14 +123,14 @@ void run_by_parts(Call& call) {
     return set_result(call, 0, as_complex(TensorRef::adopt(to_tensor(run({}, call.infer_only).as.tensor)), dtype));
   const TensorRef shape = TensorRef::adopt(to_tensor(run({}, true).as.tensor));
   const Tensor& target = *to_tensor(given.as.tensor);
-  check_given(target, as_complex(shape, dtype)->sizes(), dtype);
+  check_destination(target, as_complex(shape, dtype)->sizes(), dtype);
   run(to_value(view_as_real(target)), false);
   set_result(call, 0, share(target));
 }
 
 void run_complex_body(Call& call) {
   of_dtype dtype = promote_operands(call);
-  if (!is_complex(dtype)) dtype = promote_types(dtype, OF_COMPLEX64);  // a dtype that is asked for is complex
+  if (!is_complex(dtype)) dtype = promote_types(dtype, OF_COMPLEX64);  // only the requested dtype is complex
   TensorRef operands[kMaxArguments];
   for_each_operand(call, [&](int argument) {
     operands[argument] = complex_operand(call, argument, dtype);
@@ -148,7 +150,7 @@ void run_complex_generator(Call& call) {
   of_value arguments[kMaxArguments];
   std::copy_n(call.arguments, call.schema().arguments.size(), arguments);
   TensorRef parts[kMaxArguments];
-  for_each_operand(call, [&](int argument) {  // a tensor that gives shape and dtype
+  for_each_operand(call, [&](int argument) {  // a tensor whose shape and dtype the result has, as in zeros_like
     if (!call.is_tensor(argument)) return;
     parts[argument] = part_of(call.tensor(argument), 0);
     arguments[argument] = to_value(parts[argument]);
@@ -165,7 +167,7 @@ namespace native {
 
 namespace {
 
-// The input, which has to be complex.
+// Returns the input. Throws DTypeError unless it is complex.
 const Tensor& complex_input(const Call& call) {
   const Tensor& input = call.tensor(0);
   if (!is_complex(input.dtype()))

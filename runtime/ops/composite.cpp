@@ -1,4 +1,5 @@
-// Composites: expressions over other operators, each of which passes through dispatch.
+// Composites: expressions over other operators, each of which passes through dispatch. If the record rounds once,
+// 16-bit operands are computed in float32 and only the result is rounded.
 #include "dispatch/dispatch.h"
 #include "ops/kinds.h"
 

@@ -19,20 +19,22 @@ constinit const OperatorName kFlatten("flatten");
 constinit const OperatorName kReshape("reshape");
 constinit const OperatorName kRoll("roll");
 
-// The strides that show the same elements, in the same order, with other sizes; none where no strides do.
+// Returns strides with which a view of sizes `to` has the same elements in the same row-major order, or nothing if
+// there are none.
 //
-// Old dimensions are taken in runs that are contiguous among themselves; every run must be a product of new sizes.
+// Groups the dimensions, from the last one on, into runs that a single stride traverses; the product of the sizes of
+// each run must be the product of consecutive new sizes.
 std::optional<Shape> strides_for(const Shape& sizes, const Shape& strides, const Shape& to) {
   if (count_elements(sizes) == 0) return contiguous_strides(to);
   Shape result(to.rank());
-  int next = to.rank() - 1;  // the last new dimension without a stride
-  int64_t run = 1;           // elements of the run of old dimensions that ends before `next`
-  int64_t stride = 1;        // between its elements
+  int next = to.rank() - 1;  // the last new dimension that has no stride yet
+  int64_t run = 1;           // the number of elements of the current run of old dimensions
+  int64_t stride = 1;        // the stride between them
   for (int d = sizes.rank() - 1; d >= 0; --d) {
     if (run == 1 && sizes[d] != 1) stride = strides[d];
     run *= sizes[d];
-    const bool run_goes_on = d > 0 && (sizes[d - 1] == 1 || run == 1 || strides[d - 1] == stride * run);
-    if (run_goes_on) continue;
+    const bool run_continues = d > 0 && (sizes[d - 1] == 1 || run == 1 || strides[d - 1] == stride * run);
+    if (run_continues) continue;
     int64_t filled = 1;
     while (next >= 0 && (filled < run || to[next] == 1)) {
       result[next] = stride * filled;
@@ -41,12 +43,12 @@ std::optional<Shape> strides_for(const Shape& sizes, const Shape& strides, const
     if (filled != run) return std::nullopt;
     run = 1;
   }
-  for (; next >= 0; --next) result[next] = 1;  // sizes of 1 in front of a 0-d tensor
+  for (; next >= 0; --next) result[next] = 1;  // new dimensions of size 1 of a 0-d tensor
   return result;
 }
 
-// `input` in another shape with as many elements: a view where possible, else a copy.
-TensorRef in_shape(const Call& call, const Tensor& input, const Shape& sizes) {
+// Returns `input` with other sizes for as many elements: a view if the strides allow it, otherwise a copy.
+TensorRef with_sizes(const Call& call, const Tensor& input, const Shape& sizes) {
   if (call.infer_only || !input.has_memory()) return Tensor::without_memory(sizes, input.dtype(), input.device());
   if (const auto strides = strides_for(input.sizes(), input.strides(), sizes))
     return Tensor::view(input, sizes, *strides, input.offset());
@@ -54,39 +56,40 @@ TensorRef in_shape(const Call& call, const Tensor& input, const Shape& sizes) {
   return Tensor::view(*copy, sizes, contiguous_strides(sizes), copy->offset());
 }
 
-// What was made for the call, on its device.
-TensorRef move_there(const Call& call, TensorRef made) {
-  return made->device() == call.device ? std::move(made) : copy_to_device(*made, call.device);
+// Returns a newly computed tensor on the device of the call, copied if it is on another one.
+TensorRef on_device(const Call& call, TensorRef computed) {
+  return computed->device() == call.device ? std::move(computed) : copy_to_device(*computed, call.device);
 }
 
-// A contiguous copy on the device of the call.
-TensorRef bring(const Call& call, const Tensor& input) {
-  // Bytes travel as they lie: a device that can lays them side by side first.
+// Returns a contiguous copy on the device of the call.
+TensorRef contiguous_copy(const Call& call, const Tensor& input) {
+  // Copies between devices rearrange the elements of a strided tensor on the host. A device that has a clone kernel
+  // makes the tensor contiguous itself instead.
   if (input.is_contiguous() || !(*kClone).kernel(0, compute_type(input.dtype()), input.device()))
     return copy_to_device(input, call.device);
-  return move_there(call, Body(call).call(kClone, input));
+  return on_device(call, Body(call).call(kClone, input));
 }
 
-// The sizes with -1 worked out.
-Shape complete_sizes(const Tensor& input, Sizes wanted) {
+// Returns the sizes with a -1 replaced by the size that it stands for. Throws ShapeError unless they fit the input.
+Shape complete_sizes(const Tensor& input, Sizes requested) {
   const auto fail_count = [&] {
-    fail(OF_SHAPE_ERROR, "shape %s does not hold the %lld elements of input", to_text(wanted).c_str(),
+    fail(OF_SHAPE_ERROR, "shape %s does not hold the %lld elements of input", to_text(requested).c_str(),
          static_cast<long long>(input.count()));
   };
-  Shape sizes(wanted);
-  int open = -1;
+  Shape sizes(requested);
+  int inferred = -1;
   for (int d = 0; d < sizes.rank(); ++d) {
     if (sizes[d] < -1) fail(OF_SHAPE_ERROR, "shape must not be negative, got %lld", static_cast<long long>(sizes[d]));
     if (sizes[d] != -1) continue;
-    if (open >= 0) fail(OF_INVALID_ARGUMENT, "shape must have at most one -1, got %s", to_text(wanted).c_str());
-    open = d;
+    if (inferred >= 0) fail(OF_INVALID_ARGUMENT, "shape must have at most one -1, got %s", to_text(requested).c_str());
+    inferred = d;
     sizes[d] = 1;
   }
   const int64_t count = count_elements(sizes);
-  if (open >= 0) {
-    if (count == 0) fail(OF_SHAPE_ERROR, "shape %s leaves the -1 open, as it has a 0", to_text(wanted).c_str());
+  if (inferred >= 0) {
+    if (count == 0) fail(OF_SHAPE_ERROR, "shape %s has a 0, so its -1 cannot be inferred", to_text(requested).c_str());
     if (input.count() % count != 0) fail_count();
-    sizes[open] = input.count() / count;
+    sizes[inferred] = input.count() / count;
   } else if (count != input.count()) {
     fail_count();
   }
@@ -103,7 +106,7 @@ std::span<const of_tensor> joined_tensors(const Call& call) {
 
 void reshape(Call& call) {
   const Tensor& input = call.tensor(0);
-  set_result(call, 0, in_shape(call, input, complete_sizes(input, call.integers(1))));
+  set_result(call, 0, with_sizes(call, input, complete_sizes(input, call.integers(1))));
 }
 
 void view(Call& call) {
@@ -112,7 +115,7 @@ void view(Call& call) {
   if (!strides_for(input.sizes(), input.strides(), sizes))
     fail(OF_SHAPE_ERROR, "shape %s needs a copy of input, of shape %s with strides %s; use reshape",
          to_text(sizes).c_str(), to_text(input.sizes()).c_str(), to_text(input.strides()).c_str());
-  set_result(call, 0, in_shape(call, input, sizes));
+  set_result(call, 0, with_sizes(call, input, sizes));
 }
 
 void flatten(Call& call) {
@@ -129,7 +132,7 @@ void flatten(Call& call) {
       sizes.push_back(input.size(d));
   }
   if (sizes.empty()) sizes.push_back(1);
-  set_result(call, 0, in_shape(call, input, sizes));
+  set_result(call, 0, with_sizes(call, input, sizes));
 }
 
 void contiguous(Call& call) {
@@ -142,11 +145,11 @@ void to_device(Call& call) {
   const of_dtype dtype = resolve_dtypes(call).results[0];
   if (call.infer_only) return set_result(call, 0, Tensor::without_memory(input.sizes(), dtype, call.device));
   const auto convert = [&](const Tensor& tensor) { return Body(call).call(kCast, tensor, call.arguments[2]); };
-  if (dtype == input.dtype()) return set_result(call, 0, bring(call, input));
-  // Converted where the smaller elements travel.
+  if (dtype == input.dtype()) return set_result(call, 0, contiguous_copy(call, input));
+  // Converts on the device where the conversion leaves the smaller elements to transfer.
   if (!(input.device() == call.device) && dtype_size(dtype) > input.element_bytes())
-    return set_result(call, 0, convert(*bring(call, input)));
-  set_result(call, 0, move_there(call, convert(input)));
+    return set_result(call, 0, convert(*contiguous_copy(call, input)));
+  set_result(call, 0, on_device(call, convert(input)));
 }
 
 void pin_memory(Call& call) {
@@ -192,8 +195,8 @@ void cat(Call& call) {
   int64_t start = 0;
   for (const of_tensor handle : tensors) {
     const Tensor& tensor = *to_tensor(handle);
-    const TensorRef place = narrow(result, dim, {start, tensor.size(dim)});
-    call_into(call, *place, kCopy, place, tensor);
+    const TensorRef target = narrow(result, dim, {start, tensor.size(dim)});
+    call_into(call, *target, kCopy, target, tensor);
     start += tensor.size(dim);
   }
 }
@@ -214,8 +217,8 @@ void stack(Call& call) {
   if (call.infer_only) return;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const int64_t offset = result.offset() + static_cast<int64_t>(i) * result.stride(dim);
-    const TensorRef place = Tensor::view(result, first.sizes(), remove(result.strides(), dim), offset);
-    call_into(call, *place, kCopy, place, *to_tensor(tensors[i]));
+    const TensorRef target = Tensor::view(result, first.sizes(), remove(result.strides(), dim), offset);
+    call_into(call, *target, kCopy, target, *to_tensor(tensors[i]));
   }
 }
 

@@ -1,4 +1,4 @@
-// Elementwise operators: results have the operands' broadcast shape.
+// Elementwise operators: the results have the shape that the operands broadcast to.
 #include "dispatch/launch.h"
 #include "ops/iteration.h"
 #include "ops/kinds.h"
@@ -7,12 +7,12 @@ namespace oneflow {
 
 namespace {
 
-// The operands of one call, numbers and absent tensors included.
+// The operands of a call, including numbers and absent tensors.
 struct Operands {
-  const Tensor* tensors[kMaxArguments];  // NULL for a number
+  const Tensor* tensors[kMaxArguments];  // NULL for a number or an absent tensor
   int count = 0;
-  const Tensor* widest = nullptr;  // a tensor that has the common shape, where there is one
-  bool is_flat = true;             // whether all tensors have one shape and are contiguous
+  const Tensor* first_tensor = nullptr;  // NULL if all operands are numbers
+  bool is_flat = true;                   // whether all tensors have the same shape and are contiguous
 };
 
 Operands collect_operands(const Call& call) {
@@ -22,8 +22,8 @@ Operands collect_operands(const Call& call) {
     const Tensor* tensor = value.kind == OF_VALUE_TENSOR ? to_tensor(value.as.tensor) : nullptr;
     operands.tensors[operands.count++] = tensor;
     if (!tensor) continue;
-    if (!operands.widest) operands.widest = tensor;
-    operands.is_flat &= tensor->is_contiguous() && same_sizes(tensor->sizes(), operands.widest->sizes());
+    if (!operands.first_tensor) operands.first_tensor = tensor;
+    operands.is_flat &= tensor->is_contiguous() && same_sizes(tensor->sizes(), operands.first_tensor->sizes());
   }
   return operands;
 }
@@ -39,7 +39,8 @@ of_scalar number_operand(const Call& call, int argument) {
   return call.is_given(argument) ? call.number(argument) : bool_scalar(false);
 }
 
-// Whether an operand may be beyond int32 where the result's type is not: a number, or a 0-d tensor.
+// Returns whether the value of an operand may exceed int32 although the result dtype is no wider: a number or a 0-d
+// tensor does not take part in promotion with its width.
 bool has_wide_operand(const Call& call) {
   for (const uint8_t argument : call.op.promoted_arguments()) {
     const of_value& value = call.arguments[argument];
@@ -56,14 +57,15 @@ void run_with(Call& call, const DTypes& dtypes) {
 
   Shape shape;
   if (!operands.is_flat) shape = common_shape(operands);
-  const Sizes sizes = operands.is_flat && operands.widest ? Sizes(operands.widest->sizes()) : Sizes(shape);
+  const Sizes sizes = operands.is_flat && operands.first_tensor ? Sizes(operands.first_tensor->sizes()) : Sizes(shape);
   of_kernel_tensor outputs[kMaxResults];
   for (int i = 0; i < result_count; ++i) {
     const Tensor& output = prepare_result(call, i, sizes, dtypes.results[i], Aliasing::kAllowed);
     operands.is_flat &= output.is_contiguous();
   }
   if (call.infer_only || call.outputs[0]->count() == 0) return;
-  // Field by field: whole structs would be copied by wide moves from narrow writes, which processors wait for.
+  // The fields are assigned one by one. Copying whole structs would load with wide moves what narrow stores have just
+  // written, which defeats store forwarding.
   for (int i = 0; i < result_count; ++i) {
     outputs[i].data = const_cast<void*>(call.outputs[i]->data());
     outputs[i].dtype = call.outputs[i]->dtype();

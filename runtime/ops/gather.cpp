@@ -1,4 +1,4 @@
-// Gathers: every element of the result is read from a place in the input that an index map gives.
+// Gathers: every element of the result is read from the position in the input that an index map gives.
 #include "dispatch/launch.h"
 #include "ops/kinds.h"
 
@@ -20,14 +20,14 @@ void check_dims(const Call& call, const GatherRule& rule, Sizes dims) {
     seen |= uint32_t{1} << dim;
   }
   if (rule.per_dim_argument < 0) return;
-  const size_t members = call.integers(rule.per_dim_argument).size();
-  if (members != dims.size())
-    fail(OF_INVALID_ARGUMENT, "%s must have %zu member%s, as %s has, got %zu", name(rule.per_dim_argument), dims.size(),
-         dims.size() == 1 ? "" : "s", name(rule.dims_argument), members);
+  const size_t count = call.integers(rule.per_dim_argument).size();
+  if (count != dims.size())
+    fail(OF_INVALID_ARGUMENT, "%s and %s must have the same length, got %zu and %zu", name(rule.per_dim_argument),
+         name(rule.dims_argument), count, dims.size());
 }
 
-// An index that is read at the whole coordinate: it gives the shape, and stays inside of the input in the other
-// dimensions.
+// Returns the shape of an index that is read at the whole coordinate of a result element, which is the shape of the
+// result. Throws ShapeError unless it has the rank of the input and, except along `dim`, is at most as large.
 Shape whole_index_shape(const Call& call, const GatherRule& rule, const Tensor& input, int64_t dim) {
   const Tensor& index = call.tensor(rule.index_argument);
   const char* name = call.schema().arguments[rule.index_argument].name;
@@ -43,7 +43,7 @@ Shape whole_index_shape(const Call& call, const GatherRule& rule, const Tensor& 
 }
 
 Shape result_shape(const Call& call, const GatherRule& rule, const Tensor& input, Sizes dims) {
-  if (rule.index_is_whole) return whole_index_shape(call, rule, input, dims[0]);
+  if (rule.index_has_result_shape) return whole_index_shape(call, rule, input, dims[0]);
   if (rule.index_argument >= 0 && call.tensor(rule.index_argument).rank() > 1)
     fail(OF_SHAPE_ERROR, "%s must have 1 dimension, got %d", call.schema().arguments[rule.index_argument].name,
          call.tensor(rule.index_argument).rank());

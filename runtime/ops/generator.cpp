@@ -1,4 +1,4 @@
-// Generators: every element follows from its index alone.
+// Generators: the value of every element depends on its index only.
 #include "dispatch/launch.h"
 #include "ops/kinds.h"
 #include "tensor/random_state.h"

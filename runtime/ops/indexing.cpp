@@ -18,11 +18,11 @@ constinit const OperatorName kSelect("select");
 constinit const OperatorName kSlice("slice");
 constinit const OperatorName kUnsqueeze("unsqueeze");
 
-// What an index comes to: a view, and positions in it where there are any.
+// The outcome of an indexing expression: the view that the basic parts give, and the tensors that index it.
 struct Selection {
   TensorRef view;
-  std::vector<TensorRef> indices;  // one for each dimension up to the last that is indexed; NULL: all of it
-  bool is_advanced = false;
+  std::vector<TensorRef> indices;  // for each dimension of the view up to the last indexed one; NULL: not indexed
+  bool is_advanced = false;        // whether `indices` has to be applied
 
   std::vector<of_tensor> handles() const {
     std::vector<of_tensor> result;
@@ -31,7 +31,7 @@ struct Selection {
   }
 };
 
-// How many dimensions a part takes.
+// Returns the number of dimensions that a part indexes.
 int dims_taken(const of_index& part) {
   switch (part.kind) {
     case OF_INDEX_INT:
@@ -44,10 +44,10 @@ int dims_taken(const of_index& part) {
     case OF_INDEX_BOOL:
       return 0;
   }
-  fail(OF_INVALID_ARGUMENT, "there is no index of kind %d", static_cast<int>(part.kind));
+  fail(OF_INVALID_ARGUMENT, "invalid index kind %d", static_cast<int>(part.kind));
 }
 
-// Goes through the parts and applies the basic ones.
+// Applies the basic parts of an indexing expression and collects the advanced ones.
 class Selector {
  public:
   Selector(const Tensor& tensor, std::span<const of_index> parts) : parts_(parts) {
@@ -108,7 +108,8 @@ class Selector {
       selection_.view = call_operator(kSelect, selection_.view, dim_, position);
       return;
     }
-    // Next to tensors, an integer counts as a 0-d tensor: it takes part in where their shape goes.
+    // In advanced indexing, an integer counts as a 0-d index tensor: it has an influence on the position of the common
+    // shape in the result.
     selection_.indices.push_back(scalar_tensor(int_scalar(position), OF_INT64, selection_.view->device()));
     ++dim_;
   }
@@ -122,7 +123,7 @@ class Selector {
     keep(1);
   }
 
-  // Leaves dimensions of the view as they are.
+  // Skips `count` dimensions of the view, which are not indexed.
   void keep(int count) {
     dim_ += count;
     selection_.indices.resize(selection_.indices.size() + static_cast<size_t>(count));
@@ -130,12 +131,13 @@ class Selector {
 
   std::span<const of_index> parts_;
   Selection selection_;
-  int rest_;            // dimensions that no part names
+  int rest_;            // the number of dimensions that the ellipsis, or the missing parts, stand for
   int dim_ = 0;         // the next dimension of the view
-  int caller_dim_ = 0;  // and of the tensor
+  int caller_dim_ = 0;  // the next dimension of the tensor, for error texts
 };
 
-// Assigned values may have more dimensions than what they are assigned to, as long as those have size 1.
+// Removes leading dimensions of size 1 beyond `rank`: as in NumPy, assigned values may have more dimensions than the
+// elements that they are assigned to.
 TensorRef without_leading_ones(const Tensor& value, int rank) {
   TensorRef result = share(value);
   while (result->rank() > rank && result->size(0) == 1) result = call_operator(kSelect, result, 0, 0);

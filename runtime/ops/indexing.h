@@ -1,4 +1,5 @@
-// tensor[parts]: the parts become views, and advanced indexing where tensors are among them.
+// Indexing with an expression of several parts, as in tensor[1:3, index]. Basic parts become views; an expression that
+// contains tensors or bools needs advanced indexing as well.
 #ifndef ONEFLOW_OPS_INDEXING_H_
 #define ONEFLOW_OPS_INDEXING_H_
 
@@ -10,10 +11,10 @@
 
 namespace oneflow {
 
-// What of_tensor_index() does.
+// Implements of_tensor_index().
 TensorRef get_items(const Tensor& tensor, std::span<const of_index> parts);
 
-// What of_tensor_set_index() does. `value` is a tensor or a number.
+// Implements of_tensor_set_index(). `value` is a tensor or a number.
 void set_items(const Tensor& tensor, std::span<const of_index> parts, const of_value& value);
 
 }  // namespace oneflow

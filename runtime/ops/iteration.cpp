@@ -19,7 +19,7 @@ void Iteration::add(Sizes sizes, Sizes strides) {
 }
 
 void Iteration::sort_by_first_operand() {
-  // An insertion sort: there are few dimensions, mostly in order already.
+  // An insertion sort, because there are few dimensions, which mostly are in order already.
   for (int i = 1; i < rank_; ++i) {
     for (int d = i; d > 0 && std::abs(strides_[0][d - 1]) < std::abs(strides_[0][d]); --d) {
       std::swap(sizes_[d - 1], sizes_[d]);
@@ -47,7 +47,7 @@ void Iteration::merge(uint32_t* marks) {
     for (int k = 0; k < operands_; ++k) strides_[k][last] = strides_[k][d];
   }
   if (marks && after == 0) {
-    // Kernels that fold find a dimension to fold, also where all that were marked had size 1.
+    // Reductions rely on a dimension to fold, even if all marked dimensions had size 1.
     ++last;
     sizes_[last] = 1;
     for (int k = 0; k < operands_; ++k) strides_[k][last] = 0;

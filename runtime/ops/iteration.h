@@ -1,4 +1,5 @@
-// The iteration space of a kernel: all operands brought to one shape, with as few dimensions as their strides allow.
+// The iteration space of a kernel: the shape that all operands broadcast to, with as few dimensions as their strides
+// allow.
 #ifndef ONEFLOW_OPS_ITERATION_H_
 #define ONEFLOW_OPS_ITERATION_H_
 
@@ -10,7 +11,8 @@
 
 namespace oneflow {
 
-// Merges neighbouring dimensions that every operand walks through without a jump, and drops those of size 1.
+// The sizes of an iteration space and the strides of every operand in it. merge() joins adjacent dimensions that every
+// operand traverses with a single stride, and drops dimensions of size 1.
 //
 // For example, sizes {2, 3, 4} with strides {12, 4, 1} and {12, 4, 1} become {24} with {1} and {1}; with {12, 4, 1} and
 // {4, 0, 1} nothing can be merged.
@@ -18,15 +20,16 @@ class Iteration {
  public:
   static constexpr int kMaxOperands = 16;
 
-  // Row-major sizes that all operands share.
+  // Creates an iteration space of the given sizes, the outermost dimension first.
   explicit Iteration(Sizes sizes);
 
-  // Adds an operand that broadcasts to the sizes: dimensions line up at the end.
+  // Adds an operand that broadcasts to the sizes; dimensions are aligned at the end.
   void add(Sizes sizes, Sizes strides);
-  // Puts dimensions in the order of the first operand's strides, the smallest last.
+  // Sorts the dimensions by the absolute strides of the first operand, in descending order.
   void sort_by_first_operand();
-  // Only dimensions with equal bits in `marks` are merged. Bit d stands for dimension d before and after; at least one
-  // marked dimension remains, if of size 1.
+  // Merges and drops dimensions. With `marks`, a bit set of dimensions, only dimensions with equal bits are merged;
+  // `marks` is updated to the new dimensions, of which at least one is marked (a dimension of size 1 is added if
+  // needed).
   void merge(uint32_t* marks = nullptr);
 
   int rank() const { return rank_; }

@@ -1,5 +1,5 @@
-// How each kind of operator runs: infers the results' shapes and dtypes, allocates them, and calls a kernel, a view
-// function or other operators. The generated schemas point here.
+// The functions that run the operators of each kind: they infer the shapes and dtypes of the results, allocate them,
+// and call a kernel, a view function or other operators. The generated schemas point to them.
 #ifndef ONEFLOW_OPS_KINDS_H_
 #define ONEFLOW_OPS_KINDS_H_
 
@@ -8,19 +8,18 @@
 namespace oneflow {
 
 void run_elementwise(Call& call);
-void run_elementwise(Call& call, of_dtype compute);  // with kernels that compute in that type
+void run_elementwise(Call& call, of_dtype compute);  // runs the kernel with compute type `compute`
 void run_generator(Call& call);
 void run_reduction(Call& call);
 void run_scan(Call& call);
 void run_gather(Call& call);
 void run_view(Call& call);
 void run_composite(Call& call);
-void run_contraction(Call& call);  // in einsum/
 
-// What a record says of complex tensors (complex.cpp). No kernel knows them.
-void run_by_parts(Call& call);           // the same operator on tensors with the parts as another dimension
-void run_complex_body(Call& call);       // an expression over other operators, for operands that are all complex
-void run_complex_generator(Call& call);  // real numbers, made complex
+// Run calls with complex tensors as the record's column `complex` says (complex.cpp).
+void run_by_parts(Call& call);           // runs the operator on real views with the parts as an additional dimension
+void run_complex_body(Call& call);       // converts all operands to one complex dtype, and evaluates the expression
+void run_complex_generator(Call& call);  // generates real numbers and converts them
 
 }  // namespace oneflow
 

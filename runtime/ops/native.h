@@ -1,5 +1,5 @@
-// The functions that records of kind `native` name as their `infer`: they give shapes and dtypes, and run what makes
-// the result: a kernel by hand, or other operators.
+// The functions that records of kind `native` name as their `infer`: they infer shapes and dtypes, and compute the
+// results by a handwritten kernel or by other operators.
 #ifndef ONEFLOW_OPS_NATIVE_H_
 #define ONEFLOW_OPS_NATIVE_H_
 
@@ -7,20 +7,20 @@
 
 namespace oneflow::native {
 
-// Other shapes, by copies where strides do not allow a view (copies.cpp).
+// Changes of shape, device and memory, as a view where possible, otherwise as a copy (copies.cpp).
 void reshape(Call& call);
-void view(Call& call);  // never a copy
+void view(Call& call);  // never copies
 void flatten(Call& call);
 void contiguous(Call& call);
 void to_device(Call& call);
 void pin_memory(Call& call);
 void roll_flat(Call& call);
-// Copies of several tensors into one.
+// Copies several tensors into one.
 void cat(Call& call);
 void stack(Call& call);
 void empty(Call& call);
 
-// Views of parts (parts.cpp).
+// Split a tensor into views (parts.cpp).
 void split(Call& call);
 void split_sizes(Call& call);
 void chunk(Call& call);
@@ -28,7 +28,7 @@ void tensor_split(Call& call);
 void tensor_split_indices(Call& call);
 void unbind(Call& call);
 
-// Products that are laid out anew (kron.cpp).
+// The Kronecker product (kron.cpp).
 void kron(Call& call);
 
 // Complex numbers and their parts (complex.cpp).
@@ -38,7 +38,7 @@ void view_as_real(Call& call);
 void view_as_complex(Call& call);
 void complex(Call& call);
 
-// Orders of elements (order.cpp).
+// Sorting and permutations (order.cpp).
 void sort(Call& call);
 void topk(Call& call);
 void randperm(Call& call);

@@ -1,4 +1,4 @@
-// Native operators about the order of elements.
+// Native operators that sort or permute elements.
 #include "dispatch/launch.h"
 #include "ops/native.h"
 #include "tensor/random_state.h"
@@ -7,7 +7,7 @@ namespace oneflow::native {
 
 namespace {
 
-// Runs a kernel that gives values along a dimension and where they came from.
+// Runs a kernel with two results of shape `sizes`: the ordered values, and their indices in the input.
 void order(Call& call, const Shape& sizes) {
   const DTypes dtypes = resolve_dtypes(call);
   const Tensor& input = call.tensor(0);

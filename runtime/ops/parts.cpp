@@ -1,4 +1,4 @@
-// Operators that cut a tensor along a dimension: the results are views.
+// Operators that split a tensor along a dimension. The results are views.
 #include "ops/parts.h"
 
 #include <algorithm>
@@ -29,12 +29,13 @@ namespace native {
 
 namespace {
 
-// A dimension of the input, as cuts see it.
-struct Cut {
-  explicit Cut(Call& call) : call(call), input(call.tensor(0)), dim(call.integer(2)) {
+// The input of a split, its dimension to split along, and that dimension's size.
+struct Split {
+  explicit Split(Call& call) : call(call), input(call.tensor(0)), dim(call.integer(2)) {
     check_has_dims(input, "input");
     size = input.size(static_cast<int>(dim));
   }
+  // Sets the views of `parts` as the results.
   void finish(const std::vector<Part>& parts) const {
     std::vector<TensorRef> results;
     for (const Part& part : parts) results.push_back(narrow(input, dim, part));
@@ -47,15 +48,15 @@ struct Cut {
   int64_t size;
 };
 
-// Expanded tensors have more elements than there is memory for handles.
+// Limits the number of results: expanded tensors can be so large that the handles of their parts exceed the memory.
 void check_count(int64_t count) {
-  constexpr int64_t kMost = 1 << 24;
-  if (count > kMost)
-    fail(OF_INVALID_ARGUMENT, "gives at most %lld tensors, got room for %lld", static_cast<long long>(kMost),
+  constexpr int64_t kMaxCount = 1 << 24;
+  if (count > kMaxCount)
+    fail(OF_INVALID_ARGUMENT, "gives at most %lld tensors, not %lld", static_cast<long long>(kMaxCount),
          static_cast<long long>(count));
 }
 
-// Parts of `length`, the last one as long as is left; one part, without elements, of a dimension without.
+// Returns parts of `length` elements, of which the last may be shorter. A dimension of size 0 has one empty part.
 std::vector<Part> parts_of(int64_t size, int64_t length) {
   const int64_t count = std::max<int64_t>(size / length + (size % length != 0), 1);
   check_count(count);
@@ -72,51 +73,51 @@ void check_positive(int64_t number, const char* argument) {
 }  // namespace
 
 void split(Call& call) {
-  const Cut cut(call);
+  const Split split(call);
   check_positive(call.integer(1), "split_size");
-  cut.finish(parts_of(cut.size, call.integer(1)));
+  split.finish(parts_of(split.size, call.integer(1)));
 }
 
 void split_sizes(Call& call) {
-  const Cut cut(call);
+  const Split split(call);
   std::vector<Part> parts;
   int64_t start = 0;
   const auto fail_sum = [&] {
     fail(OF_SHAPE_ERROR, "split_sizes must add up to %lld, the size of dimension %lld, got %s",
-         static_cast<long long>(cut.size), static_cast<long long>(cut.dim), to_text(call.integers(1)).c_str());
+         static_cast<long long>(split.size), static_cast<long long>(split.dim), to_text(call.integers(1)).c_str());
   };
   for (const int64_t size : call.integers(1))
     if (size < 0) fail(OF_SHAPE_ERROR, "split_sizes must not be negative, got %lld", static_cast<long long>(size));
   for (const int64_t size : call.integers(1)) {
-    if (size > cut.size - start) fail_sum();
+    if (size > split.size - start) fail_sum();
     parts.push_back({start, size});
     start += size;
   }
-  if (start != cut.size) fail_sum();
-  cut.finish(parts);
+  if (start != split.size) fail_sum();
+  split.finish(parts);
 }
 
 void chunk(Call& call) {
-  const Cut cut(call);
+  const Split split(call);
   const int64_t chunks = call.integer(1);
   check_positive(chunks, "chunks");
-  if (cut.size > 0) return cut.finish(parts_of(cut.size, (cut.size - 1) / chunks + 1));
+  if (split.size > 0) return split.finish(parts_of(split.size, (split.size - 1) / chunks + 1));
   check_count(chunks);
-  cut.finish(std::vector<Part>(static_cast<size_t>(chunks), Part{0, 0}));
+  split.finish(std::vector<Part>(static_cast<size_t>(chunks), Part{0, 0}));
 }
 
 void tensor_split(Call& call) {
-  const Cut cut(call);
+  const Split split(call);
   const int64_t sections = call.integer(1);
   check_positive(sections, "sections");
   check_count(sections);
   std::vector<Part> parts;
-  for (int64_t i = 0; i < sections; ++i) parts.push_back(even_part(cut.size, i, sections));
-  cut.finish(parts);
+  for (int64_t i = 0; i < sections; ++i) parts.push_back(even_part(split.size, i, sections));
+  split.finish(parts);
 }
 
 void tensor_split_indices(Call& call) {
-  const Cut cut(call);
+  const Split split(call);
   std::vector<Part> parts;
   int64_t start = 0;
   const auto add = [&](int64_t end) {
@@ -124,11 +125,11 @@ void tensor_split_indices(Call& call) {
     start = end;
   };
   for (const int64_t index : call.integers(1)) {
-    const int64_t counted = index < 0 ? std::max(index, -cut.size) + cut.size : index;
-    add(std::min(counted, cut.size));
+    const int64_t counted = index < 0 ? std::max(index, -split.size) + split.size : index;
+    add(std::min(counted, split.size));
   }
-  add(cut.size);
-  cut.finish(parts);
+  add(split.size);
+  split.finish(parts);
 }
 
 void unbind(Call& call) {

@@ -7,7 +7,7 @@ namespace oneflow {
 
 namespace {
 
-// The dimensions to fold, as bits. Without any, all.
+// Returns the dimensions to fold as a bit set: all if the call names none.
 uint32_t folded_dims(const Call& call, const ReductionRule& rule, int rank) {
   const uint32_t all = rank == 0 ? 0 : ~uint32_t{0} >> (OF_MAX_RANK - rank);
   if (rule.dims_argument < 0 || !call.is_given(rule.dims_argument)) return all;
@@ -33,9 +33,10 @@ void check_not_empty(const Call& call, const ReductionRule& rule, const Tensor& 
   }
 }
 
-// Lays out inputs and outputs over the iteration space and runs the kernel. `spread` are the outputs' strides in the
-// input's dimensions.
-void fold(const Call& call, const DTypes& dtypes, const Tensor& input, std::span<const Shape> spread, uint32_t folded) {
+// Builds the iteration space and runs the kernel. `strides` holds, for each output, its strides in the dimensions of
+// the input: 0 in a dimension that is reduced.
+void fold(const Call& call, const DTypes& dtypes, const Tensor& input, std::span<const Shape> strides,
+          uint32_t folded) {
   const int result_count = call.schema().result_count;
   of_kernel_tensor outputs[kMaxResults];
   for (int i = 0; i < result_count; ++i) outputs[i] = kernel_output(*call.outputs[i]);
@@ -43,7 +44,7 @@ void fold(const Call& call, const DTypes& dtypes, const Tensor& input, std::span
 
   Iteration iteration(input.sizes());
   iteration.add(input.sizes(), input.strides());
-  for (const Shape& strides : spread) iteration.add(input.sizes(), strides);
+  for (const Shape& each : strides) iteration.add(input.sizes(), each);
   iteration.merge(&folded);
 
   int64_t output_sizes[OF_MAX_RANK];
@@ -82,16 +83,16 @@ void run_reduction(Call& call) {
   for (int i = 0; i < result_count; ++i) prepare_result(call, i, sizes, dtypes.results[i], Aliasing::kForbidden);
   if (call.infer_only || call.outputs[0]->count() == 0) return;
 
-  Shape spread[kMaxResults];
+  Shape strides[kMaxResults];
   for (int i = 0; i < result_count; ++i) {
-    spread[i].resize(input.rank());
+    strides[i].resize(input.rank());
     for (int d = 0, own = 0; d < input.rank(); ++d) {
       const bool is_folded = folded >> d & 1;
-      if (!is_folded) spread[i][d] = call.outputs[i]->stride(own);
+      if (!is_folded) strides[i][d] = call.outputs[i]->stride(own);
       own += !is_folded || keeps;
     }
   }
-  fold(call, dtypes, input, {spread, static_cast<size_t>(result_count)}, folded);
+  fold(call, dtypes, input, {strides, static_cast<size_t>(result_count)}, folded);
 }
 
 void run_scan(Call& call) {
@@ -102,10 +103,10 @@ void run_scan(Call& call) {
   for (int i = 0; i < result_count; ++i) prepare_result(call, i, input.sizes(), dtypes.results[i], Aliasing::kAllowed);
   if (call.infer_only || input.count() == 0) return;
 
-  Shape spread[kMaxResults];
-  for (int i = 0; i < result_count; ++i) spread[i] = call.outputs[i]->strides();
+  Shape strides[kMaxResults];
+  for (int i = 0; i < result_count; ++i) strides[i] = call.outputs[i]->strides();
   const uint32_t scanned = input.rank() == 0 ? 0 : uint32_t{1} << call.integer(rule.dim_argument);
-  fold(call, dtypes, input, {spread, static_cast<size_t>(result_count)}, scanned);
+  fold(call, dtypes, input, {strides, static_cast<size_t>(result_count)}, scanned);
 }
 
 }  // namespace oneflow

@@ -9,7 +9,7 @@ namespace oneflow {
 
 namespace {
 
-// The length of an integer range, where differences and steps may exceed int64.
+// Returns the length of an integer range. Computes in 128 bits, because the difference of two int64 may overflow.
 int64_t integer_range_length(int64_t start, int64_t end, int64_t step) {
   const __int128 distance = static_cast<__int128>(end) - start;
   const __int128 length = (distance + step + (step > 0 ? -1 : 1)) / step;
@@ -26,8 +26,8 @@ int64_t range_length(const of_scalar& start, const of_scalar& end, const of_scal
   if (!std::isfinite(distance) || std::isnan(stride))
     fail(OF_INVALID_ARGUMENT, "the range must be finite, got %s to %s", to_text(start).c_str(), to_text(end).c_str());
   if (distance != 0 && (distance > 0) != (stride > 0))
-    fail(OF_INVALID_ARGUMENT, "the range from %s to %s does not go with step %s", to_text(start).c_str(),
-         to_text(end).c_str(), to_text(step).c_str());
+    fail(OF_INVALID_ARGUMENT, "cannot go from %s to %s with step %s", to_text(start).c_str(), to_text(end).c_str(),
+         to_text(step).c_str());
   const bool is_integer = start.kind != OF_SCALAR_FLOAT && end.kind != OF_SCALAR_FLOAT && step.kind != OF_SCALAR_FLOAT;
   if (is_integer) return integer_range_length(to_int64(start), to_int64(end), to_int64(step));
   const double length = std::ceil(distance / stride);
@@ -43,7 +43,7 @@ Shape sizes_for_range(Sizes sizes, int64_t low, int64_t high, const of_value& dt
          static_cast<long long>(high));
   if (dtype.kind == OF_VALUE_DTYPE) {
     check_fits(int_scalar(low), dtype.as.dtype, "low");
-    check_fits(int_scalar(high - 1), dtype.as.dtype, "the integer below high");
+    check_fits(int_scalar(high - 1), dtype.as.dtype, "high - 1");
   }
   return sizes;
 }

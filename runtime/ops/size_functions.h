@@ -1,4 +1,4 @@
-// The functions that generators' `sizes` and gathers' result sizes may use.
+// The functions that records may use in the `sizes` of a generator and in the result sizes of a gather.
 #ifndef ONEFLOW_OPS_SIZE_FUNCTIONS_H_
 #define ONEFLOW_OPS_SIZE_FUNCTIONS_H_
 
@@ -9,15 +9,15 @@
 
 namespace oneflow {
 
-// How many numbers lie between start (included) and end (not included), `step` apart. InvalidArgument for a step of
-// zero or in the wrong direction.
+// Returns the number of elements of the range from `start` (inclusive) to `end` (exclusive) in steps of `step`. Throws
+// InvalidArgument for a step of zero or in the wrong direction.
 int64_t range_length(const of_scalar& start, const of_scalar& end, const of_scalar& step);
 
-// {n, m}; NONE for m means n.
+// Returns {n, m}, or {n, n} if `m` is NONE.
 Shape pair(int64_t n, const of_value& m);
 
-// `sizes`, for random integers from `low` up to `high`, not included: InvalidArgument where there are none, or `dtype`
-// does not have all of them.
+// Returns `sizes`, the sizes of a tensor of random integers from `low` (inclusive) to `high` (exclusive). Throws
+// InvalidArgument if the range is empty or `dtype` cannot represent all of it.
 Shape sizes_for_range(Sizes sizes, int64_t low, int64_t high, const of_value& dtype);
 
 inline int64_t numel(const Tensor& tensor) { return tensor.count(); }

@@ -1,4 +1,4 @@
-// Views: another layout over the same memory, from the record's stride map.
+// Views: the record's stride map gives other sizes and strides over the same memory.
 #include "dispatch/call.h"
 #include "ops/kinds.h"
 
@@ -6,6 +6,7 @@ namespace oneflow {
 
 namespace {
 
+// Throws InvalidArgument if the layout reaches outside of the storage.
 void check_bounds(const Tensor& input, const ViewLayout& layout) {
   const Extent reach = extent(layout.sizes, layout.strides);
   const int64_t elements = static_cast<int64_t>(input.storage()->bytes()) / input.element_bytes();
@@ -25,7 +26,7 @@ void run_view(Call& call) {
   if (call.infer_only || !input.has_memory())
     return set_result(call, 0, Tensor::without_memory(layout.sizes, input.dtype(), input.device()));
   if (is_empty)
-    layout.offset = input.offset();  // what the map gives may lie outside, and no element does
+    layout.offset = input.offset();  // the offset of an empty view may be out of bounds
   else
     check_bounds(input, layout);
   set_result(call, 0, Tensor::view(input, layout.sizes, layout.strides, layout.offset));

@@ -8,14 +8,14 @@ namespace oneflow {
 
 namespace {
 
-long long number(int64_t value) { return value; }  // for printf
+long long number(int64_t value) { return value; }  // for %lld in error texts
 
 int64_t clamp_end(int64_t position, int64_t size, int64_t lowest, int64_t highest) {
   if (position < 0) position += size;
   return std::clamp(position, lowest, highest);
 }
 
-// The first position of a slice, and the one that it stops before, inside of what the step allows.
+// The first index of a slice and the index before which it stops, clamped to the valid range for the sign of the step.
 struct Ends {
   int64_t begin, end;
 };
@@ -31,7 +31,7 @@ Ends slice_ends(const of_value& start, const of_value& end, int64_t step, int64_
 
 }  // namespace
 
-int64_t member(const Shape& list, int64_t dim) {
+int64_t at_dim(const Shape& list, int64_t dim) {
   if (list.empty()) fail(OF_SHAPE_ERROR, "input must have at least 1 dimension, got 0");
   return list[static_cast<int>(dim)];
 }
@@ -41,13 +41,13 @@ Shape swap(Shape list, int64_t a, int64_t b) {
   return list;
 }
 
-Shape turned(Shape list) {
+Shape transposed(Shape list) {
   if (list.rank() > 2) fail(OF_SHAPE_ERROR, "input must have at most 2 dimensions, got %d", list.rank());
   return list.rank() == 2 ? swap(list, 0, 1) : list;
 }
 
 Shape replace(Shape list, int64_t dim, int64_t value) {
-  member(list, dim);
+  at_dim(list, dim);
   list[static_cast<int>(dim)] = value;
   return list;
 }
@@ -58,7 +58,7 @@ Shape insert(Shape list, int64_t dim, int64_t value) {
 }
 
 Shape remove(Shape list, int64_t dim) {
-  member(list, dim);
+  at_dim(list, dim);
   list.erase(static_cast<int>(dim));
   return list;
 }
@@ -174,22 +174,22 @@ int64_t narrow_begin(int64_t start, int64_t length, int64_t dim, int64_t size) {
 }
 
 int64_t diagonal_length(const Shape& sizes, int64_t dim1, int64_t dim2, int64_t offset) {
-  const int64_t rows = member(sizes, dim1), columns = member(sizes, dim2);
+  const int64_t rows = at_dim(sizes, dim1), columns = at_dim(sizes, dim2);
   if (offset >= 0) return offset >= columns ? 0 : std::min(rows, columns - offset);
   return offset <= -rows ? 0 : std::min(rows + offset, columns);
 }
 
 int64_t diagonal_begin(const Shape& sizes, const Shape& strides, int64_t dim1, int64_t dim2, int64_t offset) {
   if (diagonal_length(sizes, dim1, dim2, offset) == 0) return 0;
-  return offset >= 0 ? offset * member(strides, dim2) : -offset * member(strides, dim1);
+  return offset >= 0 ? offset * at_dim(strides, dim2) : -offset * at_dim(strides, dim1);
 }
 
 Shape same_length(Sizes strides, Sizes sizes) {
   if (strides.size() != sizes.size())
-    fail(OF_INVALID_ARGUMENT, "stride must have %zu member%s, as size has, got %zu", sizes.size(),
-         sizes.size() == 1 ? "" : "s", strides.size());
+    fail(OF_INVALID_ARGUMENT, "stride and size must have the same length, got %zu and %zu", strides.size(),
+         sizes.size());
   Shape checked(strides);
-  drop_absurd_strides(sizes, checked);
+  normalize_unused_strides(sizes, checked);
   return checked;
 }
 

@@ -17,7 +17,7 @@ constinit const OperatorName kCopy("copy");
 
 }  // namespace
 
-TensorRef reach(const Tensor& tensor, of_device device) {
+TensorRef accessible_from(const Tensor& tensor, of_device device) {
   if (tensor.device() == device) return share(tensor);
   if (!get_device(device).can_access(get_device(tensor.device()))) return {};
   const Span span = span_of(tensor.sizes(), tensor.strides(), tensor.dtype());
@@ -35,30 +35,30 @@ TensorRef packed(const char* caller, const Tensor& tensor) {
   return TensorRef::adopt(to_tensor(result.as.tensor));
 }
 
-void move(const char* caller, const Tensor& target, const Tensor& source) {
+void copy_elements(const char* caller, const Tensor& target, const Tensor& source) {
   if (target.count() == 0) return;
-  target.mutable_data();
-  const TensorRef near = reach(source, target.device());
-  const TensorRef far = near ? TensorRef() : reach(target, source.device());
-  if (near || far) {
+  target.mutable_data();  // makes shared memory unique
+  const TensorRef near_source = accessible_from(source, target.device());
+  const TensorRef near_target = near_source ? TensorRef() : accessible_from(target, source.device());
+  if (near_source || near_target) {
     const of_device both[] = {target.device(), source.device()};
-    join_streams(both);  // what the kernel reads is there
-    if (near)
-      call_into(caller, target, *kCopy, target, near);
+    join_streams(both);  // the kernel runs after the work that writes the source
+    if (near_source)
+      call_into(caller, target, *kCopy, target, near_source);
     else
-      call_into(caller, *far, *kCopy, far, source);
-    return join_streams(both);  // and stays until it was read
+      call_into(caller, *near_target, *kCopy, near_target, source);
+    return join_streams(both);  // later work waits until the kernel has read the source
   }
   const TensorRef sent = packed(caller, source);
   const auto bytes = static_cast<uint64_t>(sent->bytes());
-  const TensorRef landed =
+  const TensorRef received =
       target.is_contiguous() ? share(target) : Tensor::allocate(target.sizes(), target.dtype(), target.device());
-  copy_bytes(landed->device(), landed->mutable_data(), sent->device(), sent->data(), bytes);
-  if (landed.get() != &target) call_into(caller, target, *kCopy, target, landed);
+  copy_bytes(received->device(), received->mutable_data(), sent->device(), sent->data(), bytes);
+  if (received.get() != &target) call_into(caller, target, *kCopy, target, received);
 }
 
 void join_streams(std::span<const of_device> devices) {
-  // Devices of different types never reach each other's memory, and copies between them wait for both.
+  // Only devices of the same type can access each other's memory. Copies between types wait for both devices.
   std::vector<of_device> unique;
   for (const of_device id : devices)
     if (get_device(id).stream() &&

@@ -1,4 +1,4 @@
-// What the kernels of one device see of another's memory, and the order of work on several devices.
+// Access to the memory of other devices, and the order of work on several devices.
 #ifndef ONEFLOW_PARALLEL_ACCESS_H_
 #define ONEFLOW_PARALLEL_ACCESS_H_
 
@@ -8,20 +8,22 @@
 
 namespace oneflow::collective {
 
-// The same memory as kernels of `device` see it: the tensor itself where it is there, a tensor of `device` over the
-// other's memory where they reach it, else nothing. What is reached lives as long as the original.
-TensorRef reach(const Tensor& tensor, of_device device);
+// Returns a tensor that kernels of `device` can use: the tensor itself if it is on `device`; a tensor of `device` over
+// the same memory if the device can access it; otherwise NULL. A returned tensor does not own memory of another device:
+// it must not outlive `tensor`.
+TensorRef accessible_from(const Tensor& tensor, of_device device);
 
-// `caller` is the name of the operator that the work is for: errors that are found later begin with it.
+// In the following functions, `caller` is the name of the operator that the work is for. The texts of deferred errors
+// begin with it.
 
-// The tensor itself where its memory is contiguous, else a copy that is.
+// Returns the tensor itself if it is contiguous, otherwise a contiguous copy.
 TensorRef packed(const char* caller, const Tensor& tensor);
 
-// Copies the elements of `source` to `target`: one shape and dtype, any strides, any devices. By a kernel where one
-// side reaches the other, else in one piece.
-void move(const char* caller, const Tensor& target, const Tensor& source);
+// Copies the elements of `source` to `target`, which must have the same shape and dtype. Strides and devices may
+// differ. Uses a copy kernel if one device can access the memory of the other, otherwise a contiguous transfer.
+void copy_elements(const char* caller, const Tensor& target, const Tensor& source);
 
-// Work that is submitted to any of these devices from now on comes after what was submitted to all of them before.
+// Makes all work submitted later to any of the devices wait for all work submitted so far to any of them.
 void join_streams(std::span<const of_device> devices);
 
 }  // namespace oneflow::collective

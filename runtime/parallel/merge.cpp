@@ -19,38 +19,40 @@ namespace {
 
 constinit const OperatorName kCopy("copy");
 
-// What stays in a core's caches with several operands of it, and what is worth a submission to a device with streams.
+// The size of a piece on devices without streams: several operands of it fit in the caches of a core.
 constexpr int64_t kCachedBytes = 64 << 10;
+// The size of a piece on devices with streams, large enough for the cost of submitting work.
 constexpr int64_t kSubmittedBytes = 4 << 20;
-// Less work than this is done before another thread has started.
+// The bytes per thread. With less work per thread, starting threads takes longer than the work.
 constexpr int64_t kBytesPerThread = 1 << 20;
 
 bool is_half(of_dtype dtype) { return dtype == OF_FLOAT16 || dtype == OF_BFLOAT16; }
 
-// A job with its tensors as the kernels of its device see them: empty where they do not reach them.
-struct Reached {
-  explicit Reached(const Job& job) : job(job) {
-    for (const TensorRef& each : job.sources) sources.push_back(reach(*each, job.device));
-    for (const TensorRef& each : job.targets) targets.push_back(reach(*each, job.device));
+// A job, and its tensors as accessible from its device: NULL for those that are not.
+struct AccessibleJob {
+  explicit AccessibleJob(const Job& job) : job(job) {
+    for (const TensorRef& each : job.sources) sources.push_back(accessible_from(*each, job.device));
+    for (const TensorRef& each : job.targets) targets.push_back(accessible_from(*each, job.device));
   }
 
   const Job& job;
   std::vector<TensorRef> sources, targets;
 };
 
-// One thread's work: memory that it uses for piece after piece.
+// The work of one thread, with scratch memory that is reused for all pieces.
 class Worker {
  public:
-  Worker(const Joining& joining, int64_t piece) : joining_(joining), piece_(piece) {}
+  Worker(const MergeOperators& operators, int64_t piece) : operators_(operators), piece_(piece) {}
 
-  void run(const Reached& reached, Part part) {
-    const TensorRef result = join(reached, part);
-    for (size_t i = 0; i < reached.targets.size(); ++i) {
-      if (const TensorRef& near = reached.targets[i]) {
+  // Merges a part of the sources into the targets.
+  void run(const AccessibleJob& accessible, Part part) {
+    const TensorRef result = merge(accessible, part);
+    for (size_t i = 0; i < accessible.targets.size(); ++i) {
+      if (const TensorRef& near = accessible.targets[i]) {
         const TensorRef target = flat(*near, part);
-        if (target->data() != result->data()) call_into(joining_.name, *target, *kCopy, target, result);
+        if (target->data() != result->data()) call_into(operators_.name, *target, *kCopy, target, result);
       } else {
-        const TensorRef target = flat(*reached.job.targets[i], part);
+        const TensorRef target = flat(*accessible.job.targets[i], part);
         copy_bytes(target->device(), target->mutable_data(), result->device(), result->data(),
                    static_cast<uint64_t>(result->bytes()));
       }
@@ -64,7 +66,7 @@ class Worker {
     of_device device;
     TensorRef memory;
   };
-  // Memory of which there is one piece per use, device and dtype.
+  // Returns scratch memory. There is one piece per use, device and dtype.
   TensorRef scratch(Use use, of_dtype dtype, of_device device, int64_t size) {
     for (const Scratch& each : scratch_)
       if (each.use == use && each.device == device && each.memory->dtype() == dtype)
@@ -73,10 +75,10 @@ class Worker {
     return flat(*scratch_.back().memory, {0, size});
   }
 
-  // A part of a source where the job's device reaches it.
-  TensorRef operand(const Reached& reached, size_t source, Part part) {
-    if (const TensorRef& near = reached.sources[source]) return flat(*near, part);
-    const Job& job = reached.job;
+  // Returns a part of a source, copied to the job's device if that cannot access it.
+  TensorRef operand(const AccessibleJob& accessible, size_t source, Part part) {
+    if (const TensorRef& near = accessible.sources[source]) return flat(*near, part);
+    const Job& job = accessible.job;
     const TensorRef own = flat(*job.sources[source], part);
     const Use use = source == 0 ? Use::kFirstOperand : Use::kNextOperand;
     TensorRef copy = scratch(use, own->dtype(), job.device, part.size);
@@ -84,34 +86,34 @@ class Worker {
     return copy;
   }
 
-  // Where the last step writes: a target within reach, else memory aside.
-  TensorRef place(const Reached& reached, Part part, of_dtype dtype) {
-    for (const TensorRef& near : reached.targets)
+  // Returns the memory for the result: a part of an accessible target, or scratch memory.
+  TensorRef output(const AccessibleJob& accessible, Part part, of_dtype dtype) {
+    for (const TensorRef& near : accessible.targets)
       if (near) return flat(*near, part);
-    return scratch(Use::kResult, dtype, reached.job.device, part.size);
+    return scratch(Use::kResult, dtype, accessible.job.device, part.size);
   }
 
-  // The joined elements of a part, on the job's device.
-  TensorRef join(const Reached& reached, Part part) {
-    const of_device device = reached.job.device;
-    const size_t count = reached.sources.size();
-    const of_dtype dtype = reached.job.sources[0]->dtype();
-    TensorRef joined = operand(reached, 0, part);
-    if (count == 1 && !joining_.then) return joined;
-    const TensorRef result = place(reached, part, dtype);
+  // Returns the merged elements of a part, on the job's device.
+  TensorRef merge(const AccessibleJob& accessible, Part part) {
+    const of_device device = accessible.job.device;
+    const size_t count = accessible.sources.size();
+    const of_dtype dtype = accessible.job.sources[0]->dtype();
+    TensorRef merged = operand(accessible, 0, part);
+    if (count == 1 && !operators_.then) return merged;
+    const TensorRef result = output(accessible, part, dtype);
     for (size_t i = 1; i < count; ++i) {
-      const bool is_last = i + 1 == count && !joining_.then;
-      // Half-precision values are only rounded at the end.
+      const bool is_last = i + 1 == count && !operators_.then;
+      // Intermediates of half-precision values are float32, so that only the result is rounded.
       const TensorRef to =
           is_last ? result : scratch(Use::kSum, is_half(dtype) ? OF_FLOAT32 : dtype, device, part.size);
-      call_into(joining_.name, *to, *joining_.by, joined, operand(reached, i, part));
-      joined = to;
+      call_into(operators_.name, *to, *operators_.by, merged, operand(accessible, i, part));
+      merged = to;
     }
-    if (joining_.then) call_into(joining_.name, *result, *joining_.then, joined, static_cast<int64_t>(count));
+    if (operators_.then) call_into(operators_.name, *result, *operators_.then, merged, static_cast<int64_t>(count));
     return result;
   }
 
-  const Joining& joining_;
+  const MergeOperators& operators_;
   const int64_t piece_;  // the most elements of a part
   std::vector<Scratch> scratch_;
 };
@@ -122,7 +124,7 @@ int threads_for(int64_t bytes) {
 
 }  // namespace
 
-void run(const Joining& joining, const std::vector<Job>& jobs) {
+void run_jobs(const MergeOperators& operators, const std::vector<Job>& jobs) {
   std::vector<of_device> devices;
   bool has_streams = false;
   int64_t bytes = 0, longest = 0;
@@ -138,37 +140,37 @@ void run(const Joining& joining, const std::vector<Job>& jobs) {
   if (longest == 0) return;
   for (const of_device device : devices) has_streams |= get_device(device).stream() != nullptr;
   for (const Job& job : jobs)
-    for (const TensorRef& each : job.targets) each->mutable_data();  // un-shares the memory, once
-  const std::vector<Reached> reached(jobs.begin(), jobs.end());
+    for (const TensorRef& each : job.targets) each->mutable_data();  // makes shared memory unique before threads start
+  const std::vector<AccessibleJob> accessible(jobs.begin(), jobs.end());
 
   const int64_t piece =
       std::min(longest, (has_streams ? kSubmittedBytes : kCachedBytes) / jobs[0].sources[0]->element_bytes());
-  // The pieces of all jobs in turns: devices with streams all have something to do.
-  const int64_t turns = (longest + piece - 1) / piece;
+  // The pieces of all jobs are interleaved, so that all devices with streams are busy.
+  const int64_t rounds = (longest + piece - 1) / piece;
   const auto step = [&](Worker& worker, int64_t number) {
-    const Reached& next = reached[static_cast<size_t>(number) % reached.size()];
-    const int64_t start = number / static_cast<int64_t>(reached.size()) * piece;
-    const int64_t left = next.job.sources[0]->count() - start;
-    if (left > 0) worker.run(next, {start, std::min(left, piece)});
+    const AccessibleJob& next = accessible[static_cast<size_t>(number) % accessible.size()];
+    const int64_t start = number / static_cast<int64_t>(accessible.size()) * piece;
+    const int64_t remaining = next.job.sources[0]->count() - start;
+    if (remaining > 0) worker.run(next, {start, std::min(remaining, piece)});
   };
   join_streams(devices);
   std::atomic<int64_t> next{0};
-  const int64_t count = turns * static_cast<int64_t>(jobs.size());
+  const int64_t count = rounds * static_cast<int64_t>(jobs.size());
   std::exception_ptr failure;
   try {
     run_on_threads(has_streams ? 1 : threads_for(bytes), [&] {
-      Worker worker(joining, piece);
+      Worker worker(operators, piece);
       try {
         for (int64_t number = next++; number < count; number = next++) step(worker, number);
       } catch (...) {
-        next = count;  // the others stop
+        next = count;  // stops the other threads
         throw;
       }
     });
   } catch (...) {
     failure = std::current_exception();
   }
-  // Also after a failure: what was submitted before still reads the memory of others.
+  // Also after a failure, because work submitted before it may still read the memory of other devices.
   try {
     join_streams(devices);
   } catch (...) {

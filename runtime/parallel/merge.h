@@ -1,4 +1,4 @@
-// Several flat tensors into one, in pieces that stay in the caches, and from there to wherever it is wanted.
+// Elementwise merging of tensors on several devices.
 #ifndef ONEFLOW_PARALLEL_MERGE_H_
 #define ONEFLOW_PARALLEL_MERGE_H_
 
@@ -9,23 +9,23 @@
 
 namespace oneflow::collective {
 
-// The operators of a Merge, and the one that they work for: what errors that are found later begin with.
-struct Joining {
-  const char* name;
-  const Operator* by = nullptr;
-  const Operator* then = nullptr;  // or NULL
+// The operators that merge tensors.
+struct MergeOperators {
+  const char* name;                // of the operator that the user called: the texts of deferred errors begin with it
+  const Operator* by = nullptr;    // merges two tensors
+  const Operator* then = nullptr;  // is called with the merged tensor and the number of sources; may be NULL
 };
 
-// Joins `sources` in their order and writes the result to each of `targets`. All have one dimension, one size, one
-// dtype and stride 1. A target may be a source of the same job; no other memory is shared.
+// A merge of `sources`, in their order, whose result is written to each of `targets`. All tensors are contiguous
+// vectors of the same size and dtype. A target may be one of the sources; otherwise, tensors share no memory.
 struct Job {
-  of_device device;  // whose kernels do it
+  of_device device;  // runs the kernels
   std::vector<TensorRef> sources;
   std::vector<TensorRef> targets;
 };
 
-// A single source is copied, and needs no operators.
-void run(const Joining& joining, const std::vector<Job>& jobs);
+// Runs the jobs, in pieces that stay in the caches. A job with a single source copies it, which needs no operators.
+void run_jobs(const MergeOperators& operators, const std::vector<Job>& jobs);
 
 }  // namespace oneflow::collective
 

@@ -1,5 +1,5 @@
-// The patterns that records of kind `collective` name: they work out shapes, allocate the results on their devices, and
-// move and merge what the ranks hold.
+// The patterns that records of kind `collective` name: they infer shapes, allocate the results on their devices, and
+// copy or merge the tensors of the ranks.
 #ifndef ONEFLOW_PARALLEL_PATTERNS_H_
 #define ONEFLOW_PARALLEL_PATTERNS_H_
 

@@ -1,4 +1,4 @@
-// The tensors of several ranks: what they must have in common, and the parts that they are cut into.
+// The tensors of the ranks: checks, and flat views of their parts.
 #ifndef ONEFLOW_PARALLEL_RANKS_H_
 #define ONEFLOW_PARALLEL_RANKS_H_
 
@@ -9,14 +9,15 @@
 
 namespace oneflow::collective {
 
-// The tensors of the list argument `argument`: at least one, of one dtype.
+// Returns the tensors of a list argument. Throws InvalidArgument for an empty list, DTypeError for different dtypes.
 std::vector<const Tensor*> ranks(const Call& call, int argument);
 
-// ShapeError that names the rank unless all have the shape of the first, or the same one outside of `dim`.
+// Throw ShapeError, with a text that names the rank, unless all tensors have the shape of the first one: in all
+// dimensions, or in all except `dim`.
 void check_same_shape(const std::vector<const Tensor*>& tensors);
 void check_same_shape_outside(const std::vector<const Tensor*>& tensors, int64_t dim);
 
-// The elements of contiguous memory in one dimension, all of them or a part.
+// Return a contiguous tensor, or a part of it, as a vector.
 TensorRef flat(const Tensor& tensor);
 TensorRef flat(const Tensor& tensor, Part part);
 

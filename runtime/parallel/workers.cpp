@@ -19,11 +19,11 @@ void run_on_threads(int threads, const std::function<void()>& work) {
       if (!failure) failure = std::current_exception();
     }
   };
-  // Made for the call and joined in it: a call is large or it gets none, and a forked child has nothing to miss.
+  // Threads live for a single call. Starting them is cheap compared to the work, and a pool would not survive a fork.
   std::vector<std::jthread> helpers;
   try {
     for (int i = 1; i < threads; ++i) helpers.emplace_back(guarded);
-  } catch (const std::system_error&) {  // no more threads: those that there are do the work
+  } catch (const std::system_error&) {  // the system has no more threads: the existing ones do the work
   }
   guarded();
   helpers.clear();

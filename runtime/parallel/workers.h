@@ -1,4 +1,4 @@
-// Host threads for work that devices do on the thread that asks for it.
+// Host threads for devices that work synchronously on the calling thread.
 #ifndef ONEFLOW_PARALLEL_WORKERS_H_
 #define ONEFLOW_PARALLEL_WORKERS_H_
 
@@ -7,8 +7,8 @@
 
 namespace oneflow::collective {
 
-// Runs `work` on `threads` threads, the calling one among them, and returns when all are done. Throws the first
-// failure; the others are to notice by themselves that nothing is left to do.
+// Calls `work` on `threads` threads, one of them the calling thread, and waits for all. Throws the first exception;
+// `work` itself must make the other threads stop.
 void run_on_threads(int threads, const std::function<void()>& work);
 
 }  // namespace oneflow::collective

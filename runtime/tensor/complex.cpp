@@ -6,14 +6,15 @@ namespace oneflow {
 
 namespace {
 
-// Of whole numbers, in parts.
+// Converts strides from complex elements to real parts.
 Shape doubled(const Shape& strides) {
   Shape result = strides;
   for (int d = 0; d < result.rank(); ++d) result[d] *= 2;
   return result;
 }
 
-TensorRef in_parts(const Tensor& tensor, Sizes sizes, Sizes strides, int64_t offset) {
+// Returns a view of a complex tensor with the dtype of its parts, in which `strides` and `offset` are counted.
+TensorRef view_parts(const Tensor& tensor, Sizes sizes, Sizes strides, int64_t offset) {
   const of_dtype dtype = part_dtype(tensor.dtype());
   if (!tensor.has_memory()) return Tensor::without_memory(sizes, dtype, tensor.device());
   return Tensor::view(tensor, dtype, sizes, strides, offset);
@@ -23,11 +24,11 @@ TensorRef in_parts(const Tensor& tensor, Sizes sizes, Sizes strides, int64_t off
 
 TensorRef view_as_real(const Tensor& tensor) {
   if (tensor.rank() == OF_MAX_RANK)
-    fail(OF_SHAPE_ERROR, "a complex tensor of %d dimensions has no room for another one", OF_MAX_RANK);
+    fail(OF_SHAPE_ERROR, "a complex tensor must have at most %d dimensions, got %d", OF_MAX_RANK - 1, OF_MAX_RANK);
   Shape sizes = tensor.sizes(), strides = doubled(tensor.strides());
   sizes.push_back(2);
   strides.push_back(1);
-  return in_parts(tensor, sizes, strides, 2 * tensor.offset());
+  return view_parts(tensor, sizes, strides, 2 * tensor.offset());
 }
 
 TensorRef view_as_complex(const Tensor& parts) {
@@ -47,13 +48,15 @@ TensorRef view_as_complex(const Tensor& parts) {
   }
   if (!parts.has_memory()) return Tensor::without_memory(sizes, dtype, parts.device());
   if (!is_even)
-    fail(OF_SHAPE_ERROR, "input must have its parts side by side, got strides %s and offset %lld; clone it first",
+    fail(OF_SHAPE_ERROR,
+         "input must have stride 1 in the last dimension, and even other strides and offset, "
+         "got strides %s and offset %lld; clone it first",
          to_text(parts.strides()).c_str(), static_cast<long long>(parts.offset()));
   return Tensor::view(parts, dtype, sizes, strides, parts.offset() / 2);
 }
 
 TensorRef part_of(const Tensor& tensor, int part) {
-  return in_parts(tensor, tensor.sizes(), doubled(tensor.strides()), 2 * tensor.offset() + part);
+  return view_parts(tensor, tensor.sizes(), doubled(tensor.strides()), 2 * tensor.offset() + part);
 }
 
 }  // namespace oneflow

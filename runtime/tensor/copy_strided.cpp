@@ -7,7 +7,7 @@
 namespace oneflow {
 namespace {
 
-// One row of elements that are `kBytes` wide: a fixed width makes each copy a single move.
+// Copies a row of elements of `kBytes` bytes each. With a fixed size, each copy compiles to a single move.
 template <int kBytes>
 void copy_row(char* destination, int64_t destination_stride, const char* source, int64_t source_stride, int64_t count) {
   for (int64_t i = 0; i < count; ++i)
@@ -49,7 +49,7 @@ void copy_strided(void* destination, Sizes destination_strides, const void* sour
   const bool is_block = destination_strides[last] == 1 && source_strides[last] == 1;
   const CopyRow copy = row_function(element_bytes);
 
-  // Counts through the outer dimensions like an odometer.
+  // Iterates over the outer dimensions in row-major order.
   int64_t position[OF_MAX_RANK] = {};
   while (true) {
     if (is_block)

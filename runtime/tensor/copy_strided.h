@@ -1,4 +1,4 @@
-// Copies between two layouts in host memory.
+// Copies between two strided layouts in host memory.
 #ifndef ONEFLOW_TENSOR_COPY_STRIDED_H_
 #define ONEFLOW_TENSOR_COPY_STRIDED_H_
 
@@ -6,7 +6,8 @@
 
 namespace oneflow {
 
-// Elements of `element_bytes` (1, 2, 4, 8 or 16) each; strides in elements.
+// Copies elements of `element_bytes` (1, 2, 4, 8 or 16) bytes each. Strides are in elements; `source` and `destination`
+// are the addresses of the element at index 0. The memory must not overlap.
 void copy_strided(void* destination, Sizes destination_strides, const void* source, Sizes source_strides, Sizes sizes,
                   int64_t element_bytes);
 

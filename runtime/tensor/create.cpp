@@ -12,12 +12,13 @@
 namespace oneflow {
 namespace {
 
-// The layout that a source describes, checked on its own and against its memory.
+// A layout within the memory of a source.
 struct Layout {
   Shape sizes, strides;
   int64_t offset = 0;
 };
 
+// Checks a source, and that its memory holds all elements. Returns its layout.
 Layout check_source(const of_tensor_source& source) {
   if (!is_valid(source.dtype)) fail(OF_DTYPE_ERROR, "there is no dtype number %d", source.dtype);
   if (source.rank < 0 || source.rank > OF_MAX_RANK)
@@ -32,9 +33,9 @@ Layout check_source(const of_tensor_source& source) {
     layout.strides.assign({source.strides, static_cast<size_t>(source.rank)});
   else
     layout.strides = contiguous_strides(layout.sizes);
-  drop_absurd_strides(layout.sizes, layout.strides);
+  normalize_unused_strides(layout.sizes, layout.strides);
   const Extent reach = extent(layout.sizes, layout.strides);
-  if (reach.highest < reach.lowest) return layout;  // no elements: whatever the offset says
+  if (reach.highest < reach.lowest) return layout;  // without elements, data and offset do not matter
 
   if (!source.data) fail(OF_INVALID_ARGUMENT, "data must not be NULL");
   const uint64_t available = std::min<uint64_t>(source.bytes / dtype_size(source.dtype), INT64_MAX);
@@ -72,7 +73,7 @@ TensorRef create_tensor(const of_tensor_source& source) {
     fail(OF_INVALID_ARGUMENT, "memory that is shared must be aligned to its elements of %ld bytes",
          dtype_size(source.dtype));
 
-  // The deleter belongs to the result from the moment when nothing can fail any more: until then it is the caller's.
+  // The result takes ownership of the memory only after the last step that can fail.
   Ref<Buffer> buffer = Buffer::adopt(source.device, source.data, source.bytes, source.read_only);
   Buffer* owner = buffer.get();
   TensorRef tensor =
@@ -83,7 +84,7 @@ TensorRef create_tensor(const of_tensor_source& source) {
 
 TensorRef scalar_tensor(const of_scalar& value, of_dtype dtype, of_device device) {
   TensorRef tensor = Tensor::allocate({}, dtype, device);
-  uint64_t parts[2] = {};  // a complex type's imaginary one stays zero
+  uint64_t parts[2] = {};  // large enough for complex128; the imaginary part of a complex element stays 0
   write_element(parts, part_dtype(dtype), value);
   copy_from_host(device, tensor->mutable_data(), parts, dtype_size(dtype));
   return tensor;

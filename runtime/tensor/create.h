@@ -1,4 +1,4 @@
-// Tensors from outside data and from other tensors.
+// Creates tensors from memory, numbers and other tensors.
 #ifndef ONEFLOW_TENSOR_CREATE_H_
 #define ONEFLOW_TENSOR_CREATE_H_
 
@@ -6,13 +6,14 @@
 
 namespace oneflow {
 
-// What of_tensor_create() does: checks sizes, strides and offset against the memory, then shares or copies it.
+// Implements of_tensor_create(): checks sizes, strides and offset against the memory, which it then shares or copies.
+// If this throws, the deleter is not called.
 TensorRef create_tensor(const of_tensor_source& source);
 
-// A 0-d tensor that holds one number.
+// Returns a 0-d tensor that holds one number.
 TensorRef scalar_tensor(const of_scalar& value, of_dtype dtype, of_device device);
 
-// The same values in memory that is shared until either side is written.
+// Returns a tensor with the same values, which shares the memory until either is written; see Storage::lazy_clone().
 TensorRef lazy_clone(const Tensor& tensor);
 
 }  // namespace oneflow

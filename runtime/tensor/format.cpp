@@ -12,10 +12,10 @@
 namespace oneflow {
 namespace {
 
-// An element: a number, or a complex one with two.
+// An element: one number, or the two parts of a complex number.
 struct Element {
   of_scalar parts[2];
-  int count;
+  int count;  // of parts: 1 or 2
 
   std::span<const of_scalar> all() const { return {parts, static_cast<size_t>(count)}; }
 };
@@ -27,7 +27,7 @@ Element read(const char* address, of_dtype dtype) {
   return element;
 }
 
-// How the numbers of one tensor are written: chosen from all that are shown, so that their columns line up.
+// The format of the numbers of one tensor. It is chosen for all elements that are shown, so that their columns align.
 class NumberStyle {
  public:
   NumberStyle(const std::vector<Element>& shown, int precision) : precision_(precision) {
@@ -47,13 +47,14 @@ class NumberStyle {
 
   size_t width() const { return width_; }
 
+  // Returns an element, right-aligned to width().
   std::string text(const Element& element) const {
     const std::string text = bare_text(element);
     return std::string(width_ - text.size(), ' ') + text;
   }
 
  private:
-  // "1.+2.j": the imaginary part behind its sign.
+  // Returns an element without padding. A complex number is "1.+2.j".
   std::string bare_text(const Element& element) const {
     std::string text = bare_text(element.parts[0]);
     if (element.count == 1) return text;
@@ -77,6 +78,7 @@ class NumberStyle {
   size_t width_ = 0;
 };
 
+// Formats one tensor.
 class Formatter {
  public:
   Formatter(const Tensor& tensor, const FormatOptions& options)
@@ -91,7 +93,7 @@ class Formatter {
   }
 
  private:
-  // Calls part(i) for the positions of a dimension that are shown, and gap() in the place of those left out.
+  // Calls part(i) for each index of a dimension that is shown, and gap() once in place of those that are omitted.
   template <class Part, class Gap>
   void for_shown(int dim, Part&& part, Gap&& gap) const {
     const int64_t size = tensor_.size(dim);
@@ -105,10 +107,12 @@ class Formatter {
     for (int64_t i = size - edge; i < size; ++i) part(i);
   }
 
+  // Returns the address of index `i` of a dimension, relative to the address of index 0.
   const char* at(int dim, const char* address, int64_t i) const {
     return address + i * tensor_.stride(dim) * tensor_.element_bytes();
   }
 
+  // Appends all elements that are shown.
   void collect(int dim, const char* address, std::vector<Element>& shown) const {
     if (dim == tensor_.rank()) {
       shown.push_back(read(address, tensor_.dtype()));
@@ -118,6 +122,7 @@ class Formatter {
         dim, [&](int64_t i) { collect(dim + 1, at(dim, address, i), shown); }, [] {});
   }
 
+  // Formats the dimensions from `dim` on.
   std::string block(int dim, const char* address, const NumberStyle& style) const {
     if (dim == tensor_.rank()) return style.text(read(address, tensor_.dtype()));
     if (dim == tensor_.rank() - 1) return row(address, style);
@@ -125,12 +130,13 @@ class Formatter {
     for_shown(
         dim, [&](int64_t i) { parts.push_back(block(dim + 1, at(dim, address, i), style)); },
         [&] { parts.emplace_back("..."); });
-    // One empty line between matrices, two between stacks of them, and so on.
+    // An empty line between matrices, two empty lines between three-dimensional blocks, and so on.
     std::string separator = ",";
     separator.append(tensor_.rank() - 1 - dim, '\n');
     return join(parts, separator + margin(dim));
   }
 
+  // Formats the last dimension, in as many lines as it takes.
   std::string row(const char* address, const NumberStyle& style) const {
     const int dim = tensor_.rank() - 1;
     std::vector<std::string> items;
@@ -147,7 +153,7 @@ class Formatter {
     return text + "]";
   }
 
-  // What a line inside of a bracket at depth `dim` begins with.
+  // Returns the indentation of the lines inside a bracket at depth `dim`.
   std::string margin(int dim) const { return std::string(options_.indent + dim + 1, ' '); }
 
   static std::string join(const std::vector<std::string>& parts, const std::string& separator) {

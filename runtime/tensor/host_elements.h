@@ -1,4 +1,4 @@
-// A tensor's elements where the host can read or write them.
+// Access of the host to a tensor's elements.
 #ifndef ONEFLOW_TENSOR_HOST_ELEMENTS_H_
 #define ONEFLOW_TENSOR_HOST_ELEMENTS_H_
 
@@ -10,12 +10,14 @@
 
 namespace oneflow {
 
-// Waits for pending work. Memory that the host cannot reach is copied; the tensor must outlive this.
+// The elements of a tensor in host memory, with the tensor's strides: the tensor's own memory, or a copy if the host
+// cannot access that. The tensor must outlive this object.
 class HostElements {
  public:
+  // Waits for pending work, and throws its error.
   explicit HostElements(const Tensor& tensor);
 
-  // The element at the tensor's first position; the others lie by the tensor's strides.
+  // Returns the address of the element at index 0.
   const char* first() const { return first_; }
 
  private:
@@ -23,13 +25,13 @@ class HostElements {
   const char* first_ = nullptr;
 };
 
-// Calls write(memory), which puts all elements of a new, contiguous tensor there, row-major: into the tensor's own
-// memory, or on the way to it where the host cannot reach that.
+// Calls write(memory), which must write all elements of a new, contiguous tensor in row-major order. `memory` is the
+// tensor's own memory, or a buffer that is then copied to it if the host cannot access that.
 template <class Write>
 void write_on_host(const Tensor& tensor, Write&& write) {
   Device& device = get_device(tensor.device());
   if (device.host_accessible()) {
-    device.synchronize();  // work on what was in the memory before may still be under way
+    device.synchronize();  // pending work may still use the previous content of reused memory
     write(tensor.mutable_data());
     return;
   }

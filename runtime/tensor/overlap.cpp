@@ -10,15 +10,19 @@
 namespace oneflow {
 namespace {
 
-// Two layouts share a byte when integers k exist with sum k[i] * stride[i] = distance, each k[i] within its range: a
-// dimension of the one counts upwards, one of the other downwards, and equal strides join into one term.
+// Two layouts share a byte if there are integers k[i], each within its range, with sum k[i] * stride[i] = distance,
+// where `distance` is that of the two base addresses. Each dimension is one term: k is the index for dimensions of one
+// layout, and the negative index for dimensions of the other. The bytes of an element are a term of stride 1. Terms of
+// equal stride are merged.
 struct Term {
-  int64_t stride;  // positive, in bytes
-  int64_t lowest, highest;
+  int64_t stride;           // positive, in bytes
+  int64_t lowest, highest;  // the range of k
 };
 
+// Searches for such integers.
 class Search {
  public:
+  // Adds a term; the stride may be negative.
   void add(int64_t stride, int64_t lowest, int64_t highest) {
     if (stride == 0 || lowest == highest) return;
     if (stride < 0) {
@@ -36,9 +40,10 @@ class Search {
     terms_.push_back({stride, lowest, highest});
   }
 
+  // Returns whether there is a solution; also returns true if the search takes too many steps.
   bool finds(int64_t distance) {
     std::sort(terms_.begin(), terms_.end(), [](const Term& a, const Term& b) { return a.stride > b.stride; });
-    // What the terms from i on reach, and which steps they make.
+    // The range of the sum of the terms from i on, and the greatest common divisor of their strides.
     const size_t count = terms_.size();
     lowest_.assign(count + 1, 0);
     highest_.assign(count + 1, 0);
@@ -52,7 +57,8 @@ class Search {
   }
 
  private:
-  // Large strides come first, so that only few multiples leave a rest that the smaller ones reach.
+  // Searches the terms from i on. The largest strides come first, so that few multiples of each leave a remainder
+  // within the range of the other terms.
   bool finds(size_t i, int64_t distance) {
     if (distance < lowest_[i] || distance > highest_[i]) return false;
     if (i == terms_.size()) return true;
@@ -71,7 +77,7 @@ class Search {
 
   std::vector<Term> terms_;
   std::vector<int64_t> lowest_, highest_, divisor_;
-  int steps_ = 100'000;  // far more than sliced and transposed layouts take
+  int steps_ = 100'000;  // a limit that sliced and transposed layouts do not reach
 };
 
 }  // namespace
@@ -81,7 +87,7 @@ Overlap overlap(const Tensor& written, const Tensor& other) {
       !(written.device() == other.device()))
     return Overlap::kNone;
   const bool same_storage = written.storage().get() == other.storage().get();
-  // Lazy clones: the write gets memory of its own first.
+  // Lazy clones do not overlap: a write copies the shared memory first.
   if (!same_storage && &written.storage()->buffer() == &other.storage()->buffer()) return Overlap::kNone;
 
   const auto* a = static_cast<const char*>(written.data());

@@ -1,4 +1,4 @@
-// Whether two tensors have elements in common.
+// Detects memory that two tensors share.
 #ifndef ONEFLOW_TENSOR_OVERLAP_H_
 #define ONEFLOW_TENSOR_OVERLAP_H_
 
@@ -6,11 +6,12 @@
 
 namespace oneflow {
 
-// kExact: the same elements in the same order, which elementwise operators may read and write at once.
+// How two tensors overlap. kExact: both have the same elements at the same indices, so that an elementwise operator may
+// read one and write the other.
 enum class Overlap { kNone, kExact, kPartial };
 
-// What a write to `written` means for the elements of `other`. Exact for all strides that slicing and transposing give;
-// layouts too tangled to decide count as overlapping.
+// Returns how a write to `written` affects the elements of `other`. The result is exact for all layouts that come from
+// slicing and transposing; layouts that take too long to decide count as kPartial.
 Overlap overlap(const Tensor& written, const Tensor& other);
 
 }  // namespace oneflow

@@ -5,10 +5,10 @@
 namespace oneflow {
 namespace {
 
-constexpr uint64_t kFirstSeed = 67280421310721;  // every process starts with the same numbers, as in PyTorch
+constexpr uint64_t kFirstSeed = 67280421310721;  // PyTorch's default seed
 
-// Two words rather than a lock, which drawing could not afford. A draw that runs while another thread sets the seed may
-// belong to either sequence.
+// Two atomic variables without a lock, so that drawing is cheap. A draw that runs while another thread sets the state
+// may combine the seed and the offset of different states.
 std::atomic<uint64_t> current_seed{kFirstSeed};
 std::atomic<uint64_t> next_offset{0};
 

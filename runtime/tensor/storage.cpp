@@ -58,7 +58,7 @@ Ref<Storage> Storage::create(Ref<Buffer> buffer) {
 void Storage::destroy() noexcept { delete this; }
 
 Ref<Storage> Storage::lazy_clone() const {
-  // Others may write foreign or exposed memory without our knowledge.
+  // Code outside the runtime may write foreign or exposed memory at any time.
   if (buffer_->is_foreign() || buffer_->is_exposed()) return create(buffer_->copy());
   return create(buffer_);
 }

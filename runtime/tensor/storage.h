@@ -1,5 +1,5 @@
-// The memory behind tensors. Views share one Storage; lazy clones have a Storage each over one Buffer until either side
-// is written.
+// The memory of tensors. All views of a tensor share its Storage. Lazy clones have separate Storages, which share a
+// Buffer until either is written.
 #ifndef ONEFLOW_TENSOR_STORAGE_H_
 #define ONEFLOW_TENSOR_STORAGE_H_
 
@@ -13,16 +13,16 @@ namespace oneflow {
 
 class Allocator;
 
-// A piece of memory on one device: from the caching allocator, or foreign with a deleter.
+// A block of memory on a device: memory of an allocator, or foreign memory with a deleter.
 class Buffer final : public RefCounted<Buffer> {
  public:
-  // Uninitialised memory. OutOfMemory, or the device's error.
+  // Allocates uninitialized memory of a device. Throws OutOfMemory, or the device's error.
   static Ref<Buffer> allocate(of_device device, uint64_t bytes);
-  // The same from another allocator, whose memory the device takes for its own.
+  // Allocates uninitialized memory of another allocator that `device` can use as its own, such as page-locked memory.
   static Ref<Buffer> allocate(of_device device, Allocator& allocator, uint64_t bytes);
-  // Over foreign memory.
+  // Creates a buffer over foreign memory, which it does not own before set_deleter().
   static Ref<Buffer> adopt(of_device device, void* data, uint64_t bytes, bool read_only);
-  // From now on the foreign memory belongs to the buffer: `deleter(context)` runs once, when the buffer goes.
+  // Takes ownership of the foreign memory: deleter(context) is called once, when the buffer is destroyed.
   void set_deleter(of_deleter deleter, void* context) {
     deleter_ = deleter;
     context_ = context;
@@ -34,10 +34,12 @@ class Buffer final : public RefCounted<Buffer> {
   bool is_foreign() const { return allocator_ == nullptr; }
   bool is_read_only() const { return is_read_only_; }
   bool is_page_locked() const;
-  // The same bytes in memory of the same kind.
+  // Returns a copy in page-locked memory if this buffer is in page-locked memory, else in the device's own memory.
   Ref<Buffer> copy() const;
-  // Whether somebody outside may write the memory at any time, so that it must not be shared lazily.
+  // Returns whether code outside the runtime has the address and may write at any time, so that lazy clones must not
+  // share the memory.
   bool is_exposed() const { return is_exposed_.load(std::memory_order_relaxed); }
+  // Marks the memory as exposed, for good.
   void expose() { is_exposed_.store(true, std::memory_order_relaxed); }
 
   void destroy() noexcept;
@@ -52,26 +54,28 @@ class Buffer final : public RefCounted<Buffer> {
   of_device device_{};
   bool is_read_only_ = false;
   std::atomic<bool> is_exposed_{false};
-  Allocator* allocator_ = nullptr;  // where the memory came from; NULL for foreign memory
+  Allocator* allocator_ = nullptr;  // the owner of the memory; null for foreign memory
   of_deleter deleter_ = nullptr;
   void* context_ = nullptr;
 };
 
-// What all views of one memory share: the buffer, and a version that grows with each write.
+// The state that all views of the same memory share: the buffer, and a version that increases with each write.
 class Storage final : public RefCounted<Storage> {
  public:
   static Ref<Storage> create(Ref<Buffer> buffer);
 
+  // Returns the address of the memory for reading.
   const void* data() const { return buffer_->data(); }
-  // For writing: gives the storage a buffer of its own first where the current one is shared or read-only, and counts
-  // as a write.
+  // Returns the address of the memory for writing, and counts a write. If the buffer is shared or read-only, replaces
+  // it by a copy first, which changes data().
   void* mutable_data() {
     count_write();
     if (!buffer_->is_unique() || buffer_->is_read_only()) [[unlikely]]
       unshare();
     return buffer_->data();
   }
-  // A storage with the same content, sharing the buffer until a write; a copy where the memory is exposed or foreign.
+  // Returns a storage with the same content, which shares the buffer until either is written. Exposed or foreign memory
+  // is copied at once.
   Ref<Storage> lazy_clone() const;
 
   uint64_t bytes() const { return buffer_->bytes(); }
@@ -86,8 +90,8 @@ class Storage final : public RefCounted<Storage> {
  private:
   Storage() = default;
   void unshare();
-  // Where one tensor alone has the storage nobody counts at the same time: an atomic addition would be a twentieth of
-  // what a small contraction takes.
+  // Increments the version. If only one tensor refers to the storage, no other thread counts at the same time, and the
+  // atomic addition, which costs noticeable time in small contractions, is not necessary.
   void count_write() {
     if (is_unique()) return version_.store(version() + 1, std::memory_order_relaxed);
     version_.fetch_add(1, std::memory_order_relaxed);

@@ -12,8 +12,8 @@ void Tensor::operator delete(void* memory) noexcept { FreeList<Tensor>::free(mem
 void Tensor::destroy() noexcept { delete this; }
 uint64_t Tensor::live_count() { return static_cast<uint64_t>(FreeList<Tensor>::live_count()); }
 
-// One pass for what count_elements() and contiguous_strides() would do in two: every result of every operator comes by.
-void Tensor::lay_out(Sizes sizes) {
+// Does the work of count_elements() and contiguous_strides() in one pass, because every result needs both.
+void Tensor::set_contiguous_layout(Sizes sizes) {
   const int rank = static_cast<int>(sizes.size());
   sizes_.resize(rank);
   strides_.resize(rank);
@@ -37,7 +37,7 @@ TensorRef Tensor::without_memory(Sizes sizes, of_dtype dtype, of_device device) 
   TensorRef tensor = TensorRef::adopt(new Tensor);
   tensor->dtype_ = dtype;
   tensor->device_ = device;
-  tensor->lay_out(sizes);
+  tensor->set_contiguous_layout(sizes);
   return tensor;
 }
 
@@ -50,8 +50,8 @@ TensorRef Tensor::allocate(Sizes sizes, of_dtype dtype, of_device device) {
   return tensor;
 }
 
-TensorRef Tensor::lay(Ref<Storage> storage, of_device device, of_dtype dtype, Sizes sizes, Sizes strides,
-                      int64_t offset) {
+TensorRef Tensor::create(Ref<Storage> storage, of_device device, of_dtype dtype, Sizes sizes, Sizes strides,
+                         int64_t offset) {
   TensorRef tensor = TensorRef::adopt(new Tensor);
   tensor->dtype_ = dtype;
   tensor->device_ = device;
@@ -66,7 +66,7 @@ TensorRef Tensor::lay(Ref<Storage> storage, of_device device, of_dtype dtype, Si
 
 TensorRef Tensor::over(Ref<Storage> storage, of_dtype dtype, Sizes sizes, Sizes strides, int64_t offset) {
   const of_device device = storage->device();
-  return lay(std::move(storage), device, dtype, sizes, strides, offset);
+  return create(std::move(storage), device, dtype, sizes, strides, offset);
 }
 
 TensorRef Tensor::view(const Tensor& base, Sizes sizes, Sizes strides, int64_t offset) {
@@ -74,7 +74,7 @@ TensorRef Tensor::view(const Tensor& base, Sizes sizes, Sizes strides, int64_t o
 }
 
 TensorRef Tensor::view(const Tensor& base, of_dtype dtype, Sizes sizes, Sizes strides, int64_t offset) {
-  TensorRef tensor = lay(base.storage_, base.device_, dtype, sizes, strides, offset);
+  TensorRef tensor = create(base.storage_, base.device_, dtype, sizes, strides, offset);
   tensor->base_ = base.base_ ? base.base_ : TensorRef::share(const_cast<Tensor*>(&base));
   return tensor;
 }

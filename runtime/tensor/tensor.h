@@ -1,4 +1,4 @@
-// A tensor: sizes and strides over a storage. This is what an of_tensor handle points to.
+// The tensor class. An of_tensor handle points to an object of this class.
 #ifndef ONEFLOW_TENSOR_TENSOR_H_
 #define ONEFLOW_TENSOR_TENSOR_H_
 
@@ -16,23 +16,25 @@ using TensorRef = Ref<Tensor>;
 
 }  // namespace oneflow
 
-// The handle's type. oneflow::Tensor is the only class derived from it, so a handle converts with to_tensor().
+// The type that an of_tensor points to. oneflow::Tensor is the only derived class, so to_tensor() converts a handle.
 struct of_tensor_object {};
 
 namespace oneflow {
 
-// Immutable but for the elements: sizes, strides, dtype and storage never change after creation.
+// A strided view of a storage: sizes, strides, offset and dtype. Only the elements can change after creation.
 class Tensor final : public of_tensor_object, public RefCounted<Tensor> {
  public:
-  // A contiguous tensor with uninitialised memory. ShapeError for bad sizes, OutOfMemory.
+  // Creates a contiguous tensor with uninitialized memory. Throws ShapeError for invalid sizes, OutOfMemory, or the
+  // device's error.
   static TensorRef allocate(Sizes sizes, of_dtype dtype, of_device device);
-  // A tensor that is only a shape and a dtype: what inference gives. Its data cannot be asked for.
+  // Creates a tensor that has a shape and a dtype, but no storage, as inference returns it. data() throws Unsupported.
   static TensorRef without_memory(Sizes sizes, of_dtype dtype, of_device device);
-  // A view of `base`'s storage. `offset` counts elements from the storage's start. The caller vouches for the bounds.
+  // Creates a view of the storage of `base`. `offset` is in elements from the start of the storage. The caller
+  // guarantees that all elements are within the storage.
   static TensorRef view(const Tensor& base, Sizes sizes, Sizes strides, int64_t offset);
-  // The same with elements of another dtype, in which `strides` and `offset` then count.
+  // Creates a view with another dtype; `strides` and `offset` are in elements of this dtype.
   static TensorRef view(const Tensor& base, of_dtype dtype, Sizes sizes, Sizes strides, int64_t offset);
-  // A tensor over a storage of its own: not a view.
+  // Creates a tensor, which is not a view, over a storage.
   static TensorRef over(Ref<Storage> storage, of_dtype dtype, Sizes sizes, Sizes strides, int64_t offset);
 
   of_dtype dtype() const { return dtype_; }
@@ -50,25 +52,25 @@ class Tensor final : public of_tensor_object, public RefCounted<Tensor> {
 
   bool has_memory() const { return static_cast<bool>(storage_); }
   bool is_view() const { return static_cast<bool>(base_); }
-  // The tensor that this is a view of: never a view itself. NULL when this is none.
+  // Returns the tensor that this is a view of, which is not a view itself; null if this is not a view.
   const TensorRef& base() const { return base_; }
   const Ref<Storage>& storage() const { return storage_; }
 
-  // The address of the first element on the tensor's device. Does not wait for pending work. Unsupported without
-  // memory.
+  // Returns the address of the element at index 0 in the device's memory, without waiting for pending work. Throws
+  // Unsupported for a tensor without memory.
   const void* data() const {
     if (!storage_) [[unlikely]]
       fail_without_memory();
     return static_cast<const char*>(storage_->data()) + offset_ * element_bytes();
   }
-  // The same for writing: un-shares the memory and counts as a write.
+  // Returns the address of the element at index 0 for writing; see Storage::mutable_data().
   void* mutable_data() const {
     if (!storage_) [[unlikely]]
       fail_without_memory();
     return static_cast<char*>(storage_->mutable_data()) + offset_ * element_bytes();
   }
 
-  // Tensors that are alive in the process.
+  // Returns the number of live tensors in the process.
   static uint64_t live_count();
 
   void destroy() noexcept;
@@ -77,10 +79,10 @@ class Tensor final : public of_tensor_object, public RefCounted<Tensor> {
 
  private:
   Tensor() = default;
-  static TensorRef lay(Ref<Storage> storage, of_device device, of_dtype dtype, Sizes sizes, Sizes strides,
-                       int64_t offset);
-  // Sets count, sizes and the strides of contiguous memory.
-  void lay_out(Sizes sizes);
+  static TensorRef create(Ref<Storage> storage, of_device device, of_dtype dtype, Sizes sizes, Sizes strides,
+                          int64_t offset);
+  // Sets the sizes, row-major strides and the number of elements. Throws ShapeError for invalid sizes.
+  void set_contiguous_layout(Sizes sizes);
   [[noreturn]] static void fail_without_memory();
 
   of_dtype dtype_ = OF_FLOAT32;

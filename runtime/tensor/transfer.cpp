@@ -58,7 +58,7 @@ of_scalar item(const Tensor& tensor) {
 
 namespace {
 
-// A tensor's elements on the host, row-major.
+// The elements of a tensor in row-major order in host memory: the tensor's own memory if possible, else a copy.
 class RowMajor {
  public:
   explicit RowMajor(const Tensor& tensor) {
@@ -78,7 +78,7 @@ class RowMajor {
   const void* data_;
 };
 
-// `value` gives what is compared of an element.
+// Compares value(element) for all pairs of elements.
 template <class T, class Value>
 bool equal_elements(const void* a, const void* b, int64_t count, Value value) {
   const auto *left = static_cast<const T*>(a), *right = static_cast<const T*>(b);

@@ -1,4 +1,4 @@
-// Elements between devices and the host.
+// Copies tensors between devices and the host, and reads and compares their elements.
 #ifndef ONEFLOW_TENSOR_TRANSFER_H_
 #define ONEFLOW_TENSOR_TRANSFER_H_
 
@@ -7,21 +7,21 @@
 
 namespace oneflow {
 
-// Copies all elements, row-major, to host memory of tensor.bytes() bytes; waits for pending work on the tensor's
-// device.
+// Waits for pending work of the tensor's device, and copies all elements in row-major order to host memory of
+// tensor.bytes() bytes.
 void read_elements(const Tensor& tensor, void* destination);
 
-// A contiguous copy on another (or the same) device.
+// Returns a contiguous copy on a device, which may be the tensor's own.
 TensorRef copy_to_device(const Tensor& tensor, of_device device);
 
-// A contiguous copy of a tensor that the host can reach, in page-locked memory of `device`; NULL stands for the first
-// one that offers it. Without such memory it lies where tensors lie.
+// Returns a contiguous copy of a tensor in host memory, in page-locked memory that `device` provides; null stands for
+// the first device that provides such memory. If there is none, the copy is in ordinary memory of the tensor's device.
 TensorRef copy_page_locked(const Tensor& tensor, Device* device);
 
-// The only element. InvalidArgument unless there is exactly one, DTypeError for a complex one.
+// Returns the only element. Throws InvalidArgument unless there is exactly one, and DTypeError if it is complex.
 of_scalar item(const Tensor& tensor);
 
-// Same shape, same dtype, all elements equal.
+// Returns whether shape, dtype and all elements are equal. NaN differs from NaN.
 bool equal(const Tensor& a, const Tensor& b);
 
 }  // namespace oneflow

@@ -1,7 +1,7 @@
-/* The test accelerator: a plugin of two asynchronous devices, written against device_plugin.h alone. It is the worked
- * example of docs/guides/add-a-device.md, and what the tests break devices with: options switch on what fails. The
- * option `accel_fail_copies` makes the next so many copies of each device fail, `accel_fail_copies:1` those of the
- * second one. What has to go wrong before there are options is named by the environment variable ACCEL_FAULT. */
+/* The test accelerator: a plugin with two asynchronous devices that uses only device_plugin.h. It is the worked example
+ * of docs/guides/add-a-device.md, and tests use it to inject faults by options. For example, setting the option
+ * `accel_fail_copies` to n makes the next n copies of each device fail, and `accel_fail_copies:1` those of the second
+ * device. Faults that occur before options can be set are selected by the environment variable ACCEL_FAULT. */
 #include <oneflow/device_plugin.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,28 +11,29 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { DEVICES = 2, MOST_MEMORY = 256 << 20 /* bytes of each */, PAGE = 4096, QUEUE_LENGTH = 1024, TEXT = 256 };
+enum { DEVICES = 2, MAX_MEMORY = 256 << 20 /* bytes per device */, PAGE = 4096, QUEUE_LENGTH = 1024, TEXT = 256 };
 
-static const of_host_table* host; /* what the runtime gave the plugin */
+static const of_host_table* host; /* the functions of the runtime */
 
-/* One lock, and one signal that something has changed: this device is to be correct, not fast. */
+/* A single lock, and a single signal for all changes, for simplicity: this device need not be fast. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
-/* -- settings of each device: faults, and what tests ask for ----------------------------------------------------- */
+/* -- settings of each device: faults, behaviour and counters ----------------------------------------------------- */
 
 static const char* const names[] = {
-    /* faults: so many calls run into one */
-    "fail_allocations", "fail_host_allocations", "fail_copies", "fail_info", "fail_kernels", /* found as they run */
-    "fail_silently",     /* copies, with a status that is none, without a text */
-    "empty_allocations", /* success, but no memory */
-    "endless_name",      /* a device name without an end */
-    "lose",              /* the device dies of its next piece of work */
-    /* how it is */
-    "hold",     /* not 0: no work is begun */
-    "slow",     /* microseconds that each piece of work takes longer */
+    /* faults: the number of calls that will fail */
+    "fail_allocations", "fail_host_allocations", "fail_copies", "fail_info",
+    "fail_kernels",      /* asynchronously, when they run */
+    "fail_silently",     /* copies return an undefined status, without an error text */
+    "empty_allocations", /* allocations succeed but return NULL */
+    "endless_name",      /* the device name is not terminated */
+    "lose",              /* the device is lost at its next task */
+    /* behaviour */
+    "hold",     /* if not 0, no task is started */
+    "slow",     /* microseconds by which each task is delayed */
     "capacity", /* bytes of memory */
-    /* what has happened: bytes in use, and how many there were */
+    /* counters: bytes in use, and numbers of calls */
     "used_memory", "used_host_memory", "peer_copies", "kernels"};
 enum { SETTINGS = sizeof(names) / sizeof(*names) };
 static _Atomic int64_t values[SETTINGS][DEVICES];
@@ -43,15 +44,16 @@ static _Atomic int64_t* setting(of_device id, const char* name) {
   return &values[i][id.index];
 }
 
-/* Whether a fault is to come, which it then has. */
+/* Returns whether a fault is pending, and decrements its count. */
 static bool take_fault(of_device id, const char* name) {
   _Atomic int64_t* times = setting(id, name);
-  int64_t left = *times;
-  while (left > 0 && !atomic_compare_exchange_weak(times, &left, left - 1)) continue;
-  return left > 0;
+  int64_t pending = *times;
+  while (pending > 0 && !atomic_compare_exchange_weak(times, &pending, pending - 1)) continue;
+  return pending > 0;
 }
 
-/* What an option stands for: "accel_slow" for the setting of each device, "accel_slow:1" for that of the second one. */
+/* Finds the settings of an option, and returns their number: "accel_slow" is the setting of each device, "accel_slow:1"
+ * that of the second device. */
 static int find_settings(const char* option, _Atomic int64_t* found[DEVICES]) {
   int count = 0;
   for (int i = 0; i < SETTINGS * DEVICES; ++i) {
@@ -68,7 +70,7 @@ static of_status set_option(const char* name, int64_t value) {
   _Atomic int64_t* found[DEVICES];
   const int count = find_settings(name, found);
   if (count == 0) return OF_UNSUPPORTED;
-  if (value < 0 || value > MOST_MEMORY) return host->fail(OF_INVALID_ARGUMENT, "the value is out of range");
+  if (value < 0 || value > MAX_MEMORY) return host->fail(OF_INVALID_ARGUMENT, "the value is out of range");
   pthread_mutex_lock(&lock);
   for (int i = 0; i < count; ++i) *found[i] = value;
   pthread_cond_broadcast(&changed);
@@ -85,14 +87,14 @@ static of_status get_option(const char* name, int64_t* value) {
   return OF_OK;
 }
 
-/* -- work: a queue for each device, and a thread that takes from it ---------------------------------------------- */
+/* -- work: a queue per device, and a thread that runs its tasks -------------------------------------------------- */
 
-typedef struct event { /* the point in a queue where so much work was submitted */
+typedef struct event { /* a point in the queue of a device */
   struct accelerator* device;
-  uint64_t point;
+  uint64_t point; /* the number of tasks submitted before */
 } event;
 
-/* A piece of work, with all that it needs: what a hook is given ends with the call. */
+/* A task with copies of all its arguments, because those of a hook are only valid during the call. */
 typedef struct task {
   void (*run)(struct task* now);
   void* to; /* copies and fills */
@@ -106,17 +108,17 @@ typedef struct task {
   int rank;
   int64_t sizes[OF_MAX_RANK];
   struct {
-    float* data; /* NULL: the number */
+    float* data; /* NULL for a number */
     float number;
     int64_t strides[OF_MAX_RANK];
-  } operands[3]; /* the result comes first */
+  } operands[3]; /* the result, then the inputs */
 } task;
 
 typedef struct accelerator {
   of_device id;
-  task queue[QUEUE_LENGTH];             /* a ring */
-  _Atomic uint64_t submitted, finished; /* so many tasks since the start */
-  _Atomic(const char*) failed_op;       /* the first that nobody was told of */
+  task queue[QUEUE_LENGTH];             /* a ring buffer */
+  _Atomic uint64_t submitted, finished; /* numbers of tasks since the start */
+  _Atomic(const char*) failed_op;       /* the operator of the first failure that has not been reported */
   _Atomic bool has_worker, is_dead;
 } accelerator;
 
@@ -164,7 +166,7 @@ static of_status create_stream(of_device id, of_stream* stream) {
   return OF_OK;
 }
 
-/* A forked process has no workers. */
+/* A forked process has no worker threads, so that its devices are lost. */
 static void lose_in_child(void) {
   for (int i = 0; i < DEVICES; ++i)
     if (devices[i].has_worker) host->lost(devices[i].id, "it was used before the process was forked");
@@ -201,50 +203,50 @@ static of_status record_event(of_device id, of_event recorded, of_stream stream)
 
 static void run_wait(task* now) { wait_for(now->awaited); }
 
-/* The point as it is now: the event may be recorded anew, or destroyed, before its turn comes. */
+/* The task holds a copy of the event, which may be recorded again or destroyed before the task runs. */
 static of_status wait_event(of_device id, of_event awaited, of_stream stream) {
   return submit(stream, (task){.run = run_wait, .awaited = *(event*)awaited});
 }
 
-/* -- memory: the host is given addresses that it cannot follow, and the device finds its own behind them --------- */
+/* -- memory: the host gets addresses that it cannot access, and the device translates them ----------------------- */
 
-enum { ALL_MEMORY = DEVICES * MOST_MEMORY }; /* one device's after the other's */
-static char *inside, *outside;               /* where it is, and where it seems to be */
-static bool is_taken[ALL_MEMORY / PAGE];
+enum { ALL_MEMORY = DEVICES * MAX_MEMORY }; /* of all devices, one after another */
+static char *memory_base, *host_base;       /* the start of the memory, and of the addresses that the host gets */
+static bool is_used[ALL_MEMORY / PAGE];
 
-/* Once, however often the plugin is loaded. */
+/* Initializes the plugin when it is first loaded. */
 static bool start(void) {
-  if (outside) return true;
+  if (host_base) return true;
   char* mapped = mmap(NULL, 2 * ALL_MEMORY, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED || mprotect(mapped, ALL_MEMORY, PROT_READ | PROT_WRITE) != 0) return false;
-  inside = mapped;
-  outside = mapped + ALL_MEMORY;
-  for (int16_t i = 0; i < DEVICES; ++i) *setting((of_device){0, i}, "capacity") = MOST_MEMORY;
+  memory_base = mapped;
+  host_base = mapped + ALL_MEMORY;
+  for (int16_t i = 0; i < DEVICES; ++i) *setting((of_device){0, i}, "capacity") = MAX_MEMORY;
   return pthread_atfork(NULL, NULL, lose_in_child) == 0;
 }
 
-/* An address that is not the device's is the host's. */
-static void* reach(const void* address) {
-  const uintptr_t offset = (uintptr_t)address - (uintptr_t)outside;
-  return offset < ALL_MEMORY ? inside + offset : (void*)address;
+/* Translates an address of device memory; any other address is one of host memory. */
+static void* translate(const void* address) {
+  const uintptr_t offset = (uintptr_t)address - (uintptr_t)host_base;
+  return offset < ALL_MEMORY ? memory_base + offset : (void*)address;
 }
 
 static uint64_t pages_for(uint64_t bytes) { return bytes / PAGE + (bytes % PAGE != 0); }
 
-/* The first gap that is wide enough. */
+/* Allocates the first gap that is large enough. */
 static of_status allocate(of_device id, uint64_t bytes, void** memory) {
-  const uint64_t wanted = pages_for(bytes);
+  const uint64_t count = pages_for(bytes);
   *memory = NULL;
   if (take_fault(id, "fail_allocations")) return host->fail(OF_OUT_OF_MEMORY, "the device was told to have no memory");
   if (take_fault(id, "empty_allocations")) return OF_OK;
   pthread_mutex_lock(&lock);
-  uint64_t page = (uint64_t)id.index * MOST_MEMORY / PAGE, gap = 0;
+  uint64_t page = (uint64_t)id.index * MAX_MEMORY / PAGE, gap = 0;
   const uint64_t end = page + (uint64_t)*setting(id, "capacity") / PAGE;
-  while (gap < wanted && page < end) gap = is_taken[page++] ? 0 : gap + 1;
-  if (gap == wanted) {
-    *memory = outside + (page - wanted) * PAGE;
-    memset(is_taken + page - wanted, true, wanted);
-    *setting(id, "used_memory") += (int64_t)(wanted * PAGE);
+  while (gap < count && page < end) gap = is_used[page++] ? 0 : gap + 1;
+  if (gap == count) {
+    *memory = host_base + (page - count) * PAGE;
+    memset(is_used + page - count, true, count);
+    *setting(id, "used_memory") += (int64_t)(count * PAGE);
   }
   pthread_mutex_unlock(&lock);
   return *memory ? OF_OK : host->fail(OF_OUT_OF_MEMORY, "the device has no room");
@@ -253,12 +255,12 @@ static of_status allocate(of_device id, uint64_t bytes, void** memory) {
 static void deallocate(of_device id, void* memory, uint64_t bytes) {
   wait_for(end_of_queue(id));
   pthread_mutex_lock(&lock);
-  memset(is_taken + ((char*)memory - outside) / PAGE, false, pages_for(bytes));
+  memset(is_used + ((char*)memory - host_base) / PAGE, false, pages_for(bytes));
   *setting(id, "used_memory") -= (int64_t)(pages_for(bytes) * PAGE);
   pthread_mutex_unlock(&lock);
 }
 
-/* A real device would lock the pages. */
+/* Allocates memory for copies. A real device would lock its pages. */
 static of_status allocate_host(of_device id, uint64_t bytes, void** memory) {
   if (take_fault(id, "fail_host_allocations") || posix_memalign(memory, PAGE, bytes) != 0)
     return host->fail(OF_OUT_OF_MEMORY, "no memory can be locked");
@@ -271,7 +273,7 @@ static void free_host(of_device id, void* memory, uint64_t bytes) {
   free(memory);
 }
 
-static void run_copy(task* now) { memcpy(reach(now->to), reach(now->from), now->bytes); }
+static void run_copy(task* now) { memcpy(translate(now->to), translate(now->from), now->bytes); }
 
 static of_status copy(of_device id, void* to, const void* from, uint64_t bytes, of_stream stream) {
   if (take_fault(id, "fail_copies")) return host->fail(OF_DEVICE_ERROR, "the copy was told to fail");
@@ -284,13 +286,13 @@ static of_status copy_peer(of_device id, void* to, of_device peer, const void* f
   return copy(id, to, from, bytes, stream);
 }
 
-static void run_fill(task* now) { memset(reach(now->to), now->value, now->bytes); }
+static void run_fill(task* now) { memset(translate(now->to), now->value, now->bytes); }
 
 static of_status fill(of_device id, void* to, uint8_t value, uint64_t bytes, of_stream stream) {
   return submit(stream, (task){.run = run_fill, .to = to, .value = value, .bytes = bytes});
 }
 
-/* -- kernels: three elementwise ones for float32 ----------------------------------------------------------------- */
+/* -- kernels: three elementwise kernels for float32 -------------------------------------------------------------- */
 
 static float* element(task* now, int k, int64_t i) {
   float* at = now->operands[k].data;
@@ -319,10 +321,10 @@ static of_status submit_kernel(const of_kernel_context* context, float (*functio
     if (!operand->data) {
       added.operands[k].number = to_float(operand->scalar);
     } else if (operand->dtype == OF_FLOAT32) {
-      added.operands[k].data = reach(operand->data);
+      added.operands[k].data = translate(operand->data);
       memcpy(added.operands[k].strides, operand->strides, sizeof(int64_t) * (size_t)operand->rank);
     } else {
-      return OF_UNSUPPORTED; /* half floats compute in float32, but are none: the call goes over the host */
+      return OF_UNSUPPORTED; /* half floats, whose compute type is float32: the runtime falls back to the host */
     }
   }
   added.fails = take_fault(context->device, "fail_kernels");
@@ -338,7 +340,7 @@ static of_status neg(const of_kernel_context* context) { return submit_kernel(co
 static of_status mul(const of_kernel_context* context) { return submit_kernel(context, product); }
 static of_status copy_elements(const of_kernel_context* context) { return submit_kernel(context, second); }
 
-/* A plugin whose kernels are generated compares the hash. These three mean what they always meant. */
+/* A plugin with generated kernels compares the hash. The meaning of these three operators does not change. */
 static of_kernel find_kernel(const char* name, uint64_t schema_hash, of_dtype compute) {
   if (compute != OF_FLOAT32) return NULL;
   if (strcmp(name, "copy") == 0) return copy_elements;

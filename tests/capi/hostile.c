@@ -1,5 +1,5 @@
-/* Bad input of every kind through the C API: each call must answer with a status, never end the process, and leave the
- * library working. Prints the number of checks; exits with 1 at the first answer that is not what it should be. */
+/* Passes invalid input of every kind to the C API. Each call must return an error status, must not end the process, and
+ * must leave the library usable. Prints the number of checks; exits with 1 at the first failed check. */
 #include <oneflow/operators.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,18 +15,18 @@ static void expect(bool holds, int line, const char* what) {
   exit(1);
 }
 #define EXPECT(condition) expect((condition), __LINE__, #condition)
-/* The call fails with this status and leaves a text. */
-#define EXPECT_STATUS(status, call)                                 \
-  do {                                                              \
-    of_status got = (call);                                         \
-    if (got != (status)) fprintf(stderr, "status %d\n", (int)got);  \
-    expect(got == (status), __LINE__, #call " gives " #status);     \
-    expect(of_last_error()[0] != '\0', __LINE__, "a text is left"); \
+/* Checks that the call fails with this status and sets an error text. */
+#define EXPECT_STATUS(status, call)                                       \
+  do {                                                                    \
+    of_status got = (call);                                               \
+    if (got != (status)) fprintf(stderr, "status %d\n", (int)got);        \
+    expect(got == (status), __LINE__, #call " gives " #status);           \
+    expect(of_last_error()[0] != '\0', __LINE__, "an error text is set"); \
   } while (0)
-#define EXPECT_FAILS(call)                                          \
-  do {                                                              \
-    expect((call) != OF_OK, __LINE__, #call " fails");              \
-    expect(of_last_error()[0] != '\0', __LINE__, "a text is left"); \
+#define EXPECT_FAILS(call)                                                \
+  do {                                                                    \
+    expect((call) != OF_OK, __LINE__, #call " fails");                    \
+    expect(of_last_error()[0] != '\0', __LINE__, "an error text is set"); \
   } while (0)
 
 static of_tensor_source describe(of_dtype dtype, int32_t rank, const int64_t* sizes, void* data, uint64_t bytes) {
@@ -41,7 +41,7 @@ static of_tensor_source describe(of_dtype dtype, int32_t rank, const int64_t* si
   return source;
 }
 
-/* The deleter of memory that needs none. */
+/* A deleter that does nothing. */
 static void keep(void* context) { (void)context; }
 
 static of_tensor make_tensor(void) {
@@ -64,7 +64,7 @@ static of_value tensor_value(of_tensor tensor) {
 static void test_tensor_sources(void) {
   float data[6] = {0};
   const int64_t sizes[2] = {2, 3}, negative[2] = {2, -3}, huge[3] = {INT64_MAX, INT64_MAX, 2};
-  const int64_t far[2] = {1000000, 1}, backwards[2] = {-3, 1}, overflowing[2] = {INT64_MAX, INT64_MAX};
+  const int64_t far[2] = {1000000, 1}, reversed[2] = {-3, 1}, overflowing[2] = {INT64_MAX, INT64_MAX};
   of_tensor tensor = NULL;
   of_tensor_source source = describe(OF_FLOAT32, 2, sizes, data, sizeof data);
 
@@ -94,7 +94,7 @@ static void test_tensor_sources(void) {
   source = describe(OF_FLOAT32, 2, sizes, data, sizeof data);
   source.strides = far;
   EXPECT_FAILS(of_tensor_create(&source, &tensor));
-  source.strides = backwards;
+  source.strides = reversed;
   EXPECT_FAILS(of_tensor_create(&source, &tensor));
   source.strides = overflowing;
   EXPECT_FAILS(of_tensor_create(&source, &tensor));
@@ -109,8 +109,8 @@ static void test_tensor_sources(void) {
   EXPECT(tensor == NULL);
 }
 
-/* Memory of others may hold any byte for true. */
-static void test_truths_of_any_byte(void) {
+/* Foreign memory may represent true by any byte other than 0. */
+static void test_any_nonzero_byte_is_true(void) {
   unsigned char data[6] = {2, 0, 255, 1, 0, 128};
   const int64_t size = 6;
   int64_t positions[4];
@@ -229,7 +229,7 @@ static void test_calls(void) {
   args[1].kind = OF_VALUE_INT_LIST;
   args[1].count = -7;
   EXPECT_FAILS(of_call(sum, args, 2, results, 1));
-  args[1].count = INT32_MAX; /* NULL, too */
+  args[1].count = INT32_MAX; /* the list is NULL */
   EXPECT_FAILS(of_call(sum, args, 2, results, 1));
   args[1].kind = OF_VALUE_DTYPE;
   args[1].count = 0;
@@ -242,11 +242,11 @@ static void test_calls(void) {
   args[3].as.dtype = (of_dtype)500;
   EXPECT_FAILS(of_call(sum, args, 4, results, 1));
 
-  of_tensor members[2] = {tensor, NULL};
+  of_tensor items[2] = {tensor, NULL};
   memset(args, 0, sizeof args);
   args[0].kind = OF_VALUE_TENSOR_LIST;
   args[0].count = 2;
-  args[0].as.tensors = members;
+  args[0].as.tensors = items;
   EXPECT_FAILS(of_call(stack, args, 1, results, 1));
   args[0].count = -1;
   EXPECT_FAILS(of_call(stack, args, 1, results, 1));
@@ -260,7 +260,7 @@ static void test_calls(void) {
   EXPECT_FAILS(of_call(einsum, args, 2, results, 1));
   args[0].as.string = "ij->\xff\xfe";
   args[0].count = 6;
-  args[1].as.tensors = members;
+  args[1].as.tensors = items;
   args[1].count = 1;
   EXPECT_STATUS(OF_INVALID_ARGUMENT, of_call(einsum, args, 2, results, 1));
   args[0].count = -3;
@@ -312,7 +312,7 @@ static void test_results(void) {
   of_tensor_release(target);
 
   source = describe(OF_FLOAT32, 2, expanded, data, sizeof data);
-  source.strides = zero; /* rows share their elements */
+  source.strides = zero; /* all rows share their elements */
   source.deleter = keep;
   EXPECT(of_tensor_create(&source, &target) == OF_OK);
   results[0] = tensor_value(target);
@@ -390,7 +390,7 @@ static void test_indexing(void) {
   EXPECT_FAILS(of_tensor_set_index(tensor, parts, 1, &number)); /* ABSENT */
   EXPECT_FAILS(of_tensor_set_index(NULL, parts, 1, &number));
 
-  parts[0].kind = OF_INDEX_SLICE; /* extreme ends are clamped */
+  parts[0].kind = OF_INDEX_SLICE; /* extreme bounds are clamped */
   parts[0].has_start = parts[0].has_stop = true;
   parts[0].start = INT64_MIN;
   parts[0].stop = INT64_MAX;
@@ -407,7 +407,7 @@ static void test_expressions(void) {
   const int64_t pairs[] = {1, 0, 0, 1};
   of_expression_options options = {sizeof(options), NULL, 0, pairs, 2};
   of_expression expression = NULL;
-  /* More operands or numbers than the equation can have are refused before they are read. */
+  /* More operands or path positions than the equation can have are rejected before they are read. */
   EXPECT_STATUS(OF_INVALID_ARGUMENT, of_expression_create("ij,ij", shapes, SIZE_MAX, NULL, &expression));
   EXPECT_STATUS(OF_INVALID_ARGUMENT, of_expression_create("ij,ij", shapes, 3, NULL, &expression));
   EXPECT_STATUS(OF_INVALID_ARGUMENT, of_expression_create("ij", shapes, 2, NULL, &expression));
@@ -443,8 +443,8 @@ static void test_memory_limit(void) {
   EXPECT(results[0].kind == OF_VALUE_ABSENT);
 }
 
-/* After all of it, the library still adds, and no tensor is left. */
-static void test_it_still_works(void) {
+/* Checks that the library still works after all errors, and that no tensor or memory was leaked. */
+static void test_library_still_works_without_leaks(void) {
   of_tensor tensor = make_tensor();
   of_value args[2] = {tensor_value(tensor), tensor_value(tensor)}, results[1];
   float read[6];
@@ -465,7 +465,7 @@ static void test_it_still_works(void) {
 
 int main(void) {
   test_tensor_sources();
-  test_truths_of_any_byte();
+  test_any_nonzero_byte_is_true();
   test_null_handles();
   test_names();
   test_calls();
@@ -475,7 +475,7 @@ int main(void) {
   test_indexing();
   test_expressions();
   test_memory_limit();
-  test_it_still_works();
+  test_library_still_works_without_leaks();
   printf("%d checks\n", checks);
   return 0;
 }

@@ -1,8 +1,8 @@
-// Replays conformance vectors through of_call(), on the first device of every type that is there.
+// Replays conformance vectors through of_call(), on the first device of every available type.
 //
 // Usage: capi_replay KNOWN FILE...
-// KNOWN is tests/devices.json. Prints one line per failing case, one per file and device, and one per plugin that
-// gives no devices; exits with 1 when a case failed or a file has none.
+// KNOWN is tests/devices.json. Prints one line per failed case, one per file and device, and one per plugin without
+// devices. Exits with 1 if a case failed or a file has no cases.
 #include <fstream>
 #include <iostream>
 
@@ -14,7 +14,7 @@ using nlohmann::json;
 using vectors::Argument;
 using vectors::TensorPtr;
 
-// Whatever the call left in its results.
+// The results of a call. Releases them, unless the caller gave the tensors to write to.
 class Results {
  public:
   explicit Results(size_t count) : values_(count) {}
@@ -37,7 +37,7 @@ class Results {
   }
   of_value* data() { return values_.data(); }
   size_t size() const { return values_.size(); }
-  // All tensors, those of a list too.
+  // Returns all result tensors, including the items of a list.
   std::vector<of_tensor> tensors() const {
     std::vector<of_tensor> all;
     for (const of_value& value : values_) {
@@ -50,13 +50,7 @@ class Results {
 
  private:
   std::vector<of_value> values_;
-  bool is_given_ = false;  // the tensors stay the giver's
-};
-
-// The default device, and by how much it may miss the tolerances of the vectors.
-struct Place {
-  std::string name;
-  double tolerance = 1;
+  bool is_given_ = false;  // whether the tensors belong to the caller
 };
 
 std::string name_of(of_device device) {
@@ -64,14 +58,32 @@ std::string name_of(of_device device) {
   return of_device_name(device, name);
 }
 
-// What is wrong with one case; empty when nothing is.
-std::string run_case(of_op op, const of_op_info& info, const json& test, const Place& place) {
+// A device under test, and the factor by which the tolerances of the vectors are multiplied on it.
+struct TestedDevice {
+  of_device id;
+  std::string name;
+  bool is_host;  // whether its memory is host memory
+  double tolerance;
+
+  // `types` are those of tests/devices.json.
+  TestedDevice(of_device device, const json& types) : id(device), name(name_of(device)), tolerance(1) {
+    const std::string type = name.substr(0, name.find(':'));
+    if (types.contains(type)) tolerance = types.at(type).value("tolerance", 1.0);
+    of_device_properties properties{};
+    properties.struct_size = sizeof properties;
+    vectors::check(of_device_get_properties(device, &properties));
+    is_host = std::string(properties.capabilities).find("host_accessible") != std::string::npos;
+  }
+};
+
+// Runs a case. Returns the description of a failure, or an empty string.
+std::string run_case(of_op op, const of_op_info& info, const json& test, const TestedDevice& device) {
   const json& given = test.at("arguments");
   std::vector<Argument> arguments;
   std::vector<of_value> values;
   arguments.reserve(static_cast<size_t>(info.argument_count));
   size_t used = 0;
-  int32_t replaced = -1;  // the argument whose place the result of the in-place form takes
+  int32_t replaced = -1;  // the argument that the in-place form overwrites
   for (int32_t i = 0; i < info.argument_count; ++i) {
     const of_argument_info& argument = info.arguments[i];
     if (std::string(argument.name) == "input" || std::string(argument.type) == "Tensor[]") replaced = i;
@@ -101,65 +113,53 @@ std::string run_case(of_op op, const of_op_info& info, const json& test, const P
     of_tensor_info result{};
     result.struct_size = sizeof result;
     vectors::check(of_tensor_get_info(found[i], &result));
-    if (name_of(result.device) != place.name) return "result " + std::to_string(i) + " is on " + name_of(result.device);
+    if (name_of(result.device) != device.name)
+      return "result " + std::to_string(i) + " is on " + name_of(result.device);
     const std::string wrong =
-        vectors::compare(found[i], expected[i], place.tolerance * test.at("relative").get<double>(),
-                         place.tolerance * test.at("absolute").get<double>());
+        vectors::compare(found[i], expected[i], device.tolerance * test.at("relative").get<double>(),
+                         device.tolerance * test.at("absolute").get<double>());
     if (!wrong.empty()) return "result " + std::to_string(i) + ": " + wrong;
   }
   return {};
 }
 
-// The number of cases that failed; -1 for a file without cases.
-int run_file(const char* path, const Place& place) {
-  std::ifstream stream(path);
-  const json file = json::parse(stream);
-  const std::string name = file.at("op");
+// Runs the cases of a record on a device. Returns whether there are cases and all pass.
+bool run_cases(const std::string& name, const json& cases, const TestedDevice& device) {
   const of_op op = of_op_find(name.c_str());
-  if (op == nullptr) {
-    std::cout << name << ": no such operator\n";
-    return 1;
-  }
+  if (op == nullptr) throw std::runtime_error("no such operator");
   of_op_info info{};
   info.struct_size = sizeof info;
   vectors::check(of_op_get_info(op, &info));
-  int failed = 0;
-  for (const json& test : file.at("cases")) {
+  vectors::check(of_set_default_device(device.id));
+  size_t passed = 0;
+  for (const json& test : cases) {
     std::string wrong;
     try {
-      wrong = run_case(op, info, test, place);
+      wrong = run_case(op, info, test, device);
     } catch (const std::exception& error) {
       wrong = error.what();
     }
-    if (wrong.empty()) continue;
-    ++failed;
-    std::cout << name << " on " << place.name << ", " << test.at("name").get<std::string>() << ": " << wrong << "\n";
+    if (wrong.empty())
+      ++passed;
+    else
+      std::cout << name << " on " << device.name << ", " << test.at("name").get<std::string>() << ": " << wrong << "\n";
   }
-  std::cout << name << " on " << place.name << ": " << file.at("cases").size() - static_cast<size_t>(failed) << " of "
-            << file.at("cases").size() << " cases\n";
-  return file.at("cases").empty() ? -1 : failed;
+  std::cout << name << " on " << device.name << ": " << passed << " of " << cases.size() << " cases\n";
+  return passed == cases.size() && passed > 0;
 }
 
-// Whether all files pass on one device.
-bool run_files(of_device device, const json& known, int count, char** paths) {
-  Place place{name_of(device)};
-  const std::string type = place.name.substr(0, place.name.find(':'));
-  const json& types = known.at("types");
-  if (types.contains(type)) place.tolerance = types.at(type).value("tolerance", 1.0);
-  of_device_properties properties{};
-  properties.struct_size = sizeof properties;
-  vectors::check(of_device_get_properties(device, &properties));
-  const bool is_host = std::string(properties.capabilities).find("host_accessible") != std::string::npos;
-  vectors::check(of_set_default_device(device));
+// Runs a file on every device. Returns whether all cases pass.
+bool run_file(const char* path, const std::vector<TestedDevice>& devices, const json& host_only) {
   bool passed = true;
-  for (int i = 0; i < count; ++i) {
-    try {
-      const std::string op = json::parse(std::ifstream(paths[i])).at("op");
-      if (is_host || !known.at("host_only").contains(op)) passed &= run_file(paths[i], place) == 0;
-    } catch (const std::exception& error) {
-      std::cout << paths[i] << " on " << place.name << ": " << error.what() << "\n";
-      passed = false;
-    }
+  try {
+    std::ifstream stream(path);
+    const json file = json::parse(stream);
+    const std::string name = file.at("op");
+    for (const TestedDevice& device : devices)
+      if (device.is_host || !host_only.contains(name)) passed &= run_cases(name, file.at("cases"), device);
+  } catch (const std::exception& error) {
+    std::cout << path << ": " << error.what() << "\n";
+    passed = false;
   }
   return passed;
 }
@@ -173,11 +173,11 @@ int main(int count, char** paths) {
   }
   std::ifstream stream(paths[1]);
   const json known = json::parse(stream);
+  std::vector<TestedDevice> devices;
+  for (size_t i = 0; i < of_device_count(); ++i)
+    if (of_device_at(i).index == 0) devices.emplace_back(of_device_at(i), known.at("types"));
   bool passed = true;
-  for (size_t i = 0; i < of_device_count(); ++i) {
-    const of_device device = of_device_at(i);
-    if (device.index == 0) passed &= run_files(device, known, count - 2, paths + 2);
-  }
+  for (int i = 2; i < count; ++i) passed &= run_file(paths[i], devices, known.at("host_only"));
   for (size_t i = 0; i < of_rejected_plugin_count(); ++i) {
     const char *path = nullptr, *reason = nullptr;
     vectors::check(of_rejected_plugin_at(i, &path, &reason));

@@ -1,4 +1,4 @@
-"""The installed tree: what `cmake --install` leaves is enough to build and run programs in C and C++."""
+"""Tests that the files that `cmake --install` installs suffice to build and run programs in C and C++."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def library_folder(prefix: Path) -> Path:
     return next(prefix.rglob("liboneflow.so")).parent
 
 
-def test_c_example_by_pkg_config(prefix: Path, library_folder: Path, tmp_path: Path) -> None:
+def test_c_example_builds_with_pkg_config(prefix: Path, library_folder: Path, tmp_path: Path) -> None:
     paths = {"PKG_CONFIG_PATH": str(library_folder / "pkgconfig")}
     flags = run("pkg-config", "--cflags", "--libs", "oneflow", **paths).split()
     program = tmp_path / "regression"
@@ -44,7 +44,7 @@ def test_c_example_by_pkg_config(prefix: Path, library_folder: Path, tmp_path: P
     ]
 
 
-def test_cpp_example_by_cmake(prefix: Path, tmp_path: Path) -> None:
+def test_cpp_example_builds_with_cmake(prefix: Path, tmp_path: Path) -> None:
     run("cmake", "-S", EXAMPLES / "cpp", "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}",
         "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror")  # fmt: skip
     run("cmake", "--build", tmp_path)
@@ -58,8 +58,8 @@ def test_cpp_example_by_cmake(prefix: Path, tmp_path: Path) -> None:
     ]
 
 
-def test_a_device_is_built_out_of_tree(prefix: Path, library_folder: Path, tmp_path: Path) -> None:
-    """The commands of docs/guides/add-a-device.md: headers in, a plugin out that the library takes."""
+def test_device_plugin_builds_out_of_tree(prefix: Path, library_folder: Path, tmp_path: Path) -> None:
+    """Runs the commands of docs/guides/add-a-device.md: the library must load a plugin built with the headers only."""
     run("cmake", "-S", ROOT / "tests" / "accelerator", "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}",
         "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror")  # fmt: skip
     run("cmake", "--build", tmp_path)
@@ -71,11 +71,11 @@ device = ctypes.c_int32()
 assert library.of_load_device({str(tmp_path / "accel.so")!r}.encode()) == 0, library.of_last_error()
 assert library.of_device_parse(b"accel:1", ctypes.byref(device)) == 0, library.of_last_error()
 """
-    run(sys.executable, "-c", program, ONEFLOW_DEVICE_PATH="")  # where the tests' own lies
+    run(sys.executable, "-c", program, ONEFLOW_DEVICE_PATH="")  # without the plugin of the tests
 
 
-def test_headers_stand_alone(prefix: Path, tmp_path: Path) -> None:
-    """Each installed header compiles by itself, the C ones as C and as C++."""
+def test_each_header_compiles_alone(prefix: Path, tmp_path: Path) -> None:
+    """Compiles each installed header separately, C headers as C and as C++."""
     for header in sorted((prefix / "include" / "oneflow").iterdir()):
         languages = ["c++"] if header.suffix == ".hpp" else ["c", "c++"]
         if header.name in {"operators.hpp", "tensor_methods.hpp"}:  # parts of oneflow.hpp, which includes them

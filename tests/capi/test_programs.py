@@ -1,7 +1,7 @@
-"""Runs the C and C++ programs over the C API: all conformance vectors on every device, and hostile input.
+"""Runs the C and C++ test programs of the C API: all conformance vectors on every device, and invalid input.
 
-The programs lie in bin/ of the build folder, which OF_BUILD names (default: build/ at the root). The sanitized build
-runs the same file.
+The programs are in bin/ of the build folder, which OF_BUILD names (default: build/ in the root). The sanitized build
+runs these tests as well.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ def run(program: str, *arguments: str) -> str:
 
 @pytest.fixture(scope="module")
 def replayed() -> list[str]:
-    """The lines of runs over all files, on every device: one per processor, because kernels that are compiled when they
-    are first launched take most of the time."""
+    """Returns the output lines of runs over all files on every device.
+
+    Runs one process per processor, because kernels that are compiled at their first launch take most of the time.
+    """
 
     def replay(paths: list[Path]) -> list[str]:
         program = [PROGRAMS / "capi_replay", ROOT / "tests" / "devices.json", *paths]
@@ -46,17 +48,17 @@ def test_vectors_exist() -> None:
 
 
 @pytest.mark.parametrize("path", VECTORS, ids=lambda path: path.stem)
-def test_vectors(replayed: list[str], path: Path) -> None:
+def test_vectors_pass_on_every_device(replayed: list[str], path: Path) -> None:
     own = [line for line in replayed if line.startswith((f"{path.stem} on ", str(path)))]
     totals = [re.search(r": (\d+) of (\d+) cases$", line) for line in own]
-    assert totals, "the program did not get there"
+    assert totals, "the program ended before this file"
     assert all(total and total[1] == total[2] != "0" for total in totals), "\n".join(own[:40])
 
 
-def test_devices_that_are_missing(replayed: list[str]) -> None:
+def test_missing_devices_are_reported_as_skipped(replayed: list[str]) -> None:
     if missing := {line for line in replayed if line.startswith("skipped ")}:
         pytest.skip("; ".join(sorted(missing)))
 
 
-def test_hostile_input() -> None:
+def test_invalid_input_gives_errors() -> None:
     assert "checks" in run("capi_hostile")

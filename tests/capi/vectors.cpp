@@ -40,7 +40,7 @@ std::vector<int64_t> integers_of(const json& list) {
   std::vector<int64_t> integers;
   for (const json& each : list) {
     if (each.is_array()) {  // a pair
-      for (const int64_t member : integers_of(each)) integers.push_back(member);
+      for (const int64_t item : integers_of(each)) integers.push_back(item);
     } else {
       integers.push_back(each.is_object() ? std::stoll(each.at("integer").get<std::string>()) : each.get<int64_t>());
     }
@@ -68,7 +68,7 @@ of_value integer_list(const std::vector<int64_t>& integers) {
   return value;
 }
 
-// The tensor's storage goes to the device as it is, and is seen with the vector's strides.
+// Returns the tensor of a vector: its storage is copied to the device, and viewed with the strides of the vector.
 TensorPtr tensor_of(const json& description) {
   static const of_op as_strided = of_op_find("as_strided");
   std::vector<unsigned char> bytes = decode_base64(description.at("data").get<std::string>());
@@ -173,7 +173,7 @@ Argument::Argument(const json& value, const std::string& type) {
     for (const json& each : value.at("tensors"))
       tensors_.push_back(each.is_null() ? nullptr : tensor_of(each.contains("tensor") ? each.at("tensor") : each));
   } else {
-    throw std::runtime_error("a value that this program does not know: " + value.dump());
+    throw std::runtime_error("unknown value: " + value.dump());
   }
   for (const TensorPtr& tensor : tensors_) handles_.push_back(tensor.get());
 }
@@ -239,7 +239,7 @@ std::string compare(of_tensor result, const json& expected, double relative, dou
   const std::vector<unsigned char> want = decode_base64(expected.at("data").get<std::string>());
   std::vector<unsigned char> got(want.size());
   check(of_tensor_read(result, got.data(), got.size()));
-  // Complex numbers are compared part by part.
+  // The parts of complex numbers are compared separately.
   const of_dtype part = dtype == OF_COMPLEX64 ? OF_FLOAT32 : dtype == OF_COMPLEX128 ? OF_FLOAT64 : dtype;
   const size_t size = of_dtype_size(part);
   const bool is_real = part == OF_FLOAT16 || part == OF_BFLOAT16 || part == OF_FLOAT32 || part == OF_FLOAT64;

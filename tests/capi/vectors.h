@@ -1,4 +1,4 @@
-// The values of conformance vectors (docs/architecture.md) as arguments of of_call() and as results to compare with.
+// Converts conformance vectors (see docs/reference/vectors.md) to arguments of of_call(), and compares results with them.
 #ifndef ONEFLOW_TESTS_CAPI_VECTORS_H_
 #define ONEFLOW_TESTS_CAPI_VECTORS_H_
 
@@ -16,13 +16,13 @@ struct Release {
 };
 using TensorPtr = std::unique_ptr<of_tensor_object, Release>;
 
-// Throws std::runtime_error with the library's text.
+// Throws std::runtime_error with the library's error text unless the status is OF_OK.
 void check(of_status status);
 
-// One argument, with everything that its of_value points to.
+// An argument, which owns everything that its of_value points to.
 class Argument {
  public:
-  // `type` is the argument's type as the signature writes it.
+  // `type` is the type of the argument as written in the signature.
   Argument(const nlohmann::json& value, const std::string& type);
 
   of_value value() const;
@@ -40,10 +40,11 @@ class Argument {
   std::vector<of_device> devices_;
 };
 
-// A tensor of the expected result's shape and type to be written to; its content is not the result.
+// Returns a tensor to write to, with the shape and dtype of the expected result but other elements.
 TensorPtr make_target(const nlohmann::json& expected);
 
-// What is wrong with a result: shape, type, or the first element beyond the tolerances. Empty when nothing is.
+// Compares a result with the expected one. Returns the description of a difference in dtype or shape, or of the first
+// element beyond the tolerances; an empty string if there is none.
 std::string compare(of_tensor result, const nlohmann::json& expected, double relative, double absolute);
 
 }  // namespace vectors

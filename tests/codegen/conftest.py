@@ -1,4 +1,4 @@
-"""What the generator's tests share."""
+"""Fixtures of the tests of codegen."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def fixtures() -> Definitions:
-    """A few records of several kinds."""
+    """Returns the definitions in fixtures/, a few records of several kinds."""
     return load(definition_files(FIXTURES), FIXTURES)
 
 
 @pytest.fixture(scope="session")
 def definitions() -> Definitions:
-    """The project's own records."""
+    """Returns the definitions of the project."""
     return load(definition_files(REPOSITORY), REPOSITORY)

@@ -1,4 +1,4 @@
-"""What is wrong with a record of kind `collective`."""
+"""Tests the mistakes that are found in records of kind `collective`."""
 
 from __future__ import annotations
 
@@ -55,24 +55,24 @@ RECORDS = """\
             "<text>:19:38: unknown dtype set 'flotaing'; did you mean 'floating'?",
         ),
         ("all_reduce", "broadcast", "<text>:18:5: unknown key 'match'"),
-        ("-> Tensor[]", "-> Tensor", "<text>:14:58: all_reduce gives one Tensor[]"),
+        ("-> Tensor[]", "-> Tensor", "<text>:14:58: the result of all_reduce must be one Tensor[]"),
         (
             "(Tensor[] tensors,",
             "(Tensor[] tensors, Tensor? other=None,",
-            "<text>:14:15: all_reduce takes one Tensor[], as its first argument",
+            "<text>:14:15: the first argument of all_reduce must be its only Tensor[]",
         ),
         ("gives: [[1.0]]", "gives: 1.0", "<text>:23:14: the example must give a list of tensors"),
     ],
 )
-def test_a_mistake_in_a_record(text: str, changed: str, says: str) -> None:
+def test_mistake_is_located_and_described(text: str, changed: str, says: str) -> None:
     assert text in RECORDS
     with pytest.raises(DefinitionError) as caught:
         load_text(RECORDS.replace(text, changed))
     assert says in [str(problem) for problem in caught.value.problems]
 
 
-def test_only_native_operators_and_collectives_give_lists() -> None:
+def test_only_native_operators_and_collectives_return_lists() -> None:
     with pytest.raises(DefinitionError) as caught:
         load_text(RECORDS.replace("other) -> Tensor", "other) -> Tensor[]"))
-    says = "<text>:2:50: elementwise operators give no list of tensors"
+    says = "<text>:2:50: elementwise operators cannot return a list of tensors"
     assert says in [str(problem) for problem in caught.value.problems]

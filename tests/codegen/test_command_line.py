@@ -1,4 +1,4 @@
-"""The commands, as people call them."""
+"""Tests the command line: generate, check, list, explain and new."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run(root: Path, *arguments: str) -> int:
     return main(["--root", str(root), *arguments])
 
 
-def test_generate_says_what_it_did(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_generate_prints_changed_files(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(root, "generate") == 0
     first = capsys.readouterr().out
     assert "new docs/generated/reference/gelu.md" in first
@@ -48,7 +48,7 @@ def test_check_fails_with_a_diff_until_generate_ran(root: Path, capsys: pytest.C
     assert "1 generated file is not up to date" in out
 
 
-def test_bad_definitions_are_shown_with_their_line(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_in_definitions_are_printed_with_their_line(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = root / "opdefs" / "arithmetic.yaml"
     path.write_text(path.read_text().replace("Tensor input, *, str approximate", "Tenosr input, *, str approximate"))
     assert run(root, "generate") == 1
@@ -57,23 +57,23 @@ def test_bad_definitions_are_shown_with_their_line(root: Path, capsys: pytest.Ca
         "opdefs/arithmetic.yaml:18:20: unknown type 'Tenosr'; did you mean 'Tensor'?\n"
         "      signature: \"gelu(Tenosr input, *, str approximate='none') -> Tensor\"\n"
         "                       ^~~~~~\n"
-        "1 mistake; nothing was written\n"
+        "1 error; nothing was written\n"
     )
     assert not (root / "docs").exists()
 
 
-def test_list(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_list_prints_records(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(root, "list") == 0
     out = capsys.readouterr().out
     assert "gelu             elementwise  gelu(Tensor input, *, str approximate='none') -> Tensor" in out
     assert out.endswith("8 records\n")
     assert run(root, "list", "--kind", "view") == 0
-    assert capsys.readouterr().out.endswith("1 records\n")
+    assert capsys.readouterr().out.endswith("1 record\n")
     assert run(root, "list", "--kind", "veiw") == 1
     assert capsys.readouterr().err == "unknown kind 'veiw'; did you mean 'view'?\n"
 
 
-def test_explain(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_prints_derived_facts(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(root, "generate")
     capsys.readouterr()
     assert run(root, "explain", "gelu") == 0
@@ -105,14 +105,14 @@ def test_explain_takes_overloads_and_public_names(root: Path, capsys: pytest.Cap
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_new_record_only_lacks_what_its_author_has_to_say(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_new_record_has_only_problems_of_empty_fields(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new", "foo", "--kind", kind]) == 0
     text = capsys.readouterr().out
     assert text == new_text("foo", kind)
     with pytest.raises(DefinitionError) as caught:
         load_text(text)
     for problem in caught.value.problems:
-        assert problem.text in ("expected a text, got nothing", "expected an expression, got nothing")
+        assert problem.text in ("expected a string, got nothing", "expected an expression, got nothing")
 
 
 EXP = """\
@@ -141,7 +141,7 @@ FILLED = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_new_record_that_was_filled_in_is_good(kind: str) -> None:
+def test_completed_new_record_is_valid(kind: str) -> None:
     text = new_text("foo", kind).replace('summary: ""', "summary: Does something.")
     for empty, filled in FILLED.get(kind, []):
         assert empty in text
@@ -150,7 +150,7 @@ def test_a_new_record_that_was_filled_in_is_good(kind: str) -> None:
     assert op.kind_name == kind
 
 
-def test_new_refuses_what_cannot_be(capsys: pytest.CaptureFixture[str]) -> None:
+def test_new_rejects_invalid_names_and_kinds(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new", "Foo"]) == 1
     assert capsys.readouterr().err == "'Foo' is not a name in snake_case\n"
     assert main(["new", "foo", "--kind", "reducton"]) == 1

@@ -1,4 +1,4 @@
-"""Which records have kernels for complex numbers."""
+"""Tests which records have kernels that compute in complex numbers."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ RECORD = """\
     [
         ("input * other - input", "neg(input)", True),
         ("input if input != other else other + other", "neg(input)", True),
-        ("input", "neg(input)", False),  # nothing is computed: the column has to
-        ("input * other", "parts", False),  # as it is for each part
-        ("alpha * other", "neg(input)", False),  # a number has no parts
+        ("input", "neg(input)", False),  # computes nothing, unlike the column `complex`
+        ("input * other", "parts", False),  # is computed for each part separately
+        ("alpha * other", "neg(input)", False),  # depends on a number, which is not a tensor with parts
         ("abs(input) * other", "neg(input)", False),
         ("input if input < other else other", "neg(input)", False),
         ("input * 2", "neg(input)", False),

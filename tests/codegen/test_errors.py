@@ -1,4 +1,4 @@
-"""Bad definitions: every mistake is found, at its place, with a text that says what to do."""
+"""Tests invalid definitions: every mistake is found and located, with a text that says what to do."""
 
 from __future__ import annotations
 
@@ -56,45 +56,45 @@ def problems(text: str) -> list[str]:
     return [str(problem) for problem in caught.value.problems]
 
 
-def test_the_starting_points_are_good() -> None:
+def test_unchanged_records_are_valid() -> None:
     assert [op.full_name for op in load_text(GOOD + FOLD).ops] == ["halve", "total"]
 
 
-# Each row changes one part of a good record: what is replaced, by what, and the only problem that follows.
+# Each row changes one part of a valid record: the old text, the new text, and the problems that follow.
 HALVE = [
     # the record
     ("  summary: Half of each element.\n", "", "x.yaml:1:3: missing key 'summary'"),
     ("  summary:", "  sumary:", "x.yaml:1:3: missing key 'summary'\nx.yaml:3:3: unknown key 'sumary'; did you mean 'summary'?"),
-    ("Half of each element.", "''", "x.yaml:3:12: expected a text, got nothing"),
-    ("Half of each element.", "[a]", "x.yaml:3:12: expected a text, got a list"),
+    ("Half of each element.", "''", "x.yaml:3:12: expected a string, got nothing"),
+    ("Half of each element.", "[a]", "x.yaml:3:12: expected a string, got a list"),
     ("  oracle:", "  sharding_rule: 1\n  oracle:", "x.yaml:6:3: unknown key 'sharding_rule'; did you mean 'sharding'?"),
-    ("  oracle:", "  op: halve\n  oracle:", "x.yaml:6:3: key 'op' is there twice"),
-    ("- op: halve", "- op: half", "x.yaml:2:15: the signature is that of 'halve', the record that of 'half'"),
-    ("numpy.halve", "", "x.yaml:1:3: halve has no oracle: it needs 5 examples and cases, it has 1\nx.yaml:6:10: expected a text, got nothing"),
+    ("  oracle:", "  op: halve\n  oracle:", "x.yaml:6:3: duplicate key 'op'"),
+    ("- op: halve", "- op: half", "x.yaml:2:15: the signature has the name 'halve', but the record has the name 'half'"),
+    ("numpy.halve", "", "x.yaml:1:3: halve has no oracle: it needs 5 examples and cases, it has 1\nx.yaml:6:10: expected a string, got nothing"),
     ("  oracle: numpy.halve\n", "", "x.yaml:1:3: halve has no oracle: it needs 5 examples and cases, it has 1"),
     # the signature
     ("Tensor input", "Tenosr input", "x.yaml:2:21: unknown type 'Tenosr'; did you mean 'Tensor'?"),
     ("-> Tensor", "-> ", "x.yaml:2:56: expected a type, got the end"),
-    ("Tensor input,", "Tensor(a!) input,", "x.yaml:2:15: a name ends in '_' if and only if an argument is written to, as in Tensor(a!)\nx.yaml:2:21: an elementwise operator shares no memory and writes to none\nx.yaml:2:21: only a native operator writes to an argument"),
-    ("-> Tensor", "-> Tensor(a)", "x.yaml:2:56: a result is an alias of 'a', which no argument is\nx.yaml:2:56: an elementwise operator shares no memory and writes to none"),
-    ("*, str mode='up'", "*, str out='up'", "x.yaml:2:38: 'out' names the tensor that results are written to"),
+    ("Tensor input,", "Tensor(a!) input,", "x.yaml:2:15: a name must end in '_' if and only if an argument is written to, as in Tensor(a!)\nx.yaml:2:21: an elementwise operator cannot share memory with an argument or write to one\nx.yaml:2:21: only a native operator may write to an argument"),
+    ("-> Tensor", "-> Tensor(a)", "x.yaml:2:56: an elementwise operator cannot share memory with an argument or write to one\nx.yaml:2:56: no argument has the alias 'a' of this result"),
+    ("*, str mode='up'", "*, str out='up'", "x.yaml:2:38: 'out' is reserved for the tensor that results are written to"),
     ("-> Tensor", "-> Tensor mode", "x.yaml:2:38: 'mode' is also the name of a result"),
     ("  oracle:", "  overload: By Two\n  oracle:", "x.yaml:6:13: 'By Two' is not a name in snake_case"),
-    ("  oracle:", "  offered_as: [halve]\n  oracle:", "x.yaml:6:16: 'halve' is there already"),
-    ("  oracle:", "  offered_as: [a.b, a.b]\n  oracle:", "x.yaml:6:21: 'a.b' is there already"),
-    ("  oracle:", "  offered_as: [halve.twice]\n  oracle:", "x.yaml:1:3: 'halve' is a namespace, that of halve.twice"),
+    ("  oracle:", "  offered_as: [halve]\n  oracle:", "x.yaml:6:16: 'halve' is a name of this record already"),
+    ("  oracle:", "  offered_as: [a.b, a.b]\n  oracle:", "x.yaml:6:21: 'a.b' is a name of this record already"),
+    ("  oracle:", "  offered_as: [halve.twice]\n  oracle:", "x.yaml:1:3: 'halve' is already the namespace of halve.twice"),
     # the kind
-    ('  elementwise: "input * 0.5"\n', "", "x.yaml:1:3: no kind: one of the keys elementwise, generator, contraction, reduction, scan, gather, view, composite, native, collective must be there"),
+    ('  elementwise: "input * 0.5"\n', "", "x.yaml:1:3: no kind: expected one of the keys elementwise, generator, contraction, reduction, scan, gather, view, composite, native, collective"),
     ("  elementwise:", "  elementwise: 1\n  composite:", "x.yaml:5:3: a second kind 'composite', after 'elementwise'"),
-    ("  elementwise:", "  elementwize:", "x.yaml:1:3: no kind: one of the keys elementwise, generator, contraction, reduction, scan, gather, view, composite, native, collective must be there\nx.yaml:4:3: unknown key 'elementwize'; did you mean 'elementwise'?"),
+    ("  elementwise:", "  elementwize:", "x.yaml:1:3: no kind: expected one of the keys elementwise, generator, contraction, reduction, scan, gather, view, composite, native, collective\nx.yaml:4:3: unknown key 'elementwize'; did you mean 'elementwise'?"),
     ("input * 0.5", "inptu * 0.5", "x.yaml:4:17: unknown name 'inptu'; did you mean 'input'?"),
     ("input * 0.5", "input * sqr(2)", "x.yaml:4:25: unknown function 'sqr'; did you mean 'sqrt'?"),
     ("input * 0.5", "input * sqrt(2, 3)", "x.yaml:4:25: sqrt takes 1 argument, got 2"),
-    ("input * 0.5", "input * mode", "x.yaml:4:25: expected a number, got a text"),
-    ("input * 0.5", "mode", "x.yaml:4:17: expected a number, got a text"),
-    ("input * 0.5", "input & 1", "x.yaml:4:17: '&' has no meaning here: it needs integers: accept integral or bool"),
+    ("input * 0.5", "input * mode", "x.yaml:4:25: expected a number, got a string"),
+    ("input * 0.5", "mode", "x.yaml:4:17: expected a number, got a string"),
+    ("input * 0.5", "input & 1", "x.yaml:4:17: '&' is not allowed here: it requires integers: accept integral or bool"),
     ("input * 0.5", "input if given(index) else 0", "x.yaml:4:32: expected the name of an argument"),
-    ("input * 0.5", "input *", "x.yaml:4:17: cannot read the expression 'input *': invalid syntax"),
+    ("input * 0.5", "input *", "x.yaml:4:17: cannot parse the expression 'input *': invalid syntax"),
     ("input * 0.5", "", "x.yaml:4:17: expected an expression, got nothing"),
     ('"input * 0.5"', "{match: mood, up: input}", "x.yaml:4:24: unknown argument 'mood'; did you mean 'mode'?"),
     ('"input * 0.5"', "{match: input, up: input}", "x.yaml:4:24: argument 'input' must be a str, a bool or optional, it is Tensor"),
@@ -106,7 +106,7 @@ HALVE = [
     ("accepts: floating", "accepts: {inptu: any}", "x.yaml:5:21: unknown tensor argument 'inptu'; did you mean 'input'?"),
     ("accepts: floating", "accepts: {mode: any}", "x.yaml:5:21: unknown tensor argument 'mode'"),
     ("result: same", "result: smae", "x.yaml:5:38: unknown result rule 'smae'; did you mean 'same'?"),
-    ("result: same", "result: [same, int64]", "x.yaml:1:3: the dtype column has 2 results, the signature 1"),
+    ("result: same", "result: [same, int64]", "x.yaml:1:3: the dtype column has 2 results, the signature has 1"),
     ("result: same", "result: []", "x.yaml:5:38: expected a result rule, got nothing"),
     ("result: same", "reslut: same", "x.yaml:5:30: unknown key 'reslut'; did you mean 'result'?"),
     ("result: same", "result: same, override: mode", "x.yaml:5:54: argument 'mode' must be a dtype, it is str"),
@@ -114,23 +114,23 @@ HALVE = [
     ("oracle: ", "from_any_device: mode\n  oracle: ", "x.yaml:6:20: argument 'mode' must be a tensor, it is str"),
     # examples and error cases
     ('halve([1.0])"', 'havle([1.0])"', "x.yaml:8:14: unknown operator 'havle'; did you mean 'halve'?"),
-    ('halve([1.0])"', 'halve([1.0], 2)"', "x.yaml:8:27: halve takes at most 1 argument by position"),
+    ('halve([1.0])"', 'halve([1.0], 2)"', "x.yaml:8:27: halve takes at most 1 positional argument"),
     ('halve([1.0])"', 'halve(1.0)"', "x.yaml:8:20: halve: input must be Tensor"),
     ('halve([1.0])"', 'halve([1.0], mood=\'up\')"', "x.yaml:8:32: halve: unknown argument 'mood'; did you mean 'mode'?"),
     ('halve([1.0])"', 'halve()"', "x.yaml:8:14: halve: missing argument input"),
     ('halve([1.0])"', 'halve([1.0], input=[2.0])"', "x.yaml:8:33: halve: argument input given twice"),
     ('halve([1.0])"', 'halve(tensor([1], dtype=flaot32))"', "x.yaml:8:38: unknown dtype 'flaot32'; did you mean 'float32'?"),
-    ('halve([1.0])"', 'halve([1.0 + 1])"', "x.yaml:8:21: expected a number, a text, a list or a call"),
+    ('halve([1.0])"', 'halve([1.0 + 1])"', "x.yaml:8:21: expected a number, a string, a list or a call"),
     ('halve([1.0])"', 'halve"', "x.yaml:8:14: expected a call of an operator"),
     ("      gives: [0.5]\n", "", "x.yaml:8:7: missing key 'gives'"),
     ("gives: [0.5]", "gives: [0.5, x]", "x.yaml:9:20: expected numbers, got 'x'"),
     ("gives: [0.5]", "gives: 1:30", "x.yaml:9:14: expected numbers, got '1:30'"),
     ("gives: [0.5]", "gives: {a: 1}", "x.yaml:9:14: expected numbers, got a mapping"),
-    ('halve([1.0])"', "halve(['a'])\"", "x.yaml:8:21: expected the numbers of a tensor"),
+    ('halve([1.0])"', "halve(['a'])\"", "x.yaml:8:21: expected numbers or booleans as the elements of a tensor"),
     ("gives: [0.5]", "give: [0.5]", "x.yaml:8:7: missing key 'gives'"),
     ("TypeMismatch", "TypeMissmatch", "x.yaml:12:15: unknown error class 'TypeMissmatch'; did you mean 'TypeMismatch'?"),
     ("{Tensor}", "{Tenosr}", "x.yaml:11:14: unknown type 'Tenosr'; did you mean 'Tensor'?"),
-    ('says: "halve:', 'says: "half:', "x.yaml:11:14: an error text begins with 'halve: '"),
+    ('says: "halve:', 'says: "half:', "x.yaml:11:14: an error text must begin with 'halve: '"),
     # YAML itself
     ("- op: halve", "- op: 'halve", "x.yaml:2:48: not YAML: did not find expected key"),
     ("accepts: floating", "accepts: [floating", "x.yaml:5:43: not YAML: did not find expected ',' or ']'"),
@@ -138,7 +138,7 @@ HALVE = [
 
 
 @pytest.mark.parametrize(("old", "new", "expected"), HALVE)
-def test_a_mistake_in_a_record(old: str, new: str, expected: str) -> None:
+def test_mistake_in_an_elementwise_record(old: str, new: str, expected: str) -> None:
     assert old in GOOD
     assert problems(GOOD.replace(old, new, 1)) == expected.split("\n")
 
@@ -152,7 +152,7 @@ TOTAL = [
     ('pre: {total: "input"}', 'pre: {totl: "input"}', "x.yaml:8:11: unknown state 'totl'; did you mean 'total'?"),
     ("a.total + b.total", "a.total + b.totl", "x.yaml:9:33: unknown state 'totl'; did you mean 'total'?"),
     ("a.total + b.total", "total", "x.yaml:9:23: unknown name 'total'"),
-    ('post: "total"', 'post: ["total", "total"]', "x.yaml:10:11: 2 expressions for 1 results"),
+    ('post: "total"', 'post: ["total", "total"]', "x.yaml:10:11: 2 expressions for 1 result"),
     ('post: "total"', 'post: "totl"', "x.yaml:10:12: unknown name 'totl'; did you mean 'total'?"),
     ("    post:", "    allows_empty: maybe\n    post:", "x.yaml:10:19: expected true or false, got 'maybe'"),
     ("    post:", "    allow_empty: true\n    post:", "x.yaml:10:5: unknown key 'allow_empty'; did you mean 'allows_empty'?"),
@@ -160,7 +160,7 @@ TOTAL = [
 
 
 @pytest.mark.parametrize(("old", "new", "expected"), TOTAL)
-def test_a_mistake_in_a_reduction(old: str, new: str, expected: str) -> None:
+def test_mistake_in_a_reduction(old: str, new: str, expected: str) -> None:
     assert old in FOLD
     assert problems(FOLD.replace(old, new, 1)) == [expected]
 
@@ -187,42 +187,42 @@ OTHERS = [
     ("f(Tensor(a) input) -> Tensor(a)", "  view: {sizes: size, strides: strides}", "x.yaml:4:17: unknown name 'size'; did you mean 'sizes'?"),
     ("f(Tensor(a) input) -> Tensor(a)", "  view: {sizes: rank, strides: strides}", "x.yaml:4:17: expected a list of integers, got an integer"),
     ("f(Tensor(a) input) -> Tensor(a)", "  view: {sizes: sizes}", "x.yaml:4:9: missing key 'strides'"),
-    ("f(Tensor input) -> Tensor", "  view: {sizes: sizes, strides: strides}", "x.yaml:2:15: a view shares memory: its signature says Tensor(a) input ... -> Tensor(a)"),
+    ("f(Tensor input) -> Tensor", "  view: {sizes: sizes, strides: strides}", "x.yaml:2:15: a view shares memory: its signature must be (Tensor(a) input, ...) -> Tensor(a)"),
     ("f(Tensor input, dim[] dims=[]) -> Tensor", "  gather: {dims: dim, source: i}", "x.yaml:4:18: unknown argument 'dim'; did you mean 'dims'?"),
     ("f(Tensor input, dim[] dims=[]) -> Tensor", "  gather: {dims: dims, source: j}", "x.yaml:4:32: unknown name 'j'"),
     ("f(Tensor input, dim dim=0) -> Tensor", "  scan: {dim: dim}", "x.yaml:4:9: missing key 'state'"),
-    ("f(Tensor input, Tensor other) -> Tensor", '  contraction: "ij->i"', "x.yaml:4:16: 1 operands in the equation, 2 in the signature"),
-    ("f(Tensor input) -> Tensor", '  contraction: "ij->k"', "x.yaml:4:16: label 'k' of the result is in no operand"),
-    ("f(Tensor input) -> Tensor", '  contraction: "ij->ii"', "x.yaml:4:16: a label is in the result twice"),
-    ("f(Tensor input) -> Tensor", '  contraction: "i1->i"', "x.yaml:4:16: 'i1->i' is no equation like 'ij,jk->ik'"),
-    ("f(Tensor input, Tensor b) -> Tensor", '  contraction: {equation: "i,j->ij", plus: b}', "x.yaml:4:27: 2 operands in the equation, 1 in the signature"),
+    ("f(Tensor input, Tensor other) -> Tensor", '  contraction: "ij->i"', "x.yaml:4:16: the equation has 1 operand, the signature has 2"),
+    ("f(Tensor input) -> Tensor", '  contraction: "ij->k"', "x.yaml:4:16: label 'k' of the result does not appear in any operand"),
+    ("f(Tensor input) -> Tensor", '  contraction: "ij->ii"', "x.yaml:4:16: a label appears twice in the result"),
+    ("f(Tensor input) -> Tensor", '  contraction: "i1->i"', "x.yaml:4:16: 'i1->i' is not an equation like 'ij,jk->ik'"),
+    ("f(Tensor input, Tensor b) -> Tensor", '  contraction: {equation: "i,j->ij", plus: b}', "x.yaml:4:27: the equation has 2 operands, the signature has 1"),
     ("f(Tensor input, int b=1) -> Tensor", '  contraction: {equation: linear, plus: b}', "x.yaml:4:41: argument 'b' must be a Tensor, it is int"),
     ("f(Tensor input) -> Tensor", '  contraction: {plus: input}', "x.yaml:4:16: missing key 'equation'"),
-    ("f(Tensor input) -> Tensor", '  contraction: "No rule"', "x.yaml:4:16: 'No rule' is no equation, argument or rule"),
+    ("f(Tensor input) -> Tensor", '  contraction: "No rule"', "x.yaml:4:16: 'No rule' is not an equation, an argument or a rule"),
     ("f(Tensor input) -> Tensor", '  composite: "g(input)"', "x.yaml:4:15: unknown operator 'g'"),
     ("f(Tensor input) -> Tensor", '  composite: "f(inptu)"', "x.yaml:4:17: unknown name 'inptu'; did you mean 'input'?"),
-    ("f(Tensor input) -> Tensor", '  composite: "f(input, 1)"', "x.yaml:4:15: f takes at most 1 argument by position"),
+    ("f(Tensor input) -> Tensor", '  composite: "f(input, 1)"', "x.yaml:4:15: f takes at most 1 positional argument"),
     ("f(Tensor input) -> Tensor", '  composite: "f(1)"', "x.yaml:4:17: input of f must be Tensor"),
     ("f(Tensor input) -> Tensor", '  composite: "input + 1"', "x.yaml:4:15: expected a call of an operator"),
-    ("f(Tensor input) -> Tensor", '  composite: "f(input + 1)"', "x.yaml:4:17: a composite consists of calls of operators, names and constants"),
-    ("f(Tensor input) -> Tensor", '  composite: "f(input)"', "x.yaml:1:3: a composite never comes back to itself: f -> f"),
-    ("f(Tensor input) -> Tensor", "  composite: {let: {input: f(input)}, value: f(input)}", "x.yaml:4:21: 'input' is an argument already"),
+    ("f(Tensor input) -> Tensor", '  composite: "f(input + 1)"', "x.yaml:4:17: a composite may contain only calls of operators, names and constants"),
+    ("f(Tensor input) -> Tensor", '  composite: "f(input)"', "x.yaml:1:3: a composite must not call itself: f -> f"),
+    ("f(Tensor input) -> Tensor", "  composite: {let: {input: f(input)}, value: f(input)}", "x.yaml:4:21: 'input' is the name of an argument already"),
     ("f(Tensor input) -> Tensor", '  elementwise: "input"\n  complex: f(inptu)', "x.yaml:5:14: unknown name 'inptu'; did you mean 'input'?"),
     ("f(Tensor input) -> Tensor", '  elementwise: "input"\n  complex: input', "x.yaml:5:12: expected a call of an operator"),
-    ("f(Tensor input) -> Tensor", '  elementwise: "input"\n  complex: same', "x.yaml:1:3: complex: elementwise operators are not the same for complex tensors"),
-    ("f(Tensor input, Tensor[] more=[]) -> Tensor", "  native: {infer: f, shape: one}\n  complex: parts", "x.yaml:1:3: complex: lists of tensors have no parts\nx.yaml:1:3: complex: native operators do not work by parts"),
+    ("f(Tensor input) -> Tensor", '  elementwise: "input"\n  complex: same', "x.yaml:1:3: complex: elementwise operators do not support 'same'"),
+    ("f(Tensor input, Tensor[] more=[]) -> Tensor", "  native: {infer: f, shape: one}\n  complex: parts", "x.yaml:1:3: complex: native operators do not support 'parts'\nx.yaml:1:3: complex: operators that take a list of tensors support only 'same'"),
     ("f(Tensor(a) input) -> Tensor(a)", "  view: {let: {Two: rank}, sizes: sizes, strides: strides}", "x.yaml:4:16: 'Two' is not a name in snake_case"),
-    ("f(Tensor(a) input, int? n=None) -> Tensor(a)", "  view: {sizes: sizes, strides: strides, offset: base + n}", "x.yaml:4:57: expected a number, got an argument that may be absent"),
-    ("f(Tensor input, dim[] dims=[]) -> Tensor", "  gather: {dims: dims, source: 'dims[i]'}", "x.yaml:4:33: a list has one member for each dimension: dims[k]"),
-    ("f(Tensor input, dim[] dims=[]) -> Tensor", "  gather: {dims: dims, source: 'input[i]'}", "x.yaml:4:33: an index is read at its place, index[i] or index[...]"),
-    ("f(Tensor input, dim[]? dims=[]) -> Tensor", "  gather: {dims: dims, source: i}", "x.yaml:2:31: a gather needs its dimensions, dims may be absent"),
-    ("f(Tensor input, dim[] dims=[], int i=0) -> Tensor", "  gather: {dims: dims, source: i}", "x.yaml:2:46: 'i' means something else in a gather"),
+    ("f(Tensor(a) input, int? n=None) -> Tensor(a)", "  view: {sizes: sizes, strides: strides, offset: base + n}", "x.yaml:4:57: expected a number, got an optional argument"),
+    ("f(Tensor input, dim[] dims=[]) -> Tensor", "  gather: {dims: dims, source: 'dims[i]'}", "x.yaml:4:33: a list has one item per dimension: dims[k]"),
+    ("f(Tensor input, dim[] dims=[]) -> Tensor", "  gather: {dims: dims, source: 'input[i]'}", "x.yaml:4:33: an index tensor can be read only at [i] or at [...]"),
+    ("f(Tensor input, dim[]? dims=[]) -> Tensor", "  gather: {dims: dims, source: i}", "x.yaml:2:31: the dimensions of a gather must not be optional: dims"),
+    ("f(Tensor input, dim[] dims=[], int i=0) -> Tensor", "  gather: {dims: dims, source: i}", "x.yaml:2:46: 'i' is a reserved name in a gather"),
     ("f(Tensor input) -> Tensor", "  contraction: matmull", "x.yaml:4:16: unknown rule 'matmull'; did you mean 'matmul'?"),
     ("f(Tensor input) -> Tensor", "  native: {infer: Big Name, shape: its own}", "x.yaml:4:19: 'Big Name' is not the name of a function"),
     ("f(Tensor input) -> Tensor", "  native: {infer: f, shpae: its own}", "x.yaml:4:11: missing key 'shape'\nx.yaml:4:22: unknown key 'shpae'; did you mean 'shape'?"),
     ("f(size[] size=[1]) -> Tensor", "  generator: {sizes: size, random: 1, value: uniform(1)}", "x.yaml:4:46: uniform(1) needs random: 2, it is 1"),
-    ("f(Tensor input, size[] size=[1]) -> Tensor", "  generator: {sizes: size, random: -1, value: index}", "x.yaml:4:36: expected a number from 0, got '-1'"),
-    ("f(Tensor input, Tensor other) -> Tensor", "  generator: {sizes: input, value: index}", "x.yaml:2:31: a generator takes 1 tensor"),
+    ("f(Tensor input, size[] size=[1]) -> Tensor", "  generator: {sizes: size, random: -1, value: index}", "x.yaml:4:36: expected a non-negative integer, got '-1'"),
+    ("f(Tensor input, Tensor other) -> Tensor", "  generator: {sizes: input, value: index}", "x.yaml:2:31: a generator takes at most 1 tensor"),
     ("f(Tensor input) -> Tensor", "  generator: {sizes: input, value: input}", "x.yaml:4:36: unknown name 'input'"),
     ("f(size[] size=[1]) -> Tensor", "  generator: {sizes: sise, value: index}", "x.yaml:4:22: unknown name 'sise'; did you mean 'size'?"),
     ("f(Tensor input, bool up=True) -> Tensor", "  elementwise: {match: up, true: input, flase: input}", "x.yaml:4:41: unknown value of up 'flase'; did you mean 'false'?"),
@@ -232,7 +232,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize(("signature", "kind", "expected"), OTHERS)
-def test_a_mistake_in_another_kind(signature: str, kind: str, expected: str) -> None:
+def test_mistake_in_a_record_of_another_kind(signature: str, kind: str, expected: str) -> None:
     call = (
         "f([1.0], [2.0])" if "other" in signature else "f([1.0])" if "Tensor" in signature.split("->")[0] else "f([1])"
     )
@@ -253,76 +253,81 @@ def test_five_mistakes_in_one_file_are_all_found() -> None:
     ]
 
 
-def test_two_records_of_one_name() -> None:
-    assert problems(GOOD + GOOD) == ["x.yaml:14:3: record 'halve' is there already, at x.yaml:1:3"]
+def test_two_records_with_the_same_name() -> None:
+    assert problems(GOOD + GOOD) == ["x.yaml:14:3: record 'halve' is already defined at x.yaml:1:3"]
 
 
 def test_a_file_is_a_list_of_mappings() -> None:
     assert problems("op: halve\n") == ["x.yaml:1:1: expected a list, got a mapping"]
-    assert problems("- halve\n") == ["x.yaml:1:3: expected a mapping, got a text"]
+    assert problems("- halve\n") == ["x.yaml:1:3: expected a mapping, got a string"]
     assert load_text("").ops == ()
 
 
-def test_an_expression_over_several_lines_is_located_at_its_start() -> None:
+def test_expression_of_several_lines_is_located_at_its_start() -> None:
     text = GOOD.replace('"input * 0.5"', '"input *\n    inptu"')
     assert problems(text) == ["x.yaml:4:17: unknown name 'inptu'; did you mean 'input'?"]
 
 
 RECORDS = [
-    ("f(Tensor x) -> Tensor", REDUCTION := "  reduction: {state: {t: '0'}, pre: {t: '1'}, combine: {t: a.t}, post: t}", "x.yaml:2:17: the first argument of a reduction is `Tensor input`"),
-    ("f(Tensor input, Tensor other) -> Tensor", REDUCTION, "x.yaml:2:31: a reduction takes 1 tensor"),
-    ("f(Tensor input, int t=0) -> Tensor", REDUCTION, "x.yaml:2:31: 't' means something else in a reduction"),
-    ("f(dim dim, Tensor input) -> Tensor", "  elementwise: input", "x.yaml:2:17: dim is a dim, but no tensor comes before it"),
-    ("f(Tensor input) -> (Tensor a, Tensor b)", "  elementwise: input", "x.yaml:1:3: the dtype column has 1 results, the signature 2\nx.yaml:2:45: an elementwise operator has one result"),
-    ("f(int n) -> Tensor", "  elementwise: n", "x.yaml:1:3: the dtype column says 'same', but there is no operand\nx.yaml:2:15: an elementwise operator has a tensor argument that is always there"),
+    ("f(Tensor x) -> Tensor", REDUCTION := "  reduction: {state: {t: '0'}, pre: {t: '1'}, combine: {t: a.t}, post: t}", "x.yaml:2:17: the first argument of a reduction must be `Tensor input`"),
+    ("f(Tensor input, Tensor other) -> Tensor", REDUCTION, "x.yaml:2:31: a reduction takes at most 1 tensor"),
+    ("f(Tensor input, int t=0) -> Tensor", REDUCTION, "x.yaml:2:31: 't' is a reserved name in a reduction"),
+    ("f(dim dim, Tensor input) -> Tensor", "  elementwise: input", "x.yaml:2:17: dim is a dim, but no tensor precedes it"),
+    ("f(Tensor input) -> (Tensor a, Tensor b)", "  elementwise: input", "x.yaml:1:3: the dtype column has 1 result, the signature has 2\nx.yaml:2:45: an elementwise operator must have one result"),
+    ("f(int n) -> Tensor", "  elementwise: n", "x.yaml:1:3: the dtype column says 'same', but there is no tensor argument\nx.yaml:2:15: an elementwise operator needs a tensor argument that is not optional"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("signature", "kind", "expected"), RECORDS)
-def test_a_signature_that_does_not_go_with_its_kind(signature: str, kind: str, expected: str) -> None:
+def test_signature_that_does_not_fit_its_kind(signature: str, kind: str, expected: str) -> None:
     text = record(signature, kind).replace('    - call: "f([1.0])"\n      gives: [0.5]\n', "    []\n")
     found = [each for each in problems(text) if "has no example" not in each]
     assert found == expected.split("\n")
 
 
-def test_names_that_would_meet() -> None:
+def test_name_collisions() -> None:
     def named(name: str) -> str:
         return GOOD.replace("halve", name)
 
     overload = named("max").replace("  summary", "  overload: dim\n  summary", 1)
     assert problems(overload + named("max_dim")) == [
-        "x.yaml:15:3: 'max_dim' would be a name of max_dim and of max.dim",
-        "x.yaml:15:3: 'max_dim_' would be a name of max_dim and of max.dim",
-        "x.yaml:15:3: 'max_dim_out' would be a name of max_dim and of max.dim",
+        "x.yaml:15:3: 'max_dim' would be the name of both max_dim and max.dim",
+        "x.yaml:15:3: 'max_dim_' would be the name of both max_dim and max.dim",
+        "x.yaml:15:3: 'max_dim_out' would be the name of both max_dim and max.dim",
     ]
     assert problems(named("max") + overload) == [
         "x.yaml:15:15: max.dim takes the same types as max, which max tries first"
     ]
-    assert problems(named("tensor"))[0] == "x.yaml:1:3: 'tensor' makes the tensors of examples, and of every language"
+    assert (
+        problems(named("tensor"))[0]
+        == "x.yaml:1:3: 'tensor' is reserved: it creates tensors in examples and in every language"
+    )
 
 
-def test_a_circle_of_composites() -> None:
+def test_recursive_composites() -> None:
     one = record("f(Tensor input) -> Tensor", "  composite: exp(g(input))")
     two = record("f(Tensor input) -> Tensor", "  composite: f(input)")
     two = two.replace("f(Tensor", "g(Tensor").replace("op: f", "op: g").replace('"f', '"g')
     assert [text for text in problems(one + two) if "circle" in text or "itself" in text] == [
-        "x.yaml:1:3: a composite never comes back to itself: f -> g -> f",
-        "x.yaml:14:3: a composite never comes back to itself: g -> f -> g",
+        "x.yaml:1:3: a composite must not call itself: f -> g -> f",
+        "x.yaml:14:3: a composite must not call itself: g -> f -> g",
     ]
 
 
-def test_what_is_no_text_at_all(tmp_path: Path) -> None:
+def test_invalid_yaml_and_utf8(tmp_path: Path) -> None:
     assert problems(GOOD.replace("Half", "H\0lf")) == ["x.yaml:3:13: not YAML: character 0x0000 is not allowed"]
-    assert problems(GOOD.replace("[0.5]", "[" * 100_000)) == ["x.yaml:9:110: not YAML: this is too deep"]
-    assert problems(GOOD.replace("[0.5]", "&a [*a]")) == ["x.yaml:9:14: not YAML: definitions have no anchors"]
+    assert problems(GOOD.replace("[0.5]", "[" * 100_000)) == ["x.yaml:9:110: not YAML: nested too deeply"]
+    assert problems(GOOD.replace("[0.5]", "&a [*a]")) == ["x.yaml:9:14: not YAML: anchors are not allowed"]
     path = tmp_path / "x.yaml"
     path.write_bytes(b"- op: \xff\n")
     with pytest.raises(DefinitionError, match=r"x\.yaml:1:1: not UTF-8 at byte 6"):
         load([path], tmp_path)
 
 
-def test_an_expression_that_is_too_deep() -> None:
-    assert problems(GOOD.replace("input * 0.5", "-" * 30_000 + "input")) == ["x.yaml:4:17: the expression is too deep"]
+def test_expression_that_is_too_deep() -> None:
+    assert problems(GOOD.replace("input * 0.5", "-" * 30_000 + "input")) == [
+        "x.yaml:4:17: the expression is nested too deeply"
+    ]
 
 
 @given(
@@ -334,11 +339,11 @@ def test_an_expression_that_is_too_deep() -> None:
         max_size=4,
     )
 )
-def test_however_bad_a_file_is_its_problems_are_reported(edits: list[tuple[float, int, str]]) -> None:
-    """Nothing but a DefinitionError, and each problem at a line of the file."""
+def test_any_invalid_file_gives_located_problems(edits: list[tuple[float, int, str]]) -> None:
+    """Loading must raise nothing but DefinitionError, and each problem must have a line of the file."""
     text = GOOD + FOLD
-    for place, removed, added in edits:
-        at = int(place * len(text))
+    for fraction, removed, added in edits:
+        at = int(fraction * len(text))
         text = text[:at] + added + text[at + removed :]
     try:
         load_text(text, "x.yaml")

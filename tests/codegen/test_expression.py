@@ -1,4 +1,4 @@
-"""Expressions: reading, sorts, and printing in the syntax of C."""
+"""Tests expressions: parsing, sorts, and printing in the syntax of C."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FLOATS_ONLY = replace(SCALARS, refused=checking.FLOATS)
 FOLDED = replace(SCALARS, refused=checking.FOLDS)
 
 
-def test_an_expression_knows_its_text_its_names_and_its_functions() -> None:
+def test_expression_has_text_names_functions_and_locations() -> None:
     expression = parse("exp(input) * other", Location("x.yaml", 3, 7))
     assert expression.text == "exp(input) * other"
     assert expression.names == {"input", "other"}
@@ -89,40 +89,40 @@ def test_sorts_of_list_expressions(text: str, sort: Sort) -> None:
         (SCALARS, "input + ohter", 8, "unknown name 'ohter'; did you mean 'other'?"),
         (SCALARS, "xep(input)", 0, "unknown function 'xep'; did you mean 'exp'?"),
         (SCALARS, "exp(input, other)", 0, "exp takes 1 argument, got 2"),
-        (SCALARS, "exp(x=input)", 4, "exp takes no named arguments"),
-        (SCALARS, "1 + mode", 4, "expected a number, got a text"),
-        (SCALARS, "exp(mode)", 4, "expected a number, got a text"),
+        (SCALARS, "exp(x=input)", 4, "exp takes no keyword arguments"),
+        (SCALARS, "1 + mode", 4, "expected a number, got a string"),
+        (SCALARS, "exp(mode)", 4, "expected a number, got a string"),
         (SCALARS, "a.totl", 0, "unknown state 'totl'; did you mean 'total'?"),
-        (SCALARS, "c.total", 0, "'c.total' has no meaning here"),
-        (SCALARS, "input[0]", 0, "a number has no members"),
+        (SCALARS, "c.total", 0, "'c.total' is not defined here"),
+        (SCALARS, "input[0]", 0, "a number cannot be indexed"),
         (SCALARS, "given(1)", 6, "expected the name of an argument"),
-        (SCALARS, "None", 0, "None has no meaning here: use given(argument)"),
+        (SCALARS, "None", 0, "None is not allowed here: use given(argument)"),
         (LISTS, "sizes + 1", 0, "expected a number, got a list of integers"),
         (LISTS, "swap(sizes, 0)", 0, "swap takes 3 arguments, got 2"),
         (LISTS, "remove(sizes)", 0, "remove takes 2 or 3 arguments, got 1"),
-        (LISTS, "sizes[0] / 2", 0, "'/' has no meaning here: positions and sizes are integers"),
-        (LISTS, "start + 1", 0, "expected a number, got an argument that may be absent"),
-        (LISTS, "slice_begin(dim, 1, 1)", 12, "expected an argument that may be absent, got an integer"),
+        (LISTS, "sizes[0] / 2", 0, "'/' is not allowed here: positions and sizes are integers"),
+        (LISTS, "start + 1", 0, "expected a number, got an optional argument"),
+        (LISTS, "slice_begin(dim, 1, 1)", 12, "expected an optional argument, got an integer"),
         (
             FLOATS_ONLY,
             "input << 1",
             0,
-            "'<<' has no meaning here: it needs integers: accept integral or bool",
+            "'<<' is not allowed here: it requires integers: accept integral or bool",
         ),
         (
             FLOATS_ONLY,
             "~input",
             0,
-            "'~' has no meaning here: it needs integers: accept integral or bool",
+            "'~' is not allowed here: it requires integers: accept integral or bool",
         ),
-        (FOLDED, "input % 2", 0, "'%' has no meaning here: a fold cannot fail on a zero"),
-        (FOLDED, "fmod(input, 2)", 0, "'fmod' has no meaning here: a fold cannot fail on a zero"),
+        (FOLDED, "input % 2", 0, "'%' is not allowed here: a fold cannot report a division by zero"),
+        (FOLDED, "fmod(input, 2)", 0, "'fmod' is not allowed here: a fold cannot report a division by zero"),
         (LISTS, "swap(dim, 0, 1)", 5, "expected a list of integers, got an integer"),
         (LISTS, "sizes[0] * 0.5", 11, "expected an integer, got 0.5"),
-        (LISTS, "sizes if dim else dim", 0, "one branch is a list of integers, the other an integer"),
+        (LISTS, "sizes if dim else dim", 0, "the branches differ: a list of integers and an integer"),
     ],
 )
-def test_what_does_not_fit_is_found_at_its_place(scope: Scope, text: str, offset: int, says: str) -> None:
+def test_sort_errors_are_located(scope: Scope, text: str, offset: int, says: str) -> None:
     with pytest.raises(TextError) as caught:
         scope.sort(parse_node(text))
     assert (caught.value.offset, caught.value.text) == (offset, says)
@@ -131,21 +131,21 @@ def test_what_does_not_fit_is_found_at_its_place(scope: Scope, text: str, offset
 @pytest.mark.parametrize(
     ("text", "offset", "says"),
     [
-        ("1 +* 2", 3, "cannot read the expression '1 +* 2': invalid syntax"),
-        ("lambda: 1", 0, "'lambda: 1' has no meaning in a definition"),
-        ("1 + [x for x in y]", 4, "'[x for x in y]' has no meaning in a definition"),
-        ("x is None", 0, "'x is None' has no meaning in a definition"),
-        ("x @ y", 0, "'x @ y' has no meaning in a definition"),
-        ("f(**x)", 2, "'**' has no meaning in a definition"),
-        ("x[1:]", 2, "'1:' has no meaning in a definition"),
-        ("'\u00e9' + x @ y", 6, "'x @ y' has no meaning in a definition"),
-        ("x + 99999999999999999999", 4, "'99999999999999999999' is beyond 64 bits"),
-        ("x + 1e999", 4, "'1e309' is beyond 64 bits"),
-        ("x" + " + x" * 100, 0, "the expression is too deep"),
-        ("(f)(1)(2)", 0, "'f(1)(2)' has no meaning in a definition"),
+        ("1 +* 2", 3, "cannot parse the expression '1 +* 2': invalid syntax"),
+        ("lambda: 1", 0, "'lambda: 1' is not supported in a definition"),
+        ("1 + [x for x in y]", 4, "'[x for x in y]' is not supported in a definition"),
+        ("x is None", 0, "'x is None' is not supported in a definition"),
+        ("x @ y", 0, "'x @ y' is not supported in a definition"),
+        ("f(**x)", 2, "'**' is not supported in a definition"),
+        ("x[1:]", 2, "'1:' is not supported in a definition"),
+        ("'\u00e9' + x @ y", 6, "'x @ y' is not supported in a definition"),
+        ("x + 99999999999999999999", 4, "'99999999999999999999' does not fit into 64 bits"),
+        ("x + 1e999", 4, "'1e309' does not fit into 64 bits"),
+        ("x" + " + x" * 100, 0, "the expression is nested too deeply"),
+        ("(f)(1)(2)", 0, "'f(1)(2)' is not supported in a definition"),
     ],
 )
-def test_what_has_no_meaning_is_found_at_its_place(text: str, offset: int, says: str) -> None:
+def test_syntax_errors_are_located(text: str, offset: int, says: str) -> None:
     with pytest.raises(TextError) as caught:
         parse_node(text)
     assert (caught.value.offset, caught.value.text) == (offset, says)
@@ -185,7 +185,7 @@ def test_printing_in_the_syntax_of_c(text: str, printed: str) -> None:
 
 
 class Words(Printer):
-    """A target that spells some things in its own way."""
+    """A printer that overrides the spelling of constants, functions and conditionals."""
 
     def constant(self, node: Constant) -> str:
         return f"T({node.value})"
@@ -197,7 +197,7 @@ class Words(Printer):
         return f"select({self.print(node.condition)}, {self.print(node.then)}, {self.print(node.otherwise)})"
 
 
-def test_a_target_spells_what_it_overrides() -> None:
+def test_printer_uses_overridden_spellings() -> None:
     text = Words().print(parse_node("(exp(x) if c else x ** 2) * 3"))
     assert text == "select(c, math::exp(x), math::pow(x, T(2))) * T(3)"
 
@@ -215,7 +215,7 @@ def nodes() -> st.SearchStrategy[Node]:
 
 @given(nodes())
 def test_parentheses_keep_the_meaning(node: Node) -> None:
-    """Python binds these operators as C does, except for comparisons below bit operators: so read it back as Python."""
+    """Parses the printed expression by the precedence of C, and compares it with the fully parenthesised one."""
     text = Printer().print(node)
     fully = _parenthesised(node)
     values = {"x": 3, "y": 5, "z": 2}
@@ -236,7 +236,7 @@ def _parenthesised(node: Node) -> str:
 
 
 def _c_value(text: str, values: dict[str, int]) -> object:
-    """The shape of an expression under C's rules of precedence, by a small precedence climber."""
+    """Parses an expression by the precedence of C, and returns it as nested tuples."""
     tokens = text.replace("(", " ( ").replace(")", " ) ").replace("~", " ~ ").replace("-", " - ").split()
     levels = {"|": 1, "&": 2, "==": 3, "<": 4, "<<": 5, "+": 6, "-": 6, "*": 7}
     position = 0

@@ -1,4 +1,4 @@
-"""Records of the project with something changed: they are refused with located problems, or every target takes them."""
+"""Tests random changes of the project's records: they give located problems, or every target accepts them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ VALUES = [None, True, -1, 1.5, "", "x", "input", [], [1], {}, {"a": 1}, "ü", "\
 
 @cache
 def called_by(name: str) -> tuple[int, ...]:
-    """The records that the text of an operator's records names, and these operators' records in turn."""
+    """Returns the positions of an operator's records, and of all records that they call directly or indirectly."""
     found: set[int] = set()
     names = {name}
     while names:
@@ -42,14 +42,14 @@ def called_by(name: str) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def places(node: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def paths(node: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-    return [each for key, value in items for each in ((*path, key), *places(value, (*path, key)))]
+    return [each for key, value in items for each in ((*path, key), *paths(value, (*path, key)))]
 
 
 def changed(record: dict[str, Any], draw: st.DrawFn) -> dict[str, Any]:
     record = copy.deepcopy(record)
-    *path, last = draw(st.sampled_from(places(record)))
+    *path, last = draw(st.sampled_from(paths(record)))
     owner: Any = record
     for key in path:
         owner = owner[key]
@@ -80,23 +80,23 @@ def texts(draw: st.DrawFn) -> str:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(texts())
-def test_a_changed_record_is_refused_or_taken_by_every_target(text: str) -> None:
+def test_changed_record_is_rejected_or_accepted_by_every_target(text: str) -> None:
     lines = text.split("\n")
     try:
         definitions = load_text(text, "x.yaml")
-        languages = [discover.language(name, definitions) for name in discover.names()]
-        if problems := [problem for language in languages for problem in language.problems(definitions)]:
+        targets = [discover.target(name, definitions) for name in discover.names()]
+        if problems := [problem for target in targets for problem in target.problems(definitions)]:
             raise DefinitionError(problems)
     except DefinitionError as error:
         for problem in error.problems:
             assert 1 <= problem.location.line <= len(lines), problem
             assert 1 <= problem.location.column <= len(lines[problem.location.line - 1]) + 1, problem
         return
-    for language in languages:
-        assert emit.render(language, definitions) is not None
+    for target in targets:
+        assert emit.render(target, definitions) is not None
 
 
-def test_the_records_are_there() -> None:
+def test_records_are_found_and_mistakes_rejected() -> None:
     assert len(RECORDS) > 60
     with pytest.raises(DefinitionError):
         load_text(yaml.dump([{**RECORDS[0], "elementwise": "inptu"}]))

@@ -1,4 +1,4 @@
-"""A whole run: determinism, writing only what changed, edited and superfluous files, failing targets."""
+"""Tests whole runs of the generator: determinism, unchanged files, edited and superfluous files, failing targets."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ import pytest
 
 from codegen import discover, pipeline
 from codegen.errors import DefinitionError, TargetError
-from codegen.language import Language, Output
 from codegen.model import Definitions
+from codegen.target import Output, Target
 from tests.codegen.conftest import FIXTURES, REPOSITORY
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A repository that holds the fixture definitions only, with no names.yaml to contradict them."""
+    """Returns a repository with the fixture definitions only."""
     shutil.copytree(FIXTURES, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
 @pytest.fixture(autouse=True)
 def _without_exceptions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """names.yaml files speak of records that the fixtures lack."""
+    """Disables the check of names.yaml files, which name records that the fixtures lack."""
     monkeypatch.setattr("codegen.names.Names.check", lambda self, definitions: None)
 
 
@@ -61,7 +61,7 @@ def test_two_runs_give_the_same_bytes(definitions: Path, tmp_path: Path) -> None
     assert files_below(tmp_path / "1") == files_below(tmp_path / "2")
 
 
-def test_a_second_run_writes_nothing(root: Path) -> None:
+def test_second_run_writes_nothing(root: Path) -> None:
     assert pipeline.run(root).changes
     before = times_below(root)
     result = pipeline.run(root)
@@ -70,7 +70,7 @@ def test_a_second_run_writes_nothing(root: Path) -> None:
     assert times_below(root) == before
 
 
-def test_a_changed_record_rewrites_only_files_that_mention_it(root: Path) -> None:
+def test_changed_record_rewrites_only_files_that_mention_it(root: Path) -> None:
     pipeline.run(root)
     before = times_below(root)
     path = root / "opdefs" / "arithmetic.yaml"
@@ -85,19 +85,19 @@ def test_a_changed_record_rewrites_only_files_that_mention_it(root: Path) -> Non
     assert len(untouched) > len(changed)
 
 
-def test_a_file_edited_by_hand_is_noticed_and_restored(root: Path) -> None:
+def test_edited_file_is_reported_and_restored(root: Path) -> None:
     path = root / pipeline.run(root).changes[0].path
-    wanted = path.read_text()
-    path.write_text(wanted + "edited\n")
+    expected = path.read_text()
+    path.write_text(expected + "edited\n")
     (change,) = pipeline.run(root, write=False).changes
     assert change.word == "stale"
     assert "-edited" in change.diff()
-    assert path.read_text() != wanted
+    assert path.read_text() != expected
     pipeline.run(root)
-    assert path.read_text() == wanted
+    assert path.read_text() == expected
 
 
-def test_a_missing_file_is_written_again(root: Path) -> None:
+def test_missing_file_is_written_again(root: Path) -> None:
     path = root / pipeline.run(root).changes[0].path
     path.unlink()
     (change,) = pipeline.run(root, write=False).changes
@@ -106,7 +106,7 @@ def test_a_missing_file_is_written_again(root: Path) -> None:
     assert path.exists()
 
 
-def test_files_that_nothing_makes_any_more_are_removed(root: Path) -> None:
+def test_superfluous_files_are_removed(root: Path) -> None:
     pipeline.run(root)
     (root / "opdefs" / "reduction.yaml").unlink()
     removed = [change.path for change in pipeline.run(root).changes if change.word == "superfluous"]
@@ -114,7 +114,7 @@ def test_files_that_nothing_makes_any_more_are_removed(root: Path) -> None:
     assert not [path for path in removed if (root / path).exists()]
 
 
-def test_nothing_is_written_when_a_definition_is_bad(root: Path) -> None:
+def test_nothing_is_written_for_invalid_definitions(root: Path) -> None:
     pipeline.run(root)
     before = times_below(root)
     path = root / "opdefs" / "arithmetic.yaml"
@@ -124,22 +124,22 @@ def test_nothing_is_written_when_a_definition_is_bad(root: Path) -> None:
     assert times_below(root) == before
 
 
-def test_only_one_target(root: Path) -> None:
+def test_run_of_a_single_target_writes_only_its_files(root: Path) -> None:
     name = discover.names()[0]
-    wanted = {change.path for change in pipeline.run(root, [name]).changes}
+    expected = {change.path for change in pipeline.run(root, [name]).changes}
     everything = {change.path for change in pipeline.run(root).changes}
-    assert wanted
+    assert expected
     assert everything
-    assert not wanted & everything
+    assert not expected & everything
 
 
-def test_an_unknown_target_has_a_suggestion(root: Path) -> None:
+def test_error_of_an_unknown_target_has_a_suggestion(root: Path) -> None:
     with pytest.raises(TargetError, match=r"unknown target 'manul'; did you mean 'manual'\?"):
         pipeline.run(root, ["manul"])
 
 
-class Toy(Language):
-    """A target that yields what a test gives it."""
+class Toy(Target):
+    """A target that yields the files that a test sets."""
 
     files: tuple[Output, ...] = ()
 
@@ -156,22 +156,22 @@ GOOD = Output("toy/generated/a.txt", "# generated from x by codegen, do not edit
         ([Output("toy/generated/a.txt", "hello\n")], "the first line of toy/generated/a.txt must say"),
         ([Output("toy/a.txt", GOOD.text)], "toy/a.txt is not in a folder 'generated'"),
         ([Output("../generated/a.txt", GOOD.text)], "../generated/a.txt is not in a folder 'generated'"),
-        ([Output("toy/generated/a.txt", GOOD.text.strip())], "toy/generated/a.txt does not end with a line end"),
-        ([GOOD, GOOD], "toy/generated/a.txt is made twice"),
+        ([Output("toy/generated/a.txt", GOOD.text.strip())], "toy/generated/a.txt does not end with a newline"),
+        ([GOOD, GOOD], "toy/generated/a.txt is generated twice"),
     ],
 )
-def test_a_target_that_breaks_a_rule_fails_alone(
+def test_target_with_invalid_output_fails_without_affecting_others(
     files: list[Output], says: str, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = discover.language
+    real = discover.target
     monkeypatch.setattr(Toy, "files", tuple(files))
     monkeypatch.setattr(discover, "names", lambda: ["manual", "toy"])
     monkeypatch.setattr(
         discover,
-        "language",
+        "target",
         lambda name, definitions: Toy(name, root, definitions) if name == "toy" else real(name, definitions),
     )
-    monkeypatch.setattr(discover, "speaking", lambda definitions: [])
+    monkeypatch.setattr(discover, "languages", lambda definitions: [])
     result = pipeline.run(root)
     assert says in result.failures["toy"]
     assert set(result.failures) == {"toy"}

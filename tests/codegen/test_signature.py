@@ -1,4 +1,4 @@
-"""The signature grammar: what is printed is read back to the same, and mistakes are found at their place."""
+"""Tests the signature grammar: printing and parsing are inverse, and mistakes are located."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ aliases = st.none() | st.builds(Alias, st.sampled_from("ab"), st.booleans())
 
 
 def literals(type_: Type) -> st.SearchStrategy[Literal]:
-    """Defaults that fit a type."""
+    """Returns a strategy for the defaults of a type."""
     plain: st.SearchStrategy[Literal]
     if type_.is_list and type_.base in (BaseType.TENSOR, BaseType.PAIR):
         plain = st.just(())
     elif type_.is_list:
-        member = literals(Type(type_.base, optional=type_.optional_members))
-        plain = st.lists(member, max_size=3).map(tuple)
+        item = literals(Type(type_.base, optional=type_.optional_members))
+        plain = st.lists(item, max_size=3).map(tuple)
     elif type_.is_integer:
         plain = st.integers(-(2**63), 2**63 - 1)
     elif type_.base is BaseType.BOOL:
@@ -57,10 +57,10 @@ def signatures(draw: st.DrawFn) -> Signature:
         type_ = draw(types)
         keyword_only = keyword_only or draw(st.booleans())
         can_default = not (type_.base is BaseType.TENSOR and not type_.optional and not type_.is_list)
-        wants = draw(st.booleans()) or (had_default and not keyword_only)
+        draws_default = draw(st.booleans()) or (had_default and not keyword_only)
         if had_default and not can_default and not keyword_only:
             continue
-        has_default = wants and can_default
+        has_default = draws_default and can_default
         had_default = had_default or has_default
         alias = draw(aliases) if type_ == TENSOR else None
         default = draw(literals(type_)) if has_default else None
@@ -81,7 +81,7 @@ def test_every_record_round_trips(definitions: Definitions) -> None:
 
 
 @given(st.text(max_size=30))
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_any_string_is_parsed_or_rejected(text: str) -> None:
     try:
         parse(text)
     except TextError as error:
@@ -92,7 +92,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["Tensor", "dim[]?", "Tensor?[]", "Tensor|Number?", "Tensor?[]?"])
-def test_types_print_as_they_are_written(text: str) -> None:
+def test_types_print_as_written(text: str) -> None:
     assert str(parse_type(text)) == text
 
 
@@ -106,12 +106,12 @@ def test_types_print_as_they_are_written(text: str) -> None:
         ("abs(Tensor input) -> Tensor extra more", 34, "expected the end, got 'more'"),
         ("Abs(Tensor input) -> Tensor", 0, "'Abs' is not a name in snake_case"),
         ("abs(Tensor Input) -> Tensor", 11, "'Input' is not a name in snake_case"),
-        ("abs(Tensor a, Tensor a) -> Tensor", 14, "argument 'a' is there twice"),
-        ("abs(int a=1, int b) -> Tensor", 13, "argument 'b' needs a default, the one before it has one"),
-        ("abs(int a='x') -> Tensor", 10, "the default 'x' is no int"),
-        ("abs(int[] a=[1, 2.5]) -> Tensor", 12, "the default [1, 2.5] is no int[]"),
-        ("abs(int a=True) -> Tensor", 10, "the default True is no int"),
-        ("abs(int a=None) -> Tensor", 10, "the default None is no int"),
+        ("abs(Tensor a, Tensor a) -> Tensor", 14, "duplicate argument 'a'"),
+        ("abs(int a=1, int b) -> Tensor", 13, "argument 'b' needs a default, since the one before it has one"),
+        ("abs(int a='x') -> Tensor", 10, "the default 'x' is not of type int"),
+        ("abs(int[] a=[1, 2.5]) -> Tensor", 12, "the default [1, 2.5] is not of type int[]"),
+        ("abs(int a=True) -> Tensor", 10, "the default True is not of type int"),
+        ("abs(int a=None) -> Tensor", 10, "the default None is not of type int"),
         ("abs(Tensor a, *) -> Tensor", 15, "no argument follows '*'"),
         ("abs(*, int a, *, int b) -> Tensor", 14, "a second '*'"),
         ("abs(Tensor a; int b) -> Tensor", 12, "unexpected character ';'"),
@@ -119,28 +119,28 @@ def test_types_print_as_they_are_written(text: str) -> None:
         ("abs(int a=) -> Tensor", 10, "expected a value, got ')'"),
         ("", 0, "expected the operator's name, got the end"),
         ("abs(Tensor a__b) -> Tensor", 11, "'a__b' is not a name in snake_case"),
-        ("abs(str[] a) -> Tensor", 4, "there is no list of str, only of int, dim, size, pair, device and Tensor"),
-        ("abs(pair a) -> Tensor", 4, "a pair is a member of a list: pair[]"),
-        ("abs(Tensor[]? a) -> Tensor", 4, "a list of tensors is never absent, it may be empty"),
-        ("abs(int?[] a) -> Tensor", 4, "only the members of a list of tensors may be absent"),
-        ("abs(int(a) b) -> Tensor", 4, "only a Tensor shares memory, no int"),
-        ("abs(int a=9223372036854775808) -> Tensor", 10, "the default 9223372036854775808 is beyond 64 bits"),
-        ("abs(int a=" + "9" * 5000 + ") -> Tensor", 10, "this number is too long"),
+        ("abs(str[] a) -> Tensor", 4, "a list must be of int, dim, size, pair, device or Tensor, not of str"),
+        ("abs(pair a) -> Tensor", 4, "a pair must be an item of a list: pair[]"),
+        ("abs(Tensor[]? a) -> Tensor", 4, "a list of tensors cannot be optional, but it may be empty"),
+        ("abs(int?[] a) -> Tensor", 4, "only the items of a list of tensors can be optional"),
+        ("abs(int(a) b) -> Tensor", 4, "only a Tensor can have an alias, not int"),
+        ("abs(int a=9223372036854775808) -> Tensor", 10, "the default 9223372036854775808 does not fit into 64 bits"),
+        ("abs(int a=" + "9" * 5000 + ") -> Tensor", 10, "the number has too many digits"),
         ("abs(int[] a=[[1]]) -> Tensor", 13, "expected a value, got '['"),
         ("abs(dtype a=flaot32) -> Tensor", 12, "unknown dtype 'flaot32'; did you mean 'float32'?"),
-        ("abs(Tensor a) -> ()", 17, "an operator has 1 to 4 results, got 0"),
-        ("abs(Tensor a) -> (Tensor b, Tensor[] c)", 17, "a list of tensors is an operator's only result"),
-        ("abs(device[] a=[cpu]) -> Tensor", 15, "a list of devices has no default but None"),
-        ("abs(Tensor a) -> Tensor?", 17, "a result is a Tensor or a Tensor[], never Tensor?"),
-        ("abs(Tensor a) -> (Tensor b, Tensor b)", 28, "result 'b' is there twice"),
+        ("abs(Tensor a) -> ()", 17, "an operator must have 1 to 4 results, got 0"),
+        ("abs(Tensor a) -> (Tensor b, Tensor[] c)", 17, "a list of tensors must be the only result"),
+        ("abs(device[] a=[cpu]) -> Tensor", 15, "the default of a list of devices must be None"),
+        ("abs(Tensor a) -> Tensor?", 17, "a result must be Tensor or Tensor[], got Tensor?"),
+        ("abs(Tensor a) -> (Tensor b, Tensor b)", 28, "duplicate result 'b'"),
         (
             "abs(" + ", ".join(f"int a{i}" for i in range(17)) + ") -> Tensor",
             138,
-            "an operator has at most 16 arguments",
+            "an operator must have at most 16 arguments",
         ),
     ],
 )
-def test_mistakes_are_found_at_their_place(text: str, offset: int, says: str) -> None:
+def test_mistakes_are_located(text: str, offset: int, says: str) -> None:
     with pytest.raises(TextError) as caught:
         parse(text)
     assert (caught.value.offset, caught.value.text) == (offset, says)

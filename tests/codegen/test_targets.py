@@ -1,7 +1,8 @@
-"""What holds for every target, and that nothing but the target itself knows its name."""
+"""Tests properties of all targets, and that no other part of the generator names a target."""
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import shutil
@@ -13,15 +14,16 @@ import pytest
 
 from codegen import discover, emit
 from codegen.intrinsics import CONTRACTIONS, GATHER, SIZES, VIEW
+from codegen.language import Language
 from codegen.load import load_text
-from codegen.model import Definitions
-from codegen.names import Names
+from codegen.model import Definitions, Function
+from codegen.target import PublicTarget
 from tests.codegen.conftest import REPOSITORY
 
 
 def test_every_folder_is_a_target(definitions: Definitions) -> None:
     for name in discover.names():
-        assert discover.language(name, definitions).name == name
+        assert discover.target(name, definitions).name == name
 
 
 def test_no_other_part_of_the_generator_names_a_target() -> None:
@@ -34,22 +36,24 @@ def test_no_other_part_of_the_generator_names_a_target() -> None:
 
 def test_no_target_imports_another() -> None:
     for name in discover.names():
-        for path in (discover.LANGUAGES / name).rglob("*.py"):
-            imported = set(re.findall(r"codegen\.languages\.(\w+)", path.read_text()))
+        for path in (discover.TARGETS / name).rglob("*.py"):
+            imported = set(re.findall(r"codegen\.targets\.(\w+)", path.read_text()))
             assert imported <= {name}, path
 
 
 @pytest.mark.parametrize("name", discover.names())
-def test_names_yaml_speaks_of_records_that_exist(name: str, definitions: Definitions) -> None:
-    language = discover.language(name, definitions)
-    language.names.check(definitions)
-    raw = language.folder / "names.yaml"
-    assert isinstance(Names.read(raw), Names)
+def test_names_yaml_names_records_that_exist(name: str, definitions: Definitions) -> None:
+    target = discover.target(name, definitions)
+    if isinstance(target, PublicTarget):
+        target.names.check(definitions)
+    else:
+        assert not (target.folder / "names.yaml").exists()
 
 
-@pytest.mark.parametrize("name", [language.name for language in discover.speaking(Definitions(()))])
-def test_a_language_has_all_the_words(name: str, definitions: Definitions) -> None:
-    language = discover.language(name, definitions)
+@pytest.mark.parametrize("name", [language.name for language in discover.languages(Definitions(()))])
+def test_language_describes_all_functions(name: str, definitions: Definitions) -> None:
+    language = discover.target(name, definitions)
+    assert isinstance(language, Language)
     assert language.title
     assert language.fence
     assert language.opening
@@ -68,8 +72,8 @@ def test_a_language_has_all_the_words(name: str, definitions: Definitions) -> No
                 assert text
 
 
-def test_the_manual_has_a_page_for_every_function(definitions: Definitions) -> None:
-    files = emit.render(discover.language("manual", definitions), definitions)
+def test_manual_has_a_page_for_every_function(definitions: Definitions) -> None:
+    files = emit.render(discover.target("manual", definitions), definitions)
     pages = {Path(path).stem: text for path, text in files.items()}
     for function in definitions.functions:
         page = pages[function.name]
@@ -77,14 +81,50 @@ def test_the_manual_has_a_page_for_every_function(definitions: Definitions) -> N
             assert op.summary in page
             for argument in op.signature.arguments:
                 assert f"| `{argument.name}` |" in page
+            for language in discover.languages(definitions):
+                if function.name not in language.names.omitted:
+                    assert_shown(language, Function(function.name, (op,)), page)
 
 
-def test_functions_of_expressions_are_those_of_the_runtime() -> None:
+def assert_shown(language: Language, function: Function, page: str) -> None:
+    """Checks that a page has the signature, the examples and the error cases of an overload in a language."""
+    (signature,) = language.signature_text(function)
+    (op,) = function.overloads
+    assert f"```{language.fence}\n{signature}\n```" in page
+    for case in (*op.examples, *op.errors):
+        assert f"```{language.fence}\n{language.call_text(case.call)}\n```" in page
+    for error in op.errors:
+        first, *others = language.error_text(error).split("\n")
+        assert re.search(rf"^((\S+, )*{re.escape(language.title)}(, \S+)*: +)?{re.escape(first)}$", page, re.MULTILINE)
+        assert all(other in page for other in others)
+        assert f"`{language.error_class(error)}` (" in page
+
+
+def test_stubs_document_all_functions(definitions: Definitions) -> None:
+    """Checks that every public function, method and class in a Python stub has a docstring."""
+    files = emit.render(discover.target("python", definitions), definitions)
+    stubs = {path: ast.parse(text) for path, text in files.items() if path.endswith(".pyi")}
+    assert stubs
+    for path, stub in stubs.items():
+        for node in ast.walk(stub):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+                assert ast.get_docstring(node), f"{path}:{node.lineno}: {node.name}"
+
+
+@pytest.mark.parametrize(("target", "suffix"), [("python", ".pyi"), ("js", ".d.ts"), ("ruby", ".rbs")])
+def test_lines_of_declarations_fit(target: str, suffix: str, definitions: Definitions) -> None:
+    files = emit.render(discover.target(target, definitions), definitions)
+    declarations = [text for path, text in files.items() if path.endswith(suffix)]
+    assert declarations
+    assert max(len(line) for text in declarations for line in text.splitlines()) <= 120
+
+
+def test_intrinsics_match_the_functions_of_the_runtime() -> None:
     def functions(header: str) -> set[str]:
         text = (REPOSITORY / "runtime" / "ops" / header).read_text()
         return set(re.findall(r"^(?:inline )?\w+ (\w+)\(", text, re.MULTILINE))
 
-    assert functions("view_functions.h") == {*VIEW, "member"}
+    assert functions("view_functions.h") == {*VIEW, "at_dim"}
     assert functions("size_functions.h") == {*SIZES, *GATHER}
     rules = (REPOSITORY / "runtime" / "einsum" / "rules.cpp").read_text()
     assert re.findall(r'\{"(\w+)", \w+\}', rules) == list(CONTRACTIONS)
@@ -108,22 +148,24 @@ GOOD = """\
         ("f", "lambda", {"python": "x.yaml:2:34: 'lambda' is a reserved word of Python"}),
         ("f", "typeof", {"js": "x.yaml:2:34: 'typeof' is a reserved word of Node.js"}),
         ("f", "register", {name: f"x.yaml:2:34: 'register' is a reserved word of {name}" for name in ("C", "C++")}),
-        ("free", "n", {"c": "x.yaml:1:3: 'of_free' is a name of the C API already"}),
+        ("free", "n", {"c": "x.yaml:1:3: 'of_free' is already a name of the C API"}),
     ],
 )
-def test_names_that_a_target_cannot_have(name: str, argument: str, says: dict[str, str]) -> None:
+def test_reserved_names_are_problems(name: str, argument: str, says: dict[str, str]) -> None:
     definitions = load_text(GOOD.format(name=name, argument=argument), "x.yaml")
-    languages = [discover.language(target, definitions) for target in discover.names()]
-    problems = [str(problem) for language in languages for problem in language.problems(definitions)]
+    targets = [discover.target(target, definitions) for target in discover.names()]
+    problems = [str(problem) for target in targets for problem in target.problems(definitions)]
     for text in says.values():
         assert any(problem.startswith(text) for problem in problems), problems
 
 
 @pytest.mark.parametrize(("language", "name"), [("js", "typeof"), ("js", "then"), ("ruby", "send"), ("python", "self")])
-def test_a_function_of_a_reserved_name_gets_an_underscore(language: str, name: str) -> None:
+def test_function_with_a_reserved_name_gets_an_underscore(language: str, name: str) -> None:
     definitions = load_text(GOOD.format(name=name, argument="n"), "x.yaml")
     (function,) = definitions.functions
-    assert discover.language(language, definitions).public_name(function) == f"{name}_"
+    target = discover.target(language, definitions)
+    assert isinstance(target, Language)
+    assert target.public_name(function) == f"{name}_"
 
 
 COMPILERS = {
@@ -133,15 +175,15 @@ COMPILERS = {
 
 
 @pytest.mark.parametrize("header", COMPILERS)
-def test_the_headers_compile_without_a_warning(header: str, definitions: Definitions, tmp_path: Path) -> None:
+def test_headers_compile_without_warnings(header: str, definitions: Definitions, tmp_path: Path) -> None:
     compiler = COMPILERS[header]
     if shutil.which(compiler[0]) is None:
         pytest.fail(f"{compiler[0]} is needed to test the C and C++ headers")
     for target in ("c", "cpp"):
-        for path, text in emit.render(discover.language(target, definitions), definitions).items():
-            place = tmp_path / "oneflow" / Path(path).name
-            place.parent.mkdir(exist_ok=True)
-            place.write_text(text)
+        for path, text in emit.render(discover.target(target, definitions), definitions).items():
+            copy = tmp_path / "oneflow" / Path(path).name
+            copy.parent.mkdir(exist_ok=True)
+            copy.write_text(text)
     main = tmp_path / "main.c"
     main.write_text(f"#include <oneflow/{'oneflow.hpp' if header.endswith('hpp') else header}>\n")
     flags = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]

@@ -1,4 +1,4 @@
-"""Equations with sizes: the kinds that the documentation and the tests of NumPy, PyTorch and opt_einsum exercise."""
+"""Equations with shapes, of the kinds in the documentation and the tests of NumPy, PyTorch and opt_einsum."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import string
 
 
 def in_letters(equation: str) -> str:
-    """The same equation with ASCII letters for labels, for peers that know no others; the labels keep their order."""
+    """Returns the equation with ASCII letters as labels, in the same order, for peers that support no other labels."""
     numbers = sorted({int(number) for number in re.findall(r"\d+", equation)})
     letters = sorted({c for c in equation if c.isalpha() or c > "\x7f"})
     if "[" not in equation and set(letters) <= set(string.ascii_letters):
@@ -17,7 +17,7 @@ def in_letters(equation: str) -> str:
     by_number = {str(number): next(names) for number in numbers}
     parts = re.findall(r"\[[^]]*\]|.", equation)
     return "".join(
-        "".join(by_number.get(member, member) for member in re.findall(r"\d+|\.\.\.", part))
+        "".join(by_number.get(item, item) for item in re.findall(r"\d+|\.\.\.", part))
         if part.startswith("[")
         else by_letter.get(part, part)
         for part in parts
@@ -116,7 +116,7 @@ EQUATIONS: list[tuple[str, tuple[tuple[int, ...], ...]]] = [
     ("ij,ij->ij", ((3, 1), (1, 4))),
     ("ij,ij->", ((1, 4), (3, 1))),
     ("bij,bjk->bik", ((1, 3, 4), (5, 4, 2))),
-    # spaces, and upper case in front of lower case
+    # spaces, and upper case before lower case
     (" i j , j k -> i k ", ((3, 4), (4, 5))),
     ("bA,Ac", ((3, 4), (4, 5))),
     ("zB,Ba", ((3, 4), (4, 5))),
@@ -143,7 +143,7 @@ EQUATIONS: list[tuple[str, tuple[tuple[int, ...], ...]]] = [
     ("ij,i...,j...,k->k...", ((2, 3), (2, 4), (3, 4), (5,))),
     ("a,b,c,d,e,f,g,h,i,j->jihgfedcba", tuple((2,) for _ in range(10))),
     ("ab,bc,cd,de,ef,fg,gh,hi,ij,ja->", tuple((3, 3) for _ in range(10))),
-    # any letter, and numbers
+    # non-ASCII letters, and numbers
     ("äß,ßЖ->Жä", ((2, 3), (3, 4))),
     ("日本,本語", ((2, 3), (3, 4))),
     ("\u00d7\u00f7,\u00f7\U0001f600", ((2, 3), (3, 4))),
@@ -152,7 +152,7 @@ EQUATIONS: list[tuple[str, tuple[tuple[int, ...], ...]]] = [
     ("[...,3],[3]->[...]", ((2, 4, 3), (3,))),
     ("z[0],[0]a", ((2, 3), (3, 4))),
     ("[0][ 1 ],[ 1,0 ]->", ((2, 3), (3, 2))),
-    # nothing, and next to it
+    # empty operands and empty sums
     ("ij,jk->ik", ((3, 0), (0, 4))),
     ("ij,jk->ik", ((0, 3), (3, 4))),
     ("i,i->", ((0,), (0,))),
@@ -162,10 +162,10 @@ EQUATIONS: list[tuple[str, tuple[tuple[int, ...], ...]]] = [
     ("ij,jk,kl->il", ((2, 0), (0, 3), (3, 0))),
     ("ab,ab,c->", ((2, 3), (2, 3), (0,))),
     ("i,j->j", ((0,), (3,))),
-    # in each operand something that is summed before the product
+    # operands with labels that are summed before the product
     ("xi,yi->i", ((3, 4), (5, 4))),
     ("xij,jky->ki", ((3, 4, 5), (5, 6, 2))),
-    # beyond one block of the packed product, and long sums
+    # more than one block of the packed product, and long sums
     ("ij,jk->ik", ((150, 700), (700, 70))),
     ("ij,jk->ki", ((1100, 65), (65, 1030))),
     ("iaj,jka->ik", ((33, 40, 50), (50, 45, 40))),
@@ -173,16 +173,16 @@ EQUATIONS: list[tuple[str, tuple[tuple[int, ...], ...]]] = [
     ("ij,i->j", ((3000, 8), (3000,))),
     ("abk,kab->", ((3, 4, 9000), (9000, 3, 4))),
     ("xak,kby->abxy", ((5, 9, 2100), (2100, 7, 3))),
-    # rows or columns in the order of what is read rather than of the result
+    # rows or columns whose order follows an operand rather than the result
     ("bda,dc->abc", ((40, 70, 50), (70, 24))),
     ("dca,bd->abc", ((70, 50, 40), (24, 70))),
     ("cadx,byd->abcy", ((20, 30, 90, 3), (4, 10, 90))),
 ]
 
 UNEXPECTED = "equation has an unexpected {}; labels are letters, or numbers in brackets"
-INSIDE = "equation has an unexpected '{}' in brackets, where {} belongs"
+INSIDE = "equation has an unexpected '{}' in brackets, expected {}"
 
-# (equation, shapes, class of the error, its text up to the equation, the equation as it is shown, the caret's column)
+# (equation, shapes, error class, error text before the equation, equation as shown, column of the caret)
 ERRORS: list[tuple[str, tuple[tuple[int, ...], ...], str, str, str, int]] = [
     ("ij,jk", ((2, 3),), "InvalidArgument", "equation names 2 operands, got 1", "", 0),
     ("ij", ((2, 3), (2, 3)), "InvalidArgument", "equation names 1 operand, got 2", "", 0),
@@ -221,7 +221,7 @@ ERRORS: list[tuple[str, tuple[tuple[int, ...], ...], str, str, str, int]] = [
     ("é->ö", ((2,),), "InvalidArgument", "label 'ö' (U+00F6) of the output does not appear in any operand", "é->ö", 3),
     ("i->ii", ((2,),), "InvalidArgument", "label 'i' appears more than once in the output", "i->ii", 4),
     ("i->i->i", ((2,),), "InvalidArgument", "equation has a second '->'", "i->i->i", 4),
-    ("i->i,i", ((2,),), "InvalidArgument", "equation has a ',' behind '->'; there is one result", "i->i,i", 4),
+    ("i->i,i", ((2,),), "InvalidArgument", "equation has a ',' after '->'; there is only one result", "i->i,i", 4),
     ("i-", ((2,),), "InvalidArgument", "equation has a '-' that is not part of '->'", "i-", 1),
     ("i- >i", ((2,),), "InvalidArgument", "equation has a '-' that is not part of '->'", "i- >i", 1),
     ("i>", ((2,),), "InvalidArgument", UNEXPECTED.format("'>'"), "i>", 1),
@@ -243,9 +243,9 @@ ERRORS: list[tuple[str, tuple[tuple[int, ...], ...], str, str, str, int]] = [
     ("[0", ((2,),), "InvalidArgument", "equation has a '[' without the ']' that ends it", "[0", 0),
     ("i,[", ((2,), ()), "InvalidArgument", "equation has a '[' without the ']' that ends it", "i,[", 2),
     ("[0 1]", ((2,),), "InvalidArgument", INSIDE.format("1", "',' or ']'"), "[0 1]", 3),
-    ("[-1]", ((2,),), "InvalidArgument", INSIDE.format("-", "a number that is not negative, or '...'"), "[-1]", 1),
-    ("[0,]", ((2,),), "InvalidArgument", INSIDE.format("]", "a number that is not negative, or '...'"), "[0,]", 3),
-    ("[i]", ((2,),), "InvalidArgument", INSIDE.format("i", "a number that is not negative, or '...'"), "[i]", 1),
+    ("[-1]", ((2,),), "InvalidArgument", INSIDE.format("-", "a non-negative number or '...'"), "[-1]", 1),
+    ("[0,]", ((2,),), "InvalidArgument", INSIDE.format("]", "a non-negative number or '...'"), "[0,]", 3),
+    ("[i]", ((2,),), "InvalidArgument", INSIDE.format("i", "a non-negative number or '...'"), "[i]", 1),
     (
         "[99999999999999999999]",
         ((2,),),

@@ -1,4 +1,4 @@
-"""einsum against NumPy and PyTorch: the tables of equations.py, random equations, layouts, types and errors."""
+"""Compares einsum with NumPy and PyTorch: the tables of equations.py, random equations, layouts, dtypes and errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.einsum.equations import EQUATIONS, ERRORS, in_letters
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-# Relative to the sum of the absolute values of what is added up.
+# Relative to the sum of the absolute values of the addends.
 TOLERANCES = {"float64": 1e-14, "float32": 4e-6, "float16": 2e-3}
 
 
@@ -33,21 +33,21 @@ def draw(shape: tuple[int, ...], dtype: str, seed: int) -> Array:
 
 
 def laid_out(values: Array, layout: str) -> Array:
-    """The same values behind other strides."""
+    """Returns the values in another memory layout."""
     if layout == "transposed":
         return np.array(values.T, order="C").T
     if layout == "reversed":
         flipped = np.array(values[(slice(None, None, -1),) * values.ndim])
         return flipped[(slice(None, None, -1),) * values.ndim]
     if layout == "spaced":
-        room = np.zeros([2 * size for size in values.shape], values.dtype)
-        room[(slice(None, None, 2),) * values.ndim] = values
-        return room[(slice(None, None, 2),) * values.ndim]
+        memory = np.zeros([2 * size for size in values.shape], values.dtype)
+        memory[(slice(None, None, 2),) * values.ndim] = values
+        return memory[(slice(None, None, 2),) * values.ndim]
     return values
 
 
 def expected(equation: str, operands: list[Array]) -> tuple[Array, Array]:
-    """The result in double precision, and the sum of the absolute values of what was added up."""
+    """Returns the result in double precision, and the sum of the absolute values of the addends."""
     wide = [each.astype(np.float64) for each in operands]
     equation = in_letters(equation)
     return (
@@ -76,18 +76,18 @@ CASES = [pytest.param(*case, id=f"{position}:{case[0]}") for position, case in e
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "float16", "uint8", "bool"])
 @pytest.mark.parametrize(("equation", "shapes"), CASES)
-def test_table(equation: str, shapes: tuple[tuple[int, ...], ...], dtype: str) -> None:
+def test_results_match_numpy(equation: str, shapes: tuple[tuple[int, ...], ...], dtype: str) -> None:
     check(equation, [draw(shape, dtype, i) for i, shape in enumerate(shapes)], dtype)
 
 
 @pytest.mark.parametrize("layout", ["transposed", "reversed", "spaced"])
 @pytest.mark.parametrize(("equation", "shapes"), CASES)
-def test_layouts(equation: str, shapes: tuple[tuple[int, ...], ...], layout: str) -> None:
+def test_results_match_numpy_for_other_layouts(equation: str, shapes: tuple[tuple[int, ...], ...], layout: str) -> None:
     check(equation, [laid_out(draw(shape, "float32", i), layout) for i, shape in enumerate(shapes)], "float32")
 
 
 @pytest.mark.parametrize(("equation", "shapes"), CASES)
-def test_same_as_torch(equation: str, shapes: tuple[tuple[int, ...], ...]) -> None:
+def test_results_match_pytorch(equation: str, shapes: tuple[tuple[int, ...], ...]) -> None:
     operands = [draw(shape, "float64", i) for i, shape in enumerate(shapes)]
     want = torch.einsum(in_letters(equation), *[torch.from_numpy(each) for each in operands])
     got = flow.einsum(equation, *[flow.from_numpy(each) for each in operands])
@@ -96,7 +96,7 @@ def test_same_as_torch(equation: str, shapes: tuple[tuple[int, ...], ...]) -> No
 
 
 @pytest.mark.parametrize(("equation", "shapes", "error", "text", "shown", "column"), ERRORS)
-def test_errors(
+def test_errors_point_at_the_mistake(
     equation: str, shapes: tuple[tuple[int, ...], ...], error: str, text: str, shown: str, column: int
 ) -> None:
     pointer = f"\n  {shown}\n  {' ' * column}^" if shown else ""
@@ -108,9 +108,9 @@ def test_errors(
 # ------------------------------------------------------------------------------------------------ random equations
 
 
-def test_every_letter_is_a_label_and_nothing_that_looks_like_syntax() -> None:
-    """By Unicode's categories; the fillers of Hangul are letters that nothing is shown of. Below U+1000 opt_einsum uses
-    everything."""
+def test_letters_are_labels_and_characters_like_syntax_are_not() -> None:
+    """Classifies characters by their Unicode category. The fillers of Hangul are letters but invisible. opt_einsum uses
+    all characters below U+1000."""
     x = flow.ones(2)
     fillers = "\u115f\u1160\u3164\uffa0"
     for code in [*range(0xC0), *range(0x1000, sys.maxunicode + 1)]:
@@ -125,7 +125,7 @@ def test_every_letter_is_a_label_and_nothing_that_looks_like_syntax() -> None:
 
 @st.composite
 def equations(draw_from: st.DrawFn) -> tuple[str, list[Array], str]:
-    """Random labels, repeats, broadcast sizes, ellipses, orders of the result, layouts and types."""
+    """Draws equations with random labels, repeated labels, broadcast sizes, ellipses, outputs, layouts and dtypes."""
     labels = draw_from(st.lists(st.sampled_from("abcdeXYZ"), min_size=1, max_size=6, unique=True))
     sizes = {label: draw_from(st.sampled_from([1, 2, 3, 5, 0] if label == "X" else [1, 2, 3, 5])) for label in labels}
     ellipsis = draw_from(st.lists(st.sampled_from([1, 2, 3]), max_size=2)) if draw_from(st.booleans()) else None
@@ -140,11 +140,11 @@ def equations(draw_from: st.DrawFn) -> tuple[str, list[Array], str]:
             shape = [1 if size > 1 and draw_from(st.integers(0, 5)) == 0 else size for size in shape]
         term = "".join(own)
         if ellipsis is not None and draw_from(st.booleans()):
-            place = draw_from(st.integers(0, len(own)))
+            at = draw_from(st.integers(0, len(own)))
             tail = ellipsis[draw_from(st.integers(0, len(ellipsis))) :]
             tail = [1 if draw_from(st.integers(0, 4)) == 0 else size for size in tail]
-            term = term[:place] + "..." + term[place:]
-            shape = shape[:place] + tail + shape[place:]
+            term = term[:at] + "..." + term[at:]
+            shape = shape[:at] + tail + shape[at:]
         terms.append(term)
         used.update(own)
         layout = draw_from(st.sampled_from(["plain", "transposed", "reversed", "spaced"]))
@@ -152,15 +152,15 @@ def equations(draw_from: st.DrawFn) -> tuple[str, list[Array], str]:
     equation = ",".join(terms)
     if draw_from(st.booleans()):
         output = draw_from(st.lists(st.sampled_from(sorted(used)), max_size=4, unique=True)) if used else []
-        place = draw_from(st.integers(0, len(output)))
+        at = draw_from(st.integers(0, len(output)))
         text = "".join(output)
-        equation += "->" + (text[:place] + "..." + text[place:] if "..." in equation else text)
+        equation += "->" + (text[:at] + "..." + text[at:] if "..." in equation else text)
     return equation, operands, dtype
 
 
 @hypothesis.settings(max_examples=1500, deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
 @hypothesis.given(equations())
-def test_random_equations(case: tuple[str, list[Array], str]) -> None:
+def test_random_equations_match_numpy(case: tuple[str, list[Array], str]) -> None:
     equation, operands, dtype = case
     check(equation, operands, dtype)
 
@@ -169,19 +169,19 @@ def test_random_equations(case: tuple[str, list[Array], str]) -> None:
 @hypothesis.given(
     st.text(alphabet="ij k,.->A[]01\u00e9\u65e5\x00", max_size=12), st.lists(st.integers(0, 4), max_size=3)
 )
-def test_malformed_equations_are_refused_or_computed(equation: str, ranks: list[int]) -> None:
-    """Whatever the text, the answer is a tensor or one of the documented errors."""
+def test_any_string_gives_a_tensor_or_a_documented_error(equation: str, ranks: list[int]) -> None:
     operands = [flow.ones([2] * rank) for rank in ranks]
-    said = "einsum: "
+    message = "einsum: "
     try:
         flow.einsum(equation, operands)
     except (flow.InvalidArgument, flow.ShapeError) as error:
-        said = str(error)
-    assert said.startswith("einsum: ")
+        message = str(error)
+    assert message.startswith("einsum: ")
 
 
 def random_product(random: Random) -> tuple[str, dict[str, int]]:
-    """Two operands in any order of labels, with sizes about those of vectors, tiles and blocks."""
+    """Returns an equation of two operands with shuffled labels, whose sizes are close to those of vectors, tiles and
+    blocks."""
     while True:
         labels = "abcdefg"[: random.randint(3, 6)]
         sizes = {label: random.choice([2, 3, 5, 8, 9, 15, 16, 17, 20, 24, 31, 33, 40, 48, 97, 130]) for label in labels}
@@ -196,17 +196,17 @@ def random_product(random: Random) -> tuple[str, dict[str, int]]:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
 @pytest.mark.parametrize("seed", range(25))
-def test_random_products(dtype: str, seed: int) -> None:
-    """Large enough to be packed, whichever way the operands lie."""
+def test_random_packed_products_match_numpy(dtype: str, seed: int) -> None:
+    """The operands are large enough to be packed, with any order of dimensions."""
     equation, sizes = random_product(Random(f"{dtype} {seed}"))
     shapes = [tuple(sizes[label] for label in term) for term in equation.partition("->")[0].split(",")]
     check(equation, [draw(shape, dtype, seed + i) for i, shape in enumerate(shapes)], dtype)
 
 
-# ------------------------------------------------------------------------------------------------ beyond values
+# ------------------------------------------------------------------------------------------------ other properties
 
 
-def test_result_goes_to_out() -> None:
+def test_result_is_written_to_out() -> None:
     a, b = flow.from_numpy(draw((3, 4), "float32", 0)), flow.from_numpy(draw((4, 5), "float32", 1))
     target = flow.zeros([5, 3]).transpose(0, 1)
     flow.einsum("ij,jk->ik", a, b, out=target)
@@ -220,7 +220,7 @@ def test_out_may_be_an_operand() -> None:
     np.testing.assert_allclose(a.numpy(), want, rtol=1e-12)
 
 
-def test_operands_are_left_alone_and_the_result_is_new() -> None:
+def test_result_shares_no_memory_with_operands() -> None:
     a = flow.from_numpy(draw((3, 3), "float32", 0))
     before = a.numpy().copy()
     result = flow.einsum("ii->i", a)
@@ -228,7 +228,7 @@ def test_operands_are_left_alone_and_the_result_is_new() -> None:
     assert np.array_equal(a.numpy(), before)
 
 
-def test_types_are_promoted() -> None:
+def test_dtypes_are_promoted() -> None:
     a, b = flow.ones([2, 3], dtype=flow.float32), flow.ones([3, 2], dtype=flow.int64)
     assert flow.einsum("ij,jk", a, b).dtype == flow.float32
     assert flow.einsum("ij,jk", a, flow.ones([3, 2], dtype=flow.float64)).dtype == flow.float64
@@ -258,13 +258,13 @@ def test_special_values_propagate(value: float, size: int) -> None:
     np.testing.assert_array_equal(flow.einsum("ij,jk->ik", flow.from_numpy(a), flow.from_numpy(b)).numpy(), want)
 
 
-def test_sums_of_nothing_are_zero() -> None:
-    """Also where they are multiplied by what makes NaN of a zero."""
+def test_empty_sums_are_zero() -> None:
+    """An empty sum is zero even if another operand has infinities or NaN."""
     assert flow.einsum("i,j->j", flow.zeros([0]), flow.tensor([np.inf, np.nan])).tolist() == [0.0, 0.0]
     assert flow.tensordot(flow.zeros([2, 0]), flow.zeros([0, 1]), 1).tolist() == [[0.0], [0.0]]
 
 
-def test_half_precision_accumulates_in_single() -> None:
+def test_half_precision_accumulates_in_float32() -> None:
     ones = flow.ones([5000], dtype=flow.float16)
     assert flow.einsum("i,i->", ones, ones).item() == 5000.0
     large, small = flow.full([8], 60000.0, dtype=flow.float16), flow.full([1], 0.001, dtype=flow.float16)
@@ -289,8 +289,8 @@ def test_results_do_not_depend_on_the_number_of_threads(sizes: tuple[int, int, i
     assert np.array_equal(results[0], results[2])
 
 
-def test_many_operands() -> None:
-    """Far beyond what the exact search for an order could take."""
+def test_many_operands_match_numpy() -> None:
+    """Multiplies more operands than the exact path search supports."""
     matrices = [draw((3, 3), "float64", i) for i in range(24)]
     letters = "abcdefghijklmnopqrstuvwxyz"
     equation = ",".join(letters[i : i + 2] for i in range(24)) + "->ay"
@@ -299,21 +299,21 @@ def test_many_operands() -> None:
 
 
 @pytest.mark.parametrize("equation", [",".join(["ij"] * 1500) + "->ij", ",".join(["ij", "ji"] * 750), "," * 1499])
-def test_over_a_thousand_operands(equation: str) -> None:
+def test_more_than_a_thousand_operands(equation: str) -> None:
     shape = [2, 2] if "i" in equation else []
     result = flow.einsum(equation, [flow.full(shape, 1.001, dtype=flow.float64)] * 1500)
     assert result.sum().item() == pytest.approx(2 ** len(shape) * 1.001**1500)
 
 
 def test_huge_sizes_are_compared_without_overflow() -> None:
-    """The elements that an order of products would need are beyond what a double counts to."""
+    """The number of elements of the intermediates overflows a double."""
     vast = flow.ones([1]).expand([2**40])
     with pytest.raises(flow.ShapeError, match="more elements than an int64 can count"):
         flow.einsum(",".join(string.ascii_lowercase), [vast] * 26)
 
 
-def test_the_order_of_products_avoids_large_intermediates() -> None:
-    """Outer products first would need 10**12 elements."""
+def test_path_avoids_large_intermediates() -> None:
+    """A path that starts with outer products would need 10**12 elements."""
     vectors = [draw((1000,), "float64", i) for i in range(4)]
     want = vectors[0] @ vectors[1] * (vectors[2] @ vectors[3])
     a, b, c, d = map(flow.from_numpy, vectors)

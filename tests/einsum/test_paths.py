@@ -1,4 +1,4 @@
-"""The order of products: costs against opt_einsum's, limits, explicit paths, and what is said about them."""
+"""Tests paths: costs compared with opt_einsum, memory limits, explicit paths, reports, and labels given as lists."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Shapes = tuple[tuple[int, ...], ...]
 
 
 def operations(equation: str, shapes: Shapes, path: Any) -> float:
-    """What opt_einsum says a path costs."""
+    """Returns the cost of a path according to opt_einsum."""
     if len(shapes) == 1:
         return 0.0
     info = opt_einsum.contract_path(equation, *shapes, shapes=True, optimize=path)[1]
@@ -34,23 +34,23 @@ def operations(equation: str, shapes: Shapes, path: Any) -> float:
 
 
 @pytest.mark.parametrize(("equation", "shapes"), CASES)
-def test_cost_in_the_suite(equation: str, shapes: Shapes) -> None:
+def test_cost_of_the_benchmark_suite(equation: str, shapes: Shapes) -> None:
     found = flow.einsum_path(equation, *shapes)
     ours = operations(equation, shapes, list(found.path))
     assert ours <= 1.01 * operations(equation, shapes, "auto")
-    if len(shapes) > 1 and not any(1 in shape for shape in shapes):  # it counts sums over a single element
+    if len(shapes) > 1 and not any(1 in shape for shape in shapes):  # opt_einsum counts sums over a single element
         assert found.flops == pytest.approx(ours)
 
 
 @pytest.mark.parametrize(("equation", "shapes"), [case for case in EQUATIONS if len(case[1]) > 2])
 def test_cost_of_the_examples(equation: str, shapes: Shapes) -> None:
     if "..." in equation or any(0 in shape for shape in shapes):
-        pytest.skip("opt_einsum counts other things there")
+        pytest.skip("opt_einsum counts ellipses and empty operands differently")
     equation = in_letters(equation)
     found = flow.einsum_path(equation, *shapes)
     ours = operations(equation, shapes, list(found.path))
     assert ours <= 1.01 * operations(equation, shapes, "auto")
-    if len(shapes) <= 6:  # it tries all orders
+    if len(shapes) <= 6:  # "optimal" tries all paths
         assert ours <= 1.0001 * operations(equation, shapes, "optimal")
 
 
@@ -68,15 +68,15 @@ def test_cost_of_random_networks(operands: int, regularity: int, seed: int) -> N
 
 
 @pytest.mark.parametrize("operands", [300, 1000])
-def test_hundreds_of_operands(operands: int) -> None:
+def test_cost_of_hundreds_of_operands(operands: int) -> None:
     equation, shapes = rand_equation(operands, 3, d_min=2, d_max=3, seed=0)
     found = flow.einsum_path(equation, *shapes)
     assert len(found.path) == operands - 1
     assert found.flops <= 1.01 * operations(equation, shapes, "greedy")
 
 
-def test_limit() -> None:
-    """Where it can be kept it is; where not, the intermediates are as small as they can be."""
+def test_memory_limit_is_kept_if_possible() -> None:
+    """If the limit cannot be kept, the intermediates are as small as possible."""
     equation, shapes = rand_equation(9, 4, n_out=0, d_min=4, d_max=6, seed=3)
     free = flow.einsum_path(equation, *shapes)
     assert free.largest_intermediate > 1
@@ -89,7 +89,7 @@ def test_limit() -> None:
 
 @pytest.mark.parametrize("optimize", ["auto", "optimal", "greedy", "none", True, False])
 @pytest.mark.parametrize("seed", range(5))
-def test_all_orders_give_the_same(optimize: str | bool, seed: int) -> None:
+def test_results_do_not_depend_on_the_path(optimize: str | bool, seed: int) -> None:
     equation, shapes = rand_equation(6, 3, n_out=2, d_min=2, d_max=4, seed=seed)
     arrays = [np.random.default_rng(i).standard_normal(shape) for i, shape in enumerate(shapes)]
     want = opt_einsum.contract(equation, *arrays)
@@ -104,12 +104,11 @@ def test_all_orders_give_the_same(optimize: str | bool, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_positions_in_any_order(seed: int) -> None:
-    """The second of a pair may come first, of two operands, too."""
+def test_positions_of_a_pair_may_be_in_any_order(seed: int) -> None:
     source = random.Random(seed)
     count = 2 + seed % 5
     equation, shapes = rand_equation(count, 2, n_out=2, d_min=2, d_max=5, seed=seed)
-    order = [source.sample(range(left), 2) for left in range(count, 1, -1)]
+    order = [source.sample(range(remaining), 2) for remaining in range(count, 1, -1)]
     arrays = [np.random.default_rng(i).standard_normal(shape) for i, shape in enumerate(shapes)]
     want = opt_einsum.contract(equation, *arrays)
     tensors = [flow.from_numpy(each) for each in arrays]
@@ -122,7 +121,7 @@ def test_positions_in_any_order(seed: int) -> None:
 
 
 def test_options_are_not_confused_between_calls() -> None:
-    """From left to right the first product has 10^10 elements, which the limit refuses."""
+    """From left to right, the first product has 10^10 elements, which exceeds the memory limit."""
     f = flow.ones(100_000)
     flow.set_memory_limit(flow.memory_stats()["in_use"] + (1 << 24))
     try:
@@ -137,8 +136,8 @@ def test_options_are_not_confused_between_calls() -> None:
 
 
 @pytest.mark.parametrize("count", [12, 13])
-def test_labels_for_each_pair_of_operands(count: int) -> None:
-    """More labels than a word has bits: 66 and 78."""
+def test_more_labels_than_bits_of_a_word(count: int) -> None:
+    """Each pair of operands has a label: 66 and 78 labels."""
     numbers = [[min(i, j) * count + max(i, j) for j in range(count) if j != i] for i in range(count)]
     equation = ",".join(str(labels) for labels in numbers) + "->"
     shapes = [[2] * (count - 1)] * count
@@ -156,7 +155,7 @@ def test_thousands_of_operands_with_a_label_in_common() -> None:
         assert found.largest_intermediate == 2
 
 
-def test_what_a_size_raises_is_raised() -> None:
+def test_exceptions_of_index_methods_propagate() -> None:
     class Size:
         def __index__(self) -> int:
             raise KeyboardInterrupt
@@ -165,14 +164,14 @@ def test_what_a_size_raises_is_raised() -> None:
         flow.einsum_path("ij", [Size(), 2])  # type: ignore[list-item]
 
 
-def test_a_limit_of_zero_is_none() -> None:
+def test_memory_limit_of_zero_means_unlimited() -> None:
     case = ("cda,bd,cdb->", [7, 4, 3], [3, 4], [7, 4, 3])
     free = flow.einsum_path(*case)
     assert flow.einsum_path(*case, memory_limit=1).largest_intermediate < free.largest_intermediate
     assert flow.einsum_path(*case, memory_limit=0).path == free.path
 
 
-def test_in_order() -> None:
+def test_none_and_false_multiply_from_left_to_right() -> None:
     for optimize in ("none", False):
         found = flow.einsum_path("ij,jk,kl,lm->im", *[[2, 2]] * 4, optimize=optimize)
         assert found.path == ((0, 1), (0, 2), (0, 1))
@@ -181,14 +180,14 @@ def test_in_order() -> None:
     assert flow.einsum_expression(*chain, optimize=False).path == ((0, 1), (0, 1))
 
 
-def test_numbers_and_ellipses_in_reports() -> None:
+def test_reports_show_numbers_and_ellipses() -> None:
     report = flow.einsum_path("[0,1]...,[1,2]...,[2,0]...", [2, 3, 4], [3, 5, 4], [5, 2, 1]).report
     assert "3 operands, 2 products" in report
     assert "[2]" in report
     assert "..." in report
 
 
-def test_one_operand() -> None:
+def test_path_of_one_operand_is_empty() -> None:
     found = flow.einsum_path("ij->", [20, 30])
     assert found.path == ()
     assert found.flops == 1200
@@ -218,13 +217,13 @@ def test_one_operand() -> None:
         ((), {}, flow.TypeMismatch, "missing argument equation"),
     ],
 )
-def test_refused(arguments: Any, options: Any, error: type[Exception], text: str) -> None:
+def test_invalid_arguments_raise(arguments: Any, options: Any, error: type[Exception], text: str) -> None:
     for function in (flow.einsum_path, flow.einsum_expression):
         with pytest.raises(error, match=text):
             function(*arguments, **options)
 
 
-def test_expressions_say_what_they_are() -> None:
+def test_attributes_of_expressions() -> None:
     expression = flow.einsum_expression("ij,jk->ik", [2, 3], [3, 4])
     assert expression.equation == "ij,jk->ik"
     assert expression.shapes == ((2, 3), (3, 4))
@@ -252,7 +251,7 @@ def test_expressions_check_their_operands() -> None:
         expression(a, 3)
 
 
-def test_labels_beside_operands() -> None:
+def test_labels_may_be_lists_after_each_operand() -> None:
     a, b = (np.random.default_rng(i).standard_normal(shape) for i, shape in enumerate([(2, 3), (3, 4)]))
     x, y = flow.from_numpy(a), flow.from_numpy(b)
     assert np.allclose(flow.einsum(x, [0, 1], y, [1, 2], [0, 2]).numpy(), a @ b)
@@ -275,7 +274,7 @@ def test_more_labels_than_letters() -> None:
 
 
 @pytest.mark.parametrize("labels", [range(2), np.array([0, 1]), np.arange(2, dtype=np.uint8), (0, 1), b"", "ab"])
-def test_labels_in_any_sequence(labels: Any) -> None:
+def test_labels_may_be_any_sequence_of_integers(labels: Any) -> None:
     x = flow.tensor([[1.0, 2.0], [3.0, 4.0]])
     if isinstance(labels, (bytes, str)):
         with pytest.raises(flow.TypeMismatch, match="labels of operand 0 must be list of ints"):
@@ -302,13 +301,13 @@ def test_labels_in_any_sequence(labels: Any) -> None:
         (lambda x: (x, [0, 1], x, [1]), flow.ShapeError, "operand 1 has 2 dims but .* names 1"),
     ],
 )
-def test_labels_that_are_refused(arguments: Any, error: type[Exception], text: str) -> None:
+def test_invalid_labels_raise(arguments: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         flow.einsum(*arguments(flow.ones(2, 2)))
 
 
 class Emptying:
-    """An integer that empties lists when it is asked for its value."""
+    """An integer whose `__index__` empties lists."""
 
     def __init__(self, *lists: list[Any]) -> None:
         self.lists = lists
@@ -319,13 +318,13 @@ class Emptying:
         return 1
 
 
-def test_lists_that_change_while_they_are_read() -> None:
+def test_lists_may_change_while_they_are_read() -> None:
     x = flow.ones(1, 1)
     for _ in range(200):
         shape: list[Any] = []
         shapes: list[Any] = [shape, [10**6 + 1]]
         shape.extend([Emptying(shape, shapes), 10**6 + 2])
-        with pytest.raises(flow.ShapeError):  # what was there is read
+        with pytest.raises(flow.ShapeError):  # the items before the change are read
             flow.einsum_path("ij,j", shapes)
         labels: list[Any] = []
         labels.extend([Emptying(labels), 10**6 + 3])
@@ -335,8 +334,8 @@ def test_lists_that_change_while_they_are_read() -> None:
         assert flow.einsum_path("i,i", [2], [2], optimize=[pair]).path == ((0, 1),)
 
 
-def test_all_shapes_keep_their_plans() -> None:
-    """More of them than plans are kept for, twice."""
+def test_more_shapes_than_cached_plans() -> None:
+    """Uses more shapes than the plan cache holds, twice."""
     for _ in range(2):
         for size in range(1, 5000, 7):
             x = flow.ones(1, size)

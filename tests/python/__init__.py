@@ -1,1 +1,1 @@
-"""Tests of the Python front end, and through it of the runtime."""
+"""Tests the Python front end, and the runtime through it."""

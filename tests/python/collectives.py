@@ -1,4 +1,4 @@
-"""The collectives against NumPy, over several devices of three types; test_collectives.py runs this file with them.
+"""Compares the collectives with NumPy, over several devices of three types; test_collectives.py provides the devices.
 
 Sums, means and products are compared exactly: the order of the ranks is fixed, and each step is rounded once.
 """
@@ -27,7 +27,7 @@ Draw = Any
 DEVICES = ["cpu:0", "cpu:1", "cpu:2", "cpu:3", "far:0", "far:1", "accel:0", "accel:1"]
 settings.register_profile("collectives", deadline=None)
 settings.load_profile("collectives")
-JOINED: dict[str, Callable[[Array, Array], Array]] = {
+REDUCTIONS: dict[str, Callable[[Array, Array], Array]] = {
     "sum": np.add, "mean": np.add, "max": np.maximum, "min": np.minimum, "prod": np.multiply,
 }  # fmt: skip
 
@@ -43,7 +43,7 @@ def random_array(seed: int, shape: tuple[int, ...], dtype: str) -> Array:
 
 
 def laid_out(seed: int, x: Array, device: str) -> flow.Tensor:
-    """The elements of x in memory of a device, some of them permuted, or with gaps between them."""
+    """Returns the elements of x on a device with a random memory layout: permuted, and strided in half of the cases."""
     random = np.random.default_rng(seed)
     order = random.permutation(x.ndim)
     stored = x.transpose(order).copy()
@@ -53,11 +53,11 @@ def laid_out(seed: int, x: Array, device: str) -> flow.Tensor:
     return flow.tensor(stored, device=device).permute(np.argsort(order).tolist())
 
 
-def joined(arrays: list[Array], op: str) -> Array:
+def reduced(arrays: list[Array], op: str) -> Array:
     dtype = arrays[0].dtype
     wide = [x.astype(np.float32) for x in arrays] if dtype == np.float16 else arrays
     with np.errstate(all="ignore"):
-        result = functools.reduce(JOINED[op], wide)
+        result = functools.reduce(REDUCTIONS[op], wide)
         return np.asarray(result / result.dtype.type(len(arrays)) if op == "mean" else result).astype(dtype)
 
 
@@ -80,7 +80,7 @@ def ranks(draw: Draw, least_dims: int = 0) -> tuple[list[Array], list[flow.Tenso
 
 
 def check_reductions(arrays: list[Array], tensors: list[flow.Tensor], devices: list[str], op: str, dim: int) -> None:
-    expected = joined(arrays, op)
+    expected = reduced(arrays, op)
     same(flow.comm.reduce(tensors, op=op), expected, devices[0])
     same(flow.comm.reduce(tensors, op=op, device=devices[-1]), expected, devices[-1])
     for found, device in zip(flow.comm.all_reduce(tensors, op=op), devices, strict=True):
@@ -96,7 +96,7 @@ def check_reductions(arrays: list[Array], tensors: list[flow.Tensor], devices: l
         same(tensor, expected, device)
 
 
-@given(ranks(), st.sampled_from(list(JOINED)), st.integers(0, 2))
+@given(ranks(), st.sampled_from(list(REDUCTIONS)), st.integers(0, 2))
 def test_reductions(drawn: tuple[list[Array], list[flow.Tensor], list[str]], op: str, dim: int) -> None:
     arrays, tensors, devices = drawn
     if op == "mean" and arrays[0].dtype.kind != "f":
@@ -136,12 +136,12 @@ def test_movements(drawn: tuple[list[Array], list[flow.Tensor], list[str]], dim:
     ],
 )
 def test_large(dtype: str, devices: list[str]) -> None:
-    """More elements than the threads and the pieces of one size take, and no multiple of them."""
+    """Reduces tensors of several pieces, whose sizes are not multiples of the piece size or of the thread count."""
     arrays = [random_array(i, (3, 500_009), dtype) for i in range(len(devices))]
     tensors = [flow.tensor(x, device=device) for x, device in zip(arrays, devices, strict=True)]
     check_reductions(arrays, tensors, devices, "prod", 1)
     for found, device in zip(flow.comm.broadcast(tensors[0].t(), devices), devices, strict=True):
-        same(found, joined(arrays, "prod").T, device)
+        same(found, reduced(arrays, "prod").T, device)
 
 
 def test_results_repeat_with_any_number_of_threads() -> None:
@@ -165,7 +165,7 @@ def test_in_place_over_views_and_shared_memory() -> None:
     for shared in ([matrix, matrix], [matrix[:, :2], matrix[:, 1:]]):
         with pytest.raises(flow.InvalidArgument, match="the tensors to write to must not share memory"):
             flow.comm.all_reduce_(shared)
-    # The ranks before the one that cannot be written to once had the sum already.
+    # A rank that cannot be written to must leave the ranks before it unchanged.
     expanded = flow.ones(1, device="accel").expand(3)
     for ones in ([flow.ones(3), flow.ones(3, device="cpu:1"), expanded], [flow.ones(3), flow.ones(1).expand(3)]):
         with pytest.raises(flow.InvalidArgument, match="several elements share memory"):
@@ -191,8 +191,8 @@ def test_errors_name_the_operator_and_the_rank() -> None:
         flow.add(x, y)
 
 
-def test_a_fault_in_the_middle() -> None:
-    """Copies that fail and memory that is gone leave nothing behind, and the next call works."""
+def test_a_fault_during_a_collective() -> None:
+    """Failed copies and allocations leak no memory, and the next call works."""
     library = ctypes.CDLL(str(Path(flow.__file__).parents[2] / "lib" / "liboneflow.so"))
     tensors = [flow.ones(100_000, device=device) for device in ("cpu:0", "accel:0", "accel:1")]
     flow.comm.all_reduce(tensors)
@@ -211,7 +211,7 @@ def test_several_threads_at_once() -> None:
     devices = ["cpu:0", "cpu:1", "accel:0", "far:1"]
     arrays = [random_array(i, (300_007,), "float64") for i in range(4)]
     tensors = [flow.tensor(x, device=device) for x, device in zip(arrays, devices, strict=True)]
-    expected = joined(arrays, "sum")
+    expected = reduced(arrays, "sum")
 
     def work(_: int) -> bool:
         return all(np.array_equal(array(found), expected) for found in flow.comm.all_reduce(tensors))
@@ -220,7 +220,7 @@ def test_several_threads_at_once() -> None:
         assert all(pool.map(work, range(24)))
 
 
-def test_memory_stays_flat() -> None:
+def test_repeated_calls_do_not_leak() -> None:
     tensors = [flow.ones(200_000, device=device) for device in ("cpu:0", "cpu:1", "accel:0", "far:0")]
 
     def work() -> None:

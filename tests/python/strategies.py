@@ -1,4 +1,4 @@
-"""Hypothesis strategies: tensors of any shape, dtype and layout, with their twins in PyTorch."""
+"""Hypothesis strategies: tensors of any shape, dtype and memory layout, with equal tensors of PyTorch."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ SHAPES = st.lists(st.integers(0, 5), max_size=4).map(tuple)
 
 @dataclass(frozen=True)
 class Twins:
-    """The same values twice; only oneflow's side has the drawn layout."""
+    """A tensor of oneflow and one of PyTorch with the same values. Only that of oneflow has the drawn memory layout."""
 
     flow: flow.Tensor
     torch: torch.Tensor
 
 
 def values(draw: Draw, dtype: str, shape: tuple[int, ...]) -> torch.Tensor:
-    """Small values of the dtype, many of them equal, with the edges of the type among them."""
+    """Draws small values of the dtype, many of them equal, as a contiguous tensor."""
     count = int(np.prod(shape, dtype=np.int64))
     kind = getattr(torch, dtype)
     if dtype == "bool":
@@ -40,23 +40,23 @@ def values(draw: Draw, dtype: str, shape: tuple[int, ...]) -> torch.Tensor:
 
 
 def laid_out(draw: Draw, x: torch.Tensor) -> flow.Tensor:
-    """The values of x in oneflow: permuted, reversed, with gaps or behind an offset."""
+    """Returns the values of x in oneflow with a drawn memory layout: permuted, reversed, strided or with an offset."""
     base = flow.from_dlpack(x.contiguous())
     if x.dim() == 0:
         return base
     order = draw(st.permutations(range(x.dim())))
     inverse = [order.index(d) for d in range(x.dim())]
-    # Lay the permuted values out in memory, possibly doubled, and undo it by views.
+    # Store the permuted values, reversed, doubled or with a leading element, and restore them by views.
     stored = base.permute(order).contiguous()
     for dim in range(x.dim()):
-        layout = draw(st.sampled_from(["plain", "plain", "reversed", "spaced", "offset"]))
-        if layout == "plain" or stored.shape[dim] == 0:
+        layout = draw(st.sampled_from(["contiguous", "contiguous", "reversed", "strided", "offset"]))
+        if layout == "contiguous" or stored.shape[dim] == 0:
             continue
         key: list[Any] = [slice(None)] * x.dim()
         if layout == "reversed":
             key[dim] = slice(None, None, -1)
             stored = stored[tuple(key)].contiguous()[tuple(key)]
-        elif layout == "spaced":
+        elif layout == "strided":
             key[dim] = slice(None, None, 2)
             stored = flow.stack([stored, stored], dim=dim + 1).flatten(dim, dim + 1)[tuple(key)]
         else:
@@ -69,17 +69,18 @@ def laid_out(draw: Draw, x: torch.Tensor) -> flow.Tensor:
 
 @st.composite
 def twins(draw: Draw, dtypes: Any = tuple(ARITHMETIC), shapes: st.SearchStrategy[tuple[int, ...]] = SHAPES) -> Twins:
+    """Draws equal tensors of a dtype and a shape."""
     x = values(draw, draw(st.sampled_from(list(dtypes))), draw(shapes))
     return Twins(laid_out(draw, x), x)
 
 
 @st.composite
 def broadcast_pairs(draw: Draw, dtypes: Any = tuple(ARITHMETIC)) -> tuple[Twins, Twins]:
-    """Two tensors whose shapes broadcast."""
-    whole = draw(SHAPES)
+    """Draws two tensors whose shapes broadcast."""
+    shape = draw(SHAPES)
 
     def part() -> tuple[int, ...]:
-        sizes = [1 if draw(st.integers(0, 3)) == 0 else size for size in whole]
+        sizes = [1 if draw(st.integers(0, 3)) == 0 else size for size in shape]
         return tuple(sizes[draw(st.integers(0, len(sizes))) if draw(st.booleans()) else 0 :])
 
     return draw(twins(dtypes, st.just(part()))), draw(twins(dtypes, st.just(part())))
@@ -87,7 +88,7 @@ def broadcast_pairs(draw: Draw, dtypes: Any = tuple(ARITHMETIC)) -> tuple[Twins,
 
 @st.composite
 def basic_keys(draw: Draw, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """Integers, slices, None and one ellipsis that fit the shape."""
+    """Draws an index of integers, slices, None and at most one ellipsis that fits the shape."""
     key: list[Any] = []
     named = draw(st.integers(0, len(shape)))
     ellipsis_at = draw(st.integers(0, named)) if draw(st.booleans()) else None

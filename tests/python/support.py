@@ -1,4 +1,4 @@
-"""Between oneflow, NumPy and PyTorch: the same values as each of them."""
+"""Converts values between oneflow, NumPy and PyTorch, and compares them."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ DTYPES = [
 ARITHMETIC = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"]
 NUMPY_DTYPES = [name for name in DTYPES if name != "bfloat16"]
 
-# How far results of one rounding, computed differently, may be apart.
+# Relative and absolute tolerances of results that are rounded once but computed differently.
 TOLERANCES = {"float16": (2e-3, 1e-3), "bfloat16": (1.6e-2, 1e-2), "float32": (3e-6, 1e-6), "float64": (1e-12, 1e-13)}
 
 
 def first_devices() -> list[str]:
-    """The first device of every type."""
+    """Returns the names of the first device of every type."""
     return [device.name for device in flow.devices() if device.index == 0]
 
 
 def raw(x: flow.Tensor) -> bytes:
-    """The bytes of the elements, row-major, as a pickle has them."""
+    """Returns the bytes of the elements in row-major order, as a pickle stores them."""
     data = x.__reduce__()[1][0]
     assert isinstance(data, bytes)
     return data
 
 
 def decode(data: bytes, dtype: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    """Elements as a NumPy array; bfloat16 as float32, which it is the upper half of."""
+    """Returns elements as a NumPy array; bfloat16 becomes float32, of which it is the upper half."""
     if dtype == "bfloat16":
         halves = np.frombuffer(data, np.uint16).astype(np.uint32)
         return (halves << np.uint32(16)).view(np.float32).reshape(shape)
@@ -43,12 +43,12 @@ def decode(data: bytes, dtype: str, shape: tuple[int, ...]) -> np.ndarray[Any, A
 
 
 def array(x: flow.Tensor) -> np.ndarray[Any, Any]:
-    """A copy of the elements as a NumPy array."""
+    """Returns a copy of the elements as a NumPy array."""
     return decode(raw(x), x.dtype.name, x.shape)
 
 
 def to_torch(x: flow.Tensor) -> torch.Tensor:
-    """A copy of a tensor in PyTorch, through bytes and not through what is under test."""
+    """Returns a copy of a tensor in PyTorch, made from its bytes and not by the conversions under test."""
     dtype = getattr(torch, x.dtype.name)
     if x.numel() == 0:
         return torch.empty(x.shape, dtype=dtype)
@@ -56,12 +56,12 @@ def to_torch(x: flow.Tensor) -> torch.Tensor:
 
 
 def from_torch(x: torch.Tensor) -> flow.Tensor:
-    """The same memory where possible; negative strides cannot come from PyTorch."""
+    """Returns a tensor that shares the memory of a PyTorch tensor, which has no negative strides."""
     return flow.from_dlpack(x)
 
 
 def assert_same(found: flow.Tensor, expected: torch.Tensor, note: object = "") -> None:
-    """Equal dtype and shape, and values up to rounding; NaN is equal to NaN."""
+    """Asserts equal dtypes and shapes, and values that are equal up to rounding; NaN equals NaN."""
     name = str(expected.dtype).removeprefix("torch.")
     assert isinstance(found, flow.Tensor), (found, note)
     assert (found.dtype.name, found.shape) == (name, tuple(expected.shape)), note
@@ -72,7 +72,7 @@ def assert_same(found: flow.Tensor, expected: torch.Tensor, note: object = "") -
 
 
 def raises(error: type[flow.Error], text: str, call: Callable[[], object]) -> None:
-    """The call raises exactly this class with exactly this text."""
+    """Asserts that the call raises exactly this class with exactly this text."""
     with pytest.raises(flow.Error) as found:
         call()
     assert (type(found.value), str(found.value)) == (error, text)

@@ -1,4 +1,4 @@
-"""Calling operators: keywords, overloads, out=, in place, and what wrong or hostile arguments give."""
+"""Tests calls of operators: keywords, overloads, out=, in-place forms, and the errors of invalid arguments."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_ways_to_pass_arguments() -> None:
         assert found.tolist() == expected
 
 
-def test_trailing_lists_take_their_members_separately() -> None:
+def test_items_of_trailing_lists_as_separate_arguments() -> None:
     assert X.permute(1, 0).tolist() == X.permute([1, 0]).tolist() == X.permute((1, 0)).tolist()
     assert flow.permute(X, 1, 0).shape == (2, 2)
     assert flow.zeros(2, 3).shape == flow.zeros([2, 3]).shape == flow.zeros((2, 3)).shape == (2, 3)
@@ -100,7 +100,7 @@ def test_out() -> None:
         (lambda: flow.tensordot(X, X, dims_input=[1]), "tensordot: missing argument dims_other"),
         (lambda: flow.max(X, 1, dim=1), "max: argument dim given twice"),
         (lambda: flow.sum(X, outt=X), "sum: unknown argument outt; did you mean out?"),
-        # of the two overloads, the one that knows `device`
+        # the error is that of the overload that has `device`
         (lambda: flow.to(X, device="cpu", copy=True), "to: unknown argument copy"),
         (lambda: flow.max(X, "a"), "max: dim must be int, got str"),
         (lambda: flow.Tensor.sum(3), "sum: input must be Tensor, got int"),
@@ -153,7 +153,7 @@ def test_value_errors() -> None:
         flow.sum(X, **{"\ud800": 1})
 
 
-def test_natural_bases() -> None:
+def test_errors_are_subclasses_of_python_errors() -> None:
     pairs = [
         (flow.InvalidArgument, ValueError), (flow.TypeMismatch, TypeError), (flow.ShapeError, ValueError),
         (flow.DTypeError, TypeError), (flow.IndexOutOfRange, IndexError), (flow.DeviceError, RuntimeError),
@@ -199,7 +199,7 @@ def test_arguments_whose_conversion_runs_code() -> None:
     "argument", [None, True, 1, -1, 2**63 - 1, -(2**63), 1.5, float("nan"), "", "a", [], [[]], {}, X, object]
 )
 def test_no_argument_ends_the_process(argument: Any) -> None:
-    """Every function with the same odd value everywhere: a result or an error, never a crash."""
+    """Every function, with the same unusual value for all arguments, returns or raises, but does not crash."""
     public = [
         getattr(owner, name) for owner, names in ((flow, flow.__all__), (flow.comm, dir(flow.comm))) for name in names
     ]

@@ -1,4 +1,4 @@
-"""Runs collectives.py in a process with four CPU devices and the devices of the tests' plugins."""
+"""Runs collectives.py in a process with four CPU devices and the devices of the test plugins."""
 
 from __future__ import annotations
 

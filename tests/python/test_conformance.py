@@ -1,8 +1,9 @@
-"""Replays tests/generated/vectors: every operator in every form, layout and dtype, against its oracle's results, on the
-first device of every type that is there.
+"""Replays tests/generated/vectors: compares every operator in every form and dtype with the results of its oracle.
 
-A plugin that gives no devices is reported as skipped, with its reason. Which operators fell back to the host is written
-to fallbacks/<type>.json in the build folder.
+Runs on the first device of every available type. docs/reference/vectors.md says which cases are replayed.
+
+A plugin that provides no devices is reported as skipped, with its reason. The operators that fell back to the host are
+written to fallbacks/<type>.json in the build folder.
 """
 
 from __future__ import annotations
@@ -31,6 +32,16 @@ MISSING = [pytest.param(None, id=Path(path).stem, marks=pytest.mark.skip(reason)
            flow.rejected_plugins().items()]  # fmt: skip
 
 
+def is_replayed(case: dict[str, Any]) -> bool:
+    """Returns whether ONEFLOW_VECTORS (docs/reference/vectors.md) includes the case."""
+    included = os.environ.get("ONEFLOW_VECTORS", "0/1")
+    sample = case["sample"]
+    if included == "all" or isinstance(sample, bool):
+        return included == "all" or sample
+    index, count = map(int, included.split("/"))
+    return int(sample) % count == index
+
+
 def allowed(device: str) -> dict[str, Any]:
     found: dict[str, Any] = KNOWN["types"].get(flow.device(device).type, {})
     return found
@@ -38,7 +49,7 @@ def allowed(device: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module", params=[*DEVICES, *MISSING])
 def device(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The device under test, which is the default one meanwhile; what falls back on it is written down."""
+    """Makes the device under test the default device, and records which of its operators fall back to the host."""
     earlier = flow.get_default_device()
     flow.set_default_device(request.param)
     FALLEN_BACK.clear()
@@ -52,11 +63,11 @@ def device(request: pytest.FixtureRequest) -> Iterator[str]:
         (folder / f"{flow.device(request.param).type}.json").write_text(text + "\n")
 
 
-FALLEN_BACK: Counter[str] = Counter()  # calls by operator, of the device under test
+FALLEN_BACK: Counter[str] = Counter()  # number of fallbacks of the device under test by operator
 
 
 def tensor(spec: dict[str, Any], device: str) -> flow.Tensor:
-    """A tensor in the layout of the vector: its storage goes to the device as it is, and is seen with those strides."""
+    """Copies the storage of a vector to the device unchanged, and returns a view of it with the vector's strides."""
     data, dtype = base64.b64decode(spec["data"]), spec["dtype"]
     count = len(data) // getattr(flow, dtype).itemsize
     flat = flow._native._rebuild_tensor(data, dtype, (count,), device)
@@ -67,8 +78,8 @@ def value(spec: Any, device: str) -> Any:
     match spec:
         case {"tensor": inner}:
             return tensor(inner, device)
-        case {"tensors": members}:
-            return [None if each is None else tensor(each, device) for each in members]
+        case {"tensors": items}:
+            return [None if each is None else tensor(each, device) for each in items]
         case {"real": text}:
             return float(text)
         case {"integer": text}:
@@ -107,7 +118,7 @@ def call(function: str, case: dict[str, Any], device: str) -> tuple[flow.Tensor,
 
 
 def problem(function: str, case: dict[str, Any], device: str) -> str | None:
-    """What is wrong with a case, or None."""
+    """Runs a case. Returns a description of the failure, or None."""
     try:
         results = call(function, case, device)
     except flow.Error as error:
@@ -126,11 +137,11 @@ def problem(function: str, case: dict[str, Any], device: str) -> str | None:
     return None
 
 
-def test_there_are_vectors() -> None:
-    assert FILES, "no vectors: make vectors"
+def test_vectors_exist() -> None:
+    assert FILES, "no vectors; run make vectors"
 
 
-def test_the_plugins_of_the_tests_are_there() -> None:
+def test_the_test_plugins_are_loaded() -> None:
     named = [Path(path) for path in os.environ.get("ONEFLOW_DEVICE_PATH", "").split(":") if path]
     rejected = {path: reason for path, reason in flow.rejected_plugins().items() if Path(path) in named}
     assert not rejected
@@ -143,10 +154,12 @@ def test_vectors(device: str, path: Path) -> None:
     if reason is not None and "host_accessible" not in flow.device(device).capabilities:
         pytest.skip(reason)
     problems = []
-    for case in content["cases"]:
+    cases = [case for case in content["cases"] if is_replayed(case)]
+    assert cases
+    for case in cases:
         if (found := problem(content["function"], case, device)) is not None:
             problems.append(f"{case['name']} ({case['form']}): {found}")
-    assert not problems, f"{len(problems)} of {len(content['cases'])}\n" + "\n".join(problems[:20])
+    assert not problems, f"{len(problems)} of {len(cases)}\n" + "\n".join(problems[:20])
 
 
 def test_fallbacks_stay_within_what_is_allowed(device: str) -> None:

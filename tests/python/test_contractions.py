@@ -1,5 +1,5 @@
-"""NumPy as a reference for products that are too large for the vectors: their shapes reach the seams of every way in
-which contractions are computed. Whole numbers, which every order of summation adds up alike."""
+"""Compares contractions that are too large for the vectors with NumPy. Their shapes select each algorithm for
+contractions and cross its block boundaries. The elements are integers, whose sums do not depend on the order."""
 
 from __future__ import annotations
 
@@ -14,96 +14,96 @@ from tests.python.support import first_devices
 DEVICES = first_devices()
 DTYPES = ["float32", "float64", "int32", "float16", "bfloat16", "complex64"]
 
-# equation, shapes: of NumPy's arrays, the operands being views of those with their dimensions in another order
+# Equation and shapes of the operands.
 CASES = {
     "small matrices": ("bij,bjk->bik", (50, 17, 20), (50, 20, 19)),
-    "small matrices across": ("bij,bkj->bik", (50, 17, 20), (50, 19, 20)),
-    "small matrices into the other order": ("bij,bjk->bki", (50, 17, 20), (50, 20, 19)),
-    "small matrices into no order": ("bij,bkj->ikb", (50, 16, 16), (50, 16, 16)),
+    "small matrices, second transposed": ("bij,bkj->bik", (50, 17, 20), (50, 19, 20)),
+    "small matrices, result transposed": ("bij,bjk->bki", (50, 17, 20), (50, 20, 19)),
+    "small matrices, batch innermost in the result": ("bij,bkj->ikb", (50, 16, 16), (50, 16, 16)),
     "short rows": ("ij,jk->ik", (700, 3), (3, 4)),
-    "short rows of a batch, across": ("bij,kj->bki", (9, 70, 4), (2, 4)),
-    "short rows, a prime number": ("ij,kj->ik", (701, 2), (3, 2)),
-    "small side": ("ijk,kl->ijl", (30, 31, 33), (33, 21)),
-    "lanes cut": ("ij,jk->ik", (150, 160), (160, 170)),
-    "lanes and depth cut": ("ij,jk->ik", (70, 600), (600, 130)),
-    "lanes and depth cut, across": ("ij,kj->ik", (70, 600), (130, 600)),
-    "depth cut": ("abc,bad->cd", (40, 30, 19), (30, 40, 21)),
-    "depth cut, across": ("ij,kj->ik", (19, 3_000), (21, 3_000)),
+    "short rows of a batch, result transposed": ("bij,kj->bki", (9, 70, 4), (2, 4)),
+    "short rows, a prime number of them": ("ij,kj->ik", (701, 2), (3, 2)),
+    "small second operand": ("ijk,kl->ijl", (30, 31, 33), (33, 21)),
+    "columns split": ("ij,jk->ik", (150, 160), (160, 170)),
+    "columns and depth split": ("ij,jk->ik", (70, 600), (600, 130)),
+    "columns and depth split, second transposed": ("ij,kj->ik", (70, 600), (130, 600)),
+    "depth split": ("abc,bad->cd", (40, 30, 19), (30, 40, 21)),
+    "depth split, second transposed": ("ij,kj->ik", (19, 3_000), (21, 3_000)),
     "strips": ("kbi,kj->bji", (20, 60, 1_003), (20, 11)),
     "strips, two panels": ("kbi,kj->bji", (20, 60, 1_003), (20, 37)),
-    "strips turned": ("ki,kj->ij", (33, 701), (33, 21)),
-    "strips turned, two panels": ("ki,kj->ij", (33, 701), (33, 41)),
-    "strips turned, batch": ("bki,bkj->bij", (3, 33, 701), (3, 33, 9)),
-    "strips turned together": ("xki,kj->ijx", (37, 30, 50), (30, 13)),
-    "strips turned together, lanes of several dimensions": ("xkyi,kj->yjix", (19, 20, 3, 70), (20, 5)),
-    "strips turned together, two panels": ("kxi,kj->jix", (30, 40, 90), (30, 29)),
-    "strips turned together, copied": ("kxi,kj->jix", (900, 17, 64), (900, 5)),
-    "lines by a few others": ("ij,kj->ki", (301, 333), (9, 333)),
-    "lines by one other at a time": ("ij,kj->ik", (67, 129), (5, 129)),
-    "lines of several pieces": ("ij,kj->ik", (35, 2_203), (14, 2_203)),
-    "lines by others that are turned": ("ij,jk->ik", (600, 270), (270, 11)),
-    "lines by others of two dimensions": ("ijk,lkm->jlim", (30, 40, 300), (3, 300, 5)),
-    "lines of a batch": ("bij,bkj->bik", (7, 90, 100), (7, 6, 100)),
-    "fewer lines than others": ("bij,bjk->bki", (9, 5, 300), (9, 300, 7)),
-    "a few lines, a long sum": ("ij,kj->ik", (6, 70_001), (5, 70_001)),
-    "long rows by one": ("i,ij->j", (700,), (700, 1_030)),
-    "long rows by two": ("ib,ij->bj", (700, 2), (700, 1_030)),
-    "long rows by a few": ("bi,ij->jb", (9, 200), (200, 5_001)),
-    "packed": ("ij,jk->ik", (600, 70), (70, 700)),
-    "few numbers": ("bi,bi->b", (700, 3), (700, 3)),
-    "short dots": ("bij,bj->bi", (40, 30, 37), (40, 37)),
-    "dots": ("ij,j->i", (50, 900), (900,)),
-    "long dots": ("ij,j->i", (9, 3_000), (3_000,)),
-    "interleaved dots": ("bkc,bk->bc", (30, 45, 3), (30, 45)),
-    "interleaved dots, by two": ("kc,kj->cj", (70, 5), (70, 2)),
-    "interleaved dots, a batch": ("bkc,bkc->cb", (9, 53, 7), (9, 53, 7)),
-    "interleaved dots, copied": ("hwc,wh->c", (50, 40, 2), (40, 50)),
-    "interleaved dots, long": ("kc,k->c", (30_001, 8), (30_001,)),
-    "one long dot": ("i,i->", (100_003,), (100_003,)),
-    "a dot across": ("ij,ji->", (170, 190), (190, 170)),
-    "a vector that lies apart": ("ij,jj->i", (60, 130), (130, 130)),
-    "a matrix that lies apart": ("bij,jb->bi", (30, 40, 50), (50, 30)),
-    "a long sum of small matrices": ("ki,kj->ij", (9_001, 17), (9_001, 20)),
+    "strips, result transposed": ("ki,kj->ij", (33, 701), (33, 21)),
+    "strips, result transposed, two panels": ("ki,kj->ij", (33, 701), (33, 41)),
+    "strips, result transposed, batch": ("bki,bkj->bij", (3, 33, 701), (3, 33, 9)),
+    "interleaved strips": ("xki,kj->ijx", (37, 30, 50), (30, 13)),
+    "interleaved strips of several dimensions": ("xkyi,kj->yjix", (19, 20, 3, 70), (20, 5)),
+    "interleaved strips, two panels": ("kxi,kj->jix", (30, 40, 90), (30, 29)),
+    "interleaved strips, copied": ("kxi,kj->jix", (900, 17, 64), (900, 5)),
+    "rows by a few rows, result transposed": ("ij,kj->ki", (301, 333), (9, 333)),
+    "rows by one row at a time": ("ij,kj->ik", (67, 129), (5, 129)),
+    "rows of several pieces": ("ij,kj->ik", (35, 2_203), (14, 2_203)),
+    "rows by a few columns": ("ij,jk->ik", (600, 270), (270, 11)),
+    "rows by columns of two dimensions": ("ijk,lkm->jlim", (30, 40, 300), (3, 300, 5)),
+    "rows by a few rows, batch": ("bij,bkj->bik", (7, 90, 100), (7, 6, 100)),
+    "fewer rows than columns": ("bij,bjk->bki", (9, 5, 300), (9, 300, 7)),
+    "a few rows, a long sum": ("ij,kj->ik", (6, 70_001), (5, 70_001)),
+    "long rows by one vector": ("i,ij->j", (700,), (700, 1_030)),
+    "long rows by two vectors": ("ib,ij->bj", (700, 2), (700, 1_030)),
+    "long rows by a few vectors": ("bi,ij->jb", (9, 200), (200, 5_001)),
+    "packed panels": ("ij,jk->ik", (600, 70), (70, 700)),
+    "dot products of three elements": ("bi,bi->b", (700, 3), (700, 3)),
+    "short dot products": ("bij,bj->bi", (40, 30, 37), (40, 37)),
+    "dot products": ("ij,j->i", (50, 900), (900,)),
+    "long dot products": ("ij,j->i", (9, 3_000), (3_000,)),
+    "interleaved dot products": ("bkc,bk->bc", (30, 45, 3), (30, 45)),
+    "interleaved dot products by two vectors": ("kc,kj->cj", (70, 5), (70, 2)),
+    "interleaved dot products, batch": ("bkc,bkc->cb", (9, 53, 7), (9, 53, 7)),
+    "interleaved dot products, copied": ("hwc,wh->c", (50, 40, 2), (40, 50)),
+    "interleaved dot products, long": ("kc,k->c", (30_001, 8), (30_001,)),
+    "one long dot product": ("i,i->", (100_003,), (100_003,)),
+    "a dot product with a transposed matrix": ("ij,ji->", (170, 190), (190, 170)),
+    "a strided vector": ("ij,jj->i", (60, 130), (130, 130)),
+    "strided vectors of a batch": ("bij,jb->bi", (30, 40, 50), (50, 30)),
+    "a long sum of small outer products": ("ki,kj->ij", (9_001, 17), (9_001, 20)),
     "a long sum of rows": ("kbi,kb->bi", (40_009, 2, 9), (40_009, 2)),
-    "a long sum of two dimensions": ("ika,kib->ba", (61, 67, 33), (67, 61, 30)),
-    "lanes": ("bij,bi->bj", (40, 30, 37), (40, 30)),
-    "lanes twice": ("ij,ik->kj", (300, 700), (300, 2)),
-    "outer": ("bi,bj->bij", (100, 37), (100, 21)),
-    "outer, few": ("i,j->ij", (3_001,), (3,)),
-    "outer, turned": ("i,j->ji", (3_001,), (3,)),
-    "elements": ("ij,ij->ij", (130, 140), (130, 140)),
-    "elements across": ("ij,ji->ij", (130, 140), (140, 130)),
-    "elements repeated": ("ij,i->ij", (700, 7), (700,)),
-    "rows repeated": ("ij,j->ij", (700, 7), (7,)),
-    "a batch that lies innermost in one operand": ("dbec,aced->bac", (40, 10, 7, 32), (3, 32, 7, 40)),
-    "a batch that lies innermost in both": ("kib,kjb->ijb", (30, 9, 33), (30, 11, 33)),
-    "a few of a batch, innermost": ("ab,cbda->cda", (3, 3), (51, 3, 25, 3)),
-    "a sum of two dimensions in other orders": ("cda,bdca->b", (128, 12, 2), (51, 12, 128, 2)),
-    "a result across the large operand": ("ac,acdb->bad", (51, 100), (51, 100, 20, 2)),
+    "a long sum over two dimensions": ("ika,kib->ba", (61, 67, 33), (67, 61, 30)),
+    "vectors by matrices, batch": ("bij,bi->bj", (40, 30, 37), (40, 30)),
+    "a matrix by two vectors": ("ij,ik->kj", (300, 700), (300, 2)),
+    "outer products": ("bi,bj->bij", (100, 37), (100, 21)),
+    "an outer product with a short vector": ("i,j->ij", (3_001,), (3,)),
+    "a transposed outer product": ("i,j->ji", (3_001,), (3,)),
+    "elementwise": ("ij,ij->ij", (130, 140), (130, 140)),
+    "elementwise, second transposed": ("ij,ji->ij", (130, 140), (140, 130)),
+    "elementwise, broadcast columns": ("ij,i->ij", (700, 7), (700,)),
+    "elementwise, broadcast rows": ("ij,j->ij", (700, 7), (7,)),
+    "a batch innermost in one operand": ("dbec,aced->bac", (40, 10, 7, 32), (3, 32, 7, 40)),
+    "a batch innermost in both operands": ("kib,kjb->ijb", (30, 9, 33), (30, 11, 33)),
+    "a small batch, innermost": ("ab,cbda->cda", (3, 3), (51, 3, 25, 3)),
+    "a sum over two dimensions in different orders": ("cda,bdca->b", (128, 12, 2), (51, 12, 128, 2)),
+    "a result transposed to the large operand": ("ac,acdb->bad", (51, 100), (51, 100, 20, 2)),
     "a result of short rows": ("cdb,ca->dab", (10, 50, 4), (10, 256)),
     "short dimensions everywhere": ("bcfead,dcbaef->f", (10, 5, 3, 7, 3, 4), (4, 5, 10, 3, 7, 3)),
-    "large operands in other orders": ("abc,bca->ac", (101, 53, 197), (53, 197, 101)),
+    "large operands in different orders": ("abc,bca->ac", (101, 53, 197), (53, 197, 101)),
     "large parts": ("defa,ecbdaf->bc", (3, 2, 900, 20), (2, 6, 4, 3, 20, 900)),
     "parts of several dimensions": ("acbd,adcb->da", (4, 40, 4000, 5), (4, 5, 40, 4000)),
-    "a cut dimension that lies innermost elsewhere": ("edfc,baecf->abd", (20, 7, 50, 20), (5, 20, 20, 20, 50)),
-    "outer, two in turns": ("adb,dc->acdb", (8, 4, 3), (4, 312)),
-    "outer, into short rows": ("b,acd->dabc", (64,), (16, 4, 33)),
-    "lanes of two dimensions": ("cb,bdca->ad", (50, 20), (20, 10, 50, 3)),
-    "the last of lanes that lie apart": ("dacb,da->cbd", (20, 128, 12, 5), (20, 128)),
+    "a split dimension innermost in the other operand": ("edfc,baecf->abd", (20, 7, 50, 20), (5, 20, 20, 20, 50)),
+    "an outer product with interleaved dimensions": ("adb,dc->acdb", (8, 4, 3), (4, 312)),
+    "an outer product with short rows": ("b,acd->dabc", (64,), (16, 4, 33)),
+    "columns of two dimensions": ("cb,bdca->ad", (50, 20), (20, 10, 50, 3)),
+    "strided columns with a remainder": ("dacb,da->cbd", (20, 128, 12, 5), (20, 128)),
     "three, an intermediate in the order of the third": ("bi,ij,bj->b", (300, 50), (50, 50), (300, 50)),
     "three, an intermediate in the order of the result": ("df,de,bde->bde", (56, 128), (56, 4), (56, 56, 4)),
 }
 SUMS = {
     "a transposition": ("ij->ji", (130, 140)),
     "a permutation": ("abcd->dbca", (9, 20, 11, 33)),
-    "many short lines": ("ijk->j", (90, 7, 50)),
-    "rows": ("ijk->k", (90, 7, 50)),
-    "lines": ("ijk->ij", (90, 7, 50)),
-    "a diagonal": ("iji->j", (60, 50, 60)),
+    "a sum over the first and last dimension": ("ijk->j", (90, 7, 50)),
+    "a sum over the first dimensions": ("ijk->k", (90, 7, 50)),
+    "a sum over the last dimension": ("ijk->ij", (90, 7, 50)),
+    "a sum over a diagonal": ("iji->j", (60, 50, 60)),
 }
 
 
-def test_operands_that_are_repeated() -> None:
+def test_expanded_operands() -> None:
     row = flow.arange(33.0)
     assert flow.einsum("bc,c->b", row.expand(5, 33), row).tolist() == [11440.0] * 5
     matrix, number = flow.ones([70, 130]), flow.full([1], 2.0).expand(130)
@@ -117,48 +117,49 @@ def operands(shapes: tuple[tuple[int, ...], ...], dtype: str) -> list[np.ndarray
     return [array + 1j * array[::-1] for array in arrays] if dtype == "complex64" else arrays
 
 
-def on_device(array: np.ndarray, dtype: str, device: str, lies_apart: bool) -> flow.Tensor:
-    order = list(range(array.ndim))[::-1] if lies_apart else list(range(array.ndim))
-    plain = np.ascontiguousarray(array.transpose(order)).astype("complex64" if dtype == "complex64" else "float64")
-    return flow.from_numpy(plain).to(device).to(dtype).permute(*order)
+def on_device(array: np.ndarray, dtype: str, device: str, transposed: bool) -> flow.Tensor:
+    order = list(range(array.ndim))[::-1] if transposed else list(range(array.ndim))
+    stored = np.ascontiguousarray(array.transpose(order)).astype("complex64" if dtype == "complex64" else "float64")
+    return flow.from_numpy(stored).to(device).to(dtype).permute(*order)
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("lies_apart", [False, True], ids=["plain", "transposed"])
+@pytest.mark.parametrize("transposed", [False, True], ids=["contiguous", "transposed"])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", CASES | SUMS)
-def test_a_contraction(name: str, dtype: str, lies_apart: bool, device: str) -> None:
+def test_a_contraction(name: str, dtype: str, transposed: bool, device: str) -> None:
     equation, *shapes = (CASES | SUMS)[name]
     arrays = operands(tuple(shapes), dtype)
     expected = np.einsum(equation, *arrays, optimize=True)
-    found = flow.einsum(equation, *(on_device(array, dtype, device, lies_apart) for array in arrays))
+    found = flow.einsum(equation, *(on_device(array, dtype, device, transposed) for array in arrays))
     assert found.device.name == device
     assert found.dtype.name == dtype
-    if dtype in ("float16", "bfloat16"):  # sums are rounded once, to what the type holds
+    if dtype in ("float16", "bfloat16"):  # sums are rounded once, to the dtype
         expected = flow.from_numpy(np.asarray(expected, "float32")).to(dtype).to("float32").numpy()
         found = found.to("float32")
     np.testing.assert_array_equal(found.to("cpu").numpy(), expected)
 
 
-# Layouts and sizes that take the ways of the CPU's packing.
+# Memory layouts and sizes that select each method by which the CPU packs panels. Rows are the dimensions that the
+# result shares with one operand, columns those that it shares with the other one; the depth is summed.
 PACKED = {
-    "rows that lie across the operand": ("efbad,cf->abcde", {"a": 10, "b": 11, "c": 12, "d": 36, "e": 40, "f": 9}),
-    "odd sizes across the operand": ("efbad,cf->abcde", {"a": 7, "b": 13, "c": 17, "d": 19, "e": 94, "f": 11}),
-    "many columns, rows that lie across": ("efbad,cf->abcde", {"a": 7, "b": 13, "c": 60, "d": 19, "e": 94, "f": 11}),
-    "past the caches": ("efbad,cf->abcde", {"a": 24, "b": 12, "c": 24, "d": 36, "e": 32, "f": 5}),
-    "columns across the operand": ("cf,efbad->abcde", {"a": 10, "b": 11, "c": 50, "d": 31, "e": 41, "f": 9}),
+    "transposed rows": ("efbad,cf->abcde", {"a": 10, "b": 11, "c": 12, "d": 36, "e": 40, "f": 9}),
+    "transposed rows, odd sizes": ("efbad,cf->abcde", {"a": 7, "b": 13, "c": 17, "d": 19, "e": 94, "f": 11}),
+    "transposed rows, many columns": ("efbad,cf->abcde", {"a": 7, "b": 13, "c": 60, "d": 19, "e": 94, "f": 11}),
+    "transposed rows, beyond the caches": ("efbad,cf->abcde", {"a": 24, "b": 12, "c": 24, "d": 36, "e": 32, "f": 5}),
+    "transposed columns": ("cf,efbad->abcde", {"a": 10, "b": 11, "c": 50, "d": 31, "e": 41, "f": 9}),
     "rows in the operand's order": ("dca,bd->abc", {"a": 210, "b": 9, "c": 130, "d": 40}),
     "columns in the operand's order": ("bda,dc->abc", {"a": 97, "b": 102, "c": 24, "d": 110}),
-    "runs of rows": ("adec,ebd->abc", {"a": 31, "b": 24, "c": 33, "d": 41, "e": 29}),
-    "a few sums of elements that lie apart": ("ip,iq->pq", {"i": 10_007, "p": 2, "q": 3}),
-    "and those of a batch": ("bijp,bjiq->bpq", {"b": 3, "i": 101, "j": 53, "p": 3, "q": 2}),
-    "a depth across both": ("acd,dbc->ab", {"a": 61, "b": 67, "c": 131, "d": 137}),
+    "contiguous runs of rows": ("adec,ebd->abc", {"a": 31, "b": 24, "c": 33, "d": 41, "e": 29}),
+    "a few sums of strided elements": ("ip,iq->pq", {"i": 10_007, "p": 2, "q": 3}),
+    "a few sums of strided elements, batch": ("bijp,bjiq->bpq", {"b": 3, "i": 101, "j": 53, "p": 3, "q": 2}),
+    "a transposed depth in both operands": ("acd,dbc->ab", {"a": 61, "b": 67, "c": 131, "d": 137}),
     "a deep product": ("ij,jk->ik", {"i": 70, "j": 2047, "k": 33}),
-    "columns a page apart": ("ij,jk->ik", {"i": 60, "j": 1024, "k": 50}),
+    "a row stride of one page": ("ij,jk->ik", {"i": 60, "j": 1024, "k": 50}),
     "several blocks of columns": ("ij,jk->ik", {"i": 1100, "j": 530, "k": 70}),
-    "columns next to each other": ("cad,dcb->ba", {"a": 45, "b": 50, "c": 36, "d": 41}),
+    "contiguous columns": ("cad,dcb->ba", {"a": 45, "b": 50, "c": 36, "d": 41}),
     "a deep product of transposed matrices": ("ji,kj->ik", {"i": 515, "j": 1001, "k": 40}),
-    "rows of several depths": ("abc,cbd->ad", {"a": 40, "b": 7, "c": 9, "d": 50}),
+    "a depth of two dimensions": ("abc,cbd->ad", {"a": 40, "b": 7, "c": 9, "d": 50}),
     "a batch": ("bhqk,bkhd->bqhd", {"b": 2, "h": 3, "q": 65, "k": 71, "d": 34}),
 }
 
@@ -179,7 +180,7 @@ def test_a_packed_contraction(name: str, dtype: str, device: str) -> None:
 
 
 def test_many_short_dimensions() -> None:
-    """Working out how to cut them must not try all orders of the dimensions."""
+    """Planning how to split them must not try all orders of the dimensions."""
     numbers = np.random.default_rng(0)
     labels = list("abcdefghijklmnopqrstuv")
     a, b, result = (list(numbers.permutation(labels)) for _ in range(3))
@@ -193,7 +194,7 @@ def test_many_short_dimensions() -> None:
     np.testing.assert_array_equal(found.numpy(), (in_order[0] * in_order[1]).sum((-2, -1)))
 
 
-def test_what_is_not_finite_in_halves() -> None:
+def test_infinity_and_nan_in_half_precision() -> None:
     array = np.ones((40, 101), np.float32)
     array[3, 100], array[5, 8], array[6, 0] = np.nan, np.inf, -np.inf
     expected = array @ np.ones((101, 35), np.float32)
@@ -202,13 +203,13 @@ def test_what_is_not_finite_in_halves() -> None:
         np.testing.assert_array_equal(found.numpy(), expected)
 
 
-# Products that threads share in every way: i x j by j x k.
+# The sizes i, j, k of products ij,jk->ik that select each way of dividing the work among threads.
 SHARED = {
-    "rows of their own": (300, 530, 1100),
-    "rows and several blocks of columns": (7000, 40, 1700),
-    "columns of their own": (6200, 300, 90),
-    "all of it": (450, 530, 470),
-    "parts of the sum": (90, 5000, 110),
+    "rows for each thread": (300, 530, 1100),
+    "rows for each thread, several blocks of columns": (7000, 40, 1700),
+    "columns for each thread": (6200, 300, 90),
+    "blocks that all threads share": (450, 530, 470),
+    "parts of the sum for each thread": (90, 5000, 110),
 }
 
 
@@ -228,7 +229,7 @@ def test_threads_agree_bit_for_bit(name: str) -> None:
     try:
         for count in (1, 2, 3, 7):
             flow.set_num_threads(count)
-            with ThreadPoolExecutor(1) as caller:  # that has no plans yet
+            with ThreadPoolExecutor(1) as caller:  # a new thread has no cached plans
                 found.append(caller.submit(results).result())
     finally:
         flow.set_num_threads(threads)

@@ -1,4 +1,4 @@
-"""Errors of work that a device does later: they name the operator that left it, and follow the data elsewhere."""
+"""Tests errors of asynchronous work: they name the operator that enqueued it and follow its data to other devices."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def sound_devices() -> Iterator[None]:
     yield
     flow.set_option("accel_fail_kernels", 0)
     for device in ("accel:0", "accel:1"):
-        with contextlib.suppress(flow.Error):  # what the test left
+        with contextlib.suppress(flow.Error):  # an error that the test left
             flow.synchronize(device)
 
 
 def bad() -> flow.Tensor:
-    """A tensor on the first device, with bad data."""
+    """Returns a tensor on the first device, whose kernel reports bad data."""
     x = flow.ones(4, device="accel:0")
     flow.set_option("accel_fail_kernels:0", 1)
     return -x
@@ -41,35 +41,35 @@ def bad() -> flow.Tensor:
     ],
     ids=["to", "copy_", "broadcast", "all_gather", "all_reduce", "there and back"],
 )
-def test_the_destination_of_a_copy_hears_of_it(move: Callable[[flow.Tensor], flow.Tensor]) -> None:
+def test_the_destination_of_a_copy_raises_the_error(move: Callable[[flow.Tensor], flow.Tensor]) -> None:
     moved = move(bad()) * 2
     raises(flow.InvalidArgument, f"neg: {TEXT}", moved.tolist)
     flow.synchronize("accel:1")
-    flow.synchronize("accel:0")  # it is told once
+    flow.synchronize("accel:0")  # the error is raised once
 
 
-def test_the_source_of_a_copy_may_hear_of_it_first() -> None:
+def test_the_source_of_a_copy_may_raise_the_error_first() -> None:
     moved = bad().to("accel:1")
     raises(flow.InvalidArgument, f"neg: {TEXT}", lambda: flow.synchronize("accel:0"))
     flow.synchronize("accel:1")
     assert moved.shape == (4,)
 
 
-def test_devices_without_its_data_do_not_hear_of_it() -> None:
+def test_devices_without_the_data_do_not_raise_the_error() -> None:
     x = flow.ones(4, device="accel:1")
-    y = x.to("accel:0")  # the other way: its source's data is sound
+    y = x.to("accel:0")  # in the other direction: the source has no error
     z = bad() * y
     assert x.tolist() == [1, 1, 1, 1]
     raises(flow.InvalidArgument, f"neg: {TEXT}", z.tolist)
 
 
 @pytest.mark.parametrize("to", ["cpu", "far"])
-def test_a_copy_to_another_type_gives_it(to: str) -> None:
+def test_a_copy_to_another_device_type_raises_the_error(to: str) -> None:
     raises(flow.InvalidArgument, f"neg: {TEXT}", lambda: bad().to(to))
     flow.synchronize("accel:0")
 
 
-def test_an_index_does_not_take_its_place() -> None:
+def test_indexing_raises_the_error_of_earlier_work() -> None:
     x, y = flow.ones(4, device="accel:0"), bad()
     raises(flow.InvalidArgument, f"neg: {TEXT}", lambda: x[[0, 2]])
     y = bad()
@@ -89,7 +89,7 @@ def test_an_index_does_not_take_its_place() -> None:
         ("comm.all_to_all", lambda xs: flow.comm.all_to_all(xs, concat_dim=1)),
     ],
 )
-def test_a_collective_names_itself(name: str, call: Callable[[list[flow.Tensor]], list[flow.Tensor]]) -> None:
+def test_a_collective_names_itself_in_errors(name: str, call: Callable[[list[flow.Tensor]], list[flow.Tensor]]) -> None:
     xs = [flow.ones([4, 4], device=f"accel:{rank}") for rank in range(2)]
     flow.set_option("accel_fail_kernels:0", 1)
     results = call(xs)

@@ -1,6 +1,6 @@
-"""Devices: what is known of them, naming them, and tensors on one whose memory the host cannot read.
+"""Tests properties and names of devices, and tensors on a device whose memory the host cannot access.
 
-The device `far` is a plugin of the runtime's tests, which `make test-python` puts into ONEFLOW_DEVICE_PATH.
+The device `far` is a plugin of the runtime's tests, which `make test-python` adds to ONEFLOW_DEVICE_PATH.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ def far() -> flow.Tensor:
     return flow.tensor([[1.0, 2.0], [3.0, 4.0]], device="far")
 
 
-def test_the_plugin_of_the_tests_is_there() -> None:
-    assert "far:0" in flow.devices(), "make test-python names it in ONEFLOW_DEVICE_PATH"
+def test_the_test_plugin_is_loaded() -> None:
+    assert "far:0" in flow.devices(), "make test-python adds it to ONEFLOW_DEVICE_PATH"
 
 
-def test_what_is_known_of_devices() -> None:
+def test_properties_of_devices() -> None:
     names = [device.name for device in flow.devices()]
     assert names[0] == "cpu:0" == flow.get_default_device()
     assert len(set(names)) == len(names) >= 3
@@ -69,7 +69,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_naming_a_device_that_is_not_there(name: str) -> None:
+def test_names_without_a_device(name: str) -> None:
     x = flow.ones(2)
     calls: dict[str, Callable[[], object]] = {
         "device": lambda: flow.device(name),
@@ -93,14 +93,14 @@ def test_naming_a_device_that_is_not_there(name: str) -> None:
         assert text == f"{function}: there is no device '{shown}'; there are {there}"
 
 
-def test_what_is_no_name() -> None:
+def test_invalid_names() -> None:
     for value, word in ((3, "int"), (None, "None"), (b"far", "bytes"), (["far"], "list")):
         raises(flow.TypeMismatch, f"device: name must be device, got {word}", lambda: flow.device(value))  # type: ignore[arg-type]  # noqa: B023
     raises(flow.InvalidArgument, "device: name must not have a null byte", lambda: flow.device("far\0"))
     raises(flow.TypeMismatch, "device: missing argument name", lambda: flow.device())  # type: ignore[call-arg]
 
 
-def test_an_unknown_type_says_why_plugins_are_not_there() -> None:
+def test_the_error_for_an_unknown_type_lists_rejected_plugins() -> None:
     program = """
 import oneflow_py as flow
 path, reason = next(iter(flow.rejected_plugins().items()))
@@ -141,7 +141,7 @@ except flow.DeviceError as error:
     assert done.stdout.endswith("there already is a device type 'far'\n")
 
 
-def test_a_library_that_is_no_plugin() -> None:
+def test_a_library_that_is_not_a_plugin() -> None:
     for path in ("/nowhere/plugin.so", Path(flow.__file__), "", PLUGINS.parent / "lib" / "liboneflow.so"):
         with pytest.raises(flow.DeviceError):
             flow.load_device(path)
@@ -149,7 +149,7 @@ def test_a_library_that_is_no_plugin() -> None:
     raises(flow.InvalidArgument, "load_device: path must not have a null byte", lambda: flow.load_device("far.so\0"))
 
 
-def test_tensors_are_made_there_and_come_back() -> None:
+def test_tensors_on_another_device() -> None:
     x = far()
     assert (x.device, x.device.type, x.device.index) == ("far:0", "far", 0)
     assert x.tolist() == [[1, 2], [3, 4]]
@@ -173,7 +173,7 @@ def test_tensors_are_made_there_and_come_back() -> None:
     assert x.tolist() == [[1, 2], [7, 8]]
 
 
-def test_to_another_device_and_type_at_once() -> None:
+def test_to_another_device_and_dtype_at_once() -> None:
     x = flow.tensor([[1.75, -2.5], [3.0, 300.0]])
     for source in (x, x.to("far:1").t(), x.to("accel")[0], x[0:1].expand(3, 2), x[0, 0], x[0:0]):
         for dtype in ("float64", "float32", "bfloat16", "int16", "bool"):
@@ -187,18 +187,18 @@ def test_to_another_device_and_type_at_once() -> None:
     raises(flow.TypeMismatch, "to: dtype must be dtype, got int", lambda: x.to("cpu", 3))  # type: ignore[call-overload]
 
 
-def test_page_locked_memory_is_known() -> None:
+def test_page_locked_memory() -> None:
     x = flow.tensor([1.0, 2.0])
     pinned = x.pin_memory(device="accel")
     assert pinned.tolist() == [1, 2]
     assert (x.is_pinned(), pinned.is_pinned(), pinned[1:].is_pinned()) == (False, True, True)
     assert not (pinned * 2).is_pinned()
     assert not pinned.to("accel").is_pinned()
-    assert not x.pin_memory(device="far").is_pinned()  # which offers none
+    assert not x.pin_memory(device="far").is_pinned()  # it has no page-locked memory
 
 
 def test_creation_functions_take_a_device() -> None:
-    """All of them, found by their signature: an argument `device` that may be absent."""
+    """Calls all creation functions: those whose signature has an optional argument `device`."""
     makers = [
         name for name in dir(flow)
         if "device: DeviceLike | None = None" in (getattr(flow, name).__doc__ or "") and not name.startswith("pin")
@@ -221,7 +221,7 @@ def test_the_default_device(default_far: None) -> None:
         assert x.device == "far:1"
         assert "device" not in repr(x)
     assert "device='cpu:0'" in repr(here)
-    assert flow.from_numpy(np.ones(2)).device == HOST  # shared memory stays where it is
+    assert flow.from_numpy(np.ones(2)).device == HOST  # shared memory stays on its device
     assert flow.tensor(np.ones(2)).device == "far:1"
     assert flow.zeros_like(here).device == HOST
     here[[0]] = 5
@@ -242,12 +242,12 @@ def test_the_same_random_numbers() -> None:
     assert len({str(draw(device.name)) for device in flow.devices() if device.type in ("cpu", "far")}) == 1
 
 
-def test_what_the_host_cannot_do_with_other_memory() -> None:
+def test_memory_that_the_host_cannot_access() -> None:
     x, here = far(), flow.ones(2, 2)
     for call in (x.numpy, lambda: np.asarray(x), x.data_ptr, lambda: memoryview(x)):
         with pytest.raises(flow.DeviceError, match="the host cannot reach memory on far:0; copy the tensor first"):
             call()
-    with pytest.raises(flow.Unsupported, match="memory on far:0 cannot be passed on; copy the tensor to the host"):
+    with pytest.raises(flow.Unsupported, match="memory on far:0 cannot be exported; copy the tensor to the host"):
         np.from_dlpack(x)
     text = "add: other must be on far:0, as input is, got a tensor on cpu:0"
     raises(flow.DeviceError, text, lambda: x + here)
@@ -292,7 +292,7 @@ def test_memory_of_a_device() -> None:
     try:
         with pytest.raises(flow.OutOfMemory):
             flow.zeros(1 << 20, device="far")
-        assert flow.zeros(1 << 20).sum().item() == 0  # other devices have limits of their own
+        assert flow.zeros(1 << 20).sum().item() == 0  # each device has its own limit
         held = []
         with pytest.raises(flow.OutOfMemory):
             held.extend(flow.zeros(4, device="far") for _ in range(17))  # 64 bytes each

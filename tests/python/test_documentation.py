@@ -1,4 +1,4 @@
-"""Every public name has a docstring; the stubs say what the package does."""
+"""Checks that every public name has a docstring, and that the stubs match the package."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_help() -> None:
         "flow.sum(flow.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=1, keepdim=True)  # [[3.0], [7.0]]",
     ):
         assert expected in text
-    assert "Writes the result" in text or "writes" in pydoc.plain(pydoc.render_doc(flow.Tensor.add_))
+    assert "Writes the result of add() to this tensor" in pydoc.plain(pydoc.render_doc(flow.Tensor.add_))
     assert "manual_seed" in pydoc.plain(pydoc.render_doc(flow))
 
 
@@ -84,7 +84,7 @@ def package() -> Path:
 
 
 def test_types(tmp_path: Path, package: Path) -> None:
-    """mypy accepts right calls, with the right types, and finds each of the wrong ones."""
+    """Checks that mypy infers the types of correct calls, and reports each incorrect one."""
     sample = tmp_path / "sample.py"
     sample.write_text(SAMPLE)
     command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(tmp_path / "cache")]
@@ -97,9 +97,9 @@ def test_types(tmp_path: Path, package: Path) -> None:
 
 
 def test_stubs_match_the_package(tmp_path: Path, package: Path) -> None:
-    """mypy's stubtest: names, signatures and defaults of the stubs are those of the running package."""
-    # Aliases for annotations exist in stubs only, and a signature cannot say that a list may come in separate
-    # arguments; __buffer__ can be seen from Python 3.12 on.
+    """Checks with mypy's stubtest that names, signatures and defaults of the stubs are those of the package."""
+    # Aliases for annotations exist only in the stubs, a signature cannot express that the items of a list may be
+    # separate arguments, and __buffer__ is visible only since Python 3.12.
     stubs = "".join(path.read_text() for path in package.rglob("*.pyi"))
     lists = re.findall(r"def (\w+)\([^)]*\*\w+:", stubs)
     aliases = ["Number", "DTypeLike", "DeviceLike", "Labels", "Data", "Key"]

@@ -1,6 +1,6 @@
-"""Devices that fail: the test accelerator (tests/accelerator), whose faults are switched on by options.
+"""Tests devices that fail: the test accelerator (tests/accelerator), whose faults are enabled by options.
 
-Whatever goes wrong, the answer is an error of ours that says so, nothing is lost, and everything else goes on.
+Every fault must raise a oneflow error that describes it, must not leak, and must not affect other work.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def fault(name: str, value: int = 1) -> None:
 
 @pytest.fixture(autouse=True)
 def sound_devices() -> Iterator[None]:
-    """Ends every fault that a test leaves, and looks that the device works."""
+    """Disables all faults after a test, and checks that the device works."""
     try:
         yield
     finally:
@@ -46,7 +46,7 @@ def sound_devices() -> Iterator[None]:
 
 
 def run_alone(program: str, **environment: str) -> str:
-    """What a program prints in a process of its own; a hang ends it."""
+    """Runs a program in its own process, with a timeout, and returns what it prints."""
     program = f"import gc, os, threading\nimport oneflow_py as flow\n{program}"
     environment = {**os.environ, "ONEFLOW_DEVICE_PATH": str(PLUGIN), **environment}
     command = [sys.executable, "-c", program]
@@ -74,7 +74,7 @@ assert [device.type for device in flow.devices()].count("accel") == 0
 
 
 def test_a_kernel_that_fails_in_a_chain() -> None:
-    """It is found when somebody waits for the device; the text names the operator, and the error is told once."""
+    """The error is raised once, when the host waits for the device, and names the operator."""
     waits: list[Callable[[flow.Tensor], object]] = [
         lambda x: x[0].item(), lambda x: x.tolist(), lambda x: repr(x), lambda x: bytes(x), lambda x: x.to("cpu"),
         lambda x: flow.synchronize("accel"), lambda x: x.equal(x),
@@ -108,7 +108,7 @@ def test_a_copy_that_fails() -> None:
 
 def test_an_allocation_that_fails() -> None:
     x = flow.ones(4, device="accel")
-    fault("fail_allocations:0", 1)  # asked once more, there is some
+    fault("fail_allocations:0", 1)  # a second attempt succeeds
     assert flow.ones(MIB, device="accel").device == "accel:0"
     for kind in ("fail_allocations:0", "empty_allocations:0"):
         flow.empty_cache("accel")
@@ -123,11 +123,11 @@ def test_an_allocation_that_fails() -> None:
     with pytest.raises(flow.OutOfMemory, match="pin_memory: page-locked memory of accel:0 has no memory"):
         flow.ones(MIB).pin_memory(device="accel")
     flow.empty_cache("accel")
-    assert flow.ones(MIB).to("accel").to("far").to("cpu").sum().item() == MIB  # copies do without
+    assert flow.ones(MIB).to("accel").to("far").to("cpu").sum().item() == MIB  # copies do not need page-locked memory
 
 
-def test_memory_that_is_exhausted() -> None:
-    """Held tensors leave no room; the room that they leave in pieces is not enough either; given back, it is."""
+def test_exhausted_memory() -> None:
+    """Allocations fail while tensors hold the memory or leave it fragmented, and succeed once it is freed."""
     gc.collect()
     flow.empty_cache("accel")
     fault("capacity:0", flow.get_option("accel_used_memory:0") + 16 * MIB)
@@ -156,7 +156,7 @@ MAKERS: dict[str, Callable[[flow.Tensor], flow.Tensor]] = {
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_garbage_that_holds_memory_is_collected_first(name: str) -> None:
-    """The collector is off: it runs when the runtime asks for it alone. What is still referred to stays."""
+    """Automatic collection is disabled, so only the runtime runs the collector. Referenced tensors stay alive."""
     x = flow.ones(MIB, device="accel")
     gc.collect()
     flow.empty_cache("accel")
@@ -182,7 +182,7 @@ def test_garbage_that_holds_memory_is_collected_first(name: str) -> None:
 
 
 def test_a_device_that_is_lost() -> None:
-    """From then on it answers DeviceError; the others work on, and so does what is known of its tensors."""
+    """Each use of the device raises DeviceError; other devices and the attributes of its tensors keep working."""
     program = """
 x = flow.ones(4, device="accel")
 other = flow.ones(4, device="accel:1")
@@ -220,7 +220,7 @@ print("done")
         assert TEXTS["lose"] in line, lines
 
 
-def test_what_is_known_of_a_device_that_does_not_answer() -> None:
+def test_properties_of_a_device_that_does_not_answer() -> None:
     device = flow.device("accel")
     fault("fail_info")
     with pytest.raises(flow.DeviceError, match=TEXTS["fail_info"]):
@@ -232,7 +232,7 @@ def test_what_is_known_of_a_device_that_does_not_answer() -> None:
     assert device.hardware == "Test accelerator 0"
 
 
-def test_a_device_that_is_removed_from_the_environment_after_it_was_found(tmp_path: Path) -> None:
+def test_a_plugin_that_is_removed_after_it_was_loaded(tmp_path: Path) -> None:
     file = Path(shutil.copy(PLUGIN, tmp_path))
     program = """
 x = flow.ones(4, device="accel")
@@ -280,11 +280,11 @@ WAITS = [
 
 @pytest.mark.parametrize("wait", WAITS)
 def test_other_threads_run_while_one_waits(wait: str) -> None:
-    """The device does nothing until this thread lets it: if the one that waits kept the lock, neither would go on."""
+    """The device is held until this thread releases it: if the waiting thread kept the GIL, both would wait forever."""
     program = f"""
 import numpy
 x = -flow.ones(1, device="accel")
-({wait}) # whatever is made once
+({wait})  # allocates what later calls reuse
 flow.synchronize("accel")
 flow.set_option("accel_hold", 1)
 x = -x
@@ -330,7 +330,7 @@ def test_many_threads() -> None:
 
 
 def test_a_forked_child() -> None:
-    """It has no worker: the device is lost to it, and to nobody else."""
+    """A forked child has no worker thread: the device is lost in the child, but not in its parent."""
     program = f"""
 x = flow.ones(4, device="accel")
 assert (x * 2).tolist() == [2, 2, 2, 2]
@@ -350,7 +350,7 @@ print("done")
     assert run_alone(program) == "done\n"
 
 
-def test_a_forked_child_that_is_first() -> None:
+def test_a_forked_child_that_uses_the_device_first() -> None:
     program = """
 child = os.fork()
 if child == 0:
@@ -361,8 +361,8 @@ print("done")
     assert run_alone(program) == "done\n"
 
 
-def test_nothing_is_lost() -> None:
-    """Rounds of work, of failures and of garbage: afterwards the device has as much in use as before."""
+def test_nothing_leaks() -> None:
+    """Work, failures and garbage leave as much memory and as many tensors in use as before."""
 
     def round_of_work() -> None:
         x = flow.ones(1000, device="accel")

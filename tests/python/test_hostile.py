@@ -1,4 +1,4 @@
-"""Objects and values that are out to break things: errors, never a crash."""
+"""Tests that hostile objects and values raise errors and do not crash the process."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 
 import oneflow_py as flow
 
-# More elements than bytes can be counted, over the memory of one.
+# A tensor whose size in bytes overflows, expanded from a single element.
 HUGE = flow.zeros(1).expand(2**62)
 
 
 class Endless:
-    """An array of no library, whose list is itself."""
+    """An array whose tolist() returns the array itself."""
 
     __array_interface__ = None
 
@@ -25,7 +25,7 @@ class Endless:
 
 
 class Lying:
-    """A sequence that is longer than it says."""
+    """A sequence that is longer than its len()."""
 
     def __len__(self) -> int:
         return 1

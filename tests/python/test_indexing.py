@@ -1,4 +1,4 @@
-"""Indexing, assignment, iteration and membership, against NumPy, whose rules these are."""
+"""Compares indexing, assignment, iteration and membership with NumPy, whose rules they follow."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_basic(data: st.DataObject, shape: tuple[int, ...]) -> None:
 @few
 @given(data=st.data(), shape=st.lists(st.integers(1, 4), min_size=1, max_size=4).map(tuple))
 def test_advanced(data: st.DataObject, shape: tuple[int, ...]) -> None:
-    """Some dimensions by lists of positions, the others by slices, Nones and integers."""
+    """Indexes some dimensions with lists or arrays of positions, the others with full slices and integers."""
     key: list[Any] = []
     count = data.draw(st.integers(1, 3))
     for size in shape[: data.draw(st.integers(1, len(shape)))]:
@@ -117,7 +117,7 @@ def test_assigned_values() -> None:
         ([True] * 3, (1, 3, 2)),
     ],
 )
-def test_values_may_have_ones_in_front(key: Any, shape: tuple[int, ...]) -> None:
+def test_values_may_have_leading_ones(key: Any, shape: tuple[int, ...]) -> None:
     x, values = pair((3, 2))
     value = np.full(shape, 7)
     x[key] = flow.tensor(value)

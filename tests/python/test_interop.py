@@ -1,4 +1,4 @@
-"""NumPy, DLPack, buffers, pickle and copy: shared memory stays alive and the same; hostile layouts are handled."""
+"""Tests NumPy, DLPack, buffers, pickle and copy: lifetimes of shared memory, memory layouts, and invalid objects."""
 
 from __future__ import annotations
 
@@ -110,17 +110,17 @@ def test_buffers() -> None:
     assert view.tolist() == [[0, 1, 2], [3, 4, 5]]
     assert bytes(x) == raw(x)
     assert bytes(x.T) == raw(x.T)
-    assert bytes(x[0, 1]) == b"\1" + bytes(7)  # rather than as many zero bytes as the integer says
+    assert bytes(x[0, 1]) == b"\1" + bytes(7)  # not bytes(n), which would be n zero bytes
     with pytest.raises(BufferError):
         memoryview(flow.zeros(1, dtype=flow.bfloat16))
     assert memoryview(flow.tensor(7)).tolist() == 7
-    assert hashlib.sha256(x).digest() == hashlib.sha256(bytes(x)).digest()  # of bytes in a row, whatever the shape
+    assert hashlib.sha256(x).digest() == hashlib.sha256(bytes(x)).digest()  # hashes a flat buffer
     numbers = arrays.array("d", [1, 2, 3])
     y = flow.from_numpy(numbers)
     y[0] = 9
     assert numbers[0] == 9
     with pytest.raises(BufferError):
-        numbers.append(1)  # the tensor holds the memory in place
+        numbers.append(1)  # the tensor keeps the buffer exported
     del y
     numbers.append(1)
 
@@ -140,11 +140,11 @@ SIMPLE, FORMAT, ND, STRIDES, ROWS, COLUMNS, EITHER, FULL = 0, 0x4, 0x8, 0x18, 0x
 
 @pytest.mark.parametrize("flags", [SIMPLE, FORMAT, ND, STRIDES, ROWS, COLUMNS, EITHER, FULL])
 @pytest.mark.parametrize("key", [np.s_[:], np.s_[::-1], np.s_[:, :1], np.s_[:1], np.s_[:, 0], np.s_[0, 0], np.s_[:0]])
-@pytest.mark.parametrize("turned", [False, True])
-def test_buffers_for_each_request(flags: int, key: Any, turned: bool) -> None:
-    """What a consumer asks for is given where NumPy gives it, with a shape and strides only for those who asked."""
+@pytest.mark.parametrize("transposed", [False, True])
+def test_buffers_for_each_request(flags: int, key: Any, transposed: bool) -> None:
+    """A request succeeds exactly if NumPy fulfils it, and shape and strides are set only if they were requested."""
     x = flow.arange(6).reshape(2, 3)[key]
-    x = x.T if turned else x
+    x = x.T if transposed else x
     get = ctypes.pythonapi.PyObject_GetBuffer
     get.argtypes = [ctypes.py_object, ctypes.POINTER(Buffer), ctypes.c_int]
     found = []
@@ -197,7 +197,7 @@ def test_dlpack_versions() -> None:
         lambda: x.__dlpack__(max_version=1),
     )
     there = np.from_dlpack(x)
-    there[0] = 7  # NumPy takes content without a version as read-only
+    there[0] = 7  # NumPy treats unversioned capsules as read-only
     assert x.tolist() == [7, 1, 2]
     values = np.zeros(3)
     values.flags.writeable = False
@@ -311,7 +311,7 @@ def test_weak_references() -> None:
     assert alive() is None
 
 
-def test_no_instances_and_no_writes() -> None:
+def test_types_have_no_instances_and_no_new_attributes() -> None:
     with pytest.raises(TypeError):
         flow.Tensor()
     with pytest.raises(TypeError):

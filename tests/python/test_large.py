@@ -1,5 +1,5 @@
-"""PyTorch as a reference for tensors of several tasks or groups of work-items, whose seams the vectors are too
-small for: on the first device of every type."""
+"""Compares operators on large tensors with PyTorch, on the first device of every type. The tensors are divided into
+several tasks or work-groups, for which the conformance vectors are too small."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ CALLS = {
     "eye": lambda x, m, f: f.eye(311, 257, device=x.device),
     "arange": lambda x, m, f: f.arange(COUNT, device=x.device),
     "negative positions": lambda x, m, f: m[f.from_numpy(indices).to(x.device)],
-    "product of bytes": lambda x, m, f: m.to(f.int8) @ f.transpose(m, 0, 1).to(f.int8),
-    "product of bytes without a sign": lambda x, m, f: m.to(f.uint8) @ f.transpose(m, 0, 1).to(f.uint8),
+    "product of signed bytes": lambda x, m, f: m.to(f.int8) @ f.transpose(m, 0, 1).to(f.int8),
+    "product of unsigned bytes": lambda x, m, f: m.to(f.uint8) @ f.transpose(m, 0, 1).to(f.uint8),
 }
 
 
@@ -55,7 +55,7 @@ def test_a_large_tensor(name: str, device: str) -> None:
 @pytest.mark.parametrize("first", [0, 1], ids=["aligned", "unaligned"])
 @pytest.mark.parametrize("source", DTYPES)
 def test_large_tensors_change_their_dtype(source: str, first: int, device: str) -> None:
-    """Small numbers, which all dtypes hold once they are whole and not negative."""
+    """Converts small non-negative integers, which all dtypes can represent."""
     small = np.abs(numbers[:5_003])
     held = flow.from_numpy(small).to(device).to(source)[first:]
     for target in DTYPES:
@@ -67,8 +67,8 @@ def test_large_tensors_change_their_dtype(source: str, first: int, device: str) 
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("dtype", [*DTYPES, "complex64", "complex128"])
-def test_operands_that_lie_differently(dtype: str, device: str) -> None:
-    """Small whole numbers, whose products every dtype holds."""
+def test_operands_with_different_layouts(dtype: str, device: str) -> None:
+    """Uses small integers, whose products all dtypes can represent."""
     wide = dtype if dtype.startswith("complex") else "bool" if dtype == "bool" else "float64"
 
     def operand(shape: tuple[int, ...], order: tuple[int, ...]) -> tuple[np.ndarray, flow.Tensor]:
@@ -96,14 +96,14 @@ def test_operands_that_lie_differently(dtype: str, device: str) -> None:
 
 @pytest.mark.parametrize("first", [0, 1, 16], ids=["aligned", "unaligned", "aligned again"])
 def test_results_beyond_the_caches(first: int) -> None:
-    """They go to memory another way where they lie at multiples of a cache line."""
+    """Non-temporal stores write results that are aligned to cache lines."""
     count = 25_000_003
     values = np.arange(count, dtype=np.int32)
     x, target = flow.from_numpy(values), flow.zeros(count + first, dtype="int32")
     flow.mul(x, 3, out=target[first:])
     np.testing.assert_array_equal(target.numpy()[first:], values * 3)
     assert not target.numpy()[:first].any()
-    flow.add(target[first:], x, out=target[first:])  # over an operand
+    flow.add(target[first:], x, out=target[first:])  # the result overwrites an operand
     np.testing.assert_array_equal(target.numpy()[first:], values * 4)
     rows = flow.mul(flow.from_numpy(values[:5000]).reshape(5000, 1), flow.from_numpy(values[:5001]))
     np.testing.assert_array_equal(rows.numpy(), np.multiply.outer(values[:5000], values[:5001]))

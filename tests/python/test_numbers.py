@@ -1,4 +1,4 @@
-"""Numbers at the ends of their types, against NumPy and exact integers."""
+"""Tests numbers at the limits of their dtypes, and results that must not depend on the memory layout."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, 
 
 @pytest.mark.parametrize("dtype", [flow.uint8, flow.int8, flow.int16, flow.int32])
 @pytest.mark.parametrize("wide", [-(2**40), -(2**31), -1, 300, 2**31, 2**32 + 1, 2**40])
-def test_integers_meet_wider_ones(dtype: Any, wide: int) -> None:
+def test_integers_and_wider_integers(dtype: Any, wide: int) -> None:
     values = [0, 1, 100]
     x = flow.tensor(values, dtype=dtype)
     for other in (wide, flow.tensor(wide)):
@@ -31,7 +31,7 @@ def test_floats_that_only_uint64_holds() -> None:
 
 
 def floats(dtype: Any, count: int) -> np.ndarray[Any, Any]:
-    """All kinds of floats: random bits, of which a few are NaN, infinity or tiny."""
+    """Returns floats with random bits, a few of which are NaN, infinite or subnormal."""
     random = np.random.default_rng(0)
     bits = np.uint32 if dtype is np.float32 else np.uint64
     return random.integers(0, np.iinfo(bits).max, count, bits, endpoint=True).view(dtype)
@@ -73,16 +73,16 @@ def test_a_function_does_not_depend_on_its_neighbours(dtype: str, name: str) -> 
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_a_product_does_not_depend_on_its_place(dtype: str) -> None:
-    """Behind the last whole vector, backwards, across, and the other way round: the same bits."""
+def test_a_product_does_not_depend_on_its_position(dtype: str) -> None:
+    """The bits are the same after the last full vector, reversed, transposed, and with swapped operands."""
     source = np.random.default_rng(0)
     a, b = ((source.standard_normal((33, 35)) + 1j * source.standard_normal((33, 35))).astype(dtype) for _ in range(2))
     x, y = flow.from_numpy(a), flow.from_numpy(b)
-    whole = (x * y).numpy().tobytes()
-    assert flow.flip(flow.flip(x, dims=[0, 1]) * flow.flip(y, dims=[0, 1]), dims=[0, 1]).numpy().tobytes() == whole
-    assert (x.T * y.T).T.numpy().tobytes() == whole
-    assert (y * x).numpy().tobytes() == whole
-    assert flow.cat([x[i] * y[i] for i in range(33)], dim=0).numpy().tobytes() == whole
+    expected = (x * y).numpy().tobytes()
+    assert flow.flip(flow.flip(x, dims=[0, 1]) * flow.flip(y, dims=[0, 1]), dims=[0, 1]).numpy().tobytes() == expected
+    assert (x.T * y.T).T.numpy().tobytes() == expected
+    assert (y * x).numpy().tobytes() == expected
+    assert flow.cat([x[i] * y[i] for i in range(33)], dim=0).numpy().tobytes() == expected
     assert not (x * flow.conj(x)).imag().any().item()
 
 
@@ -119,14 +119,14 @@ def test_variance_of_large_numbers() -> None:
 
 
 LAYOUTS = {
-    "whole": lambda values: values,
+    "contiguous": lambda values: values,
     "a column": lambda values: values[:, :1],
     "a row": lambda values: values[:1],
-    "one": lambda values: values[:1, :1],
+    "one element": lambda values: values[:1, :1],
     "transposed": lambda values: np.ascontiguousarray(values.T).T,
     "every other": lambda values: np.repeat(values, 2, axis=1)[:, ::2],
     "part of a row": lambda values: np.concatenate([values, values], axis=1)[:, : values.shape[1]],
-    "rounded": lambda values: values.astype(np.float16),
+    "float16": lambda values: values.astype(np.float16),
 }
 
 
@@ -134,18 +134,18 @@ LAYOUTS = {
 @pytest.mark.parametrize("left", LAYOUTS)
 @pytest.mark.parametrize("right", LAYOUTS)
 def test_layouts_of_many_elements(shape: tuple[int, int], left: str, right: str) -> None:
-    """Operands that kernels bring together piece by piece."""
+    """Combines operands whose layouts or dtypes kernels adapt block by block."""
     values = np.random.default_rng(2).standard_normal(shape).astype(np.float32)
     a, b = LAYOUTS[left](values), LAYOUTS[right](values[::-1])
     x, y = flow.from_numpy(a), flow.from_numpy(b)
     expected = a.astype(np.float32) - b.astype(np.float32)
-    np.testing.assert_array_equal(array((x.to(flow.float32) if left == right == "rounded" else x) - y), expected)
+    np.testing.assert_array_equal(array((x.to(flow.float32) if left == right == "float16" else x) - y), expected)
     np.testing.assert_array_equal(array(flow.where(x > 0, x, y)), np.where(a > 0, a, b))
     np.testing.assert_allclose(array(flow.exp(x)), np.exp(a.astype(np.float32)).astype(a.dtype), rtol=2e-3)
 
 
 @pytest.mark.parametrize("shape", [(3000, 5), (9, 700), (5, 40, 16), (3, 5000), (7, 1, 9000), (20000,)])
-def test_folds_of_many_elements(shape: tuple[int, ...]) -> None:
+def test_reductions_of_many_elements(shape: tuple[int, ...]) -> None:
     values = np.random.default_rng(3).integers(-1000, 1000, shape)
     for x, each in ((flow.from_numpy(values), values), (flow.from_numpy(values.T), values.T)):
         for dims in ([0], [-1], [0, -1], list(range(len(shape)))):

@@ -1,6 +1,7 @@
-"""Sorting, picking and writing to places on every device: long lines, many of them, the same place many times.
+"""Tests sorting, selection and indexed writes on every device: long rows, many rows, and repeated indices.
 
-The vectors are small. Devices work on lines and lists of indices in stretches, whose ends are where mistakes are.
+The conformance vectors are small. Devices process rows and lists of indices in blocks, at whose boundaries errors are
+likely.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def device(request: pytest.FixtureRequest) -> Any:
 
 
 def numbers(shape: tuple[int, ...], dtype: str, seed: int = 0) -> Array:
-    """Many equal ones among them, and NaN where there is one."""
+    """Returns random numbers, many of them equal; floating-point numbers include NaN and -0.0."""
     random = np.random.RandomState(seed)
     result = random.randint(-50, 50, shape).astype(dtype)
     if result.dtype.kind == "f":
@@ -43,16 +44,16 @@ def test_sort_and_topk(device: Any, dtype: str, shape: tuple[int, ...], dim: int
     values = numbers(shape, dtype)
     x = flow.from_numpy(values).to(device)
     expected, positions = torch.sort(torch.from_numpy(values.copy()), dim=dim, descending=descending, stable=True)
-    found, places = flow.sort(x, dim, descending)
+    found, indices = flow.sort(x, dim, descending)
     np.testing.assert_array_equal(array(found), expected.numpy())
-    np.testing.assert_array_equal(array(places), positions.numpy())
+    np.testing.assert_array_equal(array(indices), positions.numpy())
     if dtype == "bool":
         return
     length = shape[dim]
     for k in sorted({0, 1, min(5, length), min(17, length), length // 2, length}):
-        found, places = flow.topk(x, k, dim, descending)
+        found, indices = flow.topk(x, k, dim, descending)
         np.testing.assert_array_equal(array(found), expected.narrow(dim, 0, k).numpy())
-        np.testing.assert_array_equal(array(places), positions.narrow(dim, 0, k).numpy())
+        np.testing.assert_array_equal(array(indices), positions.narrow(dim, 0, k).numpy())
 
 
 @pytest.mark.parametrize("n", [1, 16, 17, 5000])
@@ -66,14 +67,14 @@ def test_randperm_is_the_same_everywhere(device: Any, n: int) -> None:
 
 @pytest.mark.parametrize("dtype", ["uint8", "int64", "float16", "float32", "float64"])
 @pytest.mark.parametrize(
-    ("places", "rows", "block"), [(1, 5, ()), (20000, 1, ()), (20000, 10, ()), (5000, 1000, (7,)), (100, 3, (2, 3))]
+    ("count", "rows", "block"), [(1, 5, ()), (20000, 1, ()), (20000, 10, ()), (5000, 1000, (7,)), (100, 3, (2, 3))]
 )
-def test_places_named_twice(device: Any, dtype: str, places: int, rows: int, block: tuple[int, ...]) -> None:
-    """The last value stays; or all are added, in their order, each sum rounded."""
+def test_repeated_indices(device: Any, dtype: str, count: int, rows: int, block: tuple[int, ...]) -> None:
+    """A write keeps the last value of an index. Accumulation adds all values in their order and rounds each sum."""
     random = np.random.RandomState(0)
     x = random.randint(0, 5, (rows, *block)).astype(dtype)
-    indices = random.randint(-rows, rows, places)
-    values = random.randint(0, 9, (places, *block)).astype(dtype)
+    indices = random.randint(-rows, rows, count)
+    values = random.randint(0, 9, (count, *block)).astype(dtype)
     index = flow.from_numpy(indices).to(device)
 
     expected = x.copy()
@@ -89,7 +90,7 @@ def test_places_named_twice(device: Any, dtype: str, places: int, rows: int, blo
     np.testing.assert_array_equal(array(found), expected)
 
 
-def test_places_in_a_reversed_tensor(device: Any) -> None:
+def test_indices_of_a_reversed_tensor(device: Any) -> None:
     values = numbers((6, 5, 4), "int64")
     x = flow.from_numpy(values).to(device)
     at, expected = np.array([2, -6, 5]), values[::-1, :, ::-1]
@@ -109,8 +110,8 @@ def test_nonzero_and_masks(device: Any, shape: tuple[int, ...], share: float) ->
     values = numbers(shape, "int32")
     x, condition = flow.from_numpy(values).to(device), flow.from_numpy(mask).to(device)
     np.testing.assert_array_equal(array(flow.nonzero(condition)), np.argwhere(mask))
-    turned = flow.permute(condition, tuple(reversed(range(len(shape)))))
-    np.testing.assert_array_equal(array(flow.nonzero(turned)), np.argwhere(mask.T))
+    transposed = flow.permute(condition, tuple(reversed(range(len(shape)))))
+    np.testing.assert_array_equal(array(flow.nonzero(transposed)), np.argwhere(mask.T))
     np.testing.assert_array_equal(array(x[condition]), values[mask])
     y, changed = x.clone(), values.copy()
     y[condition] = 3
@@ -128,7 +129,7 @@ def test_nonzero_and_masks(device: Any, shape: tuple[int, ...], share: float) ->
     ],
 )
 def test_an_index_out_of_range(device: Any, call: str, text: str) -> None:
-    """Found at once or when the host reads, with one text; what else the call writes is as it should be."""
+    """The error is raised by the call or when the host reads the result, with the same text; later calls work."""
     x = flow.from_numpy(numbers((4, 3), "float32")).to(device)
 
     def at(*positions: int) -> flow.Tensor:
@@ -146,8 +147,8 @@ def test_gathers_of_many_dimensions(device: Any, size: int) -> None:
     x = flow.from_numpy(values).to(device)
     rank = values.ndim
     order = [*range(0, rank, 2), *range(1, rank, 2)]
-    turned, expected = flow.permute(x, order), values.transpose(order)
+    permuted, expected = flow.permute(x, order), values.transpose(order)
     for dims in ([0], [rank - 1], list(range(0, rank, 2)), list(range(rank))):
-        np.testing.assert_array_equal(array(flow.flip(turned, dims)), np.flip(expected, dims))
+        np.testing.assert_array_equal(array(flow.flip(permuted, dims)), np.flip(expected, dims))
         shifts = [d - 3 for d in dims]
-        np.testing.assert_array_equal(array(flow.roll(turned, shifts, dims)), np.roll(expected, shifts, dims))
+        np.testing.assert_array_equal(array(flow.roll(permuted, shifts, dims)), np.roll(expected, shifts, dims))

@@ -1,4 +1,4 @@
-"""The wheel: what is in it, and that it works where there is no compiler, no NumPy and no checkout."""
+"""Tests the contents of the wheel and of the source package; the wheel must work without a compiler and NumPy."""
 
 from __future__ import annotations
 
@@ -65,6 +65,6 @@ def test_a_fresh_environment(wheel: Path, tmp_path: Path) -> None:
     subprocess.run(install, check=True)
     done = subprocess.run([str(python), "-c", PROGRAM], capture_output=True, text=True, cwd=tmp_path, env={"PATH": ""})
     assert done.returncode == 0, done.stderr
-    place, result = done.stdout.splitlines()
-    assert place.startswith(str(tmp_path))
+    location, result = done.stdout.splitlines()
+    assert location.startswith(str(tmp_path))
     assert result == "[[7.0, 10.0], [15.0, 22.0]]"

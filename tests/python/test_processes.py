@@ -1,4 +1,4 @@
-"""Threads, forked children, leaks: what happens around calls rather than in them."""
+"""Tests threads, forked children, reference counts, leaks, and the start and end of the interpreter."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ FORK = multiprocessing.get_context("fork")
 
 
 def growth(work: Callable[[], Any], rounds: int = 3) -> int:
-    """The least number of bytes that any round of the work leaves the process larger by. What leaks does so in all
-    rounds; what other tests left to the allocators may grow in one."""
+    """Returns the smallest growth of the resident memory, in bytes, over several rounds of the work. A leak grows it in
+    every round; the state in which earlier tests left the allocators may grow it in a single round."""
     sizes = [resident_bytes()]
     for _ in range(rounds):
         work()
@@ -40,7 +40,7 @@ def resident_bytes() -> int:
 
 
 def test_many_threads() -> None:
-    """Results are right while all threads compute, and tensors pass from one to another."""
+    """Results are correct while several threads compute with the same tensor."""
     x = flow.arange(10000, dtype=flow.float32).reshape(100, 100)
     expected = (x @ x).sum().item()
 
@@ -70,7 +70,7 @@ def test_each_thread_has_its_own_error() -> None:
 
 @pytest.mark.parametrize("name", ["matmul", "sort", "rand"])
 def test_long_kernels_let_other_threads_run(name: str) -> None:
-    """Another thread gets on during calls, while the interpreter itself never switches between threads."""
+    """Another thread runs during calls, although the interpreter does not switch threads by itself."""
     x = flow.rand(1000, 1000, dtype=flow.float64)
     calls = {"matmul": lambda: x @ x, "sort": lambda: flow.sort(x), "rand": lambda: flow.rand(5000, 5000)}
     steps, done = 0, False
@@ -87,7 +87,7 @@ def test_long_kernels_let_other_threads_run(name: str) -> None:
     try:
         sys.setswitchinterval(1000)
         before = steps
-        for _ in range(100):  # a busy machine may leave the other thread out of a few
+        for _ in range(100):  # on a busy machine the other thread may not run during some of them
             calls[name]()
             if steps > before:
                 break
@@ -99,7 +99,7 @@ def test_long_kernels_let_other_threads_run(name: str) -> None:
 
 
 def in_child(function: Callable[[], Any]) -> Any:
-    """The result of a function in a forked child."""
+    """Calls a function in a forked child and returns its result."""
     receiver, sender = FORK.Pipe(duplex=False)
 
     def run() -> None:
@@ -116,7 +116,7 @@ def in_child(function: Callable[[], Any]) -> Any:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_forked_children_compute() -> None:
-    """Also after the parent has started its pool of threads, and while it uses it."""
+    """A forked child computes even while the parent uses its pool of threads."""
     x = flow.rand(300, 300, dtype=flow.float64)
     expected = (x @ x).sum().item()
     stop = threading.Event()
@@ -141,7 +141,7 @@ def test_pools_of_processes() -> None:
         assert pool.map(abs, [flow.tensor([-1, 2]), flow.tensor(-3)])[0].tolist() == [1, 2]
 
 
-def test_threads_that_end_leave_nothing() -> None:
+def test_threads_that_end_do_not_leak() -> None:
     def work() -> None:
         flow.rand(1000).exp().sum()
 
@@ -180,8 +180,8 @@ def fails(*calls: Callable[[], Any]) -> None:
 
 
 @pytest.mark.parametrize("name", LOOPS)
-def test_loops_stay_flat(name: str) -> None:
-    """Thousands of calls that drop their results: no tensors left, no memory gained, not even a few bytes a call."""
+def test_loops_do_not_leak(name: str) -> None:
+    """Thousands of calls leave no tensors, and do not leak even a few bytes per call."""
     call = LOOPS[name]
     count = 5_000 if name in ("errors", "printing") else 50_000
     for _ in range(2_000):
@@ -197,8 +197,8 @@ def test_loops_stay_flat(name: str) -> None:
     assert flow.memory_stats()["tensors"] == tensors
 
 
-def test_references_of_arguments_are_kept() -> None:
-    """Objects that calls take and return have as many references afterwards as before."""
+def test_reference_counts_are_unchanged() -> None:
+    """Calls leave the reference counts of the objects that they take and return unchanged."""
     x, dims, out = flow.ones(2, 2), [0, 1], flow.zeros(2, 2)
     objects: list[Any] = [x, dims, out, flow.float32, flow.Tensor, None, flow.ShapeError]
     flow.add(x, x, out=out)
@@ -232,7 +232,7 @@ print((x + 1).tolist(), x.sum().item(), flow.tensor(2) in flow.arange(3), repr(x
 
 
 def test_the_interpreter_ends_cleanly() -> None:
-    """With tensors alive in modules, in cycles, over foreign memory, and in a thread that still runs."""
+    """Tensors may be alive in modules, in cycles, over foreign memory, and in a thread that still runs."""
     code = """
 import threading, time
 import numpy as np
@@ -267,7 +267,7 @@ except ImportError as error:
 
 
 def test_subinterpreters_are_refused() -> None:
-    """Before and after the package is loaded, and without harm to the main interpreter."""
+    """The import fails before and after the package is loaded, and the main interpreter keeps working."""
     code = """
 import _xxsubinterpreters as interpreters
 def attempt():
@@ -310,8 +310,8 @@ def resident(which):
 
 flow.set_num_threads(1)
 operands = [flow.ones(*sizes) for sizes in {sizes}]
-flow.einsum("ij,jk->ik", flow.ones(40, 40), flow.ones(40, 40))  # its code takes memory, too
-Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+flow.einsum("ij,jk->ik", flow.ones(40, 40), flow.ones(40, 40))  # loads the code, which takes memory, too
+Path("/proc/self/clear_refs").write_text("5")  # resets the peak
 before = resident("VmRSS")
 result = flow.einsum({equation!r}, *operands)
 print(resident("VmHWM") - before - 4 * result.numel())
@@ -328,5 +328,5 @@ print(resident("VmHWM") - before - 4 * result.numel())
     ],
 )
 def test_contractions_need_little_memory(equation: str, sizes: list[tuple[int, ...]]) -> None:
-    """4 MiB per thread beside the result, which is of whole huge pages."""
+    """A thread takes at most 4 MiB besides the result, whose size is a multiple of the huge page size."""
     assert 0 < int(run(WORKING_MEMORY.format(equation=equation, sizes=sizes))) <= 4 << 20

@@ -1,5 +1,5 @@
-"""NumPy as a reference for reductions on both sides of where the CPU's loops change: lines of few and many elements,
-kept and folded dimensions near to each other and far apart, elements with gaps and of types that are converted."""
+"""Compares reductions with NumPy, for sizes on both sides of the thresholds between the loops of the CPU: short and
+long rows, kept and reduced dimensions with small and large strides, strided elements, and dtypes that are converted."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ SHAPES = [
     (300, 100, 3), (20, 300, 2), (1500, 3, 2), (300, 7, 8), (20, 20, 8), (2, 9000, 4), (30, 700, 2),
 ]  # fmt: skip
 DIMS = [(-1,), (0,), (1,), (0, -1)]
-# Short dimensions, kept and folded ones in turns.
-TURNS = [
+# Short dimensions, in which kept and reduced ones alternate.
+INTERLEAVED = [
     ((40, 110, 12), (1,)), ((3, 2001, 5), (1,)), ((9, 500, 16), (0, 2)), ((4, 301, 31), (0, 2)),
     ((6, 30, 40, 12), (0, 2)), ((6, 30, 40, 12), (1, 3)), ((6, 30, 40, 12), (0, 1, 3)),
     ((9, 8, 7, 6, 5, 4), (0, 2, 4)), ((9, 8, 7, 6, 5, 4), (1, 3, 5)),
     ((12, 7, 2, 9, 3, 16), (0, 2, 4)), ((12, 7, 2, 9, 3, 16), (1, 3, 5)), ((20, 6, 2, 4, 64), (0, 2, 4)),
 ]  # fmt: skip
-STEPS = {"as it lies": 1, "every second": 2, "every third": 3}
-ORDERS = [*STEPS, "transposed", "backwards"]
-whole = np.random.default_rng(0).integers(-9, 9, 300_000)
+STEPS = {"contiguous": 1, "every second": 2, "every third": 3}
+ORDERS = [*STEPS, "transposed", "reversed"]
+integers = np.random.default_rng(0).integers(-9, 9, 300_000)
 
 
 def source(shape: tuple[int, ...], order: str, dtype: str) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     count = int(np.prod(shape))
     if order == "transposed":
-        return whole[:count].astype(dtype).reshape(shape[::-1]).transpose()
+        return integers[:count].astype(dtype).reshape(shape[::-1]).transpose()
     step = STEPS.get(order, 1)
-    return whole[: step * count].astype(dtype).reshape(*shape, step)[..., -1]
+    return integers[: step * count].astype(dtype).reshape(*shape, step)[..., -1]
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -43,7 +43,7 @@ def test_sums_and_extremes(order: str, dtype: str, device: str) -> None:
     for shape in SHAPES:
         array = source(shape, order, dtype)
         x = flow.from_numpy(array).to(device)
-        if order == "backwards":
+        if order == "reversed":
             array, x = array[..., ::-1], flow.flip(x, dims=[-1])
         for dims in DIMS:
             wide = array.astype(np.float64)
@@ -55,18 +55,18 @@ def test_sums_and_extremes(order: str, dtype: str, device: str) -> None:
             highest = flow.amax(x, dim=dims).to("cpu").numpy()
             np.testing.assert_array_equal(highest, array.max(dims), err_msg=f"{shape} {dims}")
         for dim in (0, -1):
-            places = flow.argmax(x, dim=dim).to("cpu").numpy()
-            np.testing.assert_array_equal(places, array.argmax(dim), err_msg=f"{shape} {dim}")
+            positions = flow.argmax(x, dim=dim).to("cpu").numpy()
+            np.testing.assert_array_equal(positions, array.argmax(dim), err_msg=f"{shape} {dim}")
 
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "float16", "float32", "float64", "complex64"])
 @pytest.mark.parametrize("order", ORDERS)
-def test_dimensions_in_turns(order: str, dtype: str, device: str) -> None:
-    for shape, dims in TURNS:
+def test_interleaved_dimensions(order: str, dtype: str, device: str) -> None:
+    for shape, dims in INTERLEAVED:
         array = source(shape, order, dtype)
         x = flow.from_numpy(array).to(device)
-        if order == "backwards":
+        if order == "reversed":
             array, x = array[..., ::-1], flow.flip(x, dims=[-1])
         wide = array.astype("complex128" if dtype == "complex64" else "float64")
         found = flow.sum(x, dim=dims).to("cpu").numpy()
@@ -89,7 +89,7 @@ def test_sums_of_complex_numbers(dtype: str, order: str, device: str) -> None:
         if order == "transposed":
             array = np.asfortranarray(array)
         x = flow.from_numpy(array).to(device)
-        if order == "backwards":
+        if order == "reversed":
             array, x = array[..., ::-1], x[..., ::-1]
         for dims in [*DIMS, tuple(range(len(shape)))]:
             found = flow.sum(x, dim=dims, keepdim=True).to("cpu").numpy()
@@ -97,20 +97,20 @@ def test_sums_of_complex_numbers(dtype: str, order: str, device: str) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_what_is_not_a_number_is_found(shape: tuple[int, ...]) -> None:
-    array = source(shape, "as it lies", "float32")
-    for place in (0, 1, array.size // 2, array.size - 1):
-        holed = array.copy()
-        holed.flat[place] = np.nan
-        x = flow.from_numpy(holed)
-        np.testing.assert_array_equal(flow.amin(x, dim=-1).numpy(), holed.min(-1))
-        np.testing.assert_array_equal(flow.argmin(x, dim=-1).numpy(), holed.argmin(-1))
-        np.testing.assert_array_equal(np.isnan(flow.sum(x, dim=0).numpy()), np.isnan(holed.sum(0)))
+def test_nan_is_found(shape: tuple[int, ...]) -> None:
+    array = source(shape, "contiguous", "float32")
+    for position in (0, 1, array.size // 2, array.size - 1):
+        with_nan = array.copy()
+        with_nan.flat[position] = np.nan
+        x = flow.from_numpy(with_nan)
+        np.testing.assert_array_equal(flow.amin(x, dim=-1).numpy(), with_nan.min(-1))
+        np.testing.assert_array_equal(flow.argmin(x, dim=-1).numpy(), with_nan.argmin(-1))
+        np.testing.assert_array_equal(np.isnan(flow.sum(x, dim=0).numpy()), np.isnan(with_nan.sum(0)))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_means_and_variances(shape: tuple[int, ...]) -> None:
-    x = flow.from_numpy(source(shape, "as it lies", "float64") / 7)
+    x = flow.from_numpy(source(shape, "contiguous", "float64") / 7)
     for dims in DIMS:
         np.testing.assert_allclose(flow.mean(x, dim=dims).numpy(), x.numpy().mean(dims), rtol=1e-12, atol=1e-13)
         np.testing.assert_allclose(flow.var(x, dim=dims).numpy(), x.numpy().var(dims, ddof=1), rtol=1e-12, atol=1e-13)

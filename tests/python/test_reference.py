@@ -1,4 +1,4 @@
-"""PyTorch as an independent reference: operators over drawn shapes, dtypes and layouts."""
+"""Compares operators with PyTorch, for drawn shapes, dtypes and memory layouts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SOME = st.lists(st.integers(1, 5), min_size=1, max_size=4).map(tuple)
 
 
 def compare(found: Any, expected: Any, note: object = "") -> None:
-    """Calls both. Where PyTorch raises, so must oneflow."""
+    """Calls both and compares their results. If PyTorch raises, oneflow must raise, too."""
     try:
         want = expected()
     except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError, ZeroDivisionError):
@@ -58,7 +58,7 @@ def test_binary(name: str, pair: tuple[Twins, Twins]) -> None:
 @few
 @given(data=st.data(), sizes=st.lists(st.integers(2, 40), min_size=3, max_size=4).filter(lambda s: prod(s) > 9_000))
 def test_operands_in_several_orders(dtypes: tuple[str, str], data: st.DataObject, sizes: list[int]) -> None:
-    """Each operand lies in an order of its own, as does the result; one may be repeated along dimensions."""
+    """Each operand and the result have their own order of dimensions in memory; one operand may be broadcast."""
 
     def draw(dtype: str, most_repeated: int) -> torch.Tensor:
         order = data.draw(st.permutations(range(len(sizes))))
@@ -99,7 +99,7 @@ def test_bitwise(name: str, pair: tuple[Twins, Twins]) -> None:
 @given(x=twins(), number=st.sampled_from([2, -1, 0.5, 3.0, True]))
 def test_numbers_are_weak(name: str, x: Twins, number: float) -> None:
     if x.torch.dtype == torch.uint8 and number == -1:
-        number = 1  # out of the type's range
+        number = 1  # -1 is out of range for uint8
     compare(lambda: getattr(x.flow, name)(number), lambda: getattr(x.torch, name)(number), (x, number))
 
 
@@ -130,7 +130,7 @@ def test_where(pair: tuple[Twins, Twins], condition: Twins) -> None:
 @given(x=twins(("float32", "int32", "float64")), target=st.sampled_from(ARITHMETIC))
 def test_cast(x: Twins, target: str) -> None:
     if target == "uint8":
-        x = Twins(x.flow.abs(), x.torch.abs())  # negative fractions to unsigned: undefined in PyTorch
+        x = Twins(x.flow.abs(), x.torch.abs())  # casts of negative floats to unsigned are undefined in PyTorch
     compare(lambda: x.flow.cast(target), lambda: x.torch.to(getattr(torch, target)), x)
 
 
@@ -150,7 +150,7 @@ def test_reductions(name: str, data: st.DataObject, x: Twins, keepdim: bool) -> 
 @pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "argmax", "argmin"])
 @few
 @given(x=twins([d for d in ARITHMETIC if d not in ("bool", "float16", "bfloat16")]))
-def test_whole_reductions(name: str, x: Twins) -> None:
+def test_full_reductions(name: str, x: Twins) -> None:
     compare(lambda: getattr(flow, name)(x.flow), lambda: getattr(torch, name)(x.torch), x)
 
 
@@ -159,7 +159,7 @@ def test_whole_reductions(name: str, x: Twins) -> None:
 @given(data=st.data(), x=twins(("float32", "float64")))
 def test_along_a_dimension(name: str, data: st.DataObject, x: Twins) -> None:
     dim = data.draw(st.integers(-5, 4))
-    if name == "max" or name == "min":  # which of equal elements: the first, where PyTorch leaves it open
+    if name == "max" or name == "min":  # oneflow gives the first index of equal elements, PyTorch any
         compare(lambda: getattr(flow, name)(x.flow, dim).values, lambda: getattr(torch, name)(x.torch, dim).values, x)
     elif name == "sort":
         compare(lambda: flow.sort(x.flow, dim, stable=True), lambda: torch.sort(x.torch, dim=dim, stable=True), x)
@@ -196,11 +196,11 @@ def test_reshape(data: st.DataObject, shape: tuple[int, ...]) -> None:
 
 
 @few
-@given(data=st.data(), x=twins(shapes=SOME), others=st.integers(1, 3))
-def test_joining(data: st.DataObject, x: Twins, others: int) -> None:
+@given(data=st.data(), x=twins(shapes=SOME), count=st.integers(1, 3))
+def test_joining(data: st.DataObject, x: Twins, count: int) -> None:
     dim = data.draw(st.integers(-x.torch.dim(), x.torch.dim() - 1))
-    compare(lambda: flow.cat([x.flow] * others, dim), lambda: torch.cat([x.torch] * others, dim), x)
-    compare(lambda: flow.stack([x.flow] * others, dim), lambda: torch.stack([x.torch] * others, dim), x)
+    compare(lambda: flow.cat([x.flow] * count, dim), lambda: torch.cat([x.torch] * count, dim), x)
+    compare(lambda: flow.stack([x.flow] * count, dim), lambda: torch.stack([x.torch] * count, dim), x)
 
 
 @few

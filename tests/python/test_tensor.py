@@ -1,4 +1,4 @@
-"""Making tensors, what they say about themselves, conversions to Python's values, printing, settings."""
+"""Tests creation of tensors, their attributes, conversions to Python values, printing, settings and memory."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_every_dtype(dtype: str) -> None:
         assert x.nbytes == 4 * x.itemsize
 
 
-def test_halves_are_rounded_once() -> None:
+def test_half_precision_is_rounded_once() -> None:
     values = [1 / 3, 65504.0, 65519.9, 2049.0, 1 + 2**-11 + 2**-30, 5.96e-8, 1e-9, -0.0]
     for name in ("float16", "bfloat16"):
         found = array(flow.tensor(values, dtype=name))
@@ -90,11 +90,19 @@ def test_bad_data() -> None:
     cases = [
         (
             flow.ShapeError,
-            "tensor: data[1] must be a list of 1 like the ones before it, got a list of 2",
+            "tensor: data[1] must be a list of length 1, like the ones before it, got a list of length 2",
             [[1], [2, 3]],
         ),
-        (flow.ShapeError, "tensor: data[1] must be a list of 1 like the ones before it, got a number", [[1], 2]),
-        (flow.ShapeError, "tensor: data[1] must be a number like the ones before it, got a list of 1", [1, [2]]),
+        (
+            flow.ShapeError,
+            "tensor: data[1] must be a list of length 1, like the ones before it, got a number",
+            [[1], 2],
+        ),
+        (
+            flow.ShapeError,
+            "tensor: data[1] must be a number, like the ones before it, got a list of length 1",
+            [1, [2]],
+        ),
         (flow.TypeMismatch, "tensor: data[1] must be a number or a list, got str", [1, "a"]),
         (flow.TypeMismatch, "tensor: data must be a number or a list, got None", None),
         (flow.TypeMismatch, "tensor: data must be a number or a list, got set", {1}),
@@ -195,7 +203,7 @@ def test_equality_and_hash() -> None:
     assert len({flow.device("cpu"), flow.device("cpu:0")}) == 1
 
 
-def test_operators_leave_strangers_alone() -> None:
+def test_operators_defer_to_other_types() -> None:
     class Stranger:
         def __radd__(self, other: Any) -> str:
             return "asked"

@@ -1,6 +1,6 @@
 """Writes tests/generated/vectors/<operator>.json for every record with an oracle.
 
-Usage: python -m tests.vectors [OPERATOR...]. A file is computed again only when its record or this package changed.
+Usage: python -m tests.vectors [OPERATOR...]. Recomputes a file only if its record or this package has changed.
 """
 
 from __future__ import annotations
@@ -18,28 +18,31 @@ import torch
 
 from codegen.load import load
 from codegen.model import Contraction, Definitions, Op, Reduction, ResultRule, Scan, View
-from tests.vectors import calls, encode, equations, oracle
-from tests.vectors.layouts import LAYOUTS, Laid, contiguous
+from tests.vectors import calls, encode, equations, oracle, sample
+from tests.vectors.layouts import LAYOUTS, LaidOut, contiguous
 
 ROOT = Path(__file__).parents[2]
 TARGET = ROOT / "tests" / "generated" / "vectors"
 
-# Relative and absolute tolerance per result type; other types are compared exactly.
+# Relative and absolute tolerance per result dtype; other dtypes are compared exactly.
 TOLERANCES = {
     torch.float64: (1e-14, 1e-15),
     torch.float32: (1.5e-6, 5e-7),
     torch.float16: (1e-3, 1e-6),
     torch.bfloat16: (8e-3, 1e-6),
-    torch.complex128: (1e-14, 1e-14),  # parts of products are differences
+    torch.complex128: (1e-14, 1e-14),  # the parts of products are differences, hence the larger absolute tolerance
     torch.complex64: (1.5e-6, 5e-6),
 }
 
 
 def laid_out(op: Op, arguments: calls.Arguments, layout: str) -> calls.Arguments | None:
-    """All tensors in one layout; those that it does not apply to stay contiguous. None when it applies to none."""
+    """Returns the arguments with all tensors in a layout, or None if it applies to none of them.
+
+    Tensors that it does not apply to stay contiguous.
+    """
     applied = False
 
-    def lay(value: Any, written: bool) -> Any:
+    def lay_out(value: Any, written: bool) -> Any:
         nonlocal applied
         if isinstance(value, torch.Tensor):
             value = value.contiguous()
@@ -47,23 +50,23 @@ def laid_out(op: Op, arguments: calls.Arguments, layout: str) -> calls.Arguments
             applied = applied or laid is not None
             return laid or contiguous(value)
         if isinstance(value, list) and any(isinstance(each, torch.Tensor) for each in value):
-            return [lay(each, written) if each is not None else None for each in value]
+            return [lay_out(each, written) if each is not None else None for each in value]
         return value
 
     laid = {}
     for name, value in arguments.items():
         argument = op.signature.argument(name)
-        laid[name] = lay(value, bool(argument and argument.alias and argument.alias.written))
+        laid[name] = lay_out(value, bool(argument and argument.alias and argument.alias.written))
     return laid if applied else None
 
 
-def sees_storage(op: Op) -> bool:
-    """Whether the result depends on how the input lies in memory: a view that makes its strides from nothing."""
+def depends_on_storage(op: Op) -> bool:
+    """Returns whether the result depends on the memory layout of the input: a view whose strides ignore the input's."""
     return isinstance(op.kind, View) and "strides" not in op.kind.strides.text
 
 
 def values_of(value: Any) -> Any:
-    if isinstance(value, Laid):
+    if isinstance(value, LaidOut):
         return value.values
     if isinstance(value, list):
         return [values_of(each) for each in value]
@@ -71,7 +74,7 @@ def values_of(value: Any) -> Any:
 
 
 def variants(op: Op, definitions: Definitions) -> Iterator[tuple[str, str, calls.Arguments]]:
-    """Name, form and arguments (tensors laid out) of all cases of a record."""
+    """Yields the name, form and arguments, with tensors laid out, of each case of a record."""
     base: list[tuple[str, calls.Arguments]] = []
     for name, arguments in calls.recorded(op, definitions):
         base.append((name, arguments))
@@ -91,7 +94,7 @@ def variants(op: Op, definitions: Definitions) -> Iterator[tuple[str, str, calls
             yield f"{name}/out", "out", plain
         if first is not None and first.numel() <= 512 and (name not in laid_names or first.dtype == torch.int32):
             laid_names.add(name)
-            for layout in [] if sees_storage(op) else list(LAYOUTS)[1:]:
+            for layout in [] if depends_on_storage(op) else list(LAYOUTS)[1:]:
                 if (laid := laid_out(op, arguments, layout)) is not None:
                     yield f"{name}/{layout}", "function", laid
             if op.receiver is not None and isinstance(arguments.get("input"), torch.Tensor):
@@ -107,8 +110,8 @@ def tensors_in(arguments: calls.Arguments) -> Iterator[torch.Tensor]:
         yield from (each for each in (value if isinstance(value, list) else [value]) if isinstance(each, torch.Tensor))
 
 
-def can_take_place(op: Op, arguments: calls.Arguments, results: tuple[torch.Tensor, ...]) -> bool:
-    """Whether the results fit into the tensors that they replace."""
+def can_be_in_place(op: Op, arguments: calls.Arguments, results: tuple[torch.Tensor, ...]) -> bool:
+    """Returns whether the results have the shapes and dtypes of the tensors that they overwrite."""
     assert op.replaced is not None
     replaced = arguments[op.replaced.name]
     own = replaced if isinstance(replaced, list) else [replaced]
@@ -119,9 +122,10 @@ def can_take_place(op: Op, arguments: calls.Arguments, results: tuple[torch.Tens
 
 
 def as_declared(op: Op, arguments: calls.Arguments, results: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
-    """Results of the type that the record's rule gives where it is plain to see; the reference has exceptions.
+    """Returns the results converted to the dtype of the record's rule, where that is easily determined.
 
-    PyTorch's `all` of uint8 is uint8, and its einsum of one operand is int64 for smaller integers.
+    The oracle has exceptions: PyTorch's `all` of uint8 is uint8, and its einsum of one operand is int64 for smaller
+    integers.
     """
     types = {each.dtype for each in tensors_in(arguments)}
     declared = {ResultRule.BOOL: torch.bool, ResultRule.INT64: torch.int64}
@@ -132,11 +136,11 @@ def as_declared(op: Op, arguments: calls.Arguments, results: tuple[torch.Tensor,
 
 
 def case(op: Op, name: str, form: str, arguments: calls.Arguments, skipped: Counter[str]) -> dict[str, Any] | None:
-    """One case, or None where the oracle refuses the call, which `skipped` counts, or the result does not fit in place.
+    """Returns a case, or None if the oracle rejects the call, which `skipped` counts, or the result cannot be in place.
 
-    A refusal is whatever class the oracle raises: a type that it has no kernel for, (the one ValueError) the step of an
-    arange that it truncates to 0 for an integer type, or (the one UserWarning, which main() makes an error) the loss of
-    imaginary parts, which is refused here.
+    The oracle rejects a call by raising an exception of any of these classes, mostly for a dtype without a kernel. It
+    raises ValueError for an arange whose step is truncated to 0 for an integer dtype. UserWarning, which main() turns
+    into an error, is for the loss of imaginary parts, which oneflow rejects as well.
     """
     plain = {key: values_of(value) for key, value in arguments.items()}
     try:
@@ -144,11 +148,11 @@ def case(op: Op, name: str, form: str, arguments: calls.Arguments, skipped: Coun
     except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError, UserWarning) as error:
         skipped[str(error).splitlines()[0]] += 1
         return None
-    if form == "in_place" and not can_take_place(op, plain, results):
+    if form == "in_place" and not can_be_in_place(op, plain, results):
         return None
     relative, absolute = max((TOLERANCES.get(each.dtype, (0.0, 0.0)) for each in results), default=(0.0, 0.0))
     if isinstance(op.kind, Reduction | Scan | Contraction):
-        absolute *= 20  # the error of a sum goes with its largest partial sum, not with the sum
+        absolute *= 20  # the error of a sum is proportional to its largest partial sum, not to the sum
     types = {argument.name: argument.type for argument in op.signature.arguments}
     return {
         "name": name,
@@ -167,7 +171,7 @@ def fingerprint(op: Op) -> str:
 
 def main(names: list[str]) -> int:
     warnings.filterwarnings("ignore")
-    warnings.filterwarnings("error", "Casting complex values to real")  # which is refused here
+    warnings.filterwarnings("error", "Casting complex values to real")  # oneflow rejects such casts
     torch.set_warn_always(True)
     definitions = load(sorted((ROOT / "opdefs").glob("*.yaml")), ROOT)
     ops = [op for op in definitions.ops if op.oracle and (not names or op.full_name in names)]
@@ -181,6 +185,7 @@ def main(names: list[str]) -> int:
         skipped: Counter[str] = Counter()
         made = [case(op, *variant, skipped) for variant in variants(op, definitions)]
         cases = [each for each in made if each is not None]
+        sample.mark(cases)
         total += len(cases)
         path.write_text(
             json.dumps({"op": op.full_name, "function": op.name, "fingerprint": key, "cases": cases}) + "\n"
@@ -188,10 +193,10 @@ def main(names: list[str]) -> int:
         if sys.stderr.isatty() or position % 25 == 24:
             print(f"\rvectors: {position + 1} of {len(ops)} records", end="", file=sys.stderr, flush=True)
         if not cases:
-            print(f"\n{op.full_name}: no case; the oracle said {skipped.most_common(3)}", file=sys.stderr)
+            print(f"\n{op.full_name}: no case; the oracle raised {skipped.most_common(3)}", file=sys.stderr)
             return 1
         if names and skipped:
-            print(f"\n{op.full_name}: cases that the oracle refuses: {dict(skipped)}", file=sys.stderr)
+            print(f"\n{op.full_name}: cases that the oracle rejects: {dict(skipped)}", file=sys.stderr)
     known = {f"{op.full_name}.json" for op in definitions.ops if op.oracle}
     for stale in TARGET.glob("*.json"):
         if stale.name not in known:

@@ -1,4 +1,4 @@
-"""The calls that vectors are made from: those of the record, and random ones for the kinds that take any shape."""
+"""The calls that vectors are computed from: those of the record, and random ones for kinds that take any shape."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SETS = {
     DTypeSet.INDEX: ("int64", "int32"),
 }
 
-# Operand shapes of an elementwise call: equal, broadcast each way, 0-d, without elements, longer than a vector.
+# Operand shapes of an elementwise call: equal, broadcast in both directions, 0-d, empty, longer than a SIMD vector.
 _BROADCASTS: tuple[tuple[tuple[int, ...], ...], ...] = (
     ((2, 3), (2, 3), (2, 3)),
     ((2, 3), (3,), (1,)),
@@ -51,21 +51,21 @@ _FOLDED = ((3, 4, 5), (70, 130), (), (0, 3), (1, 1))
 
 
 def dtypes_of(op: Op, argument: str) -> tuple[torch.dtype, ...]:
-    """The element types that an argument accepts and operators compute with."""
+    """Returns the dtypes that an argument accepts, without those that operators do not compute with."""
     accepts = op.dtype.accepts.get(argument, op.dtype.accepts.get("", DTypeSet.ANY))
     takes_complex = op.takes_complex and accepts in (DTypeSet.ANY, DTypeSet.NUMERIC)
     return tuple(getattr(torch, name) for name in (*_SETS[accepts], *_COMPLEX[: 2 * takes_complex]))
 
 
 def generator(*key: object) -> torch.Generator:
-    """Random numbers that depend on nothing but the key."""
+    """Returns a random number generator seeded with the key."""
     return torch.Generator().manual_seed(zlib.crc32(repr(key).encode()))
 
 
 def random_tensor(
     shape: tuple[int, ...], dtype: torch.dtype, random: torch.Generator, *, positive: bool = False
 ) -> torch.Tensor:
-    """Small numbers of both signs where the type has them; integers without zero when `positive`."""
+    """Returns small random numbers, of both signs if the dtype is signed. With `positive`, integers are not zero."""
     if dtype == torch.bool:
         return torch.randint(0, 2, shape, generator=random).bool()
     if dtype.is_complex:
@@ -77,7 +77,7 @@ def random_tensor(
 
 
 def evaluate(value: Any, definitions: Definitions) -> Any:
-    """A value of a model call as what the oracle takes."""
+    """Converts a value of a model call to an argument of the oracle."""
     match value:
         case TensorLiteral(values=values, dtype=dtype):
             made = torch.tensor(values)
@@ -95,7 +95,7 @@ def evaluate(value: Any, definitions: Definitions) -> Any:
 
 
 def arguments_of(call: Call, definitions: Definitions) -> Arguments:
-    """The arguments of a call by name."""
+    """Returns the arguments of a call by name."""
     op = definitions.by_name[call.record]
     positional = [a.name for a in op.signature.arguments if not a.keyword_only]
     named = itertools.chain(zip(positional, call.positional, strict=False), call.keywords)
@@ -103,15 +103,17 @@ def arguments_of(call: Call, definitions: Definitions) -> Arguments:
 
 
 def recorded(op: Op, definitions: Definitions) -> Iterator[tuple[str, Arguments]]:
-    """The record's own examples and cases."""
+    """Yields the examples and cases of the record."""
     for position, call in enumerate([*(example.call for example in op.examples), *op.cases]):
         if call.record == op.full_name:
             yield f"recorded/{position}", arguments_of(call, definitions)
 
 
 def recast(op: Op, arguments: Arguments, dtype: torch.dtype) -> Arguments:
-    """The same call with the tensors that share the record's general rule in another element type, or, without tensors,
-    for a result of that type."""
+    """Returns the arguments in another dtype.
+
+    Converts the tensors without an `accepts` rule of their own. Without tensors, requests a result of that dtype.
+    """
     changed = dict(arguments)
     if not op.signature.tensor_arguments and op.dtype.override:
         changed[op.dtype.override] = dtype
@@ -120,7 +122,7 @@ def recast(op: Op, arguments: Arguments, dtype: torch.dtype) -> Arguments:
         if argument.name in op.dtype.accepts or dtype not in dtypes_of(op, argument.name):
             continue
         if isinstance(value, torch.Tensor):
-            if dtype.is_complex or not value.is_complex():  # no complex number becomes a real one
+            if dtype.is_complex or not value.is_complex():  # complex tensors are not converted to real ones
                 changed[argument.name] = value.to(dtype)
         elif isinstance(value, list) and not argument.type.optional_members:
             changed[argument.name] = [each.to(dtype) for each in value]
@@ -132,7 +134,7 @@ def general_dtypes(op: Op) -> tuple[torch.dtype, ...]:
 
 
 def drawn(op: Op) -> Iterator[tuple[str, Arguments]]:
-    """Calls with random operands, for the kinds that take any shape."""
+    """Yields calls with random operands, for kinds that take any shape."""
     match op.kind:
         case Elementwise() | Generator() if op.signature.tensor_arguments:
             yield from _elementwise(op)
@@ -143,7 +145,7 @@ def drawn(op: Op) -> Iterator[tuple[str, Arguments]]:
 
 
 def _attributes(op: Op) -> Iterator[tuple[str, Arguments]]:
-    """A value for each required argument that is not a tensor, once per value of a matched attribute."""
+    """Yields a value for each required argument that is not a tensor, once per value of a matched attribute."""
     required = {}
     for argument in op.signature.arguments:
         if not argument.type.is_tensor and not argument.has_default:
@@ -174,7 +176,7 @@ def _elementwise(op: Op) -> Iterator[tuple[str, Arguments]]:
 
 
 def _special(op: Op) -> Iterator[tuple[str, Arguments]]:
-    """Not-a-number, infinities, zeros of both signs, subnormal and huge numbers, in all pairs."""
+    """Yields calls with NaN, infinities, zeros of both signs, subnormal and huge numbers, in all pairs."""
     values = [
         float("nan"),
         float("inf"),
@@ -201,7 +203,7 @@ def _special(op: Op) -> Iterator[tuple[str, Arguments]]:
 
 
 def _weak(op: Op) -> Iterator[tuple[str, Arguments]]:
-    """Numbers in the place of the second operand, and mixed element types."""
+    """Yields calls with a number as the second operand, and with mixed dtypes."""
     tensors = op.signature.tensor_arguments
     if len(tensors) != 2 or any(a.type.base is not BaseType.OPERAND for a in tensors):
         return
@@ -220,7 +222,7 @@ def _weak(op: Op) -> Iterator[tuple[str, Arguments]]:
 
 
 def _collective(op: Op) -> Iterator[tuple[str, Arguments]]:
-    """From one to five ranks, whose parts are larger, smaller and empty."""
+    """Yields calls with one to five ranks, whose parts are larger, smaller or empty."""
     assert isinstance(op.kind, Collective)
     (tensors,) = op.signature.tensor_arguments
     values = [{op.kind.match: value} for value in op.kind.merges] if op.kind.match else [{}]

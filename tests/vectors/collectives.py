@@ -1,4 +1,4 @@
-"""What the collectives of `comm` give, over lists of tensors: the oracle of their records."""
+"""The oracles of the collectives of `comm`, over lists of tensors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 
 import torch
 
-_JOINED = {"sum": torch.add, "mean": torch.add, "max": torch.maximum, "min": torch.minimum, "prod": torch.mul}
+_MERGES = {"sum": torch.add, "mean": torch.add, "max": torch.maximum, "min": torch.minimum, "prod": torch.mul}
 
 
 def broadcast(input: torch.Tensor, devices: list[str]) -> tuple[torch.Tensor, ...]:
@@ -28,8 +28,8 @@ def all_gather(tensors: list[torch.Tensor], *, dim: int = 0) -> tuple[torch.Tens
 def reduce(tensors: list[torch.Tensor], *, op: str = "sum") -> torch.Tensor:
     if op == "mean" and not tensors[0].is_floating_point():
         raise TypeError("the mean of integers")
-    joined = functools.reduce(_JOINED[op], tensors)
-    return joined / len(tensors) if op == "mean" else joined
+    merged = functools.reduce(_MERGES[op], tensors)
+    return merged / len(tensors) if op == "mean" else merged
 
 
 def all_reduce(tensors: list[torch.Tensor], *, op: str = "sum") -> tuple[torch.Tensor, ...]:

@@ -6,14 +6,14 @@ import torch
 
 
 def complex_(real: torch.Tensor, imag: torch.Tensor) -> torch.Tensor:
-    """PyTorch's takes two tensors of one floating-point type only."""
+    """Returns complex numbers with the given parts. torch.complex requires parts of the same floating-point dtype."""
     dtype = torch.promote_types(torch.promote_types(real.dtype, imag.dtype), torch.float32)
     real, imag = torch.broadcast_tensors(real, imag)
     return torch.complex(real.to(dtype), imag.to(dtype))
 
 
 def cast(input: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """PyTorch's takes the real part of complex numbers for real ones; here that is refused."""
+    """Converts to a dtype. Rejects casts from complex to real, for which PyTorch returns the real part."""
     if input.is_complex() and not dtype.is_complex and dtype is not torch.bool:
         raise TypeError("a complex tensor does not become real")
     return input.to(dtype)

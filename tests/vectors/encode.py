@@ -1,4 +1,4 @@
-"""Values of a vector as JSON."""
+"""Encodes the values of vectors as JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from codegen.model import BaseType, Type
-from tests.vectors.layouts import Laid
+from tests.vectors.layouts import LaidOut
 
 DTYPE_NAMES = {
     dtype: str(dtype).removeprefix("torch.")
@@ -33,12 +33,12 @@ DTYPE_NAMES = {
 
 
 def data(x: torch.Tensor) -> str:
-    """The bytes of a tensor, row-major."""
+    """Returns the elements of a tensor in row-major order, in base64."""
     flat = x.detach().resolve_conj().reshape(-1).clone(memory_format=torch.contiguous_format)
     return base64.b64encode(flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b"").decode()
 
 
-def tensor(laid: Laid) -> dict[str, Any]:
+def tensor(laid: LaidOut) -> dict[str, Any]:
     return {
         "dtype": DTYPE_NAMES[laid.storage.dtype],
         "sizes": list(laid.values.shape),
@@ -53,17 +53,17 @@ def result(x: torch.Tensor) -> dict[str, Any]:
 
 
 def argument(v: Any, type_: Type) -> Any:
-    """An argument. Devices are those of the oracle: a replay puts the device under test in their place."""
+    """Encodes an argument. Devices are those of the oracle; a replay replaces them by the device under test."""
     if type_.base is BaseType.DEVICE and v is not None:
         return {"devices": v} if type_.is_list else {"device": v}
     return value(v)
 
 
 def value(v: Any) -> Any:
-    """An argument that is not a tensor, or one or more laid-out tensors."""
-    if isinstance(v, Laid):
+    """Encodes an argument that is not a device: laid-out tensors, or any other value."""
+    if isinstance(v, LaidOut):
         return {"tensor": tensor(v)}
-    if isinstance(v, list | tuple) and any(isinstance(each, Laid) for each in v):
+    if isinstance(v, list | tuple) and any(isinstance(each, LaidOut) for each in v):
         return {"tensors": [each and tensor(each) for each in v]}
     if isinstance(v, torch.dtype):
         return {"dtype": DTYPE_NAMES[v]}

@@ -1,4 +1,4 @@
-"""Random einsum equations of every kind, and their oracle: NumPy's einsum in 64 bits; the oracle of traces."""
+"""Random einsum equations of every kind, and the oracles of einsum (NumPy's einsum in 64 bits) and of trace."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ import torch
 
 from tests.einsum.equations import in_letters
 from tests.vectors.encode import DTYPE_NAMES
-from tests.vectors.layouts import LAYOUTS, Laid, contiguous
+from tests.vectors.layouts import LAYOUTS, LaidOut, contiguous
 
-REQUIRED = {"equation", "operands"}  # what drawn() gives
+RANDOM = "random/"  # in the names of cases
+REQUIRED = {"equation", "operands"}  # the arguments that drawn() yields
 COUNT = 20_000
-MOST_OPERANDS = 6
-MOST_DIMS = 8
-MOST_ELEMENTS = 600  # of a tensor
-MOST_PRODUCTS = 60_000  # of the sizes of all labels
+MAX_OPERANDS = 6
+MAX_DIMS = 8
+MAX_ELEMENTS = 600  # of a tensor
+MAX_PRODUCTS = 60_000  # of the sizes of all labels
 LETTERS = "abcdxyzABZäßЖ日"
 SIZES = (1, 2, 2, 3, 3, 4, 5)
 
 
 def einsum(equation: str, operands: list[torch.Tensor], **options: Any) -> torch.Tensor:
-    """The oracle of einsum. Orders of products change nothing that is compared."""
+    """The oracle of einsum. Ignores the options, which only select the path."""
     dtype = functools.reduce(torch.promote_types, [each.dtype for each in operands])
     wide = torch.complex128 if dtype.is_complex else torch.float64 if dtype.is_floating_point else torch.int64
     inputs, arrow, output = in_letters(equation).replace(" ", "").partition("->")
-    summed = bool(arrow) and "..." in inputs and "..." not in output  # NumPy wants the ellipsis in the result
+    summed = bool(arrow) and "..." in inputs and "..." not in output  # NumPy requires the ellipsis in the output
     equation = inputs + arrow + ("..." if summed else "") + output
     exact = np.einsum(equation, *[each.to(wide).numpy() for each in operands], optimize=len(operands) > 2)
     if summed:
@@ -40,16 +41,16 @@ def einsum(equation: str, operands: list[torch.Tensor], **options: Any) -> torch
 
 
 def trace(input: torch.Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> torch.Tensor:
-    """The oracle of trace: PyTorch's takes matrices only."""
+    """The oracle of trace, because torch.trace only supports matrices."""
     return torch.diagonal(input, offset, dim1, dim2).sum(-1)
 
 
 class _Drawn:
-    """One random equation with shapes."""
+    """A random equation with shapes."""
 
     def __init__(self, source: random.Random) -> None:
         self.source = source
-        count = source.choice((1, 1, 2, 2, 2, 2, 3, 3, 4, 5, MOST_OPERANDS))
+        count = source.choice((1, 1, 2, 2, 2, 2, 3, 3, 4, 5, MAX_OPERANDS))
         labels = source.sample(LETTERS, source.randint(1, 7))
         self.sizes = {label: 0 if source.random() < 0.01 else source.choice(SIZES) for label in labels}
         self.ellipsis = [source.choice(SIZES) for _ in range(source.randint(0, 3))] if source.random() < 0.3 else None
@@ -61,9 +62,9 @@ class _Drawn:
 
     def term(self) -> list[str]:
         source = self.source
-        labels = source.choices(list(self.sizes), k=min(source.randint(0, 5), MOST_DIMS))
+        labels = source.choices(list(self.sizes), k=min(source.randint(0, 5), MAX_DIMS))
         shape = [self.sizes[label] for label in labels]
-        # A size of 1 stretches, but not within a diagonal.
+        # Sizes of 1 broadcast, except for a repeated label.
         shape = [
             1 if labels.count(label) == 1 and source.random() < 0.08 else size
             for label, size in zip(labels, shape, strict=True)
@@ -71,9 +72,9 @@ class _Drawn:
         self.used.update(labels)
         if self.ellipsis is not None and source.random() < 0.6:
             own = self.ellipsis[source.randint(0, len(self.ellipsis)) :]
-            place = source.randint(0, len(labels))
-            shape[place:place] = [1 if source.random() < 0.15 else size for size in own]
-            labels.insert(place, "...")
+            at = source.randint(0, len(labels))
+            shape[at:at] = [1 if source.random() < 0.15 else size for size in own]
+            labels.insert(at, "...")
             self.has_ellipsis = True
         self.shapes.append(shape)
         return labels
@@ -87,9 +88,9 @@ class _Drawn:
     def is_small(self) -> bool:
         all_labels = math.prod(self.sizes[label] for label in self.used) * math.prod(self.ellipsis or [])
         return (
-            all_labels <= MOST_PRODUCTS
-            and all(math.prod(shape) <= MOST_ELEMENTS for shape in self.shapes)
-            and all(len(shape) <= MOST_DIMS for shape in self.shapes)
+            all_labels <= MAX_PRODUCTS
+            and all(math.prod(shape) <= MAX_ELEMENTS for shape in self.shapes)
+            and all(len(shape) <= MAX_DIMS for shape in self.shapes)
         )
 
     def equation(self) -> str:
@@ -105,8 +106,12 @@ class _Drawn:
         return ",".join(map(text, self.terms)) + result
 
 
-def _operand(shape: list[int], dtype: torch.dtype, layout: str, generator: torch.Generator) -> Laid:
-    """Quarters up to 2 for floating-point types: sums of their products are exact in the types that are summed in."""
+def _operand(shape: list[int], dtype: torch.dtype, layout: str, generator: torch.Generator) -> LaidOut:
+    """Returns a random operand.
+
+    Floating-point elements are multiples of 1/4 up to 2: the sums of their products are exact in the dtypes in which
+    they are accumulated.
+    """
     if dtype.is_complex:
         values = torch.view_as_complex(torch.randint(-8, 9, [*shape, 2], generator=generator) / 4)
     elif dtype.is_floating_point:
@@ -115,13 +120,13 @@ def _operand(shape: list[int], dtype: torch.dtype, layout: str, generator: torch
         values = torch.randint(0, 2, shape, generator=generator)
     else:
         values = torch.randint(0 if DTYPE_NAMES[dtype].startswith("u") else -9, 10, shape, generator=generator)
-    # Laid out first: PyTorch moves nothing of the unsigned types.
+    # LaidOut out before the conversion, because PyTorch cannot copy some unsigned dtypes.
     laid = LAYOUTS[layout](values) or contiguous(values)
-    return Laid(laid.values.to(dtype), laid.storage.to(dtype), laid.strides, laid.offset)
+    return LaidOut(laid.values.to(dtype), laid.storage.to(dtype), laid.strides, laid.offset)
 
 
 def drawn() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Names and arguments, with the tensors laid out at random."""
+    """Yields names and arguments, with tensors in random layouts."""
     source = random.Random(0)
     generator = torch.Generator().manual_seed(0)
     dtypes = list(DTYPE_NAMES)
@@ -132,5 +137,11 @@ def drawn() -> Iterator[tuple[str, dict[str, Any]]]:
             continue
         dtype = source.choice((torch.float32, torch.float64, *dtypes))
         operands = [_operand(shape, dtype, source.choice(list(LAYOUTS)), generator) for shape in case.shapes]
-        yield f"{DTYPE_NAMES[dtype]}/random/{made}", {"equation": case.equation(), "operands": operands}
+        yield f"{DTYPE_NAMES[dtype]}/{RANDOM}{made}", {"equation": case.equation(), "operands": operands}
         made += 1
+
+
+def number_of(name: str) -> int | None:
+    """Returns the number of a random equation by the name of its case, and None for any other case."""
+    _, found, number = name.partition(RANDOM)
+    return int(number) if found else None

@@ -1,4 +1,4 @@
-"""Calls the reference that a record names."""
+"""Calls the oracle that a record names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from codegen.model import BaseType, Op
 
 
 def resolve(path: str) -> Callable[..., Any]:
-    """The function behind a dotted name: "torch.nn.functional.gelu"."""
+    """Returns the function with a dotted name such as "torch.nn.functional.gelu"."""
     module, *rest = path.split(".")
     return functools.reduce(getattr, rest, importlib.import_module(module))
 
@@ -30,16 +30,18 @@ _WIDENED = {
 
 
 def widened(value: Any) -> Any:
-    """A copy of a tensor, or of a list of them, in float64 or complex128 where it is of a narrower such type."""
+    """Returns a copy of a tensor, or of a list of tensors, with narrower floating-point or complex dtypes widened to
+    float64 or complex128."""
     if isinstance(value, torch.Tensor):
         return value.to(_WIDENED.get(value.dtype, value.dtype), copy=True)
     return [widened(each) for each in value] if isinstance(value, list) else value
 
 
 def exact(op: Op, arguments: Mapping[str, Any]) -> tuple[torch.Tensor, ...]:
-    """The oracle's results for floating-point operands computed in float64 and rounded once.
+    """Returns the results of the oracle, computed in float64 for floating-point operands and rounded once.
 
-    The element types are those of the call as it stands. Where only one of the two calls works, its results count.
+    The result dtypes are those of a call with the original operands. If the call with widened operands fails, returns
+    the results of the call with the original ones.
     """
     copies = {name: value.clone() if isinstance(value, torch.Tensor) else value for name, value in arguments.items()}
     plain = call(op, copies)
@@ -53,10 +55,10 @@ def exact(op: Op, arguments: Mapping[str, Any]) -> tuple[torch.Tensor, ...]:
 
 
 def call(op: Op, arguments: Mapping[str, Any]) -> tuple[torch.Tensor, ...]:
-    """The results of the oracle for arguments by name; those that the record's defaults already give are left out.
+    """Returns the results of the oracle for arguments by name; single devices are left out.
 
-    Tensors go by position, all else by name, or by position where the oracle calls it otherwise. PyTorch's complex32
-    becomes complex64.
+    Passes a leading tensor or string by position and the other arguments by name, or all by position if the oracle has
+    other parameter names. Converts complex32 results of PyTorch to complex64.
     """
     assert op.oracle is not None
     function = resolve(op.oracle)

@@ -1,4 +1,5 @@
-/* Asks a device plugin for kernels: lines "name hash compute" on standard input; prints those that it does not have. */
+/* Queries a device plugin for the kernels given as lines "name hash compute" on standard input, and prints those that it
+ * lacks. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <oneflow/device_plugin.h>
@@ -28,13 +29,13 @@ int main(int count, char** arguments) {
   char name[128];
   uint64_t hash;
   int compute;
-  int asked = 0;
+  int queried = 0;
   while (scanf("%127s %" SCNu64 " %d", name, &hash, &compute) == 3) {
-    ++asked;
+    ++queried;
     if (table->find_kernel(name, hash, (of_dtype)compute) == NULL) printf("lacks %s %d\n", name, compute);
     if (table->find_kernel(name, hash + 1, (of_dtype)compute) != NULL) printf("takes another schema of %s\n", name);
   }
   if (table->find_kernel("no_such_operator", 0, OF_FLOAT32) != NULL) printf("has no_such_operator\n");
-  printf("asked %d\n", asked);
+  printf("queried %d\n", queried);
   return 0;
 }

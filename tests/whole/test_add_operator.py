@@ -1,6 +1,6 @@
-"""The promise of docs/guides/add-an-operator.md: one record, one changed file, and all languages have the operator.
+"""Tests docs/guides/add-an-operator.md: one record in one changed file adds an operator to all languages.
 
-Works in a scratch clone, which is built from nothing; the compiler cache, filled by the main build, keeps that short.
+Builds a scratch clone from scratch; the compiler cache, which the main build has filled, makes that fast.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def run(command: list[str], where: Path) -> str:
 
 @pytest.fixture(scope="module")
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A clone of this checkout as it stands, with the guide's record added, built."""
+    """Returns a clone of this checkout, including uncommitted changes, built with the record of the guide."""
     clone = tmp_path_factory.mktemp("clone") / "oneflow"
     run(["git", "clone", "-q", str(ROOT), str(clone)], ROOT)
     for name in run(["git", "ls-files", "--modified", "--others", "--exclude-standard"], ROOT).split("\n"):
@@ -61,7 +61,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "-q",
             "--allow-empty",
             "-m",
-            "as it stands",
+            "uncommitted changes",
         ],
         clone,
     )
@@ -75,23 +75,23 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return clone
 
 
-def test_one_file_changed(scratch: Path) -> None:
+def test_only_the_definition_file_changed(scratch: Path) -> None:
     assert run(["git", "status", "--porcelain"], scratch).split() == ["M", "opdefs/functions.yaml"]
 
 
 @pytest.mark.parametrize("language", PROGRAMS)
-def test_it_runs(scratch: Path, language: str) -> None:
+def test_new_operator_runs(scratch: Path, language: str) -> None:
     where = scratch / "bindings" / "js" if language == "js" else scratch
     assert json.loads(run(PROGRAMS[language], where)) == pytest.approx(EXPECTED, abs=1e-4)
 
 
 @pytest.mark.parametrize("pattern", ["*.pyi", "*.d.ts", "*.rbs", "operators.h", "operators.hpp", "softplus.md"])
-def test_it_is_described(scratch: Path, pattern: str) -> None:
+def test_new_operator_is_in_generated_files(scratch: Path, pattern: str) -> None:
     generated = [path for path in scratch.rglob(pattern) if "generated" in path.parts]
     assert any("softplus" in path.read_text() for path in generated), f"no generated {pattern} mentions it"
 
 
 @pytest.mark.parametrize("language", PROGRAMS)
-def test_its_examples_and_errors_are_tests(scratch: Path, language: str) -> None:
+def test_new_operator_has_generated_tests(scratch: Path, language: str) -> None:
     generated = (scratch / "bindings" / language / "generated").rglob("*test*")
     assert any("softplus" in path.read_text() for path in generated if path.is_file())

@@ -1,6 +1,7 @@
-"""No front end, template, definition or floor of the runtime knows a device by name: devices are folders and plugins.
+"""Tests that no front end, template, definition or floor of the runtime contains the name of a device.
 
-Comments and documentation may speak of them, and so may data: the examples and cases of the definitions.
+Devices are folders and plugins. Comments, documentation and data (the examples and cases of definitions) may name
+them.
 """
 
 from __future__ import annotations
@@ -13,31 +14,31 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-# A device is a folder with sources of a plugin; `grid` is what two of them share. The last one is that of the tests.
+# A device is a folder with the sources of a plugin, and the accelerator of the tests. `grid` is shared by two devices.
 DEVICES = {path.parent.name for path in (ROOT / "runtime" / "devices").glob("*/plugin.cpp")} | {"accel"}
 NAME = re.compile(rf"(?<![a-z])({'|'.join(sorted(DEVICES))})(?![a-z])", re.IGNORECASE)
 
-PLACES = ("bindings/*/src", "bindings/*/lib", "bindings/*/ext", "bindings/*/oneflow_py", "codegen")
+FOLDERS = ("bindings/*/src", "bindings/*/lib", "bindings/*/ext", "bindings/*/oneflow_py", "codegen")
 FLOORS = ("base", "device", "tensor", "dispatch", "ops", "einsum", "parallel", "capi")
 CODE = {".py", ".cpp", ".h", ".js", ".mjs", ".ts", ".rb", ".j2"}
-# A target's own folder is where its device may be named.
-OWN = {ROOT / "codegen" / "languages" / name for name in DEVICES}
+# The folder of a target may name its device.
+TARGETS = {ROOT / "codegen" / "targets" / name for name in DEVICES}
 
 COMMENTS = re.compile(r'/\*.*?\*/|""".*?"""|\{#.*?#\}|//[^\n]*|#(?!include|define|if|el|end|undef)[^\n]*', re.DOTALL)
 
 
 def sources() -> list[Path]:
-    folders = [folder for place in PLACES for folder in ROOT.glob(place)]
+    folders = [folder for pattern in FOLDERS for folder in ROOT.glob(pattern)]
     folders += [ROOT / "runtime" / floor for floor in FLOORS]
     files = {path for folder in folders for path in folder.rglob("*") if path.suffix in CODE}
-    return sorted(p for p in files if not OWN & set(p.parents) and not {"generated", "node_modules"} & set(p.parts))
+    return sorted(p for p in files if not TARGETS & set(p.parents) and not {"generated", "node_modules"} & set(p.parts))
 
 
 def names_in(text: str) -> list[str]:
     return [match.group() for match in NAME.finditer(text)]
 
 
-def test_there_are_devices_and_sources() -> None:
+def test_devices_and_sources_are_found() -> None:
     assert {"cpu", "cuda", "opencl"} <= DEVICES
     assert len(sources()) > 200
 
@@ -59,6 +60,6 @@ def test_definitions_name_no_device(path: Path) -> None:
         assert not names_in(repr(without_data(record))), record["op"]
 
 
-def test_the_rule_finds_what_it_forbids() -> None:
+def test_names_are_matched_as_words() -> None:
     assert names_in('if (type == "cuda")') == ["cuda"]
     assert not names_in("a scuba diver, accelerate")

@@ -1,4 +1,4 @@
-"""docs/devices.md: its table is that of the definitions, and each plugin has every kernel that it promises."""
+"""Tests docs/devices.md: its table matches the definitions, and each plugin has every kernel in the table."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ def dtype_numbers() -> dict[str, int]:
     return {name.lower(): int(number) for name, number in found}
 
 
-def test_the_page_is_current() -> None:
+def test_page_is_up_to_date() -> None:
     text = device_table.PAGE.read_text()
-    assert text == device_table.page(text, DEFINITIONS), "docs/devices.md is not current: run `make docs`"
+    assert text == device_table.page(text, DEFINITIONS), "docs/devices.md is not up to date: run `make docs`"
 
 
-def test_an_omission_is_counted_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table_counts_omissions_and_gives_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
     lacking = device_table.Device("other", frozenset(), {"gelu": "its driver has no erf"})
     monkeypatch.setattr(device_table, "devices", lambda found: [*known, lacking])
     table = device_table.table(DEFINITIONS)
     assert "- `gelu` on `other`: its driver has no erf" in table
-    assert "- `sort` on `other`: its kernel, written by hand, is not there yet" in table
+    assert "- `sort` on `other`: its hand-written kernel does not exist yet" in table
     (row,) = [line for line in table.splitlines() if line.startswith("| `other` |")]
     assert int(row.split("|")[-2]) == 1 + len(known[0].by_hand)
 
@@ -45,8 +45,8 @@ known = device_table.devices(DEFINITIONS)
 
 
 @pytest.fixture(scope="module")
-def asker(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    program = tmp_path_factory.mktemp("asker") / "ask_kernels"
+def query_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("query") / "ask_kernels"
     source = Path(__file__).with_name("ask_kernels.c")
     command = ["cc", "-std=c11", "-Wall", "-Wextra", "-I", ROOT / "runtime/include", source, "-o", program, "-ldl"]
     subprocess.run(command, check=True)
@@ -54,15 +54,15 @@ def asker(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("plugin", PLUGINS, ids=lambda path: path.stem)
-def test_a_plugin_has_every_kernel_that_it_promises(plugin: Path, asker: Path) -> None:
+def test_plugin_has_every_kernel_of_the_table(plugin: Path, query_program: Path) -> None:
     numbers = dtype_numbers()
     rows = [row[1:] for row in device_table.promised(DEFINITIONS) if row[0] == plugin.stem]
     if not rows:
-        pytest.skip(f"{plugin.name} is no backend of this repository")
+        pytest.skip(f"{plugin.name} is not a backend of this repository")
     lines = [f"{name} {schema} {numbers[compute or 'float32']}" for name, schema, compute in rows]
-    answer = subprocess.run([asker, plugin], input="\n".join(lines), capture_output=True, text=True, check=True)
-    assert answer.stdout.splitlines() == [f"asked {len(rows)}"], answer.stdout
+    done = subprocess.run([query_program, plugin], input="\n".join(lines), capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [f"queried {len(rows)}"], done.stdout
 
 
-def test_some_plugin_was_asked() -> None:
+def test_at_least_one_backend_was_tested() -> None:
     assert {plugin.stem for plugin in PLUGINS} & {device.name for device in known}

@@ -1,4 +1,4 @@
-"""The demo program gives the same numbers in every language and on every device, and they are right."""
+"""Tests that the demo program prints the same, correct numbers in every language and on every device."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def found(file: Path, what: str) -> float:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_outputs_agree(outputs: Outputs, device: str) -> None:
-    """Digit for digit, also the list of devices."""
+def test_languages_print_identical_output(outputs: Outputs, device: str) -> None:
+    """Compares all digits, and the list of devices."""
     files = outputs[device]
     compare = [str(ROOT / ".venv" / "bin" / "python"), "examples/digits/compare.py", *map(str, files.values())]
     done = subprocess.run(compare, cwd=ROOT, capture_output=True, text=True)
@@ -52,8 +52,8 @@ def test_outputs_agree(outputs: Outputs, device: str) -> None:
         assert f"\n{device}: " in f"\n{file.read_text()}"
 
 
-def test_devices_agree(outputs: Outputs) -> None:
-    """Within what sums in another order change."""
+def test_devices_agree_within_rounding(outputs: Outputs) -> None:
+    """The tolerances allow for sums in another order."""
     for language in LANGUAGES:
         first, *others = (outputs[device][language] for device in DEVICES)
         for other in others:
@@ -62,8 +62,8 @@ def test_devices_agree(outputs: Outputs) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_against_numpy(outputs: Outputs, device: str) -> None:
-    """The variance that the components explain, and the accuracy, from NumPy's eigenvalues and sorting."""
+def test_results_match_numpy(outputs: Outputs, device: str) -> None:
+    """Computes the explained variance and the accuracy with NumPy's eigenvalues and sorting."""
     import numpy as np
 
     table = np.loadtxt(ROOT / "examples" / "data" / "digits.csv.gz", delimiter=",")

@@ -1,4 +1,4 @@
-"""docs/einsum.md: its pictures are what their script draws and einsum computes; its programs print what they say."""
+"""Tests docs/einsum.md: the pictures match their script and the results of einsum; the programs print what is shown."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ FOLDER = ROOT / "docs" / "einsum"
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
-def test_pictures(picture: Picture) -> None:
+def test_pictures_are_up_to_date_and_correct(picture: Picture) -> None:
     worked = Worked(picture)
     result = flow.einsum(picture.equation, *map(flow.tensor, picture.operands))
     assert result.shape == worked.result.shape
-    assert {place: result[place].item() for place in worked.result.values} == worked.result.values
+    assert {index: result[index].item() for index in worked.result.values} == worked.result.values
     drawn = (FOLDER / f"{picture.name}.svg").read_text(encoding="utf-8")
-    assert drawn == svg(picture), "docs/einsum is not current: run `make docs`"
+    assert drawn == svg(picture), "docs/einsum is not up to date: run `make docs`"
 
 
-def test_the_page_shows_all_pictures() -> None:
+def test_page_shows_all_pictures() -> None:
     shown = set(re.findall(r"!\[.*\]\(einsum/(.*)\.svg\)", PAGE))
     assert shown == {picture.name for picture in PICTURES} == {path.stem for path in FOLDER.iterdir()}
 
@@ -52,7 +52,7 @@ PRINTED = {"python": r"^print\(.*\)  # (.*)$", "js": r"^console\.log\(.*\);  // 
 
 @dataclass
 class Program:
-    """All blocks of a language, and what they print: comments behind their lines, and blocks of text below them."""
+    """All blocks of a language, and their output: the comments at the ends of lines, and the text blocks below."""
 
     blocks: list[str] = field(default_factory=list)
     printed: list[str] = field(default_factory=list)
@@ -60,7 +60,7 @@ class Program:
 
 def programs() -> dict[str, Program]:
     found = {language: Program() for language in COMMANDS}
-    above: list[str] = []  # languages of the blocks that have stood one below the other up to here
+    above: list[str] = []  # the languages of the directly preceding blocks
     for before, language, text in re.findall(r"(.*?)^```(\w+)\n(.*?)^```\n", PAGE, re.DOTALL | re.MULTILINE):
         if before.strip():
             above = []
@@ -78,7 +78,7 @@ PROGRAMS = programs()
 
 
 @pytest.mark.parametrize("language", COMMANDS)
-def test_programs(language: str) -> None:
+def test_programs_print_what_the_page_shows(language: str) -> None:
     program = PROGRAMS[language]
     environment = {**os.environ, "NODE_PATH": str(BUILD / "node_modules")}
     command = [*COMMANDS[language], "\n".join(program.blocks)]
@@ -88,8 +88,8 @@ def test_programs(language: str) -> None:
     assert done.stdout.splitlines() == program.printed
 
 
-def test_the_program_in_c(tmp_path: Path) -> None:
-    """It compiles without a warning, runs, and prints the report."""
+def test_c_program_prints_the_report(tmp_path: Path) -> None:
+    """The program must also compile without warnings."""
     (block,) = re.findall(r"^```c\n(.*?)^```\n", PAGE, re.DOTALL | re.MULTILINE)
     source, program = tmp_path / "program.c", tmp_path / "program"
     source.write_text(

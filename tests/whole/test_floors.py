@@ -1,5 +1,5 @@
-"""The walls: each floor of the runtime includes only floors below it, backends see only the plugin header, and nothing
-outside the language folders names a language."""
+"""Tests the architecture: each floor of the runtime includes only floors below it, backends include only the plugin
+header, and nothing outside the language folders names a language."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def included(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("floor", [name for names in FLOORS for name in names if (RUNTIME / name).is_dir()])
-def test_includes_point_down(floor: str) -> None:
+def test_floors_include_only_lower_floors(floor: str) -> None:
     wrong = []
     for path in sources(RUNTIME / floor):
         for name in included(path):
@@ -34,7 +34,7 @@ def test_includes_point_down(floor: str) -> None:
     assert not wrong
 
 
-def test_backends_see_only_the_plugin_header() -> None:
+def test_backends_include_only_the_plugin_header() -> None:
     wrong = []
     for path in sources(RUNTIME / "devices"):
         for name in included(path):
@@ -47,13 +47,13 @@ def test_backends_see_only_the_plugin_header() -> None:
 
 
 def test_no_language_is_named_outside_its_folders() -> None:
-    """In the generator, its Makefile and the runtime: a language is found, never listed."""
-    names = [path.name for path in (ROOT / "codegen" / "languages").iterdir() if (path / "__init__.py").exists()]
-    spoken = [name for name in names if (ROOT / "bindings" / name).is_dir()]
-    assert len(spoken) >= 3
-    pattern = re.compile(rf"""["'/]({"|".join(spoken)})["'/]""")
+    """Checks the generator, the Makefile and CMakeLists.txt, which must discover languages instead of listing them."""
+    names = [path.name for path in (ROOT / "codegen" / "targets").iterdir() if (path / "__init__.py").exists()]
+    languages = [name for name in names if (ROOT / "bindings" / name).is_dir()]
+    assert len(languages) >= 3
+    pattern = re.compile(rf"""["'/]({"|".join(languages)})["'/]""")
     core = [
-        path for path in (ROOT / "codegen").rglob("*.py") if "languages" not in path.relative_to(ROOT / "codegen").parts
+        path for path in (ROOT / "codegen").rglob("*.py") if "targets" not in path.relative_to(ROOT / "codegen").parts
     ]
     wrong = [
         f"{path.relative_to(ROOT)}:{number}"

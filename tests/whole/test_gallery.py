@@ -1,4 +1,4 @@
-"""The gallery of einsum prints the same in every language. It checks its results itself."""
+"""Tests that the gallery of einsum, which checks its own results, prints the same in every language."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def first() -> list[str]:
     return printed(LANGUAGES[0])
 
 
-def test_it_checks_its_results(first: list[str]) -> None:
+def test_gallery_checks_its_results(first: list[str]) -> None:
     assert sum(line.startswith("    the same as ") for line in first) > 10
 
 
 @pytest.mark.parametrize("language", LANGUAGES[1:])
-def test_line_for_line(language: str, first: list[str]) -> None:
+def test_languages_print_identical_lines(language: str, first: list[str]) -> None:
     assert printed(language) == first

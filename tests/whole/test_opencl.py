@@ -1,4 +1,4 @@
-"""The OpenCL backend as a plugin of its own: what it is built from, its cache of programs, processes, and forks."""
+"""Tests the OpenCL backend as a separate plugin: its build, its program cache, several processes, and forks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ x = flow.tensor([[1.0, 2.0], [3.0, 4.0]], device="opencl")
 assert (x + x).tolist() == [[2.0, 4.0], [6.0, 8.0]]
 assert flow.matmul(x, x).tolist() == [[7.0, 10.0], [15.0, 22.0]]
 """
-# Integers, so that sums are the CPU's to the last bit: thin and wide, in several parts, of odd sizes, transposed.
+# Integers, so that results are exactly those of the CPU: thin and wide operands, several parts, odd sizes, transposed.
 CONTRACTIONS = """
 import oneflow_py as flow
 flow.set_fallback_is_error(True)
@@ -53,7 +53,7 @@ assert (x * 3).tolist() == [3.0, 6.0]
 
 
 def start(program: str, cache: Path, **variables: str) -> subprocess.Popen[str]:
-    # PoCL has a cache of its own, which must not stand in for ours.
+    # PoCL has its own cache, which is redirected so that it does not hide faults of ours.
     own = {"ONEFLOW_CACHE_DIR": str(cache), "POCL_CACHE_DIR": str(cache.parent / "pocl")} | variables
     command = [sys.executable, "-c", program]
     return subprocess.Popen(command, env=os.environ | own, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -65,7 +65,7 @@ def run(program: str, cache: Path, **variables: str) -> None:
     assert process.returncode == 0, output
 
 
-def test_programs_are_kept_and_damaged_ones_are_made_again(tmp_path: Path) -> None:
+def test_programs_are_cached_and_damaged_ones_are_recompiled(tmp_path: Path) -> None:
     cache = tmp_path / "programs"
     run(PROGRAM, cache)
     kept = {path: path.read_bytes() for path in cache.glob("*.bin")}
@@ -78,35 +78,35 @@ def test_programs_are_kept_and_damaged_ones_are_made_again(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("kind", ["missing", "a file", "read-only"])
-def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path, kind: str) -> None:
+def test_works_without_a_writable_cache(tmp_path: Path, kind: str) -> None:
     cache = tmp_path / "programs"
     if kind == "a file":
         cache.write_text("not a folder")
     elif kind == "read-only":
-        # Nobody can write here, not even root, whom permissions do not stop.
+        # Not even root, who is exempt from permissions, can write here.
         cache = Path("/proc/self/programs")
     run(PROGRAM, cache, POCL_CACHE_DIR=str(tmp_path / "pocl"))
     assert cache.is_dir() == (kind == "missing")
 
 
-def test_processes_compile_at_once(tmp_path: Path) -> None:
+def test_processes_may_compile_concurrently(tmp_path: Path) -> None:
     cache = tmp_path / "programs"
     processes = [start(PROGRAM, cache) for _ in range(2)]
     outputs = [process.communicate(timeout=300)[0] for process in processes]
     assert [process.returncode for process in processes] == [0, 0], outputs
-    assert all(path.suffix == ".bin" for path in cache.iterdir()), "drafts were left behind"
+    assert all(path.suffix == ".bin" for path in cache.iterdir()), "temporary files were left behind"
 
 
 @pytest.mark.parametrize("lockstep", ["0", "1"])
-def test_contractions_are_those_of_the_cpu(tmp_path: Path, lockstep: str) -> None:
+def test_contractions_match_the_cpu(tmp_path: Path, lockstep: str) -> None:
     run(CONTRACTIONS, tmp_path / "programs", ONEFLOW_OPENCL_LOCKSTEP=lockstep)
 
 
-def test_a_fork_gets_an_error(tmp_path: Path) -> None:
+def test_forked_process_gets_an_error(tmp_path: Path) -> None:
     run(FORK, tmp_path / "programs")
 
 
-def test_without_a_driver_the_reason_is_given(tmp_path: Path) -> None:
+def test_error_without_a_driver_gives_the_reason(tmp_path: Path) -> None:
     program = """
 import oneflow_py as flow
 try:
@@ -122,7 +122,7 @@ assert (flow.tensor([1.0]) + 1).tolist() == [2.0]
     run(program, tmp_path / "programs", OCL_ICD_VENDORS=f"{vendors}/")
 
 
-def test_it_is_built_from_its_folder_the_shared_kernels_and_the_installed_headers(tmp_path: Path) -> None:
+def test_plugin_builds_from_its_folder_the_shared_kernels_and_installed_headers(tmp_path: Path) -> None:
     for name in ("opencl", "grid"):
         shutil.copytree(ROOT / "runtime" / "devices" / name, tmp_path / "devices" / name)
     headers = tmp_path / "installed"
@@ -130,7 +130,7 @@ def test_it_is_built_from_its_folder_the_shared_kernels_and_the_installed_header
     target = tmp_path / "plugin"
     configure = ["cmake", "-S", tmp_path / "devices" / "opencl", "-B", tmp_path / "build", "-G", "Ninja"]
     options = [f"-DCMAKE_PREFIX_PATH={headers}", f"-DCMAKE_LIBRARY_OUTPUT_DIRECTORY={target}"]
-    # Quick to compile: that it builds, and works, is what counts here.
+    # Unoptimized, for a short compile time.
     options += ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0"]
     subprocess.run([*configure, *options], check=True, capture_output=True)
     built = subprocess.run(["cmake", "--build", tmp_path / "build"], capture_output=True, text=True)
@@ -138,7 +138,7 @@ def test_it_is_built_from_its_folder_the_shared_kernels_and_the_installed_header
     commands = (tmp_path / "build" / "compile_commands.json").read_text()
     assert str(ROOT) not in commands
     program = f"import oneflow_py as flow\nflow.load_device({str(target / 'opencl.so')!r})\n" + PROGRAM
-    # Without the plugin that lies beside liboneflow: the library is copied to where there is none.
+    # The library is copied to a folder without plugins, so that it does not find the existing one next to it.
     package = tmp_path / "python"
     shutil.copytree(BUILD / "python", package / "python", symlinks=False)
     libraries = package / "lib"

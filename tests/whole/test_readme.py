@@ -1,4 +1,4 @@
-"""The README's example runs in each language and prints what its comment says."""
+"""Tests that the example in README.md prints, in each language, what its comment says."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BLOCKS = re.findall(r"```(\w+)\n(.*?)```", (ROOT / "README.md").read_text(), re.
 
 
 @pytest.mark.parametrize("language", COMMANDS)
-def test_the_example_prints_its_comment(language: str) -> None:
+def test_example_prints_its_comment(language: str) -> None:
     (program,) = [text for name, text in BLOCKS if name == language]
     expected = re.search(r"(?:#|//) (tensor\(.*\))\n", program)
     assert expected

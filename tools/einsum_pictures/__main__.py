@@ -1,4 +1,4 @@
-"""The pictures of docs/einsum.md: what common equations do, with numbers that can be checked by hand.
+"""Draws the pictures of docs/einsum.md: common equations, with numbers that can be checked by hand.
 
 python -m tools.einsum_pictures    writes docs/einsum/<name>.svg
 """

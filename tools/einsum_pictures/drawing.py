@@ -1,4 +1,4 @@
-"""How a picture is drawn: tensors as grids of elements, the sum below them, and one element of the result followed."""
+"""Draws an equation as SVG: the tensors as grids of elements, and the computation of one element of the result."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from xml.sax.saxutils import escape
 from tools.einsum_pictures.table import Picture
 from tools.einsum_pictures.worked import Tensor, Worked
 
-CELL, GAP = 30, 10  # of one element; between blocks
-LABEL_STEP = 24  # from one line of labels to the next
+CELL, GAP = 30, 10  # the size of an element, and the gap between blocks of elements
+LABEL_STEP = 24  # distance between lines of labels
 MARGIN, BETWEEN = 20, 34
 TIMES, BECOMES = "\u00d7", "\u2192"  # signs between tensors
-BASELINE = 5  # of text, below its middle
-KEPT, SUMMED = "#3b6a9c", "#b9560b"  # labels
-TINTS = ("#fde6d0", "#fbcb9b", "#f3a65f")  # elements that are read, by the place along the one label that is summed
+BASELINE = 5  # distance of the baseline of a line of text from its middle
+KEPT, SUMMED = "#3b6a9c", "#b9560b"  # colours of labels
+TINTS = ("#fde6d0", "#fbcb9b", "#f3a65f")  # colours of elements that are read, by their index along the summed label
 
 STYLE = f"""\
   <style>
@@ -37,29 +37,31 @@ STYLE = f"""\
 
 @dataclass(frozen=True)
 class Axes:
-    """The dimensions of a tensor that run in one direction, that of the blocks first."""
+    """The dimensions of a tensor that are drawn along one direction, the outermost one first."""
 
     dims: tuple[int, ...]
     sizes: tuple[int, ...]
 
     def block(self, level: int) -> int:
-        """How far one step of a dimension goes."""
+        """Returns the distance between neighbouring indices of a dimension."""
         if level == len(self.dims) - 1:
             return CELL
         return self.extent(level + 1) + GAP
 
     def extent(self, level: int = 0) -> int:
+        """Returns the length of this dimension and those inside it, as drawn."""
         if level == len(self.dims):
             return CELL
         return self.block(level) * self.sizes[level] - (GAP if level < len(self.dims) - 1 else 0)
 
     def offset(self, place: tuple[int, ...]) -> int:
+        """Returns the coordinate of an element along this direction."""
         return sum(place[dim] * self.block(level) for level, dim in enumerate(self.dims))
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A tensor with its directions: matrices as they are, further dimensions as blocks of matrices."""
+    """A tensor and the directions of its dimensions. Higher ranks are drawn as blocks of matrices."""
 
     tensor: Tensor
     across: Axes
@@ -68,11 +70,12 @@ class Drawn:
 
     @property
     def left(self) -> int:
-        """The width of the labels beside it."""
+        """The width of the labels to the left of the tensor."""
         return LABEL_STEP * len(self.down.dims)
 
 
 def drawn(tensor: Tensor, worked: Worked) -> Drawn:
+    """Assigns the dimensions of a tensor to directions."""
     rank = len(tensor.labels)
     dims: tuple[tuple[int, ...], tuple[int, ...]]
     if rank == 1:
@@ -84,13 +87,13 @@ def drawn(tensor: Tensor, worked: Worked) -> Drawn:
 
 
 def is_column(label: str, worked: Worked) -> bool:
-    """Whether a vector stands upright: where its label is that of rows, and of no columns."""
+    """Returns whether a vector is drawn as a column: its label indexes the rows of a matrix, and never columns."""
     matrices = [each.labels for each in (*worked.operands, worked.result) if len(each.labels) > 1]
     return any(labels[-2] == label for labels in matrices) and all(labels[-1] != label for labels in matrices)
 
 
 def element(drawing: Drawn, place: tuple[int, ...], worked: Worked) -> str:
-    """One cell with its number."""
+    """Draws one element: a cell with its number."""
     tensor = drawing.tensor
     x, y = drawing.across.offset(place), drawing.down.offset(place)
     actual = tuple(min(at, size - 1) for at, size in zip(place, tensor.shape, strict=True))
@@ -103,7 +106,7 @@ def element(drawing: Drawn, place: tuple[int, ...], worked: Worked) -> str:
     elif readers:
         fill = TINTS[readers[0].at[worked.summed]] if len(worked.summed) == 1 else TINTS[1]
     elif len({*zip(tensor.labels, place, strict=True)}) > len({*tensor.labels}):
-        kind += " unread"  # beside the diagonal
+        kind += " unread"  # off the diagonal
     dashes = ' stroke-dasharray="3 3"' if actual != place else ""
     return (
         f'    <rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{fill}" stroke="{stroke}"{dashes}/>\n'
@@ -112,11 +115,12 @@ def element(drawing: Drawn, place: tuple[int, ...], worked: Worked) -> str:
 
 
 def agrees(at: dict[str, int], labels: str, place: tuple[int, ...]) -> bool:
+    """Returns whether the values of the labels select the element at this index."""
     return all(at[label] == value for label, value in zip(labels, place, strict=True))
 
 
 def label_lines(drawing: Drawn, worked: Worked) -> Iterator[str]:
-    """Each label beside the line that it runs along, blocks outside of what is in them."""
+    """Draws each label next to a line along its dimension, with the labels of outer dimensions further away."""
     for axes, is_across in ((drawing.across, True), (drawing.down, False)):
         for level, dim in enumerate(axes.dims):
             label = drawing.tensor.labels[dim]
@@ -132,13 +136,14 @@ def label_lines(drawing: Drawn, worked: Worked) -> Iterator[str]:
 
 
 def tensor_group(drawing: Drawn, worked: Worked, x: int, y: int) -> str:
+    """Draws a tensor with its labels at the given coordinates."""
     shape = [worked.sizes[label] for label in drawing.tensor.labels]
     parts = [element(drawing, place, worked) for place in itertools.product(*map(range, shape))]
     return "\n".join([f'  <g transform="translate({x} {y})">', *parts, *label_lines(drawing, worked), "  </g>"])
 
 
 def formula(worked: Worked) -> tuple[str, int]:
-    """What the equation says, as text with marks, and how many columns it takes."""
+    """Returns the equation as an indexed sum, in SVG text, and its width in characters."""
 
     def indexed(name: str, labels: str) -> str:
         return f"{name}[{','.join(labels)}]" if labels else name
@@ -158,7 +163,7 @@ def formula(worked: Worked) -> tuple[str, int]:
 
 
 def followed(worked: Worked) -> str:
-    """How the element that is followed is made."""
+    """Returns the computation of the element that the picture shows."""
     place = ",".join(map(str, worked.picture.place))
     terms = worked.terms(worked.picture.place)
     sums = ["·".join(map(str, term.factors)) for term in terms]
@@ -168,6 +173,7 @@ def followed(worked: Worked) -> str:
 
 
 def svg(picture: Picture) -> str:
+    """Returns the whole picture."""
     worked = Worked(picture)
     drawings = [drawn(each, worked) for each in (*worked.operands, worked.result)]
     above = LABEL_STEP * max(len(each.across.dims) for each in drawings)

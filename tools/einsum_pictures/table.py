@@ -1,4 +1,4 @@
-"""Which equations have a picture."""
+"""The list of equations that have a picture."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Picture:
     title: str
     equation: str
     operands: tuple[Any, ...]  # nested lists
-    place: tuple[int, ...]  # which element of the result is followed
+    place: tuple[int, ...]  # index of the element of the result whose computation is shown
 
 
 SQUARE = [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
@@ -23,7 +23,7 @@ PICTURES = (
     Picture("diagonal", "diagonal", "ii->i", (SQUARE,), (1,)),
     Picture("trace", "trace", "ii->", (SQUARE,), ()),
     Picture("row-sums", "sum over a dimension", "ij->i", (WIDE,), (0,)),
-    Picture("broadcast", "product of elements; a size of 1 broadcasts", "ij,ij->ij", (WIDE, [[2, 0, 5]]), (1, 2)),
+    Picture("broadcast", "elementwise product; a size of 1 broadcasts", "ij,ij->ij", (WIDE, [[2, 0, 5]]), (1, 2)),
     Picture("outer-product", "outer product", "i,j->ij", ([1, 2, 3], [4, 5]), (2, 0)),
     Picture("matrix-vector", "matrix times vector", "ij,j->i", (WIDE, [2, 0, 1]), (1,)),
     Picture("matrix-product", "matrix product", "ij,jk->ik", (WIDE, [[1, 0], [2, 1], [0, 3]]), (1, 1)),

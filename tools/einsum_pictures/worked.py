@@ -1,4 +1,4 @@
-"""What an equation means, element by element."""
+"""Evaluates an equation element by element, and keeps the terms of each sum."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from tools.einsum_pictures.table import Picture
 
 @dataclass(frozen=True)
 class Tensor:
-    """One term of an equation with its elements."""
+    """An operand or the result of an equation: its labels and its elements by index."""
 
     labels: str
     shape: tuple[int, ...]
     values: dict[tuple[int, ...], int]
 
     def place(self, at: dict[str, int]) -> tuple[int, ...]:
-        """The element that a value of each label picks; sizes of 1 stretch."""
+        """Returns the index of the element for the given values of the labels. Dimensions of size 1 broadcast."""
         return tuple(min(at[label], size - 1) for label, size in zip(self.labels, self.shape, strict=True))
 
 
 def indices(labels: str, sizes: dict[str, int]) -> Iterator[dict[str, int]]:
-    """All values of the labels, the last running fastest."""
+    """Yields all combinations of values of the labels, the last label varying fastest."""
     for values in itertools.product(*(range(sizes[label]) for label in labels)):
         yield dict(zip(labels, values, strict=True))
 
 
 def read(labels: str, data: Any) -> Tensor:
+    """Returns the tensor of nested lists."""
     shape: list[int] = []
     inner = data
     while isinstance(inner, list):
@@ -46,15 +47,15 @@ def read(labels: str, data: Any) -> Tensor:
 
 @dataclass(frozen=True)
 class Term:
-    """One product of the sum that makes an element."""
+    """One product in the sum that gives an element of the result."""
 
-    at: dict[str, int]
+    at: dict[str, int]  # the value of each label
     factors: list[int]
 
 
 @dataclass
 class Worked:
-    """A picture's equation, worked out."""
+    """The equation of a picture with its operands, its sizes and its computed result."""
 
     picture: Picture
     operands: list[Tensor] = field(default_factory=list)
@@ -72,6 +73,7 @@ class Worked:
         self.result = Tensor(self.output, tuple(self.sizes[label] for label in self.output), values)
 
     def terms(self, place: tuple[int, ...]) -> list[Term]:
+        """Returns the products that add up to the element of the result at this index."""
         fixed = dict(zip(self.output, place, strict=True))
         return [
             Term(at, [operand.values[operand.place(at)] for operand in self.operands])

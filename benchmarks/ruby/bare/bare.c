@@ -1,4 +1,4 @@
-/* The least that a native method returning a new typed-data object can be: the peer of the Ruby benchmark. */
+/* The minimal native method that returns a new typed-data object: the peer of the Ruby benchmark. */
 #include <ruby.h>
 
 static const rb_data_type_t bare_type = {

@@ -1,6 +1,9 @@
 'use strict';
 
-/** Calls of operators: which overload, what becomes of the result, and what happens when memory runs out. */
+/**
+ * Calls of operators: selects the overload, converts the results, and retries after a garbage collection when memory
+ * runs out.
+ */
 
 const native = require('./native');
 const dtypes = require('./dtypes');
@@ -13,29 +16,30 @@ const {
 } = require('./tensor');
 
 const {KIND} = frame;
-/** of_status values. */
+/** Values of of_status in oneflow.h. */
 const OK = 0;
 const OUT_OF_MEMORY = 7;
 
 /**
- * A public function: the overloads behind one name. Calls come with the receiver of a method, or undefined, and with
- * the arguments as they were written.
+ * A public function: the overloads that share one name. Its methods take the receiver of a method call (undefined for a
+ * function call) and the array of arguments that the user passed.
  */
 class PublicFunction {
-  /** `record` is an entry of the generated table. */
+  /** Makes the function of `record`, an entry of the generated table. */
   constructor(record) {
     this.name = record.name;
     this.overloads = record.overloads.map((overload) => new Overload(overload, this.name));
     this.inPlaceOverloads = this.overloads.filter((overload) => overload.hasInPlace);
-    /** Whether operands may come with their labels in place of an equation. */
+    /** Whether tensors, each followed by its labels, may replace the equation and its operands. */
     this.takesEquation = record.takesEquation ?? false;
   }
 
+  /** Calls the operator and returns its result, or `out` if the arguments contain one. */
   call(receiver, args) {
     return this.callThrough(native.call, receiver, args);
   }
 
-  /** The same; `call` is what the addon does with what is in the frame. */
+  /** Calls the operator like call(), through `call`, the function of the addon that runs the contents of the frame. */
   callThrough(call, receiver, args) {
     const overload = this.overloads[0];
     if (overload.writeDirect(receiver, args, !inScope())) {
@@ -48,7 +52,7 @@ class PublicFunction {
     return this.callBound(call, receiver, args);
   }
 
-  /** The general way: binds all arguments first, and tries again when memory runs out. */
+  /** Binds all arguments before it writes them to the frame, and retries the call when memory runs out. */
   callBound(call, receiver, args) {
     const {overload, values, out} = this.resolve(receiver, args, this.overloads);
     if (out === undefined) return run(overload, values, null, call);
@@ -56,7 +60,7 @@ class PublicFunction {
     return out;
   }
 
-  /** Writes the result to the receiver and returns it. */
+  /** Calls the in-place form of a method: writes the result to the receiver and returns the receiver. */
   callInPlace(receiver, args) {
     const first = this.inPlaceOverloads[0];
     if (first.writeDirect(receiver, args, false)) {
@@ -71,7 +75,7 @@ class PublicFunction {
     return receiver;
   }
 
-  /** The in-place form of an operator over a list of tensors: writes to them and returns them. */
+  /** Calls the in-place form of an operator on a list of tensors: writes to the tensors and returns the list. */
   callOnList(args) {
     const {overload, values} = this.resolveWithoutOut(undefined, args, this.inPlaceOverloads);
     const tensors = values[overload.replacedList.index];
@@ -79,7 +83,7 @@ class PublicFunction {
     return tensors;
   }
 
-  /** On another thread; `call` is what the addon does with what is in the frame. */
+  /** Calls the operator on another thread. `call` is the function of the addon that runs a copy of the frame. */
   async callAsync(receiver, args, call = native.callAsync) {
     const {overload, values} = this.resolveWithoutOut(receiver, args, this.overloads);
     const promise = withMemory(() => {
@@ -89,18 +93,21 @@ class PublicFunction {
     return collect(overload, await traced(promise));
   }
 
-  /** Finds the overload that takes the arguments; returns it with the values bound to it and the `out` option. */
+  /**
+   * Selects the first overload that accepts the arguments. Returns it with the values of its arguments and the `out`
+   * option. If none does, throws the error of the overload that got furthest in binding them.
+   */
   resolve(receiver, args, overloads) {
-    const given = args.length > 0 && args.at(-1) === undefined ? args.slice(0, -1) : args; // perhaps no options
+    const given = args.length > 0 && args.at(-1) === undefined ? args.slice(0, -1) : args; // undefined options
     const at = this.optionsAt(receiver, given, overloads);
-    const options = at < 0 ? null : {...given[at]}; // its own properties, each read once
+    const options = at < 0 ? null : {...given[at]}; // own properties only; each getter runs once
     const out = at >= 0 && Object.hasOwn(options, 'out') ? options.out ?? undefined : undefined;
     let positional = at < 0 ? given : given.filter((_, i) => i !== at);
     if (this.takesEquation && isTensor(positional[0])) positional = withEquation(this.name, positional);
     let furthest = null;
     const isInFront = at >= 0 && at < given.length - 1;
     for (const overload of overloads) {
-      if (isInFront && overload.startOfMembers(receiver) !== at) continue;
+      if (isInFront && overload.startOfItems(receiver) !== at) continue;
       const values = overload.bind(receiver, positional, options);
       if (!(values instanceof Refusal)) return {overload, values, out};
       if (furthest === null || values.progress > furthest.progress) furthest = values;
@@ -108,17 +115,21 @@ class PublicFunction {
     throw furthest.toError();
   }
 
-  /** Which argument is the options: the last, or one in front of the members of a list; -1 where there are none. */
+  /**
+   * Returns the position of the options among the arguments: the last one, or the one in front of the items of a
+   * trailing list. Returns -1 if there are no options.
+   */
   optionsAt(receiver, args, overloads) {
     const last = args.length - 1;
     if (last >= 0 && isPlainObject(args[last])) return last;
     for (const overload of overloads) {
-      const at = overload.startOfMembers(receiver);
+      const at = overload.startOfItems(receiver);
       if (at >= 0 && at < last && isPlainObject(args[at])) return at;
     }
     return -1;
   }
 
+  /** Selects the overload like resolve(), but throws TypeMismatch for an `out` option. */
   resolveWithoutOut(receiver, args, overloads) {
     const resolved = this.resolve(receiver, args, overloads);
     if (resolved.out === undefined) return resolved;
@@ -126,7 +137,7 @@ class PublicFunction {
   }
 }
 
-/** The tensors that `out` names, one per result. */
+/** Returns the tensors of the `out` option as an array with one tensor per result. Throws TypeMismatch. */
 function targetsOf(overload, out) {
   const wanted = overload.resultNames.length;
   const list = wanted > 1 && dtypes.isArray(out) ? [...out] : [out];
@@ -135,14 +146,17 @@ function targetsOf(overload, out) {
   throw makeError('TypeMismatch', `${overload.name}: out must be ${expected}, got ${describe(out)}`);
 }
 
-/** The slot of a tensor that is written to. */
+/** Returns the slot of a tensor to write to. Throws InvalidArgument if it was disposed of. */
 function slot(overload, target) {
   const found = slotOf(target);
   if (found === 0) throw disposedError(overload.name, 'out');
   return found;
 }
 
-/** Writes a call to the frame; a target is a tensor, or a list of them. */
+/**
+ * Writes a call to the frame. `targets` has one tensor or list of tensors per result to write to, or is null if the
+ * runtime is to allocate the results. `isOwned` says whether the object passed to the addon owns the result.
+ */
 function prepare(overload, values, targets, isOwned) {
   const resultCount = overload.resultNames.length;
   frame.begin(overload.find(), values.length, resultCount, isOwned);
@@ -156,7 +170,7 @@ function prepare(overload, values, targets, isOwned) {
   }
 }
 
-/** Runs a call; returns its result, or undefined when it was written to targets. */
+/** Runs a call. Returns its result, or undefined if the results were written to `targets`. */
 function run(overload, values, targets, call = native.call) {
   return withMemory(() => {
     const tensor = pendingTensor();
@@ -167,18 +181,21 @@ function run(overload, values, targets, call = native.call) {
   });
 }
 
-/** The result of a call that succeeded: the pending tensor with its slot, or what the addon returned. */
+/**
+ * Returns the result of a successful call. The addon returns undefined for a single tensor, whose slot is in the frame:
+ * it then completes the pending tensor.
+ */
 function finish(overload, returned, tensor) {
   return returned === undefined ? complete(tensor, frame.resultSlot()) : collect(overload, returned);
 }
 
-/** A result as the user gets it: {slot} becomes a tensor, in lists too. */
+/** Converts a result of the addon to the value for the user: replaces each {slot}, also in lists, with a tensor. */
 function toValue(result) {
   if (Array.isArray(result)) return result.map(toValue);
   return typeof result === 'object' && result !== null ? wrapSlot(result.slot) : result;
 }
 
-/** The one result, or an array of all results that has them by name as well. */
+/** Returns the only result, or an array of all results that also has them as named properties. */
 function collect(overload, results) {
   const values = results.map(toValue);
   if (values.length === 1) return values[0];

@@ -1,18 +1,18 @@
 'use strict';
 
-/** Tensors from JavaScript's data. */
+/** Creation of tensors from JavaScript data: tensor(data, options). */
 
 const native = require('./native');
 const devices = require('./devices');
 const dtypes = require('./dtypes');
 const {makeError, rewording} = require('./errors');
-const {MAX_RANK, shapeOf, eachMember, placeOf} = require('./nested');
+const {MAX_RANK, shapeOf, eachLeaf, pathOf} = require('./nested');
 const {isTensor, isPlainObject, liveSlot, wrapSlot, describe, withMemory} = require('./tensor');
 const {isFloat, isNumber, partsOf} = require('./scalars');
 const {suggestion} = require('./suggestion');
 const {cast, toDevice} = require('./operators');
 
-/** Options of tensor() by name, with the types that they must have. */
+/** The options of tensor() by name, with their types. */
 const OPTIONS = new Map(Object.entries({
   dtype: 'string', device: 'device', shape: 'array', strides: 'array', offset: 'integer', share: 'boolean',
   transfer: 'boolean',
@@ -20,9 +20,13 @@ const OPTIONS = new Map(Object.entries({
 
 const COMPLEX64 = dtypes.codeOf('complex64', 'tensor');
 
-/** An error of tensor(). */
+/** Makes an error of tensor(). */
 const failure = (code, text) => makeError(code, `tensor: ${text}`);
 
+/**
+ * Checks the options of tensor(). Returns those that are neither undefined nor null, with the device as the addon's
+ * number and lists as arrays of safe integers. Throws TypeMismatch, ShapeError, InvalidArgument or DeviceError.
+ */
 function checkOptions(options) {
   if (!isPlainObject(options)) throw failure('TypeMismatch', `options must be object, got ${describe(options)}`);
   const checked = Object.create(null);
@@ -41,7 +45,7 @@ function checkOptions(options) {
   return checked;
 }
 
-/** A list of sizes or strides as safe integers. */
+/** Returns a copy of the `shape` or `strides` option as an array of at most MAX_RANK safe integers. */
 function toSizes(name, value) {
   if (!dtypes.isSequence(value)) {
     throw failure('TypeMismatch', `${name} must be array of integers, got ${describe(value)}`);
@@ -51,7 +55,7 @@ function toSizes(name, value) {
     throw failure('ShapeError', `${name} must have at most ${MAX_RANK} dimensions, got ${length}`);
   }
   const list = Array.from({length}, (_, i) => value[i]);
-  const wrong = list.findIndex((member) => !Number.isSafeInteger(member));
+  const wrong = list.findIndex((item) => !Number.isSafeInteger(item));
   if (wrong >= 0) {
     throw failure('TypeMismatch', `${name} must be array of integers, got array with ${describe(list[wrong])}`);
   }
@@ -67,12 +71,12 @@ function toSizes(name, value) {
 const SUBJECT = 'tensor: data';
 
 /**
- * The dtype that members have of themselves: BigInts are int64, booleans bool, complex numbers complex, all else the
- * default dtype; complex numbers behind a number are not looked for.
+ * Infers the dtype of nested arrays: int64 for BigInts, bool for booleans, complex for complex numbers, and the default
+ * dtype for numbers and empty arrays. The first number or complex number decides; the leaves after it are not examined.
  */
 function naturalDtype(data, shape) {
   let dtype;
-  eachMember(SUBJECT, data, shape, (value, number) => {
+  eachLeaf(SUBJECT, data, shape, (value, number) => {
     if (typeof value === 'boolean') dtype ??= 'bool';
     else if (typeof value === 'bigint') dtype = 'int64';
     else if (typeof value === 'number' || isFloat(value)) dtype = defaultDtype();
@@ -83,33 +87,37 @@ function naturalDtype(data, shape) {
   return dtype ?? defaultDtype();
 }
 
+/** Returns the name of the default dtype. */
 const defaultDtype = () => dtypes.nameOf(native.defaultDtype());
+/** Returns the name of the complex dtype whose parts have at least the precision of the default dtype. */
 const complexDtype = () => dtypes.nameOf(native.promoteTypes(native.defaultDtype(), COMPLEX64));
 
+/** Makes the error for leaf `number` of nested arrays, which is not a number. */
 const misfit = (value, shape, number) => failure(
   'TypeMismatch',
-  `data${placeOf(shape, number)} must be number, bigint, boolean, {re, im} or array of them, got ${describe(value)}`,
+  `data${pathOf(shape, number)} must be number, bigint, boolean, {re, im} or array of them, got ${describe(value)}`,
 );
 
+/** Makes the error for a number that a dtype cannot represent. */
 const outOfRange = (value, dtype) =>
   failure('InvalidArgument', `data must fit into ${dtype}, got ${value}`);
 
 /**
- * Members as a typed array of a dtype that one exists for. Where it is a real one and a complex number is among them,
- * the parts of that are `refused`.
+ * Copies the leaves of nested arrays to a typed array for `dtype`, which is not a half-precision type. If the dtype is
+ * real, stops at the first complex number and returns its parts as `refused`.
  */
 function fill(data, shape, dtype) {
   const array = dtypes.newArray('tensor', dtype, shape);
   const write = writer(array, dtype);
   const isComplex = dtypes.isComplex(dtype);
   let refused;
-  eachMember(SUBJECT, data, shape, (member, number) => {
-    if (isNumber(member)) {
-      write(number, isFloat(member) ? Number(member) : member);
+  eachLeaf(SUBJECT, data, shape, (leaf, number) => {
+    if (isNumber(leaf)) {
+      write(number, isFloat(leaf) ? Number(leaf) : leaf);
       return false;
     }
-    const parts = partsOf(member);
-    if (parts === undefined) throw misfit(member, shape, number);
+    const parts = partsOf(leaf);
+    if (parts === undefined) throw misfit(leaf, shape, number);
     if (isComplex) [array[2 * number], array[2 * number + 1]] = parts;
     else refused = parts;
     return !isComplex;
@@ -117,7 +125,7 @@ function fill(data, shape, dtype) {
   return {array, refused};
 }
 
-/** What writes a real number to an array whose elements are of this dtype. */
+/** Returns a function `(number, value)` that writes a real value to the element `number` of an array of this dtype. */
 function writer(array, dtype) {
   if (dtype === 'bool') {
     return (number, value) => {
@@ -142,7 +150,7 @@ function writer(array, dtype) {
   };
 }
 
-/** A value for an integer dtype: a fraction is cut off, as by cast(). */
+/** Truncates a value to an integer, as cast() does. Throws InvalidArgument for NaN and infinities. */
 function toStored(value, dtype) {
   if (typeof value === 'bigint') return value;
   const integer = Math.trunc(Number(value));
@@ -150,6 +158,7 @@ function toStored(value, dtype) {
   return Number.isSafeInteger(integer) ? integer : BigInt(integer);
 }
 
+/** Creates a tensor from nested arrays, or from a single number. */
 function fromArrays(data, options) {
   const shape = shapeOf(SUBJECT, data);
   let dtype = options.dtype ?? naturalDtype(data, shape);
@@ -163,15 +172,16 @@ function fromArrays(data, options) {
     const [re, im] = refused;
     throw failure('DTypeError', `data must be real numbers for ${dtype}, got {re: ${re}, im: ${im}}`);
   }
-  return place(array, stored, dtype, options.shape ?? shape, options);
+  return createTensor(array, stored, dtype, options.shape ?? shape, options);
 }
 
 // ---------------------------------------------------------------------------------------------------- typed arrays
 
+/** Creates a tensor from a typed array of the class named `kind`. */
 function fromTypedArray(data, kind, options) {
   const natural = dtypes.OF_ARRAY.get(kind);
   if (natural === undefined) throw failure('TypeMismatch', `data must not be ${kind}`);
-  if (dtypes.isOutOfReach(data)) {
+  if (dtypes.isDetached(data)) {
     throw failure('InvalidArgument', `data must be attached to its memory, got a detached ${kind}`);
   }
   const wanted = options.dtype ?? natural;
@@ -185,33 +195,39 @@ function fromTypedArray(data, kind, options) {
       'share needs memory that cannot be detached: a SharedArrayBuffer, or transfer instead of share',
     );
   }
-  if ((options.share || options.transfer) && !dtypes.isAligned(data, wanted)) { // as the runtime says it, in time
+  if ((options.share || options.transfer) && !dtypes.isAligned(data, wanted)) { // before data is detached
     const bytes = dtypes.bytesOf(wanted);
     throw failure('InvalidArgument', `memory that is shared must be aligned to its elements of ${bytes} bytes`);
   }
   const length = dtypes.lengthOf(data);
-  const members = dtypes.membersOf(wanted);
-  if (length % members !== 0) {
+  const components = dtypes.componentsOf(wanted);
+  if (length % components !== 0) {
     throw failure('ShapeError', `data must be pairs of numbers for ${wanted}, got ${length} numbers`);
   }
-  const shape = options.shape ?? [length / members];
-  if (isSame) return place(data, wanted, wanted, shape, options);
-  if (members === 1) return place(data, natural, wanted, shape, options);
-  return place(convertMembers(data, length, wanted), wanted, wanted, shape, options);
+  const shape = options.shape ?? [length / components];
+  if (isSame) return createTensor(data, wanted, wanted, shape, options);
+  if (components === 1) return createTensor(data, natural, wanted, shape, options);
+  return createTensor(convertComponents(data, length, wanted), wanted, wanted, shape, options);
 }
 
-/** Whether an array's memory can be that of a dtype as it is: its own one, the bits of a half-precision type, pairs. */
+/**
+ * Returns whether the memory of a typed array can be used for a dtype without conversion: the array has that element
+ * type, the bits of that half-precision type, or the parts of complex elements.
+ */
 const agree = (dtype, kind) => dtypes.OF_ARRAY.get(kind) === dtype ||
   ((dtypes.isHalf(dtype) || dtypes.isComplex(dtype)) && kind === dtypes.ARRAYS[dtype].name);
 
-/** Numbers of another type as the parts of complex ones. */
-function convertMembers(data, length, dtype) {
-  const parts = dtypes.newArray('tensor', dtype, [length / dtypes.membersOf(dtype)]);
+/** Converts the numbers of a typed array to the component type of a complex dtype. */
+function convertComponents(data, length, dtype) {
+  const parts = dtypes.newArray('tensor', dtype, [length / dtypes.componentsOf(dtype)]);
   for (let i = 0; i < length; i++) parts[i] = Number(data[i]);
   return parts;
 }
 
-/** A typed array over the same memory that nobody else can reach: the caller's buffer is detached. */
+/**
+ * Moves the memory of a typed array to a new typed array and detaches the caller's buffer; returns an array over shared
+ * memory as it is. Throws InvalidArgument if the buffer cannot be detached.
+ */
 function transferred(data) {
   if (dtypes.isShared(data)) return data;
   const failed = (why) => failure('InvalidArgument', `data cannot be transferred: ${why}`);
@@ -221,38 +237,39 @@ function transferred(data) {
   } catch (error) {
     throw failed(error.message);
   }
-  if (!dtypes.isOutOfReach(data)) throw failed('its memory cannot be detached'); // as that of small Buffers
+  if (!dtypes.isDetached(data)) throw failed('its memory cannot be detached'); // such as the pool of small Buffers
   return moved;
 }
 
-// ---------------------------------------------------------------------------------------------------- both
+// ---------------------------------------------------------------------------------------------------- common part
 
-/** The host, as native.parseDevice() gives it: where the memory of arrays is. */
+/** The addon's number of the host device, as native.parseDevice('cpu:0') returns it: the memory of arrays is there. */
 const HOST = 0;
 
 /**
- * A tensor over (a copy of) an array's memory, which holds elements of the type `stored`; of another dtype or on
- * another device a copy of that.
+ * Creates a tensor from a typed array with elements of the dtype `stored`. It uses a copy of the array's memory or,
+ * with the options share and transfer, the memory itself. If necessary, converts it to `dtype` and copies it to the
+ * device.
  */
-function place(array, stored, dtype, shape, options) {
+function createTensor(array, stored, dtype, shape, options) {
   const {
     device = native.parseDevice(native.defaultDevice()), strides, offset = 0, share = false, transfer = false,
   } = options;
   const count = shape.reduce((product, size) => product * size, 1);
-  const held = dtypes.lengthOf(array) / dtypes.membersOf(stored);
+  const held = dtypes.lengthOf(array) / dtypes.componentsOf(stored);
   if (strides === undefined && offset === 0 && count !== held) {
     throw failure('ShapeError', `shape [${shape.join(', ')}] has ${count} elements, data has ${held}`);
   }
   if (strides !== undefined && strides.length !== shape.length) {
-    throw failure('ShapeError', `strides must be ${shape.length}, one for each dimension, got ${strides.length}`);
+    throw failure('ShapeError', `strides must have ${shape.length} items, one per dimension, got ${strides.length}`);
   }
   if (share && device !== HOST) {
     throw failure('DeviceError', `data cannot be shared with ${native.deviceName(device)}`);
   }
   const code = dtypes.codeOf(stored, 'tensor');
-  const memory = transfer ? transferred(array) : array; // last, so that what is wrong above leaves it to the caller
+  const memory = transfer ? transferred(array) : array; // last: an error above must not detach the buffer
   const tensor = wrapSlot(withMemory(
-    () => native.create(memory, dtypes.membersOf(stored), code, shape, strides ?? null, offset, share || transfer),
+    () => native.create(memory, dtypes.componentsOf(stored), code, shape, strides ?? null, offset, share || transfer),
   ));
   const converted = stored === dtype ? tensor : replaced(tensor, (made) => cast(made, dtype));
   return device === HOST ? converted : replaced(converted, (made) => rewording(
@@ -260,7 +277,7 @@ function place(array, stored, dtype, shape, options) {
   ));
 }
 
-/** What comes of a tensor; the tensor itself, which nobody has seen, is given up. */
+/** Returns `change(tensor)` and disposes of the tensor, an intermediate result that the user never sees. */
 function replaced(tensor, change) {
   try {
     return change(tensor);
@@ -269,7 +286,7 @@ function replaced(tensor, change) {
   }
 }
 
-/** A tensor of its own with the values of another one. */
+/** Creates a tensor from a copy of another one, with the dtype and device of the options. */
 function fromTensor(source, {dtype, device}) {
   liveSlot(source, 'tensor');
   const where = device === undefined ? source.device : native.deviceName(device);
@@ -279,7 +296,7 @@ function fromTensor(source, {dtype, device}) {
   return dtype === undefined || dtype === copy.dtype ? copy : replaced(copy, (made) => cast(made, dtype));
 }
 
-/** tensor(data, options) */
+/** Implements tensor(data, options). */
 function makeTensor(data, options = {}) {
   const checked = checkOptions(options);
   const kind = dtypes.arrayKind(data);

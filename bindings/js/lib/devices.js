@@ -1,6 +1,6 @@
 'use strict';
 
-/** Devices: their names, what is known of them, and their memory. */
+/** Devices: their names, properties and memory. */
 
 const util = require('node:util');
 const native = require('./native');
@@ -10,11 +10,11 @@ const {describe} = require('./tensor');
 
 let isDevice;
 
-/** A device, and what is known of it at the moment. It is taken wherever its name is. */
+/** A device and its properties, which are queried on each access. It is accepted wherever the name of a device is. */
 class Device {
   #code;
 
-  /** From a name, of a kind of device or in full, or from another device. */
+  /** Looks up a device by its name ('far' means 'far:0'), or copies another Device. Throws DeviceError. */
   constructor(name) {
     this.#code = codeOf('device', 'name', name);
     this.name = native.deviceName(this.#code);
@@ -67,13 +67,13 @@ class Device {
   }
 }
 
-/** The full or short name that a value stands for; undefined where it stands for none. */
+/** Returns the name of a device that is given by name or as a Device; undefined for other values. */
 function nameOf(value) {
   if (typeof value === 'string') return value;
   return isDevice(value) ? value.name : undefined;
 }
 
-/** The addon's number for a device that is given by name or as an object. */
+/** Returns the addon's number of a device that is given by name or as a Device. Throws TypeMismatch or DeviceError. */
 function codeOf(method, argument, value) {
   const name = nameOf(value);
   if (name === undefined) {
@@ -83,10 +83,10 @@ function codeOf(method, argument, value) {
   return rewording(() => native.parseDevice(name), (text) => `${method}: ${text}`);
 }
 
-/** The same for an argument that may be left out, which stands for the default device. */
+/** Returns the addon's number of an optional device argument, whose default is the default device. */
 const codeOrDefault = (method, value) => codeOf(method, 'device', value ?? native.defaultDevice());
 
-/** What there is for users. */
+/** The public functions. */
 const functions = {
   Device,
   device: (...args) => {

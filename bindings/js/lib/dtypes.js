@@ -10,8 +10,8 @@ const names = native.dtypes();
 const codes = new Map(names.map((name, code) => [name, code]));
 
 /**
- * The array type whose elements lie in memory as those of the dtype do; half-precision ones are raw bits, complex ones
- * pairs of members: the real part and the imaginary one.
+ * The typed array class for each dtype, with the same memory layout. Half-precision elements are stored as raw bits,
+ * complex elements as two items: the real part and the imaginary part.
  */
 const ARRAYS = {
   bool: Uint8Array,
@@ -31,7 +31,7 @@ const ARRAYS = {
   complex128: Float64Array,
 };
 
-/** What the elements of a typed array are. */
+/** The dtype of the elements of each typed array class, by name. */
 const OF_ARRAY = new Map([
   ['Uint8Array', 'uint8'],
   ['Uint8ClampedArray', 'uint8'],
@@ -47,7 +47,10 @@ const OF_ARRAY = new Map([
   ['Float64Array', 'float64'],
 ]);
 
-/** The number of a dtype by its name; `operator` and `argument` are for the error of an unknown one. */
+/**
+ * Returns the number of a dtype, an of_dtype, by its name. Throws InvalidArgument for an unknown name; its message
+ * begins with the operator and the argument.
+ */
 function codeOf(name, operator, argument = 'dtype') {
   const code = codes.get(name);
   if (code !== undefined) return code;
@@ -58,31 +61,31 @@ const nameOf = (code) => names[code];
 
 const isHalf = (dtype) => dtype === 'float16' || dtype === 'bfloat16';
 const isLong = (dtype) => dtype === 'int64' || dtype === 'uint64';
-/** Whether the elements are integers that every number holds. */
+/** Returns whether all elements are integers that a number represents exactly. */
 const isShort = (dtype) => /^u?int(8|16|32)$/.test(dtype);
 const isFloating = (dtype) => dtype.startsWith('float') || dtype === 'bfloat16';
 const isComplex = (dtype) => dtype.startsWith('complex');
-/** How many members of an array an element takes. */
-const membersOf = (dtype) => (isComplex(dtype) ? 2 : 1);
+/** Returns the number of array items per element: 2 for complex dtypes, else 1. */
+const componentsOf = (dtype) => (isComplex(dtype) ? 2 : 1);
 
 // ------------------------------------------------------------------------------------------------ typed arrays
-// What is asked of them goes to their class's own functions: an object may have others of the same names.
+// These call the functions of the built-in prototype, because an object may have its own properties of the same names.
 
 const {prototype} = Object.getPrototypeOf(Uint8Array);
 const getter = (key) => Object.getOwnPropertyDescriptor(prototype, key).get;
 const [TAG, KEYS] = [getter(Symbol.toStringTag), prototype.keys];
 const [BUFFER, OFFSET, LENGTH] = [getter('buffer'), getter('byteOffset'), getter('length')];
 
-/** Name of the typed array's class, whatever realm it is from; undefined for other values. */
+/** Returns the class name of a typed array of any realm; undefined for other values. */
 const arrayKind = (value) => TAG.call(value);
 const bufferOf = (array) => BUFFER.call(array);
 const lengthOf = (array) => LENGTH.call(array);
-/** Bytes of an element as it lies in an array. */
-const bytesOf = (dtype) => ARRAYS[dtype].BYTES_PER_ELEMENT * membersOf(dtype);
-/** Whether an array's elements lie where ones of their size may. */
+/** Returns the size of an element in a typed array, in bytes. */
+const bytesOf = (dtype) => ARRAYS[dtype].BYTES_PER_ELEMENT * componentsOf(dtype);
+/** Returns whether the byte offset of an array is a multiple of the element size of the dtype. */
 const isAligned = (array, dtype) => OFFSET.call(array) % bytesOf(dtype) === 0;
 const isShared = (array) => isSharedArrayBuffer(bufferOf(array));
-/** Whether a value is an array; a revoked Proxy, which cannot be asked, is none. */
+/** Returns whether a value is an array; false for a revoked Proxy, for which Array.isArray() throws. */
 function isArray(value) {
   try {
     return Array.isArray(value);
@@ -91,10 +94,11 @@ function isArray(value) {
   }
 }
 
+/** Returns whether a value is an array or a typed array. */
 const isSequence = (value) => isArray(value) || arrayKind(value) !== undefined;
 
-/** Whether the array's memory was detached, or resized to end before it. */
-function isOutOfReach(array) {
+/** Returns whether the memory of a typed array is detached, or was resized to end before the array. */
+function isDetached(array) {
   try {
     KEYS.call(array);
     return false;
@@ -103,17 +107,17 @@ function isOutOfReach(array) {
   }
 }
 
-/** A typed array for the elements of a tensor of this shape. */
+/** Allocates a typed array for the elements of a tensor of this shape. Throws OutOfMemory. */
 function newArray(method, dtype, shape) {
   const count = shape.reduce((product, size) => product * size, 1);
   try {
-    return new ARRAYS[dtype](count * membersOf(dtype));
+    return new ARRAYS[dtype](count * componentsOf(dtype));
   } catch (error) {
-    throw makeError('OutOfMemory', `${method}: no array for ${count} elements of ${dtype}: ${error.message}`);
+    throw makeError('OutOfMemory', `${method}: cannot allocate ${count} elements of ${dtype}: ${error.message}`);
   }
 }
 
 module.exports = {
-  names, codeOf, isName, nameOf, ARRAYS, OF_ARRAY, isHalf, isLong, isShort, isFloating, isComplex, membersOf, arrayKind,
-  bufferOf, lengthOf, bytesOf, isAligned, isShared, isArray, isSequence, isOutOfReach, newArray,
+  names, codeOf, isName, nameOf, ARRAYS, OF_ARRAY, isHalf, isLong, isShort, isFloating, isComplex, componentsOf,
+  arrayKind, bufferOf, lengthOf, bytesOf, isAligned, isShared, isArray, isSequence, isDetached, newArray,
 };

@@ -1,6 +1,6 @@
 'use strict';
 
-/** The error classes, their natural bases, and how a text of the runtime becomes one of JavaScript. */
+/** The error classes with their base classes, and the translation of the runtime's error messages to JavaScript. */
 
 const native = require('./native');
 const {words} = require('../generated/functions');
@@ -8,8 +8,9 @@ const {words} = require('../generated/functions');
 const BRAND = Symbol('oneflow error');
 
 /**
- * Every error of oneflow is an `instanceof OneFlowError` and has its class's name as `code`; it is also an instance of
- * the natural class of JavaScript (a `ShapeError` is a `RangeError`).
+ * The common type of all errors of oneflow: each is an `instanceof OneFlowError` and has its class's name as `code`.
+ * Its base class is the corresponding class of JavaScript (a `ShapeError` is a `RangeError`). `instanceof OneFlowError`
+ * therefore checks a brand instead of the prototype chain.
  */
 class OneFlowError extends Error {
   static [Symbol.hasInstance](value) {
@@ -18,6 +19,7 @@ class OneFlowError extends Error {
   }
 }
 
+/** The base class of each error class. */
 const BASES = {
   InvalidArgument: RangeError,
   TypeMismatch: TypeError,
@@ -31,6 +33,7 @@ const BASES = {
   InternalError: Error,
 };
 
+/** Makes the error class named `code`. */
 function makeClass(code, Base) {
   const Class = {
     [code]: class extends Base {
@@ -49,39 +52,43 @@ function makeClass(code, Base) {
 
 const classes = Object.fromEntries(Object.entries(BASES).map(([code, Base]) => [code, makeClass(code, Base)]));
 
-/** Where a text of the runtime quotes what it was given: between quotes, in a line of its own, or as a path. */
+/** The beginning of quoted user input in a message of the runtime: a quote, a line break, or the slash of a path. */
 const QUOTED = /(?<!\w)'|[\n/]/;
 
 /**
- * A text of the runtime with the names of operators and arguments as they are here: fill_value becomes fillValue. They
- * come before anything that is quoted, which stays as it is.
+ * Replaces the names of operators and arguments in a message of the runtime with their JavaScript names: fill_value
+ * becomes fillValue. The names precede any quoted user input, which stays unchanged.
  */
-function inOurWords(text) {
+function toJavaScriptNames(text) {
   const end = text.search(QUOTED);
   const own = end < 0 ? text : text.slice(0, end);
   const renamed = own.replace(/\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+_?(?!\w)/g, (word) => words[word] ?? word);
   return renamed + text.slice(own.length);
 }
 
-/** What a text is cut off at, as those of the runtime are: some quote what they are given. */
-const LONGEST_TEXT = 4095;
+/** The maximal length of a message, as in the runtime: some messages quote user input of any length. */
+const LONGEST_MESSAGE = 4095;
 
-/** The error of a class of the taxonomy with a text that is already in JavaScript's words. */
+/** Makes an error of the class named `code`, or an InternalError for an unknown class, with this message. */
 function makeError(code, text) {
-  return new (classes[code] ?? classes.InternalError)(text.slice(0, LONGEST_TEXT));
+  return new (classes[code] ?? classes.InternalError)(text.slice(0, LONGEST_MESSAGE));
 }
 
-/** What a text of the caller's must do: for the runtime it ends where it has a null byte. */
+/** The end of the message for a string with a null byte, at which the C API would truncate it. */
 const NULL_BYTE = 'not have a null byte';
 
+/** Throws InvalidArgument for a string with a null byte. */
 function refuseNullByte(method, argument, value) {
   if (value.includes('\0')) throw makeError('InvalidArgument', `${method}: ${argument} must ${NULL_BYTE}`);
 }
 
-/** Errors of earlier work of a device, which name the operator that left it. */
+/** The errors of earlier asynchronous work of a device. Their messages name the operator that started that work. */
 const deferred = new WeakSet();
 
-/** What `run` gives; where it fails with one of our errors, an error of that class with another text. */
+/**
+ * Returns `run()`. If it throws an error of oneflow, throws an error of the same class with the message
+ * `reword(message)` instead. Errors of earlier asynchronous work keep their message: they concern another operator.
+ */
 function rewording(run, reword) {
   try {
     return run();
@@ -91,7 +98,7 @@ function rewording(run, reword) {
   }
 }
 
-/** A promise of the addon; its error is made anew where the stack shows who awaits it. */
+/** Awaits a promise of the addon. Recreates its error here, so that the stack trace shows who awaits the promise. */
 async function traced(promise) {
   try {
     return await promise;
@@ -101,7 +108,7 @@ async function traced(promise) {
 }
 
 native.setErrorFactory((code, text, isDeferred) => {
-  const error = makeError(code, inOurWords(text));
+  const error = makeError(code, toJavaScriptNames(text));
   if (isDeferred) deferred.add(error);
   return error;
 });

@@ -1,4 +1,4 @@
-/** The names of the hand-written part, for `import {tensor} from 'oneflow-js'`. */
+/** Named exports of the hand-written part, for `import {tensor} from 'oneflow-js'`. */
 
 import flow from './index.js';
 

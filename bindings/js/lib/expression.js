@@ -1,6 +1,6 @@
 'use strict';
 
-/** einsumPath() and einsumExpression(): contractions that are worked out before there are operands. */
+/** einsumPath() and einsumExpression(): contractions that are planned for shapes, before their operands exist. */
 
 const util = require('node:util');
 const native = require('./native');
@@ -9,6 +9,7 @@ const {makeError} = require('./errors');
 const {PublicFunction} = require('./call');
 const {describe, exact, withMemory} = require('./tensor');
 
+/** Makes the overload of a planner whose option `optimize` has this type. */
 const takesOptimize = (type, expected) => ({
   operator: 'einsum',
   arguments: [
@@ -20,7 +21,7 @@ const takesOptimize = (type, expected) => ({
   results: [],
 });
 
-/** A function that works out an equation; the addon reads its arguments in this order. */
+/** Makes a function that binds the arguments of an equation to be planned. The addon reads them in this order. */
 const planner = (name) => new PublicFunction({
   name,
   takesEquation: true,
@@ -34,7 +35,7 @@ const planner = (name) => new PublicFunction({
 const pathPlanner = planner('einsumPath');
 const expressionPlanner = planner('einsumExpression');
 
-/** How an expression takes its operands. */
+/** Binds the operands of a call of an expression. */
 const caller = new PublicFunction({
   name: 'einsum',
   overloads: [{
@@ -45,7 +46,7 @@ const caller = new PublicFunction({
   }],
 });
 
-/** The addon's slot of what a planner's arguments ask for. */
+/** Binds the arguments to a planner and plans the contraction. Returns the slot of the expression in the addon. */
 function plan(callable, args) {
   const {overload, values} = callable.resolve(undefined, args, callable.overloads);
   return withMemory(() => {
@@ -55,16 +56,17 @@ function plan(callable, args) {
   });
 }
 
+/** Freezes a list of lists and returns it. */
 const frozen = (lists) => Object.freeze(lists.map((list) => Object.freeze(list)));
 
-/** What there is to know of the expression in a slot, as users see it. */
+/** Returns the public properties of the expression in a slot. */
 function describeSlot(slot) {
   const {path, shape, shapes, ...others} = native.describeExpression(slot);
   const pairs = Array.from({length: path.length / 2}, (_, i) => [path[2 * i], path[2 * i + 1]]);
   return {...others, shapes: frozen(shapes), shape: Object.freeze(shape), path: frozen(pairs)};
 }
 
-/** einsumPath(equation, ...operands, options) */
+/** Implements einsumPath(equation, ...operands, options). */
 function einsumPath(...args) {
   const slot = plan(pathPlanner, args);
   const {path, flops, naiveFlops, largestIntermediate, report} = describeSlot(slot);
@@ -72,7 +74,10 @@ function einsumPath(...args) {
   return {path, flops, naiveFlops, largestIntermediate, report};
 }
 
-/** A function that has the prototype, and so the methods and private fields, of a class that extends this one. */
+/**
+ * The base class of callable objects. Its constructor returns the function `fn` with the prototype of the derived
+ * class, whose methods and private fields the function then has.
+ */
 class Callable {
   constructor(fn) {
     return Object.setPrototypeOf(fn, new.target.prototype);
@@ -82,14 +87,15 @@ Object.setPrototypeOf(Callable.prototype, Function.prototype);
 
 let isExpression;
 
-/** What the constructor wants to see: expressions are made by einsumExpression(). */
+/** The key that the constructor requires, so that only einsumExpression() creates expressions. */
 const KEY = Symbol('expression');
 
-/** An equation that was worked out for operands of given shapes; a function of the operands. */
+/** An equation that was planned for operands of given shapes: a function of such operands. */
 class EinsumExpression extends Callable {
-  /** Where the addon keeps it; 0 once the expression is disposed of. */
+  /** The slot of the expression in the addon; 0 once it is disposed of. */
   #slot;
 
+  /** Creates an expression that owns the slot. Throws TypeMismatch when called from outside of this module. */
   constructor(key, slot) {
     if (key !== KEY) throw makeError('TypeMismatch', 'EinsumExpression: expressions are made by einsumExpression(...)');
     const call = (owner, values, targets) => native.callExpression(this.#live(), owner, values, targets, this);
@@ -105,17 +111,19 @@ class EinsumExpression extends Callable {
     isExpression = (value) => typeof value === 'function' && #slot in value;
   }
 
-  /** The same on another thread. */
+  /** Computes the contraction on another thread. Returns a promise of the result. */
   async async(...args) {
     check(this, 'async');
     return caller.callAsync(undefined, args, (values) => native.callExpressionAsync(this.#live(), values, this));
   }
 
+  /** Whether dispose() was called. */
   get isDisposed() {
     check(this, 'isDisposed');
     return this.#slot === 0;
   }
 
+  /** Releases the memory at once. Further calls do nothing. */
   dispose() {
     check(this, 'dispose');
     native.release(this.#slot);
@@ -132,22 +140,24 @@ class EinsumExpression extends Callable {
   }
 
   [util.inspect.custom]() {
-    return isExpression(this) ? this.toString() : 'EinsumExpression {}'; // one that only looks like one
+    return isExpression(this) ? this.toString() : 'EinsumExpression {}'; // an object with only the prototype
   }
 
+  /** Returns the slot. Throws InvalidArgument if the expression was disposed of. */
   #live() {
     if (this.#slot !== 0) return this.#slot;
     throw makeError('InvalidArgument', 'einsum: the expression must be live, got a disposed one');
   }
 }
 
+/** Throws TypeMismatch if the receiver of a method is not an expression. */
 function check(value, method) {
   if (!isExpression(value)) {
     throw makeError('TypeMismatch', `${method}: the receiver must be an expression, got ${describe(value)}`);
   }
 }
 
-/** einsumExpression(equation, ...shapes, options) */
+/** Implements einsumExpression(equation, ...operands, options). */
 const einsumExpression = (...args) => new EinsumExpression(KEY, plan(expressionPlanner, args));
 
 module.exports = {einsumPath, einsumExpression};

@@ -1,8 +1,8 @@
 'use strict';
 
 /**
- * The memory through which arguments and results travel to and from the addon: src/environment.h describes it. Nothing
- * in here runs code of the user, so that a call is written without another one coming between.
+ * The frame: the memory through which arguments and results are passed to and from the addon; src/environment.h
+ * describes its layout. Nothing in here runs user code, which could make another call while one is being written.
  */
 
 const native = require('./native');
@@ -14,24 +14,27 @@ const KIND = {
 const HEADER_WORDS = 8;
 const VALUE_WORDS = 4;
 const TWO_32 = 4294967296;
-/** What is kept between calls. */
+/** The initial size of the frame. */
 const SMALL_BYTES = 2 ** 13;
+/** The maximal size that is kept between calls; a larger frame is replaced by a small one. */
 const MOST_KEPT_BYTES = 2 ** 20;
-/** No text of an operator is longer than this, in units of a string. */
-const LONGEST_TEXT = 2 ** 24;
-/** What a letter takes in UTF-8, per unit of a string. */
+/** The maximal length of a string argument, in UTF-16 code units. */
+const LONGEST_STRING = 2 ** 24;
+/** The maximal number of UTF-8 bytes per UTF-16 code unit. */
 const MOST_BYTES_OF_UNIT = 3;
 const LAST_ASCII = 127;
+/** The maximal length of a string that encode() tries to copy itself. */
 const SHORT = 64;
 
 let bytes;
 let words;
 let reals;
 let longs;
-/** The first byte of the frame that nothing uses yet. */
+/** The offset of the first unused byte of the frame. */
 let top = 0;
 const encoder = new TextEncoder();
 
+/** Replaces the frame with a new one of `size` zero bytes, and passes it to the addon. */
 function allocate(size) {
   const buffer = new ArrayBuffer(size);
   bytes = new Uint8Array(buffer);
@@ -43,7 +46,7 @@ function allocate(size) {
 
 allocate(SMALL_BYTES);
 
-/** Room for `size` bytes; their offset, a multiple of 8. */
+/** Reserves `size` bytes, enlarging the frame if necessary. Returns their offset, a multiple of 8. */
 function reserve(size) {
   const offset = top;
   top = Math.ceil((top + size) / 8) * 8;
@@ -55,7 +58,10 @@ function reserve(size) {
   return offset;
 }
 
-/** Begins a call with room for this many values; `isOwned` says whether its result is to have an owner. */
+/**
+ * Begins a call of the operator number `op`, with room for its arguments and results. `isOwned` says whether the object
+ * that is passed to the addon becomes the owner of the result.
+ */
 function begin(op, argumentCount, resultCount, isOwned) {
   if (bytes.length > MOST_KEPT_BYTES) allocate(SMALL_BYTES);
   words[1] = op;
@@ -65,8 +71,10 @@ function begin(op, argumentCount, resultCount, isOwned) {
   top = (HEADER_WORDS + (argumentCount + resultCount) * VALUE_WORDS) * 4;
 }
 
+/** Returns the index of the first word of a value. */
 const at = (position) => HEADER_WORDS + position * VALUE_WORDS;
 
+/** Writes a value whose payload is one 32-bit integer. */
 function putPlain(position, kind, payload) {
   const word = at(position);
   words[word] = kind;
@@ -74,7 +82,7 @@ function putPlain(position, kind, payload) {
   words[word + 3] = 0;
 }
 
-/** An integer: a safe number, or a BigInt of at most 64 bits. */
+/** Writes a 64-bit integer, given as a safe integer or as a BigInt, to an even word index. */
 function putLong(word, integer) {
   if (typeof integer === 'bigint') {
     longs[word >> 1] = integer;
@@ -96,7 +104,7 @@ function putFloat(position, real) {
   reals[(word + 2) >> 1] = real;
 }
 
-/** Bytes behind the values; `count` is how many things they are. */
+/** Writes a value that refers to `count` bytes or items at `offset`, after the values. */
 function putReference(position, kind, count, offset) {
   const word = at(position);
   words[word] = kind;
@@ -105,24 +113,28 @@ function putReference(position, kind, count, offset) {
   words[word + 3] = 0;
 }
 
-/** A list of integers, of slots, or of devices, to be filled by putMember(). */
+/** Begins a list of integers, slots or devices, to be filled with putItem(). Returns the index of its first word. */
 function openList(position, kind, length) {
   const offset = reserve(length * 8);
   putReference(position, kind, length, offset);
   return offset >> 2;
 }
 
-const putMember = (list, index, integer) => putLong(list + 2 * index, integer);
+const putItem = (list, index, integer) => putLong(list + 2 * index, integer);
 
-function putList(position, kind, members) {
-  const list = openList(position, kind, members.length);
-  for (let i = 0; i < members.length; i++) putMember(list, i, members[i]);
+/** Writes a list of integers, slots or devices. */
+function putList(position, kind, items) {
+  const list = openList(position, kind, items.length);
+  for (let i = 0; i < items.length; i++) putItem(list, i, items[i]);
 }
 
-/** Whether the runtime takes a text whole: as it is written in C, one that has a null byte would end there. */
-const isText = (string) => string.length <= LONGEST_TEXT && !string.includes('\0');
+/** Returns whether the runtime can take a string: it is not too long, and has no null byte, which would end it in C. */
+const isCString = (string) => string.length <= LONGEST_STRING && !string.includes('\0');
 
-/** Writes the bytes of a string; how many those are. A few ASCII letters are written sooner than handed over. */
+/**
+ * Writes a string as UTF-8 and returns the number of bytes, or -1 if isCString() is false for it. Copies short ASCII
+ * strings itself, which is faster than calling the encoder.
+ */
 function encode(string, offset) {
   const {length} = string;
   let written = 0;
@@ -132,31 +144,33 @@ function encode(string, offset) {
     bytes[offset + written++] = code;
   }
   if (written === length) return length;
-  return isText(string) ? encoder.encodeInto(string, bytes.subarray(offset)).written : -1;
+  return isCString(string) ? encoder.encodeInto(string, bytes.subarray(offset)).written : -1;
 }
 
-/** Returns false for what isText() refuses. */
+/** Writes a string value. Returns false if isCString() is false for it. */
 function putString(position, string) {
-  if (string.length > LONGEST_TEXT) return false;
+  if (string.length > LONGEST_STRING) return false;
   const offset = reserve(string.length * MOST_BYTES_OF_UNIT);
   const count = encode(string, offset);
   putReference(position, KIND.string, count, offset);
   return count >= 0;
 }
 
-/** The status of the call that was made last. */
+/** Returns the status of the last call, an of_status. */
 const status = () => words[0];
-/** The slot of its only result. */
+/** Returns the slot of the only result of the last call. */
 const resultSlot = () => words[at(words[2]) + 2];
 
-/** Slots that wait in the frame to be released together: begin() must not come between. */
+/** The number of slots in the frame that wait to be released in one call; begin() overwrites them. */
 let waiting = 0;
 
+/** Adds a slot to those to be released, and releases all of them when the frame is full. */
 function releaseLater(slot) {
   if (HEADER_WORDS + waiting === words.length) releaseWaiting();
   words[HEADER_WORDS + waiting++] = slot;
 }
 
+/** Releases the slots that releaseLater() collected. */
 function releaseWaiting() {
   const count = waiting;
   waiting = 0;
@@ -164,6 +178,6 @@ function releaseWaiting() {
 }
 
 module.exports = {
-  KIND, LONGEST_TEXT, isText, begin, putPlain, putInteger, putFloat, openList, putMember, putList, putString, status,
+  KIND, LONGEST_STRING, isCString, begin, putPlain, putInteger, putFloat, openList, putItem, putList, putString, status,
   resultSlot, releaseLater, releaseWaiting,
 };

@@ -2,18 +2,18 @@
 
 /** The hand-written part of oneflow-js. The operators are declared in generated/index.d.ts. */
 
-/** Name of an element type. */
+/** The name of an element type. */
 export type DType =
   | 'bool' | 'uint8' | 'int8' | 'int16' | 'int32' | 'int64' | 'uint16' | 'uint32' | 'uint64'
   | 'float16' | 'bfloat16' | 'float32' | 'float64' | 'complex64' | 'complex128';
 
-/** A number where an integer is meant; a BigInt says it exactly beyond 2^53. */
+/** An integer of up to 64 bits. Use a BigInt for values beyond 2^53, which a `number` cannot represent exactly. */
 export type Integer = number | bigint;
 
-/** A number that takes part in an operator. An integral `number` counts as an integer; see `float()`. */
+/** A scalar operand of an operator. An integral `number` counts as an integer; see `float()`. */
 export type Scalar = number | bigint | boolean | Float;
 
-/** A complex number, as an element of a tensor: its real part and its imaginary one. */
+/** A complex number: the value of one element of a complex tensor. */
 export interface Complex {
   /** The real part. */
   re: number;
@@ -21,52 +21,67 @@ export interface Complex {
   im: number;
 }
 
-/** Nested arrays of numbers. */
+/** A scalar or complex number, or (nested) arrays of them. All arrays at one depth must have the same length. */
 export type Nested = Scalar | Complex | readonly Nested[];
 
-/** Arrays that tensors are made of and read into. */
+/** A typed array, as tensors are created from it and copied to it. */
 export type TypedArray =
   | Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array | Uint32Array | BigInt64Array
   | BigUint64Array | Float32Array | Float64Array;
 
-/** A device, or its name; `index` 0 may be left out of one. */
+/** A device or its name, such as `'cuda:1'`. `'cuda'` means `'cuda:0'`. */
 export type DeviceLike = string | Device;
 
-/** Integers: one, or an array of them. */
+/** One integer, or an array of integers. */
 export type Integers = Integer | readonly Integer[] | TypedArray;
 
-/** One part of an index: an integer, `null` for a new dimension, positions, a mask, or text: `'1:3, ..., None'`. */
+/**
+ * One part of an index: an integer, `null` for a new dimension of size 1, integer positions, a boolean mask, or a
+ * string with one or more parts: `'1:3, ..., None'`.
+ */
 export type Index = Integer | boolean | null | string | Tensor | readonly unknown[] | TypedArray;
 
-/** Labels of an operand's dimensions; `'...'` stands for any number of further ones. */
+/** The einsum labels of an operand, one per dimension; `'...'` stands for any number of further dimensions. */
 export type Labels = readonly (Integer | '...')[] | TypedArray;
 
-/** How tensor() reads its data. */
+/** Options of tensor(). */
 export interface TensorOptions {
-  /** The element type; that of the data unless given. */
+  /** The element type. Default: inferred from the data. */
   dtype?: DType | null;
-  /** Where the tensor is to be; the default device unless given. */
+  /** The device of the new tensor. Default: that of `data` if it is a tensor, else the default device. */
   device?: DeviceLike | null;
-  /** The sizes, where the data is a typed array. */
+  /** The shape, for typed and nested arrays. Default: one-dimensional for a typed array, else that of the arrays. */
   shape?: readonly number[] | null;
-  /** The steps between elements, in elements; row by row unless given. For typed arrays. */
+  /** The strides, in elements, one per dimension. Default: contiguous, row-major. Only for typed arrays. */
   strides?: readonly number[] | null;
-  /** Where the first element is. For typed arrays. */
+  /** The index of the first element within the typed array, in elements. Default: 0. Only for typed arrays. */
   offset?: number | null;
-  /** Use the memory itself, which must be a SharedArrayBuffer; both sides then see each other's writes. */
+  /**
+   * Whether the tensor uses the memory of the typed array instead of a copy, so that both see each other's writes. The
+   * memory must be a SharedArrayBuffer and the device `'cpu'`. Default: false.
+   */
   share?: boolean | null;
-  /** Take the memory over without a copy; the caller's buffer is detached. */
+  /**
+   * Whether the tensor takes ownership of the memory of the typed array instead of copying it. The caller's ArrayBuffer
+   * is detached. Default: false.
+   */
   transfer?: boolean | null;
 }
 
-/** A tensor: numbers of one type in any number of dimensions. Made by tensor() and by operators. */
+/**
+ * A tensor: elements of one type, in any number of dimensions. Tensors are created by tensor() and by operators. Every
+ * use of a disposed tensor throws InvalidArgument, except for `isDisposed` and dispose().
+ */
 export class Tensor implements Iterable<Tensor> {
   private constructor();
-  /** Which tensor of its thread this is. So no two are taken for one by `assert.deepEqual()`; compare with equal(). */
+  /**
+   * A number that identifies the tensor within its thread. It makes `assert.deepEqual()` distinguish tensors; use
+   * equal() to compare their elements.
+   */
   readonly id: number;
-  /** The sizes of the dimensions. */
+  /** The size of each dimension. */
   readonly shape: number[];
-  /** The steps, in elements, from one index to the next of each dimension. */
+  /** The strides: for each dimension, the distance between consecutive indices, in elements. */
   readonly strides: number[];
   /** The element type. */
   readonly dtype: DType;
@@ -74,142 +89,191 @@ export class Tensor implements Iterable<Tensor> {
   readonly ndim: number;
   /** The number of elements. */
   readonly size: number;
-  /** Where the elements are: 'cpu:0' and so on. */
+  /** The name of the device that holds the elements, such as `'cpu:0'`. */
   readonly device: string;
-  /** How often the memory was written to; views share it. */
+  /** A counter that increases with each write to the memory; all views of the memory share it. */
   readonly version: number;
-  /** Whether the elements lie row by row without gaps. */
+  /** Whether the elements are contiguous in memory, in row-major order. */
   readonly isContiguous: boolean;
-  /** Whether the tensor shares the memory of another one that it was made from. */
+  /** Whether the tensor is a view: it shares the memory of the tensor that it was made from. */
   readonly isView: boolean;
-  /** Whether the memory is page-locked memory of the host, as pinMemory gives it. */
+  /** Whether the memory is page-locked host memory, as allocated by pinMemory(). */
   readonly isPinned: boolean;
-  /** Whether dispose() was called, or the tidy() that the tensor belonged to has ended. */
+  /** Whether the tensor was disposed of, by dispose() or at the end of the tidy() that it was created in. */
   readonly isDisposed: boolean;
 
-  /** Gives the memory back now. Views of it stay valid. Doing it twice is allowed. */
+  /** Releases the memory at once. Views of it stay valid. Further calls do nothing. */
   dispose(): void;
-  /** The same as dispose(), for `using`. */
+  /** Calls dispose(), at the end of the scope of a `using` declaration. */
   [Symbol.dispose](): void;
 
   /**
-   * What an index picks: `x.at('1:3, ..., None')`, `x.at(0, -1)`, `x.at([1, 3], null)`, `x.at(mask)`. A view where all
-   * parts are integers, slices, `...` and null; a copy where positions or masks are among them.
-   * @throws IndexOutOfRange where there is no such element
+   * Returns the elements that an index selects: `x.at('1:3, ..., None')`, `x.at(0, -1)`, `x.at([1, 3], null)`,
+   * `x.at(mask)`. The result is a view if all parts are integers, slices, `...` and null. It is a copy if positions or
+   * masks are among them.
+   * @throws IndexOutOfRange for an index outside of its dimension, or too many parts
+   * @throws TypeMismatch for a value that is not an index
+   * @throws ShapeError for nested arrays that are not rectangular
    */
   at(...indices: Index[]): Tensor;
   /**
-   * Writes to what `at(...indices)` picks: `x.set('0, :', 5)`. The value is the last argument and broadcasts.
+   * Writes to the elements that `at(...indices)` selects: `x.set('0, :', 5)`. The last argument is the value; it is
+   * broadcast to the shape of the selection.
    * @returns this tensor
+   * @throws IndexOutOfRange for an index outside of its dimension, or too many parts
+   * @throws ShapeError for a value that does not broadcast to the selection
+   * @throws DTypeError for a complex value if this tensor is real
    */
   set(...indicesAndValue: [...Index[], Tensor | Nested | TypedArray]): this;
 
   /**
-   * The elements as nested arrays; for a tensor without dimensions the value itself. Complex ones are `{re, im}`.
-   * @throws InvalidArgument for an integer that a number cannot hold, unless `bigint` is true
+   * Returns the elements as nested arrays, or the only element of a tensor without dimensions. Complex elements are
+   * `{re, im}`; integers are numbers, or BigInts if `bigint` is true.
+   * @throws InvalidArgument for an integer that a number cannot represent exactly, unless `bigint` is true
+   * @throws OutOfMemory if the arrays do not fit into the heap
    */
   toArray(options?: {bigint?: boolean | null}): any;
   /**
-   * The elements, row by row, in a typed array of their own; half-precision ones as float32, complex ones as pairs: the
-   * real part and the imaginary one.
+   * Copies the elements, in row-major order, to a new typed array. float16 and bfloat16 elements are converted to
+   * float32; booleans are 0 or 1 in a Uint8Array. A complex element takes two items: its real and its imaginary part.
+   * @throws OutOfMemory if the typed array cannot be allocated
    */
   dataSync(): TypedArray;
-  /** The same, read on another thread; later writes do not show. */
+  /**
+   * Copies the elements as dataSync() does, on another thread. The result has the values at the time of the call,
+   * whatever is written to the tensor later.
+   */
   data(): Promise<TypedArray>;
   /**
-   * The value of a tensor with one element; `{re, im}` of a complex one.
-   * @throws InvalidArgument for an integer that a number cannot hold, unless `bigint` is true
+   * Returns the value of a tensor with one element: a number or boolean, `{re, im}` for a complex tensor, a BigInt for
+   * an integer one if `bigint` is true.
+   * @throws InvalidArgument if the tensor does not have exactly one element
+   * @throws InvalidArgument for an integer that a number cannot represent exactly, unless `bigint` is true
    */
   item(options?: {bigint?: boolean | null}): any;
 
-  /** Whether the other tensor has the same shape, type and elements (NaN differs from itself). */
+  /** Returns whether both tensors have the same shape, type and elements. NaN is not equal to itself. */
   equal(other: Tensor): boolean;
-  /** `tensor([[1., 2.]])`, shortened where there are many elements; see setPrintOptions(). */
+  /** Returns the elements as a string, `tensor([[1., 2.]])`, abbreviated for large tensors; see setPrintOptions(). */
   toString(): string;
-  /** The same as toArray(): JSON.stringify(x) gives nested arrays. */
+  /** Returns the elements as toArray() does: JSON.stringify(x) gives nested arrays. */
   toJSON(): any;
-  /** `Number(x)` and `x < 3` take the value of the only element, which must be real; text is that of toString(). */
+  /**
+   * Returns the only element of a real tensor as a number, for `Number(x)` and `x < 3`; returns toString() where a
+   * string is wanted.
+   */
   [Symbol.toPrimitive](hint: string): number | string;
-  /** The slices along the first dimension. */
+  /**
+   * Iterates over the first dimension. Each step gives a view with one dimension less.
+   * @throws TypeMismatch for a tensor without dimensions
+   */
   [Symbol.iterator](): IterableIterator<Tensor>;
 }
 
-/** A number that counts as floating-point even where its value is integral. Made by float(). */
+/** A number that counts as floating-point even if its value is integral. Created by float(). */
 export interface Float {
+  /** Returns the number. */
   valueOf(): number;
+  /** Returns a string such as `'float(2)'`. */
   toString(): string;
 }
 
 /**
- * A tensor from data: nested arrays of numbers (float32), BigInts (int64), booleans or complex numbers, `{re, im}`
- * (complex64), a typed array, or another tensor, whose values it copies. `dtype` converts. A typed array for a complex
- * dtype has pairs: the real part and the imaginary one of each element.
- * @throws ShapeError for arrays that are not rectangular, or a shape that does not fit
- * @throws TypeMismatch for data of other types
- * @throws DTypeError for complex numbers where the dtype is a real one
- * @throws InvalidArgument for numbers that the dtype cannot hold, and for detached typed arrays
+ * Creates a tensor from data: nested arrays of numbers (default dtype: float32), BigInts (int64), booleans (bool) or
+ * complex numbers `{re, im}` (complex64), a typed array, or another tensor, which is copied. `dtype` converts the data.
+ * With a complex dtype, a typed array has two items per element: the real part and the imaginary part. With `float16`
+ * or `bfloat16`, a Uint16Array has the bits of the elements.
+ * @throws ShapeError for arrays that are not rectangular, or a shape that does not fit the data
+ * @throws TypeMismatch for data of other types, and for unknown options
+ * @throws DTypeError for complex numbers if the dtype is real
+ * @throws InvalidArgument for numbers that the dtype cannot represent, and for detached typed arrays
  */
 export function tensor(data: Nested | TypedArray | Tensor, options?: TensorOptions): Tensor;
-/** A number that counts as floating-point even where its value is integral: `x.mul(float(2))` of an int64 x is float32. */
+/**
+ * Marks a number as floating-point even if its value is integral: `x.mul(float(2))` of an int64 tensor is float32.
+ * @throws TypeMismatch for a value that is not a number or BigInt
+ */
 export function float(value: number | bigint): Float;
-/** Whether a value is a tensor. */
+/** Returns whether a value is a tensor. */
 export function isTensor(value: unknown): value is Tensor;
 
 /**
- * Runs a function and disposes of the tensors that were made during it, except for those in what it returns and those
- * given to keep(). Inside, tensors cost less than ones that wait for the garbage collector.
- * @throws InvalidArgument where the function returns a promise
+ * Calls a function and disposes of the tensors that were created during the call, except for those in its result (in
+ * arrays, objects, maps and sets) and those passed to keep(). Tensors that are created inside are cheaper than those
+ * that the garbage collector releases.
+ * @returns the result of `fn`
+ * @throws InvalidArgument if the function returns a promise
  */
 export function tidy<T>(fn: () => T): T;
-/** Takes a tensor out of the tidy() that it was made in; it then lives as long as it is referred to. */
+/**
+ * Excludes a tensor from the tidy() that it was created in. It then lives as long as it is referenced.
+ * @returns the tensor itself
+ */
 export function keep<T extends Tensor>(tensor: T): T;
 
 // ------------------------------------------------------------------------------------------------ einsum
 
-/** An operand of which only the shape counts: a tensor, or the shape itself. */
+/** An operand of which only the shape matters: a tensor, or the shape itself. */
 export type Shaped = Tensor | readonly Integer[] | TypedArray;
 
-/** How einsum's products are to be put in order. */
+/** Options that choose the order in which einsum multiplies its operands. */
 export interface EinsumOptions {
   /**
-   * `'auto'`, the default, `'optimal'`, `'greedy'`, or `'none'`: from left to right; true is 'auto', false is 'none'. Or
-   * the order itself: pairs of positions among what is left; each product is put at the end.
+   * How to choose the order: `'auto'` (the default), `'optimal'`, `'greedy'`, or `'none'` for left to right. True means
+   * `'auto'`, false means `'none'`. Alternatively the order itself, as in `EinsumPath.path`.
    */
   optimize?: string | boolean | readonly (readonly [Integer, Integer])[] | null;
-  /** How many elements an intermediate should have at most. */
+  /**
+   * The maximal number of elements of an intermediate result, as far as an order that keeps it is found. Default: no
+   * limit.
+   */
   memoryLimit?: Integer | null;
 }
 
-/** The order in which operands are multiplied, and what that costs. */
+/** The order in which einsum multiplies operands, and its cost. */
 export interface EinsumPath {
-  /** Which operands are multiplied: pairs of positions among what is left; each product is put at the end. */
+  /**
+   * The pairs of operands to multiply, as positions in the list of remaining operands. Each product replaces its two
+   * operands and is appended to the list.
+   */
   readonly path: readonly (readonly [number, number])[];
-  /** Multiplications and additions. */
+  /** The number of multiplications and additions in this order. */
   readonly flops: number;
-  /** Those of one sum over the products of all operands. */
+  /** The number of multiplications and additions of one sum over the products of all operands at once. */
   readonly naiveFlops: number;
-  /** Elements of the largest tensor that is made, the result included. */
+  /** The number of elements of the largest intermediate result or final result. */
   readonly largestIntermediate: number;
-  /** A table of the products to read. */
+  /** A human-readable table with one line per product. */
   readonly report: string;
 }
 
 /**
- * An einsum equation that was worked out for operands of given shapes: a function of such operands. Made by
+ * An einsum equation that was planned for operands of given shapes. It is a function of such operands. Created by
  * einsumExpression().
- * @throws ShapeError for operands of other shapes
  */
 export interface EinsumExpression extends EinsumPath {
-  /** The result for these operands. */
+  /**
+   * Computes the contraction of these operands.
+   * @throws ShapeError for operands of other shapes than `shapes`
+   * @throws InvalidArgument for another number of operands, or a disposed expression
+   */
   (...operands: readonly Tensor[]): Tensor;
+  /** Computes the contraction. With `out`, writes the result to that tensor and returns it. */
   (options: {out?: Tensor | null}, ...operands: readonly Tensor[]): Tensor;
+  /** Computes the contraction. With `out`, writes the result to that tensor and returns it. */
   (...operandsAndOptions: [...readonly Tensor[], {out?: Tensor | null}]): Tensor;
+  /** Computes the contraction of a list of operands. With `out`, writes the result to that tensor and returns it. */
   (operands: readonly Tensor[], options?: {out?: Tensor | null}): Tensor;
+  /** Computes the contraction of `operands`. With `out`, writes the result to that tensor and returns it. */
   (options: {operands: readonly Tensor[]; out?: Tensor | null}): Tensor;
-  /** The same on another thread; the operands count as they are now. */
+  /**
+   * Computes the contraction on another thread. The operands have their values at the time of the call, whatever is
+   * written to them later. The promise is rejected where the call would throw.
+   */
   async(...operands: readonly Tensor[]): Promise<Tensor>;
+  /** Computes the contraction of a list of operands on another thread. */
   async(operands: readonly Tensor[] | {operands: readonly Tensor[]}): Promise<Tensor>;
-  /** The equation, as it was given. */
+  /** The equation that einsumExpression() was given. */
   readonly equation: string;
   /** The shape of each operand. */
   readonly shapes: readonly (readonly number[])[];
@@ -217,253 +281,324 @@ export interface EinsumExpression extends EinsumPath {
   readonly shape: readonly number[];
   /** Whether dispose() was called. */
   readonly isDisposed: boolean;
-  /** Gives its memory back now; it cannot be called any more. Doing it twice is allowed. */
+  /** Releases the memory at once; the expression cannot be called any more. Further calls of dispose() do nothing. */
   dispose(): void;
-  /** The same as dispose(), for `using`. */
+  /** Calls dispose(), at the end of the scope of a `using` declaration. */
   [Symbol.dispose](): void;
-  /** `einsumExpression('ij,jk->ik', [ 2, 3 ], [ 3, 4 ])` */
+  /** Returns the equation and the shapes: `"einsumExpression('ij,jk->ik', [ 2, 3 ], [ 3, 4 ])"`. */
   toString(): string;
 }
 
 /**
- * The order in which einsum() multiplies operands, and what that costs:
- * `einsumPath('ij,jk,kl->il', [2, 100], [100, 3], [3, 50]).path` is `[[0, 1], [0, 1]]`. Tensors may come with their labels
- * in place of an equation, as those of einsum().
+ * Returns the order in which einsum() multiplies operands, and its cost, without computing anything:
+ * `einsumPath('ij,jk,kl->il', [2, 100], [100, 3], [3, 50]).path` is `[[0, 1], [0, 1]]`.
+ * @throws InvalidArgument for a malformed equation, or options that do not fit it
+ * @throws ShapeError for operands whose shapes do not fit the equation
  */
 export function einsumPath(equation: string, ...operands: readonly Shaped[]): EinsumPath;
+/** Returns the order in which einsum() multiplies operands, and its cost; with options in front of the operands. */
 export function einsumPath(equation: string, options: EinsumOptions, ...operands: readonly Shaped[]): EinsumPath;
+/** Returns the order in which einsum() multiplies operands, and its cost; with options after the operands. */
 export function einsumPath(equation: string, ...operandsAndOptions: [...readonly Shaped[], EinsumOptions]): EinsumPath;
+/** Returns the order in which einsum() multiplies a list of operands, and its cost. */
 export function einsumPath(equation: string, operands: readonly Shaped[], options?: EinsumOptions): EinsumPath;
+/** Returns the order in which einsum() multiplies operands, and its cost; with the operands among the options. */
 export function einsumPath(equation: string, options: EinsumOptions & {operands: readonly Shaped[]}): EinsumPath;
+/** Returns the order in which einsum() multiplies operands, and its cost; with all arguments by name. */
 export function einsumPath(options: EinsumOptions & {equation: string; operands: readonly Shaped[]}): EinsumPath;
+/**
+ * Returns the order in which einsum() multiplies tensors, and its cost. Each tensor is followed by its labels, in place
+ * of an equation: `einsumPath(a, [0, 1], b, [1, 2], [0, 2])`. The labels of the result may be omitted.
+ */
 export function einsumPath(...labelled: [Tensor, Labels, ...(Tensor | Labels)[]]): EinsumPath;
+/** Returns the order in which einsum() multiplies tensors, each followed by its labels, and its cost; with options. */
 export function einsumPath(
   ...labelledAndOptions: [Tensor, Labels, ...(Tensor | Labels)[], EinsumOptions]
 ): EinsumPath;
 
 /**
- * An einsum equation worked out for operands of these shapes, or of the shapes of these tensors, to be called with
- * operands: `const product = einsumExpression('ij,jk->ik', [2, 3], [3, 4])`, then `product(a, b)`.
+ * Plans an einsum equation for operands of these shapes, or of the shapes of these tensors. The result is a function of
+ * such operands: `const product = einsumExpression('ij,jk->ik', [2, 3], [3, 4])`, then `product(a, b)`.
+ * @throws InvalidArgument for a malformed equation, or options that do not fit it
+ * @throws ShapeError for operands whose shapes do not fit the equation
  */
 export function einsumExpression(equation: string, ...operands: readonly Shaped[]): EinsumExpression;
+/** Plans an einsum equation for operands of these shapes; with options in front of the operands. */
 export function einsumExpression(
   equation: string, options: EinsumOptions, ...operands: readonly Shaped[]
 ): EinsumExpression;
+/** Plans an einsum equation for operands of these shapes; with options after the operands. */
 export function einsumExpression(
   equation: string, ...operandsAndOptions: [...readonly Shaped[], EinsumOptions]
 ): EinsumExpression;
+/** Plans an einsum equation for a list of operands of these shapes. */
 export function einsumExpression(
   equation: string, operands: readonly Shaped[], options?: EinsumOptions
 ): EinsumExpression;
+/** Plans an einsum equation for operands of these shapes; with the operands among the options. */
 export function einsumExpression(
   equation: string, options: EinsumOptions & {operands: readonly Shaped[]}
 ): EinsumExpression;
+/** Plans an einsum equation for operands of these shapes; with all arguments by name. */
 export function einsumExpression(
   options: EinsumOptions & {equation: string; operands: readonly Shaped[]}
 ): EinsumExpression;
+/**
+ * Plans a contraction of tensors of these shapes. Each tensor is followed by its labels, in place of an equation:
+ * `einsumExpression(a, [0, 1], b, [1, 2], [0, 2])`. The labels of the result may be omitted.
+ */
 export function einsumExpression(...labelled: [Tensor, Labels, ...(Tensor | Labels)[]]): EinsumExpression;
+/** Plans a contraction of tensors of these shapes, each followed by its labels; with options. */
 export function einsumExpression(
   ...labelledAndOptions: [Tensor, Labels, ...(Tensor | Labels)[], EinsumOptions]
 ): EinsumExpression;
 
 // ------------------------------------------------------------------------------------------------ printing
 
-/** How tensors are printed. */
+/** Options that determine how tensors are printed. */
 export interface PrintOptions {
-  /** Digits behind the point. */
+  /** The number of digits after the decimal point, 0 to 17. Default: 4. */
   precision: number;
-  /** Number of elements above which the text is shortened. */
+  /** The number of elements above which the output is abbreviated. Default: 1000. */
   threshold: number;
-  /** Elements shown at each end of a shortened dimension. */
+  /** The number of elements shown at each end of an abbreviated dimension. Default: 3. */
   edgeItems: number;
-  /** Columns of a line. */
+  /** The maximal number of characters per line, at least 20. Default: 80. */
   lineWidth: number;
 }
-/** Changes how tensors are printed; returns the options in force. */
+/**
+ * Changes how tensors are printed, in this thread. Options that are absent or null stay as they are.
+ * @returns a copy of all options after the change
+ * @throws TypeMismatch for unknown options, and for values that are not integers
+ * @throws InvalidArgument for values outside of the allowed range
+ */
 export function setPrintOptions(changes?: Partial<Record<keyof PrintOptions, number | null>>): PrintOptions;
 
 // ------------------------------------------------------------------------------------------------ errors
 
-/** What every error of oneflow is an `instanceof`; `code` is the name of its class. */
+/** The common type of all errors of oneflow: each is an `instanceof` it, and its `code` is the name of its class. */
 export class OneFlowError extends Error {
+  /** The name of the error's class. */
   readonly code: string;
 }
-/** A value outside of what an argument allows. */
+/** The error for a value outside of the range that an argument allows, and for a disposed tensor. */
 export class InvalidArgument extends RangeError {
+  /** The name of the error's class. */
   readonly code: 'InvalidArgument';
 }
-/** An argument of the wrong type, missing, or unknown. */
+/** The error for an argument that has the wrong type, is missing, or is unknown. */
 export class TypeMismatch extends TypeError {
+  /** The name of the error's class. */
   readonly code: 'TypeMismatch';
 }
-/** Shapes that do not fit each other or the operator. */
+/** The error for shapes that do not fit each other or the operator. */
 export class ShapeError extends RangeError {
+  /** The name of the error's class. */
   readonly code: 'ShapeError';
 }
-/** An element type that the operator does not take. */
+/** The error for an element type that the operator does not accept. */
 export class DTypeError extends TypeError {
+  /** The name of the error's class. */
   readonly code: 'DTypeError';
 }
-/** A dimension or an element that does not exist. */
+/** The error for a dimension or an index that does not exist. */
 export class IndexOutOfRange extends RangeError {
+  /** The name of the error's class. */
   readonly code: 'IndexOutOfRange';
 }
-/** A device that is missing, mixed up or dead. */
+/** The error for a device that does not exist or that fails, and for operands on different devices. */
 export class DeviceError extends Error {
+  /** The name of the error's class. */
   readonly code: 'DeviceError';
 }
-/** No memory, also after a garbage collection. */
+/** The error for an allocation that fails, even after a garbage collection. */
 export class OutOfMemory extends RangeError {
+  /** The name of the error's class. */
   readonly code: 'OutOfMemory';
 }
-/** A valid request that nothing here implements. */
+/** The error for a valid request that is not implemented. */
 export class Unsupported extends Error {
+  /** The name of the error's class. */
   readonly code: 'Unsupported';
 }
-/** Processes that could not talk to each other. */
+/** The error for a failure of the communication between processes. */
 export class CommunicationError extends Error {
+  /** The name of the error's class. */
   readonly code: 'CommunicationError';
 }
-/** A mistake of oneflow's. */
+/** The error for a bug in oneflow. */
 export class InternalError extends Error {
+  /** The name of the error's class. */
   readonly code: 'InternalError';
 }
 
 // ------------------------------------------------------------------------------------------------ element types
 
-/** True or false, one byte. */
+/** The boolean type; one byte per element. */
 export const bool: 'bool';
-/** Whole numbers from 0 to 255. */
+/** The type of 8-bit unsigned integers, 0 to 255. */
 export const uint8: 'uint8';
-/** Whole numbers of 8 bits. */
+/** The type of 8-bit signed integers. */
 export const int8: 'int8';
-/** Whole numbers of 16 bits. */
+/** The type of 16-bit signed integers. */
 export const int16: 'int16';
-/** Whole numbers of 32 bits. */
+/** The type of 32-bit signed integers. */
 export const int32: 'int32';
-/** Whole numbers of 64 bits. */
+/** The type of 64-bit signed integers. */
 export const int64: 'int64';
-/** Whole numbers from 0 to 2^16 - 1; to store and convert. */
+/** The type of 16-bit unsigned integers, for storage and conversion. Operators compute in int32 or int64. */
 export const uint16: 'uint16';
-/** Whole numbers from 0 to 2^32 - 1; to store and convert. */
+/** The type of 32-bit unsigned integers, for storage and conversion. Operators compute in int32 or int64. */
 export const uint32: 'uint32';
-/** Whole numbers from 0 to 2^64 - 1; to store and convert. */
+/** The type of 64-bit unsigned integers, for storage and conversion. Operators compute in int32 or int64. */
 export const uint64: 'uint64';
-/** Half precision, 11 significant bits. */
+/** The half-precision floating-point type, with 11 significant bits. */
 export const float16: 'float16';
-/** Half precision with the range of float32, 8 significant bits. */
+/** The 16-bit floating-point type with the range of float32 and 8 significant bits. */
 export const bfloat16: 'bfloat16';
-/** Single precision, the default. */
+/** The single-precision floating-point type, the initial default dtype. */
 export const float32: 'float32';
-/** Double precision, that of JavaScript's numbers. */
+/** The double-precision floating-point type, as that of JavaScript's numbers. */
 export const float64: 'float64';
-/** Complex numbers of two float32. */
+/** The type of complex numbers whose parts are float32. */
 export const complex64: 'complex64';
-/** Complex numbers of two float64. */
+/** The type of complex numbers whose parts are float64. */
 export const complex128: 'complex128';
 
-/** The type of new floating-point tensors. */
+/** Returns the default dtype: the element type of new floating-point tensors. */
 export function getDefaultDtype(): DType;
-/** Changes the type of new floating-point tensors, for the whole process. */
+/**
+ * Sets the default dtype, the element type of new floating-point tensors, for the whole process.
+ * @throws DTypeError for a dtype that is not floating-point
+ */
 export function setDefaultDtype(dtype: DType): void;
-/** The type of a result of two operands of these types. */
+/**
+ * Returns the element type of the result of an operator on two operands of these types.
+ * @throws DTypeError if the types have no common type
+ */
 export function promoteTypes(a: DType, b: DType): DType;
 
 // ------------------------------------------------------------------------------------------------ devices and memory
 
-/** The version of the library. */
+/** The version of the library, such as `'0.1.0'`. */
 export const version: string;
 
-/** A device, and what is known of it at the moment. It is taken wherever its name is. */
+/** A device and its properties. It is accepted wherever the name of a device is. */
 export class Device {
-  /** From a name, of a kind of device or in full, or from another device. */
+  /**
+   * Looks up a device by its name, or copies another Device. The index may be omitted: `'cuda'` means `'cuda:0'`.
+   * @throws DeviceError for a device that does not exist; the message lists those that do
+   */
   constructor(name: DeviceLike);
-  /** The full name: kind, colon and index. */
+  /** The full name, `'<type>:<index>'`. */
   readonly name: string;
-  /** The kind of device: the name before its colon. */
+  /** The type of the device: the part of the name before the colon. */
   get type(): string;
-  /** Which of the devices of this kind, from 0. */
+  /** The index among the devices of this type, from 0. */
   get index(): number;
-  /** What its maker calls it. */
+  /** The vendor's name of the hardware. */
   get hardware(): string;
-  /** Bytes of memory; 0 where unknown. */
+  /** The size of the memory in bytes; 0 if unknown. */
   get totalMemory(): number;
-  /** Bytes that nobody uses at the moment; 0 where unknown. */
+  /** The size of the memory that is currently unused, in bytes; 0 if unknown. */
   get freeMemory(): number;
-  /** Cores, multiprocessors and the like; 0 where unknown. */
+  /** The number of compute units (cores, multiprocessors); 0 if unknown. */
   get computeUnits(): number;
   /**
-   * What the device can do itself, as words: kernels, contractions, asynchronous (work goes on after the call),
-   * peerCopies, pinnedMemory, hostAccessible.
+   * The capabilities of the device, a subset of: kernels, contractions, asynchronous (a call returns before its work is
+   * done), peerCopies, pinnedMemory, hostAccessible.
    */
   get capabilities(): string[];
-  /** The full name. */
+  /** Returns the full name. */
   toString(): string;
-  /** The full name. */
+  /** Returns the full name. */
   toJSON(): string;
 }
 /**
- * A device by its name.
- * @throws DeviceError where there is none; the text lists those that there are
+ * Looks up a device by its name. The index may be omitted: `'cuda'` means `'cuda:0'`.
+ * @throws DeviceError for a device that does not exist; the message lists those that do
  */
 export function device(name: DeviceLike): Device;
-/** All devices that there are. */
+/** Returns all available devices. */
 export function devices(): Device[];
-/** Device plugins that were found and give no devices, by path, with the reason. */
+/** Returns the device plugins that were found but could not be used, as a map from path to reason. */
 export function rejectedPlugins(): Record<string, string>;
-/** The name of the device of tensors that are made without one. */
+/** Returns the name of the default device, on which tensors are created if no device is given. */
 export function getDefaultDevice(): string;
-/** The device of tensors that are made without one, for the whole process. */
+/**
+ * Sets the default device, on which tensors are created if no device is given, for the whole process.
+ * @throws DeviceError for a device that does not exist
+ */
 export function setDefaultDevice(device: DeviceLike): void;
 /**
- * Loads a device plugin from a shared library; its devices join devices().
- * @throws DeviceError where it is none
+ * Loads a device plugin from a shared library and adds its devices to devices().
+ * @throws DeviceError if the file cannot be loaded as a device plugin
  */
 export function loadDevice(path: string): void;
-/** Waits until all work of a device is done, and throws the first error of that work. */
+/**
+ * Waits until all work of a device (by default the default device) is done.
+ * @throws the first error of that work
+ */
 export function synchronize(device?: DeviceLike): void;
-/** The same on another thread. */
+/**
+ * Waits on another thread until all work of a device (by default the default device) is done. The promise is rejected
+ * with the first error of that work.
+ */
 export function synchronizeAsync(device?: DeviceLike): Promise<void>;
 
-/** Memory of a device, in bytes, and the number of this thread's tensors. */
+/** The memory usage of a device, in bytes, and the number of this thread's tensors. */
 export interface MemoryStats {
-  /** Tensors that this thread holds, on all devices. */
+  /** The number of tensors that this thread holds, on all devices. */
   tensors: number;
-  /** Bytes held by live tensors of all threads. */
+  /** The bytes that live tensors of all threads hold. */
   inUse: number;
-  /** The most there was in use since resetPeakMemoryStats(). */
+  /** The maximum of `inUse` since the last resetPeakMemoryStats(). */
   peakInUse: number;
-  /** Bytes kept for reuse. */
+  /** The freed bytes that are kept for reuse. */
   cached: number;
-  /** Bytes beyond which allocation fails; 0 for none. */
+  /** The value of `inUse` beyond which allocations fail; 0 for no limit. */
   limit: number;
 }
-/** How much memory is in use on a device, the default one unless named. */
+/** Returns the memory usage of a device, by default the default device. */
 export function memoryStats(device?: DeviceLike): MemoryStats;
-/** Starts anew to look for the peak. */
+/** Sets `peakInUse` of a device (by default the default device) to the current value of `inUse`. */
 export function resetPeakMemoryStats(device?: DeviceLike): void;
-/** Gives memory that is kept for reuse back to the system. */
+/** Returns the cached memory of a device (by default the default device) to the system. */
 export function emptyCache(device?: DeviceLike): void;
-/** Refuses allocations beyond this many bytes in use; 0 takes the limit away. */
+/**
+ * Sets the maximal number of bytes in use on a device, by default the default device. Allocations beyond it fail with
+ * OutOfMemory. 0 removes the limit.
+ * @throws InvalidArgument for a negative number
+ */
 export function setMemoryLimit(bytes: number, device?: DeviceLike): void;
 
-/** Operators that ran on the host because their device lacks them, with how often. */
+/** Returns the operators that ran on the host because their device lacks a kernel, with the number of calls. */
 export function fallbacks(): Record<string, number>;
-/** Forgets what fallbacks() lists. */
+/** Clears the counts that fallbacks() returns. */
 export function resetFallbacks(): void;
 
 // ------------------------------------------------------------------------------------------------ random numbers, options
 
-/** Starts the sequence of random numbers anew. The same seed gives the same numbers in every language. */
+/**
+ * Seeds the random number generator of the process with an integer from 0 to 2^64 - 1. The same seed gives the same
+ * numbers in every language.
+ */
 export function manualSeed(seed: Integer): void;
-/** The seed that the sequence began with. */
+/** Returns the seed that the current sequence of random numbers began with. */
 export function initialSeed(): bigint;
-/** Where the sequence of random numbers is: its seed, and how many were drawn. */
+/** Returns the state of the random number generator: its seed, and how many numbers were drawn since. */
 export function getRandomState(): {seed: bigint; offset: bigint};
-/** Goes back to a state that getRandomState() gave. */
+/** Restores a state of the random number generator that getRandomState() returned. */
 export function setRandomState(state: {seed: Integer; offset: Integer}): void;
 
-/** The value of a setting: 'numThreads', 'deterministic', 'fallbackIsError', or one of a device plugin's own. */
+/**
+ * Returns the value of a setting: 'numThreads', 'deterministic', 'fallbackIsError', or a setting of a device plugin.
+ * Boolean settings are 0 or 1.
+ * @throws InvalidArgument for an unknown setting
+ */
 export function getOption(name: string): number;
-/** Changes a setting for the whole process. */
+/**
+ * Changes a setting for the whole process; see getOption().
+ * @throws InvalidArgument for an unknown setting, or a value outside of its range
+ */
 export function setOption(name: string, value: number | boolean): void;

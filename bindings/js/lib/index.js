@@ -1,6 +1,6 @@
 'use strict';
 
-/** oneflow-js: what `require('oneflow-js')` gives. */
+/** The entry point: the object that `require('oneflow-js')` returns. */
 
 const util = require('node:util');
 const native = require('./native');
@@ -19,7 +19,7 @@ const {
   Tensor, tidy, keep, isTensor, isPlainObject, liveSlot, describe, wrongReceiver,
 } = require('./tensor');
 
-/** Checks the options of a reading method. */
+/** Checks the options of toArray() or item() and returns them as `{bigint}`. Throws TypeMismatch. */
 function bigintOption(method, options = {}) {
   if (!isPlainObject(options)) {
     throw makeError('TypeMismatch', `${method}: options must be object, got ${describe(options)}`);
@@ -78,7 +78,7 @@ const methods = {
     return reading.toArray(this, {});
   },
 
-  /** `Number(x)`, `+x` and `x < 3` take the value of the one element; `x + ''` is text. */
+  /** Returns the only element for `Number(x)`, `+x` and `x < 3`, and toString() for `x + ''`. */
   [Symbol.toPrimitive](hint) {
     if (hint !== 'number') return this.toString();
     liveSlot(this, 'item');
@@ -86,7 +86,7 @@ const methods = {
   },
 
   [util.inspect.custom]() {
-    if (!isTensor(this)) return 'Tensor {}'; // an object that only looks like one
+    if (!isTensor(this)) return 'Tensor {}'; // an object with the prototype of Tensor, such as Tensor.prototype itself
     return this.isDisposed ? 'tensor(disposed)' : toText(this);
   },
 

@@ -1,6 +1,6 @@
 'use strict';
 
-/** Reading and writing through an index: the parts of x.at(...) and x.set(..., value). */
+/** Indexing: x.at(...) and x.set(..., value). */
 
 const native = require('./native');
 const dtypes = require('./dtypes');
@@ -8,10 +8,12 @@ const frame = require('./frame');
 const {makeError, rewording} = require('./errors');
 const {isTensor, liveSlot, wrapSlot, describe, withMemory} = require('./tensor');
 const {makeTensor} = require('./create');
-const {shapeOf, eachMember} = require('./nested');
+const {shapeOf, eachLeaf} = require('./nested');
 const {toInteger, isNumber, partsOf, putNumber} = require('./scalars');
 
+/** The values of of_index_kind in oneflow.h. */
 const KIND = {integer: 0, slice: 1, ellipsis: 2, added: 3, tensor: 4, bool: 5};
+/** The numbers per part that encode() writes: kind, has start, has stop, start, stop, step, slot. */
 const NUMBERS_PER_PART = 7;
 
 const plain = (kind, start = 0) => ({kind, start});
@@ -20,17 +22,19 @@ const slice = (start, stop, step) => ({kind: KIND.slice, start, stop, step});
 const INTEGER = /^[+-]?\d+$/;
 const WORDS = new Map([['...', KIND.ellipsis], ['None', KIND.added], ['null', KIND.added]]);
 
-const outOf = (method, text) => makeError('TypeMismatch', `${method}: an index must be ${EXPECTED}, got ${text}`);
-const EXPECTED = "integer, boolean, null, Tensor, array of those, or text such as '1:3, ..., None'";
+/** Makes the error for a value that is not an index. */
+const invalidIndex = (method, found) =>
+  makeError('TypeMismatch', `${method}: an index must be ${EXPECTED}, got ${found}`);
+const EXPECTED = "integer, boolean, null, Tensor, array of those, or string such as '1:3, ..., None'";
 
-/** An integer in an index; everything beyond the safe ones is out of range in any case. */
+/** Returns an integer of an index as a number, which the addon reads. Throws IndexOutOfRange beyond safe integers. */
 function toIndex(method, text) {
   const value = Number(text);
   if (Number.isSafeInteger(value)) return value;
   throw makeError('IndexOutOfRange', `${method}: index ${text} is out of range`);
 }
 
-/** One part of a text: an integer, a slice, `...`, `None` or `null`, `True`, `true`, `False`, `false`. */
+/** Parses one part of a string: an integer, a slice, `...`, `None`, `null`, `True`, `true`, `False` or `false`. */
 function parsePart(method, text) {
   if (WORDS.has(text)) return plain(WORDS.get(text));
   if (/^[Tt]rue$/.test(text)) return plain(KIND.bool, 1);
@@ -38,10 +42,11 @@ function parsePart(method, text) {
   if (INTEGER.test(text)) return plain(KIND.integer, toIndex(method, text));
   const bounds = text.split(':').map((bound) => bound.trim());
   const isSlice = (bounds.length === 2 || bounds.length === 3) && bounds.every((it) => it === '' || INTEGER.test(it));
-  if (!isSlice) throw outOf(method, `'${text}'`);
+  if (!isSlice) throw invalidIndex(method, `'${text}'`);
   return slice(...bounds.map((bound) => (bound === '' ? undefined : toIndex(method, bound))));
 }
 
+/** Converts one argument of at() or set() to a list of parts; a string may have several. */
 function toParts(method, tensor, index) {
   if (typeof index === 'string') return index.split(',').map((text) => parsePart(method, text.trim()));
   if (index === null) return [plain(KIND.added)];
@@ -50,23 +55,23 @@ function toParts(method, tensor, index) {
   if (dtypes.isSequence(index)) return [{kind: KIND.tensor, tensor: positions(method, index, tensor)}];
   const integer = toInteger(index);
   if (integer !== undefined) return [plain(KIND.integer, toIndex(method, integer))];
-  throw outOf(method, describe(index));
+  throw invalidIndex(method, describe(index));
 }
 
-/** Positions or a mask from an array, beside the tensor that it is for. */
+/** Converts an array of positions or a mask to a tensor on the device of the tensor to be indexed. */
 function positions(method, list, {device}) {
   if (dtypes.arrayKind(list) !== undefined) return makeTensor(list, {device});
   const subject = `${method}: an index`;
   let isMask;
-  eachMember(subject, list, shapeOf(subject, list), (value) => {
+  eachLeaf(subject, list, shapeOf(subject, list), (value) => {
     isMask ??= typeof value === 'boolean';
     const fits = isMask ? typeof value === 'boolean' : toInteger(value) !== undefined;
-    if (!fits) throw outOf(method, `array with ${describe(value)}`);
+    if (!fits) throw invalidIndex(method, `array with ${describe(value)}`);
   });
   return makeTensor(list, {dtype: isMask ? 'bool' : 'int64', device});
 }
 
-/** The parts as the addon reads them, with the tensors that must stay alive. */
+/** Encodes an index as an array of numbers for the addon. `keepAlive` holds the tensors that the numbers refer to. */
 function encode(method, tensor, indices) {
   const parts = indices.flatMap((index) => toParts(method, tensor, index));
   const numbers = new Float64Array(parts.length * NUMBERS_PER_PART);
@@ -83,24 +88,24 @@ function encode(method, tensor, indices) {
   return {numbers, keepAlive: parts};
 }
 
-/** Runs an access; the texts of the runtime name the operators in it, if any. */
+/** Returns `run()`, retried when memory runs out. Errors begin with `method` instead of the runtime's operator name. */
 function access(method, run) {
   return rewording(() => withMemory(run), (message) => message.replace(/^(?:\w+: )?/, `${method}: `));
 }
 
-/** x.at(...indices): a view for integers, slices, `...` and null, a copy where positions or masks are among them. */
+/** Returns x.at(...indices): a copy if positions or masks are among the parts of the index, otherwise a view. */
 function at(tensor, indices) {
   liveSlot(tensor, 'at');
   const {numbers, keepAlive} = encode('at', tensor, indices);
   return wrapSlot(access('at', () => native.index(liveSlot(tensor, 'at'), numbers, keepAlive, tensor)));
 }
 
-/** Writes a number, data or tensor, broadcast, to what at(...indices) reads. */
+/** Writes a number, data or a tensor, broadcast, to the elements that at(...indices) selects. Returns the tensor. */
 function set(tensor, indices, value) {
   liveSlot(tensor, 'set');
   const isData = dtypes.isSequence(value) || partsOf(value) !== undefined;
   const source = isData ? makeTensor(value, {dtype: tensor.dtype, device: tensor.device}) : value;
-  const {numbers, keepAlive} = encode('set', tensor, indices); // last: code of the user may dispose of tensors
+  const {numbers, keepAlive} = encode('set', tensor, indices); // last: user code above may dispose of tensors
   access('set', () => {
     putValue(source);
     native.setIndex(liveSlot(tensor, 'set'), numbers, keepAlive, tensor, source);
@@ -108,7 +113,7 @@ function set(tensor, indices, value) {
   return tensor;
 }
 
-/** The value to write, as the frame's first. */
+/** Writes the value of set() to the frame, as its first value. */
 function putValue(value) {
   frame.begin(0, 1, 0, false);
   if (isTensor(value)) frame.putPlain(0, frame.KIND.tensor, liveSlot(value, 'set'));

@@ -1,6 +1,6 @@
 'use strict';
 
-/** Operands that come with their labels, as in einsum(a, [0, 1], b, [1, 2], [0, 2]). */
+/** Operands followed by their labels instead of an equation, as in einsum(a, [0, 1], b, [1, 2], [0, 2]). */
 
 const dtypes = require('./dtypes');
 const {makeError} = require('./errors');
@@ -8,13 +8,16 @@ const {MAX_RANK} = require('./nested');
 const {TOO_LARGE, isInteger, toInteger} = require('./scalars');
 const {isTensor, describe} = require('./tensor');
 
-/** What stands in a list of labels for any number of dimensions. */
+/** The item of a list of labels that stands for any number of dimensions. */
 const ELLIPSIS = '...';
-/** A label for each dimension, and the ellipsis for none. */
+/** The maximal number of labels: one per dimension, and an ellipsis that stands for no dimensions. */
 const MOST_LABELS = MAX_RANK + 1;
 
-/** The text of labels in an equation, `[0,1]`; `whose` is what an error calls them. */
-function labelsText(method, whose, labels) {
+/**
+ * Returns the term of an equation for a list of labels, `[0,1]`. `whose` is the name of the list in error messages.
+ * Throws TypeMismatch, ShapeError or InvalidArgument for an invalid list.
+ */
+function termOf(method, whose, labels) {
   const failure = (code, text) => makeError(code, `${method}: ${whose} must ${text}`);
   const mismatch = (expected, found) => failure('TypeMismatch', `be ${expected}, got ${describe(found)}`);
   if (!dtypes.isSequence(labels)) throw mismatch('array of integers', labels);
@@ -34,7 +37,10 @@ function labelsText(method, whose, labels) {
   return `[${names.join(',')}]`;
 }
 
-/** The arguments with an equation in front, for tensors each of which has its labels behind it. */
+/**
+ * Converts positional arguments, tensors each followed by its labels, to an equation and its operands. A last list of
+ * labels without a tensor belongs to the result. Throws TypeMismatch, ShapeError or InvalidArgument.
+ */
 function withEquation(method, args) {
   const operands = [];
   const terms = [];
@@ -46,10 +52,10 @@ function withEquation(method, args) {
         throw makeError('TypeMismatch', `${method}: ${operand} must be followed by its labels`);
       }
       operands.push(args[at]);
-      terms.push(labelsText(method, `labels of ${operand}`, args[at + 1]));
+      terms.push(termOf(method, `labels of ${operand}`, args[at + 1]));
     } else if (at + 1 === args.length) {
       if (args[at] === undefined) break;
-      result = `->${labelsText(method, 'labels of the result', args[at])}`;
+      result = `->${termOf(method, 'labels of the result', args[at])}`;
     } else {
       throw makeError('TypeMismatch', `${method}: ${operand} must be Tensor, got ${describe(args[at])}`);
     }

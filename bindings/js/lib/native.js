@@ -1,8 +1,8 @@
 'use strict';
 
 /**
- * The addon: in a package it lies in native/, in a source tree where CMake puts it. $OF_BUILD names the build folder
- * when it is not build/.
+ * The addon. An installed package has it in native/, a source tree in the build folder: $OF_BUILD, or build/ if that is
+ * not set.
  */
 
 const fs = require('node:fs');

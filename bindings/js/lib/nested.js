@@ -1,15 +1,18 @@
 'use strict';
 
-/** Nested arrays of data: their shape, and their members in order. `subject` is what error texts call them. */
+/** Nested arrays: their shape, and a walk over their leaves. `subject` is the name of the arrays in error messages. */
 
 const {isArray} = require('./dtypes');
 const {makeError} = require('./errors');
 const {describe} = require('./tensor');
 
-/** The most dimensions that a tensor may have, as in oneflow/types.h. */
+/** The maximal number of dimensions of a tensor: OF_MAX_RANK of oneflow/types.h. */
 const MAX_RANK = 32;
 
-/** The shape of nested arrays, by their first members. */
+/**
+ * Returns the shape of nested arrays as given by the first item at each depth. Throws ShapeError if there are more than
+ * MAX_RANK dimensions, also for an array that contains itself.
+ */
 function shapeOf(subject, data) {
   const shape = [];
   let level = data;
@@ -22,15 +25,16 @@ function shapeOf(subject, data) {
 }
 
 /**
- * Hands the members of nested arrays to `take`, in order and with their number, until it answers true; throws where an
- * array has another length than its siblings. Never more members than the shape has, whatever the arrays do meanwhile.
+ * Calls `visit(leaf, number)` for the leaves of nested arrays in row-major order, until it returns true. Throws
+ * ShapeError if the arrays do not have the given shape. Visits no more leaves than the shape has, even if user code
+ * changes the arrays meanwhile.
  */
-function eachMember(subject, data, shape, take) {
+function eachLeaf(subject, data, shape, visit) {
   const ragged = (found) => makeError('ShapeError', `${subject} must be rectangular, got ${found}`);
   let next = 0;
   const walk = (level, depth) => {
     if (depth === shape.length) {
-      if (!isArray(level)) return take(level, next++);
+      if (!isArray(level)) return visit(level, next++);
       throw ragged(`an array of length ${level.length} at depth ${depth}, where numbers are`);
     }
     if (!isArray(level)) throw ragged(`${describe(level)} at depth ${depth}, where arrays are`);
@@ -45,14 +49,14 @@ function eachMember(subject, data, shape, take) {
   walk(data, 0);
 }
 
-/** Where a member is, by its number: `[1][0]`. */
-function placeOf(shape, number) {
+/** Returns the indices of leaf `number` in row-major order as a string, such as `[1][0]`. */
+function pathOf(shape, number) {
   let left = number;
-  return shape.reduceRight((place, size) => {
+  return shape.reduceRight((path, size) => {
     const index = left % size;
     left = Math.floor(left / size);
-    return `[${index}]${place}`;
+    return `[${index}]${path}`;
   }, '');
 }
 
-module.exports = {MAX_RANK, shapeOf, eachMember, placeOf};
+module.exports = {MAX_RANK, shapeOf, eachLeaf, pathOf};

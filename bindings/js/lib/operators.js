@@ -1,6 +1,6 @@
 'use strict';
 
-/** The functions of the generated table, ready to be called. */
+/** The public functions and methods of the generated table of operators. */
 
 const {functions} = require('../generated/functions');
 const {PublicFunction} = require('./call');
@@ -8,16 +8,16 @@ const {PublicFunction} = require('./call');
 const operators = functions.map((record) => ({...record, callable: new PublicFunction(record)}));
 const byName = new Map(operators.map((operator) => [operator.name, operator.callable]));
 
-/** Operators that the hand-written parts use. */
+/** The operators that other modules of this package call. */
 const cast = (tensor, dtype) => byName.get('cast').call(undefined, [tensor, dtype]);
 const castAsync = (tensor, dtype) => byName.get('cast').callAsync(undefined, [tensor, dtype]);
 const toDevice = (tensor, device) => byName.get('toDevice').call(undefined, [tensor, device]);
 
-/** Gives a function a name, as stack traces and `util.inspect` show it. */
+/** Sets the name of a function, which stack traces and `util.inspect` show, and returns the function. */
 const named = (name, fn) => Object.defineProperty(fn, 'name', {value: name, configurable: true});
 
-/** Puts a function where its dotted name says. */
-function place(root, path, fn) {
+/** Defines a function under a dotted name; creates the objects of its namespaces. */
+function define(root, path, fn) {
   const parts = path.split('.');
   const leaf = parts.pop();
   let space = root;
@@ -25,18 +25,18 @@ function place(root, path, fn) {
   space[leaf] = named(leaf, fn);
 }
 
-/** All public functions by name, with the promise variants; namespaces are objects. */
+/** Returns an object with all public functions and their promise variants. Namespaces are nested objects. */
 function functionsByName() {
   const root = {};
   for (const {publicName, asyncName, inPlaceName, isMethod, callable} of operators) {
-    place(root, publicName, (...args) => callable.call(undefined, args));
-    if (asyncName) place(root, asyncName, (...args) => callable.callAsync(undefined, args));
-    if (inPlaceName && !isMethod) place(root, inPlaceName, (...args) => callable.callOnList(args));
+    define(root, publicName, (...args) => callable.call(undefined, args));
+    if (asyncName) define(root, asyncName, (...args) => callable.callAsync(undefined, args));
+    if (inPlaceName && !isMethod) define(root, inPlaceName, (...args) => callable.callOnList(args));
   }
   return root;
 }
 
-/** Installs methods; `check` throws for a receiver that is no tensor. */
+/** Installs the methods on the prototype of Tensor. `check` throws if its first argument is not a tensor. */
 function installMethods(prototype, check) {
   const install = (name, value) => {
     Object.defineProperty(prototype, name, {value: named(name, value), writable: true, configurable: true});

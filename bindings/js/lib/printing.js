@@ -1,6 +1,6 @@
 'use strict';
 
-/** How tensors look in console.log() and as text. */
+/** Printing of tensors, in console.log() and toString(). */
 
 const native = require('./native');
 const {makeError} = require('./errors');
@@ -9,9 +9,10 @@ const {suggestion} = require('./suggestion');
 
 const INDENT = 'tensor('.length;
 const options = {precision: 4, threshold: 1000, edgeItems: 3, lineWidth: 80};
+/** The lowest and the highest value of each option. */
 const RANGES = {precision: [0, 17], threshold: [0, 2 ** 31 - 1], edgeItems: [1, 2 ** 30 - 1], lineWidth: [20, 2 ** 20]};
 
-/** Changes how tensors are printed; returns the options in force. */
+/** Changes the print options and returns a copy of all of them. Throws TypeMismatch or InvalidArgument. */
 function setPrintOptions(changes = {}) {
   const failure = (code, message) => makeError(code, `setPrintOptions: ${message}`);
   if (!isPlainObject(changes)) throw failure('TypeMismatch', `changes must be object, got ${describe(changes)}`);
@@ -31,7 +32,10 @@ function setPrintOptions(changes = {}) {
   return {...Object.assign(options, changed)};
 }
 
-/** `tensor([[1., 2.]])`, with the dtype unless it is float32 or bool, and the device unless it is the default one. */
+/**
+ * Returns a tensor as a string, `tensor([[1., 2.]])`: with the dtype unless it is float32 or bool, with the shape if
+ * the tensor is empty, and with the device unless it is the default device.
+ */
 function toText(tensor) {
   const {precision, threshold, edgeItems, lineWidth} = options;
   const body = native.format(liveSlot(tensor, 'toString'), precision, threshold, edgeItems, lineWidth, INDENT, tensor);

@@ -1,6 +1,6 @@
 'use strict';
 
-/** Elements of a tensor as JavaScript's values. */
+/** Conversion of a tensor's elements to JavaScript values. */
 
 const {getHeapStatistics} = require('node:v8');
 const native = require('./native');
@@ -11,10 +11,10 @@ const {cast, castAsync} = require('./operators');
 
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** Half-precision elements are read as float32: JavaScript has no array for them. */
+/** Returns whether a tensor must be cast to float32 to be read: not all versions of Node.js have a Float16Array. */
 const needsCast = (tensor, method) => liveSlot(tensor, method) && dtypes.isHalf(tensor.dtype);
 
-/** All elements, row by row, in a typed array of their own. */
+/** Copies all elements, in row-major order, to a new typed array. */
 function dataSync(tensor) {
   const source = needsCast(tensor, 'dataSync') ? cast(tensor, 'float32') : tensor;
   const array = dtypes.newArray('dataSync', source.dtype, source.shape);
@@ -23,7 +23,7 @@ function dataSync(tensor) {
   return array;
 }
 
-/** The same, read on another thread; later writes to the tensor do not show. */
+/** Copies all elements like dataSync(), on another thread. The result has the values at the time of the call. */
 async function data(tensor) {
   const source = needsCast(tensor, 'data') ? await castAsync(tensor, 'float32') : tensor;
   const array = dtypes.newArray('data', source.dtype, source.shape);
@@ -33,7 +33,10 @@ async function data(tensor) {
   return array;
 }
 
-/** One stored real element as a value: numbers for integers, unless BigInts are asked for. */
+/**
+ * Converts an item of a typed array to the value of a real element. Integers become numbers, or BigInts if `bigint` is
+ * true. Throws InvalidArgument for an integer that a number cannot represent exactly.
+ */
 function toValue(stored, dtype, bigint, method) {
   if (dtype === 'bool') return stored !== 0;
   if (typeof stored !== 'bigint') return bigint && !dtypes.isFloating(dtype) ? BigInt(stored) : stored;
@@ -47,16 +50,20 @@ function toValue(stored, dtype, bigint, method) {
   return Number(stored);
 }
 
-/** What an array takes in the heap, each of its members, and the object of a complex number with its two parts. */
+/** The heap bytes of an array, of each of its items, and of the object of a complex number with its two parts. */
 const [ARRAY_BYTES, MEMBER_BYTES, COMPLEX_BYTES] = [32, 8, 72];
-/** Arrays smaller than this are made without a look at how much room there is. */
+/** The size up to which arrays are created without a check of the free heap. */
 const SMALL_BYTES = 2 ** 24;
-/** Room that V8 counts in and needs for itself: young objects, copies of them, and the last bit, where it gives up. */
+/**
+ * The part of the available heap that V8 needs itself: for young objects, for copies of them, and for the remainder at
+ * which it gives up.
+ */
 const SPARE_BYTES = 2 ** 26;
 
+/** Returns the number of bytes that arrays may take in the heap. */
 const roomInHeap = () => getHeapStatistics().total_available_size - SPARE_BYTES;
 
-/** Throws where nested arrays of this shape do not fit into the heap: filling it ends the process. */
+/** Throws OutOfMemory if nested arrays of this shape do not fit into the heap; exhausting it would end the process. */
 function checkRoom(shape, dtype) {
   let [arrays, bytes] = [1, 0];
   for (const size of shape) {
@@ -71,14 +78,14 @@ function checkRoom(shape, dtype) {
   throw makeError('OutOfMemory', `toArray: ${text}`);
 }
 
-/** Members of a typed array as an array of numbers: of nothing else, so that V8 keeps them there and not in objects. */
+/** Copies items of a typed array to an array of numbers only, whose items V8 stores unboxed. */
 function rowOf(array, from, length) {
   const row = new Array(length);
   for (let i = 0; i < length; i++) row[i] = array[from + i];
   return row;
 }
 
-/** Nested arrays; for a tensor without dimensions the one value. */
+/** Returns the elements as nested arrays, or the only element of a tensor without dimensions. */
 function toArray(tensor, {bigint = false} = {}) {
   const {dtype, shape} = tensor;
   checkRoom(shape, dtype);
@@ -87,7 +94,7 @@ function toArray(tensor, {bigint = false} = {}) {
   const read = dtypes.isComplex(dtype)
     ? () => ({re: array[next++], im: array[next++]})
     : () => toValue(array[next++], dtype, bigint, 'toArray');
-  const areNumbers = dtypes.isFloating(dtype) || (dtypes.isShort(dtype) && !bigint); // as they are stored
+  const areNumbers = dtypes.isFloating(dtype) || (dtypes.isShort(dtype) && !bigint); // the stored items are the values
   const build = (depth) => {
     if (depth === shape.length) return read();
     if (depth === shape.length - 1 && areNumbers) {
@@ -102,7 +109,7 @@ function toArray(tensor, {bigint = false} = {}) {
   return build(0);
 }
 
-/** The value of a tensor with one element; where only a `real` one will do, complex ones are an error. */
+/** Returns the value of a tensor with one element. With `real`, throws DTypeError for a complex tensor. */
 function item(tensor, {bigint = false, real = false} = {}) {
   const {dtype} = tensor;
   if (dtypes.isComplex(dtype) && !real) return native.complexItem(liveSlot(tensor, 'item'), tensor);

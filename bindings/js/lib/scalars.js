@@ -1,19 +1,20 @@
 'use strict';
 
-/** Numbers that take part in a call. An integral JavaScript number counts as an integer; Float says otherwise. */
+/** Scalar arguments. An integral JavaScript number counts as an integer; a Float counts as floating-point. */
 
 const {inspect} = require('node:util');
 const frame = require('./frame');
 const {makeError} = require('./errors');
 
+/** The range of signed 64-bit integers. */
 const LOWEST = -(2n ** 63n);
 const HIGHEST = 2n ** 63n - 1n;
-/** What an integer beyond them must do. */
+/** The end of the message for an integer outside of that range. */
 const TOO_LARGE = 'fit into 64 bits, got a larger integer';
 
 let isFloat;
 
-/** A number that counts as floating-point even where its value is integral. */
+/** A number that counts as floating-point even if its value is integral. */
 class Float {
   #value;
 
@@ -38,19 +39,21 @@ class Float {
   }
 }
 
-/** An integer as a safe number or as a BigInt; undefined when the value is no integer of 64 bits. */
+/** Returns an integer as a safe number or as a BigInt; undefined if the value is not a signed 64-bit integer. */
 function toInteger(value) {
   if (Number.isSafeInteger(value)) return value;
   if (typeof value === 'number' && Number.isInteger(value)) value = BigInt(value);
   return typeof value === 'bigint' && value >= LOWEST && value <= HIGHEST ? value : undefined;
 }
 
+/** Returns whether a value is an integer of any size. */
 const isInteger = (value) => typeof value === 'bigint' || Number.isInteger(value);
 
+/** Returns whether a value is a real scalar: a number, BigInt, boolean or Float. */
 const isNumber = (value) => typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean' ||
   isFloat(value);
 
-/** The parts of a complex number, [re, im], undefined for all else. Runs code of the user where they have accessors. */
+/** Returns the parts of a complex number as [re, im]; undefined for other values. Runs user code in getters. */
 function partsOf(value) {
   if (typeof value !== 'object' || value === null) return undefined;
   try {
@@ -61,7 +64,7 @@ function partsOf(value) {
   }
 }
 
-/** Writes a number to the frame; `subject` is what an error calls it. */
+/** Writes a real scalar to the frame. Throws InvalidArgument, with `subject`, for an integer beyond 64 bits. */
 function putNumber(position, value, subject) {
   const integer = toInteger(value);
   if (typeof value === 'boolean') {

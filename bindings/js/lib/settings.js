@@ -1,23 +1,25 @@
 'use strict';
 
-/** The library as a whole: dtypes, random numbers, options. */
+/** Settings of the whole library: the default dtype, random numbers, options. */
 
 const native = require('./native');
 const dtypes = require('./dtypes');
 const {makeError, refuseNullByte, rewording} = require('./errors');
 const {describe, isPlainObject} = require('./tensor');
 
-/** The value of an argument when `fits`; else the error that all front ends give. */
+/** Returns the value of an argument if `fits`; otherwise throws the TypeMismatch that all front ends share. */
 function need(method, name, expected, fits, value) {
   if (!fits) throw makeError('TypeMismatch', `${method}: ${name} must be ${expected}, got ${describe(value)}`);
   return value;
 }
 
-const text = (method, name, value) => need(method, name, 'string', typeof value === 'string', value);
-const dtype = (method, name, value) => dtypes.codeOf(text(method, name, value), method, name);
+/** Returns the value of an argument that must be a string. */
+const string = (method, name, value) => need(method, name, 'string', typeof value === 'string', value);
+/** Returns the number of the dtype that an argument names. */
+const dtype = (method, name, value) => dtypes.codeOf(string(method, name, value), method, name);
 
-/** A natural number of up to 64 bits as a BigInt. */
-function natural(method, name, value) {
+/** Returns the value of an argument that must be an unsigned 64-bit integer, as a BigInt. */
+function unsigned(method, name, value) {
   const fits = Number.isSafeInteger(value) || typeof value === 'bigint';
   need(method, name, 'integer', fits, value);
   const long = BigInt(value);
@@ -27,11 +29,14 @@ function natural(method, name, value) {
   return long;
 }
 
-/** Hands the runtime's name of an option, numThreads being num_threads, to `use`; errors have the name given here. */
+/**
+ * Returns `use(runtimeName)` for the runtime's name of an option (num_threads for numThreads). Error messages have the
+ * JavaScript name.
+ */
 function withOption(method, name, use) {
-  const theirs = text(method, 'name', name).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const runtimeName = string(method, 'name', name).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   refuseNullByte(method, 'name', name);
-  return rewording(() => use(theirs), (message) => `${method}: ${message.replace(theirs, () => name)}`);
+  return rewording(() => use(runtimeName), (message) => `${method}: ${message.replace(runtimeName, () => name)}`);
 }
 
 module.exports = {
@@ -45,7 +50,7 @@ module.exports = {
     return common;
   },
 
-  manualSeed: (seed) => native.manualSeed(natural('manualSeed', 'seed', seed)),
+  manualSeed: (seed) => native.manualSeed(unsigned('manualSeed', 'seed', seed)),
   initialSeed: () => native.initialSeed(),
   getRandomState: () => {
     const [seed, offset] = native.randomState();
@@ -54,12 +59,12 @@ module.exports = {
   setRandomState: (state) => {
     need('setRandomState', 'state', 'object', isPlainObject(state), state);
     const {seed, offset} = state;
-    native.setRandomState(natural('setRandomState', 'seed', seed), natural('setRandomState', 'offset', offset));
+    native.setRandomState(unsigned('setRandomState', 'seed', seed), unsigned('setRandomState', 'offset', offset));
   },
 
-  getOption: (name) => withOption('getOption', name, (theirs) => native.getOption(theirs)),
+  getOption: (name) => withOption('getOption', name, (runtimeName) => native.getOption(runtimeName)),
   setOption: (name, value) => {
     need('setOption', 'value', 'integer or boolean', Number.isSafeInteger(value) || typeof value === 'boolean', value);
-    withOption('setOption', name, (theirs) => native.setOption(theirs, Number(value)));
+    withOption('setOption', name, (runtimeName) => native.setOption(runtimeName, Number(value)));
   },
 };

@@ -1,8 +1,8 @@
 'use strict';
 
 /**
- * Binds the values of a call to the arguments of an operator, checks their types, and writes them to the frame. Error
- * texts are those that all front ends share.
+ * Binds the values of a call to the arguments of an operator, checks their types, and writes them to the frame. The
+ * error messages are the same in all front ends, but for the names of types and functions.
  */
 
 const frame = require('./frame');
@@ -17,10 +17,10 @@ const {suggestion} = require('./suggestion');
 
 const {KIND} = frame;
 
-/** The value of an argument that was not given. */
+/** The value of an argument that was not passed. */
 const ABSENT = undefined;
 const NO_KEYS = [];
-/** No list of an operator is longer than this: copies of one that is could end the process for want of memory. */
+/** The maximal length of a list argument. Copying a longer list could exhaust the heap, which ends the process. */
 const LONGEST_LIST = 2 ** 20;
 
 const BASE = {
@@ -39,19 +39,20 @@ const BASES = {
   'dtype': BASE.dtype,
   'device': BASE.device,
   'pair': BASE.pair,
-  'shape': BASE.shape, // of functions written by hand: a tensor of that shape, or the shape itself
+  'shape': BASE.shape, // only for hand-written functions: a tensor of that shape, or the shape itself
 };
 
-/** What an error text calls a member of a list that holds no integers. */
-const MEMBERS = {
+/** The names of items of lists in error messages, by base type; all other lists hold integers. */
+const ITEM_NAMES = {
   [BASE.tensor]: 'Tensor', [BASE.device]: 'device', [BASE.pair]: 'pair of integers',
   [BASE.shape]: 'Tensor or array of integers',
 };
 
+/** An argument in the signature of an operator. */
 class Argument {
-  /** `type` as in a signature: "Tensor?[]", "dim[]?". */
+  /** Makes the argument at position `index` of an overload. `type` is as in signatures: "Tensor?[]", "dim[]?". */
   constructor({name, type, expected, hasDefault = false, keywordOnly = false}, index) {
-    const [, base, optionalMembers, list, optional] = /^([A-Za-z|]+)(\?(?=\[))?(\[\])?(\?)?$/.exec(type);
+    const [, base, optionalItems, list, optional] = /^([A-Za-z|]+)(\?(?=\[))?(\[\])?(\?)?$/.exec(type);
     this.index = index;
     this.name = name;
     this.expected = expected;
@@ -60,29 +61,29 @@ class Argument {
     this.base = BASES[base];
     this.isList = list !== undefined;
     this.optional = optional !== undefined;
-    this.optionalMembers = optionalMembers !== undefined;
+    this.optionalItems = optionalItems !== undefined;
     const single = this.isList ? undefined : this.base;
     this.takesTensor = single === BASE.tensor || single === BASE.operand;
     this.takesReal = single === BASE.operand || single === BASE.number;
     this.takesInteger = this.takesReal || single === BASE.integer;
-    this.takesText = single === BASE.string;
+    this.takesString = single === BASE.string;
   }
 
-  /** Whether the positional value at `at` is the first member of a trailing list rather than the list. */
-  isMember(args, at) {
+  /** Returns whether the positional value at `at` is the first item of a trailing list rather than the list itself. */
+  isItem(args, at) {
     const isOnly = at === args.length - 1;
     const isList = dtypes.isSequence(args[at]);
-    if (this.base === BASE.shape) return !isOnly || !isList || !isOperand(args[at][0]); // a shape is a list itself
+    if (this.base === BASE.shape) return !isOnly || !isList || !isOperand(args[at][0]); // a single shape is a list, too
     return !isOnly && (!isList || (this.base === BASE.tensor && isOperand(args[at + 1])));
   }
 }
 
-/** Whether a value is a tensor or, right or wrong, stands in the place of one: a shape, or data. */
+/** Returns whether a value is a tensor, or an array, which may be a shape or data passed by mistake. */
 const isOperand = (value) => isTensor(value) || dtypes.isSequence(value);
 
 // ---------------------------------------------------------------------------------------------------- types
 
-/** What fit() returns for a value that does not fit; `path` is where in the argument it is: in which member. */
+/** A value that does not fit the type of its argument. `path` has its indices if it is an item of a (nested) list. */
 class Misfit {
   constructor(value, ...path) {
     this.value = value;
@@ -90,7 +91,10 @@ class Misfit {
   }
 }
 
-/** Integers, copied. Undefined where they are none, a Misfit where one is too large. */
+/**
+ * Returns a copy of the first `length` items as integers; undefined if one is not an integer, a Misfit if one does not
+ * fit into 64 bits.
+ */
 function fitIntegers(list, length) {
   const integers = [];
   for (let i = 0; i < length; i++) {
@@ -102,14 +106,15 @@ function fitIntegers(list, length) {
   return integers;
 }
 
+/** Returns a copy of a shape; undefined or a Misfit if the value is not an array of at most MAX_RANK integers. */
 function fitShape(value) {
   const length = dtypes.isSequence(value) ? value.length : undefined;
   return length <= MAX_RANK ? fitIntegers(value, length) : undefined;
 }
 
 /**
- * A single value of a base type, made ready for the frame; where it does not fit undefined, or a Misfit of a part. May
- * run code of the user.
+ * Converts a single value of a base type to the form in which it is written to the frame. Returns undefined if it does
+ * not fit the type, or the Misfit of one of its items. May run user code.
  */
 function fitOne(base, value) {
   switch (base) {
@@ -134,11 +139,14 @@ function fitOne(base, value) {
     case BASE.shape:
       return isTensor(value) ? value : fitShape(value);
     default:
-      return typeof value === 'string' && frame.isText(value) ? value : undefined;
+      return typeof value === 'string' && frame.isCString(value) ? value : undefined;
   }
 }
 
-/** The value of an argument made ready for the frame, or a Misfit. Lists are copied, so that nobody can change them. */
+/**
+ * Converts the value of an argument to the form in which it is written to the frame, or returns a Misfit. Copies lists,
+ * so that user code that runs later cannot change them.
+ */
 function fit(argument, value) {
   if (value === null) return argument.optional ? null : new Misfit(value);
   if (!argument.isList || !dtypes.isSequence(value)) {
@@ -148,30 +156,34 @@ function fit(argument, value) {
   const {length} = value;
   const isOfNumbers = dtypes.arrayKind(value) !== undefined;
   if (length > LONGEST_LIST || (isOfNumbers && argument.base !== BASE.integer)) return new Misfit(value);
-  const members = [];
+  const items = [];
   for (let i = 0; i < length; i++) {
-    const member = value[i];
-    const isNone = member === null && argument.optionalMembers;
-    const fitted = isNone ? null : fitOne(argument.base, member) ?? new Misfit(member);
+    const item = value[i];
+    const isNone = item === null && argument.optionalItems;
+    const fitted = isNone ? null : fitOne(argument.base, item) ?? new Misfit(item);
     if (fitted instanceof Misfit) return new Misfit(fitted.value, i, ...fitted.path);
-    members.push(fitted);
+    items.push(fitted);
   }
-  return members;
+  return items;
 }
 
 // ---------------------------------------------------------------------------------------------------- binding
 
 /**
- * An overload whose arguments could at least be bound got furthest; then one that only had an unknown name. One that
- * lacks an argument, too, got nowhere.
+ * Ranks of the reasons for which an overload refuses a call. If all overloads refuse it, the error with the highest
+ * rank is thrown. A misfit ranks above an unknown name or a missing argument; a misfit together with a missing argument
+ * ranks lowest.
  */
 const NOWHERE = -1;
 const UNKNOWN_RANK = 100;
 const MISFIT_RANK = 200;
-/** Of an overload that knows all names of the options: further than any that does not know one. */
+/** Returns the rank of an overload that accepts all names of the options: above those with an unknown name. */
 const rankOfKnown = (options) => UNKNOWN_RANK + (options === null ? 0 : 2 * Object.keys(options).length);
 
-/** Why an overload does not fit a call: how far it got, and the error that it gives when no other one fits. */
+/**
+ * The reason for which an overload refuses a call: its rank (`progress`), and the error to throw if all other overloads
+ * refuse the call as well.
+ */
 class Refusal {
   constructor(progress, text, code = 'TypeMismatch') {
     this.progress = progress;
@@ -184,9 +196,9 @@ class Refusal {
   }
 }
 
-/** One operator as a function offers it. */
+/** One overload of a function: an operator with its arguments and results. */
 class Overload {
-  /** `record` is an entry of the generated table, `name` what errors call it: the function's. */
+  /** Makes the overload of `record`, an entry of the generated table. Error messages begin with `name`. */
   constructor(record, name) {
     this.operator = record.operator;
     this.name = name;
@@ -195,19 +207,19 @@ class Overload {
     this.positional = this.arguments.filter((argument) => !argument.keywordOnly);
     this.named = this.arguments.filter((argument) => argument.keywordOnly);
     this.receiver = this.arguments.find((argument) => argument.name === 'input' && !argument.isList);
-    /** Those that are left when a method has bound its receiver. */
+    /** The positional arguments without the receiver, for method calls. */
     this.positionalOfMethod = this.positional.filter((argument) => argument !== this.receiver);
-    /** Whether tensors may be the members of a trailing list. */
-    this.takesTensors = this.startOfMembers(undefined) >= 0 && this.positional.at(-1).base === BASE.tensor;
+    /** Whether the tensors of a trailing list may be passed as separate arguments. */
+    this.takesTensors = this.startOfItems(undefined) >= 0 && this.positional.at(-1).base === BASE.tensor;
     this.resultNames = record.results;
     this.hasOut = record.out ?? false;
     this.hasInPlace = record.inPlace ?? false;
-    /** What the in-place form of an operator without a receiver writes to. */
+    /** The list of tensors that the in-place form of an operator without a receiver writes to. */
     this.replacedList = this.hasInPlace ? this.arguments.find((argument) => argument.isList) : undefined;
     this.number = -1;
   }
 
-  /** The addon's number for the operator. */
+  /** Returns the addon's number of the operator, looking it up on the first call. */
   find() {
     if (this.number < 0) this.number = native.findOp(this.operator);
     if (this.number < 0) throw makeError('InternalError', `${this.name}: the runtime has no operator ${this.operator}`);
@@ -215,8 +227,9 @@ class Overload {
   }
 
   /**
-   * Writes the frequent call, positional tensors, numbers and texts, to the frame in one pass without lists in between.
-   * Returns false for every other call, and for one that does not fit: the general way then says what is wrong.
+   * Writes a call whose arguments are positional tensors, numbers and strings to the frame, in one pass without
+   * intermediate arrays: the fast path for most calls. Returns false for any other call and for invalid arguments; the
+   * caller then falls back to bind() and write(), which throw the error.
    */
   writeDirect(receiver, args, isOwned) {
     const positional = receiver === undefined ? this.positional : this.positionalOfMethod;
@@ -234,7 +247,7 @@ class Overload {
       if (typeof value === 'object') {
         if (!isTensor(value)) return false;
         if (argument.isList && this.takesTensors) {
-          if (!this.writeMembers(argument, args, i)) return false;
+          if (!this.writeItems(argument, args, i)) return false;
           break;
         }
         if (!argument.takesTensor) return false;
@@ -245,7 +258,7 @@ class Overload {
         if (argument.takesInteger && Number.isSafeInteger(value)) frame.putInteger(argument.index, value);
         else if (argument.takesReal && !Number.isInteger(value)) frame.putFloat(argument.index, value);
         else return false;
-      } else if (typeof value === 'string' && argument.takesText) {
+      } else if (typeof value === 'string' && argument.takesString) {
         if (!frame.putString(argument.index, value)) return false;
       } else {
         return false;
@@ -263,20 +276,20 @@ class Overload {
     return true;
   }
 
-  /** Writes the tensors from a position on as a list; false where they are not all live tensors. */
-  writeMembers(argument, args, from) {
+  /** Writes the arguments from position `from` on as a list of tensors. Returns false unless all are live tensors. */
+  writeItems(argument, args, from) {
     const list = frame.openList(argument.index, KIND.tensorList, args.length - from);
     for (let i = from; i < args.length; i++) {
       const slot = isTensor(args[i]) ? slotOf(args[i]) : 0;
       if (slot === 0) return false;
-      frame.putMember(list, i - from, slot);
+      frame.putItem(list, i - from, slot);
     }
     return true;
   }
 
   /**
-   * The values of all arguments, in the order of the signature, or a Refusal. `args` are positional, `options`, which
-   * may be null, are by name; `out` is not among them.
+   * Returns the values of all arguments in the order of the signature, or a Refusal. `args` has the positional
+   * arguments, `options` (may be null) those by name. The `out` option is checked but is not among the values.
    */
   bind(receiver, args, options) {
     const values = [];
@@ -289,17 +302,18 @@ class Overload {
     return refused ?? this.fitAll(values, options);
   }
 
-  /** Where the members of a trailing list begin among the positional arguments; -1 without such a list. */
-  startOfMembers(receiver) {
+  /** Returns the position of the first item of a trailing list; -1 if the last positional argument is not a list. */
+  startOfItems(receiver) {
     const positional = receiver === undefined ? this.positional : this.positionalOfMethod;
     return positional.at(-1)?.isList ? positional.length - 1 : -1;
   }
 
+  /** Assigns positional arguments to `values`. Returns a Refusal if there are too many, else undefined. */
   takePositional(receiver, args, values) {
     const positional = receiver === undefined ? this.positional : this.positionalOfMethod;
     const given = args.length;
-    const last = this.startOfMembers(receiver);
-    const isSpread = last >= 0 && given > last && positional[last].isMember(args, last);
+    const last = this.startOfItems(receiver);
+    const isSpread = last >= 0 && given > last && positional[last].isItem(args, last);
     const direct = isSpread ? last : given;
     if (direct > positional.length) {
       const most = positional.length;
@@ -311,6 +325,7 @@ class Overload {
     return undefined;
   }
 
+  /** Assigns options to `values`. Returns a Refusal for an unknown or duplicate name, else undefined. */
   takeNamed(options, values) {
     let known = 0;
     for (const key of options === null ? NO_KEYS : Object.keys(options)) {
@@ -332,6 +347,7 @@ class Overload {
     return undefined;
   }
 
+  /** Converts all values in place with fit(). Returns them, or a Refusal for a misfit or a missing argument. */
   fitAll(values, options) {
     const missing = this.arguments.find(({index, hasDefault}) => values[index] === ABSENT && !hasDefault);
     for (let i = 0; i < values.length; i++) {
@@ -344,34 +360,35 @@ class Overload {
     return new Refusal(rankOfKnown(options), `${this.name}: missing argument ${missing.name}`);
   }
 
+  /** Makes the Refusal for a Misfit. `isComplete` says whether no required argument is missing. */
   refuse(argument, {value, path}, isComplete) {
     const {base} = argument;
-    const isMember = path.length > 0;
+    const isItem = path.length > 0;
     const refusal = (code, text) => {
       const place = path.map((index) => `[${index}]`).join('');
-      const progress = isComplete ? MISFIT_RANK + 2 * argument.index + (isMember ? 1 : 0) : NOWHERE;
+      const progress = isComplete ? MISFIT_RANK + 2 * argument.index + (isItem ? 1 : 0) : NOWHERE;
       return new Refusal(progress, `${this.name}: ${argument.name}${place} must ${text}`, code);
     };
     const tooLong = (code, most, things) => refusal(code, `have at most ${most} ${things}, got ${value.length}`);
     if (isInteger(value) && (base === BASE.integer || path.length === 2)) return refusal('InvalidArgument', TOO_LARGE);
     if (typeof value === 'string' && (base === BASE.string || base === BASE.dtype)) {
       if (value.includes('\0')) return refusal('InvalidArgument', NULL_BYTE);
-      if (base === BASE.string) return tooLong('InvalidArgument', frame.LONGEST_TEXT, 'characters');
+      if (base === BASE.string) return tooLong('InvalidArgument', frame.LONGEST_STRING, 'characters');
       return refusal('InvalidArgument', `be the name of a dtype, got '${value}'`);
     }
     if (dtypes.isSequence(value)) {
-      if (argument.isList && !isMember && value.length > LONGEST_LIST) {
-        return tooLong('InvalidArgument', LONGEST_LIST, 'members');
+      if (argument.isList && !isItem && value.length > LONGEST_LIST) {
+        return tooLong('InvalidArgument', LONGEST_LIST, 'items');
       }
-      if (base === BASE.shape && isMember && value.length > MAX_RANK) {
+      if (base === BASE.shape && isItem && value.length > MAX_RANK) {
         return tooLong('ShapeError', MAX_RANK, 'dimensions');
       }
     }
-    const expected = isMember ? MEMBERS[base] ?? 'integer' : argument.expected;
+    const expected = isItem ? ITEM_NAMES[base] ?? 'integer' : argument.expected;
     return refusal('TypeMismatch', `be ${expected}, got ${describe(value)}`);
   }
 
-  /** Writes bound values to the frame. Runs no code of the user. */
+  /** Writes the values that bind() returned to the frame. Runs no user code. */
   write(values) {
     for (let i = 0; i < values.length; i++) {
       const value = values[i];
@@ -417,7 +434,7 @@ class Overload {
       const slots = list.map((tensor) => (tensor === null ? 0 : this.slot(tensor, argument)));
       frame.putList(position, KIND.tensorList, slots);
     } else if (argument.base === BASE.shape) {
-      const integers = []; // of each shape its length, and its sizes
+      const integers = []; // each shape as its rank and its sizes
       for (const each of list) {
         const sizes = isTensor(each) ? native.sizes(this.slot(each, argument), each) : each;
         integers.push(sizes.length, ...sizes);

@@ -1,11 +1,11 @@
 'use strict';
 
-/** What an error text proposes for a name that nobody knows. */
+/** Suggestions for unknown names in error messages. */
 
-/** Longer words are not compared with names. */
+/** The maximal length of a word for which names are suggested; the comparison takes quadratic time. */
 const LONGEST_NAME = 64;
 
-/** How many letters must be inserted, removed or replaced to make one word of another. */
+/** Returns the Levenshtein distance: the number of insertions, deletions and replacements that turn `a` into `b`. */
 function distance(a, b) {
   let row = Array.from({length: b.length + 1}, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
@@ -19,7 +19,10 @@ function distance(a, b) {
   return row[b.length];
 }
 
-/** "; did you mean dim?" where a name is near enough to be a slip. */
+/**
+ * Returns "; did you mean dim?" with the known name that is nearest to a word, or an empty string if no name is near
+ * enough to suggest a typing error.
+ */
 function suggestion(word, known) {
   let nearest = '';
   let best = Math.max(1, Math.floor(word.length / 3)) + 1;

@@ -1,8 +1,8 @@
 'use strict';
 
 /**
- * The Tensor class: who owns its memory, and what it knows about itself. Operators are installed on its prototype by
- * index.js, from the generated table; reading, indexing and printing come from the modules of those names.
+ * The Tensor class: ownership of its memory, and its properties. index.js installs the operators of the generated table
+ * on its prototype; reading, indexing and printing are implemented in read.js, indexing.js and printing.js.
  */
 
 const {isProxy} = require('node:util').types;
@@ -11,17 +11,17 @@ const frame = require('./frame');
 const dtypes = require('./dtypes');
 const {makeError} = require('./errors');
 
-/** What the constructor wants to see: tensors are made by functions. */
+/** The key that the constructor requires, so that only the functions of this module create tensors. */
 const KEY = Symbol('tensor');
-/** structuredClone() and postMessage() name this value when they refuse to copy a tensor. */
+/** A value that cannot be cloned: structuredClone() and postMessage() fail on it, and quote its description. */
 const UNCLONEABLE = Symbol('A oneflow Tensor stays on its thread: send x.dataSync() and x.shape instead; it');
 
-const NONE = new Set();
+const NO_TENSORS = new Set();
 
-/** How many tensors this thread has made, in 32 bits. */
+/** The number of tensors that this thread has created, modulo 2^32. */
 let made = 0;
 
-/** The tensors made by the innermost running tidy(), or null outside of any. */
+/** The tensors created by the innermost running tidy(), or null outside of tidy(). */
 let scope = null;
 
 let isTensor;
@@ -31,14 +31,15 @@ let adopt;
 let leaveScope;
 
 class Tensor {
-  /** Where the addon keeps the tensor; 0 once it is disposed of. */
+  /** The slot of the tensor in the addon; 0 once it is disposed of. */
   #slot = 0;
-  /** Whether the addon releases the slot when this object is collected; else a scope does. */
+  /** Whether the addon releases the slot when this object is garbage-collected; otherwise the end of a scope does. */
   #isOwner;
   uncloneable = UNCLONEABLE;
-  /** Tells tensors apart where only enumerable properties are compared, as by assert.deepEqual(). */
+  /** Distinguishes tensors in comparisons of enumerable properties, such as assert.deepEqual(). */
   id = made = (made + 1) | 0;
 
+  /** Creates a tensor that has no slot yet. Throws TypeMismatch when called from outside of this module. */
   constructor(key, isOwner) {
     if (key !== KEY) throw makeError('TypeMismatch', 'Tensor: tensors are made by tensor(...) and by operators');
     this.#isOwner = isOwner;
@@ -71,17 +72,17 @@ class Tensor {
     };
   }
 
-  /** The sizes of the dimensions. */
+  /** The size of each dimension. */
   get shape() {
     return exact('shape', native.sizes(liveSlot(this, 'shape'), this));
   }
 
-  /** The steps, in elements, from one index to the next of each dimension. */
+  /** The strides: for each dimension, the distance between consecutive indices, in elements. */
   get strides() {
     return exact('strides', native.strides(liveSlot(this, 'strides'), this));
   }
 
-  /** The element type: 'float32' and so on. */
+  /** The element type, such as 'float32'. */
   get dtype() {
     return dtypes.nameOf(native.dtype(liveSlot(this, 'dtype'), this));
   }
@@ -96,38 +97,38 @@ class Tensor {
     return exact('size', native.sizes(liveSlot(this, 'size'), this)).reduce((product, size) => product * size, 1);
   }
 
-  /** Where the elements are: 'cpu:0' and so on. */
+  /** The name of the device that holds the elements, such as 'cpu:0'. */
   get device() {
     return native.describe(liveSlot(this, 'device'), this).device;
   }
 
-  /** How often the memory was written to; views share it. */
+  /** A counter that increases with each write to the memory; all views of the memory share it. */
   get version() {
     return native.describe(liveSlot(this, 'version'), this).version;
   }
 
-  /** Whether the elements lie row by row without gaps. */
+  /** Whether the elements are contiguous in memory, in row-major order. */
   get isContiguous() {
     return native.describe(liveSlot(this, 'isContiguous'), this).isContiguous;
   }
 
-  /** Whether the tensor shares the memory of another one that it was made from. */
+  /** Whether the tensor is a view: it shares the memory of the tensor that it was made from. */
   get isView() {
     return native.describe(liveSlot(this, 'isView'), this).isView;
   }
 
-  /** Whether the memory is page-locked memory of the host, as pinMemory gives it. */
+  /** Whether the memory is page-locked host memory, as allocated by pinMemory(). */
   get isPinned() {
     return native.describe(liveSlot(this, 'isPinned'), this).isPinned;
   }
 
-  /** Whether dispose() was called, or the tidy() that it belonged to has ended. */
+  /** Whether the tensor was disposed of, by dispose() or at the end of the tidy() that it was created in. */
   get isDisposed() {
     if (!isTensor(this)) throw wrongReceiver('isDisposed', this);
     return this.#slot === 0;
   }
 
-  /** Gives the memory back now. Views of it stay valid. Doing it twice is allowed. */
+  /** Releases the memory at once. Views of it stay valid. Further calls do nothing. */
   dispose() {
     if (!isTensor(this)) throw wrongReceiver('dispose', this);
     if (this.#slot === 0) return;
@@ -136,23 +137,23 @@ class Tensor {
   }
 }
 
-/** Whether a value is a plain object, of whatever realm: options, where it is the last argument of a call. */
+/** Returns whether a value is a plain object of any realm, and so the options if it is the last argument of a call. */
 function isPlainObject(value) {
   if (typeof value !== 'object' || value === null || isTensor(value)) return false;
   try {
     const prototype = Object.getPrototypeOf(value);
     return prototype === null || Object.getPrototypeOf(prototype) === null;
   } catch {
-    return false; // a Proxy that does not answer
+    return false; // a Proxy whose trap throws, or which is revoked
   }
 }
 
-/** A word for a value, as error texts have it. */
+/** Returns the name of a value's type, as error messages quote it. */
 function describe(value) {
   if (value === null) return 'null';
   if (typeof value !== 'object') return typeof value;
   if (isTensor(value)) return 'Tensor';
-  if (isProxy(value)) return 'Proxy'; // which could not be asked further without running code of the user
+  if (isProxy(value)) return 'Proxy'; // a further look would run its traps, which are user code
   if (Array.isArray(value)) return 'array';
   const kind = dtypes.arrayKind(value);
   if (kind !== undefined) return kind;
@@ -161,15 +162,19 @@ function describe(value) {
     const constructor = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(value), 'constructor')?.value;
     return typeof constructor === 'function' ? `instance of ${String(constructor.name)}` : 'object';
   } catch {
-    return 'object'; // whose class does not say its name
+    return 'object'; // its prototype is a Proxy whose trap throws
   }
 }
 
+/** Makes the error for a receiver of a method that is not a Tensor. */
 function wrongReceiver(method, value) {
   return makeError('TypeMismatch', `${method}: input must be Tensor, got ${describe(value)}`);
 }
 
-/** Sizes as users see them, numbers: of the addon's, those that a number cannot hold are BigInts. */
+/**
+ * Returns sizes or strides from the addon if all are numbers. Throws InvalidArgument for a BigInt, which the addon uses
+ * for integers that a number cannot represent exactly.
+ */
 function exact(method, sizes) {
   for (let i = 0; i < sizes.length; i++) {
     if (typeof sizes[i] !== 'bigint') continue;
@@ -178,11 +183,15 @@ function exact(method, sizes) {
   return sizes;
 }
 
+/** Makes the error for a disposed tensor. */
 function disposedError(operator, argument) {
   return makeError('InvalidArgument', `${operator}: ${argument} must be a live Tensor, got a disposed one`);
 }
 
-/** The slot of the receiver of a method or accessor; throws for another object and for a disposed tensor. */
+/**
+ * Returns the slot of the receiver of a method or accessor. Throws TypeMismatch if it is not a tensor, and
+ * InvalidArgument if it was disposed of.
+ */
 function liveSlot(tensor, method) {
   if (!isTensor(tensor)) throw wrongReceiver(method, tensor);
   const slot = slotOf(tensor);
@@ -190,29 +199,29 @@ function liveSlot(tensor, method) {
   return slot;
 }
 
-/** A tensor that is to get its slot from a call: outside of a scope one that will own it. */
+/** Creates a tensor that complete() is to give its slot. Outside of a scope it will own the slot. */
 function pendingTensor() {
   return new Tensor(KEY, scope === null);
 }
 
-/** Gives a pending tensor its slot once the call has succeeded. */
+/** Gives a pending tensor its slot after a successful call, and adds it to the current scope. Returns the tensor. */
 function complete(tensor, slot) {
   giveSlot(tensor, slot);
   if (scope !== null) scope.push(tensor);
   return tensor;
 }
 
-/** A tensor for a slot that nothing owns yet. */
+/** Creates the tensor of a slot that has no owner yet. */
 function wrapSlot(slot) {
   const tensor = complete(pendingTensor(), slot);
   if (scope === null) native.own(tensor, slot);
   return tensor;
 }
 
-/** Whether new tensors belong to a running tidy() rather than to the garbage collector. */
+/** Returns whether a tidy() is running, which then releases new tensors instead of the garbage collector. */
 const inScope = () => scope !== null;
 
-/** Runs something that allocates; when memory is short, once more after a garbage collection. */
+/** Calls a function that allocates memory. If it fails with OutOfMemory, collects garbage and calls it once more. */
 function withMemory(allocate) {
   try {
     return allocate();
@@ -223,7 +232,7 @@ function withMemory(allocate) {
   }
 }
 
-/** Every tensor in a value that is built of arrays, plain objects, maps and sets. */
+/** Returns the set of all tensors in a value that consists of arrays, objects, maps and sets, nested to any depth. */
 function tensorsIn(value) {
   const found = new Set();
   const seen = new Set();
@@ -237,18 +246,18 @@ function tensorsIn(value) {
     }
     seen.add(next);
     const isCollection = next instanceof Map || next instanceof Set;
-    for (const member of isCollection ? next : Object.values(next)) waiting.push(member);
+    for (const item of isCollection ? next : Object.values(next)) waiting.push(item);
   }
   return found;
 }
 
 /**
- * Runs a function and disposes of the tensors that were made during it, except for those in what it returns and those
- * given to keep(). Inside, tensors cost less than ones that wait for the garbage collector. The function must not be
- * asynchronous; what promise variants give later belongs to no scope.
+ * Calls a function and disposes of the tensors that were created during the call, except for those in its result and
+ * those passed to keep(). Tensors that are created inside are cheaper than those that the garbage collector releases.
+ * The function must not be asynchronous. Results of promise variants belong to no scope.
  *
  * @param {() => unknown} fn
- * @returns {unknown} what fn returns
+ * @returns {unknown} the result of fn
  */
 function tidy(fn) {
   if (typeof fn !== 'function') throw makeError('TypeMismatch', `tidy: fn must be function, got ${describe(fn)}`);
@@ -256,12 +265,12 @@ function tidy(fn) {
   const inner = [];
   scope = inner;
   let result;
-  let kept = NONE;
+  let kept = NO_TENSORS;
   try {
     result = fn();
     if (typeof result?.then === 'function' && !isTensor(result)) {
-      result.then(undefined, () => {}); // its failure is not reported a second time
-      const why = 'its tensors would be gone before it ends';
+      result.then(undefined, () => {}); // a rejection is not reported as unhandled
+      const why = 'its tensors would be disposed of before it settles';
       throw makeError('InvalidArgument', `tidy: fn must not return a promise: ${why}`);
     }
     if (typeof result === 'object') kept = tensorsIn(result);
@@ -273,10 +282,10 @@ function tidy(fn) {
 }
 
 /**
- * Takes a tensor out of the tidy() that it was made in; from then on it lives as long as it is referred to.
+ * Excludes a tensor from the tidy() that it was created in. It then lives as long as it is referenced.
  *
  * @param {Tensor} tensor
- * @returns {Tensor} the same
+ * @returns {Tensor} the tensor itself
  */
 function keep(tensor) {
   liveSlot(tensor, 'keep');

@@ -7,8 +7,10 @@
 namespace oneflow::node {
 namespace {
 
+// Up to here, every integer is exact as a double.
 constexpr int64_t kExactInteger = int64_t{1} << 53;
 
+// Puts a tensor into a new slot and returns {slot}. Takes ownership of the handle.
 napi_value tensor_to_js(Environment* environment, of_tensor tensor) {
   return to_js(environment->env(), {{"slot", to_js(environment->env(), environment->put(tensor))}});
 }
@@ -42,7 +44,7 @@ of_status resolve_values(const Environment& environment, of_value* values, int32
         break;
       }
       case OF_VALUE_DEVICE_LIST: {
-        uint8_t* list = memory + value.as.integer;  // a number takes as much as two devices
+        uint8_t* list = memory + value.as.integer;  // of 64-bit integers, each as long as two devices
         for (int32_t k = 0; k < value.count; ++k) {
           std::memmove(list + k * sizeof(of_device), list + k * sizeof(int64_t), sizeof(of_device));
         }
@@ -72,7 +74,7 @@ napi_value result_to_js(Environment* environment, of_value* result) {
   switch (result->kind) {
     case OF_VALUE_TENSOR:
       value = tensor_to_js(environment, result->as.tensor);
-      result->kind = OF_VALUE_ABSENT;  // the slot has it now
+      result->kind = OF_VALUE_ABSENT;  // the slot owns the tensor
       break;
     case OF_VALUE_TENSOR_LIST:
       napi_create_array_with_length(env, result->count, &value);

@@ -1,4 +1,4 @@
-// The frame's values as the C API wants them.
+// Conversion between the values of the frame, the C API and JavaScript.
 #pragma once
 
 #include <oneflow/oneflow.h>
@@ -7,14 +7,15 @@
 
 namespace oneflow::node {
 
-// Turns slots into handles and offsets into pointers, in place, once; the frame's memory must stay as it is during the
-// call.
+// Replaces slots with handles and offsets with pointers, in place; must be called only once per value. The memory of
+// the frame must not be overwritten while the values are in use. Returns OF_INTERNAL_ERROR for a tensor's empty slot.
 of_status resolve_values(const Environment& environment, of_value* values, int32_t count);
 
-// A result as a JavaScript value: a tensor as {slot}, an integer as a number where that is exact and as a BigInt
-// elsewhere. Takes over what the result holds.
+// Converts a result to a JavaScript value: a tensor to {slot}, an integer as integer_to_js() does. Takes ownership of
+// the contents of the result.
 napi_value result_to_js(Environment* environment, of_value* result);
 
+// Converts an integer to a number if that is exact, otherwise to a BigInt.
 napi_value integer_to_js(napi_env env, int64_t integer);
 
 }  // namespace oneflow::node

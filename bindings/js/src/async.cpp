@@ -1,4 +1,4 @@
-// Work on a thread of libuv's pool, with a promise for its end.
+// Asynchronous work: runs on a thread of libuv's pool and settles a promise.
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,22 +9,24 @@
 namespace oneflow::node {
 namespace {
 
-// One piece of work: run() on the worker, finish() back on the thread of JavaScript.
+// A unit of asynchronous work. Calls run() on a worker thread, then finish() and release() on the JavaScript thread.
 class Task {
  public:
   virtual ~Task() = default;
+  // Does the work. Must not use Node-API.
   virtual of_status run() = 0;
+  // Returns the value of the promise after run() succeeded.
   virtual napi_value finish(Environment* environment) = 0;
-  // Gives up what belongs to JavaScript; called last, whatever happened.
+  // Releases references to JavaScript objects. Called last, after success and failure alike.
   virtual void release(napi_env) {}
 
-  // Takes the task over; returns the promise.
+  // Queues a task, which is deleted when it is done, and returns its promise.
   static napi_value start(std::unique_ptr<Task> task, Environment* environment) {
     const napi_env env = environment->env();
     task->environment_ = environment;
     napi_value promise;
     if (napi_create_promise(env, &task->deferred_, &promise) != napi_ok || !task->queue(env)) {
-      return environment->fail(OF_INTERNAL_ERROR, "no work could be queued");
+      return environment->fail(OF_INTERNAL_ERROR, "cannot queue the work");
     }
     task.release();
     return promise;
@@ -41,7 +43,7 @@ class Task {
   static void execute(napi_env, void* data) {
     auto* task = static_cast<Task*>(data);
     task->status_ = task->run();
-    if (task->status_ != OF_OK) task->error_ = of_last_error();  // the text belongs to this thread
+    if (task->status_ != OF_OK) task->error_ = of_last_error();  // the message is thread-local
   }
 
   static void complete(napi_env env, napi_status, void* data) {
@@ -49,7 +51,7 @@ class Task {
     napi_delete_async_work(env, task->work_);
     if (task->environment_->is_closed()) return;
     if (task->status_ == OF_OUT_OF_MEMORY && !std::exchange(task->was_short_of_memory_, true)) {
-      task->environment_->collect_garbage();  // tensors that nobody refers to any more may free enough
+      task->environment_->collect_garbage();  // unreachable tensors may hold enough memory
       if (task->queue(env)) {
         task.release();
         return;
@@ -71,7 +73,7 @@ class Task {
   bool was_short_of_memory_ = false;
 };
 
-// A handle of the task's own.
+// An owned tensor handle.
 class Held {
  public:
   Held() = default;
@@ -79,7 +81,7 @@ class Held {
   Held& operator=(Held&& other) = delete;
   ~Held() { of_tensor_release(tensor_); }
 
-  // The same values, whatever is written to `tensor` from now on.
+  // Takes a lazy clone of `tensor`, which keeps its present values when `tensor` is written to later.
   of_status snapshot(of_tensor tensor) { return of_tensor_lazy_clone(tensor, &tensor_); }
   of_tensor get() const { return tensor_; }
 
@@ -87,13 +89,14 @@ class Held {
   of_tensor tensor_ = nullptr;
 };
 
+// A call of an operator with the arguments in the frame.
 class CallTask : public Task {
  public:
   ~CallTask() override {
     for (of_value& result : results_) of_value_release(&result);
   }
 
-  // Copies everything that the frame refers to.
+  // Copies the call and everything that the frame refers to, because the frame is reused for later calls.
   of_status capture(Environment* environment) {
     const Frame::Header& header = *environment->frame.header();
     op_ = environment->op(header.op);
@@ -127,6 +130,7 @@ class CallTask : public Task {
   std::vector<of_value> results_;
 
  private:
+  // Copies the memory that an argument refers to, and makes the argument refer to the copy.
   of_status capture(of_value* argument) {
     switch (argument->kind) {
       case OF_VALUE_STRING:
@@ -156,7 +160,7 @@ class CallTask : public Task {
   }
 
   of_status capture(of_tensor* tensor) {
-    if (*tensor == nullptr) return OF_OK;  // an absent member of a list
+    if (*tensor == nullptr) return OF_OK;  // an absent item of a list
     const of_status status = held_.emplace_back().snapshot(*tensor);
     *tensor = held_.back().get();
     return status;
@@ -170,7 +174,7 @@ class CallTask : public Task {
   std::vector<Held> held_;
 };
 
-// The operands are the one argument, a list.
+// A call of an einsum expression. The only argument in the frame is the list of operands.
 class ExpressionTask : public CallTask {
  public:
   explicit ExpressionTask(of_expression expression) : expression_(of_expression_retain(expression)) {}
@@ -185,7 +189,7 @@ class ExpressionTask : public CallTask {
   of_expression expression_;
 };
 
-// Reads into memory that JavaScript allocated; the promise's value is that ArrayBuffer.
+// Copies the elements of a tensor to an ArrayBuffer, which is the value of the promise.
 class ReadTask : public Task {
  public:
   of_status capture(Environment* environment, of_tensor tensor, napi_value buffer) {
@@ -213,6 +217,7 @@ class ReadTask : public Task {
   Held held_;
 };
 
+// Waits for all work of a device.
 class SynchronizeTask : public Task {
  public:
   explicit SynchronizeTask(of_device device) : device_(device) {}
@@ -229,24 +234,27 @@ class SynchronizeTask : public Task {
   of_device device_;
 };
 
+// Starts the call in the frame as `task`. Returns the promise.
 napi_value start_call(std::unique_ptr<CallTask> task, const Call& call) {
   if (of_status status = task->capture(&call.environment())) return call.environment().fail(status);
   return Task::start(std::move(task), &call.environment());
 }
 
-// callAsync(...keepAlive): as call(), on a worker; a promise of the array of results.
+// callAsync(...keepAlive): runs the operator in the frame on a worker thread. Returns a promise of an array of results.
 napi_value call_async(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   return start_call(std::make_unique<CallTask>(), call);
 }
 
-// callExpressionAsync(expression, ...keepAlive): the same for an expression.
+// callExpressionAsync(slot, ...keepAlive): runs the expression in the slot on a worker thread. Returns a promise of the
+// array with its result.
 napi_value call_expression_async(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   return start_call(std::make_unique<ExpressionTask>(call.expression(0)), call);
 }
 
-// readAsync(slot, arrayBuffer): fills the buffer with the elements, row-major; a promise of it.
+// readAsync(slot, arrayBuffer): copies the elements to the buffer, in row-major order, on a worker thread. Returns a
+// promise of the buffer.
 napi_value read_async(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   auto task = std::make_unique<ReadTask>();
@@ -256,7 +264,7 @@ napi_value read_async(napi_env env, napi_callback_info info) {
   return Task::start(std::move(task), &call.environment());
 }
 
-// synchronizeAsync(device): a promise that all work of the device is done.
+// synchronizeAsync(device): waits for all work of the device on a worker thread. Returns a promise.
 napi_value synchronize_async(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   return Task::start(std::make_unique<SynchronizeTask>(call.device(0)), &call.environment());

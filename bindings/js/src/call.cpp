@@ -1,16 +1,15 @@
-// Calls of operators on the calling thread.
+// Synchronous calls of operators and expressions.
 #include "arguments.h"
 #include "functions.h"
 
 namespace oneflow::node {
 namespace {
 
-// Runs what the frame describes, by `invoke`, and leaves a status in its header.
+// Runs the call in the frame through `invoke`, and stores the status in the header of the frame.
 //
-// A single tensor, by far the most frequent result, returns nothing: its slot is in the frame, and it belongs to
-// `owner` where the frame says so. Other results come as an array of what result_to_js() gives. What was written to
-// given tensors (the `out` form) returns nothing either. The further arguments are not read: that they are passed keeps
-// the tensors among them from being collected before the operator is done.
+// For a single tensor, by far the most frequent result, returns undefined: the slot of the tensor is in the frame, and
+// `owner` owns it if the header says so. Returns other results as an array of result_to_js() values. Returns undefined
+// if the results were written to tensors of the caller (the `out` form).
 template <class Invoke>
 napi_value run(Environment* environment, napi_value owner, Invoke invoke) {
   const napi_env env = environment->env();
@@ -40,7 +39,8 @@ napi_value run(Environment* environment, napi_value owner, Invoke invoke) {
   return values;
 }
 
-// call(owner, ...keepAlive): an operator.
+// call(owner, ...keepAlive): runs the operator in the frame; see run(). The further arguments are not read: passing
+// them keeps the tensors among them from being garbage-collected before the operator is done.
 napi_value call(napi_env env, napi_callback_info info) {
   void* data;
   size_t count = 1;
@@ -52,7 +52,8 @@ napi_value call(napi_env env, napi_callback_info info) {
   });
 }
 
-// callExpression(slot, owner, ...keepAlive): the operands are the one argument, a list.
+// callExpression(slot, owner, ...keepAlive): runs an expression; see call(). The only argument in the frame is the list
+// of operands.
 napi_value call_expression(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   const of_expression expression = call.expression(0);
@@ -63,7 +64,7 @@ napi_value call_expression(napi_env env, napi_callback_info info) {
              });
 }
 
-// setFrame(arrayBuffer): the memory through which calls go from now on. JavaScript keeps it alive.
+// setFrame(arrayBuffer): sets the memory of the frame for all further calls. JavaScript keeps it alive.
 napi_value set_frame(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   void* data = nullptr;
@@ -73,19 +74,20 @@ napi_value set_frame(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
-// findOp(name): its number, or -1.
+// findOp(name): returns the number of an operator for the frame, or -1 if there is none of this name.
 napi_value find_op(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   return to_js(env, call.environment().find_op(call.string(0).c_str()));
 }
 
-// lastError(status): the exception for this thread's last failure.
+// lastError(status): returns the exception for this thread's last failure.
 napi_value last_error(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   return call.environment().make_error(static_cast<of_status>(call.integer(0)));
 }
 
-// setErrorFactory(function of (name of the status, text, whether earlier work failed)): what makes exceptions.
+// setErrorFactory(factory): sets the function that makes exceptions. Its arguments are the name of the status, the
+// message, and whether the error is that of earlier asynchronous work.
 napi_value set_error_factory(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   call.environment().set_error_factory(call.value(0));

@@ -7,13 +7,14 @@
 namespace oneflow::node {
 namespace {
 
-// What a handle with its JavaScript objects takes besides the elements, roughly.
+// The approximate memory of a handle and its JavaScript objects, without the elements.
 constexpr int64_t kHandleBytes = 384;
-// The garbage collector hears of changes once they add up to this much: telling it costs more than a small call.
+// The change of memory from which on it is reported to the garbage collector. Reporting costs more than a small call.
 constexpr int64_t kReportBytes = 1 << 18;
-// More than any heap: makes the collector run at once.
+// More external memory than any heap allows, which makes the garbage collector run at once.
 constexpr int64_t kPressureBytes = int64_t{1} << 40;
 
+// Packs a slot and its generation into the data pointer of a finalizer.
 void* pack(int32_t slot, uint32_t generation) {
   return reinterpret_cast<void*>((static_cast<uint64_t>(generation) << 32) | static_cast<uint32_t>(slot));
 }
@@ -25,7 +26,7 @@ Environment::Environment(napi_env env) : env_(env), slots_(1), pins_(std::make_s
 Environment* Environment::attach(napi_env env) {
   auto* environment = new Environment(env);
   napi_set_instance_data(env, environment, finalize_environment, nullptr);
-  // Runs before the values are finalized, while the environment can still be used.
+  // Runs before the finalizers of the remaining objects, while the environment can still be used.
   napi_add_env_cleanup_hook(
       env, [](void* data) { static_cast<Environment*>(data)->close(); }, environment);
   return environment;
@@ -68,7 +69,7 @@ void Environment::release(int64_t slot) {
     of_expression_release(std::exchange(entry.expression, nullptr));
   }
   ++entry.generation;
-  unreported_ -= entry.bytes;  // told with the next allocation: this may run inside of a garbage collection
+  unreported_ -= entry.bytes;  // reported at the next allocation: this may run during a garbage collection
   if (!closed_) free_slots_.push_back(static_cast<int32_t>(slot));
 }
 
@@ -94,7 +95,7 @@ void Environment::count_memory(int64_t change) {
 void Environment::report_memory() {
   int64_t adjusted;
   const int64_t change = unreported_;
-  unreported_ = 0;  // first: the collector may run, and release tensors, inside of the call
+  unreported_ = 0;  // first: the garbage collector may run during the call, and release tensors
   napi_adjust_external_memory(env_, change, &adjusted);
 }
 

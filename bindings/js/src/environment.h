@@ -1,15 +1,14 @@
-// What the addon keeps per Node environment (the main thread and each worker thread have one).
+// The state of the addon in one Node environment. The main thread and each worker thread have their own environment.
 //
-// JavaScript never sees a native pointer. A tensor is known there by its slot, a small integer, which says whether it
-// still holds one; an einsum expression has one, too. A function that takes slots is also passed the objects that they
-// came from, as further arguments that it does not read: they keep the objects from being collected, and the slots from
-// being emptied, before it is done.
+// JavaScript never sees a native pointer. It refers to tensors and einsum expressions by slots: small integers, each
+// the index of an entry of the environment that holds a handle or is empty. Functions that take slots are also passed
+// the JavaScript objects that own them, as further arguments that they do not read: this keeps the objects from being
+// garbage-collected, and the slots from being emptied, before the function is done.
 //
-// The object model was chosen by measurement (Node 20, nanoseconds per call that returns a new object, on one machine):
-// ObjectWrap of node-addon-api 430 to 550, napi_wrap 450 to 746, an external in a field 300; a finalizer on an object
-// that JavaScript made, as here, 420 with the operator's own 150 to 200 in it, and the bare slot, which tidy() uses,
-// 206. Arguments and results travel through the frame, memory that both sides share, because reading them one by one
-// through Node-API costs 10 to 80 each.
+// Owner objects are created by JavaScript and get a finalizer here, which is faster than wrapping a native object with
+// napi_wrap or with ObjectWrap of node-addon-api. A slot without a finalizer, as tidy() uses it, is faster still.
+// Arguments and results are passed through the frame, memory that both sides share, because reading them one by one
+// through Node-API is slow.
 #pragma once
 
 #include <node_api.h>
@@ -21,15 +20,16 @@
 
 namespace oneflow::node {
 
-// Memory that JavaScript and this side share. The header says what is called, one 16-byte value per argument and
-// result follows, then the strings and lists that those refer to by their offset.
+// The memory that passes calls between JavaScript and C++. It begins with the header, which is followed by one 16-byte
+// value per argument and result, and then by the strings and lists that the values refer to by their offset. JavaScript
+// owns the memory.
 struct Frame {
   struct Header {
     int32_t status;     // out: an of_status
-    int32_t op;         // what find_op() gave
-    int32_t arguments;  // how many values follow
-    int32_t results;    // how many values follow the arguments; a TENSOR there is written to
-    int32_t owned;      // whether the single result is to belong to the object that call() is passed
+    int32_t op;         // the operator, as returned by find_op()
+    int32_t arguments;  // number of argument values
+    int32_t results;    // number of result values; a result of kind TENSOR is an `out` tensor to write to
+    int32_t owned;      // whether the object that is passed to call() becomes the owner of a single tensor result
     int32_t reserved[3];
   };
   uint8_t* data = nullptr;
@@ -39,59 +39,64 @@ struct Frame {
   of_value* values() const { return reinterpret_cast<of_value*>(data + sizeof(Header)); }
 };
 
-// A JavaScript object that keeps foreign memory alive; freed on the thread that it came from.
+// The references to JavaScript objects that keep foreign memory alive; see pins.h.
 class Pins;
 
+// The slots, operators and error factory of one Node environment. Not thread-safe: used only on its thread.
 class Environment {
  public:
   explicit Environment(napi_env env);
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
 
-  // Creates the environment's state and arranges for its end.
+  // Creates the state of an environment, which is deleted after the environment has ended.
   static Environment* attach(napi_env env);
 
   napi_env env() const { return env_; }
-  // Whether the environment is ending: nothing more can be given to JavaScript.
+  // Returns whether the environment is ending, so that no more values can be passed to JavaScript.
   bool is_closed() const { return closed_; }
 
   // -- slots ----------------------------------------------------------------------------------------------------
-  // Takes over the handle. The garbage collector is told of what it holds, of an expression `bytes`.
+  // Puts a handle into a free slot and returns the slot. Takes ownership of the handle. Reports its memory to the
+  // garbage collector; an expression holds `bytes`.
   int32_t put(of_tensor tensor);
   int32_t put(of_expression expression, int64_t bytes);
-  // NULL for a slot that holds nothing, or the other.
+  // Returns the handle in a slot, or NULL if the slot is empty or holds a handle of the other type.
   of_tensor get(int64_t slot) const { return contains(slot) ? slots_[slot].tensor : nullptr; }
   of_expression expression(int64_t slot) const { return contains(slot) ? slots_[slot].expression : nullptr; }
+  // Releases the handle in a slot and makes the slot free. Does nothing if it is empty.
   void release(int64_t slot);
-  // Has the slot released when the JavaScript object is collected. The finalizer runs during garbage collection, so
-  // that a loop which never returns to the event loop stays flat.
+  // Makes a JavaScript object the owner of a slot, which is released when the object is garbage-collected. The
+  // finalizer runs during the collection, so that memory does not grow in a loop that never returns to the event loop.
   void own(napi_value object, int32_t slot);
-  // How many tensors there are.
+  // Returns the number of tensors in slots.
   size_t live() const { return live_; }
   // Runs a full garbage collection, finalizers included.
   void collect_garbage();
 
   // -- operators ------------------------------------------------------------------------------------------------
-  // -1 when there is none.
+  // Looks up an operator by name and returns its number, or -1 if there is none. Each call adds a number.
   int32_t find_op(const char* name);
   of_op op(int32_t number) const { return ops_[number]; }
 
   // -- failures -------------------------------------------------------------------------------------------------
+  // Sets the function that makes exceptions from (name of the status, message, whether the error is deferred).
   void set_error_factory(napi_value factory);
-  // The exception for a status and a text; `text` is NULL for that of of_last_error().
+  // Makes the exception for a status and a message; NULL stands for that of of_last_error(). Returns NULL on failure.
   napi_value make_error(of_status status, const char* text = nullptr);
-  // Throws it; returns nullptr, so that callers can `return environment->fail(status)`.
+  // Throws the exception that make_error() returns. Returns NULL, so that callers can `return fail(status)`.
   napi_value fail(of_status status, const char* text = nullptr);
 
   Frame frame;
   const std::shared_ptr<Pins>& pins() const { return pins_; }
 
  private:
+  // An entry that holds a tensor, an expression or nothing.
   struct Slot {
     of_tensor tensor = nullptr;
     of_expression expression = nullptr;  // instead of a tensor
-    int64_t bytes = 0;                   // what the garbage collector was told
-    uint32_t generation = 0;  // tells an owner whose slot was released early, and perhaps reused, from the present one
+    int64_t bytes = 0;                   // the memory reported to the garbage collector
+    uint32_t generation = 0;  // increases with each release: the finalizer of an earlier owner then has no effect
   };
 
   static void finalize_owner(node_api_basic_env env, void* data, void* hint);
@@ -107,7 +112,7 @@ class Environment {
   std::vector<Slot> slots_;
   std::vector<int32_t> free_slots_;
   size_t live_ = 0;
-  size_t owners_ = 0;  // objects whose finalizers still point here; they may run after the environment's
+  size_t owners_ = 0;  // finalizers that refer to this object; they may run after finalize_environment()
   int64_t unreported_ = 0;
   bool closed_ = false;
   std::vector<of_op> ops_;

@@ -1,4 +1,4 @@
-// Contractions that are worked out before there are operands. JavaScript knows one by its slot, as it does a tensor.
+// einsum expressions: contractions that are planned for shapes. JavaScript refers to them by slots, as to tensors.
 #include <string>
 #include <vector>
 
@@ -8,7 +8,7 @@
 namespace oneflow::node {
 namespace {
 
-// Shapes that come one after the other, each as its rank and its sizes.
+// Reads shapes from a list of integers, which has the rank and then the sizes of each shape.
 std::vector<of_shape> read_shapes(const of_value& list) {
   std::vector<of_shape> shapes;
   const int64_t* end = list.as.integers + list.count;
@@ -18,17 +18,17 @@ std::vector<of_shape> read_shapes(const of_value& list) {
   return shapes;
 }
 
-// With the null at its end that the C API wants.
-std::string text_of(const of_value& value) { return {value.as.string, static_cast<size_t>(value.count)}; }
+// Copies a string value; the copy ends with the null byte that the C API requires.
+std::string string_of(const of_value& value) { return {value.as.string, static_cast<size_t>(value.count)}; }
 
-// The search that `optimize` asks for: by a word, by a bool, or by nothing.
+// Returns the name of the search that the option `optimize` (a string, a bool, a list or absent) selects.
 std::string search_of(const of_value& optimize) {
-  if (optimize.kind == OF_VALUE_STRING) return text_of(optimize);
+  if (optimize.kind == OF_VALUE_STRING) return string_of(optimize);
   return optimize.kind == OF_VALUE_BOOL && !optimize.as.boolean ? "none" : "auto";
 }
 
-// createExpression(): the slot of what the frame's values ask for: equation and shapes, then optimize and memory limit,
-// each of which may be absent.
+// createExpression(): plans the contraction in the frame and returns the slot of the expression. The frame has the
+// equation and the shapes, then `optimize` and the memory limit, either of which may be absent.
 napi_value create_expression(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   Environment& environment = call.environment();
@@ -37,7 +37,7 @@ napi_value create_expression(napi_env env, napi_callback_info info) {
     return environment.fail(status);
   }
   const of_value &optimize = values[2], &limit = values[3];
-  const std::string equation = text_of(values[0]);
+  const std::string equation = string_of(values[0]);
   const std::string search = search_of(optimize);
   const std::vector<of_shape> shapes = read_shapes(values[1]);
   of_expression_options options{};
@@ -58,7 +58,7 @@ napi_value create_expression(napi_env env, napi_callback_info info) {
   return to_js(env, environment.put(expression, static_cast<int64_t>(facts.memory)));
 }
 
-// describeExpression(slot)
+// describeExpression(slot): returns the properties of an expression as an object.
 napi_value describe_expression(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   const of_expression expression = call.expression(0);

@@ -1,5 +1,5 @@
-// The functions of the addon, by file. Each is called with the Environment as its data; what JavaScript passes was
-// checked there, so that a wrong argument here is a mistake of ours.
+// Registration of the addon's functions, by file, and helpers to write them. Each function has the Environment as its
+// data. The JavaScript modules check the arguments, so that an invalid argument here is a bug of this package.
 #pragma once
 
 #include <node_api.h>
@@ -13,9 +13,10 @@
 
 namespace oneflow::node {
 
-// More results than any operator has.
+// An upper bound of the number of results of an operator.
 constexpr int32_t kMaxResults = 16;
 
+// Adds the functions of one source file to the exports.
 void add_call_functions(Environment* environment, napi_value exports);
 void add_async_functions(Environment* environment, napi_value exports);
 void add_tensor_functions(Environment* environment, napi_value exports);
@@ -23,9 +24,11 @@ void add_expression_functions(Environment* environment, napi_value exports);
 void add_index_functions(Environment* environment, napi_value exports);
 void add_library_functions(Environment* environment, napi_value exports);
 
+// Adds one function to the exports, with the environment as its data.
 void add_function(Environment* environment, napi_value exports, const char* name, napi_callback function);
 
-// The arguments of one call of a native function.
+// The arguments of one call of a native function. A missing argument is undefined; one of a wrong type reads as zero or
+// empty.
 class Call {
  public:
   Call(napi_env env, napi_callback_info info) : env_(env) {
@@ -37,15 +40,15 @@ class Call {
   size_t count() const { return count_ < kMost ? count_ : kMost; }
   int64_t integer(size_t i) const;
   bool boolean(size_t i) const;
-  // As the C API takes it, that is with \x00 where there is a null: it must not end the text.
+  // Returns a string for the C API: null bytes, which would end it there, are replaced with the characters \x00.
   std::string string(size_t i) const;
   std::vector<int64_t> integers(size_t i) const;
-  // The device that argument `i`, from parseDevice(), packs into one number: as it lies in memory.
+  // Returns the device in argument `i`, a number that parseDevice() returned: its type and index, 16 bits each.
   of_device device(size_t i) const {
     const auto packed = static_cast<uint32_t>(integer(i));
     return {static_cast<int16_t>(packed), static_cast<int16_t>(packed >> 16)};
   }
-  // The tensor in the slot that argument `i` names.
+  // Returns the tensor or the expression in the slot that argument `i` names; NULL if the slot does not hold one.
   of_tensor tensor(size_t i) const { return environment_->get(integer(i)); }
   of_expression expression(size_t i) const { return environment_->expression(integer(i)); }
 
@@ -57,10 +60,12 @@ class Call {
   Environment* environment_ = nullptr;
 };
 
-// How most functions end: with an exception, or with nothing or the slot of a tensor that they took over.
+// Ends a function with a status: throws the exception of a failure, or returns undefined or the slot of `tensor`, of
+// which it takes ownership.
 napi_value done(const Call& call, of_status status);
 napi_value done(const Call& call, of_status status, of_tensor tensor);
 
+// Converts a value to a JavaScript number, boolean, string, array or object.
 napi_value to_js(napi_env env, double number);
 napi_value to_js(napi_env env, bool boolean);
 template <class T>
@@ -68,9 +73,10 @@ requires(std::is_integral_v<T> || std::is_enum_v<T>) napi_value to_js(napi_env e
   return to_js(env, static_cast<double>(number));
 }
 napi_value to_js(napi_env env, const char* text);
-// Members that a number cannot hold are BigInts.
+// Converts integers to an array; those that a number cannot represent exactly become BigInts.
 napi_value to_js(napi_env env, const int64_t* integers, int32_t count);
 
+// A property of an object for to_js().
 struct Property {
   const char* name;
   napi_value value;

@@ -1,14 +1,14 @@
-// Reading and writing through an index.
+// Indexing: x.at(...) and x.set(..., value).
 #include "arguments.h"
 #include "functions.h"
 
 namespace oneflow::node {
 namespace {
 
-// Seven numbers per part: kind, has start, has stop, start, stop, step, slot.
+// The numbers per part of an index: kind, has start, has stop, start, stop, step, slot.
 constexpr size_t kNumbersPerPart = 7;
 
-// The parts that a Float64Array describes.
+// Reads the parts of an index from a Float64Array.
 std::vector<of_index> read_parts(napi_env env, const Environment& environment, napi_value value) {
   napi_typedarray_type type;
   size_t length = 0;
@@ -30,7 +30,7 @@ std::vector<of_index> read_parts(napi_env env, const Environment& environment, n
   return parts;
 }
 
-// index(slot, parts, ...keepAlive): the slot of the result.
+// index(slot, parts, ...keepAlive): returns the slot of the selected elements.
 napi_value index(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   const std::vector<of_index> parts = read_parts(env, call.environment(), call.value(1));
@@ -39,7 +39,7 @@ napi_value index(napi_env env, napi_callback_info info) {
   return done(call, status, result);
 }
 
-// setIndex(slot, parts, ...keepAlive): the value is the frame's first.
+// setIndex(slot, parts, ...keepAlive): writes the first value of the frame to the selected elements.
 napi_value set_index(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   Environment& environment = call.environment();

@@ -1,11 +1,12 @@
-// The library as a whole: dtypes, devices, memory, settings, random numbers.
+// Functions of the library as a whole: dtypes, devices, memory, settings, random numbers.
 #include "functions.h"
 
 namespace oneflow::node {
 namespace {
 
+// Packs a device into one integer; Call::device() unpacks it.
 int32_t pack_device(of_device device) {
-  return static_cast<uint16_t>(device.type) | static_cast<int32_t>(device.index) << 16;  // as it lies in memory
+  return static_cast<uint16_t>(device.type) | static_cast<int32_t>(device.index) << 16;
 }
 
 napi_value device_name(napi_env env, of_device device) {
@@ -26,6 +27,7 @@ uint64_t unsigned_argument(napi_env env, napi_value value) {
   return natural;
 }
 
+// Calls a function of the C API on the device in argument 0.
 template <of_status (*use)(of_device)>
 napi_value on_device(napi_env env, napi_callback_info info) {
   const Call call(env, info);
@@ -34,7 +36,7 @@ napi_value on_device(napi_env env, napi_callback_info info) {
 
 napi_value version(napi_env env, napi_callback_info) { return to_js(env, of_version()); }
 
-// dtypes(): the names, in the order of their numbers.
+// dtypes(): returns the names of all dtypes, in the order of their numbers.
 napi_value dtypes(napi_env env, napi_callback_info) {
   napi_value names;
   if (napi_create_array_with_length(env, OF_DTYPE_COUNT, &names) != napi_ok) return nullptr;
@@ -57,7 +59,7 @@ napi_value set_default_dtype(napi_env env, napi_callback_info info) {
   return done(call, of_set_default_dtype(static_cast<of_dtype>(call.integer(0))));
 }
 
-// parseDevice(name): the device as one number.
+// parseDevice(name): returns a device as one number.
 napi_value parse_device(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   of_device device;
@@ -65,7 +67,7 @@ napi_value parse_device(napi_env env, napi_callback_info info) {
   return status == OF_OK ? to_js(env, pack_device(device)) : call.environment().fail(status);
 }
 
-// deviceName(device): its full name, from what parseDevice() gave.
+// deviceName(device): returns the full name of a device from parseDevice().
 napi_value full_device_name(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   return device_name(env, call.device(0));
@@ -108,7 +110,7 @@ napi_value memory(napi_env env, napi_callback_info info) {
                      {"limit", to_js(env, statistics.limit)}});
 }
 
-// setMemoryLimit(device, bytes)
+// setMemoryLimit(device, bytes): 0 removes the limit.
 napi_value set_memory_limit(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   return done(call, of_set_memory_limit(call.device(0), static_cast<uint64_t>(call.integer(1))));
@@ -140,7 +142,7 @@ napi_value manual_seed(napi_env env, napi_callback_info info) {
 
 napi_value initial_seed(napi_env env, napi_callback_info) { return unsigned_to_js(env, of_initial_seed()); }
 
-// randomState(): [seed, offset]
+// randomState(): returns [seed, offset], both as BigInts.
 napi_value random_state(napi_env env, napi_callback_info) {
   uint64_t seed = 0, offset = 0;
   of_get_random_state(&seed, &offset);
@@ -157,7 +159,7 @@ napi_value set_random_state(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
-// fallbacks(): [[operator, calls], ...]
+// fallbacks(): returns [[operator, number of calls], ...].
 napi_value fallbacks(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   napi_value list;
@@ -179,7 +181,7 @@ napi_value fallbacks(napi_env env, napi_callback_info info) {
   return list;
 }
 
-// rejectedPlugins(): [[path, reason], ...]
+// rejectedPlugins(): returns [[path, reason], ...].
 napi_value rejected_plugins(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   napi_value list;

@@ -1,4 +1,4 @@
-// The addon's entry, called once per Node environment.
+// The entry point of the addon, called once per Node environment.
 #include "functions.h"
 
 NAPI_MODULE_INIT() {

@@ -13,7 +13,7 @@ bool Pins::start_waking() {
       napi_ok) {
     return false;
   }
-  napi_unref_threadsafe_function(env_, wake_);  // it must not keep the process running
+  napi_unref_threadsafe_function(env_, wake_);  // a waiting function must not keep the process alive
   return true;
 }
 

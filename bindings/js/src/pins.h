@@ -1,4 +1,4 @@
-// JavaScript objects that keep memory shared with tensors alive.
+// References to JavaScript objects whose memory tensors share.
 #pragma once
 
 #include <node_api.h>
@@ -9,26 +9,31 @@
 
 namespace oneflow::node {
 
-// The runtime may drop the last tensor over shared memory on any thread, but a reference to a JavaScript object can
-// only be deleted on the thread of its environment: what is dropped elsewhere waits in a list until then.
+// The references of one environment. The runtime may release the last tensor over shared memory on any thread, but a
+// reference to a JavaScript object can only be deleted on the thread of its environment. Dropped references are
+// therefore put into a list, and that thread is woken to delete them.
 class Pins : public std::enable_shared_from_this<Pins> {
  public:
   explicit Pins(napi_env env) : env_(env) {}
 
-  // Keeps `value` alive until unpin() is called with what this returns, on any thread; NULL on failure.
+  // Keeps `value` alive until unpin() is called, on any thread, with the returned pointer. Returns NULL on failure.
   void* pin(napi_value value);
-  // An of_deleter.
+  // Drops the reference that pin() returned; an of_deleter. Thread-safe.
   static void unpin(void* pinned);
-  // The environment ends: its references go with it.
+  // Deletes the dropped references. Called when the environment ends, which frees the remaining ones; later calls of
+  // unpin() do nothing.
   void close();
 
  private:
+  // A reference with its owner, which it keeps alive for unpin().
   struct Pinned {
     std::shared_ptr<Pins> owner;
     napi_ref reference;
   };
 
+  // Creates the function that wakes the thread of the environment, on the first call. Returns false on failure.
   bool start_waking();
+  // Deletes the references that unpin() dropped. Called only on the thread of the environment.
   void delete_dropped();
 
   napi_env env_;

@@ -1,4 +1,4 @@
-// Tensors from and to JavaScript's memory, and what there is to know about them.
+// Tensors: creation from typed arrays, reading, properties, and release.
 #include <memory>
 
 #include "arguments.h"
@@ -8,8 +8,8 @@
 namespace oneflow::node {
 namespace {
 
-// create(typedArray, its members per element, dtype, sizes, strides or null, offset, share): the slot of a tensor over
-// a copy of the array's memory or, to share, over that memory itself.
+// create(typedArray, items per element, dtype, sizes, strides or null, offset, share): creates a tensor over a copy of
+// the array's memory or, if `share` is true, over that memory itself. Returns its slot.
 napi_value create(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   Environment& environment = call.environment();
@@ -34,11 +34,11 @@ napi_value create(napi_env env, napi_callback_info info) {
   if (call.boolean(6)) {
     source.deleter = Pins::unpin;
     source.deleter_context = environment.pins()->pin(call.value(0));
-    if (source.deleter_context == nullptr) return environment.fail(OF_INTERNAL_ERROR, "create: no reference");
+    if (source.deleter_context == nullptr) return environment.fail(OF_INTERNAL_ERROR, "create: cannot pin the memory");
   }
   of_tensor tensor = nullptr;
   if (of_status status = of_tensor_create(&source, &tensor)) {
-    napi_value error = environment.make_error(status);  // before unpin(), which may fail and set another text
+    napi_value error = environment.make_error(status);  // before unpin(), which may replace the last error
     if (source.deleter != nullptr) Pins::unpin(source.deleter_context);
     napi_throw(env, error);
     return nullptr;
@@ -46,7 +46,7 @@ napi_value create(napi_env env, napi_callback_info info) {
   return to_js(env, environment.put(tensor));
 }
 
-// own(object, slot): the slot is released when the object is collected.
+// own(object, slot): makes the object the owner of the slot, which is released when the object is garbage-collected.
 napi_value own(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   call.environment().own(call.value(0), static_cast<int32_t>(call.integer(1)));
@@ -68,7 +68,7 @@ napi_value release_many(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
-// clone(slot): a slot with the same values, in memory shared until either is written.
+// clone(slot): returns the slot of a lazy clone, which shares the memory until either tensor is written to.
 napi_value clone(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   of_tensor result = nullptr;
@@ -93,7 +93,7 @@ napi_value strides(napi_env env, napi_callback_info info) {
   return to_js(env, of_tensor_strides(tensor), of_tensor_rank(tensor));
 }
 
-// describe(slot): what the accessors above do not tell.
+// describe(slot): returns the properties that have no accessor of their own.
 napi_value describe(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   of_tensor_info tensor{};
@@ -107,7 +107,7 @@ napi_value describe(napi_env env, napi_callback_info info) {
                      {"isPinned", to_js(env, tensor.is_pinned)}});
 }
 
-// read(slot, arrayBuffer): copies all elements, row-major.
+// read(slot, arrayBuffer): copies all elements to the buffer, in row-major order.
 napi_value read(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   void* data = nullptr;
@@ -116,7 +116,7 @@ napi_value read(napi_env env, napi_callback_info info) {
   return done(call, of_tensor_read(call.tensor(0), data, bytes));
 }
 
-// item(slot): a boolean, a number, or a BigInt where a number would not be exact.
+// item(slot): returns the only element as a boolean, a number, or a BigInt if a number would not be exact.
 napi_value item(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   of_scalar scalar;
@@ -135,7 +135,7 @@ napi_value item(napi_env env, napi_callback_info info) {
   }
 }
 
-// complexItem(slot): {re, im}
+// complexItem(slot): returns the only element as {re, im}.
 napi_value complex_item(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   double real = 0, imaginary = 0;
@@ -145,7 +145,7 @@ napi_value complex_item(napi_env env, napi_callback_info info) {
   return to_js(env, {{"re", to_js(env, real)}, {"im", to_js(env, imaginary)}});
 }
 
-// equal(slot, slot)
+// equal(slot, slot): returns whether two tensors have the same shape, dtype and elements.
 napi_value equal(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   bool equal = false;
@@ -155,7 +155,7 @@ napi_value equal(napi_env env, napi_callback_info info) {
   return to_js(env, equal);
 }
 
-// format(slot, precision, threshold, edge items, line width, indent): the nested brackets.
+// format(slot, precision, threshold, edge items, line width, indent): returns the elements in nested brackets.
 napi_value format(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   of_format_options options{};
@@ -171,7 +171,7 @@ napi_value format(napi_env env, napi_callback_info info) {
   return to_js(env, text);
 }
 
-// live(): how many tensors this environment holds.
+// live(): returns the number of tensors that this environment holds.
 napi_value live(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   return to_js(env, call.environment().live());

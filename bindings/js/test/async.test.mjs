@@ -1,4 +1,4 @@
-// Promise variants: off the main thread, with the inputs as they were at the call.
+// Promise variants: they run on another thread, on the values of their inputs at the time of the call.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -18,7 +18,7 @@ test('random numbers are drawn in the order of the calls', () => {
   assert.ok(Object.keys(flow).every((name) => !/^rand.*Async$/.test(name)));
 });
 
-test('inputs are seen as they were at the call', async () => {
+test('inputs have their values at the time of the call', async () => {
   const x = flow.ones([1000]);
   const array = new Float32Array(new SharedArrayBuffer(4)).fill(1);
   const shared = flow.tensor(array, {share: true});
@@ -33,7 +33,7 @@ test('inputs are seen as they were at the call', async () => {
   assert.equal(other.item(), 2);
 });
 
-test('failures reject', async () => {
+test('errors reject the promise', async () => {
   const x = flow.ones([2, 3]);
   await assert.rejects(flow.matmulAsync(x, x), (error) => {
     return error instanceof flow.ShapeError && /^matmul: /.test(error.message);
@@ -43,7 +43,7 @@ test('failures reject', async () => {
   await assert.rejects(flow.Tensor.prototype.addAsync.call({}, 1), flow.TypeMismatch);
 });
 
-test('a failure shows the line that awaits', async () => {
+test('the stack trace of an error shows the line that awaits it', async () => {
   const x = flow.ones([2, 3]);
   async function someoneElse() {
     await flow.matmulAsync(x, x);
@@ -51,7 +51,7 @@ test('a failure shows the line that awaits', async () => {
   await assert.rejects(someoneElse(), (error) => /someoneElse .*async\.test\.mjs/.test(error.stack));
 });
 
-test('memory that runs out is collected, and the inputs are still those of the call', async () => {
+test('garbage is collected when memory runs out, and the inputs keep their values', async () => {
   const x = flow.ones([2 ** 20]);
   flow.setMemoryLimit(flow.memoryStats().inUse + 64 * 2 ** 20);
   try {
@@ -70,13 +70,13 @@ test('memory that runs out is collected, and the inputs are still those of the c
   }
 });
 
-test('many at once', async () => {
+test('many calls at once', async () => {
   const x = flow.ones([100]);
   const results = await Promise.all(Array.from({length: 500}, (_, i) => x.addAsync(i)));
   results.forEach((result, i) => assert.equal(result.at(0).item(), 1 + i));
 });
 
-/** How long this thread stood ready while others had the processors, in milliseconds; no library can change that. */
+/** Returns the time that this thread waited for a processor, in milliseconds; the library has no influence on it. */
 function timeInQueue() {
   try {
     return Number(fs.readFileSync('/proc/self/schedstat', 'utf8').split(' ')[1]) / 1e6;
@@ -85,7 +85,7 @@ function timeInQueue() {
   }
 }
 
-/** By how many milliseconds a 1 ms timer was late at most during a piece of work, but for time in the queue. */
+/** Returns the maximal lateness of a 1 ms timer during `work`, in milliseconds, without the time in timeInQueue(). */
 async function latenessDuring(work) {
   let latest = 0;
   let due = performance.now() + 1;
@@ -109,9 +109,9 @@ test('the main thread is free during a long promise variant', async () => {
   const before = performance.now();
   flow.matmul(x, x);
   const once = performance.now() - before;
-  const side = Math.round(1024 * Math.cbrt(2000 / once)); // a product that takes some two seconds
+  const side = Math.round(1024 * Math.cbrt(2000 / once)); // so that the product takes about two seconds
   const large = flow.ones([side, side]);
-  // What blocks the thread does so each time; a machine that stops for a moment does not.
+  // Several rounds, because a pause of the machine may delay one of them; a call that blocks the thread delays all.
   const rounds = [];
   for (let round = 0; round < 5 && !(rounds.at(-1) <= 20); round++) {
     rounds.push(await latenessDuring(() => flow.matmulAsync(large, large)));

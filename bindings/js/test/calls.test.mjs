@@ -1,4 +1,4 @@
-// How operators are called, and what happens to calls that do not fit.
+// The forms in which operators are called, and the errors of invalid calls.
 
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
@@ -8,7 +8,7 @@ import {checkFailure} from './support.mjs';
 
 const matrix = () => flow.tensor([[1, 2], [3, 4]]);
 
-test('positional, by name, and mixed', () => {
+test('arguments by position, by name, and mixed', () => {
   const x = matrix();
   for (const result of [
     flow.sum(x, 1, true), flow.sum(x, {dim: 1, keepdim: true}), flow.sum(x, 1, {keepdim: true}), x.sum(1, true),
@@ -21,7 +21,7 @@ test('positional, by name, and mixed', () => {
   assert.equal(add(x, 1).at(0, 0).item(), 2);
 });
 
-test('undefined in the place of the options', () => {
+test('undefined in place of the options', () => {
   const x = matrix();
   assert.deepEqual(flow.matmul(x, x, undefined).toArray(), [[7, 10], [15, 22]]);
   assert.equal(flow.dot(x.at(0), x.at(1), undefined).item(), 11);
@@ -44,7 +44,7 @@ test('null among the options', () => {
   checkFailure(() => flow.sum({input: null}), flow.TypeMismatch, 'sum: missing argument input');
 });
 
-test('a trailing list takes its members one by one', () => {
+test('the items of a trailing list as separate arguments', () => {
   const x = flow.zeros(2, 3, 4);
   assert.deepEqual(x.permute(2, 0, 1).shape, [4, 2, 3]);
   assert.deepEqual(x.permute([2, 0, 1]).shape, [4, 2, 3]);
@@ -52,12 +52,12 @@ test('a trailing list takes its members one by one', () => {
   assert.equal(flow.einsum('ij,jk->', matrix(), matrix()).item(), 54);
 });
 
-test('a method binds input, wherever it stands', () => {
+test('a method binds input, at any position of the signature', () => {
   const x = matrix();
   assert.deepEqual(x.where(x.gt(2), 0).toArray(), [[0, 0], [3, 4]]);
 });
 
-test('several results come as an array with names', () => {
+test('multiple results are an array with named properties', () => {
   const {values, indices} = matrix().max(1);
   const [first, second] = matrix().max({dim: 1});
   assert.deepEqual(values.toArray(), [2, 4]);
@@ -71,11 +71,11 @@ test('overloads', () => {
   assert.equal(flow.arange(3).shape[0], 3);
   assert.deepEqual(flow.arange(1, 3).toArray(), [1, 2]);
   assert.throws(() => flow.max(x, 'a'), flow.TypeMismatch);
-  // Of the two overloads, the one that knows `device`.
+  // Of the two overloads, the error is that of the one with the argument `device`.
   checkFailure(() => x.to({device: 'cpu', copy: true}), flow.TypeMismatch, 'to: unknown argument copy');
 });
 
-test('out and in place', () => {
+test('the option out, and in-place methods', () => {
   const x = matrix();
   const out = flow.zeros([2, 2]);
   assert.equal(x.add(1, {out}), out);
@@ -93,7 +93,7 @@ test('out and in place', () => {
   assert.throws(() => flow.tensor([1n]).add_(0.5), flow.DTypeError);
 });
 
-test('errors of binding have the texts that all languages share', () => {
+test('errors of binding have the messages that all languages share', () => {
   const x = matrix();
   const fails = (call, text) => checkFailure(call, flow.TypeMismatch, text);
   fails(() => x.sum({keepdim: 'yes'}), 'sum: keepdim must be boolean, got string');
@@ -127,7 +127,7 @@ test('errors of binding have the texts that all languages share', () => {
   fails(() => flow.where('a'), 'where: condition must be Tensor, got string');
 });
 
-test('values that cannot be', () => {
+test('values out of range', () => {
   const x = matrix();
   const fails = (call, text) => checkFailure(call, flow.InvalidArgument, text);
   fails(() => x.sum(2n ** 64n), 'sum: dim must fit into 64 bits, got a larger integer');
@@ -141,7 +141,7 @@ test('values that cannot be', () => {
   assert.throws(() => flow.zeros(1, {device: 'abacus'}), /^DeviceError: zeros: there is no device 'abacus'; /);
 });
 
-test('names in texts of the runtime are camelCase', () => {
+test('names in messages of the runtime are camelCase', () => {
   const error = (() => {
     try {
       matrix().indexSelect(0, flow.tensor([5n]));
@@ -153,7 +153,7 @@ test('names in texts of the runtime are camelCase', () => {
   assert.match(error.message, /^indexSelect: /);
 });
 
-test('receivers of the wrong class', () => {
+test('receivers that are not tensors', () => {
   const lookalikes = [Object.create(flow.Tensor.prototype), new Proxy(matrix(), {})];
   for (const receiver of [{}, null, undefined, 1, 'a', [], ...lookalikes]) {
     assert.throws(() => flow.Tensor.prototype.add.call(receiver, 1), flow.TypeMismatch);
@@ -165,7 +165,7 @@ test('receivers of the wrong class', () => {
   checkFailure(() => flow.Tensor.prototype.add.call({}, 1), flow.TypeMismatch, 'add: input must be Tensor, got object');
 });
 
-test('code of the user that runs during a call', () => {
+test('user code that runs during a call', () => {
   const x = matrix();
   const nosy = {
     get dim() {
@@ -197,7 +197,7 @@ test('code of the user that runs during a call', () => {
   assert.throws(() => x.sum(disposing), flow.InvalidArgument);
 });
 
-test('options: own ones, read once, from any realm', () => {
+test('options: own properties, read once, from any realm', () => {
   const x = matrix();
   let reads = 0;
   const counted = {
@@ -209,7 +209,7 @@ test('options: own ones, read once, from any realm', () => {
   assert.deepEqual(x.max(counted).values.toArray(), [2, 4]);
   assert.equal(reads, 1);
   assert.deepEqual(x.sum(vm.runInNewContext('({dim: 1})')).toArray(), [3, 7]);
-  Object.prototype.out = flow.zeros([]); // as a careless library does
+  Object.prototype.out = flow.zeros([]); // as some libraries do
   try {
     assert.equal(x.sum({keepdim: true}).item(), 10);
   } finally {
@@ -229,7 +229,7 @@ test('hostile lists and numbers', () => {
   assert.equal(flow.cat(Array(5000).fill(flow.ones([1]))).shape[0], 5000);
 });
 
-test('every error is recognised by its base', () => {
+test('base classes of the errors', () => {
   assert.ok(new flow.ShapeError('x') instanceof RangeError);
   assert.ok(new flow.TypeMismatch('x') instanceof TypeError);
   assert.ok(new flow.ShapeError('x') instanceof flow.OneFlowError);

@@ -1,4 +1,4 @@
-// Lists of tensors and of devices: what the vectors do not see.
+// Lists of tensors and of devices: cases that the conformance vectors do not cover.
 
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
@@ -30,13 +30,13 @@ test('the in-place form writes to the tensors and returns them', () => {
   assert.equal(flow.Tensor.prototype.allReduce_, undefined);
 });
 
-test('nothing is written where one of the tensors cannot be', () => {
+test('nothing is written if one of the tensors is not writable', () => {
   const [a, b] = [flow.ones([2]), flow.ones([1]).expand([2])];
   assert.throws(() => flow.comm.allReduce_([a, b]), {message: /several elements share memory/});
   assert.deepEqual(plain([a, b]), [[1, 1], [1, 1]]);
 });
 
-test('promises see the tensors as they were at the call', async () => {
+test('promise variants read the values at the time of the call', async () => {
   const [a, b] = ranks();
   const promise = flow.comm.allReduceAsync([a, b]);
   a.fill_(7);
@@ -45,7 +45,7 @@ test('promises see the tensors as they were at the call', async () => {
   await assert.rejects(flow.comm.allReduceAsync([a, flow.tensor([1])]), {code: 'ShapeError'});
 });
 
-test('a device that is not there is named', () => {
+test('errors name a device that does not exist', () => {
   const x = flow.tensor([1]);
   assert.throws(() => flow.comm.broadcast(x, ['cpu', 'cpu:9']), {
     code: 'DeviceError', message: /^comm\.broadcast: there is no device 'cpu:9'/,

@@ -1,4 +1,4 @@
-// Complex numbers: from {re, im} and typed arrays and back, what they refuse, and what operators make of them.
+// Complex tensors: conversion from and to {re, im} and typed arrays, errors, and operators.
 
 import assert from 'node:assert/strict';
 import {afterEach, test} from 'node:test';
@@ -11,7 +11,7 @@ const [I, Z] = [complex(0, 1), complex(1, 2)];
 const before = flow.getDefaultDtype();
 afterEach(() => flow.setDefaultDtype(before));
 
-test('complex numbers make complex64, among real ones too', () => {
+test('complex numbers make complex64, also mixed with real numbers', () => {
   const x = flow.tensor([[Z, I], [3, complex(-1, 0.5)]]);
   assert.equal(x.dtype, flow.complex64);
   assert.deepEqual(x.toArray(), [[Z, I], [complex(3, 0), complex(-1, 0.5)]]);
@@ -21,7 +21,7 @@ test('complex numbers make complex64, among real ones too', () => {
   assert.deepEqual(flow.tensor([[Z]]).item({bigint: true}), Z);
 });
 
-test('complex numbers of the default dtype, or of a given one', () => {
+test('the default dtype and the option dtype determine the complex type', () => {
   assert.equal(flow.tensor([I], {dtype: 'complex128'}).dtype, flow.complex128);
   const real = flow.tensor([0.1, 2n, true], {dtype: 'complex128'});
   assert.deepEqual(real.toArray(), [0.1, 2, 1].map((re) => complex(re, 0)));
@@ -33,12 +33,12 @@ test('complex numbers of the default dtype, or of a given one', () => {
   assert.deepEqual(flow.tensor([complex(0.1, 0)]).toArray(), [complex(Math.fround(0.1), 0)]);
 });
 
-test('parts that are not finite, and zeros with a sign', () => {
+test('infinite and NaN parts, and signed zeros', () => {
   const values = [complex(NaN, Infinity), complex(-0, -Infinity), complex(0, -0)];
   for (const dtype of ['complex64', 'complex128']) assert.deepEqual(flow.tensor(values, {dtype}).toArray(), values);
 });
 
-test('numbers with parts of other classes', () => {
+test('objects of any class with the parts re and im', () => {
   class Polar {
     constructor(radius, angle) {
       Object.assign(this, {radius, angle});
@@ -56,7 +56,7 @@ test('numbers with parts of other classes', () => {
   assert.deepEqual(flow.tensor([Object.assign(Object.create(null), Z)]).item(), Z);
 });
 
-test('complex data for a real dtype', () => {
+test('complex data with a real dtype is an error', () => {
   for (const dtype of ['bool', 'int64', 'bfloat16', 'float32']) {
     checkFailure(
       () => flow.tensor([[1, 2], [3, Z]], {dtype}), flow.DTypeError,
@@ -105,7 +105,7 @@ test('objects that only look like complex numbers', () => {
   assert.throws(() => flow.tensor([changing, changing]), flow.TypeMismatch);
 });
 
-test('typed arrays are pairs', () => {
+test('typed arrays have pairs of parts', () => {
   for (const [dtype, Class] of [['complex64', Float32Array], ['complex128', Float64Array]]) {
     const x = flow.tensor(Class.of(1, 2, 3, 4), {dtype, shape: [2, 1]});
     assert.deepEqual(x.toArray(), [[Z], [complex(3, 4)]]);
@@ -130,7 +130,7 @@ test('typed arrays are pairs', () => {
   );
 });
 
-test('memory of pairs is shared and taken over', () => {
+test('sharing and transferring memory of complex elements', () => {
   const shared = new Float32Array(new SharedArrayBuffer(24), 8);
   const x = flow.tensor(shared, {dtype: 'complex64', share: true});
   shared[3] = 5;
@@ -155,7 +155,7 @@ test('memory of pairs is shared and taken over', () => {
   assert.equal(kept.length, 3);
 });
 
-test('reading: views, iteration, JSON, another thread', async () => {
+test('reading: views, iteration, JSON, and on another thread', async () => {
   const x = flow.tensor([[Z, I], [3, 4]]);
   assert.deepEqual(x.transpose(0, 1).dataSync(), Float32Array.of(1, 2, 3, 0, 0, 1, 4, 0));
   assert.deepEqual(x.transpose(0, 1).toArray(), [[Z, complex(3, 0)], [I, complex(4, 0)]]);
@@ -166,7 +166,7 @@ test('reading: views, iteration, JSON, another thread', async () => {
   assert.throws(() => flow.tensor([Z]).expand(2 ** 20, 2 ** 20).toArray(), flow.OutOfMemory);
 });
 
-test('an element where a number is wanted', () => {
+test('a complex element does not convert to a number', () => {
   const x = flow.tensor([Z]);
   assert.throws(
     () => Number(x),

@@ -1,5 +1,5 @@
-// Replays the vectors that the oracles of the records gave (docs/architecture.md, "Conformance vectors") on the first
-// device of every type that is there. A plugin that gives no devices is reported as skipped, with its reason.
+// Replays the conformance vectors (docs/reference/vectors.md), whose results the oracles of the records computed, on
+// the first device of each available type. A rejected plugin is reported as skipped, with the reason.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -11,14 +11,16 @@ import {check, files, host, readVectors, toArgument} from './vectors.mjs';
 
 const known = JSON.parse(fs.readFileSync(new URL('../../../tests/devices.json', import.meta.url), 'utf8'));
 
+/** Converts snake_case to camelCase. */
 const camel = (name) => name.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter) => letter.toUpperCase());
 
-/** The function behind a name of the definitions. */
+/** The records of the generated table by name. */
 const functions = new Map(table.functions.map((record) => [record.name, record]));
 
-/** flow.comm.reduce for 'comm.reduce'. */
+/** Returns a public function by its dotted name: flow.comm.reduce for 'comm.reduce'. */
 const functionOf = (dotted) => dotted.split('.').reduce((owner, part) => owner[part], flow);
 
+/** Calls an operator in one form of a case: function, method, in_place or out. Returns its result or results. */
 function call(name, form, given, expected) {
   const record = functions.get(camel(name));
   const {input, ...others} = given;
@@ -32,7 +34,7 @@ function call(name, form, given, expected) {
   return out;
 }
 
-/** Replays one case on a device. */
+/** Replays one case on a device and checks its results. */
 function replay(name, each, device) {
   const named = Object.entries(each.arguments).map(([key, value]) => [camel(key), toArgument(value)]);
   const given = Object.fromEntries(named);
@@ -52,6 +54,7 @@ for (const device of flow.devices().filter(({index}) => index === 0)) {
       const {op, function: name, cases} = readVectors(file);
       const skip = device.capabilities.includes('hostAccessible') ? false : known.host_only[op] ?? false;
       test(`${op}: ${cases.length} cases`, {skip}, () => {
+        assert.ok(cases.length > 0);
         for (const each of cases) {
           try {
             replay(name, each, device);

@@ -1,5 +1,5 @@
-// Errors of work that a device does later: they name the operator that left it, and follow the data to other devices.
-// `make test-js` puts the test accelerator into ONEFLOW_DEVICE_PATH.
+// Errors of asynchronous work of a device: they name the operator that started it, and follow the data to other
+// devices. `make test-js` adds the test accelerator to ONEFLOW_DEVICE_PATH.
 
 import assert from 'node:assert/strict';
 import {afterEach, test} from 'node:test';
@@ -8,7 +8,7 @@ import {checkFailure} from './support.mjs';
 
 const TEXT = 'the kernel was told to find bad data';
 
-/** A tensor on the first device, with bad data. */
+/** Returns a tensor on the first accelerator whose computation will fail asynchronously. */
 function bad() {
   const x = flow.ones([4], {device: 'accel:0'});
   flow.setOption('accelFailKernels:0', 1);
@@ -21,12 +21,12 @@ afterEach(() => {
     try {
       flow.synchronize(device);
     } catch {
-      // what the test left
+      // an error that the test did not fetch
     }
   }
 });
 
-test('the destination of a copy hears of it, once', () => {
+test('a copy passes the error to the destination device, once', () => {
   const moves = [
     (x) => x.to('accel:1'),
     (x) => flow.ones([4], {device: 'accel:1'}).copy_(x),
@@ -40,17 +40,17 @@ test('the destination of a copy hears of it, once', () => {
   }
 });
 
-test('so does who waits for it with a promise', async () => {
+test('a promise that reads such a copy is rejected', async () => {
   const moved = bad().to('accel:1');
   await assert.rejects(moved.data(), {message: `neg: ${TEXT}`});
   await flow.synchronizeAsync('accel:0');
 });
 
-test('a copy to another type gives it', () => {
+test('a copy to the host throws the error', () => {
   checkFailure(() => bad().to('cpu'), flow.InvalidArgument, `neg: ${TEXT}`);
 });
 
-test('an index does not take its place', () => {
+test('an error that indexing throws names the operator that failed', () => {
   const x = flow.ones([4], {device: 'accel:0'});
   bad();
   checkFailure(() => x.at([0, 2]), flow.InvalidArgument, `neg: ${TEXT}`);
@@ -59,7 +59,7 @@ test('an index does not take its place', () => {
   checkFailure(() => x.at([7]), flow.IndexOutOfRange, 'at: index 7 is out of range for dimension 0 of size 4');
 });
 
-test('a collective names itself', () => {
+test('the error of a collective operator names it', () => {
   const ranks = () => [0, 1].map((rank) => flow.ones([4, 4], {device: `accel:${rank}`}));
   const calls = [
     ['comm.allReduce', (tensors) => flow.comm.allReduce(tensors, {op: 'prod'})],

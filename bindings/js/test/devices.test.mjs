@@ -1,5 +1,5 @@
-// Devices: what is known of them, naming them, and tensors on one whose memory the host cannot read. The device `far`
-// is a plugin of the runtime's tests, which `make test-js` puts into ONEFLOW_DEVICE_PATH.
+// Devices: their properties and names, and tensors on a device whose memory the host cannot read. The device `far` is a
+// plugin of the runtime's tests, which `make test-js` adds to ONEFLOW_DEVICE_PATH.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';
@@ -12,12 +12,12 @@ import {checkFailure, plugin, runAlone} from './support.mjs';
 const host = flow.devices()[0].name;
 const matrix = () => flow.tensor([[1, 2], [3, 4]], {device: 'far'});
 
-test('the plugin of the tests is there', () => {
+test('the test plugin is available', () => {
   const names = flow.devices().map(String);
   assert.ok(names.includes('far:0'), 'make test-js names it in ONEFLOW_DEVICE_PATH');
 });
 
-test('what is known of devices', () => {
+test('properties of devices', () => {
   const devices = flow.devices();
   assert.equal(devices[0].name, 'cpu:0');
   assert.equal(flow.getDefaultDevice(), 'cpu:0');
@@ -48,7 +48,7 @@ const NAMES = [
 ];
 
 for (const name of NAMES) {
-  test(`naming a device that is not there: '${name.slice(0, 30)}'`, async () => {
+  test(`the name of a device that does not exist: '${name.slice(0, 30)}'`, async () => {
     const x = flow.ones([2]);
     const calls = {
       device: () => flow.device(name),
@@ -77,7 +77,7 @@ for (const name of NAMES) {
   });
 }
 
-test('what is no name', () => {
+test('values that are not the name of a device', () => {
   for (const [value, word] of [[3, 'number'], [null, 'null'], [['far'], 'array'], [new Date(0), 'instance of Date']]) {
     checkFailure(() => flow.device(value), flow.TypeMismatch, `device: name must be device, got ${word}`);
   }
@@ -89,7 +89,7 @@ test('what is no name', () => {
   checkFailure(() => flow.tensor(1, {device: 1}), flow.TypeMismatch, 'tensor: device must be device, got number');
 });
 
-test('an unknown type says why plugins are not there', () => {
+test('the error for an unknown device type has the reasons for rejected plugins', () => {
   const output = runAlone(`
     const [[path, reason]] = Object.entries(flow.rejectedPlugins());
     console.log(path); console.log(reason);
@@ -102,7 +102,7 @@ test('an unknown type says why plugins are not there', () => {
   assert.ok(rest.includes(reason));
 });
 
-test('loading a plugin', () => {
+test('loading a plugin with loadDevice()', () => {
   const output = runAlone(`
     const file = ${JSON.stringify(plugin('far'))};
     console.log(flow.devices().some(({type}) => type === 'far'));
@@ -120,7 +120,7 @@ test('loading a plugin', () => {
   checkFailure(() => flow.loadDevice('far.so\0'), flow.InvalidArgument, text);
 });
 
-test('to another device and type at once', () => {
+test('to() changes device and dtype at once', () => {
   const x = flow.tensor([1.75, -2.5]);
   for (const device of ['cpu:0', 'far:1', 'accel:0']) {
     for (const moved of [x.to(device, 'int16'), x.to({device, dtype: 'int16'}), x.to('far').to(device, 'int16')]) {
@@ -129,7 +129,7 @@ test('to another device and type at once', () => {
   }
 });
 
-test('data goes to the device and comes back', async () => {
+test('data is copied to the device and back', async () => {
   const x = matrix();
   assert.equal(x.device, 'far:0');
   assert.deepEqual(x.toArray(), [[1, 2], [3, 4]]);
@@ -152,7 +152,7 @@ test('data goes to the device and comes back', async () => {
   assert.deepEqual(flow.tensor(x, {device: host}).toArray(), [[1, 2], [3, 4]]);
 });
 
-test('operators and indices work on it', async () => {
+test('operators and indexing work on the device', async () => {
   const x = matrix();
   for (const y of [
     x.add(1), x.matmul(x), x.sum(), x.at(0), x.at(':, ::-1'), x.at(x.gt(1)), x.at([1, 0]), x.at([true, false]),
@@ -166,13 +166,13 @@ test('operators and indices work on it', async () => {
   assert.deepEqual(x.toArray(), [[7, 9], [4, 5]]);
 });
 
-test('page-locked memory is known', () => {
+test('isPinned reports page-locked memory', () => {
   const x = flow.tensor([1, 2]);
   const pinned = x.pinMemory({device: 'accel'});
   assert.deepEqual([x.isPinned, pinned.isPinned, pinned.at('1:').isPinned], [false, true, true]);
   assert.equal(pinned.mul(2).isPinned, false);
   assert.equal(pinned.to('accel').isPinned, false);
-  assert.equal(x.pinMemory({device: 'far'}).isPinned, false); // which offers none
+  assert.equal(x.pinMemory({device: 'far'}).isPinned, false); // a device without page-locked memory
 });
 
 test('creation functions take a device', () => {
@@ -192,7 +192,7 @@ describe('the default device', () => {
   before(() => flow.setDefaultDevice(flow.device('far:1')));
   after(() => flow.setDefaultDevice(host));
 
-  test('is where tensors are made', () => {
+  test('tensors are created on it', () => {
     const here = flow.ones([3], {device: host});
     const made = [flow.tensor([1, 2]), flow.tensor(3), flow.tensor(Int8Array.of(1)), flow.zeros([2]), flow.rand([2])];
     for (const x of made) {
@@ -209,7 +209,7 @@ describe('the default device', () => {
   });
 });
 
-test('the same random numbers', () => {
+test('random numbers are the same on all devices', () => {
   const draw = (device) => {
     flow.manualSeed(7);
     return [flow.rand([5], {device}), flow.randn([5], {device})].map((x) => x.toArray());
@@ -217,7 +217,7 @@ test('the same random numbers', () => {
   assert.deepEqual(draw('far'), draw(host));
 });
 
-test('devices that do not fit', () => {
+test('tensors on different devices are an error', () => {
   const x = matrix();
   const text = 'add: other must be on far:0, as input is, got a tensor on cpu:0';
   checkFailure(() => x.add(flow.ones([2, 2])), flow.DeviceError, text);

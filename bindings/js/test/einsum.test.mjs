@@ -1,5 +1,5 @@
-// einsum beyond what its record says: operands with their labels, options in front, orders, expressions. Run with
-// --expose-gc.
+// einsum beyond the examples of its record: operands with labels, options in front of the operands, orders of
+// contraction, expressions. Run with --expose-gc.
 
 import assert from 'node:assert/strict';
 import {once} from 'node:events';
@@ -20,16 +20,16 @@ const random = (...shape) => flow.randn(shape, {dtype: 'float64'});
 
 // ---------------------------------------------------------------------------------------------------- equations
 
-test('equations of any letters and length', () => {
+test('equations with any letters and of any length', () => {
   assert.deepEqual(flow.einsum('αβ,β\u{1d6fe}->α\u{1d6fe}', a, b).toArray(), PRODUCT);
-  const padded = `ij${' '.repeat(20_000)},jk->ik`; // longer than what the frame begins with
+  const padded = `ij${' '.repeat(20_000)},jk->ik`; // longer than the initial frame
   for (let i = 0; i < 3; i++) assert.deepEqual(flow.einsum(padded, a, b).toArray(), PRODUCT);
   const ones = Array.from({length: 2000}, () => flow.ones(2));
   assert.deepEqual(flow.einsum(`${ones.map(() => 'i').join(',')}->i`, ones, {optimize: 'none'}).toArray(), [1, 1]);
   assert.deepEqual(flow.cat(ones.slice(0, 50)).shape, [100]);
 });
 
-test('operands one by one, of which one is wrong', () => {
+test('separate operands with an invalid one among them', () => {
   const gone = flow.ones(2, 2);
   gone.dispose();
   const text = 'einsum: operands must be a live Tensor, got a disposed one';
@@ -40,7 +40,7 @@ test('operands one by one, of which one is wrong', () => {
   }
 });
 
-test('operands that are no tensors', () => {
+test('operands that are not tensors', () => {
   const [v, expression] = [flow.ones(2), flow.einsumExpression('ij,jk', a, b)];
   for (const [call, text] of [
     [() => flow.einsum('ij,jk', A, b), 'operands[0] must be Tensor, got array'],
@@ -57,7 +57,7 @@ test('operands that are no tensors', () => {
   }
 });
 
-test("what is the user's stays as it is in error texts", () => {
+test('error messages quote user input unchanged', () => {
   const unexpected = "einsum: equation has an unexpected '_'; labels are letters, or numbers in brackets";
   checkFailure(() => flow.einsum('fill_value->', a), flow.InvalidArgument, `${unexpected}\n  fill_value->\n      ^`);
   for (const found of ['memory_limit', "it's a fill_value's fill_value", 'a\nfill_value']) {
@@ -68,7 +68,7 @@ test("what is the user's stays as it is in error texts", () => {
   }
 });
 
-test('equations that are no text for C', () => {
+test('strings with null bytes and strings that are too long', () => {
   const text = 'must not have a null byte';
   for (const equation of ['ij\0', `ij${' '.repeat(100)}\0`, 'é\0']) {
     checkFailure(() => flow.einsum(equation, a), flow.InvalidArgument, `einsum: equation ${text}`);
@@ -81,11 +81,11 @@ test('equations that are no text for C', () => {
   );
 });
 
-test('a long equation takes its memory only for the call', async () => {
+test('the memory of a long equation is released after the call', async () => {
   const padded = `ij${' '.repeat(2 ** 22)},jk->ik`;
   assert.deepEqual(flow.einsum(padded, a, b).toArray(), PRODUCT);
   flow.add(a, a);
-  for (let i = 0; i < 100 && process.memoryUsage().arrayBuffers > 2 ** 22; i++) { // given back by another thread
+  for (let i = 0; i < 100 && process.memoryUsage().arrayBuffers > 2 ** 22; i++) { // another thread frees the buffers
     globalThis.gc();
     await setImmediate();
   }
@@ -94,7 +94,7 @@ test('a long equation takes its memory only for the call', async () => {
 
 // ---------------------------------------------------------------------------------------------------- labels
 
-test('labels beside operands', async () => {
+test('labels after their operands', async () => {
   assert.deepEqual(flow.einsum(a, [0, 1], b, [1, 2], [0, 2]).toArray(), PRODUCT);
   assert.deepEqual(flow.einsum(a, [0, 1], b, [1, 2]).toArray(), PRODUCT);
   assert.deepEqual(flow.einsum(a, [0, 1], b, [1, 2], undefined).toArray(), PRODUCT);
@@ -109,7 +109,7 @@ test('labels beside operands', async () => {
   assert.deepEqual(out.toArray(), PRODUCT);
 });
 
-test('more labels than letters', () => {
+test('more different labels than letters in the alphabet', () => {
   const operands = Array.from({length: 100}, (_, i) => flow.full([1, 2], i % 2, {dtype: 'float64'}));
   assert.deepEqual(flow.einsum(...operands.flatMap((each, i) => [each, [i, 100]]), [99]).toArray(), [0]);
   const matrices = Array.from({length: 60}, () => random(2, 2));
@@ -118,7 +118,7 @@ test('more labels than letters', () => {
   assert.ok(agree(found, expected, 1e-9, 1e-9));
 });
 
-test('labels that are refused', async () => {
+test('invalid labels', async () => {
   const x = flow.ones(2, 2);
   const mismatch = (args, text) => checkFailure(() => flow.einsum(...args), flow.TypeMismatch, `einsum: ${text}`);
   mismatch([x], 'operand 0 must be followed by its labels');
@@ -155,7 +155,7 @@ test('labels that are refused', async () => {
   );
 });
 
-test('more labels than dimensions are not copied', () => {
+test('lists with too many labels are refused without copying them', () => {
   const count = (length, whose = 'operand 0') =>
     `einsum: labels of ${whose} must be at most 32 and '...', got ${length}`;
   const [v, many] = [flow.ones(1), new BigInt64Array(2 ** 21).fill(10n ** 18n)];
@@ -169,7 +169,7 @@ test('more labels than dimensions are not copied', () => {
   assert.equal(flow.einsum(wide, ['...', ...Array(32).keys()]).ndim, 32);
 });
 
-test('an operand that its labels dispose of', () => {
+test('an operand that the getters of its labels dispose of', () => {
   const x = flow.ones(2, 2);
   const labels = new Proxy([0, 1], {
     get(target, key) {
@@ -183,7 +183,7 @@ test('an operand that its labels dispose of', () => {
 
 // ---------------------------------------------------------------------------------------------------- options
 
-test('options in front of the members of a list', async () => {
+test('options in front of the items of a list', async () => {
   const out = flow.zeros(2, 4);
   for (const result of [
     flow.einsum('ij,jk->ik', {optimize: 'greedy'}, a, b), flow.einsum('ij,jk->ik', {optimize: [[0, 1]]}, [a, b]),
@@ -200,7 +200,7 @@ test('options in front of the members of a list', async () => {
   assert.deepEqual(flow.einsumPath('ij,jk', {optimize: 'none'}, [2, 3], [3, 4]).path, [[0, 1]]);
 });
 
-test('undefined in the place of the options', async () => {
+test('undefined in place of the options', async () => {
   const expression = flow.einsumExpression('ij,jk->ik', a, b, undefined);
   for (const result of [
     flow.einsum('ij,jk->ik', [a, b], undefined), flow.einsum('ij,jk->ik', a, b, undefined),
@@ -229,7 +229,7 @@ test('null among the options', async () => {
   }
 });
 
-test('options elsewhere, and twice', () => {
+test('options at a wrong position, and twice', () => {
   const mismatch = (call, text) => checkFailure(call, flow.TypeMismatch, text);
   mismatch(() => flow.einsum('ij,jk', a, {out: a}, b), 'einsum: operands[1] must be Tensor, got object');
   mismatch(() => flow.einsum('ij', {out: a}, a, {out: a}), 'einsum: operands[0] must be Tensor, got object');
@@ -240,7 +240,7 @@ test('options elsewhere, and twice', () => {
 
 // ---------------------------------------------------------------------------------------------------- paths
 
-test('einsumPath() says what an order costs', () => {
+test('einsumPath() returns the cost of an order', () => {
   const {report, ...found} = flow.einsumPath('ij,jk,kl->il', [2, 100], flow.ones(100, 3), Int32Array.of(3, 50));
   assert.deepEqual(found, {path: [[0, 1], [0, 1]], flops: 1800, naiveFlops: 90000, largestIntermediate: 100});
   assert.match(report, /3 operands, 2 products/);
@@ -255,7 +255,7 @@ test('einsumPath() says what an order costs', () => {
   assert.deepEqual(flow.einsumPath('i,i', [2], [2], {optimize: null, memoryLimit: null}).path, [[0, 1]]);
 });
 
-test('a limit of memory is kept where it can be', () => {
+test('memoryLimit is kept if possible', () => {
   const request = ['cda,bd,cdb->', [7, 4, 3], [3, 4], [7, 4, 3]];
   assert.equal(flow.einsumPath(...request).largestIntermediate, 28);
   assert.equal(flow.einsumPath(...request, {memoryLimit: null}).largestIntermediate, 28);
@@ -264,7 +264,7 @@ test('a limit of memory is kept where it can be', () => {
   }
 });
 
-test('all orders give the same', () => {
+test('all orders give the same result', () => {
   const equation = 'abc,cd,bde,ef->af';
   const operands = [random(2, 3, 4), random(4, 5), random(3, 5, 6), random(6, 2)];
   const expected = flow.einsum(equation, ...operands).toArray();
@@ -288,7 +288,7 @@ test('hundreds of operands', () => {
   assert.equal(path.length, count - 1);
 });
 
-test('requests that are refused', () => {
+test('invalid arguments of einsumPath() and einsumExpression()', () => {
   const cases = [
     [['ij,jk', [2, 3], [4, 5]], 'ShapeError',
       "einsum: label 'j' is 3 in operand 0 and 4 in operand 1\n  ij,jk\n     ^"],
@@ -296,7 +296,7 @@ test('requests that are refused', () => {
     [['ij', Array(33).fill(1)], 'ShapeError', '*: operands[0] must have at most 32 dimensions, got 33'],
     [[Array(40).fill('i').join(','), Array(40).fill(new Int8Array(2 ** 24).fill(1))], 'ShapeError',
       '*: operands[0] must have at most 32 dimensions, got 16777216'],
-    [['i', Array(2 ** 21).fill([2])], 'InvalidArgument', '*: operands must have at most 1048576 members, got 2097152'],
+    [['i', Array(2 ** 21).fill([2])], 'InvalidArgument', '*: operands must have at most 1048576 items, got 2097152'],
     [['ij', 'ab'], 'TypeMismatch', '*: operands[0] must be Tensor or array of integers, got string'],
     [['ij,j', [2, 3], [3.5]], 'TypeMismatch', '*: operands[1] must be Tensor or array of integers, got array'],
     [['ij', [2, 2n ** 70n]], 'InvalidArgument', '*: operands[0][1] must fit into 64 bits, got a larger integer'],
@@ -345,7 +345,7 @@ test('requests that are refused', () => {
 
 // ---------------------------------------------------------------------------------------------------- expressions
 
-test('expressions say what they are', () => {
+test('properties of expressions', () => {
   const expression = flow.einsumExpression('ij,jk->ik', [2, 3], [3, 4]);
   const {report, ...known} = {...expression};
   assert.deepEqual(known, {
@@ -362,7 +362,7 @@ test('expressions say what they are', () => {
   }, TypeError);
 });
 
-test('sizes that no number holds', () => {
+test('sizes that a number cannot represent exactly', () => {
   const size = 2n ** 53n + 1n;
   const text = (method) => `${method}: 9007199254740993 is not exact as a number`;
   checkFailure(() => flow.einsumExpression('i->i', [size]), flow.InvalidArgument, text('einsumExpression'));
@@ -421,7 +421,7 @@ test('expressions check their operands', async () => {
   await assert.rejects(expression.async(a, b, {out}), failure(flow.TypeMismatch, 'einsum: unknown argument out'));
 });
 
-test('expressions are given back when they are disposed of', async () => {
+test('dispose() releases an expression', async () => {
   const expression = flow.einsumExpression('ij,jk->ik', [2, 3], [3, 4]);
   const late = expression.async(a, b);
   assert.equal(expression.isDisposed, false);
@@ -435,7 +435,7 @@ test('expressions are given back when they are disposed of', async () => {
   assert.deepEqual(expression.shape, [2, 4]);
 });
 
-test('an expression that an operand disposes of', () => {
+test('an expression that the getters of its operands dispose of', () => {
   const expression = flow.einsumExpression('i->', [2]);
   const operands = new Proxy([flow.ones(2)], {
     get(target, key) {
@@ -448,7 +448,7 @@ test('an expression that an operand disposes of', () => {
   );
 });
 
-test('expressions are given back when they are collected', async () => {
+test('garbage collection releases expressions', async () => {
   const make = () => flow.einsumExpression('ij,jk->ik', [2, 3], [3, 4]);
   const references = Array.from({length: 100}, () => new WeakRef(make()));
   await setImmediate();
@@ -457,19 +457,19 @@ test('expressions are given back when they are collected', async () => {
   assert.ok(left <= 1, `${left} expressions are left`);
 });
 
-test('a synchronous loop of expressions stays flat', () => {
+test('memory does not grow in a synchronous loop of expressions', () => {
   const shapes = Array(100).fill([2, 2]);
   const equation = shapes.map((_, i) => `[${i},${i + 1}]`).join(',');
-  // Some 20 KiB each, of which V8's own heap sees little: it collects for what it is told of.
+  // Each takes some 20 KiB outside of V8's heap: V8 collects them only because their memory is reported to it.
   const rounds = Array.from({length: 4}, () => {
     const before = residentMiB();
     for (let i = 0; i < 5000; i++) flow.einsumExpression(equation, shapes, {optimize: 'none'});
     return residentMiB() - before;
   });
-  assert.ok(Math.min(...rounds) < 32, `each round grows by ${rounds.map(Math.round)} MiB`);
+  assert.ok(Math.min(...rounds) < 32, `memory grows in each round, by ${rounds.map(Math.round)} MiB`);
 });
 
-test('methods of expressions need one', async () => {
+test('methods of expressions refuse other receivers', async () => {
   const {prototype} = flow.einsumExpression('i->', [2]).constructor;
   const text = (name, found) => `${name}: the receiver must be an expression, got ${found}`;
   checkFailure(() => prototype.dispose.call({}), flow.TypeMismatch, text('dispose', 'object'));
@@ -481,11 +481,11 @@ test('methods of expressions need one', async () => {
   assert.equal(inspect(Object.create(prototype)), 'EinsumExpression {}');
 });
 
-test('expressions are made by einsumExpression() alone', async () => {
+test('only einsumExpression() creates expressions', async () => {
   const expression = flow.einsumExpression('i->', [2]);
   const server = net.createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const external = server._handle._externalStream; // a pointer to memory that is not ours
+  const external = server._handle._externalStream; // a pointer to memory of another library
   const text = 'EinsumExpression: expressions are made by einsumExpression(...)';
   for (const foreign of [external, {}, 1, undefined]) {
     checkFailure(() => new expression.constructor(foreign), flow.TypeMismatch, text);
@@ -495,7 +495,7 @@ test('expressions are made by einsumExpression() alone', async () => {
   server.close();
 });
 
-test('a worker may end with expressions', async () => {
+test('a worker may end while it has expressions', async () => {
   const worker = new Worker(`
     const flow = require('oneflow-js');
     globalThis.expressions = Array.from({length: 50}, () => flow.einsumExpression('i->', [2]));

@@ -1,4 +1,4 @@
-// The vectors of einsum once more, in the forms that have no equation or no operands yet: labels in lists, and
+// Replays the conformance vectors of einsum in its other forms: labels in lists, options in front of the operands, and
 // expressions.
 
 import {test} from 'node:test';
@@ -7,9 +7,9 @@ import {check, host, readVectors, toArgument} from './vectors.mjs';
 
 const {cases} = readVectors('einsum.json');
 const [device] = flow.devices().filter(({name}) => name === host);
-const FIRST_NUMBER = 1000; // of those that are numbers already: they come after all letters
+const FIRST_NUMBER = 1000; // added to labels that are numbers, so that they come after all letters
 
-/** The labels of a term: numbers, which letters become in the order of their code points. */
+/** Converts a term of an equation to a list of labels. A letter becomes its position in `letters`. */
 function labelsOf(term, letters) {
   return term.match(/\[[^\]]*\]|\.\.\.|\S/gu)?.flatMap((part) => {
     if (part === '...') return [part];
@@ -19,7 +19,7 @@ function labelsOf(term, letters) {
   }) ?? [];
 }
 
-/** Operands with their labels, and those of the result where the equation has them. */
+/** Converts an equation and operands to operands followed by their labels, and the labels of an explicit result. */
 function labelled(equation, operands) {
   const letters = [...new Set(equation.match(/\p{L}/gu))].sort((a, b) => a.codePointAt(0) - b.codePointAt(0));
   const [left, right] = equation.split('->');

@@ -1,5 +1,5 @@
-// Devices that fail: the test accelerator (tests/accelerator), whose faults are switched on by options. Whatever goes
-// wrong, the answer is an error of ours that says so, nothing is lost, and everything else goes on.
+// Failing devices: options of the test accelerator (tests/accelerator) switch on its faults. Each failure must give an
+// error of oneflow that names it, must not leak memory, and must not affect other work.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -17,10 +17,12 @@ const {rejected, options, texts} = JSON.parse(
 const accelerator = plugin('accel');
 const MIB = 2 ** 20;
 
+/** Sets the value of a fault of the accelerator; 0 switches it off. */
 const fault = (name, value = 1) => flow.setOption(`accel_${name}`, value);
+/** Creates a tensor of `count` ones on a device, by default the accelerator. */
 const ones = (count, device = 'accel') => flow.ones([count], {device});
 
-/** Frees what nobody refers to: a collection holds what the one before freed, and what an await still referred to. */
+/** Collects garbage three times: objects that one collection frees, and pending awaits, may keep tensors alive. */
 async function collect() {
   for (let i = 0; i < 3; i++) {
     await setImmediate();
@@ -28,14 +30,14 @@ async function collect() {
   }
 }
 
-/** Room on the device for so many MiB more. */
+/** Sets the capacity of the device so that `mib` MiB more can be allocated. */
 async function leaveRoom(mib) {
   await collect();
   flow.emptyCache('accel');
   fault('capacity:0', flow.getOption('accel_used_memory:0') + mib * MIB);
 }
 
-/** Ends every fault that a test leaves, and looks that the device works. */
+/** Switches off all faults after each test, and checks that the device works. */
 afterEach(() => {
   for (const name of options) fault(name, 0);
   fault('capacity', 256 * MIB);
@@ -43,7 +45,7 @@ afterEach(() => {
 });
 
 for (const [name, reason] of Object.entries(rejected)) {
-  test(`a plugin that is rejected: ${name}`, () => {
+  test(`a rejected plugin: ${name}`, () => {
     const found = JSON.parse(runAlone(`
       let text;
       try { flow.zeros([2], {device: 'accel'}); } catch (error) { text = error.code + ' ' + error.message; }
@@ -61,7 +63,7 @@ for (const [name, reason] of Object.entries(rejected)) {
   });
 }
 
-/** Every way to wait for a device. */
+/** All calls that wait for a device. */
 const WAITS = {
   item: (x) => x.at(0).item(), toArray: (x) => x.toArray(), dataSync: (x) => x.dataSync(), data: (x) => x.data(),
   toString: String, inspect, toJSON: (x) => JSON.stringify(x), toPrimitive: (x) => x.at(0) > 0,
@@ -73,8 +75,8 @@ const WAITS = {
 };
 
 for (const [name, wait] of Object.entries(WAITS)) {
-  // It is found when somebody waits for the device; the text names the operator, and the error is told once.
-  test(`a kernel that fails in a chain: ${name}`, async () => {
+  // The error is thrown once, by the next call that waits for the device. Its message names the operator that failed.
+  test(`a kernel that fails in a chain of operators: ${name}`, async () => {
     const x = ones(4);
     fault('fail_kernels:0');
     const y = x.neg().mul(2).mul(x);
@@ -112,7 +114,7 @@ test('a copy that fails', async () => {
 
 test('an allocation that fails', async () => {
   const x = ones(4);
-  fault('fail_allocations:0'); // asked once more, there is some
+  fault('fail_allocations:0'); // the allocation is retried and succeeds
   assert.equal(ones(MIB).device, 'accel:0');
   for (const kind of ['fail_allocations:0', 'empty_allocations:0']) {
     flow.emptyCache('accel');
@@ -128,10 +130,10 @@ test('an allocation that fails', async () => {
   const noHostMemory = /^OutOfMemory: pinMemory: page-locked memory of accel:0 has no memory/;
   assert.throws(() => flow.ones([MIB]).pinMemory({device: 'accel'}), noHostMemory);
   flow.emptyCache('accel');
-  assert.equal(flow.ones([MIB]).to('accel').to('far').to('cpu').sum().item(), MIB); // copies do without
+  assert.equal(flow.ones([MIB]).to('accel').to('far').to('cpu').sum().item(), MIB); // copies need no page-locked memory
 });
 
-test('memory that is exhausted: held, in pieces, given back', async () => {
+test('exhausted memory: all in use, fragmented, freed', async () => {
   await leaveRoom(16);
   const make = (mib) => flow.empty([mib * MIB / 4], {device: 'accel'});
   const held = [];
@@ -139,7 +141,7 @@ test('memory that is exhausted: held, in pieces, given back', async () => {
     for (;;) held.push(make(1));
   }, flow.OutOfMemory);
   assert.ok(held.length >= 12);
-  for (let i = 0; i < held.length; i += 2) held[i].dispose(); // every other MiB is free
+  for (let i = 0; i < held.length; i += 2) held[i].dispose(); // frees every other MiB
   assert.throws(() => make(4), flow.OutOfMemory);
   assert.equal(make(1).size, MIB / 4);
   assert.equal(flow.ones([MIB]).sum().item(), MIB);
@@ -147,7 +149,7 @@ test('memory that is exhausted: held, in pieces, given back', async () => {
   assert.equal(make(4).size, MIB);
 });
 
-/** Ways to take 4 MiB of the device, given as many. */
+/** Calls that allocate 4 MiB on the device; `x` is a tensor of that size. */
 const MAKERS = {
   creation: () => flow.empty([MIB], {device: 'accel'}),
   tensor: () => flow.tensor(new Float32Array(MIB), {device: 'accel'}),
@@ -160,7 +162,7 @@ const MAKERS = {
 };
 
 for (const [name, make] of Object.entries(MAKERS)) {
-  test(`garbage that holds memory is collected first: ${name}`, async () => {
+  test(`garbage is collected before memory runs out: ${name}`, async () => {
     const x = name === 'index' ? flow.ones([4, MIB / 16], {device: 'accel'}) : ones(MIB);
     await leaveRoom(16);
     for (let i = 0; i < 12; i++) await make(x);
@@ -172,7 +174,7 @@ for (const [name, make] of Object.entries(MAKERS)) {
   });
 }
 
-test('reading takes no memory of the device', async () => {
+test('reading allocates no memory of the device', async () => {
   const column = flow.ones([MIB, 2], {device: 'accel'}).neg().at(':, 0');
   await leaveRoom(0);
   const reads = [WAITS.toArray, WAITS.dataSync, WAITS.data, WAITS.toString, WAITS.equal, WAITS.to];
@@ -180,7 +182,7 @@ test('reading takes no memory of the device', async () => {
 });
 
 test('a device that is lost', () => {
-  // From then on it answers DeviceError; the others work on, and so does what is known of its tensors.
+  // All further work on it throws DeviceError. The other devices and the properties of its tensors stay usable.
   const [first, ...others] = JSON.parse(runAlone(`
     import assert from 'node:assert/strict';
     const x = flow.ones([4], {device: 'accel'});
@@ -227,7 +229,7 @@ test('a device that is lost', () => {
   }
 });
 
-test('what is known of a device that does not answer', () => {
+test('properties of a device whose queries fail', () => {
   const device = flow.device('accel');
   for (const fact of ['hardware', 'totalMemory', 'freeMemory', 'computeUnits', 'capabilities']) {
     fault('fail_info:0');
@@ -238,7 +240,7 @@ test('what is known of a device that does not answer', () => {
   assert.equal(device.hardware, 'Test accelerator 0');
 });
 
-test('a device that is removed from the environment after it was found', () => {
+test('a device whose plugin file and environment variable are removed after loading', () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'oneflow-'));
   const file = path.join(folder, 'accel.so');
   fs.copyFileSync(accelerator, file);
@@ -262,7 +264,7 @@ test('a device that is removed from the environment after it was found', () => {
   }
 });
 
-test('mixed devices in one call', async () => {
+test('tensors on different devices in one call', async () => {
   const [x, other, here] = [ones(4), ones(4, 'accel:1'), flow.ones([4])];
   const text = (name, found, where = 'accel:0', argument = 'other') =>
     `${name}: ${argument} must be on ${where}, as input is, got a tensor on ${found}`;
@@ -279,8 +281,8 @@ test('mixed devices in one call', async () => {
   assert.deepEqual([x, other, here].map((y) => y.toArray()), Array(3).fill([1, 1, 1, 1]));
 });
 
-test('nothing is lost', async () => {
-  // Rounds of work, of failures and of garbage: afterwards the devices have as much in use as before.
+test('failures leak no memory', async () => {
+  // After rounds of work, failures and garbage, the devices have as much memory in use as before.
   async function roundOfWork() {
     const x = ones(1000);
     for (let i = 0; i < 10; i++) {

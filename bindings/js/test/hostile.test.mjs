@@ -1,13 +1,15 @@
-// Every function and method with values of all kinds: whatever is wrong with them, the answer is one of our errors.
+// Calls every function and method with random values of all kinds: invalid ones must throw an error of oneflow, but not
+// InternalError.
 
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import flow from 'oneflow-js';
 import table from '../generated/functions.js';
 
-const CALLS = 60; // per function
+/** The number of calls per function. */
+const CALLS = 60;
 
-/** A small generator of numbers, the same in every run. */
+/** Returns a reproducible generator of random integers: `dice(sides)` is from 0 to sides - 1. */
 function makeDice(seed) {
   let state = seed;
   return (sides) => {
@@ -18,12 +20,14 @@ function makeDice(seed) {
 
 const disposed = flow.ones([2]);
 disposed.dispose();
+/** Returns a revoked Proxy. */
 function makeRevoked(target) {
   const {proxy, revoke} = Proxy.revocable(target, {});
   revoke();
   return proxy;
 }
 
+/** Makers of the values that are drawn. */
 const values = [
   () => undefined, () => null, () => true, () => -1, () => 0, () => 1, () => 2, () => 1.5, () => NaN, () => 2 ** 60,
   () => 1e300, () => 3n, () => 2n ** 70n, () => '', () => 'float32', () => 'ij,jk->ik', () => '\u{1f600}'.repeat(50),
@@ -39,7 +43,7 @@ const values = [
   () => flow.ones([1]).expand(2, 2), () => [flow.ones([2, 2]), flow.ones([2, 2])], () => [disposed],
 ];
 
-/** Makes calls with drawn arguments; `forms` gives the ways to make one. */
+/** Makes calls with drawn arguments. `forms(args, i)` returns the functions to call. */
 async function call(seed, forms) {
   const dice = makeDice(seed);
   const draw = () => values[dice(values.length)]();
@@ -55,7 +59,7 @@ async function call(seed, forms) {
   }
 }
 
-/** flow.comm.reduce for 'comm.reduce'. */
+/** Returns a public function by its dotted name: flow.comm.reduce for 'comm.reduce'. */
 const functionOf = (path) => path.split('.').reduce((owner, part) => owner[part], flow);
 
 for (const [number, record] of table.functions.entries()) {
@@ -69,7 +73,7 @@ for (const [number, record] of table.functions.entries()) {
   }));
 }
 
-// The hand-written part, but for what changes settings of the process.
+// The hand-written functions, except for those that change settings of the process.
 const functions = [
   'tensor', 'float', 'isTensor', 'tidy', 'keep', 'promoteTypes', 'device', 'memoryStats', 'synchronize',
   'synchronizeAsync', 'emptyCache', 'resetPeakMemoryStats', 'setRandomState', 'manualSeed', 'getOption', 'loadDevice',
@@ -89,7 +93,7 @@ test('an expression', () => call(3, (args) => [
   () => flow.einsumExpression('ij,jk->ik', [2, 2], [2, 2]).async(...args),
 ]));
 
-test('operands with their labels', () => call(4, (args) => [
+test('operands followed by their labels', () => call(4, (args) => [
   () => flow.einsum(flow.ones([2, 2]), ...args), () => flow.einsum(flow.ones([2, 2]), [0, 1], ...args),
   () => flow.einsumPath(flow.ones([2, 2]), [0, 1], ...args),
 ]));

@@ -1,4 +1,4 @@
-// x.at(...) and x.set(..., value).
+// Indexing: x.at(...) and x.set(..., value).
 
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
@@ -55,7 +55,7 @@ test('assignment', () => {
   assert.equal(precise.set('0:1', [0.1]).item(), 0.1);
 });
 
-test('bad indices', () => {
+test('invalid indices and values', () => {
   const x = matrix();
   assert.throws(() => x.at(2), flow.IndexOutOfRange);
   assert.throws(() => x.at(0, 0, 0), flow.IndexOutOfRange);
@@ -90,7 +90,7 @@ test('errors name the method', () => {
     'where arrays are');
 });
 
-test('data that disposes of the index that it is for', () => {
+test('a getter in the data that disposes of the index', () => {
   const x = matrix();
   const index = flow.tensor([0n]);
   const data = [1, 2, 3];

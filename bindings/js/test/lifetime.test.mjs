@@ -1,5 +1,4 @@
-// When memory is given back: by the garbage collector, by dispose(), by tidy(), and when it runs out. Run with
-// --expose-gc.
+// Release of memory: by the garbage collector, by dispose(), by tidy(), and when memory runs out. Run with --expose-gc.
 
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
@@ -7,8 +6,8 @@ import flow from 'oneflow-js';
 import {checkFailure, residentMiB} from './support.mjs';
 
 /**
- * The growth of resident memory, in MiB, over a loop of calls that never awaits, disposes or collects: the least of
- * some rounds, because V8's own heap grows in one, and what leaks in all.
+ * Returns the growth of resident memory, in MiB, during a loop of calls that never awaits, disposes or collects. It is
+ * the minimum of several rounds: the heap of V8 grows in one of them, a leak in all.
  */
 function growth(calls, step) {
   const round = () => {
@@ -24,25 +23,25 @@ function growth(calls, step) {
   return Math.min(round(), round(), round());
 }
 
-test('a synchronous loop of small results stays flat', () => {
+test('memory does not grow in a synchronous loop of small results', () => {
   const x = flow.tensor([1, 2, 3, 4]);
   assert.ok(growth(100_000, () => x.add(1)) < 64);
   assert.ok(flow.memoryStats().tensors < 60_000);
 });
 
-test('a synchronous loop of large results stays flat', () => {
+test('memory does not grow in a synchronous loop of large results', () => {
   const x = flow.ones([2 ** 18]); // 1 MiB
   assert.ok(growth(5_000, () => x.add(1)) < 256);
 });
 
-test('a synchronous loop of several results, views and reads stays flat', () => {
+test('memory does not grow in a synchronous loop of multiple results, views and reads', () => {
   const x = flow.ones([64, 64]);
   assert.ok(growth(20_000, () => x.max(1).values.transpose(0, 0).dataSync()) < 64);
 });
 
-test('collected tensors are released', () => {
+test('garbage collection releases tensors', () => {
   globalThis.gc();
-  globalThis.gc(); // what the first one freed held more
+  globalThis.gc(); // the objects that the first one freed held more
   const before = flow.memoryStats();
   let list = Array.from({length: 1000}, () => flow.ones([100]));
   assert.ok(flow.memoryStats().tensors >= before.tensors + 1000);
@@ -53,7 +52,7 @@ test('collected tensors are released', () => {
   assert.equal(list.length, 10);
 });
 
-test('views keep their memory', () => {
+test('views keep their memory alive', () => {
   let x = flow.ones([1000]);
   const view = x.at('10:20');
   x.dispose();
@@ -62,7 +61,7 @@ test('views keep their memory', () => {
   assert.deepEqual(view.toArray(), Array(10).fill(1));
 });
 
-test('a disposed tensor is refused everywhere', () => {
+test('every use of a disposed tensor is an error', () => {
   const x = flow.tensor([1]);
   x.dispose();
   x.dispose();
@@ -86,7 +85,7 @@ test('a disposed tensor is refused everywhere', () => {
   assert.equal(String(Object(x)[Symbol.for('nodejs.util.inspect.custom')]()), 'tensor(disposed)');
 });
 
-test('a slot that was reused is not released by an earlier owner', () => {
+test('an earlier owner does not release a reused slot', () => {
   let early = flow.ones([3]);
   early.dispose();
   const late = flow.tensor([5, 6, 7]);
@@ -102,7 +101,7 @@ test('Symbol.dispose', () => {
   assert.equal(x.isDisposed, true);
 });
 
-test('tidy disposes of what is not returned', () => {
+test('tidy disposes of tensors that are not returned', () => {
   const before = flow.memoryStats().tensors;
   let inner;
   const {result, list} = flow.tidy(() => {
@@ -138,7 +137,7 @@ test('tidy: nesting, keep, exceptions', () => {
   assert.equal(flow.ones([1]).isDisposed, false);
 });
 
-test('tidy: disposing inside, cyclic results, wrong arguments', () => {
+test('tidy: dispose() inside, cyclic results, invalid arguments', () => {
   const cyclic = flow.tidy(() => {
     flow.ones([1]).dispose();
     const found = {x: flow.ones([1])};
@@ -162,12 +161,12 @@ test('tidy: disposing inside, cyclic results, wrong arguments', () => {
       made = flow.ones([1]);
     }),
     flow.InvalidArgument,
-    'tidy: fn must not return a promise: its tensors would be gone before it ends',
+    'tidy: fn must not return a promise: its tensors would be disposed of before it settles',
   );
   assert.equal(made.isDisposed, true);
 });
 
-test('results of promise variants that were started in tidy belong to no scope', async () => {
+test('results of promise variants that were called in tidy belong to no scope', async () => {
   let promise;
   flow.tidy(() => {
     promise = flow.ones([2]).addAsync(1);
@@ -183,7 +182,7 @@ test('many tensors in one tidy', () => {
   assert.ok(flow.memoryStats().tensors <= before);
 });
 
-test('memory that runs out is collected first', () => {
+test('garbage is collected before memory runs out', () => {
   const {inUse} = flow.memoryStats();
   flow.setMemoryLimit(inUse + 64 * 2 ** 20);
   try {

@@ -1,4 +1,4 @@
-// What the package exports, in both module systems, and that all of it is documented.
+// The exports of the package in both module systems, and their documentation.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -9,7 +9,7 @@ import flow, * as names from 'oneflow-js';
 
 const required = createRequire(import.meta.url)('oneflow-js');
 
-test('require() and import give the same', () => {
+test('require() and import have the same exports', () => {
   assert.equal(required, flow);
   const {default: whole, ...exported} = names;
   assert.equal(whole, flow);
@@ -17,7 +17,7 @@ test('require() and import give the same', () => {
   for (const [name, value] of Object.entries(exported)) assert.equal(value, flow[name]);
 });
 
-/** All declarations of a file, with those of modules and classes in it: [path, node]. */
+/** Yields all declarations of a file, including the members of its modules and classes, as [path, node]. */
 function* declarations(node, path = []) {
   const name = node.name?.text ?? node.name?.expression?.getText();
   const here = name === undefined ? path : [...path, name];
@@ -43,7 +43,7 @@ const declared = files.flatMap((file) => {
 const isDocumented = (node) => ts.getJSDocCommentsAndTags(node).length > 0;
 
 test('every declaration is documented', () => {
-  // Overloads of one name share what the first says; `code` and valueOf() say all by their types.
+  // One documented overload per name is enough; the types of `code` and valueOf() say all about them.
   const documented = new Set(declared.filter(({node}) => isDocumented(node)).map(({path}) => path.join('.')));
   const silent = new Set(['code', 'valueOf', 'toString', 'Tensor']);
   const missing = declared
@@ -52,7 +52,7 @@ test('every declaration is documented', () => {
   assert.deepEqual([...new Set(missing)], []);
 });
 
-test('every name is declared, and every declared name is there', () => {
+test('exported and declared names are the same', () => {
   const types = new Set([
     'DType', 'Integer', 'Integers', 'Scalar', 'Complex', 'Nested', 'TypedArray', 'Index', 'TensorOptions', 'Float',
     'PrintOptions', 'DeviceLike', 'MemoryStats', 'Labels', 'Shaped', 'EinsumOptions', 'EinsumPath', 'EinsumExpression',
@@ -69,7 +69,7 @@ test('every name is declared, and every declared name is there', () => {
   assert.deepEqual([...members].filter((name) => !name.startsWith('Symbol')).sort(), found.sort());
 });
 
-test('the declarations serve programs for bundlers too', () => { // the others are checked by `npm run lint`
+test('the declarations work with the module resolution of bundlers', () => { // `npm run lint` checks the others
   const program = ts.createProgram([new URL('types/esm.mts', import.meta.url).pathname], {
     target: ts.ScriptTarget.ES2022, lib: ['lib.es2022.d.ts', 'lib.esnext.disposable.d.ts'], types: ['node'],
     module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler, strict: true, noEmit: true,

@@ -1,4 +1,4 @@
-// The tarball that users install: complete, and independent of this tree and of a compiler.
+// The tarball that users install: it is complete, and independent of the source tree and of a compiler.
 
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
@@ -21,7 +21,7 @@ test('the package installs and runs without a compiler', () => {
     run('npm', ['install', '--silent', '--offline', '--ignore-scripts', `./${tarball}`], process.env);
 
     const env = {...process.env};
-    delete env.OF_BUILD; // it leads into this tree
+    delete env.OF_BUILD; // it points into the source tree
     const program = `
       const flow = require('oneflow-js');
       const loaded = require('node:fs').readFileSync('/proc/self/maps', 'utf8');

@@ -1,4 +1,5 @@
-// What the tests share: comparing values, checking failures with class and whole text, programs with other plugins.
+// Helpers of the tests: comparison of values, checks of errors by class and whole message, and programs in processes of
+// their own.
 
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
@@ -8,13 +9,13 @@ import flow from 'oneflow-js';
 
 const build = process.env.OF_BUILD ?? fileURLToPath(new URL('../../../build', import.meta.url));
 
-/** Nested arrays of a result: tensors are read, several results make a list. */
+/** Converts a result to nested arrays; several results become a list. */
 function plain(value) {
   if (flow.isTensor(value)) return value.toArray({bigint: value.dtype === 'int64'});
   return Array.isArray(value) ? value.map(plain) : value;
 }
 
-/** Whether two values agree: numbers up to a tolerance, integers of either kind exactly. */
+/** Returns whether two (nested) values agree: numbers within the tolerance, BigInts exactly. */
 export function agree(found, expected, relative = 1e-4, absolute = 1e-4) {
   if (Array.isArray(expected)) {
     return Array.isArray(found) && found.length === expected.length &&
@@ -26,16 +27,17 @@ export function agree(found, expected, relative = 1e-4, absolute = 1e-4) {
   return found === expected || Math.abs(found - expected) <= absolute + relative * Math.abs(expected);
 }
 
-/** Runs an example of a record and compares what it gives. */
+/** Runs an example of a record and asserts that its result agrees with `expected`. */
 export function checkExample(call, expected) {
   flow.manualSeed(0);
   const found = plain(call());
   assert.ok(agree(found, expected), `expected ${show(expected)}, got ${show(found)}`);
 }
 
+/** Formats a value, also one with BigInts, for a message. */
 const show = (value) => JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? `${member}n` : member));
 
-/** What assert.throws() and assert.rejects() are to find: an error of this class with this text. */
+/** Returns a validator for assert.throws() and assert.rejects(): the error must have this class and this message. */
 export const failure = (Class, text) => (error) => {
   assert.equal(error.message, text);
   assert.equal(error.code, Class.name);
@@ -44,16 +46,16 @@ export const failure = (Class, text) => (error) => {
   return true;
 };
 
-/** A call must fail with this class and this text. */
+/** Asserts that a call throws an error of this class with this message. */
 export function checkFailure(call, Class, text) {
   flow.manualSeed(0);
   assert.throws(call, failure(Class, text));
 }
 
-/** The file of a plugin that the tests' build makes. */
+/** Returns the path of a device plugin that is built for the tests. */
 export const plugin = (name) => path.join(build, 'test_plugins', `${name}.so`);
 
-/** What a program prints that runs in a process of its own; one that hangs is ended. */
+/** Runs a program in its own process and returns its output. Ends it after a time limit. */
 export function runAlone(program, environment) {
   const script = `import flow from 'oneflow-js'; ${program}`;
   return execFileSync(process.execPath, ['--expose-gc', '--input-type=module', '-e', script], {
@@ -61,5 +63,5 @@ export function runAlone(program, environment) {
   });
 }
 
-/** Resident memory in MiB. */
+/** Returns the resident memory of the process in MiB. */
 export const residentMiB = () => process.memoryUsage.rss() / 2 ** 20;

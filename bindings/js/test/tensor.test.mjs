@@ -1,4 +1,4 @@
-// Tensors from JavaScript's data and back, and what they know of themselves.
+// Conversion between JavaScript data and tensors, and properties of tensors.
 
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
@@ -16,7 +16,7 @@ test('numbers make float32, BigInts int64, booleans bool', () => {
   assert.deepEqual(flow.tensor([]).shape, [0]);
 });
 
-test('a dtype converts', () => {
+test('the option dtype converts the data', () => {
   const others = ['float16', 'bfloat16', 'bool', 'complex64', 'complex128'];
   for (const dtype of dtypes.names.filter((name) => !others.includes(name))) {
     const x = flow.tensor([[1, 2], [3, 4]], {dtype});
@@ -41,7 +41,7 @@ test('a dtype converts', () => {
   );
 });
 
-test('data that is no tensor is refused', () => {
+test('invalid data and options', () => {
   checkFailure(
     () => flow.tensor([[1, 2], [3]]), flow.ShapeError,
     'tensor: data must be rectangular, got lengths 2 and 1 at depth 1',
@@ -66,7 +66,7 @@ test('data that is no tensor is refused', () => {
   assert.throws(() => new flow.Tensor(1), flow.TypeMismatch);
 });
 
-test('data without end, and data that only seem large', () => {
+test('data with endless nesting or a false length', () => {
   const endless = [];
   endless.push(endless);
   checkFailure(() => flow.tensor(endless), flow.ShapeError, 'tensor: data must have at most 32 dimensions');
@@ -79,7 +79,7 @@ test('data without end, and data that only seem large', () => {
   assert.throws(() => flow.tensor(boastful), flow.OutOfMemory);
   checkFailure(
     () => flow.ones([2]).permute(boastful), flow.InvalidArgument,
-    'permute: dims must have at most 1048576 members, got 1125899906842624',
+    'permute: dims must have at most 1048576 items, got 1125899906842624',
   );
   assert.throws(() => flow.tensor(new Float32Array(2), {shape: boastful}), flow.ShapeError);
   assert.throws(() => flow.tensor(new Float32Array(2), {shape: new Array(2 ** 32 - 1)}), flow.ShapeError);
@@ -90,7 +90,7 @@ test('data without end, and data that only seem large', () => {
   assert.throws(() => flow.tensor(growing), flow.ShapeError);
 });
 
-test('results that no array can hold', () => {
+test('results that do not fit into an array', () => {
   const huge = flow.zeros([1]).expand(2 ** 20, 2 ** 20);
   assert.throws(() => huge.dataSync(), flow.OutOfMemory);
   assert.throws(() => huge.toArray(), flow.OutOfMemory);
@@ -98,7 +98,7 @@ test('results that no array can hold', () => {
   assert.throws(() => JSON.stringify(huge), flow.OutOfMemory);
 });
 
-test('nested arrays up to the end of the heap', () => {
+test('nested arrays that fill the heap', () => {
   const printed = runAlone(`
     const outcome = (x) => {
       try {
@@ -118,7 +118,7 @@ test('nested arrays up to the end of the heap', () => {
   assert.deepEqual([lines.length, lines[0], lines.at(-1)], [12, '8000', 'OutOfMemory']);
 });
 
-test('typed arrays in and out', () => {
+test('conversion from and to typed arrays', () => {
   const signed = [Int8Array, Int16Array, Int32Array];
   for (const Class of [...signed, Uint8Array, Uint16Array, Uint32Array, Float32Array, Float64Array]) {
     const x = flow.tensor(Class.of(1, 2, 3, 4), {shape: [2, 2]});
@@ -136,7 +136,7 @@ test('typed arrays in and out', () => {
   assert.equal(flow.tensor(Uint8Array.of(5), {dtype: 'float32'}).item(), 5);
 });
 
-test('memory is shared where nothing can detach it', () => {
+test('only a SharedArrayBuffer can be shared', () => {
   const array = new Float32Array(new SharedArrayBuffer(8));
   const x = flow.tensor(array, {share: true});
   array[1] = 5;
@@ -150,7 +150,7 @@ test('memory is shared where nothing can detach it', () => {
   assert.throws(() => flow.tensor(disguised, {share: true}), flow.InvalidArgument);
 });
 
-test('memory is taken over without a copy', () => {
+test('transfer takes ownership of the memory', () => {
   const array = Float32Array.of(1, 2);
   const x = flow.tensor(array, {transfer: true});
   assert.equal(array.length, 0);
@@ -166,13 +166,13 @@ test('memory is taken over without a copy', () => {
   assert.equal(kept.length, 2);
 });
 
-test('typed arrays of other kinds', () => {
+test('other classes of typed arrays', () => {
   assert.deepEqual(flow.tensor(Buffer.from([1, 2, 3]).subarray(1)).toArray(), [2, 3]);
   assert.equal(flow.tensor(Uint8ClampedArray.of(300)).item(), 255);
   assert.throws(() => flow.tensor(new DataView(new ArrayBuffer(4))), flow.TypeMismatch);
   checkFailure(
     () => flow.tensor(new Float32Array(6), {shape: [2, 3], strides: [1]}), flow.ShapeError,
-    'tensor: strides must be 2, one for each dimension, got 1',
+    'tensor: strides must have 2 items, one per dimension, got 1',
   );
   if (ArrayBuffer.prototype.resize !== undefined) {
     const buffer = new ArrayBuffer(16, {maxByteLength: 64});
@@ -202,7 +202,7 @@ test('integers beyond 2^53 are BigInts or errors', () => {
   assert.equal(x.at(1).item(), 1);
 });
 
-test('scalars: an integral number is an integer, float() says otherwise', () => {
+test('an integral number counts as an integer, float() as floating-point', () => {
   const x = flow.tensor([1n, 2n]);
   assert.equal(x.mul(2).dtype, 'int64');
   assert.equal(x.mul(2.5).dtype, 'float32');
@@ -218,7 +218,7 @@ test('scalars: an integral number is an integer, float() says otherwise', () => 
   );
 });
 
-test('a tensor describes itself', () => {
+test('properties of a tensor', () => {
   const x = flow.tensor([[1, 2, 3], [4, 5, 6]]);
   assert.deepEqual(x.shape, [2, 3]);
   assert.deepEqual(x.strides, [3, 1]);
@@ -252,7 +252,7 @@ test('printing', () => {
   assert.equal(util.inspect([flow.float(2)]), '[ float(2) ]');
 });
 
-test('the only element is the value as a number', () => {
+test('conversion of a tensor with one element to a number', () => {
   const x = flow.tensor([[2.5]]);
   assert.equal(Number(x), 2.5);
   assert.equal(x > 2, true);
@@ -278,12 +278,12 @@ test('different tensors are not deeply equal', () => {
   assert.notDeepEqual(x, flow.tensor([2]));
 });
 
-test('a tensor is not cloned to other threads', () => {
+test('a tensor cannot be cloned or sent to another thread', () => {
   assert.throws(() => structuredClone(flow.tensor([1])), /send x\.dataSync\(\) and x\.shape instead/);
   assert.throws(() => new MessageChannel().port1.postMessage({x: flow.tensor([1])}), /Tensor stays on its thread/);
 });
 
-test('data() reads what there is at the call', async () => {
+test('data() reads the values at the time of the call', async () => {
   const x = flow.ones([1000]);
   const promise = x.data();
   x.add_(1);

@@ -1,4 +1,4 @@
-// The conformance vectors (docs/architecture.md): their values as tensors, and whether results are those.
+// The conformance vectors (docs/reference/vectors.md): reads them, converts values to tensors, and checks results.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -8,29 +8,41 @@ import {agree} from './support.mjs';
 
 const folder = new URL('../../../tests/generated/vectors/', import.meta.url);
 
-/** The names of all files. */
+/** The names of all vector files. */
 export const files = fs.readdirSync(folder).filter((name) => name.endsWith('.json')).sort();
 
-/** What a file has. */
-export const readVectors = (file) => JSON.parse(fs.readFileSync(new URL(file, folder), 'utf8'));
+const included = process.env.ONEFLOW_VECTORS ?? '0/1';
 
-/** Elements from base64. */
+/** Returns whether ONEFLOW_VECTORS (docs/reference/vectors.md) includes a case. */
+function isReplayed({sample}) {
+  if (included === 'all' || typeof sample === 'boolean') return included === 'all' || sample;
+  const [index, count] = included.split('/').map(Number);
+  return sample % count === index;
+}
+
+/** Reads a vector file, with the cases that are replayed. */
+export function readVectors(file) {
+  const {cases, ...others} = JSON.parse(fs.readFileSync(new URL(file, folder), 'utf8'));
+  return {...others, cases: cases.filter(isReplayed)};
+}
+
+/** Decodes elements in base64 to a typed array. */
 function decode({dtype, data}) {
   const bytes = Buffer.from(data, 'base64');
   return new dtypes.ARRAYS[dtype](bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
 }
 
-/** The device that is the default one outside of these tests. */
+/** The default device outside of these tests. */
 export const host = flow.getDefaultDevice();
 
-/** Elements in a row, on the default device unless said. */
+/** Creates a one-dimensional tensor of the elements, by default on the default device. */
 const toFlat = ({dtype, data}, device) => flow.tensor(decode({dtype, data}), {dtype, device});
 
-/** A tensor in the layout of the vector: its storage goes to the device as it is, and is seen with those strides. */
+/** Creates a tensor in the layout of the vector: copies the whole storage to the device, then takes a strided view. */
 const toTensor = ({dtype, sizes, strides, offset, data}) =>
   toFlat({dtype, data}).asStrided(sizes, strides, sizes.includes(0) ? 0 : offset);
 
-/** An argument of a case as a user passes it. */
+/** Converts an argument of a case to the value that a user passes. */
 export function toArgument(value) {
   if (Array.isArray(value)) return value.map(toArgument);
   if (typeof value !== 'object' || value === null) return value;
@@ -47,10 +59,10 @@ export function toArgument(value) {
   return readers[kind](content);
 }
 
-/** The values of a typed array for comparison: half-precision bits are widened by the library itself. */
+/** Returns the expected elements as an array; the library itself converts half-precision bits. */
 const expectedValues = (result) => Array.from(toFlat(result, host).dataSync());
 
-/** Whether a result is what a vector expects, and on the device. */
+/** Asserts that a result is on the device and agrees with the expected result of a vector. */
 export function check(found, expected, {relative, absolute}, device) {
   assert.equal(found.device, device.name);
   assert.equal(found.dtype, expected.dtype);

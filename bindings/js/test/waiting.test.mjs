@@ -1,5 +1,5 @@
-// While one waits for a device, everybody else goes on: the event loop, and other threads of JavaScript. The test
-// accelerator does no work until it is let go, so that whoever kept others waiting would wait for ever.
+// Waiting for a device must block neither the event loop nor other JavaScript threads. The tests stop the test
+// accelerator with its option `accel_hold`: if a wait blocked the thread that resets the option, the test would hang.
 
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
@@ -13,7 +13,7 @@ const head = `
 
   const hold = (holds) => flow.setOption('accel_hold', Number(holds));
 
-  /** The main thread goes round its event loop, computes and collects garbage. */
+  /** Runs the event loop of the main thread for a while, computes and collects garbage. */
   async function liveOn() {
     for (let i = 0; i < 50; i++) {
       await new Promise(setImmediate);
@@ -28,7 +28,7 @@ const head = `
     {eval: true, execArgv: []});
 `;
 
-/** Promises that wait for a device. */
+/** Expressions that return a promise, which waits for a device. */
 const PROMISES = [
   'x.data()', "x.castAsync('float16').then((half) => half.data())", "x.toDeviceAsync('cpu')",
   "x.toDeviceAsync('accel:1')", "flow.ones([1]).toDeviceAsync('accel')", "flow.synchronizeAsync('accel')",
@@ -37,11 +37,11 @@ const PROMISES = [
 ];
 
 for (const promise of PROMISES) {
-  test(`the event loop turns while a promise waits: ${promise}`, () => {
+  test(`the event loop runs while a promise waits: ${promise}`, () => {
     const printed = runAlone(`${head}
       const wait = (x) => ${promise};
       let x = flow.ones([1], {device: 'accel'}).neg();
-      await wait(x); // whatever is made once
+      await wait(x); // initializes everything that is created once
       flow.synchronize('accel');
       hold(true);
       let isOver = false;
@@ -72,7 +72,7 @@ test('many promises wait at once', () => {
   assert.equal(printed, 'done\n');
 });
 
-/** Calls that wait for a device, of a worker. */
+/** Calls that wait for a device, made by a worker thread. */
 const CALLS = [
   'x.item()', 'x.toArray()', 'x.dataSync()', 'String(x)', 'x.equal(x)', 'x.nonzero()', 'x.at(x.gt(0))', 'x.add(1)',
   'x.add_(1)', 'x.set(0, 2)', 'flow.ones([1]).copy_(x)', "x.to('cpu')", "x.to('accel:1').item()",
@@ -82,7 +82,7 @@ const CALLS = [
 ];
 
 for (const call of CALLS) {
-  test(`other threads run while one waits: ${call}`, () => {
+  test(`other threads run while a call waits: ${call}`, () => {
     const printed = runAlone(`${head}
       flow.devices();
       const worker = start(${JSON.stringify(`
@@ -114,7 +114,7 @@ for (const call of CALLS) {
   });
 }
 
-test('a worker that is stopped while it waits', () => {
+test('a worker that is terminated while it waits', () => {
   const printed = runAlone(`${head}
     flow.ones([1], {device: 'accel'}).item();
     hold(true);
@@ -132,7 +132,7 @@ test('a worker that is stopped while it waits', () => {
   assert.equal(printed, 'done\n');
 });
 
-test('many threads', () => {
+test('many threads use the devices at once', () => {
   const printed = runAlone(`${head}
     flow.setOption('accel_slow', 50);
     const workers = Array.from({length: 8}, (_, number) => start(\`
@@ -149,7 +149,7 @@ test('many threads', () => {
   assert.equal(printed, 'done\n');
 });
 
-test('a process ends while its device works', () => {
+test('a process exits while its device works', () => {
   const printed = runAlone(`${head}
     flow.setOption('accel_slow', 1000);
     let x = flow.ones([4], {device: 'accel'});

@@ -1,4 +1,4 @@
-// Several threads of JavaScript, each with its own environment of the addon.
+// Worker threads, each with its own environment of the addon.
 
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
@@ -15,7 +15,7 @@ function start(code) {
   return new Worker(`${head} ${code}`, {eval: true});
 }
 
-test('several workers compute at once', async () => {
+test('several workers compute at the same time', async () => {
   const workers = Array.from({length: 4}, (_, i) => start(`
     let x = flow.full([100], ${i});
     for (let k = 0; k < 5000; k++) x = x.add(1);
@@ -26,11 +26,11 @@ test('several workers compute at once', async () => {
   await Promise.all(workers.map((worker) => worker.terminate()));
 });
 
-test('a worker that ends gives its memory back', async () => {
+test('the memory of a terminated worker is released', async () => {
   const before = flow.memoryStats().inUse;
   const worker = start(`
     globalThis.held = Array.from({length: 100}, () => flow.ones([10000]));
-    parentPort.on('message', () => {}); // it waits to be stopped
+    parentPort.on('message', () => {}); // keeps the worker alive until it is terminated
     parentPort.postMessage(1);
   `);
   await once(worker, 'message');
@@ -39,7 +39,7 @@ test('a worker that ends gives its memory back', async () => {
   assert.ok(flow.memoryStats().inUse <= before + 100_000);
 });
 
-test('workers that are stopped in the middle', async () => {
+test('workers that are terminated while they work', async () => {
   for (const code of [
     'parentPort.postMessage(1); for (;;) flow.ones([100]).add(1);',
     'parentPort.postMessage(1); flow.tidy(() => { for (let i = 0; i < 1e6; i++) flow.ones([100]); });',
@@ -53,7 +53,7 @@ test('workers that are stopped in the middle', async () => {
   assert.equal(flow.ones([3]).sum().item(), 3);
 });
 
-test('fallbacks are listed while another thread forgets them', async (t) => {
+test('fallbacks() while another thread resets them', async (t) => {
   const worker = start('parentPort.postMessage(1); for (;;) flow.resetFallbacks();');
   t.after(() => worker.terminate());
   await once(worker, 'message');
@@ -78,7 +78,7 @@ test('shared memory is seen by both sides', async () => {
   await worker.terminate();
 });
 
-test('a process ends cleanly with tensors, work and memory of its own', () => {
+test('a process exits cleanly with tensors, pending work and transferred memory', () => {
   const {status, stderr} = spawnSync(process.execPath, ['-e', `
     const flow = require('oneflow-js');
     globalThis.held = [flow.ones([10]), flow.tensor(new Float32Array(8), {transfer: true})];

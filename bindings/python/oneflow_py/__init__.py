@@ -7,9 +7,9 @@ import oneflow_py as flow
     tensor([[3.],
             [7.]])
 
-Operators are functions of this module and methods of `Tensor` alike; `x.add_(y)` writes the result to `x`, and
-`out=` to another tensor. Every error is an `oneflow_py.Error`, and also what Python itself would raise for such a
-mistake: `ShapeError` is a `ValueError`, `IndexOutOfRange` an `IndexError`.
+Operators are functions of this module as well as methods of `Tensor`. `x.add_(y)` writes the result to `x`, and `out=`
+to another tensor. Every error is an `oneflow_py.Error` and also an instance of Python's class for that kind of error:
+`ShapeError` is a `ValueError`, `IndexOutOfRange` an `IndexError`.
 """
 
 from oneflow_py import _native

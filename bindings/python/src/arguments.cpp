@@ -7,14 +7,15 @@
 namespace oneflow::python {
 namespace {
 
-// Ranks of failures for Mismatch::progress: an overload whose arguments could at least be bound got furthest.
+// The base values of Mismatch::progress, in the order of the checks: too many arguments rank below unknown, missing and
+// repeated names, which rank below arguments that cannot be converted.
 constexpr int kUnboundRank = 0;
 constexpr int kUnknownRank = 100;
 constexpr int kConvertingRank = 200;
 
 bool is_list(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
 
-// How many insertions, removals and replacements of characters lead from one word to the other.
+// Returns the Levenshtein distance of two words: the least number of insertions, deletions and substitutions.
 size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j < row.size(); ++j) row[j] = j;
@@ -58,14 +59,14 @@ bool Parameters::bind(bool as_method, PyObject* const* args, Py_ssize_t position
     }
     direct = positional_;
     bound->gathered = last;
-    bound->members = {args + positional_ - 1, static_cast<size_t>(positional - positional_ + 1)};
+    bound->items = {args + positional_ - 1, static_cast<size_t>(positional - positional_ + 1)};
   }
   for (Py_ssize_t i = 0; i < direct; ++i) bound->objects[order[i]] = args[i];
 
   const Py_ssize_t keyword_count = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
   for (Py_ssize_t i = 0; i < keyword_count; ++i) {
     if (!bind_keyword(PyTuple_GET_ITEM(keywords, i), args[positional + i], bound, mismatch)) {
-      // An overload that knows all names got further than any that does not know one.
+      // An overload that has all names ranks above each one that lacks a name.
       const Py_ssize_t known = mismatch->reason == Mismatch::Reason::kUnknown ? i : keyword_count;
       mismatch->progress += 2 * static_cast<int>(known);
       return false;
@@ -91,19 +92,19 @@ bool Parameters::bind_keyword(PyObject* keyword, PyObject* value, Bound* bound, 
     mismatch->progress = kUnknownRank + (mismatch->detail.empty() ? 0 : 1);
     return false;
   }
-  PyObject*& place = position == count() ? bound->out : bound->objects[position];
-  if (place != nullptr) {
+  PyObject*& object = position == count() ? bound->out : bound->objects[position];
+  if (object != nullptr) {
     mismatch->reason = Mismatch::Reason::kTwice;
-    mismatch->argument = &arguments_[position];  // `out` has no position, and Python itself refuses f(out=a, out=b)
+    mismatch->argument = &arguments_[position];  // `out` is keyword-only, and Python rejects f(out=a, out=b)
     mismatch->progress = kUnknownRank;
     return false;
   }
-  place = value;
+  object = value;
   return true;
 }
 
-// The parameter of that name; count() stands for `out`, -1 for none. Keywords are nearly always interned, so that the
-// first loop finds them by address.
+// Returns the index of the parameter named `keyword`, count() for `out`, -1 if there is none. Keywords are nearly
+// always interned, so the first loop, which compares addresses, finds most of them.
 int Parameters::find(PyObject* keyword) const {
   const int names = count() + (has_out_ ? 1 : 0);
   for (int i = 0; i < names; ++i) {
@@ -116,6 +117,7 @@ int Parameters::find(PyObject* keyword) const {
   return -1;
 }
 
+// Returns the parameter name most similar to an unknown keyword, "" if none is similar.
 std::string Parameters::nearest(PyObject* keyword) const {
   const char* text = PyUnicode_AsUTF8(keyword);
   if (text == nullptr) {
@@ -123,7 +125,7 @@ std::string Parameters::nearest(PyObject* keyword) const {
     return "";
   }
   std::string best;
-  size_t best_distance = std::max<size_t>(1, strlen(text) / 3) + 1;  // a third of the letters may be wrong
+  size_t best_distance = std::max<size_t>(1, strlen(text) / 3) + 1;  // up to a third of the letters may differ
   const auto compare = [&](const char* name) {
     const size_t distance = edit_distance(text, name);
     if (distance >= best_distance) return;
@@ -141,18 +143,18 @@ bool Parameters::convert(const Bound& bound, ValueStore* store, of_value* values
     of_value* value = &values[i];
     *value = of_value{};
     if (bound.objects[i] == nullptr || argument.kind == ArgumentKind::kObject) continue;
-    const bool fits = i == bound.gathered ? convert_members(argument, bound.members, store, value, mismatch)
+    const bool fits = i == bound.gathered ? convert_items(argument, bound.items, store, value, mismatch)
                                           : python::convert(argument, bound.objects[i], store, value, mismatch);
     if (!fits) {
       mismatch->argument = &argument;
-      // A text that names nothing was more likely meant to be a device than a dtype, and a list to be one.
-      const bool is_likely = mismatch->reason == Mismatch::Reason::kUnknownDevice || mismatch->member >= 0;
+      // An unknown string was more likely meant as a device than as a dtype, and a list with one bad item as a list.
+      const bool is_likely = mismatch->reason == Mismatch::Reason::kUnknownDevice || mismatch->item >= 0;
       mismatch->progress = kConvertingRank + 2 * i + (is_likely ? 1 : 0);
       return false;
     }
   }
   return true;
-} catch (const std::bad_alloc&) {  // for lists of millions of members
+} catch (const std::bad_alloc&) {  // a list may have millions of items
   PyErr_NoMemory();
   return false;
 }

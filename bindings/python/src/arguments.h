@@ -1,6 +1,6 @@
-// From Python's arguments to the runtime's values: binding to parameters, then converting each.
+// Converts the arguments of a Python call to values of the runtime: binds them to parameters, then converts each one.
 //
-// Every public function goes through here, generated or not, so that all of them complain in the same words.
+// All public functions, generated and hand-written, use this code, so that their error texts are the same.
 #ifndef ONEFLOW_PYTHON_ARGUMENTS_H_
 #define ONEFLOW_PYTHON_ARGUMENTS_H_
 
@@ -19,7 +19,8 @@ namespace oneflow::python {
 
 constexpr int kMaxArguments = 16;
 
-// Memory that converted values point into: lists of integers and of tensors (which it keeps alive).
+// The memory that converted values point to: lists of integers, tensors and devices. It owns a reference to each
+// tensor.
 class ValueStore {
  public:
   ValueStore() = default;
@@ -30,7 +31,7 @@ class ValueStore {
   ValueStore& operator=(const ValueStore&) = delete;
 
   int64_t* integers(Py_ssize_t count);
-  of_tensor* tensors(Py_ssize_t count);  // set to NULL; released with the store
+  of_tensor* tensors(Py_ssize_t count);  // initialised to NULL; released with the store
   of_device* devices(Py_ssize_t count);
 
  private:
@@ -54,11 +55,11 @@ class ValueStore {
   Py_ssize_t inline_used_ = 0;
   std::array<of_tensor, 4> inline_tensors_;
   Py_ssize_t inline_tensors_used_ = 0;
-  std::unique_ptr<Lists> lists_;  // few calls want any
+  std::unique_ptr<Lists> lists_;  // what the inline arrays do not hold; few calls need it
 };
 
-// Why arguments do not fit parameters. Cheap to make, because trying an overload that does not fit is an ordinary step;
-// the text is made once, for the one that is reported.
+// The reason why arguments do not fit the parameters of an overload. It is cheap to construct, because resolving a call
+// often tries overloads that do not fit. The error text is formatted only for the mismatch that is reported.
 struct Mismatch {
   enum class Reason : uint8_t {
     kTooMany,
@@ -67,31 +68,32 @@ struct Mismatch {
     kTwice,
     kWrongType,
     kTooLarge,       // an integer beyond 64 bits
-    kTooLong,        // a list or a string of more than 2^31 members
-    kNoText,         // a string that has no UTF-8 form
-    kUnknownDtype,   // a text that names no element type
-    kNullByte,       // the name of a dtype or a device with a zero within
-    kUnknownDevice,  // the runtime's words are in `detail`
+    kTooLong,        // a list of 2^31 items or more, or a string of as many bytes
+    kNotUnicode,     // a string that cannot be encoded as UTF-8
+    kUnknownDtype,   // a string that is not the name of a dtype
+    kNullByte,       // the name of a dtype or a device contains a null byte
+    kUnknownDevice,  // `detail` is the runtime's error text
   };
 
   Reason reason = Reason::kMissing;
-  int progress = 0;  // how far this overload got; see docs/architecture.md
+  int progress = 0;  // how far this overload got: its rank among failed overloads, see docs/reference/errors.md
   const ArgumentRecord* argument = nullptr;
-  Py_ssize_t member = -1;             // which member of a list
+  Py_ssize_t item = -1;               // index of the offending item of a list; -1: the argument itself
   Py_ssize_t given = 0, allowed = 0;  // kTooMany
   Ref found;                          // the offending object, or the name of the unknown argument
-  std::string detail;                 // kUnknown: what may have been meant
+  std::string detail;                 // kUnknown: the most similar parameter name
 
   PyObject* raise(const char* function) const;  // returns NULL
 };
 
-// Arguments at the parameters that they belong to; borrowed, NULL where none was given.
+// The arguments of a call by parameter: borrowed references, NULL for absent arguments.
 struct Bound {
   std::array<PyObject*, kMaxArguments> objects;
   PyObject* out = nullptr;
-  // A trailing list whose members were given one by one: objects[gathered] is the first of them.
+  // Index of the trailing list parameter whose items were passed as separate positional arguments, -1 if there is none.
+  // `items` are these arguments; objects[gathered] is the first one.
   int gathered = -1;
-  std::span<PyObject* const> members;
+  std::span<PyObject* const> items;
 };
 
 // The parameters of one function or overload.
@@ -103,11 +105,13 @@ class Parameters {
   int count() const { return static_cast<int>(arguments_.size()); }
   const ArgumentRecord& operator[](int i) const { return arguments_[i]; }
 
-  // `args` in the order of the vectorcall protocol: positional ones, then the values of `keywords`. As a method, the
-  // first one is the receiver.
+  // Assigns arguments to parameters. `args` is laid out as in the vectorcall protocol: positional arguments, then the
+  // values of `keywords`. With `as_method`, args[0] is the receiver. Returns false, with the reason in `mismatch`, if
+  // the arguments do not fit.
   bool bind(bool as_method, PyObject* const* args, Py_ssize_t positional, PyObject* keywords, Bound* bound,
             Mismatch* mismatch) const;
-  // Converts what was bound; absent ones stay ABSENT. kObject parameters are left out.
+  // Converts the bound arguments. Values of absent arguments and of kObject parameters are OF_VALUE_ABSENT. Returns
+  // false if an argument cannot be converted: an exception is set or `mismatch` has the reason.
   bool convert(const Bound& bound, ValueStore* store, of_value* values, Mismatch* mismatch) const;
 
  private:
@@ -118,31 +122,35 @@ class Parameters {
   const char* function_;
   std::span<const ArgumentRecord> arguments_;
   bool has_out_;
-  int positional_ = 0;  // how many of `order_` there are
+  int positional_ = 0;  // number of parameters in `order_`
   std::array<int8_t, kMaxArguments> order_;
   std::array<int8_t, kMaxArguments> method_order_;
   mutable std::array<PyObject*, kMaxArguments + 1> names_{};  // interned on first use; the last one is "out"
 };
 
-// One argument, and the members of a list. Objects must stay alive and in place until this returns.
+// Converts one argument. Returns false if it does not fit: an exception is set or `mismatch` has the reason.
 bool convert(const ArgumentRecord& argument, PyObject* object, ValueStore* store, of_value* value, Mismatch* mismatch);
-bool convert_members(const ArgumentRecord& argument, std::span<PyObject* const> members, ValueStore* store,
-                     of_value* value, Mismatch* mismatch);
+// Converts the items of a list argument. They must stay alive, and the span unchanged, until the function returns.
+bool convert_items(const ArgumentRecord& argument, std::span<PyObject* const> items, ValueStore* store, of_value* value,
+                   Mismatch* mismatch);
 
-// A number as a value: bool, int, float, and NumPy's scalars. kWrongType for anything else.
 enum class NumberMatch { kFound, kWrongType, kTooLarge };
+// Converts a bool, an int, a float or a NumPy scalar to a value. Returns kWrongType for other objects and kTooLarge for
+// integers beyond 64 bits.
 NumberMatch find_number(PyObject* object, of_value* value);
 
-// Whether an object is one of NumPy's scalars, without importing NumPy.
+// Returns whether an object is a NumPy scalar. Does not import NumPy.
 bool is_numpy_scalar(PyObject* object);
 
-// The arguments of a hand-written function with `Count` parameters: `objects` as given (NULL: not), and `values`.
+// The arguments of a call to a hand-written function with `Count` parameters: the objects (NULL for absent arguments)
+// and the values converted from them.
 template <int Count>
 class HandCall {
  public:
   std::array<of_value, Count> values{};
   std::array<PyObject*, Count> objects{};
 
+  // Binds and converts the arguments. Raises and returns false if they do not fit.
   bool parse(const Parameters& parameters, PyObject* const* args, Py_ssize_t positional, PyObject* keywords) {
     Mismatch mismatch;
     Bound bound;
@@ -155,7 +163,7 @@ class HandCall {
     return true;
   }
 
-  // The same for the slots that still get a tuple and a dictionary.
+  // Parses the arguments of a slot that receives a tuple and a dictionary, such as tp_new.
   bool parse_tuple(const Parameters& parameters, PyObject* arguments, PyObject* keywords) {
     std::vector<PyObject*> args;
     const Py_ssize_t positional = PyTuple_GET_SIZE(arguments);

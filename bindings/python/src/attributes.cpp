@@ -1,4 +1,4 @@
-// What a tensor says about itself: shape, dtype, device, strides, and T.
+// The attributes of a tensor: shape, dtype, device, strides, T and others.
 
 #include "arguments.h"
 #include "device.h"
@@ -66,9 +66,9 @@ PyObject* get_matrix_transposed(PyObject* self, void*) {
   return permuted(self, order);
 }
 
-// size() and stride(): the whole tuple, or one member of it.
-PyObject* tuple_or_member(const Parameters& parameters, const int64_t* values, int32_t rank, PyObject* const* args,
-                          Py_ssize_t count, PyObject* keywords) {
+// Implements size() and stride(): returns the tuple of all values, or the value of one dimension.
+PyObject* tuple_or_item(const Parameters& parameters, const int64_t* values, int32_t rank, PyObject* const* args,
+                        Py_ssize_t count, PyObject* keywords) {
   HandCall<1> call;
   if (!call.parse(parameters, args, count, keywords)) return nullptr;
   if (call.values[0].kind != OF_VALUE_INT) return tuple_of(values, rank);
@@ -89,12 +89,12 @@ const Parameters kStrideParameters("stride", kDim);
 
 PyObject* size(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   const of_tensor handle = handle_of(self);
-  return tuple_or_member(kSizeParameters, of_tensor_sizes(handle), of_tensor_rank(handle), args, count, keywords);
+  return tuple_or_item(kSizeParameters, of_tensor_sizes(handle), of_tensor_rank(handle), args, count, keywords);
 }
 
 PyObject* stride(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   const of_tensor handle = handle_of(self);
-  return tuple_or_member(kStrideParameters, of_tensor_strides(handle), of_tensor_rank(handle), args, count, keywords);
+  return tuple_or_item(kStrideParameters, of_tensor_strides(handle), of_tensor_rank(handle), args, count, keywords);
 }
 
 PyObject* numel(PyObject* self, PyObject*) { return PyLong_FromLongLong(of_tensor_count(handle_of(self))); }
@@ -159,43 +159,51 @@ PyObject* equal(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObjec
 
 PyGetSetDef tensor_attributes[] = {
     {"shape", get_shape, nullptr, "The size of each dimension, as a tuple.", nullptr},
-    {"dtype", get_dtype, nullptr, "The type of the elements.", nullptr},
-    {"device", get_device, nullptr, "Where the data is.", nullptr},
+    {"dtype", get_dtype, nullptr, "The dtype of the elements.", nullptr},
+    {"device", get_device, nullptr, "The device that holds the data.", nullptr},
     {"ndim", get_ndim, nullptr, "The number of dimensions.", nullptr},
-    {"itemsize", get_itemsize, nullptr, "Bytes of one element.", nullptr},
-    {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
+    {"itemsize", get_itemsize, nullptr, "The size of one element in bytes.", nullptr},
+    {"nbytes", get_nbytes, nullptr, "The size of all elements in bytes.", nullptr},
     {"T", get_transposed, nullptr, "A view with the dimensions in reverse order.", nullptr},
-    {"mT", get_matrix_transposed, nullptr, "A view with the last two dimensions swapped.", nullptr},
-    {"_version", get_version, nullptr, "How often the memory was written to.", nullptr},
+    {"mT", get_matrix_transposed, nullptr,
+     "A view with the last two dimensions swapped. Raises ShapeError for fewer than 2 dimensions.", nullptr},
+    {"_version", get_version, nullptr, "The number of writes to the memory, which views share.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
 std::vector<PyMethodDef> attribute_methods() {
   return {
-      fast_method("size", size, "size($self, dim=None)\n--\n\nThe shape, or the size of one dimension."),
+      fast_method("size", size,
+                  "size($self, dim=None)\n--\n\n"
+                  "Returns the shape, or the size of one dimension.\n\n"
+                  "Raises IndexOutOfRange for a dimension that does not exist."),
       fast_method("stride", stride,
                   "stride($self, dim=None)\n--\n\n"
-                  "How many elements lie between neighbours, per dimension or for one. May be negative."),
-      {"numel", numel, METH_NOARGS, "numel($self)\n--\n\nThe number of elements."},
-      {"dim", dim, METH_NOARGS, "dim($self)\n--\n\nThe number of dimensions."},
-      {"element_size", element_size, METH_NOARGS, "element_size($self)\n--\n\nBytes of one element."},
+                  "Returns the strides of all dimensions, or of one, in elements. They may be negative.\n\n"
+                  "Raises IndexOutOfRange for a dimension that does not exist."),
+      {"numel", numel, METH_NOARGS, "numel($self)\n--\n\nReturns the number of elements."},
+      {"dim", dim, METH_NOARGS, "dim($self)\n--\n\nReturns the number of dimensions."},
+      {"element_size", element_size, METH_NOARGS,
+       "element_size($self)\n--\n\nReturns the size of one element in bytes."},
       {"storage_offset", storage_offset, METH_NOARGS,
-       "storage_offset($self)\n--\n\nElements between the start of the memory and the first element."},
+       "storage_offset($self)\n--\n\nReturns the offset of the first element in the memory, in elements."},
       {"is_contiguous", is_contiguous, METH_NOARGS,
-       "is_contiguous($self)\n--\n\nWhether the elements lie in row-major order without gaps."},
+       "is_contiguous($self)\n--\n\nReturns whether the elements are contiguous in row-major order."},
       {"is_pinned", is_pinned, METH_NOARGS,
-       "is_pinned($self)\n--\n\nWhether the memory is page-locked memory of the host, as pin_memory gives it."},
+       "is_pinned($self)\n--\n\nReturns whether the data is in page-locked host memory; see pin_memory()."},
       {"is_floating_point", is_floating, METH_NOARGS,
-       "is_floating_point($self)\n--\n\nWhether the elements hold fractions of real numbers."},
+       "is_floating_point($self)\n--\n\nReturns whether the elements are real floating-point numbers."},
       {"is_complex", has_complex_elements, METH_NOARGS,
-       "is_complex($self)\n--\n\nWhether the elements are complex numbers."},
+       "is_complex($self)\n--\n\nReturns whether the elements are complex numbers."},
       {"data_ptr", data_ptr, METH_NOARGS,
-       "data_ptr($self)\n--\n\nThe address of the first element, as an int. Valid as long as the tensor."},
+       "data_ptr($self)\n--\n\n"
+       "Returns the address of the first element as an int, which is valid as long as the tensor.\n\n"
+       "Raises DeviceError for memory that the host cannot access."},
       fast_method("shares_memory_with", shares_memory_with,
-                  "shares_memory_with($self, other)\n--\n\nWhether both are views of the same memory."),
+                  "shares_memory_with($self, other)\n--\n\nReturns whether both tensors are views of the same memory."),
       fast_method("equal", equal,
                   "equal($self, other)\n--\n\n"
-                  "Whether shape, dtype and all elements are equal, as one bool. NaN differs from itself."),
+                  "Returns whether shape, dtype and all elements are equal, as one bool. NaN is not equal to itself."),
   };
 }
 

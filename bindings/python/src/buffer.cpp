@@ -13,7 +13,7 @@
 namespace oneflow::python {
 namespace {
 
-// The letters of the struct module for an element type; NULL where it has none.
+// Returns the format of a dtype in the syntax of the struct module; NULL if it has none.
 const char* format_of(of_dtype dtype) {
   switch (dtype) {
     case OF_BOOL:
@@ -41,7 +41,7 @@ const char* format_of(of_dtype dtype) {
     case OF_FLOAT64:
       return "d";
     case OF_COMPLEX64:
-      return "Zf";  // NumPy's addition to the letters
+      return "Zf";  // NumPy's extension of the syntax
     case OF_COMPLEX128:
       return "Zd";
     default:
@@ -49,8 +49,8 @@ const char* format_of(of_dtype dtype) {
   }
 }
 
-// The element type of a format, with the size of its elements; OF_DTYPE_COUNT for formats without one. Byte order
-// marks are allowed where they name the machine's own order.
+// Returns the dtype of a format and an element size in bytes; OF_DTYPE_COUNT if there is none. A byte order prefix must
+// be that of the machine.
 of_dtype dtype_of(const char* format, Py_ssize_t size) {
   if (format == nullptr) return OF_UINT8;
   if (*format == '@' || *format == '=' || *format == (PY_LITTLE_ENDIAN ? '<' : '>')) ++format;
@@ -73,9 +73,9 @@ of_dtype dtype_of(const char* format, Py_ssize_t size) {
   return OF_DTYPE_COUNT;
 }
 
-// ---------------------------------------------------------------- in
+// ---------------------------------------------------------------- import
 
-// A buffer of another object, which keeps its memory in place until it is released.
+// A buffer of another object, which must not move or free the memory until the buffer is released.
 struct ForeignBuffer {
   Py_buffer view{};
 
@@ -85,7 +85,8 @@ struct ForeignBuffer {
   ForeignBuffer& operator=(const ForeignBuffer&) = delete;
 };
 
-// A deleter for any thread. Once the interpreter is gone its objects are too, and there is nothing left to release.
+// Releases a ForeignBuffer from any thread. It does nothing once the interpreter is shutting down: its objects are
+// destroyed anyway.
 void release_buffer(void* context) {
   LockedScope locked;
   if (locked) delete static_cast<ForeignBuffer*>(context);
@@ -93,11 +94,11 @@ void release_buffer(void* context) {
 
 bool get_buffer(PyObject* object, Py_buffer* view) {
   if (PyObject_GetBuffer(object, view, PyBUF_FULL) == 0) return true;
-  PyErr_Clear();  // perhaps it only may not be written
+  PyErr_Clear();  // the memory may be read-only
   return PyObject_GetBuffer(object, view, PyBUF_FULL_RO) == 0;
 }
 
-// Where the memory begins, how long it is, and where the first element is: strides may be negative.
+// The range of a buffer's memory and the offset of its first element, which is not 0 if strides are negative.
 struct Extent {
   char* begin;
   uint64_t bytes;
@@ -114,13 +115,17 @@ Extent extent_of(const Py_buffer& view) {
   return {static_cast<char*>(view.buf) + below, static_cast<uint64_t>(above - below), -below / view.itemsize};
 }
 
+// Returns whether elements and strides are aligned to the element size; raises InvalidArgument otherwise.
 bool can_share(const Py_buffer& view, const std::string& prefix) {
-  bool whole = reinterpret_cast<uintptr_t>(view.buf) % static_cast<uintptr_t>(view.itemsize) == 0;
+  bool aligned = reinterpret_cast<uintptr_t>(view.buf) % static_cast<uintptr_t>(view.itemsize) == 0;
   for (int i = 0; i < view.ndim; ++i) {
-    whole = whole && view.strides[i] % view.itemsize == 0 && (view.suboffsets == nullptr || view.suboffsets[i] < 0);
+    aligned = aligned && view.strides[i] % view.itemsize == 0 && (view.suboffsets == nullptr || view.suboffsets[i] < 0);
   }
-  if (!whole) raise(OF_INVALID_ARGUMENT, prefix + " must be aligned, with strides of whole elements; copy it first");
-  return whole;
+  if (!aligned) {
+    raise(OF_INVALID_ARGUMENT,
+          prefix + " must be aligned, with strides that are multiples of the element size; copy it first");
+  }
+  return aligned;
 }
 
 PyObject* create(const of_tensor_source& source) {
@@ -167,13 +172,13 @@ PyObject* tensor_from_buffer(PyObject* object, const char* function, const char*
   Py_buffer& view = buffer->view;
   if (!get_buffer(object, &view)) {
     if (PyErr_ExceptionMatches(PyExc_MemoryError)) return nullptr;
-    // The owner's reason, such as NumPy's for dates, names neither function nor argument.
+    // The exporter's message, such as NumPy's for dates, names neither the function nor the argument.
     return raise(OF_DTYPE_ERROR,
-                 prefix + " must give its memory as numbers, got " + type_name(object) + ": " + take_error_text());
+                 prefix + " must export a buffer of numbers, got " + type_name(object) + ": " + take_error_text());
   }
   const of_dtype dtype = dtype_of(view.format, view.itemsize);
   if (dtype == OF_DTYPE_COUNT) {
-    return raise(OF_DTYPE_ERROR, prefix + " must hold numbers of a type that oneflow has, got format '" + view.format +
+    return raise(OF_DTYPE_ERROR, prefix + " must have elements of a supported dtype, got format '" + view.format +
                                      "' with " + std::to_string(view.itemsize) + " bytes per element");
   }
   if (view.ndim > OF_MAX_RANK) {
@@ -189,11 +194,11 @@ PyObject* tensor_from_buffer(PyObject* object, const char* function, const char*
   return copied ? copy(view, source) : share(std::move(buffer), source, prefix);
 }
 
-// ---------------------------------------------------------------- out
+// ---------------------------------------------------------------- export
 
 namespace {
 
-// Whether the elements lie in column-major order without gaps.
+// Returns whether the elements are contiguous in column-major order.
 bool is_column_major(const of_tensor_info& info) {
   int64_t expected = 1;
   for (int i = 0; i < info.rank; ++i) {
@@ -203,15 +208,15 @@ bool is_column_major(const of_tensor_info& info) {
   return true;
 }
 
-// Whether the layout is what a consumer asks for; BufferError where it is not.
+// Returns whether the layout satisfies a consumer's request; raises BufferError otherwise.
 bool fits_request(const of_tensor_info& info, int flags) {
   const auto wants = [&](int flag) { return (flags & flag) == flag; };
   const bool fits_columns = is_column_major(info);
   const char* problem = nullptr;
   if (!wants(PyBUF_STRIDES) && !info.is_contiguous) {
-    problem = "the tensor is not contiguous, and the buffer was asked for without strides";
+    problem = "the tensor is not contiguous, and a buffer without strides was requested";
   } else if (wants(PyBUF_F_CONTIGUOUS) && !fits_columns) {
-    problem = "the tensor is not contiguous in Fortran's order";
+    problem = "the tensor is not Fortran-contiguous";
   } else if (!info.is_contiguous && (wants(PyBUF_C_CONTIGUOUS) || (wants(PyBUF_ANY_CONTIGUOUS) && !fits_columns))) {
     problem = "the tensor is not contiguous";
   }
@@ -229,7 +234,7 @@ int get_tensor_buffer(PyObject* self, Py_buffer* view, int flags) {
   info.struct_size = sizeof(info);
   if (!check(of_tensor_get_info(handle, &info))) return -1;
   if (format_of(dtype) == nullptr) {
-    PyErr_Format(PyExc_BufferError, "Python's buffers have no format for %s; cast to float32 first",
+    PyErr_Format(PyExc_BufferError, "the buffer protocol has no format for %s; cast to float32 first",
                  of_dtype_name(dtype));
     return -1;
   }
@@ -242,13 +247,13 @@ int get_tensor_buffer(PyObject* self, Py_buffer* view, int flags) {
     shape[i] = info.sizes[i];
     shape[rank + i] = info.strides[i] * size;
   }
-  static char nothing[16];  // an address for tensors without elements
+  static char nothing[16];  // a valid address for tensors without elements
   view->buf = data != nullptr ? data : nothing;
   view->len = bytes;
   view->itemsize = size;
   view->readonly = 0;
   const bool has_shape = (flags & PyBUF_ND) != 0 && rank > 0;
-  view->ndim = (flags & PyBUF_ND) != 0 ? rank : 1;  // who asks for no shape gets bytes in a row
+  view->ndim = (flags & PyBUF_ND) != 0 ? rank : 1;  // a request without a shape gets a flat buffer
   view->format = (flags & PyBUF_FORMAT) != 0 ? const_cast<char*>(format_of(dtype)) : nullptr;
   view->shape = has_shape ? shape.get() : nullptr;
   view->strides = has_shape && (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? shape.get() + rank : nullptr;

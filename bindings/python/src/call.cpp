@@ -12,17 +12,18 @@ namespace {
 
 constexpr int kMaxResults = 8;
 
-// Whether the call brings something to a device that has to be waited for.
+// Returns whether a value names a device that copies may have to wait for.
 bool names_awaited_device(const of_value& value) {
   if (value.kind == OF_VALUE_DEVICE) return of_device_waits(value.as.device);
   if (value.kind != OF_VALUE_DEVICE_LIST) return false;
   return std::any_of(value.as.devices, value.as.devices + value.count, of_device_waits);
 }
 
-// Without tensors among the arguments the work is unknown, and may be large: rand(10000, 10000).
+// Returns whether a call may take long, so that the GIL should be released. Without tensor arguments the size of the
+// work is unknown and may be large, as in rand(10000, 10000).
 bool is_long_work(const of_value* values, int count) {
   bool has_tensors = false;
-  int64_t left = kElementsWorthUnlocking;  // until the work counts as long
+  int64_t left = kElementsWorthUnlocking;  // elements until the work counts as long
   for (int i = 0; i < count && left > 0; ++i) {
     if (values[i].kind == OF_VALUE_TENSOR) {
       has_tensors = true;
@@ -82,12 +83,13 @@ PyObject* to_object(const of_value& value) {
     case OF_VALUE_TENSOR_LIST:
       return wrap_list(value);
     case OF_VALUE_DEVICE_LIST:
-      break;  // of arguments only
+      break;  // only arguments have this kind
   }
   return raise(OF_INTERNAL_ERROR, "a result of unknown kind");
 }
 
-// Takes the value over. Single tensors are the common case and skip the retain and release of the rest.
+// Converts a result to an object and releases the value. A single tensor, the common case, is moved instead of being
+// retained and released.
 PyObject* take(of_value* value) {
   if (value->kind == OF_VALUE_TENSOR) [[likely]]
     return wrap(value->as.tensor);
@@ -156,9 +158,9 @@ PyObject* call_on_list(const Overload& overload, const of_value* values, const B
   if (!call_runtime(overload, values, &result)) return nullptr;
   PyObject* given = bound.objects[position];
   if (bound.gathered != position) return is_tensor(given) ? PyTuple_Pack(1, given) : PySequence_Tuple(given);
-  Ref tensors(PyTuple_New(static_cast<Py_ssize_t>(bound.members.size())));
-  for (size_t i = 0; tensors && i < bound.members.size(); ++i)
-    PyTuple_SET_ITEM(tensors.get(), static_cast<Py_ssize_t>(i), Py_NewRef(bound.members[i]));
+  Ref tensors(PyTuple_New(static_cast<Py_ssize_t>(bound.items.size())));
+  for (size_t i = 0; tensors && i < bound.items.size(); ++i)
+    PyTuple_SET_ITEM(tensors.get(), static_cast<Py_ssize_t>(i), Py_NewRef(bound.items[i]));
   return tensors.release();
 }
 

@@ -1,4 +1,4 @@
-// Running an operator of the runtime and turning its results into Python objects.
+// Calls operators of the runtime and converts their results to Python objects.
 #ifndef ONEFLOW_PYTHON_CALL_H_
 #define ONEFLOW_PYTHON_CALL_H_
 
@@ -7,14 +7,15 @@
 
 namespace oneflow::python {
 
-// Calls the runtime with converted values. `destination` is what results are written to: a Tensor, a tuple of them for
-// several results, or NULL or None for fresh memory. `bound` are the objects that the values came from.
+// Calls an operator with converted values and returns its results. `destination` is the tensor that the result is
+// written to, a tuple of tensors for several results, or NULL or None to allocate the results. `bound` holds the
+// objects that the values were converted from.
 PyObject* call_overload(const Overload& overload, const of_value* values, const Bound& bound, PyObject* destination);
 
-// Calls the in-place form of an operator over a list of tensors, and returns a tuple of them.
+// Calls the in-place form of an operator that writes to a list of tensors, and returns these tensors as a tuple.
 PyObject* call_on_list(const Overload& overload, const of_value* values, const Bound& bound);
 
-// The same for an operator with one result; `destination` is a Tensor or NULL.
+// Calls an operator with one result and returns it. `destination` is the Tensor to write to, or NULL to allocate one.
 PyObject* run_operator(const Overload& overload, const of_value* values, PyObject* destination);
 
 }  // namespace oneflow::python

@@ -1,4 +1,4 @@
-// One Python object to one of the runtime's values.
+// Converts single Python objects to values of the runtime.
 
 #include <algorithm>
 #include <cstring>
@@ -47,7 +47,7 @@ bool is_numpy_scalar(PyObject* object) {
     PyObject* numpy = modules != nullptr ? PyDict_GetItemString(modules, "numpy") : nullptr;
     if (numpy == nullptr) return false;
     scalar_type = PyObject_GetAttrString(numpy, "generic");
-    if (scalar_type == nullptr || !PyType_Check(scalar_type)) {  // half imported, or another module of that name
+    if (scalar_type == nullptr || !PyType_Check(scalar_type)) {  // partly imported, or another module of this name
       PyErr_Clear();
       Py_CLEAR(scalar_type);
       return false;
@@ -91,14 +91,15 @@ bool fail(Mismatch::Reason reason, PyObject* found, Mismatch* mismatch) {
 
 bool wrong_type(PyObject* found, Mismatch* mismatch) { return fail(Mismatch::Reason::kWrongType, found, mismatch); }
 
-// Python's integers and those of other libraries (__index__); not bool, and not tensors: x.max(y) is about two tensors.
+// Converts an int or an object with __index__. Rejects bool, and tensors, so that x.max(y) selects the overload for two
+// tensors.
 bool convert_integer(PyObject* object, int64_t* result, Mismatch* mismatch) {
   if (PyBool_Check(object) || is_tensor(object)) return wrong_type(object, mismatch);
   Ref integer;
   if (!PyLong_Check(object)) {
     if (!PyIndex_Check(object)) return wrong_type(object, mismatch);
     integer = Ref(PyNumber_Index(object));
-    if (!integer) {  // arrays have an __index__ that works for some of them only
+    if (!integer) {  // every array has an __index__, which fails for most of them
       if (PyErr_ExceptionMatches(PyExc_TypeError)) PyErr_Clear();
       return wrong_type(object, mismatch);
     }
@@ -118,29 +119,29 @@ bool convert_tensor(PyObject* object, bool optional, of_tensor* result, Mismatch
   return (optional && object == Py_None) || wrong_type(object, mismatch);
 }
 
-// A list of pairs as one of their members.
+// Converts a list of pairs of integers to a flat list of integers.
 bool convert_pairs(const ArgumentRecord& argument, PyObject* pairs, ValueStore* store, of_value* value,
                    Mismatch* mismatch) {
-  std::vector<Ref> copies;  // of lists, which code that conversions run could change
-  std::vector<PyObject*> members;
+  std::vector<Ref> copies;  // as tuples: conversions run code that could change a list
+  std::vector<PyObject*> items;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(pairs); ++i) {
     PyObject* pair = PyTuple_GET_ITEM(pairs, i);
     if ((!PyList_Check(pair) && !PyTuple_Check(pair)) || PySequence_Fast_GET_SIZE(pair) != 2) {
-      mismatch->member = i;
+      mismatch->item = i;
       return wrong_type(pair, mismatch);
     }
     PyObject* copy = copies.emplace_back(PySequence_Tuple(pair)).get();
     if (copy == nullptr) return false;
-    for (Py_ssize_t k = 0; k < 2; ++k) members.push_back(PyTuple_GET_ITEM(copy, k));
+    for (Py_ssize_t k = 0; k < 2; ++k) items.push_back(PyTuple_GET_ITEM(copy, k));
   }
-  if (convert_members(argument, members, store, value, mismatch)) return true;
-  mismatch->member /= 2;
+  if (convert_items(argument, items, store, value, mismatch)) return true;
+  mismatch->item /= 2;
   return false;
 }
 
 bool convert_list(const ArgumentRecord& argument, PyObject* object, ValueStore* store, of_value* value,
                   Mismatch* mismatch) {
-  Ref copy;  // of a list, which code that conversions run could change
+  Ref copy;  // as a tuple: conversions run code that could change a list
   if (PyList_Check(object)) {
     copy = Ref(PyList_AsTuple(object));
     if (!copy) return false;
@@ -151,12 +152,12 @@ bool convert_list(const ArgumentRecord& argument, PyObject* object, ValueStore* 
                                  : wrong_type(object, mismatch);
   if (PyTuple_Check(object)) {
     const auto count = static_cast<size_t>(PyTuple_GET_SIZE(object));
-    return convert_members(argument, {PySequence_Fast_ITEMS(object), count}, store, value, mismatch);
+    return convert_items(argument, {PySequence_Fast_ITEMS(object), count}, store, value, mismatch);
   }
-  // A list takes a single member, but None stands for an absent list.
+  // A single item stands for a list of one, but None stands for an absent list.
   if (object == Py_None) return wrong_type(object, mismatch);
-  if (convert_members(argument, {&object, 1}, store, value, mismatch)) return true;
-  mismatch->member = -1;
+  if (convert_items(argument, {&object, 1}, store, value, mismatch)) return true;
+  mismatch->item = -1;
   return false;
 }
 
@@ -169,7 +170,7 @@ bool convert_string(PyObject* object, of_value* value, Mismatch* mismatch) {
   if (bytes > INT32_MAX) return fail(Mismatch::Reason::kTooLong, object, mismatch);
   if (value->as.string != nullptr) return true;
   PyErr_Clear();
-  return fail(Mismatch::Reason::kNoText, object, mismatch);
+  return fail(Mismatch::Reason::kNotUnicode, object, mismatch);
 }
 
 bool convert_number(PyObject* object, of_value* value, Mismatch* mismatch) {
@@ -198,7 +199,7 @@ bool convert_bool(PyObject* object, of_value* value, Mismatch* mismatch) {
          wrong_type(object, mismatch);
 }
 
-// Whether a zero within would hide the rest of the name from the runtime.
+// Returns whether a name contains a null byte, at which it would end for the runtime.
 bool has_null_byte(PyObject* name) { return PyUnicode_FindChar(name, 0, 0, PyUnicode_GetLength(name), 1) >= 0; }
 
 bool convert_dtype(PyObject* object, of_value* value, Mismatch* mismatch) {
@@ -229,12 +230,12 @@ bool convert_device(PyObject* object, of_value* value, Mismatch* mismatch) {
   return fail(Mismatch::Reason::kUnknownDevice, object, mismatch);
 }
 
-// `convert(member, i)` for each; notes the one that does not fit.
+// Calls `convert(item, i)` for each item until one does not fit, whose index it writes to `mismatch`.
 template <class Convert>
-bool convert_each(std::span<PyObject* const> members, Mismatch* mismatch, Convert convert) {
-  for (size_t i = 0; i < members.size(); ++i) {
-    if (!convert(members[i], static_cast<Py_ssize_t>(i))) {
-      mismatch->member = static_cast<Py_ssize_t>(i);
+bool convert_each(std::span<PyObject* const> items, Mismatch* mismatch, Convert convert) {
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (!convert(items[i], static_cast<Py_ssize_t>(i))) {
+      mismatch->item = static_cast<Py_ssize_t>(i);
       return false;
     }
   }
@@ -243,9 +244,9 @@ bool convert_each(std::span<PyObject* const> members, Mismatch* mismatch, Conver
 
 }  // namespace
 
-bool convert_members(const ArgumentRecord& argument, std::span<PyObject* const> members, ValueStore* store,
-                     of_value* value, Mismatch* mismatch) {
-  const auto count = static_cast<Py_ssize_t>(members.size());
+bool convert_items(const ArgumentRecord& argument, std::span<PyObject* const> items, ValueStore* store, of_value* value,
+                   Mismatch* mismatch) {
+  const auto count = static_cast<Py_ssize_t>(items.size());
   if (count > INT32_MAX) return fail(Mismatch::Reason::kTooLong, Py_None, mismatch);
   value->count = static_cast<int32_t>(count);
   switch (argument.kind) {
@@ -253,8 +254,8 @@ bool convert_members(const ArgumentRecord& argument, std::span<PyObject* const> 
       of_tensor* handles = store->tensors(count);
       value->kind = OF_VALUE_TENSOR_LIST;
       value->as.tensors = handles;
-      return convert_each(members, mismatch, [&](PyObject* member, Py_ssize_t i) {
-        if (!convert_tensor(member, argument.optional_members, &handles[i], mismatch)) return false;
+      return convert_each(items, mismatch, [&](PyObject* item, Py_ssize_t i) {
+        if (!convert_tensor(item, argument.optional_items, &handles[i], mismatch)) return false;
         if (handles[i] != nullptr) of_tensor_retain(handles[i]);
         return true;
       });
@@ -263,9 +264,9 @@ bool convert_members(const ArgumentRecord& argument, std::span<PyObject* const> 
       of_device* devices = store->devices(count);
       value->kind = OF_VALUE_DEVICE_LIST;
       value->as.devices = devices;
-      return convert_each(members, mismatch, [&](PyObject* member, Py_ssize_t i) {
+      return convert_each(items, mismatch, [&](PyObject* item, Py_ssize_t i) {
         of_value device{};
-        if (!convert_device(member, &device, mismatch)) return false;
+        if (!convert_device(item, &device, mismatch)) return false;
         devices[i] = device.as.device;
         return true;
       });
@@ -274,9 +275,8 @@ bool convert_members(const ArgumentRecord& argument, std::span<PyObject* const> 
       int64_t* integers = store->integers(count);
       value->kind = OF_VALUE_INT_LIST;
       value->as.integers = integers;
-      return convert_each(members, mismatch, [&](PyObject* member, Py_ssize_t i) {
-        return convert_integer(member, &integers[i], mismatch);
-      });
+      return convert_each(items, mismatch,
+                          [&](PyObject* item, Py_ssize_t i) { return convert_integer(item, &integers[i], mismatch); });
     }
   }
 }

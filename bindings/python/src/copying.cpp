@@ -1,4 +1,4 @@
-// Copies: copy, deepcopy, pickle, bytes.
+// Copies of tensors: copy, deepcopy, pickle and bytes.
 
 #include "arguments.h"
 #include "device.h"
@@ -55,7 +55,7 @@ const ArgumentRecord kRebuildArguments[] = {
 };
 const Parameters kRebuildParameters("_rebuild_tensor", kRebuildArguments);
 
-// What pickles call: everything is checked, because a file may have been tampered with.
+// Rebuilds a tensor from a pickle. Checks all arguments, because the file may have been tampered with.
 PyObject* rebuild(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   HandCall<4> call;
   if (!call.parse(kRebuildParameters, args, count, keywords)) return nullptr;
@@ -83,19 +83,21 @@ PyObject* rebuild(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* 
 
 std::vector<PyMethodDef> copying_methods() {
   return {
-      {"__copy__", copy, METH_NOARGS, "__copy__($self)\n--\n\nA view of the whole tensor: copy.copy() shares memory."},
+      {"__copy__", copy, METH_NOARGS,
+       "__copy__($self)\n--\n\nReturns a view of the whole tensor: copy.copy() shares memory."},
       fast_method("__deepcopy__", deepcopy,
-                  "__deepcopy__($self, memo=None)\n--\n\nA tensor with the same elements in memory of its own."),
-      {"__bytes__", bytes, METH_NOARGS, "__bytes__($self)\n--\n\nThe elements' bytes, row-major."},
-      {"__reduce__", reduce, METH_NOARGS, "__reduce__($self)\n--\n\nPickles elements, shape, dtype and device."},
+                  "__deepcopy__($self, memo=None)\n--\n\nReturns a tensor with the same elements in its own memory."),
+      {"__bytes__", bytes, METH_NOARGS,
+       "__bytes__($self)\n--\n\nReturns the bytes of the elements in row-major order."},
+      {"__reduce__", reduce, METH_NOARGS,
+       "__reduce__($self)\n--\n\nReturns what pickle stores: elements, shape, dtype and device."},
   };
 }
 
 std::vector<PyMethodDef> copying_functions() {
   return {
-      fast_method(
-          "_rebuild_tensor", rebuild,
-          "_rebuild_tensor(data, dtype, size, device)\n--\n\nThe tensor of a pickle, from its row-major bytes."),
+      fast_method("_rebuild_tensor", rebuild,
+                  "_rebuild_tensor(data, dtype, size, device)\n--\n\nReturns the tensor of a pickle."),
   };
 }
 

@@ -27,7 +27,7 @@ PyObject* from_nested(PyObject* data, const TensorRequest& request) {
   if (dtype == OF_DTYPE_COUNT) dtype = request.if_empty;
   if (dtype == OF_DTYPE_COUNT) dtype = of_default_dtype();
   if (request.dtype != nullptr) dtype = *request.dtype;
-  // C++ has no half-precision types: the runtime rounds from the widest one.
+  // C++ has no half-precision types: numbers are stored as float64, which the runtime rounds.
   const bool half = dtype == OF_FLOAT16 || dtype == OF_BFLOAT16;
   const of_dtype stored = half ? OF_FLOAT64 : dtype;
   const size_t bytes = nested.count() * of_dtype_size(stored);
@@ -47,7 +47,7 @@ PyObject* from_nested(PyObject* data, const TensorRequest& request) {
   return tensor && half ? cast_tensor(tensor.get(), dtype).release() : tensor.release();
 }
 
-// The tensor itself where it is on the device already, else a copy there.
+// Returns the tensor if it is on the device, else a copy on the device.
 Ref on_device(Ref tensor, of_device device) {
   if (!tensor || is_same_device(tensor_device(tensor.get()), device)) return tensor;
   of_tensor moved = nullptr;
@@ -66,12 +66,13 @@ bool is_plain_data(PyObject* data) {
          PyLong_Check(data);
 }
 
-// A copy of a tensor or an array, which may lie on any device; nothing, without an exception, for other data.
+// Returns a copy of a tensor or an array, on the device of the data. Returns an empty Ref without an exception for
+// other objects.
 Ref copy_array(PyObject* data, const TensorRequest& request) {
   if (is_tensor(data)) return Ref(copy_of(data));
   if (is_plain_data(data)) return Ref();
   if (PyObject_CheckBuffer(data)) return Ref(tensor_from_buffer(data, request.function, request.name, true));
-  if (!gives_dlpack(data)) return Ref();
+  if (!has_dlpack(data)) return Ref();
   Ref shared = tensor_from_dlpack(data);
   return shared ? Ref(copy_of(shared.get())) : Ref();
 }
@@ -106,7 +107,7 @@ PyObject* is_tensor_function(PyObject*, PyObject* object) { return PyBool_FromLo
 PyObject* create_tensor(PyObject* data, const TensorRequest& request) {
   try {
     Ref tensor = create(data, request);
-    if (is_tensor(data) && request.device == nullptr) return tensor.release();  // copies stay where they are
+    if (is_tensor(data) && request.device == nullptr) return tensor.release();  // a copy stays on the tensor's device
     return on_device(std::move(tensor), device_for(request)).release();
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();
@@ -124,15 +125,16 @@ std::vector<PyMethodDef> creation_functions() {
       fast_method(
           "tensor", tensor_function,
           "tensor(data, *, dtype=None, device=None)\n--\n\n"
-          "A new tensor from numbers, nested lists or tuples of numbers, NumPy arrays, or tensors, also of other\n"
-          "libraries.\n\n"
-          "The data is always copied. Without `dtype`, integers give int64, fractions the default dtype, truth\n"
-          "values bool, and arrays keep their own. Sequences whose members differ in length raise ShapeError,\n"
-          "numbers that do not fit the dtype raise InvalidArgument.\n\n"
+          "Creates a tensor from numbers, nested lists or tuples of numbers, NumPy arrays, or tensors of oneflow or\n"
+          "another library.\n\n"
+          "The data is always copied. Without `dtype`, ints give int64, floats the default dtype, bools bool, and\n"
+          "arrays and tensors keep their dtype. Raises ShapeError for sequences whose items differ in length, and\n"
+          "InvalidArgument for numbers that do not fit the dtype.\n\n"
           "    >>> flow.tensor([[1, 2], [3, 4]])\n"
           "    tensor([[1, 2],\n"
           "            [3, 4]])"),
-      {"is_tensor", is_tensor_function, METH_O, "is_tensor(object, /)\n--\n\nWhether the object is a oneflow tensor."},
+      {"is_tensor", is_tensor_function, METH_O,
+       "is_tensor(object, /)\n--\n\nReturns whether the object is a oneflow tensor."},
   };
 }
 

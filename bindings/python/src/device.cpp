@@ -11,7 +11,7 @@ PyTypeObject* device_type = nullptr;
 
 namespace {
 
-constexpr size_t kNameSize = 64;  // what of_device_name() needs
+constexpr size_t kNameSize = 64;  // the size of buffer that of_device_name() requires
 
 PyObject* text(PyObject* self) {
   char name[kNameSize];
@@ -23,7 +23,7 @@ PyObject* represent(PyObject* self) {
   return PyUnicode_FromFormat("device('%s')", of_device_name(device_of(self), name));
 }
 
-// The hash of the name, because the name is equal to the object.
+// Returns the hash of the name, because the object compares equal to it.
 Py_hash_t hash(PyObject* self) {
   Ref name(text(self));
   return name ? PyObject_Hash(name.get()) : -1;
@@ -96,18 +96,19 @@ PyObject* create(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
 }
 
 PyGetSetDef attributes[] = {
-    {"name", get_name, nullptr, "The full name: kind and index.", nullptr},
-    {"type", get_type, nullptr, "The kind of device: the name before its colon.", nullptr},
-    {"index", get_index, nullptr, "Which of the devices of this kind, from 0.", nullptr},
-    {"hardware", get_hardware, nullptr, "What its maker calls it.", nullptr},
-    {"total_memory", get_bytes<&of_device_properties::total_memory>, nullptr, "Bytes of memory; 0 where unknown.",
-     nullptr},
+    {"name", get_name, nullptr, "The full name: type, colon and index.", nullptr},
+    {"type", get_type, nullptr, "The type of device: the part of the name before the colon.", nullptr},
+    {"index", get_index, nullptr, "The index among the devices of this type, from 0.", nullptr},
+    {"hardware", get_hardware, nullptr, "The name of the hardware, as its manufacturer gives it.", nullptr},
+    {"total_memory", get_bytes<&of_device_properties::total_memory>, nullptr,
+     "The size of the memory in bytes; 0 if unknown.", nullptr},
     {"free_memory", get_bytes<&of_device_properties::free_memory>, nullptr,
-     "Bytes that nobody uses at the moment; 0 where unknown.", nullptr},
-    {"compute_units", get_compute_units, nullptr, "Cores, multiprocessors and the like; 0 where unknown.", nullptr},
+     "The size of the unused memory in bytes; 0 if unknown.", nullptr},
+    {"compute_units", get_compute_units, nullptr,
+     "The number of cores, multiprocessors or similar units; 0 if unknown.", nullptr},
     {"capabilities", get_capabilities, nullptr,
-     "What the device can do itself, as a tuple of words: kernels, contractions, asynchronous (work goes on after the\n"
-     "call), peer_copies, pinned_memory, host_accessible.",
+     "The features that the device implements, as a tuple of strings: kernels, contractions, asynchronous (work\n"
+     "continues after the call), peer_copies, pinned_memory, host_accessible.",
      nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
@@ -119,8 +120,8 @@ PyMethodDef methods[] = {
 
 const char kDocumentation[] =
     "device(name)\n--\n\n"
-    "Where a tensor's data is, from a name: a kind of device, or kind, colon and index.\n\n"
-    "It is equal to its full name, and taken wherever a name is. A name that stands for no device raises DeviceError.";
+    "A device that holds tensors. Its name is a type of device, or a type, a colon and an index.\n\n"
+    "It compares equal to its full name, and arguments take either. Raises DeviceError if no device has the name.";
 
 PyType_Slot slots[] = {
     {Py_tp_doc, const_cast<char*>(kDocumentation)},

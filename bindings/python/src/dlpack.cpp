@@ -1,4 +1,4 @@
-// DLPack in and out: the memory of a tensor, shared with another library.
+// Import and export of tensors through DLPack, which shares their memory with other libraries.
 
 #include "dlpack.h"
 
@@ -10,7 +10,8 @@
 #include "tensor.h"
 #include "tensor_parts.h"
 
-// The layouts of a capsule's content, as https://dmlc.github.io/dlpack fixes them: before version 1.0, and since then.
+// The structs in DLPack capsules, as https://dmlc.github.io/dlpack defines them: the one until version 1.0 and the
+// versioned one since then.
 struct DLManagedTensor {
   struct {
     void* data;
@@ -45,7 +46,8 @@ struct DLManagedTensorVersioned {
 namespace oneflow::python {
 namespace {
 
-// One form of a capsule: its name, also once a consumer owns the content, and the runtime's functions for it.
+// A form of DLPack capsules: their name, their name after a consumer took ownership of the content, and the runtime's
+// functions that export and import the content.
 template <typename Managed>
 struct Form;
 
@@ -53,16 +55,16 @@ template <>
 struct Form<DLManagedTensor> {
   static constexpr char name[] = "dltensor";
   static constexpr char used_name[] = "used_dltensor";
-  static constexpr auto give = of_tensor_to_dlpack;
-  static constexpr auto take = of_tensor_from_dlpack;
+  static constexpr auto export_tensor = of_tensor_to_dlpack;
+  static constexpr auto import_tensor = of_tensor_from_dlpack;
 };
 
 template <>
 struct Form<DLManagedTensorVersioned> {
   static constexpr char name[] = "dltensor_versioned";
   static constexpr char used_name[] = "used_dltensor_versioned";
-  static constexpr auto give = of_tensor_to_dlpack_versioned;
-  static constexpr auto take = of_tensor_from_dlpack_versioned;
+  static constexpr auto export_tensor = of_tensor_to_dlpack_versioned;
+  static constexpr auto import_tensor = of_tensor_from_dlpack_versioned;
 };
 
 template <typename Managed>
@@ -70,7 +72,7 @@ void release(Managed* managed) {
   if (managed->deleter != nullptr) managed->deleter(managed);
 }
 
-// Only a capsule that nobody consumed still owns its content.
+// Releases the content of a capsule that was not consumed. The consumer owns the content of other capsules.
 template <typename Managed>
 void destroy_capsule(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, Form<Managed>::name)) {
@@ -90,7 +92,7 @@ Ref take_content(PyObject* capsule) {
   auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, Form<Managed>::name));
   if (PyCapsule_SetName(capsule, Form<Managed>::used_name) != 0) return Ref();
   of_tensor result = nullptr;
-  return Ref(check(Form<Managed>::take(managed, &result)) ? wrap(result) : nullptr);
+  return Ref(check(Form<Managed>::import_tensor(managed, &result)) ? wrap(result) : nullptr);
 }
 
 struct DLPackDevice {
@@ -119,7 +121,7 @@ const ArgumentRecord kExportArguments[] = {
 };
 const Parameters kExportParameters("__dlpack__", kExportArguments);
 
-// Whether the consumer asked for the device that the data is on; other ones are not served.
+// Returns whether the consumer accepts the device that holds the data; raises BufferError for another device.
 bool is_own_device(PyObject* self, PyObject* wanted) {
   if (wanted == nullptr || wanted == Py_None) return true;
   Ref own(dlpack_device(self, nullptr));
@@ -128,7 +130,8 @@ bool is_own_device(PyObject* self, PyObject* wanted) {
   return equal == 1;
 }
 
-// Whether the consumer reads versioned capsules.
+// Sets `wanted` to whether the consumer reads versioned capsules. Raises and returns false for an invalid
+// `max_version`.
 bool wants_version(PyObject* max_version, bool* wanted) {
   *wanted = false;
   if (max_version == nullptr || max_version == Py_None) return true;
@@ -152,7 +155,7 @@ PyObject* export_capsule(PyObject* self, const of_value& copy) {
     source = Ref(wrap(clone));
   }
   Managed* managed = nullptr;
-  if (!source || !check(Form<Managed>::give(handle_of(source.get()), &managed))) return nullptr;
+  if (!source || !check(Form<Managed>::export_tensor(handle_of(source.get()), &managed))) return nullptr;
   return new_capsule(managed);
 }
 
@@ -170,13 +173,13 @@ PyObject* dlpack(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObje
   }
   const of_value& copy = call.values[3];
   if (copy.kind == OF_VALUE_BOOL && !copy.as.boolean && has_negative_stride(handle_of(self))) {
-    PyErr_SetString(PyExc_BufferError, "__dlpack__: negative strides cannot be passed on without a copy");
+    PyErr_SetString(PyExc_BufferError, "__dlpack__: negative strides cannot be exported without a copy");
     return nullptr;
   }
   return versioned ? export_capsule<DLManagedTensorVersioned>(self, copy) : export_capsule<DLManagedTensor>(self, copy);
 }
 
-// What an object's own method gives. Older libraries know no versions.
+// Returns the capsule of an object's __dlpack__ method, which has no max_version in older libraries.
 Ref capsule_of(PyObject* object) {
   Ref method(PyObject_GetAttrString(object, "__dlpack__"));
   Ref none(PyTuple_New(0));
@@ -195,13 +198,13 @@ PyObject* from_dlpack(PyObject*, PyObject* const* args, Py_ssize_t count, PyObje
   HandCall<1> call;
   if (!call.parse(kImportParameters, args, count, keywords)) return nullptr;
   PyObject* object = call.objects[0];
-  if (PyCapsule_CheckExact(object) || gives_dlpack(object)) return tensor_from_dlpack(object).release();
+  if (PyCapsule_CheckExact(object) || has_dlpack(object)) return tensor_from_dlpack(object).release();
   return raise(OF_TYPE_MISMATCH, "from_dlpack: object must have a method __dlpack__, got " + type_name(object));
 }
 
 }  // namespace
 
-bool gives_dlpack(PyObject* object) { return PyObject_HasAttrString(object, "__dlpack__") != 0; }
+bool has_dlpack(PyObject* object) { return PyObject_HasAttrString(object, "__dlpack__") != 0; }
 
 Ref tensor_from_dlpack(PyObject* object) {
   Ref capsule = PyCapsule_CheckExact(object) ? Ref::borrow(object) : capsule_of(object);
@@ -212,18 +215,20 @@ Ref tensor_from_dlpack(PyObject* object) {
   if (PyCapsule_IsValid(capsule.get(), Form<DLManagedTensor>::name))
     return take_content<DLManagedTensor>(capsule.get());
   raise(OF_INVALID_ARGUMENT,
-        "from_dlpack: object must give an unused capsule of a tensor, got " + type_name(capsule.get()));
+        "from_dlpack: object must be or return an unused DLPack capsule, got " + type_name(capsule.get()));
   return Ref();
 }
 
 std::vector<PyMethodDef> dlpack_methods() {
   return {
-      fast_method("__dlpack__", dlpack,
-                  "__dlpack__($self, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
-                  "A DLPack capsule over the same memory. Tensors with negative strides are copied, because not every\n"
-                  "consumer can read them; with copy=False they raise BufferError."),
+      fast_method(
+          "__dlpack__", dlpack,
+          "__dlpack__($self, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
+          "Returns a DLPack capsule over the memory of the tensor, or over a copy with copy=True. Tensors with\n"
+          "negative strides are copied, because not every consumer supports them; copy=False raises BufferError\n"
+          "for these."),
       {"__dlpack_device__", dlpack_device, METH_NOARGS,
-       "__dlpack_device__($self)\n--\n\nWhere the data is, in DLPack's numbers."},
+       "__dlpack_device__($self)\n--\n\nReturns the device as DLPack's device type and index."},
   };
 }
 
@@ -232,9 +237,9 @@ std::vector<PyMethodDef> dlpack_functions() {
       fast_method(
           "from_dlpack", from_dlpack,
           "from_dlpack(object)\n--\n\n"
-          "A tensor over the memory of another library's tensor, which must have a method __dlpack__. Nothing is\n"
-          "copied: both see each other's writes, and the memory lives as long as either. Memory that is marked as\n"
-          "read-only is copied by the first write to the tensor."),
+          "Returns a tensor over the memory of another library's tensor, which must have a __dlpack__ method.\n\n"
+          "Nothing is copied: both see each other's writes, and the memory lives as long as either. Memory that is\n"
+          "marked as read-only is copied by the first write to the tensor."),
   };
 }
 

@@ -1,4 +1,4 @@
-// Memory of other libraries through DLPack.
+// Tensors over the memory of other libraries, through DLPack.
 #ifndef ONEFLOW_PYTHON_DLPACK_H_
 #define ONEFLOW_PYTHON_DLPACK_H_
 
@@ -6,10 +6,11 @@
 
 namespace oneflow::python {
 
-// Whether an object has a method __dlpack__.
-bool gives_dlpack(PyObject* object);
+// Returns whether an object has a __dlpack__ method.
+bool has_dlpack(PyObject* object);
 
-// A new tensor over the memory of such an object, or of a capsule.
+// Returns a new tensor over the memory of an object with a __dlpack__ method, or of a DLPack capsule. Returns an empty
+// Ref with an exception on failure.
 Ref tensor_from_dlpack(PyObject* object);
 
 }  // namespace oneflow::python

@@ -20,7 +20,7 @@ PyObject* represent(PyObject* self) { return PyUnicode_FromFormat("oneflow_py.%s
 PyObject* text(PyObject* self) { return PyUnicode_FromString(name_of(self)); }
 PyObject* reduce(PyObject* self, PyObject*) { return PyUnicode_FromString(name_of(self)); }
 
-// The hash of the name, because the name is equal to the object.
+// Returns the hash of the name, because the object compares equal to it.
 Py_hash_t hash(PyObject* self) {
   Ref name(text(self));
   return name ? PyObject_Hash(name.get()) : -1;
@@ -44,9 +44,10 @@ PyObject* get_is_complex(PyObject* self, void*) { return PyBool_FromLong(is_comp
 
 PyGetSetDef attributes[] = {
     {"name", get_name, nullptr, "The name of the type, such as 'float32'.", nullptr},
-    {"itemsize", get_itemsize, nullptr, "Bytes of one element.", nullptr},
-    {"is_floating_point", get_is_floating_point, nullptr, "Whether the type holds fractions of real numbers.", nullptr},
-    {"is_complex", get_is_complex, nullptr, "Whether the type holds complex numbers.", nullptr},
+    {"itemsize", get_itemsize, nullptr, "The size of one element in bytes.", nullptr},
+    {"is_floating_point", get_is_floating_point, nullptr, "Whether the elements are real floating-point numbers.",
+     nullptr},
+    {"is_complex", get_is_complex, nullptr, "Whether the elements are complex numbers.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
@@ -57,7 +58,7 @@ PyMethodDef methods[] = {
 
 const char kDocumentation[] =
     "The type of a tensor's elements, such as oneflow_py.float32.\n\n"
-    "There is one object per type. It is equal to its own name: x.dtype == 'float32'.";
+    "There is one object per dtype. It compares equal to its name: x.dtype == 'float32'.";
 
 PyType_Slot slots[] = {
     {Py_tp_doc, const_cast<char*>(kDocumentation)},
@@ -101,9 +102,9 @@ DtypeMatch find_dtype(PyObject* object, of_dtype* dtype) {
   if (PyUnicode_Check(object)) {
     Py_ssize_t bytes = 0;
     const char* name = PyUnicode_AsUTF8AndSize(object, &bytes);
-    if (name == nullptr) PyErr_Clear();  // lone surrogates: no name of ours
-    const bool whole = name != nullptr && strlen(name) == static_cast<size_t>(bytes);  // no zero within
-    return whole && of_dtype_parse(name, dtype) == OF_OK ? DtypeMatch::kFound : DtypeMatch::kUnknown;
+    if (name == nullptr) PyErr_Clear();  // lone surrogates, which no name has
+    const bool is_complete = name != nullptr && strlen(name) == static_cast<size_t>(bytes);  // without a null byte
+    return is_complete && of_dtype_parse(name, dtype) == OF_OK ? DtypeMatch::kFound : DtypeMatch::kUnknown;
   }
   if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) {
     *dtype = OF_FLOAT64;

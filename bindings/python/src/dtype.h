@@ -1,4 +1,4 @@
-// Element types as Python objects: one object per type, equal to its own name.
+// Dtypes as Python objects: there is one object per dtype, which compares equal to its name.
 #ifndef ONEFLOW_PYTHON_DTYPE_H_
 #define ONEFLOW_PYTHON_DTYPE_H_
 
@@ -16,16 +16,16 @@ extern PyTypeObject* dtype_type;
 
 inline bool is_dtype(PyObject* object) { return Py_TYPE(object) == dtype_type; }
 
-// A new reference to the object of an element type.
+// Returns a new reference to the object of a dtype.
 PyObject* dtype_object(of_dtype dtype);
 
 bool is_floating_point(of_dtype dtype);
 bool is_complex(of_dtype dtype);
-bool is_integral(of_dtype dtype);  // without bool
+bool is_integral(of_dtype dtype);  // false for bool
 
-// The element type that an object means: a dtype, its name, or Python's float, int or bool. kOther raises nothing;
-// kUnknown is a text that names no element type.
 enum class DtypeMatch { kFound, kOther, kUnknown };
+// Finds the dtype that an object denotes: a dtype, the name of one, or Python's float, complex, int or bool. Returns
+// kUnknown for a string that is not the name of a dtype and kOther for other objects, without an exception.
 DtypeMatch find_dtype(PyObject* object, of_dtype* dtype);
 
 bool add_dtypes(PyObject* module);

@@ -7,21 +7,22 @@ namespace {
 
 struct ErrorRecord {
   of_status status;
-  PyObject** natural_base;  // what Python itself raises for such a mistake
+  PyObject** natural_base;  // the class that Python raises for this kind of error
   const char* documentation;
 };
 
 const ErrorRecord kErrors[] = {
-    {OF_INVALID_ARGUMENT, &PyExc_ValueError, "A value outside of what the argument allows."},
-    {OF_TYPE_MISMATCH, &PyExc_TypeError, "An argument of the wrong type, missing, or unknown."},
-    {OF_SHAPE_ERROR, &PyExc_ValueError, "Shapes that do not fit each other or the operator."},
-    {OF_DTYPE_ERROR, &PyExc_TypeError, "An element type that the operator does not take."},
-    {OF_INDEX_OUT_OF_RANGE, &PyExc_IndexError, "A dimension or an element index that does not exist."},
-    {OF_DEVICE_ERROR, &PyExc_RuntimeError, "A device that is missing, mixed up or dead."},
+    {OF_INVALID_ARGUMENT, &PyExc_ValueError, "An argument has an invalid value."},
+    {OF_TYPE_MISMATCH, &PyExc_TypeError, "An argument has the wrong type, is missing, or is unknown."},
+    {OF_SHAPE_ERROR, &PyExc_ValueError, "Shapes do not fit each other or the operator."},
+    {OF_DTYPE_ERROR, &PyExc_TypeError, "The operator does not support the dtype of an operand."},
+    {OF_INDEX_OUT_OF_RANGE, &PyExc_IndexError, "A dimension or an element index does not exist."},
+    {OF_DEVICE_ERROR, &PyExc_RuntimeError,
+     "A device does not exist, is not that of the other operands, or has failed."},
     {OF_OUT_OF_MEMORY, &PyExc_MemoryError, "The device has no memory left for a result."},
-    {OF_UNSUPPORTED, &PyExc_NotImplementedError, "A valid request that nothing here implements."},
-    {OF_COMMUNICATION_ERROR, &PyExc_RuntimeError, "Processes that could not exchange data."},
-    {OF_INTERNAL_ERROR, &PyExc_RuntimeError, "A mistake in oneflow itself."},
+    {OF_UNSUPPORTED, &PyExc_NotImplementedError, "A valid request is not implemented."},
+    {OF_COMMUNICATION_ERROR, &PyExc_RuntimeError, "Processes could not exchange data."},
+    {OF_INTERNAL_ERROR, &PyExc_RuntimeError, "oneflow has a bug."},
 };
 
 constexpr size_t kStatusCount = 11;
@@ -40,10 +41,10 @@ bool add_error(PyObject* module, const ErrorRecord& record, PyObject* base) {
 }  // namespace
 
 bool add_errors(PyObject* module) {
-  Ref base(PyErr_NewExceptionWithDoc("oneflow_py.Error", "The base of every error that oneflow raises.",
+  Ref base(PyErr_NewExceptionWithDoc("oneflow_py.Error", "The base class of all errors that oneflow raises.",
                                      PyExc_Exception, nullptr));
   if (!base || PyModule_AddObjectRef(module, "Error", base.get()) != 0) return false;
-  classes[OF_OK] = base.get();  // the class of a status that this table does not know
+  classes[OF_OK] = base.get();  // the class of statuses without a row in kErrors
   for (const ErrorRecord& record : kErrors) {
     if (!add_error(module, record, base.get())) return false;
   }

@@ -1,4 +1,4 @@
-// The exception classes, one per status, and raising them.
+// The exception classes, one per status code, and functions that raise them.
 #ifndef ONEFLOW_PYTHON_ERRORS_H_
 #define ONEFLOW_PYTHON_ERRORS_H_
 
@@ -14,14 +14,15 @@ namespace oneflow::python {
 // Creates oneflow_py.Error and its subclasses and adds them to the module.
 bool add_errors(PyObject* module);
 
-// Raises the exception of a failed call, with of_last_error(). Returns NULL, for `return raise(status)`.
+// Raises the exception class of a status, with of_last_error() or `text` as its message. Returns NULL, so that a
+// function can `return raise(status)`.
 PyObject* raise(of_status status);
 PyObject* raise(of_status status, std::string_view text);
 
-// The words of the exception that is set, which is cleared.
+// Clears the current exception and returns its message.
 std::string take_error_text();
 
-// Whether the call worked; raises otherwise.
+// Returns whether a call succeeded; raises the exception of its status otherwise.
 inline bool check(of_status status) {
   if (status == OF_OK) [[likely]]
     return true;

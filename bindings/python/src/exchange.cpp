@@ -1,4 +1,4 @@
-// NumPy in and out, without linking NumPy: arrays come and go through the buffer protocol.
+// Conversion from and to NumPy arrays through the buffer protocol, without linking NumPy.
 
 #include "arguments.h"
 #include "buffer.h"
@@ -9,16 +9,16 @@
 namespace oneflow::python {
 namespace {
 
-// A function of NumPy's, kept once it was found.
-PyObject* numpy_function(const char* name, PyObject** kept) {
-  if (*kept == nullptr) {
+// Returns a function of NumPy, cached in `*cached`. Returns NULL with an exception if NumPy cannot be imported.
+PyObject* numpy_function(const char* name, PyObject** cached) {
+  if (*cached == nullptr) {
     Ref numpy(PyImport_ImportModule("numpy"));
-    if (numpy) *kept = PyObject_GetAttrString(numpy.get(), name);
+    if (numpy) *cached = PyObject_GetAttrString(numpy.get(), name);
   }
-  return *kept;
+  return *cached;
 }
 
-// numpy.array(memoryview(self), dtype=dtype, copy=copy); `copy` as in NumPy 2: None copies only where it must.
+// Returns numpy.array(memoryview(self), dtype=dtype, copy=copy). As in NumPy 2, None copies only if necessary.
 PyObject* to_numpy(PyObject* self, PyObject* dtype, PyObject* copy) {
   const of_dtype own = of_tensor_dtype(handle_of(self));
   if (own == OF_BFLOAT16) return raise(OF_DTYPE_ERROR, "numpy: NumPy has no bfloat16; cast to float32 first");
@@ -68,10 +68,10 @@ std::vector<PyMethodDef> exchange_methods() {
   return {
       {"numpy", numpy, METH_NOARGS,
        "numpy($self)\n--\n\n"
-       "A NumPy array over the same memory, which stays alive as long as the array does.\n\n"
-       "Raises DTypeError for bfloat16, which NumPy lacks."},
+       "Returns a NumPy array over the memory of the tensor, which lives as long as the array.\n\n"
+       "Raises DTypeError for bfloat16, which NumPy lacks, and DeviceError for memory that the host cannot access."},
       fast_method("__array__", array,
-                  "__array__($self, dtype=None, copy=None)\n--\n\nWhat numpy.asarray() calls; see numpy()."),
+                  "__array__($self, dtype=None, copy=None)\n--\n\nImplements numpy.asarray(); see numpy()."),
   };
 }
 
@@ -80,10 +80,10 @@ std::vector<PyMethodDef> exchange_functions() {
       fast_method(
           "from_numpy", from_numpy,
           "from_numpy(array)\n--\n\n"
-          "A tensor over the memory of a NumPy array, or of any object with a buffer. Nothing is copied: both see\n"
-          "each other's writes, and the memory lives as long as either.\n\n"
-          "A read-only array is copied by the first write to the tensor. Raises DTypeError for element types that\n"
-          "oneflow lacks, InvalidArgument where elements are not aligned."),
+          "Returns a tensor over the memory of a NumPy array, or of any object that exports a buffer.\n\n"
+          "Nothing is copied: both see each other's writes, and the memory lives as long as either. A read-only\n"
+          "array is copied by the first write to the tensor. Raises DTypeError for dtypes that oneflow lacks, and\n"
+          "InvalidArgument if elements are not aligned."),
   };
 }
 

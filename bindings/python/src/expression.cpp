@@ -1,4 +1,4 @@
-// einsum_expression() and einsum_path(): contractions that are worked out before there are operands.
+// einsum_expression() and einsum_path(): contractions that are planned for given shapes, before there are operands.
 
 #include <algorithm>
 #include <string>
@@ -24,7 +24,7 @@ PyObject* path_type = nullptr;  // the named tuple EinsumPath
 
 of_expression handle_of_expression(PyObject* self) { return reinterpret_cast<ExpressionObject*>(self)->handle; }
 
-// Of a live handle this cannot fail.
+// Returns the properties of an expression. The call cannot fail for a live handle.
 of_expression_info info_of(of_expression handle) {
   of_expression_info info{};
   info.struct_size = sizeof(info);
@@ -43,7 +43,7 @@ PyObject* pairs_of(const of_expression_info& info) {
   return pairs.release();
 }
 
-// ------------------------------------------------------------------------------------------------ making one
+// ------------------------------------------------------------------------------------------------ creation
 
 const ArgumentRecord kArguments[] = {
     {"equation", "str", ArgumentKind::kString},
@@ -51,22 +51,23 @@ const ArgumentRecord kArguments[] = {
     optional_keyword("optimize", "str", ArgumentKind::kObject),
     optional_keyword("memory_limit", "int", ArgumentKind::kInt),
 };
-// What `optimize` may be, besides a bool.
+// The types of `optimize` besides bool: the name of a search, or a path.
 const ArgumentRecord kSearch = optional_keyword("optimize", "str", ArgumentKind::kString);
 const ArgumentRecord kPairs{
     .name = "optimize", .word = "list of pairs of ints", .kind = ArgumentKind::kInt, .is_list = true, .is_pairs = true};
 const Parameters kPathParameters("einsum_path", kArguments);
 const Parameters kExpressionParameters("einsum_expression", kArguments);
 
-// Replaces whatever is being raised: the caller knows better what was expected.
-PyObject* raise_instead(const Parameters& parameters, const std::string& words, PyObject* found) {
+// Replaces the current exception by a TypeMismatch that says what the caller expected.
+PyObject* raise_instead(const Parameters& parameters, const std::string& expected, PyObject* found) {
   PyErr_Clear();
-  return raise(OF_TYPE_MISMATCH, std::string(parameters.function()) + ": " + words + ", got " + type_name(found));
+  return raise(OF_TYPE_MISMATCH, std::string(parameters.function()) + ": " + expected + ", got " + type_name(found));
 }
 
 const ArgumentRecord kShape{"shape", "list of ints", ArgumentKind::kInt, true};
 
-// The shape of a tensor, or a sequence of sizes, which `store` then has.
+// Reads the shape of a tensor, or a list or tuple of sizes, which are copied to `store`. Raises and returns false for
+// other objects.
 bool read_shape(const Parameters& parameters, size_t position, PyObject* object, ValueStore* store, of_shape* shape) {
   if (is_tensor(object)) {
     const of_tensor tensor = handle_of(object);
@@ -79,7 +80,7 @@ bool read_shape(const Parameters& parameters, size_t position, PyObject* object,
     *shape = {sizes.count, sizes.as.integers};
     return true;
   }
-  if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) return false;  // from a member's own code
+  if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) return false;  // raised by a method of an item
   const std::string operand = "operands[" + std::to_string(position) + "]";
   if (mismatch.reason == Mismatch::Reason::kTooLarge)
     raise(OF_INVALID_ARGUMENT,
@@ -89,14 +90,14 @@ bool read_shape(const Parameters& parameters, size_t position, PyObject* object,
   return false;
 }
 
-// Whether an argument is all operands, rather than the shape of one.
+// Returns whether an argument is the list of all operands, rather than the shape of a single operand.
 bool is_list_of_operands(PyObject* object) {
   if ((!PyList_Check(object) && !PyTuple_Check(object)) || PySequence_Fast_GET_SIZE(object) == 0) return false;
   PyObject* first = PySequence_Fast_GET_ITEM(object, 0);
   return is_tensor(first) || PyList_Check(first) || PyTuple_Check(first);
 }
 
-// Raises for a null byte, at which the text would end for the runtime.
+// Copies a string. Raises and returns false if it contains a null byte, at which it would end for the runtime.
 bool read_text(const Parameters& parameters, int argument, const of_value& value, std::string* text) {
   text->assign(value.as.string, static_cast<size_t>(value.count));
   if (text->find('\0') == std::string::npos) return true;
@@ -105,8 +106,8 @@ bool read_text(const Parameters& parameters, int argument, const of_value& value
   return false;
 }
 
-// The order that `optimize` asks for: a word for a search, a bool that stands for one, or pairs. `search` and `store`
-// keep what the options then point to.
+// Sets the contraction order of the options from `optimize`: the name of a search, a bool that stands for "auto" or
+// "none", or a path of pairs. The options then point to `search` and to memory of `store`.
 bool read_order(const Parameters& parameters, PyObject* optimize, ValueStore* store, std::string* search,
                 of_expression_options* options) {
   if (optimize == nullptr || optimize == Py_None) return true;
@@ -114,15 +115,15 @@ bool read_order(const Parameters& parameters, PyObject* optimize, ValueStore* st
     options->optimize = optimize == Py_True ? "auto" : "none";
     return true;
   }
-  const bool is_order = PyList_Check(optimize) || PyTuple_Check(optimize);
+  const bool is_path = PyList_Check(optimize) || PyTuple_Check(optimize);
   of_value value{};
   Mismatch mismatch;
-  mismatch.argument = is_order ? &kPairs : &kSearch;
+  mismatch.argument = is_path ? &kPairs : &kSearch;
   if (!convert(*mismatch.argument, optimize, store, &value, &mismatch)) {
     mismatch.raise(parameters.function());
     return false;
   }
-  if (is_order) {
+  if (is_path) {
     options->path = value.as.integers;
     options->path_count = static_cast<size_t>(value.count);
     return true;
@@ -132,7 +133,8 @@ bool read_order(const Parameters& parameters, PyObject* optimize, ValueStore* st
   return true;
 }
 
-// The expression that the arguments of either function ask for; NULL with an exception.
+// Creates the expression for the arguments of einsum_expression() or einsum_path(). Returns NULL with an exception on
+// failure.
 of_expression make(const Parameters& parameters, PyObject* const* args, Py_ssize_t positional, PyObject* keywords) {
   LabelledCall labelled;
   if (positional > 0 && is_tensor(args[0])) {
@@ -144,7 +146,7 @@ of_expression make(const Parameters& parameters, PyObject* const* args, Py_ssize
   Bound bound;
   ValueStore store;
   of_value values[std::size(kArguments)];
-  // Operands that are shapes are lists themselves: members given one by one are told from a list of them by hand.
+  // bind() cannot tell separate operands from a list of operands, because shapes are lists themselves.
   const bool in_list = positional == 2 && is_list_of_operands(args[1]);
   Ref list;
   std::vector<PyObject*> gathered(args, args + positional + (keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0));
@@ -166,7 +168,7 @@ of_expression make(const Parameters& parameters, PyObject* const* args, Py_ssize
     raise_instead(parameters, "operands must be list of Tensors or shapes", given);
     return nullptr;
   }
-  const Ref operands(PySequence_Tuple(given));  // code that conversions run could change a list
+  const Ref operands(PySequence_Tuple(given));  // conversions run code that could change a list
   if (!operands) return nullptr;
   std::vector<of_shape> shapes(static_cast<size_t>(PyTuple_GET_SIZE(operands.get())));
   for (size_t i = 0; i < shapes.size(); ++i) {
@@ -274,24 +276,26 @@ PyMemberDef members[] = {
 };
 
 PyGetSetDef attributes[] = {
-    {"equation", get_equation, nullptr, "The equation, as it was given.", nullptr},
+    {"equation", get_equation, nullptr, "The equation, as it was passed.", nullptr},
     {"shapes", get_shapes, nullptr, "The shape of each operand.", nullptr},
     {"shape", get_shape, nullptr, "The shape of the result.", nullptr},
     {"path", get_path, nullptr,
-     "Which operands are multiplied, as pairs of positions among what is left; each product is put at the end.",
+     "The contraction order: pairs of positions in the list of remaining operands. Each result is appended to it.",
      nullptr},
-    {"flops", get_number<&of_expression_info::operations>, nullptr, "Multiplications and additions.", nullptr},
+    {"flops", get_number<&of_expression_info::operations>, nullptr, "The number of multiplications and additions.",
+     nullptr},
     {"naive_flops", get_number<&of_expression_info::operations_at_once>, nullptr,
-     "Those of one sum over the products of all operands.", nullptr},
+     "The number of multiplications and additions of one sum over the products of all operands.", nullptr},
     {"largest_intermediate", get_number<&of_expression_info::largest_intermediate>, nullptr,
-     "Elements of the largest tensor that is made, the result included.", nullptr},
-    {"report", get_report, nullptr, "A table of the products to read.", nullptr},
+     "The number of elements of the largest intermediate result, including the result.", nullptr},
+    {"report", get_report, nullptr, "A readable table of the pairwise contractions.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
 const char kTypeDocumentation[] =
-    "An einsum equation that was worked out for operands of given shapes; see einsum_expression().\n\n"
-    "Call it with the operands, and `out=` where there is a tensor for the result. Other shapes raise ShapeError.";
+    "An einsum equation that is planned for operands of given shapes; see einsum_expression().\n\n"
+    "Call it with the operands, and optionally with `out=`, a tensor to write the result to. Raises ShapeError for\n"
+    "operands of other shapes.";
 
 PyType_Slot slots[] = {
     {Py_tp_doc, const_cast<char*>(kTypeDocumentation)},
@@ -357,17 +361,17 @@ std::vector<PyMethodDef> expression_functions() {
   return {
       fast_method("einsum_expression", einsum_expression,
                   "einsum_expression(equation, *shapes, optimize='auto', memory_limit=None)\n--\n\n"
-                  "An einsum equation worked out for operands of these shapes, to be called with operands.\n\n"
+                  "Plans an einsum equation for operands of these shapes, lists of sizes or tensors, and returns an\n"
+                  "EinsumExpression, which is called with operands.\n\n"
                   "    >>> product = flow.einsum_expression('ij,jk->ik', [2, 3], [3, 4])\n"
                   "    >>> product(flow.ones(2, 3), flow.ones(3, 4)).shape\n"
                   "    (2, 4)"),
-      fast_method(
-          "einsum_path", einsum_path,
-          "einsum_path(equation, *operands, optimize='auto', memory_limit=None)\n--\n\n"
-          "The order in which einsum() multiplies operands, tensors or shapes of them, and what that costs, as\n"
-          "an EinsumPath: path, flops, naive_flops, largest_intermediate and report, a table to read.\n\n"
-          "    >>> flow.einsum_path('ij,jk,kl->il', [2, 100], [100, 3], [3, 50]).path\n"
-          "    ((0, 1), (0, 1))"),
+      fast_method("einsum_path", einsum_path,
+                  "einsum_path(equation, *operands, optimize='auto', memory_limit=None)\n--\n\n"
+                  "Returns the order in which einsum() contracts operands, tensors or shapes, and its cost, as an\n"
+                  "EinsumPath: path, flops, naive_flops, largest_intermediate and report, a readable table.\n\n"
+                  "    >>> flow.einsum_path('ij,jk,kl->il', [2, 100], [100, 3], [3, 50]).path\n"
+                  "    ((0, 1), (0, 1))"),
   };
 }
 

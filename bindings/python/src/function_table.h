@@ -1,4 +1,4 @@
-// What the generator says about the public functions: plain data, filled in by generated/functions.cpp.
+// The table of the public functions: plain data, which the generator defines in generated/functions.cpp.
 #ifndef ONEFLOW_PYTHON_FUNCTION_TABLE_H_
 #define ONEFLOW_PYTHON_FUNCTION_TABLE_H_
 
@@ -17,25 +17,26 @@ enum class ArgumentKind : uint8_t {
   kString,
   kDType,
   kDevice,
-  kObject,  // anything: hand-written functions convert it themselves
+  kObject,  // any object: hand-written functions convert it themselves
 };
 
 struct ArgumentRecord {
   const char* name;
-  const char* word;  // what an error text calls the type
+  const char* word;  // the name of the type in error texts
   ArgumentKind kind;
   bool is_list = false;
-  bool optional = false;          // None is allowed
-  bool optional_members = false;  // None is allowed within the list
+  bool optional = false;        // None is allowed
+  bool optional_items = false;  // None is allowed as an item of the list
   bool keyword_only = false;
   bool required = true;
-  bool is_pairs = false;  // a list of pairs of integers, which the runtime gets as one of integers
+  bool is_pairs = false;  // a list of pairs of integers, passed to the runtime as a flat list of integers
 };
 
-// Rows for hand-written functions: an argument that may be absent or None, the second one by name only.
+// Returns the record of an argument of a hand-written function that may be absent or None.
 constexpr ArgumentRecord optional_argument(const char* name, const char* word, ArgumentKind kind) {
   return {.name = name, .word = word, .kind = kind, .optional = true, .required = false};
 }
+// Returns the record of a keyword-only argument of a hand-written function that may be absent or None.
 constexpr ArgumentRecord optional_keyword(const char* name, const char* word, ArgumentKind kind) {
   return {.name = name, .word = word, .kind = kind, .optional = true, .keyword_only = true, .required = false};
 }
@@ -44,20 +45,20 @@ struct OverloadRecord {
   const char* op;  // the operator's name in the runtime
   std::span<const ArgumentRecord> arguments;
   int result_count;
-  const char* result_type;  // the named tuple for several results; NULL: one result, or a plain tuple
-  int receiver;             // the argument that a method binds; -1: not offered as a method
-  int written;              // the argument that is written to and returned; -1: none
+  const char* result_type;  // name of the named tuple of several results; NULL: a single result or a plain tuple
+  int receiver;             // index of the argument that a method binds; -1: there is no method
+  int written;              // index of the argument that is written to and returned; -1: none
   bool has_out;
-  int replaced;  // the argument whose place the result takes in the in-place form; -1: there is none
+  int replaced;  // index of the argument that the in-place form overwrites with the result; -1: there is no such form
 };
 
 struct FunctionRecord {
   const char* module;    // "" or the namespace, "comm"
   const char* name;      // within the module
-  const char* in_place;  // the name of the in-place form, a method where there are methods; NULL: none
+  const char* in_place;  // name of the in-place form, which is a method if the function has one; NULL: none
   bool is_method;
-  bool takes_equation;    // whether operands may come with their labels instead: see labelled.h
-  const char* signature;  // as inspect.signature reads it
+  bool takes_equation;    // whether labelled operands may replace the equation: see labelled.h
+  const char* signature;  // the __text_signature__ that inspect.signature() parses
   const char* method_signature;
   const char* in_place_signature;
   const char* documentation;
@@ -66,10 +67,10 @@ struct FunctionRecord {
 
 struct ResultTypeRecord {
   const char* name;
-  const char* fields;  // separated by blanks
+  const char* fields;  // separated by spaces
 };
 
-// Python's own operator and the function that it calls.
+// An operator of Python and the function that implements it.
 struct SlotRecord {
   const char* slot;  // "__add__"
   const char* function;

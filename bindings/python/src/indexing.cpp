@@ -16,7 +16,7 @@
 namespace oneflow::python {
 namespace {
 
-// The parts of an index of a tensor, and the tensors that were made for them, which lie beside it.
+// The parts of an index, and the tensors that are created for lists and arrays, on the device of the indexed tensor.
 class Index {
  public:
   explicit Index(PyObject* owner) : owner_(owner) {}
@@ -31,7 +31,7 @@ class Index {
 
   const of_index* parts() const { return parts_.data(); }
   size_t count() const { return parts_.size(); }
-  // Whether elements are looked up one by one: the result is then no view.
+  // Returns whether the index has tensors: the result is then a copy and not a view.
   bool has_arrays() const { return !tensors_.empty(); }
 
  private:
@@ -57,7 +57,8 @@ class Index {
   std::vector<Ref> tensors_;
 };
 
-// An integer within a slice or on its own. Beyond 64 bits it is beyond every tensor too, and is clipped.
+// Reads an integer index or a bound of a slice. Integers beyond 64 bits are out of range for every tensor, so they are
+// clamped.
 bool to_integer(PyObject* object, int64_t* result) {
   Ref integer(PyNumber_Index(object));
   if (!integer) return false;
@@ -86,7 +87,7 @@ bool Index::parse_part(PyObject* key) {
       return true;
     }
   }
-  const bool array = PyObject_CheckBuffer(key) || is_sequence(key) || gives_dlpack(key);
+  const bool array = PyObject_CheckBuffer(key) || is_sequence(key) || has_dlpack(key);
   if (PyIndex_Check(key) && (!array || is_numpy_scalar(key))) return parse_integer(key);
   if (array && !PyBytes_Check(key)) return parse_array(key);
   raise(OF_TYPE_MISMATCH, "index: part " + std::to_string(count()) +
@@ -145,7 +146,8 @@ PyObject* get(PyObject* self, PyObject* key) {
   }
 }
 
-// Numbers and tensors as they are; everything else becomes a tensor of the same element type.
+// Converts the right-hand side of an assignment. Numbers and tensors are passed unchanged; other objects become tensors
+// of the dtype of `self`, which `made` owns.
 bool to_element_value(PyObject* self, PyObject* object, of_value* value, Ref* made) {
   switch (find_number(object, value)) {
     case NumberMatch::kFound:
@@ -194,7 +196,7 @@ bool has_dimensions(PyObject* self, const char* function) {
 
 Py_ssize_t length(PyObject* self) { return has_dimensions(self, "len") ? of_tensor_sizes(handle_of(self))[0] : -1; }
 
-// What iteration calls. The end is announced by IndexError, which is made often: it needs no text of the runtime.
+// Returns an item for iteration. The IndexError that ends each iteration has no message, which would cost time.
 PyObject* get_item(PyObject* self, Py_ssize_t position) {
   if (of_tensor_rank(handle_of(self)) > 0 && position >= of_tensor_sizes(handle_of(self))[0]) {
     PyErr_SetNone(PyExc_IndexError);

@@ -9,25 +9,27 @@
 namespace oneflow::python {
 namespace {
 
-bool raise_mismatch(const char* function, const std::string& words, PyObject* found) {
-  raise(OF_TYPE_MISMATCH, std::string(function) + ": " + words + ", got " + type_name(found));
+bool raise_mismatch(const char* function, const std::string& expected, PyObject* found) {
+  raise(OF_TYPE_MISMATCH, std::string(function) + ": " + expected + ", got " + type_name(found));
   return false;
 }
 
-// A list, a range, an array of another library: what has members in an order, and not too many of them.
+// Returns whether an object is accepted as a list of labels: a list, a tuple, or another sequence of limited length,
+// such as a range or an array.
 bool is_list_of_labels(PyObject* object) {
   if (PyList_Check(object) || PyTuple_Check(object)) return true;
-  constexpr Py_ssize_t kMost = 1 << 16;
+  constexpr Py_ssize_t kMaxLabels = 1 << 16;
   if (!is_sequence(object) || is_tensor(object)) return false;
   const Py_ssize_t count = PySequence_Size(object);
   if (count < 0) PyErr_Clear();
-  return count >= 0 && count <= kMost;
+  return count >= 0 && count <= kMaxLabels;
 }
 
-// Adds "[0,1]" to an equation; `whose` is what an error calls the labels.
+// Appends labels to an equation in the form "[0,1]". `whose` is the name of the labels in error texts. Raises and
+// returns false if an object is not a list of labels.
 bool add_labels(const char* function, const std::string& whose, PyObject* labels, std::string* equation) {
   if (!is_list_of_labels(labels)) return raise_mismatch(function, whose + " must be list of ints", labels);
-  const Ref copy(PySequence_Tuple(labels));  // of a list, which code of its members could change
+  const Ref copy(PySequence_Tuple(labels));  // the conversion of items runs code that could change a list
   if (!copy) return false;
   *equation += '[';
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(copy.get()); ++i) {
@@ -40,7 +42,7 @@ bool add_labels(const char* function, const std::string& whose, PyObject* labels
     const Ref number(PyIndex_Check(label) && !PyBool_Check(label) ? PyNumber_Index(label) : nullptr);
     if (!number) {
       if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) return false;
-      PyErr_Clear();  // arrays have an __index__ that works for some of them only
+      PyErr_Clear();  // every array has an __index__, which fails for most of them
       return raise_mismatch(function, whose + " must be ints or ...", label);
     }
     const Ref text(PyObject_Str(number.get()));

@@ -1,5 +1,5 @@
-// Operands that come with their labels, as in einsum(a, [0, 1], b, [1, 2], [0, 2]): the call with an equation that
-// means the same.
+// Calls with labelled operands, such as einsum(a, [0, 1], b, [1, 2], [0, 2]), converted to the equivalent call with an
+// equation.
 #ifndef ONEFLOW_PYTHON_LABELLED_H_
 #define ONEFLOW_PYTHON_LABELLED_H_
 
@@ -11,17 +11,18 @@ namespace oneflow::python {
 
 class LabelledCall {
  public:
-  // Reads positional arguments, the first of which is a tensor, and what follows them by keyword. Raises where they are
-  // not tensors each with a list of labels behind it, and maybe one more such list, that of the result.
+  // Reads `positional` arguments, the first of which is a tensor, followed by the values of `keywords`. Each tensor
+  // must be followed by its list of labels; one more list at the end has the labels of the result. Raises and returns
+  // false for other arguments.
   bool read(const char* function, PyObject* const* args, Py_ssize_t positional, PyObject* keywords);
 
-  // The arguments with the equation in front, in the order of the vectorcall protocol.
+  // Returns the arguments of the equivalent call, the equation first, laid out as in the vectorcall protocol.
   PyObject* const* args() const { return args_.data(); }
   Py_ssize_t positional() const { return positional_; }
 
  private:
   Ref equation_;
-  std::vector<PyObject*> args_;  // borrowed, but for the equation
+  std::vector<PyObject*> args_;  // borrowed; equation_ owns the first one
   Py_ssize_t positional_ = 0;
 };
 

@@ -16,7 +16,7 @@ const Parameters kResetPeakParameters("reset_peak_memory_stats", kDevice);
 const Parameters kEmptyCacheParameters("empty_cache", kDevice);
 const Parameters kSynchronizeParameters("synchronize", kDevice);
 
-// The device of a function with one optional argument for it.
+// Parses the arguments of a function whose only parameter is an optional device.
 bool parse_device(const Parameters& parameters, PyObject* const* args, Py_ssize_t count, PyObject* keywords,
                   of_device* device) {
   HandCall<1> call;
@@ -136,31 +136,34 @@ PyObject* load_device(PyObject*, PyObject* const* args, Py_ssize_t count, PyObje
 
 std::vector<PyMethodDef> memory_functions() {
   return {
-      fast_method(
-          "memory_stats", memory_stats,
-          "memory_stats(device=None)\n--\n\n"
-          "Bytes in_use by live tensors, their peak_in_use, bytes cached for reuse, the limit (0: none), and the\n"
-          "number of live tensors on all devices, as a dictionary."),
+      fast_method("memory_stats", memory_stats,
+                  "memory_stats(device=None)\n--\n\n"
+                  "Returns a dictionary of memory statistics: the bytes in_use by live tensors, their maximum\n"
+                  "peak_in_use, the bytes cached for reuse, the limit in bytes (0: none), and the number of live\n"
+                  "tensors on all devices."),
       fast_method("reset_peak_memory_stats", reset_peak_memory_stats,
-                  "reset_peak_memory_stats(device=None)\n--\n\nStarts peak_in_use anew from what is in use."),
+                  "reset_peak_memory_stats(device=None)\n--\n\nResets peak_in_use to the memory in use."),
       fast_method("empty_cache", empty_cache,
-                  "empty_cache(device=None)\n--\n\nGives the memory back that is kept for reuse."),
-      fast_method("set_memory_limit", set_memory_limit,
-                  "set_memory_limit(bytes, device=None)\n--\n\n"
-                  "Makes allocations beyond this many bytes in use raise OutOfMemory; 0 takes the limit away."),
+                  "empty_cache(device=None)\n--\n\nFrees the memory that is cached for reuse."),
+      fast_method(
+          "set_memory_limit", set_memory_limit,
+          "set_memory_limit(bytes, device=None)\n--\n\n"
+          "Sets the most bytes that may be in use: allocations beyond it raise OutOfMemory. 0 removes the limit."),
       fast_method("synchronize", synchronize,
                   "synchronize(device=None)\n--\n\n"
-                  "Waits until all work of the device is done, and raises the first error of that work."),
-      {"devices", devices, METH_NOARGS,
-       "devices()\n--\n\nAll devices that there are, as a list; each knows hardware and memory."},
+                  "Waits until all work of the device is done. Raises the first error of that work."),
+      {"devices", devices, METH_NOARGS, "devices()\n--\n\nReturns a list of all devices."},
       {"rejected_plugins", rejected_plugins, METH_NOARGS,
-       "rejected_plugins()\n--\n\nDevice plugins that were found and give no devices, by path, with the reason."},
+       "rejected_plugins()\n--\n\n"
+       "Returns the device plugins that were found but provide no devices: a dictionary from path to reason."},
       {"get_default_device", get_default_device, METH_NOARGS,
-       "get_default_device()\n--\n\nThe device of tensors that are made without one."},
+       "get_default_device()\n--\n\nReturns the device of tensors that are created without one."},
       fast_method("set_default_device", set_default_device,
-                  "set_default_device(device)\n--\n\nThe device of tensors that are made without one."),
+                  "set_default_device(device)\n--\n\nSets the device of tensors that are created without one."),
       fast_method("load_device", load_device,
-                  "load_device(path)\n--\n\nLoads a device plugin from a shared library; its devices join devices()."),
+                  "load_device(path)\n--\n\n"
+                  "Loads a device plugin from a shared library; devices() then includes its devices.\n\n"
+                  "Raises DeviceError if the library is not a usable plugin."),
   };
 }
 

@@ -1,4 +1,4 @@
-// The texts of arguments that do not fit. docs/architecture.md lists the forms that all front ends share.
+// The error texts for arguments that do not fit. docs/reference/errors.md lists the forms that all front ends share.
 
 #include "arguments.h"
 #include "errors.h"
@@ -13,8 +13,8 @@ std::string text_of(PyObject* object) {
   return "?";
 }
 
-// What an error text calls a member of a list.
-const char* member_word(const ArgumentRecord& argument) {
+// Returns the name of the type of a list's items in error texts.
+const char* item_word(const ArgumentRecord& argument) {
   if (argument.is_pairs) return "pair of ints";
   return argument.kind == ArgumentKind::kTensor ? "Tensor" : argument.kind == ArgumentKind::kDevice ? "device" : "int";
 }
@@ -28,9 +28,9 @@ PyObject* Mismatch::raise(const char* function) const {
   std::string text = std::string(function) + ": ";
   std::string name = argument != nullptr ? argument->name : "";
   std::string word = argument != nullptr ? argument->word : "";
-  if (member >= 0) {
-    name += "[" + std::to_string(member) + "]";
-    word = member_word(*argument);
+  if (item >= 0) {
+    name += "[" + std::to_string(item) + "]";
+    word = item_word(*argument);
   }
   switch (reason) {
     case Reason::kTooMany:
@@ -50,8 +50,8 @@ PyObject* Mismatch::raise(const char* function) const {
     case Reason::kTooLarge:
       return python::raise(OF_INVALID_ARGUMENT, text + name + " must fit into 64 bits, got a larger integer");
     case Reason::kTooLong:
-      return python::raise(OF_INVALID_ARGUMENT, text + name + " must have fewer than 2147483648 members");
-    case Reason::kNoText:
+      return python::raise(OF_INVALID_ARGUMENT, text + name + " must have a length of at most 2147483647");
+    case Reason::kNotUnicode:
       return python::raise(OF_INVALID_ARGUMENT, text + name + " must be valid Unicode, got a lone surrogate");
     case Reason::kNullByte:
       return python::raise(OF_INVALID_ARGUMENT, text + name + " must not have a null byte");

@@ -1,4 +1,4 @@
-// oneflow_py._native: everything that the package oneflow_py shows.
+// oneflow_py._native: the extension module, which defines everything that the package oneflow_py exports.
 
 #include <oneflow/oneflow.h>
 
@@ -12,7 +12,8 @@
 namespace oneflow::python {
 namespace {
 
-// Out of memory: tensors may hang in reference cycles of Python's. gc.collect() works where the collector is off, too.
+// Runs the garbage collector when memory is exhausted: reference cycles may hold tensors. gc.collect() works even if
+// automatic collection is disabled. Returns whether it ran.
 bool collect_garbage(void*, uint64_t) {
   LockedScope locked;
   if (!locked) return false;
@@ -35,7 +36,7 @@ bool add_functions(PyObject* module) {
   return PyModule_AddFunctions(module, functions->data()) == 0;
 }
 
-// NumPy's operators leave an expression with a tensor to the tensor.
+// Sets __array_priority__, so that NumPy's operators defer to those of the tensor.
 bool add_array_priority() {
   Ref priority(PyFloat_FromDouble(1000.0));
   return priority &&
@@ -43,7 +44,7 @@ bool add_array_priority() {
 }
 
 int execute(PyObject* module) {
-  // Types, exceptions and tables are the process's: a second import would make tensors of two types.
+  // Types, exceptions and tables are global to the process: a second import would create a second Tensor type.
   static bool executed = false;
   if (PyInterpreterState_Get() != PyInterpreterState_Main() || std::exchange(executed, true)) {
     PyErr_SetString(PyExc_ImportError, "oneflow_py can be loaded once per process, and not into subinterpreters");

@@ -14,17 +14,18 @@
 namespace oneflow::python {
 namespace {
 
-// A fraction as an integer type: rounded towards zero. False where it does not fit.
+// Rounds a number towards zero to an integer type. Returns false if it does not fit.
 template <typename T>
 bool truncate(double value, T* result) {
-  const double whole = std::trunc(value);
-  // Both bounds are exact as doubles: the lowest value, and one above the highest.
+  const double truncated = std::trunc(value);
+  // Both bounds are exact doubles: the lowest value, and the highest value plus 1.
   const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);
-  if (!(whole >= static_cast<double>(std::numeric_limits<T>::lowest()) && whole < end)) return false;
-  *result = static_cast<T>(whole);
+  if (!(truncated >= static_cast<double>(std::numeric_limits<T>::lowest()) && truncated < end)) return false;
+  *result = static_cast<T>(truncated);
   return true;
 }
 
+// Converts a number to an element type. Returns false if it does not fit.
 template <typename T>
 bool narrow(const of_scalar& number, T* result) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -65,7 +66,7 @@ bool store_as(const std::vector<of_scalar>& numbers, const std::string& prefix, 
   return true;
 }
 
-// Real and imaginary parts side by side.
+// Stores complex numbers: real and imaginary parts are interleaved.
 template <typename T>
 bool store_parts(const std::vector<of_scalar>& numbers, const std::vector<double>& imaginary, void* destination) {
   T* parts = static_cast<T*>(destination);
@@ -76,10 +77,10 @@ bool store_parts(const std::vector<of_scalar>& numbers, const std::vector<double
   return true;
 }
 
-// That of Python's complex numbers: with parts of the default type, where that is one of the two.
+// Returns the dtype of Python's complex numbers: complex128 if the default dtype is float64, else complex64.
 of_dtype default_complex_dtype() { return of_promote_types(of_default_dtype(), OF_COMPLEX64); }
 
-// The element type of one of NumPy's scalars; the widest of its category where ours has no such type.
+// Returns the dtype of a NumPy scalar or array; `otherwise` if oneflow lacks it.
 of_dtype numpy_dtype(PyObject* scalar, of_dtype otherwise) {
   Ref dtype(PyObject_GetAttrString(scalar, "dtype"));
   Ref name(dtype ? PyObject_GetAttrString(dtype.get(), "name") : nullptr);
@@ -96,7 +97,7 @@ bool is_sequence(PyObject* object) {
          (PySequence_Check(object) && !PyUnicode_Check(object) && !PyBytes_Check(object) && !PyDict_Check(object));
 }
 
-std::string NestedNumbers::place(size_t depth) const {
+std::string NestedNumbers::path(size_t depth) const {
   std::string text = prefix_;
   for (size_t i = 0; i < depth; ++i) text.append("[").append(std::to_string(position_[i])).append("]");
   return text;
@@ -104,8 +105,8 @@ std::string NestedNumbers::place(size_t depth) const {
 
 bool NestedNumbers::raise_ragged(size_t depth, const std::string& found) const {
   const std::string expected =
-      depth < sizes_.size() ? "a list of " + std::to_string(sizes_[depth]) : std::string("a number");
-  raise(OF_SHAPE_ERROR, place(depth) + " must be " + expected + " like the ones before it, got " + found);
+      depth < sizes_.size() ? "a list of length " + std::to_string(sizes_[depth]) : std::string("a number");
+  raise(OF_SHAPE_ERROR, path(depth) + " must be " + expected + ", like the ones before it, got " + found);
   return false;
 }
 
@@ -128,24 +129,24 @@ bool NestedNumbers::visit(PyObject* object, size_t depth) {
     return visit_number(object, default_complex_dtype(), depth);
   } else if (is_tensor(object) || PyObject_HasAttrString(object, "__array_interface__")) {
     return visit_array(object, depth);
-  } else if (gives_dlpack(object)) {
+  } else if (has_dlpack(object)) {
     Ref tensor = tensor_from_dlpack(object);
     return tensor && visit_array(tensor.get(), depth);
   } else if (is_sequence(object)) {
     return visit_sequence(object, depth);
   }
-  raise(OF_TYPE_MISMATCH, place(depth) + " must be a number or a list, got " + type_name(object));
+  raise(OF_TYPE_MISMATCH, path(depth) + " must be a number or a list, got " + type_name(object));
   return false;
 }
 
-// Arrays within lists: their numbers, with their element type. An array of another library may give anything for its
-// tolist(), such as itself, so that Python's limit of recursion holds here.
+// Visits the numbers of an array within a list, which count with the dtype of the array. The tolist() of another
+// library's array may return anything, even the array, so Python's recursion limit applies.
 bool NestedNumbers::visit_array(PyObject* array, size_t depth) {
   Ref values(PyObject_CallMethod(array, "tolist", nullptr));
   if (!values || Py_EnterRecursiveCall(" in the data of a tensor") != 0) return false;
   const of_dtype dtype = is_tensor(array) ? of_tensor_dtype(handle_of(array)) : numpy_dtype(array, OF_FLOAT64);
   dtype_ = dtype_ == OF_DTYPE_COUNT ? dtype : of_promote_types(dtype_, dtype);
-  const of_dtype promoted = dtype_;  // before the plain numbers of the list take part in it
+  const of_dtype promoted = dtype_;  // without the dtypes of the Python numbers that tolist() returned
   const bool fits = visit(values.get(), depth);
   Py_LeaveRecursiveCall();
   dtype_ = promoted;
@@ -157,18 +158,18 @@ bool NestedNumbers::visit_sequence(PyObject* sequence, size_t depth) {
     raise(OF_SHAPE_ERROR, prefix_ + " must have at most " + std::to_string(OF_MAX_RANK) + " dimensions");
     return false;
   }
-  Ref members(PySequence_Tuple(sequence));
-  if (!members) return false;
-  const int64_t count = PyTuple_GET_SIZE(members.get());
+  Ref items(PySequence_Tuple(sequence));
+  if (!items) return false;
+  const int64_t count = PyTuple_GET_SIZE(items.get());
   if (!sizes_known_ && depth == sizes_.size()) {
     sizes_.push_back(count);
   } else if (depth >= sizes_.size() || sizes_[depth] != count) {
-    return raise_ragged(depth, "a list of " + std::to_string(count));
+    return raise_ragged(depth, "a list of length " + std::to_string(count));
   }
   position_.push_back(0);
   for (int64_t i = 0; i < count; ++i) {
     position_.back() = i;
-    if (!visit(PyTuple_GET_ITEM(members.get(), i), depth + 1)) return false;
+    if (!visit(PyTuple_GET_ITEM(items.get(), i), depth + 1)) return false;
   }
   position_.pop_back();
   sizes_known_ = true;
@@ -211,7 +212,7 @@ bool NestedNumbers::add_integer(PyObject* integer) {
   return true;
 }
 
-// What is asked for may have no room for imaginary parts.
+// Returns whether all numbers are real; raises DTypeError for the real dtype `dtype` otherwise.
 bool NestedNumbers::check_is_real(of_dtype dtype) const {
   if (imaginary_.empty()) return true;
   const size_t last = imaginary_.size() - 1;

@@ -1,4 +1,4 @@
-// Python's own operators: + - * @ == ... , over the functions that operators.yaml gives for them.
+// Python's operators + - * @ == ..., which call the functions that operators.yaml assigns to them.
 
 #include <algorithm>
 #include <array>
@@ -48,12 +48,13 @@ constexpr const char* kSlotNames[] = {
 };
 static_assert(std::size(kSlotNames) == static_cast<size_t>(Slot::kCount));
 
-// The first overload of each function; NULL where there is no such function.
+// The first overload of the function of each slot; NULL if the slot has no function.
 std::array<const Overload*, static_cast<size_t>(Slot::kCount)> overloads;
 
 const Overload* overload_of(Slot slot) { return overloads[static_cast<size_t>(slot)]; }
 
-// NumPy's arrays take part as tensors over their memory, as long as the operator runs.
+// Converts a NumPy array to a tensor over its memory, which `tensor` owns while the operator runs. Returns false
+// without an exception for other objects.
 bool convert_array(PyObject* object, const Mismatch& mismatch, const char* function, of_value* value, Ref* tensor) {
   if (mismatch.argument->kind > ArgumentKind::kOperand || !PyObject_HasAttrString(object, "__array_interface__")) {
     return false;
@@ -65,13 +66,14 @@ bool convert_array(PyObject* object, const Mismatch& mismatch, const char* funct
   return true;
 }
 
-// NotImplemented for operands of other types, so that Python asks the other operand and then raises its TypeError.
+// Runs the operator of a slot. Returns NotImplemented for operands of other types, so that Python tries the other
+// operand and then raises TypeError.
 PyObject* apply(Slot slot, std::span<PyObject* const> operands, PyObject* destination) {
   const Overload* overload = overload_of(slot);
   if (overload == nullptr) Py_RETURN_NOTIMPLEMENTED;
   std::array<of_value, kMaxArguments> values;
   ValueStore store;
-  Ref array;  // one at most: the other operand is a tensor
+  Ref array;  // at most one: the other operand is a tensor
   const int count = overload->parameters.count();
   for (int i = 0; i < count; ++i) {
     values[i] = of_value{};
@@ -166,7 +168,8 @@ bool resolve_number_slots() {
                                    [&](const char* each) { return strcmp(each, record.slot) == 0; });
     const Function* function = find_function(record.function);
     if (name == std::end(kSlotNames) || function == nullptr) {
-      PyErr_Format(PyExc_ImportError, "oneflow_py: %s cannot stand for the operator %s", record.function, record.slot);
+      PyErr_Format(PyExc_ImportError, "oneflow_py: the function %s cannot implement the operator %s", record.function,
+                   record.slot);
       return false;
     }
     overloads[name - std::begin(kSlotNames)] = &function->overloads.front();

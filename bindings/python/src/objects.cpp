@@ -6,7 +6,8 @@ namespace oneflow::python {
 
 namespace {
 
-// "torch." of a class that Python code made: their own names are without it. Nothing for those that need none.
+// Returns the module prefix, such as "torch.", of a class that is defined in Python: its tp_name lacks the module.
+// Returns "" for other classes.
 std::string module_prefix(PyTypeObject* type) {
   if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0 || std::strchr(type->tp_name, '.') != nullptr) return "";
   Ref module(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__module__"));

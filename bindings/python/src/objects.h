@@ -1,4 +1,4 @@
-// Small tools for the CPython API: owned references, the lock, and texts.
+// Helpers for the CPython API: owned references, the GIL, and names of types.
 #ifndef ONEFLOW_PYTHON_OBJECTS_H_
 #define ONEFLOW_PYTHON_OBJECTS_H_
 
@@ -11,7 +11,7 @@
 
 namespace oneflow::python {
 
-// An owned reference. Empty (false) where a call failed and left its exception set.
+// An owned reference to a Python object. It is empty (false) if the call that returns it fails with an exception.
 class Ref {
  public:
   Ref() = default;
@@ -32,11 +32,11 @@ class Ref {
   PyObject* object_ = nullptr;
 };
 
-// Lets other Python threads run for the rest of the scope, if `wanted`.
+// Releases the GIL for the rest of the scope, if `wanted`.
 class UnlockedScope {
  public:
   explicit UnlockedScope(bool wanted = true) : state_(wanted ? PyEval_SaveThread() : nullptr) {}
-  // Python ends threads that come back while it shuts down by unwinding their stacks, from in here.
+  // When the interpreter shuts down, it ends a thread that reacquires the GIL here by unwinding its stack.
   ~UnlockedScope() noexcept(false) {
     if (state_ != nullptr) PyEval_RestoreThread(state_);
   }
@@ -47,14 +47,15 @@ class UnlockedScope {
   PyThreadState* state_;
 };
 
-// Does work without the lock: for what may have to wait for a device. It must not touch Python's objects.
+// Calls `work` without the GIL: for operations that may wait for a device. `work` must not use Python objects.
 template <class Work>
 auto run_unlocked(const Work& work) {
   UnlockedScope unlocked;
   return work();
 }
 
-// Takes the lock in whichever thread this is. Does nothing once the interpreter is going: test with `bool`.
+// Holds the GIL for the rest of the scope, in any thread. Once the interpreter is shutting down it does not acquire it,
+// and converts to false.
 class LockedScope {
  public:
   LockedScope() : alive_(PyGILState_Check() != 0 || (Py_IsInitialized() != 0 && !is_ending())) {
@@ -80,10 +81,10 @@ class LockedScope {
   PyGILState_STATE state_ = PyGILState_UNLOCKED;
 };
 
-// What an error text calls the type of an object: "str", "None", "numpy.ndarray".
+// Returns the name of an object's type for error texts: "str", "None", "numpy.ndarray".
 std::string type_name(PyObject* object);
 
-// The tuple (values[0], ..., values[count - 1]).
+// Returns the tuple (values[0], ..., values[count - 1]).
 PyObject* tuple_of(const int64_t* values, Py_ssize_t count);
 
 }  // namespace oneflow::python

@@ -11,8 +11,8 @@
 namespace oneflow::python {
 namespace {
 
-// How an operator object is called. A method's first argument is the tensor that it was looked up on; the in-place form
-// is a method as well where there are methods.
+// The form of an operator object. The first argument of a method is the tensor that it was looked up on; the in-place
+// form is a method if the function has one.
 enum class Form : uint8_t { kFunction, kMethod, kInPlace };
 
 struct OperatorObject {
@@ -23,19 +23,21 @@ struct OperatorObject {
 
 PyTypeObject* function_type = nullptr;
 PyTypeObject* method_type = nullptr;
-std::map<std::string, std::unique_ptr<Function>, std::less<>> functions;  // by full name; as long as the process
+std::map<std::string, std::unique_ptr<Function>, std::less<>> functions;  // by full name; never freed
 std::map<std::string, PyObject*, std::less<>> result_types;
 
 const OperatorObject& as_operator(PyObject* self) { return *reinterpret_cast<OperatorObject*>(self); }
 
 bool is_method(const FunctionRecord& record, Form form) { return form != Form::kFunction && record.is_method; }
 
+// Returns whether an overload exists in a form.
 bool offers(const Overload& overload, Form form) {
   if (form == Form::kInPlace) return overload.record->replaced >= 0;
   return form == Form::kFunction || overload.record->receiver >= 0;
 }
 
-// The first overload whose arguments fit answers; when none does, the one that got furthest says why.
+// Calls the first overload that the arguments fit. If there is none, raises the error of the overload that got
+// furthest.
 PyObject* call_as_given(const Function& function, Form form, PyObject* const* args, Py_ssize_t positional,
                         PyObject* keywords) {
   Mismatch furthest;
@@ -94,7 +96,7 @@ PyObject* get_documentation(PyObject* self, void*) {
   const OperatorObject& object = as_operator(self);
   const FunctionRecord& record = *object.function->record;
   if (object.form != Form::kInPlace) return PyUnicode_FromString(record.documentation);
-  return PyUnicode_FromFormat("In-place form of %s(): writes the result to %s and returns %s.\n\n%s", record.name,
+  return PyUnicode_FromFormat("Writes the result of %s() to %s and returns %s.\n\n%s", record.name,
                               record.is_method ? "this tensor" : "the tensors", record.is_method ? "it" : "them",
                               record.documentation);
 }
@@ -119,7 +121,7 @@ PyObject* reduce(PyObject* self, PyObject*) {
   return getattr ? Py_BuildValue("O(Os)", getattr.get(), tensor_type, name_of(as_operator(self))) : nullptr;
 }
 
-// Functions do not bind when a class holds them, like Python's built-in ones.
+// Returns the function itself: like Python's built-in functions, it does not bind to instances of a class that has it.
 PyObject* get_function(PyObject* self, PyObject*, PyObject*) { return Py_NewRef(self); }
 
 PyObject* get_method(PyObject* self, PyObject* object, PyObject*) {
@@ -168,7 +170,7 @@ PyType_Slot method_slots[] = {
 constexpr unsigned kFlags =
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE;
 PyType_Spec function_spec = {"oneflow_py.Operator", sizeof(OperatorObject), 0, kFlags, function_slots};
-// The flag lets the interpreter call x.sum() without making a bound method first.
+// The flag lets the interpreter call x.sum() without creating a bound method.
 PyType_Spec method_spec = {"oneflow_py.OperatorMethod", sizeof(OperatorObject), 0,
                            kFlags | Py_TPFLAGS_METHOD_DESCRIPTOR, method_slots};
 
@@ -198,7 +200,8 @@ bool add_result_types(PyObject* module) {
   return true;
 }
 
-// The runtime's operators behind a record; raises where the two were not built from the same definitions.
+// Looks up the operators of a record in the runtime. Raises ImportError if one is missing: extension and runtime were
+// then built from different definitions.
 std::unique_ptr<Function> resolve(const FunctionRecord& record) {
   const std::string prefix = *record.module != '\0' ? std::string(record.module) + "." : "";
   auto function = std::make_unique<Function>(Function{&record, prefix + record.name, {}});
@@ -218,7 +221,7 @@ std::unique_ptr<Function> resolve(const FunctionRecord& record) {
   return function;
 }
 
-// The module "oneflow_py.<name>", made on first use, one level at a time.
+// Returns the module "oneflow_py.<name>", which is created on first use, as are its parents.
 Ref namespace_module(PyObject* module, std::string_view name) {
   if (name.empty()) return Ref::borrow(module);
   const size_t dot = name.rfind('.');

@@ -14,7 +14,7 @@
 
 namespace oneflow::python {
 
-// A record of the table, looked up in the runtime.
+// An overload of the table, with its operator in the runtime.
 struct Overload {
   const OverloadRecord* record;
   of_op op;
@@ -24,14 +24,14 @@ struct Overload {
 
 struct Function {
   const FunctionRecord* record;
-  std::string name;  // "comm.all_reduce": what error texts call it
+  std::string name;  // the full name, as in error texts: "comm.all_reduce"
   std::vector<Overload> overloads;
 };
 
-// The function of that name; NULL when there is none.
+// Returns the function of a full name; NULL if there is none.
 const Function* find_function(std::string_view name);
 
-// Calls a function with arguments by position. Raises like any call.
+// Calls the function of a full name with positional arguments. Returns NULL with an exception on failure.
 PyObject* call_function(std::string_view name, std::span<PyObject* const> args);
 
 bool add_operators(PyObject* module);

@@ -1,4 +1,4 @@
-// repr() and how it looks.
+// repr() of tensors, and its options.
 
 #include <cstring>
 #include <string>
@@ -22,7 +22,8 @@ of_format_options options{.struct_size = sizeof(of_format_options),
                           .line_width = 80,
                           .indent = sizeof(kOpening) - 1};
 
-// The dtype where the numbers do not show it, the shape where there are none, the device where it is not the default.
+// Returns what repr() shows after the elements: the shape of a tensor without elements, the dtype if the elements do
+// not show it, the device if it is not the default device.
 std::string notes_of(const of_tensor_info& info) {
   std::string notes;
   if (info.count == 0 && info.rank > 1) {
@@ -47,7 +48,7 @@ PyObject* represent(PyObject* self) {
   info.struct_size = sizeof(info);
   char* body = nullptr;
   const of_tensor handle = handle_of(self);
-  const of_format_options chosen = options;  // other threads may change them meanwhile
+  const of_format_options chosen = options;  // other threads may change the options without the GIL here
   if (!check(of_tensor_get_info(handle, &info)) ||
       !check(run_native(handle, [&] { return of_tensor_format(handle, &chosen, &body); }))) {
     return nullptr;
@@ -78,19 +79,19 @@ PyObject* set_printoptions(PyObject*, PyObject* const* args, Py_ssize_t count, P
   const struct {
     int32_t* value;
     int32_t lowest, highest;
-  } places[] = {{&changed.precision, 0, 17},
+  } fields[] = {{&changed.precision, 0, 17},
                 {&changed.threshold, 0, INT32_MAX},
                 {&changed.edge_items, 1, INT32_MAX / 2},
                 {&changed.line_width, 20, 1 << 20}};
-  for (size_t i = 0; i < std::size(places); ++i) {
+  for (size_t i = 0; i < std::size(fields); ++i) {
     if (call.values[i].kind != OF_VALUE_INT) continue;
     const int64_t value = call.values[i].as.integer;
-    if (value < places[i].lowest || value > places[i].highest) {
+    if (value < fields[i].lowest || value > fields[i].highest) {
       return raise(OF_INVALID_ARGUMENT, std::string("set_printoptions: ") + kOptionArguments[i].name +
-                                            " must be between " + std::to_string(places[i].lowest) + " and " +
-                                            std::to_string(places[i].highest) + ", got " + std::to_string(value));
+                                            " must be between " + std::to_string(fields[i].lowest) + " and " +
+                                            std::to_string(fields[i].highest) + ", got " + std::to_string(value));
     }
-    *places[i].value = static_cast<int32_t>(value);
+    *fields[i].value = static_cast<int32_t>(value);
   }
   options = changed;
   Py_RETURN_NONE;
@@ -107,9 +108,9 @@ std::vector<PyMethodDef> printing_functions() {
       fast_method(
           "set_printoptions", set_printoptions,
           "set_printoptions(*, precision=None, threshold=None, edgeitems=None, linewidth=None)\n--\n\n"
-          "How tensors print: digits behind the point (4), the number of elements above which the middle is left\n"
-          "out (1000), how many stay at each end (3), and the width of a line in columns (80). None keeps a\n"
-          "setting as it is."),
+          "Sets how tensors are printed; None leaves an option unchanged. precision: digits after the decimal point\n"
+          "(default 4). threshold: the number of elements above which the middle is omitted (1000). edgeitems: items\n"
+          "that are then kept at each end of a dimension (3). linewidth: the width of a line in columns (80)."),
   };
 }
 

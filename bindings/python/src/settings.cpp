@@ -1,4 +1,4 @@
-// Random numbers, default types, threads, determinism.
+// Settings: random numbers, default dtype, options, threads, determinism and fallbacks.
 
 #include "arguments.h"
 #include "dtype.h"
@@ -9,7 +9,7 @@
 namespace oneflow::python {
 namespace {
 
-// Seeds are 64 bits, written as a signed or an unsigned integer.
+// Reads a seed of 64 bits, a signed or an unsigned integer. Raises and returns false for other objects.
 bool to_seed(PyObject* object, const char* function, uint64_t* seed) {
   Ref integer(PyIndex_Check(object) && !PyBool_Check(object) ? PyNumber_Index(object) : nullptr);
   if (!integer) {
@@ -56,7 +56,8 @@ PyObject* set_rng_state(PyObject*, PyObject* const* args, Py_ssize_t count, PyOb
   if (!call.parse(kStateParameters, args, count, keywords)) return nullptr;
   PyObject* state = call.objects[0];
   if (!PyTuple_Check(state) || PyTuple_GET_SIZE(state) != 2) {
-    return raise(OF_TYPE_MISMATCH, "set_rng_state: state must be what get_rng_state() gave, got " + type_name(state));
+    return raise(OF_TYPE_MISMATCH,
+                 "set_rng_state: state must be tuple of two ints from get_rng_state(), got " + type_name(state));
   }
   uint64_t seed = 0, offset = 0;
   if (!to_seed(PyTuple_GET_ITEM(state, 0), "set_rng_state", &seed) ||
@@ -100,7 +101,8 @@ PyObject* change_option(const char* option, int64_t value) {
 
 bool read_option(const char* option, int64_t* value) { return check(of_get_option(option, value)); }
 
-// The name of an option, which ends where the C API thinks that it ends.
+// Reads the name of an option. Raises and returns false if it contains a null byte, at which it would end for the C
+// API.
 bool to_option(const of_value& value, const char* function, std::string* option) {
   option->assign(value.as.string, static_cast<size_t>(value.count));
   if (option->find('\0') == std::string::npos) return true;
@@ -205,45 +207,52 @@ std::vector<PyMethodDef> settings_functions() {
       fast_method(
           "manual_seed", manual_seed,
           "manual_seed(seed)\n--\n\n"
-          "Starts the sequence of random numbers anew. The same seed gives the same numbers on every device and in\n"
-          "every language."),
-      {"initial_seed", initial_seed, METH_NOARGS,
-       "initial_seed()\n--\n\nThe seed that the random numbers started from."},
+          "Sets the seed of the random numbers and restarts their sequence. The same seed gives the same numbers on\n"
+          "every device and in every language."),
+      {"initial_seed", initial_seed, METH_NOARGS, "initial_seed()\n--\n\nReturns the seed of the random numbers."},
       {"get_rng_state", get_rng_state, METH_NOARGS,
-       "get_rng_state()\n--\n\nThe state of the random numbers: the seed, and how many were drawn."},
-      fast_method("set_rng_state", set_rng_state,
-                  "set_rng_state(state)\n--\n\nGoes back to what get_rng_state() gave: the same numbers follow again."),
-      fast_method("set_default_dtype", set_default_dtype,
-                  "set_default_dtype(dtype)\n--\n\n"
-                  "The floating-point type of tensors that are made without a dtype. It is float32 at first."),
+       "get_rng_state()\n--\n\nReturns the state of the random numbers: the seed and the number of values drawn."},
+      fast_method(
+          "set_rng_state", set_rng_state,
+          "set_rng_state(state)\n--\n\nRestores a state from get_rng_state(): the same random numbers follow again."),
+      fast_method(
+          "set_default_dtype", set_default_dtype,
+          "set_default_dtype(dtype)\n--\n\n"
+          "Sets the floating-point dtype of tensors that are created without a dtype. The initial one is float32."),
       {"get_default_dtype", get_default_dtype, METH_NOARGS,
-       "get_default_dtype()\n--\n\nThe floating-point type of tensors that are made without a dtype."},
-      fast_method("promote_types", promote_types,
-                  "promote_types(type1, type2)\n--\n\nThe dtype of a result of operands of these two."),
-      fast_method("get_option", get_option,
-                  "get_option(name)\n--\n\n"
-                  "The value of a setting: num_threads, deterministic, fallback_is_error, or one of a device plugin's\n"
-                  "own."),
-      fast_method("set_option", set_option,
-                  "set_option(name, value)\n--\n\n"
-                  "Changes a setting for the whole process; see get_option(). Raises InvalidArgument for a name that\n"
-                  "nobody knows."),
+       "get_default_dtype()\n--\n\nReturns the floating-point dtype of tensors that are created without a dtype."},
+      fast_method(
+          "promote_types", promote_types,
+          "promote_types(type1, type2)\n--\n\n"
+          "Returns the dtype that operands of these two dtypes promote to. Raises DTypeError if there is none."),
+      fast_method(
+          "get_option", get_option,
+          "get_option(name)\n--\n\n"
+          "Returns the value of an option: num_threads, deterministic, fallback_is_error, or an option of a device\n"
+          "plugin. Raises InvalidArgument for an unknown name."),
+      fast_method(
+          "set_option", set_option,
+          "set_option(name, value)\n--\n\n"
+          "Sets an option for the whole process; see get_option(). Raises InvalidArgument for an unknown name."),
       fast_method("set_num_threads", set_num_threads,
-                  "set_num_threads(threads)\n--\n\nHow many threads the kernels of the host may use."),
+                  "set_num_threads(threads)\n--\n\nSets the number of threads that the kernels of the host may use."),
       {"get_num_threads", get_num_threads, METH_NOARGS,
-       "get_num_threads()\n--\n\nHow many threads the kernels of the host may use."},
+       "get_num_threads()\n--\n\nReturns the number of threads that the kernels of the host may use."},
       fast_method(
           "set_deterministic", set_deterministic,
-          "set_deterministic(mode)\n--\n\nWhether only kernels may run whose results repeat bit for bit. Those of\n"
-          "all devices that come with oneflow do, in either mode."),
+          "set_deterministic(mode)\n--\n\n"
+          "Sets whether only kernels with bitwise reproducible results may run. The kernels of all devices that come\n"
+          "with oneflow are reproducible in either mode."),
       {"is_deterministic", is_deterministic, METH_NOARGS,
-       "is_deterministic()\n--\n\nWhether only kernels may run whose results repeat bit for bit."},
+       "is_deterministic()\n--\n\nReturns whether only kernels with bitwise reproducible results may run."},
       fast_method("set_fallback_is_error", set_fallback_is_error,
                   "set_fallback_is_error(mode)\n--\n\n"
-                  "Whether an operator that its device lacks raises Unsupported instead of running on the host."),
+                  "Sets whether an operator that its device lacks raises Unsupported instead of running on the host."),
       {"fallbacks", fallbacks, METH_NOARGS,
-       "fallbacks()\n--\n\nOperators that ran on the host because their device lacks them, with how often."},
-      {"reset_fallbacks", reset_fallbacks, METH_NOARGS, "reset_fallbacks()\n--\n\nForgets what fallbacks() lists."},
+       "fallbacks()\n--\n\n"
+       "Returns the operators that ran on the host because their device lacks them: a dictionary from their names to\n"
+       "the numbers of calls."},
+      {"reset_fallbacks", reset_fallbacks, METH_NOARGS, "reset_fallbacks()\n--\n\nClears the counts of fallbacks()."},
   };
 }
 

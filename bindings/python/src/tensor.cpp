@@ -14,7 +14,7 @@ PyTypeObject* tensor_type = nullptr;
 
 namespace {
 
-// Freed objects are kept for the next result. The lock protects the list.
+// The free list of Tensor objects, which wrap() reuses. The GIL protects it.
 constexpr int kFreeListSize = 256;
 TensorObject* free_list[kFreeListSize];
 int free_count = 0;
@@ -32,7 +32,7 @@ void deallocate(PyObject* self) {
   Py_DECREF(type);
 }
 
-// Identity, because == gives a tensor.
+// Hashes by identity, because == is elementwise.
 Py_hash_t hash(PyObject* self) { return PyBaseObject_Type.tp_hash(self); }
 
 PyMemberDef members[] = {
@@ -41,12 +41,12 @@ PyMemberDef members[] = {
 };
 
 const char kDocumentation[] =
-    "An array of numbers of one type, with any number of dimensions.\n\n"
-    "Tensors come from oneflow_py.tensor(), from_numpy(), from_dlpack(), and from every operator. Operators are\n"
-    "functions of the module and methods of the tensor alike. Views share memory with the tensor that they come\n"
-    "from. A tensor is equal to nothing as a whole: == compares element by element, and hashing goes by identity.";
+    "A multidimensional array of elements of one dtype.\n\n"
+    "oneflow_py.tensor(), from_numpy(), from_dlpack() and all operators create tensors. Operators are functions of\n"
+    "the module as well as methods of the tensor. A view shares memory with the tensor that it was created from.\n"
+    "Comparison with == is elementwise; hashing is by identity.";
 
-// The methods of all parts, in one array that lives as long as the type.
+// Returns the methods of all parts in one array, which is never freed because the type refers to it.
 std::vector<PyMethodDef>* all_methods() {
   auto* methods = new std::vector<PyMethodDef>;
   for (auto part : {attribute_methods, value_methods, exchange_methods, dlpack_methods, copying_methods}) {
@@ -61,7 +61,7 @@ std::vector<PyMethodDef>* all_methods() {
 of_device tensor_device(PyObject* tensor) {
   of_tensor_info info{};
   info.struct_size = sizeof(info);
-  of_tensor_get_info(handle_of(tensor), &info);  // fails for no tensor
+  of_tensor_get_info(handle_of(tensor), &info);  // cannot fail for a live tensor
   return info.device;
 }
 
@@ -70,7 +70,7 @@ Py_ssize_t byte_count(of_tensor tensor) {
   const auto size = static_cast<Py_ssize_t>(of_dtype_size(of_tensor_dtype(tensor)));
   if (!__builtin_mul_overflow(of_tensor_count(tensor), size, &bytes)) return bytes;
   raise(OF_OUT_OF_MEMORY, "a tensor with " + std::to_string(of_tensor_count(tensor)) + " elements of " +
-                              of_dtype_name(of_tensor_dtype(tensor)) + " takes more bytes than there can be");
+                              of_dtype_name(of_tensor_dtype(tensor)) + " takes more bytes than can be addressed");
   return -1;
 }
 

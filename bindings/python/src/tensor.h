@@ -1,4 +1,4 @@
-// The Tensor type: a Python object that owns one handle of the runtime.
+// The Tensor type: a Python object that owns one tensor handle of the runtime.
 #ifndef ONEFLOW_PYTHON_TENSOR_H_
 #define ONEFLOW_PYTHON_TENSOR_H_
 
@@ -18,33 +18,33 @@ extern PyTypeObject* tensor_type;
 inline bool is_tensor(PyObject* object) { return Py_TYPE(object) == tensor_type; }
 inline of_tensor handle_of(PyObject* tensor) { return reinterpret_cast<TensorObject*>(tensor)->handle; }
 
-// Where its data is.
+// Returns the device that holds the data of a tensor.
 of_device tensor_device(PyObject* tensor);
 
-// Below this many elements a kernel is about as fast as handing over the lock.
+// The number of elements from which the GIL is released: a kernel on fewer is about as fast as releasing it.
 constexpr int64_t kElementsWorthUnlocking = 8192;
 
-// Does native work on a tensor, without the lock where that may take long. `work` must not touch Python's objects.
+// Calls `work` on a tensor, without the GIL if it may take long. `work` must not use Python objects.
 template <class Work>
 of_status run_native(of_tensor tensor, const Work& work) {
   UnlockedScope unlocked(of_tensor_work(tensor) >= kElementsWorthUnlocking);
   return work();
 }
 
-// of_tensor_create() of memory that nobody else changes, without the lock where that may take long.
+// Calls of_tensor_create(), without the GIL if it may take long. No other thread may change the source meanwhile.
 inline of_status create_native(const of_tensor_source& source, of_tensor* result) {
   UnlockedScope unlocked(source.bytes >= kElementsWorthUnlocking || of_device_waits(source.device));
   return of_tensor_create(&source, result);
 }
 
-// The bytes of all elements, each counted where it occurs; -1 with an exception where that is more than memory can
-// have, as in zeros(1).expand(2**62).
+// Returns the size of all elements in bytes, counting expanded elements as often as they occur. Returns -1 with an
+// exception if the size overflows, as for zeros(1).expand(2**62).
 Py_ssize_t byte_count(of_tensor tensor);
 
-// The elements' bytes, row-major, as a bytes object.
+// Returns a bytes object with the elements in row-major order; an empty Ref with an exception on failure.
 Ref read_bytes(of_tensor tensor);
 
-// A new Tensor around a handle, which it takes over (also when it fails).
+// Returns a new Tensor that takes ownership of the handle. Releases the handle and returns NULL if that fails.
 PyObject* wrap(of_tensor handle);
 
 bool add_tensor_type(PyObject* module);

@@ -1,4 +1,4 @@
-// The pieces of the Tensor type, each from the file that knows about it; tensor.cpp puts them together.
+// The parts of the Tensor type, each defined in its own file; tensor.cpp combines them.
 #ifndef ONEFLOW_PYTHON_TENSOR_PARTS_H_
 #define ONEFLOW_PYTHON_TENSOR_PARTS_H_
 
@@ -22,7 +22,7 @@ void append_sequence_slots(std::vector<PyType_Slot>* slots);  // indexing.cpp
 void append_buffer_slots(std::vector<PyType_Slot>* slots);    // buffer.cpp
 void append_printing_slots(std::vector<PyType_Slot>* slots);  // printing.cpp
 
-// Looks up the functions behind Python's operators, after add_operators().
+// Looks up the functions that implement Python's operators; call it after add_operators().
 bool resolve_number_slots();
 
 // Functions of the module.
@@ -37,8 +37,8 @@ std::vector<PyMethodDef> expression_functions();  // expression.cpp
 
 bool add_expression_type(PyObject* module);  // expression.cpp
 
-// A method of the kind METH_FASTCALL | METH_KEYWORDS.
 using FastFunction = PyObject* (*)(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
+// Returns the definition of a method with the calling convention METH_FASTCALL | METH_KEYWORDS.
 inline PyMethodDef fast_method(const char* name, FastFunction function, const char* documentation) {
   return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL | METH_KEYWORDS,
           documentation};

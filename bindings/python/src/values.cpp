@@ -1,4 +1,4 @@
-// Tensors as Python's own values: item(), tolist(), float(), complex(), int(), bool(), index().
+// Conversion of tensors to Python values: item(), tolist(), float(), complex(), int(), bool(), index().
 
 #include <cstring>
 #include <vector>
@@ -27,7 +27,7 @@ PyObject* to_object(const of_scalar& scalar) {
   return raise(OF_INTERNAL_ERROR, "a scalar of unknown kind");
 }
 
-// An of_scalar has no room for two numbers.
+// Returns the only element of a complex tensor, which an of_scalar cannot hold.
 PyObject* complex_item(of_tensor handle) {
   double real = 0, imaginary = 0;
   const auto read = [&] { return of_tensor_complex_item(handle, &real, &imaginary); };
@@ -77,7 +77,7 @@ int to_bool(PyObject* self) {
   return value ? PyObject_IsTrue(value.get()) : -1;
 }
 
-// f"{x:.2f}" formats the number of a tensor without dimensions; others have only their repr().
+// Formats the element of a tensor without dimensions, as in f"{x:.2f}", and other tensors as strings.
 PyObject* format(PyObject* self, PyObject* specification) {
   const bool number =
       of_tensor_rank(handle_of(self)) == 0 && PyUnicode_Check(specification) && PyUnicode_GET_LENGTH(specification) > 0;
@@ -130,7 +130,7 @@ PyObject* element(of_dtype dtype, const char* bytes) {
   }
 }
 
-// Reads row-major elements from `*bytes` on, and moves it behind them.
+// Returns the row-major elements at `*bytes` as nested lists, and advances `*bytes` past them.
 PyObject* nested_list(const int64_t* sizes, int32_t rank, of_dtype dtype, const char** bytes) {
   if (rank == 0) {
     PyObject* value = element(dtype, *bytes);
@@ -139,9 +139,9 @@ PyObject* nested_list(const int64_t* sizes, int32_t rank, of_dtype dtype, const 
   }
   Ref list(PyList_New(sizes[0]));
   for (int64_t i = 0; list && i < sizes[0]; ++i) {
-    PyObject* member = nested_list(sizes + 1, rank - 1, dtype, bytes);
-    if (member == nullptr) return nullptr;
-    PyList_SET_ITEM(list.get(), i, member);
+    PyObject* entry = nested_list(sizes + 1, rank - 1, dtype, bytes);
+    if (entry == nullptr) return nullptr;
+    PyList_SET_ITEM(list.get(), i, entry);
   }
   return list.release();
 }
@@ -168,13 +168,14 @@ std::vector<PyMethodDef> value_methods() {
   return {
       {"item", item, METH_NOARGS,
        "item($self)\n--\n\n"
-       "The only element, as a Python number. Raises InvalidArgument for tensors with more or fewer."},
+       "Returns the only element as a Python number. Raises InvalidArgument for tensors with more or fewer elements."},
       {"tolist", tolist, METH_NOARGS,
        "tolist($self)\n--\n\n"
-       "The elements as nested lists of Python numbers; a number for a tensor without dimensions."},
-      {"__complex__", to_complex, METH_NOARGS, "__complex__($self)\n--\n\nThe only element, as a complex number."},
+       "Returns the elements as nested lists of Python numbers, or as a number for a tensor without dimensions."},
+      {"__complex__", to_complex, METH_NOARGS,
+       "__complex__($self)\n--\n\nReturns the only element as a complex number."},
       {"__format__", format, METH_O,
-       "__format__($self, format_spec, /)\n--\n\nFormats the number of a tensor without dimensions."},
+       "__format__($self, format_spec, /)\n--\n\nFormats the element of a scalar tensor, other tensors as str."},
   };
 }
 

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Tensors, and the operators on them. Everything is a function of this module, most of it also a method of Tensor:
+# Tensors and the operators on them. Every operator is a function of this module or of a module in it; most are also
+# methods of Tensor:
 #
 #     x = OneFlow.tensor([[1.0, 2.0], [3.0, 4.0]])
 #     OneFlow.sum(x, dim: 1, keepdim: true)

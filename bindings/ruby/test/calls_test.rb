@@ -2,13 +2,14 @@
 
 require_relative "helper"
 
-# How arguments reach an operator: positions, keywords, overloads, `out:`, in place; and what is said when they do not.
+# Tests how arguments are bound to operators: positional and keyword arguments, overloads, `out:`, the in-place form,
+# and the error texts of invalid calls.
 class CallsTest < OneFlowTest
   def setup
     @x = tensor([[1.0, 2.0], [3.0, 4.0]])
   end
 
-  def test_positions_and_keywords
+  def test_positional_and_keyword_arguments
     assert_equal [[3.0], [7.0]], OneFlow.sum(@x, 1, true).to_a
     assert_equal [[3.0], [7.0]], OneFlow.sum(input: @x, keepdim: true, dim: 1).to_a
     assert_equal [3.0, 7.0], @x.sum(dim: [1]).to_a
@@ -32,7 +33,7 @@ class CallsTest < OneFlowTest
     assert_equal [[2.0, 4.0], [1, 1]], [values.to_a, indices.to_a]
     assert_equal [[2.0, 2.0], [3.0, 4.0]], @x.max(tensor(2.0)).to_a
     assert_equal [[2.0, 4.0], [1, 1]], @x.max(dim: 1).map(&:to_a)
-    # Of the two overloads, the one that knows `device`.
+    # The error is that of the overload that has the argument `device`.
     assert_error(OneFlow::TypeMismatch, "to: unknown argument copy") { @x.to(device: "cpu", copy: true) }
   end
 
@@ -75,7 +76,7 @@ class CallsTest < OneFlowTest
     assert_error(OneFlow::TypeMismatch, "add: unknown argument out") { tensor([1]).add!(1, out: tensor([1])) }
   end
 
-  def test_texts
+  def test_error_texts
     cases = {
       "sum: keepdim must be bool, got String" => -> { @x.sum(keepdim: "yes") },
       "sum: dim must be Array of Integers, got Float" => -> { @x.sum(dim: 1.0) },
@@ -102,7 +103,7 @@ class CallsTest < OneFlowTest
     cases.each { |text, call| assert_error(OneFlow::TypeMismatch, text, &call) }
   end
 
-  def test_values_that_no_argument_holds
+  def test_invalid_values
     assert_error(OneFlow::InvalidArgument, "full: fill_value must fit into 64 bits, got a larger integer") do
       OneFlow.full([1], 2**63)
     end
@@ -121,7 +122,7 @@ class CallsTest < OneFlowTest
     end
   end
 
-  # Binary and US-ASCII Strings are taken for UTF-8: names from files and sockets come as such.
+  # Binary and US-ASCII Strings are treated as UTF-8: Strings that are read from files and sockets have these encodings.
   def test_encodings
     equation = "αβ->β"
     texts = %w[Shift_JIS UTF-16LE UTF-16BE UTF-32 EUC-JP].map { |name| equation.encode(name) }
@@ -138,22 +139,22 @@ class CallsTest < OneFlowTest
     assert_equal @x.matmul(@x), in_one_order
   end
 
-  def test_texts_that_are_no_characters
+  def test_strings_that_cannot_be_converted_to_utf8
     {
-      "einsum: equation must be text that UTF-8 can hold, got 'ij\\x83' in Shift_JIS" =>
+      "einsum: equation must be convertible to UTF-8, got 'ij\\x83' in Shift_JIS" =>
         -> { OneFlow.einsum("ij\x83".dup.force_encoding("Shift_JIS"), @x) },
-      "einsum_path: equation must be text that UTF-8 can hold, got '\\u0000i\\xD8' in UTF-16BE" =>
+      "einsum_path: equation must be convertible to UTF-8, got '\\u0000i\\xD8' in UTF-16BE" =>
         -> { OneFlow.einsum_path("\0i\xd8".dup.force_encoding("UTF-16BE"), @x) },
-      "zeros: dtype must be text that UTF-8 can hold, got 'int8' in UTF-7" =>
+      "zeros: dtype must be convertible to UTF-8, got 'int8' in UTF-7" =>
         -> { OneFlow.zeros(1, dtype: "int8".dup.force_encoding("UTF-7")) },
-      "device: name must be text that UTF-8 can hold, got 'c\\u0000p' in UTF-16LE" =>
+      "device: name must be convertible to UTF-8, got 'c\\u0000p' in UTF-16LE" =>
         -> { OneFlow.device("c\0p".dup.force_encoding("UTF-16LE")) },
       "zeros: dtype must be the name of a dtype, got 'α\\xFF'" => -> { OneFlow.zeros(1, dtype: "α\xff") },
       "tensor: dtype must be the name of a dtype, got 'α'" => -> { tensor([1], dtype: "α".b) }
     }.each { |text, call| assert_error(OneFlow::InvalidArgument, text, &call) }
   end
 
-  def test_strange_keywords
+  def test_unusual_keywords
     {
       { "out" => 1 } => '"out"; did you mean out?',
       { "dim" => 1 } => '"dim"; did you mean dim?',
@@ -174,8 +175,8 @@ class CallsTest < OneFlowTest
     assert_raises(OneFlow::TypeMismatch) { @x.sum({ dim: 1 }) }
   end
 
-  # Of several overloads, those that know all names got further than those that do not.
-  def test_names_that_an_overload_knows
+  # The error of an overload that has all given keywords takes precedence over that of one that does not.
+  def test_errors_of_overloads_that_have_all_keywords
     {
       "tensordot: missing argument dims_other" => -> { OneFlow.tensordot(@x, @x, dims_input: [1]) },
       "tensordot: missing argument dims_input" => -> { OneFlow.tensordot(@x, @x, dims_other: [1]) },
@@ -213,8 +214,8 @@ class CallsTest < OneFlowTest
       "einsum_path: operands[1]" => -> { OneFlow.einsum_path("ij,jk", @x, empty) },
       "index: part" => -> { @x[empty] },
       "index: value" => -> { @x[0] = empty },
-      "tensor: data" => -> { tensor(empty) } }.each do |place, call|
-      assert_error(OneFlow::InvalidArgument, "#{place} is a tensor that was allocated but never given a value", &call)
+      "tensor: data" => -> { tensor(empty) } }.each do |name, call|
+      assert_error(OneFlow::InvalidArgument, "#{name} is a tensor that was allocated but never given a value", &call)
     end
     text = "tensor: data must not have a tensor that was allocated but never given a value"
     assert_error(OneFlow::InvalidArgument, text) { tensor([1, empty]) }

@@ -2,7 +2,7 @@
 
 require_relative "helper"
 
-# Lists of tensors and of devices: what the vectors do not see.
+# Tests functions over lists of tensors and devices, where the conformance vectors do not cover them.
 class CollectivesTest < OneFlowTest
   def ranks = [tensor([1.0, 2.0]), tensor([10.0, 20.0])]
 
@@ -24,7 +24,7 @@ class CollectivesTest < OneFlowTest
     refute_respond_to a, :all_reduce!
   end
 
-  def test_nothing_is_written_where_one_of_the_tensors_cannot_be
+  def test_no_tensor_is_written_if_one_is_not_writable
     ranks = [OneFlow.ones(2), OneFlow.ones(1).expand(2)]
     error = assert_raises(OneFlow::InvalidArgument) { OneFlow::Comm.all_reduce!(ranks) }
     assert_includes error.message, "several elements share memory"
@@ -46,7 +46,7 @@ class CollectivesTest < OneFlowTest
     assert_raises(FrozenError) { parts[0].add!(1) }
   end
 
-  def test_a_device_that_is_not_there_is_named
+  def test_the_error_names_an_unknown_device
     x = tensor([1])
     error = assert_raises(OneFlow::DeviceError) { OneFlow::Comm.broadcast(x, %w[cpu cpu:9]) }
     assert_match(/\Acomm.broadcast: there is no device 'cpu:9'/, error.message)
@@ -55,7 +55,7 @@ class CollectivesTest < OneFlowTest
     end
   end
 
-  def test_memory_stays_flat
+  def test_collectives_do_not_leak
     given = ranks
     count = -> { OneFlow.memory_stats[:tensors] }
     GC.start

@@ -4,19 +4,19 @@ require "json"
 require "yaml"
 require_relative "helper"
 
-# Tensors of complex numbers: from Ruby's Complex, back to it, and what operators make of them.
+# Tests complex tensors: conversion from and to Ruby's Complex, and operators.
 class ComplexTest < OneFlowTest
   DTYPES = %i[complex64 complex128].freeze
   NUMBERS = [[1 + 2i, 3.0], [-0.5i, true]].freeze
   ELEMENTS = [[Complex(1.0, 2.0), Complex(3.0, 0.0)], [Complex(0.0, -0.5), Complex(1.0, 0.0)]].freeze
 
-  # Complex numbers with Float parts, and the classes of the parts.
+  # Asserts that the elements are equal and that all their real and imaginary parts are Floats.
   def assert_elements(expected, actual)
     assert_equal expected, actual
     assert_equal [Float], Array(actual).flatten.flat_map(&:rect).map(&:class).uniq
   end
 
-  # ---------------------------------------------------------------------------------------------------- in and out
+  # ---------------------------------------------------------------------------------------------------- conversion
 
   def test_data
     x = tensor(NUMBERS)
@@ -28,7 +28,7 @@ class ComplexTest < OneFlowTest
     assert_equal [2, 0], tensor([[], []], dtype: :complex64).shape
   end
 
-  def test_natural_dtypes
+  def test_inferred_dtypes
     assert_equal :complex64, tensor([1, 1i]).dtype
     assert_equal :complex64, tensor([1i, 2.5, true]).dtype
     assert_equal :complex128, tensor([1i, tensor(1i, dtype: :complex128)]).dtype
@@ -41,7 +41,7 @@ class ComplexTest < OneFlowTest
     OneFlow.default_dtype = :float32
   end
 
-  def test_given_dtypes
+  def test_explicit_dtypes
     DTYPES.each do |dtype|
       x = tensor([0.1, 2, true, 1i], dtype:)
       assert_equal dtype, x.dtype
@@ -51,9 +51,9 @@ class ComplexTest < OneFlowTest
     assert_elements [0.1], tensor([0.1], dtype: :complex128).to_a
   end
 
-  def test_ends_of_the_range
-    ends = [Complex(Float::INFINITY, -0.0), Complex(-0.0, -Float::INFINITY), Complex(1e300, -1e-300)]
-    assert_equal ends.map(&:rect).to_s, tensor(ends, dtype: :complex128).to_a.map(&:rect).to_s
+  def test_extreme_values
+    values = [Complex(Float::INFINITY, -0.0), Complex(-0.0, -Float::INFINITY), Complex(1e300, -1e-300)]
+    assert_equal values.map(&:rect).to_s, tensor(values, dtype: :complex128).to_a.map(&:rect).to_s
     assert_predicate tensor(Complex(0, Float::NAN)).item.imaginary, :nan?
   end
 
@@ -132,7 +132,7 @@ class ComplexTest < OneFlowTest
     assert_error(OneFlow::DTypeError, text) { tensor(tensor([1i]), dtype: :int64) }
   end
 
-  def test_operands_are_tensors
+  def test_complex_operands_must_be_tensors
     x = tensor([1i])
     { -> { x * 2i } => "mul: other must be Tensor or real Numeric, got Complex",
       -> { 2i * x } => "mul: input must be Tensor or real Numeric, got Complex",
@@ -144,8 +144,8 @@ class ComplexTest < OneFlowTest
     assert_error(OneFlow::DTypeError, "exp: input must be a real tensor, got complex64") { x.exp }
   end
 
-  # A number whose conversion changes the array that is being read.
-  def test_parts_that_change_the_data
+  # The conversion of a real part to Float changes the Array that is being read.
+  def test_parts_whose_conversion_changes_the_data
     rows = [[0, 1.0], [2.0, 3.0]]
     part = Class.new(Numeric) do
       define_method(:real?) { true }
@@ -189,7 +189,7 @@ class ComplexTest < OneFlowTest
 
   # -------------------------------------------------------------------------------------------------------- memory
 
-  def test_stress
+  def test_gc_stress
     GC.stress = true
     x = tensor([[Complex(1/2r, 2), 3.0], [-0.5i, tensor(1i)]])
     found = [x.to_a, x[0, 0].item, x[0, 0].to_c, Marshal.load(Marshal.dump(x)).to_a, OneFlow.einsum("ij->j", x).to_a]

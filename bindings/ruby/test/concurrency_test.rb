@@ -3,9 +3,9 @@
 require "timeout"
 require_relative "helper"
 
-# Threads, Ractors, interrupts and forked children.
+# Tests threads, Ractors, interrupts and forked child processes.
 class ConcurrencyTest < OneFlowTest
-  # A sum that every thread of control computes: 0 + 2 + ... + 2 * (n - 1).
+  # Computes a sum 0 + 2 + ... + 2 * (n - 1) in each round, with increasing n.
   def self.work(rounds)
     Array.new(rounds) { |i| (OneFlow.arange(100 + i) * 2).sum.item }
   end
@@ -17,7 +17,7 @@ class ConcurrencyTest < OneFlowTest
     assert_equal [EXPECTED] * 8, results
   end
 
-  # A thread that holds the lock could be interrupted before and after the work, but not several times meanwhile.
+  # If the work kept Ruby's lock, the ticker could run before and after it, but not several times during it.
   def test_other_threads_run_during_long_work
     x = OneFlow.rand(1200, 1200)
     many = OneFlow.rand(1 << 22)
@@ -69,7 +69,7 @@ class ConcurrencyTest < OneFlowTest
       copied.send(original)
       abort("copied") unless copied.take == [2.0] && original.to_a == [1.0]
     RUBY
-    assert run_ruby(script), "the Ractors did not agree"
+    assert run_ruby(script), "a Ractor computed a wrong result"
   end
 
   def test_fork

@@ -4,9 +4,9 @@ require "bigdecimal"
 require "timeout"
 require_relative "helper"
 
-# OneFlow.tensor, OneFlow.from_binary, and the ways back to Ruby's own data.
+# Tests OneFlow.tensor, OneFlow.from_binary, and the conversions back to Ruby data.
 class ConstructionTest < OneFlowTest
-  def test_natural_dtypes
+  def test_inferred_dtypes
     assert_equal :int64, tensor([1, 2]).dtype
     assert_equal :float32, tensor([1, 2.5]).dtype
     assert_equal :bool, tensor([true, false]).dtype
@@ -16,9 +16,9 @@ class ConstructionTest < OneFlowTest
     double = tensor(0.1, dtype: :float64)
     assert_equal [:float64, [0.1, 2.0]], [tensor([double, 2]).dtype, tensor([double, 2]).to_a]
     assert_equal :int64, tensor([tensor(1, dtype: :int8), 2]).dtype
-    naturals = [tensor(1, dtype: :uint16), tensor(2, dtype: :uint32)]
-    assert_error(OneFlow::DTypeError, "tensor: data has members without a common dtype") { tensor(naturals) }
-    assert_equal [1, 2], tensor(naturals, dtype: :int8).to_a
+    unsigned = [tensor(1, dtype: :uint16), tensor(2, dtype: :uint32)]
+    assert_error(OneFlow::DTypeError, "tensor: data has elements without a common dtype") { tensor(unsigned) }
+    assert_equal [1, 2], tensor(unsigned, dtype: :int8).to_a
   end
 
   def test_default_dtype
@@ -64,7 +64,7 @@ class ConstructionTest < OneFlowTest
     refute_predicate tensor(x), :frozen?
   end
 
-  def test_numbers_that_do_not_fit
+  def test_numbers_that_do_not_fit_the_dtype
     { [300, :uint8] => "uint8, got 300", [[-1], :uint64] => "uint64, got -1", [2**63, nil] => "int64, got #{2**63}",
       [Float::NAN, :int64] => "int64, got NaN", [1e30, :int8] => "int8, got 1.0e+30",
       [[2**64], nil] => "64 bits, got a larger integer" }.each do |(data, dtype), text|
@@ -74,7 +74,7 @@ class ConstructionTest < OneFlowTest
   end
 
   def test_ragged_data
-    assert_error(OneFlow::ShapeError, "tensor: data must have rows of one length in dimension 1, got 2 and 1") do
+    assert_error(OneFlow::ShapeError, "tensor: data must have rows of equal length in dimension 1, got 2 and 1") do
       tensor([[1, 2], [3]])
     end
     [[[1], 2], [1, [2]]].each do |mixed|
@@ -84,7 +84,7 @@ class ConstructionTest < OneFlowTest
     assert_raises(OneFlow::ShapeError) { tensor([[], [1]]) }
   end
 
-  def test_other_members
+  def test_elements_of_other_types
     assert_error(OneFlow::TypeMismatch, "tensor: data must be Numeric, bool or Array of them, got String") do
       tensor([1, "2"])
     end
@@ -93,7 +93,7 @@ class ConstructionTest < OneFlowTest
     assert_raises(OneFlow::ShapeError) { tensor([tensor([1])]) }
   end
 
-  def test_data_without_end
+  def test_recursive_and_huge_data
     loop = []
     loop << loop
     assert_error(OneFlow::ShapeError, "tensor: data must nest at most 32 deep") { tensor(loop) }
@@ -103,7 +103,7 @@ class ConstructionTest < OneFlowTest
     assert_raises(Timeout::Error) { Timeout.timeout(0.05) { tensor(slow) } }
   end
 
-  # A number whose conversion changes the array that is being read.
+  # A number whose conversion to Float changes the Array that is being read.
   class Saboteur < Numeric
     def initialize(rows)
       super()

@@ -2,8 +2,8 @@
 
 require_relative "helper"
 
-# Errors of work that a device does later: they name the operator that left it, and follow the data to other devices.
-# `make test-ruby` puts the test accelerator into ONEFLOW_DEVICE_PATH.
+# Tests errors of asynchronous work: they name the operator whose work failed, and follow the data to other devices.
+# `make test-ruby` adds the test accelerator to ONEFLOW_DEVICE_PATH.
 class DeferredErrorsTest < OneFlowTest
   TEXT = "the kernel was told to find bad data"
   DEVICES = ["accel:0", "accel:1"].freeze
@@ -13,18 +13,18 @@ class DeferredErrorsTest < OneFlowTest
     DEVICES.each do |device|
       OneFlow.synchronize(device)
     rescue OneFlow::Error
-      nil # what the test left
+      nil # an error that the test left pending
     end
   end
 
-  # A tensor on the first device, with bad data.
+  # Returns a tensor on the first device whose kernel reports bad data.
   def bad
     x = OneFlow.ones(4, device: "accel:0")
     OneFlow.set_option("accel_fail_kernels:0", 1)
     -x
   end
 
-  def test_the_destination_of_a_copy_hears_of_it_once
+  def test_the_destination_of_a_copy_reports_the_error_once
     moves = [
       ->(x) { x.to("accel:1") },
       ->(x) { OneFlow.ones(4, device: "accel:1").copy!(x) },
@@ -37,11 +37,11 @@ class DeferredErrorsTest < OneFlowTest
     end
   end
 
-  def test_a_copy_to_another_type_gives_it
+  def test_a_copy_to_another_device_type_raises_the_error
     assert_error(OneFlow::InvalidArgument, "neg: #{TEXT}") { bad.to("cpu") }
   end
 
-  def test_an_index_does_not_take_its_place
+  def test_indexing_raises_the_deferred_error
     x = OneFlow.ones(4, device: "accel:0")
     bad
     assert_error(OneFlow::InvalidArgument, "neg: #{TEXT}") { x[[0, 2]] }
@@ -49,7 +49,7 @@ class DeferredErrorsTest < OneFlowTest
     assert_error(OneFlow::InvalidArgument, "neg: #{TEXT}") { x[[0, 2]] = 5 }
   end
 
-  def test_a_collective_names_itself
+  def test_the_error_of_a_collective_names_the_collective
     calls = {
       "comm.all_reduce" => ->(tensors) { OneFlow::Comm.all_reduce(tensors, op: "prod") },
       "comm.gather" => ->(tensors) { [OneFlow::Comm.gather(tensors, dim: 1)] }

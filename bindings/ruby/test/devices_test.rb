@@ -3,18 +3,18 @@
 require "pathname"
 require_relative "helper"
 
-# Devices: what is known of them, naming them, and tensors on one whose memory the host cannot read. The device `far` is
-# a plugin of the runtime's tests, which `make test-ruby` puts into ONEFLOW_DEVICE_PATH.
+# Tests devices: their properties, their names, and tensors on a device whose memory the host cannot access. The device
+# `far` is a plugin of the runtime's tests, which `make test-ruby` adds to ONEFLOW_DEVICE_PATH.
 class DevicesTest < OneFlowTest
   HOST = "cpu:0"
 
   def far = tensor([[1.0, 2.0], [3.0, 4.0]], device: "far")
 
-  def test_the_plugin_of_the_tests_is_there
-    assert_includes OneFlow.devices.map(&:name), "far:0", "make test-ruby names it in ONEFLOW_DEVICE_PATH"
+  def test_the_test_plugin_is_loaded
+    assert_includes OneFlow.devices.map(&:name), "far:0", "make test-ruby adds it to ONEFLOW_DEVICE_PATH"
   end
 
-  def test_what_is_known_of_devices
+  def test_properties
     OneFlow.devices.each do |device|
       assert_equal [device, device], [OneFlow.device(device.name), OneFlow.device(device)]
       assert_equal device.name, "#{device.type}:#{device.index}"
@@ -27,7 +27,7 @@ class DevicesTest < OneFlowTest
     assert_equal OneFlow.devices.uniq, OneFlow.devices
   end
 
-  def test_a_device_as_an_object
+  def test_device_objects
     second = OneFlow.device("far:1")
     assert_equal ["Far device B", 1 << 30, 1, []],
                  [second.hardware, second.total_memory, second.compute_units, second.capabilities]
@@ -46,8 +46,8 @@ class DevicesTest < OneFlowTest
            "fra", "far:0:0", "far:-0", "far:01", "far:2147483648", "far:99999999999999999999", "f\u00e4r",
            "far" * 100, "%s%n"].freeze
 
-  # Calls that name a device, by the function that complains.
-  def namings(name)
+  # Returns calls with the name of a device, keyed by the function that the error names.
+  def calls_with_device(name)
     x = OneFlow.ones(2)
     {
       "device" => -> { OneFlow.device(name) },
@@ -65,19 +65,19 @@ class DevicesTest < OneFlowTest
     }
   end
 
-  def test_naming_a_device_that_is_not_there
-    there = OneFlow.devices.join(", ")
+  def test_unknown_device_names
+    existing = OneFlow.devices.join(", ")
     NAMES.product(%i[to_s to_sym]) do |name, form|
-      namings(name.public_send(form)).each do |function, call|
+      calls_with_device(name.public_send(form)).each do |function, call|
         error = assert_raises(OneFlow::DeviceError, &call)
         text = error.message.lines.first.chomp
         shown = name.size > 80 ? "#{name[0, 80]}…" : name
-        assert_equal "#{function}: there is no device '#{shown}'; there are #{there}", text
+        assert_equal "#{function}: there is no device '#{shown}'; there are #{existing}", text
       end
     end
   end
 
-  def test_what_is_no_name
+  def test_invalid_device_names
     { 3 => "Integer", nil => "nil", ["far"] => "Array", Object.new => "Object" }.each do |value, word|
       assert_error(OneFlow::TypeMismatch, "device: name must be device, got #{word}") { OneFlow.device(value) }
     end
@@ -87,7 +87,7 @@ class DevicesTest < OneFlowTest
     assert_raises(FrozenError) { OneFlow.device("far").send(:initialize, "far:1") }
   end
 
-  def test_an_unknown_type_says_why_plugins_are_not_there
+  def test_the_error_of_an_unknown_type_gives_the_reasons_of_rejected_plugins
     program = <<~RUBY
       puts OneFlow.rejected_plugins.first
       begin
@@ -127,7 +127,7 @@ class DevicesTest < OneFlowTest
     end
   end
 
-  def test_to_another_device_and_type_at_once
+  def test_conversion_of_device_and_dtype_at_once
     x = tensor([1.75, -2.5])
     %w[cpu:0 far:1 accel:0].each do |device|
       [x.to(device, :int16), x.to(device:, dtype: :int16), x.to("far").to(device, :int16)].each do |moved|
@@ -136,7 +136,7 @@ class DevicesTest < OneFlowTest
     end
   end
 
-  def test_tensors_are_made_and_moved_there
+  def test_creation_and_copies
     x = tensor([[1.0, 2.0], [3.0, 4.0]], device: OneFlow.device("far:1"))
     assert_equal ["far:1", [[1.0, 2.0], [3.0, 4.0]]], [x.device, x.to_a]
     assert_equal "        [3., 4.]], device: \"far:1\")", x.inspect.lines[1]
@@ -162,13 +162,13 @@ class DevicesTest < OneFlowTest
     assert_equal [7.0, 4.0], there.to_a
   end
 
-  def test_page_locked_memory_is_known
+  def test_pinned_memory
     x = tensor([1.0, 2.0])
     pinned = x.pin_memory(device: "accel")
     assert_equal [false, true, true], [x, pinned, pinned[1..]].map(&:pinned?)
     refute_predicate pinned * 2, :pinned?
     refute_predicate pinned.to("accel"), :pinned?
-    refute_predicate x.pin_memory(device: "far"), :pinned? # which offers none
+    refute_predicate x.pin_memory(device: "far"), :pinned? # far does not support pinned memory
   end
 
   def test_creation_functions_take_a_device
@@ -196,7 +196,7 @@ class DevicesTest < OneFlowTest
     OneFlow.default_device = HOST
   end
 
-  def test_the_same_random_numbers
+  def test_random_numbers_are_the_same_on_every_device
     drawn = ["far", HOST].map do |device|
       OneFlow.manual_seed(7)
       [OneFlow.rand(5, device:).to_a, OneFlow.randn(5, device:).to_a]
@@ -234,7 +234,7 @@ class DevicesTest < OneFlowTest
     assert_operator in_use, :>=, 4 << 20
     OneFlow.set_memory_limit(in_use + 1024, "far")
     assert_raises(OneFlow::OutOfMemory) { [x, OneFlow.zeros(1 << 20, device: "far")] }
-    assert_equal 0, OneFlow.zeros(1 << 20).sum.item # other devices have limits of their own
+    assert_equal 0, OneFlow.zeros(1 << 20).sum.item # each device has its own limit
   ensure
     OneFlow.set_memory_limit(0, "far")
     OneFlow.empty_cache("far")

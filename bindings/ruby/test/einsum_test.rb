@@ -2,7 +2,7 @@
 
 require_relative "helper"
 
-# Operands with their labels, the order of products, and expressions that are worked out once.
+# Tests einsum: operands with labels, contraction orders, and expressions.
 class EinsumTest < OneFlowTest
   FUNCTIONS = %i[einsum_path einsum_expression].freeze
 
@@ -12,7 +12,7 @@ class EinsumTest < OneFlowTest
 
   # ------------------------------------------------------------------------------------------------------- labels
 
-  def test_labels_beside_operands
+  def test_labelled_operands
     x, y = matrices
     assert_equal PRODUCT, OneFlow.einsum(x, [0, 1], y, [1, 2], [0, 2]).to_a
     assert_equal PRODUCT, OneFlow.einsum(x, [0, 1], y, [1, 2]).to_a
@@ -47,18 +47,18 @@ class EinsumTest < OneFlowTest
     assert_equal 10, OneFlow.einsum(x, 0..1, 0...0).item
   end
 
-  # What Ruby's API takes for a Range.
+  # Ruby's C API accepts such a struct as a Range.
   Bounds = Struct.new(:begin, :end, :exclude_end?) do
     def initialize = super(0, 1, false)
   end
 
-  REFUSED_LABELS = [
+  REJECTED_LABELS = [
     [->(x) { [x, 0..] }, OneFlow::TypeMismatch, "labels of operand 0 must be Array or Range of Integers, got 0.."],
     [->(x) { [x, (0..) % 2] }, OneFlow::TypeMismatch, "must be Array or Range of Integers, got ((0..).%(2))"],
     [->(x) { [x, 0..1.5] }, OneFlow::TypeMismatch, "must be Array or Range of Integers, got 0..1.5"],
     [->(x) { [x, "a".."b"] }, OneFlow::TypeMismatch, 'must be Array or Range of Integers, got "a".."b"'],
-    [->(x) { [x, 1..(2**40)] }, OneFlow::InvalidArgument, "must be at most 65536, got #{2**40} of them"],
-    [->(x) { [x, 1..(2**70)] }, OneFlow::InvalidArgument, "must be at most 65536, got #{2**70} of them"],
+    [->(x) { [x, 1..(2**40)] }, OneFlow::InvalidArgument, "must be at most 65536 Integers, got #{2**40}"],
+    [->(x) { [x, 1..(2**70)] }, OneFlow::InvalidArgument, "must be at most 65536 Integers, got #{2**70}"],
     [->(x) { [x, "a".match(/a/)] }, OneFlow::TypeMismatch, "must be Array or Range of Integers, got MatchData"],
     [->(x) { [x, Bounds.new] }, OneFlow::TypeMismatch, "must be Array or Range of Integers, got EinsumTest::Bounds"],
     [->(x) { [x, [0, 1].each] }, OneFlow::TypeMismatch, "must be Array or Range of Integers, got Enumerator"],
@@ -79,13 +79,13 @@ class EinsumTest < OneFlowTest
     [->(x) { [x, [0, 1], x, [1]] }, OneFlow::ShapeError, "operand 1 has 2 dims but '[1]' names 1"]
   ].freeze
 
-  def test_labels_that_are_refused
+  def test_rejected_labels
     x = OneFlow.ones(2, 2)
-    REFUSED_LABELS.product([:einsum, *FUNCTIONS]) do |(arguments, error_class, text), function|
+    REJECTED_LABELS.product([:einsum, *FUNCTIONS]) do |(arguments, error_class, text), function|
       error = assert_raises(error_class, text) { OneFlow.public_send(function, *arguments.call(x)) }
       assert_includes error.message, text
-      place = error_class == OneFlow::TypeMismatch ? function : :einsum # the front end's texts name the function
-      assert error.message.start_with?("#{place}: ", "#{function}: "), error.message
+      prefix = error_class == OneFlow::TypeMismatch ? function : :einsum # errors of the front end name the function
+      assert error.message.start_with?("#{prefix}: ", "#{function}: "), error.message
     end
   end
 
@@ -121,7 +121,7 @@ class EinsumTest < OneFlowTest
     assert_equal [[], 1.0], OneFlow.einsum_path("", []).values_at(0, 3)
   end
 
-  def test_orders
+  def test_contraction_orders
     in_order = OneFlow.einsum_path("ij,jk,kl,lm->im", *([[2, 2]] * 4), optimize: "none")
     assert_equal [[0, 1], [0, 2], [0, 1]], in_order.path
     assert_equal in_order.path, OneFlow.einsum_path("ij,jk,kl,lm->im", *([[2, 2]] * 4), optimize: false).path
@@ -141,7 +141,7 @@ class EinsumTest < OneFlowTest
     assert_equal expected, OneFlow.einsum_expression(equation, *shapes, **options).call(operands), options
   end
 
-  def test_limit
+  def test_memory_limit
     shapes = [[40, 2], [2, 40], [40, 2], [2, 40]]
     free = OneFlow.einsum_path("ab,bc,cd,de->ae", shapes, optimize: [[0, 1], [0, 2], [0, 1]])
     tight = OneFlow.einsum_path("ab,bc,cd,de->e", shapes, memory_limit: 80)
@@ -157,7 +157,7 @@ class EinsumTest < OneFlowTest
     assert_operator found.flops, :<, 2 * (4**3) * count
   end
 
-  REFUSED = [
+  REJECTED = [
     [["ij,jk", [2, 3], [4, 5]], {}, OneFlow::ShapeError, "label 'j' is 3 in operand 0 and 4"],
     [["ij", [2, -3]], {}, OneFlow::ShapeError, "negative"],
     [%w[ij ab], {}, OneFlow::TypeMismatch, "operands[0] must be Tensor or Array of Integers, got String"],
@@ -186,8 +186,8 @@ class EinsumTest < OneFlowTest
     [["i,i", [2], [2]], { optimise: [] }, OneFlow::TypeMismatch, "unknown argument optimise; did you mean optimize?"]
   ].freeze
 
-  def test_refused
-    REFUSED.product(FUNCTIONS) do |(arguments, options, error_class, text), function|
+  def test_rejected_arguments
+    REJECTED.product(FUNCTIONS) do |(arguments, options, error_class, text), function|
       error = assert_raises(error_class, text) { OneFlow.public_send(function, *arguments, **options) }
       assert_includes error.message, text
       assert error.message.start_with?("einsum: ", "#{function}: "), error.message
@@ -196,7 +196,7 @@ class EinsumTest < OneFlowTest
 
   # -------------------------------------------------------------------------------------------------- expressions
 
-  def test_expressions_say_what_they_are
+  def test_properties_of_expressions
     expression = OneFlow.einsum_expression("ij,jk->ik", [2, 3], [3, 4])
     assert_equal ["ij,jk->ik", [[2, 3], [3, 4]], [2, 4]], [expression.equation, expression.shapes, expression.shape]
     assert_equal [[[0, 1]], 48.0, 48.0, 8.0],
@@ -208,7 +208,7 @@ class EinsumTest < OneFlowTest
     assert_equal "αβ->β", OneFlow.einsum_expression("αβ->β", [2, 3]).equation
   end
 
-  def test_expressions_are_called_in_all_ways
+  def test_ways_to_call_an_expression
     x, y = matrices
     expression = OneFlow.einsum_expression("ij,jk->ik", x, [3, 2])
     [expression.call(x, y), expression[x, y], expression.call([x, y]), expression.call(operands: [x, y]),
@@ -222,7 +222,7 @@ class EinsumTest < OneFlowTest
     assert_equal [6.0, 15.0], OneFlow.einsum_expression("ij->i", [2, 3]).call(x).to_a
   end
 
-  def test_expressions_are_composed
+  def test_composition_of_expressions
     x, y = matrices
     product = OneFlow.einsum_expression("ij,jk->ik", x, y)
     total = OneFlow.einsum_expression("ij->", [2, 2])
@@ -254,7 +254,7 @@ class EinsumTest < OneFlowTest
     end
   end
 
-  def test_expressions_are_made_by_functions_alone
+  def test_expressions_cannot_be_allocated_or_copied
     assert_raises(NoMethodError) { OneFlow::EinsumExpression.new }
     assert_raises(TypeError) { OneFlow::EinsumExpression.allocate }
     expression = OneFlow.einsum_expression("i", [2])
@@ -264,7 +264,7 @@ class EinsumTest < OneFlowTest
     assert_raises(TypeError) { call.bind_call(OneFlow.ones(2), OneFlow.ones(2)) }
   end
 
-  def test_expressions_on_hostile_operands
+  def test_expressions_with_unsuitable_operands
     x, y = matrices
     expression = OneFlow.einsum_expression("ij,jk->ik", x, y)
     things = [x, y, x.transpose(0, 1), tensor([]), OneFlow::Tensor.allocate, 0, nil, "ij", :rest, [], [x, y], [x, nil],
@@ -296,7 +296,7 @@ class EinsumTest < OneFlowTest
 
   # ------------------------------------------------------------------------------------------------------- memory
 
-  def test_stress
+  def test_gc_stress
     GC.stress = true
     x, y = matrices
     labelled = OneFlow.einsum(x, [0, 1], y, [1, 2], [0, 2])
@@ -332,12 +332,13 @@ class EinsumTest < OneFlowTest
     before = live.call
     200.times(&make)
     GC.start
-    assert_in_delta before, live.call, 20 # the stack may still show some
+    assert_in_delta before, live.call, 20 # references to some may remain on the stack
   end
 
-  # 40 KB each, of which Ruby's own heap sees some 100 bytes: it has room for many. Alone, where nothing else grows or
-  # collects: how many of 3,000 pile up before Ruby collects (up to 32 MB do), and by how many MB as many again that are
-  # collected (120 MB) make the process grow.
+  # Each expression has about 40 KB of native memory but only about 100 bytes on Ruby's heap: Ruby collects expressions
+  # in time only if their native memory is reported. The program runs in a separate process, where nothing else
+  # allocates or collects. It prints the native size, how many of 3,000 expressions accumulate before Ruby collects (it
+  # allows up to 32 MB), and by how many MB the process grows while another 3,000 (120 MB) are created and collected.
   def test_native_memory_of_expressions
     program = <<~RUBY
       require "objspace"

@@ -5,14 +5,14 @@ require "json"
 require "tmpdir"
 require_relative "helper"
 
-# Devices that fail: the test accelerator (tests/accelerator), whose faults are switched on by options. Whatever goes
-# wrong, the answer is an error of ours that says so, nothing is lost, and everything else goes on.
+# Tests failing devices with the test accelerator (tests/accelerator), whose faults are enabled by options. Every fault
+# must raise a OneFlow::Error that describes it, must not leak memory, and must not affect other work.
 class FaultsTest < OneFlowTest
   KNOWN = JSON.parse(File.read(File.expand_path("../../../tests/faults.json", __dir__)))
   TEXTS = KNOWN["texts"]
   MIB = 1 << 20
 
-  # Ends every fault that a test leaves, and looks that the device works.
+  # Disables all faults and checks that the device works.
   def teardown
     KNOWN["options"].each { |name| fault(name, 0) }
     fault("capacity", 256 * MIB)
@@ -44,7 +44,7 @@ class FaultsTest < OneFlowTest
     end
   end
 
-  # Every way to wait for a device.
+  # All operations that wait for a device.
   WAITS = {
     item: ->(x) { x[0].item }, to_a: :to_a.to_proc, inspect: :inspect.to_proc, to_s: :to_s.to_proc,
     to_binary: :to_binary.to_proc, hash: :hash.to_proc, each: ->(x) { x.each(&:itself) }, first: ->(x) { x.first },
@@ -55,7 +55,7 @@ class FaultsTest < OneFlowTest
   }.freeze
 
   WAITS.each do |name, wait|
-    # It is found when somebody waits for the device; the text names the operator, and the error is told once.
+    # The error is raised when an operation waits for the device. It names the operator that failed, and is raised once.
     define_method("test_a_kernel_that_fails_in_a_chain_#{name}") do
       x = ones(4)
       fault("fail_kernels:0")
@@ -88,7 +88,7 @@ class FaultsTest < OneFlowTest
 
   def test_an_allocation_that_fails
     x = ones(4)
-    fault("fail_allocations:0", 1) # asked once more, there is some
+    fault("fail_allocations:0", 1) # the runtime repeats the allocation, which then succeeds
     assert_equal "accel:0", ones(MIB).device
     %w[fail_allocations:0 empty_allocations:0].each do |kind|
       OneFlow.empty_cache("accel")
@@ -104,18 +104,19 @@ class FaultsTest < OneFlowTest
     error = assert_raises(OneFlow::OutOfMemory) { OneFlow.ones(MIB).pin_memory(device: "accel") }
     assert_match(/\Apin_memory: page-locked memory of accel:0 has no memory/, error.message)
     OneFlow.empty_cache("accel")
-    assert_equal MIB, OneFlow.ones(MIB).to("accel").to("far").to("cpu").sum.item # copies do without
+    assert_equal MIB, OneFlow.ones(MIB).to("accel").to("far").to("cpu").sum.item # copies do not require it
   end
 
-  # Room on the device for so many MiB more.
+  # Limits the memory of the device to what is in use plus `mib` MiB.
   def leave_room(mib)
     GC.start
     OneFlow.empty_cache("accel")
     fault("capacity:0", OneFlow.get_option("accel_used_memory:0") + (mib * MIB))
   end
 
-  # Held tensors leave no room, and the room between them is not enough either; given back, it is. Where Ruby looks for
-  # references, it takes what is left on the stack for some: a thread that has ended has none.
+  # Live tensors exhaust the memory, and the gaps between them are too small for a large tensor, which fits once they
+  # are freed. The tensors are allocated and dropped in other threads: the garbage collector treats stale values on a
+  # stack as references, and a finished thread has no stack.
   def test_memory_that_is_exhausted
     leave_room(16)
     held = []
@@ -130,7 +131,7 @@ class FaultsTest < OneFlowTest
     assert_equal MIB, make.call(4).size
   end
 
-  # Ways to take 4 MiB of the device, given as many.
+  # Operations that allocate 4 MiB on the device; their argument is a tensor of 4 MiB.
   MAKERS = {
     creation: ->(_) { OneFlow.empty(MIB, device: "accel") },
     from_binary: ->(_) { OneFlow.from_binary("\0" * 4 * MIB, dtype: :float32, device: "accel") },
@@ -142,7 +143,7 @@ class FaultsTest < OneFlowTest
     define_method("test_garbage_that_holds_memory_is_collected_first_#{name}") do
       x = ones(MIB)
       leave_room(40)
-      GC.disable # it runs when the runtime asks for it alone
+      GC.disable # only the runtime's requests start the garbage collector
       30.times { make.call(x) }
       held = []
       assert_raises(OneFlow::OutOfMemory) { loop { held << make.call(x) } }
@@ -152,7 +153,8 @@ class FaultsTest < OneFlowTest
     end
   end
 
-  # From then on it answers DeviceError; the others work on, and so does what is known of its tensors.
+  # Every operation on a lost device raises DeviceError. Other devices keep working, and the properties of tensors on
+  # the lost device remain available.
   def test_a_device_that_is_lost
     answers = run_alone(<<~RUBY, accelerator)
       x = OneFlow.ones(4, device: "accel")
@@ -192,7 +194,7 @@ class FaultsTest < OneFlowTest
     end
   end
 
-  def test_what_is_known_of_a_device_that_does_not_answer
+  def test_properties_of_a_device_that_does_not_respond
     device = OneFlow.device("accel")
     %i[hardware total_memory free_memory compute_units capabilities].each do |fact|
       fault("fail_info:0")
@@ -202,7 +204,7 @@ class FaultsTest < OneFlowTest
     assert_equal ["x" * 127, "Test accelerator 0"], [device.hardware, device.hardware]
   end
 
-  def test_a_device_that_is_removed_from_the_environment_after_it_was_found
+  def test_a_plugin_that_is_deleted_after_it_was_loaded
     Dir.mktmpdir do |folder|
       file = File.join(folder, "accel.so")
       FileUtils.cp(plugin("accel"), file)
@@ -240,8 +242,8 @@ class FaultsTest < OneFlowTest
     assert_equal [[1.0] * 4] * 3, all.map(&:to_a)
   end
 
-  # Rounds of work, of failures and of garbage: afterwards the devices have as much in use as before.
-  def test_nothing_is_lost
+  # After rounds of work, failures and garbage, the devices have as much memory in use as before.
+  def test_failures_do_not_leak
     Thread.new { round_of_work }.join
     before = in_use
     GC.stress = true
@@ -255,7 +257,7 @@ class FaultsTest < OneFlowTest
 
   private
 
-  # Each runs in a thread of its own: what is left on the stack of this one would be taken for references.
+  # Must run in another thread: the garbage collector would treat stale values on this thread's stack as references.
   def round_of_work
     x = ones(1000)
     3.times { [x * 2, -x, x + 1, x[(0..) % 2], x.to("accel:1")].then { |cycle| cycle << cycle } }

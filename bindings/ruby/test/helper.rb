@@ -5,15 +5,16 @@ require "minitest/autorun"
 require "oneflow"
 require "open3"
 
-# What the tests of this front end share.
+# The base class of the tests of this front end.
 class OneFlowTest < Minitest::Test
-  # Compares nested arrays: classes of numbers must agree, Floats by four digits (examples print no more).
+  # Asserts that nested Arrays are equal. Numbers must have the same class; Floats are compared to four decimal places,
+  # because examples print no more.
   def assert_gives(expected, actual)
     plain = actual.is_a?(Array) ? actual.map(&:to_a) : actual.to_a
     assert same?(expected, plain), "expected #{expected}, got #{plain}"
   end
 
-  # The class and the whole text.
+  # Asserts that the block raises `error_class`, which is a OneFlow::Error, with exactly the message `text`.
   def assert_error(error_class, text, &)
     error = assert_raises(error_class, &)
     assert_equal text, error.message
@@ -24,10 +25,11 @@ class OneFlowTest < Minitest::Test
 
   BUILD = File.expand_path(ENV.fetch("OF_BUILD", File.join(__dir__, "../../../build")))
 
-  # The file of a plugin that the tests' build makes.
+  # Returns the path of a device plugin that the build compiles for tests.
   def plugin(name) = File.join(BUILD, "test_plugins/#{name}.so")
 
-  # The lines that a program prints that runs in a process of its own, with other plugins; one that hangs is ended.
+  # Runs a program in a separate process, whose environment may select other plugins, and returns the lines that it
+  # prints. A program that hangs is killed.
   def run_alone(program, environment)
     paths = $LOAD_PATH.flat_map { |path| ["-I", path] }
     command = ["timeout", "--signal=KILL", "120", RbConfig.ruby, *paths, "-r", "oneflow", "-e", program]

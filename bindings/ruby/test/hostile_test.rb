@@ -2,13 +2,14 @@
 
 require_relative "helper"
 
-# Every function and method, with arguments from a heap of unsuitable things: it answers, or raises an error of ours.
+# Calls every function and method with random, mostly unsuitable arguments: each call must return or raise an ordinary
+# exception.
 class HostileTest < OneFlowTest
   ROUNDS = 60
   SETTINGS = %i[manual_seed random_state= default_dtype= default_device= set_memory_limit set_option set_print_options
                 load_device].freeze
 
-  # What only the libraries yaml and json call, with objects of theirs.
+  # Methods that only the libraries yaml and json call, with their own objects.
   HOOKS = %i[encode_with init_with to_json].freeze
 
   def things
@@ -54,7 +55,7 @@ class HostileTest < OneFlowTest
     end
   end
 
-  def test_operators_raise_only_errors_of_ours
+  def test_operators_raise_only_oneflow_errors
     random = Random.new(3)
     methods = OneFlow::Tensor.public_instance_methods(false).grep(/\A[a-z_0-9]+\z/)
     functions = (methods & OneFlow.singleton_methods(false)).select { |name| OneFlow.method(name).arity == -1 }

@@ -2,7 +2,7 @@
 
 require_relative "helper"
 
-# tensor[...] and tensor[...] = value.
+# Tests indexing: tensor[...] and tensor[...] = value.
 class IndexingTest < OneFlowTest
   def setup
     @x = OneFlow.arange(24).reshape(2, 3, 4)
@@ -59,7 +59,7 @@ class IndexingTest < OneFlowTest
     assert_raises(OneFlow::Error) { @x[:rest, :rest] }
   end
 
-  def test_positions
+  def test_integer_arrays
     assert_equal [5, 0, 0], @v[[5, 0, -6]].to_a
     assert_equal [[1, 2], [3, 4]], @v[tensor([[1, 2], [3, 4]])].to_a
     assert_equal [[0, 1, 2, 3], [20, 21, 22, 23]], @x[[0, 1], [0, 2]].to_a
@@ -104,10 +104,10 @@ class IndexingTest < OneFlowTest
     double = OneFlow.zeros(2, dtype: :float64)
     double[0..] = [0.1, 2]
     assert_equal [0.1, 2.0], double.to_a
-    natural = OneFlow.zeros(2, dtype: :uint64)
-    natural[[0, 1]] = [(2**64) - 1, 3]
-    assert_equal [(2**64) - 1, 3], natural.to_a
-    assert_error(OneFlow::InvalidArgument, "index: value must fit into uint64, got -1") { natural[0..] = [-1, 0] }
+    unsigned = OneFlow.zeros(2, dtype: :uint64)
+    unsigned[[0, 1]] = [(2**64) - 1, 3]
+    assert_equal [(2**64) - 1, 3], unsigned.to_a
+    assert_error(OneFlow::InvalidArgument, "index: value must fit into uint64, got -1") { unsigned[0..] = [-1, 0] }
   end
 
   def test_bad_assignment

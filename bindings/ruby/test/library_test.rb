@@ -2,7 +2,7 @@
 
 require_relative "helper"
 
-# Settings, devices and random state.
+# Tests settings, devices, dtypes, memory statistics and random state.
 class LibraryTest < OneFlowTest
   def test_versions
     assert_equal OneFlow::VERSION, OneFlow::LIBRARY_VERSION

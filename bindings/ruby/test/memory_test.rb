@@ -3,15 +3,15 @@
 require "objspace"
 require_relative "helper"
 
-# Garbage collection: nothing is freed too early, nothing stays, memory is accounted for.
+# Tests garbage collection: no tensor is freed too early, none leaks, and native memory is reported to Ruby.
 class MemoryTest < OneFlowTest
   def live = OneFlow.memory_stats[:tensors]
 
   def resident = File.read("/proc/self/statm").split[1].to_i * 4096
 
-  # Dropped results add up to 250 MB a round. Ruby collects when its heap is full, whose size the first rounds settle:
-  # what leaks makes every round larger.
-  def test_a_loop_that_drops_its_results_stays_flat
+  # Each round drops results of 250 MB in total. Ruby collects when its heap is full, and the heap reaches its final
+  # size in the first rounds; with a leak the process would grow in every round.
+  def test_a_loop_that_drops_its_results_does_not_leak
     a = tensor([1.0, 2.0, 3.0, 4.0])
     sizes = Array.new(4) { 400_000.times { a.add(a) } && resident }
     assert_operator sizes.each_cons(2).map { |before, after| after - before }.min, :<, 32 << 20
@@ -45,7 +45,7 @@ class MemoryTest < OneFlowTest
     end
   end
 
-  def test_stress
+  def test_gc_stress
     GC.stress = true
     x = tensor([[1.0, 2.0], [3.0, 4.0]])
     y = OneFlow.einsum("ij,jk->ik", [x, (2 * x) + 1])
@@ -59,7 +59,7 @@ class MemoryTest < OneFlowTest
     assert_equal "sum: unknown argument dims; did you mean dim?", error.message
   end
 
-  # In a child, because other extensions that the tests load (rbs) do not survive that their objects move.
+  # Runs in a child process, because other extensions that the tests load (rbs) crash when their objects are moved.
   def test_compaction
     child = fork do
       kept = Array.new(2000) { |i| tensor([i, i + 1]) }
@@ -78,7 +78,8 @@ class MemoryTest < OneFlowTest
     assert_operator ObjectSpace.memsize_of(big[0]), :<, 1 << 10
   end
 
-  # Room for a few results, far less than what makes Ruby collect by itself. Large ones run without Ruby's lock.
+  # The limit leaves room for a few results, far less than the amount at which Ruby collects on its own. Operators on
+  # the large size run without Ruby's lock.
   def test_out_of_memory_collects_first
     { 1 << 20 => 3, 1 << 10 => 64 }.each do |size, room|
       GC.start
@@ -93,7 +94,7 @@ class MemoryTest < OneFlowTest
     end
   end
 
-  def test_limits_that_are_none
+  def test_invalid_limits
     assert_raises(OneFlow::TypeMismatch) { OneFlow.set_memory_limit(nil) }
     assert_raises(OneFlow::TypeMismatch) { OneFlow.set_memory_limit("1") }
     assert_raises(OneFlow::InvalidArgument) { OneFlow.set_memory_limit(-1) }

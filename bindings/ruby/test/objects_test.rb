@@ -4,13 +4,13 @@ require "json"
 require "yaml"
 require_relative "helper"
 
-# What a tensor says of itself, copies, freezing, Marshal, iteration and printing.
+# Tests the properties of tensors, copies, freezing, serialisation, iteration and printing.
 class ObjectsTest < OneFlowTest
   def setup
     @x = tensor([[1, 2, 3], [4, 5, 6]])
   end
 
-  def test_facts
+  def test_properties
     assert_equal [[2, 3], 2, 6, 2, [3, 1]], [@x.shape, @x.ndim, @x.size, @x.length, @x.strides]
     assert_equal [:int64, "cpu:0"], [@x.dtype, @x.device]
     assert_predicate @x, :contiguous?
@@ -87,7 +87,7 @@ class ObjectsTest < OneFlowTest
     assert_equal [true, false], [OneFlow.zeros(2, 0).empty?, @x.empty?]
   end
 
-  def test_vectors_become_numbers_by_and_by
+  def test_vectors_are_converted_in_chunks
     assert_equal [0.0, 0.0], OneFlow.zeros(1).expand(2**40).first(2)
     v = OneFlow.arange(3000)
     seen = []
@@ -95,7 +95,7 @@ class ObjectsTest < OneFlowTest
     assert_equal [(0...3000).to_a, [-1]], [seen, v.uniq]
   end
 
-  def test_enumerable_of_a_vector_gives_numbers
+  def test_enumerable_methods_of_a_vector_yield_numbers
     v = tensor([3, 1, 2])
     assert_equal [1, 2, 3], v.sort_by(&:itself)
     assert_equal 6, v.inject(:+)
@@ -109,7 +109,7 @@ class ObjectsTest < OneFlowTest
     assert_equal [3, 1, 2], [first, second, third]
   end
 
-  def test_operators_that_enumerable_has_too
+  def test_operators_with_names_of_enumerable_methods
     v = tensor([3, 1, 2])
     assert_instance_of OneFlow::Tensor, v.sum
     assert_equal(12, v.sum { |n| n * 2 })

@@ -2,7 +2,7 @@
 
 require_relative "helper"
 
-# Ruby's operators, with tensors and with numbers on either side; equality.
+# Tests Ruby's operators, with tensors and with numbers on either side, equality and hashes.
 class OperatorsTest < OneFlowTest
   def setup
     @a = tensor([7, -7])
@@ -53,7 +53,7 @@ class OperatorsTest < OneFlowTest
     assert_equal :float16, (0.5 * tensor([1.0], dtype: :float16)).dtype
   end
 
-  def test_operands_that_are_none
+  def test_invalid_operands
     assert_error(OneFlow::TypeMismatch, "add: other must be Tensor or real Numeric, got nil") { @a + nil }
     assert_raises(TypeError) { "2" + @a }
     assert_error(OneFlow::TypeMismatch, "sub: input must be Tensor or real Numeric, got Complex") { 1i - @a }
@@ -62,14 +62,14 @@ class OperatorsTest < OneFlowTest
     assert_raises(NameError) { OneFlow::WeakNumber }
   end
 
-  def test_compound_assignment_makes_a_new_tensor
+  def test_compound_assignment_creates_a_new_tensor
     before = @a
     @a += 1
     refute_same before, @a
     assert_equal [7, -7], before.to_a
   end
 
-  def test_equality_is_of_values
+  def test_equality_compares_values
     assert_equal tensor([1.0, 2.0]), tensor([1.0, 2.0])
     refute_equal tensor([1.0]), tensor([1.0], dtype: :float64)
     refute_equal tensor([1.0]), tensor([[1.0]])

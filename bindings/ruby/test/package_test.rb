@@ -4,7 +4,7 @@ require "English"
 require "tmpdir"
 require_relative "helper"
 
-# The gems, built from the build folder and installed where nothing else is.
+# Tests the gems: builds them from the build folder and installs each into an empty folder.
 class PackageTest < OneFlowTest
   BUILD = File.expand_path(ENV.fetch("OF_BUILD", File.join(__dir__, "../../../build")))
   PROGRAM = <<~RUBY
@@ -34,7 +34,8 @@ class PackageTest < OneFlowTest
 
   private
 
-  # Packs, installs the gem of that pattern, and yields a way to run the program with it.
+  # Builds the gems, installs the one whose file matches `pattern`, and yields a lambda that runs PROGRAM with it, and
+  # the folder of the installation.
   def install(pattern, options, environment)
     Dir.mktmpdir do |folder|
       run_quietly(RbConfig.ruby, File.expand_path("../package.rb", __dir__), BUILD, folder)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Runs all tests, or those whose files are named: `ruby test/run.rb [FILE...]`. One summary closes the run.
+# Runs all tests, or those of the given files, in one process: `ruby test/run.rb [FILE...]`.
 
 files = ARGV.grep(/\.rb\z/)
 ARGV.reject! { |argument| files.include?(argument) }

@@ -3,7 +3,7 @@
 require "rbs"
 require_relative "helper"
 
-# Every public name has a signature with documentation, and every signature has a name.
+# Tests that every public name has a documented signature, and that every signature is that of a public name.
 class SignaturesTest < OneFlowTest
   FILES = Dir[File.expand_path("../sig/*.rbs", __dir__), File.expand_path("../generated/*.rbs", __dir__)]
   def setup
@@ -36,7 +36,7 @@ class SignaturesTest < OneFlowTest
     assert tensor_definition
   end
 
-  def test_operators_that_enumerable_has_too_take_a_block
+  def test_operators_with_names_of_enumerable_methods_take_a_block
     shared = OneFlow::Tensor.public_instance_methods(false) & Enumerable.instance_methods & OneFlow.singleton_methods
     assert_includes shared, :sum
     shared.each { |name| assert tensor_definition.methods[name].method_types.any?(&:block), name }
@@ -57,7 +57,7 @@ class SignaturesTest < OneFlowTest
 
   def assert_same_names(defined, owner)
     assert_empty defined - @members[owner].keys, "without a signature"
-    assert_empty @members[owner].keys - defined, "not there"
+    assert_empty @members[owner].keys - defined, "without a definition"
   end
 
   def collect(declaration, owner)

@@ -3,10 +3,12 @@
 require "json"
 require_relative "helper"
 
-# While one waits for a device, other threads go on; children that are forked are told what they cannot use. The test
-# accelerator does no work until it is let go, so that whoever kept Ruby's lock meanwhile would wait for ever.
+# Tests that other threads run while a thread waits for a device, and that a forked child gets an error for a device
+# that it cannot use. The test accelerator can hold its work until it is told to continue: a thread that kept Ruby's
+# lock while it waits would then deadlock.
 class WaitingTest < OneFlowTest
-  def done?(program)
+  # Asserts that a program runs to its end with the test accelerator.
+  def assert_done(program)
     assert_equal ["done"], run_alone("#{program}\nputs :done", { "ONEFLOW_DEVICE_PATH" => plugin("accel") })
   end
 
@@ -22,10 +24,10 @@ class WaitingTest < OneFlowTest
 
   WAITS.each_with_index do |wait, number|
     define_method("test_other_threads_run_while_one_waits_#{number}") do
-      done?(<<~RUBY)
+      assert_done(<<~RUBY)
         wait = ->(x) { #{wait} }
         x = -OneFlow.ones(1, device: "accel")
-        wait.call(x) # whatever is made once
+        wait.call(x) # so that everything that is allocated only once exists
         OneFlow.synchronize("accel")
         OneFlow.set_option(:accel_hold, 1)
         x = -x
@@ -41,9 +43,9 @@ class WaitingTest < OneFlowTest
     end
   end
 
-  # It is stopped once the device has answered, and the device works on.
+  # The thread ends once the device has responded, and the device keeps working.
   def test_a_thread_that_is_killed_while_it_waits
-    done?(<<~RUBY)
+    assert_done(<<~RUBY)
       x = OneFlow.ones(1, device: "accel")
       x.item
       OneFlow.set_option(:accel_hold, 1)
@@ -59,7 +61,7 @@ class WaitingTest < OneFlowTest
   end
 
   def test_many_threads
-    done?(<<~RUBY)
+    assert_done(<<~RUBY)
       OneFlow.set_option(:accel_slow, 50)
       threads = Array.new(16) do |number|
         Thread.new do
@@ -72,9 +74,9 @@ class WaitingTest < OneFlowTest
     RUBY
   end
 
-  # Ractors have locks of their own.
+  # Each Ractor has its own lock.
   def test_many_ractors
-    done?(<<~RUBY)
+    assert_done(<<~RUBY)
       Warning[:experimental] = false
       OneFlow.devices
       ractors = Array.new(4) do |number|
@@ -88,9 +90,9 @@ class WaitingTest < OneFlowTest
     RUBY
   end
 
-  # It has no worker: the device is lost to it, and to nobody else.
+  # The child has no worker thread for the device: the device is lost in the child, but not in the parent.
   def test_a_forked_child
-    done?(<<~RUBY)
+    assert_done(<<~RUBY)
       x = OneFlow.ones(4, device: "accel")
       x.to_a
       child = fork do
@@ -104,16 +106,16 @@ class WaitingTest < OneFlowTest
     RUBY
   end
 
-  def test_a_forked_child_that_is_first
-    done?(<<~RUBY)
+  def test_a_forked_child_that_uses_the_device_first
+    assert_done(<<~RUBY)
       child = fork { exit!((OneFlow.ones(4, device: "accel") * 2).to_a == [2.0] * 4 ? 0 : 1) }
       abort "the child" unless Process.wait2(child)[1].success?
       abort "the parent" unless (OneFlow.ones(4, device: "accel") * 3).to_a == [3.0] * 4
     RUBY
   end
 
-  def test_a_process_ends_while_its_device_works
-    done?(<<~RUBY)
+  def test_a_process_that_ends_while_its_device_works
+    assert_done(<<~RUBY)
       OneFlow.set_option(:accel_slow, 1000)
       x = OneFlow.ones(4, device: "accel")
       50.times { x = -x }

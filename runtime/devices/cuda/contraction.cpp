@@ -18,19 +18,19 @@ constexpr char kAllowTf32[] = "cuda_allow_tf32";
 bool is_floating(of_dtype dtype) { return dtype >= OF_FLOAT16 && dtype <= OF_FLOAT64; }
 bool is_byte(of_dtype dtype) { return dtype == OF_INT8 || dtype == OF_UINT8; }
 
-// Sums of so many products of bytes stay within int32.
+// The most products of bytes whose sum is certain to fit into int32.
 constexpr int64_t kMostBytes = (int64_t{1} << 17) - 1;
 
-// The plan of the last product besides: it serves the next one of the same shape, addresses of the same alignment
-// included, without a look at the plans of all.
+// The state of a contraction, with the plan of its last product. The plan is reused without a lookup if the next
+// product has the same shape, which includes the alignment of addresses.
 struct Prepared final : grid::Prepared {
   Shape shape{};
   lt::Handle handle = nullptr;
   std::shared_ptr<Plan> plan;
-  bool takes_lists = true;  // until the library refused one
+  bool takes_lists = true;  // false once the library rejected a list
 };
 
-// The plan for a shape; NULL where the library has none.
+// Returns the plan for a shape; NULL if the library does not support it.
 const Plan* plan_for(const lt::Library& library, of_device device, const Shape& shape, Prepared& kept) {
   if (kept.plan == nullptr || std::memcmp(&kept.shape, &shape, sizeof shape) != 0) {
     Plans& plans = plans_of(device);
@@ -40,10 +40,10 @@ const Plan* plan_for(const lt::Library& library, of_device device, const Shape& 
     kept.plan = plans.plan_for(library, shape);
     kept.shape = shape;
   }
-  return kept.plan->is_known ? kept.plan.get() : nullptr;
+  return kept.plan->is_supported ? kept.plan.get() : nullptr;
 }
 
-// One call of the library: with its A, B and D, or with lists of their addresses.
+// Calls the library with its operands A, B and D, or with lists of their addresses.
 of_status multiply(const lt::Library& library, const of_kernel_context& context, const grid::Problem& problem,
                    const Prepared& kept, const void* a, const void* b, void* d, const grid::Scratch& workspace) {
   const Plan& plan = *kept.plan;
@@ -60,7 +60,8 @@ of_status multiply(const lt::Library& library, const of_kernel_context& context,
                     status);
 }
 
-// All products of a batch at once. OF_UNSUPPORTED, without a text, where that does not pay or the library cannot.
+// Computes all products of a batch in one call. Returns OF_UNSUPPORTED, without an error text, where a list is slower
+// or the library does not support it.
 of_status multiply_list(const lt::Library& library, const of_kernel_context& context, const grid::Problem& problem,
                         const MatrixProduct& product, Prepared& kept) {
   Shape shape;
@@ -79,7 +80,7 @@ of_status multiply_list(const lt::Library& library, const of_kernel_context& con
                   workspace);
 }
 
-// OF_UNSUPPORTED, without a text, where the library has nothing for this product.
+// Computes a problem by the library. Returns OF_UNSUPPORTED, without an error text, where the library cannot.
 of_status multiply(const lt::Library& library, const of_kernel_context& context, const grid::Problem& problem,
                    Prepared& kept) {
   MatrixProduct product;
@@ -91,7 +92,7 @@ of_status multiply(const lt::Library& library, const of_kernel_context& context,
   if (status != OF_UNSUPPORTED) return status;
   const Plan* plan = plan_for(library, context.device, product.shape, kept);
   if (plan == nullptr) return OF_UNSUPPORTED;
-  // Not with the lock: the runtime may ask a front end to collect its garbage first.
+  // Allocates without holding the lock, because the runtime may request a garbage collection of a front end.
   grid::Scratch workspace(context);
   if (plan->workspace > 0) {
     if (status = workspace.allocate(plan->workspace); status != OF_OK) return status;
@@ -111,7 +112,8 @@ of_status multiply(const lt::Library& library, const of_kernel_context& context,
   return status;
 }
 
-// The library's results of bytes are saturated, ours wrap around: it adds up in int32, in memory of their own.
+// Multiplies int8 and uint8. Results wrap around, whereas the library's int8 results are saturated: therefore the
+// library computes int32 sums in scratch memory.
 of_status multiply_bytes(const lt::Library& library, const of_kernel_context& context, Prepared& kept) {
   const grid::Problem& problem = kept.problem;
   if (problem.depth.count > kMostBytes || problem.result_count() == 0) return OF_UNSUPPORTED;

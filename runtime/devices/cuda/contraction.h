@@ -1,5 +1,4 @@
-// Contractions: products of matrices go to cuBLASLt where it is there, everything else to the kernels of all grid
-// devices.
+// Contractions: matrix products by cuBLASLt where it is available, all others by the shared kernels of grid devices.
 #ifndef ONEFLOW_DEVICES_CUDA_CONTRACTION_H_
 #define ONEFLOW_DEVICES_CUDA_CONTRACTION_H_
 
@@ -8,7 +7,8 @@
 namespace oneflow::cuda {
 
 of_status contract(const of_contraction* contraction);
-// "cuda_allow_tf32": whether products of float32 may be made of factors rounded to 11 bits, which is much faster.
+// Sets an option. "cuda_allow_tf32": whether products of float32 may round their factors to 11 significant bits (TF32),
+// which is much faster.
 of_status set_option(const char* name, int64_t value);
 of_status get_option(const char* name, int64_t* value);
 

@@ -13,7 +13,7 @@ constexpr int kVersions[] = {13, 12, 11};
 
 void* open(const std::string& path, int mode) { return dlopen(path.c_str(), mode | RTLD_NOW | RTLD_LOCAL); }
 
-// One that the process has already, of another library; then the system's; then the toolkit's.
+// Opens the library: preferably the one that the process has loaded already, then the system's, then the toolkit's.
 void* find() {
   for (const int mode : {RTLD_NOLOAD, 0}) {
     for (const int version : kVersions) {

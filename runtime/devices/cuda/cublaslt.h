@@ -1,5 +1,5 @@
-// cuBLASLt as this backend uses it: looked for when the first contraction comes, never linked. The declarations are our
-// own, of the part of its binary interface that has been the same since version 11 (docs.nvidia.com/cuda/cublas).
+// The functions of cuBLASLt that this backend uses. The library is loaded by the first contraction, never linked. The
+// declarations are our own, for the part of its ABI that is stable since version 11 (docs.nvidia.com/cuda/cublas).
 #ifndef ONEFLOW_DEVICES_CUDA_CUBLASLT_H_
 #define ONEFLOW_DEVICES_CUDA_CUBLASLT_H_
 
@@ -20,7 +20,7 @@ enum Type : int { kFloat32 = 0, kFloat64 = 1, kFloat16 = 2, kInt8 = 3, kInt32 = 
 enum Compute : int { kCompute32 = 68, kCompute64 = 70, kComputeInt32 = 72, kComputeTf32 = 77 };
 enum Operation : int32_t { kPlain = 0, kTransposed = 1 };
 enum DescriptionAttribute : int { kTransposeA = 3, kTransposeB = 4, kEpilogue = 7, kBiasPointer = 8 };
-// The batch mode is newer than the rest: libraries that do not know it refuse it.
+// The batch mode is newer than the other attributes; older libraries reject it.
 enum LayoutAttribute : int { kBatchCount = 5, kBatchStride = 6, kBatchMode = 8 };
 enum BatchMode : int32_t { kAddressList = 1 };
 enum PreferenceAttribute : int {
@@ -32,7 +32,7 @@ enum PreferenceAttribute : int {
   kAlignmentD = 8
 };
 constexpr uint32_t kEpilogueBias = 4;
-// Partial sums are added up in place or in the compute type, not in a narrower type of results.
+// Partial sums are added up in place or in the compute type, not in a narrower result type.
 constexpr uint32_t kExactReductions = 1 | 2;
 
 struct Algorithm {
@@ -64,7 +64,7 @@ struct Library {
                         size_t workspace_bytes, cudaStream_t);
 };
 
-// NULL where there is none.
+// Returns the library, or NULL if it is not available.
 const Library* library();
 
 }  // namespace oneflow::cuda::lt

@@ -15,19 +15,19 @@ struct Found {
 
 Found find() {
   Found found;
-  // The runtime library would say that a driver that is not there is too old.
+  // Without a driver, the error text of the CUDA runtime would say that the driver is too old.
   if (void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL); driver == nullptr) {
     found.why_none = "no NVIDIA driver was found (libcuda.so.1); install the driver of your GPU";
     return found;
   }
   const cudaError_t code = cudaGetDeviceCount(&found.count);
-  // Contexts do not pass on to child processes; those that are forked before this point may make their own.
+  // Child processes do not inherit contexts. Those that are forked before this point may create their own.
   grid::watch_forks();
   found.count = std::min(found.count, kMostDevices);
   if (code == cudaSuccess && found.count > 0) return found;
   found.count = 0;
-  found.why_none = code == cudaSuccess ? "the NVIDIA driver has no GPU that may be used"
-                                       : std::string("the NVIDIA driver is of no use: ") + cudaGetErrorString(code);
+  found.why_none = code == cudaSuccess ? "the NVIDIA driver has no usable GPU"
+                                       : std::string("the NVIDIA driver cannot be used: ") + cudaGetErrorString(code);
   if (code == cudaErrorInsufficientDriver) found.why_none += "; install a newer one";
   return found;
 }
@@ -37,7 +37,7 @@ const Found& found() {
   return found;
 }
 
-// Errors that stay: each later call on the device's context answers the same.
+// Returns whether an error is sticky: every later call on the device's context returns it again.
 bool is_lost(cudaError_t code) {
   switch (code) {
     case cudaErrorECCUncorrectable:
@@ -70,9 +70,9 @@ const std::string& why_none() { return found().why_none; }
 of_status check(of_device device, cudaError_t code, const char* what) {
   if (code == cudaSuccess) [[likely]]
     return OF_OK;
-  cudaGetLastError();  // an error that does not stay would be the next call's otherwise
+  cudaGetLastError();  // clears the error, which the next call would return otherwise
   if (code == cudaErrorMemoryAllocation)
-    return grid::fail(OF_OUT_OF_MEMORY, "cuda:%d: no memory to %s", device.index, what);
+    return grid::fail(OF_OUT_OF_MEMORY, "cuda:%d: out of memory, could not %s", device.index, what);
   char text[256];
   std::snprintf(text, sizeof text, "cuda:%d: could not %s: %s (%s)", device.index, what, cudaGetErrorString(code),
                 cudaGetErrorName(code));
@@ -96,7 +96,7 @@ OnDevice::OnDevice(of_device device) : status_(check_process()) {
     code = cudaSetDevice(device.index);
     if (code == cudaSuccess) previous_ = current;
   }
-  status_ = check(device, code, "be used");
+  status_ = check(device, code, "be selected");
 }
 
 }  // namespace oneflow::cuda

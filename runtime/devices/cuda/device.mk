@@ -1,5 +1,5 @@
-# The CUDA backend's steps; the top Makefile says when they run. CUDA_CHIPS names the chips to make machine code for, the
-# ones that are measured: 90, or 80;90. Drivers compile PTX for all others. Empty: the backend is left out.
+# The steps of the CUDA backend, which the top Makefile runs. CUDA_CHIPS lists the compute capabilities to generate
+# machine code for (90, or 80;90); drivers compile PTX for all others. If it is empty, the backend is not built.
 
 DEVICES += cuda
 CUDA_CHIPS ?= 90

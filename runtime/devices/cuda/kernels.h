@@ -1,9 +1,9 @@
-// What generated sources are made of here: kernels as templates, which tables instantiate for the types and storages
-// that operands come in.
+// Support for generated sources. They contain kernels as templates, which the tables instantiate for the compute types
+// and storages of operands.
 #ifndef ONEFLOW_DEVICES_CUDA_KERNELS_H_
 #define ONEFLOW_DEVICES_CUDA_KERNELS_H_
 
-// Each needs those before it.
+// Each header needs those before it.
 // clang-format off
 #include "../grid/kernels/dialect.h"
 #include "../grid/kernels/layout.h"
@@ -47,7 +47,7 @@
 #include "../grid/kernels/random.h"
 #include "../grid/kernels/runs.h"
 
-// After what packets are.
+// These need of_packet.
 #include "../grid/kernels/blocks.h"
 #include "../grid/kernels/contraction.h"
 #include "../grid/kernels/fold_layout.h"
@@ -55,7 +55,8 @@
 
 namespace oneflow::grid {
 
-// The storages that kernels of a compute type are made for: first the type itself, then those that are computed in it.
+// The storages for which kernels of a compute type are instantiated: first the type itself, then the types whose
+// elements are computed in it.
 template <int... storages>
 struct Storages {};
 
@@ -100,25 +101,28 @@ struct Computed<bool> {
 template <class T>
 constexpr of_dtype compute_type = Computed<T>::kType;
 
-// A kernel as launches name it: what its stub on the host registered.
+// Returns the handle of a kernel: the address of its host stub.
 template <auto* kernel>
 Handle handle_of() {
   return reinterpret_cast<Handle>(kernel);
 }
 
-// All storages, and for launches that name their operands' one more.
+// Returns a variant for each storage.
 template <int... storages, class Make>
 Variants flat_variants(Storages<storages...>, Make make) {
   return {{{storages, make(std::integral_constant<int, storages>())}...}, sizeof...(storages)};
 }
+// Returns a variant for the first storage, and one for any storage.
 template <int first, int... storages, class Make>
 Variants variants(Storages<first, storages...>, Make make) {
   return {{{first, make(std::integral_constant<int, first>())}, {kAny, make(std::integral_constant<int, kAny>())}}, 2};
 }
 
-// Sums of narrow integers are made in int64: for what else folds them, any storage will do.
+// The storages of folds. Narrow integers have no kernels of their own, because their sums are computed in int64; the
+// other folds use the kernel for any storage.
 template <class T>
 using FoldStorages = std::conditional_t<std::is_same_v<T, int32_t>, Storages<OF_INT32>, typename Computed<T>::Stored>;
+// Returns a variant for each storage, and one for any storage.
 template <int... storages, class Make>
 Variants all_variants(Storages<storages...>, Make make) {
   return flat_variants(Storages<storages..., kAny>{}, make);
@@ -132,7 +136,7 @@ Variants all_variants(Storages<storages...>, Make make) {
 #define OF_STATE_KERNELS(T, name) OF_KERNEL_HANDLE(T, kAny, name)
 #define OF_KERNEL_HANDLE(T, S, name) flat_variants(Storages<S>{}, OF_HANDLES(T, name))
 
-// A program that is written by hand, ../grid/programs/<name>.h, for the source beside it.
+// Includes a handwritten program, ../grid/programs/<name>.h, in the source file next to it.
 // clang-format off
 #define OF_PROGRAM(name) OF_QUOTE(programs/name.h)
 // clang-format on

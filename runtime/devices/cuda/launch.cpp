@@ -1,4 +1,5 @@
-// The drivers' launches as CUDA's: the handle of a kernel is what its stub registered, nothing is looked up by name.
+// Implements the interface of ../grid/driver.h with CUDA. The handle of a kernel is the address of its host stub, so
+// that no kernel is looked up by name.
 #include <algorithm>
 #include <cstddef>
 
@@ -12,7 +13,7 @@ namespace {
 constexpr uint32_t kItems = 256;
 constexpr uint32_t kPacket = 16;  // bytes of one access
 constexpr uint32_t kMostLanes = 8;
-constexpr uint32_t kGroups = 1024;  // of reductions: some for each multiprocessor of the largest chips
+constexpr uint32_t kGroups = 1024;  // groups of reductions: several for each multiprocessor of the largest GPUs
 
 }  // namespace
 
@@ -27,7 +28,7 @@ of_status launch(const of_kernel_context& context, Handle handle, const Geometry
   return cuda::check(context.device, code, "launch a kernel");
 }
 
-// As in ../grid/kernels/runs.h.
+// Agrees with of_run and OF_STRIDED_RUN in ../grid/kernels/runs.h.
 Run flat_run(of_device, uint32_t bytes) { return {(bytes == 4 ? 2 : 1) * kPacket / bytes, kItems}; }
 StridedRun strided_run(of_device) { return {.in_blocks = false, .length = 4}; }
 
@@ -37,8 +38,8 @@ FoldRun fold_run(of_device, uint32_t bytes) {
           .line_lanes = lanes,
           .row_lanes = lanes,
           .packs = true,
-          .takes_neighbours = false,
-          .neighbours = 1,
+          .needs_unit_stride = false,
+          .min_lane_size = 1,
           .groups = kGroups,
           .item_elements = int64_t{2} * OF_FOLD_STEPS * lanes};
 }

@@ -3,7 +3,7 @@
 namespace oneflow::cuda {
 namespace {
 
-// What the vendor advises for Hopper.
+// The workspace size that NVIDIA recommends for Hopper.
 constexpr uint64_t kMostWorkspace = uint64_t{32} << 20;
 
 struct Types {
@@ -104,21 +104,21 @@ std::shared_ptr<Plan> Plans::plan_for(const lt::Library& library, const Shape& s
   const bool a = shape.a_is_transposed != 0, b = shape.b_is_transposed != 0;
   int status = describe(library, shape, *plan);
   const Types types = types_of(shape);
-  const auto lay = [&](lt::Type type, int64_t rows, int64_t columns, int64_t leading, int64_t step,
-                       lt::Layout* layout) {
+  const auto add_layout = [&](lt::Type type, int64_t rows, int64_t columns, int64_t leading, int64_t step,
+                              lt::Layout* layout) {
     if (status == 0) status = make_layout(library, shape, type, rows, columns, leading, step, layout);
   };
-  lay(types.factors, a ? shape.k : shape.m, a ? shape.m : shape.k, shape.leading_a, shape.step_a, &plan->a);
-  lay(types.factors, b ? shape.n : shape.k, b ? shape.k : shape.n, shape.leading_b, shape.step_b, &plan->b);
-  lay(types.result, shape.m, shape.n, shape.leading_d, shape.step_d, &plan->d);
+  add_layout(types.factors, a ? shape.k : shape.m, a ? shape.m : shape.k, shape.leading_a, shape.step_a, &plan->a);
+  add_layout(types.factors, b ? shape.n : shape.k, b ? shape.k : shape.n, shape.leading_b, shape.step_b, &plan->b);
+  add_layout(types.result, shape.m, shape.n, shape.leading_d, shape.step_d, &plan->d);
   if (status == 0) status = choose(library, handle_, shape, *plan);
-  plan->is_known = status == 0;
+  plan->is_supported = status == 0;
   plans_.emplace(shape, plan);
   return plan;
 }
 
 Plans& plans_of(of_device device) {
-  static Plans* const plans = new Plans[kMostDevices];  // never destroyed: the driver may be gone by then
+  static Plans* const plans = new Plans[kMostDevices];  // never destroyed: the driver may be unloaded before
   return plans[device.index];
 }
 

@@ -1,4 +1,4 @@
-// What cuBLASLt wants to know of a product before it is made, found once for each shape and kept.
+// Plans of matrix products: the descriptors and the algorithm that cuBLASLt needs, cached for each shape.
 #ifndef ONEFLOW_DEVICES_CUDA_LT_PLANS_H_
 #define ONEFLOW_DEVICES_CUDA_LT_PLANS_H_
 
@@ -14,6 +14,7 @@
 
 namespace oneflow::cuda {
 
+// The plan for products of one shape.
 struct Plan {
   ~Plan();
 
@@ -21,16 +22,18 @@ struct Plan {
   lt::Layout a = nullptr, b = nullptr, d = nullptr;
   lt::Algorithm algorithm;
   size_t workspace = 0;
-  bool is_known = false;  // whether the library has an algorithm for it
+  bool is_supported = false;  // whether the library has an algorithm for the shape
 };
 
-// The plans of one device. Those of shapes that changed too often are forgotten all at once.
+// The plans of one device. When there are too many, all of them are dropped.
 class Plans {
  public:
-  // Held around the other two, and while a plan with a bias is used: its address is a part of the description.
+  // Must be held during calls of the other functions, and while a plan with a bias is in use, as the address of the
+  // bias is an attribute of its description.
   std::mutex& mutex() { return mutex_; }
-  // NULL where the library cannot be used on this device.
+  // Returns the library's handle, or NULL if the library cannot be used on this device.
   lt::Handle handle(const lt::Library& library);
+  // Returns the plan for a shape, which may be one that the library does not support.
   std::shared_ptr<Plan> plan_for(const lt::Library& library, const Shape& shape);
 
  private:

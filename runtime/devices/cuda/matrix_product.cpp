@@ -16,10 +16,10 @@ using grid::Role;
 using grid::Side;
 
 constexpr int64_t kMost = (int64_t{1} << 31) - 1;
-// Products of so many tiles of so many rows and columns keep a large chip busy: it has as many multiprocessors.
+// Products of kBusyTiles tiles of kTile x kTile elements keep a large GPU busy, which has as many multiprocessors.
 constexpr int64_t kBusyTiles = 132, kTile = 128;
 
-// One dimension of a matrix; a role without dimensions counts one element.
+// A dimension of a matrix; a role without dimensions gives one of size 1.
 struct Axis {
   int64_t size, stride;
 };
@@ -27,22 +27,23 @@ Axis axis(const Role& role, Side side) {
   return role.rank == 0 ? Axis{1, 1} : Axis{role.sizes[0], role.strides[side][0]};
 }
 
-// The distance of the columns of a column-major matrix of rows x columns; 0 where it is none.
+// Returns the leading dimension (the stride of columns) of a matrix of rows x columns; 0 if it is not column-major.
 int64_t leading(Axis rows, Axis columns) {
   if (rows.size > 1 && rows.stride != 1) return 0;
   if (columns.size == 1) return rows.size;
   return columns.stride >= rows.size && columns.stride <= kMost ? columns.stride : 0;
 }
 
-// An operand of rows x columns: as it is, or the transpose of what lies there.
-bool lay(Axis rows, Axis columns, int64_t& distance, int32_t& is_transposed) {
+// Finds the leading dimension of an operand of rows x columns, which may be stored as its transpose. Returns false if
+// neither form is a column-major matrix.
+bool find_layout(Axis rows, Axis columns, int64_t& distance, int32_t& is_transposed) {
   distance = leading(rows, columns);
   is_transposed = distance == 0;
   if (is_transposed) distance = leading(columns, rows);
   return distance != 0;
 }
 
-// The largest power of 2 that divides an address, or all of several that are or-ed, as far as libraries care.
+// Returns the largest power of 2, up to 256, that divides an address, or the bitwise or of several addresses.
 int32_t alignment_of(uintptr_t addresses) {
   const uintptr_t bounded = addresses | 256;
   return static_cast<int32_t>(bounded & (~bounded + 1));
@@ -58,8 +59,10 @@ bool make_product(const Problem& problem, MatrixProduct& product) {
   shape.n = problem.rows.count;
   shape.k = problem.depth.count;
   if (std::min({shape.m, shape.n, shape.k}) < 1 || std::max({shape.m, shape.n, shape.k}) > kMost) return false;
-  if (!lay(axis(problem.columns, kB), axis(problem.depth, kB), shape.leading_a, shape.a_is_transposed)) return false;
-  if (!lay(axis(problem.depth, kA), axis(problem.rows, kA), shape.leading_b, shape.b_is_transposed)) return false;
+  if (!find_layout(axis(problem.columns, kB), axis(problem.depth, kB), shape.leading_a, shape.a_is_transposed))
+    return false;
+  if (!find_layout(axis(problem.depth, kA), axis(problem.rows, kA), shape.leading_b, shape.b_is_transposed))
+    return false;
   shape.leading_d = leading(axis(problem.columns, kC), axis(problem.rows, kC));
   if (shape.leading_d == 0) return false;
 
@@ -80,7 +83,7 @@ bool make_product(const Problem& problem, MatrixProduct& product) {
   product.b = problem.operands[kA];
   product.d = const_cast<char*>(problem.operands[kC]);
   product.bias = problem.operands[kBias];
-  if (product.bias != nullptr) {  // one number for each of our columns, in a row
+  if (product.bias != nullptr) {  // must be a contiguous vector with an element for each of the problem's columns
     if (problem.columns.rank == 0 || problem.columns.strides[kBias][0] != 1) return false;
     if (problem.rows.rank == 1 && problem.rows.strides[kBias][0] != 0) return false;
     if (batch.rank != 0) return false;
@@ -88,7 +91,7 @@ bool make_product(const Problem& problem, MatrixProduct& product) {
   shape.has_bias = product.bias != nullptr;
   shape.reads_c = problem.beta != 0;
   shape.dtype = problem.dtype == OF_UINT8 ? OF_INT8 : problem.dtype;
-  // Products of a batch are as far apart as its strides say.
+  // The alignment of an operand holds for the products of all outer batch dimensions.
   const int64_t item = grid::item_size(problem.dtype), d_item = grid::item_size(problem.result_dtype());
   uintptr_t steps_a = 0, steps_b = 0, steps_d = 0;
   for (int32_t d = 0; d < batch.rank; ++d) {

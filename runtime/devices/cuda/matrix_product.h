@@ -1,4 +1,4 @@
-// One product of matrices, or a batch of them, as cuBLASLt takes it: column-major, each operand plain or transposed.
+// A matrix product, or a batch of them, in the form of cuBLASLt: column-major, with each operand plain or transposed.
 #ifndef ONEFLOW_DEVICES_CUDA_MATRIX_PRODUCT_H_
 #define ONEFLOW_DEVICES_CUDA_MATRIX_PRODUCT_H_
 
@@ -7,8 +7,8 @@
 
 namespace oneflow::cuda {
 
-// Everything that the choice of an algorithm depends on, compared byte by byte: D[m, n] = A[m, k] B[k, n]. The result
-// has the dtype of the factors; that of int8 is int32.
+// The properties of D[m, n] = A[m, k] B[k, n] that determine the algorithm. Shapes are compared bytewise. The result
+// has the dtype of the factors, but int32 for int8.
 struct Shape {
   int64_t m, n, k;
   int64_t leading_a, leading_b, leading_d;
@@ -17,34 +17,39 @@ struct Shape {
   int32_t a_is_transposed, b_is_transposed;
   int32_t has_bias, allows_tf32;
   int32_t reads_c;
-  int32_t is_listed;  // the batch is a list of addresses: its steps are 0
+  int32_t is_listed;  // whether the batch is a list of addresses; its steps are 0 then
   int32_t alignment_a, alignment_b, alignment_d, alignment_bias;
 };
 
+// The operands of a matrix product.
 struct MatrixProduct {
   Shape shape{};
   const char *a, *b, *bias;
   char* d;
-  // Where there are several batch dimensions: those besides the longest, `inner`, are so many products of their own.
+  // Set where there are several batch dimensions. `inner` is the longest one, which is the batch of the shape; the
+  // others are walked by separate products (see Outer).
   const grid::Role* outer = nullptr;
   int32_t inner = 0;
 };
 
-// Our rows are the columns of D, so that B takes the place of A. False where operands do not lie as matrices. Bytes
-// without a sign count as int8, which gives the same lowest byte of each sum.
+// Expresses a problem as a matrix product. The problem's rows are the columns of D, so that its B becomes the library's
+// A. Returns false where the operands are not matrices of a layout that the library supports. uint8 is treated as int8,
+// which gives the same lowest byte of each sum.
 bool make_product(const grid::Problem& problem, MatrixProduct& product);
 
-// The products of all batch dimensions as one list. False where each of the outer ones keeps a large chip busy by
-// itself, or there is but one: matrices at even distances are the faster ones.
+// Expresses the products of all batch dimensions as one list. Returns false where there is only one batch dimension,
+// and where the products of the inner one keep a large GPU busy: the library is faster with matrices at constant
+// distances.
 bool make_list(const grid::Problem& problem, const MatrixProduct& product, Shape& shape, ProductList& list);
 
-// Where a product of the outer batch dimensions begins: the next one of each operand.
+// Walks the batch dimensions other than the inner one.
 class Outer {
  public:
   explicit Outer(const MatrixProduct& product) : role_(product.outer), inner_(product.inner) {}
 
-  // In elements.
+  // Returns the offset, in elements, of the current product in an operand of the problem.
   int64_t offset(grid::Side side) const;
+  // Moves on to the next product; returns false after the last one.
   bool next();
 
  private:

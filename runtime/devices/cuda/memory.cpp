@@ -1,5 +1,5 @@
-// Memory comes from cudaMalloc: the runtime keeps what is freed, so that its cost does not count, and peers may access
-// it once that is enabled for a pair of devices. That of cudaMallocAsync would have to be opened to them pool by pool.
+// Memory comes from cudaMalloc. Its cost does not matter, as the runtime caches freed memory. Peer access has to be
+// enabled only once for a pair of devices, whereas the pools of cudaMallocAsync would need it pool by pool.
 #include "memory.h"
 
 #include <mutex>
@@ -11,20 +11,19 @@ namespace oneflow::cuda {
 of_status allocate(of_device device, uint64_t bytes, void** memory) {
   const OnDevice on(device);
   if (on.status() != OF_OK) return on.status();
-  return check(device, cudaMalloc(memory, bytes), "allocate it");
+  return check(device, cudaMalloc(memory, bytes), "allocate device memory");
 }
 
 void deallocate(of_device device, void* memory, uint64_t) {
   const OnDevice on(device);
   if (on.status() != OF_OK) return;
-  // Work that uses the memory may still be under way. What it dies of is found by the next synchronisation.
+  // Work that uses the memory may still be running. If it fails, the next synchronisation reports the error.
   cudaDeviceSynchronize();
   cudaFree(memory);
   cudaGetLastError();
 }
 
-// The driver tells page-locked from pageable memory by its address, and takes pageable memory through buffers of its
-// own.
+// The driver recognises page-locked memory by its address, and stages pageable memory through its own buffers.
 of_status copy(of_device device, void* destination, const void* source, uint64_t bytes, of_stream stream) {
   const OnDevice on(device);
   if (on.status() != OF_OK) return on.status();
@@ -41,7 +40,7 @@ of_status copy_peer(of_device destination_device, void* destination, of_device s
                     uint64_t bytes, of_stream stream) {
   const OnDevice on(destination_device);
   if (on.status() != OF_OK) return on.status();
-  can_access(destination_device, source_device);  // enabled, the copy takes the direct way
+  can_access(destination_device, source_device);  // enables peer access, which makes the copy direct
   return check(destination_device,
                cudaMemcpyPeerAsync(destination, destination_device.index, source, source_device.index, bytes,
                                    stream_of(stream).queue),
@@ -49,7 +48,7 @@ of_status copy_peer(of_device destination_device, void* destination, of_device s
 }
 
 bool can_access(of_device device, of_device peer) {
-  static std::atomic<int8_t> known[kMostDevices][kMostDevices];  // 0: not asked yet, 1: it can, -1: it cannot
+  static std::atomic<int8_t> known[kMostDevices][kMostDevices];  // 0: not queried yet, 1: it can, -1: it cannot
   if (device.index == peer.index) return true;
   std::atomic<int8_t>& answer = known[device.index][peer.index];
   if (answer != 0) return answer > 0;
@@ -61,7 +60,7 @@ bool can_access(of_device device, of_device peer) {
   int can = 0;
   cudaError_t code = cudaDeviceCanAccessPeer(&can, device.index, peer.index);
   if (code == cudaSuccess && can != 0) code = cudaDeviceEnablePeerAccess(peer.index, 0);
-  if (code == cudaErrorPeerAccessAlreadyEnabled) code = cudaSuccess;  // by another library of the process
+  if (code == cudaErrorPeerAccessAlreadyEnabled) code = cudaSuccess;  // enabled by another library of the process
   cudaGetLastError();
   answer = code == cudaSuccess && can != 0 ? 1 : -1;
   return answer > 0;

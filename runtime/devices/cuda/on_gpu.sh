@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds what tests and benchmarks of the CUDA backend need, and runs them: `on_gpu.sh test`, `on_gpu.sh bench`.
+# Builds and runs the tests or the benchmarks of the CUDA backend: `on_gpu.sh test`, `on_gpu.sh bench`.
 #
-# Needs a GPU, CMake, Ninja, nvcc and a Python with PyTorch, PyYAML, Jinja2 and pytest (PYTHON, python3 when not set); no
-# packages of the system, no other front end, no network. Where there is no GPU it says so, and runs nothing.
+# Needs a GPU, CMake, Ninja, nvcc, and a Python with PyTorch, PyYAML, Jinja2 and pytest (python3, or as set in PYTHON),
+# but neither system packages nor other front ends nor a network. Without a GPU, it says so and runs nothing.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -30,7 +30,7 @@ case $step in
   test)
     "$python" -m tests.vectors
     "$python" -m pytest -p no:cacheprovider -q -k cuda tests/python/test_{conformance,large}.py runtime/devices/cuda/tests
-    if [ -x build/bin/capi_replay ]; then # from C, where its packages were there to build it
+    if [ -x build/bin/capi_replay ]; then # from C, if the packages to build it were installed
       "$python" -m pytest -p no:cacheprovider -q tests/capi
     fi
     ;;

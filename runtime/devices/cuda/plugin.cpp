@@ -21,17 +21,16 @@ int32_t count() {
 of_status get_info(of_device device, of_device_info* info) {
   if (const of_status status = check_process(); status != OF_OK) return status;
   cudaDeviceProp properties{};
-  const of_status status =
-      check(device, cudaGetDeviceProperties(&properties, device.index), "be asked for its properties");
+  const of_status status = check(device, cudaGetDeviceProperties(&properties, device.index), "query its properties");
   if (status != OF_OK) return status;
   std::snprintf(info->name, sizeof info->name, "%.127s", properties.name);
   info->total_memory = info->free_memory = properties.totalGlobalMem;
   info->compute_units = static_cast<uint32_t>(properties.multiProcessorCount);
-  if (!is_in_use(device)) return OF_OK;  // whoever lists devices does not start them
+  if (!is_in_use(device)) return OF_OK;  // the query below would create a context; listing devices must not
   const OnDevice on(device);
   if (on.status() != OF_OK) return on.status();
   size_t free = 0, total = 0;
-  if (const of_status known = check(device, cudaMemGetInfo(&free, &total), "be asked for its memory"); known != OF_OK)
+  if (const of_status known = check(device, cudaMemGetInfo(&free, &total), "query its memory"); known != OF_OK)
     return known;
   info->free_memory = free;
   return OF_OK;

@@ -1,4 +1,4 @@
-// Where each product of a batch begins: what cuBLASLt takes in place of one distance between them.
+// The addresses of the products of a batch, which cuBLASLt takes as a list where their distances are not constant.
 #ifndef ONEFLOW_DEVICES_CUDA_PRODUCT_LIST_H_
 #define ONEFLOW_DEVICES_CUDA_PRODUCT_LIST_H_
 
@@ -14,6 +14,7 @@
 
 namespace oneflow::cuda {
 
+// The operands of all products of a batch.
 struct ProductList {
   static constexpr int kOperands = 3;  // the library's A, B and D
 
@@ -27,7 +28,7 @@ struct ProductList {
   int64_t sizes[OF_MAX_RANK];
   Operand operands[kOperands];
 
-  // Where an operand of a product is.
+  // Returns the address of an operand of a product.
   OF_ANYWHERE char* address(int operand, int64_t product) const {
     int64_t offset = 0;
     for (int32_t d = rank - 1; d >= 0; --d) {
@@ -38,7 +39,7 @@ struct ProductList {
   }
 };
 
-// Puts all addresses of A, then those of B and of D, into memory of the device.
+// Submits a kernel that writes the addresses of all A, then of all B, then of all D to device memory.
 of_status write_addresses(const of_kernel_context& context, const ProductList& list, char** addresses);
 
 }  // namespace oneflow::cuda

@@ -1,5 +1,5 @@
-// Sorting lines of keys: one radix sort of CUB's for all of them, with the line's number above the bits of each key.
-// CUB sorts segments too, but waits for the device to tell it how long they are.
+// Sorts lines of keys by one radix sort of CUB for all lines, with the index of the line above the bits of each key.
+// CUB's segmented sort is not used, because it waits for the device to read the lengths of segments.
 #include <bit>
 #include <cub/device/device_radix_sort.cuh>
 
@@ -10,9 +10,9 @@ namespace oneflow::grid {
 namespace {
 
 constexpr uint32_t kItems = 256;
-constexpr int64_t kShortLine = 64;  // is in order after an insertion sort and two merges
+constexpr int64_t kShortLine = 64;  // the longest line that merge_sort() sorts with two merges after the insertion sort
 
-// Puts the line's number above the bits of each key, and notes its position in the line.
+// Inserts the index of the line above the bits of each key, and sets the position of the key in its line.
 __global__ void number_keys(uint64_t* keys, uint32_t* positions, int64_t count, int64_t length, int key_bits) {
   const int64_t step = int64_t{gridDim.x} * blockDim.x;
   for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step) {
@@ -36,7 +36,7 @@ of_status radix_sort(const of_kernel_context& context, Sorting& sorting, int bit
 
   cub::DoubleBuffer<uint64_t> keys(sorting.keys(from), sorting.keys(1 - from));
   cub::DoubleBuffer<uint32_t> positions(sorting.positions(from), sorting.positions(1 - from));
-  // Called without memory it says how much it needs.
+  // Called without memory, it returns the number of bytes that it needs.
   const auto sort = [&](void* memory, size_t& bytes) {
     return cuda::check(context.device,
                        cub::DeviceRadixSort::SortPairs(memory, bytes, keys, positions, count, 0, bits, queue), "sort");

@@ -10,8 +10,8 @@ namespace {
 
 cudaEvent_t event_of(of_event event) { return reinterpret_cast<cudaEvent_t>(event); }
 
-// Where kernels have left errors until now; the next ones leave theirs in the other slot.
-of_report& next_slot(Stream& stream) { return stream.slots[stream.turn.fetch_add(1) & 1]; }
+// Switches slots: later kernels record errors in the other slot. Returns the previous one.
+of_report& switch_slots(Stream& stream) { return stream.slots[stream.turn.fetch_add(1) & 1]; }
 
 }  // namespace
 
@@ -20,7 +20,7 @@ of_status create_stream(of_device device, of_stream* stream) {
   if (on.status() != OF_OK) return on.status();
   auto* made = new (std::nothrow) Stream;
   if (made == nullptr) return grid::fail(OF_OUT_OF_MEMORY, "cuda:%d: no memory for a stream", device.index);
-  // One that does not wait for the stream that other libraries use by default.
+  // A non-blocking stream does not wait for the default stream, which other libraries use.
   const of_status status =
       check(device, cudaStreamCreateWithFlags(&made->queue, cudaStreamNonBlocking), "create a stream");
   if (status == OF_OK) {
@@ -39,7 +39,7 @@ of_status synchronize(of_device device, of_stream handle) {
   if (!stream.may_have_failed.exchange(false))
     return check(device, cudaStreamSynchronize(stream.queue), "finish its work");
   const std::lock_guard lock(stream.synchronizing);
-  of_report& slot = next_slot(stream);
+  of_report& slot = switch_slots(stream);
   const of_status status = check(device, cudaStreamSynchronize(stream.queue), "finish its work");
   if (status != OF_OK || slot.claimed == 0) return status;
   const of_report report = slot;
@@ -93,7 +93,8 @@ of_report* report(const of_kernel_context& context) {
       stream.slots = new (memory) of_report[2]{};
     }
   }
-  // In this order: whoever sees that something may have failed takes this slot or finds the error in the next round.
+  // The flag is set after the slot is chosen, so that the error is found: by the synchronisation that sees the flag, or
+  // by the next one that reads this slot.
   of_report* slot = &stream.slots[stream.turn & 1];
   stream.may_have_failed = true;
   return slot;

@@ -1,4 +1,4 @@
-// The hooks of the device table that deal with the order of work.
+// The hooks of the device table for streams and events.
 #ifndef ONEFLOW_DEVICES_CUDA_STREAM_H_
 #define ONEFLOW_DEVICES_CUDA_STREAM_H_
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kItems = 256;
 constexpr int64_t kTarget = 256;         // groups that keep a device busy
-constexpr int64_t kMostSums = 64 << 20;  // bytes of partial sums that may be kept on their own
+constexpr int64_t kMostSums = 64 << 20;  // the most bytes of scratch memory for partial sums
 
 of_contract_dims dims_of(const Role& role, const Pieces& pieces) {
   const of_space& space = pieces.space();
@@ -31,9 +31,10 @@ of_contract_dims dims_of(const Role& role, const Pieces& pieces) {
   return dims;
 }
 
-class Cutting {
+// A problem that is computed in chunks.
+class ChunkedProblem {
  public:
-  Cutting(const Problem& problem, const of_kernel_context& context, Multiplier& multiplier)
+  ChunkedProblem(const Problem& problem, const of_kernel_context& context, Multiplier& multiplier)
       : problem_(problem), context_(context), multiplier_(multiplier), limits_(multiplier.limits()) {}
 
   of_status run() {
@@ -47,7 +48,7 @@ class Cutting {
       part_depth_ = divide_up(depth, parts);
       parts_ = static_cast<uint32_t>(divide_up(depth, part_depth_));
     }
-    // Sums that are put together from pieces are rounded once, when they are complete.
+    // Sums over several pieces of the depth are kept in the type of sums, to be rounded once, when they are complete.
     const bool adds_up = !is_one_piece && item_size(problem_.dtype) < 4;
     if (problem_.is_plain() && parts_ == 1 && !adds_up) return multiply(problem_);
     Scratch memory(context_);
@@ -61,7 +62,7 @@ class Cutting {
  private:
   static Pieces pieces_of(const Role& role, int64_t most) { return {role.rank, role.sizes, {OF_CONTRACT_RANK, most}}; }
 
-  // Into C of `target`, which is the problem's or that of its sums.
+  // Computes the products of `target`: the problem itself, or the plain sums of it.
   of_status multiply(const Problem& target) {
     of_status status = OF_OK;
     Pieces depth = pieces_of(target.depth, limits_.depth);
@@ -116,7 +117,7 @@ class Cutting {
   bool is_first_ = true;
 };
 
-// Tiles of the result in memory that a group shares; where there are few rows, columns or products, single results.
+// Multiplies by tiles in group-shared memory; where rows or columns are few or the depth is short, by dot products.
 class Lockstep : public Multiplier {
  public:
   explicit Lockstep(const Problem& problem)
@@ -126,7 +127,7 @@ class Lockstep : public Multiplier {
     b_along_depth_ = problem.depth.step(kB) < problem.columns.step(kB);
   }
 
-  // A launch has less than 2^31 groups, and dots that many results.
+  // Keeps a launch below 2^31 groups and, with dot products, below 2^31 results.
   Limits limits() const override {
     constexpr int64_t kMost = int64_t{1} << 30;
     const int64_t unit = is_thin_ ? 1 : kTile;
@@ -140,7 +141,7 @@ class Lockstep : public Multiplier {
     const int64_t groups =
         is_thin_ ? divide_up(problem.result_count(), kItems) * lanes(problem.result_count(), problem.depth.count)
                  : problem.batch.count * rows * columns;
-    const int64_t shortest = is_thin_ ? 16 * kItems : 256;  // what is worth a group of its own
+    const int64_t shortest = is_thin_ ? 16 * kItems : 256;  // the least depth of a part
     return static_cast<uint32_t>(std::clamp<int64_t>(kTarget / std::max<int64_t>(groups, 1), 1,
                                                      std::max<int64_t>(1, problem.depth.count / shortest)));
   }
@@ -166,7 +167,7 @@ class Lockstep : public Multiplier {
  private:
   static constexpr uint32_t kTile = 64, kTileItems = 64;  // as in programs/contraction_tiles.h
 
-  // The work-items that add up one result: more where the depth is long, or results are few.
+  // Returns how many work-items add up one result: more where the depth is long or results are few.
   uint32_t lanes(int64_t results, int64_t depth) const {
     uint32_t lanes = 1;
     const bool reads_along_depth = a_along_depth_ != 0 || b_along_depth_ != 0;
@@ -179,7 +180,7 @@ class Lockstep : public Multiplier {
   const of_dtype dtype_;
   const int64_t rows_, columns_;
   bool is_thin_;
-  int32_t a_along_depth_, b_along_depth_;  // whether neighbours in memory are those along the depth
+  int32_t a_along_depth_, b_along_depth_;  // whether the operand has its smallest stride along the depth
 };
 
 }  // namespace
@@ -210,7 +211,7 @@ of_kernel_context launch_context(const of_contraction& contraction) {
 }
 
 of_status contract(const Problem& problem, const of_kernel_context& context, Multiplier& multiplier) {
-  return Cutting(problem, context, multiplier).run();
+  return ChunkedProblem(problem, context, multiplier).run();
 }
 
 uint32_t put_factor(const Problem& problem, double factor, void* bytes) {
@@ -219,11 +220,11 @@ uint32_t put_factor(const Problem& problem, double factor, void* bytes) {
   number.as.real = factor;
   const bool is_narrow = problem.type == OF_UINT32;
   const uint32_t size = put_number(number, is_narrow ? OF_INT64 : problem.type, bytes);
-  return is_narrow ? 4 : size;  // the lower half: integers wrap around
+  return is_narrow ? 4 : size;  // the lower half of the integer, as integers wrap around
 }
 
 of_status finish(const Problem& problem, const of_kernel_context& context, const Problem& sums, uint32_t parts) {
-  // All dimensions of C as one space.
+  // Joins all dimensions of C into one iteration space.
   int64_t sizes[Role::kMost], from[Role::kMost], to[Role::kMost], bias[Role::kMost];
   int32_t rank = 0;
   const auto add = [&](const Role& role, const Role& summed) {

@@ -11,8 +11,10 @@ struct Dim {
   int64_t strides[kSides];
 };
 
+// The dimensions of one role as they are collected.
 class Dims {
  public:
+  // Appends a dimension unless its size is 1. Returns false where there are too many.
   bool add(const Dim& dim) {
     if (dim.size == 1) return true;
     if (count_ == Role::kMost) return false;
@@ -20,8 +22,8 @@ class Dims {
     return true;
   }
 
-  // Sorts by the distance that a step covers in `side` (then in `other`), and merges neighbours. The order of the
-  // dimensions within a role is free.
+  // Returns the role with its dimensions sorted by decreasing stride in `side`, then in `other`, and merged where they
+  // continue each other. The dimensions of a role may have any order, as long as all operands share it.
   Role sorted(Side side, Side other) const {
     Dim dims[Role::kMost];
     std::copy_n(list_, count_, dims);
@@ -60,7 +62,7 @@ class Dims {
   }
 
  private:
-  // Whether the dimension `outer` continues `inner` in every operand, so that both are one.
+  // Returns whether `outer` continues `inner` in every operand, so that both can be merged into one dimension.
   static bool continues(const Dim& outer, const Dim& inner) {
     for (int i = 0; i < kSides; ++i) {
       if (outer.strides[i] != inner.strides[i] * inner.size) return false;
@@ -72,8 +74,8 @@ class Dims {
   Dim list_[Role::kMost];
 };
 
-// Integers wrap around, so that every integer type of at least their size gives the same result. Sums of truths only
-// ever grow, so that in floats they never come back to zero.
+// Returns the type of sums. Integers wrap around, so that any integer type that is at least as wide gives the same
+// result. Sums of booleans only increase, so that in floating point they never return to zero.
 of_dtype type_for(of_dtype dtype) {
   switch (dtype) {
     case OF_FLOAT64:
@@ -91,7 +93,8 @@ of_dtype type_for(of_dtype dtype) {
   }
 }
 
-bool computes_as_asked(const of_contraction& c) {
+// Returns whether sums of type_for() give the results of the requested compute type.
+bool computes_as_requested(const of_contraction& c) {
   switch (c.dtype) {
     case OF_BOOL:
     case OF_FLOAT32:
@@ -112,7 +115,8 @@ struct Roles {
   Dims batch, rows, columns, depth;
 };
 
-// A batch dimension that one side lacks is a row or a column.
+// Assigns each dimension to a role: a batch dimension that B lacks becomes one of the rows, and one that A lacks one of
+// the columns. Returns false where a role has too many.
 bool sort_dims(const of_contraction& contraction, Roles& roles) {
   struct Source {
     const of_contraction_dim* dims;
@@ -137,8 +141,8 @@ bool sort_dims(const of_contraction& contraction, Roles& roles) {
   return true;
 }
 
-// Neighbouring work-items make neighbouring columns: these should be next to each other in C, and there should be
-// enough of them.
+// Returns whether to swap rows and columns. Neighbouring work-items compute neighbouring columns, which therefore
+// should be contiguous in C, and enough for several work-items.
 bool should_swap(const Dims& rows, const Dims& columns) {
   constexpr int64_t kEnough = 16;
   if (columns.count() < kEnough && rows.count() > columns.count()) return true;
@@ -146,8 +150,8 @@ bool should_swap(const Dims& rows, const Dims& columns) {
   return rows.sorted(kC, kA).step(kC) < columns.sorted(kC, kB).step(kC);
 }
 
-// Where more is read than written, and the depth does not run along the operand's neighbours, rows (or columns) follow
-// the operand rather than C.
+// Returns the rows (or columns) in the order of C; in the order of the operand `side` where reads outnumber writes and
+// the depth does not have unit stride in it.
 Role role_of(const Dims& dims, Side side, const Role& depth, int64_t others) {
   const bool follows = depth.count > 2 * others && depth.step(side) != 1;
   return follows ? dims.sorted(side, kC) : dims.sorted(kC, side);
@@ -158,8 +162,9 @@ Role role_of(const Dims& dims, Side side, const Role& depth, int64_t others) {
 int64_t Role::step(Side side) const { return rank == 0 ? INT64_MAX : std::abs(strides[side][rank - 1]); }
 
 bool make_problem(const of_contraction& contraction, Problem& problem) {
-  if (!computes_as_asked(contraction) || contraction.epilogue != 0) return false;
-  if (contraction.k_count == 0) return false;  // elementwise kernels read and write as little, in plainer loops
+  if (!computes_as_requested(contraction) || contraction.epilogue != 0) return false;
+  // Elementwise kernels compute outer products with no more memory traffic, and in simpler loops.
+  if (contraction.k_count == 0) return false;
   Roles roles;
   if (!sort_dims(contraction, roles)) return false;
   problem.dtype = contraction.dtype;
@@ -177,7 +182,7 @@ bool make_problem(const of_contraction& contraction, Problem& problem) {
   problem.depth = a_is_larger ? roles.depth.sorted(kA, kB) : roles.depth.sorted(kB, kA);
   problem.rows = role_of(roles.rows, kA, problem.depth, roles.columns.count());
   problem.columns = role_of(roles.columns, kB, problem.depth, roles.rows.count());
-  // C has all these dimensions, and the last step walks them as one space.
+  // finish() walks all dimensions of C as one iteration space.
   return problem.batch.rank + problem.rows.rank + problem.columns.rank <= OF_MAX_RANK;
 }
 

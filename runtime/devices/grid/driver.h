@@ -1,7 +1,8 @@
-// What the drivers of grid devices ask of a backend, and what they share: arguments, scratch memory, iteration spaces.
+// The interface between the drivers of grid devices and a backend, and what the drivers share: arguments of launches,
+// scratch memory, sizes.
 //
-// A driver turns one kernel call of the runtime into launches; the backend's plugin defines launch() and its
-// neighbours.
+// A driver turns one kernel call of the runtime into launches. The backend's plugin defines launch() and the other
+// functions of the section "what a backend defines".
 #ifndef ONEFLOW_DEVICES_GRID_DRIVER_H_
 #define ONEFLOW_DEVICES_GRID_DRIVER_H_
 
@@ -17,9 +18,9 @@ namespace oneflow::grid {
 // A compiled kernel, or what the backend needs to compile it.
 using Handle = const void*;
 
-constexpr int32_t kAny = OF_DTYPE_COUNT;  // a storage that each launch names
+constexpr int32_t kAny = OF_DTYPE_COUNT;  // any storage: each launch passes the dtypes of its operands
 
-// The kernels of one text and one compute type, by the storage of their operands.
+// The variants of one kernel for one compute type, by the dtype in which the operands are stored.
 struct Variants {
   struct Variant {
     int32_t storage;
@@ -28,28 +29,29 @@ struct Variants {
   Variant list[8];
   int count = 0;
 
-  // The kernel for operands that are all stored as `dtype`; NULL when there is none.
+  // Returns the kernel for operands that are all stored as `dtype`, or NULL.
   Handle of(int32_t dtype) const {
     for (int i = 0; i < count; ++i) {
       if (list[i].storage == dtype) return list[i].handle;
     }
     return nullptr;
   }
-  // The same, or the one for any storage.
+  // Returns the kernel for operands stored as `dtype`, or else the one for any storage.
   Handle best(int32_t dtype) const {
     const Handle own = of(dtype);
     return own != nullptr ? own : of(kAny);
   }
 };
 
+// The size of a launch: a two-dimensional grid of groups of work-items.
 struct Geometry {
   uint32_t groups = 1;
   uint32_t groups_y = 1;
-  uint32_t items = 256;      // of a group
-  uint32_t local_bytes = 0;  // memory that a group shares: the kernel's last parameter, where it is not 0
+  uint32_t items = 256;      // work-items per group
+  uint32_t local_bytes = 0;  // group-shared memory, which is the kernel's last parameter; 0: the kernel has none
 };
 
-// The arguments of a launch, in the order of the kernel's parameters. Values are referred to, not copied.
+// The arguments of a launch, in the order of the kernel's parameters. Values are held by reference, not copied.
 class Arguments {
  public:
   static constexpr int kMost = 64;
@@ -57,7 +59,7 @@ class Arguments {
   struct Argument {
     const void* value;
     uint32_t bytes;
-    bool is_pointer;  // to memory of the device: `value` points to the pointer
+    bool is_pointer;  // whether `value` is the address of a pointer to device memory
   };
 
   void pointer(const void* memory) {
@@ -84,42 +86,44 @@ class Arguments {
 
 // -- what a backend defines ----------------------------------------------------------------------------------------
 
-// Puts a launch on the context's stream. The arguments may be reused when it returns.
+// Submits a launch to the context's stream. The arguments may be reused when it returns.
 of_status launch(const of_kernel_context& context, Handle handle, const Geometry& geometry, const Arguments& arguments);
-// Where kernels on the context's stream leave an error, for the next synchronisation to find. NULL with an error text
-// when there is no memory for it.
+// Returns where kernels on the context's stream record an error, which the next synchronisation reports. Returns NULL
+// and sets the error text if it cannot be allocated.
 of_report* report(const of_kernel_context& context);
-// How many elements, of `bytes` bytes each, one work-item of a flat kernel works on, and the work-items of a group.
+// The share of a work-item of a flat kernel.
 struct Run {
-  int64_t length;
-  uint32_t items;
+  int64_t length;  // elements of a work-item
+  uint32_t items;  // work-items per group
 };
+// Returns the run of flat kernels for elements of `bytes` bytes.
 Run flat_run(of_device device, uint32_t bytes);
-// What one work-item of a strided kernel works on: a block of elements (kernels/blocks.h), or so many where the kernel
-// was compiled for the storage of its operands, otherwise one.
+// The share of a work-item of a strided kernel.
 struct StridedRun {
-  bool in_blocks;
-  uint32_t length;
+  bool in_blocks;   // whether a work-item takes blocks of elements (kernels/blocks.h)
+  uint32_t length;  // otherwise: elements of a work-item, where the kernel was compiled for one storage; else it is 1
 };
 StridedRun strided_run(of_device device);
 
-// How reductions and scans are cut to measure for a device.
+// The parameters by which the work of reductions and scans is distributed on a device.
 struct FoldRun {
-  uint32_t items;                  // of a group
-  uint32_t line_lanes, row_lanes;  // of an item: neighbours in what is folded, or in what is kept
-  bool packs;                      // whether lanes in aligned memory are loaded at once
-  bool takes_neighbours;           // whether kernels for one storage take lanes for neighbours in memory
-  uint32_t neighbours;             // dimensions of fewer elements make poor lanes
-  uint32_t groups;                 // that make the device busy
-  int64_t item_elements;           // that are worth an item
+  uint32_t items;  // work-items per group
+  uint32_t line_lanes,
+      row_lanes;           // lanes of an item: consecutive folded elements (lines), or consecutive results (rows)
+  bool packs;              // whether one access loads all lanes of an item where they are aligned
+  bool needs_unit_stride;  // whether kernels for one storage require lanes of unit stride
+  uint32_t min_lane_size;  // the size from which on a dimension is worth splitting into lanes
+  uint32_t groups;         // the number of groups that keeps the device busy
+  int64_t item_elements;   // the number of elements that is worth a work-item
 };
-// For elements of `bytes` bytes.
+// Returns the parameters for elements of `bytes` bytes.
 FoldRun fold_run(of_device device, uint32_t bytes);
+// Returns whether the device supports float64.
 bool has_doubles(of_device device);
 
 // -- what drivers share --------------------------------------------------------------------------------------------
 
-// Scratch memory of the device, which later work on the stream may have as soon as this is gone.
+// Scratch memory of the device. Once it is destroyed, work that is submitted later to the stream may reuse the memory.
 class Scratch {
  public:
   explicit Scratch(const of_kernel_context& context) : context_(context) {}
@@ -136,17 +140,18 @@ class Scratch {
   uint64_t bytes_ = 0;
 };
 
+// Returns the size of an element in bytes.
 uint32_t item_size(of_dtype dtype);
 int64_t element_count(const of_kernel_tensor& tensor);
-// Whether the elements lie one behind the other in row-major order.
+// Returns whether the tensor is contiguous in row-major order.
 bool is_contiguous(const of_kernel_tensor& tensor);
 
-// A quotient of whole numbers, rounded up.
+// Returns the quotient of two integers, rounded up.
 template <class N, class By>
 constexpr N divide_up(N n, By by) {
   return static_cast<N>(n / by + (n % by != 0));
 }
-// The groups of work-items that cover so many elements.
+// Returns the number of groups of `items` work-items that cover `elements` elements.
 uint32_t groups_for(int64_t elements, uint32_t items);
 
 }  // namespace oneflow::grid

@@ -1,5 +1,5 @@
-// Elementwise kernels: one launch over flat memory where all operands allow it, otherwise one over the strides of each
-// piece of the iteration space.
+// Runs elementwise kernels: by one launch over flat memory where all operands allow it, otherwise by one strided launch
+// for each piece of the iteration space.
 #include <algorithm>
 
 #include "carry.h"
@@ -14,21 +14,22 @@ constexpr int kMostOperands = 8;
 constexpr uint32_t kItems = 256;
 constexpr uintptr_t kPacket = 16;  // bytes that a work-item may load at once
 
-// One operand as kernels take it.
-struct Place {
+// An operand as kernels take it: a tensor or a number.
+struct Input {
   const of_kernel_tensor* tensor;
   alignas(8) unsigned char number[8] = {};
   uint32_t number_bytes;
-  int32_t step;  // of a flat kernel
+  int32_t step;  // in flat kernels: 0 for a number or an element that is broadcast everywhere, otherwise 1
 
   bool is_number() const { return tensor->data == nullptr; }
 };
 
-// Whether all strides of a tensor over the space are zero.
+// Returns whether one element is broadcast over the whole space.
 bool is_one_element(const of_kernel_tensor& tensor) {
   return std::all_of(tensor.strides, tensor.strides + tensor.rank, [](int64_t stride) { return stride == 0; });
 }
 
+// The launches of one kernel call.
 class Launches {
  public:
   Launches(const Elementwise& entry, const ElementwiseKernels& kernels, const of_kernel_context& context)
@@ -38,11 +39,11 @@ class Launches {
         result_(context.outputs[0]),
         settings_(entry.settings, kernels.compute, context.arguments) {
     for (size_t i = 0; i < entry.operands.size(); ++i) {
-      Place& place = places_[i];
-      place.tensor = &context.inputs[entry.operands[i].position];
+      Input& input = inputs_[i];
+      input.tensor = &context.inputs[entry.operands[i].position];
       const of_scalar none{};
-      place.number_bytes = put_number(place.is_number() ? place.tensor->scalar : none, kernels.compute, place.number);
-      place.step = place.is_number() || is_one_element(*place.tensor) ? 0 : 1;
+      input.number_bytes = put_number(input.is_number() ? input.tensor->scalar : none, kernels.compute, input.number);
+      input.step = input.is_number() || is_one_element(*input.tensor) ? 0 : 1;
     }
   }
 
@@ -55,13 +56,14 @@ class Launches {
   }
 
  private:
-  // The dtype that all operands of the compute type have; kAny when they differ, or when others do not have theirs.
+  // Returns the dtype in which all operands of the compute type are stored (the compute type itself if there are none).
+  // Returns kAny if they differ, or if an operand of a fixed type is stored in another dtype.
   int32_t common_storage() const {
     int32_t common = entry_.result == Form::kCompute ? result_.dtype : kAny;
     if (entry_.result != Form::kCompute && result_.dtype != dtype_of(entry_.result, result_.dtype)) return kAny;
     for (size_t i = 0; i < entry_.operands.size(); ++i) {
-      if (places_[i].is_number()) continue;
-      const of_dtype dtype = places_[i].tensor->dtype;
+      if (inputs_[i].is_number()) continue;
+      const of_dtype dtype = inputs_[i].tensor->dtype;
       if (entry_.operands[i].form == Form::kBool) {
         if (dtype != OF_BOOL) return kAny;
       } else if (common == kAny) {
@@ -78,8 +80,8 @@ class Launches {
     Run run{};
   };
 
-  // The kernel for flat memory; none when an operand is strided, unaligned, or of a type that it is not made for, and
-  // where strided kernels take blocks, which are runs of memory, too.
+  // Returns the kernel for flat memory. There is none where an operand is strided or unaligned, where no kernel was
+  // compiled for the storage, and on devices whose strided kernels take blocks: those cover contiguous memory as well.
   Flat flat_kernel() const {
     if (strided_run(context_.device).in_blocks) return {};
     const Handle own = kernels_.flat.of(storage_), kernel = own != nullptr ? own : kernels_.flat.of(kAny);
@@ -93,7 +95,7 @@ class Launches {
     };
     if (!is_aligned(result_)) return {};
     for (size_t i = 0; i < entry_.operands.size(); ++i) {
-      if (places_[i].step == 1 && !(is_contiguous(*places_[i].tensor) && is_aligned(*places_[i].tensor))) return {};
+      if (inputs_[i].step == 1 && !(is_contiguous(*inputs_[i].tensor) && is_aligned(*inputs_[i].tensor))) return {};
     }
     return {kernel, run};
   }
@@ -106,10 +108,10 @@ class Launches {
     arguments.pointer(result_.data);
     arguments.value(result_.dtype);
     for (size_t i = 0; i < entry_.operands.size(); ++i) {
-      arguments.pointer(places_[i].tensor->data);
-      arguments.value(places_[i].tensor->dtype);
-      arguments.value(places_[i].step);
-      arguments.bytes(places_[i].number, places_[i].number_bytes);
+      arguments.pointer(inputs_[i].tensor->data);
+      arguments.value(inputs_[i].tensor->dtype);
+      arguments.value(inputs_[i].step);
+      arguments.bytes(inputs_[i].number, inputs_[i].number_bytes);
     }
     add_rest(arguments);
     return launch(context_, flat.kernel,
@@ -132,7 +134,7 @@ class Launches {
 
   Walk walk_of_blocks() const {
     const of_kernel_tensor* tensors[kMostOperands + 1] = {&result_};
-    for (size_t i = 0; i < entry_.operands.size(); ++i) tensors[i + 1] = places_[i].tensor;
+    for (size_t i = 0; i < entry_.operands.size(); ++i) tensors[i + 1] = inputs_[i].tensor;
     return Walk::for_blocks({tensors, entry_.operands.size() + 1});
   }
 
@@ -159,8 +161,8 @@ class Launches {
     if (run.in_blocks) arguments.value(block);
     add_tensor(result_);
     for (size_t i = 0; i < entry_.operands.size(); ++i) {
-      add_tensor(*places_[i].tensor);
-      arguments.bytes(places_[i].number, places_[i].number_bytes);
+      add_tensor(*inputs_[i].tensor);
+      arguments.bytes(inputs_[i].number, inputs_[i].number_bytes);
     }
     add_rest(arguments);
     const uint32_t items = run.in_blocks ? 1 : kItems;
@@ -169,7 +171,7 @@ class Launches {
     return launch(context_, kernel, {.groups = groups, .items = items}, arguments);
   }
 
-  // Settings, and where to report.
+  // Appends the settings and, for kernels that can fail, the report and the operator's name.
   void add_rest(Arguments& arguments) {
     settings_.add_to(arguments);
     if (entry_.fails) {
@@ -184,7 +186,7 @@ class Launches {
   const of_kernel_context& context_;
   const of_kernel_tensor& result_;
   const Settings settings_;
-  Place places_[kMostOperands];
+  Input inputs_[kMostOperands];
   int32_t storage_ = kAny;
   of_report* report_ = nullptr;
   uint64_t op_ = 0;
@@ -192,7 +194,8 @@ class Launches {
 
 bool is_floating(of_dtype dtype) { return dtype >= OF_FLOAT16 && dtype <= OF_FLOAT64; }
 
-// The type to carry elements in from one dtype to another: one that holds them all, so that they are rounded once.
+// Returns the type through which elements are converted from one dtype to another. It represents every value of `from`,
+// so that a value is rounded only once, when it is stored.
 of_dtype carrier(of_dtype from, of_dtype to) {
   if (from == to) {
     const uint32_t bytes = item_size(from);
@@ -202,7 +205,7 @@ of_dtype carrier(of_dtype from, of_dtype to) {
   return from == OF_FLOAT64 || (to == OF_FLOAT64) ? OF_FLOAT64 : OF_FLOAT32;
 }
 
-// What moves the bytes of a dtype as they are.
+// Returns the integer dtype of the same size, whose kernels copy elements bit by bit.
 of_dtype bytes_of(of_dtype dtype) {
   constexpr of_dtype kIntegers[] = {OF_UINT8, OF_UINT16, OF_INT32, OF_INT64};
   const uint32_t bytes = item_size(dtype);

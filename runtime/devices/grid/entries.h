@@ -1,11 +1,15 @@
-// What the generated tables say of kernels, for the drivers: per operator (and value of the attribute that its record
-// matches on) what is the same for all compute types, and per compute type the kernels.
+// The entries of the generated tables of kernels, which the drivers read. For each operator (and each value of the
+// attribute that its record matches on) there is a description that all compute types share, and for each compute type
+// a set of kernels.
 //
-// A source of kernels has the names <operator>_flat, <operator>_strided and the like. Each backend defines what gives
-// the Variants of one of them: OF_FLAT_KERNELS(T, name), OF_CAST_KERNELS(T, name), which are those and one for dtypes
-// that differ, OF_KERNELS(T, name), OF_KERNEL_HANDLE(T, S, name), which is one kernel, OF_FOLD_KERNELS(W, T, name),
-// which compute in W what is stored as operands of T are, or in any way, and OF_STATE_KERNELS(T, name), which read no
-// operands.
+// Kernels are named <operator>_flat, <operator>_strided and the like. Each backend defines macros that give the
+// Variants of a kernel by its name:
+//   OF_KERNEL_HANDLE(T, S, name)  one kernel, for storage S
+//   OF_KERNELS(T, name)           kernels for operands stored as T itself, and for any storage
+//   OF_FLAT_KERNELS(T, name)      kernels for the storages whose compute type is T
+//   OF_CAST_KERNELS(T, name)      the same, and one for operands whose dtypes differ
+//   OF_FOLD_KERNELS(W, T, name)   kernels that compute in W, for the storages of OF_FLAT_KERNELS and for any storage
+//   OF_STATE_KERNELS(T, name)     kernels that read states in place of operands
 #ifndef ONEFLOW_DEVICES_GRID_ENTRIES_H_
 #define ONEFLOW_DEVICES_GRID_ENTRIES_H_
 
@@ -18,7 +22,7 @@ namespace oneflow::grid {
 // The type of an operand, a setting or a result: the compute type, or a fixed one.
 enum class Form : uint8_t { kCompute, kBool, kInt64 };
 
-// The dtype of a form where operands of the compute type are stored as `storage`.
+// Returns the dtype of a form, given the storage of operands of the compute type.
 constexpr of_dtype dtype_of(Form form, of_dtype storage) {
   return form == Form::kBool ? OF_BOOL : form == Form::kInt64 ? OF_INT64 : storage;
 }
@@ -32,7 +36,7 @@ struct Operand {
 struct Setting {
   int position;  // among the arguments
   Form form;
-  bool given;
+  bool given;  // whether it holds the flag that the argument was given, in place of its value
 };
 
 struct Elementwise {
@@ -59,10 +63,10 @@ struct GeneratorKernels {
 // result[..., i, ...] = input[..., source(i), ...] along the dimensions that an argument names.
 struct Gather {
   std::span<const Setting> settings;  // of int64 and bool
-  std::span<const int> lists;         // the arguments that have a member for each named dimension
+  std::span<const int> lists;         // the list arguments with an item for each named dimension
   int dims_argument;
-  int index_input;        // the operand that holds indices; -1 without one
-  bool index_everywhere;  // whether it has an index for each element of the result, rather than along the dimension
+  int index_input;        // the position of the operand that holds indices, or -1
+  bool index_everywhere;  // whether it has an index for each element of the result; otherwise it has one dimension
 };
 struct GatherKernels {
   Variants kernels;
@@ -70,17 +74,18 @@ struct GatherKernels {
 
 struct Reduction {
   std::span<const Setting> settings;
-  std::span<const Form> parts;  // of the state
+  std::span<const Form> parts;  // the types of the parts of a state
   int results;
 };
 struct ReductionKernels {
   of_dtype compute;
-  Variants lines, rows;  // lanes that are neighbouring elements of one result, or of neighbouring results
+  Variants lines;  // for lanes that are consecutive elements of one result
+  Variants rows;   // for lanes that are consecutive results
   Variants merge;
 };
 
-// What scans keep their running values in, where the device can: each one goes into all that follow, so that errors
-// would pile up.
+// The type in which scans keep their running values where the device supports it. Each value enters all that follow, so
+// that rounding errors would accumulate.
 template <class T>
 struct WideType {
   using Type = T;
@@ -94,26 +99,28 @@ using Wide = typename WideType<T>::Type;
 
 struct Scan {
   std::span<const Setting> settings;
-  std::span<const Form> parts;  // of the state
+  std::span<const Form> parts;  // the types of the parts of a state
   int results;
 };
 struct ScanKernels {
   struct Kernels {
-    Variants lines, rows;  // lanes that are neighbours on a line, or on several lines
+    Variants lines;  // for lanes that are consecutive elements of one line
+    Variants rows;   // for lanes that are elements of consecutive lines
   };
   of_dtype compute, wide_compute;
   Kernels wide, narrow;
 };
 
+// Run a call by the kernels of its entry.
 of_status run(const Elementwise& entry, const ElementwiseKernels& kernels, const of_kernel_context& context);
 of_status run(const Gather& entry, const GatherKernels& kernels, const of_kernel_context& context);
 of_status run(const Generator& entry, const GeneratorKernels& kernels, const of_kernel_context& context);
 of_status run(const Reduction& entry, const ReductionKernels& kernels, const of_kernel_context& context);
 of_status run(const Scan& entry, const ScanKernels& kernels, const of_kernel_context& context);
-// An operator whose result is one of its operands, converted.
+// Runs an operator whose result is the operand at position `input`, converted to the dtype of the result.
 of_status run_copy(int input, const of_kernel_context& context);
 
-// The values of settings, kept while a launch refers to them.
+// The values of the settings of a call. Arguments refer to them.
 class Settings {
  public:
   Settings(std::span<const Setting> settings, of_dtype compute, const of_value* values);
@@ -129,18 +136,18 @@ class Settings {
   size_t count_;
 };
 
-// Writes a number as a value of a compute type; returns its bytes.
+// Writes a number as a value of a compute type; returns its size in bytes.
 uint32_t put_number(const of_scalar& number, of_dtype type, void* bytes);
 
 // One row of the table of kernels.
 struct Row {
   const char* name;  // "gelu:tanh"; NULL ends a table
   uint64_t schema_hash;
-  of_dtype compute;  // kAny: every one
+  of_dtype compute;  // kAny: every compute type
   of_kernel kernel;
 };
 
-// The function that the runtime calls for a kernel.
+// The kernel that a row gives to the runtime: runs an entry.
 template <const auto& entry, const auto& kernels>
 of_status call(const of_kernel_context* context) {
   return run(entry, kernels, *context);

@@ -25,7 +25,7 @@ constexpr Native kNatives[] = {
     {"topk", topk},
 };
 
-// Each name has a few rows, which follow each other.
+// All tables, by name. A name has a few rows, which are consecutive in their table.
 class Tables {
  public:
   Tables() {

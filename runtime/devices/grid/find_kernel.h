@@ -1,4 +1,4 @@
-// From the runtime's question for a kernel to the generated tables.
+// The lookup of kernels in the generated tables.
 #ifndef ONEFLOW_DEVICES_GRID_FIND_KERNEL_H_
 #define ONEFLOW_DEVICES_GRID_FIND_KERNEL_H_
 
@@ -6,6 +6,7 @@
 
 namespace oneflow::grid {
 
+// Returns the kernel of that name, schema hash and compute type, or NULL. A hook of the device table.
 of_kernel find_kernel(const char* name, uint64_t schema_hash, of_dtype compute);
 
 }  // namespace oneflow::grid

@@ -8,21 +8,22 @@
 namespace oneflow::grid {
 namespace {
 
-// Items that load neighbouring elements together: what memory hands out at a time, and some more.
+// Items that access consecutive elements together, so that memory transactions are used in full.
 constexpr uint32_t kNeighbours = 32;
 constexpr uint32_t kFewNeighbours = 8;
-// Tiles that an item may fold one after the other: blocks, and as many of them as a block has tiles.
+// The most tiles that an item folds in sequence: as many blocks as a block has tiles.
 constexpr uint32_t kMostTiles = OF_FOLD_ROUNDS * OF_FOLD_STEPS * OF_FOLD_ROUNDS * OF_FOLD_STEPS;
-constexpr uint32_t kMostSplits = 65535;  // what CUDA takes as the second size of a grid
-constexpr uint32_t kMergedStates = 4096;
-// What a chunk of a scan is worth: tiles of a group, and elements.
+constexpr uint32_t kMostSplits = 65535;   // CUDA's limit for the second dimension of a grid
+constexpr uint32_t kMergedStates = 4096;  // that are worth a work-item
+// The least size of a chunk of a scan, in tiles of a group and in elements.
 constexpr int64_t kFewestTiles = 4;
 constexpr int64_t kFewestSteps = 64;
 constexpr uintptr_t kPacket = 16;  // bytes that a work-item may load at once
 
 uint32_t shift_of(uint32_t power) { return static_cast<uint32_t>(std::countr_zero(power)); }
 
-// The dimension among the (un)marked ones whose elements are nearest to each other; -1 when none has two.
+// Returns the dimension of the smallest stride among those whose bit in `mask` is `marked`; -1 when none of them has
+// more than one element.
 int32_t nearest(const of_kernel_tensor& input, uint32_t mask, bool marked) {
   int32_t best = -1;
   for (int32_t d = input.rank - 1; d >= 0; --d) {
@@ -32,13 +33,16 @@ int32_t nearest(const of_kernel_tensor& input, uint32_t mask, bool marked) {
   return best;
 }
 
-bool are_lines_better(const of_kernel_tensor& input, int32_t folded, int32_t kept, uint32_t neighbours) {
+// Returns whether lanes should be folded elements rather than results, given the folded and the kept dimension with the
+// smallest strides (-1 for none).
+bool are_lines_better(const of_kernel_tensor& input, int32_t folded, int32_t kept, uint32_t min_lane_size) {
   if (folded < 0) return false;
   if (kept < 0) return true;
-  if (std::abs(input.strides[folded]) < std::abs(input.strides[kept])) return input.sizes[folded] >= neighbours;
-  return input.sizes[kept] < neighbours && input.sizes[folded] >= neighbours;
+  if (std::abs(input.strides[folded]) < std::abs(input.strides[kept])) return input.sizes[folded] >= min_lane_size;
+  return input.sizes[kept] < min_lane_size && input.sizes[folded] >= min_lane_size;
 }
 
+// Returns the tiles of a space, each of `lanes` lanes of `tile_items` items; a group has `items` items for them.
 of_tiles make_tiles(const of_space& space, uint32_t lanes, uint32_t tile_items, uint32_t items) {
   of_tiles tiles{};
   tiles.size = space.sizes[0];
@@ -53,7 +57,8 @@ of_tiles make_tiles(const of_space& space, uint32_t lanes, uint32_t tile_items, 
   return tiles;
 }
 
-// How many items share a tile of a dimension where accesses are of one element.
+// Returns how many items share a tile along a dimension of `size` elements. Where each access loads one element,
+// several items do, so that neighbouring items access neighbouring elements.
 uint32_t sharing_items(const FoldRun& run, uint32_t size, uint32_t lanes, bool is_packed) {
   if (is_packed || run.items == 1) return 1;
   return std::clamp(std::bit_floor(size / lanes), 1u, kNeighbours);
@@ -61,7 +66,7 @@ uint32_t sharing_items(const FoldRun& run, uint32_t size, uint32_t lanes, bool i
 
 uint32_t round_up_to_power(uint32_t n) { return std::bit_ceil(std::max(n, 1u)); }
 
-// The root, rounded down.
+// Returns the square root, rounded down.
 int64_t root(int64_t n) { return static_cast<int64_t>(std::sqrt(static_cast<double>(n))); }
 
 }  // namespace
@@ -88,14 +93,14 @@ DimStrides::DimStrides(const Dims& dims, const int64_t* all) {
   for (int32_t i = 0; i < dims.rank; ++i) list[i] = dims.dims[i] < 0 ? 0 : all[dims.dims[i]];
 }
 
-FoldLayout::FoldLayout(const of_kernel_tensor& input, uint32_t reduced, uint32_t neighbours) {
+FoldLayout::FoldLayout(const of_kernel_tensor& input, uint32_t reduced, uint32_t min_lane_size) {
   for (int32_t d = 0; d < input.rank; ++d) {
     if (input.sizes[d] != 1) ((reduced >> d & 1) != 0 ? folded : kept).add(d, input.sizes[d]);
   }
   if (folded.rank == 0) folded.add(-1, 1);
   if (kept.rank == 0) kept.add(-1, 1);
   const int32_t nearest_folded = nearest(input, reduced, true), nearest_kept = nearest(input, reduced, false);
-  is_lines = are_lines_better(input, nearest_folded, nearest_kept, neighbours);
+  is_lines = are_lines_better(input, nearest_folded, nearest_kept, min_lane_size);
   if (is_lines) {
     folded.make_last(nearest_folded);
   } else if (nearest_kept >= 0) {
@@ -107,8 +112,8 @@ Handle kernel_for(const FoldRun& run, const FoldLayout& layout, const of_kernel_
                   const Variants& variants) {
   const Dims& dims = layout.is_lines ? layout.folded : layout.kept;
   const int32_t nearest = dims.dims[dims.rank - 1];
-  const bool are_neighbours = nearest < 0 || tensor.strides[nearest] == 1;
-  return run.takes_neighbours && !are_neighbours ? variants.of(kAny) : variants.best(tensor.dtype);
+  const bool has_unit_stride = nearest < 0 || tensor.strides[nearest] == 1;
+  return run.needs_unit_stride && !has_unit_stride ? variants.of(kAny) : variants.best(tensor.dtype);
 }
 
 FoldPlan plan_fold(const FoldRun& run, const FoldLayout& layout, const of_space& kept, const of_space& folded,
@@ -119,7 +124,7 @@ FoldPlan plan_fold(const FoldRun& run, const FoldLayout& layout, const of_space&
   if (layout.is_lines) {
     const uint32_t tile_items = sharing_items(run, folded.sizes[0], lanes, is_packed);
     const uint32_t tiles = make_tiles(folded, lanes, tile_items, 1).space.count;
-    // A few tiles for each item, but neighbouring tiles for neighbouring items.
+    // Each item folds a few tiles, but enough items take part that neighbouring ones access neighbouring tiles.
     const uint32_t wanted = std::max(round_up_to_power(divide_up(tiles, OF_FOLD_STEPS)),
                                      std::min(round_up_to_power(tiles), std::max(kFewNeighbours / tile_items, 1u)));
     const uint32_t items = std::min(wanted * tile_items, run.items);
@@ -136,16 +141,16 @@ FoldPlan plan_fold(const FoldRun& run, const FoldLayout& layout, const of_space&
   fold.is_packed = is_packed ? 1 : 0;
   fold.results = kept.count;
 
-  // Where an item is a group, it takes several results.
+  // A group of a single item computes several results in sequence.
   const uint32_t kept_tiles = fold.kept.space.count, tiles_at_once = fold.kept.items >> fold.kept.item_shift;
   const int64_t tile_elements = int64_t{folded.count} * (layout.is_lines ? 1 : std::min<int64_t>(kept.sizes[0], lanes));
-  const bool takes_turns = run.items == 1;
+  const bool is_single = run.items == 1;
   fold.turns =
-      takes_turns ? static_cast<uint32_t>(std::clamp<int64_t>(run.item_elements / tile_elements, 1, kept_tiles)) : 1;
+      is_single ? static_cast<uint32_t>(std::clamp<int64_t>(run.item_elements / tile_elements, 1, kept_tiles)) : 1;
   plan.groups = divide_up(kept_tiles, tiles_at_once * fold.turns);
 
-  // Where there are few results, several groups share the elements of each; where there are many elements, too, so that
-  // errors do not grow with their number.
+  // Several groups share the elements of a result where results are few, to keep the device busy, and where elements
+  // are many, so that rounding errors do not increase with their number.
   const uint32_t folded_tiles = fold.folded.space.count, round = fold.folded.items >> fold.folded.item_shift;
   const uint32_t tiles_per_item = divide_up(folded_tiles, round);
   const auto worth = static_cast<uint32_t>(std::max<int64_t>(run.item_elements / lanes, 1));
@@ -159,7 +164,7 @@ FoldPlan plan_fold(const FoldRun& run, const FoldLayout& layout, const of_space&
 bool has_packets(const FoldLayout& layout, const of_kernel_tensor& tensor, const void* data, uint32_t lanes) {
   const uintptr_t bytes = std::min<uintptr_t>(kPacket, uintptr_t{lanes} * item_size(tensor.dtype));
   if (reinterpret_cast<uintptr_t>(data) % bytes != 0) return false;
-  const auto lie_apart = [&tensor, lanes](const Dims& dims, int32_t rank) {
+  const auto has_aligned_strides = [&tensor, lanes](const Dims& dims, int32_t rank) {
     for (int32_t i = 0; i < rank; ++i) {
       if (dims.dims[i] >= 0 && tensor.strides[dims.dims[i]] % lanes != 0) return false;
     }
@@ -168,7 +173,8 @@ bool has_packets(const FoldLayout& layout, const of_kernel_tensor& tensor, const
   const Dims &own = layout.is_lines ? layout.folded : layout.kept,
              &other = layout.is_lines ? layout.kept : layout.folded;
   const int32_t nearest = own.dims[own.rank - 1];
-  return nearest >= 0 && tensor.strides[nearest] == 1 && lie_apart(own, own.rank - 1) && lie_apart(other, other.rank);
+  return nearest >= 0 && tensor.strides[nearest] == 1 && has_aligned_strides(own, own.rank - 1) &&
+         has_aligned_strides(other, other.rank);
 }
 
 ScanPlan plan_scan(const FoldRun& run, const FoldLayout& layout, const of_space& kept, bool is_packed) {
@@ -177,7 +183,7 @@ ScanPlan plan_scan(const FoldRun& run, const FoldLayout& layout, const of_space&
   const uint32_t lanes = layout.is_lines ? run.line_lanes : run.row_lanes;
   scan.size = layout.folded.count();
   scan.lines = kept.count;
-  int64_t tile = 1;  // what items take of a line at a time
+  int64_t tile = 1;  // elements of a line that its items scan at a time
   if (layout.is_lines) {
     const auto tiles = static_cast<uint32_t>(std::min<int64_t>(divide_up(scan.size, lanes), run.items));
     scan.items = std::min(round_up_to_power(tiles), run.items);
@@ -191,12 +197,13 @@ ScanPlan plan_scan(const FoldRun& run, const FoldLayout& layout, const of_space&
   scan.shift = shift_of(scan.items);
   const uint32_t kept_tiles = scan.kept.space.count, tiles_at_once = scan.kept.items >> scan.kept.item_shift;
   const int64_t width = layout.is_lines ? 1 : std::min<int64_t>(kept.sizes[0], lanes);
-  const bool takes_turns = run.items == 1;
-  scan.turns = takes_turns
+  const bool is_single = run.items == 1;
+  scan.turns = is_single
                    ? static_cast<uint32_t>(std::clamp<int64_t>(run.item_elements / (scan.size * width), 1, kept_tiles))
                    : 1;
   plan.groups = divide_up(kept_tiles, tiles_at_once * scan.turns);
-  // Chunks make the device busy; each reads the states of those before it, which must stay the lesser part of the work.
+  // Chunks keep the device busy. Each one reads the states of all chunks before it, which must remain the smaller part
+  // of its work.
   const int64_t worth = std::max<int64_t>({run.item_elements / width, kFewestTiles * tile, kFewestSteps});
   const int64_t wanted = std::clamp<int64_t>(
       std::min({int64_t{run.groups} / plan.groups, scan.size / worth, root(scan.size)}), 1, kMostSplits);

@@ -1,4 +1,4 @@
-// Gathers: each element of the result is read from where an index map says.
+// Runs gather kernels: an index map gives the position in the input from which each element of the result is read.
 #include "entries.h"
 #include "merged.h"
 #include "space.h"
@@ -9,8 +9,9 @@ namespace {
 constexpr uint32_t kItems = 256;
 constexpr size_t kMostLists = 4;
 
-enum { kResult, kInput, kIndex };  // the operands of the space
+enum { kResult, kInput, kIndex };  // the operands of the iteration space
 
+// The launches of one gather.
 class Launches {
  public:
   Launches(const Gather& entry, const GatherKernels& kernels, const of_kernel_context& context)
@@ -48,12 +49,13 @@ class Launches {
   }
 
  private:
+  // A dimension of the space: the named dimension of the input that it stands for, if any.
   struct Dim {
     int32_t ordinal = -1, dim = 0;
     int64_t size = 0;
   };
 
-  // Which of the named dimensions a dimension of the input is; -1: none.
+  // Returns the index of an input dimension in the list of named dimensions, or -1.
   int32_t ordinal_of(int32_t dim) const {
     for (int32_t k = 0; k < named_count_; ++k) {
       if (named_[k] == dim) return k;
@@ -66,7 +68,7 @@ class Launches {
     const int64_t index_stride = entry_.index_everywhere ? index_->strides[dim] : 0;
     const Merged<3>::Strides strides = {result_.strides[dim], input_.strides[dim], index_stride};
     if (ordinal < 0) return space_.add(result_.sizes[dim], strides);
-    dims_[space_.add_apart(result_.sizes[dim], strides)] = {ordinal, dim, input_.sizes[dim]};
+    dims_[space_.add_separate(result_.sizes[dim], strides)] = {ordinal, dim, input_.sizes[dim]};
   }
 
   of_gather gather_for(const Pieces& pieces) const {
@@ -129,7 +131,7 @@ class Launches {
   int32_t named_count_;
   Merged<3> space_;
   Dim dims_[OF_MAX_RANK];
-  int32_t bytes_;  // that are moved at once
+  int32_t bytes_;  // moved by one access
   of_list lists_[kMostLists] = {};
   of_report* report_ = nullptr;
 };

@@ -1,4 +1,4 @@
-// Generators: each element follows from its index in the logical tensor.
+// Runs generator kernels: each element is a function of its index in the logical tensor.
 #include "entries.h"
 #include "space.h"
 
@@ -7,7 +7,8 @@ namespace {
 
 constexpr uint32_t kItems = 256;
 
-// The bits of a random word that a floating-point type can hold, so that none is rounded up to 1.
+// Returns a mask of the bits of a random word that a floating-point dtype represents exactly, so that no number is
+// rounded up to 1.
 uint32_t kept_bits(of_dtype dtype) {
   const int digits = dtype == OF_FLOAT16 ? 11 : dtype == OF_BFLOAT16 ? 8 : 32;
   return ~uint32_t{0} << (32 - digits);

@@ -1,4 +1,4 @@
-// What the runtime gave the plugin, and errors in its words.
+// The functions that the runtime gives the plugin, and the error texts that drivers share.
 #ifndef ONEFLOW_DEVICES_GRID_HOST_H_
 #define ONEFLOW_DEVICES_GRID_HOST_H_
 
@@ -11,13 +11,14 @@ namespace oneflow::grid {
 void set_host(const of_host_table* host);
 const of_host_table& host();
 
+// Sets the calling thread's error text; returns `status`.
 of_status fail(of_status status, const char* format, ...) __attribute__((format(printf, 2, 3)));
-// The text of an error that a kernel reported, with the operator's name in front.
+// Sets the text of an error that a kernel reported, which begins with the operator's name; returns its status.
 of_status fail_as_reported(const of_report& report);
 
-// From here on, forked processes are told apart: the threads, queues and contexts of drivers do not pass on to them.
+// Starts to detect forks. Child processes inherit neither the threads nor the queues and contexts of drivers.
 void watch_forks();
-// DeviceError in a process that was forked after watch_forks(); the text calls the devices those of `interface`.
+// Returns DeviceError in a process that was forked after watch_forks(); the error text names `interface` ("CUDA").
 of_status check_process(const char* interface);
 
 }  // namespace oneflow::grid

@@ -1,4 +1,4 @@
-// Iteration spaces with as few dimensions as the operands' strides allow.
+// Iteration spaces whose dimensions are merged as far as the strides of the operands allow.
 #ifndef ONEFLOW_DEVICES_GRID_MERGED_H_
 #define ONEFLOW_DEVICES_GRID_MERGED_H_
 
@@ -9,33 +9,36 @@
 
 namespace oneflow::grid {
 
-// A space that some operands walk together, built from the slowest dimension to the fastest.
+// An iteration space that several operands share, built from the slowest-varying dimension to the fastest.
 template <int operands>
 class Merged {
  public:
   using Strides = std::array<int64_t, operands>;
 
-  // Appends a dimension, as part of the one before it where each operand goes on there as it did.
+  // Appends a dimension, merged into the previous one where it continues that one in every operand. Skips dimensions of
+  // size 1.
   void add(int64_t size, const Strides& strides) {
     if (size == 1) return;
-    if (rank_ > 0 && !is_apart_ && continues(size, strides)) {
+    if (rank_ > 0 && !is_separate_ && continues(size, strides)) {
       sizes_[rank_ - 1] *= size;
       for (int i = 0; i < operands; ++i) strides_[i][rank_ - 1] = strides[i];
       return;
     }
     append(size, strides, false);
   }
-  // Appends a dimension that stays one of its own; returns which one.
-  int32_t add_apart(int64_t size, const Strides& strides) {
+  // Appends a dimension that is never merged; returns its index.
+  int32_t add_separate(int64_t size, const Strides& strides) {
     append(size, strides, true);
     return rank_ - 1;
   }
 
-  // Takes neighbours along the last dimension as one element of up to 16 bytes, where the first `moved` operands have
-  // them side by side, from addresses of which `addresses` has all bits on, and the others stay where they are. Returns
-  // how many make one: `strides`, the bits of the strides that the caller has besides, are a multiple of it.
+  // Joins consecutive elements of the last dimension into units of up to 16 bytes, and rescales sizes and strides to
+  // units. This takes unit stride along the last dimension in the first `moved` operands, and stride 0 in the others.
+  // `bytes` is the size of an element, `addresses` the bitwise or of the moved operands' addresses, and `strides` the
+  // bitwise or of further strides, which the caller rescales itself. Returns the number of elements in a unit; 1 where
+  // nothing can be joined.
   int64_t join(int moved, uint32_t bytes, uintptr_t addresses, int64_t strides = 0) {
-    if (rank_ == 0 || is_apart_) return 1;
+    if (rank_ == 0 || is_separate_) return 1;
     const int32_t last = rank_ - 1;
     int64_t multiples = strides | sizes_[last];
     for (int i = 0; i < operands; ++i) {
@@ -62,15 +65,15 @@ class Merged {
     }
     return true;
   }
-  void append(int64_t size, const Strides& strides, bool is_apart) {
+  void append(int64_t size, const Strides& strides, bool is_separate) {
     sizes_[rank_] = size;
     for (int i = 0; i < operands; ++i) strides_[i][rank_] = strides[i];
     ++rank_;
-    is_apart_ = is_apart;
+    is_separate_ = is_separate;
   }
 
   int32_t rank_ = 0;
-  bool is_apart_ = false;  // of the last dimension
+  bool is_separate_ = false;  // whether the last dimension must not be merged
   int64_t sizes_[OF_MAX_RANK + 1];
   int64_t strides_[operands][OF_MAX_RANK + 1];
 };

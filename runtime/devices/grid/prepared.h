@@ -1,4 +1,4 @@
-// What grid devices keep of a contraction between its calls: the problem that it comes to.
+// The state that grid devices keep of a contraction between its calls: the normal form.
 #ifndef ONEFLOW_DEVICES_GRID_PREPARED_H_
 #define ONEFLOW_DEVICES_GRID_PREPARED_H_
 
@@ -8,17 +8,17 @@
 
 namespace oneflow::grid {
 
-// A device that keeps more derives from it.
+// The kept state. A device that keeps more derives its own class.
 struct Prepared {
   virtual ~Prepared() = default;
   Problem problem;
 };
 
-// An entry of the device table.
+// Destroys the kept state. A hook of the device table.
 inline void discard_contraction(void* prepared) { delete static_cast<Prepared*>(prepared); }
 
-// What is kept of a contraction, with the operands of this call: made in its first call, or in `own` where there is no
-// place to keep it. NULL where the descriptor is of no kind that grid devices know.
+// Returns the state of a contraction, with the operands of this call. The first call creates it, in `own` where it
+// cannot be kept. Returns NULL where grid devices do not implement the contraction.
 template <class Kept>
 Kept* prepare(const of_contraction& contraction, Kept& own) {
   const bool may_keep = contraction.struct_size >= sizeof contraction && contraction.prepared != nullptr;

@@ -1,5 +1,5 @@
-// Reductions: one launch folds elements into results, or, where several groups share the elements of each, into states
-// that another launch merges.
+// Runs reductions: one launch folds elements into results. Where several groups share the elements of a result, it
+// folds them into states, which a second launch merges.
 #include <algorithm>
 
 #include "entries.h"
@@ -12,6 +12,7 @@ constexpr int kMostParts = 4;
 constexpr int kMostResults = 2;
 constexpr uint32_t kStateBytes = 8;
 
+// The launches of one reduction.
 class Folds {
  public:
   Folds(const Reduction& entry, const ReductionKernels& kernels, const of_kernel_context& context)
@@ -21,12 +22,12 @@ class Folds {
         input_(context.inputs[0]),
         has_own_(kernels.lines.of(input_.dtype) != nullptr),
         run_(fold_run(context.device, item_size(has_own_ ? input_.dtype : kernels.compute))),
-        layout_(input_, context.reduced, run_.neighbours),
+        layout_(input_, context.reduced, run_.min_lane_size),
         kept_strides_(layout_.kept, input_.strides),
         folded_strides_(layout_.folded, input_.strides),
         positions_(layout_.folded, input_.strides),
         settings_(entry.settings, kernels.compute, context.arguments) {
-    // The elements of what is folded count in row-major order, whichever dimension is the fastest here.
+    // Positions number the folded elements in row-major order of the tensor, whatever order the layout gives them.
     int64_t position = 1;
     int64_t steps[OF_MAX_RANK] = {};
     for (int32_t d = input_.rank - 1; d >= 0; --d) {
@@ -48,7 +49,7 @@ class Folds {
   }
 
  private:
-  // Where states lie: one array for each part.
+  // The arrays of states, one for each part.
   struct States {
     void* parts[kMostParts] = {};
   };
@@ -113,7 +114,7 @@ class Folds {
     return launch(context_, kernels_.merge.best(input_.dtype), plan.geometry, arguments);
   }
 
-  // What arguments refer to.
+  // The values of results that arguments refer to.
   struct Results {
     of_strides strides[kMostResults];
     int32_t dtypes[kMostResults];

@@ -1,5 +1,5 @@
-// Scans: one launch where there are enough lines, otherwise one that folds chunks of lines to states, and one that goes
-// on from those before each chunk.
+// Runs scans: in one launch where there are enough lines. Otherwise a first launch folds chunks of lines to states, and
+// a second one scans each chunk, starting from the states of the chunks before it.
 #include <algorithm>
 
 #include "entries.h"
@@ -11,9 +11,10 @@ namespace {
 constexpr int kMostParts = 4;
 constexpr int kMostResults = 2;
 constexpr uint32_t kStateBytes = 8;
-// Fewer neighbouring lines than this are no lanes.
+// The least number of neighbouring lines that are worth using as lanes.
 constexpr uint32_t kFewestLines = 8;
 
+// The launches of one scan.
 class Scans {
  public:
   Scans(const Scan& entry, const ScanKernels& kernels, const of_kernel_context& context)
@@ -25,7 +26,7 @@ class Scans {
         compute_(is_wide_ ? kernels.wide_compute : kernels.compute),
         has_own_(kernels_.lines.of(input_.dtype) != nullptr),
         run_(fold_run(context.device, item_size(has_own_ ? input_.dtype : compute_))),
-        layout_(input_, context.reduced, std::max(run_.neighbours, kFewestLines)),
+        layout_(input_, context.reduced, std::max(run_.min_lane_size, kFewestLines)),
         scanned_(layout_.folded.dims[0]),
         settings_(entry.settings, compute_, context.arguments) {}
 
@@ -52,7 +53,7 @@ class Scans {
     return status;
   }
 
-  // Each part of the states has so many bytes.
+  // Launches the kernel. `states` has `bytes` bytes for each part of a state.
   of_status launch_scan(const Pieces& kept, const ScanPlan& plan, void* states, uint64_t bytes) const {
     of_scan scan = plan.scan;
     const DimStrides kept_strides(layout_.kept, input_.strides);
@@ -74,9 +75,9 @@ class Scans {
       strides[i] = kept.strides(DimStrides(layout_.kept, result.strides).list);
       steps[i] = step_of(result);
       dtypes[i] = result.dtype;
-      const void* place = piece_of(result, kept);
-      scan.packs_results &= result.dtype == input_.dtype && is_packed(result, place);
-      arguments.pointer(place);
+      const void* first = piece_of(result, kept);
+      scan.packs_results &= result.dtype == input_.dtype && is_packed(result, first);
+      arguments.pointer(first);
       arguments.value(strides[i]);
       arguments.value(steps[i]);
       arguments.value(dtypes[i]);
@@ -110,7 +111,7 @@ class Scans {
   const bool has_own_;  // whether there are kernels for the storage of the input
   const FoldRun run_;
   const FoldLayout layout_;
-  const int32_t scanned_;  // the dimension; -1 where it has one element
+  const int32_t scanned_;  // the scanned dimension; -1 where it has one element
   const Settings settings_;
 };
 

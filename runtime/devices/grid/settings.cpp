@@ -5,14 +5,16 @@
 namespace oneflow::grid {
 namespace {
 
-// A whole number that stands for a real one: what does not fit becomes the lowest, as elements are converted.
-int64_t whole(double value) {
+// Converts to an integer as elements are converted: a value out of range becomes the lowest integer. Values from 2^63
+// to 2^64 become the bits of an unsigned integer.
+int64_t to_integer(double value) {
   if (value >= -9223372036854775808.0 && value < 9223372036854775808.0) return static_cast<int64_t>(value);
   if (value >= 9223372036854775808.0 && value < 18446744073709551616.0)
     return static_cast<int64_t>(static_cast<uint64_t>(value));
   return INT64_MIN;
 }
 
+// Writes a value; returns its size in bytes.
 template <class T>
 uint32_t put(T value, void* bytes) {
   std::memcpy(bytes, &value, sizeof value);
@@ -35,7 +37,7 @@ of_scalar scalar_of(const of_value& value) {
       scalar.as.integer = value.as.boolean;
       break;
     default:
-      break;  // not given: 0
+      break;  // an argument that was not given: 0
   }
   return scalar;
 }
@@ -58,12 +60,12 @@ uint32_t put_number(const of_scalar& number, of_dtype type, void* bytes) {
     case OF_BOOL:
       return put(static_cast<uint8_t>(is_real ? number.as.real != 0 : number.as.integer != 0), bytes);
     case OF_INT32: {
-      const int64_t integer = is_real ? whole(number.as.real) : number.as.integer;
+      const int64_t integer = is_real ? to_integer(number.as.real) : number.as.integer;
       const bool fits = !is_real || (integer >= INT32_MIN && integer <= INT32_MAX);
       return put(fits ? static_cast<int32_t>(integer) : INT32_MIN, bytes);
     }
     default:
-      return put(is_real ? whole(number.as.real) : number.as.integer, bytes);
+      return put(is_real ? to_integer(number.as.real) : number.as.integer, bytes);
   }
 }
 

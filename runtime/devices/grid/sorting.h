@@ -1,4 +1,4 @@
-// Sorting lines of keys: what sort, topk, randperm and index_put_ are made of.
+// Sorting of lines of keys, which sort, topk, randperm and index_put_ share.
 #ifndef ONEFLOW_DEVICES_GRID_SORTING_H_
 #define ONEFLOW_DEVICES_GRID_SORTING_H_
 
@@ -6,11 +6,11 @@
 
 namespace oneflow::grid {
 
-// Lines of keys, one behind the other, and room to sort them in: two buffers each, of which `current` holds the keys
-// and, when they are sorted, also the result.
+// Consecutive lines of keys, and the buffers to sort them in: two for the keys, and two for their original positions in
+// the line. Buffer `current` holds the keys and, after sorting, the sorted keys and their positions.
 class Sorting {
  public:
-  // The longest line: positions have 32 bits.
+  // The length of the longest line: positions have 32 bits.
   static constexpr int64_t kLongest = INT32_MAX;
 
   Sorting(const of_kernel_context& context, int64_t lines, int64_t length, int64_t kept, int key_bits);
@@ -22,16 +22,16 @@ class Sorting {
   const uint32_t* positions() const { return positions(current); }
 
   const int64_t lines, length;
-  const int64_t kept;  // how many of each line are wanted, from its beginning
-  const int key_bits;  // those above are the same in all keys
+  const int64_t kept;  // how many keys from the beginning of each sorted line are needed
+  const int key_bits;  // the number of low bits in which keys may differ
   int current = 0;
 
  private:
   Scratch keys_[2], positions_[2];
 };
 
-// Brings each line of keys into ascending order, equal ones as they came, and notes where in the line each came from.
-// A backend defines it: as merge_sort, or by a library of its own.
+// Sorts each line of keys in ascending order, stably, and sets the positions. A backend defines it, by merge_sort() or
+// by a library.
 of_status sort_lines(const of_kernel_context& context, Sorting& sorting);
 of_status merge_sort(const of_kernel_context& context, Sorting& sorting);
 

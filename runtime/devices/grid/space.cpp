@@ -29,7 +29,7 @@ Pieces::Pieces(int32_t rank, const int64_t* sizes, const Limits& limits)
     elements *= sizes[first_];
     length_ = sizes[first_];
   }
-  if (first_ > 0 && rank - first_ < limits.rank) {  // part of a dimension that is too long as a whole
+  if (first_ > 0 && rank - first_ < limits.rank) {  // part of a dimension that does not fit as a whole
     --first_;
     length_ = limits.elements / elements;
   }

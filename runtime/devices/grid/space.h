@@ -1,4 +1,4 @@
-// Iteration spaces cut into what one launch walks.
+// Iteration spaces, and their division into pieces that fit a launch.
 #ifndef ONEFLOW_DEVICES_GRID_SPACE_H_
 #define ONEFLOW_DEVICES_GRID_SPACE_H_
 
@@ -6,11 +6,12 @@
 
 namespace oneflow::grid {
 
-// A space of so many dimensions, the slowest first, as kernels want it. The product of the sizes is below 2^31.
+// Returns the space that kernels take for `rank` sizes, the slowest-varying dimension first. The product of the sizes
+// must be below 2^31.
 of_space make_space(int32_t rank, const int64_t* sizes);
 
-// Walks a space of any size as pieces of so many dimensions and elements at most, at least one element: the last
-// dimensions, and as much of the one before as fits.
+// Walks a space of any size in pieces of limited rank and element count. A piece has the last dimensions of the space,
+// and as much of the dimension before them as fits, but at least one element.
 class Pieces {
  public:
   struct Limits {
@@ -20,15 +21,15 @@ class Pieces {
   Pieces(int32_t rank, const int64_t* sizes) : Pieces(rank, sizes, Limits{}) {}
   Pieces(int32_t rank, const int64_t* sizes, const Limits& limits);
 
-  // The space of the piece at hand.
+  // Returns the space of the current piece.
   const of_space& space() const { return space_; }
-  // Where the piece begins, as a coordinate of the whole space.
+  // Returns the coordinate in the whole space at which the piece begins.
   int64_t first(int32_t dim) const { return at_[dim]; }
-  // What to add, in elements, to where an operand begins, given its strides over the whole space.
+  // Returns the offset, in elements, at which the piece begins in an operand with these strides over the whole space.
   int64_t offset(const int64_t* strides) const;
-  // The strides of an operand over the piece.
+  // Returns the strides over the piece of an operand with these strides over the whole space.
   of_strides strides(const int64_t* strides) const;
-  // Goes on to the next piece; false behind the last one.
+  // Moves on to the next piece; returns false after the last one.
   bool next();
 
  private:
@@ -36,9 +37,9 @@ class Pieces {
 
   int32_t rank_;
   const int64_t* sizes_;
-  int32_t first_;                 // the first dimension of pieces: the one that is cut
-  int64_t length_;                // of pieces along it, but for the last one
-  int64_t at_[OF_MAX_RANK] = {};  // where the piece begins
+  int32_t first_;                 // the first dimension of pieces, which may be divided
+  int64_t length_;                // the length of pieces along it; the last one may be shorter
+  int64_t at_[OF_MAX_RANK] = {};  // the coordinates at which the piece begins
   of_space space_;
 };
 

@@ -8,16 +8,16 @@
 namespace oneflow::grid {
 namespace {
 
-// Blocks of a tensor that is turned: lines of the cache on either side.
-constexpr uint32_t kTurnedWidth = 32;
-// Rows that are shorter make small blocks of their own.
+// The width of blocks where a tensor is transposed: they cover cache lines in full in both dimensions.
+constexpr uint32_t kTransposedWidth = 32;
+// Shorter rows make blocks too small.
 constexpr int64_t kShortRow = 64;
 
-// What is worth a work-item, where there are many.
+// The elements that a work-item takes, as long as that leaves at least kItems work-items.
 constexpr uint32_t kElements = 4 * OF_BLOCK;
 constexpr uint32_t kItems = 64;
 
-// The dimension along which a tensor has its neighbours, other than the last: -1 when that is the nearest.
+// Returns the dimension with the smallest stride of a tensor, or -1 if that is the last one.
 int32_t nearest_besides_last(const of_kernel_tensor& tensor) {
   if (tensor.data == nullptr) return -1;
   int64_t nearest = std::abs(tensor.strides[tensor.rank - 1]);
@@ -52,8 +52,8 @@ Walk Walk::for_blocks(std::span<const of_kernel_tensor* const> tensors) {
     const int32_t near = nearest_besides_last(*tensor);
     if (near >= 0 && (second < 0 || walk.sizes_[near] > walk.sizes_[second])) second = near;
   }
-  walk.is_turned_ = second >= 0;
-  if (!walk.is_turned_ && walk.sizes_[last] < kShortRow)
+  walk.is_transposed_ = second >= 0;
+  if (!walk.is_transposed_ && walk.sizes_[last] < kShortRow)
     second = static_cast<int32_t>(std::max_element(walk.sizes_, walk.sizes_ + last) - walk.sizes_);
   if (second >= 0) {
     std::rotate(walk.dims_ + second, walk.dims_ + second + 1, walk.dims_ + last);
@@ -69,7 +69,7 @@ void Walk::sort(const int64_t* strides, int64_t* sorted) const {
 of_block Walk::block(const of_space& piece) const {
   const uint32_t columns = piece.sizes[0], rows = piece.rank > 1 ? piece.sizes[1] : 1;
   of_block block{};
-  block.width = std::min(columns, is_turned_ ? kTurnedWidth : uint32_t{OF_BLOCK});
+  block.width = std::min(columns, is_transposed_ ? kTransposedWidth : uint32_t{OF_BLOCK});
   block.height = std::min(rows, OF_BLOCK / block.width);
   block.width = std::min(columns, OF_BLOCK / block.height);
   block.columns = divide_up(columns, block.width);

@@ -16,7 +16,8 @@ using grid::divide_up;
 using grid::Problem;
 using grid::Role;
 
-// Where each member of a batch is one sum, those that lie nearest are columns, of A as well: a line of the result.
+// Makes the fastest-varying batch dimension the columns of a problem that has neither rows nor columns. The columns
+// then have a stride in A as well, and results are computed line by line.
 void make_columns_of_batch(Problem& problem) {
   Role &batch = problem.batch, &columns = problem.columns;
   if (problem.rows.rank != 0 || columns.rank != 0 || batch.rank == 0) return;
@@ -27,9 +28,9 @@ void make_columns_of_batch(Problem& problem) {
   batch.count /= columns.count;
 }
 
-// A work-item is a piece of a loop. A and B are packed into panels of the type of sums, whatever their strides, and a
-// work-item multiplies some panels of rows by one of columns; where there is little to multiply, one makes a line of
-// the result straight from where the operands lie.
+// Multiplies on CPU devices, where each work-item runs loops of its own. A and B, of any strides, are packed into
+// panels of the type of sums, and a work-item multiplies several panels of rows by one panel of columns. Small or thin
+// products are not packed: a work-item computes lines of the result from the operands in place.
 class Loops : public grid::Multiplier {
  public:
   Loops(const Problem& problem, const Device& device) : problem_(problem) {
@@ -39,7 +40,8 @@ class Loops : public grid::Multiplier {
     is_thin_ = problem.rows.count < 4 || problem.columns.count < lanes || problem.depth.count < 4;
   }
 
-  // Panels of 1,024 x 32 floats stay in the second-level cache. All that is packed at once takes some 100 MiB at most.
+  // With this depth, panels of 1,024 x 32 floats stay in the second-level cache. The packed panels of one chunk take at
+  // most some 100 MiB.
   Limits limits() const override {
     if (is_thin_) return {1 << 10, 1 << 10, problem_.rows.count == 1 ? 1 << 20 : 1 << 10, 1 << 30};
     const int64_t rows = std::min<int64_t>(problem_.rows.count, 1 << 12);
@@ -61,9 +63,9 @@ class Loops : public grid::Multiplier {
 
  private:
   static constexpr int64_t kDepth = 1024;
-  static constexpr int64_t kLine = 64;     // results of a work-item, as in programs/contraction_loops.h
-  static constexpr uint32_t kSlice = 128;  // depths that a work-item packs
-  static constexpr uint32_t kPanels = 8;   // of rows, which a work-item multiplies
+  static constexpr int64_t kLine = 64;     // columns of a line, as in programs/contraction_loops.h
+  static constexpr uint32_t kSlice = 128;  // the depth of the slice that a work-item packs
+  static constexpr uint32_t kPanels = 8;   // panels of rows that a work-item multiplies
 
   of_status multiply_lines(const of_kernel_context& context, const Chunk& chunk) {
     Arguments arguments;
@@ -137,13 +139,13 @@ class Loops : public grid::Multiplier {
 of_status contract(const of_contraction* contraction) {
   const Device& device = device_of(contraction->device);
   if (contraction->dtype == OF_FLOAT64 && !device.has_double)
-    return grid::fail(OF_UNSUPPORTED, "opencl:%d has no float64", contraction->device.index);
+    return grid::fail(OF_UNSUPPORTED, "opencl:%d does not support float64", contraction->device.index);
   grid::Prepared own;
   grid::Prepared* kept = grid::prepare(*contraction, own);
   if (kept == nullptr) return grid::unknown_contraction();
   const of_kernel_context context = grid::launch_context(*contraction);
   if (!device.is_processor) return grid::contract(kept->problem, context);
-  make_columns_of_batch(kept->problem);  // of one that was kept, there is nothing left to do
+  make_columns_of_batch(kept->problem);  // has no effect when it is applied to a kept problem again
   Loops loops(kept->problem, device);
   return grid::contract(kept->problem, context, loops);
 }

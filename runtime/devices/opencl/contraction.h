@@ -1,4 +1,4 @@
-// Contractions: as on all grid devices, but for processors, whose loops and caches want another geometry.
+// Contractions: by the shared kernels of grid devices on GPUs, and by loops over packed panels on CPU devices.
 #ifndef ONEFLOW_DEVICES_OPENCL_CONTRACTION_H_
 #define ONEFLOW_DEVICES_OPENCL_CONTRACTION_H_
 

@@ -1,4 +1,4 @@
-// The kernels of programs/contraction_loops.h.
+// The kernels of programs/contraction_loops.h, by the dtype of the tensors.
 #ifndef ONEFLOW_DEVICES_OPENCL_CONTRACTION_LOOPS_H_
 #define ONEFLOW_DEVICES_OPENCL_CONTRACTION_LOOPS_H_
 

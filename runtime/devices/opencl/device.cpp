@@ -16,7 +16,7 @@ std::string text_of(cl_device_id id, cl_device_info what) {
   return text;
 }
 
-// Tests run the form of kernels for work-items in lockstep on a processor, too.
+// Returns whether CPU devices shall run the kernels for work-items in lockstep, as tests do.
 bool wants_lockstep() {
   const char* wanted = std::getenv("ONEFLOW_OPENCL_LOCKSTEP");
   return wanted != nullptr && *wanted == '1';
@@ -29,14 +29,15 @@ T value_of(cl_device_id id, cl_device_info what) {
   return value;
 }
 
-// Graphics processors before accelerators before processors.
+// Returns the rank by which devices are sorted: GPUs before accelerators before CPU devices.
 int speed(cl_device_id id) {
   const auto type = value_of<cl_device_type>(id, CL_DEVICE_TYPE);
   return type & CL_DEVICE_TYPE_GPU ? 2 : type & CL_DEVICE_TYPE_ACCELERATOR ? 1 : 0;
 }
 
-// PoCL keeps each kernel for the groups that it was launched with. A binary has all kernels of a program for groups of
-// any size, compiled besides those: the first use of a function took longer (exp 1.14 s for 0.88, sum 1.12 s for 0.38).
+// Returns whether the driver caches compiled programs itself. PoCL caches each kernel for the group sizes that it was
+// launched with. To give out a binary, it would compile all kernels of the program for groups of any size in addition,
+// which makes the first use of a function slower.
 bool driver_keeps_programs(const std::string& version) { return version.find("PoCL") != std::string::npos; }
 
 struct Found {
@@ -52,10 +53,10 @@ struct Found {
     const auto shared = value_of<cl_device_svm_capabilities>(id, CL_DEVICE_SVM_CAPABILITIES);
     if ((shared & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) == 0) return reject(name, " has no shared virtual memory");
     if (!value_of<cl_bool>(id, CL_DEVICE_COMPILER_AVAILABLE)) return reject(name, " has no compiler");
-    if (devices.size() == kMostDevices) return reject(name, " is one too many");
+    if (devices.size() == kMostDevices) return reject(name, " exceeds the number of supported devices");
     cl_int code = CL_SUCCESS;
     cl_context context = clCreateContext(nullptr, 1, &id, nullptr, nullptr, &code);
-    if (code != CL_SUCCESS) return reject(name, " gives no context");
+    if (code != CL_SUCCESS) return reject(name, " failed to create a context");
     const bool is_processor =
         (value_of<cl_device_type>(id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0 && !wants_lockstep();
     const auto lanes = static_cast<int>(value_of<cl_uint>(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT));
@@ -69,7 +70,7 @@ struct Found {
 
 Found find() {
   Found found;
-  // A fork takes neither the threads of the drivers nor their queues along.
+  // Forked processes inherit neither the threads of the drivers nor their queues.
   grid::watch_forks();
   cl_platform_id platforms[16];
   cl_uint platform_count = 0;
@@ -103,7 +104,8 @@ const std::string& rejected() { return found().rejected; }
 of_status check(of_device device, cl_int code, const char* what) {
   if (code == CL_SUCCESS) return OF_OK;
   if (code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY)
-    return grid::fail(OF_OUT_OF_MEMORY, "opencl:%d: no memory to %s (OpenCL error %d)", device.index, what, code);
+    return grid::fail(OF_OUT_OF_MEMORY, "opencl:%d: out of memory, could not %s (OpenCL error %d)", device.index, what,
+                      code);
   char text[128];
   std::snprintf(text, sizeof text, "opencl:%d: could not %s (OpenCL error %d)", device.index, what, code);
   const bool is_lost = code == CL_DEVICE_NOT_AVAILABLE || code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;

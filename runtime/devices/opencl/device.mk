@@ -1,6 +1,7 @@
-# The OpenCL backend's steps; the top Makefile says when they run.
+# The steps of the OpenCL backend, which the top Makefile runs.
 
 DEVICES += opencl
+DEMO_DEVICES += opencl
 
 .PHONY: build-device-opencl
 build-device-opencl: # out of tree, against the installed headers

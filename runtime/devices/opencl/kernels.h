@@ -1,5 +1,5 @@
-// What generated sources are made of here: the text of kernels, which the plugin compiles when it runs, and handles
-// that name one kernel of a text for one compute type and storage.
+// Support for generated sources. They contain the source text of kernels, which the plugin compiles at run time, and
+// handles for each kernel of a program, compute type and storage.
 #ifndef ONEFLOW_DEVICES_OPENCL_KERNELS_H_
 #define ONEFLOW_DEVICES_OPENCL_KERNELS_H_
 
@@ -27,12 +27,14 @@ inline constexpr of_dtype compute_type<float> = OF_FLOAT32;
 template <>
 inline constexpr of_dtype compute_type<double> = OF_FLOAT64;
 
+// Returns the variants of both lists.
 inline Variants either(Variants variants, const Variants& others) {
   for (int i = 0; i < others.count; ++i) variants.list[variants.count++] = others.list[i];
   return variants;
 }
 
-// A text is compiled once for each compute type and storage that is asked for: as few storages as will do.
+// A program is compiled for each compute type and storage that is used. Tables therefore have as few storages as
+// possible.
 template <int storage, class Make>
 Variants one_variant(Make make) {
   return {{{storage, make()}}, 1};
@@ -44,11 +46,11 @@ Variants one_variant(Make make) {
   })
 #define OF_FLAT_KERNELS(T, name) OF_KERNEL_HANDLE(T, compute_type<T>, name)
 #define OF_FOLD_KERNELS(W, T, name) either(OF_KERNEL_HANDLE(W, compute_type<T>, name), OF_KERNEL_HANDLE(W, kAny, name))
-#define OF_STATE_KERNELS(T, name) OF_FOLD_KERNELS(T, T, name)  // of the program that folded: no other is compiled
+#define OF_STATE_KERNELS(T, name) OF_FOLD_KERNELS(T, T, name)  // reuses the program that computed the states
 #define OF_KERNELS(T, name) OF_FOLD_KERNELS(T, T, name)
 #define OF_CAST_KERNELS(T, name) OF_FOLD_KERNELS(T, T, name)
 
-// A program that is written by hand, ../grid/programs/<name>.h, for the source beside it:
+// Includes a handwritten program, ../grid/programs/<name>.h, in the source file next to it:
 //   namespace {
 //   #include OF_PROGRAM(name)
 //   const Variants kernels[] = {OF_KERNELS(float, a_kernel_of_it), ...};

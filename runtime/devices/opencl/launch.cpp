@@ -1,4 +1,4 @@
-// The drivers' launches as OpenCL's.
+// Implements the interface of ../grid/driver.h with OpenCL.
 #include "../grid/driver.h"
 #include "../grid/kernels/fold_layout.h"
 #include "../grid/sorting.h"
@@ -22,7 +22,7 @@ cl_int set_argument(cl_kernel kernel, cl_uint position, const Arguments::Argumen
 of_status launch(const of_kernel_context& context, Handle handle, const Geometry& geometry,
                  const Arguments& arguments) {
   if (const of_status status = opencl::check_process(); status != OF_OK) return status;
-  // A handle is a kernel of a table, which changes once per device: when it is compiled.
+  // A handle points to a Kernel in a table. It is modified only when it is compiled for a device.
   auto& kernel = *static_cast<Kernel*>(const_cast<void*>(handle));
   Compiled* compiled = kernel.on(context.device);
   if (compiled == nullptr) return OF_DEVICE_ERROR;
@@ -52,8 +52,8 @@ FoldRun fold_run(of_device device, uint32_t) {
             .line_lanes = OF_LOCKSTEP_LANES,
             .row_lanes = OF_LOCKSTEP_LANES,
             .packs = false,
-            .takes_neighbours = false,
-            .neighbours = 1,
+            .needs_unit_stride = false,
+            .min_lane_size = 1,
             .groups = 1024,
             .item_elements = 2 * OF_FOLD_STEPS * OF_LOCKSTEP_LANES};
   }
@@ -61,8 +61,8 @@ FoldRun fold_run(of_device device, uint32_t) {
           .line_lanes = OF_PROCESSOR_LINE_LANES,
           .row_lanes = OF_PROCESSOR_ROW_LANES,
           .packs = false,
-          .takes_neighbours = true,
-          .neighbours = 16,
+          .needs_unit_stride = true,
+          .min_lane_size = 16,
           .groups = 256,
           .item_elements = 64 * 1024};
 }

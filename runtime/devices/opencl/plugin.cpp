@@ -22,10 +22,10 @@ of_status get_info(of_device device, of_device_info* info) {
   cl_ulong memory = 0;
   cl_uint units = 0;
   const cl_int code = clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, nullptr);
-  if (const of_status status = check(device, code, "ask for its memory"); status != OF_OK) return status;
+  if (const of_status status = check(device, code, "query its memory"); status != OF_OK) return status;
   clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, nullptr);
   clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof info->name, info->name, nullptr);
-  info->total_memory = info->free_memory = memory;  // OpenCL does not say how much is free
+  info->total_memory = info->free_memory = memory;  // OpenCL cannot query free memory
   info->compute_units = units;
   return OF_OK;
 }

@@ -11,8 +11,7 @@
 namespace oneflow::opencl {
 namespace {
 
-// What stands in front of the text of every program: the headers of ../grid/kernels, put together by the build
-// (CMakeLists.txt).
+// The text that precedes every program: the headers of ../grid/kernels, which the build concatenates (CMakeLists.txt).
 namespace headers {
 #include "texts/headers.inc"
 }
@@ -62,7 +61,7 @@ of_status build(of_device id, cl_program program, const char* name, const char* 
                     name, code, log.c_str());
 }
 
-// NULL where the driver does not take it: it is damaged, or another driver's.
+// Returns the program of a cached binary, or NULL if there is none or the driver rejects it.
 cl_program load_binary(const Device& device, const std::vector<unsigned char>& binary) {
   if (binary.empty()) return nullptr;
   const unsigned char* data = binary.data();
@@ -74,7 +73,7 @@ cl_program load_binary(const Device& device, const std::vector<unsigned char>& b
   return nullptr;
 }
 
-// Empty where the driver gives none.
+// Returns the binary of a compiled program; empty if the driver provides none.
 std::vector<unsigned char> binary_of(cl_program program) {
   size_t size = 0;
   if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) != CL_SUCCESS) return {};
@@ -84,7 +83,8 @@ std::vector<unsigned char> binary_of(cl_program program) {
   return binary;
 }
 
-// The program for a text and its options: from the disk, or compiled and put there. NULL with an error text.
+// Returns the program for a source text and its options, from the cache on disk, or compiled and written to it. Returns
+// NULL and sets the error text on failure.
 cl_program load(of_device id, const Program& program, const std::string& options) {
   const Device& device = device_of(id);
   const bool is_kept = keeps_programs(device);
@@ -106,7 +106,7 @@ cl_program load(of_device id, const Program& program, const std::string& options
 }  // namespace
 
 Compiled* Kernel::compile(of_device device) {
-  // One program serves all kernels of a text for one compute type and storage.
+  // All kernels of a source text for one compute type and storage share one program.
   static std::mutex mutex;
   static auto& programs = *new std::map<std::tuple<const Program*, int, int, int>, cl_program>;
   const std::lock_guard lock(mutex);

@@ -1,4 +1,4 @@
-// Programs, compiled when a kernel of theirs is first launched, and kept on disk.
+// OpenCL programs, which are compiled when one of their kernels is first launched, and cached on disk.
 #ifndef ONEFLOW_DEVICES_OPENCL_PROGRAM_H_
 #define ONEFLOW_DEVICES_OPENCL_PROGRAM_H_
 
@@ -9,25 +9,25 @@
 
 namespace oneflow::opencl {
 
-// The text of some kernels.
+// The source text of a group of kernels.
 struct Program {
   const char* name;
   const char* text;
 };
 
-// A kernel that is ready on one device. Setting arguments and submitting is one step.
+// A kernel that is compiled for one device. The mutex is held while arguments are set and the kernel is submitted.
 struct Compiled {
   cl_kernel kernel;
   std::mutex mutex;
 };
 
-// One kernel of a text, for one compute type and storage of operands.
+// A kernel of a program, for one compute type and one storage of operands.
 class Kernel {
  public:
   Kernel(const Program& program, const char* name, of_dtype compute, int32_t storage)
       : program_(program), name_(name), compute_(compute), storage_(storage) {}
 
-  // Compiled for the device; NULL with an error text when that failed.
+  // Returns the kernel for a device and compiles it on first use. Returns NULL and sets the error text on failure.
   Compiled* on(of_device device) {
     Compiled* compiled = compiled_[device.index].load(std::memory_order_acquire);
     return compiled != nullptr ? compiled : compile(device);

@@ -34,7 +34,8 @@ uint64_t hash(const Bytes& bytes, uint64_t seed) {
   return value;
 }
 
-// Two hashes of the key and its length: 128 bits and a length that all would have to agree.
+// Returns the file for a key. Its name has two 64-bit hashes and the length of the key, which makes a collision
+// practically impossible.
 std::filesystem::path file_for(const std::string& key) {
   char name[80];
   std::snprintf(name, sizeof name, "opencl-%016llx%016llx-%zu.bin", static_cast<unsigned long long>(hash(key, kSeed)),
@@ -54,7 +55,7 @@ std::vector<unsigned char> read_cached(const std::string& key) {
   uint64_t sum = 0;
   stream.read(reinterpret_cast<char*>(&sum), sizeof sum);
   std::vector<unsigned char> binary{std::istreambuf_iterator<char>(stream), {}};
-  // Drivers take a damaged program badly: PoCL ends the process.
+  // A damaged binary must not reach the driver: PoCL aborts the process.
   return hash(binary, kSeed) == sum ? binary : std::vector<unsigned char>{};
 }
 
@@ -72,7 +73,7 @@ void write_cached(const std::string& key, const std::vector<unsigned char>& bina
     stream.write(reinterpret_cast<const char*>(binary.data()), static_cast<std::streamsize>(binary.size()));
     if (!stream) error = std::make_error_code(std::errc::io_error);
   }
-  // A reader sees a whole file or none.
+  // Renaming is atomic: a reader sees the complete file or none.
   if (!error) std::filesystem::rename(draft, file, error);
   if (error) std::filesystem::remove(draft, error);
 }

@@ -1,5 +1,5 @@
-// Compiled programs on disk: in $ONEFLOW_CACHE_DIR, else, unless the driver keeps them itself, in the folder for caches
-// of the user.
+// The cache of compiled programs on disk: in $ONEFLOW_CACHE_DIR or, unless the driver has a cache of its own, in the
+// user's cache folder.
 #ifndef ONEFLOW_DEVICES_OPENCL_PROGRAM_CACHE_H_
 #define ONEFLOW_DEVICES_OPENCL_PROGRAM_CACHE_H_
 
@@ -10,11 +10,11 @@
 
 namespace oneflow::opencl {
 
-// Whether there is a folder for what a driver compiled.
+// Returns whether compiled programs of the device are kept in this cache.
 bool keeps_programs(const Device& device);
-// What was written for the same key; nothing where there is none, or it cannot be read.
+// Returns the binary that was written for the key; an empty one if there is none or it cannot be read.
 std::vector<unsigned char> read_cached(const std::string& key);
-// Several processes may write at once; one that cannot goes on without.
+// Writes the binary for a key. Several processes may write at once. Failures are ignored.
 void write_cached(const std::string& key, const std::vector<unsigned char>& binary);
 
 }  // namespace oneflow::opencl

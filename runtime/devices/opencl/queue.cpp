@@ -12,14 +12,14 @@
 namespace oneflow::opencl {
 namespace {
 
-// The streams of each device, for freeing memory behind the work that uses it.
+// The streams of each device: memory is freed after their work has finished.
 std::mutex streams_mutex;
 std::vector<Stream*> streams[kMostDevices];
 
 constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
 
-// Memory of processors is the host's: as for the CPU backend, large blocks are wanted in huge pages. Drivers align
-// memory to elements at most, so that the ends of a block stay in small ones.
+// Requests huge pages for large blocks of CPU devices, whose memory is host memory. Drivers need not align blocks to
+// pages, so that the ends of a block remain in small pages.
 void advise(void* memory, uint64_t bytes) {
   const uintptr_t begin = (reinterpret_cast<uintptr_t>(memory) + kHugePage - 1) / kHugePage * kHugePage;
   const uintptr_t end = (reinterpret_cast<uintptr_t>(memory) + bytes) / kHugePage * kHugePage;

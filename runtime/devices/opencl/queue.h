@@ -1,4 +1,4 @@
-// Memory, copies, streams and events.
+// The hooks of the device table for memory, copies and streams.
 #ifndef ONEFLOW_DEVICES_OPENCL_QUEUE_H_
 #define ONEFLOW_DEVICES_OPENCL_QUEUE_H_
 

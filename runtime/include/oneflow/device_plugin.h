@@ -1,16 +1,24 @@
-/* The device plugin table: what a backend gives the runtime. The table is the documentation;
- * docs/guides/add-a-device.md walks through tests/accelerator, a whole device in one file.
+/* The interface between the runtime and a device plugin.
  *
- * A plugin is a shared library that includes this header only and exports one function,
+ * A plugin is a shared library that implements a device type. It includes only this header and exports one function:
  *
  *     const of_device_table* oneflow_device_plugin(const of_host_table* host);
  *
- * which returns a table that lives as long as the process, or NULL with host->fail() called. The built-in CPU backend
- * answers through the same table. Hooks are called from any thread, several at once. A hook marked (optional) may be
- * NULL; the text says what the runtime does instead. Failing hooks return a status and put a text with host->fail().
+ * The runtime calls it when it loads the plugin, and passes the functions that it provides to the plugin. The result is
+ * a table of hooks that lives as long as the process; or NULL, after a call of host->fail(), if the plugin cannot be
+ * used. The built-in CPU backend implements the same table. docs/guides/add-a-device.md is a tutorial; its example,
+ * tests/accelerator, is a complete device in one file.
  *
- * An of_device that a hook gets has the index of one of the plugin's own devices, and the number that the runtime gave
- * to the plugin's type: there to be handed back to the functions of of_host_table.
+ * Rules for all hooks:
+ *  - Threads: hooks are called from any thread, and several hooks may run at the same time.
+ *  - Errors: a hook that fails sets the error text with host->fail(), and returns a status other than OF_OK. The text
+ *    does not begin with an operator's name, because the runtime puts it there. A hook must not throw exceptions or end
+ *    the process.
+ *  - Optional hooks: a hook marked (optional) may be NULL. Its comment says what the runtime does instead. Required are
+ *    `count`, `get_info`, `allocate`, `deallocate`, the three copies to, from and within the device, and `fill`.
+ *  - Devices: the index of an of_device that is passed to a hook is that of one of the plugin's own devices. Its type
+ *    is the number that the runtime has assigned to the plugin. Pass it to the functions of of_host_table unchanged.
+ *  - Units: sizes of memory are in bytes; strides, offsets and counts of tensors are in elements.
  */
 #ifndef ONEFLOW_DEVICE_PLUGIN_H_
 #define ONEFLOW_DEVICE_PLUGIN_H_
@@ -21,215 +29,266 @@
 extern "C" {
 #endif
 
-/* Grows when the meaning of an existing hook changes. Hooks are only ever appended, which struct_size tells. */
+/* The version of this interface. It is incremented when the meaning of an existing hook changes; the runtime rejects
+ * plugins of other versions. New hooks are appended to the tables without a new version, and struct_size tells which
+ * hooks a table has: those that a shorter table lacks count as NULL. */
 #define OF_DEVICE_API_VERSION 1
 
-/* Opaque to the runtime: whatever the device calls a queue of work and a point in it. */
+/* A queue of work of a device, which runs in the order of submission. Opaque to the runtime. */
 typedef struct of_stream_object* of_stream;
+/* A point in a stream, for which other streams can wait. Opaque to the runtime. */
 typedef struct of_event_object* of_event;
 
-/* What the runtime gives a plugin. Its functions may be called from any thread, but not with a lock held that a hook
- * takes: they may call allocate and deallocate. */
+/* The functions that the runtime provides to a plugin. They are thread-safe. A plugin must not hold a lock while it
+ * calls one if its hooks acquire the same lock, because these functions may call `allocate` and `deallocate`. The table
+ * lives as long as the process. */
 typedef struct of_host_table {
-  uint32_t struct_size;
-  uint32_t api_version;
-  /* Sets the calling thread's error text and returns status. */
+  uint32_t struct_size; /* sizeof(of_host_table) of the runtime */
+  uint32_t api_version; /* OF_DEVICE_API_VERSION of the runtime */
+  /* Sets the calling thread's error text, which is copied, and returns `status`. */
   of_status (*fail)(of_status status, const char* text);
-  /* Scratch memory of the device, from the runtime's cache: at least 64-byte aligned. Released memory is given out
-   * again at once, for work that is submitted later to the device's stream: release it when the work that uses it has
-   * been submitted. A failure has its text set. */
+  /* Allocates scratch memory of a device from the runtime's cache: at least `bytes` bytes, 64-byte aligned, released
+   * with release(). On failure the error text is already set; return the status. */
   of_status (*allocate)(of_device device, uint64_t bytes, void** memory);
+  /* Releases memory of allocate(), with the same `bytes`. Call it as soon as the work that uses the memory has been
+   * submitted: the memory is reused at once, but only for work that is submitted to the device's stream later. NULL is
+   * allowed. */
   void (*release)(of_device device, void* memory, uint64_t bytes);
-  /* The device is gone for good (a sticky error of its driver, say): from now on every call on it is a DeviceError with
-   * this text, and no hook is called for it any more, deallocate and free_host included. Other devices work on. */
+  /* Reports that a device is permanently lost, for example after a driver error that does not clear. From then on each
+   * call that uses the device fails with a DeviceError that contains `text`, which is copied. The runtime calls no more
+   * hooks for the device, not even deallocate() and free_host(). Other devices are not affected. */
   void (*lost)(of_device device, const char* text);
 } of_host_table;
 
-/* One operand of a kernel. */
+/* An operand or a result of a kernel. */
 typedef struct of_kernel_tensor {
-  void* data;     /* the first element (not the lowest address, with negative strides); NULL for a scalar operand */
-  of_dtype dtype; /* a real one: of complex tensors devices see the parts */
-  int32_t rank;
-  const int64_t* sizes;
-  const int64_t* strides; /* in elements; 0 where broadcast */
-  of_scalar scalar;       /* the value of an operand that is a number rather than a tensor (data is NULL, rank 0) */
+  void* data;             /* the address of the element at index 0, which is not the lowest address if a stride is
+                             negative; NULL for a scalar operand */
+  of_dtype dtype;         /* a real dtype, unless the kernel was found for a complex compute type */
+  int32_t rank;           /* the number of dimensions, at most OF_MAX_RANK */
+  const int64_t* sizes;   /* `rank` sizes */
+  const int64_t* strides; /* `rank` strides in elements; 0 in broadcast dimensions */
+  of_scalar scalar;       /* the value of a scalar operand: a number in place of a tensor, with data NULL and rank 0 */
 } of_kernel_tensor;
 
-/* Everything that a kernel sees. Sizes and dtypes were checked and results allocated before. What this points to ends
- * when the kernel returns, but for the memory of tensors, which is good for all work submitted by then. */
+/* The arguments of a kernel. Sizes and dtypes are checked, and the results are allocated. The struct and everything
+ * that it points to is valid until the kernel returns. The memory of the tensors stays valid for all work that has been
+ * submitted by then. Asynchronous work must therefore copy sizes, strides and scalars. */
 typedef struct of_kernel_context {
-  uint32_t struct_size;
-  of_device device;
-  of_stream stream;
-  const of_host_table* host;
-  const char* op;      /* the name of the operator that was called, for errors that are found later; lives for ever */
-  int32_t input_count; /* tensor operands in the order of the signature; lists are flattened; an absent optional
-                          tensor is a scalar operand of kind BOOL */
-  int32_t output_count;
-  const of_kernel_tensor* inputs;
-  const of_kernel_tensor* outputs;
-  const of_value* arguments; /* all arguments in the order of the signature, defaults filled in, dims made
-                                non-negative, numbers as BOOL, INT or FLOAT */
-  int32_t argument_count;
-  of_dtype compute; /* the type to compute in, from the record's dtype rule */
-  uint32_t reduced; /* reduction, scan: bit d says that dimension d of inputs[0] is folded (scanned) */
-  uint64_t seed;    /* random operators: the reserved part of the sequence, Philox 4x32-10 */
-  uint64_t offset;
+  uint32_t struct_size;            /* sizeof(of_kernel_context) of the runtime */
+  of_device device;                /* the device that the kernel runs on */
+  of_stream stream;                /* its stream; NULL without the hook create_stream */
+  const of_host_table* host;       /* the functions of the runtime */
+  const char* op;                  /* the name of the operator that the user called, for errors that asynchronous work
+                                      finds; lives as long as the process */
+  int32_t input_count;             /* the length of `inputs` */
+  int32_t output_count;            /* the length of `outputs` */
+  const of_kernel_tensor* inputs;  /* the tensor operands in the order of the signature. A list of tensors takes one
+                                      entry per item; an absent optional tensor is a scalar operand of kind BOOL */
+  const of_kernel_tensor* outputs; /* the results, which the kernel writes */
+  const of_value* arguments;       /* all arguments in the order of the signature: defaults are filled in, dimensions
+                                      are non-negative, and numbers are of kind BOOL, INT or FLOAT */
+  int32_t argument_count;          /* the length of `arguments` */
+  of_dtype compute;                /* the compute type, from the dtype rule of the operator's record: operands are
+                                      converted to it, and results are rounded from it once */
+  uint32_t reduced;                /* for reductions and scans: bit d is set if dimension d of inputs[0] is reduced or
+                                      scanned */
+  uint64_t seed;                   /* for random operators: the key of the Philox 4x32-10 generator */
+  uint64_t offset;                 /* for random operators: the counter of the element with index 0. The numbers from
+                                      `offset` on, one per element, are reserved for this call */
 } of_kernel_context;
 
-/* A kernel computes all elements of the outputs. What the operand shapes mean depends on the operator's kind:
- *  - elementwise, generator: all operands share the iteration space (outputs[0].rank and .sizes), broadcast by zero
- *    strides and already collapsed to the fewest dimensions, the fastest-varying last. A generator's outputs are not
- *    collapsed: its index is that of the logical tensor.
- *  - reduction: inputs[0] has rank and sizes of the iteration space, with neighbouring dimensions of one kind merged
- *    where their strides allow; `reduced` marks the folded ones. Kept dimensions may be permuted, folded ones keep
- *    their order, so that the position of an element in them is that of the logical tensor. The outputs have the same
- *    rank, with size 1 and stride 0 in folded dimensions.
- *  - scan: as reduction, with exactly one dimension marked, and outputs of the input's sizes.
- *  - gather: operands as the caller passed them.
- *  - native: six operators, each with operands of its own (cat, stack, reshape and the like are copies, which `copy`
- *    makes):
- *      nonzero      inputs {input}, outputs {int64 [count, rank]}: `count` is exact.
- *      sort, topk   inputs {input}, outputs {values, int64 indices}, of any strides; the dimension is in arguments.
- *      randperm     outputs {[n]}; n random numbers are reserved.
- *      index        inputs {input, index...}, outputs {result}: `input` has its n indexed dimensions first, the n
- *                   indices are int64 or int32 and share one shape, the result has that shape followed by the other
- *                   dimensions of `input`. Negative positions count from the end. compute is the type of `input`.
- *      index_put_   inputs {target, index..., values}, outputs {target}: as index, with values in the place of the
- *                   result. arguments[3] says whether to add.
- *    A position outside of its dimension is OF_INDEX_OUT_OF_RANGE "index 3 is out of range for dimension 0 of size 1";
- *    for index and index_put_ the dimension of the caller's tensor that operand k stands for is member k of the
- *    INT_LIST arguments[1].
- * A kernel that cannot do what it is asked for (a dtype, a layout) answers OF_UNSUPPORTED before it has done anything:
- * the call then goes over the host, as if there were no kernel.
+/* A kernel: computes all elements of the outputs, or submits the work to the stream.
  *
- * Texts that kernels leave begin without the operator's name, which the runtime puts in front. Asynchronous work that
- * finds bad data goes on without harm and leaves the first error for `synchronize`, whose text begins with `op`:
- * "index: index 3 is out of range ...".
- */
+ * The meaning of the operands depends on the kind of the operator:
+ *  - elementwise, generator: all operands have the rank and the sizes of outputs[0], with stride 0 in broadcast
+ *    dimensions. Adjacent dimensions of an elementwise operator are merged where the strides of all operands allow it,
+ *    and the last dimension is the fastest-varying one. The dimensions of a generator are not merged, because its
+ *    expression depends on the row-major index of the element.
+ *  - reduction: inputs[0] has the dimensions of the iteration space, and `reduced` marks the reduced ones. Adjacent
+ *    dimensions that are both kept or both reduced are merged where the strides allow it. The kept dimensions may be
+ *    permuted. The reduced dimensions keep their order, so that the row-major index of an element within them is that
+ *    of the caller's tensor. The outputs have the same rank, with size 1 and stride 0 in reduced dimensions.
+ *  - scan: like a reduction with exactly one marked dimension. The outputs have the sizes of the input.
+ *  - gather: the operands are as the caller passed them.
+ *  - native: six operators, whose operands are described below. (The runtime implements cat, stack, reshape and the
+ *    like by copies, with the kernel of the operator `copy`.)
+ *      nonzero      inputs {input}, outputs {int64 [count, rank]}, where `count` is the number of nonzero elements.
+ *      sort, topk   inputs {input}, outputs {values, int64 indices}, with any strides. The dimension is in `arguments`.
+ *      randperm     no inputs, outputs {[n]}. `n` random numbers are reserved from `offset` on.
+ *      index        inputs {input, index...}, outputs {result}. The dimensions of `input` are reordered so that the
+ *                   indexed ones come first. The indices, one per indexed dimension, have dtype int64 or int32 and
+ *                   share one shape. The result has this shape, followed by the other dimensions of `input`. Negative
+ *                   indices count from the end. `compute` is the dtype of `input`.
+ *      index_put_   inputs {target, index..., values}, outputs {target}. Like `index`, with `values` in place of the
+ *                   result. arguments[3] tells whether the values are added to the elements.
+ *    An index outside its dimension is OF_INDEX_OUT_OF_RANGE "index 3 is out of range for dimension 0 of size 1". For
+ *    index and index_put_, the text names a dimension of the caller's tensor: that of the k-th index is item k of the
+ *    INT_LIST arguments[1].
+ *
+ * A kernel that does not support the dtypes or the layout of its operands returns OF_UNSUPPORTED before it has written
+ * or submitted anything. The runtime then runs the call on the CPU, as if there were no kernel.
+ *
+ * Asynchronous work that finds bad data must continue without harm, and keep the first error of its stream for
+ * synchronize(). The text of such an error begins with `op`: "index: index 3 is out of range ...". */
 typedef of_status (*of_kernel)(const of_kernel_context* context);
 
-/* C[batch, m, n] = alpha * sum_k A[batch, m, k] * B[batch, k, n] + beta * C. Every group of dimensions is a list with
- * one stride per operand, so that transposes, permutes and several contracted dimensions cost no copy. */
+/* One dimension of a contraction, with its strides in A, B and C, in elements. A stride is 0 if the operand does not
+ * have the dimension. */
 typedef struct of_contraction_dim {
   int64_t size;
-  int64_t stride_a, stride_b, stride_c; /* in elements; 0 where the operand lacks the dimension */
+  int64_t stride_a, stride_b, stride_c;
 } of_contraction_dim;
 
+/* A contraction: C[batch, m, n] = alpha * sum_k A[batch, m, k] * B[batch, k, n] + bias[n] + beta * C[batch, m, n].
+ *
+ * Each of batch, m, n and k is a group of any number of dimensions, up to OF_MAX_RANK, and each dimension has any
+ * stride in each operand. Transposed and permuted operands, and several contracted dimensions, therefore need no copy.
+ * Without k dimensions, C is a batch of outer products. The struct and its arrays are valid until the hook returns. */
 typedef struct of_contraction {
-  uint32_t struct_size;
-  of_device device;
-  of_stream stream;
-  const of_host_table* host;
-  const char* op;   /* as in of_kernel_context */
-  of_dtype dtype;   /* of A, B and C */
-  of_dtype compute; /* what to accumulate in */
-  int32_t batch_count, m_count, n_count, k_count;
-  const of_contraction_dim *batch, *m, *n, *k;
-  const void* a;
-  const void* b;
-  void* c;
+  uint32_t struct_size;      /* sizeof(of_contraction) of the runtime */
+  of_device device;          /* as in of_kernel_context */
+  of_stream stream;          /* as in of_kernel_context */
+  const of_host_table* host; /* as in of_kernel_context */
+  const char* op;            /* as in of_kernel_context */
+  of_dtype dtype;            /* the dtype of A, B, C and the bias, a real one */
+  of_dtype compute;          /* the dtype that products are accumulated in; sums are rounded to `dtype` once */
+  int32_t batch_count, m_count, n_count, k_count; /* the number of dimensions in each group */
+  const of_contraction_dim *batch, *m, *n, *k;    /* the dimensions of each group, in any order */
+  const void* a;                                  /* the address of the element at index 0 */
+  const void* b;                                  /* the address of the element at index 0 */
+  void* c;                                        /* the address of the element at index 0 */
   double alpha;
-  double beta;      /* 0: C is not read */
-  const void* bias; /* along n with bias_stride, added after alpha; NULL: none */
-  int64_t bias_stride;
-  int32_t epilogue; /* 0: none; others later */
-  /* A place for what the device works out about this contraction, whatever its addresses (a, b, c, bias): NULL in the
-   * first of many calls, used by one thread at a time, given to discard_contraction() in the end. NULL: there is none.
-   */
+  double beta;         /* 0: C is not read */
+  const void* bias;    /* a vector over the n dimensions, of which the last one varies fastest; NULL: none */
+  int64_t bias_stride; /* the stride of that vector, in elements */
+  int32_t epilogue;    /* reserved for a function to apply to C; 0: none */
+  /* Where the device may store a plan for this contraction, which it can reuse in calls that differ only in the
+   * addresses a, b, c and bias. *prepared is NULL in the first of these calls and keeps its value between them. Only
+   * one thread at a time uses it. The runtime passes it to discard_contraction() in the end. NULL: nothing can be
+   * stored. */
   void** prepared;
 } of_contraction;
 
+/* The properties of a device, which get_info() fills in. Unknown values are 0. */
 typedef struct of_device_info {
-  char name[128];
-  uint64_t total_memory;
-  uint64_t free_memory;
-  uint32_t compute_units;
+  char name[128];         /* the name of the hardware, terminated by a zero byte */
+  uint64_t total_memory;  /* in bytes */
+  uint64_t free_memory;   /* in bytes */
+  uint32_t compute_units; /* processor cores, multiprocessors or the like */
 } of_device_info;
 
+/* The table of hooks that a plugin provides. */
 typedef struct of_device_table {
-  uint32_t struct_size;
-  uint32_t api_version; /* OF_DEVICE_API_VERSION */
+  uint32_t struct_size; /* sizeof(of_device_table) of the plugin */
+  uint32_t api_version; /* OF_DEVICE_API_VERSION of the plugin */
 
   /* -- identity ---------------------------------------------------------------------------------------------- */
-  const char* name; /* the device type: a short lower-case word, unique in the process */
-  /* How many devices there are, at most 1024; 0 where the hardware or its driver is missing. It may then leave the
-   * reason with host->fail ("no NVIDIA driver was found; install ..."), for whoever names this type. Must not crash. */
+  /* The name of the device type, unique in the process: at most 32 lower-case letters, digits and underscores, the
+   * first of which is a letter. */
+  const char* name;
+  /* Returns the number of devices, at most 1024. Returns 0 if the hardware or its driver is missing, and may then set
+   * the reason with host->fail() ("no NVIDIA driver was found; install ..."), which is shown to users who name the
+   * device. Called when the plugin is loaded, also on machines without the hardware, where it must not crash. */
   int32_t (*count)(void);
+  /* Fills in `info`, all of which is zero before. The type of `device` is -1 while the runtime probes the plugin. */
   of_status (*get_info)(of_device device, of_device_info* info);
-  /* Whether the host may dereference the device's memory. */
+  /* Whether the host may dereference addresses of the device's memory. */
   bool host_accessible;
 
-  /* -- raw memory: the runtime caches -------------------------------------------------------------------------- */
-  /* At least 64-byte aligned. OF_OUT_OF_MEMORY when there is none: the runtime then gives back what it keeps, and asks
-   * again. Other failures go to the caller. */
+  /* -- memory ------------------------------------------------------------------------------------------------
+   * The runtime caches memory, and implements limits and statistics. */
+  /* Allocates `bytes` bytes, more than 0, of the device's memory, aligned to at least 64 bytes, and sets *memory.
+   * Returns OF_OUT_OF_MEMORY if there is not enough: the runtime then frees its cached memory and tries again. Other
+   * errors are reported to the caller. */
   of_status (*allocate)(of_device device, uint64_t bytes, void** memory);
-  /* Work that was submitted before may still use the memory: the hook waits for it, or frees behind it. */
+  /* Frees memory of allocate(), with the same `bytes`. Submitted work may still use the memory: the hook waits for this
+   * work, or frees the memory after it. */
   void (*deallocate)(of_device device, void* memory, uint64_t bytes);
 
-  /* -- copies: ordered within `stream`. Those from and to the host may return before they are done: the runtime waits
-   *    for the stream before it touches the host's memory. ------------------------------------------------------- */
+  /* -- copies ------------------------------------------------------------------------------------------------
+   * Each hook copies `bytes` bytes, more than 0, between memory that does not overlap, in the order of `stream`. It may
+   * return before the copy is done: the runtime waits for the stream before the host's memory is used again. */
+  /* Copies from the host's memory to the device's. */
   of_status (*copy_from_host)(of_device device, void* destination, const void* source, uint64_t bytes,
                               of_stream stream);
+  /* Copies from the device's memory to the host's. */
   of_status (*copy_to_host)(of_device device, void* destination, const void* source, uint64_t bytes, of_stream stream);
+  /* Copies within the device's memory. If can_access() allows it, `source` may be memory of another device. */
   of_status (*copy_within)(of_device device, void* destination, const void* source, uint64_t bytes, of_stream stream);
-  /* Sets bytes. */
+  /* Sets `bytes` bytes of the device's memory to `value`, in the order of `stream`. */
   of_status (*fill)(of_device device, void* destination, uint8_t value, uint64_t bytes, of_stream stream);
 
-  /* -- streams (optional as a group). Default: one stream, NULL, on which everything is done when the hook returns. --
-   */
-  /* Called once per device, when it is first used: all its work goes through one stream, which lives as long as the
-   * process. */
+  /* -- streams -----------------------------------------------------------------------------------------------
+   * (optional; create_stream requires synchronize) For asynchronous devices. Default: `stream` is NULL in all hooks,
+   * and the work of each hook must be done when the hook returns. */
+  /* Creates the stream of a device, which lives as long as the process. Called once, when the device is first used. */
   of_status (*create_stream)(of_device device, of_stream* stream);
-  /* Waits, reports the first error that the work before this point left, and forgets it: the stream is good for more
-   * work. The text is complete, operator's name included: the runtime puts nothing in front. No other hook reports
-   * errors of earlier work. */
+  /* Waits for all work submitted to the stream, and returns its first error, with a complete text that begins with the
+   * operator's name: the runtime puts nothing in front of it. The error is reported once; afterwards the stream accepts
+   * more work. No other hook returns errors of earlier work. */
   of_status (*synchronize)(of_device device, of_stream stream);
 
-  /* -- events (optional as a group, with streams): points in a stream, for order between devices of this type.
-   *    Default: the host waits for one stream before it submits to the other. ------------------------------------ */
+  /* -- events ------------------------------------------------------------------------------------------------
+   * (optional as a group; they require create_stream) For devices of this type to wait for each other. Default: the
+   * host waits for the first stream before it submits work to the second one. */
+  /* Creates an event, which marks no point yet. */
   of_status (*create_event)(of_device device, of_event* event);
+  /* Destroys an event of create_event(). */
   void (*destroy_event)(of_device device, of_event event);
-  /* Marks the point where the stream of `device` is. An event may be recorded again; the last point counts. */
+  /* Makes the event mark the current end of `stream`, the stream of `device`. An event may be recorded repeatedly; it
+   * then marks the last point. */
   of_status (*record_event)(of_device device, of_event event, of_stream stream);
-  /* Later work in the stream of `device` waits for the point that `event` marks now, in a stream of any device of this
-   * type. The event may be recorded again, or destroyed, as soon as this returns. */
+  /* Makes later work in `stream`, the stream of `device`, wait for the point that the event marks at the time of the
+   * call, in the stream of any device of this type. Afterwards the event may be recorded again or destroyed at once. */
   of_status (*wait_event)(of_device device, of_event event, of_stream stream);
 
-  /* -- several devices of this type ------------------------------------------------------------------------------ */
-  /* (optional) Copies from one device to another, ordered within `stream`, which is the destination's; the runtime
-   * orders it with the source's stream by events. Default: copy_within on the destination where it can access the
-   * source, else through the host. */
+  /* -- several devices of this type -------------------------------------------------------------------------- */
+  /* (optional) Copies `bytes` bytes from one device to another, in the order of `stream`, the stream of the
+   * destination. The runtime has ordered it after the work of the source. Default: copy_within() on the destination if
+   * it can access the source, else copies through the host's memory. */
   of_status (*copy_peer)(of_device destination_device, void* destination, of_device source_device, const void* source,
                          uint64_t bytes, of_stream stream);
-  /* (optional) Whether kernels and copies of `device` may read and write the memory of `peer`. Default: they may not.
-   */
+  /* (optional) Returns whether kernels and copies of `device` can read and write the memory of `peer`. Default: no. */
   bool (*can_access)(of_device device, of_device peer);
 
-  /* -- page-locked host memory (optional as a group): what the device copies fastest, and without the processor.
-   *    Default: ordinary host memory. The runtime caches it; OF_OUT_OF_MEMORY as for allocate. ------------------- */
+  /* -- page-locked host memory -------------------------------------------------------------------------------
+   * (optional as a group) Host memory that the device copies from and to fastest, without the processor. The runtime
+   * caches it, and uses it for pin_memory and for copies between devices. Default: ordinary host memory. */
+  /* Allocates page-locked memory; like allocate(). */
   of_status (*allocate_host)(of_device device, uint64_t bytes, void** memory);
+  /* Frees memory of allocate_host(); like deallocate(). */
   void (*free_host)(of_device device, void* memory, uint64_t bytes);
 
-  /* -- kernels --------------------------------------------------------------------------------------------------- */
-  /* (optional) The kernel for an operator, or NULL. `name` is the operator's name, with the value of the attribute
-   * that the record matches on appended where it does ("gelu", "gelu:tanh"). A plugin that was generated from another
-   * definition (another schema_hash) must answer NULL. Called once per (operator, dtypes, device type); the answer is
-   * kept. For a complex compute type NULL means that the runtime computes with the parts. Default: every operator runs
-   * on the CPU through copies. */
+  /* -- kernels ----------------------------------------------------------------------------------------------- */
+  /* (optional) Returns the kernel of an operator, or NULL if there is none.
+   *
+   * `name` is the operator's name, with its overload: "add", "max.dim". If the operator's record has one expression per
+   * value of an attribute, the value is appended: "gelu:tanh". `schema_hash` identifies the operator's definition:
+   * return NULL unless it is that of the definition that the kernel was written for. `compute` is the compute type. For
+   * a complex compute type, NULL means that the runtime computes with real and imaginary parts.
+   *
+   * The runtime caches the result, NULL included, for all devices of the type. Default: all operators run on the CPU,
+   * through copies. */
   of_kernel (*find_kernel)(const char* name, uint64_t schema_hash, of_dtype compute);
-  /* (optional) OF_UNSUPPORTED as from a kernel. Default: contractions run on the CPU through copies, and those without
-   * k, products of all with all, by the elementwise kernel, which may well be as fast. */
+  /* (optional) Computes a contraction, or submits it to the stream. Returns OF_UNSUPPORTED, as a kernel does, for
+   * contractions that it does not support. Default: contractions run on the CPU through copies, and outer products,
+   * those without k dimensions, run as elementwise multiplications, which may be as fast. */
   of_status (*contract)(const of_contraction* contraction);
-  /* Needed where contract() leaves something at `prepared`. */
+  /* Frees what contract() has stored at `prepared`. Required if contract() stores anything: without this hook,
+   * `prepared` is NULL. */
   void (*discard_contraction)(void* prepared);
 
-  /* -- settings, for all devices of this type --------------------------------------------------------------------- */
-  /* (optional) "num_threads" and the like; OF_UNSUPPORTED for names that the device does not know. */
+  /* -- options -----------------------------------------------------------------------------------------------
+   * Options apply to all devices of this type. */
+  /* (optional) Sets an option, such as "num_threads". Returns OF_UNSUPPORTED for an unknown name, and
+   * OF_INVALID_ARGUMENT for a value out of range. */
   of_status (*set_option)(const char* name, int64_t value);
+  /* (optional) Gets the value of an option. Returns OF_UNSUPPORTED for an unknown name. */
   of_status (*get_option)(const char* name, int64_t* value);
 } of_device_table;
 
+/* The type of the function oneflow_device_plugin() that a plugin exports. */
 typedef const of_device_table* (*of_device_plugin_function)(const of_host_table* host);
 
 #ifdef __cplusplus

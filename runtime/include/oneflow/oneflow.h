@@ -1,15 +1,17 @@
-/* oneflow: the C API.
+/* The C API of oneflow.
  *
- * Conventions, without exception:
- *  - A function that can fail returns an of_status. Anything but OF_OK leaves the results untouched and a text in
- *    of_last_error(), which belongs to the calling thread and stays valid until its next failing call.
- *  - An of_tensor that a function returns belongs to the caller: of_tensor_release() it. Arguments are borrowed.
- *  - Public structs that may grow begin with `struct_size`; set it to sizeof before the call.
- *  - Every function may be called from any thread. Two threads that write one tensor need a lock of their own.
- *  - Sizes and strides are counted in elements, row-major unless strides say otherwise, and strides may be negative.
+ * Conventions:
+ *  - Errors: a function that returns an of_status stores its results through pointers. If it fails, the results are
+ *    unchanged, and of_last_error() returns the text of the error. Pointers must not be NULL unless a comment says so.
+ *  - Ownership: an of_tensor that a function stores or returns belongs to the caller, who releases it with
+ *    of_tensor_release(). Arguments are borrowed for the duration of the call.
+ *  - Structs that begin with `struct_size` may grow in later versions. The caller sets the field to sizeof(struct)
+ *    before the call. Fields that an older caller does not have count as zero.
+ *  - Threads: all functions are thread-safe. Threads that write to the same tensor must synchronize.
+ *  - Units: sizes, strides and offsets are in elements. Strides may be negative. Memory is in bytes.
+ *  - Strings are UTF-8, terminated by a zero byte.
  *
- * The operators themselves are in <oneflow/operators.h>: inline functions over of_call(), generated from the
- * operator definitions.
+ * The operators are in <oneflow/operators.h>: inline functions over of_call(), generated from the operator definitions.
  */
 #ifndef ONEFLOW_ONEFLOW_H_
 #define ONEFLOW_ONEFLOW_H_
@@ -28,299 +30,369 @@ extern "C" {
 
 /* ---------------------------------------------------------------- library and errors */
 
-/* "0.1.0" */
+/* Returns the version of the library, such as "0.1.0". */
 OF_API const char* of_version(void);
-/* The text of this thread's last failure: "<operator>: <argument> must be ..., got ...". Never NULL. */
+/* Returns the text of the calling thread's last failure: "<operator>: <argument> must be ..., got ...". Never NULL. It
+ * is valid until the thread's next failing call; calls that succeed do not change it. */
 OF_API const char* of_last_error(void);
-/* Whether that failure is one of earlier work of a device: its text then begins with the name of the operator that left
- * the work, which is not the one that was called. */
+/* Returns whether the calling thread's last failure is a deferred error of asynchronous work. Its text then begins with
+ * the name of the operator that submitted the work, and not with that of the function that failed. */
 OF_API bool of_last_error_is_deferred(void);
-/* "ShapeError" for OF_SHAPE_ERROR, and so on: the names that the front ends derive their classes from. */
+/* Returns the name of a status, "ShapeError" for OF_SHAPE_ERROR, from which the front ends derive the names of their
+ * error classes. Returns "UnknownError" for an invalid number. */
 OF_API const char* of_status_name(of_status status);
-/* Records a failure as if the runtime had found it, for front ends that check something themselves; returns status. */
+/* Sets the calling thread's error text, for front ends that check arguments themselves. Returns `status`. */
 OF_API of_status of_fail(of_status status, const char* text);
 
 /* ---------------------------------------------------------------- element types */
 
-OF_API const char* of_dtype_name(of_dtype dtype); /* "float32" */
+/* Returns the name of a dtype, such as "float32"; "unknown" for an invalid number. */
+OF_API const char* of_dtype_name(of_dtype dtype);
+/* Looks up a dtype by its name. Fails with OF_DTYPE_ERROR for an unknown name. */
 OF_API of_status of_dtype_parse(const char* name, of_dtype* dtype);
-OF_API size_t of_dtype_size(of_dtype dtype);              /* bytes of one element */
-OF_API of_dtype of_promote_types(of_dtype a, of_dtype b); /* OF_DTYPE_COUNT where the two have no common type */
+/* Returns the size of one element in bytes; 0 for an invalid number. */
+OF_API size_t of_dtype_size(of_dtype dtype);
+/* Returns the dtype that two dtypes are promoted to; OF_DTYPE_COUNT if they have no common dtype. */
+OF_API of_dtype of_promote_types(of_dtype a, of_dtype b);
+/* Returns the dtype of new floating-point tensors without an explicit dtype, in all threads. It is float32 at first. */
 OF_API of_dtype of_default_dtype(void);
-OF_API of_status of_set_default_dtype(of_dtype dtype); /* a floating-point type */
+/* Sets the default dtype of the process, which must be a floating-point type. */
+OF_API of_status of_set_default_dtype(of_dtype dtype);
 
 /* ---------------------------------------------------------------- devices */
 
-OF_API size_t of_device_count(void); /* over all device types */
+/* Returns the number of devices of all types. Discovers device plugins first. */
+OF_API size_t of_device_count(void);
+/* Returns a device by its position, 0 <= position < of_device_count(); {-1, -1} for another position. */
 OF_API of_device of_device_at(size_t position);
-/* "name" or "name:index"; the text of a failure lists what is there. */
+/* Looks up a device by its name, "cpu" or "cpu:1". Fails with OF_DEVICE_ERROR and a list of all devices. */
 OF_API of_status of_device_parse(const char* name, of_device* device);
-/* "cpu:0" into a buffer of at least 64 bytes; returns buffer. */
+/* Writes the name of a device, such as "cpu:0", into a buffer of at least 64 bytes, and returns the buffer. */
 OF_API const char* of_device_name(of_device device, char* buffer);
 
+/* The properties of a device. */
 typedef struct of_device_properties {
   uint32_t struct_size;
-  uint32_t compute_units;
-  char name[128];        /* what the maker calls it */
-  uint64_t total_memory; /* bytes; 0 when unknown */
-  uint64_t free_memory;
-  /* What the device can do itself, words separated by spaces: kernels, contractions, asynchronous, peer_copies,
-   * pinned_memory, host_accessible. Lives as long as the process. */
+  uint32_t compute_units; /* processor cores, multiprocessors or the like */
+  char name[128];         /* the name of the hardware */
+  uint64_t total_memory;  /* in bytes; 0 if unknown */
+  uint64_t free_memory;   /* in bytes */
+  /* What the device implements itself, separated by spaces: kernels, contractions, asynchronous, peer_copies,
+   * pinned_memory, host_accessible. The string lives as long as the process. */
   const char* capabilities;
 } of_device_properties;
+/* Gets the properties of a device. */
 OF_API of_status of_device_get_properties(of_device device, of_device_properties* properties);
 
-/* Plugins that were found and give no devices: where they lie, and why. The texts live as long as the process. */
+/* Returns the number of plugins that were discovered but provide no devices. */
 OF_API size_t of_rejected_plugin_count(void);
+/* Gets the path of such a plugin, and the reason why it was rejected. Both strings live as long as the process. */
 OF_API of_status of_rejected_plugin_at(size_t position, const char** path, const char** reason);
 
+/* Returns the device of new tensors without an explicit device, in all threads. It is the first device at first. */
 OF_API of_device of_default_device(void);
+/* Sets the default device of the process. */
 OF_API of_status of_set_default_device(of_device device);
-/* Loads a plugin (see device_plugin.h) from a path. */
+/* Loads a device plugin (see device_plugin.h) from the path of a shared library. */
 OF_API of_status of_load_device(const char* path);
-/* Whether copies to and from the device may have to wait for it: a front end then lets go of its language's lock. */
+/* Returns whether copies between the host and the device may block, so that a front end should release its language's
+ * lock meanwhile. */
 OF_API bool of_device_waits(of_device device);
-/* Waits until all work submitted to the device is done, and reports the first error of that work. */
+/* Waits until all work submitted to the device is done, and returns the first error of that work. */
 OF_API of_status of_synchronize(of_device device);
 
 /* ---------------------------------------------------------------- memory */
 
+/* The state of the memory of a device. All fields but the last are in bytes. */
 typedef struct of_memory_statistics {
   uint32_t struct_size;
-  uint32_t reserved;
-  uint64_t in_use; /* bytes held by live tensors */
-  uint64_t peak_in_use;
-  uint64_t cached;  /* bytes kept for reuse */
-  uint64_t limit;   /* 0: none */
-  uint64_t tensors; /* live tensor handles, on all devices */
+  uint32_t reserved;    /* unused */
+  uint64_t in_use;      /* allocated for live tensors, and for scratch memory of kernels */
+  uint64_t peak_in_use; /* the maximum of in_use since of_reset_peak_memory(), or since the start of the process */
+  uint64_t cached;      /* unused, and kept for reuse */
+  uint64_t limit;       /* of in_use; 0: none */
+  uint64_t tensors;     /* the number of live tensors, on all devices */
 } of_memory_statistics;
+/* Gets the state of the memory of a device. */
 OF_API of_status of_get_memory_statistics(of_device device, of_memory_statistics* statistics);
+/* Sets the peak to the memory that is in use. */
 OF_API of_status of_reset_peak_memory(of_device device);
+/* Returns unused cached memory to the device. */
 OF_API of_status of_empty_cache(of_device device);
-/* Refuses allocations beyond this many bytes in use; 0 takes the limit away. */
+/* Makes allocations fail with OF_OUT_OF_MEMORY that would exceed `bytes` bytes in use. 0 removes the limit. */
 OF_API of_status of_set_memory_limit(of_device device, uint64_t bytes);
-/* Called, with no lock held, when an allocation fails even after the cache was emptied: release tensors and return
- * true to have the allocation tried once more. One callback per process, NULL for none. */
+/* A callback that releases tensors when an allocation of `bytes_wanted` bytes has failed, although the cache was
+ * emptied. It returns whether it has released memory; the allocation is then tried once more. It is called without any
+ * lock, on the thread that allocates. */
 typedef bool (*of_memory_pressure_callback)(void* context, uint64_t bytes_wanted);
+/* Sets the callback of the process, which replaces the previous one; NULL removes it. `context` is passed to it. */
 OF_API void of_set_memory_pressure_callback(of_memory_pressure_callback callback, void* context);
 
 /* ---------------------------------------------------------------- settings and random numbers */
 
-/* "num_threads" (CPU kernels), "deterministic" (0 or 1: whether only kernels may run whose results repeat bit for bit,
- * as those of all devices here do), "fallback_is_error" (0 or 1), and those of device plugins. */
+/* Sets an option of the process:
+ *  - "num_threads": the number of threads for CPU kernels.
+ *  - "fallback_is_error": 1 makes an operator fail that would run on the CPU because its device does not implement it.
+ *  - "deterministic": 1 allows only kernels whose results are bitwise reproducible. It has no effect so far, because
+ *    this is so for all kernels of the devices in this project.
+ *  - The options of device plugins.
+ * Fails with OF_INVALID_ARGUMENT for an unknown name, or a value out of range. */
 OF_API of_status of_set_option(const char* name, int64_t value);
+/* Gets the value of an option. */
 OF_API of_status of_get_option(const char* name, int64_t* value);
 
+/* Starts the sequence of random numbers of a seed. All threads share one sequence. */
 OF_API void of_manual_seed(uint64_t seed);
+/* Returns the seed of the current sequence: that of the last of_manual_seed(), or the fixed seed of new processes. */
 OF_API uint64_t of_initial_seed(void);
-/* The generator's whole state: the seed and how many numbers were drawn. Setting it replays them. */
+/* Gets the state of the random number generator: the seed, and how many numbers were drawn. A pointer may be NULL. */
 OF_API void of_get_random_state(uint64_t* seed, uint64_t* offset);
+/* Sets the state, so that the numbers from `offset` on are drawn again. */
 OF_API void of_set_random_state(uint64_t seed, uint64_t offset);
 
 /* ---------------------------------------------------------------- tensors */
 
+/* A function that releases memory which a tensor has shared with its owner. */
 typedef void (*of_deleter)(void* context);
 
+/* The memory that a tensor is made of; see of_tensor_create(). */
 typedef struct of_tensor_source {
   uint32_t struct_size;
   of_dtype dtype;
-  of_device device; /* where the tensor goes */
-  int32_t rank;
+  of_device device; /* the device of the new tensor */
+  int32_t rank;     /* the number of dimensions, at most OF_MAX_RANK */
   const int64_t* sizes;
-  const int64_t* strides; /* NULL: contiguous */
-  void* data;             /* the first byte of the memory */
-  uint64_t bytes;         /* how much memory there is: sizes, strides and offset must stay inside */
-  int64_t offset;         /* elements from data to the tensor's first element */
-  of_deleter deleter;     /* NULL: `data` is host memory, copied at once. Otherwise it is memory of `device`, which is
-                             shared, and the deleter is called once, on any thread, when no tensor uses it any more */
-  void* deleter_context;
-  bool read_only; /* shared memory that must not be written: writes copy it first */
+  const int64_t* strides; /* NULL: contiguous, row-major */
+  void* data;             /* the lowest address of the memory; NULL is allowed for a tensor without elements */
+  uint64_t bytes;         /* the size of the memory, inside which all elements must be */
+  int64_t offset;         /* from `data` to the element at index 0, in elements */
+  of_deleter deleter;     /* NULL: `data` is host memory, which is copied before the call returns. Otherwise `data` is
+                             memory of `device`, aligned to the size of an element, which the tensor shares. The deleter
+                             is called once, on any thread, when no tensor uses the memory any more */
+  void* deleter_context;  /* the argument of the deleter */
+  bool read_only;         /* the shared memory must not be written: a write to the tensor copies it first */
 } of_tensor_source;
+/* Creates a tensor that copies or shares memory. If the call fails, the deleter is not called, and the memory stays the
+ * caller's. */
 OF_API of_status of_tensor_create(const of_tensor_source* source, of_tensor* result);
 
+/* The properties of a tensor. All pointers are valid as long as the tensor. */
 typedef struct of_tensor_info {
   uint32_t struct_size;
   of_dtype dtype;
   of_device device;
-  int32_t rank;
-  const int64_t* sizes; /* valid as long as the handle */
-  const int64_t* strides;
-  int64_t offset; /* elements from the start of the storage */
-  int64_t count;  /* number of elements */
-  uint64_t storage_bytes;
-  uint64_t version;    /* grows with each write to the storage */
-  const void* storage; /* identity of the storage: equal for views of one memory */
-  bool is_contiguous;
-  bool is_view;
-  bool is_foreign; /* the memory was not allocated by oneflow */
-  bool is_pinned;  /* it is page-locked memory of the host, as pin_memory gives it */
+  int32_t rank; /* the number of dimensions */
+  const int64_t* sizes;
+  const int64_t* strides; /* in elements */
+  int64_t offset;         /* from the start of the storage to the element at index 0, in elements */
+  int64_t count;          /* the number of elements */
+  uint64_t storage_bytes; /* the size of the storage in bytes */
+  uint64_t version;       /* increases with each write to the storage */
+  const void* storage;    /* identifies the storage: equal for all views of the same memory */
+  bool is_contiguous;     /* whether the elements are row-major without gaps */
+  bool is_view;           /* whether the tensor is a view of another tensor's storage */
+  bool is_foreign;        /* whether the memory is shared with its owner, see of_tensor_source.deleter */
+  bool is_pinned;         /* whether the memory is page-locked host memory, as from pin_memory */
 } of_tensor_info;
+/* Gets the properties of a tensor. */
 OF_API of_status of_tensor_get_info(of_tensor tensor, of_tensor_info* info);
-/* The same without copying: cheap accessors for hot paths. */
+/* Returns the dtype; OF_DTYPE_COUNT for NULL. */
 OF_API of_dtype of_tensor_dtype(of_tensor tensor);
+/* Returns the number of dimensions; 0 for NULL. */
 OF_API int32_t of_tensor_rank(of_tensor tensor);
+/* Returns the sizes, which are valid as long as the tensor; NULL for NULL. */
 OF_API const int64_t* of_tensor_sizes(of_tensor tensor);
+/* Returns the strides in elements, which are valid as long as the tensor; NULL for NULL. */
 OF_API const int64_t* of_tensor_strides(of_tensor tensor);
+/* Returns the number of elements; 0 for NULL. */
 OF_API int64_t of_tensor_count(of_tensor tensor);
-/* How long work on the tensor may take, counted in elements: their number, or INT64_MAX where of_device_waits(). */
+/* Returns an estimate of how long work on the tensor takes, by which a front end decides whether to release its
+ * language's lock: the number of elements, or INT64_MAX if of_device_waits() is true for the tensor's device. */
 OF_API int64_t of_tensor_work(of_tensor tensor);
-/* Bytes that releasing this handle's storage would free: what a garbage collector should be told of. */
+/* Returns the bytes that are freed with the tensor's storage, of which a garbage collector should be informed: the size
+ * of the storage; 0 for views and foreign memory. */
 OF_API uint64_t of_tensor_memory(of_tensor tensor);
 
-OF_API of_tensor of_tensor_retain(of_tensor tensor); /* returns tensor */
-OF_API void of_tensor_release(of_tensor tensor);     /* NULL is allowed */
+/* Adds a reference to a tensor and returns the tensor. NULL is allowed. */
+OF_API of_tensor of_tensor_retain(of_tensor tensor);
+/* Releases a reference to a tensor. NULL is allowed. */
+OF_API void of_tensor_release(of_tensor tensor);
 
-/* The address of the first element, after waiting for pending work; only for memory that the host can read. */
+/* Waits for pending work, and gets the address of the element at index 0. The address is valid as long as the tensor,
+ * and until the next write through the C API. Fails with OF_DEVICE_ERROR if the host cannot access the memory. */
 OF_API of_status of_tensor_data(of_tensor tensor, const void** data);
-/* The same for writing: un-shares copy-on-write memory, counts as a write, and from then on the memory counts as
- * visible to others (a lazy clone of it copies at once). */
+/* Like of_tensor_data(), for writing. Copies memory first that is shared with a lazy clone or read-only, and counts as
+ * a write. Later lazy clones of the tensor copy the memory at once, because it may be written at any time. */
 OF_API of_status of_tensor_mutable_data(of_tensor tensor, void** data);
-/* Copies all elements, row-major, to host memory of exactly count * size bytes. */
+/* Waits for pending work, and copies all elements in row-major order to host memory. `bytes` must be the number of
+ * elements times the size of an element. */
 OF_API of_status of_tensor_read(of_tensor tensor, void* destination, uint64_t bytes);
-/* The only element of a tensor with one element. */
+/* Gets the only element of a real tensor with one element. */
 OF_API of_status of_tensor_item(of_tensor tensor, of_scalar* item);
-/* A tensor with the same values, in memory shared until either side is written. */
+/* Creates a tensor with the same values. Both share memory until either is written. Memory that others may write,
+ * foreign memory or that of of_tensor_mutable_data(), is copied at once. */
 OF_API of_status of_tensor_lazy_clone(of_tensor tensor, of_tensor* result);
-/* A contiguous copy on another (or the same) device. */
+/* Creates a contiguous copy on a device, which may be the tensor's own. */
 OF_API of_status of_tensor_to_device(of_tensor tensor, of_device device, of_tensor* result);
-/* The only element as a complex number; that of a real tensor has no imaginary part. */
+/* Gets the only element of a tensor as a complex number. The imaginary part is 0 for a real tensor. */
 OF_API of_status of_tensor_complex_item(of_tensor tensor, double* real, double* imaginary);
-/* Same shape, same dtype, all elements equal (NaN differs from itself). */
+/* Compares two tensors: they are equal if shape, dtype and all elements are. NaN differs from NaN. */
 OF_API of_status of_tensor_equal(of_tensor a, of_tensor b, bool* equal);
 
-/* How a tensor prints. The text is the nested brackets only; each front end puts its own words around it. */
+/* The options of of_tensor_format(). */
 typedef struct of_format_options {
   uint32_t struct_size;
-  int32_t precision;  /* digits behind the point; default 4 */
-  int32_t threshold;  /* elements above which the text is summarised; default 1000 */
-  int32_t edge_items; /* elements shown at each end of a summarised dimension; default 3 */
-  int32_t line_width; /* default 80 */
-  int32_t indent;     /* columns that the front end's opening word takes */
+  int32_t precision;  /* digits after the decimal point; default 4 */
+  int32_t threshold;  /* the number of elements above which the middle is omitted; default 1000 */
+  int32_t edge_items; /* items shown at each end of a dimension whose middle is omitted; default 3 */
+  int32_t line_width; /* columns; default 80 */
+  int32_t indent;     /* columns of the string that the front end prints before the brackets; default 0 */
 } of_format_options;
-/* The caller frees *text with of_free(). options may be NULL. */
+/* Formats the elements of a tensor in nested brackets, as "[[1., 2.], [3., 4.]]". The caller frees *text with
+ * of_free(). Without options (NULL), the defaults apply. */
 OF_API of_status of_tensor_format(of_tensor tensor, const of_format_options* options, char** text);
+/* Frees a string that of_tensor_format() has allocated. NULL is allowed. */
 OF_API void of_free(void* memory);
 
 /* ---------------------------------------------------------------- indexing */
 
+/* The kind of a part of an index expression. */
 typedef enum of_index_kind {
-  OF_INDEX_INT = 0,      /* picks one, removes the dimension */
-  OF_INDEX_SLICE = 1,    /* start:stop:step, step may be negative */
-  OF_INDEX_ELLIPSIS = 2, /* all dimensions not named; at most one */
+  OF_INDEX_INT = 0,      /* selects one index, and removes the dimension */
+  OF_INDEX_SLICE = 1,    /* start:stop:step; the step may be negative */
+  OF_INDEX_ELLIPSIS = 2, /* stands for all dimensions that the other parts do not use; at most one */
   OF_INDEX_NEW = 3,      /* inserts a dimension of size 1 */
-  OF_INDEX_TENSOR = 4,   /* a bool mask or integer positions */
+  OF_INDEX_TENSOR = 4,   /* a bool mask, or a tensor of integer indices */
   OF_INDEX_BOOL = 5      /* a 0-d mask */
 } of_index_kind;
 
+/* A part of an index expression. Negative integers count from the end of the dimension. */
 typedef struct of_index {
   of_index_kind kind;
-  bool has_start, has_stop;  /* SLICE: absent ends mean "all the way" */
-  int64_t start, stop, step; /* INT: start; SLICE: all three; BOOL: start is 0 or 1 */
+  bool has_start, has_stop;  /* SLICE: whether the bound is given; without it, the slice extends to the end */
+  int64_t start, stop, step; /* INT: the index is `start`; SLICE: all three; BOOL: `start` is 0 or 1 */
   of_tensor tensor;          /* TENSOR */
 } of_index;
-/* NumPy's rules: basic parts give a view, any TENSOR or BOOL part gives a copy. */
+/* Computes tensor[parts] by NumPy's rules. The result is a view, unless a part is of kind TENSOR or BOOL: then it is a
+ * copy. */
 OF_API of_status of_tensor_index(of_tensor tensor, const of_index* parts, size_t count, of_tensor* result);
-/* tensor[parts] = value; value is a TENSOR, or a number (BOOL, INT, FLOAT), and broadcasts. */
+/* Assigns tensor[parts] = value, where the value is of kind TENSOR, BOOL, INT or FLOAT, and is broadcast. */
 OF_API of_status of_tensor_set_index(of_tensor tensor, const of_index* parts, size_t count, const of_value* value);
 
 /* ---------------------------------------------------------------- operators */
 
-/* An operator; valid for the life of the process. */
+/* A handle to an operator, which is valid as long as the process. */
 typedef const struct of_op_object* of_op;
 
-/* "add", "max.dim": the record's name, with its overload. NULL when there is none. */
+/* Looks up an operator by its name with the overload: "add", "max.dim". Returns NULL if there is none. */
 OF_API of_op of_op_find(const char* name);
+/* Returns the number of operators. */
 OF_API size_t of_op_count(void);
+/* Returns an operator by its position, 0 <= position < of_op_count(); NULL for another position. */
 OF_API of_op of_op_at(size_t position);
 
+/* An argument of an operator. */
 typedef struct of_argument_info {
   const char* name;
-  const char* type;          /* as written in the signature: "Tensor", "dim[]?" */
-  const char* default_value; /* as written; NULL: required */
+  const char* type;          /* as in the signature: "Tensor", "dim[]?" */
+  const char* default_value; /* as in the signature; NULL for a required argument */
   bool keyword_only;
 } of_argument_info;
 
+/* The properties of an operator. All strings and arrays live as long as the process. */
 typedef struct of_op_info {
   uint32_t struct_size;
   int32_t argument_count;
   int32_t result_count;
-  const char* name;
-  const char* signature;
-  const char* kind; /* "elementwise", "reduction", ... */
-  const char* summary;
-  const of_argument_info* arguments;
-  uint64_t schema_hash;
+  const char* name;                  /* with the overload: "max.dim" */
+  const char* signature;             /* "max.dim(Tensor input, dim dim, ...) -> ..." */
+  const char* kind;                  /* "elementwise", "reduction", ... */
+  const char* summary;               /* one sentence */
+  const of_argument_info* arguments; /* in the order of the signature */
+  uint64_t schema_hash;              /* identifies the definition of the operator */
 } of_op_info;
+/* Gets the properties of an operator. */
 OF_API of_status of_op_get_info(of_op op, of_op_info* info);
 
-/* Calls an operator: the one way in, for every front end and every language.
+/* Calls an operator. All front ends and the typed functions use this function.
  *
- * `args` are in the order of the signature; missing ones at the end and ABSENT ones take their defaults.
- * `results` has one value per result. ABSENT: the result is allocated and belongs to the caller (of_value_release()).
- * A TENSOR there is written to instead (the `out` form); it must have the exact shape and a dtype that the result can
- * be cast to. The in-place form is the same with results[0] being the tensor of the first argument; the handle stays
- * the caller's own in both. An operator that gives a list of tensors (`-> Tensor[]`) leaves a TENSOR_LIST, which
- * belongs to the caller as well; a TENSOR_LIST that is given is written to, member by member.
+ * `args` are in the order of the signature. Arguments that are ABSENT, or missing at the end, have their defaults.
+ *
+ * `results` has one value per result of the operator:
+ *  - ABSENT: the result is allocated and belongs to the caller, who releases it with of_value_release().
+ *  - TENSOR: the result is written to this tensor (the `out` form), which must have the shape of the result and a dtype
+ *    that can hold it. If the tensor is also the first argument, this is the in-place form. The caller keeps the
+ *    handle.
+ *
+ * An operator with the result type Tensor[] stores a TENSOR_LIST, which belongs to the caller. If results[0] already is
+ * a TENSOR_LIST, the results are written to its items.
  */
 OF_API of_status of_call(of_op op, const of_value* args, size_t arg_count, of_value* results, size_t result_count);
-/* Releases the tensors that a result holds, and the list if it is one; sets it to ABSENT. */
+/* Releases a result that of_call() has allocated, a tensor or a list with its tensors, and makes the value ABSENT. */
 OF_API void of_value_release(of_value* value);
 
-/* Shapes and dtypes of the results without data: args hold tensors whose data is never read.
- * `results[i]` are tensors without memory; data-dependent sizes are OF_UNSUPPORTED. */
+/* Computes the shapes and dtypes of the results of an operator. The data of the tensors in `args` is not read. The
+ * results are tensors without memory. Fails with OF_UNSUPPORTED if the shape of a result depends on data. */
 OF_API of_status of_infer(of_op op, const of_value* args, size_t arg_count, of_value* results, size_t result_count);
 
-/* ---------------------------------------------------------------- contractions worked out beforehand */
+/* ---------------------------------------------------------------- einsum expressions */
 
-/* An einsum equation for operands of given shapes: in which order they are multiplied, and what that costs. Reference
- * counted, never changed, good for any thread. */
+/* A handle to an einsum equation that is planned for operands of given shapes: the order of the products, and their
+ * cost. Reference-counted, immutable and thread-safe. */
 typedef struct of_expression_object* of_expression;
 
+/* A shape: `rank` sizes. */
 typedef struct of_shape {
   int32_t rank;
   const int64_t* sizes;
 } of_shape;
 
+/* The options of of_expression_create(). */
 typedef struct of_expression_options {
   uint32_t struct_size;
   const char* optimize; /* "auto", "optimal", "greedy" or "none", as for einsum; NULL: "auto" */
-  int64_t memory_limit; /* elements of the largest intermediate; 0: none */
-  /* The order itself, in place of what `optimize` would find: pairs of positions among what is left, where each product
-   * is put at the end. NULL: search. */
+  int64_t memory_limit; /* the maximum number of elements of an intermediate result; 0: no limit */
+  /* The order of the products, as pairs of positions in the list of the remaining operands. Each product removes its
+   * two operands from the list, and is appended to it. NULL: the order is found as `optimize` says. */
   const int64_t* path;
-  size_t path_count; /* numbers, two for each product */
+  size_t path_count; /* the length of `path`: two numbers per product */
 } of_expression_options;
-/* `options` may be NULL. */
+/* Plans an equation for `count` operands of the given shapes. `options` may be NULL. The caller releases the result
+ * with of_expression_release(). */
 OF_API of_status of_expression_create(const char* equation, const of_shape* shapes, size_t count,
                                       const of_expression_options* options, of_expression* result);
-OF_API of_expression of_expression_retain(of_expression expression); /* returns expression */
-OF_API void of_expression_release(of_expression expression);         /* NULL is allowed */
+/* Adds a reference to an expression and returns the expression. NULL is allowed. */
+OF_API of_expression of_expression_retain(of_expression expression);
+/* Releases a reference to an expression. NULL is allowed. */
+OF_API void of_expression_release(of_expression expression);
 
+/* The properties of an expression. All pointers are valid as long as the expression. */
 typedef struct of_expression_info {
   uint32_t struct_size;
   int32_t rank;         /* of the result */
-  const int64_t* sizes; /* all pointers: valid as long as the handle */
+  const int64_t* sizes; /* of the result */
   const char* equation;
   size_t operand_count;
-  const int64_t* path; /* as in the options */
+  const int64_t* path; /* the order of the products, as in of_expression_options */
   size_t path_count;
-  double operations;           /* multiplications and additions of all products */
-  double operations_at_once;   /* of one sum over the products of all operands */
-  double largest_intermediate; /* elements, the result included */
-  const char* report;          /* a table of the products to read, one in a line */
-  size_t memory;               /* bytes that the expression takes, for whoever has to account for them */
+  double operations;           /* the number of multiplications and additions in all products */
+  double operations_at_once;   /* their number in a single sum over the products of all operands */
+  double largest_intermediate; /* the number of elements of the largest intermediate or final result */
+  const char* report;          /* a table for users, with a line per product */
+  size_t memory;               /* the bytes that the expression takes, for memory accounting */
 } of_expression_info;
+/* Gets the properties of an expression. */
 OF_API of_status of_expression_get_info(of_expression expression, of_expression_info* info);
-/* Of an operand. */
+/* Gets the shape of an operand. Its sizes are valid as long as the expression. */
 OF_API of_status of_expression_get_shape(of_expression expression, size_t operand, of_shape* shape);
 
-/* einsum of operands of exactly those shapes; `result` as for of_call(). */
+/* Evaluates an expression for operands of exactly the planned shapes. `result` is like a result of of_call(). */
 OF_API of_status of_expression_call(of_expression expression, const of_tensor* operands, size_t count,
                                     of_value* result);
 
 /* ---------------------------------------------------------------- dispatch layers */
 
-/* The layers that a call passes through, outermost first. The kernel itself comes last. */
+/* The layers that a call passes through, from the outermost one, before it reaches a kernel. */
 typedef enum of_layer {
   OF_LAYER_PROFILE = 0,
   OF_LAYER_AUTOGRAD = 1,
@@ -330,31 +402,44 @@ typedef enum of_layer {
   OF_LAYER_COUNT = 5
 } of_layer;
 
-/* Sees every call: goes on with of_layer_next(), or answers itself by filling the results. */
+/* The state of a call within a layer, which is valid until the layer function returns. */
 typedef struct of_layer_call of_layer_call;
+/* The function of a layer. It intercepts all calls of operators, including those that operators make internally, but
+ * not of_infer(). It runs on the calling thread. The arguments are checked, and defaults are filled in. The function
+ * stores the results itself, or continues the call with of_layer_next(). The status that it returns is that of the
+ * call. */
 typedef of_status (*of_layer_function)(void* context, of_layer_call* call, of_op op, const of_value* args,
                                        size_t arg_count, of_value* results, size_t result_count);
-/* Installs a layer (NULL: removes it) for the whole process. */
+/* Installs the function of a layer for the whole process; NULL removes it. The previous function may still be running
+ * on other threads when this returns. */
 OF_API of_status of_set_layer(of_layer layer, of_layer_function function, void* context);
+/* Continues a call below the current layer, possibly with another operator or other arguments. */
 OF_API of_status of_layer_next(of_layer_call* call, of_op op, const of_value* args, size_t arg_count, of_value* results,
                                size_t result_count);
 
-/* Operators that ran elsewhere because their device lacks them. Counting makes the list that the calling thread reads
- * then: other threads may fall back, and reset, in the meantime. */
+/* Makes a list of the operators that ran on the CPU because their device does not implement them, and returns its
+ * length. The list belongs to the calling thread and does not change until its next call. */
 OF_API size_t of_fallback_count(void);
+/* Gets an operator from that list, and the number of its calls that ran on the CPU. */
 OF_API of_status of_fallback_at(size_t position, of_op* op, uint64_t* calls);
+/* Resets the numbers of calls in the process to 0. */
 OF_API void of_reset_fallbacks(void);
 
 /* ---------------------------------------------------------------- DLPack */
 
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
-/* The tensor's memory as a DLPack capsule's content; the consumer calls its deleter. Negative strides, which not every
- * consumer reads, are copied away first. */
+/* Exports a tensor's memory as an unversioned DLPack struct, which keeps the tensor alive until the consumer calls its
+ * deleter. A tensor with negative strides, which not all consumers support, is copied first. Fails with OF_UNSUPPORTED
+ * if the host cannot access the memory. */
 OF_API of_status of_tensor_to_dlpack(of_tensor tensor, struct DLManagedTensor** managed);
+/* Exports a tensor's memory as a DLPack 1.0 struct, like of_tensor_to_dlpack(). */
 OF_API of_status of_tensor_to_dlpack_versioned(of_tensor tensor, struct DLManagedTensorVersioned** managed);
-/* Takes ownership of `managed`, also when it fails. Memory that is marked as read-only is copied by the first write. */
+/* Creates a tensor over the memory of an unversioned DLPack struct. Takes ownership of `managed`, even on failure.
+ * Elements that are not aligned are copied. */
 OF_API of_status of_tensor_from_dlpack(struct DLManagedTensor* managed, of_tensor* result);
+/* Creates a tensor over the memory of a DLPack 1.0 struct, like of_tensor_from_dlpack(). The first write to read-only
+ * memory copies it. */
 OF_API of_status of_tensor_from_dlpack_versioned(struct DLManagedTensorVersioned* managed, of_tensor* result);
 
 #ifdef __cplusplus

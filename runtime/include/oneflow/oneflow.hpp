@@ -1,4 +1,4 @@
-/* oneflow for C++20: tensors that release themselves, exceptions, and every operator as a function and a method.
+/* The C++20 interface of oneflow: tensors that release themselves, exceptions, and operators as functions and methods.
  *
  *     #include <oneflow/oneflow.hpp>
  *     namespace flow = oneflow;
@@ -8,8 +8,10 @@
  *     auto [values, indices] = y.max(1);
  *     std::cout << y.sum(0) << values.item<float>(0);
  *
- * All of it is inline over the C API (oneflow.h): it links with liboneflow and depends on no C++ binary interface.
- * The operators are in <oneflow/operators.hpp>, generated, which this header includes.
+ * Everything is inline code over the C API (oneflow.h), so that programs do not depend on the C++ binary interface of
+ * the library. This header includes the generated <oneflow/operators.hpp>, which declares the operators.
+ *
+ * All functions throw an Error on failure, and are thread-safe. Threads that write to the same tensor must synchronize.
  */
 #ifndef ONEFLOW_ONEFLOW_HPP_
 #define ONEFLOW_ONEFLOW_HPP_
@@ -40,7 +42,8 @@ class Tensor;
 
 // ---------------------------------------------------------------- errors
 
-/// What every failure throws: the status, and the text that says operator, argument, what was found and expected.
+/// The base class of all exceptions: a status, and a text that names the operator and the argument, and says what was
+/// expected and found.
 class Error : public std::runtime_error {
  public:
   Error(of_status status, const std::string& text) : std::runtime_error(text), status_(status) {}
@@ -52,7 +55,7 @@ class Error : public std::runtime_error {
 
 namespace detail {
 
-/// One class per status, so that each can be caught by itself.
+/// The exception class of one status.
 template <of_status code>
 class StatusError : public Error {
  public:
@@ -72,7 +75,7 @@ using Unsupported = detail::StatusError<OF_UNSUPPORTED>;
 using CommunicationError = detail::StatusError<OF_COMMUNICATION_ERROR>;
 using InternalError = detail::StatusError<OF_INTERNAL_ERROR>;
 
-/// Throws what a status of the C API stands for; does nothing for OF_OK.
+/// Throws the exception for a status that a function of the C API has just returned; does nothing for OF_OK.
 inline void check(of_status status) {
   if (status == OF_OK) return;
   const std::string text = of_last_error();
@@ -120,18 +123,19 @@ inline constexpr DType float64 = OF_FLOAT64;
 inline constexpr DType complex64 = OF_COMPLEX64;
 inline constexpr DType complex128 = OF_COMPLEX128;
 
-/// Numbers and truth values.
+/// The real C++ types: numbers and bool.
 template <typename T>
 concept Arithmetic = std::is_arithmetic_v<T>;
 
+/// The complex C++ types.
 template <typename T>
 concept Complex = std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>;
 
-/// What tensors hold.
+/// The C++ types of tensor elements.
 template <typename T>
 concept Element = Arithmetic<T> || Complex<T>;
 
-/// The element type that holds a C++ type; a compile error for types that none holds.
+/// Returns the dtype whose elements are stored as a C++ type. Types without a dtype do not compile.
 template <Element T>
 constexpr DType dtype_of() {
   if constexpr (Complex<T>) {
@@ -148,18 +152,22 @@ constexpr DType dtype_of() {
   }
 }
 
-/// A device, by its name ("name" or "name:index") or its number in the C API.
+/// A device. It converts implicitly from a name ("cpu" or "cpu:1") and from the C API's of_device.
 class Device {
  public:
+  /// Makes the default device.
   Device() : device_(of_default_device()) {}
   Device(of_device device) : device_(device) {}
+  /// Makes the device with a name; throws DeviceError if there is none.
   Device(const std::string& name) { check(of_device_parse(name.c_str(), &device_)); }
   Device(const char* name) { check(of_device_parse(name, &device_)); }
 
+  /// Returns the name, such as "cpu:0".
   std::string name() const {
     char buffer[64];
     return of_device_name(device_, buffer);
   }
+  /// Returns the device for the C API.
   of_device get() const { return device_; }
 
  private:
@@ -168,7 +176,8 @@ class Device {
 
 // ---------------------------------------------------------------- arguments of operators
 
-/// A number; empty for None. InvalidArgument for integers beyond int64.
+/// A number as an argument; None if default-constructed. The constructor throws InvalidArgument for an integer above
+/// the range of int64.
 class Number {
  public:
   Number() : value_(of_none()) {}
@@ -191,7 +200,7 @@ class Number {
   of_value value_;
 };
 
-/// A tensor or a number; empty for None. It borrows the tensor: use it as a parameter only.
+/// A tensor or a number as an argument; None if default-constructed. Borrows the tensor, so use it as a parameter only.
 class Operand {
  public:
   Operand() : value_(of_none()) {}
@@ -206,7 +215,8 @@ class Operand {
   of_value value_;
 };
 
-/// A list of integers, borrowed, or a single one: `{0, 1}`, a vector, or `0`. Use it as a parameter only.
+/// A list of integers as an argument: `{0, 1}`, a vector, or a single integer `0`. Borrows the list, so use it as a
+/// parameter only.
 class Ints {
  public:
   Ints(int64_t single) : single_(single), count_(1) {}
@@ -224,7 +234,7 @@ class Ints {
   size_t count_;
 };
 
-/// The same, or std::nullopt for None.
+/// A list of integers, like Ints, or std::nullopt for None.
 class OptionalInts {
  public:
   OptionalInts(std::nullopt_t) {}
@@ -238,7 +248,8 @@ class OptionalInts {
   std::optional<Ints> list_;
 };
 
-/// A list of tensors; an empty Tensor stands for None. It borrows the tensors: use it as a parameter only.
+/// A list of tensors as an argument, in which an empty Tensor stands for None. Borrows the tensors, so use it as a
+/// parameter only.
 class Tensors {
  public:
   Tensors(std::initializer_list<Tensor> list);
@@ -251,7 +262,7 @@ class Tensors {
   std::vector<of_tensor> handles_;
 };
 
-/// A list of devices: `{"cpu:0", "cpu:1"}`, or a vector. Use it as a parameter only.
+/// A list of devices as an argument: `{"cpu:0", "cpu:1"}` or a vector.
 class Devices {
  public:
   Devices(std::initializer_list<Device> list) : Devices(std::span(list.begin(), list.size())) {}
@@ -268,6 +279,7 @@ class Devices {
 
 namespace detail {
 
+// Converts an argument to a value of the C API, which borrows lists, strings and tensors.
 inline of_value value_of(const Tensor& tensor);
 inline of_value value_of(const Operand& operand) { return operand.value(); }
 inline of_value value_of(const Number& number) { return number.value(); }
@@ -292,7 +304,7 @@ of_value value_of(const std::optional<T>& optional) {
 
 }  // namespace detail
 
-/// An empty tensor, which stands for None where the signature says `Tensor?`.
+/// Returns an empty tensor, which stands for None for arguments of type `Tensor?`.
 const Tensor& no_tensor();
 
 }  // namespace oneflow
@@ -303,20 +315,20 @@ namespace oneflow {
 
 // ---------------------------------------------------------------- indexing
 
-/// start:stop:step, where absent ends mean "all the way".
+/// The slice start:stop:step. Without a bound, it extends to the end of the dimension.
 struct Slice {
   std::optional<int64_t> start = std::nullopt;
   std::optional<int64_t> stop = std::nullopt;
   int64_t step = 1;
 };
-/// All dimensions that the other parts do not name.
+/// Stands for all dimensions that the other parts of an index do not use.
 struct Ellipsis {};
-/// A new dimension of size 1.
+/// Inserts a dimension of size 1.
 struct NewDim {};
 inline constexpr Ellipsis ellipsis;
 inline constexpr NewDim new_dim;
 
-/// One part of an index: a position, a slice, `ellipsis`, `new_dim`, a mask or a tensor of positions.
+/// A part of an index: an integer, a slice, `ellipsis`, `new_dim`, a bool, a mask or a tensor of integer indices.
 class Index {
  public:
   template <std::integral T>
@@ -344,14 +356,15 @@ class Index {
 
 // ---------------------------------------------------------------- tensors
 
-/// A reference to a tensor: copying it shares the tensor. A default-constructed one is empty: it can be assigned to
-/// and passed for None, everything else throws InvalidArgument.
+/// A reference to a tensor, which is released with the last reference. Copies refer to the same tensor. A
+/// default-constructed object is empty: it can be assigned to, and stands for None as an argument; all member functions
+/// that need a tensor throw InvalidArgument.
 ///
-/// The operators whose first tensor is called `input` are methods: see tensor_methods.hpp.
+/// Operators with a tensor argument `input` are also member functions; see tensor_methods.hpp.
 class Tensor : public TensorMethods {
  public:
   Tensor() = default;
-  /// Takes over a handle that the C API returned.
+  /// Takes ownership of a handle from the C API.
   explicit Tensor(of_tensor handle) : handle_(handle) {}
   Tensor(const Tensor& other) : handle_(other.handle_ ? of_tensor_retain(other.handle_) : nullptr) {}
   Tensor(Tensor&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
@@ -363,7 +376,8 @@ class Tensor : public TensorMethods {
     if (handle_) of_tensor_release(handle_);
   }
 
-  /// Copies values, row-major, whose number is the product of the sizes (ShapeError otherwise), to the default device.
+  /// Creates a tensor on the default device that holds a copy of row-major values. Throws ShapeError unless their
+  /// number is the product of the sizes.
   template <typename T>
   static Tensor copy_of(std::span<const T> values, const std::vector<int64_t>& sizes) {
     Tensor result = create(dtype_of<T>(), const_cast<T*>(values.data()), values.size_bytes(), sizes, nullptr, nullptr);
@@ -376,7 +390,8 @@ class Tensor : public TensorMethods {
     return copy_of(std::span<const T>(values), sizes);
   }
 
-  /// Shares host memory of `bytes` bytes; `release` is called once, on any thread, when no tensor uses it any more.
+  /// Creates a contiguous tensor on the first device that shares `bytes` bytes of host memory. `release` is called
+  /// once, on any thread, when no tensor uses the memory any more; it is not called if this function throws.
   static Tensor share(DType dtype, void* memory, uint64_t bytes, const std::vector<int64_t>& sizes,
                       std::function<void()> release) {
     auto context = std::make_unique<std::function<void()>>(std::move(release));
@@ -389,18 +404,24 @@ class Tensor : public TensorMethods {
     return result;
   }
 
-  explicit operator bool() const = delete;  // whether there is a tensor, or whether its element is true?
+  // Deleted because it is ambiguous: it could test for an empty handle, or convert the only element.
+  explicit operator bool() const = delete;
+  /// Returns whether the object is empty.
   bool is_empty_handle() const { return handle_ == nullptr; }
+  /// Returns the handle for the C API, which this object keeps; null if it is empty.
   of_tensor get() const { return handle_; }
-  /// Gives the handle away: the caller releases it.
+  /// Transfers the handle to the caller, who releases it, and becomes empty.
   of_tensor release() { return std::exchange(handle_, nullptr); }
 
+  /// Returns the dtype.
   DType dtype() const { return of_tensor_dtype(held()); }
+  /// Returns the number of dimensions.
   int64_t rank() const { return of_tensor_rank(held()); }
-  /// Valid as long as the tensor.
+  /// Returns the sizes. The span is valid as long as the tensor.
   std::span<const int64_t> sizes() const { return {of_tensor_sizes(held()), static_cast<size_t>(rank())}; }
+  /// Returns the strides in elements. The span is valid as long as the tensor.
   std::span<const int64_t> strides() const { return {of_tensor_strides(held()), static_cast<size_t>(rank())}; }
-  /// The size of a dimension; negative ones count from the end.
+  /// Returns the size of a dimension, which counts from the end if it is negative. Throws IndexOutOfRange.
   int64_t size(int64_t dim) const {
     const int64_t wrapped = dim < 0 ? dim + rank() : dim;
     if (wrapped < 0 || wrapped >= rank()) {
@@ -412,15 +433,20 @@ class Tensor : public TensorMethods {
     }
     return sizes()[static_cast<size_t>(wrapped)];
   }
+  /// Returns the number of elements.
   int64_t count() const { return of_tensor_count(held()); }
+  /// Returns the device of the elements.
   Device device() const { return info().device; }
+  /// Returns whether the elements are row-major without gaps.
   bool is_contiguous() const { return info().is_contiguous; }
+  /// Returns whether the tensor is a view of another tensor's storage.
   bool is_view() const { return info().is_view; }
-  /// Whether the memory is page-locked memory of the host, as pin_memory() gives it.
+  /// Returns whether the memory is page-locked host memory, as from pin_memory().
   bool is_pinned() const { return info().is_pinned; }
-  /// Grows with each write to the tensor's memory.
+  /// Returns a number that increases with each write to the storage.
   uint64_t version() const { return info().version; }
 
+  /// Returns all properties.
   of_tensor_info info() const {
     of_tensor_info result{};
     result.struct_size = sizeof result;
@@ -428,7 +454,9 @@ class Tensor : public TensorMethods {
     return result;
   }
 
-  /// The first element; only for contiguous or otherwise known layouts in memory that the host reads.
+  /// Waits for pending work, and returns the address of the element at index 0; see strides() for the other elements.
+  /// Valid until the next write to the tensor. Throws DTypeError unless the elements are stored as T, and DeviceError
+  /// if the host cannot access the memory.
   template <typename T>
   const T* data() const {
     require<T>("data");
@@ -436,7 +464,7 @@ class Tensor : public TensorMethods {
     check(of_tensor_data(held(), &memory));
     return static_cast<const T*>(memory);
   }
-  /// The same for writing.
+  /// Like data(), for writing; see of_tensor_mutable_data().
   template <typename T>
   T* mutable_data() {
     require<T>("mutable_data");
@@ -444,16 +472,17 @@ class Tensor : public TensorMethods {
     check(of_tensor_mutable_data(held(), &memory));
     return static_cast<T*>(memory);
   }
-  /// All elements, row-major. DTypeError where the tensor holds another type.
+  /// Returns a copy of all elements in row-major order. Throws DTypeError unless the elements are stored as T.
   template <Element T>
   std::vector<T> to_vector() const {
     require<T>("to_vector");
     const auto size = static_cast<size_t>(count());
-    const auto values = std::make_unique<T[]>(size);  // std::vector<bool> has no memory to read to
+    const auto values = std::make_unique<T[]>(size);  // a std::vector<bool> is not an array of bool
     check(of_tensor_read(held(), values.get(), size * sizeof(T)));
     return std::vector<T>(values.get(), values.get() + size);
   }
-  /// The only element, converted. DTypeError where it is complex and T is not.
+  /// Returns the only element, converted to T. Throws InvalidArgument unless there is exactly one element, and
+  /// DTypeError if it is complex and T is not.
   template <Element T>
   T item() const {
     if constexpr (Complex<T>) {
@@ -474,37 +503,38 @@ class Tensor : public TensorMethods {
     }
   }
 
-  /// The part at a position of the first dimension: a view.
+  /// Returns the view at an index of the first dimension, which counts from the end if it is negative.
   Tensor operator[](int64_t position) const { return at({position}); }
-  /// NumPy's rules: x.at({0, Slice{1, 3}}), x.at({ellipsis, mask}). A view unless a part is a tensor or a truth value.
+  /// Returns the elements that an index selects, by NumPy's rules: x.at({0, Slice{1, 3}}), x.at({ellipsis, mask}). The
+  /// result is a view, unless a part is a tensor or a bool: then it is a copy.
   Tensor at(std::initializer_list<Index> index) const {
     const std::vector<of_index> parts = parts_of(index);
     of_tensor result = nullptr;
     check(of_tensor_index(held(), parts.data(), parts.size(), &result));
     return Tensor(result);
   }
-  /// Assigns to the part at an index; the value broadcasts.
+  /// Assigns a value, which is broadcast, to the elements that an index selects.
   void set(std::initializer_list<Index> index, const Operand& value) {
     const std::vector<of_index> parts = parts_of(index);
     const of_value given = value.value();
     check(of_tensor_set_index(held(), parts.data(), parts.size(), &given));
   }
 
-  /// A contiguous copy on a device.
+  /// Returns a contiguous copy on a device, which may be the tensor's own.
   Tensor to_device(const Device& device) const {
     of_tensor result = nullptr;
     check(of_tensor_to_device(held(), device.get(), &result));
     return Tensor(result);
   }
 
-  /// Same shape, same dtype, all elements equal.
+  /// Returns whether both tensors have the same shape, dtype and elements. NaN differs from NaN.
   bool equals(const Tensor& other) const {
     bool result = false;
     check(of_tensor_equal(held(), other.held(), &result));
     return result;
   }
 
-  /// "tensor([[1., 2.]], dtype=float32)"
+  /// Returns the tensor as a string: "tensor([[1., 2.]], dtype=float32)".
   std::string to_string() const {
     of_format_options options{sizeof(of_format_options), 4, 1000, 3, 80, 7};
     char* text = nullptr;
@@ -535,16 +565,17 @@ class Tensor : public TensorMethods {
     for (const Index& part : index) parts.push_back(part.get());
     return parts;
   }
-  /// The handle of a tensor that is there.
+  // Returns the handle; throws InvalidArgument if the object is empty.
   of_tensor held() const {
     if (!handle_) throw InvalidArgument("the tensor is empty");
     return handle_;
   }
+  // Throws DTypeError unless the elements are stored as T. `function` is the name for the text.
   template <typename T>
-  void require(const char* what) const {
+  void require(const char* function) const {
     if (dtype() == dtype_of<T>()) return;
-    throw DTypeError(std::string(what) + ": the tensor holds " + of_dtype_name(dtype()) + ", asked for " +
-                     of_dtype_name(dtype_of<T>()));
+    throw DTypeError(std::string(function) + ": the tensor must have dtype " + of_dtype_name(dtype_of<T>()) + ", got " +
+                     of_dtype_name(dtype()));
   }
 
   of_tensor handle_ = nullptr;
@@ -571,7 +602,7 @@ namespace detail {
 
 inline of_value value_of(const Tensor& tensor) { return of_tensor_value(tensor.get()); }
 
-/// Calls an operator that allocates its results.
+/// Calls an operator that allocates its `count` results.
 template <size_t count>
 std::array<Tensor, count> call(of_op& op, const char* name, std::span<const of_value> args) {
   of_tensor handles[count] = {};
@@ -583,13 +614,13 @@ std::array<Tensor, count> call(of_op& op, const char* name, std::span<const of_v
   return results;
 }
 
-/// Calls an operator that writes to the given tensors.
+/// Calls an operator and writes its results to tensors of the caller.
 inline void call_into(of_op& op, const char* name, std::span<const of_value> args,
                       std::initializer_list<of_tensor> results) {
   check(of_call_into(&op, name, args.data(), args.size(), results.begin(), results.size()));
 }
 
-/// Calls an operator that gives a list of tensors.
+/// Calls an operator that returns a list of tensors.
 inline std::vector<Tensor> call_list(of_op& op, const char* name, std::span<const of_value> args) {
   of_value list;
   check(of_call_list(&op, name, args.data(), args.size(), &list));
@@ -599,7 +630,7 @@ inline std::vector<Tensor> call_list(of_op& op, const char* name, std::span<cons
   return tensors;
 }
 
-/// Calls an operator whose results take the place of the tensors of a list.
+/// Calls an operator that returns a list of tensors, and writes its results to tensors of the caller.
 inline void call_into(of_op& op, const char* name, std::span<const of_value> args, const Tensors& tensors) {
   const of_value list = tensors.value();
   check(of_call_into_list(&op, name, args.data(), args.size(), list.as.tensors, static_cast<size_t>(list.count)));
@@ -617,7 +648,8 @@ namespace oneflow {
 
 namespace detail {
 
-/// Collects nested braces: sizes from the first list of each depth, ShapeError where a later one differs.
+/// Collects the values of nested braces. The first list at each depth determines the size; add() throws ShapeError for
+/// a later list of a different length.
 template <typename T>
 struct Literal {
   std::vector<T> values;
@@ -625,26 +657,27 @@ struct Literal {
   size_t rank = 0;
 
   void add(T value, size_t) { values.push_back(value); }
-  template <typename Members>
-  void add(std::initializer_list<Members> members, size_t depth) {
-    const auto size = static_cast<int64_t>(members.size());
+  template <typename Item>
+  void add(std::initializer_list<Item> items, size_t depth) {
+    const auto size = static_cast<int64_t>(items.size());
     if (rank == depth) sizes[rank++] = size;
     if (sizes[depth] != size) throw ShapeError("tensor: lists of one depth must have the same length");
-    for (const auto& member : members) add(member, depth + 1);
+    for (const auto& item : items) add(item, depth + 1);
   }
 };
 
-/// Whole numbers are int64, truth values bool, all others the default dtype, unless a dtype is given.
-template <typename T, typename Members>
-Tensor from_literal(std::initializer_list<Members> members, std::optional<DType> dtype) {
+/// Creates a tensor from nested braces. Without a dtype, integers are int64, bools are bool, and floating-point numbers
+/// have the default dtype.
+template <typename T, typename Item>
+Tensor from_literal(std::initializer_list<Item> items, std::optional<DType> dtype) {
   using Held =
       std::conditional_t<std::same_as<T, bool>, uint8_t, std::conditional_t<std::integral<T>, int64_t, double>>;
   Literal<Held> literal;
-  if constexpr (std::same_as<T, Members>) {
-    literal.sizes[literal.rank++] = static_cast<int64_t>(members.size());
-    for (const T& value : members) literal.values.push_back(static_cast<Held>(value));
+  if constexpr (std::same_as<T, Item>) {
+    literal.sizes[literal.rank++] = static_cast<int64_t>(items.size());
+    for (const T& value : items) literal.values.push_back(static_cast<Held>(value));
   } else {
-    literal.add(members, 0);
+    literal.add(items, 0);
   }
   const DType natural = std::same_as<T, bool> ? OF_BOOL : std::integral<T> ? OF_INT64 : of_default_dtype();
   return cast(Tensor::copy_of(literal.values, {literal.sizes, literal.sizes + literal.rank}), dtype.value_or(natural));
@@ -652,7 +685,9 @@ Tensor from_literal(std::initializer_list<Members> members, std::optional<DType>
 
 }  // namespace detail
 
-/// tensor(1.5), tensor({1, 2, 3}), tensor({{1.0, 2.0}, {3.0, 4.0}}), up to three dimensions.
+/// Creates a tensor of up to three dimensions on the default device from literals: tensor(1.5), tensor({1, 2, 3}),
+/// tensor({{1.0, 2.0}, {3.0, 4.0}}). Without a dtype, integers are int64, bools are bool, and floating-point numbers
+/// have the default dtype.
 template <Arithmetic T>
 Tensor tensor(T value, std::optional<DType> dtype = std::nullopt) {
   return detail::from_literal<T>({value}, dtype).reshape(std::vector<int64_t>{});
@@ -671,9 +706,9 @@ Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<
   return detail::from_literal<T>(values, dtype);
 }
 
-/// Starts the sequence of random numbers anew.
+/// Starts the sequence of random numbers of a seed.
 inline void manual_seed(uint64_t seed) { of_manual_seed(seed); }
-/// Waits for all work of a device, and throws the first error of it.
+/// Waits for all work of a device, and throws the first error of that work.
 inline void synchronize(const Device& device = Device()) { check(of_synchronize(device.get())); }
 
 }  // namespace oneflow

@@ -1,7 +1,7 @@
-/* Types shared by the C API (oneflow.h) and the device plugin table (device_plugin.h).
+/* The types that the C API (oneflow.h) and the interface of device plugins (device_plugin.h) share.
  *
- * Everything here is plain C with a fixed layout: it crosses shared-library boundaries. New enumerators are only
- * ever appended.
+ * They are plain C types with a fixed layout, because they cross the boundaries of shared libraries. The numbers of
+ * enumerators never change.
  */
 #ifndef ONEFLOW_TYPES_H_
 #define ONEFLOW_TYPES_H_
@@ -14,25 +14,25 @@
 extern "C" {
 #endif
 
-/* The largest number of dimensions that a tensor may have. */
+/* The maximum number of dimensions of a tensor. */
 #define OF_MAX_RANK 32
 
-/* What a call came to. The text behind a failure is of_last_error(). */
+/* The outcome of a call. of_last_error() returns the text of a failure. */
 typedef enum of_status {
-  OF_OK = 0,
-  OF_INVALID_ARGUMENT = 1,   /* a value outside of what the argument allows */
-  OF_TYPE_MISMATCH = 2,      /* an argument of the wrong type, missing, or unknown */
-  OF_SHAPE_ERROR = 3,        /* shapes that do not fit each other or the operator */
-  OF_DTYPE_ERROR = 4,        /* an element type that the operator does not take */
-  OF_INDEX_OUT_OF_RANGE = 5, /* a dimension or an element index that does not exist */
-  OF_DEVICE_ERROR = 6,       /* a device that is missing, mixed up or dead */
-  OF_OUT_OF_MEMORY = 7,
-  OF_UNSUPPORTED = 8, /* a valid request that nothing here implements */
-  OF_COMMUNICATION_ERROR = 9,
-  OF_INTERNAL_ERROR = 10 /* a mistake of ours */
+  OF_OK = 0,                  /* success */
+  OF_INVALID_ARGUMENT = 1,    /* an argument has an invalid value */
+  OF_TYPE_MISMATCH = 2,       /* an argument has the wrong type, is missing, or does not exist */
+  OF_SHAPE_ERROR = 3,         /* the shapes do not match each other or the operator */
+  OF_DTYPE_ERROR = 4,         /* the operator does not accept the dtype */
+  OF_INDEX_OUT_OF_RANGE = 5,  /* a dimension or an index of an element does not exist */
+  OF_DEVICE_ERROR = 6,        /* a device is missing, wrong, lost, or reports an error */
+  OF_OUT_OF_MEMORY = 7,       /* the host or a device has not enough memory */
+  OF_UNSUPPORTED = 8,         /* the request is valid, but not implemented */
+  OF_COMMUNICATION_ERROR = 9, /* the communication between processes failed */
+  OF_INTERNAL_ERROR = 10      /* a bug in oneflow */
 } of_status;
 
-/* Element types. The numbers are part of the binary interface and of saved files. */
+/* The dtype: the type of a tensor's elements. The numbers are part of the binary interface and of saved files. */
 typedef enum of_dtype {
   OF_BOOL = 0,
   OF_UINT8 = 1,
@@ -47,19 +47,19 @@ typedef enum of_dtype {
   OF_BFLOAT16 = 10,
   OF_FLOAT32 = 11,
   OF_FLOAT64 = 12,
-  OF_COMPLEX64 = 13, /* two float32: the real part, then the imaginary one */
-  OF_COMPLEX128 = 14,
-  OF_DTYPE_COUNT = 15
+  OF_COMPLEX64 = 13,  /* two float32: the real part, then the imaginary part */
+  OF_COMPLEX128 = 14, /* two float64: the real part, then the imaginary part */
+  OF_DTYPE_COUNT = 15 /* the number of dtypes; functions that return a dtype use it for "none" */
 } of_dtype;
 
-/* A device: the interned number of its type (assigned at run time, see of_device_parse) and its index.
- * Zero is the first device of the first type that was registered, which is the built-in one. */
+/* A device. Its name, such as "cpu:0", is converted by of_device_parse() and of_device_name(). All zero is the first
+ * device of the built-in type. */
 typedef struct of_device {
-  int16_t type;
-  int16_t index;
+  int16_t type;  /* the number of the device type, which the runtime assigns in each process */
+  int16_t index; /* among the devices of this type, from 0 */
 } of_device;
 
-/* One number outside of any tensor, in the widest type of its category. */
+/* The kind of a scalar. */
 typedef enum of_scalar_kind {
   OF_SCALAR_BOOL = 0,
   OF_SCALAR_INT = 1,
@@ -67,38 +67,40 @@ typedef enum of_scalar_kind {
   OF_SCALAR_UINT = 3
 } of_scalar_kind;
 
+/* A scalar: a number that is not an element of a tensor, in the widest type of its kind. */
 typedef struct of_scalar {
   of_scalar_kind kind;
   union {
     int64_t integer;  /* BOOL (0 or 1) and INT */
-    uint64_t natural; /* UINT: values of uint64 above the range of int64 */
+    uint64_t natural; /* UINT: integers above the range of int64 */
     double real;      /* FLOAT */
   } as;
 } of_scalar;
 
-/* A reference-counted tensor. */
+/* A handle to a reference-counted tensor; see of_tensor_retain() and of_tensor_release(). */
 typedef struct of_tensor_object* of_tensor;
 
-/* What an of_value holds. ABSENT is zero: an array of values that is set to zero means "the default, everywhere". */
+/* The kind of an of_value. ABSENT is 0, so that a zero-initialized array holds defaults only. */
 typedef enum of_value_kind {
-  OF_VALUE_ABSENT = 0, /* an argument: take the default; a result: allocate it */
-  OF_VALUE_NONE = 1,
+  OF_VALUE_ABSENT = 0, /* for an argument: its default; for a result: to be allocated */
+  OF_VALUE_NONE = 1,   /* None, for arguments whose type ends in `?` */
   OF_VALUE_BOOL = 2,
   OF_VALUE_INT = 3,
   OF_VALUE_FLOAT = 4,
-  OF_VALUE_STRING = 5, /* UTF-8, `count` bytes, not necessarily terminated */
-  OF_VALUE_INT_LIST = 6,
+  OF_VALUE_STRING = 5,   /* UTF-8, `count` bytes; a terminating zero byte is not required */
+  OF_VALUE_INT_LIST = 6, /* `count` integers */
   OF_VALUE_DTYPE = 7,
   OF_VALUE_DEVICE = 8,
   OF_VALUE_TENSOR = 9,
-  OF_VALUE_TENSOR_LIST = 10, /* as an argument, members may be NULL where the signature says Tensor?[] */
-  OF_VALUE_DEVICE_LIST = 11
+  OF_VALUE_TENSOR_LIST = 10, /* `count` tensors; NULL items only for arguments of type Tensor?[] */
+  OF_VALUE_DEVICE_LIST = 11  /* `count` devices */
 } of_value_kind;
 
-/* One argument or one result of an operator: 16 bytes, borrowed memory for arguments. */
+/* An argument or a result of an operator: 16 bytes. An argument borrows the memory and the tensors that it refers to. A
+ * result that the runtime has allocated belongs to the caller; see of_value_release(). */
 typedef struct of_value {
   int32_t kind;  /* an of_value_kind */
-  int32_t count; /* elements of a list, bytes of a string */
+  int32_t count; /* the number of items of a list, or of bytes of a string; otherwise unused */
   union {
     bool boolean;
     int64_t integer;

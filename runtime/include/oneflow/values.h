@@ -1,12 +1,15 @@
-/* of_value from plain C: what the generated functions of <oneflow/operators.h> are made of, and what their callers
- * need for arguments that may be a tensor or a number. */
+/* Inline functions for plain C that make an of_value, and that call operators. The generated functions of
+ * <oneflow/operators.h> use them. Callers need them for arguments that accept a tensor or a number.
+ *
+ * A value borrows the strings, lists and tensors that it is made of: they must stay valid while it is in use. */
 #ifndef ONEFLOW_VALUES_H_
 #define ONEFLOW_VALUES_H_
 
 #include <oneflow/oneflow.h>
 #include <string.h>
 
-/* A count beyond int32 becomes one that every operator refuses. */
+/* Returns a value of a kind and a count, without content. A count above the range of int32 becomes -1, which all
+ * operators reject. */
 static inline of_value of_make_value(of_value_kind kind, size_t count) {
   of_value value;
   memset(&value, 0, sizeof value);
@@ -15,78 +18,83 @@ static inline of_value of_make_value(of_value_kind kind, size_t count) {
   return value;
 }
 
-/* The argument's default. */
+/* Returns the value that stands for the default of an argument. */
 static inline of_value of_absent(void) { return of_make_value(OF_VALUE_ABSENT, 0); }
 
-/* None, for arguments whose type ends in `?`. */
+/* Returns None, for arguments whose type ends in `?`. */
 static inline of_value of_none(void) { return of_make_value(OF_VALUE_NONE, 0); }
 
-/* NULL stands for None. */
+/* Returns a tensor as a value; NULL gives None. */
 static inline of_value of_tensor_value(of_tensor tensor) {
   of_value value = of_make_value(tensor ? OF_VALUE_TENSOR : OF_VALUE_NONE, 0);
   value.as.tensor = tensor;
   return value;
 }
 
+/* Returns a bool as a value. */
 static inline of_value of_bool_value(bool boolean) {
   of_value value = of_make_value(OF_VALUE_BOOL, 0);
   value.as.boolean = boolean;
   return value;
 }
 
+/* Returns an integer as a value. */
 static inline of_value of_int_value(int64_t integer) {
   of_value value = of_make_value(OF_VALUE_INT, 0);
   value.as.integer = integer;
   return value;
 }
 
+/* Returns a floating-point number as a value. */
 static inline of_value of_float_value(double real) {
   of_value value = of_make_value(OF_VALUE_FLOAT, 0);
   value.as.real = real;
   return value;
 }
 
+/* Returns a dtype as a value. */
 static inline of_value of_dtype_value(of_dtype dtype) {
   of_value value = of_make_value(OF_VALUE_DTYPE, 0);
   value.as.dtype = dtype;
   return value;
 }
 
+/* Returns a device as a value. */
 static inline of_value of_device_value(of_device device) {
   of_value value = of_make_value(OF_VALUE_DEVICE, 0);
   value.as.device = device;
   return value;
 }
 
-/* UTF-8, ended by a zero byte; NULL stands for None. */
+/* Returns a zero-terminated UTF-8 string as a value; NULL gives None. */
 static inline of_value of_string_value(const char* text) {
   of_value value = of_make_value(text ? OF_VALUE_STRING : OF_VALUE_NONE, text ? strlen(text) : 0);
   value.as.string = text;
   return value;
 }
 
-/* The list is borrowed. */
+/* Returns a list of `count` integers as a value. */
 static inline of_value of_int_list_value(const int64_t* integers, size_t count) {
   of_value value = of_make_value(OF_VALUE_INT_LIST, count);
   value.as.integers = integers;
   return value;
 }
 
-/* The list is borrowed. */
+/* Returns a list of `count` tensors as a value. */
 static inline of_value of_tensor_list_value(const of_tensor* tensors, size_t count) {
   of_value value = of_make_value(OF_VALUE_TENSOR_LIST, count);
   value.as.tensors = (of_tensor*)tensors;
   return value;
 }
 
-/* The list is borrowed. */
+/* Returns a list of `count` devices as a value. */
 static inline of_value of_device_list_value(const of_device* devices, size_t count) {
   of_value value = of_make_value(OF_VALUE_DEVICE_LIST, count);
   value.as.devices = devices;
   return value;
 }
 
-/* The same for arguments that may be None, which a NULL pointer stands for. */
+/* Functions for optional arguments: each returns what the pointer refers to as a value; NULL gives None. */
 static inline of_value of_optional_bool(const bool* boolean) { return boolean ? of_bool_value(*boolean) : of_none(); }
 static inline of_value of_optional_int(const int64_t* integer) { return integer ? of_int_value(*integer) : of_none(); }
 static inline of_value of_optional_float(const double* real) { return real ? of_float_value(*real) : of_none(); }
@@ -101,8 +109,8 @@ static inline of_value of_optional_device_list(const of_device* devices, size_t 
   return devices ? of_device_list_value(devices, count) : of_none();
 }
 
-/* OF_VALUE(x): a tensor, a number, a truth value, or an of_value as it is. The generated macros apply it to arguments
- * that take both tensors and numbers, so that of_add(tensor, 2.5, &result) works in C11. */
+/* OF_VALUE(x) converts a tensor, a number or a bool to a value; an of_value stays unchanged. The generated macros apply
+ * it to arguments that accept both tensors and numbers, so that of_add(tensor, 2.5, &result) compiles in C11. */
 #ifndef __cplusplus
 static inline of_value of_same_value(of_value value) { return value; }
 #define OF_VALUE(x)                      \
@@ -116,7 +124,8 @@ static inline of_value of_same_value(of_value value) { return value; }
            : of_int_value)(x)
 #endif
 
-/* Finds the operator at the first call. The library may be older than this header and lack it. */
+/* Looks up an operator by its name, unless *op is set already. *op may be static: threads may call this at the same
+ * time. Returns OF_UNSUPPORTED if the loaded library, which may be older than this header, lacks the operator. */
 static inline of_status of_resolve(of_op* op, const char* name) {
   if (__atomic_load_n(op, __ATOMIC_ACQUIRE)) return OF_OK;
   of_op found = of_op_find(name);
@@ -125,14 +134,15 @@ static inline of_status of_resolve(of_op* op, const char* name) {
   return OF_OK;
 }
 
-/* Calls an operator and gives its tensors to the caller. */
+/* Calls an operator that allocates its results, at most 8 tensors, and stores them at the addresses in `results`. The
+ * tensors belong to the caller. On failure nothing is stored. */
 static inline of_status of_call_new(of_op* op, const char* name, const of_value* args, size_t arg_count,
                                     of_tensor* const* results, size_t result_count) {
   of_value values[8];
   of_status status = of_resolve(op, name);
   if (status != OF_OK) return status;
   for (size_t i = 0; i < result_count; ++i) {
-    if (!results[i]) return of_fail(OF_INVALID_ARGUMENT, "the place for a result must not be NULL");
+    if (!results[i]) return of_fail(OF_INVALID_ARGUMENT, "the pointer to a result must not be NULL");
     values[i] = of_absent();
   }
   status = of_call(*op, args, arg_count, values, result_count);
@@ -141,19 +151,20 @@ static inline of_status of_call_new(of_op* op, const char* name, const of_value*
   return OF_OK;
 }
 
-/* Calls an operator that gives a list of tensors: of_value_release() releases them and the list. */
+/* Calls an operator that returns a list of tensors, and stores it in *result. The caller releases the tensors and the
+ * list with of_value_release(). On failure nothing is stored. */
 static inline of_status of_call_list(of_op* op, const char* name, const of_value* args, size_t arg_count,
                                      of_value* result) {
   of_value value = of_absent();
   of_status status = of_resolve(op, name);
   if (status != OF_OK) return status;
-  if (!result) return of_fail(OF_INVALID_ARGUMENT, "the place for a result must not be NULL");
+  if (!result) return of_fail(OF_INVALID_ARGUMENT, "the pointer to a result must not be NULL");
   status = of_call(*op, args, arg_count, &value, 1);
   if (status == OF_OK) *result = value;
   return status;
 }
 
-/* Calls an operator whose results take the place of the tensors of a list. */
+/* Calls an operator that returns a list of tensors, and writes its results to `count` tensors of the caller. */
 static inline of_status of_call_into_list(of_op* op, const char* name, const of_value* args, size_t arg_count,
                                           const of_tensor* tensors, size_t count) {
   of_value value = of_tensor_list_value(tensors, count);
@@ -161,7 +172,7 @@ static inline of_status of_call_into_list(of_op* op, const char* name, const of_
   return status == OF_OK ? of_call(*op, args, arg_count, &value, 1) : status;
 }
 
-/* Calls an operator that writes to tensors of the caller. */
+/* Calls an operator and writes its results, at most 8, to tensors of the caller. */
 static inline of_status of_call_into(of_op* op, const char* name, const of_value* args, size_t arg_count,
                                      const of_tensor* results, size_t result_count) {
   of_value values[8];

@@ -1,5 +1,5 @@
-// Equations for libFuzzer: whatever the text, the answer is an expression or one of the documented errors. An input is
-// a line of digits, the sizes of the operands' dimensions, operands apart by commas, and behind it the equation:
+// A libFuzzer target for equations: every string must give a valid expression or one of the documented errors. An input
+// is a line with a digit for the size of each dimension and a comma between operands, followed by the equation:
 // "23,34\nij,jk->ik".
 #include <cstdint>
 #include <cstdio>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace oneflow;
 
-constexpr size_t kMostOperands = 12;  // more of them make searches for a path long
+constexpr size_t kMaxOperands = 12;  // limits the time of the path search
 
 void require(bool holds, const char* what) {
   if (holds) return;
@@ -24,7 +24,7 @@ void require(bool holds, const char* what) {
 std::vector<Shape> shapes_of(std::string_view line) {
   std::vector<Shape> shapes(1);
   for (const char c : line) {
-    if (c == ',' && shapes.size() < kMostOperands) shapes.emplace_back();
+    if (c == ',' && shapes.size() < kMaxOperands) shapes.emplace_back();
     if (c >= '0' && c <= '9' && shapes.back().rank() < OF_MAX_RANK) shapes.back().push_back(c - '0');
   }
   return shapes;
@@ -34,12 +34,12 @@ void check(const einsum::Expression& expression, size_t operands) {
   const std::vector<int64_t>& path = expression.path();
   require(path.size() == 2 * (operands - 1), "a path multiplies all operands");
   for (size_t i = 0; i < path.size(); ++i) {
-    const auto left = static_cast<int64_t>(operands - i / 2);
-    require(path[i] >= 0 && path[i] < left, "a path names what is left");
+    const auto remaining = static_cast<int64_t>(operands - i / 2);
+    require(path[i] >= 0 && path[i] < remaining, "the positions of a path are those of remaining operands");
   }
   for (const int64_t size : expression.result()) require(size >= 0 && size <= 9, "sizes are those of the operands");
-  require(expression.operations() >= 0 && expression.largest() >= 0, "costs are numbers");
-  require(!expression.report().empty(), "there is a report");
+  require(expression.operations() >= 0 && expression.largest() >= 0, "costs are not negative and not NaN");
+  require(!expression.report().empty(), "the report is not empty");
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
     check(einsum::Expression(input.substr(end + 1), shapes, {}), shapes.size());
   } catch (const Error& error) {
     require(error.status() == OF_INVALID_ARGUMENT || error.status() == OF_SHAPE_ERROR, error.what());
-    require(!error.text().empty(), "an error says what is wrong");
+    require(!error.text().empty(), "an error has a text");
   }
   return 0;
 }

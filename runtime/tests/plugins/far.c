@@ -1,6 +1,6 @@
-/* A device of its own, built against device_plugin.h alone: memory that the host cannot touch, and no kernels, so that
- * every operator takes the way over the host. An address is the real one with bits set that make it not
- * canonical: following it without the device's help ends the process. */
+/* A device plugin with only the required hooks: memory that the host cannot access, and no kernels, so that all
+ * operators run on the CPU. An address of the device is the real address with bits set that make it non-canonical:
+ * dereferencing it ends the process. */
 #include <oneflow/device_plugin.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,6 +9,7 @@
 
 static const of_host_table* host;
 
+/* Returns the real address for an address of the device. */
 static void* near(const void* memory) { return (void*)((uintptr_t)memory & ~FAR_MARK); }
 
 static int32_t far_count(void) { return 2; }

@@ -1,4 +1,4 @@
-// The C++ header: ownership, exceptions, literals, operators, methods, forms.
+// Tests the C++ header: ownership, exceptions, literals, operators, methods, out and in-place forms.
 #include <gtest/gtest.h>
 
 #include <oneflow/oneflow.hpp>
@@ -31,7 +31,7 @@ uint64_t live_tensors() {
   return statistics.tensors;
 }
 
-TEST(CppHeader, LiteralsHaveTheNaturalTypes) {
+TEST(CppHeader, LiteralsDetermineTheDType) {
   EXPECT_EQ(flow::tensor({1, 2}).dtype(), flow::int64);
   EXPECT_EQ(flow::tensor({1.5, 2.0}).dtype(), flow::float32);
   EXPECT_EQ(flow::tensor({true, false}).dtype(), flow::bool_);
@@ -45,7 +45,7 @@ TEST(CppHeader, LiteralsHaveTheNaturalTypes) {
             "tensor: lists of one depth must have the same length");
 }
 
-TEST(CppHeader, CopiesHaveAsManyElementsAsTheirSizesSay) {
+TEST(CppHeader, CopiesCheckTheNumberOfValues) {
   EXPECT_EQ(floats(flow::Tensor::copy_of(Floats{1, 2}, {2, 1})), (Floats{1, 2}));
   EXPECT_EQ(text_of<flow::ShapeError>([] {
               flow::Tensor::copy_of(Floats{1, 2, 3}, {2});
@@ -62,7 +62,7 @@ TEST(CppHeader, NumbersBeyondInt64AreErrors) {
   EXPECT_THROW(x + UINT64_MAX, flow::InvalidArgument);
 }
 
-TEST(CppHeader, OperatorsTakeTensorsAndNumbers) {
+TEST(CppHeader, OperatorsAcceptTensorsAndNumbers) {
   const flow::Tensor x = flow::tensor({1.0, 2.0});
   EXPECT_EQ(floats(x + x), (Floats{2, 4}));
   EXPECT_EQ(floats(1 - x), (Floats{0, -1}));
@@ -73,7 +73,7 @@ TEST(CppHeader, OperatorsTakeTensorsAndNumbers) {
   EXPECT_EQ(flow::add(flow::tensor({1}), true).dtype(), flow::int64);
 }
 
-TEST(CppHeader, ComplexNumbersGoInAndOut) {
+TEST(CppHeader, ComplexNumbersAreConverted) {
   using Number = std::complex<float>;
   const std::vector<Number> values{{1, 2}, {3, -4}};
   const flow::Tensor x = flow::Tensor::copy_of(values, {2});
@@ -92,7 +92,7 @@ TEST(CppHeader, OverloadsAreChosenByTheirArguments) {
   EXPECT_EQ(flow::einsum("ii", {x}, true).item<float>(), 4);
   EXPECT_EQ(flow::einsum("ij,jk,kl->", {x, x, x}, flow::Ints{1, 2, 0, 1}).item<float>(),
             flow::einsum("ij,jk,kl->", {x, x, x}).item<float>());
-  EXPECT_THROW(flow::einsum("ii", {x}, "fast"), flow::InvalidArgument);  // and not as a bool
+  EXPECT_THROW(flow::einsum("ii", {x}, "fast"), flow::InvalidArgument);  // a string, not a bool
   auto [values, indices] = x.max(1);
   EXPECT_EQ(floats(values), (Floats{5, 7}));
   EXPECT_EQ(indices.to_vector<int64_t>(), (std::vector<int64_t>{1, 0}));
@@ -101,7 +101,7 @@ TEST(CppHeader, OverloadsAreChosenByTheirArguments) {
   EXPECT_EQ(floats(flow::arange(1, 6, 2)), (Floats{1, 3, 5}));
 }
 
-TEST(CppHeader, ListsAreLiteralsVectorsOrSingleNumbers) {
+TEST(CppHeader, ListsMayBeLiteralsVectorsOrSingleNumbers) {
   const flow::Tensor x = flow::ones({2, 3});
   EXPECT_EQ(flow::sum(x).item<float>(), 6);
   EXPECT_EQ(floats(flow::sum(x, 0)), (Floats{2, 2, 2}));
@@ -122,8 +122,8 @@ TEST(CppHeader, InPlaceAndOutFormsWriteToGivenTensors) {
   EXPECT_EQ(floats(result), (Floats{8, 12}));
   flow::Tensor wrong = flow::zeros({3});
   EXPECT_THROW(flow::add_out(x, x, wrong), flow::ShapeError);
-  flow::Tensor whole = flow::tensor({1});
-  EXPECT_THROW(whole.add_(0.5), flow::DTypeError);
+  flow::Tensor integers = flow::tensor({1});
+  EXPECT_THROW(integers.add_(0.5), flow::DTypeError);
 }
 
 TEST(CppHeader, IndexingReadsAndWrites) {
@@ -139,7 +139,7 @@ TEST(CppHeader, IndexingReadsAndWrites) {
   EXPECT_THROW(x[2], flow::IndexOutOfRange);
 }
 
-TEST(CppHeader, FailuresAreExceptionsOfTheirClass) {
+TEST(CppHeader, EachStatusHasAnExceptionClass) {
   EXPECT_EQ(text_of<flow::ShapeError>([] { flow::add(flow::ones({2}), flow::ones({3})); }),
             "add: shapes [2] and [3] do not broadcast: dimension 0 has sizes 2 and 3");
   EXPECT_EQ(text_of<flow::DTypeError>([] { flow::gelu(flow::tensor({1})); }),
@@ -147,7 +147,7 @@ TEST(CppHeader, FailuresAreExceptionsOfTheirClass) {
   EXPECT_EQ(text_of<flow::IndexOutOfRange>([] { flow::ones({2}).size(1); }),
             "size: dim must be between -1 and 0 for a tensor with 1 dimension, got 1");
   EXPECT_EQ(text_of<flow::DTypeError>([] { flow::ones({2}).to_vector<int32_t>(); }),
-            "to_vector: the tensor holds float32, asked for int32");
+            "to_vector: the tensor must have dtype int32, got float32");
   EXPECT_THROW(flow::Device("nowhere"), flow::Error);
   EXPECT_THROW(flow::gelu(flow::ones({1}), "fast"), flow::InvalidArgument);
   EXPECT_EQ(text_of<flow::InvalidArgument>([] { flow::Tensor().sizes(); }), "the tensor is empty");
@@ -184,7 +184,7 @@ TEST(CppHeader, EmptyTensorsStandForNone) {
   EXPECT_EQ(floats(x.clamp({}, 1)), (Floats{1, 1}));
 }
 
-TEST(CppHeader, TensorsReleaseThemselves) {
+TEST(CppHeader, TensorsAreReleasedWithTheLastReference) {
   const uint64_t before = live_tensors();
   {
     flow::Tensor x = flow::ones({4});
@@ -216,7 +216,7 @@ TEST(CppHeader, SharedMemoryIsReleasedOnce) {
   EXPECT_THROW(flow::Tensor::share(flow::float32, memory.data(), 4, {3}, [&] { ++released; }), flow::Error);
 }
 
-TEST(CppHeader, PrintingSaysTheTypeAndAlignsBelowTheBracket) {
+TEST(CppHeader, PrintingShowsTheDTypeAndAlignsRows) {
   std::ostringstream stream;
   stream << flow::tensor({{1.0, 2.0}, {3.0, 4.0}});
   EXPECT_EQ(stream.str(), "tensor([[1., 2.],\n        [3., 4.]], dtype=float32)");

@@ -1,4 +1,4 @@
-// Checked by tsc, never run: what users of CommonJS write.
+// A program with CommonJS modules. tsc checks its types; it is never run.
 
 import flow = require('oneflow-js');
 

@@ -1,4 +1,4 @@
-// Checked by tsc, never run: what users of ES modules write, and what must be refused.
+// A program with ES modules, and calls that must be type errors. tsc checks its types; it is never run.
 
 import flow, {add, Tensor, tidy, type Complex, type DType} from 'oneflow-js';
 
@@ -50,7 +50,7 @@ try {
 }
 export {dtype, late, lateLabelled, view, summed, grid, data, big, listed, early, trailing, report, products, sizes, wave, parts, chosen, planned};
 
-/** A small program, as somebody who knows PyTorch writes it. */
+/** Classifies images with a small network, in the style of PyTorch, and returns the accuracy plus other numbers. */
 export async function classify(images: readonly (readonly number[])[], labels: number[]): Promise<number> {
   const model = {weights: [flow.randn([4, 8]), flow.randn(8, 3)], bias: null as Tensor | null};
   const inputs = flow.tensor(images, {dtype: 'float32'});
@@ -69,45 +69,45 @@ export async function classify(images: readonly (readonly number[])[], labels: n
   return accuracy + Number(scores.largest.sum()) + flow.memoryStats().inUse;
 }
 
-// @ts-expect-error: an option of another type
+// @ts-expect-error: an option of the wrong type
 flow.sum(x, {keepdim: 'yes'});
 // @ts-expect-error: an unknown option
 flow.sum(x, {dims: 1});
-// @ts-expect-error: no tensor
+// @ts-expect-error: a string instead of a tensor
 flow.relu('a');
-// @ts-expect-error: a label that is a word
+// @ts-expect-error: a label that is a string
 flow.einsum(x, [0, 'j']);
-// @ts-expect-error: no way to put products in order
+// @ts-expect-error: an invalid value of optimize
 flow.einsum('ij,jk->ik', x, x, {optimize: 5});
 // @ts-expect-error: an operand without labels
 flow.einsum(x);
 // @ts-expect-error: an unknown option in front of the operands
 flow.einsum('ij', {order: 'greedy'}, x);
-// @ts-expect-error: a shape that is a text
+// @ts-expect-error: a string instead of a shape
 flow.einsumPath('ij', 'ab');
-// @ts-expect-error: an expression is called with tensors
+// @ts-expect-error: shapes instead of tensors as operands of an expression
 product([2, 2], [2, 2]);
 // @ts-expect-error: an unknown dtype
 flow.zeros([2], {dtype: 'float99'});
-// @ts-expect-error: tensors are made by functions
+// @ts-expect-error: a private constructor
 new Tensor();
-// @ts-expect-error: an argument that is missing
+// @ts-expect-error: a missing argument
 x.add();
-// @ts-expect-error: an option that is only by name
+// @ts-expect-error: a positional value for a keyword-only argument
 x.sum(1, true, true);
-// @ts-expect-error: data that are no numbers
+// @ts-expect-error: data that are not numbers
 flow.tensor([['a']]);
 // @ts-expect-error: a complex number without its imaginary part
 flow.tensor([{re: 1}]);
-// @ts-expect-error: no real number
+// @ts-expect-error: a number instead of a tensor
 flow.real(2);
-// @ts-expect-error: a property that cannot be written
+// @ts-expect-error: a read-only property
 x.shape = [1];
-// @ts-expect-error: an in-place method has no out
+// @ts-expect-error: the option out of an in-place method
 x.add_(1, {out: x});
-// @ts-expect-error: a promise is no tensor
+// @ts-expect-error: a promise used as a tensor
 x.matmulAsync(x).add(1);
-// @ts-expect-error: JavaScript has no operators for objects
+// @ts-expect-error: an arithmetic operator on tensors
 x + x;
-// @ts-expect-error: results have names of their own
+// @ts-expect-error: an unknown name of a result
 x.max(1).value;

@@ -5,30 +5,30 @@
 namespace oneflow::ruby {
 namespace {
 
-// Bytes made and freed by this thread that Ruby was not told of yet. Telling it of every small tensor would cost a
-// tenth of an operator's call.
+// Bytes that this thread allocated and freed and has not reported to Ruby yet. Reporting every small tensor would make
+// operator calls noticeably slower.
 struct Account {
-  size_t made, freed;
+  size_t allocated, freed;
 };
 thread_local Account account = {};
-constexpr size_t kTellEvery = 1 << 16;
+constexpr size_t kReportEvery = 1 << 16;
 
 }  // namespace
 
-void account_made(size_t bytes) {
+void account_allocated(size_t bytes) {
   Account& own = account;
-  own.made += bytes;
-  if (own.made < kTellEvery) return;
-  rb_gc_adjust_memory_usage(static_cast<ssize_t>(own.made));
-  own.made = 0;
-  // Ruby looks at what it was told only when it allocates memory, which a loop over operators need not make it do.
+  own.allocated += bytes;
+  if (own.allocated < kReportEvery) return;
+  rb_gc_adjust_memory_usage(static_cast<ssize_t>(own.allocated));
+  own.allocated = 0;
+  // Ruby checks the reported amount only when it allocates memory itself, which a loop over operators need not do.
   ruby_xfree(ruby_xmalloc(1));
 }
 
 void account_freed(size_t bytes) {
   Account& own = account;
   own.freed += bytes;
-  if (own.freed < kTellEvery) return;
+  if (own.freed < kReportEvery) return;
   rb_gc_adjust_memory_usage(-static_cast<ssize_t>(own.freed));
   own.freed = 0;
 }

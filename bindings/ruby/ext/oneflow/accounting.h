@@ -1,14 +1,15 @@
-// What Ruby's garbage collector is told of memory outside its heap, which it weighs when it decides to collect.
+// Reports native memory to Ruby's garbage collector, which takes it into account when it decides to collect.
 #pragma once
 
 #include <cstddef>
 
 namespace oneflow::ruby {
 
-// An object was made that holds so many bytes. May collect garbage; raises nothing.
-void account_made(size_t bytes);
+// Adds `bytes` of native memory that a new Ruby object owns. May run the garbage collector; does not raise.
+void account_allocated(size_t bytes);
 
-// Such an object is freed, with the same number. May be called during garbage collection.
+// Subtracts `bytes`, the number that was added for an object, when that object is freed. May be called during garbage
+// collection.
 void account_freed(size_t bytes);
 
 }  // namespace oneflow::ruby

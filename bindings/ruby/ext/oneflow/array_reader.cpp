@@ -24,24 +24,25 @@ double real_of(const of_scalar& scalar) {
   }
 }
 
-// Writes an integer, a float's whole part, or a truth value; false where it does not fit. The low bytes of the 64-bit
-// number are the narrow one.
+// Writes an integer, a float truncated towards zero, or a bool as an integer dtype. Returns false if the value does not
+// fit. The machine is little-endian: the low bytes of the 64-bit word are the narrower integer.
 bool write_integer(const of_scalar& scalar, of_dtype dtype, char* to) {
   const int bits = 8 * static_cast<int>(of_dtype_size(dtype));
   const bool is_unsigned = dtype == OF_UINT8 || dtype == OF_UINT16 || dtype == OF_UINT32 || dtype == OF_UINT64;
   const double lowest = is_unsigned ? 0 : -std::ldexp(1.0, bits - 1);
-  const double beyond = std::ldexp(1.0, is_unsigned ? bits : bits - 1);
+  const double limit = std::ldexp(1.0, is_unsigned ? bits : bits - 1);
   uint64_t word;
   if (scalar.kind == OF_SCALAR_FLOAT) {
     const double whole = std::trunc(scalar.as.real);
-    if (!(whole >= lowest && whole < beyond)) return false;
+    if (!(whole >= lowest && whole < limit)) return false;
     word = whole < 0 ? static_cast<uint64_t>(static_cast<int64_t>(whole)) : static_cast<uint64_t>(whole);
   } else {
-    // Exact: only a number of 64 bits can round to `beyond`, and only the two tests of its sign bit tell it apart.
+    // Comparisons as doubles are exact for up to 32 bits. An integer could round to a 64-bit limit, so for 64 bits its
+    // sign and its kind decide.
     word = scalar.as.natural;
     const bool negative = scalar.kind != OF_SCALAR_UINT && scalar.as.integer < 0;
     const bool fits = bits == 64 ? (is_unsigned ? !negative : scalar.kind != OF_SCALAR_UINT)
-                                 : real_of(scalar) >= lowest && real_of(scalar) < beyond;
+                                 : real_of(scalar) >= lowest && real_of(scalar) < limit;
     if (!fits) return false;
   }
   memcpy(to, &word, of_dtype_size(dtype));
@@ -58,7 +59,7 @@ void store(char* to, double value) {
 
 void NestedArray::raise_ragged(int dim, int64_t expected, VALUE found) const {
   if (!is_array(found)) raise(OF_SHAPE_ERROR, "%s must not have both rows and numbers in dimension %d", name_, dim);
-  raise(OF_SHAPE_ERROR, "%s must have rows of one length in dimension %d, got %lld and %ld", name_, dim,
+  raise(OF_SHAPE_ERROR, "%s must have rows of equal length in dimension %d, got %lld and %ld", name_, dim,
         static_cast<long long>(expected), RARRAY_LEN(found));
 }
 
@@ -85,8 +86,8 @@ NestedArray::Number NestedArray::number_of_tensor(VALUE value) const {
   return number;
 }
 
-// An Integer above the range of int64 is a UINT when it fits there.
-NestedArray::Number NestedArray::number_of_member(VALUE value) const {
+// Returns the number that an element stands for. An Integer above the range of int64 becomes a UINT if it fits uint64.
+NestedArray::Number NestedArray::number_of_element(VALUE value) const {
   if (is_tensor(value)) return number_of_tensor(value);
   Number number = {};
   of_scalar& scalar = number.real;
@@ -118,8 +119,8 @@ NestedArray::Number NestedArray::number_of_member(VALUE value) const {
   return number;
 }
 
-// The dtype that a member asks for.
-of_dtype NestedArray::member_dtype(VALUE value, const Number& number) {
+// Returns the dtype that an element contributes to the promotion.
+of_dtype NestedArray::element_dtype(VALUE value, const Number& number) {
   if (is_tensor(value)) return of_tensor_dtype(handle_of(value));
   if (number.is_complex) return of_promote_types(of_default_dtype(), OF_COMPLEX64);
   const of_scalar_kind kind = number.real.kind;
@@ -153,7 +154,8 @@ void NestedArray::write(const Number& number, VALUE source, of_dtype dtype, char
   }
 }
 
-// Follows the first members, so that the size is known before all of them are visited.
+// Determines the shape from the first element of each level, so that data that is too large is refused before all
+// elements are visited.
 void NestedArray::find_shape(VALUE data) {
   for (rank_ = 0; is_array(data); data = RARRAY_AREF(data, 0)) {
     if (rank_ == OF_MAX_RANK) raise(OF_SHAPE_ERROR, "%s must nest at most %d deep", name_, OF_MAX_RANK);
@@ -165,48 +167,48 @@ void NestedArray::find_shape(VALUE data) {
   }
 }
 
-void NestedArray::check_members(VALUE data, int depth) {
+void NestedArray::check_elements(VALUE data, int depth) {
   if (depth < rank_) {
     if (!is_array(data) || RARRAY_LEN(data) != sizes_[depth]) raise_ragged(depth, sizes_[depth], data);
-    for (int64_t i = 0; i < RARRAY_LEN(data); ++i) check_members(RARRAY_AREF(data, i), depth + 1);
-    rb_thread_check_ints();  // shared rows may add up to more than anybody waits for
+    for (int64_t i = 0; i < RARRAY_LEN(data); ++i) check_elements(RARRAY_AREF(data, i), depth + 1);
+    rb_thread_check_ints();  // rows may be shared: the visit can take very long, and must be interruptible
     return;
   }
   if (is_array(data)) raise_ragged(depth, 0, Qnil);
-  const of_dtype dtype = member_dtype(data, number_of_member(data));
-  if (dtype != dtype_) dtype_ = has_members_ ? of_promote_types(dtype_, dtype) : dtype;
-  has_members_ = true;
+  const of_dtype dtype = element_dtype(data, number_of_element(data));
+  if (dtype != dtype_) dtype_ = has_elements_ ? of_promote_types(dtype_, dtype) : dtype;
+  has_elements_ = true;
 }
 
 void NestedArray::measure(VALUE data) {
   find_shape(data);
-  check_members(data, 0);
+  check_elements(data, 0);
 }
 
-of_dtype NestedArray::natural_dtype() const {
-  if (!has_members_) return of_default_dtype();
-  if (dtype_ == OF_DTYPE_COUNT) raise(OF_DTYPE_ERROR, "%s has members without a common dtype", name_);
+of_dtype NestedArray::inferred_dtype() const {
+  if (!has_elements_) return of_default_dtype();
+  if (dtype_ == OF_DTYPE_COUNT) raise(OF_DTYPE_ERROR, "%s has elements without a common dtype", name_);
   return dtype_;
 }
 
-// The conversion of a Numeric may run Ruby code, and so may an interrupt; either may change the arrays: the lengths are
-// looked at once more.
-void NestedArray::read_members(VALUE data, int depth, of_dtype dtype, char** to) {
+// Writes the elements from level `depth` on, and advances `to`. Converting a Numeric and handling an interrupt may run
+// Ruby code that changes the arrays: their lengths are checked again.
+void NestedArray::read_elements(VALUE data, int depth, of_dtype dtype, char** to) {
   if (depth < rank_) {
     for (int64_t i = 0; i < sizes_[depth]; ++i) {
       if (!is_array(data) || RARRAY_LEN(data) != sizes_[depth]) raise_ragged(depth, sizes_[depth], data);
-      read_members(RARRAY_AREF(data, i), depth + 1, dtype, to);
+      read_elements(RARRAY_AREF(data, i), depth + 1, dtype, to);
     }
     rb_thread_check_ints();
     return;
   }
-  write(number_of_member(data), data, dtype, *to);
+  write(number_of_element(data), data, dtype, *to);
   *to += of_dtype_size(stored_dtype(dtype));
 }
 
 void NestedArray::read(VALUE data, of_dtype dtype, void* memory) {
   char* to = static_cast<char*>(memory);
-  read_members(data, 0, dtype, &to);
+  read_elements(data, 0, dtype, &to);
 }
 
 }  // namespace oneflow::ruby

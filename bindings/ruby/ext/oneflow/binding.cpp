@@ -9,17 +9,17 @@
 namespace oneflow::ruby {
 namespace {
 
-// Why an overload did not take a call. Texts are only written for the failure that is raised in the end.
+// The reason why an overload does not accept a call. The error text is only formatted for the failure that is raised.
 struct Failure {
   enum Reason { kTooMany, kMissing, kTwice, kUnknown, kType } reason;
-  int progress;              // how far the overload got, by docs/architecture.md, "Front ends"
+  int progress;              // how far the binding got: see docs/reference/errors.md, "Overloads"
   const Argument* argument;  // kMissing, kTwice, kType
-  VALUE value;               // kUnknown: the keyword; kType: what was given
-  int member;                // kType: its place in the list that the argument is, or -1
-  const char* nearest;       // kUnknown: a name that may have been meant, or NULL
+  VALUE value;               // kUnknown: the keyword; kType: the value of the wrong type
+  int item;                  // kType: the index of the value in a list argument, or -1
+  const char* nearest;       // kUnknown: the name to suggest, or NULL
 };
 
-// The ranks of failures. An overload whose arguments could at least be bound got furthest.
+// The lowest progress of each stage: too many arguments, an unknown keyword, a failed conversion.
 constexpr int kUnboundRank = 0;
 constexpr int kUnknownRank = 100;
 constexpr int kConvertingRank = 200;
@@ -29,11 +29,11 @@ bool fail(Failure* failure, const Failure& found) {
   return false;
 }
 
-// Where the value of an argument comes from: some members of the call's positional arguments, or a keyword's value.
+// The source of an argument's value: one or more of the call's positional arguments, or the value of a keyword.
 struct Source {
   const VALUE* values;
-  int count;  // 0: the argument was not given
-  VALUE named;
+  int count;    // 0: the argument was not given
+  VALUE named;  // the keyword's value, to which `values` then points
 };
 
 constexpr Argument kOut = {"out", "Tensor", ArgumentType::kTensor, false, false, false, false, true, false, 0};
@@ -51,19 +51,20 @@ VALUE out_symbol() {
 
 VALUE keyword(VALUE keywords, VALUE symbol) { return rb_hash_lookup2(keywords, symbol, Qundef); }
 
-// Whether the `left` positional arguments from here on are the members of one list: f(1, 2) for f([1, 2]).
+// Returns whether the `left` remaining positional arguments are the items of one list argument: f(1, 2) for f([1, 2]).
 bool spreads(const Overload& overload, const Argument& argument, const VALUE* values, int left) {
   return argument.is_list && left > 1 && &argument == &overload.arguments[overload.positional_count - 1] &&
          !RB_TYPE_P(values[0], T_ARRAY);
 }
 
-// Whether that can be `out:`. Raises for a tensor without a value, which has no memory to write to.
+// Returns whether `out` is a Tensor, or an Array of as many Tensors as there are results. Raises InvalidArgument for a
+// tensor without a value, which has no memory to write to.
 bool is_out(const char* function, const Overload& overload, VALUE out) {
   if (overload.result_count == 1) return is_tensor(out) && handle_of_argument(function, "out", out);
   if (!RB_TYPE_P(out, T_ARRAY) || RARRAY_LEN(out) != overload.result_count) return false;
   for (int i = 0; i < overload.result_count; ++i) {
-    const VALUE member = RARRAY_AREF(out, i);
-    if (!is_tensor(member) || !handle_of_argument(function, "out", member, i)) return false;
+    const VALUE item = RARRAY_AREF(out, i);
+    if (!is_tensor(item) || !handle_of_argument(function, "out", item, i)) return false;
   }
   return true;
 }
@@ -72,7 +73,7 @@ bool is_out(const char* function, const Overload& overload, VALUE out) {
 
 constexpr size_t kLongestName = 64;
 
-// How many letters must be inserted, removed or replaced to make one name of another.
+// Returns the Levenshtein distance: the number of letters to insert, remove or replace to turn `a` into `b`.
 size_t edit_distance(const char* a, size_t a_length, const char* b, size_t b_length) {
   size_t row[kLongestName + 1];
   for (size_t j = 0; j <= b_length; ++j) row[j] = j;
@@ -88,17 +89,18 @@ size_t edit_distance(const char* a, size_t a_length, const char* b, size_t b_len
   return row[b_length];
 }
 
-// A keyword as an error shows it: its name alone where that is plain, else as it would be written, as in the call
-// f("dim" => 1), which names no argument.
-VALUE shown_keyword(VALUE key) {
+// Returns a keyword as error texts show it: the bare name of a Symbol that needs no quotes, else the literal. A key
+// such as the String in f("dim" => 1) does not name an argument.
+VALUE printable_keyword(VALUE key) {
   const VALUE literal = rb_inspect(key);
   const bool is_plain = RB_SYMBOL_P(key) && RSTRING_PTR(literal)[1] != '"';
   return is_plain ? rb_sym2str(key) : literal;
 }
 
-// The argument whose name is nearest; NULL when none is near, with at most a third of the letters wrong.
+// Returns the argument name with the smallest edit distance from the keyword; NULL if that distance exceeds both 1 and
+// a third of the keyword's length.
 const char* nearest_argument(const CallSite& site, const Overload& overload, VALUE key) {
-  if (!is_text(key)) return nullptr;
+  if (!is_string_or_symbol(key)) return nullptr;
   const VALUE name = RB_SYMBOL_P(key) ? rb_sym2str(key) : key;
   const size_t length = RSTRING_LEN(name);
   if (length > kLongestName) return nullptr;
@@ -118,8 +120,8 @@ const char* nearest_argument(const CallSite& site, const Overload& overload, VAL
 struct KeywordSearch {
   const CallSite* site;
   const Overload* overload;
-  VALUE unknown;
-  int known;  // names before it
+  VALUE unknown;  // the first unknown keyword
+  int known;      // number of known keywords before it
 };
 
 int find_unknown_keyword(VALUE key, VALUE, VALUE context) {
@@ -145,7 +147,8 @@ bool fail_unknown(const CallSite& site, const Overload& overload, Failure* failu
 
 // ---------------------------------------------------------------- one overload
 
-// Finds the value of each argument, and of `out:`. A call is asked for keywords as long as it has more of them.
+// Finds the source of each argument and the value of `out:`. The keyword lookup of an argument is skipped once all
+// keywords are found.
 bool find_sources(const CallSite& site, const Overload& overload, Source* sources, VALUE* out, Failure* failure) {
   int used = 0;  // positional arguments
   size_t keywords_left = NIL_P(site.keywords) ? 0 : RHASH_SIZE(site.keywords);
@@ -180,7 +183,7 @@ bool find_sources(const CallSite& site, const Overload& overload, Source* source
   }
   if (keywords_left) return fail_unknown(site, overload, failure);
   if (!twice && !missing) return true;
-  // Further than any overload that does not know one of the names.
+  // Greater than the progress of any overload with an unknown keyword.
   const int progress = kUnknownRank + 2 * (NIL_P(site.keywords) ? 0 : static_cast<int>(RHASH_SIZE(site.keywords)));
   if (twice) return fail(failure, {Failure::kTwice, progress, twice, Qundef, -1, nullptr});
   return fail(failure, {Failure::kMissing, progress, missing, Qundef, -1, nullptr});
@@ -203,12 +206,14 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
     call->given[i] = source.count == 1 ? *source.values : Qundef;
     if (source.count > 1 && site.in_place) call->given[i] = rb_ary_new_from_values(source.count, source.values);
     if (!(source.count == 1 ? converter.convert(argument, *source.values, result)
-                            : converter.convert_members(argument, source.values, source.count, result))) {
-      // A text that names nothing was more likely meant to be a device than a dtype, and a list to be one.
-      const bool is_device_name = argument.type == ArgumentType::kDevice && is_text(converter.wrong_value());
-      const int progress = kConvertingRank + 2 * i + (is_device_name || converter.wrong_member() >= 0);
+                            : converter.convert_items(argument, source.values, source.count, result))) {
+      // An unknown name more likely stands for a device than for a dtype. A wrong item ranks above a value that is not
+      // a list at all.
+      const bool is_device_name =
+          argument.type == ArgumentType::kDevice && is_string_or_symbol(converter.wrong_value());
+      const int progress = kConvertingRank + 2 * i + (is_device_name || converter.wrong_item() >= 0);
       return fail(failure,
-                  {Failure::kType, progress, &argument, converter.wrong_value(), converter.wrong_member(), nullptr});
+                  {Failure::kType, progress, &argument, converter.wrong_value(), converter.wrong_item(), nullptr});
     }
   }
   if (call->out != Qundef && !is_out(site.function->full_name, overload, call->out)) {
@@ -234,29 +239,29 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
       raise(OF_TYPE_MISMATCH, "%s: argument %s given twice", function, failure.argument->name);
     case Failure::kUnknown:
       if (!failure.nearest)
-        raise(OF_TYPE_MISMATCH, "%s: unknown argument %" PRIsVALUE, function, shown_keyword(failure.value));
+        raise(OF_TYPE_MISMATCH, "%s: unknown argument %" PRIsVALUE, function, printable_keyword(failure.value));
       raise(OF_TYPE_MISMATCH, "%s: unknown argument %" PRIsVALUE "; did you mean %s?", function,
-            shown_keyword(failure.value), failure.nearest);
+            printable_keyword(failure.value), failure.nearest);
     case Failure::kType:
       break;
   }
   const Argument& argument = *failure.argument;
-  // Text that names no dtype, or no device: these raise, and say so.
+  // For names that are not those of a dtype or a device, these functions raise the error that says so.
   if (argument.type == ArgumentType::kDType) dtype_of(function, argument.name, failure.value);
-  const bool is_list_itself = argument.is_list && failure.member < 0 && !is_text(failure.value);
-  if (argument.type == ArgumentType::kDevice && failure.member < 0 && !is_list_itself)
+  const bool is_list_itself = argument.is_list && failure.item < 0 && !is_string_or_symbol(failure.value);
+  if (argument.type == ArgumentType::kDevice && failure.item < 0 && !is_list_itself)
     device_of(function, argument.name, failure.value);
   if (&argument == &kOuts) {
     raise(OF_TYPE_MISMATCH, "%s: out must be Array of %d Tensors, got %" PRIsVALUE, function, overload.result_count,
           type_description(failure.value));
   }
-  if (failure.member < 0) {
+  if (failure.item < 0) {
     raise(OF_TYPE_MISMATCH, "%s: %s must be %s, got %" PRIsVALUE, function, argument.name, argument.expected,
           type_description(failure.value));
   }
-  VALUE member = rb_sprintf("%s[%d]", argument.name, failure.member);
-  if (argument.type == ArgumentType::kDevice) device_of(function, StringValueCStr(member), failure.value);
-  raise(OF_TYPE_MISMATCH, "%s: %" PRIsVALUE " must be %s, got %" PRIsVALUE, function, member,
+  VALUE item = rb_sprintf("%s[%d]", argument.name, failure.item);
+  if (argument.type == ArgumentType::kDevice) device_of(function, StringValueCStr(item), failure.value);
+  raise(OF_TYPE_MISMATCH, "%s: %" PRIsVALUE " must be %s, got %" PRIsVALUE, function, item,
         argument.is_pairs                        ? "pair of Integers"
         : argument.type == ArgumentType::kTensor ? "Tensor"
                                                  : "Integer",

@@ -1,4 +1,4 @@
-// From the arguments of a Ruby call to the overload that takes them.
+// Binds the arguments of a Ruby call: selects the overload that accepts them and converts them.
 #pragma once
 
 #include "convert.h"
@@ -6,15 +6,15 @@
 
 namespace oneflow::ruby {
 
-// A call as Ruby makes it.
+// A call with the arguments that Ruby passed.
 struct CallSite {
   const Function* function;
-  int count;  // positional arguments
+  int count;  // number of positional arguments
   const VALUE* values;
   VALUE keywords;  // a Hash, or nil
   VALUE receiver;  // the object of a method call, or Qundef
-  bool in_place;   // the result takes the place of the receiver
-  VALUE kept;      // the Array that the values are in, where they are not the caller's, or Qundef
+  bool in_place;   // the result is written to the receiver
+  VALUE kept;      // keeps `values` alive where they are not the caller's: the Array that holds them, or Qundef
 };
 
 // The overload that a call resolved to, with its arguments converted.
@@ -22,13 +22,14 @@ struct BoundCall {
   explicit BoundCall(const char* function) : converter(function) {}
 
   const Overload* overload = nullptr;
-  VALUE out = Qundef;  // what `out:` gave
+  VALUE out = Qundef;  // the value of `out:`, or Qundef
   Converter converter;
-  VALUE given[kMaxArguments];  // the objects that the arguments came from, or Qundef
+  VALUE given[kMaxArguments];  // the objects that the arguments were converted from, or Qundef
   of_value arguments[kMaxArguments];
 };
 
-// Finds the first overload that the arguments fit. Raises the error of the one that got furthest when none does.
+// Binds the call to the first overload that accepts the arguments. If none does, raises the error of the overload whose
+// binding progressed furthest.
 void bind(const CallSite& site, BoundCall* call);
 
 }  // namespace oneflow::ruby

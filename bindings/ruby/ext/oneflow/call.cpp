@@ -17,7 +17,8 @@ double product_of(const int64_t* numbers, int32_t count) {
   return product;
 }
 
-// Runs a call that was bound. Lists and texts in it are copies, and the handle of a tensor never changes.
+// Runs a bound call, without Ruby's lock if it is long. That is safe because its lists and strings are copies and the
+// handle of a tensor never changes.
 void run(const BoundCall& call, of_value* results) {
   const Overload& overload = *call.overload;
   check(run_native(is_long(overload, call.arguments), [&] {
@@ -25,19 +26,20 @@ void run(const BoundCall& call, of_value* results) {
   }));
 }
 
-// The targets are kept here: another thread may change the Array that they were given in.
+// Runs a call that writes its results to `targets`. The targets are copied to the stack, where the garbage collector
+// finds them: another thread may change the Array that they were given in.
 void run_into(const BoundCall& call, const VALUE* targets) {
   VALUE kept[kMaxResults];
   of_value results[kMaxResults];
   for (int i = 0; i < call.overload->result_count; ++i) {
     kept[i] = targets[i];
-    results[i] = written_to(kept[i]);
+    results[i] = target_value(kept[i]);
   }
   run(call, results);
   RB_GC_GUARD(kept[0]);
 }
 
-// An operator that writes to one of its arguments returns that argument.
+// Runs an operator that writes to one of its arguments, and returns that argument.
 VALUE run_writing(const BoundCall& call) {
   VALUE target = call.given[call.overload->written];
   rb_check_frozen(target);
@@ -47,7 +49,7 @@ VALUE run_writing(const BoundCall& call) {
   return target;
 }
 
-// A list of tensors on its way to Ruby.
+// A list of tensors while it is converted to an Array.
 struct TensorList {
   of_value value;
   VALUE array;
@@ -68,7 +70,8 @@ VALUE release_list(VALUE context) {
   return Qnil;
 }
 
-// How many results there are is only known when they are there: Ruby may run out of memory then, and nothing is lost.
+// Runs an operator that returns a list of tensors. Its length is unknown before the call, so the Ruby objects are
+// allocated afterwards; rb_ensure() releases the list if Ruby runs out of memory then.
 VALUE run_for_list(const BoundCall& call) {
   TensorList list = {{}, rb_ary_new()};
   run(call, &list.value);
@@ -80,7 +83,8 @@ VALUE run_for_list(const BoundCall& call) {
   return tensors;
 }
 
-VALUE run_fresh(const BoundCall& call) {
+// Runs a call that allocates its results, and returns the Tensor, or an Array if there are several.
+VALUE run_with_new_results(const BoundCall& call) {
   const Overload& overload = *call.overload;
   if (overload.gives_list) return run_for_list(call);
   VALUE objects[kMaxResults];
@@ -91,7 +95,7 @@ VALUE run_fresh(const BoundCall& call) {
   }
   run(call, results);
   for (int i = 0; i < overload.result_count; ++i) fill_tensor(objects[i], results[i].as.tensor);
-  // A view of a frozen tensor is a way to its memory, and must not be one to write there.
+  // A view shares the memory of a frozen tensor, and must not allow writing to it.
   if (overload.viewed >= 0 && RB_OBJ_FROZEN(call.given[overload.viewed])) rb_obj_freeze(objects[0]);
   return overload.result_count == 1 ? objects[0] : rb_ary_new_from_values(overload.result_count, objects);
 }
@@ -105,13 +109,13 @@ CallSite site_of(const Function& function, int count, VALUE* values, VALUE recei
   return site;
 }
 
-// The work is at least the sum of the operands' sizes and at most their product (an outer or a matrix product). A call
-// without operands makes at most as many elements as its numbers say. One that brings something to a device that has to
-// be waited for is long.
+// The work is at least the sum of the operands' sizes and at most their product (an outer product or a matrix product).
+// A call without tensor operands creates at most as many elements as its numbers state: sizes or bounds. A call with a
+// device argument is long if copies to that device have to wait for it.
 bool is_long(const Overload& overload, const of_value* arguments) {
   constexpr double kLongProduct = 1 << 22;
   if (!overload.computes) return false;
-  double made = 0, sum = 0, product = 1;
+  double created = 0, sum = 0, product = 1;
   const auto count_tensor = [&](of_tensor tensor) {
     if (!tensor) return;
     const auto elements = static_cast<double>(of_tensor_work(tensor));
@@ -127,13 +131,13 @@ bool is_long(const Overload& overload, const of_value* arguments) {
         std::for_each_n(at->as.tensors, at->count, count_tensor);
         break;
       case OF_VALUE_INT:
-        made = std::max(made, std::abs(static_cast<double>(at->as.integer)));
+        created = std::max(created, std::abs(static_cast<double>(at->as.integer)));
         break;
       case OF_VALUE_FLOAT:
-        made = std::max(made, std::abs(at->as.real));
+        created = std::max(created, std::abs(at->as.real));
         break;
       case OF_VALUE_INT_LIST:
-        made = std::max(made, product_of(at->as.integers, at->count));
+        created = std::max(created, product_of(at->as.integers, at->count));
         break;
       case OF_VALUE_DEVICE:
         if (of_device_waits(at->as.device)) return true;
@@ -145,10 +149,10 @@ bool is_long(const Overload& overload, const of_value* arguments) {
         break;
     }
   }
-  return (sum > 0 ? sum : made) >= kLong || product >= kLongProduct;
+  return (sum > 0 ? sum : created) >= kLong || product >= kLongProduct;
 }
 
-of_value written_to(VALUE tensor) {
+of_value target_value(VALUE tensor) {
   rb_check_frozen(tensor);
   of_value value = {};
   value.kind = OF_VALUE_TENSOR;
@@ -160,7 +164,7 @@ VALUE call_function(const Function& function, int count, VALUE* values, VALUE re
   BoundCall call(function.full_name);
   bind(site_of(function, count, values, receiver), &call);
   if (call.overload->written >= 0) return run_writing(call);
-  if (call.out == Qundef) return run_fresh(call);
+  if (call.out == Qundef) return run_with_new_results(call);
   run_into(call, call.overload->result_count == 1 ? &call.out : RARRAY_CONST_PTR(call.out));
   return call.out;
 }

@@ -1,27 +1,29 @@
-// A call of a public function: bind, run, return.
+// Calls public functions: binds the arguments, runs the operator, and returns the results.
 #pragma once
 
 #include "binding.h"
 
 namespace oneflow::ruby {
 
-// What a method was called with; a Hash is taken for keywords only where the caller wrote keywords. Operands that come
-// with their labels are in it behind the equation that the labels mean.
+// Returns the call site for the arguments of a method. A trailing Hash holds keywords only if the caller passed
+// keywords. For a function that takes an equation, operands with labels are replaced by the equivalent equation and the
+// operands.
 CallSite site_of(const Function& function, int count, VALUE* values, VALUE receiver);
 
-// Whether the work may take so long that other Ruby threads should run meanwhile.
+// Returns whether the work may take so long that other Ruby threads should run meanwhile.
 bool is_long(const Overload& overload, const of_value* arguments);
 
-// A tensor as the target of a call. Raises FrozenError for a frozen one, which is not written to, whichever way.
-of_value written_to(VALUE tensor);
+// Returns a tensor as the result argument of of_call(), which the operator then writes to. Raises FrozenError for a
+// frozen tensor.
+of_value target_value(VALUE tensor);
 
-// OneFlow.add(...) without a receiver (Qundef), tensor.add(...) with one.
+// Calls OneFlow.add(...) if `receiver` is Qundef, else receiver.add(...).
 VALUE call_function(const Function& function, int count, VALUE* values, VALUE receiver);
 
-// tensor.add!(...): the result takes the place of the receiver.
+// Calls receiver.add!(...), which writes the result to the receiver and returns the receiver.
 VALUE call_in_place(const Function& function, int count, VALUE* values, VALUE receiver);
 
-// OneFlow::Comm.all_reduce!(tensors): the results take the place of the tensors, which it returns.
+// Calls OneFlow::Comm.all_reduce!(tensors), which writes the results to the tensors and returns an Array of them.
 VALUE call_on_list(const Function& function, int count, VALUE* values);
 
 }  // namespace oneflow::ruby

@@ -10,52 +10,55 @@
 namespace oneflow::ruby {
 namespace {
 
-// Whether the bytes of a String are UTF-8. Those of one that says nothing of characters beyond ASCII are taken for it.
+// Returns whether the bytes of a String are treated as UTF-8: also those of US-ASCII and binary Strings, whose encoding
+// does not specify the characters beyond ASCII.
 bool is_utf8(VALUE text) {
   const int encoding = RB_ENCODING_GET(text);
   return encoding == rb_utf8_encindex() || encoding == rb_usascii_encindex() || encoding == rb_ascii8bit_encindex();
 }
 
-// Text as an error shows it: with bytes that are no characters, or null ones, which rb_sprintf refuses, as in a
-// literal.
-VALUE shown(VALUE text) {
+// Returns a string as error texts show it: unchanged, or with the escapes of a literal if it has invalid characters or
+// null bytes, which rb_sprintf refuses.
+VALUE printable(VALUE text) {
   const VALUE characters = rb_utf8_str_new(RSTRING_PTR(text), RSTRING_LEN(text));
   if (rb_enc_str_coderange(characters) != ENC_CODERANGE_BROKEN && !has_null_byte(text)) return characters;
   const VALUE literal = rb_str_inspect(characters);
   return rb_str_substr(literal, 1, NUM2LONG(rb_str_length(literal)) - 2);
 }
 
-// The characters of a String, a Symbol, or what converts itself to a String as a Device does, in UTF-8. nil for other
-// values. Raises InvalidArgument for characters that UTF-8 does not have.
-VALUE text_of(const char* function, const char* argument, VALUE value) {
+// Converts a String, a Symbol, or an object with `to_str` such as a Device to a String in UTF-8. Returns nil for other
+// values. Raises InvalidArgument if the string cannot be converted to UTF-8.
+VALUE string_of(const char* function, const char* argument, VALUE value) {
   const VALUE text = RB_TYPE_P(value, T_STRING) ? value
                      : RB_SYMBOL_P(value)       ? rb_sym2str(value)
                                                 : rb_check_string_type(value);
   if (NIL_P(text) || is_utf8(text)) return text;
   const VALUE converted = rb_str_conv_enc(text, nullptr, rb_utf8_encoding());
   if (is_utf8(converted)) return converted;
-  raise(OF_INVALID_ARGUMENT, "%s: %s must be text that UTF-8 can hold, got '%" PRIsVALUE "' in %s", function, argument,
-        shown(text), rb_enc_name(rb_enc_get(text)));
+  raise(OF_INVALID_ARGUMENT, "%s: %s must be convertible to UTF-8, got '%" PRIsVALUE "' in %s", function, argument,
+        printable(text), rb_enc_name(rb_enc_get(text)));
 }
 
-// A String of them that nobody changes while the call runs.
-VALUE frozen_text(const char* function, const char* argument, VALUE value) {
-  const VALUE text = text_of(function, argument, value);
+// Returns string_of(value) as a frozen copy, which other threads cannot change while the call runs; nil for other
+// values.
+VALUE frozen_string(const char* function, const char* argument, VALUE value) {
+  const VALUE text = string_of(function, argument, value);
   return NIL_P(text) ? Qnil : rb_str_new_frozen(text);
 }
 
-// Whether an Integer lies within int64; if so, its value.
+// Converts an Integer to int64 and returns whether it fits.
 bool integer_in_range(VALUE value, int64_t* result) {
   if (RB_FIXNUM_P(value)) {
     *result = RB_FIX2LONG(value);
     return true;
   }
   int sign = rb_integer_pack(value, result, 1, sizeof(int64_t), 0, INTEGER_PACK_NATIVE_BYTE_ORDER | INTEGER_PACK_2COMP);
-  // +-2: more than 64 bits. +-1 with a packed sign that contradicts the value's: 64 bits without room for the sign.
+  // A result of +-2 means more than 64 bits. A result of +-1 that contradicts the sign of the packed integer means that
+  // the magnitude takes all 64 bits.
   return sign == (*result < 0 ? -1 : 1);
 }
 
-// Rational and BigDecimal count as real numbers too; Complex does not.
+// Returns whether the value is a real number: Rational and BigDecimal are, Complex is not.
 bool is_real(VALUE value) {
   if (RB_FLOAT_TYPE_P(value) || RB_INTEGER_TYPE_P(value)) return true;
   return RTEST(rb_obj_is_kind_of(value, rb_cNumeric)) && RTEST(rb_funcall(value, rb_intern("real?"), 0));
@@ -73,7 +76,7 @@ bool convert_float(VALUE value, double* result) {
 
 }  // namespace
 
-bool is_text(VALUE value) { return RB_TYPE_P(value, T_STRING) || RB_SYMBOL_P(value); }
+bool is_string_or_symbol(VALUE value) { return RB_TYPE_P(value, T_STRING) || RB_SYMBOL_P(value); }
 
 bool has_null_byte(VALUE text) { return memchr(RSTRING_PTR(text), 0, RSTRING_LEN(text)) != nullptr; }
 
@@ -95,15 +98,16 @@ bool number_of(VALUE value, of_value* result, bool* in_range) {
 
 bool int64_of(VALUE value, int64_t* result) { return RB_INTEGER_TYPE_P(value) && integer_in_range(value, result); }
 
-// A tensor, or a member of a list of them.
-bool Converter::convert_tensor(const Argument& argument, VALUE value, of_tensor* result, long member) {
+// Converts a tensor argument (item -1) or an item of a list of tensors; a nil item becomes NULL where it is allowed.
+bool Converter::convert_tensor(const Argument& argument, VALUE value, of_tensor* result, long item) {
   *result = nullptr;
-  if (!is_tensor(value)) return member >= 0 && argument.allows_nil_members && NIL_P(value);
-  *result = handle_of_argument(function_, argument.name, value, member);
+  if (!is_tensor(value)) return item >= 0 && argument.allows_nil_items && NIL_P(value);
+  *result = handle_of_argument(function_, argument.name, value, item);
   return true;
 }
 
-// An arithmetic sequence is an Enumerator. Ruby would take all that has a begin and an end, such as any OpenStruct.
+// The class is checked because rb_arithmetic_sequence_extract() accepts any object with `begin` and `end`, such as an
+// OpenStruct. An arithmetic sequence is an Enumerator.
 bool range_of(VALUE value, rb_arithmetic_sequence_components_t* range) {
   const bool may_be = RTEST(rb_obj_is_kind_of(value, rb_cRange)) || RTEST(rb_obj_is_kind_of(value, rb_cEnumerator));
   return may_be && rb_arithmetic_sequence_extract(value, range);
@@ -122,25 +126,26 @@ bool Converter::convert_integer(const Argument& argument, VALUE value, int64_t* 
   return true;
 }
 
-// What text names, if anything.
+// Looks up a dtype or a device by its name; returns false for other values and unknown names.
 template <typename T>
-bool Converter::find_named(const Argument& argument, VALUE value, of_status (*parse)(const char*, T*), T* result) {
-  VALUE text = frozen_text(function_, argument.name, value);
+bool Converter::convert_name(const Argument& argument, VALUE value, of_status (*parse)(const char*, T*), T* result) {
+  VALUE text = frozen_string(function_, argument.name, value);
   const bool found = !NIL_P(text) && !has_null_byte(text) && parse(StringValueCStr(text), result) == OF_OK;
   RB_GC_GUARD(text);
   return found;
 }
 
-// A copy, which no other thread can change while the call reads it: of few characters as such, of many as a String.
-bool Converter::convert_text(const Argument& argument, VALUE value, of_value* result) {
-  VALUE text = text_of(function_, argument.name, value);
+// Converts a string to a copy, which other threads cannot change while the call reads it: a short one is copied to the
+// stack, a long one to a frozen String.
+bool Converter::convert_string(const Argument& argument, VALUE value, of_value* result) {
+  VALUE text = string_of(function_, argument.name, value);
   if (NIL_P(text)) return false;
   const size_t length = RSTRING_LEN(text), words = (length + sizeof(uint64_t) - 1) / sizeof(uint64_t);
   if (length > INT32_MAX) raise(OF_INVALID_ARGUMENT, "%s: %s is too long", function_, argument.name);
   result->kind = OF_VALUE_STRING;
   result->count = static_cast<int32_t>(length);
   if (words <= kWords - words_used_) {
-    result->as.string = static_cast<char*>(memcpy(take(words), RSTRING_PTR(text), length));
+    result->as.string = static_cast<char*>(memcpy(allocate(words), RSTRING_PTR(text), length));
   } else {
     text = keep(rb_str_new_frozen(text));
     result->as.string = RSTRING_PTR(text);
@@ -170,13 +175,13 @@ bool Converter::convert_one(const Argument& argument, VALUE value, of_value* res
       result->as.boolean = value == Qtrue;
       return value == Qtrue || value == Qfalse;
     case ArgumentType::kString:
-      return convert_text(argument, value, result);
+      return convert_string(argument, value, result);
     case ArgumentType::kDType:
       result->kind = OF_VALUE_DTYPE;
-      return find_named(argument, value, of_dtype_parse, &result->as.dtype);
+      return convert_name(argument, value, of_dtype_parse, &result->as.dtype);
     case ArgumentType::kDevice:
       result->kind = OF_VALUE_DEVICE;
-      return find_named(argument, value, of_device_parse, &result->as.device);
+      return convert_name(argument, value, of_device_parse, &result->as.device);
     case ArgumentType::kObject:
       result->kind = OF_VALUE_NONE;
       return true;
@@ -184,30 +189,30 @@ bool Converter::convert_one(const Argument& argument, VALUE value, of_value* res
   return false;
 }
 
-bool Converter::convert_members(const Argument& argument, const VALUE* members, long count, of_value* result) {
-  if (count > INT32_MAX) raise(OF_INVALID_ARGUMENT, "%s: %s has too many members", function_, argument.name);
+bool Converter::convert_items(const Argument& argument, const VALUE* items, long count, of_value* result) {
+  if (count > INT32_MAX) raise(OF_INVALID_ARGUMENT, "%s: %s has too many items", function_, argument.name);
   result->count = static_cast<int32_t>(count);
   if (argument.type == ArgumentType::kTensor) {
-    of_tensor* tensors = static_cast<of_tensor*>(take(count));
+    of_tensor* tensors = static_cast<of_tensor*>(allocate(count));
     for (long i = 0; i < count; ++i) {
-      if (!convert_tensor(argument, members[i], &tensors[i], i)) return wrong(members[i], i);
+      if (!convert_tensor(argument, items[i], &tensors[i], i)) return wrong(items[i], i);
     }
     result->kind = OF_VALUE_TENSOR_LIST;
     result->as.tensors = tensors;
     return true;
   }
   if (argument.type == ArgumentType::kDevice) {
-    of_device* devices = static_cast<of_device*>(take(count));
+    of_device* devices = static_cast<of_device*>(allocate(count));
     for (long i = 0; i < count; ++i) {
-      if (!find_named(argument, members[i], of_device_parse, &devices[i])) return wrong(members[i], i);
+      if (!convert_name(argument, items[i], of_device_parse, &devices[i])) return wrong(items[i], i);
     }
     result->kind = OF_VALUE_DEVICE_LIST;
     result->as.devices = devices;
     return true;
   }
-  int64_t* integers = static_cast<int64_t*>(take(count));
+  int64_t* integers = static_cast<int64_t*>(allocate(count));
   for (long i = 0; i < count; ++i) {
-    if (!convert_integer(argument, members[i], &integers[i])) return wrong(members[i], i);
+    if (!convert_integer(argument, items[i], &integers[i])) return wrong(items[i], i);
   }
   result->kind = OF_VALUE_INT_LIST;
   result->as.integers = integers;
@@ -221,45 +226,45 @@ bool Converter::convert(const Argument& argument, VALUE value, of_value* result)
   }
   if (!argument.is_list) return convert_one(argument, value, result) || wrong(value, -1);
   if (argument.is_pairs) return convert_pairs(argument, value, result);
-  if (!RB_TYPE_P(value, T_ARRAY)) return convert_members(argument, &value, 1, result) || wrong(value, -1);
-  // A copy of the members, which no other thread can change while the call reads it, and which keeps them.
+  if (!RB_TYPE_P(value, T_ARRAY)) return convert_items(argument, &value, 1, result) || wrong(value, -1);
+  // The copy keeps the items alive, and other threads cannot change it while the call reads it.
   const long count = RARRAY_LEN(value);
-  VALUE* members = static_cast<VALUE*>(take(count));
-  memcpy(members, RARRAY_CONST_PTR(value), count * sizeof(VALUE));
-  return convert_members(argument, members, count, result);
+  VALUE* items = static_cast<VALUE*>(allocate(count));
+  memcpy(items, RARRAY_CONST_PTR(value), count * sizeof(VALUE));
+  return convert_items(argument, items, count, result);
 }
 
-// A list of pairs as one of their members.
+// Converts a list of pairs of integers to one flat list.
 bool Converter::convert_pairs(const Argument& argument, VALUE pairs, of_value* result) {
   if (!RB_TYPE_P(pairs, T_ARRAY)) return wrong(pairs, -1);
-  VALUE members = keep(rb_ary_new_capa(2 * RARRAY_LEN(pairs)));
+  VALUE items = keep(rb_ary_new_capa(2 * RARRAY_LEN(pairs)));
   for (long i = 0; i < RARRAY_LEN(pairs); ++i) {
     const VALUE pair = RARRAY_AREF(pairs, i);
     if (!RB_TYPE_P(pair, T_ARRAY) || RARRAY_LEN(pair) != 2) return wrong(pair, i);
-    rb_ary_concat(members, pair);
+    rb_ary_concat(items, pair);
   }
-  if (convert_members(argument, RARRAY_CONST_PTR(members), RARRAY_LEN(members), result)) return true;
-  return wrong(wrong_value_, wrong_member_ / 2);
+  if (convert_items(argument, RARRAY_CONST_PTR(items), RARRAY_LEN(items), result)) return true;
+  return wrong(wrong_value_, wrong_item_ / 2);
 }
 
-bool Converter::wrong(VALUE value, long member) {
+bool Converter::wrong(VALUE value, long item) {
   wrong_value_ = value;
-  wrong_member_ = static_cast<int>(member);
+  wrong_item_ = static_cast<int>(item);
   return false;
 }
 
-void* Converter::take(size_t words) {
+void* Converter::allocate(size_t words) {
   if (words <= kWords - words_used_) {
     void* memory = words_ + words_used_;
     words_used_ += words;
     return memory;
   }
-  // Memory that the garbage collector owns: nothing is lost when a conversion raises.
+  // The garbage collector owns this memory, so that it does not leak when a conversion raises.
   return rb_alloc_tmp_buffer_with_count(&objects_[objects_used_++], words * sizeof(uint64_t), words);
 }
 
 const char* name_of(const char* function, const char* argument, const char* expected, VALUE* name) {
-  VALUE text = frozen_text(function, argument, *name);
+  VALUE text = frozen_string(function, argument, *name);
   if (NIL_P(text)) {
     raise(OF_TYPE_MISMATCH, "%s: %s must be %s, got %" PRIsVALUE, function, argument, expected,
           type_description(*name));
@@ -274,7 +279,7 @@ of_dtype dtype_of(const char* function, const char* argument, VALUE name) {
   of_dtype dtype;
   if (of_dtype_parse(characters, &dtype) != OF_OK) {
     raise(OF_INVALID_ARGUMENT, "%s: %s must be the name of a dtype, got '%" PRIsVALUE "'", function, argument,
-          shown(name));
+          printable(name));
   }
   return dtype;
 }

@@ -9,8 +9,8 @@ namespace {
 VALUE weak_number_class;
 ID value_id;
 
-// tensor.coerce(number): lets `2 + tensor` call OneFlow.add(2, tensor). The number does not become a tensor, which
-// would count for more than a number in the promotion of dtypes. That it must be real is what the operator says.
+// tensor.coerce(number): makes `2 + tensor` call OneFlow.add(2, tensor). The number is not converted to a tensor, which
+// would take part in dtype promotion. The operator itself raises for a Complex number.
 VALUE coerce(VALUE self, VALUE other) {
   if (!RTEST(rb_obj_is_kind_of(other, rb_cNumeric)) && other != Qtrue && other != Qfalse) {
     raise(OF_TYPE_MISMATCH, "coerce: other must be Numeric, got %" PRIsVALUE, type_description(other));
@@ -23,11 +23,12 @@ VALUE coerce(VALUE self, VALUE other) {
 void prepare(Overload& overload) {
   overload.op = of_op_find(overload.op_name);
   if (!overload.op)
-    rb_raise(rb_eLoadError, "this extension needs another liboneflow: no operator %s", overload.op_name);
+    rb_raise(rb_eLoadError, "this extension requires another version of liboneflow: operator %s is not defined",
+             overload.op_name);
   prepare_arguments(overload);
 }
 
-// OneFlow::Comm for "Comm", OneFlow itself for NULL.
+// Returns the module that a namespace stands for, defining it if necessary: OneFlow::Comm for "Comm", OneFlow for NULL.
 VALUE owner_of(VALUE module, const char* name_space) {
   if (!name_space) return module;
   VALUE names = rb_str_split(rb_str_new_cstr(name_space), "::");

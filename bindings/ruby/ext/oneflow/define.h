@@ -1,4 +1,4 @@
-// One Ruby method per entry of the function table.
+// Defines the Ruby methods of the function table.
 #pragma once
 
 #include <utility>
@@ -7,35 +7,37 @@
 
 namespace oneflow::ruby {
 
-// The C functions behind an entry. Ruby gives a method no context, hence one instance per entry.
+// The C functions of a table entry. Ruby passes no context to the C function of a method, so each entry has its own.
 struct EntryPoints {
   VALUE (*function)(int, VALUE*, VALUE);
   VALUE (*method)(int, VALUE*, VALUE);
-  VALUE (*enumerable)(int, VALUE*, VALUE);  // a method whose name Enumerable has too
+  VALUE (*enumerable)(int, VALUE*, VALUE);  // a method whose name Enumerable also has
   VALUE (*in_place)(int, VALUE*, VALUE);
-  VALUE (*in_place_list)(int, VALUE*, VALUE);  // a function over a list of tensors
+  VALUE (*in_place_list)(int, VALUE*, VALUE);  // the in-place form of a function over a list of tensors
   VALUE (*reflected)(int, VALUE*, VALUE);      // number <operator> tensor
 };
 
-// Defines Tensor#coerce and the class behind it; before the functions, whose operators it gets too.
+// Defines Tensor#coerce and the class WeakNumber. Must be called before define_functions(), which defines the operators
+// of WeakNumber as well.
 void define_weak_numbers(VALUE module);
 
-// Finds the keywords of an overload.
+// Sets the keyword Symbols of an overload's arguments.
 void prepare_arguments(Overload& overload);
 
-// Finds the operators and the keywords, and defines the methods.
+// Looks up the operators and the keyword Symbols, and defines the function, its methods and its operators.
 void define_function(VALUE module, Function& function, const EntryPoints& entry_points);
 
-// The number that a WeakNumber stands for.
+// Returns the number that a WeakNumber holds.
 VALUE weak_number_value(VALUE self);
 
+// The C functions of entry `i` of `table`.
 template <auto& table, size_t i>
 struct Entry {
   static VALUE function(int count, VALUE* values, VALUE) { return call_function(table[i], count, values, Qundef); }
 
   static VALUE method(int count, VALUE* values, VALUE self) { return call_function(table[i], count, values, self); }
 
-  // With a block it is Enumerable's: x.sum { |row| ... }.
+  // Calls Enumerable's method if a block is given: x.sum { |row| ... }.
   static VALUE enumerable(int count, VALUE* values, VALUE self) {
     return rb_block_given_p() ? rb_call_super(count, values) : method(count, values, self);
   }
@@ -53,6 +55,7 @@ struct Entry {
   static constexpr EntryPoints points = {function, method, enumerable, in_place, in_place_list, reflected};
 };
 
+// Defines all entries of `table`.
 template <auto& table, size_t... i>
 void define_table(VALUE module, std::index_sequence<i...>) {
   (define_function(module, table[i], Entry<table, i>::points), ...);

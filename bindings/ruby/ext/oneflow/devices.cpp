@@ -11,13 +11,14 @@ VALUE device_class;
 
 VALUE symbol(const char* text) { return ID2SYM(rb_intern(text)); }
 
-// Device.new(name), for a short or a full name or another Device.
+// Device.new(name): `name` is a short name ("cpu"), a full name ("cpu:0"), or another Device.
 VALUE initialize(VALUE self, VALUE name) {
   rb_check_frozen(self);
   rb_ivar_set(self, rb_intern("@name"), rb_obj_freeze(device_string(device_of("device", "name", name))));
   return rb_obj_freeze(self);
 }
 
+// Queries the properties of a Device, and returns them as a Hash.
 VALUE properties(VALUE self) {
   const of_device device = device_of("device", "name", rb_ivar_get(self, rb_intern("@name")));
   of_device_properties found = {};

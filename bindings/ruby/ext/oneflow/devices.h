@@ -1,11 +1,11 @@
-// Devices: their names, what is known of them, and what ran on another one.
+// OneFlow::Device and the functions for devices and fallbacks.
 #pragma once
 
 #include <ruby.h>
 
 namespace oneflow::ruby {
 
-// The class and the functions. What of a Device needs no C stands in lib/oneflow/device.rb.
+// Defines the class and the functions. The methods of Device that need no C code are in lib/oneflow/device.rb.
 void define_devices(VALUE module);
 
 }  // namespace oneflow::ruby

@@ -9,11 +9,12 @@ namespace {
 
 constexpr int kStatusCount = OF_INTERNAL_ERROR + 1;
 
-// By status; slot 0 is that of OF_OK and stays empty.
+// The exception classes, indexed by status; index 0 (OF_OK) is unused.
 VALUE classes[kStatusCount];
 
-// What a `rescue` of plain Ruby would expect to catch. All of them descend from StandardError, so that a bare `rescue`
-// catches them too: that rules out NoMemoryError and NotImplementedError.
+// Returns the standard Ruby class from which the class of a status inherits, so that code that rescues the standard
+// class also catches it. All of these inherit from StandardError, which a bare `rescue` catches; this excludes
+// NoMemoryError and NotImplementedError.
 VALUE natural_superclass(of_status status) {
   switch (status) {
     case OF_INVALID_ARGUMENT:

@@ -1,7 +1,7 @@
-// The exception classes, and the ways to raise them.
+// The exception classes and the functions that raise them.
 //
-// Raising is a longjmp that skips destructors. No frame of this extension that calls Ruby therefore owns anything with
-// a destructor: what a call holds lives in plain structs, and is released or handed to a Ruby object before a raise.
+// Raising is a longjmp, which skips destructors. Therefore no object with a destructor may live in a frame that calls
+// Ruby: such frames hold resources in plain structs, and release them or pass them to a Ruby object before they raise.
 #pragma once
 
 #include <oneflow/oneflow.h>
@@ -12,14 +12,16 @@ namespace oneflow::ruby {
 // Defines OneFlow::Error and one class per status.
 void define_errors(VALUE module);
 
+// Returns the exception class of a status; InternalError for an unknown status.
 VALUE error_class(of_status status);
 
-// Raises the class of the status with a text in the format of rb_sprintf.
+// Raises the exception of the status with a formatted message; `format` is that of rb_sprintf.
 [[noreturn]] void raise(of_status status, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
-// Raises what of_last_error() says.
+// Raises the exception of the status with the message of of_last_error().
 [[noreturn]] void raise_last_error(of_status status);
 
+// Raises the last error unless the status is OF_OK.
 inline void check(of_status status) {
   if (status != OF_OK) raise_last_error(status);
 }

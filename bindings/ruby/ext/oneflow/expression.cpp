@@ -31,7 +31,7 @@ void free_expression(void* memory) {
   of_expression_release(static_cast<of_expression>(memory));
 }
 
-// Nothing changes an expression: Ractors may share it.
+// An expression is immutable, so that Ractors may share it.
 const rb_data_type_t expression_type = {
     "OneFlow::EinsumExpression",
     {nullptr, free_expression, expression_size, nullptr, {nullptr}},
@@ -40,7 +40,7 @@ const rb_data_type_t expression_type = {
     RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE,
 };
 
-// The handle, borrowed from the object. There is no object without one: Ruby cannot allocate any.
+// Returns the handle, borrowed from the object. It is never NULL: Ruby code cannot allocate an object without a handle.
 of_expression handle_of_expression(VALUE self) {
   return static_cast<of_expression>(rb_check_typeddata(self, &expression_type));
 }
@@ -52,13 +52,13 @@ of_expression_info info_of_expression(VALUE self) {
   return info;
 }
 
-// ---------------------------------------------------------------- making one
+// ---------------------------------------------------------------- creation
 
 constexpr Argument optional_keyword(const char* name, const char* expected, ArgumentType type) {
   return {name, expected, type, false, true, false, false, true, false, 0};
 }
 
-enum { kEquation, kOperands, kOptimize, kMemoryLimit, kMakingArguments };
+enum { kEquation, kOperands, kOptimize, kMemoryLimit, kCreationArguments };
 
 constexpr Argument kEquationArgument = {"equation", "String", ArgumentType::kString, false, false, false, true, false,
                                         false,      0};
@@ -66,38 +66,43 @@ constexpr Argument kOperandsArgument = {
     "operands", "Array of Tensors or shapes", ArgumentType::kObject, false, false, false, true, false, false, 0};
 constexpr Argument kLimitArgument = optional_keyword("memory_limit", "Integer", ArgumentType::kInt);
 
-// One for each type that `optimize` may have.
-Argument by_search[] = {kEquationArgument, kOperandsArgument,
-                        optional_keyword("optimize", "String", ArgumentType::kString), kLimitArgument};
-Argument by_switch[] = {kEquationArgument, kOperandsArgument,
-                        optional_keyword("optimize", "true or false", ArgumentType::kBool), kLimitArgument};
-Argument by_order[] = {
+// The arguments of the overloads, one for each type of `optimize`.
+Argument name_arguments[] = {kEquationArgument, kOperandsArgument,
+                             optional_keyword("optimize", "String", ArgumentType::kString), kLimitArgument};
+Argument bool_arguments[] = {kEquationArgument, kOperandsArgument,
+                             optional_keyword("optimize", "true or false", ArgumentType::kBool), kLimitArgument};
+Argument path_arguments[] = {
     kEquationArgument,
     kOperandsArgument,
     {"optimize", "Array of pairs of Integers", ArgumentType::kInt, true, false, false, false, true, true, 0},
     kLimitArgument};
 
-constexpr Overload making_of(Argument* arguments) {
-  return {.arguments = arguments, .argument_count = kMakingArguments, .positional_count = 2};
+constexpr Overload creation_overload(Argument* arguments) {
+  return {.arguments = arguments, .argument_count = kCreationArguments, .positional_count = 2};
 }
-Overload making[] = {making_of(by_search), making_of(by_switch), making_of(by_order)};
+Overload creation_overloads[] = {creation_overload(name_arguments), creation_overload(bool_arguments),
+                                 creation_overload(path_arguments)};
 
-constexpr Function maker(const char* name) {
-  return {.full_name = name, .takes_equation = true, .overloads = making, .overload_count = std::size(making)};
+constexpr Function creation_function(const char* name) {
+  return {.full_name = name,
+          .takes_equation = true,
+          .overloads = creation_overloads,
+          .overload_count = std::size(creation_overloads)};
 }
-const Function expression_function = maker("einsum_expression"), path_function = maker("einsum_path");
+const Function expression_function = creation_function("einsum_expression"),
+               path_function = creation_function("einsum_path");
 
 bool is_array(VALUE value) { return RB_TYPE_P(value, T_ARRAY); }
 
-// Whether an argument is all operands, rather than the shape of one.
+// Returns whether an argument is a list of all operands, rather than the shape of a single one.
 bool is_list_of_operands(VALUE value) {
   if (!is_array(value) || RARRAY_LEN(value) == 0) return false;
   const VALUE first = RARRAY_AREF(value, 0);
   return is_tensor(first) || is_array(first);
 }
 
-// Operands that are shapes are Arrays themselves: members given one by one are told from an Array of them by hand.
-// `values` has room for two, which the site then has for its own.
+// Collects operands that were passed one by one into an Array. The generic binder cannot do this, because an operand
+// that is a shape is an Array as well. `values` must have room for two values and outlive the use of the site.
 void gather_operands(CallSite* site, VALUE* values) {
   if (site->count < 2 || (site->count == 2 && is_list_of_operands(site->values[1]))) return;
   values[0] = site->values[0];
@@ -106,7 +111,8 @@ void gather_operands(CallSite* site, VALUE* values) {
   site->count = 2;
 }
 
-// How many sizes the shapes of all operands have. Raises for one that is neither a Tensor nor an Array of Integers.
+// Returns the sum of the ranks of all operands. Raises TypeMismatch for an operand that is neither a Tensor nor an
+// Array of Integers.
 size_t measure(const char* function, VALUE operands) {
   size_t total = 0;
   for (long i = 0; i < RARRAY_LEN(operands); ++i) {
@@ -129,7 +135,8 @@ size_t measure(const char* function, VALUE operands) {
   return total;
 }
 
-// Reads what was measured; no Ruby code has run since.
+// Writes the shapes of the operands, whose sizes go to `sizes`. No Ruby code may run between measure() and this
+// function.
 void read_shapes(VALUE operands, of_shape* shapes, int64_t* sizes) {
   for (long i = 0; i < RARRAY_LEN(operands); ++i) {
     const VALUE operand = RARRAY_AREF(operands, i);
@@ -145,8 +152,8 @@ void read_shapes(VALUE operands, of_shape* shapes, int64_t* sizes) {
   }
 }
 
-// The expression that the arguments of either function ask for.
-VALUE make(const Function& function, int count, VALUE* values) {
+// Creates the expression from the arguments of einsum_expression or einsum_path.
+VALUE create(const Function& function, int count, VALUE* values) {
   const char* name = function.full_name;
   BoundCall call(name);
   CallSite site = site_of(function, count, values, Qundef);
@@ -154,13 +161,13 @@ VALUE make(const Function& function, int count, VALUE* values) {
   gather_operands(&site, gathered);
   bind(site, &call);
 
-  VALUE equation = call.given[kEquation], word = call.given[kOptimize];
+  VALUE equation = call.given[kEquation], optimize_name = call.given[kOptimize];
   const of_value& optimize = call.arguments[kOptimize];
   of_expression_options options = {};
   options.struct_size = sizeof(options);
   const char* text = name_of(name, "equation", "String", &equation);
   if (optimize.kind == OF_VALUE_BOOL) options.optimize = optimize.as.boolean ? "auto" : "none";
-  if (optimize.kind == OF_VALUE_STRING) options.optimize = name_of(name, "optimize", "String", &word);
+  if (optimize.kind == OF_VALUE_STRING) options.optimize = name_of(name, "optimize", "String", &optimize_name);
   if (optimize.kind == OF_VALUE_INT_LIST) {
     options.path = optimize.as.integers;
     options.path_count = static_cast<size_t>(optimize.count);
@@ -171,7 +178,7 @@ VALUE make(const Function& function, int count, VALUE* values) {
   if (!is_array(operands)) operands = rb_ary_new_from_args(1, operands);
   const long operand_count = RARRAY_LEN(operands);
   const size_t size_count = measure(name, operands);
-  VALUE sizes_memory, shapes_memory;  // the last member of each keeps it from being empty
+  VALUE sizes_memory, shapes_memory;  // one element more than needed, so that neither buffer is empty
   int64_t* sizes = ALLOCV_N(int64_t, sizes_memory, size_count + 1);
   of_shape* shapes = ALLOCV_N(of_shape, shapes_memory, operand_count + 1);
   read_shapes(operands, shapes, sizes);
@@ -179,30 +186,30 @@ VALUE make(const Function& function, int count, VALUE* values) {
   const of_status status = run_native(
       true, [&] { return of_expression_create(text, shapes, static_cast<size_t>(operand_count), &options, &handle); });
   RB_GC_GUARD(equation);
-  RB_GC_GUARD(word);
+  RB_GC_GUARD(optimize_name);
   ALLOCV_END(sizes_memory);
   ALLOCV_END(shapes_memory);
   check(status);
   RTYPEDDATA_DATA(object) = handle;
-  account_made(expression_size(handle));
+  account_allocated(expression_size(handle));
   return rb_obj_freeze(object);
 }
 
-// ---------------------------------------------------------------- calling one
+// ---------------------------------------------------------------- call
 
 Argument call_arguments[] = {
     {"operands", "Array of Tensors", ArgumentType::kTensor, true, false, false, true, false, false, 0},
 };
 
-Overload calling = {
+Overload call_overload = {
     .arguments = call_arguments,
     .argument_count = 1,
     .positional_count = 1,
     .has_out = true,
 };
 
-// What an expression does is what einsum does, and so are its errors.
-const Function call_function = {.full_name = "einsum", .overloads = &calling, .overload_count = 1};
+// The errors of a call are those of einsum, and name it.
+const Function call_function = {.full_name = "einsum", .overloads = &call_overload, .overload_count = 1};
 
 VALUE call_expression(int count, VALUE* values, VALUE self) {
   BoundCall call(call_function.full_name);
@@ -210,9 +217,9 @@ VALUE call_expression(int count, VALUE* values, VALUE self) {
   const of_expression handle = handle_of_expression(self);
   const of_value& operands = call.arguments[0];
   of_value result = {};
-  if (call.out != Qundef) result = written_to(call.out);
+  if (call.out != Qundef) result = target_value(call.out);
   const VALUE target = call.out == Qundef ? new_tensor() : call.out;
-  check(run_native(is_long(calling, call.arguments), [&] {
+  check(run_native(is_long(call_overload, call.arguments), [&] {
     return of_expression_call(handle, operands.as.tensors, static_cast<size_t>(operands.count), &result);
   }));
   if (call.out == Qundef) fill_tensor(target, result.as.tensor);
@@ -220,15 +227,15 @@ VALUE call_expression(int count, VALUE* values, VALUE self) {
   return target;
 }
 
-// ---------------------------------------------------------------- what is known of one
+// ---------------------------------------------------------------- properties
 
-VALUE text_of(const char* text) { return rb_utf8_str_new_cstr(text); }
+VALUE string_of(const char* text) { return rb_utf8_str_new_cstr(text); }
 
-VALUE equation(VALUE self) { return text_of(info_of_expression(self).equation); }
+VALUE equation(VALUE self) { return string_of(info_of_expression(self).equation); }
 VALUE flops(VALUE self) { return DBL2NUM(info_of_expression(self).operations); }
 VALUE naive_flops(VALUE self) { return DBL2NUM(info_of_expression(self).operations_at_once); }
 VALUE largest_intermediate(VALUE self) { return DBL2NUM(info_of_expression(self).largest_intermediate); }
-VALUE report(VALUE self) { return text_of(info_of_expression(self).report); }
+VALUE report(VALUE self) { return string_of(info_of_expression(self).report); }
 
 VALUE shape(VALUE self) {
   const of_expression_info info = info_of_expression(self);
@@ -256,21 +263,21 @@ VALUE path(VALUE self) {
 // ---------------------------------------------------------------- functions
 
 // OneFlow.einsum_expression(equation, *shapes)
-VALUE einsum_expression(int count, VALUE* values, VALUE) { return make(expression_function, count, values); }
+VALUE einsum_expression(int count, VALUE* values, VALUE) { return create(expression_function, count, values); }
 
 // OneFlow.einsum_path(equation, *operands)
 VALUE einsum_path(int count, VALUE* values, VALUE) {
-  const VALUE made = make(path_function, count, values);
-  const VALUE found =
-      rb_struct_new(path_class, path(made), flops(made), naive_flops(made), largest_intermediate(made), report(made));
-  return rb_ractor_make_shareable(found);  // frozen, and so is all in it
+  const VALUE expression = create(path_function, count, values);
+  const VALUE found = rb_struct_new(path_class, path(expression), flops(expression), naive_flops(expression),
+                                    largest_intermediate(expression), report(expression));
+  return rb_ractor_make_shareable(found);  // freezes it deeply
 }
 
 }  // namespace
 
 void define_expressions(VALUE module) {
-  for (Overload& overload : making) prepare_arguments(overload);
-  prepare_arguments(calling);
+  for (Overload& overload : creation_overloads) prepare_arguments(overload);
+  prepare_arguments(call_overload);
   path_class = rb_struct_define_under(module, "EinsumPath", "path", "flops", "naive_flops", "largest_intermediate",
                                       "report", nullptr);
   expression_class = rb_define_class_under(module, "EinsumExpression", rb_cObject);

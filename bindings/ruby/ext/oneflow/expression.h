@@ -1,11 +1,12 @@
-// OneFlow.einsum_expression and OneFlow.einsum_path: contractions that are worked out before there are operands.
+// OneFlow.einsum_expression and OneFlow.einsum_path, which plan a contraction from the shapes of its operands.
 #pragma once
 
 #include <ruby.h>
 
 namespace oneflow::ruby {
 
-// The classes and the functions. What of an EinsumExpression needs no C stands in lib/oneflow/einsum_expression.rb.
+// Defines the classes and the functions. The methods of EinsumExpression that need no C code are in
+// lib/oneflow/einsum_expression.rb.
 void define_expressions(VALUE module);
 
 }  // namespace oneflow::ruby

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Builds the extension of the source gem against an installed liboneflow: found by pkg-config, or by
+# Builds the extension of the source gem against an installed liboneflow, which is found by pkg-config or specified by
 # `gem install oneflow-rb -- --with-oneflow-dir=PREFIX`.
 
 require "mkmf"
@@ -10,7 +10,7 @@ pkg_config("oneflow")
 $LDFLAGS << " -Wl,-rpath,#{library_folder}" if library_folder # rubocop:disable Style/GlobalVars
 
 unless have_header("oneflow/oneflow.h") && have_library("oneflow", "of_version")
-  abort "liboneflow was not found; give its place by --with-oneflow-dir=PREFIX"
+  abort "liboneflow was not found; specify its location with --with-oneflow-dir=PREFIX"
 end
 
 $CXXFLAGS << " -std=c++20 -O2 -fno-exceptions -fno-rtti" # rubocop:disable Style/GlobalVars

@@ -1,4 +1,4 @@
-// The table of public functions: what generated/functions.cpp fills in and the other files read.
+// The types of the table of public functions, which generated/functions.cpp defines.
 #pragma once
 
 #include <oneflow/oneflow.h>
@@ -11,7 +11,7 @@ namespace oneflow::ruby {
 constexpr int kMaxArguments = 16;
 constexpr int kMaxResults = 4;
 
-// kObject is what a hand-written function reads itself.
+// kObject is any object: a hand-written function converts it itself.
 enum class ArgumentType : uint8_t {
   kTensor,
   kOperand,
@@ -27,14 +27,14 @@ enum class ArgumentType : uint8_t {
 
 struct Argument {
   const char* name;
-  const char* expected;  // what an error text calls the type: "Array of Integers"
+  const char* expected;  // the name of the type in error texts: "Array of Integers"
   ArgumentType type;
   bool is_list;
-  bool allows_nil;          // the argument itself
-  bool allows_nil_members;  // members of a list
+  bool allows_nil;        // whether the argument itself may be nil
+  bool allows_nil_items;  // whether items of a list may be nil
   bool required;
   bool keyword_only;
-  bool is_pairs;  // a list of pairs of integers, which the runtime gets as one of integers
+  bool is_pairs;  // a list of pairs of integers, passed to the runtime as a flat list
   VALUE symbol;   // :name, set when the extension is loaded
 };
 
@@ -47,26 +47,26 @@ struct Overload {
   int8_t receiver = -1;     // the argument that a method call binds, or -1
   int8_t viewed = -1;       // the argument whose memory the result shares, or -1
   int8_t written = -1;      // the argument that the operator itself writes to, or -1
-  bool computes = true;     // does work by the element: false for views
-  bool has_out = false;     // takes `out:`
-  int8_t replaced = -1;     // the argument whose place the result takes in the in-place form, or -1: there is none
-  bool gives_list = false;  // the one result is a list of tensors
+  bool computes = true;     // whether the work depends on the number of elements: false for views
+  bool has_out = false;     // whether it accepts `out:`
+  int8_t replaced = -1;     // the argument that the in-place form writes the result to, or -1 without such a form
+  bool gives_list = false;  // whether the single result is a list of tensors
   of_op op = nullptr;       // set when the extension is loaded
 };
 
 struct Function {
   const char* name_space = nullptr;  // "Comm" for OneFlow::Comm, NULL for OneFlow itself
   const char* name = nullptr;        // NULL: a hand-written function
-  const char* full_name = nullptr;   // "comm.all_reduce": what error texts call it
-  const char* method = nullptr;      // NULL: there is none
-  const char* operator_ = nullptr;   // "+", NULL: there is none
-  const char* in_place = nullptr;    // "add!", a method where there is one, NULL: there is none
-  bool takes_equation = false;       // operands may come with their labels instead: see labelled.h
+  const char* full_name = nullptr;   // "comm.all_reduce": the name in error texts
+  const char* method = nullptr;      // the method of Tensor, or NULL
+  const char* operator_ = nullptr;   // the Ruby operator, such as "+", or NULL
+  const char* in_place = nullptr;    // the in-place form, such as "add!", or NULL
+  bool takes_equation = false;       // whether labelled operands may replace the equation: see labelled.h
   Overload* overloads = nullptr;
   int overload_count = 0;
 };
 
-// Defines all public functions, methods and operators; generated.
+// Defines all public functions, methods and operators. The definition is generated.
 void define_functions(VALUE module);
 
 }  // namespace oneflow::ruby

@@ -9,7 +9,7 @@
 namespace oneflow::ruby {
 namespace {
 
-// More parts than dimensions are possible (each nil adds one), but not without end.
+// The maximum number of index parts. There may be more parts than dimensions, because each nil adds a dimension.
 constexpr int kMaxParts = 2 * OF_MAX_RANK;
 
 [[noreturn]] void raise_part(VALUE part) {
@@ -18,6 +18,7 @@ constexpr int kMaxParts = 2 * OF_MAX_RANK;
         RB_SYMBOL_P(part) ? rb_inspect(part) : type_description(part));
 }
 
+// Converts an Integer of an index. Raises TypeMismatch for other objects, IndexOutOfRange beyond int64.
 int64_t integer(VALUE value) {
   of_value number;
   bool in_range;
@@ -29,8 +30,9 @@ int64_t integer(VALUE value) {
   return number.as.integer;
 }
 
-// 1..3, 1...3, 1.., (0..10) % 2, 8.step(0, -2). An inclusive end is one step before the slice's end; next to the border
-// of the dimension, where the number after it would count from the other side, the slice goes all the way.
+// Converts a range such as 1..3, 1...3, 1.., (0..10) % 2 or 8.step(0, -2) to a slice, whose stop is exclusive. The stop
+// after an inclusive end is the next integer in the direction of the step. After an end of -1, or of 0 with a negative
+// step, that integer would count from the opposite end of the dimension: the slice then has no stop.
 void slice(const rb_arithmetic_sequence_components_t& range, of_index* part) {
   part->kind = OF_INDEX_SLICE;
   part->step = NIL_P(range.step) ? 1 : integer(range.step);
@@ -40,19 +42,19 @@ void slice(const rb_arithmetic_sequence_components_t& range, of_index* part) {
   if (!part->has_stop) return;
   part->stop = integer(range.end);
   if (range.exclude_end) return;
-  const int64_t border = part->step < 0 ? 0 : -1;
-  part->has_stop = part->stop != border && part->stop != INT64_MAX && part->stop != INT64_MIN;
+  const int64_t last = part->step < 0 ? 0 : -1;  // the last element in the direction of the step
+  part->has_stop = part->stop != last && part->stop != INT64_MAX && part->stop != INT64_MIN;
   if (part->has_stop) part->stop += part->step < 0 ? -1 : 1;
 }
 
-// An Array as an index: no members are no positions.
-VALUE positions(VALUE array, of_device device) {
+// Returns the index tensor for an Array: int64 for an empty Array, else of the inferred dtype.
+VALUE index_tensor(VALUE array, of_device device) {
   VALUE tensor = tensor_from_array("index: part", array, OF_DTYPE_COUNT, device);
   const bool is_empty = of_tensor_count(handle_of(tensor)) == 0;
   return is_empty ? tensor_from_array("index: part", array, OF_INT64, device) : tensor;
 }
 
-// Fills in one part; an Array becomes a tensor, which the caller keeps in `object`.
+// Converts one index part. An Array becomes a tensor; `object` keeps the tensor of the part alive.
 void convert_part(VALUE self, VALUE value, of_index* part, VALUE* object) {
   static const ID all = rb_intern("all"), rest = rb_intern("rest");
   rb_arithmetic_sequence_components_t range;
@@ -70,7 +72,7 @@ void convert_part(VALUE self, VALUE value, of_index* part, VALUE* object) {
     part->kind = SYM2ID(value) == all ? OF_INDEX_SLICE : OF_INDEX_ELLIPSIS;
     part->step = 1;
   } else if (is_tensor(value) || RB_TYPE_P(value, T_ARRAY)) {
-    *object = is_tensor(value) ? value : positions(value, info_of(self).device);
+    *object = is_tensor(value) ? value : index_tensor(value, info_of(self).device);
     part->kind = OF_INDEX_TENSOR;
     part->tensor = handle_of_argument("index", "part", *object);
   } else if (range_of(value, &range)) {
@@ -80,12 +82,13 @@ void convert_part(VALUE self, VALUE value, of_index* part, VALUE* object) {
   }
 }
 
+// The converted parts of an index.
 struct Parts {
   of_index parts[kMaxParts];
-  VALUE objects[kMaxParts];
+  VALUE objects[kMaxParts];  // the tensors of the parts, kept alive; nil for other parts
   int count;
   bool gives_view;
-  double work;  // elements that indexing goes over; none for a view
+  double work;  // number of elements that indexing reads; 0 for a view
 };
 
 void convert_parts(VALUE self, int count, const VALUE* values, Parts* parts) {
@@ -132,9 +135,10 @@ VALUE set(int count, VALUE* values, VALUE self) {
     raise(OF_TYPE_MISMATCH, "index: value must be Tensor, Numeric or Array, got %" PRIsVALUE, type_description(value));
   }
   if (!in_range) raise(OF_INVALID_ARGUMENT, "index: value must fit into 64 bits, got a larger integer");
-  rb_check_frozen(self);  // conversions may have run any Ruby code
+  rb_check_frozen(self);  // after the conversions, which may run Ruby code that freezes the tensor
   of_tensor tensor = handle_of(self);
-  const double work = parts.work + static_cast<double>(of_tensor_work(tensor));  // at most: a view may be all of it
+  // An upper bound: a view may have all elements of the tensor.
+  const double work = parts.work + static_cast<double>(of_tensor_work(tensor));
   check(run_native(work >= kLong, [&] { return of_tensor_set_index(tensor, parts.parts, parts.count, &converted); }));
   RB_GC_GUARD(value);
   return values[count - 1];

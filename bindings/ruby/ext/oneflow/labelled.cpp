@@ -9,39 +9,41 @@ namespace {
 
 constexpr int kResult = -1;
 
-// What an error calls the labels of an operand or of the result.
-VALUE labels_of(int operand) {
+// Returns the name of the labels of an operand or of the result in error texts.
+VALUE labels_name(int operand) {
   return operand == kResult ? rb_utf8_str_new_cstr("labels of the result")
                             : rb_sprintf("labels of operand %d", operand);
 }
 
-// A Symbol or a Range is shown itself, because another one would do.
+// Raises TypeMismatch. A Symbol or a Range is shown with its value, because another value of the same type might be
+// valid.
 [[noreturn]] void raise_mismatch(const char* function, VALUE what, const char* expected, VALUE found) {
   rb_arithmetic_sequence_components_t range;
   raise(OF_TYPE_MISMATCH, "%s: %" PRIsVALUE " must be %s, got %" PRIsVALUE, function, what, expected,
         RB_SYMBOL_P(found) || range_of(found, &range) ? rb_inspect(found) : type_description(found));
 }
 
-// The labels as an Array: of a Range or an arithmetic sequence of Integers, which must have an end near its beginning.
+// Converts a finite Range or arithmetic sequence of Integers to an Array; returns other objects unchanged. Raises
+// InvalidArgument if there are too many labels.
 VALUE array_of(const char* function, int operand, VALUE labels) {
-  constexpr long kMost = 1 << 16;
+  constexpr long kMaxLabels = 1 << 16;
   rb_arithmetic_sequence_components_t range;
   if (!range_of(labels, &range) || !RB_INTEGER_TYPE_P(range.begin) || !RB_INTEGER_TYPE_P(range.end) ||
       !RB_INTEGER_TYPE_P(range.step))
     return labels;
   const VALUE count = rb_funcall(labels, rb_intern("size"), 0);
-  if (!RB_FIXNUM_P(count) || RB_FIX2LONG(count) > kMost) {
-    raise(OF_INVALID_ARGUMENT, "%s: %" PRIsVALUE " must be at most %ld, got %" PRIsVALUE " of them", function,
-          labels_of(operand), kMost, count);
+  if (!RB_FIXNUM_P(count) || RB_FIX2LONG(count) > kMaxLabels) {
+    raise(OF_INVALID_ARGUMENT, "%s: %" PRIsVALUE " must be at most %ld Integers, got %" PRIsVALUE, function,
+          labels_name(operand), kMaxLabels, count);
   }
   return rb_funcall(labels, rb_intern("to_a"), 0);
 }
 
-// Adds "[0,1]" to an equation.
+// Appends labels to an equation: "[0,1]".
 void add_labels(const char* function, int operand, VALUE labels, VALUE equation) {
   static const ID rest = rb_intern("rest");
   labels = array_of(function, operand, labels);
-  if (!RB_TYPE_P(labels, T_ARRAY)) raise_mismatch(function, labels_of(operand), "Array or Range of Integers", labels);
+  if (!RB_TYPE_P(labels, T_ARRAY)) raise_mismatch(function, labels_name(operand), "Array or Range of Integers", labels);
   rb_str_cat_cstr(equation, "[");
   for (long i = 0; i < RARRAY_LEN(labels); ++i) {
     const VALUE label = RARRAY_AREF(labels, i);
@@ -50,11 +52,11 @@ void add_labels(const char* function, int operand, VALUE labels, VALUE equation)
       rb_str_cat_cstr(equation, "...");
       continue;
     }
-    if (!RB_INTEGER_TYPE_P(label)) raise_mismatch(function, labels_of(operand), "Integers or :rest", label);
+    if (!RB_INTEGER_TYPE_P(label)) raise_mismatch(function, labels_name(operand), "Integers or :rest", label);
     const VALUE digits = RB_FIXNUM_P(label) ? rb_fix2str(label, 10) : rb_big2str(label, 10);
     if (*RSTRING_PTR(digits) == '-') {
       raise(OF_INVALID_ARGUMENT, "%s: %" PRIsVALUE " must not be negative, got %" PRIsVALUE, function,
-            labels_of(operand), digits);
+            labels_name(operand), digits);
     }
     rb_str_buf_append(equation, digits);
   }

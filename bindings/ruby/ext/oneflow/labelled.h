@@ -1,14 +1,14 @@
-// Operands that come with their labels, as in OneFlow.einsum(a, [0, 1], b, [1, 2], [0, 2]): the call with an equation
-// that means the same.
+// Operands with labels in place of an equation: OneFlow.einsum(a, [0, 1], b, [1, 2], [0, 2]).
 #pragma once
 
 #include "binding.h"
 
 namespace oneflow::ruby {
 
-// Puts the equation in front of the operands, in place of their labels, where the first positional argument is a
-// tensor. Raises where they are not tensors each with an Array or a Range of labels behind it, and maybe one more of
-// those, for the result.
+// If the first positional argument is a tensor, replaces the labels by the equivalent equation, as the first argument
+// before the operands. Raises TypeMismatch unless the arguments alternate between a tensor and an Array or a Range of
+// labels, optionally followed by the labels of the result; InvalidArgument for negative labels and Ranges that are too
+// long.
 void read_labels(CallSite* site);
 
 }  // namespace oneflow::ruby

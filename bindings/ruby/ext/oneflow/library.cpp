@@ -30,7 +30,7 @@ VALUE shares_memory_p(VALUE self, VALUE other) {
   return info_of(self).storage == info_of(other).storage ? Qtrue : Qfalse;
 }
 
-// self == other: same shape, same dtype, all elements equal.
+// self == other: returns whether shapes, dtypes and all elements are equal.
 VALUE equals(VALUE self, VALUE other) {
   if (!is_tensor(other)) return Qfalse;
   of_tensor a = handle_of(self), b = handle_of(other);
@@ -39,7 +39,7 @@ VALUE equals(VALUE self, VALUE other) {
   return equal ? Qtrue : Qfalse;
 }
 
-// The nested brackets of `inspect`.
+// Returns the elements in nested brackets, for `inspect`.
 VALUE format(VALUE self, VALUE precision, VALUE threshold, VALUE edge_items, VALUE line_width) {
   of_format_options options = {};
   options.struct_size = sizeof(options);
@@ -61,8 +61,9 @@ VALUE format(VALUE self, VALUE precision, VALUE threshold, VALUE edge_items, VAL
 
 // ---------------------------------------------------------------- random numbers
 
-// An Integer of 64 bits, with or without a sign.
-uint64_t word_of(const char* function, const char* argument, VALUE value) {
+// Converts a signed or unsigned 64-bit Integer argument. Raises TypeMismatch for other objects, InvalidArgument for a
+// larger Integer.
+uint64_t uint64_argument(const char* function, const char* argument, VALUE value) {
   if (!RB_INTEGER_TYPE_P(value)) {
     raise(OF_TYPE_MISMATCH, "%s: %s must be Integer, got %" PRIsVALUE, function, argument, type_description(value));
   }
@@ -76,7 +77,7 @@ uint64_t word_of(const char* function, const char* argument, VALUE value) {
 }
 
 VALUE manual_seed(VALUE, VALUE seed) {
-  of_manual_seed(word_of("manual_seed", "seed", seed));
+  of_manual_seed(uint64_argument("manual_seed", "seed", seed));
   return Qnil;
 }
 
@@ -93,8 +94,8 @@ VALUE set_random_state(VALUE, VALUE state) {
     raise(OF_TYPE_MISMATCH, "random_state=: state must be Array of seed and offset, got %" PRIsVALUE,
           RB_TYPE_P(state, T_ARRAY) ? rb_inspect(state) : type_description(state));
   }
-  const uint64_t seed = word_of("random_state=", "seed", RARRAY_AREF(state, 0));
-  of_set_random_state(seed, word_of("random_state=", "offset", RARRAY_AREF(state, 1)));
+  const uint64_t seed = uint64_argument("random_state=", "seed", RARRAY_AREF(state, 0));
+  of_set_random_state(seed, uint64_argument("random_state=", "offset", RARRAY_AREF(state, 1)));
   return state;
 }
 
@@ -116,7 +117,7 @@ VALUE promote_types(VALUE, VALUE a, VALUE b) {
   return dtype_symbol(common);
 }
 
-// For what the runtime says of an option: its texts do not begin with the function's name.
+// Raises the runtime's error of an option with the name of the function in front, which the runtime's text lacks.
 void check_option(of_status status, const char* function) {
   if (status != OF_OK) raise(status, "%s: %s", function, of_last_error());
 }
@@ -139,7 +140,7 @@ VALUE set_option(VALUE, VALUE name, VALUE value) {
   return Qnil;
 }
 
-void define_tensor_facts() {
+void define_tensor_properties() {
   rb_define_method(tensor_class, "shape", shape, 0);
   rb_define_method(tensor_class, "strides", strides, 0);
   rb_define_method(tensor_class, "ndim", ndim, 0);
@@ -158,7 +159,7 @@ void define_tensor_facts() {
 }  // namespace
 
 void define_library(VALUE module) {
-  define_tensor_facts();
+  define_tensor_properties();
   rb_define_singleton_method(module, "manual_seed", manual_seed, 1);
   rb_define_singleton_method(module, "initial_seed", initial_seed, 0);
   rb_define_singleton_method(module, "random_state", random_state, 0);

@@ -1,10 +1,11 @@
-// Settings, devices, random state, and what a tensor says about itself.
+// Properties of tensors, random state, dtypes and settings.
 #pragma once
 
 #include <ruby.h>
 
 namespace oneflow::ruby {
 
+// Defines the functions and the methods of Tensor.
 void define_library(VALUE module);
 
 }  // namespace oneflow::ruby

@@ -8,10 +8,10 @@ namespace {
 
 thread_local bool gvl_released = false;
 
-// GC.start collects where GC.disable was called, too; rb_gc_start() does not.
+// Calls GC.start, which collects even after GC.disable; rb_gc_start() does not.
 VALUE collect(VALUE) { return rb_funcall(rb_mGC, rb_intern("start"), 0); }
 
-// With the lock held. The runtime's frames are on the stack: nothing may be raised through them.
+// Collects garbage, with Ruby's lock held. An exception must not propagate through the runtime's frames below.
 void* collect_protected(void* collected) {
   int state = 0;
   rb_protect(collect, Qnil, &state);
@@ -20,7 +20,8 @@ void* collect_protected(void* collected) {
   return nullptr;
 }
 
-// The runtime could not allocate even with its cache emptied. Tensors that Ruby no longer reaches may hold the memory.
+// The memory-pressure callback: collects garbage, because unreachable tensors may hold memory. Returns whether it did,
+// so that the runtime repeats the allocation. On a thread that does not belong to Ruby it does nothing.
 bool on_memory_pressure(void*, uint64_t) {
   bool collected = false;
   if (gvl_released) {
@@ -56,7 +57,7 @@ VALUE reset_peak_memory_stats(int count, VALUE* values, VALUE) {
   return Qnil;
 }
 
-// Devices take memory back when the work that uses it is done.
+// Runs without Ruby's lock, because the device waits for the work that uses the cached memory.
 VALUE empty_cache(int count, VALUE* values, VALUE) {
   const of_device device = device_argument("empty_cache", optional(count, values));
   check(run_native(true, [=] { return of_empty_cache(device); }));

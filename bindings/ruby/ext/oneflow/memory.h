@@ -1,4 +1,4 @@
-// Memory statistics, limits, and what happens when memory runs out; Ruby's lock.
+// Memory statistics and limits, garbage collection when memory runs out, and native work without Ruby's lock.
 #pragma once
 
 #include <oneflow/oneflow.h>
@@ -7,7 +7,7 @@
 
 namespace oneflow::ruby {
 
-// While one lives, this thread runs native code without Ruby's lock.
+// A marker: while one exists, this thread runs native code without Ruby's lock (the GVL).
 class GvlReleased {
  public:
   GvlReleased();
@@ -16,13 +16,13 @@ class GvlReleased {
   GvlReleased& operator=(const GvlReleased&) = delete;
 };
 
-// The number of elements from which on work may take so long that other Ruby threads should run meanwhile. Letting go
-// of the lock costs about as much as adding a thousand numbers.
+// The number of elements from which work may take so long that other Ruby threads should run meanwhile. For less work,
+// releasing the lock costs too much in comparison.
 constexpr double kLong = 1 << 13;
 
-// Does native work, without Ruby's lock where it may be long. What it borrows must stay as it is while other threads
-// run. rb_thread_call_without_gvl2 raises nothing, so that no result is lost to an interrupt; when one is already
-// waiting it does not do the work at all, which is then done with the lock.
+// Runs native work, without Ruby's lock if it may be long. Other threads must not change what it borrows.
+// rb_thread_call_without_gvl2 does not raise, so that an interrupt cannot lose a result. If an interrupt is already
+// pending, it returns without doing the work, which then runs with the lock held.
 template <class Work>
 of_status run_native(bool is_long, const Work& work) {
   struct Task {
@@ -41,9 +41,10 @@ of_status run_native(bool is_long, const Work& work) {
   return task.done ? task.status : work();
 }
 
-// The device that an optional argument names; the default one for nil.
+// Returns the device that an optional argument names, or the default device for nil.
 of_device device_argument(const char* function, VALUE name);
 
+// Defines the functions and registers the memory-pressure callback.
 void define_memory(VALUE module);
 
 }  // namespace oneflow::ruby

@@ -11,14 +11,15 @@
 namespace oneflow::ruby {
 namespace {
 
-// The keywords of the functions here; nil or absent where they were not given.
+// The keyword arguments of OneFlow.tensor and OneFlow.from_binary.
 struct Options {
-  of_dtype dtype;  // OF_DTYPE_COUNT where there is none
+  of_dtype dtype;  // OF_DTYPE_COUNT if not given
   bool has_device;
-  of_device device;
-  VALUE shape;
+  of_device device;  // the default device if not given
+  VALUE shape;       // nil if not given
 };
 
+// Reads the first `known` of the keywords dtype, device and shape. Raises ArgumentError for others.
 Options options_of(const char* function, VALUE keywords, int known) {
   static const ID names[] = {rb_intern("dtype"), rb_intern("device"), rb_intern("shape")};
   VALUE values[] = {Qundef, Qundef, Qundef};
@@ -64,13 +65,14 @@ VALUE copy_to(VALUE tensor, of_device device) {
   return object;
 }
 
-// The tensor itself where it is on the device already, else a copy there.
+// Returns the tensor itself if it is on the device, else a copy on the device.
 VALUE on_device(VALUE tensor, of_device device) {
   const of_device current = info_of(tensor).device;
   return current.type == device.type && current.index == device.index ? tensor : copy_to(tensor, device);
 }
 
-// A tensor with a copy of the host memory that `source` describes, which must stay as it is while other threads run.
+// Creates a tensor with a copy of the host memory that `source` describes. Other threads must not change that memory
+// meanwhile.
 VALUE tensor_from_memory(of_tensor_source source, of_device device) {
   source.device = device;
   VALUE object = new_tensor();
@@ -81,7 +83,7 @@ VALUE tensor_from_memory(of_tensor_source source, of_device device) {
   return object;
 }
 
-// A copy, in another dtype or on another device where the options say so.
+// Returns a copy of a tensor, in the dtype and on the device of the options.
 VALUE tensor_from_tensor(VALUE data, const Options& options) {
   const of_dtype dtype = of_tensor_dtype(handle_of_argument("tensor", "data", data));
   const bool converts = options.dtype != OF_DTYPE_COUNT && options.dtype != dtype;
@@ -94,7 +96,7 @@ VALUE tensor_from_tensor(VALUE data, const Options& options) {
 VALUE tensor_from_array(const char* name, VALUE data, of_dtype dtype, of_device device) {
   NestedArray array(name);
   array.measure(data);
-  if (dtype == OF_DTYPE_COUNT) dtype = array.natural_dtype();
+  if (dtype == OF_DTYPE_COUNT) dtype = array.inferred_dtype();
   const of_dtype stored = NestedArray::stored_dtype(dtype);
   VALUE buffer;
   const uint64_t bytes = array.count() * of_dtype_size(stored);
@@ -123,30 +125,30 @@ VALUE tensor(int count, VALUE* values, VALUE) {
   return tensor_from_array("tensor: data", data, options.dtype, options.device);
 }
 
-// Reads shape:, an Array of Integers; returns how many.
+// Reads the argument shape:, an Array of Integers, and returns the rank.
 int read_shape(VALUE shape, int64_t* sizes) {
   if (!RB_TYPE_P(shape, T_ARRAY)) {
     raise(OF_TYPE_MISMATCH, "from_binary: shape must be Array of Integers, got %" PRIsVALUE, type_description(shape));
   }
   if (RARRAY_LEN(shape) > OF_MAX_RANK) {
-    raise(OF_SHAPE_ERROR, "from_binary: shape must have at most %d members, got %ld", OF_MAX_RANK, RARRAY_LEN(shape));
+    raise(OF_SHAPE_ERROR, "from_binary: shape must have at most %d items, got %ld", OF_MAX_RANK, RARRAY_LEN(shape));
   }
   const int rank = static_cast<int>(RARRAY_LEN(shape));
   for (int i = 0; i < rank; ++i) {
-    VALUE member = RARRAY_AREF(shape, i);
+    VALUE size = RARRAY_AREF(shape, i);
     of_value number;
     bool in_range;
-    if (!RB_INTEGER_TYPE_P(member) || !number_of(member, &number, &in_range)) {
-      raise(OF_TYPE_MISMATCH, "from_binary: shape[%d] must be Integer, got %" PRIsVALUE, i, type_description(member));
+    if (!RB_INTEGER_TYPE_P(size) || !number_of(size, &number, &in_range)) {
+      raise(OF_TYPE_MISMATCH, "from_binary: shape[%d] must be Integer, got %" PRIsVALUE, i, type_description(size));
     }
     if (!in_range) raise(OF_INVALID_ARGUMENT, "from_binary: shape must fit into 64 bits, got a larger integer");
-    if (number.as.integer < 0)
-      raise(OF_SHAPE_ERROR, "from_binary: shape must not be negative, got %" PRIsVALUE, member);
+    if (number.as.integer < 0) raise(OF_SHAPE_ERROR, "from_binary: shape must not be negative, got %" PRIsVALUE, size);
     sizes[i] = number.as.integer;
   }
   return rank;
 }
 
+// Raises ShapeError unless the data has exactly the bytes of the shape.
 void check_length(const of_tensor_source& source) {
   int64_t bytes = static_cast<int64_t>(of_dtype_size(source.dtype));
   bool overflows = false;
@@ -165,7 +167,7 @@ VALUE from_binary(int count, VALUE* values, VALUE) {
   if (!RB_TYPE_P(data, T_STRING)) {
     raise(OF_TYPE_MISMATCH, "from_binary: data must be String, got %" PRIsVALUE, type_description(data));
   }
-  data = rb_str_new_frozen(data);  // what other threads write to the String meanwhile does not show
+  data = rb_str_new_frozen(data);  // a copy, which other threads cannot change while it is read
   const Options options = options_of("from_binary", keywords, 3);
   if (options.dtype == OF_DTYPE_COUNT) raise(OF_TYPE_MISMATCH, "from_binary: missing argument dtype");
   int64_t sizes[OF_MAX_RANK] = {RSTRING_LEN(data) / static_cast<long>(of_dtype_size(options.dtype))};
@@ -182,7 +184,7 @@ VALUE from_binary(int count, VALUE* values, VALUE) {
   return result;
 }
 
-// ---------------------------------------------------------------- from tensors
+// ---------------------------------------------------------------- from tensors to Ruby data
 
 template <typename T>
 T load(const char* from) {
@@ -191,6 +193,7 @@ T load(const char* from) {
   return value;
 }
 
+// Converts the element at `from` to a Ruby number, true or false.
 VALUE element(of_dtype dtype, const char* from) {
   switch (dtype) {
     case OF_BOOL:
@@ -222,7 +225,7 @@ VALUE element(of_dtype dtype, const char* from) {
   }
 }
 
-// The nested arrays of the dimensions from `dim` on; moves `from` behind what was read.
+// Returns the nested Arrays of the dimensions from `dim` on, and advances `from` past the elements.
 VALUE nest(of_tensor tensor, int dim, const char** from) {
   const of_dtype dtype = of_tensor_dtype(tensor);
   if (dim == of_tensor_rank(tensor)) {
@@ -238,7 +241,7 @@ VALUE nest(of_tensor tensor, int dim, const char** from) {
 
 uint64_t bytes_of(of_tensor tensor) { return of_tensor_count(tensor) * of_dtype_size(of_tensor_dtype(tensor)); }
 
-// tensor.to_a: nested arrays; the number itself for a tensor without dimensions.
+// tensor.to_a: returns nested Arrays, or the number itself for a tensor with 0 dimensions.
 VALUE to_a(VALUE self) {
   const of_dtype dtype = of_tensor_dtype(handle_of(self));
   if (dtype == OF_FLOAT16 || dtype == OF_BFLOAT16) self = cast(self, OF_FLOAT32);
@@ -253,7 +256,7 @@ VALUE to_a(VALUE self) {
   return result;
 }
 
-// tensor.to_binary: the elements in row-major order, as packed bytes of the machine's order.
+// tensor.to_binary: returns the elements as packed bytes, in row-major order and the machine's byte order.
 VALUE to_binary(VALUE self) {
   of_tensor tensor = handle_of(self);
   VALUE result = rb_str_new(nullptr, static_cast<long>(bytes_of(tensor)));
@@ -261,7 +264,7 @@ VALUE to_binary(VALUE self) {
   return result;
 }
 
-// The only element, which must be a real number.
+// Returns the only element of a real tensor.
 VALUE real_item(VALUE self) {
   of_scalar scalar;
   const of_tensor tensor = handle_of(self);
@@ -269,6 +272,7 @@ VALUE real_item(VALUE self) {
   return to_ruby(scalar);
 }
 
+// tensor.item: returns the only element.
 VALUE item(VALUE self) {
   const of_tensor tensor = handle_of(self);
   if (!is_complex(of_tensor_dtype(tensor))) return real_item(self);

@@ -1,4 +1,4 @@
-// Tensors from Ruby's own data, and back: nested arrays, packed strings, single numbers.
+// Converts Ruby data to tensors and back: nested Arrays, packed Strings, single numbers.
 #pragma once
 
 #include <oneflow/oneflow.h>
@@ -6,10 +6,11 @@
 
 namespace oneflow::ruby {
 
-// A tensor with the numbers of nested Arrays, which error texts call `name`. OF_DTYPE_COUNT stands for their natural
-// dtype.
+// Creates a tensor from a number or nested Arrays. OF_DTYPE_COUNT selects the inferred dtype. `name` is the prefix of
+// error texts.
 VALUE tensor_from_array(const char* name, VALUE data, of_dtype dtype, of_device device);
 
+// Defines the functions and the methods of Tensor.
 void define_native_data(VALUE module);
 
 }  // namespace oneflow::ruby

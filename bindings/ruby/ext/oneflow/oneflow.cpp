@@ -1,4 +1,4 @@
-// Loads the extension: defines OneFlow and everything in it that is not written in Ruby.
+// The entry point of the extension: defines the module OneFlow with everything in it that is not written in Ruby.
 
 #include <ruby.h>
 
@@ -14,7 +14,7 @@
 
 extern "C" __attribute__((visibility("default"))) void Init_oneflow() {
   using namespace oneflow::ruby;
-  // Nothing below is written to once the extension is loaded: several Ractors may use it at a time.
+  // The extension's global state is read-only after loading, so that several Ractors may use it concurrently.
   rb_ext_ractor_safe(true);
   VALUE module = rb_define_module("OneFlow");
   define_errors(module);

@@ -9,15 +9,15 @@ VALUE tensor_class;
 
 namespace {
 
-// What the garbage collector is told of: the elements, if the tensor owns them, and roughly what else a tensor takes.
-// The same when it is made and when it is freed.
+// Returns the bytes that are reported to the garbage collector: the elements, if releasing the tensor would free them,
+// and the approximate size of the handle. Must return the same value when the tensor is allocated and when it is freed.
 size_t accounted_bytes(of_tensor tensor) {
   constexpr size_t kHandleBytes = 512;
   return kHandleBytes + of_tensor_memory(tensor);
 }
 
-// Runs during garbage collection: must not touch Ruby objects. Releasing a tensor never calls back into Ruby, because
-// no tensor that is made here has a deleter.
+// Releases the handle during garbage collection, when Ruby objects must not be used. This never calls back into Ruby,
+// because no tensor of this extension has a deleter.
 void free_tensor(void* memory) {
   of_tensor tensor = static_cast<of_tensor>(memory);
   account_freed(accounted_bytes(tensor));
@@ -28,8 +28,8 @@ size_t tensor_size(const void* memory) { return accounted_bytes(static_cast<of_t
 
 }  // namespace
 
-// There is no Ruby object inside to mark, to write-protect or to move. A frozen tensor refuses writes through itself,
-// which is what Ractors ask of an object that they share.
+// A Tensor holds no references to Ruby objects, so it needs no mark function, write barrier or compaction support. A
+// frozen Tensor rejects writes through itself, as required of an object that Ractors share.
 const rb_data_type_t tensor_type = {
     "OneFlow::Tensor",
     {nullptr, free_tensor, tensor_size, nullptr, {nullptr}},
@@ -42,7 +42,7 @@ namespace {
 
 VALUE allocate(VALUE klass) { return rb_data_typed_object_wrap(klass, nullptr, &tensor_type); }
 
-// tensor.dup, tensor.clone: the same values in memory that is shared until either side is written.
+// tensor.dup, tensor.clone: copies the tensor; both share memory until either is written.
 VALUE initialize_copy(VALUE self, VALUE original) {
   rb_check_frozen(self);
   of_tensor source = handle_of(original);
@@ -60,11 +60,11 @@ void raise_no_handle(VALUE object) {
   raise(OF_INVALID_ARGUMENT, "this tensor was allocated but never given a value");
 }
 
-void raise_no_value(const char* function, const char* argument, long member) {
-  VALUE place = rb_utf8_str_new_cstr(argument);
-  if (member >= 0) rb_str_catf(place, "[%ld]", member);
+void raise_no_value(const char* function, const char* argument, long item) {
+  VALUE name = rb_utf8_str_new_cstr(argument);
+  if (item >= 0) rb_str_catf(name, "[%ld]", item);
   raise(OF_INVALID_ARGUMENT, "%s: %" PRIsVALUE " is a tensor that was allocated but never given a value", function,
-        place);
+        name);
 }
 
 of_tensor_info info_of(VALUE tensor) {
@@ -78,7 +78,7 @@ VALUE new_tensor() { return allocate(tensor_class); }
 
 void fill_tensor(VALUE object, of_tensor tensor) {
   RTYPEDDATA_DATA(object) = tensor;
-  account_made(accounted_bytes(tensor));
+  account_allocated(accounted_bytes(tensor));
 }
 
 void define_tensor_class(VALUE module) {

@@ -1,4 +1,4 @@
-// OneFlow::Tensor: a Ruby object whose data pointer is an of_tensor that it owns.
+// OneFlow::Tensor: a Ruby object that owns an of_tensor, its data pointer.
 #pragma once
 
 #include <oneflow/oneflow.h>
@@ -9,43 +9,47 @@ namespace oneflow::ruby {
 extern const rb_data_type_t tensor_type;
 extern VALUE tensor_class;
 
+// Defines the class OneFlow::Tensor.
 void define_tensor_class(VALUE module);
 
 inline bool is_tensor(VALUE value) {
   return RB_TYPE_P(value, T_DATA) && RTYPEDDATA_P(value) && RTYPEDDATA_TYPE(value) == &tensor_type;
 }
 
-// The handle, or NULL in an object that is still empty: a fresh `allocate`, or a result that is being computed.
+// Returns the handle, or NULL for an empty Tensor: one that `allocate` returned, or a result that is being computed.
 inline of_tensor peek(VALUE tensor) { return static_cast<of_tensor>(RTYPEDDATA_DATA(tensor)); }
 
-// Raises TypeMismatch for what is not a Tensor, InvalidArgument for an empty one.
+// Raises TypeMismatch if the object is not a Tensor, InvalidArgument if it is an empty Tensor.
 [[noreturn]] void raise_no_handle(VALUE object);
 
-// The handle, borrowed from the object; raises where there is none.
+// Returns the handle, borrowed from the object; raises as raise_no_handle() does if there is none.
 inline of_tensor handle_of(VALUE object) {
   const of_tensor handle = is_tensor(object) ? peek(object) : nullptr;
   if (!handle) raise_no_handle(object);
   return handle;
 }
 
-// Raises InvalidArgument for an empty Tensor that is an argument, or the member of one at that place in a list.
-[[noreturn]] void raise_no_value(const char* function, const char* argument, long member = -1);
+// Raises InvalidArgument for an argument that is an empty Tensor, or, with an `item` of at least 0, for that item of a
+// list argument.
+[[noreturn]] void raise_no_value(const char* function, const char* argument, long item = -1);
 
-// The handle of a Tensor that is an argument, or the member of one; raises where there is none.
-inline of_tensor handle_of_argument(const char* function, const char* argument, VALUE tensor, long member = -1) {
+// Returns the handle of a Tensor that is an argument or an item of a list argument; raises InvalidArgument if it is
+// empty.
+inline of_tensor handle_of_argument(const char* function, const char* argument, VALUE tensor, long item = -1) {
   const of_tensor handle = peek(tensor);
-  if (!handle) raise_no_value(function, argument, member);
+  if (!handle) raise_no_value(function, argument, item);
   return handle;
 }
 
+// Returns the properties of a tensor.
 of_tensor_info info_of(VALUE tensor);
 
-// An empty object. Made before the native call whose result it will hold, so that running out of memory cannot lose
-// that result.
+// Returns an empty Tensor. It is allocated before the native call whose result it will hold, so that the result cannot
+// be lost if Ruby runs out of memory.
 VALUE new_tensor();
 
-// Gives an empty object its handle (taking over the caller's reference), for good, and accounts for the memory. Does
-// not raise.
+// Sets the handle of an empty Tensor, which never changes afterwards. Takes ownership of the caller's reference, and
+// reports the memory to the garbage collector. Does not raise.
 void fill_tensor(VALUE object, of_tensor tensor);
 
 }  // namespace oneflow::ruby

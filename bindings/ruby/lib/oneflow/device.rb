@@ -1,45 +1,49 @@
 # frozen_string_literal: true
 
 module OneFlow
-  # A device, and what is known of it at the moment. It is taken wherever its name is.
+  # A device and its properties. The properties are queried from the device on every call. Wherever the name of a device
+  # is accepted, a Device is accepted as well.
   class Device
-    # The full name: kind, colon and index.
+    # Returns the full name: type, colon and index, as in `"cpu:0"`.
     attr_reader :name
 
     alias to_s name
     alias to_str name
 
-    # The kind of device: the name before its colon.
+    # Returns the type of the device: the part of the name before the colon.
     def type = name.partition(":").first
 
-    # Which of the devices of this kind, from 0.
+    # Returns the index of the device among the devices of its type, counted from 0.
     def index = Integer(name.partition(":").last)
 
-    # What its maker calls it.
+    # Returns the vendor's name of the hardware. Like all properties, raises DeviceError if the device does not respond.
     def hardware = properties[:hardware].scrub
 
-    # Bytes of memory; 0 where unknown.
+    # Returns the size of the device's memory in bytes, or 0 if it is unknown.
     def total_memory = properties[:total_memory]
 
-    # Bytes that nobody uses at the moment; 0 where unknown.
+    # Returns the number of bytes of memory that are free, or 0 if it is unknown.
     def free_memory = properties[:free_memory]
 
-    # Cores, multiprocessors and the like; 0 where unknown.
+    # Returns the number of cores, multiprocessors or similar units, or 0 if it is unknown.
     def compute_units = properties[:compute_units]
 
-    # What the device can do itself: `:kernels`, `:asynchronous` and so on.
+    # Returns the capabilities of the device as Symbols: `:kernels`, `:asynchronous` and so on.
     def capabilities = properties[:capabilities]
 
-    # Whether the other is the same device or its full name.
+    # Returns whether `other` is the same device or its full name.
     def ==(other) = other.respond_to?(:to_str) && name == other.to_str
 
+    # Returns whether `other` is a Device of the same name.
     def eql?(other) = other.is_a?(Device) && name == other.name
 
+    # Returns a hash that is equal for devices that are `eql?`.
     def hash = name.hash
 
-    # For `case device in {type:, index: 0}`.
+    # Returns the name, the type and the index for pattern matching: `case device in {type:, index: 0}`.
     def deconstruct_keys(_names) = { name:, type:, index: }
 
+    # Returns `device("cpu:0")`.
     def inspect = "device(#{name.inspect})"
   end
 end

@@ -1,18 +1,21 @@
 # frozen_string_literal: true
 
 module OneFlow
-  # An einsum equation that was worked out for operands of some shapes.
+  # An einsum equation with a contraction plan for operands of fixed shapes. It is immutable: threads and Ractors may
+  # share it.
   class EinsumExpression
     alias [] call
 
-    # For `pairs.map(&expression)`.
+    # Returns `call` as a Proc: `pairs.map(&expression)`.
     def to_proc = method(:call).to_proc
 
-    # Both in turn, as with Proc and Method: `f >> g` calls `g` with what `f` gives, `f << g` the other way round.
+    # Returns a Proc that calls this expression and passes its result to `other`, as Proc and Method do.
     def >>(other) = to_proc >> other
+
+    # Returns a Proc that calls `other` and passes its result to this expression.
     def <<(other) = to_proc << other
 
-    # `#<OneFlow::EinsumExpression "ij,jk->ik" of shapes [[2, 3], [3, 4]]>`
+    # Returns `#<OneFlow::EinsumExpression "ij,jk->ik" of shapes [[2, 3], [3, 4]]>`.
     def inspect = "#<#{self.class} #{equation.inspect} of shapes #{shapes}>"
     alias to_s inspect
   end

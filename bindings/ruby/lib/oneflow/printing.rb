@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# How tensors are printed.
+# The options for printing tensors.
 module OneFlow
   PRINT_RANGES = {
     precision: 0..17, threshold: 0..((2**31) - 1), edge_items: 1..((2**30) - 1), line_width: 20..(2**20)
@@ -10,11 +10,13 @@ module OneFlow
   @print_options = { precision: 4, threshold: 1000, edge_items: 3, line_width: 80 }.freeze
 
   class << self
-    # How tensors are printed: digits behind the point, the number of elements above which a text is shortened, how many
-    # are shown at each end of a shortened dimension, and the columns of a line.
+    # Returns the options for printing tensors as a frozen Hash: the digits after the decimal point (`:precision`), the
+    # number of elements above which the output is summarised (`:threshold`), the number of elements at each end of a
+    # summarised dimension (`:edge_items`), and the columns of a line (`:line_width`).
     attr_reader :print_options
 
-    # Changes some of them; returns all.
+    # Sets the given options and returns all options. Raises TypeMismatch for a value that is not an Integer,
+    # InvalidArgument for one out of range.
     def set_print_options(precision: nil, threshold: nil, edge_items: nil, line_width: nil)
       changes = { precision:, threshold:, edge_items:, line_width: }.compact
       changes.each { |name, value| check_print_option(name, value) }
@@ -24,27 +26,28 @@ module OneFlow
     private
 
     def check_print_option(name, value)
-      place = "set_print_options: #{name} must be"
-      raise TypeMismatch, "#{place} Integer, got #{value.class}" unless value.is_a?(Integer)
+      start = "set_print_options: #{name} must be"
+      raise TypeMismatch, "#{start} Integer, got #{value.class}" unless value.is_a?(Integer)
 
       range = PRINT_RANGES[name]
-      raise InvalidArgument, "#{place} between #{range.min} and #{range.max}, got #{value}" unless range.include?(value)
+      raise InvalidArgument, "#{start} between #{range.min} and #{range.max}, got #{value}" unless range.include?(value)
     end
   end
 
-  # Its text.
+  # Printing of a tensor.
   class Tensor
-    # The dtypes that a literal in the text gives by itself.
-    NATURAL_DTYPES = %i[int64 float32 bool].freeze
-    private_constant :NATURAL_DTYPES
+    # The dtypes that OneFlow.tensor infers from the printed numbers, so that `inspect` omits them.
+    INFERRED_DTYPES = %i[int64 float32 bool].freeze
+    private_constant :INFERRED_DTYPES
 
-    # `tensor([[1., 2.]])`, with the dtype, the shape and the device where the numbers do not tell them.
+    # Returns `tensor([[1., 2.]])`, with the dtype, the shape and the device where they do not follow from the numbers
+    # and the default device.
     def inspect
       numbers = format_elements(*OneFlow.print_options.values)
       numbers.downcase! if dtype == :bool # the runtime prints True and False
       facts = []
       facts << "shape: #{shape}" if empty? && shape != [0]
-      facts << "dtype: :#{dtype}" if empty? || !NATURAL_DTYPES.include?(dtype)
+      facts << "dtype: :#{dtype}" if empty? || !INFERRED_DTYPES.include?(dtype)
       facts << "device: \"#{device}\"" if device != OneFlow.default_device
       "tensor(#{[numbers, *facts].join(", ")})"
     end

@@ -1,21 +1,23 @@
 # frozen_string_literal: true
 
 module OneFlow
-  # An array of numbers of one dtype, with any number of dimensions up to 32.
+  # An array of numbers of one dtype, with 0 to 32 dimensions.
   class Tensor
-    # How many elements of a vector `each` makes numbers of at a time.
+    # The number of elements of a vector that `each` converts to Ruby numbers at a time.
     CHUNK = 1024
     private_constant :CHUNK
 
-    # The size of the first dimension. Raises ShapeError for a tensor without dimensions.
+    # Returns the size of the first dimension. Raises ShapeError for a tensor with 0 dimensions.
     def length
       shape.first or raise ShapeError, "length: a tensor with 0 dimensions has no length"
     end
 
+    # Returns whether the tensor has no elements.
     def empty? = size.zero?
 
-    # Yields what lies along the first dimension: numbers (or true and false) for a vector, else tensors that share this
-    # tensor's memory. Returns self, or an Enumerator without a block.
+    # Iterates over the first dimension. A vector yields its elements as numbers (or true and false), a tensor with more
+    # dimensions yields views. Returns self, or an Enumerator if no block is given. Raises ShapeError for a tensor with
+    # 0 dimensions.
     def each(&block)
       return to_enum(:each) { length } unless block
 
@@ -23,17 +25,22 @@ module OneFlow
       self
     end
 
+    # Returns the tensor itself.
     def +@ = self
 
-    # The only element as a Float, as an Integer (towards zero), as a Complex number; true counts as 1. Complex tensors
-    # have neither of the first two: DTypeError.
+    # Returns the only element as a Float; true is 1.0. Raises InvalidArgument unless the tensor has exactly one element
+    # and DTypeError for a complex tensor.
     def to_f = number_of(real_item).to_f
 
+    # Returns the only element as an Integer, truncated towards zero; true is 1. Raises the same errors as `to_f`.
     def to_i = number_of(real_item).to_i
 
+    # Returns the only element as a Complex number; true is 1. Raises InvalidArgument unless the tensor has exactly one
+    # element.
     def to_c = number_of(item).to_c
 
-    # Same shape, same dtype and the same bytes: unlike with `==`, a NaN is itself, and -0.0 is not 0.0.
+    # Returns whether `other` is a tensor with the same shape, dtype and bytes. Unlike with `==`, NaN equals itself and
+    # -0.0 differs from 0.0.
     def eql?(other)
       case other
       when Tensor then dtype == other.dtype && shape == other.shape && to_binary == other.to_binary
@@ -41,34 +48,40 @@ module OneFlow
       end
     end
 
+    # Returns a hash of the dtype, the shape and the bytes, equal for tensors that are `eql?`.
     def hash = [Tensor, dtype, shape, to_binary].hash
 
+    # Returns the dtype, the shape and the packed elements, for Marshal.
     def marshal_dump = [dtype, shape, to_binary]
 
+    # Initialises an empty tensor from what `marshal_dump` returned. Raises InvalidArgument if the tensor has a value.
     def marshal_load(state)
       dtype, shape, data = state
       initialize_copy(OneFlow.from_binary(data, dtype:, shape:))
     end
 
-    # For YAML.
+    # Writes the tensor to a YAML coder.
     def encode_with(coder)
       coder["state"] = marshal_dump
     end
 
+    # Initialises an empty tensor from a YAML coder.
     def init_with(coder) = marshal_load(coder["state"])
 
-    # Nested arrays of numbers, with the library json.
+    # Returns the elements as nested JSON arrays. Requires the library json.
     def to_json(*options) = to_a.to_json(*options)
 
-    # For `case tensor in [first, *rest]`: what `each` yields.
+    # Returns an Array of what `each` yields, empty for a tensor with 0 dimensions, for pattern matching:
+    # `case tensor in [first, *rest]`.
     def deconstruct = ndim.zero? ? [] : entries
 
-    # For `case tensor in {dtype: :float32, shape: [_, _]}`.
+    # Returns the properties of the tensor for pattern matching: `case tensor in {dtype: :float32, shape: [_, _]}`.
     def deconstruct_keys(_names) = { dtype:, shape:, ndim:, device: }
 
     private
 
-    # The numbers that a vector has when this begins, whatever the block writes.
+    # Yields the elements that a vector has at the start of the call, even if the block writes to the vector: the chunks
+    # come from a copy-on-write duplicate.
     def each_number(&)
       return to_a.each(&) if length <= CHUNK
 
@@ -79,6 +92,7 @@ module OneFlow
       end
     end
 
+    # Returns the element with true and false replaced by 1 and 0.
     def number_of(element) = { true => 1, false => 0 }.fetch(element, element)
   end
 end

@@ -1,4 +1,4 @@
-// The kernels of `native` records; device_plugin.h says what their operands are.
+// The hand-written kernels, of operators whose records are `native`; device_plugin.h documents their operands.
 #ifndef ONEFLOW_DEVICES_CPU_NATIVE_NATIVE_H_
 #define ONEFLOW_DEVICES_CPU_NATIVE_NATIVE_H_
 

@@ -1,18 +1,19 @@
-// The coordinates of all elements that are not zero, in row-major order.
+// nonzero(): the coordinates of all elements that are not zero, in row-major order. Each task counts its elements
+// first, which gives the first row of the result for the next task.
 #include <algorithm>
 #include <vector>
 
-#include "fold_plan.h"
+#include "copy/operand.h"
+#include "fold/plan.h"
 #include "native/native.h"
-#include "operand.h"
-#include "thread_pool.h"
+#include "threads/thread_pool.h"
 
 namespace oneflow::cpu {
 namespace {
 
 constexpr int64_t kTaskElements = 16 * 1024;
 
-// Calls visit(truths, first, count) for the elements of [begin, end) as truth values, chunk by chunk.
+// Calls visit(truths, first, count) for the elements [begin, end) as truth values, chunk by chunk.
 template <class Visit>
 void for_each_chunk(const Reader& reader, int64_t begin, int64_t end, Visit visit) {
   ChunkBuffer buffer;
@@ -32,7 +33,7 @@ of_status nonzero(const of_kernel_context& context) {
   const int64_t count = element_count({input.rank, input.sizes, input.strides});
   const int64_t tasks = (count + kTaskElements - 1) / kTaskElements;
 
-  // Each task's rows follow those of the tasks before it.
+  // The rows of each task follow those of the tasks before it.
   std::vector<int64_t> first_row(static_cast<size_t>(tasks) + 1);
   parallel_for(tasks, [&](int64_t task) {
     int64_t found = 0;
@@ -46,11 +47,11 @@ of_status nonzero(const of_kernel_context& context) {
 
   parallel_for(tasks, [&](int64_t task) {
     int64_t row = first_row[static_cast<size_t>(task)];
-    // Other threads may change what is counted here.
+    // If another thread changes the input after it was counted, no task may write rows of another task.
     const int64_t last_row = std::min(first_row[static_cast<size_t>(task) + 1], output.sizes[0]);
     const auto write_chunk = [&](const uint8_t* truths, int64_t first, int64_t length) {
-      // Without branches, which nobody could predict: each position is written, and the next one over it unless it
-      // counts.
+      // Without branches, which would be unpredictable: each position is stored, and overwritten by the next one if the
+      // element is zero.
       int64_t positions[kChunk + 1], found = 0;
       for (int64_t i = 0; i < length; ++i) {
         positions[found] = first + i;

@@ -1,15 +1,14 @@
-// Sorting, the largest and smallest elements, and random orders. Equal elements keep their order, whether a caller asks
-// for it or not; a NaN counts as larger than every number.
+// sort(), topk() and randperm(). Sorting is always stable; a NaN counts as larger than every number.
 #include <algorithm>
 #include <bit>
 #include <vector>
 
-#include "element.h"
-#include "fold_plan.h"
+#include "copy/rows.h"
+#include "fold/plan.h"
 #include "native/native.h"
-#include "random.h"
-#include "rows.h"
-#include "thread_pool.h"
+#include "simd/element.h"
+#include "simd/random.h"
+#include "threads/thread_pool.h"
 
 namespace oneflow::cpu {
 namespace {
@@ -42,7 +41,7 @@ struct Descending {
   }
 };
 
-// The dimensions of a tensor but one.
+// Returns the dimensions of a tensor except `dim`.
 Walk all_but(const of_kernel_tensor& tensor, int32_t dim) {
   Walk walk;
   for (int32_t d = 0; d < tensor.rank; ++d) {
@@ -51,8 +50,8 @@ Walk all_but(const of_kernel_tensor& tensor, int32_t dim) {
   return walk;
 }
 
-// Brings each line along `dim` into the order that `arrange` makes, and writes its first elements, values and
-// positions. Keys are values of a type that holds those of the input exactly.
+// Calls arrange(line, kept) for each line along `dim`, which puts its first `kept` elements in order, and writes the
+// values and positions of these. Elements are compared as keys, of a type that holds the input's values exactly.
 template <class Key, class Arrange>
 void order_lines(const of_kernel_context& context, int32_t dim, of_dtype key_dtype, Arrange arrange) {
   const of_kernel_tensor& input = context.inputs[0];
@@ -65,7 +64,7 @@ void order_lines(const of_kernel_context& context, int32_t dim, of_dtype key_dty
 
   parallel_for((count + group - 1) / group, [&](int64_t task) {
     std::vector<Keyed<Key>> line(static_cast<size_t>(length));
-    ChunkBuffer keys, places;
+    ChunkBuffer keys, position_chunk;
     for (int64_t i = task * group; i < std::min(count, (task + 1) * group); ++i) {
       const int64_t from = lines.offset(i, input.strides), stride = input.strides[dim];
       for (int64_t first = 0; first < length; first += kChunk) {
@@ -80,13 +79,13 @@ void order_lines(const of_kernel_context& context, int32_t dim, of_dtype key_dty
         const int64_t piece = std::min(kChunk, kept - first);
         for (int64_t j = 0; j < piece; ++j) {
           reinterpret_cast<Key*>(keys.bytes)[j] = line[static_cast<size_t>(first + j)].key;
-          reinterpret_cast<int64_t*>(places.bytes)[j] = line[static_cast<size_t>(first + j)].position;
+          reinterpret_cast<int64_t*>(position_chunk.bytes)[j] = line[static_cast<size_t>(first + j)].position;
         }
         const int64_t value_stride = values.strides[dim], position_stride = positions.strides[dim];
         value_writer.write(lines.offset(i, values.strides) + first * value_stride, {1, piece, 0, value_stride},
                            keys.bytes);
         position_writer.write(lines.offset(i, positions.strides) + first * position_stride,
-                              {1, piece, 0, position_stride}, places.bytes);
+                              {1, piece, 0, position_stride}, position_chunk.bytes);
       }
     }
   });
@@ -104,8 +103,8 @@ void sort_lines(const of_kernel_context& context, of_dtype key_dtype) {
   }
 }
 
-// The first k in order, also when the caller does not ask for an order. A few of many are found by looking at each
-// once, with a heap of the best so far.
+// Puts the first k elements in order, even if the caller does not request an order. A few elements of many are found in
+// one pass, with a heap of the best so far.
 template <class Key, class Before>
 void pick_first(std::vector<Keyed<Key>>& line, int64_t k, Before before) {
   const auto end = line.begin() + k;
@@ -127,7 +126,7 @@ void pick_lines(const of_kernel_context& context, of_dtype key_dtype) {
   }
 }
 
-// Calls order.template operator()<Key>(key_dtype) with the type that values of a dtype are compared in.
+// Calls order(Key{}, key_dtype) with the type in which values of a dtype are compared.
 template <class Order>
 of_status with_key(of_dtype dtype, Order order) {
   switch (dtype) {
@@ -161,15 +160,15 @@ of_status topk(const of_kernel_context& context) {
                   [&context](auto key, of_dtype key_dtype) { pick_lines<decltype(key)>(context, key_dtype); });
 }
 
-// The order of as many random numbers of 64 bits. They are even, so that their upper bits sort them into buckets of a
-// few each.
+// Returns the order of as many random 64-bit numbers. They are uniformly distributed, so that their upper bits sort
+// them into buckets of a few numbers.
 of_status randperm(const of_kernel_context& context) {
   const of_kernel_tensor& output = context.outputs[0];
   const auto count = static_cast<size_t>(output.sizes[0]);
   const int bucket_bits = std::max(1, static_cast<int>(std::bit_width(count)) - 3);
   const auto bucket_of = [bucket_bits](uint64_t key) { return static_cast<size_t>(key >> (64 - bucket_bits)); };
   std::vector<uint64_t> keys(count);
-  std::vector<size_t> ends((size_t{1} << bucket_bits) + 1);  // of the buckets before each one, at first
+  std::vector<size_t> ends((size_t{1} << bucket_bits) + 1);  // at first, of the buckets before each one
   for (size_t i = 0; i < count; ++i) {
     keys[i] = wide_word(philox(context.seed, context.offset + i), 0);
     ++ends[bucket_of(keys[i]) + 1];

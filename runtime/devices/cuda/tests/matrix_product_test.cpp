@@ -1,5 +1,5 @@
-// Whether the products that the library is asked for are those of the contraction: random ones, in every layout, made
-// here as the library's documentation says that it makes them.
+// Compares matrix products with the contractions that they stand for, for random contractions in every layout. In place
+// of the library, the tests compute a product as its documentation specifies.
 #include "../matrix_product.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,8 @@ using grid::Role;
 
 enum { kBatch, kM, kN, kK, kGroups };  // the groups of a contraction's dimensions
 
-// A contraction of random sizes, whose operands lie in any order, with gaps, and repeated along some batch dimensions.
+// A contraction of random sizes. The dimensions of its operands have random orders and padding, and some batch
+// dimensions are broadcast.
 class Random {
  public:
   explicit Random(unsigned seed, of_dtype dtype) : engine_(seed) {
@@ -31,9 +32,9 @@ class Random {
       const int count = group == kBatch ? below(4) : 1;
       for (int d = 0; d < count; ++d) groups_[group].push_back({1 + below(6), 0, 0, 0});
     }
-    lengths_[grid::kA] = lay({kBatch, kM, kK}, &of_contraction_dim::stride_a);
-    lengths_[grid::kB] = lay({kBatch, kK, kN}, &of_contraction_dim::stride_b);
-    lengths_[grid::kC] = lay({kBatch, kM, kN}, &of_contraction_dim::stride_c);
+    lengths_[grid::kA] = set_strides({kBatch, kM, kK}, &of_contraction_dim::stride_a);
+    lengths_[grid::kB] = set_strides({kBatch, kK, kN}, &of_contraction_dim::stride_b);
+    lengths_[grid::kC] = set_strides({kBatch, kM, kN}, &of_contraction_dim::stride_c);
     const auto list = [&](int group, const of_contraction_dim*& dims, int32_t& count) {
       dims = groups_[group].data();
       count = static_cast<int32_t>(groups_[group].size());
@@ -55,14 +56,14 @@ class Random {
  private:
   int below(int end) { return std::uniform_int_distribution<int>(0, end - 1)(engine_); }
 
-  // Gives an operand its strides; returns how many elements it spans.
-  int64_t lay(std::vector<int> groups, int64_t of_contraction_dim::*stride) {
+  // Sets the strides of an operand; returns the number of elements that it spans.
+  int64_t set_strides(std::vector<int> groups, int64_t of_contraction_dim::*stride) {
     const bool is_result = stride == &of_contraction_dim::stride_c;
     std::vector<of_contraction_dim*> dims;
     for (const int group : groups) {
       for (of_contraction_dim& dim : groups_[group]) dims.push_back(&dim);
     }
-    // Batch dimensions come first, as they mostly do, or anywhere.
+    // Half of the operands have their batch dimensions first, as is usual; the others have them in any position.
     std::shuffle(below(2) == 0 ? dims.begin() : dims.end() - 2, dims.end(), engine_);
     int64_t step = 1;
     for (size_t i = dims.size(); i-- > 0;) {
@@ -81,7 +82,7 @@ class Random {
   int64_t lengths_[grid::kSides] = {};
 };
 
-// Calls `use` with where A, B and C are for each member of some dimensions.
+// Calls `use` with the offsets in A, B and C for each index of some dimensions.
 template <class Use>
 void walk(const of_contraction_dim* dims, int32_t count, int64_t a, int64_t b, int64_t c, Use use) {
   if (count == 0) return use(a, b, c);
@@ -89,6 +90,7 @@ void walk(const of_contraction_dim* dims, int32_t count, int64_t a, int64_t b, i
     walk(dims + 1, count - 1, a + i * dims->stride_a, b + i * dims->stride_b, c + i * dims->stride_c, use);
 }
 
+// Computes the contraction: the expected result.
 template <class T>
 void contract(const of_contraction& it, const T* a, const T* b, T* c) {
   const auto in_sum = [&](int64_t x, int64_t y, int64_t z) { c[z] = static_cast<T>(c[z] + a[x] * b[y]); };
@@ -101,7 +103,7 @@ void contract(const of_contraction& it, const T* a, const T* b, T* c) {
   walk(it.batch, it.batch_count, 0, 0, 0, in_batch);
 }
 
-// What the library makes of a shape.
+// Computes a product as the library does for a shape.
 template <class T, class Sum>
 void multiply(const Shape& shape, const T* a, const T* b, Sum* d) {
   for (int64_t i = 0; i < shape.batch; ++i, a += shape.step_a, b += shape.step_b, d += shape.step_d) {
@@ -129,27 +131,28 @@ void multiply(const MatrixProduct& product) {
   } while (outer.next());
 }
 
-// The sums, which lie one behind the other, into C.
+// Writes contiguous sums to C.
 template <class T>
 void take_sums(const Problem& problem, const std::vector<int32_t>& sums, T* c) {
-  std::vector<int64_t> places{0};
+  std::vector<int64_t> offsets{0};
   for (const Role* role : {&problem.batch, &problem.rows, &problem.columns}) {
     for (int32_t d = 0; d < role->rank; ++d) {
       std::vector<int64_t> inner;
-      for (const int64_t place : places) {
-        for (int64_t i = 0; i < role->sizes[d]; ++i) inner.push_back(place + i * role->strides[grid::kC][d]);
+      for (const int64_t offset : offsets) {
+        for (int64_t i = 0; i < role->sizes[d]; ++i) inner.push_back(offset + i * role->strides[grid::kC][d]);
       }
-      places = std::move(inner);
+      offsets = std::move(inner);
     }
   }
-  ASSERT_EQ(places.size(), sums.size());
-  for (size_t i = 0; i < sums.size(); ++i) c[places[i]] = static_cast<T>(sums[i]);
+  ASSERT_EQ(offsets.size(), sums.size());
+  for (size_t i = 0; i < sums.size(); ++i) c[offsets[i]] = static_cast<T>(sums[i]);
 }
 
 constexpr unsigned kRounds = 2000;
-constexpr int kEnough = kRounds / 4;  // which lie as matrices
+constexpr int kEnough = kRounds / 4;  // the least number of contractions that must be matrix products
 
-// `multiply` makes a problem's product in C and says whether it lies as matrices.
+// Compares products with contractions. `multiply` computes a problem in C; it returns false where the problem is not a
+// matrix product.
 template <class T, class Multiply>
 void check(of_dtype dtype, Multiply multiply) {
   int made = 0;
@@ -191,7 +194,7 @@ TEST(MatrixProduct, IsTheContractionAsAList) {
       return true;
     }
     EXPECT_EQ(list.count, problem.batch.count);
-    shape.batch = 1;  // of a list each by itself
+    shape.batch = 1;  // each product of the list is computed separately
     for (int64_t i = 0; i < list.count; ++i) {
       const char* a = list.address(0, i);
       const char* b = list.address(1, i);
@@ -205,7 +208,7 @@ TEST(MatrixProduct, IsTheContractionAsAList) {
 }
 
 // Attention in the order batch, position, head, channel: bqhd,bkhd->bhqk.
-TEST(MatrixProduct, IsNoListWhereOneLaunchIsEnough) {
+TEST(MatrixProduct, IsNotAListWhereOneProductKeepsTheDeviceBusy) {
   constexpr int64_t kHeads = 3, kChannels = 64, kRow = kHeads * kChannels;
   struct Case {
     int64_t members, queries, keys;
@@ -249,7 +252,7 @@ bool multiply_bytes(const Problem& problem, T* c) {
   return true;
 }
 
-TEST(MatrixProduct, SumsOfBytesHaveTheirLowestByte) {
+TEST(MatrixProduct, SumsOfBytesWrapAround) {
   check<int8_t>(OF_INT8, multiply_bytes<int8_t>);
   check<uint8_t>(OF_UINT8, multiply_bytes<uint8_t>);
 }

@@ -1,5 +1,5 @@
-"""What only a GPU shows: errors that come later, settings, products of matrices in every layout, several threads and
-devices at once. The vectors of all operators are in tests/python/test_conformance.py."""
+"""Tests that need a GPU: asynchronous errors, options, matrix products in every layout, and several threads and devices
+at once. The conformance vectors of all operators are run by tests/python/test_conformance.py."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ import pytest
 import oneflow_py as flow
 
 BUILD = Path(os.environ.get("OF_BUILD", Path(__file__).parents[4] / "build"))
-LIBRARY = ctypes.CDLL(str(BUILD / "lib" / "liboneflow.so.0"))  # for the options that no front end has a function for
+LIBRARY = ctypes.CDLL(str(BUILD / "lib" / "liboneflow.so.0"))  # for options, which no front end has a function for
 COUNT = sum(device.type == "cuda" for device in flow.devices())
 REASON = next((text for path, text in flow.rejected_plugins().items() if "cuda" in path), "the plugin was not built")
 pytestmark = pytest.mark.skipif(COUNT == 0, reason=REASON)
 
 
 def near(found: flow.Tensor, expected: flow.Tensor, tolerance: float) -> bool:
+    """Returns whether the largest difference is within `tolerance`, relative to the largest expected element or 1."""
     difference = flow.abs(found.to("cpu").to("float64") - expected.to("cpu").to("float64"))
     return float(flow.max(difference).item()) <= tolerance * max(1.0, float(flow.max(flow.abs(expected)).item()))
 
 
-def test_a_bad_index_is_found_later_and_names_the_operator() -> None:
+def test_an_index_out_of_range_is_reported_at_synchronisation_and_names_the_operator() -> None:
     x = flow.arange(8, device="cuda")
     bad = flow.tensor([3, 9], device="cuda")
     result = x[bad]
     with pytest.raises(flow.IndexOutOfRange, match="index: index 9 is out of range for dimension 0 of size 8"):
         flow.synchronize("cuda:0")
-    flow.synchronize("cuda:0")  # it was told once
+    flow.synchronize("cuda:0")  # the error is reported only once
     assert result.shape == (2,)
     assert (x + 1).tolist() == list(range(1, 9))
 
@@ -68,15 +69,15 @@ def test_products(dtype: str, tolerance: float, layout: str) -> None:
 @pytest.mark.parametrize(
     ("dtype", "tolerance"), [("float32", 1e-5), ("float64", 1e-12), ("float16", 2e-3), ("bfloat16", 2e-2)]
 )
-@pytest.mark.parametrize("channels", [64, 63])  # of which the second one leaves the members of a batch poorly aligned
-def test_batches_that_lie_across_each_other(dtype: str, tolerance: float, channels: int) -> None:
+@pytest.mark.parametrize("channels", [64, 63])  # with 63, the products of a batch are poorly aligned
+def test_batches_with_interleaved_dimensions(dtype: str, tolerance: float, channels: int) -> None:
     q, k = (flow.randn(5, size, 6, channels).to(dtype) for size in (40, 50))
 
     def scores(q: flow.Tensor, k: flow.Tensor) -> flow.Tensor:
         return flow.einsum("bqhd,bkhd->bhqk", q, k)
 
     expected = scores(q.to("float64"), k.to("float64"))
-    for _ in range(2):  # what the first call keeps serves the second one
+    for _ in range(2):  # the second call reuses the plan of the first one
         assert near(scores(q.to("cuda"), k.to("cuda")), expected, tolerance)
 
 
@@ -97,7 +98,7 @@ def test_products_of_bytes_wrap_around(layout: str, sizes: tuple[int, int, int],
     assert flow.equal(product(a.to("cuda"), b.to("cuda")).to("cpu"), product(a, b))
 
 
-def test_tf32_is_a_setting() -> None:
+def test_tf32_is_an_option() -> None:
     a, b = (flow.randn(512, 512, device="cuda") for _ in range(2))
     exact = a @ b
     assert LIBRARY.of_set_option(b"cuda_allow_tf32", ctypes.c_int64(1)) == 0
@@ -109,7 +110,7 @@ def test_tf32_is_a_setting() -> None:
     assert (a @ b).tolist() == exact.tolist()
 
 
-def test_page_locked_memory_holds_the_same() -> None:
+def test_copies_of_page_locked_memory() -> None:
     x = flow.randn(1 << 20)
     assert x.pin_memory().to("cuda").to("cpu").tolist() == x.tolist()
 
@@ -131,7 +132,7 @@ def test_threads_share_the_device() -> None:
     assert results == [[k + 100, k + 100] for k in range(8)]
 
 
-def test_a_forked_process_is_told() -> None:
+def test_a_forked_process_raises_device_error() -> None:
     flow.ones(4, device="cuda").tolist()
     process = os.fork()
     if process == 0:
@@ -143,7 +144,7 @@ def test_a_forked_process_is_told() -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0
 
 
-@pytest.mark.skipif(COUNT < 2, reason="this takes two GPUs")
+@pytest.mark.skipif(COUNT < 2, reason="needs two GPUs")
 def test_copies_between_devices_keep_their_order() -> None:
     x = flow.zeros(1 << 22, device="cuda:0")
     for _ in range(20):

@@ -1,8 +1,8 @@
-// What the kernels of contractions share: where elements are, and what they hold.
+// Common parts of the kernels of contractions: offsets of elements, and conversions between elements and values.
 #ifndef ONEFLOW_DEVICES_GRID_KERNELS_CONTRACTION_H_
 #define ONEFLOW_DEVICES_GRID_KERNELS_CONTRACTION_H_
 
-// Where element `index` of a role is in one operand, in elements: `target`.
+// Declares `target`: the offset, in elements, of element `index` of a role in one operand.
 #define OF_LOCATE(target, role, operand, index)                                             \
   int64_t target = 0;                                                                       \
   {                                                                                         \
@@ -16,8 +16,8 @@
     target += (int64_t)of_rest * role.operand[of_d];                                        \
   }
 
-// Elements of A and B as values, and values as elements of C. PoCL walks every path through a kernel with barriers,
-// also those that are never taken: in OpenCL only the one for S is there.
+// OF_READ converts an element to a value, OF_WRITE a value to an element. OpenCL programs contain only the conversion
+// for S, because PoCL compiles every path through a kernel with barriers, also paths that are never taken.
 #if defined(__OPENCL_C_VERSION__)
 #if S == OF_BOOL || S == OF_UINT8
 #define OF_ELEMENT uint8_t
@@ -50,14 +50,14 @@
 #define OF_WRITE(data, i, value) of_store<T>(S, data, i, value)
 #endif
 
-// Stores a sum into C, which has elements of S, or of T where it is that of partial sums; adds to what is there.
+// Stores a sum at an offset of C, or adds it if `accumulate`. C holds elements of S, or partial sums of T if `is_sums`.
 OF_TEMPLATE(class T, int S)
-OF_DEVICE void of_put_sum(OF_GLOBAL void* c, int64_t place, T sum, int32_t is_sums, int32_t accumulate) {
+OF_DEVICE void of_put_sum(OF_GLOBAL void* c, int64_t offset, T sum, int32_t is_sums, int32_t accumulate) {
   if (is_sums) {
-    OF_GLOBAL T* sums = (OF_GLOBAL T*)c + place;
+    OF_GLOBAL T* sums = (OF_GLOBAL T*)c + offset;
     *sums = accumulate ? *sums + sum : sum;
   } else {
-    OF_WRITE(c, place, accumulate ? (T)(OF_READ(c, place) + sum) : sum);
+    OF_WRITE(c, offset, accumulate ? (T)(OF_READ(c, offset) + sum) : sum);
   }
 }
 

@@ -1,8 +1,8 @@
-// One text for two compilers. In OpenCL C the compute type T and the storage S are macros of the program; in CUDA they
-// are template parameters. What else differs between the two is spelled here.
+// The dialect in which kernels are written for OpenCL C and CUDA alike. The compute type T and the storage S are macros
+// of the program in OpenCL C, and template parameters in CUDA. The other differences are hidden by the macros below.
 //
-// T is float, double, int32_t, int64_t or bool. S is the of_dtype that operands of type T are stored in, or OF_ANY
-// where a launch says so for each of them.
+// T is float, double, int32_t, int64_t or bool; in casts and contractions also uint32_t or uint64_t. S is the of_dtype
+// in which operands of type T are stored, or OF_ANY where each launch passes the dtypes of its operands.
 #ifndef ONEFLOW_DEVICES_GRID_KERNELS_DIALECT_H_
 #define ONEFLOW_DEVICES_GRID_KERNELS_DIALECT_H_
 
@@ -28,10 +28,10 @@ typedef ulong uint64_t;
 #define OF_DEVICE static inline
 #define OF_GLOBAL __global
 #define OF_LOCAL __local
-#define OF_ARGUMENT const                // a structure that a launch hands over
-#define OF_SHARED __local                // an array that a kernel declares for its group
-#define OF_OF(...)                       // the arguments of a template
-#define OF_IS_FLOATING(type) T_FLOATING  // asked of T only
+#define OF_ARGUMENT const                // a struct that is a kernel parameter
+#define OF_SHARED __local                // an array that the work-items of a group share
+#define OF_OF(...)                       // template arguments
+#define OF_IS_FLOATING(type) T_FLOATING  // used with T only
 #define OF_IS_UNSIGNED(type) T_UNSIGNED
 #define OF_IS_BOOL(type) T_BOOL
 
@@ -60,8 +60,8 @@ static inline float of_float_of_half(uint16_t bits) {
   return vload_half(0, (const half*)&word);
 }
 #if OF_IS_PROCESSOR
-// Processors' compilers make vectors of this: below the least normal number, what adding 1/2 leaves of the bits; else
-// the exponent moved, the last bits rounded to even; NaN, and what is too large, apart.
+// Rounds by integer arithmetic, which compilers for CPUs vectorise. Below the least normal half, adding 1/2 rounds the
+// bits; otherwise the exponent is rebiased and the last bits are rounded to even. NaN and overflow are separate cases.
 static inline uint16_t of_half_of_float(float x) {
   const uint32_t sign = as_uint(x) >> 16 & 0x8000, bits = as_uint(x) & 0x7fffffff;
   const uint32_t low = as_uint(as_float(bits) + 0.5f) - as_uint(0.5f);
@@ -78,14 +78,14 @@ static inline uint16_t of_half_of_float(float x) {
 }
 #endif
 
-// What memory, and the arguments of kernels, hold a value as: bytes for bool. T_STORED comes with T.
+// The type by which memory and kernel parameters represent a value: a byte for bool. T_STORED is defined with T.
 #define OF_STORED(type) OF_STORED_##type
 #define OF_STORED_T T_STORED
 #define OF_STORED_bool uint8_t
 #define OF_STORED_int64_t int64_t
 
-// The host gives the numbers of dtypes as macros, and OF_IS_PROCESSOR: 1 where a work-item is a piece of a loop, 0
-// where neighbours run in lockstep.
+// The host defines macros for the numbers of dtypes, and OF_IS_PROCESSOR: 1 where each work-item runs loops of its own
+// (CPU devices), 0 where neighbouring work-items run in lockstep.
 
 #else  // CUDA
 
@@ -103,7 +103,7 @@ static inline uint16_t of_half_of_float(float x) {
 #define OF_DEVICE __device__ __forceinline__
 #define OF_GLOBAL
 #define OF_LOCAL
-#define OF_ARGUMENT const __grid_constant__  // read where it is, not copied by each work-item
+#define OF_ARGUMENT const __grid_constant__  // read in place, not copied by each work-item
 #define OF_SHARED __shared__
 #define OF_OF(...) <__VA_ARGS__>
 #define OF_IS_FLOATING(type) (type(0.5) != type(0) && !OF_IS_BOOL(type))
@@ -141,7 +141,7 @@ OF_DEVICE uint16_t of_half_of_float(float x) {
   return bits;
 }
 
-// What memory holds a value as: bytes for bool.
+// The type by which memory represents a value: a byte for bool.
 template <class T>
 struct of_stored {
   using Type = T;
@@ -154,7 +154,7 @@ struct of_stored<bool> {
 
 #endif
 
-// The dtype that a launch names, unless the kernel was compiled for one.
+// The dtype for which the kernel was compiled, or else the one that the launch passes.
 #define OF_DTYPE(storage, dtype) ((storage) == OF_ANY ? (dtype) : (storage))
 #define OF_LAST_INDEX ((int64_t)0x7fffffffffffffff)
 

@@ -1,17 +1,17 @@
-// Elements of all dtypes as values of the compute type, and back. Conversions are those of the CPU backend: integers
-// wrap around, bool is "not zero", floats are rounded once.
+// Conversions between elements of all dtypes and values of the compute type. They are those of the CPU backend:
+// integers wrap around, bool is "not zero", floats are rounded once.
 #ifndef ONEFLOW_DEVICES_GRID_KERNELS_ELEMENT_H_
 #define ONEFLOW_DEVICES_GRID_KERNELS_ELEMENT_H_
 
 OF_DEVICE float of_float_of_bfloat16(uint16_t bits) { return OF_FLOAT_OF_BITS((uint32_t)bits << 16); }
 
-// To nearest, ties to even; a NaN stays one.
+// Rounds to nearest, ties to even; keeps NaN.
 OF_DEVICE uint16_t of_bfloat16_of_float(float value) {
   const uint32_t bits = OF_BITS_OF_FLOAT(value);
   return value != value ? (uint16_t)0x7fc0 : (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-// Floats without their fraction. NaN and what the integer cannot hold give its lowest value.
+// Truncate a floating-point value to an integer. NaN and values out of range give the lowest integer.
 OF_DEVICE int32_t of_int32_of_float(float x) {
   return x >= -2147483648.0f && x < 2147483648.0f ? (int32_t)x : (int32_t)0x80000000;
 }
@@ -33,7 +33,7 @@ OF_DEVICE uint64_t of_uint64_of_double(double x) {
 }
 #endif
 
-// What T makes of a floating-point value.
+// Converts a floating-point value to T.
 OF_TEMPLATE(class T)
 OF_DEVICE T of_from_float(float x) {
   if (OF_IS_FLOATING(T)) return (T)x;
@@ -51,7 +51,7 @@ OF_DEVICE T of_from_double(double x) {
 }
 #endif
 
-// What integers make of a T: of one that is a float, its whole part.
+// Convert a T to an integer; floating-point values are truncated.
 OF_TEMPLATE(class T)
 OF_DEVICE int32_t of_to_int32(T x) {
   if (!OF_IS_FLOATING(T)) return (int32_t)x;
@@ -77,7 +77,7 @@ OF_DEVICE uint64_t of_to_uint64(T x) {
   return of_uint64_of_float((float)x);
 }
 
-// Element i of memory that holds a dtype.
+// Loads element i of memory that holds elements of a dtype.
 OF_TEMPLATE(class T)
 OF_DEVICE T of_load(int32_t dtype, OF_GLOBAL const void* data, int64_t i) {
   switch (dtype) {
@@ -113,7 +113,7 @@ OF_DEVICE T of_load(int32_t dtype, OF_GLOBAL const void* data, int64_t i) {
   return (T)0;
 }
 
-// Puts a value into element i of memory that holds a dtype.
+// Stores a value as element i of memory that holds elements of a dtype.
 OF_TEMPLATE(class T)
 OF_DEVICE void of_store(int32_t dtype, OF_GLOBAL void* data, int64_t i, T value) {
   switch (dtype) {
@@ -161,7 +161,7 @@ OF_DEVICE void of_store(int32_t dtype, OF_GLOBAL void* data, int64_t i, T value)
   }
 }
 
-// Puts element j of `from` into element i of `to`, whatever its bytes (up to 16) mean.
+// Copies element j of `from` to element i of `to`, for elements of 1, 2, 4, 8 or 16 bytes of any type.
 OF_DEVICE void of_move(int32_t bytes, OF_GLOBAL void* to, int64_t i, OF_GLOBAL const void* from, int64_t j) {
   switch (bytes) {
     case 1:
@@ -182,25 +182,26 @@ OF_DEVICE void of_move(int32_t bytes, OF_GLOBAL void* to, int64_t i, OF_GLOBAL c
   }
 }
 
-// The quotient by the size of a dimension of a space.
+// Divides by the size of a dimension of a space (see of_space).
 OF_DEVICE uint32_t of_divide(uint32_t n, uint32_t multiplier, uint32_t shift) {
   return (OF_HIGH_WORD(n, multiplier) + n) >> shift;
 }
-// The coordinate along dimension `d` of what is left of a position when the dimensions before it are taken off.
+// Returns the coordinate along dimension `d` of a linear position. `rest` is the position divided by the sizes of the
+// dimensions before `d`; it is divided by the size of `d`, too.
 OF_DEVICE int64_t of_coordinate(const of_space* space, int d, uint32_t* rest) {
   const uint32_t whole = of_divide(*rest, space->multipliers[d], space->shifts[d]);
   const uint32_t at = *rest - whole * space->sizes[d];
   *rest = whole;
   return at;
 }
-// How far from its first element an operand's element at a position is, in elements.
-OF_DEVICE int64_t of_place(const of_space* space, const of_strides* strides, uint32_t position) {
-  int64_t place = 0;
-  for (int d = 0; d < space->rank; ++d) place += of_coordinate(space, d, &position) * strides->dims[d];
-  return place;
+// Returns the offset, in elements, of an operand's element at a linear position.
+OF_DEVICE int64_t of_offset(const of_space* space, const of_strides* strides, uint32_t position) {
+  int64_t offset = 0;
+  for (int d = 0; d < space->rank; ++d) offset += of_coordinate(space, d, &position) * strides->dims[d];
+  return offset;
 }
 
-// Notes an error unless there is one already.
+// Record an error unless one is recorded already.
 OF_DEVICE void of_report_division(OF_GLOBAL of_report* report, uint64_t op) {
   if (!OF_CLAIM(&report->claimed)) return;
   report->code = OF_REPORT_DIVISION_BY_ZERO;

@@ -1,4 +1,4 @@
-// What the kernels of reductions and scans are made of: lanes, that is, elements that one work-item has side by side.
+// Loads, stores and loops over the lanes of a work-item, for the kernels of reductions and scans (see fold_layout.h).
 #ifndef ONEFLOW_DEVICES_GRID_KERNELS_FOLDS_H_
 #define ONEFLOW_DEVICES_GRID_KERNELS_FOLDS_H_
 
@@ -9,7 +9,7 @@
 #define OF_ROW_LANES(T, S) OF_LOCKSTEP_LANES
 #define OF_STEPS OF_FOLD_STEPS
 #define OF_SHARES 1                     // whether a group has several items
-#define OF_IN_USE(lanes, used) (lanes)  // lanes that have a state: all that stay in registers, or those with elements
+#define OF_IN_USE(lanes, used) (lanes)  // the lanes that have a state: all, if in registers, or those with elements
 #define OF_EACH_LANE(j, lanes, valid) \
   for (int j = 0; j < (lanes); ++j)   \
     if (j < (valid))
@@ -24,7 +24,7 @@
 #define OF_EACH_IN_ORDER(j, lanes, valid) for (int j = 0; j < (valid); ++j)
 #endif
 
-// One case for each dtype: a loop that asks for the dtype of each element is no vector.
+// There is one case for each dtype, because a loop that branches on the dtype of each element is not vectorised.
 #if OF_HAS_DOUBLE
 #define OF_FLOAT64_CASE(X) X(OF_FLOAT64)
 #else
@@ -53,7 +53,7 @@
       OF_EACH_LANE(j, lanes, valid) of_store(each, data, at + j * stride, values[j]); \
     }                                                                                 \
     break;
-// Loads, or stores, the first lanes, as many as are valid.
+// Load and store the first `valid` lanes.
 OF_DEVICE void of_load_lanes(T* values, int lanes, int32_t dtype, OF_GLOBAL const void* data, int64_t at,
                              int64_t stride, int valid) {
   switch (dtype) { OF_EACH_DTYPE(OF_LOAD_CASE) }
@@ -68,7 +68,7 @@ OF_DEVICE void of_store_lanes(const T* values, int lanes, int32_t dtype, OF_GLOB
   of_load_lanes(values, lanes, OF_DTYPE(S, dtype), data, at, stride, valid)
 #define OF_LANE(S, data, values, j) values[j]
 #else
-// Processors take lanes of a known storage from where they are, side by side.
+// CPU devices read lanes of a known storage in place; this takes unit stride.
 #define OF_LANES(T, S, values, steps, lanes) int64_t values[steps]
 #define OF_LOAD_LANES(T, S, values, lanes, dtype, data, at, stride, valid, is_packed) values = at
 #define OF_LANE(S, data, values, j) of_load(S, data, values + j)
@@ -81,7 +81,7 @@ OF_DEVICE void of_store_lanes(const T* values, int lanes, int32_t dtype, OF_GLOB
 #define OF_SHARES 1
 #define OF_IN_USE(lanes, used) (lanes)
 #define OF_STEPS OF_FOLD_STEPS
-// What one access of 16 bytes holds, but no more than 8, whose states have room in registers.
+// The elements of one access of 16 bytes, but at most 8, so that their states stay in registers.
 template <class T, int S>
 constexpr int of_lanes = 16 / (S == OF_ANY ? int(sizeof(T)) : of_item_size(S)) < 8
                              ? 16 / (S == OF_ANY ? int(sizeof(T)) : of_item_size(S))
@@ -94,7 +94,7 @@ constexpr int of_lanes = 16 / (S == OF_ANY ? int(sizeof(T)) : of_item_size(S)) <
 #define OF_LANES(T, S, values, steps, lanes) T values[steps][lanes]
 #define OF_LANE(S, data, values, j) values[j]
 
-// A call: each load of any dtype is a dozen of branches, and kernels have scores of them.
+// Not inlined, because a load of any dtype has a dozen branches, and kernels have many loads.
 template <class T, int lanes>
 __device__ __noinline__ void of_load_any_lanes(T (&values)[lanes], int32_t dtype, const void* data, int64_t at,
                                                int64_t stride, int valid) {
@@ -138,14 +138,14 @@ OF_DEVICE void of_store_lanes(const T (&values)[lanes], int32_t dtype, void* dat
 
 #endif
 
-// How many of so many lanes have an element before `size`, the first one being `first` and the others 1 << shift apart.
+// Returns how many of `lanes` lanes have an element: lane j has element first + (j << shift), if that is below `size`.
 OF_DEVICE int of_valid_lanes(uint32_t first, uint32_t size, uint32_t shift, int lanes) {
   if (first >= size) return 0;
   const uint32_t left = ((size - first - 1) >> shift) + 1;
   return left < (uint32_t)lanes ? (int)left : lanes;
 }
 
-// Puts an integer that is no T into memory of any dtype.
+// Stores a position, an integer that T may not represent, as element i of memory that holds elements of a dtype.
 OF_DEVICE void of_store_position(int32_t dtype, OF_GLOBAL void* data, int64_t i, int64_t position) {
   switch (dtype) {
     case OF_INT64:

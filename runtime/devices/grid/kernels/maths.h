@@ -1,5 +1,5 @@
-// The functions of scalar expressions, for T. OpenCL C reads this once, for the T of the program; CUDA reads it once
-// for each T, as overloads.
+// The functions of scalar expressions, for T. OpenCL C includes this file once, for the T of the program; CUDA includes
+// it once for each T, which defines overloads.
 #if T_FLOATING
 
 #define OF_MATHS(name) \
@@ -37,8 +37,8 @@ OF_MATHS(trunc)
 OF_DEVICE T of_round(T x) { return rint(x); }  // ties go to the even neighbour
 OF_DEVICE T of_abs(T x) { return fabs(x); }
 #if defined(__OPENCL_C_VERSION__)
-// Compilers make vectors of quotients of polynomials, and of calls of library functions none: in single precision these
-// are the CPU backend's own (see runtime/devices/cpu/maths.h), 40 times as fast as PoCL's erf() on a processor.
+// Rational approximations, because compilers vectorise polynomials but not calls of library functions. In single
+// precision these are the approximations of the CPU backend.
 OF_DEVICE T of_saturate(T quotient, T x, T limit) {
   const T at_most_1 = (T)1 < quotient ? (T)1 : quotient;
   return copysign(limit <= fabs(x) ? (T)1 : at_most_1, x);
@@ -118,7 +118,7 @@ OF_DEVICE T of_fmod(T a, T b, bool* failed) {
   return b == 0 || b == (T)-1 ? (T)0 : (T)(a % b);
 }
 
-// Integers wrap around; a negative power of an integer is what is left of the fraction: 0, or a power of 1 or -1.
+// Integers wrap around. A negative power is truncated to an integer: it is 0 unless the base is 1 or -1.
 OF_DEVICE T of_pow(T base, T exponent) {
   if (exponent < (T)0) {
     if (base == (T)1) return (T)1;
@@ -133,7 +133,7 @@ OF_DEVICE T of_pow(T base, T exponent) {
   return (T)result;
 }
 
-// Shifts by less than nothing or more than the type's width move every bit out.
+// Shifts by a negative count, or by the width of the type or more, shift out every bit.
 OF_DEVICE T of_shift_left(T value, T by) {
   return by < (T)0 || by >= (T)(8 * sizeof(T)) ? (T)0 : (T)((T_WRAPPING)value << by);
 }
@@ -144,13 +144,13 @@ OF_DEVICE T of_shift_right(T value, T by) {
 
 #endif
 
-// NaN has no sign: 0.
+// The sign of NaN is 0.
 OF_DEVICE T of_sign(T x) { return (T)((x > (T)0) - (x < (T)0)); }
-// A NaN on either side wins.
+// A NaN in either operand is returned.
 OF_DEVICE T of_minimum(T a, T b) { return a != a ? a : a < b ? a : b; }
 OF_DEVICE T of_maximum(T a, T b) { return a != a ? a : a > b ? a : b; }
 
-// Whether a comes before b: NaN first, then by value, then by position.
+// Return whether a comes before b: NaN first, then the larger (smaller) value, then the lower position.
 OF_DEVICE bool of_first_of_max(T a, int64_t at_a, T b, int64_t at_b) {
   const bool same = (a == b) | ((a != a) & (b != b));
   return same ? at_a < at_b : (a > b) | ((a != a) & (b == b));
@@ -160,10 +160,10 @@ OF_DEVICE bool of_first_of_min(T a, int64_t at_a, T b, int64_t at_b) {
   return same ? at_a < at_b : (a < b) | ((a != a) & (b == b));
 }
 
-// Whether the remainder of a division rounded towards zero is not that of one rounded down.
+// Returns whether the remainder of a truncated division differs from that of a floored division.
 OF_DEVICE bool of_differ_in_sign(T rest, T b) { return (rest != (T)0) & ((rest < (T)0) != (b < (T)0)); }
 
-// What is left of the division rounded down: it has the sign of b.
+// Returns the remainder of the floored division, which has the sign of b.
 OF_DEVICE T of_remainder(T a, T b, bool* failed) {
   const T rest = of_fmod(a, b, failed);
   return of_differ_in_sign(rest, b) ? (T)(rest + b) : rest;

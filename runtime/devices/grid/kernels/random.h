@@ -1,9 +1,9 @@
 // Counter-based random numbers: Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"). The
-// numbers of one element depend on the seed and on its counter only.
+// numbers of an element depend only on the seed and on the element's counter.
 #ifndef ONEFLOW_DEVICES_GRID_KERNELS_RANDOM_H_
 #define ONEFLOW_DEVICES_GRID_KERNELS_RANDOM_H_
 
-// What one counter gives.
+// The random words of one counter.
 typedef struct of_random_words {
   uint32_t words[4];
 } of_random_words;
@@ -29,21 +29,21 @@ OF_DEVICE of_random_words of_philox(uint64_t seed, uint64_t counter) {
   return random;
 }
 
-// Two neighbouring words as one.
+// Returns words 2k and 2k + 1 as one word.
 OF_DEVICE uint64_t of_wide_word(of_random_words random, int k) {
   return (uint64_t)random.words[2 * k] << 32 | random.words[2 * k + 1];
 }
 
 #if !defined(T_FLOATING) || T_FLOATING
-// The k-th number of an element, evenly distributed over [0, 1): from the highest 24 of the bits to keep, in double
-// precision from 53.
+// Returns the k-th number of an element, uniformly distributed over [0, 1). It is made of the highest 24 bits of a word
+// (those that `kept_bits` masks), or of 53 bits in double precision.
 OF_TEMPLATE(class T)
 OF_DEVICE T of_uniform(of_random_words random, int k, uint32_t kept_bits) {
   if (sizeof(T) == 8) return (T)(of_wide_word(random, k) >> 11) * (T)1.1102230246251565e-16;
   return (T)((random.words[k] & kept_bits) >> 8) * (T)5.9604644775390625e-08;
 }
 
-// The k-th number of an element, normally distributed with mean 0 and variance 1 (Box and Muller).
+// Returns the k-th number of an element, normally distributed with mean 0 and variance 1 (Box and Muller).
 OF_TEMPLATE(class T)
 OF_DEVICE T of_normal(of_random_words random, int k) {
   const T radius = of_sqrt((T)-2 * of_log((T)1 - of_uniform OF_OF(T)(random, 2 * k, ~(uint32_t)0)));
@@ -52,7 +52,7 @@ OF_DEVICE T of_normal(of_random_words random, int k) {
 
 #endif
 
-// The k-th number of an element, evenly distributed over the integers from 0 up to n, which counts as unsigned.
+// Returns the k-th number of an element, uniformly distributed over the integers below n, which is taken as unsigned.
 OF_TEMPLATE(class T)
 OF_DEVICE T of_below(of_random_words random, int k, T n) {
   return (T)OF_HIGH_LONG(of_wide_word(random, k), (uint64_t)n);

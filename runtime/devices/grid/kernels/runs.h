@@ -1,6 +1,6 @@
-// The run of neighbouring elements that one work-item of a flat kernel works on. In CUDA it is what packets of
-// 16 bytes hold, each loaded and stored at once; where a launch names the dtypes, what they hold of 4 bytes each. In
-// OpenCL it is one element; processors take blocks (blocks.h).
+// The run of elements that one work-item of a flat kernel computes. In CUDA it consists of packets of 16 bytes, each
+// loaded or stored by one access; for any storage, of as many elements as such packets hold of 4 bytes each. In OpenCL
+// it is one element; CPU devices take blocks (blocks.h).
 #ifndef ONEFLOW_DEVICES_GRID_KERNELS_RUNS_H_
 #define ONEFLOW_DEVICES_GRID_KERNELS_RUNS_H_
 
@@ -10,7 +10,7 @@
 #define OF_FIRST(S) ((int64_t)OF_GROUP * OF_ITEMS + OF_ITEM)
 #define OF_EACH(j, S, first, count) for (int j = 0; j < 1; ++j)
 
-// An operand: memory (step 1), the one element there (step 0), or a number where there is no memory.
+// An operand `name` is a tensor (step 1), an element that is broadcast (step 0), or, if null, a number.
 #define OF_LOAD_RUN(T, S, storage, name, first, count)
 #define OF_RUN_VALUE(storage, name, first, j) \
   (name ? of_load(OF_DTYPE(storage, name##_dtype), name, (first + j) * name##_step) : (T)name##_number)
@@ -32,30 +32,31 @@ constexpr __host__ __device__ int of_item_size(int dtype) {
                                                                                                   : 8;
 }
 
-// Packets of a work-item: with two of them under way, types of 4 bytes keep memory busy; the narrower make twice the
-// work of one, and the wider have the longer functions.
+// Packets of a work-item. Elements of 4 bytes take two packets in flight to keep memory busy. One is enough for
+// narrower elements, of which a packet holds more, and for wider ones, whose functions take longer.
 template <int S>
 constexpr int of_packets = of_item_size(S) == 4 ? 2 : 1;
 template <int S>
 constexpr int of_run = of_packets<S>*(16 / of_item_size(S));
 #define OF_RUN(S) of_run<S>
-// Neighbouring work-items have neighbouring packets, so that a run is in pieces, a group's width apart.
+// Neighbouring work-items have neighbouring packets. The packets of one run are therefore as far apart as the
+// work-items of a group reach.
 #define OF_FIRST(S) ((int64_t)OF_GROUP * OF_ITEMS * of_run<S> + OF_ITEM * (of_run<S> / of_packets<S>))
 
-// So many bytes as one access.
+// `bytes` bytes that are loaded or stored by one access.
 template <int bytes>
 struct alignas(bytes < 16 ? bytes : 16) of_packet {
   using Word = std::conditional_t<bytes % 4 == 0, uint32_t, std::conditional_t<bytes % 2 == 0, uint16_t, uint8_t>>;
   Word words[bytes / sizeof(Word)];
 };
 
-// Whether all packets of a run are there.
+// Returns whether all packets of a run are within the tensor, which has `end` elements.
 template <int packets, int count>
 OF_DEVICE bool of_is_whole(int64_t first, int64_t end) {
   return first + (packets - 1) * static_cast<int64_t>(OF_ITEMS) * (count / packets) + count / packets <= end;
 }
 
-// Calls `use` with a dtype as a constant.
+// Calls `use` with the dtype as a compile-time constant.
 template <class Use>
 OF_DEVICE void of_with_constant(int dtype, Use use) {
   switch (dtype) {
@@ -104,7 +105,7 @@ OF_DEVICE void of_load_run(T (&values)[count], const void* data, int dtype, int 
 #pragma unroll
   for (int j = 0; j < count; ++j) {
     const int64_t at = first + j / kLength * OF_ITEMS * kLength + j % kLength;
-    // What is not there counts as 1, by which everything can be divided.
+    // Elements beyond the end are 1, by which every number can be divided.
     values[j] = at >= end ? static_cast<T>(1) : data == nullptr ? number : of_load<T>(S, data, at * step);
   }
 }
@@ -147,8 +148,8 @@ OF_DEVICE void of_store_run(void* data, int dtype, int64_t first, int64_t end, c
 #define OF_STORE_RUN(T, S, storage, result, first, count) \
   of_store_run<T, storage, of_packets<S>>(result, result##_dtype, first, count, result_values);
 
-// Elements of a work-item of a strided kernel, a group's width apart: several loads are under way at once. Where a
-// launch names the dtypes, each has branches of its own, and there is one.
+// Elements of a work-item of a strided kernel, as far apart as the work-items of a group reach: several loads are in
+// flight. For any storage it is one element, because each load branches on the dtype.
 #define OF_STRIDED_RUN(S) ((S) == OF_ANY ? 1 : 4)
 
 #endif

@@ -1,8 +1,8 @@
-// C[batch, row, column] = sum over depth of A[batch, row, depth] * B[batch, depth, column], for any strides. Part i of
-// the depth is added up on its own, into C + i * part_step. There is at least one of each. S is the dtype of A, B and
-// C; partial sums (`is_sums`) are elements of T.
+// C[batch, row, column] = sum over depth of A[batch, row, depth] * B[batch, depth, column], for any strides. The sum
+// over part i of the depth is stored at C + i * part_step. No dimension is empty. S is the dtype of A, B and C; where C
+// holds partial sums (`is_sums`), its elements are of T.
 
-// `lanes` work-items of a group of 256 add up one result: each takes every lanes-th product.
+// Computes dot products: `lanes` work-items of a group of 256 add up one result, each every lanes-th product.
 #define OF_ITEMS_OF_DOTS 256
 OF_KERNEL(class T, int S)
 contract_dots(const of_contract_dims batch, const of_contract_dims rows, const of_contract_dims columns,
@@ -12,7 +12,7 @@ contract_dots(const of_contract_dims batch, const of_contract_dims rows, const o
   OF_SHARED T sums[OF_ITEMS_OF_DOTS];
   const uint32_t item = OF_ITEM;
   const uint32_t across = OF_ITEMS_OF_DOTS / lanes;
-  // Neighbouring work-items take neighbours in memory: along the depth, or results.
+  // Neighbouring work-items read neighbouring elements: along the depth, or of neighbouring results.
   const uint32_t lane = along_depth ? item % lanes : item / across;
   const uint32_t own = along_depth ? item / lanes : item % across;
   const uint32_t part = OF_GROUP % parts;
@@ -37,7 +37,7 @@ contract_dots(const of_contract_dims batch, const of_contract_dims rows, const o
   }
   sums[item] = sum;
   OF_BARRIER();
-  const uint32_t step = along_depth ? 1 : across;  // between lanes
+  const uint32_t step = along_depth ? 1 : across;  // the distance of the lanes of a result in `sums`
   uint32_t others = OF_ITEMS_OF_DOTS / 2;
   do {
     if (others < lanes && lane < others) sums[item] = sums[item] + sums[item + others * step];
@@ -48,7 +48,7 @@ contract_dots(const of_contract_dims batch, const of_contract_dims rows, const o
     OF_LOCATE(c_batch, batch, c, at)
     OF_LOCATE(c_row, rows, c, row)
     OF_LOCATE(c_column, columns, c, column)
-    const int64_t place = part * part_step + c_batch + c_row + c_column;
-    of_put_sum OF_OF(T, S)(c, place, sums[item], is_sums, accumulate);
+    const int64_t offset = part * part_step + c_batch + c_row + c_column;
+    of_put_sum OF_OF(T, S)(c, offset, sums[item], is_sums, accumulate);
   }
 }

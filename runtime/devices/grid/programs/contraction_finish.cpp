@@ -1,4 +1,4 @@
-// The kernels of programs/contraction_finish.h.
+// The kernel of programs/contraction_finish.h.
 #include "../contraction.h"
 #include "kernels.h"  // of the backend that this is compiled for
 

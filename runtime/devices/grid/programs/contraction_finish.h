@@ -1,6 +1,6 @@
-// The last step of contractions whose sums were collected outside of C. S is the dtype of C and of the bias.
+// The last step of contractions whose sums are computed in scratch memory. S is the dtype of C and of the bias.
 
-// C = alpha * (the sum of the parts) + beta * C + bias, rounded once.
+// Computes C = alpha * (the sum of the parts) + beta * C + bias, rounded to S once.
 OF_KERNEL(class T, int S)
 contract_finish(const of_space space, OF_GLOBAL const void* sums, const of_strides sums_strides, const uint32_t parts,
                 const int64_t part_step, OF_GLOBAL void* c, const of_strides c_strides, OF_GLOBAL const void* bias,

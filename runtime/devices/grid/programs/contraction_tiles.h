@@ -1,25 +1,26 @@
-// C[batch, row, column] = sum over depth of A[batch, row, depth] * B[batch, depth, column], for any strides. Part i of
-// the depth is added up on its own, into C + i * part_step. There is at least one of each. S is the dtype of A, B and
-// C; partial sums (`is_sums`) are elements of T.
+// C[batch, row, column] = sum over depth of A[batch, row, depth] * B[batch, depth, column], for any strides. The sum
+// over part i of the depth is stored at C + i * part_step. No dimension is empty. S is the dtype of A, B and C; where C
+// holds partial sums (`is_sums`), its elements are of T.
 
 #define OF_TILE 64   // rows and columns of a tile of the result
-#define OF_DEPTH 16  // of the tiles of A and B
-#define OF_ACROSS 8  // work-items along each side of a tile, and results of each along it
+#define OF_DEPTH 16  // depth of the tiles of A and B
+#define OF_ACROSS 8  // work-items along each side of a tile, and results of a work-item along it
 #define OF_ITEMS_OF_TILE (OF_ACROSS * OF_ACROSS)
 
-// 64 work-items make a tile of 64 x 64 results, 8 x 8 each. Their rows and columns lie 8 apart, so that neighbours read
-// neighbours of the tiles, and write neighbours of C.
+// Computes tiles of 64 x 64 results, each by 64 work-items with a register tile of 8 x 8 results. The rows and columns
+// of a register tile are 8 apart, so that neighbouring work-items read neighbouring elements of the tiles of A and B,
+// and write neighbouring elements of C.
 OF_KERNEL(class T, int S)
 contract_tiles(const of_contract_dims batch, const of_contract_dims rows, const of_contract_dims columns,
                const of_contract_dims depth, OF_GLOBAL const void* a, OF_GLOBAL const void* b, OF_GLOBAL void* c,
                const int32_t is_sums, const int32_t accumulate, const uint32_t parts, const uint32_t part_depth,
                const int64_t part_step, const int32_t a_along_depth, const int32_t b_along_depth) {
-  // One more than needed: what lies below each other is then in different banks.
+  // Padded by one column, so that the elements of a column are in different banks.
   OF_SHARED T a_tile[OF_DEPTH][OF_TILE + 1];
   OF_SHARED T b_tile[OF_DEPTH][OF_TILE + 1];
   OF_SHARED int64_t a_rows[OF_TILE];
   OF_SHARED int64_t b_columns[OF_TILE];
-  // Of two steps: the next one's are made while the present one's are still read.
+  // Offsets along the depth, double-buffered: those of the next step are computed while the current ones are read.
   OF_SHARED int64_t a_depth[2][OF_DEPTH];
   OF_SHARED int64_t b_depth[2][OF_DEPTH];
 
@@ -39,7 +40,7 @@ contract_tiles(const of_contract_dims batch, const of_contract_dims rows, const 
   OF_LOCATE(a_at, batch, a, at)
   OF_LOCATE(b_at, batch, b, at)
   OF_LOCATE(c_at, batch, c, at)
-  // Those beyond the end are read as the last ones, and not stored.
+  // Rows and columns beyond the end repeat the last one, and are not stored.
   const uint32_t own_row = first_row + item < rows.count ? first_row + item : rows.count - 1;
   const uint32_t own_column = first_column + item < columns.count ? first_column + item : columns.count - 1;
   OF_LOCATE(a_row, rows, a, own_row)
@@ -62,7 +63,8 @@ contract_tiles(const of_contract_dims batch, const of_contract_dims rows, const 
   const uint32_t x = item % OF_ACROSS, y = item / OF_ACROSS;
   int now = 0;
   uint32_t p = begin;
-  // Loops with barriers have one round at least: PoCL copies what follows those that may have none, along every path.
+  // Loops with barriers are do-while loops: where a loop may have no iteration, PoCL duplicates the code after it for
+  // each path.
   do {
     OF_BARRIER();
     const uint32_t left = end - p;
@@ -70,7 +72,7 @@ contract_tiles(const of_contract_dims batch, const of_contract_dims rows, const 
       const uint32_t n = e * OF_ITEMS_OF_TILE + item;
       const uint32_t a_p = a_along_depth ? n % OF_DEPTH : n / OF_TILE, i = a_along_depth ? n / OF_DEPTH : n % OF_TILE;
       const uint32_t b_p = b_along_depth ? n % OF_DEPTH : n / OF_TILE, j = b_along_depth ? n / OF_DEPTH : n % OF_TILE;
-      // Beyond the end the last ones are read again, and do not count.
+      // Elements beyond the end of the depth repeat the last one, and are replaced by 0.
       const T a_value = OF_READ(a, a_rows[i] + a_depth[now][a_p < left ? a_p : left - 1]);
       const T b_value = OF_READ(b, b_columns[j] + b_depth[now][b_p < left ? b_p : left - 1]);
       a_tile[a_p][i] = a_p < left ? a_value : (T)0;

@@ -1,4 +1,4 @@
-// Advanced indexing: reading from and writing to places that index tensors name.
+// index and index_put_: reads from and writes to the elements that index tensors select.
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace {
 
 #include OF_PROGRAM(indexing)
 
-const Variants places_kernel = OF_KERNELS(int64_t, index_places);
+const Variants offsets_kernel = OF_KERNELS(int64_t, index_offsets);
 const Variants elements_kernel = OF_KERNELS(int64_t, index_elements);
 const Variants sources_kernel = OF_KERNELS(int64_t, index_sources);
 const Variants put_kernel = OF_KERNELS(int64_t, index_put_elements);
@@ -28,7 +28,7 @@ of_status launch_over(const of_kernel_context& context, const Variants& kernel, 
   return launch(context, kernel.of(kAny), {.groups = groups_for(space.count, kItems), .items = kItems}, arguments);
 }
 
-// Calls with_piece(piece, first) for each piece of a space; `first` elements come before it.
+// Calls with_piece(pieces, first) for each piece of a space, which follows `first` elements.
 template <class Do>
 of_status for_each_piece(int32_t rank, const int64_t* sizes, Do with_piece) {
   Pieces pieces(rank, sizes);
@@ -41,18 +41,18 @@ of_status for_each_piece(int32_t rank, const int64_t* sizes, Do with_piece) {
   return status;
 }
 
-// The places that the index tensors name in a tensor whose first dimensions they index.
-class Places {
+// The offsets of the elements that index tensors select in a tensor, whose first dimensions they index.
+class IndexedOffsets {
  public:
-  // `index_count` indices follow the tensor among the inputs.
-  Places(const of_kernel_context& context, int32_t index_count)
+  // `index_count` index tensors follow the tensor among the inputs.
+  IndexedOffsets(const of_kernel_context& context, int32_t index_count)
       : context_(context), tensor_(context.inputs[0]), index_count_(index_count) {
     if (index_count > 0) index_rank_ = context.inputs[1].rank;
     count_ = index_count > 0 ? element_count(context.inputs[1]) : 1;
     count_in(1);
   }
 
-  // Says in what places count: so many neighbouring elements.
+  // Sets the unit of the offsets, in elements.
   void count_in(int64_t elements) {
     unit_ = elements;
     lowest_ = 0;
@@ -65,27 +65,28 @@ class Places {
     bits_ = std::bit_width(static_cast<uint64_t>(span) + 1);
   }
 
-  // Launches what works them out, into memory for count() of them.
-  of_status locate(int64_t* places) const {
+  // Launches the kernels that compute the offsets, into memory for count() of them.
+  of_status locate(int64_t* offsets) const {
     of_report* const errors = report(context_);
     if (errors == nullptr) return OF_OUT_OF_MEMORY;
-    if (index_count_ == 0) return add(places, of_kernel_tensor{}, 0, errors);
+    if (index_count_ == 0) return add(offsets, of_kernel_tensor{}, 0, errors);
     of_status status = OF_OK;
     for (int32_t k = 0; k < index_count_ && status == OF_OK; ++k)
-      status = add(places, context_.inputs[1 + k], k, errors);
+      status = add(offsets, context_.inputs[1 + k], k, errors);
     return status;
   }
 
   int64_t count() const { return count_; }
-  // The offset that places count from.
+  // Returns the offset of the lowest element, which the offsets are relative to.
   int64_t lowest() const { return lowest_; }
-  // The bits that places have, all of them set in that of an index out of range.
+  // Returns the number of bits of an offset. All of them are set in none(), the offset of an index out of range.
   int bits() const { return bits_; }
   int64_t none() const { return static_cast<int64_t>((uint64_t{1} << bits_) - 1); }
   int32_t index_rank() const { return index_rank_; }
 
  private:
-  of_status add(int64_t* places, const of_kernel_tensor& index, int32_t k, of_report* errors) const {
+  // Adds the contribution of index tensor k to the offsets.
+  of_status add(int64_t* offsets, const of_kernel_tensor& index, int32_t k, of_report* errors) const {
     Merged<1> merged;
     for (int32_t d = 0; d < index_rank_; ++d) merged.add(index.sizes[d], {index.strides[d]});
     const bool is_given = index.data != nullptr;
@@ -100,7 +101,7 @@ class Places {
       const int64_t offset = pieces.offset(merged.strides(0)) * item_size(index.dtype);
       Arguments arguments;
       arguments.value(space);
-      arguments.pointer(places + first);
+      arguments.pointer(offsets + first);
       arguments.pointer(is_given ? static_cast<const char*>(index.data) + offset : nullptr);
       arguments.value(strides);
       arguments.value(dtype);
@@ -112,7 +113,7 @@ class Places {
       arguments.value(outside);
       arguments.pointer(errors);
       arguments.value(op);
-      return launch_over(context_, places_kernel, space, arguments);
+      return launch_over(context_, offsets_kernel, space, arguments);
     });
   }
 
@@ -129,12 +130,12 @@ char* at(const of_kernel_tensor& tensor, int64_t offset) {
   return static_cast<char*>(tensor.data) + offset * item_size(tensor.dtype);
 }
 
-// Where the values for the places begin: a stride apart, or else at offsets that are worked out.
+// The positions at which the values for the offsets begin: a constant stride apart, or else at computed offsets.
 class Sources {
  public:
-  Sources(const of_kernel_context& context, const Places& places)
-      : context_(context), values_(context.inputs[context.input_count - 1]), memory_(context), count_(places.count()) {
-    for (int32_t d = 0; d < places.index_rank(); ++d) merged_.add(values_.sizes[d], {values_.strides[d]});
+  Sources(const of_kernel_context& context, const IndexedOffsets& targets)
+      : context_(context), values_(context.inputs[context.input_count - 1]), memory_(context), count_(targets.count()) {
+    for (int32_t d = 0; d < targets.index_rank(); ++d) merged_.add(values_.sizes[d], {values_.strides[d]});
   }
 
   of_status locate() {
@@ -165,42 +166,43 @@ class Sources {
   const int64_t count_;
 };
 
-// The kernel that adds elements of a dtype.
+// Returns the kernel that adds elements of a dtype.
 const Variants& add_kernel(of_dtype dtype) {
   if (dtype == OF_FLOAT64) return add_kernels[2];
   return add_kernels[dtype == OF_FLOAT16 || dtype == OF_BFLOAT16 || dtype == OF_FLOAT32];
 }
 
-of_status put(const of_kernel_context& context, const Places& places, const Sorting& sorted, const Sources& sources,
-              bool adds) {
+// Writes (or adds) the values to the sorted offsets of the target.
+of_status put(const of_kernel_context& context, const IndexedOffsets& targets, const Sorting& sorted,
+              const Sources& sources, bool adds) {
   const of_kernel_tensor &target = context.outputs[0], &values = sources.values();
   const int32_t index_count = context.input_count - 2;
-  enum { kTarget, kValues, kPlaces };
+  enum { kTarget, kValues, kOffsets };
   Merged<3> merged;
-  merged.add_apart(places.count(), {0, 0, 1});
+  merged.add_separate(targets.count(), {0, 0, 1});
   for (int32_t d = index_count; d < target.rank; ++d)
-    merged.add(target.sizes[d], {target.strides[d], values.strides[d - index_count + places.index_rank()], 0});
+    merged.add(target.sizes[d], {target.strides[d], values.strides[d - index_count + targets.index_rank()], 0});
 
   const Variants& kernel = adds ? add_kernel(target.dtype) : put_kernel;
   const int32_t form = adds ? static_cast<int32_t>(target.dtype) : static_cast<int32_t>(item_size(target.dtype));
-  const int64_t count = places.count(), none = places.none(), source_stride = sources.stride();
+  const int64_t count = targets.count(), none = targets.none(), source_stride = sources.stride();
   return for_each_piece(merged.rank(), merged.sizes(), [&](const Pieces& pieces, int64_t) {
     const of_space& space = pieces.space();
     const of_strides target_strides = pieces.strides(merged.strides(kTarget));
     const of_strides value_strides = pieces.strides(merged.strides(kValues));
-    const of_strides place_strides = pieces.strides(merged.strides(kPlaces));
-    const int64_t first = pieces.offset(merged.strides(kPlaces));
+    const of_strides offset_strides = pieces.strides(merged.strides(kOffsets));
+    const int64_t first = pieces.offset(merged.strides(kOffsets));
     Arguments arguments;
     arguments.value(space);
     arguments.value(form);
-    arguments.pointer(at(target, places.lowest() + pieces.offset(merged.strides(kTarget))));
+    arguments.pointer(at(target, targets.lowest() + pieces.offset(merged.strides(kTarget))));
     arguments.value(target_strides);
     arguments.pointer(at(values, pieces.offset(merged.strides(kValues))));
     arguments.value(value_strides);
     arguments.pointer(sorted.keys());
     arguments.pointer(sorted.positions());
     arguments.value(first);
-    arguments.value(place_strides);
+    arguments.value(offset_strides);
     arguments.value(count);
     arguments.value(none);
     arguments.pointer(sources.offsets());
@@ -215,37 +217,37 @@ of_status index(const of_kernel_context* call) {
   const of_kernel_context& context = *call;
   const of_kernel_tensor &input = context.inputs[0], &result = context.outputs[0];
   const int32_t index_count = context.input_count - 1;
-  Places places(context, index_count);
-  enum { kResult, kInput, kPlaces };
+  IndexedOffsets offsets(context, index_count);
+  enum { kResult, kInput, kOffsets };
   Merged<3> merged;
-  int64_t places_inside = places.count();  // of the dimension at hand
-  for (int32_t d = 0; d < places.index_rank(); ++d) {
-    places_inside /= result.sizes[d];
-    merged.add(result.sizes[d], {result.strides[d], 0, places_inside});
+  int64_t offset_stride = offsets.count();
+  for (int32_t d = 0; d < offsets.index_rank(); ++d) {
+    offset_stride /= result.sizes[d];
+    merged.add(result.sizes[d], {result.strides[d], 0, offset_stride});
   }
-  for (int32_t d = places.index_rank(); d < result.rank; ++d)
-    merged.add(result.sizes[d], {result.strides[d], input.strides[d - places.index_rank() + index_count], 0});
+  for (int32_t d = offsets.index_rank(); d < result.rank; ++d)
+    merged.add(result.sizes[d], {result.strides[d], input.strides[d - offsets.index_rank() + index_count], 0});
 
-  int64_t strides = 0;  // their bits
+  int64_t strides = 0;  // the bitwise or of the strides of the indexed dimensions
   for (int32_t k = 0; k < index_count; ++k) strides |= input.strides[k];
   const uintptr_t addresses = reinterpret_cast<uintptr_t>(result.data) | reinterpret_cast<uintptr_t>(input.data);
   const int64_t joined = merged.join(2, item_size(input.dtype), addresses, strides);
   const auto bytes = static_cast<int32_t>(item_size(input.dtype) * joined);
-  places.count_in(joined);
+  offsets.count_in(joined);
 
   Scratch memory(context);
-  if (const of_status status = memory.allocate(static_cast<uint64_t>(places.count()) * 8); status != OF_OK)
+  if (const of_status status = memory.allocate(static_cast<uint64_t>(offsets.count()) * 8); status != OF_OK)
     return status;
   auto* const located = static_cast<int64_t*>(memory.data());
-  if (const of_status status = places.locate(located); status != OF_OK) return status;
+  if (const of_status status = offsets.locate(located); status != OF_OK) return status;
 
-  const int64_t none = places.none();
+  const int64_t none = offsets.none();
   return for_each_piece(merged.rank(), merged.sizes(), [&](const Pieces& pieces, int64_t) {
     const of_space& space = pieces.space();
     const of_strides result_strides = pieces.strides(merged.strides(kResult));
     const of_strides input_strides = pieces.strides(merged.strides(kInput));
-    const of_strides place_strides = pieces.strides(merged.strides(kPlaces));
-    const int64_t from = places.lowest() + pieces.offset(merged.strides(kInput));
+    const of_strides offset_strides = pieces.strides(merged.strides(kOffsets));
+    const int64_t from = offsets.lowest() + pieces.offset(merged.strides(kInput));
     Arguments arguments;
     arguments.value(space);
     arguments.value(bytes);
@@ -253,27 +255,27 @@ of_status index(const of_kernel_context* call) {
     arguments.value(result_strides);
     arguments.pointer(static_cast<const char*>(input.data) + from * bytes);
     arguments.value(input_strides);
-    arguments.pointer(located + pieces.offset(merged.strides(kPlaces)));
-    arguments.value(place_strides);
+    arguments.pointer(located + pieces.offset(merged.strides(kOffsets)));
+    arguments.value(offset_strides);
     arguments.value(none);
     return launch_over(context, elements_kernel, space, arguments);
   });
 }
 
-// Sorted places have those that are named several times beside each other, in the order of the values for them.
+// The sort of the offsets is stable, so that several values for one offset become neighbours and keep their order.
 of_status index_put(const of_kernel_context* call) {
   constexpr int kAccumulate = 3;
   const of_kernel_context& context = *call;
-  const Places places(context, context.input_count - 2);
-  if (places.count() > Sorting::kLongest) return fail(OF_UNSUPPORTED, "too many indices");
-  Sorting sorting(context, 1, places.count(), places.count(), places.bits());
+  const IndexedOffsets offsets(context, context.input_count - 2);
+  if (offsets.count() > Sorting::kLongest) return fail(OF_UNSUPPORTED, "too many indices");
+  Sorting sorting(context, 1, offsets.count(), offsets.count(), offsets.bits());
   if (const of_status status = sorting.allocate(); status != OF_OK) return status;
-  if (const of_status status = places.locate(reinterpret_cast<int64_t*>(sorting.keys(0))); status != OF_OK)
+  if (const of_status status = offsets.locate(reinterpret_cast<int64_t*>(sorting.keys(0))); status != OF_OK)
     return status;
   if (const of_status status = sort_lines(context, sorting); status != OF_OK) return status;
-  Sources sources(context, places);
+  Sources sources(context, offsets);
   if (const of_status status = sources.locate(); status != OF_OK) return status;
-  return put(context, places, sorting, sources, context.arguments[kAccumulate].as.boolean);
+  return put(context, offsets, sorting, sources, context.arguments[kAccumulate].as.boolean);
 }
 
 }  // namespace oneflow::grid

@@ -1,4 +1,4 @@
-// Sorting, the largest and smallest elements, and random orders: keys are sorted with the positions they came from.
+// sort, topk and randperm: keys are sorted together with their original positions.
 #include <algorithm>
 
 #include "../merged.h"
@@ -21,14 +21,14 @@ const Variants positions_kernel = OF_KERNELS(int64_t, order_positions);
 
 constexpr uint32_t kItems = 256;
 constexpr int64_t kRun = 16;       // keys that one work-item sorts by insertion
-constexpr int64_t kLongRun = 512;  // of which it keeps a few
+constexpr int64_t kLongRun = 512;  // the most keys, where it keeps only a few of them
 
 of_status launch_items(const of_kernel_context& context, const Variants& kernel, int64_t count, uint32_t items,
                        const Arguments& arguments) {
   return launch(context, kernel.of(kAny), {.groups = groups_for(count, items), .items = items}, arguments);
 }
 
-// Calls with_lines(first, count) for as many lines at once as have less than 2^31 items.
+// Calls with_lines(first, count) for successive groups of lines that take less than 2^31 items together.
 template <class Do>
 of_status for_lines(int64_t lines, int64_t items_of_each, Do with_lines) {
   const int64_t most = std::max<int64_t>(1, INT32_MAX / items_of_each);
@@ -38,7 +38,7 @@ of_status for_lines(int64_t lines, int64_t items_of_each, Do with_lines) {
   return status;
 }
 
-// The keys that a work-item looks at: where a few are kept, most of them cost one comparison.
+// Returns the number of keys in a run. Where only a few are kept, runs are longer, as most keys cost one comparison.
 int64_t run_for(const Sorting& sorting) {
   return sorting.kept < sorting.length ? std::clamp(kRun * sorting.kept, kRun, kLongRun) : kRun;
 }
@@ -155,7 +155,7 @@ of_status write_results(const of_kernel_context& context, int32_t dim, const Sor
   return status;
 }
 
-// Brings each line along a dimension in order, and writes as many of its first elements as the results hold.
+// Sorts each line along a dimension, and writes as many of its first elements as the results hold.
 of_status order(const of_kernel_context& context, int32_t dim, bool descending) {
   const of_kernel_tensor& input = context.inputs[0];
   const int64_t length = input.sizes[dim], kept = context.outputs[0].sizes[dim];
@@ -204,7 +204,7 @@ of_status topk(const of_kernel_context* context) {
   return order(*context, static_cast<int32_t>(context->arguments[2].as.integer), context->arguments[3].as.boolean);
 }
 
-// The order of as many random numbers.
+// Sorts random numbers; their original positions are the permutation.
 of_status randperm(const of_kernel_context* call) {
   const of_kernel_context& context = *call;
   const of_kernel_tensor& result = context.outputs[0];

@@ -1,6 +1,7 @@
-// Sorting: keys, unsigned numbers in the order of the elements that they stand for, are merged with their positions.
+// Sorting by keys: unsigned integers that are ordered as the elements they represent. Each key moves together with the
+// position of its element.
 
-// The bits of a floating-point number of some width as a key: both zeros are one, a NaN comes last.
+// Returns the key of a floating-point number, given its bits. Both zeros have the same key, and NaN has the largest.
 OF_DEVICE uint64_t of_key_of_bits(uint64_t bits, uint64_t infinity, uint64_t sign) {
   const uint64_t magnitude = bits & (sign - 1);
   if (magnitude > infinity) return sign | (sign - 1);
@@ -8,7 +9,7 @@ OF_DEVICE uint64_t of_key_of_bits(uint64_t bits, uint64_t infinity, uint64_t sig
   return bits & sign ? sign - 1 - magnitude : sign | magnitude;
 }
 
-// A key of an element, as wide as the element is.
+// Returns the key of an element, which has as many bits as the element.
 OF_DEVICE uint64_t of_key(int32_t dtype, OF_GLOBAL const void* data, int64_t i) {
   switch (dtype) {
     case OF_BOOL:
@@ -40,23 +41,24 @@ OF_DEVICE uint64_t of_key(int32_t dtype, OF_GLOBAL const void* data, int64_t i) 
   }
 }
 
-// Keys of all elements; those of `mask`, all bits of a key or none, are inverted for the largest to come first.
+// Computes the keys of all elements. For descending order, `mask` has all bits of a key set, which inverts the keys.
 OF_KERNEL(class T, int S)
 order_keys(OF_ARGUMENT of_space space, OF_GLOBAL uint64_t* keys, OF_GLOBAL const void* input,
            OF_ARGUMENT of_strides input_strides, const int32_t dtype, const uint64_t mask) {
   const uint32_t i = OF_GROUP * OF_ITEMS + OF_ITEM;
   if (i >= space.count) return;
-  keys[i] = of_key(dtype, input, of_place(&space, &input_strides, i)) ^ mask;
+  keys[i] = of_key(dtype, input, of_offset(&space, &input_strides, i)) ^ mask;
 }
 
+// Fills `keys` with random numbers.
 OF_KERNEL(class T, int S)
 order_random_keys(const uint32_t count, OF_GLOBAL uint64_t* keys, const uint64_t seed, const uint64_t offset) {
   const uint32_t i = OF_GROUP * OF_ITEMS + OF_ITEM;
   if (i < count) keys[i] = of_wide_word(of_philox(seed, offset + i), 0);
 }
 
-// Sorts stretches of `run` keys, from the beginning of each line on, by insertion, and notes their positions. Only the
-// first `kept` of each count.
+// Sorts runs of `run` keys within each line by insertion, and sets their positions. Only the first `kept` keys of each
+// sorted run are needed.
 OF_KERNEL(class T, int S)
 order_runs(const uint32_t count, const uint32_t runs, const uint32_t run, const int64_t length, const int64_t kept,
            OF_GLOBAL uint64_t* keys, OF_GLOBAL uint32_t* positions) {
@@ -81,8 +83,9 @@ order_runs(const uint32_t count, const uint32_t runs, const uint32_t run, const 
   }
 }
 
-// Merges neighbouring runs of `width` keys: each item the `part` elements of a merged run from some place on, which it
-// finds in both runs by bisection (Green, McColl and Bader, "GPU merge path"). Only the first `kept` of a run count.
+// Merges pairs of neighbouring runs of `width` keys. Each work-item writes `part` elements of a merged run; it finds
+// where they begin in both runs by bisection (Green, McColl and Bader, "GPU merge path"). Only the first `kept` keys of
+// each run are needed.
 OF_KERNEL(class T, int S)
 order_merge(const uint32_t count, const uint32_t pairs, const uint32_t parts, const uint32_t part, const int64_t length,
             const int64_t width, const int64_t kept, OF_GLOBAL const uint64_t* keys,
@@ -93,7 +96,7 @@ order_merge(const uint32_t count, const uint32_t pairs, const uint32_t parts, co
   const uint32_t pair_of_all = item / parts, line = pair_of_all / pairs;
   const int64_t first = (int64_t)(item - pair_of_all * parts) * part;
   const int64_t begin = line * length + (int64_t)(pair_of_all - line * pairs) * 2 * width;
-  const int64_t left = (line + (int64_t)1) * length - begin;  // from the first run on
+  const int64_t left = (line + (int64_t)1) * length - begin;  // keys from `begin` to the end of the line
   const int64_t most = width < kept ? width : kept;
   const int64_t a_count = left < most ? left : most;
   const int64_t b_count = left <= width ? 0 : left - width < most ? left - width : most;
@@ -123,7 +126,7 @@ order_merge(const uint32_t count, const uint32_t pairs, const uint32_t parts, co
   }
 }
 
-// Elements in their order, and where they came from.
+// Writes the elements in sorted order, and their original indices.
 OF_KERNEL(class T, int S)
 order_results(OF_ARGUMENT of_space space, const int32_t bytes, OF_GLOBAL void* values,
               OF_ARGUMENT of_strides value_strides, OF_GLOBAL int64_t* indices, OF_ARGUMENT of_strides index_strides,
@@ -144,6 +147,7 @@ order_results(OF_ARGUMENT of_space space, const int32_t bytes, OF_GLOBAL void* v
   of_move(bytes, values, value_at, input, input_at + position * input_stride);
 }
 
+// Writes the sorted positions as elements of the result's dtype.
 OF_KERNEL(class T, int S)
 order_positions(const uint32_t count, OF_GLOBAL void* result, const int64_t stride, const int32_t dtype,
                 OF_GLOBAL const uint32_t* positions) {

@@ -1,4 +1,4 @@
-// Contractions on processors: each work-item is a group of its own, whose loops become vectors of T_LANES elements.
+// Contractions on CPU devices. A group has one work-item, whose loops are vectorised with vectors of T_LANES elements.
 
 #define OF_JOINED(a, b) a##b
 #define OF_JOIN(a, b) OF_JOINED(a, b)
@@ -7,7 +7,8 @@
 #define OF_STORE_VECTOR(value, data) OF_JOIN(vstore, T_LANES)(value, 0, data)
 #define OF_ALONE __attribute__((reqd_work_group_size(1, 1, 1)))
 
-// A panel of rows by one of columns fills the registers: 24 sums in 32 of them with AVX-512, 8 in 16 otherwise.
+// The register tile is one panel of rows by one panel of columns: 24 of 32 vector registers hold sums with AVX-512, and
+// 8 of 16 otherwise.
 #define OF_PANEL_COLUMNS (2 * T_LANES)
 #if OF_VECTOR_BYTES == 64
 #define OF_PANEL_ROWS 12
@@ -16,6 +17,7 @@
 #endif
 #define OF_LINE 64
 
+// Returns the offset, in elements, of element `index` of a role in the operand with these strides.
 static inline int64_t of_locate(const of_contract_dims* role, const int64_t* strides, uint32_t index) {
   int64_t at = 0;
   for (int d = 0; d < role->rank - 1; ++d) {
@@ -28,7 +30,8 @@ static inline int64_t of_locate(const of_contract_dims* role, const int64_t* str
 
 // ------------------------------------------------------------------------------------------------ packing
 
-// Panels lie one behind the other, per member of the batch: T panel[depth][width], 0 in what is beyond the end.
+// Packs an operand into consecutive panels, T panel[depth][width], for each element of the batch. The last panel is
+// padded with zeros. Each work-item packs a slice of the depth of one panel.
 #define OF_PACK(name, operand, width)                                                                                 \
   __kernel OF_ALONE void name(const of_contract_dims batch, const of_contract_dims across,                            \
                               const of_contract_dims depth, OF_GLOBAL const void* from, OF_GLOBAL T* to,              \
@@ -74,7 +77,7 @@ OF_PACK(contract_pack_columns, b, OF_PANEL_COLUMNS)
 
 // ------------------------------------------------------------------------------------------------ panels
 
-// One panel of columns by up to `most` panels of rows.
+// Multiplies one packed panel of columns by up to `most` packed panels of rows.
 __kernel OF_ALONE void contract_panels(const of_contract_dims batch, const of_contract_dims rows,
                                        const of_contract_dims columns, const uint32_t depth,
                                        OF_GLOBAL const T* a_panels, OF_GLOBAL const T* b_panels, OF_GLOBAL void* c,
@@ -87,11 +90,11 @@ __kernel OF_ALONE void contract_panels(const of_contract_dims batch, const of_co
   const uint32_t at = OF_GROUP / blocks / column_panels;
   const uint32_t first_column = panel * OF_PANEL_COLUMNS;
   const uint32_t width = min((uint32_t)OF_PANEL_COLUMNS, columns.count - first_column);
-  int64_t places[OF_PANEL_COLUMNS];
+  int64_t c_offsets[OF_PANEL_COLUMNS];
   bool is_run = width == OF_PANEL_COLUMNS && (is_sums || OF_IS_OWN);
   for (uint32_t j = 0; j < width; ++j) {
-    places[j] = of_locate(&columns, columns.c, first_column + j);
-    is_run &= places[j] == places[0] + j;
+    c_offsets[j] = of_locate(&columns, columns.c, first_column + j);
+    is_run &= c_offsets[j] == c_offsets[0] + j;
   }
   const int64_t c_at = of_locate(&batch, batch.c, at);
   b_panels += (int64_t)(at * column_panels + panel) * depth * OF_PANEL_COLUMNS;
@@ -116,7 +119,7 @@ __kernel OF_ALONE void contract_panels(const of_contract_dims batch, const of_co
       if (first_row + i < rows.count) {
         const int64_t row_at = c_at + of_locate(&rows, rows.c, first_row + i);
         if (is_run) {
-          OF_GLOBAL T* line = (OF_GLOBAL T*)c + row_at + places[0];
+          OF_GLOBAL T* line = (OF_GLOBAL T*)c + row_at + c_offsets[0];
           if (accumulate) {
             sums[i][0] += OF_LOAD_VECTOR(line);
             sums[i][1] += OF_LOAD_VECTOR(line + T_LANES);
@@ -127,7 +130,7 @@ __kernel OF_ALONE void contract_panels(const of_contract_dims batch, const of_co
           T line[OF_PANEL_COLUMNS];
           OF_STORE_VECTOR(sums[i][0], line);
           OF_STORE_VECTOR(sums[i][1], line + T_LANES);
-          for (uint32_t j = 0; j < width; ++j) of_put_sum(c, row_at + places[j], line[j], is_sums, accumulate);
+          for (uint32_t j = 0; j < width; ++j) of_put_sum(c, row_at + c_offsets[j], line[j], is_sums, accumulate);
         }
       }
     }
@@ -136,7 +139,7 @@ __kernel OF_ALONE void contract_panels(const of_contract_dims batch, const of_co
 
 // ------------------------------------------------------------------------------------------------ lines
 
-// The sum of products of a run of the depth, for operands that lie along it.
+// Returns the dot product of a run of the depth, along which both operands have unit stride.
 static inline T of_dot(OF_GLOBAL const void* a, int64_t a_at, OF_GLOBAL const void* b, int64_t b_at, uint32_t count) {
   T sums[OF_LINE];
   for (int i = 0; i < OF_LINE; ++i) sums[i] = (T)0;
@@ -156,7 +159,7 @@ static inline T of_dot(OF_GLOBAL const void* a, int64_t a_at, OF_GLOBAL const vo
   return sum;
 }
 
-// sums[j] += the products of a run of the depth, for `width` columns that lie next to each other.
+// Adds the products of one element of A with `width` contiguous columns of B to `sums`.
 static inline void of_add_line(T* sums, uint32_t width, T a_value, OF_GLOBAL const void* b, int64_t b_at) {
   if (width == OF_LINE) {
 #pragma clang loop vectorize(assume_safety)
@@ -167,7 +170,8 @@ static inline void of_add_line(T* sums, uint32_t width, T a_value, OF_GLOBAL con
   }
 }
 
-// The same where A has columns, too: what were members of a batch.
+// Adds the elementwise products of `width` contiguous columns of A and B to `sums`. A has columns where these were a
+// batch dimension (see make_columns_of_batch).
 static inline void of_add_products(T* sums, uint32_t width, OF_GLOBAL const void* a, int64_t a_at,
                                    OF_GLOBAL const void* b, int64_t b_at) {
 #pragma clang loop vectorize(assume_safety)
@@ -175,7 +179,7 @@ static inline void of_add_products(T* sums, uint32_t width, OF_GLOBAL const void
     sums[j] = OF_MULTIPLY_ADD(of_load(S, a, a_at + j), of_load(S, b, b_at + j), sums[j]);
 }
 
-// Up to OF_LINE neighbouring columns of up to `height` rows, over one part of the depth.
+// Computes up to OF_LINE columns of up to `height` rows, over one part of the depth, from operands in place.
 __kernel OF_ALONE void contract_lines(const of_contract_dims batch, const of_contract_dims rows,
                                       const of_contract_dims columns, const of_contract_dims depth,
                                       OF_GLOBAL const void* a, OF_GLOBAL const void* b, OF_GLOBAL void* c,
@@ -191,15 +195,15 @@ __kernel OF_ALONE void contract_lines(const of_contract_dims batch, const of_con
   const uint32_t begin = part * part_depth, end = begin + min(part_depth, depth.count - begin);
   const int64_t a_batch = of_locate(&batch, batch.a, at), b_batch = of_locate(&batch, batch.b, at);
   const int64_t c_batch = part * part_step + of_locate(&batch, batch.c, at);
-  int64_t a_places[OF_LINE], places[OF_LINE], c_places[OF_LINE];
-  bool is_run = true, is_a_run = true, is_shared = true;  // whether all columns have the same of A
+  int64_t a_offsets[OF_LINE], b_offsets[OF_LINE], c_offsets[OF_LINE];
+  bool is_run = true, is_a_run = true, is_shared = true;  // is_shared: whether all columns share the elements of A
   for (uint32_t j = 0; j < width; ++j) {
-    places[j] = b_batch + of_locate(&columns, columns.b, first + j);
-    c_places[j] = c_batch + of_locate(&columns, columns.c, first + j);
-    is_run &= places[j] == places[0] + j;
-    a_places[j] = of_locate(&columns, columns.a, first + j);
-    is_a_run &= a_places[j] == a_places[0] + j;
-    is_shared &= a_places[j] == 0;
+    b_offsets[j] = b_batch + of_locate(&columns, columns.b, first + j);
+    c_offsets[j] = c_batch + of_locate(&columns, columns.c, first + j);
+    is_run &= b_offsets[j] == b_offsets[0] + j;
+    a_offsets[j] = of_locate(&columns, columns.a, first + j);
+    is_a_run &= a_offsets[j] == a_offsets[0] + j;
+    is_shared &= a_offsets[j] == 0;
   }
   const int64_t a_step = depth.a[0], b_step = depth.b[0];
   const bool is_vector = is_run && (is_shared || is_a_run);
@@ -212,25 +216,25 @@ __kernel OF_ALONE void contract_lines(const of_contract_dims batch, const of_con
       const uint32_t run = min(end - p, depth.sizes[0] - p % depth.sizes[0]);
       const int64_t a_at = a_row + of_locate(&depth, depth.a, p), b_at = of_locate(&depth, depth.b, p);
       if (is_dot) {
-        for (uint32_t j = 0; j < width; ++j) sums[j] += of_dot(a, a_at + a_places[j], b, places[j] + b_at, run);
+        for (uint32_t j = 0; j < width; ++j) sums[j] += of_dot(a, a_at + a_offsets[j], b, b_offsets[j] + b_at, run);
       } else if (is_vector && !is_shared) {
         for (uint32_t q = 0; q < run; ++q)
-          of_add_products(sums, width, a, a_at + a_places[0] + q * a_step, b, places[0] + b_at + q * b_step);
+          of_add_products(sums, width, a, a_at + a_offsets[0] + q * a_step, b, b_offsets[0] + b_at + q * b_step);
       } else if (is_vector) {
         for (uint32_t q = 0; q < run; ++q)
-          of_add_line(sums, width, of_load(S, a, a_at + q * a_step), b, places[0] + b_at + q * b_step);
+          of_add_line(sums, width, of_load(S, a, a_at + q * a_step), b, b_offsets[0] + b_at + q * b_step);
       } else {
         for (uint32_t j = 0; j < width; ++j) {
           T sum = sums[j];
           for (uint32_t q = 0; q < run; ++q)
-            sum = OF_MULTIPLY_ADD(of_load(S, a, a_at + a_places[j] + q * a_step),
-                                  of_load(S, b, places[j] + b_at + q * b_step), sum);
+            sum = OF_MULTIPLY_ADD(of_load(S, a, a_at + a_offsets[j] + q * a_step),
+                                  of_load(S, b, b_offsets[j] + b_at + q * b_step), sum);
           sums[j] = sum;
         }
       }
       p += run;
     }
     const int64_t c_row = of_locate(&rows, rows.c, row);
-    for (uint32_t j = 0; j < width; ++j) of_put_sum(c, c_row + c_places[j], sums[j], is_sums, accumulate);
+    for (uint32_t j = 0; j < width; ++j) of_put_sum(c, c_row + c_offsets[j], sums[j], is_sums, accumulate);
   }
 }

@@ -1,9 +1,0 @@
-"""Kernels of the CUDA backend: one source per record, compiled for every type that the record computes in."""
-
-from __future__ import annotations
-
-from codegen.grid import GridTarget
-
-
-class Cuda(GridTarget):
-    source_template = "kernels.cu.j2"

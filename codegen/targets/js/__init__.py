@@ -1,0 +1,148 @@
+"""Node.js: the table of functions, the ES module, TypeScript declarations, and tests from examples and error cases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from codegen.language import Language
+from codegen.model import DTYPES, Call, Definitions, ErrorCase, Example, Function, Literal, Op, Type
+from codegen.names import camel, known_words, source_files
+from codegen.signature import parse_type
+from codegen.target import Output
+from codegen.targets.js import typescript, words
+from codegen.templates import Templates
+
+FOLDER = "bindings/js/generated"
+
+
+@dataclass(frozen=True)
+class JsFunction:
+    """A public function with its names in JavaScript. The in-place form is a method if the function is one."""
+
+    function: Function
+    name: str
+    async_name: str | None  # of the promise variant; None: there is none
+    in_place_name: str | None  # None: there is no in-place form
+
+    @property
+    def overloads(self) -> tuple[Op, ...]:
+        """Returns the overloads in the order in which a call tries them."""
+        return self.function.overloads
+
+    @property
+    def method_overloads(self) -> tuple[Op, ...]:
+        """Returns the overloads that are methods, too."""
+        return tuple(op for op in self.overloads if op.receiver)
+
+    @property
+    def leaf(self) -> str:
+        """Returns the name without its namespace."""
+        return self.name.rpartition(".")[2]
+
+
+def top_names(functions: Sequence[JsFunction]) -> list[str]:
+    """Returns the names that the module exports for these functions: those without a namespace, and the namespaces."""
+    names = {part for function in functions for part in (function.name, function.async_name) if part}
+    return sorted({name.partition(".")[0] for name in names})
+
+
+def namespaces(functions: Sequence[JsFunction]) -> Mapping[str | None, list[JsFunction]]:
+    """Returns the functions by namespace; None stands for the module itself."""
+    found: dict[str | None, list[JsFunction]] = {None: []}
+    for function in functions:
+        found.setdefault(function.name.rpartition(".")[0] or None, []).append(function)
+    return found
+
+
+class Js(Language):
+    title = "Node.js"
+    fence = "js"
+    opening = "import flow from 'oneflow-js';"
+    forms = ("flow.add(x, y)", "x.add(y)", "x.add_(y)", "flow.add(x, y, {out: z})")
+    none_word = "null"
+    reserved = words.RESERVED
+
+    def outputs(self, definitions: Definitions) -> Iterator[Output]:
+        offered = [self._offered(function) for function in self.names.offered(definitions)]
+        sources = source_files(definitions.ops)
+        renamed = {word: camel(word) for word in sorted(known_words(definitions))}
+        for template in ("functions.js", "index.mjs", "index.d.ts", "index.d.mts"):
+            text = self._templates.render(
+                f"{template}.j2", functions=offered, sources=sources, words=renamed, dtypes=DTYPES
+            )
+            yield Output(f"{FOLDER}/{template}", text)
+        for source in sources:
+            ops = [op for op in definitions.ops if op.location.file == source]
+            yield Output(
+                f"{FOLDER}/{PurePosixPath(source).stem}.test.mjs",
+                self._templates.render("test.mjs.j2", ops=ops, sources=[source], language=self),
+            )
+
+    @cached_property
+    def _templates(self) -> Templates:
+        return self.templates.add(
+            camel=camel,
+            quoted=words.quoted,
+            literal=words.literal_text,
+            expected_word=words.expected_word,
+            declare=typescript,
+            top_names=top_names,
+            namespaces=namespaces,
+        )
+
+    def _offered(self, function: Function) -> JsFunction:
+        name = self.public_name(function)
+        leaf = camel(function.name)
+        return JsFunction(
+            function,
+            name,
+            f"{leaf}Async" if all(map(typescript.is_async, function.overloads)) else None,
+            f"{leaf}_" if any(op.has_in_place for op in function.overloads) else None,
+        )
+
+    # -- names ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _public_names(self) -> Mapping[str, str]:
+        return {function.name: self.public_name(function) for function in self.definitions.functions}
+
+    def public_name(self, function: Function) -> str:
+        return self.names.of(function.name, camel, words.RESERVED | words.MEMBERS)
+
+    def argument_name(self, name: str) -> str:
+        return camel(name)
+
+    def type_word(self, type_: Type) -> str:
+        return words.expected_word(type_)
+
+    def call_text(self, call: Call) -> str:
+        return words.call_text(call, self._public_names)
+
+    def signature_text(self, function: Function) -> tuple[str, ...]:
+        return tuple(words.signature_line(self.public_name(function), op) for op in function.overloads)
+
+    def error_class(self, case: ErrorCase) -> str:
+        return f"flow.{case.raises}"
+
+    def error_text(self, case: ErrorCase) -> str:
+        """Returns the error text; it names the JavaScript type of a value that was found, so 1 and 1.5 are numbers."""
+
+        def found(match: re.Match[str]) -> str:
+            word = match.group(1)
+            return f"got {self.none_word if word == 'None' else words.found_word(parse_type(word))}"
+
+        replaced = re.sub(r"got \{([^{}]*)\}", found, case.says)
+        return super().error_text(replace(case, says=replaced))
+
+    def literal_text(self, value: Literal) -> str:
+        return words.literal_text(value)
+
+    # -- tests ----------------------------------------------------------------------------------------------------
+
+    def expected_values(self, example: Example) -> str:
+        """Returns the result of an example as nested arrays."""
+        return words.literal_text(example.gives)

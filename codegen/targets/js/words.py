@@ -1,0 +1,171 @@
+"""Names, types, literals and calls in JavaScript."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+
+from codegen.model import Argument, BaseType, Call, CallValue, Literal, Name, Op, TensorLiteral, Type
+from codegen.names import camel, fill
+
+WIDTH = 100  # of signatures in the manual
+
+# Words that cannot be the name of a variable in a module.
+RESERVED = frozenset(
+    """arguments await break case catch class const continue debugger default delete do else enum eval export extends
+    false finally for function if implements import in instanceof interface let new null package private protected
+    public return static super switch this throw true try typeof var void while with yield""".split()
+)
+
+# Properties of every function or object, and `then`, which would make an object a promise.
+MEMBERS = frozenset("constructor length name prototype then".split())
+
+# The names of expected types in error texts, in the singular and in the plural.
+_EXPECTED: Mapping[BaseType, tuple[str, str]] = {
+    BaseType.TENSOR: ("Tensor", "Tensors"),
+    BaseType.OPERAND: ("Tensor or number", "Tensors or numbers"),
+    BaseType.NUMBER: ("number", "numbers"),
+    BaseType.INT: ("integer", "integers"),
+    BaseType.FLOAT: ("number", "numbers"),
+    BaseType.BOOL: ("boolean", "booleans"),
+    BaseType.STR: ("string", "strings"),
+    BaseType.DIM: ("integer", "integers"),
+    BaseType.SIZE: ("integer", "integers"),
+    BaseType.PAIR: ("pair of integers", "pairs of integers"),
+    BaseType.DTYPE: ("dtype", "dtypes"),
+    BaseType.DEVICE: ("device", "devices"),
+}
+# The names of the types of values in error texts, if they differ from those of expected types.
+_FOUND: Mapping[BaseType, str] = {
+    BaseType.INT: "number",
+    BaseType.DIM: "number",
+    BaseType.SIZE: "number",
+    BaseType.DTYPE: "string",
+    BaseType.DEVICE: "string",
+}
+_TYPESCRIPT: Mapping[BaseType, str] = {
+    BaseType.TENSOR: "Tensor",
+    BaseType.OPERAND: "Tensor | Scalar",
+    BaseType.NUMBER: "Scalar",
+    BaseType.INT: "Integer",
+    BaseType.FLOAT: "number",
+    BaseType.BOOL: "boolean",
+    BaseType.STR: "string",
+    BaseType.DIM: "Integer",
+    BaseType.SIZE: "Integer",
+    BaseType.PAIR: "readonly [Integer, Integer]",
+    BaseType.DTYPE: "DType",
+    BaseType.DEVICE: "DeviceLike",
+}
+
+
+def expected_word(type_: Type) -> str:
+    """Returns the name of an expected type in error texts: "integer or null", "array of Tensors"."""
+    one, several = _EXPECTED[type_.base]
+    words = f"array of {several}" if type_.is_list else one
+    if not type_.optional:
+        return words
+    return words.replace(" or ", ", ") + " or null"
+
+
+def found_word(type_: Type) -> str:
+    """Returns the name of the type of a value in error texts; all numbers have the same type."""
+    return "array" if type_.is_list else _FOUND.get(type_.base, _EXPECTED[type_.base][0])
+
+
+def typescript_list(type_: Type) -> str:
+    """Returns the TypeScript type of a list, without null."""
+    one = _TYPESCRIPT[type_.base]
+    member = f"{one} | null" if type_.optional_members else one
+    return f"readonly ({member})[]" if " " in member else f"readonly {member}[]"
+
+
+def typescript(type_: Type) -> str:
+    """Returns the TypeScript type of an argument."""
+    words = _TYPESCRIPT[type_.base]
+    if type_.is_list:
+        words = "Integers" if type_.is_integer and not type_.is_pairs else typescript_list(type_)
+    return f"{words} | null" if type_.optional else words
+
+
+def literal_text(value: Literal) -> str:
+    """Returns plain data in JavaScript's syntax."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return f"{value}n" if abs(value) > 2**53 else str(value)
+        case float():
+            if math.isnan(value):
+                return "NaN"
+            if math.isinf(value):
+                return "Infinity" if value > 0 else "-Infinity"
+            return repr(value)
+        case str():
+            return quoted(value)
+        case _:
+            return f"[{', '.join(map(literal_text, value))}]"
+
+
+def quoted(text: str) -> str:
+    """Returns a string literal in single quotes."""
+    return "'" + json.dumps(text)[1:-1].replace('\\"', '"').replace("'", "\\'") + "'"
+
+
+def tensor_text(literal: TensorLiteral) -> str:
+    """Returns a call that creates a tensor. Integers need a dtype, because numbers give float32 tensors by default."""
+    dtype = literal.dtype or ("int64" if _members(literal.values) == {int} else None)
+    options = f", {{dtype: '{dtype}'}}" if dtype else ""
+    return f"flow.tensor({literal_text(literal.values)}{options})"
+
+
+def _members(values: Literal) -> set[type]:
+    if isinstance(values, tuple):
+        return set().union(*map(_members, values)) if values else set()
+    return {type(values)}
+
+
+def value_text(value: CallValue, function_name: Mapping[str, str]) -> str:
+    """Returns an argument of a call."""
+    match value:
+        case TensorLiteral():
+            return tensor_text(value)
+        case Name(name=name):
+            return quoted(name)
+        case Call():
+            return call_text(value, function_name)
+        case tuple():
+            return f"[{', '.join(value_text(member, function_name) for member in value)}]"
+        case _:
+            return literal_text(value)
+
+
+def call_text(call: Call, function_name: Mapping[str, str]) -> str:
+    """Returns a call: `flow.sum(flow.tensor([1.0]), {dim: 0})`. `function_name` maps functions to public names."""
+    values = [value_text(value, function_name) for value in call.positional]
+    if call.keywords:
+        pairs = (f"{camel(name)}: {value_text(value, function_name)}" for name, value in call.keywords)
+        values.append(f"{{{', '.join(pairs)}}}")
+    return f"flow.{function_name[call.op]}({', '.join(values)})"
+
+
+def signature_line(name: str, op: Op) -> str:
+    """Returns a signature for the manual: `flow.sum(input, dim = null, {dtype = null, out}): Tensor`."""
+    positional = [_parameter(a) for a in op.signature.arguments if not a.keyword_only]
+    named = [_parameter(a) for a in op.signature.arguments if a.keyword_only]
+    if op.has_out:
+        named.append("out")
+    if named:
+        named[0] = "{" + named[0]
+        named[-1] += "}"
+    results = [camel(result.name or "") or typescript(result.type) for result in op.signature.results]
+    gives = f"[{', '.join(results)}]" if len(results) > 1 else "Tensor" + "[]" * op.signature.gives_list
+    return fill(f"flow.{name}(", [*positional, *named], f"): {gives}", WIDTH)
+
+
+def _parameter(argument: Argument) -> str:
+    name = camel(argument.name)
+    return f"{name} = {literal_text(argument.default)}" if argument.has_default else name

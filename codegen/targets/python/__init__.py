@@ -1,0 +1,141 @@
+"""Python: the function table of the extension, stubs, and tests from examples and error cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePath
+
+import yaml
+
+from codegen.language import Language
+from codegen.model import DTYPES, Call, Definitions, ErrorCase, Example, Function, Literal, Op, Type
+from codegen.names import identifier, source_files
+from codegen.target import Output
+from codegen.targets.python import stubs, table, words
+from codegen.targets.python.table import PythonFunction
+
+FOLDER = "bindings/python/generated"
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test of an example or an error case."""
+
+    name: str
+    call: str
+    expected: str  # the values that an example gives
+    error: str = ""  # the class of the error that an error case raises
+    says: str = ""  # the text of the error
+
+
+class Python(Language):
+    title = "Python"
+    fence = "python"
+    opening = "import oneflow_py as flow"
+    forms = ("flow.add(x, y)", "x.add(y)", "x.add_(y)", "flow.add(x, y, out=z)")
+    reserved = words.RESERVED
+
+    # -- files ----------------------------------------------------------------------------------------------------
+
+    def outputs(self, definitions: Definitions) -> Iterator[Output]:
+        sources = source_files(definitions.ops)
+        entries = [self._entry(function) for function in self.names.offered(definitions)]
+        templates = self.templates.add(
+            argument_row=table.argument_row,
+            overload_row=table.overload_row,
+            functions=stubs.functions,
+            in_place_functions=stubs.in_place_functions,
+            methods=stubs.methods,
+            in_place_methods=stubs.in_place_methods,
+            operators=stubs.operators,
+            identifier=identifier,
+            public=self._public_name,
+        )
+        shared = {
+            "sources": sources,
+            "dtypes": DTYPES,
+            "namespaces": sorted({entry.module.partition(".")[0] for entry in entries} - {""}),
+            "result_types": self._result_types(entries),
+            "slots": {slot: definitions.overloads[name][0] for slot, name in self._slots.items()},
+        }
+        yield Output(
+            f"{FOLDER}/functions.cpp",
+            templates.render("functions.cpp.j2", entries=entries, ops=definitions.ops, **shared),
+        )
+        for namespace in sorted({entry.module for entry in entries} | {""}):
+            template = "namespace.pyi.j2" if namespace else "package.pyi.j2"
+            members = [entry for entry in entries if entry.module == namespace]
+            text = templates.render(template, entries=members, all_entries=entries, namespace=namespace, **shared)
+            folder = "/".join((FOLDER, "oneflow_py", *filter(None, namespace.split("."))))
+            yield Output(f"{folder}/__init__.pyi", text)
+        for source in sources:
+            ops = [op for op in definitions.ops if op.location.file == source]
+            tests = [test for op in ops for test in self._tests(op)]
+            name = PurePath(source).stem
+            text = templates.render("test.py.j2", sources=[source], tests=tests)
+            yield Output(f"{FOLDER}/tests/test_generated_{name}.py", text)
+
+    def _entry(self, function: Function) -> PythonFunction:
+        return PythonFunction(function, self._public_name)
+
+    @cached_property
+    def _slots(self) -> Mapping[str, str]:
+        """Returns the functions that implement the operators of Python, by special method."""
+        path = self.folder / "operators.yaml"
+        slots: dict[str, str] = yaml.safe_load(path.read_text(encoding="utf-8"))
+        known = {function.name for function in self.names.offered(self.definitions)}
+        return {slot: name for slot, name in slots.items() if name in known}
+
+    @staticmethod
+    def _result_types(entries: list[PythonFunction]) -> Mapping[str, tuple[str, ...]]:
+        """Returns the named tuples that functions return, with their fields."""
+        ops = [op for entry in entries for op in entry.overloads]
+        return {words.result_type(op): words.named_results(op) for op in ops if words.named_results(op)}
+
+    def _tests(self, op: Op) -> Iterator[Test]:
+        name = op.full_name.replace(".", "_").strip("_")
+        for number, example in enumerate(op.examples, 1):
+            call = self.call_text(example.call)
+            yield Test(f"test_{name}_example_{number}", call, self._expected_values(op, example))
+        for number, case in enumerate(op.errors, 1):
+            call = self.call_text(case.call)
+            yield Test(
+                f"test_{name}_error_{number}", call, "", self.error_class(case), words.literal(self.error_text(case))
+            )
+
+    @staticmethod
+    def _expected_values(op: Op, example: Example) -> str:
+        several = len(op.signature.results) > 1 or op.signature.gives_list
+        if not several or not isinstance(example.gives, tuple):
+            return words.literal(example.gives)
+        tail = "," if len(example.gives) == 1 else ""
+        return f"({', '.join(map(words.literal, example.gives))}{tail})"
+
+    # -- names ----------------------------------------------------------------------------------------------------
+
+    def public_name(self, function: Function) -> str:
+        return self._public_name(function.name)
+
+    def _public_name(self, name: str) -> str:
+        return self.names.of(name, reserved=words.RESERVED)
+
+    def argument_name(self, name: str) -> str:
+        return name
+
+    def type_word(self, type_: Type) -> str:
+        return words.type_word(type_)
+
+    def literal_text(self, value: Literal) -> str:
+        return words.literal(value)
+
+    def call_text(self, call: Call) -> str:
+        return words.call(call, self._public_name)
+
+    def signature_text(self, function: Function) -> tuple[str, ...]:
+        name = self.public_name(function)
+        return tuple(words.signature(name, op) for op in function.overloads)
+
+    def error_class(self, case: ErrorCase) -> str:
+        return f"flow.{case.raises}"

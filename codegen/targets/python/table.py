@@ -1,0 +1,128 @@
+"""The rows of the extension's function table (bindings/python/src/function_table.h)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from codegen.model import Argument, Function, Op
+from codegen.names import identifier
+from codegen.printer import boolean, enumerator, string
+from codegen.targets.python import words
+from codegen.targets.python.documentation import help_text
+
+
+def argument_row(argument: Argument) -> str:
+    """Returns the initializer of an ArgumentRecord."""
+    type_ = argument.type
+    flags = (
+        type_.is_list,
+        type_.optional,
+        type_.optional_members,
+        argument.keyword_only,
+        not argument.has_default,
+        type_.is_pairs,
+    )
+    kind = f"ArgumentKind::{enumerator(type_)}"
+    return ", ".join((string(argument.name), string(words.type_word(type_)), kind, *map(boolean, flags)))
+
+
+def overload_row(op: Op) -> str:
+    """Returns the initializer of an OverloadRecord."""
+    signature = op.signature
+
+    def position(holds: Iterable[bool]) -> int:
+        return next((index for index, held in enumerate(holds) if held), -1)
+
+    receiver = position(argument == op.receiver for argument in signature.arguments)
+    written = position(argument.alias is not None and argument.alias.written for argument in signature.arguments)
+    named = words.result_type(op) if words.named_results(op) else None
+    return ", ".join(
+        (
+            string(op.full_name),
+            f"{identifier(op.full_name)}_arguments" if signature.arguments else "{}",
+            str(len(signature.results)),
+            string(named),
+            str(receiver),
+            str(written),
+            boolean(op.has_out),
+            str(position(argument == op.replaced for argument in signature.arguments)),
+        )
+    )
+
+
+@dataclass(frozen=True)
+class PythonFunction:
+    """A public function in Python."""
+
+    function: Function
+    public: Callable[[str], str]  # returns the public name of a function
+
+    @property
+    def name(self) -> str:
+        """Returns the public name without the namespace."""
+        return self.public(self.function.name).rpartition(".")[2]
+
+    @property
+    def documentation(self) -> str:
+        """Returns the docstring."""
+        return help_text(self.public(self.function.name), self.overloads, self.public)
+
+    @property
+    def module(self) -> str:
+        """Returns the namespace, or an empty string."""
+        return self.function.namespace or ""
+
+    @property
+    def overloads(self) -> tuple[Op, ...]:
+        """Returns the overloads in the order in which a call tries them."""
+        return self.function.overloads
+
+    @property
+    def methods(self) -> tuple[Op, ...]:
+        """Returns the overloads that are methods, too."""
+        return tuple(op for op in self.overloads if op.receiver)
+
+    @property
+    def in_place_overloads(self) -> tuple[Op, ...]:
+        """Returns the overloads with an in-place form, which is a method if the operator has a receiver."""
+        return tuple(op for op in self.overloads if op.has_in_place)
+
+    @property
+    def in_place(self) -> str | None:
+        """Returns the name of the in-place form, or None."""
+        return f"{self.name}_" if self.in_place_overloads else None
+
+    @property
+    def variable(self) -> str:
+        """Returns the name of the array of OverloadRecords."""
+        return f"{identifier(self.function.name)}_overloads"
+
+    @property
+    def row(self) -> str:
+        """Returns the initializer of a FunctionRecord, up to its documentation."""
+        texts = (
+            _signature(self.overloads, ""),
+            _signature(self.methods, "$self"),
+            _signature(self.in_place_overloads, "$self" if self.methods else "", has_out=False),
+        )
+        return ", ".join(
+            (
+                string(self.module),
+                string(self.name),
+                string(self.in_place),
+                boolean(bool(self.methods)),
+                boolean(self.function.takes_equation),
+                *map(string, texts),
+            )
+        )
+
+
+def _signature(overloads: tuple[Op, ...], receiver: str, *, has_out: bool = True) -> str:
+    """Returns the signature for inspect.signature(), which several overloads share."""
+    if len(overloads) != 1:
+        return f"({receiver}, *args, **kwargs)" if receiver else "(*args, **kwargs)"
+    op = overloads[0]
+    arguments = words.without_receiver(op) if receiver else op.signature.arguments
+    parameters = words.plain_parameters(arguments, has_out and op.has_out)
+    return f"({', '.join(filter(None, (receiver, parameters)))})"

@@ -1,0 +1,165 @@
+"""Types, literals, calls and signatures in Python."""
+
+from __future__ import annotations
+
+import json
+import keyword
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from codegen.model import DTYPES, Argument, BaseType, Call, CallValue, Literal, Name, Op, TensorLiteral, Type
+from codegen.names import fill, pascal
+
+
+@dataclass(frozen=True)
+class Word:
+    """The names of a base type: in error texts, in the singular and in the plural, and in annotations."""
+
+    single: str
+    several: str
+    annotation: str
+
+
+RESERVED = frozenset(keyword.kwlist) | {"self"}
+WIDTH = 100  # of signatures and docstrings
+
+_INT = Word("int", "ints", "int")
+_WORDS = {
+    BaseType.TENSOR: Word("Tensor", "Tensors", "Tensor"),
+    BaseType.OPERAND: Word("Tensor or number", "Tensors or numbers", "Tensor | Number"),
+    BaseType.NUMBER: Word("number", "numbers", "Number"),
+    BaseType.INT: _INT,
+    BaseType.DIM: _INT,
+    BaseType.SIZE: _INT,
+    BaseType.PAIR: Word("pair of ints", "pairs of ints", "tuple[int, int]"),
+    BaseType.FLOAT: Word("float", "floats", "float"),
+    BaseType.BOOL: Word("bool", "bools", "bool"),
+    BaseType.STR: Word("str", "strs", "str"),
+    BaseType.DTYPE: Word("dtype", "dtypes", "DTypeLike"),
+    BaseType.DEVICE: Word("device", "devices", "DeviceLike"),
+}
+
+
+def type_word(type_: Type) -> str:
+    """Returns the name of a type in error texts: "int", "list of ints"."""
+    word = _WORDS[type_.base]
+    return f"list of {word.several}" if type_.is_list else word.single
+
+
+def annotation(type_: Type) -> str:
+    """Returns the annotation of a type: "int", "int | Sequence[int] | None"."""
+    text = _WORDS[type_.base].annotation
+    if type_.is_list:
+        member = f"{text} | None" if type_.optional_members else text
+        text = f"Sequence[{member}]" if type_.is_pairs else f"{text} | Sequence[{member}]"
+    return f"{text} | None" if type_.optional else text
+
+
+def literal(value: Literal) -> str:
+    """Returns plain data in Python's syntax."""
+    match value:
+        case float() if math.isnan(value) or math.isinf(value):
+            return f'float("{value}")'
+        case str():
+            return json.dumps(value, ensure_ascii=False)
+        case tuple():
+            return f"[{', '.join(map(literal, value))}]"
+        case _:
+            return repr(value)
+
+
+def call(node: Call, public: Callable[[str], str]) -> str:
+    """Returns a call: `flow.sum(flow.tensor([1.0]), dim=0)`. `public` returns the public name of a function."""
+
+    def text(value: CallValue) -> str:
+        match value:
+            case Call():
+                return call(value, public)
+            case TensorLiteral(values=values, dtype=dtype):
+                return f"flow.tensor({literal(values)}{f', dtype=flow.{dtype}' if dtype else ''})"
+            case Name(name=name):
+                return f"flow.{name}" if name in DTYPES else literal(name)
+            case tuple():
+                return f"[{', '.join(map(text, value))}]"
+            case _:
+                return literal(value)
+
+    arguments = [*map(text, node.positional), *(f"{name}={text(value)}" for name, value in node.keywords)]
+    return f"flow.{public(node.op)}({', '.join(arguments)})"
+
+
+# ------------------------------------------------------------------------------------------------ results
+
+
+def result_type(op: Op) -> str:
+    """Returns the annotation of the result of a call; for several named results, the class of their named tuple."""
+    results = op.signature.results
+    if op.signature.gives_list:
+        return "tuple[Tensor, ...]"
+    if len(results) == 1:
+        return annotation(results[0].type)
+    if all(result.name for result in results):
+        return "".join(pascal(result.name or "") for result in results)
+    return f"tuple[{', '.join(annotation(result.type) for result in results)}]"
+
+
+def named_results(op: Op) -> tuple[str, ...]:
+    """Returns the fields of the named tuple that a call returns; none if it does not return one."""
+    results = op.signature.results
+    names = tuple(result.name for result in results if result.name)
+    return names if len(results) > 1 and len(names) == len(results) else ()
+
+
+# ------------------------------------------------------------------------------------------------ signatures
+
+
+def signature(name: str, op: Op) -> str:
+    """Returns the signature of an overload for people: `flow.sum(input: Tensor, ...) -> Tensor`."""
+    parameters = typed_parameters(op, op.signature.arguments, op.has_out)
+    return fill(f"flow.{name}(", parameters, f") -> {result_type(op)}", WIDTH)
+
+
+def _joined(arguments: Iterable[Argument], has_out: bool, show: Callable[[Argument], str], out: str) -> list[str]:
+    """Returns the parameters with a `*` before those that are keyword-only."""
+    arguments = list(arguments)
+    texts = [show(a) for a in arguments if not a.keyword_only]
+    named = [show(a) for a in arguments if a.keyword_only] + ([out] if has_out else [])
+    return [*texts, "*", *named] if named else texts
+
+
+def plain_parameters(arguments: Iterable[Argument], has_out: bool) -> str:
+    """Returns the parameters as `inspect.signature` reads them: `input, dim=None, *, out=None`."""
+
+    def show(argument: Argument) -> str:
+        return f"{argument.name}={literal(argument.default)}" if argument.has_default else argument.name
+
+    return ", ".join(_joined(arguments, has_out, show, "out=None"))
+
+
+def typed_parameters(op: Op, arguments: Iterable[Argument], has_out: bool) -> list[str]:
+    """Returns the parameters with annotations and defaults: `input: Tensor`, `dim: int | None = None`, ..."""
+
+    def show(argument: Argument) -> str:
+        default = f" = {literal(argument.default)}" if argument.has_default else ""
+        return f"{argument.name}: {annotation(argument.type)}{default}"
+
+    return _joined(arguments, has_out, show, f"out: {out_type(op)} | None = None")
+
+
+def out_type(op: Op) -> str:
+    """Returns the annotation of `out`."""
+    count = len(op.signature.results)
+    return "Tensor" if count == 1 else f"tuple[{', '.join(['Tensor'] * count)}]"
+
+
+def without_receiver(op: Op) -> tuple[Argument, ...]:
+    """Returns the arguments of a method."""
+    return tuple(argument for argument in op.signature.arguments if argument != op.receiver)
+
+
+def takes_members(arguments: Iterable[Argument]) -> Argument | None:
+    """Returns the list at the end whose items may be separate arguments, or None."""
+    positional = [a for a in arguments if not a.keyword_only]
+    last = positional[-1] if positional else None
+    return last if last and last.type.is_list and not any(a.has_default for a in positional) else None

@@ -1,0 +1,105 @@
+"""Ruby: the function table of the extension, RBS signatures, documentation, and tests of examples and error cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property, partial
+from itertools import groupby
+from pathlib import PurePath
+
+from codegen.language import Language
+from codegen.model import Call, Definitions, ErrorCase, Function, Literal, Type
+from codegen.names import identifier, pascal, source_files
+from codegen.target import Output
+from codegen.targets.ruby import documentation, table, testing, words
+
+FOLDER = "bindings/ruby/generated"
+
+
+class Ruby(Language):
+    title = "Ruby"
+    fence = "ruby"
+    opening = 'require "oneflow"'
+    forms = ("OneFlow.add(x, y)", "x.add(y)", "x.add!(y)", "OneFlow.add(x, y, out: z)")
+    none_word = "nil"
+
+    def outputs(self, definitions: Definitions) -> Iterator[Output]:
+        sources = source_files(definitions.ops)
+        templates = self.templates.add(
+            identifier=identifier,
+            pascal=pascal,
+            argument_row=table.argument_row,
+            overload_row=table.overload_row,
+            definition=table.definition,
+            function_types=table.function_types,
+            method_types=table.method_types,
+            in_place_types=table.in_place_types,
+            in_place_function_types=table.in_place_function_types,
+            function_lines=table.function_lines,
+            method_lines=table.method_lines,
+            rdoc=documentation.rdoc,
+            rbs_comment=partial(documentation.rbs_comment, ruby=self),
+        )
+        for name in ("functions.cpp", "functions.rbs", "documentation.rb"):
+            text = templates.render(
+                f"{name}.j2", entries=self.entries, name_spaces=self.name_spaces, ops=definitions.ops, sources=sources
+            )
+            yield Output(f"{FOLDER}/{name}", text)
+        for file, ops in groupby(definitions.ops, key=lambda op: op.location.file):
+            family = PurePath(file).stem
+            tests = [t for op in ops if op.name not in self.names.omitted for t in testing.tests(op, self)]
+            text = templates.render("test.rb.j2", tests=tests, family=family, sources=[file])
+            yield Output(f"{FOLDER}/test_{family}.rb", text)
+
+    @cached_property
+    def entries(self) -> tuple[table.RubyFunction, ...]:
+        """Returns all functions."""
+        return tuple(self._entry(function) for function in self.names.offered(self.definitions))
+
+    @property
+    def name_spaces(self) -> dict[str | None, list[table.RubyFunction]]:
+        """Returns the functions by module; None stands for OneFlow itself."""
+        spaces = sorted({entry.name_space for entry in self.entries if entry.name_space})
+        return {space: [entry for entry in self.entries if entry.name_space == space] for space in (None, *spaces)}
+
+    def _entry(self, function: Function) -> table.RubyFunction:
+        name = self.public_name(function).rpartition(".")[2]
+        space = function.namespace
+        method = name if function.is_method and not space and function.name not in words.WITHOUT_METHOD else None
+        return table.RubyFunction(
+            function,
+            name,
+            "::".join(map(pascal, space.split("."))) if space else None,
+            method,
+            words.OPERATORS.get(function.name),
+            f"{name}!" if any(op.has_in_place for op in function.overloads) else None,
+        )
+
+    # -- names --------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _public(self) -> dict[str, str]:
+        return {function.name: self.public_name(function) for function in self.definitions.functions}
+
+    def public_name(self, function: Function) -> str:
+        space, _, name = self.names.of(function.name, reserved=words.MEMBERS).rpartition(".")
+        return f"{'::'.join(map(pascal, space.split('.')))}.{name}" if space else name
+
+    def argument_name(self, name: str) -> str:
+        return name
+
+    def type_word(self, type_: Type) -> str:
+        return words.type_word(type_)
+
+    def call_text(self, call: Call) -> str:
+        return words.call(call, self._public)
+
+    def signature_text(self, function: Function) -> tuple[str, ...]:
+        name = self.public_name(function)
+        return tuple(table.signature(words.qualified(name), op) for op in function.overloads)
+
+    def error_class(self, case: ErrorCase) -> str:
+        return f"OneFlow::{case.raises}"
+
+    def literal_text(self, value: Literal) -> str:
+        return words.literal(value)

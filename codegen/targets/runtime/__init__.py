@@ -1,0 +1,27 @@
+"""The tables of the runtime: one C++ file per definition file with schemas, stride maps, size rules and composites."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from codegen.model import Definitions
+from codegen.printer import RESERVED
+from codegen.target import Output, Target
+from codegen.targets.runtime.families import Family
+
+
+class Runtime(Target):
+    reserved = RESERVED | {"body", "call"}  # the last are parameters of the functions
+
+    def outputs(self, definitions: Definitions) -> Iterator[Output]:
+        by_file = groupby(sorted(definitions.ops, key=lambda op: op.location), key=lambda op: op.location.file)
+        families = [Family(Path(file).stem, file, tuple(ops), definitions) for file, ops in by_file]
+        for family in families:
+            text = self.templates.render("family.cpp.j2", family=family)
+            yield Output(f"runtime/generated/{family.name}.cpp", text)
+        sources = [family.file for family in families]
+        width = max(len(family.table) for family in families)
+        text = self.templates.render("operators.cpp.j2", families=families, sources=sources, width=width)
+        yield Output("runtime/generated/operators.cpp", text)

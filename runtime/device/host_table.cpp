@@ -1,0 +1,45 @@
+#include "device/host_table.h"
+
+#include "base/error.h"
+#include "device/device.h"
+
+namespace oneflow {
+namespace {
+
+of_status fail_from_plugin(of_status status, const char* text) { return set_device_error(status, text ? text : ""); }
+
+of_status allocate_for_plugin(of_device device, uint64_t bytes, void** memory) {
+  Device* found = device_or_null(device);
+  if (!found) return set_device_error(OF_DEVICE_ERROR, "the runtime has no such device");
+  try {
+    found->require_usable();
+    *memory = found->allocator().allocate(bytes);
+    return OF_OK;
+  } catch (...) {
+    const of_status status = record_current_exception();
+    return set_device_error(status, last_error());
+  }
+}
+
+void release_for_plugin(of_device device, void* memory, uint64_t bytes) {
+  Device* found = device_or_null(device);
+  if (found && memory) found->allocator().deallocate(memory, bytes);
+}
+
+// Does nothing for a device that the runtime has not registered: in the child process that probes a plugin, the plugin
+// may report a lost device.
+void lose_for_plugin(of_device device, const char* text) {
+  if (Device* found = device_or_null(device)) found->lose(text);
+}
+
+}  // namespace
+
+const of_host_table& host_table() {
+  static const of_host_table table = {
+      sizeof(of_host_table), OF_DEVICE_API_VERSION, fail_from_plugin,
+      allocate_for_plugin,   release_for_plugin,    lose_for_plugin,
+  };
+  return table;
+}
+
+}  // namespace oneflow

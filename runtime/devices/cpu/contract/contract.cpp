@@ -1,0 +1,183 @@
+#include "contract/contract.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "contract/direct/direct.h"
+#include "contract/direct/strips.h"
+#include "contract/gemm/gemm.h"
+#include "contract/gemm/side.h"
+#include "contract/kernels.h"
+#include "contract/problem.h"
+#include "contract/rewrite/converted.h"
+#include "contract/rewrite/rearranged.h"
+#include "plugin/host.h"
+#include "simd/element.h"
+#include "simd/non_temporal.h"
+
+namespace oneflow::cpu {
+namespace {
+
+// Exchanges the roles of rows and columns, and of A and B: the transpose of C = A B is C' = B' A'.
+void swap_sides(Problem& problem) {
+  std::swap(problem.rows, problem.columns);
+  for (DimGroup* group : {&problem.batch, &problem.rows, &problem.columns, &problem.depth}) {
+    for (int d = 0; d < group->rank; ++d) std::swap(group->dims[d].strides[kA], group->dims[d].strides[kB]);
+  }
+}
+
+// Returns the distance in elements between neighbours along the innermost dimension of a group; the maximum where the
+// group has none.
+int64_t innermost_stride(const DimGroup& group, Operand operand) {
+  return group.rank == 0 ? INT64_MAX : std::abs(group.dims[group.rank - 1].strides[operand]);
+}
+
+// Returns whether exchanging rows and columns suits the kernels, which store vectors of rows: rows should be contiguous
+// in C, and enough to fill a vector.
+bool should_swap(const Problem& problem) {
+  constexpr int64_t kEnough = 16;
+  const int64_t rows = problem.rows.count, columns = problem.columns.count;
+  if (rows < kEnough && columns > rows) return true;
+  if (columns < kEnough && rows > columns) return false;
+  return innermost_stride(problem.columns, kC) < innermost_stride(problem.rows, kC);
+}
+
+// Returns whether there are kernels for the element types of a contraction. Integers wrap around, so that computing in
+// any integer type of at least their size gives the same result.
+bool accepts(const of_contraction& c) {
+  switch (c.dtype) {
+    case OF_BOOL:
+    case OF_FLOAT32:
+    case OF_FLOAT64:
+      return c.compute == c.dtype;
+    case OF_FLOAT16:
+    case OF_BFLOAT16:
+      return c.compute == OF_FLOAT32;
+    default:
+      break;
+  }
+  switch (c.compute) {
+    case OF_INT32:
+    case OF_UINT32:
+      return item_size(c.dtype) <= 4;
+    case OF_INT64:
+    case OF_UINT64:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Assigns the descriptor's dimensions to the groups of a problem. A batch dimension that B does not have is a dimension
+// of the rows, one that A does not have of the columns.
+of_status sort_dims(const of_contraction& contraction, Problem& problem) {
+  struct Source {
+    const of_contraction_dim* dims;
+    int32_t count;
+    DimGroup* group;
+  };
+  const Source sources[] = {{contraction.batch, contraction.batch_count, &problem.batch},
+                            {contraction.m, contraction.m_count, &problem.rows},
+                            {contraction.n, contraction.n_count, &problem.columns},
+                            {contraction.k, contraction.k_count, &problem.depth}};
+  for (const Source& source : sources) {
+    if (source.count < 0 || source.count > OF_MAX_RANK)
+      return fail(OF_INVALID_ARGUMENT, "contraction: %d dimensions in one group", source.count);
+    int64_t bias_stride = source.group == &problem.columns ? contraction.bias_stride : 0;
+    for (int d = source.count - 1; d >= 0; --d) {
+      const of_contraction_dim& dim = source.dims[d];
+      if (dim.size < 0) return fail(OF_INVALID_ARGUMENT, "contraction: a size is negative");
+      DimGroup* group = source.group;
+      if (group == &problem.batch && dim.stride_b == 0) group = &problem.rows;
+      if (group == &problem.batch && dim.stride_a == 0) group = &problem.columns;
+      if (dim.size != 1) group->add({dim.size, {dim.stride_a, dim.stride_b, dim.stride_c, bias_stride}});
+      bias_stride *= dim.size;
+    }
+  }
+  return OF_OK;
+}
+
+// Chooses the order in which packing reads the rows (or columns), which have the order of C so far. Where neither the
+// innermost rows nor the depth are contiguous in the operand, packing would use one element of each cache line it
+// reads. Then the rows are either packed transposed (see order_for_transposing()) or, where the strided reads touch
+// more cache lines than scattered stores to C would and C stays in the caches until its cache lines are complete, take
+// the order of the operand. `others` are the rows or columns of the other operand. Returns whether they are packed
+// transposed.
+bool order_for_packing(const Problem& problem, DimGroup& side, Operand operand, const DimGroup& others) {
+  const bool should_follow = problem.depth.count > 2 * others.count && innermost_stride(problem.depth, operand) != 1;
+  const int64_t c_count = problem.batch.count * side.count * others.count;
+  const bool may_scatter = c_count <= non_temporal_tile_bytes() / item_size(problem.dtype);
+  if (!(should_follow && may_scatter) && computes_in_itself(problem.dtype) &&
+      order_for_transposing(side, operand, problem.depth))
+    return true;
+  if (should_follow) canonicalize(side, operand, kC);
+  return false;
+}
+
+// Returns the solution by the first strategy that accepts the problem. `rearrange` may copy operands into a
+// better layout; it is not considered for problems that strips accept.
+template <class Rearrange>
+Solved solve(Problem problem, Rearrange&& rearrange) {
+  canonicalize(problem);
+  const bool is_swapped = should_swap(problem);
+  if (is_swapped) swap_sides(problem);
+  auto solution = solve_in_strips(problem);
+  if (!solution) solution = rearrange(problem);
+  if (!solution) solution = solve_directly(problem);
+  if (!solution) solution = solve_converted(problem);
+  if (!solution) {
+    problem.rows_are_transposed = order_for_packing(problem, problem.rows, kA, problem.columns);
+    problem.columns_are_transposed = order_for_packing(problem, problem.columns, kB, problem.rows);
+    solution = solve_by_packing(problem);
+  }
+  return {std::move(solution), is_swapped};
+}
+
+Solved solve_in_current_layout(const Problem& problem) {
+  return solve(problem, [](const Problem&) { return nullptr; });
+}
+
+// Prepares a descriptor for calls with any addresses: `prepared` has no solution where C is empty.
+of_status prepare(const of_contraction& contraction, std::unique_ptr<Solved>& prepared) {
+  if (!accepts(contraction) || contraction.epilogue != 0)
+    return fail(OF_UNSUPPORTED, "contraction: this combination of element types is not implemented");
+  Problem problem;
+  problem.dtype = contraction.dtype;
+  problem.alpha = contraction.alpha;
+  problem.beta = contraction.beta;
+  problem.has_bias = contraction.bias != nullptr;
+  const of_status status = sort_dims(contraction, problem);
+  if (status != OF_OK) return status;
+  prepared = std::make_unique<Solved>();
+  if (problem.batch.count == 0 || problem.rows.count == 0 || problem.columns.count == 0) return OF_OK;
+  *prepared = solve(problem, [](const Problem& each) { return solve_rearranged(each, solve_in_current_layout); });
+  return OF_OK;
+}
+
+of_status run(const Solved& prepared, const of_contraction& contraction) {
+  if (!prepared.solution) return OF_OK;
+  return prepared.run({{static_cast<const char*>(contraction.a), static_cast<const char*>(contraction.b),
+                        static_cast<const char*>(contraction.c), static_cast<const char*>(contraction.bias)},
+                       static_cast<char*>(contraction.c)});
+}
+
+}  // namespace
+
+of_status contract(const of_contraction* contraction) try {
+  const bool is_kept = contraction->struct_size >= sizeof(of_contraction) && contraction->prepared != nullptr;
+  if (is_kept && *contraction->prepared != nullptr)
+    return run(*static_cast<const Solved*>(*contraction->prepared), *contraction);
+  std::unique_ptr<Solved> prepared;
+  if (const of_status status = prepare(*contraction, prepared); status != OF_OK) return status;
+  const of_status status = run(*prepared, *contraction);
+  if (is_kept) *contraction->prepared = prepared.release();
+  return status;
+} catch (const std::bad_alloc&) {
+  return fail(OF_OUT_OF_MEMORY, "contraction: no memory to prepare it");
+}
+
+void discard_contraction(void* prepared) { delete static_cast<Solved*>(prepared); }
+
+}  // namespace oneflow::cpu

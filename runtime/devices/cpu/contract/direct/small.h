@@ -1,0 +1,28 @@
+// Matrix products of which a whole operand, or a long piece of it, stays in the first-level cache: tiny matrices,
+// batches of them, and tall and skinny matrices. Examples:
+//   bij,bjk->bik   1000 x 8 x 8 by 1000 x 8 x 8
+//   ij,jk->ik      100000 x 30 by 30 x 30
+//   ij,jk->ik      10 x 1000 by 1000 x 1000
+// The kernel reads both operands in place: it loads vectors of the operand whose rows are contiguous in C, too,
+// multiplies them by broadcast elements of the other one, and keeps a register tile of sums. Packed panels would make
+// each load cheaper, but so few rows or columns do not reuse them often enough to pay for packing. Only what is strided
+// in memory, or needed many times, is packed.
+#ifndef ONEFLOW_DEVICES_CPU_CONTRACT_DIRECT_SMALL_H_
+#define ONEFLOW_DEVICES_CPU_CONTRACT_DIRECT_SMALL_H_
+
+#include <memory>
+
+#include "contract/problem.h"
+
+namespace oneflow::cpu {
+
+// Returns NULL where the problem is not small, or is thin: a depth of 1, or fewer than 3 rows or columns (but 1 or 2
+// are taken where the other operand is larger than the caches). The problem has to be plain, and of a dtype that
+// kernels compute with.
+std::unique_ptr<Solution> solve_small(const Problem& problem);
+// Returns whether solve_small() takes the problem.
+bool is_small(const Problem& problem);
+
+}  // namespace oneflow::cpu
+
+#endif  // ONEFLOW_DEVICES_CPU_CONTRACT_DIRECT_SMALL_H_

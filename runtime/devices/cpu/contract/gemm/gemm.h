@@ -1,0 +1,24 @@
+// The blocked matrix product of GotoBLAS and BLIS: blocks of A and B are packed into panels, which micro-kernels
+// multiply.
+//
+// For ik,kj->ij with 2,000 x 2,000 matrices of float32: the depth k is cut into blocks of 500, the columns j and rows i
+// into blocks of several hundred. For each block of columns, the panels of B (depth x NR) are packed once and reused by
+// the blocks of all rows, whose panels of A (depth x MR) stay in the second-level cache. Packing pays because it makes
+// every access of the micro-kernel contiguous, whatever the layout of the operands, and because each packed element is
+// used hundreds of times.
+#ifndef ONEFLOW_DEVICES_CPU_CONTRACT_GEMM_GEMM_H_
+#define ONEFLOW_DEVICES_CPU_CONTRACT_GEMM_GEMM_H_
+
+#include <memory>
+
+#include "contract/problem.h"
+
+namespace oneflow::cpu {
+
+// Returns the solution of any problem with at least one row, column and batch item; with a depth of 0, C is zeros. Its
+// run() fails with OutOfMemory where there is no working memory, of which a thread needs less than 8 MiB.
+std::unique_ptr<Solution> solve_by_packing(const Problem& problem);
+
+}  // namespace oneflow::cpu
+
+#endif  // ONEFLOW_DEVICES_CPU_CONTRACT_GEMM_GEMM_H_

@@ -1,0 +1,138 @@
+#include "contract/problem.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "plugin/host.h"
+
+namespace oneflow::cpu {
+namespace {
+
+// Returns whether a step along `outer` equals a walk through all of `inner` in every operand, so that both are one.
+bool continues(const Dim& outer, const Dim& inner) {
+  for (int i = 0; i < kOperands; ++i) {
+    if (outer.strides[i] != inner.strides[i] * inner.size) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+of_status no_working_memory() { return fail(OF_OUT_OF_MEMORY, "contraction: no working memory"); }
+
+DimGroup dims_of_c(const Problem& problem) {
+  DimGroup dims;
+  for (const DimGroup* group : {&problem.batch, &problem.rows, &problem.columns}) dims.append(*group);
+  return dims;
+}
+
+Dim take(DimGroup& group, int position) {
+  const Dim dim = group.dims[position];
+  std::move(group.dims + position + 1, group.dims + group.rank, group.dims + position);
+  --group.rank;
+  group.count = 1;
+  for (int d = 0; d < group.rank; ++d) group.count *= group.dims[d].size;
+  return dim;
+}
+
+void canonicalize(DimGroup& group, Operand operand, Operand other) {
+  const auto reaches_further = [&](const Dim& x, const Dim& y) {
+    const int64_t x_step = std::abs(x.strides[operand]), y_step = std::abs(y.strides[operand]);
+    return x_step != y_step ? x_step > y_step : std::abs(x.strides[other]) > std::abs(y.strides[other]);
+  };
+  if (group.rank > 1) std::stable_sort(group.dims, group.dims + group.rank, reaches_further);
+  int kept = 0;
+  for (int d = 0; d < group.rank; ++d) {
+    if (kept > 0 && continues(group.dims[kept - 1], group.dims[d])) {
+      const int64_t size = group.dims[kept - 1].size * group.dims[d].size;
+      group.dims[kept - 1] = group.dims[d];
+      group.dims[kept - 1].size = size;
+    } else {
+      group.dims[kept++] = group.dims[d];
+    }
+  }
+  group.rank = kept;
+}
+
+Operand longer_operand(const Problem& problem) { return problem.rows.count >= problem.columns.count ? kA : kB; }
+
+void canonicalize(Problem& problem) {
+  canonicalize(problem.batch, kC, kA);
+  canonicalize(problem.rows, kC, kA);
+  canonicalize(problem.columns, kC, kB);
+  const Operand longer = longer_operand(problem);
+  canonicalize(problem.depth, longer, longer == kA ? kB : kA);
+}
+
+void fill_offsets(const DimGroup& group, Operand operand, int64_t start, int64_t count, int64_t* offsets) {
+  // The offsets along the innermost dimension differ by its stride. A short one forms a block together with the
+  // dimensions around it, whose offsets are computed once and then repeated.
+  constexpr int64_t kShort = 64, kMostBlock = 256;
+  int outer = group.rank;
+  int64_t block[kMostBlock], size = 1;
+  block[0] = 0;
+  while (outer > 0 && size < std::min(kShort, count) && group.dims[outer - 1].size <= kMostBlock / size) {
+    const Dim& dim = group.dims[outer - 1];
+    if (size == 1 && dim.size >= kShort) break;
+    for (int64_t i = size; i < size * dim.size; ++i) block[i] = block[i - size] + dim.strides[operand];
+    size *= dim.size;
+    --outer;
+  }
+  const bool has_block = size > 1;
+  int64_t step = 0;
+  if (!has_block && outer > 0) {
+    size = group.dims[--outer].size;
+    step = group.dims[outer].strides[operand];
+  }
+  int64_t position[DimGroup::kMaximum], base = 0, within = start % size;
+  for (int64_t d = outer - 1, rest = start / size; d >= 0; --d) {
+    position[d] = rest % group.dims[d].size;
+    rest /= group.dims[d].size;
+    base += position[d] * group.dims[d].strides[operand];
+  }
+  for (int64_t i = 0; i < count;) {
+    const int64_t run = std::min(size - within, count - i);
+    if (has_block) {
+      for (int64_t n = 0; n < run; ++n) offsets[i + n] = base + block[within + n];
+    } else {
+      int64_t offset = base + within * step;
+      for (int64_t n = 0; n < run; ++n, offset += step) offsets[i + n] = offset;
+    }
+    i += run;
+    within = 0;
+    for (int d = outer - 1; d >= 0; --d) {
+      base += group.dims[d].strides[operand];
+      if (++position[d] < group.dims[d].size) break;
+      base -= group.dims[d].size * group.dims[d].strides[operand];
+      position[d] = 0;
+    }
+  }
+}
+
+std::vector<int64_t> all_offsets(const DimGroup& group, Operand operand) {
+  std::vector<int64_t> offsets(static_cast<size_t>(group.count));
+  fill_offsets(group, operand, 0, group.count, offsets.data());
+  return offsets;
+}
+
+void fill_runs(const int64_t* offsets, int64_t count, int64_t* runs) {
+  for (int64_t i = count - 1; i >= 0; --i)
+    runs[i] = i + 1 < count && offsets[i + 1] - offsets[i] == 1 ? runs[i + 1] + 1 : 1;
+}
+
+std::vector<int64_t> all_runs(const std::vector<int64_t>& offsets) {
+  std::vector<int64_t> runs(offsets.size());
+  fill_runs(offsets.data(), static_cast<int64_t>(offsets.size()), runs.data());
+  return runs;
+}
+
+int64_t offset_at(const DimGroup& group, Operand operand, int64_t index) {
+  int64_t offset = 0;
+  for (int d = group.rank - 1; d >= 0; --d) {
+    offset += index % group.dims[d].size * group.dims[d].strides[operand];
+    index /= group.dims[d].size;
+  }
+  return offset;
+}
+
+}  // namespace oneflow::cpu

@@ -1,0 +1,157 @@
+#include "contract/rewrite/long.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "contract/direct/direct.h"
+#include "contract/direct/lines.h"
+#include "contract/gemm/gemm.h"
+#include "contract/kernels.h"
+#include "simd/element.h"
+#include "threads/scratch.h"
+
+namespace oneflow::cpu {
+namespace {
+
+// The most elements of C, and of the sums of all pieces, which need memory of their own.
+constexpr int64_t kMostElements = 1 << 12, kMostSums = 1 << 17;
+// The least multiplications and depth of a piece: adding up the pieces costs little compared to these.
+constexpr int64_t kPieceWork = int64_t{1} << 18, kPieceDepth = 64;
+// The least rows or columns that fill a vector.
+constexpr int64_t kLeastRows = 8;
+// The least number of pieces.
+constexpr int64_t kLeastPieces = 4;
+
+// Returns the bytes of the number 1 of a dtype.
+int64_t one_of(of_dtype dtype) {
+  int64_t bytes = 0;
+  visit_dtype(dtype, [&](auto element) {
+    element = convert<decltype(element)>(1.0F);
+    std::memcpy(&bytes, &element, sizeof element);
+  });
+  return bytes;
+}
+
+// Returns the dimensions of C.
+std::vector<Dim*> c_dims(Problem& problem) {
+  std::vector<Dim*> dims;
+  for (DimGroup* group : {&problem.batch, &problem.rows, &problem.columns})
+    for (int d = 0; d < group->rank; ++d) dims.push_back(&group->dims[d]);
+  return dims;
+}
+
+// Returns the index of the longest dimension.
+int longest_of(const DimGroup& group) {
+  return static_cast<int>(std::max_element(group.dims, group.dims + group.rank,
+                                           [](const Dim& x, const Dim& y) { return x.size < y.size; }) -
+                          group.dims);
+}
+
+// Returns whether the problem is one of dot products, which contract/direct/dots.h cuts into pieces itself.
+bool are_dots(const Problem& problem) {
+  if (std::min(problem.rows.count, problem.columns.count) > kThin) return false;
+  const Dim& last = problem.depth.dims[problem.depth.rank - 1];
+  const int64_t stride = last.strides[kA];  // 2 for pairs, such as complex numbers
+  const bool is_contiguous = problem.depth.rank == 1 && (stride == 1 || stride == 2) && last.strides[kB] == stride;
+  return is_contiguous || std::max(problem.rows.count, problem.columns.count) < kLeastRows;
+}
+
+std::unique_ptr<Solution> solve_piece(const Problem& piece) {
+  auto lines = solve_by_lines(piece);
+  return lines ? std::move(lines) : solve_whole_depth(piece);
+}
+
+// The pieces of equal length are a batch, of which C is the sums; a shorter last piece follows. The sums are added up
+// by a product with a vector of ones of stride 0.
+class PieceProducts final : public Solution {
+ public:
+  // The longest dimension of the depth is cut into parts of `length`.
+  PieceProducts(const Problem& problem, int64_t length)
+      : element_size_(contract_kernels(problem.dtype).size), one_(one_of(contract_kernels(problem.dtype).dtype)) {
+    Problem piece = problem, total = problem;
+    total.batch = total.rows = total.columns = total.depth = DimGroup{};
+    // The sums of a piece are contiguous, in the order of C, except that the innermost dimension is the longest one
+    // that is contiguous in an operand, which vectors of the kernels then run along.
+    std::vector<Dim*> dims = c_dims(piece);
+    std::stable_sort(dims.begin(), dims.end(),
+                     [](const Dim* x, const Dim* y) { return std::abs(x->strides[kC]) < std::abs(y->strides[kC]); });
+    const auto run = [](const Dim* dim) { return dim->strides[kA] == 1 || dim->strides[kB] == 1 ? dim->size : 0; };
+    const auto longest =
+        std::max_element(dims.begin(), dims.end(), [&](const Dim* x, const Dim* y) { return run(x) < run(y); });
+    std::rotate(dims.begin(), longest, longest + 1);
+    for (Dim* dim : dims) {
+      total.rows.add({dim->size, {piece_size_, 0, dim->strides[kC], 0}});
+      dim->strides[kC] = piece_size_;
+      piece_size_ *= dim->size;
+    }
+
+    const int cut = longest_of(problem.depth);
+    const Dim& dim = problem.depth.dims[cut];
+    const int64_t whole = dim.size / length, rest = dim.size % length;
+    pieces_ = whole + (rest > 0 ? 1 : 0);
+    for (const Operand operand : {kA, kB})
+      rest_offset_[operand] = whole * length * dim.strides[operand] * element_size_;
+    rest_offset_[kC] = whole * piece_size_ * element_size_;
+    if (rest > 0) {
+      piece.depth.resize(cut, rest);
+      rest_ = solve_piece(piece);
+    }
+    piece.depth.resize(cut, length);
+    DimGroup batch;
+    batch.add({whole, {length * dim.strides[kA], length * dim.strides[kB], piece_size_, 0}});
+    batch.append(piece.batch);
+    piece.batch = batch;
+    whole_ = solve_piece(piece);
+    has_rest_ = rest > 0;
+
+    total.depth.add({pieces_, {piece_size_, 0, 0, 0}});
+    canonicalize(total.rows, kC, kA);
+    total_ = solve_whole_depth(total);
+    if (!total_) total_ = solve_by_packing(total);
+  }
+
+  bool has_solutions() const { return whole_ != nullptr && (rest_ != nullptr || !has_rest_); }
+
+  of_status run(const Addresses& addresses) const override {
+    const Scratch memory(pieces_ * piece_size_ * element_size_);
+    auto* sums = static_cast<char*>(memory.data());
+    if (sums == nullptr) return no_working_memory();
+    Addresses parts = addresses;
+    parts.c = sums;
+    if (const of_status status = whole_->run(parts); status != OF_OK) return status;
+    if (has_rest_) {
+      for (const Operand operand : {kA, kB}) parts.operands[operand] += rest_offset_[operand];
+      parts.c += rest_offset_[kC];
+      if (const of_status status = rest_->run(parts); status != OF_OK) return status;
+    }
+    return total_->run({{sums, reinterpret_cast<const char*>(&one_)}, addresses.c});
+  }
+
+ private:
+  const int64_t element_size_;
+  const int64_t one_;       // the bytes of the number 1, by which the sums are multiplied
+  int64_t piece_size_ = 1;  // the sums of one piece
+  int64_t pieces_;
+  int64_t rest_offset_[3];  // of the last piece, which may be shorter, in bytes
+  bool has_rest_;
+  std::unique_ptr<Solution> whole_, rest_, total_;
+};
+
+}  // namespace
+
+std::unique_ptr<Solution> solve_in_pieces(const Problem& problem) {
+  const int64_t c_count = problem.batch.count * problem.rows.count * problem.columns.count, depth = problem.depth.count;
+  if (c_count > kMostElements || depth / kPieceDepth < kLeastPieces || problem.batch.rank == DimGroup::kMaximum)
+    return nullptr;
+  if (!problem.is_plain() || !computes_in_itself(problem.dtype) || are_dots(problem)) return nullptr;
+  const int64_t wanted = std::min({depth / kPieceDepth, c_count * depth / kPieceWork, kMostSums / c_count});
+  const int64_t longest = problem.depth.dims[longest_of(problem.depth)].size;
+  const int64_t length = std::max<int64_t>(1, longest / std::max<int64_t>(1, wanted));
+  if (std::min(wanted, longest / length) < kLeastPieces) return nullptr;
+  auto solution = std::make_unique<PieceProducts>(problem, length);
+  return solution->has_solutions() ? std::move(solution) : nullptr;
+}
+
+}  // namespace oneflow::cpu

@@ -1,0 +1,23 @@
+#include "plugin/host.h"
+
+#include <cstdarg>
+#include <cstdio>
+
+namespace oneflow::cpu {
+
+static const of_host_table* current_host = nullptr;
+
+void set_host(const of_host_table* host) { current_host = host; }
+
+of_status fail(of_status status, const char* format, ...) {
+  char text[512];
+  va_list values;
+  va_start(values, format);
+  std::vsnprintf(text, sizeof text, format, values);
+  va_end(values);
+  return current_host->fail(status, text);
+}
+
+of_status fail_without_memory() { return fail(OF_OUT_OF_MEMORY, "not enough memory to work with"); }
+
+}  // namespace oneflow::cpu

@@ -1,0 +1,20 @@
+// The functions that the runtime gives this backend when it loads it, and the reporting of errors through them.
+#ifndef ONEFLOW_DEVICES_CPU_PLUGIN_HOST_H_
+#define ONEFLOW_DEVICES_CPU_PLUGIN_HOST_H_
+
+#include <oneflow/device_plugin.h>
+
+namespace oneflow::cpu {
+
+// Keeps the table of the runtime's functions, which outlives the backend.
+void set_host(const of_host_table* host);
+
+// Records a printf-style error text for the calling thread and returns `status`.
+__attribute__((format(printf, 2, 3))) of_status fail(of_status status, const char* format, ...);
+
+// Reports that a kernel could not allocate working memory, the only reason for an exception in a kernel.
+of_status fail_without_memory();
+
+}  // namespace oneflow::cpu
+
+#endif  // ONEFLOW_DEVICES_CPU_PLUGIN_HOST_H_

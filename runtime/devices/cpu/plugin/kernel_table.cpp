@@ -1,0 +1,115 @@
+#include "plugin/kernel_table.h"
+
+#include <string_view>
+#include <unordered_map>
+
+#include "generated/tables.h"
+#include "native/native.h"
+#include "plugin/emitted.h"
+#include "simd/isa.h"
+
+namespace oneflow::cpu {
+
+#define OF_TABLE(name) extern const KernelEntry name##_kernels[];
+namespace baseline {
+OF_EMITTED(OF_TABLE)
+}
+#if defined(OF_X86_VARIANTS)
+namespace avx2 {
+OF_EMITTED(OF_TABLE)
+}
+namespace avx512 {
+OF_EMITTED(OF_TABLE)
+}
+#endif
+#undef OF_TABLE
+
+namespace {
+
+struct NativeHash {
+  std::string_view name;
+  uint64_t hash;
+};
+#define OF_HASH(name, hash) {name, hash},
+constexpr NativeHash kNativeHashes[] = {OF_NATIVE(OF_HASH)};
+#undef OF_HASH
+
+template <of_status (*kernel)(const of_kernel_context& context)>
+of_status call_native(const of_kernel_context* context) {
+  try {
+    return kernel(*context);
+  } catch (...) {
+    return fail_without_memory();
+  }
+}
+
+struct NativeKernel {
+  std::string_view name;
+  of_kernel kernel;
+};
+constexpr NativeKernel kNativeKernels[] = {
+    {"index", call_native<index>},     {"index_put_", call_native<index_put>},
+    {"nonzero", call_native<nonzero>}, {"randperm", call_native<randperm>},
+    {"sort", call_native<sort>},       {"topk", call_native<topk>},
+};
+
+// The generated tables for this machine's instruction set, indexed by kernel name. The entries of one name, one per
+// compute type, are adjacent in their table.
+class Emitted {
+ public:
+  Emitted() {
+#define OF_ADD(name) add(OF_PREFIX::name##_kernels);
+#if defined(OF_X86_VARIANTS)
+    if (best_isa() == Isa::avx512) {
+#define OF_PREFIX avx512
+      OF_EMITTED(OF_ADD)
+#undef OF_PREFIX
+      return;
+    }
+    if (best_isa() == Isa::avx2) {
+#define OF_PREFIX avx2
+      OF_EMITTED(OF_ADD)
+#undef OF_PREFIX
+      return;
+    }
+#endif
+#define OF_PREFIX baseline
+    OF_EMITTED(OF_ADD)
+#undef OF_PREFIX
+#undef OF_ADD
+  }
+
+  const KernelEntry* find(std::string_view name, of_dtype compute) const {
+    const auto first = first_entries_.find(name);
+    if (first == first_entries_.end()) return nullptr;
+    for (const KernelEntry* entry = first->second; entry->name != nullptr && entry->name == name; ++entry) {
+      if (entry->compute == compute || entry->compute == OF_DTYPE_COUNT) return entry;
+    }
+    return nullptr;
+  }
+
+ private:
+  void add(const KernelEntry* table) {
+    for (; table->name != nullptr; ++table) first_entries_.emplace(table->name, table);
+  }
+
+  std::unordered_map<std::string_view, const KernelEntry*> first_entries_;
+};
+
+}  // namespace
+
+of_kernel find_kernel(const char* name, uint64_t schema_hash, of_dtype compute) {
+  static const Emitted emitted;
+  if (const KernelEntry* entry = emitted.find(name, compute)) {
+    return entry->schema_hash == schema_hash ? entry->kernel : nullptr;
+  }
+  for (const NativeHash& record : kNativeHashes) {
+    if (record.name != name || record.hash != schema_hash) continue;
+    for (const NativeKernel& native : kNativeKernels) {
+      if (native.name == name) return native.kernel;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace oneflow::cpu

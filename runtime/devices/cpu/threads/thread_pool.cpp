@@ -1,0 +1,217 @@
+#include "threads/thread_pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <thread>
+
+namespace oneflow::cpu {
+namespace {
+
+// Iterations of a spin loop before a thread sleeps: of an idle worker that waits for a region, which covers the gap
+// between two kernels of one expression; and of the thread that opened a region and waits for its last tasks. Spinning
+// pays off because waking a sleeping thread takes as long.
+constexpr int kIdleSpins = 5000, kClosingSpins = 20000;
+
+template <class Condition>
+void spin_until(int times, Condition condition) {
+  for (int i = 0; i < times && !condition(); ++i) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+}
+
+thread_local bool inside_region = false;
+
+constexpr int kMaxShares = 64;
+
+// A parallel region. Each thread has a share of consecutive tasks, and takes tasks of the other shares when its own is
+// done. The next region over the same memory then finds it in the caches of the same cores; moving it between cores is
+// slow.
+class Region {
+ public:
+  Region(void (*task)(void* context, int64_t index), void* context, int64_t count, int threads)
+      : task_(task),
+        context_(context),
+        threads_(static_cast<int>(std::min<int64_t>(threads, count))),
+        share_count_(std::min(threads_, kMaxShares)) {
+    for (int i = 0; i < share_count_; ++i) {
+      const Range share = part(count, i, share_count_);
+      shares_[i].next.store(share.begin, std::memory_order_relaxed);
+      shares_[i].end = share.begin + share.count;
+    }
+  }
+
+  // Returns how many threads may work on the region.
+  int threads() const { return threads_; }
+
+  // Runs tasks until none is left, those of the share of thread number `thread` first.
+  void work(int thread) {
+    for (int i = 0; i < share_count_; ++i) {
+      Share& share = shares_[(thread + i) % share_count_];
+      for (int64_t index = share.take(); index < share.end; index = share.take()) run(index);
+    }
+  }
+
+  void rethrow() const {
+    if (failed_) std::rethrow_exception(error_);
+  }
+
+ private:
+  // The tasks [next, end) of a share, on a cache line of its own.
+  struct alignas(64) Share {
+    int64_t take() { return next.fetch_add(1, std::memory_order_relaxed); }
+
+    std::atomic<int64_t> next;
+    int64_t end;
+  };
+
+  void run(int64_t index) {
+    try {
+      task_(context_, index);
+    } catch (...) {
+      if (!failed_.exchange(true)) error_ = std::current_exception();
+    }
+  }
+
+  void (*const task_)(void* context, int64_t index);
+  void* const context_;
+  const int threads_, share_count_;
+  Share shares_[kMaxShares];
+  std::atomic<bool> failed_{false};
+  std::exception_ptr error_ = nullptr;  // of the task that set `failed_`
+};
+
+// The worker threads. Workers wait until `generation_` increases, join the region that is then current, and leave it
+// when no task is left. The thread that opened the region closes it by clearing `region_`, so that no more workers
+// join, and waits until all have left.
+class Pool {
+ public:
+  // Runs a region and returns true, or returns false at once if another thread's region is in progress.
+  bool try_run(Region& region, int threads) {
+    const std::unique_lock<std::mutex> in_use(use_, std::try_to_lock);
+    if (!in_use.owns_lock()) return false;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      start_workers(threads - 1);
+      region_ = &region;
+      generation_.fetch_add(1, std::memory_order_release);
+    }
+    wake_.notify_all();
+    inside_region = true;
+    region.work(0);
+    inside_region = false;
+    const auto have_left = [this] { return joined_.load(std::memory_order_acquire) == 0; };
+    std::unique_lock<std::mutex> lock(mutex_);
+    region_ = nullptr;
+    lock.unlock();
+    spin_until(kClosingSpins, have_left);
+    lock.lock();
+    left_.wait(lock, have_left);
+    return true;
+  }
+
+ private:
+  // Starts threads until there are `wanted` workers. Requires that mutex_ is held. If the system refuses more threads,
+  // the pool works with fewer.
+  void start_workers(int wanted) {
+    while (workers_ < wanted) {
+      try {
+        std::thread([this, thread = workers_ + 1] { serve(thread); }).detach();
+      } catch (const std::system_error&) {
+        return;
+      }
+      ++workers_;
+    }
+  }
+
+  [[noreturn]] void serve(int thread) {
+    inside_region = true;
+    uint64_t seen = 0;
+    for (;;) {
+      spin_until(kIdleSpins, [&] { return generation_.load(std::memory_order_acquire) != seen; });
+      std::unique_lock<std::mutex> lock(mutex_);
+      wake_.wait(lock, [&] { return generation_.load(std::memory_order_relaxed) != seen; });
+      seen = generation_.load(std::memory_order_relaxed);
+      if (region_ == nullptr || thread >= region_->threads()) continue;
+      Region& region = *region_;
+      ++joined_;
+      lock.unlock();
+      region.work(thread);
+      lock.lock();
+      if (--joined_ == 0) left_.notify_one();
+    }
+  }
+
+  std::mutex use_;  // held for as long as a region runs
+  std::mutex mutex_;
+  std::condition_variable wake_, left_;
+  std::atomic<uint64_t> generation_{0};
+  Region* region_ = nullptr;
+  std::atomic<int> joined_{0};
+  int workers_ = 0;
+};
+
+// The pool of this process. It is never destroyed, because workers may outlive every destructor of the process. After a
+// fork, the child has no workers, and locks in unknown states: it creates a new pool and abandons the old one.
+std::atomic<Pool*> current_pool{nullptr};
+
+// Returns the pool, or NULL if it cannot be allocated.
+Pool* pool() {
+  Pool* existing = current_pool.load(std::memory_order_acquire);
+  if (existing != nullptr) return existing;
+  static const bool registered = [] {
+    return pthread_atfork(nullptr, nullptr, [] {
+             current_pool.store(nullptr);
+             inside_region = false;
+           }) == 0;
+  }();
+  Pool* fresh = registered ? new (std::nothrow) Pool : nullptr;
+  if (fresh == nullptr || current_pool.compare_exchange_strong(existing, fresh)) return fresh;
+  delete fresh;
+  return existing;
+}
+
+// Returns the number of processors that this process may use.
+int hardware_threads() {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+std::atomic<int> chosen_threads{0};  // 0 until set_thread_count() is called
+
+}  // namespace
+
+int thread_count() {
+  const int chosen = chosen_threads.load(std::memory_order_relaxed);
+  if (chosen != 0) return chosen;
+  static const int hardware = hardware_threads();
+  return hardware;
+}
+
+Range share_of(int64_t index, int64_t count) {
+  const int64_t shares = std::min<int64_t>({thread_count(), count, kMaxShares}), i = index * shares / count;
+  const Range share = part(count, i, shares);
+  return index < share.begin + share.count ? share : part(count, i + 1, shares);
+}
+
+void set_thread_count(int count) { chosen_threads.store(std::max(1, count), std::memory_order_relaxed); }
+
+void run_tasks(int64_t count, void (*task)(void* context, int64_t index), void* context) {
+  const int threads = thread_count();
+  Region region(task, context, count, threads);
+  Pool* workers = threads > 1 && count > 1 && !inside_region ? pool() : nullptr;
+  if (workers == nullptr || !workers->try_run(region, threads)) region.work(0);
+  region.rethrow();
+}
+
+}  // namespace oneflow::cpu

@@ -1,0 +1,45 @@
+// The worker threads that all kernels share.
+//
+// A kernel splits its work into numbered tasks and runs them in a parallel region. The result of a task must depend on
+// its number only, not on the thread that runs it or on the number of threads: results are then bitwise equal for every
+// thread count.
+#ifndef ONEFLOW_DEVICES_CPU_THREADS_THREAD_POOL_H_
+#define ONEFLOW_DEVICES_CPU_THREADS_THREAD_POOL_H_
+
+#include <cstdint>
+#include <type_traits>
+
+#include "threads/partition.h"
+
+namespace oneflow::cpu {
+
+// Calls task(context, i) once for each i in [0, count), on the calling thread and on idle workers, and returns when all
+// calls have returned. Nested regions, and regions that start while another thread uses the workers, run on the calling
+// thread alone. If tasks throw, rethrows one of their exceptions after all tasks have run.
+void run_tasks(int64_t count, void (*task)(void* context, int64_t index), void* context);
+
+// Calls task(i) for each i in [0, count) by run_tasks().
+template <class Task>
+void parallel_for(int64_t count, Task&& task) {
+  if (count <= 1) {
+    if (count == 1) task(int64_t{0});
+    return;
+  }
+  using Callable = std::remove_reference_t<Task>;
+  run_tasks(
+      count, [](void* context, int64_t index) { (*static_cast<Callable*>(context))(index); }, &task);
+}
+
+// Returns the share of a region's `count` tasks that contains task `index`: consecutive tasks, which one thread runs in
+// order unless an idle thread takes over some of them.
+Range share_of(int64_t index, int64_t count);
+
+// Returns the maximum number of threads of a region, the calling thread included: the number of processors that this
+// process may use, unless it was set.
+int thread_count();
+// Sets the maximum number of threads of a region, at least 1.
+void set_thread_count(int count);
+
+}  // namespace oneflow::cpu
+
+#endif  // ONEFLOW_DEVICES_CPU_THREADS_THREAD_POOL_H_
