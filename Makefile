@@ -20,6 +20,9 @@ DEVICES :=
 DEMO_DEVICES :=
 
 export OF_BUILD := $(CURDIR)/$(BUILD)
+# Lets ccache reuse what it compiled in another checkout.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
 
 include $(sort $(wildcard bindings/*/binding.mk))
 include $(sort $(wildcard runtime/devices/*/device.mk))

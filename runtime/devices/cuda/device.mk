@@ -1,17 +1,17 @@
 # The steps of the CUDA backend, which the top Makefile runs. CUDA_CHIPS lists the compute capabilities to generate
-# machine code for (90, or 80;90); drivers compile PTX for all others. If it is empty, the backend is not built.
+# machine code for (90, or 80;90): by default those of the GPUs that are present, in packages 90. The driver compiles PTX
+# for all others when the plugin is loaded.
 
 DEVICES += cuda
-CUDA_CHIPS ?= 90
+CUDA_CHIPS ?= $(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d . | sort -u | paste -sd ';')
+packages: export CUDA_CHIPS := $(or $(CUDA_CHIPS),90)
 
 .PHONY: build-device-cuda
 build-device-cuda: # out of tree, against the installed headers
-	@if [ -z "$(CUDA_CHIPS)" ]; then \
-		echo "cuda: not built, CUDA_CHIPS is empty"; \
-	elif ! command -v nvcc >/dev/null; then \
-		echo "cuda: not built, there is no nvcc"; \
-	else \
+	@if command -v nvcc >/dev/null; then \
 		tools/build_device.sh cuda "-DCUDA_CHIPS=$(CUDA_CHIPS)"; \
+	else \
+		echo "cuda: not built, there is no nvcc"; \
 	fi
 
 .PHONY: test-cuda bench-cuda

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -250,18 +251,24 @@ class Descriptor {
     descriptor_.alpha = problem.alpha;
     descriptor_.beta = problem.beta;
     descriptor_.bias_stride = problem.has_bias ? 1 : 0;
-    const auto set = [](const std::vector<of_contraction_dim>& dims, int32_t& count, const of_contraction_dim*& data) {
-      count = static_cast<int32_t>(dims.size());
-      data = dims.data();
-    };
-    set(batch, descriptor_.batch_count, descriptor_.batch);
-    set(m, descriptor_.m_count, descriptor_.m);
-    set(n, descriptor_.n_count, descriptor_.n);
-    set(k, descriptor_.k_count, descriptor_.k);
+  }
+
+  void move_to_batch(std::vector<of_contraction_dim>& group, size_t index) {
+    const auto dim = group.begin() + static_cast<std::ptrdiff_t>(index);
+    batch.push_back(*dim);
+    group.erase(dim);
   }
 
   of_contraction with(const Addresses& addresses) const {
     of_contraction result = descriptor_;
+    const auto set = [](const std::vector<of_contraction_dim>& dims, int32_t& count, const of_contraction_dim*& data) {
+      count = static_cast<int32_t>(dims.size());
+      data = dims.data();
+    };
+    set(batch, result.batch_count, result.batch);
+    set(m, result.m_count, result.m);
+    set(n, result.n_count, result.n);
+    set(k, result.k_count, result.k);
     result.a = addresses.operands[kA];
     result.b = addresses.operands[kB];
     result.c = addresses.c;
@@ -321,7 +328,25 @@ TEST_P(Contract, ScalesAddsToCAndAddsABias) {
       expect_contracted(contraction.scale(1, 0).add_bias());
       TestContraction batch("bik,bkj->bij", {{'b', 4}, {'i', i}, {'k', 20}, {'j', j}}, dtype);
       expect_contracted(batch.scale(2, 1));
+      TestContraction columns("ik,kcd->cid", {{'i', i}, {'k', 20}, {'c', j}, {'d', 4}}, dtype);
+      expect_contracted(columns.add_bias());
     }
+  }
+}
+
+// A batch dimension that only A or only B has belongs to the rows or columns.
+TEST_P(Contract, BatchDimensionsOfOneOperand) {
+  for (const of_dtype dtype : {OF_FLOAT32, OF_FLOAT16, OF_INT32}) {
+    const TestContraction contraction("abik,bckj->abcij", {{'a', 3}, {'b', 4}, {'c', 5}, {'i', 6}, {'k', 7}, {'j', 8}},
+                                      dtype);
+    Descriptor descriptor(contraction);
+    descriptor.move_to_batch(descriptor.m, 0);
+    descriptor.move_to_batch(descriptor.n, 0);
+    contraction.expect_computed([&](const Addresses& addresses) {
+      const of_contraction call = descriptor.with(addresses);
+      EXPECT_EQ(call.batch_count, 3);
+      return contract(&call);
+    });
   }
 }
 

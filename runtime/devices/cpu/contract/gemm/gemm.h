@@ -1,11 +1,11 @@
 // The blocked matrix product of GotoBLAS and BLIS: blocks of A and B are packed into panels, which micro-kernels
 // multiply.
 //
-// For ik,kj->ij with 2,000 x 2,000 matrices of float32: the depth k is cut into blocks of 500, the columns j and rows i
-// into blocks of several hundred. For each block of columns, the panels of B (depth x NR) are packed once and reused by
-// the blocks of all rows, whose panels of A (depth x MR) stay in the second-level cache. Packing pays because it makes
-// every access of the micro-kernel contiguous, whatever the layout of the operands, and because each packed element is
-// used hundreds of times.
+// For ik,kj->ij with 2,000 x 2,000 matrices of float32 on one thread, the depth k is cut into blocks of 500, the
+// columns j into blocks of 1,000 and the rows i into blocks of 500. For each block of columns and depth, the panels of
+// B (depth x NR) are packed once and reused by all blocks of rows, whose panels of A (depth x MR) stay in the
+// second-level cache. Packing pays because it makes every access of the micro-kernel contiguous, whatever the layout of
+// the operands, and because each packed element is used hundreds of times.
 #ifndef ONEFLOW_DEVICES_CPU_CONTRACT_GEMM_GEMM_H_
 #define ONEFLOW_DEVICES_CPU_CONTRACT_GEMM_GEMM_H_
 

@@ -401,6 +401,8 @@ TEST(Prefetch, TilesCoverTheNextBlock) {
       expect_prefetched(TestContraction("ik,kj->ij", sizes, dtype), tasks, tiles);
       expect_prefetched(TestContraction("ki,kj->ij", sizes, dtype), tasks, tiles);
       expect_prefetched(TestContraction("ik,kj->ij", sizes, dtype).lay_out(kA, {"ik", 32}), tasks, tiles);
+      // Each element is on a cache line of its own.
+      expect_prefetched(TestContraction("ik,kj->ij", sizes, dtype).lay_out(kA, {"ik", 0, 16}), tasks, 2 * tiles);
     }
   }
 }
@@ -494,6 +496,10 @@ TEST_P(Packed, Batches) {
       expect_solved({"ikb,bkj->ibj", sizes, dtype}, solve_by_packing);
       expect_solved({"ik,bkj->bij", sizes, dtype}, solve_by_packing);
       expect_solved({"bik,kj->bij", sizes, dtype}, solve_by_packing);
+      // Columns that are packed: those of each item, or of all items together.
+      const std::map<char, int64_t> packed{{'b', b}, {'i', 40}, {'k', 33}, {'c', 4}, {'d', 5}};
+      expect_solved({"bik,bckd->bicd", packed, dtype}, solve_by_packing);
+      expect_solved({"bik,ckd->ibcd", packed, dtype}, solve_by_packing);
     }
   }
   // Large products: each on all threads.

@@ -31,8 +31,8 @@ struct Parts {
 };
 
 // Cuts dimensions of C so that a part has at most `most_bytes` bytes of the largest operand: one dimension, and if
-// necessary others to single elements. Returns nothing where the whole operand is not larger than that, and where
-// single elements of its dimensions of C are.
+// necessary others to single elements. Returns nothing where the operand is no larger than that as a whole, or where it
+// is larger even after all its dimensions of C are cut to single elements.
 std::optional<Parts> find_parts(const Problem& problem, double most_bytes);
 
 // Returns the solution of the whole problem, given that of a part.

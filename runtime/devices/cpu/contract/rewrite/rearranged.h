@@ -1,11 +1,11 @@
 // Contractions whose layouts no kernel can read in long vectors: copies operands into another layout first, or computes
 // C in another layout and copies it.
 //
-// In ikb,kjb->ijb, for example, a batch of matrix products whose batch b is innermost, vectors would have to run along
-// b, and all matrices would be read again for each element of the depth. Copies with b outermost make it a batch of
-// contiguous matrices. A copy pays where each copied element is used many times, or where vectors become much longer: a
-// cost model (costs.h) compares the possible layouts. Operands too large for working memory are copied part by part
-// (parts.h).
+// In ikb,kjb->ijb, for example, a batch of matrix products whose batch b is innermost, vectors run along b, so that
+// nothing is reused in registers and both operands are read again for every row and column. Copies with b outermost
+// make it a batch of contiguous matrices. A copy pays where each copied element is used many times, or where vectors
+// become much longer: a cost model (costs.h) compares the possible layouts. Operands that are too large for working
+// memory are copied part by part (parts.h).
 #ifndef ONEFLOW_DEVICES_CPU_CONTRACT_REWRITE_REARRANGED_H_
 #define ONEFLOW_DEVICES_CPU_CONTRACT_REWRITE_REARRANGED_H_
 

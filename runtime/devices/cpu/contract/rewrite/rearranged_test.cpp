@@ -66,6 +66,16 @@ TEST_P(Rearranged, OperandsThatAreContiguousAlongNothingUseful) {
   }
 }
 
+// C is computed with contiguous columns, and then transposed.
+TEST_P(Rearranged, ResultsWhoseLongSideIsStrided) {
+  for (const of_dtype dtype : kDtypes) {
+    for (const int64_t k : {70, 200}) {
+      TestContraction contraction("ik,kj->ij", {{'i', 5}, {'k', k}, {'j', 200}}, dtype);
+      expect_rearranged(contraction.lay_out(kC, {"ji"}));
+    }
+  }
+}
+
 // Products without a sum, with the dimensions of C in an order that neither operand has.
 TEST_P(Rearranged, ProductsWithoutASum) {
   const std::map<char, int64_t> sizes{{'a', 12}, {'c', 13}, {'d', 14}, {'e', 15}, {'f', 16}};

@@ -1,0 +1,13 @@
+# add_test_program(NAME SOURCE...): a program of GoogleTest cases. `--target tests` builds it, ctest runs its cases.
+
+function(add_test_program name)
+  find_package(GTest REQUIRED)
+  find_package(Threads REQUIRED)
+  include(GoogleTest)
+  add_executable(${name} EXCLUDE_FROM_ALL ${ARGN})
+  add_dependencies(tests ${name})
+  # Optimising the tests themselves takes longer than running them. GoogleTest's main() is unused if there is another one.
+  target_compile_options(${name} PRIVATE -O1)
+  target_link_libraries(${name} PRIVATE GTest::gtest_main Threads::Threads ${CMAKE_DL_LIBS})
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60)
+endfunction()
