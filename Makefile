@@ -126,6 +126,10 @@ TEST_STEPS := lint test-codegen test-runtime test-capi test-sanitizers test-fuzz
 test: build-tests vectors ## Run all tests
 	@$(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs $(TEST_STEPS)
 
+.PHONY: test-long
+test-long: build-tests vectors ## Run all conformance vectors in every front end as well
+	@ONEFLOW_VECTORS=all $(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs $(addprefix test-,$(BINDINGS))
+
 .PHONY: test-codegen test-runtime test-capi test-sanitizers test-fuzz test-whole
 $(TEST_STEPS): $(VENV)/.test
 test-capi $(addprefix test-,$(BINDINGS)): export ONEFLOW_DEVICE_PATH := $(TEST_DEVICES)

@@ -27,7 +27,7 @@ class _Native(Rules[Native]):
     def facts(self, op: Op, kind: Native) -> Iterator[Fact]:
         yield Fact("shape", kind.shape + "; it depends on the data" * kind.data_dependent)
         yield Fact("infer", kind.infer)
-        yield Fact("kernels", "hand-written for each device; devices without one use the CPU's")
+        yield Fact("kernels", "hand-written for each device; a device without one runs the operator on the host")
         for column in ("sharding", "cost"):
             if getattr(op, column) is None:
                 yield Fact(column, "unknown, since it cannot be derived")

@@ -103,7 +103,7 @@ TensorRef import_tensor(Managed* managed) {
   const bool read_only = is_read_only(*managed);  // first, because it checks the version of the struct
   const DLTensor& given = managed->dl_tensor;
   if (given.device.device_type != kDLCPU)
-    fail(OF_UNSUPPORTED, "the DLPack device type must be %d, the CPU, got %d", kDLCPU, given.device.device_type);
+    fail(OF_UNSUPPORTED, "the DLPack device type must be %d, host memory, got %d", kDLCPU, given.device.device_type);
   if (given.ndim < 0 || given.ndim > OF_MAX_RANK)
     fail(OF_SHAPE_ERROR, "the rank must be between 0 and %d, got %d", OF_MAX_RANK, given.ndim);
   if (given.ndim > 0 && !given.shape) fail(OF_INVALID_ARGUMENT, "shape must not be NULL");

@@ -1,4 +1,5 @@
-// Converts conformance vectors (see docs/reference/vectors.md) to arguments of of_call(), and compares results with them.
+// Converts conformance vectors (see docs/reference/vectors.md) to arguments of of_call(), and compares results with
+// them.
 #ifndef ONEFLOW_TESTS_CAPI_VECTORS_H_
 #define ONEFLOW_TESTS_CAPI_VECTORS_H_
 

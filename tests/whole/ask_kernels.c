@@ -1,5 +1,5 @@
-/* Queries a device plugin for the kernels given as lines "name hash compute" on standard input, and prints those that it
- * lacks. */
+/* Queries a device plugin for the kernels given as lines "name hash compute" on standard input, and prints those that
+ * it lacks. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <oneflow/device_plugin.h>

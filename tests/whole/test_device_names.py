@@ -15,7 +15,8 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 # A device is a folder with the sources of a plugin, and the accelerator of the tests. `grid` is shared by two devices.
-DEVICES = {path.parent.name for path in (ROOT / "runtime" / "devices").glob("*/plugin.cpp")} | {"accel"}
+ROOMS = (ROOT / "runtime" / "devices").iterdir()
+DEVICES = {room.name for room in ROOMS if any(room.rglob("plugin.cpp"))} | {"accel"}
 NAME = re.compile(rf"(?<![a-z])({'|'.join(sorted(DEVICES))})(?![a-z])", re.IGNORECASE)
 
 FOLDERS = ("bindings/*/src", "bindings/*/lib", "bindings/*/ext", "bindings/*/oneflow_py", "codegen")
