@@ -30,8 +30,8 @@ constexpr int64_t kMaxSkinny = 4;
 // A dimension of fewer than kMinVector elements is not worth vectorising along. A product of at least kMinCopiedWork
 // multiplications that can be computed as dot products of copied rows and columns needs kMinWideVector elements.
 constexpr int64_t kMinVector = 3, kMinWideVector = 8, kMinCopiedWork = 8192;
-// The most multiplications of one product of the batch that are computed one by one, as no dimension can be vectorised:
-// packing takes longer.
+// The most multiplications of one product of the batch that are computed one by one where no dimension can be
+// vectorised: packing would take longer.
 constexpr int64_t kMaxScalarWork = 256;
 
 // Returns whether A and B are contiguous or broadcast along a dimension, and at least one of them is contiguous.

@@ -3,7 +3,7 @@
 //   ij,j->i       1000 x 1000 by 1000      dot products, or sums vectorised along i where i is contiguous in A
 //   bi,bi->b      1000 x 64                batched dot products
 //   i,j->ij       1000 by 1000             an outer product, without a sum
-//   ij,jk->ik     100000 x 3 by 3 x 3      several rows of A at a time within one vector register
+//   ij,jk->ik     100000 x 3 by 3 x 3      several rows of A at a time within one vector register (AVX-512)
 // Packing reads and writes every element of an operand once more. Where each element is multiplied only once or twice,
 // or the whole product is tiny, this takes longer than the product itself: kernels read both operands in place.
 #ifndef ONEFLOW_DEVICES_CPU_CONTRACT_DIRECT_DIRECT_H_

@@ -3,7 +3,7 @@
 //   ik,k->i         1000 x 1000 by 1000       a matrix-vector product (GEMV) with a row-major matrix
 //   bk,bk->b        1000 x 64                 batched dot products
 //   k,kj->j         100000 by 100000 x 3      interleaved dot products: the short j is innermost in B
-//   ikx,kyj->ixjy   x and y of size 2         products of pairs, as of the real and imaginary parts of complex numbers
+//   ikx,ky->ixy     1000 x 64 x 2 by 64 x 2   products of pairs, as of the parts of complex numbers
 // Each element of the operands is used once (or twice), so that packing would take longer than the products. Both
 // operands are read in place along the depth, where they are contiguous; where they are not and C is small, pieces of
 // each row and column are copied first. Long sums are cut into pieces that are computed in parallel; their partial sums

@@ -13,8 +13,8 @@
 
 namespace oneflow::cpu {
 
-// Returns NULL where the depth is several dimensions or strided in the large operand, where the small operand has 1
-// line or too many, and where the depth is short. The problem must be plain and need no conversion, else NULL, too.
+// Returns NULL where the problem is not plain or its dtype needs a conversion, where the depth is several dimensions or
+// strided in the large operand, where the small operand has one line or too many, and where the depth is too short.
 std::unique_ptr<Solution> solve_by_lines(const Problem& problem);
 
 }  // namespace oneflow::cpu

@@ -23,8 +23,8 @@ constexpr int64_t kMinContiguous = 128, kShortStride = 2;
 constexpr int64_t kMinSize = 3;
 // The most multiplications of a product whose j fills at most a quarter of a vector.
 constexpr int64_t kMaxNarrowWork = int64_t{1} << 16;
-// A task has a multiple of kTileRows rows i, as a register tile. It has at least kMinReuse of them where a piece of the
-// contiguous operand is read from a slower cache first, and kMinPackedReuse where it is packed first.
+// A task has a multiple of kTileRows rows i, the rows of a register tile: at least kMinReuse where reading a piece of
+// the contiguous operand from a slower cache has to pay, and kMinPackedReuse where packing it has to.
 constexpr int64_t kTileRows = 8, kMinReuse = 32, kMinPackedReuse = 256;
 // From this many rows i on, a piece is packed even where it is contiguous: in place, its vectors may cross cache lines,
 // and its depths may compete for the same sets of a cache.

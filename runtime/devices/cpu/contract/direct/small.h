@@ -3,10 +3,10 @@
 //   bij,bjk->bik   1000 x 8 x 8 by 1000 x 8 x 8
 //   ij,jk->ik      100000 x 30 by 30 x 30
 //   ij,jk->ik      10 x 1000 by 1000 x 1000
-// The kernel reads both operands in place: it loads vectors of the operand whose rows are contiguous in C, too,
-// multiplies them by broadcast elements of the other one, and keeps a register tile of sums. Packed panels would make
-// each load cheaper, but so few rows or columns do not reuse them often enough to pay for packing. Only what is strided
-// in memory, or needed many times, is packed.
+// The kernel loads vectors of one operand along a dimension that is contiguous in C, multiplies them by broadcast
+// elements of the other operand, and keeps a register tile of sums. It reads both operands in place: packed panels
+// would make each load cheaper, but so few rows or columns do not reuse them often enough to pay for packing. Only what
+// is strided in memory, or needed many times, is packed.
 #ifndef ONEFLOW_DEVICES_CPU_CONTRACT_DIRECT_SMALL_H_
 #define ONEFLOW_DEVICES_CPU_CONTRACT_DIRECT_SMALL_H_
 

@@ -19,33 +19,35 @@ namespace {
 // The least size of the large operand: a smaller one does not pay for the tables of offsets. Where C is contiguous
 // along the vectors, too, kernels with several vectors at a time are as fast up to kMinBytesInOrder.
 constexpr int64_t kMinBytes = int64_t{64} << 10, kMinBytesInOrder = int64_t{4} << 20;
-// The columns of the small operand, by which each element is multiplied; more pay where C is contiguous across. And the
-// most bytes of the small operand, which stays in the second-level cache.
-constexpr int64_t kMinColumns = 3, kMaxColumns = 48, kMaxColumnsAcross = 96, kMaxSmallBytes = kL2Bytes / 4;
+// The least and the most columns of the small operand, by which each element of the large one is multiplied; more pay
+// where C is contiguous along an outer dimension. The small operand, of at most kMaxSmallBytes, stays in the
+// second-level cache.
+constexpr int64_t kMinColumns = 3, kMaxColumns = 48, kMaxColumnsOuter = 96, kMaxSmallBytes = kL2Bytes / 4;
 // Shorter sums are left to kernels that write C as fast as memory allows, as are small operands of fewer elements
-// unless C is contiguous across. Longer sums are split into pieces elsewhere, which also keeps them precise.
+// unless C is contiguous along an outer dimension. Longer sums are split into pieces elsewhere, which also keeps them
+// precise.
 constexpr int64_t kMinDepth = 8, kMaxDepth = 1024, kMinSmallElements = 128;
 // The fewest lanes of a vector for which strips, which are one vector wide, are as fast as register tiles of two
 // vectors: where sums are transposed, and where C is contiguous along the vectors.
 constexpr int64_t kMinLanesTransposed = 8, kMinLanesInOrder = 16;
-// About the contiguous elements of a piece, and the rows of the large operand of a task; the most bytes of the sums of
-// a piece.
+// The approximate numbers of contiguous elements of a piece and of rows (of the large operand) of a task, and the most
+// bytes of the sums of a piece.
 constexpr int64_t kPieceElements = 512, kTaskRows = 2048, kMaxSumsBytes = kL2Bytes;
 // A typical second-level cache: lines that are a multiple of kSetPeriod bytes apart share a set, which keeps kWays
 // lines.
 constexpr int64_t kSetPeriod = int64_t{128} << 10, kWays = 16;
-// The most pages of memory that one vector reads over the whole depth, and across: the processor caches the
-// translations of about so many addresses. With more than kMaxPagesAcross, all vectors of a piece come before the next
-// element across, and the sums of the whole piece are kept.
-constexpr int64_t kMaxPages = 1536, kMaxPagesAcross = 768, kPage = 4096;
-// As many elements across as fill a cache line of C are transposed together; this pays from kMinAcross elements on.
-constexpr int64_t kLine = 64, kMinAcross = 8;
+// The most memory pages that the strips of one vector read, over the whole depth and the outer elements of a piece: the
+// processor caches the translations of about so many addresses. With more than kMaxPagesOuter, all vectors of a piece
+// come before the next outer element, and the sums of the whole piece are kept.
+constexpr int64_t kMaxPages = 1536, kMaxPagesOuter = 768, kPage = 4096;
+// The sums of as many outer elements as fill a cache line of C are transposed together; this pays from kMinOuter on.
+constexpr int64_t kLine = 64, kMinOuter = 8;
 
 // The dimension along which C is contiguous.
 enum class Along {
   kContiguous,  // the vectors: strips store their sums to C
   kColumns,     // the columns of the small operand: the sums of each vector are transposed
-  kAcross,      // another dimension of the large operand: the sums of several strips are transposed together
+  kOuter,       // an outer dimension of the large operand: the sums of several strips are transposed together
 };
 
 // The roles of the operands and dimensions.
@@ -54,8 +56,8 @@ struct StripSides {
   DimGroup contiguous;  // contiguous dimensions of the large operand: vectors are loaded along them
   DimGroup columns;     // the rows or columns that only the small operand has
   Along c_along;
-  Dim across{1, {}};  // for kAcross
-  DimGroup others;    // all other dimensions of the large operand, but the batch
+  Dim outer{1, {}};  // of the large operand; contiguous in C. Only for Along::kOuter
+  DimGroup others;   // all other dimensions of the large operand, but the batch
 };
 
 // Removes the innermost dimensions of `side` that are contiguous in the operand, and returns them: only the innermost
@@ -88,18 +90,18 @@ bool find_roles(const Problem& problem, StripSides& roles) {
   roles.contiguous = take_contiguous(side, roles.large);
   if (roles.contiguous.rank == 0) return false;
   const auto is_contiguous = [](const Dim& dim) { return dim.strides[kC] == 1; };
-  int across = -1;
+  int outer = -1;
   if (is_contiguous(roles.contiguous.dims[roles.contiguous.rank - 1])) {
     roles.c_along = Along::kContiguous;
   } else if (roles.columns.rank == 1 && is_contiguous(roles.columns.dims[0])) {
     roles.c_along = Along::kColumns;
   } else {
-    across = static_cast<int>(std::find_if(side.dims, side.dims + side.rank, is_contiguous) - side.dims);
-    if (across == side.rank || side.dims[across].size < kMinAcross) return false;
-    roles.c_along = Along::kAcross;
-    roles.across = side.dims[across];
+    outer = static_cast<int>(std::find_if(side.dims, side.dims + side.rank, is_contiguous) - side.dims);
+    if (outer == side.rank || side.dims[outer].size < kMinOuter) return false;
+    roles.c_along = Along::kOuter;
+    roles.outer = side.dims[outer];
   }
-  roles.others.append(side, across);
+  roles.others.append(side, outer);
   return true;
 }
 
@@ -126,7 +128,7 @@ bool share_few_sets(const DimGroup& depth, Operand operand, int64_t item_size) {
 
 class Strips final : public Solution {
  public:
-  // `vectors_first`: whether all vectors of a piece come before the next element across.
+  // `vectors_first`: whether all vectors of a piece come before the next element outer.
   Strips(const Problem& problem, const ContractKernels& kernels, const StripSides& roles, bool vectors_first)
       : kernels_(kernels),
         size_(kernels.size),
@@ -139,25 +141,25 @@ class Strips final : public Solution {
         columns_small_(all_offsets(roles.columns, roles.small)),
         columns_c_(all_offsets(roles.columns, kC)),
         vectors_first_(vectors_first),
-        across_(std::min(kLine / size_, roles.across.size)),
-        pieces_across_(divide_up(roles.across.size, across_)) {
+        outer_(std::min(kLine / size_, roles.outer.size)),
+        pieces_outer_(divide_up(roles.outer.size, outer_)) {
     const int64_t columns = roles.columns.count, panels = divide_up(columns, kernels.strip_columns);
     const int64_t panel = divide_up(columns, panels) * depth_ * size_;
     panels_ = {columns, panels, round_up(panel, kLine) + kernels.rows * size_, 0, panels};
     for (int64_t j = 0; j < columns; ++j) columns_sums_.push_back(j * kernels.lane_count);
-    const int64_t others = roles.across.size * roles.others.count, rows = roles.contiguous.count * others;
+    const int64_t others = roles.outer.size * roles.others.count, rows = roles.contiguous.count * others;
     const int64_t outputs = rows * columns;
     // Each task packs the small operand, so that it should have many rows; but each thread should have a task.
     const int64_t threads = thread_count(), least = std::min(threads, batch_.count * outputs * depth_ / kTaskWork);
     const int64_t tasks = std::clamp(batch_.count * rows / kTaskRows, least, 16 * threads);
     member_tasks_ = std::max<int64_t>(1, divide_up(tasks, batch_.count));
-    const int64_t fitting = kMaxSumsBytes / size_ / (across_ * columns);
+    const int64_t fitting = kMaxSumsBytes / size_ / (outer_ * columns);
     const int64_t most = vectors_first ? std::clamp(fitting, kernels.lane_count, kPieceElements) : kPieceElements;
-    const int64_t cuts = std::max(divide_up(roles.contiguous.count, most),
-                                  divide_up(member_tasks_, roles.others.count * pieces_across_));
+    const int64_t cuts =
+        std::max(divide_up(roles.contiguous.count, most), divide_up(member_tasks_, roles.others.count * pieces_outer_));
     elements_ = round_up(divide_up(roles.contiguous.count, cuts), kernels.lane_count);
     pieces_contiguous_ = divide_up(roles.contiguous.count, elements_);
-    pieces_ = roles.others.count * pieces_across_ * pieces_contiguous_;
+    pieces_ = roles.others.count * pieces_outer_ * pieces_contiguous_;
     streams_ = batch_.count * outputs * size_ >= non_temporal_tile_bytes();
   }
 
@@ -188,29 +190,29 @@ class Strips final : public Solution {
     return true;
   }
 
-  // The first element of a piece: its indices along the other dimensions, across, and along the contiguous ones.
+  // The first element of a piece: its indices along the other dimensions, outer, and along the contiguous ones.
   struct Position {
-    int64_t other, across, element;
+    int64_t other, outer, element;
   };
   Position position_of(int64_t piece) const {
     const int64_t row = piece / pieces_contiguous_;
-    return {row / pieces_across_, row % pieces_across_ * across_, piece % pieces_contiguous_ * elements_};
+    return {row / pieces_outer_, row % pieces_outer_ * outer_, piece % pieces_contiguous_ * elements_};
   }
   // Returns its offset in the large operand.
   int64_t offset_of(const Position& at) const {
-    return offset_at(roles_.others, roles_.large, at.other) + at.across * roles_.across.strides[roles_.large] +
+    return offset_at(roles_.others, roles_.large, at.other) + at.outer * roles_.outer.strides[roles_.large] +
            at.element;
   }
 
   bool run_piece(const char* large, const char* panels, char* c, int64_t piece) const {
     const Position at = position_of(piece);
     const int64_t elements = std::min(elements_, roles_.contiguous.count - at.element), width = kernels_.lane_count;
-    const int64_t across = std::min(across_, roles_.across.size - at.across);
+    const int64_t outer = std::min(outer_, roles_.outer.size - at.outer);
     const int64_t start = offset_of(at), next = piece + 1 < pieces_ ? offset_of(position_of(piece + 1)) : start;
     large += start * size_;
-    c += (offset_at(roles_.others, kC, at.other) + at.across * roles_.across.strides[kC]) * size_;
+    c += (offset_at(roles_.others, kC, at.other) + at.outer * roles_.outer.strides[kC]) * size_;
     const int64_t block = vectors_first_ ? round_up(elements, width) : width, strip_sums = columns() * width;
-    const int64_t sums_bytes = across * columns() * block * size_;
+    const int64_t sums_bytes = outer * columns() * block * size_;
     const Scratch memory(sums_bytes + elements * static_cast<int64_t>(sizeof(int64_t)));
     auto* sums = static_cast<char*>(memory.data());
     if (sums == nullptr) return false;
@@ -222,12 +224,12 @@ class Strips final : public Solution {
     strip.streams = roles_.c_along == Along::kContiguous && streams_;
     for (int64_t first = 0; first < elements; first += block) {
       const int64_t end = std::min(first + block, elements);
-      for (int64_t i = 0; i < across; ++i) {
-        const char* from = large + i * roles_.across.strides[roles_.large] * size_;
+      for (int64_t i = 0; i < outer; ++i) {
+        const char* from = large + i * roles_.outer.strides[roles_.large] * size_;
         for (int64_t element = first; element < end; element += width) {
-          // The next vector is prefetched, or the first one of the next element across or piece: the cache lines of its
+          // The next vector is prefetched, or the first one of the next element outer or piece: the cache lines of its
           // first and last element.
-          const int64_t step = vectors_first_ && i + 1 < across ? roles_.across.strides[roles_.large] : next - start;
+          const int64_t step = vectors_first_ && i + 1 < outer ? roles_.outer.strides[roles_.large] : next - start;
           const int64_t ahead = element + width < elements ? width : step - element;
           strip.prefetch_offsets[0] = ahead;
           strip.prefetch_offsets[1] = ahead + width - 1;
@@ -235,24 +237,24 @@ class Strips final : public Solution {
           strip.vector = from + element * size_;
           strip.c = roles_.c_along == Along::kContiguous
                         ? c + offsets_c[element] * size_
-                        : sums + ((element - first) / width * across + i) * strip_sums * size_;
+                        : sums + ((element - first) / width * outer + i) * strip_sums * size_;
           multiply(strip, panels);
         }
       }
       for (int64_t element = first; element < end && roles_.c_along != Along::kContiguous; element += width)
-        transpose(sums + (element - first) / width * across * strip_sums * size_, across, offsets_c + element,
+        transpose(sums + (element - first) / width * outer * strip_sums * size_, outer, offsets_c + element,
                   std::min(width, elements - element), c);
     }
     return true;
   }
 
-  // Transposes the sums of the strips of one vector, for each element across, and stores them to C.
-  void transpose(const char* sums, int64_t across, const int64_t* lane_offsets, int64_t lane_count, char* c) const {
+  // Transposes the sums of the strips of one vector, for each element outer, and stores them to C.
+  void transpose(const char* sums, int64_t outer, const int64_t* lane_offsets, int64_t lane_count, char* c) const {
     const int64_t width = kernels_.lane_count;
     TransposedSums transposed{sums, width, columns(), c, lane_offsets, lane_count, streams_, false};
     if (roles_.c_along == Along::kColumns) return kernels_.transpose_sums(transposed);
     transposed.stride = columns() * width;
-    transposed.count = across;
+    transposed.count = outer;
     for (int64_t j = 0; j < columns(); ++j) {
       transposed.sums = sums + j * width * size_;
       transposed.c = c + columns_c_[j] * size_;
@@ -282,7 +284,7 @@ class Strips final : public Solution {
   const std::vector<int64_t> depth_large_, depth_small_, runs_small_, columns_small_, columns_c_;
   std::vector<int64_t> columns_sums_;
   const bool vectors_first_;
-  const int64_t across_, pieces_across_;  // the elements across of one piece, and the number of pieces across
+  const int64_t outer_, pieces_outer_;    // the elements outer of one piece, and the number of pieces outer
   int64_t elements_, pieces_contiguous_;  // likewise along the contiguous dimensions
   int64_t pieces_, member_tasks_;         // pieces of one member of the batch, and the tasks they are divided into
   Panels panels_;                         // of the small operand
@@ -295,12 +297,12 @@ std::unique_ptr<Solution> solve_in_strips(const Problem& problem) {
   if (!problem.is_plain() || !computes_in_itself(problem.dtype)) return nullptr;
   const int64_t few = std::min(problem.rows.count, problem.columns.count);
   const int64_t many = std::max(problem.rows.count, problem.columns.count), depth = problem.depth.count;
-  if (few < kMinColumns || few > kMaxColumnsAcross || depth < kMinDepth || depth > kMaxDepth) return nullptr;
+  if (few < kMinColumns || few > kMaxColumnsOuter || depth < kMinDepth || depth > kMaxDepth) return nullptr;
   const ContractKernels& kernels = contract_kernels(problem.dtype);
   StripSides roles;
   if (few * depth * kernels.size > kMaxSmallBytes || !find_roles(problem, roles)) return nullptr;
   if (roles.contiguous.count < 2 * kernels.lane_count) return nullptr;
-  if (roles.c_along != Along::kAcross && (few > kMaxColumns || few * depth < kMinSmallElements)) return nullptr;
+  if (roles.c_along != Along::kOuter && (few > kMaxColumns || few * depth < kMinSmallElements)) return nullptr;
   if (roles.c_along == Along::kColumns && kernels.lane_count < kMinLanesTransposed) return nullptr;
   if (roles.c_along == Along::kContiguous && kernels.lane_count < kMinLanesInOrder) return nullptr;
   if (many * depth * kernels.size < (roles.c_along == Along::kContiguous ? kMinBytesInOrder : kMinBytes))
@@ -310,11 +312,11 @@ std::unique_ptr<Solution> solve_in_strips(const Problem& problem) {
       roles.c_along == Along::kContiguous || (roles.c_along == Along::kColumns && few > kernels.strip_columns);
   if (rereads_vectors && share_few_sets(problem.depth, roles.large, kernels.size)) return nullptr;
   DimGroup block = problem.depth;  // what the strips of one vector read
-  block.add(roles.across);
-  block.dims[block.rank - 1].size = std::min(kLine / kernels.size, roles.across.size);
+  block.add(roles.outer);
+  block.dims[block.rank - 1].size = std::min(kLine / kernels.size, roles.outer.size);
   const int64_t pages = pages_of(block, roles.large, kernels.size);
-  if (roles.c_along != Along::kAcross && pages > kMaxPages) return nullptr;
-  return std::make_unique<Strips>(problem, kernels, roles, roles.c_along == Along::kAcross && pages > kMaxPagesAcross);
+  if (roles.c_along != Along::kOuter && pages > kMaxPages) return nullptr;
+  return std::make_unique<Strips>(problem, kernels, roles, roles.c_along == Along::kOuter && pages > kMaxPagesOuter);
 }
 
 }  // namespace oneflow::cpu
