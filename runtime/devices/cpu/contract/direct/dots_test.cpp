@@ -142,6 +142,9 @@ TEST(PairDots, RefusesOtherLayoutsAndReuse) {
   expect_refused({"kx,kx->x", {{'x', 2}, {'k', 37}}}, make_pair_dots);
   expect_refused({"klx,lky->xy", {{'x', 2}, {'y', 2}, {'k', 37}, {'l', 3}}}, make_pair_dots);
   expect_refused({"x,y->xy", {{'x', 2}, {'y', 2}}}, make_pair_dots);
+  const TestContraction plain("kx,ky->xy", {{'x', 2}, {'y', 2}, {'k', 37}});
+  expect_refused(TestContraction(plain).lay_out(kA, {"", 1}), make_pair_dots);
+  expect_refused(TestContraction(plain).lay_out(kB, {"", 1}), make_pair_dots);
 }
 
 // ------------------------------------------------------------------------------------------------ copied

@@ -102,19 +102,19 @@ class PairAdder {
  public:
   PairAdder() {
     for (int step = 0; step < kSteps; ++step)
-      for (int lane = 0; lane < kLanes<T>; ++lane) across_[step][lane] = lane ^ (2 << step);
+      for (int lane = 0; lane < kLanes<T>; ++lane) partners_[step][lane] = lane ^ (2 << step);
   }
 
   void add_up(Vector<T> sums, T& even, T& odd) const {
 #pragma GCC unroll 3
-    for (int step = 0; step < kSteps; ++step) sums += __builtin_shuffle(sums, across_[step]);
+    for (int step = 0; step < kSteps; ++step) sums += __builtin_shuffle(sums, partners_[step]);
     even = sums[0];
     odd = sums[1];
   }
 
  private:
   static constexpr int kSteps = kLanes<T> == 16 ? 3 : kLanes<T> == 8 ? 2 : kLanes<T> == 4 ? 1 : 0;
-  Indices<T> across_[kSteps + 1];
+  Indices<T> partners_[kSteps + 1];
 };
 
 template <class T>

@@ -104,6 +104,12 @@ TEST(Small, OneOrTwoRowsOfAMatrixThatNoCacheHolds) {
   }
 }
 
+// The products of one task share B, of which each packs all pieces of the depth.
+TEST(Small, PacksPiecesOfADeepSumForEachProduct) {
+  for (const int64_t depth : {411, 412}) expect_small({"abk,jk->baj", {{'a', 3}, {'b', 3}, {'j', 20}, {'k', depth}}});
+  expect_small({"abk,jk->baj", {{'a', 3}, {'b', 3}, {'j', 20}, {'k', 207}}, OF_FLOAT64});
+}
+
 TEST(Small, LayoutsOfTheOperands) {
   for (const of_dtype dtype : kKernelDtypes) {
     const TestContraction plain("ik,kj->ij", {{'i', 11}, {'j', 21}, {'k', 13}}, dtype);
@@ -174,6 +180,9 @@ TEST(Small, RefusesOperandsThatAreReadInShortRuns) {
   expect_not_small(TestContraction(plain).lay_out(kB, {"kjb"}));
   expect_not_small(TestContraction(plain).lay_out(kC, {"ibj"}));
   EXPECT_TRUE(is_small(plain.problem()));
+  const TestContraction large_a("ik,kj->ij", {{'i', 100}, {'j', 10}, {'k', 100}});
+  expect_small(TestContraction(large_a).lay_out(kA, {"", 0, 2}));
+  expect_not_small(TestContraction(large_a).lay_out(kA, {"", 0, 3}));
 }
 
 }  // namespace

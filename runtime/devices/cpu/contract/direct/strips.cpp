@@ -128,7 +128,7 @@ bool share_few_sets(const DimGroup& depth, Operand operand, int64_t item_size) {
 
 class Strips final : public Solution {
  public:
-  // `vectors_first`: whether all vectors of a piece come before the next element outer.
+  // `vectors_first`: whether all vectors of a piece come before the next outer element.
   Strips(const Problem& problem, const ContractKernels& kernels, const StripSides& roles, bool vectors_first)
       : kernels_(kernels),
         size_(kernels.size),
@@ -190,7 +190,7 @@ class Strips final : public Solution {
     return true;
   }
 
-  // The first element of a piece: its indices along the other dimensions, outer, and along the contiguous ones.
+  // The first element of a piece: its indices along the other dimensions, the outer one and the contiguous ones.
   struct Position {
     int64_t other, outer, element;
   };
@@ -227,7 +227,7 @@ class Strips final : public Solution {
       for (int64_t i = 0; i < outer; ++i) {
         const char* from = large + i * roles_.outer.strides[roles_.large] * size_;
         for (int64_t element = first; element < end; element += width) {
-          // The next vector is prefetched, or the first one of the next element outer or piece: the cache lines of its
+          // The next vector is prefetched, or the first one of the next outer element or piece: the cache lines of its
           // first and last element.
           const int64_t step = vectors_first_ && i + 1 < outer ? roles_.outer.strides[roles_.large] : next - start;
           const int64_t ahead = element + width < elements ? width : step - element;
@@ -248,7 +248,7 @@ class Strips final : public Solution {
     return true;
   }
 
-  // Transposes the sums of the strips of one vector, for each element outer, and stores them to C.
+  // Transposes the sums of the strips of one vector, for each outer element, and stores them to C.
   void transpose(const char* sums, int64_t outer, const int64_t* lane_offsets, int64_t lane_count, char* c) const {
     const int64_t width = kernels_.lane_count;
     TransposedSums transposed{sums, width, columns(), c, lane_offsets, lane_count, streams_, false};
@@ -284,7 +284,7 @@ class Strips final : public Solution {
   const std::vector<int64_t> depth_large_, depth_small_, runs_small_, columns_small_, columns_c_;
   std::vector<int64_t> columns_sums_;
   const bool vectors_first_;
-  const int64_t outer_, pieces_outer_;    // the elements outer of one piece, and the number of pieces outer
+  const int64_t outer_, pieces_outer_;    // the outer elements of one piece, and the number of pieces along them
   int64_t elements_, pieces_contiguous_;  // likewise along the contiguous dimensions
   int64_t pieces_, member_tasks_;         // pieces of one member of the batch, and the tasks they are divided into
   Panels panels_;                         // of the small operand
