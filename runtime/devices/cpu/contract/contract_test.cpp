@@ -16,7 +16,7 @@
 #include "contract/problem.h"
 #include "contract/rewrite/converted.h"
 #include "contract/test_problems.h"
-#include "plugin/host.h"
+#include "plugin/test_host.h"
 #include "threads/thread_pool.h"
 
 namespace oneflow::cpu {
@@ -199,19 +199,10 @@ TEST(Strategies, TypicalProblems) {
 
 // ------------------------------------------------------------------------------------------------ the hook
 
-std::string last_text;
-
 class Contract : public testing::TestWithParam<int> {
  protected:
   void SetUp() override {
-    static of_host_table host{};
-    host.struct_size = sizeof host;
-    host.api_version = OF_DEVICE_API_VERSION;
-    host.fail = [](of_status status, const char* text) {
-      last_text = text;
-      return status;
-    };
-    set_host(&host);
+    set_test_host();
     set_thread_count(GetParam());
   }
   void TearDown() override { set_thread_count(threads_); }

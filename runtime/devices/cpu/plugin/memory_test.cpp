@@ -5,25 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "plugin/host.h"
+#include "plugin/test_host.h"
 
 namespace oneflow::cpu {
 namespace {
 
-std::string last_text;
-
 class Memory : public testing::Test {
  protected:
-  void SetUp() override {
-    static of_host_table host{};
-    host.struct_size = sizeof host;
-    host.api_version = OF_DEVICE_API_VERSION;
-    host.fail = [](of_status status, const char* text) {
-      last_text = text;
-      return status;
-    };
-    set_host(&host);
-  }
+  void SetUp() override { set_test_host(); }
 };
 
 TEST_F(Memory, BlocksAreAligned) {
