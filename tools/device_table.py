@@ -19,7 +19,6 @@ from codegen import discover, load  # noqa: E402
 from codegen.grid.printing import GridPrinter  # noqa: E402
 from codegen.kernels import SPELLED, kernels_of  # noqa: E402
 from codegen.model import Contraction, Definitions, Native, Op  # noqa: E402
-from codegen.names import Names  # noqa: E402
 
 PAGE = ROOT / "docs" / "devices.md"
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
@@ -33,8 +32,7 @@ _DTYPES = {spelled: name for name, spelled in SPELLED.items()}
 @dataclass(frozen=True)
 class Device:
     name: str
-    by_hand: frozenset[str]
-    omitted: dict[str, str]  # operators that the device lacks, each with the reason
+    by_hand: frozenset[str]  # the `native` records that it has a kernel for
 
 
 def definitions() -> Definitions:
@@ -49,14 +47,9 @@ def by_hand(source: str) -> frozenset[str]:
     return frozenset(re.findall(r'\{"(\w+)"', table[1]))
 
 
-def omissions(name: str) -> dict[str, str]:
-    """Returns the operators that a device lacks, each with the reason, as `names.yaml` of its target lists them."""
-    return dict(Names.read(discover.TARGETS / name / "names.yaml").omitted)
-
-
 def devices(found: Definitions) -> list[Device]:
     names = [n for n in discover.names() if (ROOT / "runtime" / "devices" / n).is_dir()]
-    return [Device(name, by_hand(HAND_WRITTEN.get(name, GRID)), omissions(name)) for name in names]
+    return [Device(name, by_hand(HAND_WRITTEN.get(name, GRID))) for name in names]
 
 
 def kind_of(op: Op) -> str:
@@ -76,8 +69,6 @@ def needing(found: Definitions) -> list[Op]:
 
 
 def is_native(device: Device, op: Op) -> bool:
-    if op.full_name in device.omitted:
-        return False
     return not isinstance(op.kind, Native) or op.full_name in device.by_hand
 
 
@@ -85,16 +76,16 @@ def table(found: Definitions) -> str:
     ops, lines = needing(found), []
     heads = ["device", *KINDS, "all", "fall back to the CPU"]
     lines += [f"| {' | '.join(heads)} |", f"|---|{'---:|' * (len(heads) - 1)}"]
-    reasons = []
+    missing = []
     for device in devices(found):
         own = [op for op in ops if is_native(device, op)]
         counts = [sum(kind_of(op) == kind for op in own) for kind in KINDS]
         lines.append(f"| `{device.name}` | {' | '.join(map(str, [*counts, len(own), len(ops) - len(own)]))} |")
         for op in ops:
             if not is_native(device, op):
-                why = device.omitted.get(op.full_name, "its hand-written kernel does not exist yet")
-                reasons.append(f"- `{op.full_name}` on `{device.name}`: {why}")
-    return "\n".join([*lines, "", *(reasons or ["No operator falls back to the CPU."])])
+                text = "its hand-written kernel does not exist yet"
+                missing.append(f"- `{op.full_name}` on `{device.name}`: {text}")
+    return "\n".join([*lines, "", *(missing or ["No operator falls back to the CPU."])])
 
 
 def page(text: str, found: Definitions) -> str:
