@@ -6,8 +6,9 @@ function(add_test_program name)
   include(GoogleTest)
   add_executable(${name} EXCLUDE_FROM_ALL ${ARGN})
   add_dependencies(tests ${name})
-  # Optimising the tests themselves takes longer than running them. GoogleTest's main() is unused if there is another one.
-  target_compile_options(${name} PRIVATE -O1)
+  # Optimising the tests themselves takes longer than running them.
+  target_compile_options(${name} PRIVATE $<IF:$<BOOL:${ONEFLOW_SANITIZE}>,-O0,-O1>)
+  # GoogleTest's main() is unused if there is another one.
   target_link_libraries(${name} PRIVATE GTest::gtest_main Threads::Threads ${CMAKE_DL_LIBS})
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60)
 endfunction()

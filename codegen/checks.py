@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codegen.errors import counted, unknown
-from codegen.expression import Expression
-from codegen.kinds import KINDS
-from codegen.kinds.base import Functions
-from codegen.kinds.composite import check_bodies, for_complex
-from codegen.model import (
-    BaseType,
-    Collective,
-    Complex,
-    Composite,
-    Definitions,
-    Elementwise,
-    Function,
-    Gather,
-    Kind,
-    Native,
-    Op,
-    Reduction,
-    ResultRule,
-)
+from codegen.kinds.composite import check_programs, for_complex
+from codegen.kinds.kind import Functions
+from codegen.model import BaseType, Complex, Definitions, Function, Op, ResultRule
 from codegen.names import type_placeholders
+from codegen.program import Program
 from codegen.reader import Report
 
 WITHOUT_ORACLE = 5  # number of examples and cases that a record without an oracle needs
@@ -30,12 +17,25 @@ WITHOUT_ORACLE = 5  # number of examples and cases that a record without an orac
 
 def check(op: Op, functions: Functions, report: Report) -> None:
     """Reports every problem of one record."""
-    KINDS[op.kind_name].check(op, op.kind, functions, report)
+    op.kind.check(op, functions, report)
     _check_aliases(op, report)
     _check_arguments(op, report)
     _check_dtype(op, report)
     _check_complex(op, functions, report)
     _check_examples(op, report)
+
+
+def resolved_kind(op: Op, functions: Functions) -> Op:
+    """Returns a valid record whose kind is resolved: the calls in its programs name their records."""
+    return replace(op, kind=op.kind.resolved(op, functions))
+
+
+def resolved_complex(op: Op, functions: Functions) -> Op:
+    """Returns a valid record whose column `complex` is resolved."""
+    if not isinstance(op.complex, Program):
+        return op
+    of_complex, kind = for_complex(op, op.complex)
+    return replace(op, complex=kind.resolved(of_complex, functions).branches[None])
 
 
 def _check_aliases(op: Op, report: Report) -> None:
@@ -47,9 +47,9 @@ def _check_aliases(op: Op, report: Report) -> None:
             text = f"alias '{result.alias.label}' must be written both in the argument and in the result, or in neither"
             report.add(op.locate(result), text)
     written = [a for a in op.signature.arguments if a.alias and a.alias.written]
-    if op.signature.gives_list and not isinstance(op.kind, Native | Collective):
-        report.add(op.locate(op.signature.results[0]), f"{op.kind_name} operators cannot return a list of tensors")
-    if written and not isinstance(op.kind, Native):
+    if op.signature.gives_list and not op.kind.may_give_list:
+        report.add(op.locate(op.signature.results[0]), f"{op.kind.key} operators cannot return a list of tensors")
+    if written and not op.kind.may_write:
         report.add(op.locate(written[0]), "only a native operator may write to an argument")
     if bool(written) != op.name.endswith("_"):
         report.add(
@@ -83,25 +83,14 @@ def _check_dtype(op: Op, report: Report) -> None:
 
 
 def _check_complex(op: Op, functions: Functions, report: Report) -> None:
-    kind = op.kind
-    if isinstance(op.complex, Expression):
-        check_bodies(*for_complex(op, op.complex), functions, report)
-    elif op.complex is Complex.PARTS and not _works_by_parts(kind):
-        report.add(op.location, f"complex: {op.kind_name} operators do not support 'parts'")
-    elif op.complex is Complex.SAME and not isinstance(kind, Native | Composite):
-        report.add(op.location, f"complex: {op.kind_name} operators do not support 'same'")
+    if isinstance(op.complex, Program):
+        check_programs(*for_complex(op, op.complex), functions, report)
+    elif op.complex is not None and op.complex not in op.kind.complex_forms:
+        report.add(op.location, f"complex: {op.kind.key} operators do not support '{op.complex.value}'")
     if op.complex not in (None, Complex.SAME) and any(a.type.is_list for a in op.signature.tensor_arguments):
         report.add(op.location, "complex: operators that take a list of tensors support only 'same'")
-    if op.complex is not None and len(op.signature.results) != 1 and not isinstance(kind, Native):
+    if op.complex is not None and len(op.signature.results) != 1 and op.complex is not Complex.SAME:
         report.add(op.location, "complex: the operator must have one result")
-
-
-def _works_by_parts(kind: Kind) -> bool:
-    """Returns whether an operator can run on the parts, which are a further dimension.
-
-    A reduction must be able to name the dimensions that it reduces, so that it keeps the parts.
-    """
-    return isinstance(kind, Elementwise | Gather) or (isinstance(kind, Reduction) and bool(kind.dims and kind.keepdim))
 
 
 def _check_examples(op: Op, report: Report) -> None:

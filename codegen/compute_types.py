@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from codegen.expression import Binary, Conditional, Expression, Node, Variable
-from codegen.model import DTypeSet, Elementwise, Generator, Op, ResultRule
+from codegen.model import DTypeSet, Op, ResultRule
 
 # In the order in which they are printed. Elements of other, narrower types are converted to one of these.
 COMPUTE_TYPES = ("float32", "float64", "int32", "int64", "bool")
@@ -25,22 +25,11 @@ _ACCEPTED = {
 
 def compute_types(op: Op) -> tuple[str, ...]:
     """Returns the dtypes that a call of this operator can compute in, in the order of COMPUTE_TYPES."""
-    possible = _generated(op, op.kind) if isinstance(op.kind, Generator) else _folded(op)
+    possible = op.kind.compute_types(op)
     return tuple(name for name in COMPUTE_TYPES if name in possible)
 
 
-def holds_for_complex(op: Op) -> bool:
-    """Returns whether the expressions of an operator are also valid for complex numbers.
-
-    They then agree with the expression in the column `complex`, and devices may have kernels for complex types.
-    """
-    if not (isinstance(op.kind, Elementwise) and isinstance(op.complex, Expression)):
-        return False
-    tensors = {argument.name for argument in op.signature.tensor_arguments}
-    return all(_is_complex(expression, tensors) for expression in op.kind.expressions.values())
-
-
-def _is_complex(expression: Expression, tensors: Collection[str]) -> bool:
+def is_complex(expression: Expression, tensors: Collection[str]) -> bool:
     """Returns whether an expression computes something, from tensors alone, by operations that complex numbers have."""
 
     def holds(node: Node) -> bool:
@@ -54,14 +43,8 @@ def _is_complex(expression: Expression, tensors: Collection[str]) -> bool:
     return not isinstance(expression.root, Variable) and all(map(holds, expression.root.walk()))
 
 
-def _generated(op: Op, kind: Generator) -> frozenset[str]:
-    functions = frozenset().union(*(e.functions for e in kind.expressions.values()))
-    if functions & {"uniform", "normal"} or op.dtype.compute is ResultRule.FLOATING:
-        return FLOATING
-    return frozenset({"int64"}) if op.dtype.compute is ResultRule.INT64 else _ALL
-
-
-def _folded(op: Op) -> frozenset[str]:
+def promoted_compute_types(op: Op) -> frozenset[str]:
+    """Returns the dtypes that follow from the dtype rule, for kinds that compute in the promoted type."""
     first = op.dtype.results[0]
     rule = op.dtype.compute or (ResultRule.PROMOTE if first in (ResultRule.BOOL, ResultRule.INT64) else first)
     promoted = frozenset().union(*(_ACCEPTED[each] for each in _promoted_sets(op)))
@@ -85,6 +68,6 @@ def _promoted_sets(op: Op) -> list[DTypeSet]:
 
     Operands that accept only bool or only indices take part only if there are no others.
     """
-    sets = [op.dtype.accepts.get(a.name, op.dtype.accepts.get("", DTypeSet.ANY)) for a in op.signature.tensor_arguments]
+    sets = [op.accepted(argument) for argument in op.signature.tensor_arguments]
     values: list[DTypeSet] = [each for each in sets if each not in (DTypeSet.BOOL, DTypeSet.INDEX)]
     return values or sets

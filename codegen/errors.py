@@ -29,6 +29,13 @@ class Location:
         """Returns the location that many columns further to the right."""
         return Location(self.file, self.line, self.column + columns)
 
+    def moved(self, text: str, offset: int, indent: int) -> Location:
+        """Returns the location of an offset in a text that begins here, and whose next lines begin after `indent`."""
+        before = text[:offset]
+        if "\n" not in before:
+            return self.shifted(offset)
+        return Location(self.file, self.line + before.count("\n"), indent + offset - before.rindex("\n"))
+
 
 @dataclass(frozen=True, order=True)
 class Problem:

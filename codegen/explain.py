@@ -10,20 +10,20 @@ from codegen import discover
 from codegen.emit import Manifest
 from codegen.errors import TargetError, counted, unknown
 from codegen.kinds import KINDS
-from codegen.kinds.base import Fact, branches
-from codegen.model import RESERVED, Definitions, Function, Op
+from codegen.kinds.kind import Fact
+from codegen.model import Definitions, Function, Op
 from codegen.names import wrap
 from codegen.prose import complex_text, dtype_lines, forms
-from codegen.signature import print_literal, print_signature
+from codegen.signature import print_signature
 
 WIDTH = 100
 
 
 def list_text(definitions: Definitions, kind: str | None = None) -> str:
     """Returns one line per record, with its name, its kind and its signature, and a line with the number of records."""
-    ops = [op for op in definitions.ops if kind in (None, op.kind_name)]
+    ops = [op for op in definitions.ops if kind in (None, op.kind.key)]
     names = max((len(op.full_name) for op in ops), default=0)
-    lines = [f"{op.full_name:{names}}  {op.kind_name:11}  {print_signature(op.signature)}" for op in ops]
+    lines = [f"{op.full_name:{names}}  {op.kind.key:11}  {print_signature(op.signature)}" for op in ops]
     return "\n".join([*lines, counted(len(ops), "record")])
 
 
@@ -59,9 +59,9 @@ def _explain(op: Op, definitions: Definitions, root: Path) -> Iterator[str]:
 
 def _facts(op: Op, definitions: Definitions, root: Path) -> Iterator[Fact]:
     yield Fact("record", f"{op.full_name}, {op.location}")
-    yield Fact("kind", op.kind_name)
+    yield Fact("kind", op.kind.key)
     yield from _expressions(op)
-    yield from KINDS[op.kind_name].facts(op, op.kind)
+    yield from op.kind.facts(op)
     yield Fact("dtypes", "\n".join(dtype_lines(op)))
     if op.takes_complex:
         yield Fact("complex", complex_text(op))
@@ -71,18 +71,13 @@ def _facts(op: Op, definitions: Definitions, root: Path) -> Iterator[Fact]:
     yield Fact("oracle", op.oracle or "none, only examples with results")
     counts = {"example": op.examples, "error case": op.errors, "further case": op.cases}
     yield Fact("tests", ", ".join(counted(len(each), what) for what, each in counts.items()))
-    for column in RESERVED:
-        if (given := getattr(op, column)) is not None:
-            yield Fact(column, print_literal(given))
-    yield Fact("reserved", ", ".join(column for column in RESERVED if getattr(op, column) is None))
     yield from _languages(op, definitions)
     yield Fact("files", "\n".join(_files(op, root)) or "none yet: run `python -m codegen generate`")
 
 
 def _expressions(op: Op) -> Iterator[Fact]:
-    match = getattr(op.kind, "match", None)
-    for value, expression in branches(op.kind).items():
-        yield Fact("value" if value is None else f"{match} {value}", expression.text)
+    for value, text in op.kind.definitions():
+        yield Fact("value" if value is None else f"{op.kind.matched} {value}", text)
 
 
 def _languages(op: Op, definitions: Definitions) -> Iterator[Fact]:

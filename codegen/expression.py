@@ -1,12 +1,14 @@
 """The expression language of the records: Python's syntax, parsed into small frozen nodes.
 
-One grammar serves scalar expressions (elementwise, reductions, ...), list expressions (views) and expressions over
-operators (composites). `codegen.checking` checks names and sorts, `codegen.printer` prints nodes for a target.
+One grammar serves scalar expressions (elementwise, reductions, ...), list expressions (views) and the expressions of
+programs over operators (`codegen.program`). `codegen.checking` checks names and sorts, `codegen.printer` prints nodes
+for a target.
 """
 
 from __future__ import annotations
 
 import ast
+import itertools
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
@@ -125,6 +127,15 @@ class ListOf(Node):
     members: tuple[Node, ...]
 
 
+@dataclass(frozen=True)
+class Comprehension(Node):
+    """A list with one item per item of another list: `[value for name in source]`."""
+
+    value: Node
+    name: str
+    source: Node
+
+
 DEEPEST = 100  # maximum depth of nested operations
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 LOGICAL = frozenset({"and", "or"})
@@ -178,7 +189,7 @@ def parse_node(text: str, *, exact: bool = True) -> Node:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # syntax that Python only warns about, such as `1if`, is an error here
-            return _Converter(joined, lead, exact).node(ast.parse(joined, mode="eval").body)
+            return Converter(joined, lead, exact).node(ast.parse(joined, mode="eval").body)
     except (RecursionError, MemoryError):
         raise TextError("the expression is nested too deeply") from None
     except (SyntaxError, ValueError) as error:
@@ -187,21 +198,31 @@ def parse_node(text: str, *, exact: bool = True) -> Node:
         raise TextError(f"cannot parse the expression '{shortened(joined)}': {reason}", offset) from None
 
 
-class _Converter:
-    """Converts Python's syntax tree to nodes; raises TextError for syntax that no node represents."""
+Syntax = ast.expr | ast.keyword | ast.stmt
 
-    def __init__(self, text: str, lead: int, exact: bool) -> None:
-        self.text = text.encode()  # Python's columns count bytes
-        self.lead = lead
+
+class Converter:
+    """Converts Python's syntax tree to nodes; raises TextError for syntax that no node represents.
+
+    `lead` is the offset of `text` in the string that errors refer to. Unless `exact`, all offsets are 0.
+    """
+
+    def __init__(self, text: str, lead: int = 0, exact: bool = True) -> None:
+        self.lines = [line.encode() for line in text.split("\n")]  # Python's columns count bytes
+        self.starts = list(itertools.accumulate((len(line) + 1 for line in text.split("\n")), initial=lead))
         self.exact = exact
         self.depth = 0
 
-    def at(self, tree: ast.expr | ast.keyword) -> int:
-        return self.lead + len(self.text[: tree.col_offset].decode()) if self.exact else 0
+    def at(self, tree: Syntax) -> int:
+        if not self.exact:
+            return 0
+        line = tree.lineno - 1
+        return self.starts[line] + len(self.lines[line][: tree.col_offset].decode())
 
-    def refuse(self, tree: ast.expr | ast.keyword, text: str) -> TextError:
-        length = len(self.text[tree.col_offset : tree.end_col_offset].decode()) if self.exact else 1
-        return TextError(text, self.at(tree), length)
+    def refuse(self, tree: Syntax, text: str) -> TextError:
+        one_line = self.exact and tree.lineno == tree.end_lineno
+        covered = self.lines[tree.lineno - 1][tree.col_offset : tree.end_col_offset] if one_line else b" "
+        return TextError(text, self.at(tree), len(covered.decode()))
 
     def nodes(self, trees: list[ast.expr]) -> tuple[Node, ...]:
         return tuple(map(self.node, trees))
@@ -245,6 +266,8 @@ class _Converter:
                 return Subscript(self.node(value), self.node(position), at=at)
             case ast.List(elts=members):
                 return ListOf(self.nodes(members), at=at)
+            case ast.ListComp(elt=value, generators=[ast.comprehension(target=ast.Name(id=name), iter=source, ifs=[])]):
+                return Comprehension(self.node(value), name, self.node(source), at=at)
         raise self.refuse(tree, f"'{shortened(ast.unparse(tree))}' is not supported in a definition")
 
     def checked(self, tree: ast.expr, value: Scalar) -> Scalar:

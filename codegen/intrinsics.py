@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from codegen.model import BaseType, Type
+
 
 class Sort(Enum):
     """The static type of a part of an expression."""
@@ -72,6 +74,8 @@ SCALAR: Mapping[str, Intrinsic] = {
 # Functions in generators: they return the k-th random number of an element.
 RANDOM: Mapping[str, Intrinsic] = {**_each("uniform normal", (_I,), _V), "below": Intrinsic((_I, _V), _V)}
 
+FRACTIONS = frozenset({"uniform", "normal"})  # those whose numbers are fractions
+
 # Functions in reductions and scans.
 FOLD: Mapping[str, Intrinsic] = {
     **_each("first_of_max first_of_min", (_V, _I, _V, _I), _T),
@@ -118,4 +122,34 @@ VIEW: Mapping[str, Intrinsic] = {
     "narrow_begin": Intrinsic((_I, _I, _I, _I), _I),
     "diagonal_length": Intrinsic((_L, _I, _I, _I), _I),
     "diagonal_begin": Intrinsic((_L, _L, _I, _I, _I), _I),
+}
+
+
+@dataclass(frozen=True)
+class ProgramFunction:
+    """A function of programs over operators, defined in runtime/ops/program_functions.h."""
+
+    parameters: tuple[Type, ...]
+    result: Type
+    optional: int = 0  # the number of parameters at the end that may be omitted
+
+
+_TENSOR, _INT, _INTS, _BOOL = (
+    Type(BaseType.TENSOR), Type(BaseType.INT), Type(BaseType.INT, is_list=True), Type(BaseType.BOOL)
+)  # fmt: skip
+
+PROGRAM: Mapping[str, ProgramFunction] = {
+    "given": ProgramFunction((), _BOOL),  # whether an optional argument is not null
+    "sizes": ProgramFunction((_TENSOR,), _INTS),
+    "size": ProgramFunction((_TENSOR, _INT), _INT),  # of a dimension
+    "rank": ProgramFunction((_TENSOR,), _INT),
+    "numel": ProgramFunction((_TENSOR,), _INT),
+    "is_floating": ProgramFunction((_TENSOR,), _BOOL),
+    "is_complex": ProgramFunction((_TENSOR,), _BOOL),
+    "min": ProgramFunction((_INT, _INT), _INT),
+    "max": ProgramFunction((_INT, _INT), _INT),
+    "ceil_div": ProgramFunction((_INT, _INT), _INT),  # the quotient, rounded up
+    "len": ProgramFunction((_INTS,), _INT),
+    "total": ProgramFunction((_INTS,), _INT),  # the sum of the items
+    "range": ProgramFunction((_INT, _INT, _INT), _INTS, optional=2),  # as in Python
 }

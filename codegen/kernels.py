@@ -9,16 +9,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from codegen.checking import operand_sort
-from codegen.compute_types import compute_types, holds_for_complex
+from codegen.compute_types import compute_types
 from codegen.expression import Ellipsis, Expression, Invoke, Subscript, Variable
 from codegen.intrinsics import RANDOM, Sort
 from codegen.kernel_printer import DIVIDING, KernelPrinter
-from codegen.kinds import fold
-from codegen.model import Argument, BaseType, Elementwise, Gather, Generator, Op, Reduction, ResultRule, Scan
+from codegen.model import Argument, BaseType, Op, ResultRule
 from codegen.names import identifier
+
+if TYPE_CHECKING:
+    from codegen.kinds.fold import Parts
 
 # Functions whose last bits depend on how the compiler vectorises the loop that calls them.
 APPROXIMATE = frozenset(
@@ -191,28 +193,12 @@ def is_approximate(expression: Expression) -> bool:
     return bool(expression.functions & APPROXIMATE or "**" in operators)
 
 
-def kernels_of(op: Op, dialect: type[KernelPrinter]) -> Iterator[Kernel]:
-    """Yields the kernels of a record, one per value of the attribute that it matches on; none if its kind has none."""
-    match op.kind:
-        case Elementwise(expressions=expressions):
-            for value, expression in expressions.items():
-                yield _elementwise(op, dialect, value, expression)
-        case Generator(expressions=expressions):
-            for value, expression in expressions.items():
-                yield _generator(op, dialect, value, expression)
-        case Reduction() as kind:
-            yield _fold(op, dialect, kind, ReductionKernel)
-        case Scan() as kind:
-            yield _fold(op, dialect, kind, ScanKernel)
-        case Gather() as kind:
-            yield _gather(op, dialect, kind)
-
-
-def _elementwise(op: Op, dialect: type[KernelPrinter], value: str | None, expression: Expression) -> Kernel:
+def elementwise(op: Op, dialect: type[KernelPrinter], value: str | None, expression: Expression) -> Kernel:
+    """Returns the kernel of one expression of an elementwise operator."""
     struct, variant = _names(op, value)
     operands = tuple(_operands(op, dialect, expression.names))
     root = expression.root
-    may_be_complex = holds_for_complex(op)
+    may_be_complex = op.kind.holds_for_complex(op)
     if isinstance(root, Variable) and operands and operands[0].type == "T":
         return CopyKernel(struct, variant, expression.text, (), (), position=operands[0].position)
     return ElementwiseKernel(
@@ -230,7 +216,8 @@ def _elementwise(op: Op, dialect: type[KernelPrinter], value: str | None, expres
     )
 
 
-def _generator(op: Op, dialect: type[KernelPrinter], value: str | None, expression: Expression) -> GeneratorKernel:
+def generator(op: Op, dialect: type[KernelPrinter], value: str | None, expression: Expression) -> GeneratorKernel:
+    """Returns the kernel of one expression of a generator."""
     struct, variant = _names(op, value)
     return GeneratorKernel(
         struct,
@@ -247,66 +234,70 @@ def _generator(op: Op, dialect: type[KernelPrinter], value: str | None, expressi
     )
 
 
-def _fold(op: Op, dialect: type[KernelPrinter], kind: Reduction | Scan, make: type[FoldKernel]) -> FoldKernel:
+def fold(
+    op: Op, dialect: type[KernelPrinter], parts: Parts, sorts: Mapping[str, Sort], make: type[FoldKernel]
+) -> FoldKernel:
+    """Returns the kernel of a fold whose parts have these sorts."""
     struct, variant = _names(op, None)
     printer = dialect()
-    types = _state_types(op, kind)
-    inner = [*kind.pre.values(), *kind.combine.values()]
-    every = [*kind.state.values(), *inner, *kind.post]
+    types = _state_types(op, parts, sorts)
+    inner = [*parts.pre.values(), *parts.combine.values()]
+    every = [*parts.state.values(), *inner, *parts.post]
     return make(
         struct,
         variant,
-        "; ".join(f"{name} <- {pre.text}" for name, pre in kind.pre.items()),
+        "; ".join(f"{name} <- {pre.text}" for name, pre in parts.pre.items()),
         _compute_types(op),
         (*_settings(op, dialect, every), *_choices(op, every)),
         parts=tuple(
             Part(
                 dialect.local(name),
                 types[name],
-                printer.print(kind.state[name].root),
-                printer.print(kind.pre[name].root),
-                printer.print(kind.combine[name].root),
+                printer.print(parts.state[name].root),
+                printer.print(parts.pre[name].root),
+                printer.print(parts.combine[name].root),
             )
-            for name in kind.state
+            for name in parts.state
         ),
-        post=tuple(printer.print(expression.root) for expression in kind.post),
+        post=tuple(printer.print(expression.root) for expression in parts.post),
         result_types=tuple(map(_result_type, op.dtype.results)),
         uses_input=any("input" in expression.names for expression in inner),
         uses_index=any("index" in expression.names for expression in inner),
-        uses_count=any("count" in expression.names for expression in kind.post),
+        uses_count=any("count" in expression.names for expression in parts.post),
     )
 
 
-def _state_types(op: Op, kind: Reduction | Scan) -> Mapping[str, str]:
+def _state_types(op: Op, parts: Parts, sorts: Mapping[str, Sort]) -> Mapping[str, str]:
     """Returns the C++ type of each part of a state; positions, and parts that are an int64 result, are int64."""
     spelled = {Sort.INTEGER: "int64_t", Sort.TRUTH: "bool"}
-    types = {name: spelled.get(sort, "T") for name, sort in fold.state_sorts(op, kind).items()}
-    for rule, post in zip(op.dtype.results, kind.post, strict=True):
+    types = {name: spelled.get(sort, "T") for name, sort in sorts.items()}
+    for rule, post in zip(op.dtype.results, parts.post, strict=True):
         if rule is ResultRule.INT64 and isinstance(post.root, Variable) and post.root.name in types:
             types[post.root.name] = "int64_t"
     return types
 
 
-def _gather(op: Op, dialect: type[KernelPrinter], kind: Gather) -> GatherKernel:
+def gather(op: Op, dialect: type[KernelPrinter], dims: str, source: Expression) -> GatherKernel:
+    """Returns the kernel that copies elements from the positions `source` along the dimensions `dims`."""
     struct, variant = _names(op, None)
-    reads = [node for node in kind.source.root.walk() if isinstance(node, Subscript)]
+    reads = [node for node in source.root.walk() if isinstance(node, Subscript)]
     tensors = [a.name for a in op.signature.tensor_arguments]
     indices = [n for n in reads if isinstance(n.value, Variable) and n.value.name in tensors]
     index = indices[0].value.name if indices and isinstance(indices[0].value, Variable) else None
     return GatherKernel(
         struct,
         variant,
-        kind.source.text,
+        source.text,
         (),
-        tuple(_gather_settings(op, dialect, kind.source)),
-        dims_argument=[a.name for a in op.signature.arguments].index(kind.dims),
+        tuple(_gather_settings(op, dialect, source)),
+        dims_argument=op.position(dims),
         index_input=tensors.index(index) if index else -1,
         index_everywhere=any(isinstance(node.position, Ellipsis) for node in indices),
-        source=dialect(op).print(kind.source.root),
-        uses_place=any(isinstance(n, Variable) and n.name == "i" for n in _outside_subscripts(kind.source, indices)),
-        uses_size="size" in kind.source.names,
-        uses_ordinal="k" in kind.source.names,
-        fails=divides(kind.source),
+        source=dialect(op).print(source.root),
+        uses_place=any(isinstance(n, Variable) and n.name == "i" for n in _outside_subscripts(source, indices)),
+        uses_size="size" in source.names,
+        uses_ordinal="k" in source.names,
+        fails=divides(source),
     )
 
 

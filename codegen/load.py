@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codegen import signature as signatures
 from codegen.calls import CallParser
-from codegen.checks import check, check_names
+from codegen.checks import check, check_names, resolved_complex, resolved_kind
 from codegen.errors import DefinitionError, Location, TargetError, TextError, unknown
-from codegen.expression import Expression
 from codegen.kinds import KINDS
-from codegen.kinds.base import argument_named
+from codegen.kinds.checks import argument_named
+from codegen.kinds.kind import Kind
 from codegen.model import (
     ERRORS,
-    RESERVED,
     Argument,
     BaseType,
     Call,
@@ -25,11 +24,11 @@ from codegen.model import (
     DTypeSet,
     ErrorCase,
     Example,
-    Kind,
     Op,
     ResultRule,
     Signature,
 )
+from codegen.program import Program
 from codegen.reader import Bad, Field, Fields, Report, compose
 
 
@@ -108,7 +107,6 @@ def _record(fields: Fields) -> _Draft | None:
     examples = fields.optional("examples", lambda f: tuple(f.members), ())
     errors = fields.optional("errors", lambda f: tuple(f.members), ())
     cases = fields.optional("cases", lambda f: tuple(f.members), ())
-    reserved = {key: fields.optional(key, lambda f: f.literal, None) for key in RESERVED}
     fields.finish()
     if name is None or signature is None or signature_field is None or kind is None:
         return None
@@ -129,7 +127,6 @@ def _record(fields: Fields) -> _Draft | None:
         from_any_device=from_any_device,
         location=fields.owner.location,
         signature_location=signature_field.text.location,
-        **reserved,
     )
     return _Draft(op, has_whole_kind, examples, errors, cases)
 
@@ -147,11 +144,11 @@ def _signature(field: Field, name: str | None) -> Signature:
     return signature
 
 
-def _complex(field: Field) -> Complex | Expression:
+def _complex(field: Field) -> Complex | Program:
     try:
         return Complex(field.words)
     except ValueError:
-        return field.expression
+        return field.program
 
 
 def _offered_as(field: Field, name: str | None) -> tuple[str, ...]:
@@ -258,7 +255,26 @@ def _complete(drafts: list[_Draft], report: Report) -> Definitions:
         ops.append(op)
         if draft.has_whole_kind and len(report.problems) == before:
             check(op, plain.overloads, report)
-    return Definitions(tuple(ops))
+    return Definitions(tuple(ops if report.problems else _resolved(ops)))
+
+
+def _resolved(ops: list[Op]) -> Iterator[Op]:
+    """Yields valid records with resolved programs. The calls of a composite hold resolved records."""
+    overloads = {name: list(found) for name, found in Definitions(tuple(ops)).overloads.items()}
+    done: dict[str, Op] = {}
+
+    def finish(op: Op) -> None:
+        if op.full_name in done:
+            return
+        for called in resolved_kind(op, overloads).kind.called:
+            finish(called)
+        done[op.full_name] = resolved_kind(op, overloads)
+        for found in overloads.values():
+            found[:] = [done[op.full_name] if each.full_name == op.full_name else each for each in found]
+
+    for op in ops:
+        finish(op)
+    yield from (resolved_complex(done[op.full_name], overloads) for op in ops)
 
 
 def _with_calls(draft: _Draft, parser: CallParser, report: Report) -> Op:

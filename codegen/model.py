@@ -1,7 +1,7 @@
 """The operator definitions as frozen dataclasses.
 
-This module does no I/O and depends on no target: `load` builds these classes from YAML, `kinds` check them and derive
-from them, `targets` print them.
+This module does no I/O, and depends on no kind and on no target: `load` builds these classes from YAML, the kinds in
+`kinds` check records and derive from them, `targets` print them.
 """
 
 from __future__ import annotations
@@ -11,9 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from codegen.errors import Location
-from codegen.expression import Expression
+
+if TYPE_CHECKING:
+    from codegen.kinds.kind import Kind
+    from codegen.program import Program
 
 
 class BaseType(Enum):
@@ -206,149 +210,6 @@ class Complex(Enum):
     PARTS = "parts"  # it applies to the real and the imaginary parts separately
 
 
-# ------------------------------------------------------------------------------------------------ kinds
-
-
-@dataclass(frozen=True)
-class Elementwise:
-    """One scalar expression per value of the attribute that `match` names, or {None: expression} without `match`."""
-
-    expressions: Mapping[str | None, Expression]
-    match: str | None = None
-
-
-@dataclass(frozen=True)
-class Generator:
-    """An expression of `index` (the linear index), `row`, `column` (of a matrix), and of random numbers.
-
-    `sizes` is the name of the size[] argument that is the shape of the result, the name of a tensor with that shape, or
-    an expression for the shape or for the length of a one-dimensional result.
-    """
-
-    expressions: Mapping[str | None, Expression]
-    sizes: Expression
-    match: str | None = None
-    random: int = 0  # the number of draws from the Philox sequence per element
-
-
-@dataclass(frozen=True)
-class Contraction:
-    """A sum of products of the tensor arguments.
-
-    `equation` is an einsum equation, the name of the argument that holds one, or the name of a rule that writes one.
-    `plus` names a tensor argument that is not an operand of the equation, but is added to the result. `search`, `path`
-    and `limit` name the arguments that select a search for the order of the products, that give this order, and that
-    limit the number of elements of intermediate results.
-    """
-
-    equation: str
-    plus: str | None = None
-    search: str | None = None
-    path: str | None = None
-    limit: str | None = None
-
-
-@dataclass(frozen=True)
-class Reduction:
-    """A fold over `dims`.
-
-    `state` has the identity of each part of the state, `pre` maps an element to a state, `combine` merges the states
-    `a` and `b`, and `post` maps the state (and `count`, the number of elements) to each result.
-    """
-
-    state: Mapping[str, Expression]
-    pre: Mapping[str, Expression]
-    combine: Mapping[str, Expression]
-    post: tuple[Expression, ...]
-    dims: str | None  # the argument with the dimensions; None: all dimensions are folded
-    keepdim: str | None
-    allows_empty: bool = True
-
-
-@dataclass(frozen=True)
-class Scan:
-    """A fold along one dimension, as in Reduction, with a result at each position."""
-
-    state: Mapping[str, Expression]
-    pre: Mapping[str, Expression]
-    combine: Mapping[str, Expression]
-    post: tuple[Expression, ...]
-    dim: str
-
-
-@dataclass(frozen=True)
-class Gather:
-    """An index map: result[..., i, ...] = input[..., source(i), ...] along the dimensions in the argument `dims`.
-
-    `source` is an expression of the coordinate `i`, the `size` of the dimension, `k` (the position of the dimension in
-    `dims`) and the arguments. A tensor argument is read at `i` (`index[i]`) or at the whole coordinate (`index[...]`).
-    """
-
-    dims: str
-    source: Expression
-    sizes: Expression | None = None  # the size of the result along the dimension; None: that of the input
-
-
-@dataclass(frozen=True)
-class View:
-    """A stride map: list expressions over `sizes`, `strides`, `base` and the arguments; `let` names subexpressions."""
-
-    sizes: Expression
-    strides: Expression
-    offset: Expression
-    let: Mapping[str, Expression]
-
-
-@dataclass(frozen=True)
-class Composite:
-    """An expression over other operators per value of the attribute that `match` names; `let` names subexpressions."""
-
-    bodies: Mapping[str | None, Expression]
-    match: str | None = None
-    let: Mapping[str, Expression] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Native:
-    """A hand-written kernel on each device; `infer` names the C++ function that determines shapes and dtypes.
-
-    `shape` describes the shape of the result in words. It does not affect the kernels.
-    """
-
-    infer: str
-    shape: str = field(compare=False, repr=False)
-    data_dependent: bool = False  # result sizes depend on data
-
-
-@dataclass(frozen=True)
-class Merge:
-    """How the tensors of several ranks are merged into one.
-
-    `by` is the operator that combines two of them. `then`, if given, is applied to the combined tensor and the number
-    of ranks. `accepts` restricts the types of the tensors.
-    """
-
-    by: str
-    then: str | None = None
-    accepts: DTypeSet = DTypeSet.ANY
-
-
-@dataclass(frozen=True)
-class Collective:
-    """A communication pattern (a name in `codegen.kinds.collective.PATTERNS`) over the tensors of several ranks.
-
-    Patterns that merge tensors have one `Merge` per value of the attribute that `match` names.
-    """
-
-    pattern: str
-    keeps_shapes: bool = False  # whether result i has the shape of tensor i, so that there is an in-place form
-    match: str | None = None
-    merges: Mapping[str, Merge] = field(default_factory=dict)
-
-
-Kind = Elementwise | Generator | Contraction | Reduction | Scan | Gather | View | Composite | Native | Collective
-
-
 # ------------------------------------------------------------------------------------------------ examples and tests
 
 
@@ -405,9 +266,6 @@ class ErrorCase:
 
 # ------------------------------------------------------------------------------------------------ records
 
-# Columns that records may contain, but that nothing reads yet.
-RESERVED = ("gradient", "sharding", "cost")
-
 
 @dataclass(frozen=True)
 class Op:
@@ -427,21 +285,13 @@ class Op:
     offered_as: tuple[str, ...]  # other public names under which this record is an overload
     location: Location = field(compare=False, repr=False)
     signature_location: Location = field(compare=False, repr=False)
-    complex: Complex | Expression | None = None  # None: the default of the kind
+    complex: Complex | Program | None = None  # None: the default of the kind
     from_any_device: str | None = None  # a tensor argument that is copied to the device of the others
-    gradient: object = None  # reserved columns
-    sharding: object = None
-    cost: object = None
 
     @property
     def full_name(self) -> str:
         """Returns the name with that of the overload: "max.dim"."""
         return f"{self.name}.{self.overload}" if self.overload else self.name
-
-    @property
-    def kind_name(self) -> str:
-        """Returns the key of the kind: "elementwise"."""
-        return type(self.kind).__name__.lower()
 
     def locate(self, part: Argument | Result) -> Location:
         """Returns the location of an argument or a result in the signature."""
@@ -458,15 +308,16 @@ class Op:
 
     @property
     def takes_complex(self) -> bool:
-        """Returns whether complex tensors are supported: by the column `complex`, or by default.
+        """Returns whether complex tensors are supported: by the column `complex`, or by the kind itself."""
+        return self.complex is not None or self.kind.takes_complex(self)
 
-        Views, contractions that accept any type, and generators that are not random support them by default.
-        """
-        if self.complex is not None or isinstance(self.kind, View):
-            return True
-        if isinstance(self.kind, Generator):
-            return not self.kind.random
-        return isinstance(self.kind, Contraction) and self.dtype.accepts.get("") is DTypeSet.ANY
+    def accepted(self, argument: Argument) -> DTypeSet:
+        """Returns the dtypes that a tensor argument accepts."""
+        return self.dtype.accepts.get(argument.name, self.dtype.accepts.get("", DTypeSet.ANY))
+
+    def position(self, name: str) -> int:
+        """Returns the position of an argument in the signature."""
+        return [argument.name for argument in self.signature.arguments].index(name)
 
     @property
     def receiver(self) -> Argument | None:
@@ -480,22 +331,12 @@ class Op:
     @cached_property
     def has_out(self) -> bool:
         """Returns whether there is an `out` form: the kind computes its results into newly allocated memory."""
-        return isinstance(self.kind, Elementwise | Generator | Contraction | Reduction | Scan | Gather) and all(
-            r.alias is None for r in self.signature.results
-        )
+        return self.kind.allocates and all(result.alias is None for result in self.signature.results)
 
     @cached_property
     def replaced(self) -> Argument | None:
-        """Returns the argument that the in-place form overwrites, or None if there is no such form.
-
-        It is the input of an elementwise operator or a scan, or the list of tensors of a collective that keeps shapes.
-        """
-        match self.kind:
-            case Elementwise() | Scan():
-                return self.receiver
-            case Collective(keeps_shapes=True):
-                return self.signature.tensor_arguments[0]
-        return None
+        """Returns the argument that the in-place form overwrites, or None if there is no such form."""
+        return self.kind.replaced(self)
 
     @property
     def has_in_place(self) -> bool:
@@ -505,7 +346,7 @@ class Op:
     @property
     def takes_equation(self) -> bool:
         """Returns whether an argument is an equation; front ends then also accept operands with labels instead."""
-        return isinstance(self.kind, Contraction) and self.signature.argument(self.kind.equation) is not None
+        return self.kind.equation_argument(self) is not None
 
 
 @dataclass(frozen=True)

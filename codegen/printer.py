@@ -107,6 +107,10 @@ class Printer:
         """Prints a conditional in the target's own syntax, which must bind as tightly as a call; None: `c ? a : b`."""
         return None
 
+    def other(self, node: Node) -> str:
+        """Prints a node that only programs have; the text must bind as tightly as a call."""
+        raise TypeError(f"not a node of an expression: {node!r}")
+
     # -- precedence -------------------------------------------------------------------------------------------------
 
     def _print(self, node: Node) -> tuple[str, int]:
@@ -139,7 +143,7 @@ class Printer:
                 return "{} ? {} : {}".format(*parts), _CONDITIONAL
             case Ellipsis():
                 raise ValueError("an ellipsis cannot be printed: override subscript()")
-        raise TypeError(f"not a node of an expression: {node!r}")
+        return self.other(node), _ATOM
 
     def _binary(self, node: Binary) -> tuple[str, int]:
         own = self.operator(node.operator, node.left, node.right)

@@ -5,22 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from codegen.expression import Expression
-from codegen.kinds.base import branches, matched_values
-from codegen.model import (
-    Argument,
-    BaseType,
-    Collective,
-    Complex,
-    Composite,
-    Contraction,
-    DTypeSet,
-    Generator,
-    Literal,
-    Op,
-    ResultRule,
-    Type,
-)
+from codegen.model import Argument, BaseType, Complex, DTypeSet, Literal, Op, ResultRule, Type
+from codegen.program import Program
 
 _SETS = {
     DTypeSet.ANY: "any type",
@@ -120,8 +106,8 @@ def _names(names: tuple[str, ...] | list[str]) -> str:
 
 def complex_text(op: Op) -> str:
     """Returns how an operator that supports complex tensors computes them."""
-    if isinstance(op.complex, Expression):
-        return op.complex.text
+    if isinstance(op.complex, Program):
+        return " ".join(op.complex.text.split())
     return "the real and the imaginary parts separately" if op.complex is Complex.PARTS else "as real tensors"
 
 
@@ -132,19 +118,20 @@ def meaning(op: Op, argument: Argument) -> str:
 
 def _meanings(op: Op, argument: Argument) -> Iterator[str]:
     kind, type_ = op.kind, argument.type
+    own = list(kind.meanings(op, argument))
     if argument.alias and argument.alias.written:
         yield "written to"
-    if argument.name == getattr(kind, "match", None) and type_.base is BaseType.STR:
-        yield "one of " + ", ".join(f"`'{value}'`" for value in matched_values(kind))
-    elif argument.name == getattr(kind, "keepdim", None):
-        yield "whether to keep the reduced dimensions, with size 1"
+    if argument.name == kind.matched and type_.base is BaseType.STR:
+        yield "one of " + ", ".join(f"`'{value}'`" for value in kind.matched_values)
+    elif own:
+        yield from own
     elif argument.name == op.dtype.override:
         yield "the type of the result"
     elif type_.base is BaseType.DIM:
         yield "negative numbers count from the end"
     elif type_.base is BaseType.DEVICE:
         yield from _device_meanings(op, argument)
-    if type_.optional and argument.name == getattr(kind, "dims", None):
+    if type_.optional and argument.name == kind.folded:
         yield "all dimensions if omitted"
 
 
@@ -156,22 +143,16 @@ def _device_meanings(op: Op, argument: Argument) -> Iterator[str]:
         yield "the device of the result"
     elif not tensors:
         yield "the device of the result; the default device if omitted"
-    elif isinstance(op.kind, Generator | Collective):
+    elif op.kind.follows_device:
         owner = f"the first of `{tensors[0].name}`" if tensors[0].type.is_list else f"`{tensors[0].name}`"
         yield f"the device of the result; that of {owner} if omitted"
 
 
 def definitions(op: Op) -> Iterator[tuple[str, str]]:
     """Yields the expressions that define what the operator computes, each with the condition under which it applies."""
-    argument = op.signature.argument(getattr(op.kind, "match", None) or "")
-    for name, part in getattr(op.kind, "let", {}).items():
-        if isinstance(op.kind, Composite):
-            yield "", f"{name} = {part.text}"
-    for value, expression in branches(op.kind).items():
-        condition = _condition(argument, value) if argument and value is not None else ""
-        yield condition, " ".join(expression.text.split())
-    if isinstance(op.kind, Contraction) and "->" in op.kind.equation:
-        yield "", op.kind.equation
+    argument = op.signature.argument(op.kind.matched or "")
+    for value, text in op.kind.definitions():
+        yield (_condition(argument, value) if argument and value is not None else ""), text
 
 
 def _condition(argument: Argument, value: str) -> str:

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 import yaml
 
-from codegen import expression
+from codegen import expression, program
 from codegen.errors import Location, Problem, TextError, unknown
 from codegen.expression import Expression
 from codegen.model import Literal
+from codegen.program import Program
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -66,12 +67,13 @@ class Text:
     value: str
     location: Location
     one_line: bool  # whether offsets in the string are offsets in a line of the file
+    indent: int | None = None  # the columns before each line of a literal block; None: it is no such block
 
     def bad(self, error: TextError) -> Bad:
         """Returns an error in the string as an error at a location of the file."""
-        if not self.one_line:
+        if not self.one_line and self.indent is None:
             return Bad(self.location, error.text)
-        return Bad(self.location.shifted(error.offset), error.text, error.length)
+        return Bad(self.location.moved(self.value, error.offset, self.indent or 0), error.text, error.length)
 
     @property
     def expression(self) -> Expression:
@@ -83,6 +85,17 @@ class Text:
         except TextError as error:
             raise self.bad(error) from None
 
+    @property
+    def program(self) -> Program:
+        """Parses the string as a program. Raises Bad."""
+        if not self.value.strip():
+            raise Bad(self.location, "expected a program, got nothing")
+        is_exact = self.one_line or self.indent is not None
+        try:
+            return program.parse(self.value, self.location, self.indent or 0, exact=is_exact)
+        except TextError as error:
+            raise self.bad(error) from None
+
 
 @dataclass(frozen=True)
 class Field:
@@ -91,6 +104,7 @@ class Field:
     node: yaml.Node
     file: str
     report: Report
+    lines: Sequence[str] = field(repr=False)  # of the file
 
     @property
     def location(self) -> Location:
@@ -121,7 +135,19 @@ class Field:
         if not isinstance(node, yaml.ScalarNode):
             raise self.bad(f"expected a string, got a {self.shape}")
         one_line = node.start_mark.line == node.end_mark.line and "\\" not in node.value
+        if node.style == "|" and (block := self._block(node)):
+            return block
         return Text(node.value, self.location.shifted(1 if node.style in ("'", '"') else 0), one_line)
+
+    def _block(self, node: yaml.ScalarNode) -> Text | None:
+        """Returns the string of a literal block, if its first line is the next one of the file."""
+        first = node.start_mark.line + 1
+        line = self.lines[first] if first < len(self.lines) else ""
+        start = node.value.partition("\n")[0]
+        if not start.strip() or not line.endswith(start):
+            return None
+        indent = len(line) - len(start)
+        return Text(node.value, Location(self.file, first + 1, indent + 1), False, indent)
 
     @property
     def value(self) -> str:
@@ -167,6 +193,10 @@ class Field:
         return self.text.expression
 
     @property
+    def program(self) -> Program:
+        return self.text.program
+
+    @property
     def literal(self) -> Literal:
         """Returns a number, boolean, string or null, or nested lists of them."""
         if isinstance(self.node, yaml.ScalarNode):
@@ -202,7 +232,7 @@ class Field:
         """Returns the items of a list."""
         if not isinstance(self.node, yaml.SequenceNode):
             raise self.bad(f"expected a list, got a {self.shape}")
-        return [Field(node, self.file, self.report) for node in self.node.value]
+        return [Field(node, self.file, self.report, self.lines) for node in self.node.value]
 
     @property
     def one_or_more(self) -> list[Field]:
@@ -232,13 +262,13 @@ class Fields:
         self.keys: dict[str, Field] = {}
         self._known: set[str] = set()
         for key_node, value_node in owner.node.value:
-            key = Field(key_node, owner.file, owner.report)
+            key = Field(key_node, owner.file, owner.report, owner.lines)
             with self.report.collecting():
                 name = key.value
                 if name in self.values:
                     raise key.bad(f"duplicate key '{name}'")
                 self.keys[name] = key
-                self.values[name] = Field(value_node, owner.file, owner.report)
+                self.values[name] = Field(value_node, owner.file, owner.report, owner.lines)
 
     def take(self, key: str) -> Field | None:
         """Returns the value of a key, or None if it is missing."""
@@ -266,15 +296,19 @@ class Fields:
                 return read(field)
         return otherwise
 
-    def other_expressions(self) -> dict[str, Expression]:
-        """Returns the values of all keys that have not been read yet, as expressions."""
+    def others(self, read: Callable[[Field], T]) -> dict[str, T]:
+        """Returns `read(value)` of all keys that have not been read yet; reports those that are invalid."""
         found = {}
         for key, value in self.values.items():
             if key not in self._known:
                 self._known.add(key)
                 with self.report.collecting():
-                    found[key] = value.expression
+                    found[key] = read(value)
         return found
+
+    def other_expressions(self) -> dict[str, Expression]:
+        """Returns the values of all keys that have not been read yet, as expressions."""
+        return self.others(lambda field: field.expression)
 
     def finish(self) -> None:
         """Reports all keys that have not been read."""
@@ -301,7 +335,7 @@ def compose(text: str, file: str, report: Report) -> list[Field]:
     if node is None:
         return []
     with report.collecting():
-        return Field(node, file, report).members
+        return Field(node, file, report, text.split("\n")).members
     return []
 
 

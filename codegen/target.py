@@ -60,7 +60,7 @@ class Target(ABC):
         for op in definitions.ops:
             parts: tuple[Argument | Result, ...] = (*op.signature.arguments, *op.signature.results)
             named = [(part.name, op.locate(part)) for part in parts]
-            named += [(name, op.location) for name in (*getattr(op.kind, "let", ()), *getattr(op.kind, "state", ()))]
+            named += [(name, op.location) for name in op.kind.own_names]
             for name, location in named:
                 if name in self.reserved:
                     yield Problem(location, f"'{name}' is a reserved word of {self.title or self.name}")

@@ -1,8 +1,9 @@
-"""Runs test steps (make targets) in order and prints a summary with one line per step.
+"""Runs test steps (make targets), two at a time, and prints a summary with one line per step.
 
 Usage: run_steps.py --logs DIRECTORY STEP...
 
-Writes the output of each step to standard output and to DIRECTORY/STEP.log. Runs all steps, also after a failure; the
+Most steps use one processor for most of their time, so two of them run at once. Writes the output of each step to
+DIRECTORY/STEP.log and, with the step before each line, to standard output. Runs all steps, also after a failure; the
 exit status is 1 if any step failed.
 """
 
@@ -13,6 +14,7 @@ import re
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,7 +52,7 @@ class Outcome:
 
 
 def run(step: str, logs: Path) -> Outcome:
-    print(f"\n==== {step}", flush=True)
+    print(f"==== {step} begins", flush=True)
     counts: dict[str, int] = {}
     start = time.monotonic()
     with (
@@ -65,7 +67,7 @@ def run(step: str, logs: Path) -> Outcome:
     ):
         assert process.stdout is not None
         for line in process.stdout:
-            print(line, end="", flush=True)
+            print(f"{step}: {line.rstrip()}", flush=True)
             log.write(line)
             for pattern in SUMMARY_LINES:
                 if match := pattern.search(line.rstrip()):
@@ -74,7 +76,9 @@ def run(step: str, logs: Path) -> Outcome:
                         found["passed"] = found.pop("all") - found["failed"]
                     for name, count in found.items():
                         counts[name] = counts.get(name, 0) + count
-    return Outcome(step, process.returncode, time.monotonic() - start, counts)
+    outcome = Outcome(step, process.returncode, time.monotonic() - start, counts)
+    print(f"==== {outcome.line()}", flush=True)
+    return outcome
 
 
 def main() -> int:
@@ -84,7 +88,8 @@ def main() -> int:
     options = parser.parse_args()
     options.logs.mkdir(parents=True, exist_ok=True)
 
-    outcomes = [run(step, options.logs) for step in options.steps]
+    with ThreadPoolExecutor(2) as threads:
+        outcomes = list(threads.map(lambda step: run(step, options.logs), options.steps))
     print("\n==== summary")
     for outcome in outcomes:
         print(outcome.line())

@@ -17,15 +17,15 @@ sys.path.insert(0, str(ROOT))
 
 from codegen import discover, load  # noqa: E402
 from codegen.grid.printing import GridPrinter  # noqa: E402
-from codegen.kernels import SPELLED, kernels_of  # noqa: E402
-from codegen.model import Contraction, Definitions, Native, Op  # noqa: E402
+from codegen.kernels import SPELLED  # noqa: E402
+from codegen.kinds import KINDS  # noqa: E402
+from codegen.model import Definitions, Op  # noqa: E402
 
 PAGE = ROOT / "docs" / "devices.md"
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
 # The file that lists a backend's kernels for `native` records; grid devices share the one in GRID.
 HAND_WRITTEN = {"cpu": "runtime/devices/cpu/plugin/kernel_table.cpp"}
 GRID = "runtime/devices/grid/find_kernel.cpp"
-KINDS = ("elementwise", "generator", "reduction", "scan", "gather", "contraction", "native")
 _DTYPES = {spelled: name for name, spelled in SPELLED.items()}
 
 
@@ -52,34 +52,31 @@ def devices(found: Definitions) -> list[Device]:
     return [Device(name, by_hand(HAND_WRITTEN.get(name, GRID))) for name in names]
 
 
-def kind_of(op: Op) -> str:
-    return type(op.kind).__name__.lower()
-
-
 def needing(found: Definitions) -> list[Op]:
     """Returns the operators that need a kernel of the device. Views, copies and composites need none."""
     hand_written = frozenset().union(*(device.by_hand for device in devices(found)))
     return [
         op
         for op in found.ops
-        if isinstance(op.kind, Contraction)
-        or (isinstance(op.kind, Native) and op.full_name in hand_written)
-        or any(True for _ in kernels_of(op, GridPrinter))
+        if op.kind.has_device_function
+        or (op.kind.has_kernel_by_hand and op.full_name in hand_written)
+        or any(True for _ in op.kind.kernels(op, GridPrinter))
     ]
 
 
 def is_native(device: Device, op: Op) -> bool:
-    return not isinstance(op.kind, Native) or op.full_name in device.by_hand
+    return not op.kind.has_kernel_by_hand or op.full_name in device.by_hand
 
 
 def table(found: Definitions) -> str:
     ops, lines = needing(found), []
-    heads = ["device", *KINDS, "all", "fall back to the CPU"]
+    kinds = [kind for kind in KINDS if any(op.kind.key == kind for op in ops)]
+    heads = ["device", *kinds, "all", "fall back to the CPU"]
     lines += [f"| {' | '.join(heads)} |", f"|---|{'---:|' * (len(heads) - 1)}"]
     missing = []
     for device in devices(found):
         own = [op for op in ops if is_native(device, op)]
-        counts = [sum(kind_of(op) == kind for op in own) for kind in KINDS]
+        counts = [sum(op.kind.key == kind for op in own) for kind in kinds]
         lines.append(f"| `{device.name}` | {' | '.join(map(str, [*counts, len(own), len(ops) - len(own)]))} |")
         for op in ops:
             if not is_native(device, op):
@@ -99,11 +96,11 @@ def promised(found: Definitions) -> Iterator[tuple[str, str, int, str]]:
     """Yields each kernel that a device must have: device, name, schema hash, compute type ("" for all types)."""
     for device in devices(found):
         for op in needing(found):
-            if isinstance(op.kind, Contraction) or not is_native(device, op):
+            if op.kind.has_device_function or not is_native(device, op):
                 continue
-            if isinstance(op.kind, Native):
+            if op.kind.has_kernel_by_hand:
                 yield device.name, op.full_name, op.schema_hash, ""
-            for kernel in kernels_of(op, GridPrinter):
+            for kernel in op.kind.kernels(op, GridPrinter):
                 for type_ in [_DTYPES[spelled] for spelled in kernel.types] or [""]:
                     yield device.name, kernel.variant, op.schema_hash, type_
 

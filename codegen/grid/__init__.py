@@ -13,8 +13,8 @@ from functools import cached_property
 from pathlib import Path
 
 from codegen.grid.printing import GridPrinter
-from codegen.kernels import SPELLED, ElementwiseKernel, Kernel, Operand, Setting, kernels_of
-from codegen.model import Definitions, Native, Op
+from codegen.kernels import SPELLED, ElementwiseKernel, Kernel, Operand, Setting
+from codegen.model import Definitions, Op
 from codegen.names import identifier, source_files
 from codegen.target import Output, Target
 from codegen.templates import Templates
@@ -56,7 +56,7 @@ class GridTarget(Target):
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
         emitted = []
         for op in definitions.ops:
-            if kernels := tuple(self.kernels(op)):
+            if kernels := tuple(op.kind.kernels(op, GridPrinter)):
                 name = identifier(op.full_name)
                 emitted.append(name)
                 yield Output(f"{self.output_folder}/kernels/{name}.{self._ending}", self._source(op, name, kernels))
@@ -64,15 +64,11 @@ class GridTarget(Target):
             "carry", (CARRY,), "Conversions of elements between dtypes.", "carry_table.j2", definitions.ops
         )
         yield Output(f"{self.output_folder}/carry.{self._ending}", carried)
-        natives = [op for op in definitions.ops if isinstance(op.kind, Native)]
+        natives = [op for op in definitions.ops if op.kind.has_kernel_by_hand]
         text = self.templates.render(
             "tables.h.j2", emitted=emitted, natives=natives, sources=source_files(definitions.ops)
         )
         yield Output(f"{self.output_folder}/tables.h", text)
-
-    def kernels(self, op: Op) -> Iterator[Kernel]:
-        """Yields the entries to print for a record; none where the device lacks the operator."""
-        yield from kernels_of(op, GridPrinter)
 
     def _source(self, op: Op, name: str, kernels: tuple[Kernel, ...]) -> str:
         return self._render(name, kernels, f"{op.full_name}: {op.summary}", "tables.j2", [op], op=op)

@@ -1,33 +1,22 @@
-"""The kinds of operators: one module each, which reads, checks and explains the key of its kind in records."""
+"""The kinds of operators: one module each, with a class that answers for everything that depends on the kind."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from codegen.kinds import (
-    collective,
-    composite,
-    contraction,
-    elementwise,
-    gather,
-    generator,
-    native,
-    reduction,
-    scan,
-    view,
-)
-from codegen.kinds.base import Rules
+from codegen.kinds.collective import Collective
+from codegen.kinds.composite import Composite
+from codegen.kinds.contraction import Contraction
+from codegen.kinds.elementwise import Elementwise
+from codegen.kinds.gather import Gather
+from codegen.kinds.generator import Generator
+from codegen.kinds.kind import Kind
+from codegen.kinds.native import Native
+from codegen.kinds.reduction import Reduction
+from codegen.kinds.scan import Scan
+from codegen.kinds.view import View
 
-KINDS: Mapping[str, Rules[Any]] = {
-    "elementwise": elementwise.RULES,
-    "generator": generator.RULES,
-    "contraction": contraction.RULES,
-    "reduction": reduction.RULES,
-    "scan": scan.RULES,
-    "gather": gather.RULES,
-    "view": view.RULES,
-    "composite": composite.RULES,
-    "native": native.RULES,
-    "collective": collective.RULES,
-}
+_ALL: tuple[type[Kind], ...] = (
+    Elementwise, Generator, Contraction, Reduction, Scan, Gather, View, Composite, Native, Collective,
+)  # fmt: skip
+KINDS: Mapping[str, type[Kind]] = {kind.key: kind for kind in _ALL}

@@ -1,41 +1,60 @@
-"""Reads the key that elementwise, generator and composite share: an expression, or one per value of an attribute."""
+"""The base of the kinds whose definition is an expression, or one expression per value of an attribute."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from codegen.errors import unknown
 from codegen.expression import Expression
-from codegen.kinds.base import argument_named
+from codegen.kinds.checks import argument_named
+from codegen.kinds.kind import Kind
 from codegen.model import Argument, BaseType, Signature
-from codegen.reader import Bad, Fields
+from codegen.program import Program
+from codegen.reader import Bad, Field, Fields
+
+E = TypeVar("E", Expression, Program)
 
 
 @dataclass(frozen=True)
-class Branches:
-    """The expressions by the value of the attribute `match`; {None: expression} if there is no `match`."""
+class Branching(Kind, Generic[E]):
+    """One definition per value of the attribute that `match` names, or {None: definition} without `match`."""
 
-    expressions: Mapping[str | None, Expression]
+    branches: Mapping[str | None, E]
     match: str | None
 
+    @property
+    def matched(self) -> str | None:
+        return self.match
 
-def read(fields: Fields, signature: Signature | None) -> Branches:
-    """Reads `value`, or `match` with its branches.
+    @property
+    def matched_values(self) -> tuple[str, ...]:
+        return tuple(value for value in self.branches if value is not None)
+
+    def definitions(self) -> Iterator[tuple[str | None, str]]:
+        for value, expression in self.branches.items():
+            yield value, " ".join(expression.text.split())
+
+
+def read(
+    fields: Fields, signature: Signature | None, read_one: Callable[[Field], E]
+) -> tuple[Mapping[str | None, E], str | None]:
+    """Reads `value`, or `match` with its branches; returns the branches and the name of the attribute.
 
     With `match`, every key that has not been read yet is a value of the attribute, so read all other keys first.
     """
     match = fields.take("match")
     if match is None:
-        return Branches({None: fields.need("value").expression}, None)
+        return {None: read_one(fields.need("value"))}, None
     name = argument_named(match, signature, _can_match, "a str, a bool or optional")
-    expressions: dict[str | None, Expression] = {}
-    for value, expression in fields.other_expressions().items():
+    expressions: dict[str | None, E] = {}
+    for value, expression in fields.others(read_one).items():
         expressions[value] = expression
     argument = signature.argument(name) if signature else None
     if argument:
         _check_values(fields, argument, [key for key in expressions if key is not None])
-    return Branches(expressions, name)
+    return expressions, name
 
 
 def _can_match(argument: Argument) -> bool:

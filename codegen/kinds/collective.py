@@ -8,11 +8,12 @@ tensors, in the order of the ranks, and `then` is applied to the combined tensor
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from codegen.errors import unknown
-from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named, check_fresh
-from codegen.model import Argument, BaseType, Collective, DTypeSet, Merge, Op, Signature, Type
+from codegen.kinds.checks import argument_named, check_fresh
+from codegen.kinds.kind import Enumerator, Fact, Functions, Kind, Rows, RuntimeRule, Skeleton
+from codegen.model import Argument, BaseType, DTypeSet, Op, Signature, Type
 from codegen.reader import Bad, Field, Report
 from codegen.signature import NAME
 
@@ -57,7 +58,27 @@ PATTERNS: Mapping[str, Pattern] = {
 }
 
 
-class _Collective(Rules[Collective]):
+@dataclass(frozen=True)
+class Merge:
+    """How the tensors of several ranks are merged into one.
+
+    `by` is the operator that combines two of them. `then`, if given, is applied to the combined tensor and the number
+    of ranks. `accepts` restricts the types of the tensors.
+    """
+
+    by: str
+    then: str | None = None
+    accepts: DTypeSet = DTypeSet.ANY
+
+
+@dataclass(frozen=True)
+class Collective(Kind):
+    """A communication pattern (a name in PATTERNS) over the tensors of several ranks.
+
+    Patterns that merge tensors have one `Merge` per value of the attribute that `match` names.
+    """
+
+    key = "collective"
     skeleton = Skeleton(
         '  collective: {pattern: ""}\n',
         arguments="Tensor[] tensors",
@@ -65,8 +86,16 @@ class _Collective(Rules[Collective]):
         example="[tensor([1.0]), tensor([2.0])]",
         says="tensors must be {Tensor[]}, got {str}",
     )
+    may_give_list = True
+    follows_device = True
 
-    def read(self, field: Field, signature: Signature | None) -> Collective:
+    pattern: str
+    keeps_shapes: bool = False  # whether result i has the shape of tensor i, so that there is an in-place form
+    match: str | None = None
+    merges: Mapping[str, Merge] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, field: Field, signature: Signature | None) -> Collective:
         fields = field.fields
         name = fields.need("pattern")
         pattern = PATTERNS.get(name.words)
@@ -81,33 +110,63 @@ class _Collective(Rules[Collective]):
             if argument and isinstance(argument.default, str) and argument.default not in merges:
                 raise Bad(field.location, f"no merge for '{argument.default}', the default of {match}")
         fields.finish()
-        return Collective(name.words, pattern.keeps_shapes, match, merges)
+        return cls(name.words, pattern.keeps_shapes, match, merges)
 
-    def check(self, op: Op, kind: Collective, functions: Functions, report: Report) -> None:
+    def check(self, op: Op, functions: Functions, report: Report) -> None:
         check_fresh(op, report)
-        pattern = PATTERNS[kind.pattern]
+        pattern = PATTERNS[self.pattern]
         tensors = op.signature.tensor_arguments
         if len(tensors) != 1 or op.signature.arguments[0] is not tensors[0] or tensors[0].type != pattern.takes:
-            report.add(op.signature_location, f"the first argument of {kind.pattern} must be its only {pattern.takes}")
+            report.add(op.signature_location, f"the first argument of {self.pattern} must be its only {pattern.takes}")
         results = op.signature.results
         if len(results) != 1 or results[0].type != pattern.gives:
-            report.add(op.locate(results[0]), f"the result of {kind.pattern} must be one {pattern.gives}")
-        for value, merge in kind.merges.items():
+            report.add(op.locate(results[0]), f"the result of {self.pattern} must be one {pattern.gives}")
+        for value, merge in self.merges.items():
             for name in filter(None, (merge.by, merge.then)):
                 if name not in functions:
                     report.add(op.location, f"merge '{value}': {unknown('operator', name, functions)}")
 
-    def facts(self, op: Op, kind: Collective) -> Iterator[Fact]:
-        pattern = PATTERNS[kind.pattern]
-        yield Fact("pattern", kind.pattern)
-        for value, merge in kind.merges.items():
+    @property
+    def matched(self) -> str | None:
+        return self.match
+
+    @property
+    def matched_values(self) -> tuple[str, ...]:
+        return tuple(self.merges)
+
+    def facts(self, op: Op) -> Iterator[Fact]:
+        pattern = PATTERNS[self.pattern]
+        yield Fact("pattern", self.pattern)
+        for value, merge in self.merges.items():
             then = f", then {merge.then} with the number of ranks" if merge.then else ""
             only = f"; only {merge.accepts.value} types" if merge.accepts is not DTypeSet.ANY else ""
-            yield Fact(f"{kind.match} {value}", f"{merge.by} in the order of the ranks{then}{only}")
-        yield Fact("shape", pattern.shape)
+            yield Fact(f"{self.match} {value}", f"{merge.by} in the order of the ranks{then}{only}")
+        yield Fact("shape", self.shape_text(op))
         merging = ", and the operators that merge tensors" * pattern.merges
         yield Fact("kernels", f"none of its own: copies between devices{merging}")
-        yield Fact("cost", f"{pattern.bytes} bytes between devices (derived)" if op.cost is None else str(op.cost))
+        yield Fact("cost", f"{pattern.bytes} bytes between devices")
+
+    def shape_text(self, op: Op) -> str:
+        return PATTERNS[self.pattern].shape
+
+    def runtime_rule(self, op: Op) -> RuntimeRule:
+        merges = Rows(
+            "Merge",
+            tuple(
+                (merge.by, merge.then, Enumerator(f"DTypeSet::k{merge.accepts.value.capitalize()}"))
+                for merge in self.merges.values()
+            ),
+        )
+        return RuntimeRule(
+            f"collective::{self.pattern}",
+            ("parallel/patterns.h",),
+            "CollectiveRule",
+            {"merges": merges} if merges.rows else {},
+            schema={"spans_devices": True},
+        )
+
+    def replaced(self, op: Op) -> Argument | None:
+        return op.signature.tensor_arguments[0] if self.keeps_shapes else None
 
 
 def _is_text(argument: Argument) -> bool:
@@ -133,6 +192,3 @@ def _accepts(field: Field) -> DTypeSet:
         return DTypeSet(field.words)
     except ValueError:
         raise field.bad(unknown("dtype set", field.words, [each.value for each in DTypeSet])) from None
-
-
-RULES = _Collective()

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from codegen.errors import counted, unknown
 from codegen.intrinsics import CONTRACTIONS
-from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named, check_results
-from codegen.model import BaseType, Contraction, Op, Signature, Type
+from codegen.kinds.checks import argument_named, check_results
+from codegen.kinds.kind import Fact, Functions, Kind, Member, RuntimeRule, Skeleton
+from codegen.model import Argument, BaseType, DTypeSet, Op, Signature, Type
 from codegen.reader import Field, Report
 
 _EQUATION = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*->[A-Za-z]*")
@@ -35,7 +36,17 @@ def _argument_of(signature: Signature | None, types: tuple[Type, ...], field: Fi
     return argument_named(field, signature, lambda a: a.type in (*types, *required), names)
 
 
-class _Contraction(Rules[Contraction]):
+@dataclass(frozen=True)
+class Contraction(Kind):
+    """A sum of products of the tensor arguments.
+
+    `equation` is an einsum equation, the name of the argument that holds one, or the name of a rule that writes one.
+    `plus` names a tensor argument that is not an operand of the equation, but is added to the result. `search`, `path`
+    and `limit` name the arguments that select a search for the order of the products, that give this order, and that
+    limit the number of elements of intermediate results.
+    """
+
+    key = "contraction"
     skeleton = Skeleton(
         '  contraction: "ij,jk->ik"\n',
         arguments="Tensor input, Tensor other",
@@ -43,48 +54,31 @@ class _Contraction(Rules[Contraction]):
         example="[[1.0, 2.0]], [[1.0], [2.0]]",
         mistake="'a', [[1.0]]",
     )
+    allocates = True
+    has_device_function = True
 
-    def read(self, field: Field, signature: Signature | None) -> Contraction:
+    equation: str
+    plus: str | None = None
+    search: str | None = None
+    path: str | None = None
+    limit: str | None = None
+
+    @classmethod
+    def read(cls, field: Field, signature: Signature | None) -> Contraction:
         if field.is_scalar:
-            return Contraction(self._equation(field, signature, None))
+            return cls(_equation(field, signature, None))
         fields = field.fields
         parts = {
             name: fields.optional(name, partial(_argument_of, signature, types), None) for name, types in _PARTS.items()
         }
-        equation = self._equation(fields.need("equation"), signature, parts["plus"])
+        equation = _equation(fields.need("equation"), signature, parts["plus"])
         fields.finish()
-        return Contraction(equation, **parts)
+        return cls(equation, **parts)
 
-    def _equation(self, field: Field, signature: Signature | None, plus: str | None) -> str:
-        text = field.words
-        if "->" in text or "," in text:
-            self._check_equation(field, text, signature, plus)
-        elif signature and (argument := signature.argument(text)):
-            if argument.type.base is not BaseType.STR:
-                raise field.bad(f"argument '{text}' must be a str, it is {argument.type}")
-        elif not re.fullmatch(r"[a-z][a-z0-9_]*", text):
-            raise field.bad(f"'{text}' is not an equation, an argument or a rule")
-        elif text not in CONTRACTIONS:
-            raise field.bad(unknown("rule", text, CONTRACTIONS))
-        return text
-
-    def _check_equation(self, field: Field, text: str, signature: Signature | None, plus: str | None) -> None:
-        if not _EQUATION.fullmatch(text):
-            raise field.bad(f"'{text}' is not an equation like 'ij,jk->ik'")
-        inputs, _, output = text.partition("->")
-        if extra := sorted(set(output) - set(inputs)):
-            raise field.bad(f"label '{extra[0]}' of the result does not appear in any operand")
-        if len(set(output)) != len(output):
-            raise field.bad("a label appears twice in the result")
-        terms = len(inputs.split(","))
-        operands = len([a for a in signature.tensor_arguments if a.name != plus]) if signature else terms
-        if terms != operands:
-            raise field.bad(f"the equation has {counted(terms, 'operand')}, the signature has {operands}")
-
-    def check(self, op: Op, kind: Contraction, functions: Functions, report: Report) -> None:
+    def check(self, op: Op, functions: Functions, report: Report) -> None:
         """Reports a signature that does not suit a contraction; `read` has checked the equation."""
         check_results(op, report)
-        operands = [argument for argument in op.signature.tensor_arguments if argument.name != kind.plus]
+        operands = [argument for argument in op.signature.tensor_arguments if argument.name != self.plus]
         if not operands:
             report.add(op.signature_location, "a contraction must have tensor arguments")
         for argument in operands:
@@ -92,18 +86,65 @@ class _Contraction(Rules[Contraction]):
                 text = f"an operand of a contraction must be Tensor or Tensor[], not {argument.type}"
                 report.add(op.locate(argument), text)
 
-    def facts(self, op: Op, kind: Contraction) -> Iterator[Fact]:
-        yield Fact("shape", CONTRACTIONS.get(kind.equation) or _label_sizes(kind.equation))
-        if kind.search:
-            chosen = " and ".join(filter(None, (kind.search, kind.limit)))
+    def facts(self, op: Op) -> Iterator[Fact]:
+        yield Fact("shape", self.shape_text(op))
+        if self.search:
+            chosen = " and ".join(filter(None, (self.search, self.limit)))
             yield Fact("order", f"of products of more than two operands: exact or greedy search, according to {chosen}")
-        if kind.path:
-            yield Fact("order", f"of products of more than two operands: {kind.path}")
-        if kind.plus:
-            yield Fact("adds", f"{kind.plus}, before the result is rounded")
+        if self.path:
+            yield Fact("order", f"of products of more than two operands: {self.path}")
+        if self.plus:
+            yield Fact("adds", f"{self.plus}, before the result is rounded")
         yield Fact("kernels", "the device's `contract` function, called for one product of two operands at a time")
         yield Fact("sharding", "every label can be split; splitting a label that is summed over gives partial sums")
         yield Fact("cost", "2 x the product of the sizes of all labels")
+
+    def shape_text(self, op: Op) -> str:
+        return CONTRACTIONS.get(self.equation) or _label_sizes(self.equation)
+
+    def runtime_rule(self, op: Op) -> RuntimeRule:
+        members: dict[str, Member] = {"equation": self.equation}
+        named = {"addend": self.plus, "search": self.search, "path": self.path, "limit": self.limit}
+        members |= {member: op.position(name) for member, name in named.items() if name}
+        return RuntimeRule("run_contraction", ("einsum/contraction.h",), "ContractionRule", members)
+
+    def takes_complex(self, op: Op) -> bool:
+        return op.dtype.accepts.get("") is DTypeSet.ANY
+
+    def equation_argument(self, op: Op) -> Argument | None:
+        return op.signature.argument(self.equation)
+
+    def definitions(self) -> Iterator[tuple[str | None, str]]:
+        if "->" in self.equation:
+            yield None, self.equation
+
+
+def _equation(field: Field, signature: Signature | None, plus: str | None) -> str:
+    text = field.words
+    if "->" in text or "," in text:
+        _check_equation(field, text, signature, plus)
+    elif signature and (argument := signature.argument(text)):
+        if argument.type.base is not BaseType.STR:
+            raise field.bad(f"argument '{text}' must be a str, it is {argument.type}")
+    elif not re.fullmatch(r"[a-z][a-z0-9_]*", text):
+        raise field.bad(f"'{text}' is not an equation, an argument or a rule")
+    elif text not in CONTRACTIONS:
+        raise field.bad(unknown("rule", text, CONTRACTIONS))
+    return text
+
+
+def _check_equation(field: Field, text: str, signature: Signature | None, plus: str | None) -> None:
+    if not _EQUATION.fullmatch(text):
+        raise field.bad(f"'{text}' is not an equation like 'ij,jk->ik'")
+    inputs, _, output = text.partition("->")
+    if extra := sorted(set(output) - set(inputs)):
+        raise field.bad(f"label '{extra[0]}' of the result does not appear in any operand")
+    if len(set(output)) != len(output):
+        raise field.bad("a label appears twice in the result")
+    terms = len(inputs.split(","))
+    operands = len([a for a in signature.tensor_arguments if a.name != plus]) if signature else terms
+    if terms != operands:
+        raise field.bad(f"the equation has {counted(terms, 'operand')}, the signature has {operands}")
 
 
 def _label_sizes(equation: str) -> str:
@@ -112,6 +153,3 @@ def _label_sizes(equation: str) -> str:
     if not arrow:
         return f"the sizes of the labels of the result in `{equation}`"
     return f"the sizes of the labels `{output}` in `{equation}`" if output else "`[]`, a 0-d tensor"
-
-
-RULES = _Contraction()

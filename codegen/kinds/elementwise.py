@@ -6,23 +6,19 @@ The expression computes an element of the result from the elements of the broadc
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from codegen import kernels
 from codegen.checking import Scope, operand_sort
+from codegen.compute_types import is_complex
+from codegen.expression import Expression
 from codegen.intrinsics import SCALAR
+from codegen.kernel_printer import KernelPrinter
 from codegen.kinds import branches
-from codegen.kinds.base import (
-    Fact,
-    Functions,
-    Rules,
-    Skeleton,
-    check_expression,
-    check_names,
-    check_results,
-    kernel_fact,
-    listed,
-    scalar_refusals,
-)
-from codegen.model import Elementwise, Op, Signature
+from codegen.kinds.checks import check_expression, check_names, check_results, kernel_fact, listed, scalar_refusals
+from codegen.kinds.kind import Fact, Functions, RuntimeRule, Skeleton
+from codegen.model import Argument, Complex, Op, Signature
+from codegen.program import Program
 from codegen.reader import Field, Report
 
 
@@ -32,18 +28,25 @@ def scope(op: Op) -> Scope:
     return Scope(names, SCALAR, arguments=names, refused=scalar_refusals(op))
 
 
-class _Elementwise(Rules[Elementwise]):
+@dataclass(frozen=True)
+class Elementwise(branches.Branching[Expression]):
+    """Scalar expressions over the elements of the operands."""
+
+    key = "elementwise"
     skeleton = Skeleton('  elementwise: ""\n')
+    allocates = True
+    complex_forms = frozenset({Complex.PARTS})
 
-    def read(self, field: Field, signature: Signature | None) -> Elementwise:
+    @classmethod
+    def read(cls, field: Field, signature: Signature | None) -> Elementwise:
         if field.is_scalar:
-            return Elementwise({None: field.expression})
+            return cls({None: field.expression}, None)
         fields = field.fields
-        found = branches.read(fields, signature)
+        found, match = branches.read(fields, signature, lambda each: each.expression)
         fields.finish()
-        return Elementwise(found.expressions, found.match)
+        return cls(found, match)
 
-    def check(self, op: Op, kind: Elementwise, functions: Functions, report: Report) -> None:
+    def check(self, op: Op, functions: Functions, report: Report) -> None:
         check_results(op, report)
         check_names(op, ("i", "count"), report)
         for argument in op.signature.tensor_arguments:
@@ -51,16 +54,32 @@ class _Elementwise(Rules[Elementwise]):
                 report.add(op.locate(argument), "an elementwise operator cannot take a list of tensors")
         if all(argument.type.optional for argument in op.signature.tensor_arguments):
             report.add(op.signature_location, "an elementwise operator needs a tensor argument that is not optional")
-        for expression in kind.expressions.values():
+        for expression in self.branches.values():
             check_expression(expression, scope(op), None, report)
 
-    def facts(self, op: Op, kind: Elementwise) -> Iterator[Fact]:
-        operands = [f"`{a.name}`" for a in op.signature.tensor_arguments]
-        shape = f"that of {operands[0]}" if len(operands) == 1 else f"the broadcast shape of {listed(operands)}"
-        yield Fact("shape", shape)
+    def facts(self, op: Op) -> Iterator[Fact]:
+        yield Fact("shape", self.shape_text(op))
         yield kernel_fact(op)
-        yield Fact("sharding", "every dimension can be split" + " (derived)" * (op.sharding is None))
+        yield Fact("sharding", "every dimension can be split")
         yield Fact("cost", "number of elements of the result x number of operations of the expression")
 
+    def shape_text(self, op: Op) -> str:
+        operands = [f"`{a.name}`" for a in op.signature.tensor_arguments]
+        return f"that of {operands[0]}" if len(operands) == 1 else f"the broadcast shape of {listed(operands)}"
 
-RULES = _Elementwise()
+    def runtime_rule(self, op: Op) -> RuntimeRule:
+        return RuntimeRule("run_elementwise", ("ops/elementwise.h",))
+
+    def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[kernels.Kernel]:
+        for value, expression in self.branches.items():
+            yield kernels.elementwise(op, dialect, value, expression)
+
+    def holds_for_complex(self, op: Op) -> bool:
+        """Returns whether the expressions agree with the one in the column `complex`, from tensors to a result."""
+        tensors = {argument.name for argument in op.signature.tensor_arguments}
+        return isinstance(op.complex, Program) and all(
+            is_complex(expression, tensors) for expression in self.branches.values()
+        )
+
+    def replaced(self, op: Op) -> Argument | None:
+        return op.receiver

@@ -1,4 +1,4 @@
-"""Reads and checks the keys that reductions and scans share.
+"""The base of the kinds that fold elements into a state: reductions and scans.
 
 `state` has the identity of each part of the state, `pre` maps an element (`input`, with its `index`) to a state,
 `combine` merges the states `a` and `b`, and `post` maps the state (and `count`, the number of elements) to each result.
@@ -6,22 +6,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
+from codegen import kernels
 from codegen.checking import FOLDS, Scope, operand_sort
 from codegen.errors import TextError, counted, unknown
 from codegen.expression import Expression, Variable
 from codegen.intrinsics import FOLD, SCALAR, Sort
-from codegen.kinds.base import (
+from codegen.kernel_printer import KernelPrinter
+from codegen.kinds.checks import (
     check_expression,
     check_fresh,
     check_input,
     check_names,
     check_tensors,
+    kernel_fact,
     scalar_refusals,
 )
-from codegen.model import Op, Reduction, Scan, Signature
+from codegen.kinds.kind import Fact, Functions, Kind
+from codegen.model import Op, Signature
 from codegen.reader import Field, Fields, Report
 from codegen.signature import NAME
 
@@ -35,8 +40,8 @@ SKELETON = """\
 
 
 @dataclass(frozen=True)
-class Fold:
-    """The expressions of a fold."""
+class Parts:
+    """The expressions of a fold, as they are read."""
 
     state: Mapping[str, Expression]
     pre: Mapping[str, Expression]
@@ -44,7 +49,70 @@ class Fold:
     post: tuple[Expression, ...]
 
 
-def read(fields: Fields, signature: Signature | None) -> Fold:
+@dataclass(frozen=True)
+class Fold(Kind):
+    """A fold of elements into a state. Subclasses say along which dimensions, and where there are results."""
+
+    allocates = True
+    kernel: ClassVar[type[kernels.FoldKernel]]
+
+    parts: Parts
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        return tuple(self.parts.state)
+
+    def check(self, op: Op, functions: Functions, report: Report) -> None:
+        parts = self.parts
+        check_fresh(op, report)
+        check_input(op, report)
+        check_tensors(op, 1, report)
+        check_names(op, ("index", "count", *parts.state), report)
+        before = len(report.problems)
+        for expression in parts.state.values():
+            check_expression(expression, _scope(op, {}), None, report)
+        for expression in parts.pre.values():
+            check_expression(expression, self._pre_scope(op), None, report)
+        if len(report.problems) > before:
+            return  # the sorts of the states are unknown
+        try:
+            sorts = self.state_sorts(op)
+        except TextError:
+            return
+        for name, expression in parts.combine.items():
+            check_expression(expression, _scope(op, {}, sorts), sorts[name], report)
+        for expression in parts.post:
+            check_expression(expression, _scope(op, {"count": Sort.INTEGER, **sorts}), None, report)
+
+    def _pre_scope(self, op: Op) -> Scope:
+        operands = {a.name: operand_sort(op, a) for a in op.signature.tensor_arguments}
+        return _scope(op, {**operands, "index": Sort.INTEGER})
+
+    def state_sorts(self, op: Op) -> dict[str, Sort]:
+        """Returns the sort of each part of the state. Raises TextError.
+
+        A part is a position (INTEGER) if `pre` is `index`, TRUTH if its expressions are booleans, and VALUE otherwise.
+        """
+        sorts = {}
+        for name, pre in self.parts.pre.items():
+            if pre.root == Variable("index"):
+                sorts[name] = Sort.INTEGER
+            else:
+                scope = self._pre_scope(op)
+                is_truth = all(scope.sort(e.root) is Sort.TRUTH for e in (pre, self.parts.state[name]))
+                sorts[name] = Sort.TRUTH if is_truth else Sort.VALUE
+        return sorts
+
+    def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[kernels.Kernel]:
+        yield kernels.fold(op, dialect, self.parts, self.state_sorts(op), self.kernel)
+
+    def facts(self, op: Op) -> Iterator[Fact]:
+        yield Fact("shape", self.shape_text(op))
+        yield Fact("state", ", ".join(f"{name} = {e.text}" for name, e in self.parts.state.items()))
+        yield kernel_fact(op)
+
+
+def read(fields: Fields, signature: Signature | None) -> Parts:
     """Reads the keys of a fold."""
     state_field = fields.need("state")
     state = state_field.fields.other_expressions()
@@ -59,7 +127,7 @@ def read(fields: Fields, signature: Signature | None) -> Fold:
     if signature and len(post) != len(signature.results):
         text = f"{counted(len(post), 'expression')} for {counted(len(signature.results), 'result')}"
         raise post_field.bad(text)
-    return Fold(state, pre, combine, post)
+    return Parts(state, pre, combine, post)
 
 
 def _parts(field: Field, state: Mapping[str, Expression]) -> dict[str, Expression]:
@@ -79,57 +147,3 @@ def _scope(op: Op, names: Mapping[str, Sort], members: Mapping[str, Sort] | None
     settings = {a.name: operand_sort(op, a) for a in op.signature.arguments if not a.type.is_tensor}
     refused = {**FOLDS, **scalar_refusals(op)}
     return Scope({**settings, **names}, _FUNCTIONS, members or {}, arguments=settings, refused=refused)
-
-
-def pre_scope(op: Op) -> Scope:
-    """Returns the names and functions that `pre` may use."""
-    operands = {a.name: operand_sort(op, a) for a in op.signature.tensor_arguments}
-    return _scope(op, {**operands, "index": Sort.INTEGER})
-
-
-def state_sorts(op: Op, kind: Reduction | Scan) -> dict[str, Sort]:
-    """Returns the sort of each part of the state. Raises TextError.
-
-    A part is a position (INTEGER) if `pre` is `index`, TRUTH if its expressions are booleans, and VALUE otherwise.
-    """
-    sorts = {}
-    for name, pre in kind.pre.items():
-        if pre.root == Variable("index"):
-            sorts[name] = Sort.INTEGER
-        else:
-            is_truth = all(pre_scope(op).sort(e.root) is Sort.TRUTH for e in (pre, kind.state[name]))
-            sorts[name] = Sort.TRUTH if is_truth else Sort.VALUE
-    return sorts
-
-
-def combine_scope(op: Op, kind: Reduction | Scan) -> Scope:
-    """Returns the names and functions that `combine` may use. Raises TextError."""
-    return _scope(op, {}, state_sorts(op, kind))
-
-
-def post_scope(op: Op, kind: Reduction | Scan) -> Scope:
-    """Returns the names and functions that `post` may use. Raises TextError."""
-    return _scope(op, {"count": Sort.INTEGER, **state_sorts(op, kind)})
-
-
-def check(op: Op, kind: Reduction | Scan, report: Report) -> None:
-    """Reports every problem of the expressions, and of a signature that does not suit a fold."""
-    check_fresh(op, report)
-    check_input(op, report)
-    check_tensors(op, 1, report)
-    check_names(op, ("index", "count", *kind.state), report)
-    before = len(report.problems)
-    for expression in kind.state.values():
-        check_expression(expression, _scope(op, {}), None, report)
-    for expression in kind.pre.values():
-        check_expression(expression, pre_scope(op), None, report)
-    if len(report.problems) > before:
-        return  # the sorts of the states are unknown
-    try:
-        combine, post = combine_scope(op, kind), post_scope(op, kind)
-    except TextError:
-        return
-    for name, expression in kind.combine.items():
-        check_expression(expression, combine, combine.members[name], report)
-    for expression in kind.post:
-        check_expression(expression, post, None, report)

@@ -7,15 +7,14 @@ result[..., i, ...] = input[..., source(i), ...] along the dimensions in the arg
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from codegen import kernels
 from codegen.checking import LISTS, POSITIONS, Scope, setting_sort
 from codegen.expression import Ellipsis, Expression, Subscript, Variable
 from codegen.intrinsics import GATHER, Sort
-from codegen.kinds.base import (
-    Fact,
-    Functions,
-    Rules,
-    Skeleton,
+from codegen.kernel_printer import KernelPrinter
+from codegen.kinds.checks import (
     argument_named,
     check_expression,
     check_input,
@@ -23,7 +22,8 @@ from codegen.kinds.base import (
     check_results,
     check_tensors,
 )
-from codegen.model import Argument, BaseType, Gather, Op, Signature
+from codegen.kinds.kind import Fact, Functions, Kind, Member, RuntimeRule, Skeleton
+from codegen.model import Argument, BaseType, Complex, Op, Signature
 from codegen.reader import Field, Report
 
 _COORDINATES = dict.fromkeys(("i", "size", "k"), Sort.INTEGER)
@@ -45,34 +45,50 @@ def _is_dims(argument: Argument) -> bool:
     return argument.type.base is BaseType.DIM
 
 
-class _Gather(Rules[Gather]):
+@dataclass(frozen=True)
+class Gather(Kind):
+    """An index map: result[..., i, ...] = input[..., source(i), ...] along the dimensions in the argument `dims`.
+
+    `source` is an expression of the coordinate `i`, the `size` of the dimension, `k` (the position of the dimension in
+    `dims`) and the arguments. A tensor argument is read at `i` (`index[i]`) or at the whole coordinate (`index[...]`).
+    """
+
+    key = "gather"
     skeleton = Skeleton(
         '  gather:\n    dims: dims\n    source: ""\n',
         arguments="Tensor input, dim[] dims",
         example="[1.0, 2.0], [0]",
         mistake="'a', [0]",
     )
+    allocates = True
+    computes = False
+    complex_forms = frozenset({Complex.PARTS})
 
-    def read(self, field: Field, signature: Signature | None) -> Gather:
+    dims: str
+    source: Expression
+    sizes: Expression | None = None  # the size of the result along the dimension; None: that of the input
+
+    @classmethod
+    def read(cls, field: Field, signature: Signature | None) -> Gather:
         fields = field.fields
         dims = argument_named(fields.need("dims"), signature, _is_dims, "a dim or a list of them")
         source = fields.need("source").expression
         sizes = fields.optional("sizes", lambda f: f.expression, None)
         fields.finish()
-        return Gather(dims, source, sizes)
+        return cls(dims, source, sizes)
 
-    def check(self, op: Op, kind: Gather, functions: Functions, report: Report) -> None:
+    def check(self, op: Op, functions: Functions, report: Report) -> None:
         check_results(op, report)
         check_input(op, report)
         check_tensors(op, 2, report)
         check_names(op, (*_COORDINATES, "row"), report)
-        dims = op.signature.argument(kind.dims)
+        dims = op.signature.argument(self.dims)
         if dims and dims.type.optional:
-            report.add(op.locate(dims), f"the dimensions of a gather must not be optional: {kind.dims}")
-        if check_expression(kind.source, scope(op), Sort.INTEGER, report):
-            self._check_reads(op, kind.source, report)
-        if kind.sizes:
-            check_expression(kind.sizes, size_scope(op), Sort.INTEGER, report)
+            report.add(op.locate(dims), f"the dimensions of a gather must not be optional: {self.dims}")
+        if check_expression(self.source, scope(op), Sort.INTEGER, report):
+            self._check_reads(op, self.source, report)
+        if self.sizes:
+            check_expression(self.sizes, size_scope(op), Sort.INTEGER, report)
 
     def _check_reads(self, op: Op, source: Expression, report: Report) -> None:
         """Checks that lists are read at `k`, and index tensors at `i` or `...`; other positions may be out of range."""
@@ -87,12 +103,33 @@ class _Gather(Rules[Gather]):
             elif name == "input" or not (isinstance(at, Ellipsis) or at == Variable("i")):
                 report.add(source.locate(node), "an index tensor can be read only at [i] or at [...]", len(name))
 
-    def facts(self, op: Op, kind: Gather) -> Iterator[Fact]:
-        along = f", with size `{kind.sizes.text}` along `{kind.dims}`" if kind.sizes else ""
-        yield Fact("shape", f"that of `input`{along}")
+    def facts(self, op: Op) -> Iterator[Fact]:
+        yield Fact("shape", self.shape_text(op))
         yield Fact("kernels", "the index map, printed for each device, with one kernel per size of elements")
-        yield Fact("sharding", f"every dimension except {kind.dims} can be split")
+        yield Fact("sharding", f"every dimension except {self.dims} can be split")
         yield Fact("cost", "number of bytes of the result")
 
+    def shape_text(self, op: Op) -> str:
+        along = f", with size `{self.sizes.text}` along `{self.dims}`" if self.sizes else ""
+        return f"that of `input`{along}"
 
-RULES = _Gather()
+    def runtime_rule(self, op: Op) -> RuntimeRule:
+        members: dict[str, Member] = {"dims_argument": op.position(self.dims)}
+        for node in self.source.root.walk():
+            if not (isinstance(node, Subscript) and isinstance(node.value, Variable)):
+                continue
+            argument = op.signature.argument(node.value.name)
+            if argument is None:
+                continue
+            if argument.type.is_list:
+                members["per_dim_argument"] = op.position(argument.name)
+            else:
+                members["index_argument"] = op.position(argument.name)
+                if isinstance(node.position, Ellipsis):
+                    members["index_has_result_shape"] = True
+        order = ("dims_argument", "index_argument", "index_has_result_shape", "per_dim_argument")
+        ordered = {member: members[member] for member in order if member in members}
+        return RuntimeRule("run_gather", ("ops/gather.h", "ops/size_functions.h"), "GatherRule", ordered)
+
+    def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[kernels.Kernel]:
+        yield kernels.gather(op, dialect, self.dims, self.source)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from codegen import kernels
 from codegen.kinds import fold
-from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named, kernel_fact
-from codegen.model import Argument, BaseType, Op, Reduction, Signature, Type
-from codegen.reader import Field, Report
+from codegen.kinds.checks import argument_named
+from codegen.kinds.kind import Fact, Member, RuntimeRule, Skeleton
+from codegen.model import Argument, BaseType, Complex, Op, Signature, Type
+from codegen.reader import Field
 
 
 def _is_dims(argument: Argument) -> bool:
@@ -18,13 +21,23 @@ def _is_flag(argument: Argument) -> bool:
     return argument.type == Type(BaseType.BOOL)
 
 
-class _Reduction(Rules[Reduction]):
+@dataclass(frozen=True)
+class Reduction(fold.Fold):
+    """A fold over the dimensions in the argument `dims`, or over all."""
+
+    key = "reduction"
     skeleton = Skeleton(
         "  reduction:\n    dims: dim\n    keepdim: keepdim\n" + fold.SKELETON,
         arguments="Tensor input, dim[]? dim=None, bool keepdim=False",
     )
+    kernel = kernels.ReductionKernel
 
-    def read(self, field: Field, signature: Signature | None) -> Reduction:
+    dims: str | None = None
+    keepdim: str | None = None
+    allows_empty: bool = True
+
+    @classmethod
+    def read(cls, field: Field, signature: Signature | None) -> Reduction:
         fields = field.fields
         dims = fields.optional(
             "dims", lambda f: argument_named(f, signature, _is_dims, "a dim or a list of them"), None
@@ -33,28 +46,44 @@ class _Reduction(Rules[Reduction]):
         allows_empty = fields.optional("allows_empty", lambda f: f.boolean, True)
         parts = fold.read(fields, signature)
         fields.finish()
-        return Reduction(parts.state, parts.pre, parts.combine, parts.post, dims, keepdim, allows_empty)
+        return cls(parts, dims, keepdim, allows_empty)
 
-    def check(self, op: Op, kind: Reduction, functions: Functions, report: Report) -> None:
-        fold.check(op, kind, report)
+    @property
+    def folded(self) -> str | None:
+        return self.dims
 
-    def facts(self, op: Op, kind: Reduction) -> Iterator[Fact]:
-        yield Fact("shape", _shape(op, kind))
-        yield Fact("state", ", ".join(f"{name} = {e.text}" for name, e in kind.state.items()))
-        if not kind.allows_empty:
+    @property
+    def complex_forms(self) -> frozenset[Complex]:  # type: ignore[override]
+        """Returns PARTS if the reduction can name the dimensions that it folds, so that it keeps the parts."""
+        return frozenset({Complex.PARTS} if self.dims and self.keepdim else ())
+
+    def facts(self, op: Op) -> Iterator[Fact]:
+        yield from super().facts(op)
+        if not self.allows_empty:
             yield Fact("empty", "reducing no elements is an error")
-        yield kernel_fact(op)
         yield Fact("sharding", "kept dimensions can be split; splitting a reduced dimension gives partial results")
         yield Fact("cost", "number of elements of the input")
 
+    def shape_text(self, op: Op) -> str:
+        dims = op.signature.argument(self.dims) if self.dims else None
+        if dims is None:
+            return "`[]`, a 0-d tensor"
+        reduced = f"the dimensions in `{dims.name}`" if dims.type.is_list else f"the dimension `{dims.name}`"
+        kept = f"; with `{self.keepdim}`, reduced dimensions have size 1" if self.keepdim else ""
+        return f"that of `input` without {reduced}{kept}"
 
-def _shape(op: Op, kind: Reduction) -> str:
-    dims = op.signature.argument(kind.dims) if kind.dims else None
-    if dims is None:
-        return "`[]`, a 0-d tensor"
-    reduced = f"the dimensions in `{dims.name}`" if dims.type.is_list else f"the dimension `{dims.name}`"
-    kept = f"; with `{kind.keepdim}`, reduced dimensions have size 1" if kind.keepdim else ""
-    return f"that of `input` without {reduced}{kept}"
+    def runtime_rule(self, op: Op) -> RuntimeRule:
+        members: dict[str, Member] = {}
+        if self.dims:
+            members["dims_argument"] = op.position(self.dims)
+        if self.keepdim:
+            members["keepdim_argument"] = op.position(self.keepdim)
+        if not self.allows_empty:
+            members["allows_empty"] = False
+        return RuntimeRule(
+            "run_reduction", ("ops/fold.h",), "ReductionRule", members, run_by_parts="run_reduction_by_parts"
+        )
 
-
-RULES = _Reduction()
+    def meanings(self, op: Op, argument: Argument) -> Iterator[str]:
+        if argument.name == self.keepdim:
+            yield "whether to keep the reduced dimensions, with size 1"

@@ -3,41 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from codegen import kernels
 from codegen.kinds import fold
-from codegen.kinds.base import Fact, Functions, Rules, Skeleton, argument_named, kernel_fact
-from codegen.model import Argument, BaseType, Op, Scan, Signature, Type
-from codegen.reader import Field, Report
+from codegen.kinds.checks import argument_named
+from codegen.kinds.kind import Fact, RuntimeRule, Skeleton
+from codegen.model import Argument, BaseType, Op, Signature, Type
+from codegen.reader import Field
 
 
 def _is_dim(argument: Argument) -> bool:
     return argument.type == Type(BaseType.DIM)
 
 
-class _Scan(Rules[Scan]):
+@dataclass(frozen=True)
+class Scan(fold.Fold):
+    """A fold along the dimension in the argument `dim`, with a result at each position."""
+
+    key = "scan"
     skeleton = Skeleton(
         "  scan:\n    dim: dim\n" + fold.SKELETON,
         arguments="Tensor input, dim dim",
         example="[1.0, 2.0], 0",
         mistake="'a', 0",
     )
+    kernel = kernels.ScanKernel
 
-    def read(self, field: Field, signature: Signature | None) -> Scan:
+    dim: str
+
+    @classmethod
+    def read(cls, field: Field, signature: Signature | None) -> Scan:
         fields = field.fields
         dim = argument_named(fields.need("dim"), signature, _is_dim, "a dim")
         parts = fold.read(fields, signature)
         fields.finish()
-        return Scan(parts.state, parts.pre, parts.combine, parts.post, dim)
+        return cls(parts, dim)
 
-    def check(self, op: Op, kind: Scan, functions: Functions, report: Report) -> None:
-        fold.check(op, kind, report)
+    @property
+    def folded(self) -> str | None:
+        return self.dim
 
-    def facts(self, op: Op, kind: Scan) -> Iterator[Fact]:
-        yield Fact("shape", "that of `input`")
-        yield Fact("state", ", ".join(f"{name} = {e.text}" for name, e in kind.state.items()))
-        yield kernel_fact(op)
-        yield Fact("sharding", f"every dimension except {kind.dim} can be split")
+    def facts(self, op: Op) -> Iterator[Fact]:
+        yield from super().facts(op)
+        yield Fact("sharding", f"every dimension except {self.dim} can be split")
         yield Fact("cost", "number of elements of the input")
 
+    def shape_text(self, op: Op) -> str:
+        return "that of `input`"
 
-RULES = _Scan()
+    def runtime_rule(self, op: Op) -> RuntimeRule:
+        return RuntimeRule("run_scan", ("ops/fold.h",), "ScanRule", {"dim_argument": op.position(self.dim)})
+
+    def replaced(self, op: Op) -> Argument | None:
+        return op.receiver

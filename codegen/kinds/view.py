@@ -6,14 +6,16 @@ preceding parts of `let`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from codegen import expression
 from codegen.checking import LISTS, Scope, setting_sort
+from codegen.expression import Expression
 from codegen.intrinsics import VIEW, Sort
-from codegen.kinds import base
-from codegen.kinds.base import Fact, Functions, Rules, Skeleton, check_expression, check_input, check_tensors
-from codegen.model import Op, Signature, View
+from codegen.kinds.checks import check_expression, check_input, check_tensors, let, listed
+from codegen.kinds.kind import Fact, Functions, Kind, RuntimeRule, Skeleton
+from codegen.model import Op, Signature
 from codegen.reader import Field, Report
 
 _INPUT = {"sizes": Sort.LIST, "strides": Sort.LIST, "base": Sort.INTEGER, "rank": Sort.INTEGER}
@@ -25,23 +27,36 @@ def scope(op: Op, parts: dict[str, Sort]) -> Scope:
     return Scope({**_INPUT, **settings, **parts}, VIEW, number=Sort.INTEGER, refused=LISTS)
 
 
-class _View(Rules[View]):
+@dataclass(frozen=True)
+class View(Kind):
+    """A stride map: list expressions over `sizes`, `strides`, `base` and the arguments; `let` names subexpressions."""
+
+    key = "view"
     skeleton = Skeleton(
         '  view:\n    sizes: ""\n    strides: ""\n',
         arguments="Tensor(a) input",
         result="Tensor(a)",
     )
+    is_long = False
+    computes = False
+    checks_sizes = True
 
-    def read(self, field: Field, signature: Signature | None) -> View:
+    sizes: Expression
+    strides: Expression
+    offset: Expression
+    let: Mapping[str, Expression]
+
+    @classmethod
+    def read(cls, field: Field, signature: Signature | None) -> View:
         fields = field.fields
-        let = base.let(fields, signature)
+        parts = let(fields, signature)
         sizes = fields.need("sizes").expression
         strides = fields.need("strides").expression
         offset = fields.optional("offset", lambda f: f.expression, expression.parse("base", field.location))
         fields.finish()
-        return View(sizes, strides, offset, let)
+        return cls(sizes, strides, offset, parts)
 
-    def check(self, op: Op, kind: View, functions: Functions, report: Report) -> None:
+    def check(self, op: Op, functions: Functions, report: Report) -> None:
         check_input(op, report)
         check_tensors(op, 1, report)
         if len(op.signature.results) != 1 or not op.signature.results[0].alias:
@@ -49,20 +64,40 @@ class _View(Rules[View]):
                 op.signature_location, "a view shares memory: its signature must be (Tensor(a) input, ...) -> Tensor(a)"
             )
         parts: dict[str, Sort] = {}
-        for name, part in kind.let.items():
+        for name, part in self.let.items():
             parts[name] = check_expression(part, scope(op, parts), Sort.INTEGER, report) or Sort.INTEGER
-        check_expression(kind.sizes, scope(op, parts), Sort.LIST, report)
-        check_expression(kind.strides, scope(op, parts), Sort.LIST, report)
-        check_expression(kind.offset, scope(op, parts), Sort.INTEGER, report)
+        check_expression(self.sizes, scope(op, parts), Sort.LIST, report)
+        check_expression(self.strides, scope(op, parts), Sort.LIST, report)
+        check_expression(self.offset, scope(op, parts), Sort.INTEGER, report)
 
-    def facts(self, op: Op, kind: View) -> Iterator[Fact]:
-        for name, part in kind.let.items():
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        return tuple(self.let)
+
+    def facts(self, op: Op) -> Iterator[Fact]:
+        for name, part in self.let.items():
             yield Fact(name, part.text)
-        yield Fact("shape", f"`{kind.sizes.text}`")
-        yield Fact("strides", kind.strides.text)
-        yield Fact("offset", kind.offset.text)
+        yield Fact("shape", f"`{self.sizes.text}`")
+        yield Fact("strides", self.strides.text)
+        yield Fact("offset", self.offset.text)
         yield Fact("kernels", "none: the result shares the input's memory")
         yield Fact("cost", "0")
 
+    def shape_text(self, op: Op) -> str:
+        used = set(self.sizes.names)
+        for name, part in reversed(tuple(self.let.items())):
+            if name in used:
+                used |= part.names
+        parts = [f"`{name} = {part.text}`" for name, part in self.let.items() if name in used]
+        return f"`{self.sizes.text}`" + (f", where {listed(parts)}" if parts else "")
 
-RULES = _View()
+    def runtime_rule(self, op: Op) -> RuntimeRule:
+        return RuntimeRule("run_view", ("ops/view.h", "ops/view_functions.h"), "ViewRule")
+
+    def takes_complex(self, op: Op) -> bool:
+        return True
+
+    @property
+    def ignores_strides(self) -> bool:
+        """Returns whether the layout of the result is independent of the strides of the input."""
+        return "strides" not in self.strides.text

@@ -293,7 +293,7 @@ class Checker {
       first_argument_ = &argument;
       call_.device = tensor.device();
     } else if (!(tensor.device() == call_.device)) [[unlikely]] {
-      if (std::holds_alternative<CollectiveRule>(call_.schema().rule)) return;
+      if (call_.schema().spans_devices) return;
       if (argument.comes_from_any_device) return copy_to_call_device(tensor, *checked);
       fail(OF_DEVICE_ERROR, "%s must be on %s, as %s is, got a tensor on %s", argument.name,
            device_name(call_.device).c_str(), first_argument_->name, device_name(tensor.device()).c_str());

@@ -37,11 +37,8 @@ void check_results(const Schema& schema, std::span<of_value> results) {
 // Runs a call whose arguments are checked, below all layers.
 void run(Call& call) {
   const Schema& schema = call.schema();
-  if (call.infer_only) [[unlikely]] {
-    const auto* native = std::get_if<NativeRule>(&schema.rule);
-    if (native && native->is_data_dependent)
-      fail(OF_UNSUPPORTED, "the size of the result depends on data, so it cannot be inferred");
-  }
+  if (call.infer_only && schema.is_data_dependent) [[unlikely]]
+    fail(OF_UNSUPPORTED, "the size of the result depends on data, so it cannot be inferred");
   call.is_complex ? schema.run_complex(call) : schema.run(call);
   store_results(call);
 }

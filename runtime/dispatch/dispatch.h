@@ -31,15 +31,10 @@ void next_layer(const of_layer_call& call, const Operator& op, std::span<const o
 // Releases the tensors of a result, and the list if it is one, and makes it ABSENT.
 void release_value(of_value& value) noexcept;
 
-// Calls operators on behalf of another one, for the functions of kinds and the bodies of composites.
+// Calls operators on behalf of another one, for the functions of kinds.
 class Body {
  public:
   explicit Body(const Call& call) : call_(call) {}
-
-  // Returns an argument of the outer operator.
-  const of_value& argument(int position) const { return call_.arguments[position]; }
-  // Returns the index of the body that the matched attribute of the outer operator selects.
-  int variant() const { return match_variant(call_); }
 
   // Calls an operator with one result. A TensorRef that is passed as an rvalue is donated: the result may reuse its
   // memory.

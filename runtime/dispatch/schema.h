@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <span>
-#include <variant>
 
 #include "base/shape.h"
 #include "tensor/tensor.h"
@@ -84,80 +83,7 @@ struct Match {
   std::span<const char* const> values;
 };
 
-// ---------------------------------------------------------------- rules of the kinds
-// Members that are arguments hold the position in the signature; -1 means that there is none.
-
-struct ElementwiseRule {};
-
-struct GeneratorRule {
-  int size_argument = -1;                 // the size[] argument that is the shape of the result; or
-  Shape (*sizes)(const Call&) = nullptr;  // a function that computes the shape
-  bool is_random = false;                 // whether each element uses a counter of the Philox sequence
-};
-
-struct ContractionRule {
-  const char* equation;  // an equation, or the name of an argument or of a rule in einsum/rules.cpp
-  int addend = -1;       // a tensor that is added to the result
-  int search = -1;       // how to search for a path (see einsum/path.h)
-  int path = -1;         // the path itself
-  int limit = -1;        // the maximum number of elements of an intermediate
-};
-
-struct ReductionRule {
-  int dims_argument = -1;  // the dimensions to reduce; -1: all
-  int keepdim_argument = -1;
-  bool allows_empty = true;  // whether the reduced dimensions may have no elements
-};
-
-struct ScanRule {
-  int dim_argument;
-};
-
-struct GatherRule {
-  int dims_argument;                       // the dimensions along which the result reads other elements
-  int index_argument = -1;                 // a tensor of indices
-  bool index_has_result_shape = false;     // whether the index tensor has the shape of the result;
-                                           // otherwise it is a vector along the dimension
-  int per_dim_argument = -1;               // a list with one item for each of the dimensions
-  int64_t (*size)(const Call&) = nullptr;  // computes the result's size along the dimension; null: as the input
-};
-
-// The layout of a view within the storage of its base.
-struct ViewLayout {
-  Shape sizes;
-  Shape strides;
-  int64_t offset;
-};
-
-struct ViewRule {
-  ViewLayout (*layout)(const Call&);
-};
-
-class Body;
-
-struct CompositeRule {
-  TensorRef (*body)(Body&);
-  bool rounds = false;  // whether float16 and bfloat16 operands are computed in float32, so that they are rounded once
-};
-
-struct NativeRule {
-  bool is_data_dependent = false;  // whether the shapes of the results depend on data
-};
-
-// How a collective merges the tensors of several ranks.
-struct Merge {
-  const char* by;    // the operator that merges two tensors
-  const char* then;  // an operator that is applied to the merged tensor and the number of ranks; null: none
-  DTypeSet accepts;
-};
-
-// For calls whose tensors may be on any devices, one per rank.
-struct CollectiveRule {
-  std::span<const Merge> merges = {};  // in the order of the matched values
-};
-
-using KindRule = std::variant<ElementwiseRule, GeneratorRule, ContractionRule, ReductionRule, ScanRule, GatherRule,
-                              ViewRule, CompositeRule, NativeRule, CollectiveRule>;
+class ProgramBody;
 
 // The schema of an operator.
 struct Schema {
@@ -172,14 +98,22 @@ struct Schema {
   bool gives_list = false;  // whether the only result is a list of tensors
   DTypeRule dtype;
   Match match = {};
-  KindRule rule;
-  void (*run)(Call&);  // the function of the kind; for `native`, that of the operator
+  bool is_data_dependent = false;  // whether the shapes of the results depend on data
+  bool spans_devices = false;      // whether the tensors of a call may be on any devices, one per rank
+  const void* rule = nullptr;      // what the record says about the kind, in a struct of the kind: see rule_of()
+  void (*run)(Call&);              // the function of the kind, or of the operator alone
   // The function for calls with a complex tensor or dtype; null if the operator supports only real ones.
   void (*run_complex)(Call&) = nullptr;
-  TensorRef (*complex_body)(Body&) = nullptr;  // the body for complex operands, which run_complex_body() calls
+  void (*complex_body)(ProgramBody&) = nullptr;  // the body for complex operands, which run_complex_body() calls
   // Whether the elementwise expression is also correct for complex numbers, so that devices may have complex kernels.
   bool holds_for_complex = false;
 };
+
+// Returns the rule of an operator whose kind has rules of type `Rule`.
+template <class Rule>
+const Rule& rule_of(const Schema& schema) {
+  return *static_cast<const Rule*>(schema.rule);
+}
 
 }  // namespace oneflow
 

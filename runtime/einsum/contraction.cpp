@@ -91,7 +91,7 @@ void contract_into(const Call& call, const Tensor& target, const Plan& plan) {
 
 void run_contraction(Call& call) {
   static const OperatorName copy("copy"), add("add");
-  const int addend = std::get<ContractionRule>(call.schema().rule).addend;
+  const int addend = rule_of<ContractionRule>(call.schema()).addend;
   const bool adds = addend >= 0 && call.is_given(addend);
   const Ref<const CachedPlan> plan = plan_for(call);
   if (adds) check_addend(call, addend, plan->shape);

@@ -6,6 +6,15 @@
 
 namespace oneflow {
 
+struct ContractionRule {
+  const char* equation;  // an equation, or the name of an argument or of a rule in einsum/rules.cpp
+  // Positions of arguments; -1: there is none.
+  int addend = -1;  // a tensor that is added to the result
+  int search = -1;  // how to search for a path (see einsum/path.h)
+  int path = -1;    // the path itself
+  int limit = -1;   // the maximum number of elements of an intermediate
+};
+
 // Runs a contraction: plans its stages, or looks up the plan of an earlier call, and runs them in order.
 void run_contraction(Call& call);
 

@@ -162,7 +162,7 @@ Search search_of(const Call& call, int argument) {
 
 // Returns the path of a call: the given one, or one found by the requested search.
 Path path_of(const Call& call, const Network& network) {
-  const ContractionRule& rule = std::get<ContractionRule>(call.schema().rule);
+  const ContractionRule& rule = rule_of<ContractionRule>(call.schema());
   const auto name = [&](int argument) { return call.schema().arguments[static_cast<size_t>(argument)].name; };
   const bool is_limited = rule.limit >= 0 && call.is_given(rule.limit);
   const double limit = is_limited ? limit_of(call.integer(rule.limit), name(rule.limit)) : kUnlimited;
@@ -175,7 +175,7 @@ Path path_of(const Call& call, const Network& network) {
 // Returns the names of the tensor arguments for error texts. Returns none for a list of tensors, whose errors name
 // labels instead.
 std::vector<const char*> names_of(const Call& call) {
-  const int addend = std::get<ContractionRule>(call.schema().rule).addend;
+  const int addend = rule_of<ContractionRule>(call.schema()).addend;
   std::vector<const char*> names;
   for (const uint8_t argument : call.op.tensor_arguments())
     if (argument != addend && call.is_tensor(argument)) names.push_back(call.schema().arguments[argument].name);
@@ -218,7 +218,7 @@ Plan make_plan(const Call& call) {
     return make_stages(layouts, working, output, network, path);
   };
   plan.stages = make_all(plan.working);
-  const ContractionRule& rule = std::get<ContractionRule>(call.schema().rule);
+  const ContractionRule& rule = rule_of<ContractionRule>(call.schema());
   const bool adds = rule.addend >= 0 && call.is_given(rule.addend);
   if (is_floating(plan.dtype) && (plan.stages.size() > 1 || adds) && compute_type(plan.dtype) != plan.dtype) {
     plan.working = compute_type(plan.dtype);

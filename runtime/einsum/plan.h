@@ -3,7 +3,7 @@
 #ifndef ONEFLOW_EINSUM_PLAN_H_
 #define ONEFLOW_EINSUM_PLAN_H_
 
-#include "dispatch/call.h"
+#include "einsum/contraction.h"
 #include "einsum/stage.h"
 
 namespace oneflow::einsum {
@@ -24,7 +24,7 @@ struct Plan {
 // Calls visit(tensor) for the tensors that a call multiplies, in the order of the equation. Skips the addend.
 template <class Visit>
 void for_each_input(const Call& call, Visit&& visit) {
-  const int addend = std::get<ContractionRule>(call.schema().rule).addend;
+  const int addend = rule_of<ContractionRule>(call.schema()).addend;
   for (const uint8_t argument : call.op.tensor_arguments()) {
     if (argument == addend) continue;
     if (call.is_tensor(argument)) {

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "einsum/contraction.h"
+
 namespace oneflow::einsum {
 
 namespace {
@@ -164,7 +166,7 @@ Equation fixed(const Call& call, const char* text, std::span<const Tensor* const
 Equation equation_of(const Call& call, std::span<const Tensor* const> operands) {
   std::vector<int> ranks;
   for (const Tensor* operand : operands) ranks.push_back(operand->rank());
-  const char* source = std::get<ContractionRule>(call.schema().rule).equation;
+  const char* source = rule_of<ContractionRule>(call.schema()).equation;
   if (std::strstr(source, "->")) return fixed(call, source, operands, ranks);
   for (const Rule& rule : kRules)
     if (std::strcmp(rule.name, source) == 0) return rule.equation(call, operands);

@@ -1,11 +1,13 @@
-// Operators on complex tensors. They work on the real and imaginary parts, except where a device has a complex kernel.
-#include "tensor/complex.h"
+#include "ops/complex.h"
 
 #include <algorithm>
 
-#include "dispatch/dispatch.h"
-#include "ops/kinds.h"
+#include "dispatch/program_body.h"
+#include "ops/elementwise.h"
+#include "ops/fold.h"
+#include "ops/generator.h"
 #include "ops/native.h"
+#include "tensor/complex.h"
 #include "tensor/create.h"
 
 namespace oneflow {
@@ -95,9 +97,10 @@ bool has_complex_kernel(const Call& call, of_dtype dtype) {
   return given.kind != OF_VALUE_TENSOR || to_tensor(given.as.tensor)->dtype() == resolve_dtypes(call).results[0];
 }
 
-}  // namespace
-
-void run_by_parts(Call& call) {
+// Runs an operator on the parts of its operands. `change(arguments, parts)` may change the arguments of the inner call
+// and the first operand.
+template <class Change>
+void run_on_parts(Call& call, Change&& change) {
   const DTypeRule& rule = call.schema().dtype;
   const of_dtype dtype = resolve_dtypes(call).results[0];
   if (dtype == OF_BOOL) return run_by_truth(call);
@@ -112,8 +115,7 @@ void run_by_parts(Call& call) {
     parts[argument] = view_as_real(is_whole ? call.tensor(argument) : *complex_operand(call, argument, dtype));
     arguments[argument] = to_value(parts[argument]);
   });
-  Shape dims;
-  if (const auto* rule = std::get_if<ReductionRule>(&call.schema().rule)) name_dims(*rule, arguments, parts[0], dims);
+  change(arguments, parts[0]);
   const auto run = [&](of_value result, bool infer_only) {
     call_inside(call.op, call.name, {arguments, call.schema().arguments.size()}, {&result, 1}, infer_only);
     return result;
@@ -128,6 +130,19 @@ void run_by_parts(Call& call) {
   set_result(call, 0, share(target));
 }
 
+}  // namespace
+
+void run_by_parts(Call& call) {
+  run_on_parts(call, [](of_value*, TensorRef&) {});
+}
+
+void run_reduction_by_parts(Call& call) {
+  Shape dims;
+  run_on_parts(call, [&](of_value* arguments, TensorRef& input) {
+    name_dims(rule_of<ReductionRule>(call.schema()), arguments, input, dims);
+  });
+}
+
 void run_complex_body(Call& call) {
   of_dtype dtype = promote_operands(call);
   if (!is_complex(dtype)) dtype = promote_types(dtype, OF_COMPLEX64);  // only the requested dtype is complex
@@ -137,11 +152,10 @@ void run_complex_body(Call& call) {
     call.arguments[argument] = to_value(operands[argument]);
   });
   if (has_complex_kernel(call, dtype)) return run_elementwise(call, dtype);
-  Body body(call);
-  TensorRef result = call.schema().complex_body(body);
+  ProgramBody body(call);
+  call.schema().complex_body(body);
   const int override = call.schema().dtype.override_argument;
-  if (override >= 0 && call.is_given(override)) result = body.call(kCast, result, call.arguments[override]);
-  set_result(call, 0, std::move(result));
+  if (override >= 0 && call.is_given(override)) body.give(body.call(kCast, call.outputs[0], call.arguments[override]));
 }
 
 void run_complex_generator(Call& call) {

@@ -1,7 +1,4 @@
-// Composites: expressions over other operators, each of which passes through dispatch. If the record rounds once,
-// 16-bit operands are computed in float32 and only the result is rounded.
-#include "dispatch/dispatch.h"
-#include "ops/kinds.h"
+#include "ops/composite.h"
 
 namespace oneflow {
 
@@ -14,10 +11,10 @@ bool is_half(of_dtype dtype) { return dtype == OF_FLOAT16 || dtype == OF_BFLOAT1
 }  // namespace
 
 void run_composite(Call& call) {
-  const auto& rule = std::get<CompositeRule>(call.schema().rule);
-  Body body(call);
+  const auto& rule = rule_of<CompositeRule>(call.schema());
+  ProgramBody body(call);
   const of_dtype dtype = rule.rounds ? resolve_dtypes(call).results[0] : OF_DTYPE_COUNT;
-  if (!is_half(dtype)) return set_result(call, 0, rule.body(body));
+  if (!is_half(dtype)) return rule.body(body);
 
   TensorRef wide[kMaxArguments];
   for (size_t i = 0; i < call.schema().arguments.size(); ++i) {
@@ -26,9 +23,9 @@ void run_composite(Call& call) {
     wide[i] = body.call(kCast, call.arguments[i], OF_FLOAT32);
     call.arguments[i] = to_value(wide[i]);
   }
-  TensorRef result = rule.body(body);
-  if (result->dtype() != dtype) result = body.call(kCast, result, dtype);
-  set_result(call, 0, std::move(result));
+  rule.body(body);
+  for (int i = 0; i < call.schema().result_count; ++i)
+    if (call.outputs[i]->dtype() == OF_FLOAT32) set_result(call, i, body.call(kCast, call.outputs[i], dtype));
 }
 
 }  // namespace oneflow

@@ -1,7 +1,7 @@
-// Elementwise operators: the results have the shape that the operands broadcast to.
+#include "ops/elementwise.h"
+
 #include "dispatch/launch.h"
 #include "ops/iteration.h"
-#include "ops/kinds.h"
 
 namespace oneflow {
 

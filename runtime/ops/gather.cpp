@@ -1,6 +1,6 @@
-// Gathers: every element of the result is read from the position in the input that an index map gives.
+#include "ops/gather.h"
+
 #include "dispatch/launch.h"
-#include "ops/kinds.h"
 
 namespace oneflow {
 
@@ -58,7 +58,7 @@ Shape result_shape(const Call& call, const GatherRule& rule, const Tensor& input
 }  // namespace
 
 void run_gather(Call& call) {
-  const auto& rule = std::get<GatherRule>(call.schema().rule);
+  const auto& rule = rule_of<GatherRule>(call.schema());
   const Tensor& input = call.tensor(0);
   const DTypes dtypes = resolve_dtypes(call);
   const Sizes dims = gathered_dims(call, rule);

@@ -1,12 +1,12 @@
-// Generators: the value of every element depends on its index only.
+#include "ops/generator.h"
+
 #include "dispatch/launch.h"
-#include "ops/kinds.h"
 #include "tensor/random_state.h"
 
 namespace oneflow {
 
 void run_generator(Call& call) {
-  const auto& rule = std::get<GeneratorRule>(call.schema().rule);
+  const auto& rule = rule_of<GeneratorRule>(call.schema());
   const DTypes dtypes = resolve_dtypes(call);
   const int variant = match_variant(call);
   const Shape computed = rule.sizes ? rule.sizes(call) : Shape();

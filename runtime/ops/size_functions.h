@@ -5,7 +5,7 @@
 #include <oneflow/types.h>
 
 #include "base/shape.h"
-#include "tensor/tensor.h"
+#include "ops/program_functions.h"
 
 namespace oneflow {
 
@@ -19,8 +19,6 @@ Shape pair(int64_t n, const of_value& m);
 // Returns `sizes`, the sizes of a tensor of random integers from `low` (inclusive) to `high` (exclusive). Throws
 // InvalidArgument if the range is empty or `dtype` cannot represent all of it.
 Shape sizes_for_range(Sizes sizes, int64_t low, int64_t high, const of_value& dtype);
-
-inline int64_t numel(const Tensor& tensor) { return tensor.count(); }
 
 }  // namespace oneflow
 

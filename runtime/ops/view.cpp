@@ -1,6 +1,4 @@
-// Views: the record's stride map gives other sizes and strides over the same memory.
-#include "dispatch/call.h"
-#include "ops/kinds.h"
+#include "ops/view.h"
 
 namespace oneflow {
 
@@ -21,7 +19,7 @@ void check_bounds(const Tensor& input, const ViewLayout& layout) {
 
 void run_view(Call& call) {
   const Tensor& input = call.tensor(0);
-  ViewLayout layout = std::get<ViewRule>(call.schema().rule).layout(call);
+  ViewLayout layout = rule_of<ViewRule>(call.schema()).layout(call);
   const bool is_empty = count_elements(layout.sizes) == 0;
   if (call.infer_only || !input.has_memory())
     return set_result(call, 0, Tensor::without_memory(layout.sizes, input.dtype(), input.device()));

@@ -73,7 +73,7 @@ Concatenation concatenate(const Tensors& tensors, int64_t dim) {
 // Returns the operators that merge the tensors of the ranks, for the value of the matched attribute. Throws DTypeError
 // or ShapeError if they cannot be merged.
 MergeOperators operators_of(const Call& call, const Tensors& tensors) {
-  const Merge& merge = std::get<CollectiveRule>(call.schema().rule).merges[static_cast<size_t>(match_variant(call))];
+  const Merge& merge = rule_of<CollectiveRule>(call.schema()).merges[static_cast<size_t>(match_variant(call))];
   const of_dtype dtype = tensors[0]->dtype();
   const int attribute = call.schema().match.argument;
   if (!accepts(merge.accepts, dtype))

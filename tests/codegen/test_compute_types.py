@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.compute_types import holds_for_complex
 from codegen.load import load_text
 
 RECORD = """\
@@ -44,4 +43,4 @@ RECORD = """\
 )
 def test_expressions_that_hold_for_complex_numbers(expression: str, column: str, holds: bool) -> None:
     definitions = load_text(RECORD.replace("EXPRESSION", expression).replace("COLUMN", column), "x.yaml")
-    assert {op.name: holds_for_complex(op) for op in definitions.ops} == {"neg": False, "f": holds}
+    assert {op.name: op.kind.holds_for_complex(op) for op in definitions.ops} == {"neg": False, "f": holds}

@@ -133,7 +133,7 @@ def test_sort_errors_are_located(scope: Scope, text: str, offset: int, says: str
     [
         ("1 +* 2", 3, "cannot parse the expression '1 +* 2': invalid syntax"),
         ("lambda: 1", 0, "'lambda: 1' is not supported in a definition"),
-        ("1 + [x for x in y]", 4, "'[x for x in y]' is not supported in a definition"),
+        ("1 + {x for x in y}", 4, "'{x for x in y}' is not supported in a definition"),
         ("x is None", 0, "'x is None' is not supported in a definition"),
         ("x @ y", 0, "'x @ y' is not supported in a definition"),
         ("f(**x)", 2, "'**' is not supported in a definition"),

@@ -16,8 +16,11 @@ from typing import Any
 
 import torch
 
+from codegen.kinds.contraction import Contraction
+from codegen.kinds.fold import Fold
+from codegen.kinds.view import View
 from codegen.load import load
-from codegen.model import Contraction, Definitions, Op, Reduction, ResultRule, Scan, View
+from codegen.model import Definitions, Op, ResultRule
 from tests.vectors import calls, encode, equations, oracle, sample
 from tests.vectors.layouts import LAYOUTS, LaidOut, contiguous
 
@@ -62,7 +65,7 @@ def laid_out(op: Op, arguments: calls.Arguments, layout: str) -> calls.Arguments
 
 def depends_on_storage(op: Op) -> bool:
     """Returns whether the result depends on the memory layout of the input: a view whose strides ignore the input's."""
-    return isinstance(op.kind, View) and "strides" not in op.kind.strides.text
+    return isinstance(op.kind, View) and op.kind.ignores_strides
 
 
 def values_of(value: Any) -> Any:
@@ -151,7 +154,7 @@ def case(op: Op, name: str, form: str, arguments: calls.Arguments, skipped: Coun
     if form == "in_place" and not can_be_in_place(op, plain, results):
         return None
     relative, absolute = max((TOLERANCES.get(each.dtype, (0.0, 0.0)) for each in results), default=(0.0, 0.0))
-    if isinstance(op.kind, Reduction | Scan | Contraction):
+    if isinstance(op.kind, Fold | Contraction):
         absolute *= 20  # the error of a sum is proportional to its largest partial sum, not to the sum
     types = {argument.name: argument.type for argument in op.signature.arguments}
     return {

@@ -9,20 +9,12 @@ from typing import Any
 
 import torch
 
-from codegen.model import (
-    BaseType,
-    Call,
-    Collective,
-    Definitions,
-    DTypeSet,
-    Elementwise,
-    Generator,
-    Name,
-    Op,
-    Reduction,
-    Scan,
-    TensorLiteral,
-)
+from codegen.kinds.collective import Collective
+from codegen.kinds.elementwise import Elementwise
+from codegen.kinds.fold import Fold
+from codegen.kinds.generator import Generator
+from codegen.kinds.reduction import Reduction
+from codegen.model import BaseType, Call, Definitions, DTypeSet, Name, Op, TensorLiteral
 from tests.vectors import oracle
 
 Arguments = dict[str, Any]
@@ -138,7 +130,7 @@ def drawn(op: Op) -> Iterator[tuple[str, Arguments]]:
     match op.kind:
         case Elementwise() | Generator() if op.signature.tensor_arguments:
             yield from _elementwise(op)
-        case Reduction() | Scan():
+        case Fold():
             yield from _folding(op)
         case Collective():
             yield from _collective(op)
@@ -152,11 +144,11 @@ def _attributes(op: Op) -> Iterator[tuple[str, Arguments]]:
             required[argument.name] = {BaseType.NUMBER: 2, BaseType.DTYPE: torch.float32, BaseType.STR: ""}.get(
                 argument.type.base, 0
             )
-    match_ = getattr(op.kind, "match", None)
+    match_ = op.kind.matched
     if match_ is None or op.signature.argument(match_).type.base is not BaseType.STR:  # type: ignore[union-attr]
         yield "", required
         return
-    for value in op.kind.expressions:  # type: ignore[union-attr]
+    for value in op.kind.matched_values:
         yield f"{value}/", {**required, match_: value}
 
 
@@ -240,8 +232,7 @@ def _collective(op: Op) -> Iterator[tuple[str, Arguments]]:
 
 
 def _folding(op: Op) -> Iterator[tuple[str, Arguments]]:
-    assert isinstance(op.kind, Reduction | Scan)
-    dims_name = op.kind.dim if isinstance(op.kind, Scan) else op.kind.dims
+    dims_name = op.kind.folded
     dims = op.signature.argument(dims_name) if dims_name else None
     for shape, dtype in itertools.product(_FOLDED, general_dtypes(op)):
         if len(shape) == 2 and shape[0] == 70 and dtype not in (torch.float32, torch.int32, torch.bool):

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codegen.compute_types import COMPLEX
-from codegen.kernels import SPELLED, Setting, kernels_of
-from codegen.model import Definitions, Native
+from codegen.kernels import SPELLED, Setting
+from codegen.model import Definitions
 from codegen.names import identifier, source_files
 from codegen.target import Output, Target
 from codegen.targets.cpu.printing import CpuPrinter
@@ -25,12 +25,12 @@ class Cpu(Target):
         templates = self.templates.add(dtype_constant=dtype_constant, form=form, setting_value=setting_value)
         emitted = []
         for op in definitions.ops:
-            if kernels := tuple(kernels_of(op, CpuPrinter)):
+            if kernels := tuple(op.kind.kernels(op, CpuPrinter)):
                 name = identifier(op.full_name)
                 emitted.append(name)
                 text = templates.render("kernels.cpp.j2", op=op, name=name, entries=kernels, sources=source_files([op]))
                 yield Output(f"{FOLDER}/kernels/{name}.cpp", text)
-        natives = [op for op in definitions.ops if isinstance(op.kind, Native)]
+        natives = [op for op in definitions.ops if op.kind.has_kernel_by_hand]
         text = templates.render("tables.h.j2", emitted=emitted, natives=natives, sources=source_files(definitions.ops))
         yield Output(f"{FOLDER}/tables.h", text)
 

@@ -8,11 +8,8 @@ from functools import cached_property
 from pathlib import PurePath
 
 from codegen import discover, prose
-from codegen.expression import Expression
-from codegen.kinds import KINDS
-from codegen.kinds.base import listed
 from codegen.language import Language
-from codegen.model import Argument, Definitions, ErrorCase, Example, Function, Op, View
+from codegen.model import Argument, Definitions, ErrorCase, Example, Function, Op
 from codegen.names import source_files
 from codegen.target import Output, PublicTarget
 
@@ -33,7 +30,7 @@ class Manual(PublicTarget):
             forms=prose.forms,
             gives=_gives,
             heading=_heading,
-            shape=_shape,
+            shape=lambda op: op.kind.shape_text(op),
             single=lambda op, function: Function(function.name, (op,)),
         )
         for function in definitions.functions:
@@ -139,21 +136,3 @@ def _error_texts(languages: Sequence[Language], case: ErrorCase) -> str:
     labels = {text: f"{', '.join(group)}: " for text, group in titles.items()}
     width = max(map(len, labels.values()))
     return "\n".join(f"{label:{width}}" + text.replace("\n", "\n" + " " * width) for text, label in labels.items())
-
-
-def _shape(op: Op) -> str:
-    """Returns the rule for the shape of the result, with the parts of `let` that it uses."""
-    text = next((fact.text for fact in KINDS[op.kind_name].facts(op, op.kind) if fact.what == "shape"), "")
-    if isinstance(op.kind, View):
-        parts = [f"`{name} = {part.text}`" for name, part in _used_parts(op.kind.sizes, op.kind)]
-        text += f", where {listed(parts)}" if parts else ""
-    return text
-
-
-def _used_parts(expression: Expression, kind: View) -> Iterator[tuple[str, Expression]]:
-    """Yields the parts of `let` that an expression uses, directly or through others, in their order."""
-    used = set(expression.names)
-    for name, part in reversed(tuple(kind.let.items())):
-        if name in used:
-            used |= part.names
-    yield from ((name, part) for name, part in kind.let.items() if name in used)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from codegen.model import Argument, Function, Op, View
+from codegen.model import Argument, Function, Op
 from codegen.names import fill, identifier
 from codegen.printer import boolean, enumerator, string
 from codegen.targets.ruby import words
@@ -46,7 +46,7 @@ def overload_row(op: Op) -> str:
             position(argument == op.receiver for argument in signature.arguments),
             position(alias is not None and a.alias == alias and not alias.written for a in signature.arguments),
             position(a.alias is not None and a.alias.written for a in signature.arguments),
-            boolean(not isinstance(op.kind, View)),
+            boolean(op.kind.is_long),
             boolean(op.has_out),
             position(argument == op.replaced for argument in signature.arguments),
             boolean(signature.gives_list),

@@ -7,44 +7,21 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from codegen import signature as signatures
-from codegen.compute_types import holds_for_complex
-from codegen.expression import Ellipsis, Expression, Invoke, Subscript, Variable
-from codegen.kinds.composite import for_complex
-from codegen.model import (
-    Argument,
-    BaseType,
-    Collective,
-    Complex,
-    Composite,
-    Contraction,
-    Definitions,
-    DTypeSet,
-    Elementwise,
-    Gather,
-    Generator,
-    Native,
-    Op,
-    Reduction,
-    ResultRule,
-    Scan,
-    View,
-)
-from codegen.names import identifier, pascal, wrap
+from codegen.kinds.composite import Composite, for_complex
+from codegen.kinds.gather import Gather
+from codegen.kinds.generator import Generator
+from codegen.kinds.kind import Enumerator, Member, Rows, RuntimeRule
+from codegen.kinds.view import View
+from codegen.model import Argument, BaseType, Complex, Definitions, DTypeSet, Op, ResultRule
+from codegen.names import fill, identifier, pascal, wrap
 from codegen.printer import ENUMERATORS, boolean, real, string
-from codegen.targets.runtime.functions import CppDefinition, body, gather_size, layout, literal, sizes
+from codegen.program import Program
+from codegen.targets.runtime.functions import CppDefinition, gather_size, layout, literal, sizes
+from codegen.targets.runtime.programs import bodies
 
 WIDTH = 120
 MARGIN = 8  # columns before a field in the table of schemas
 
-_HEADERS = {
-    Collective: ("parallel/patterns.h",),
-    Composite: ("dispatch/dispatch.h", "ops/kinds.h"),
-    Contraction: ("einsum/contraction.h",),
-    Gather: ("ops/kinds.h", "ops/size_functions.h"),
-    Generator: ("ops/kinds.h", "ops/size_functions.h"),
-    Native: ("ops/native.h",),
-    View: ("ops/kinds.h", "ops/view_functions.h"),
-}
 _RESULTS = {
     ResultRule.PROMOTE: "kPromote", ResultRule.SAME: "kSame", ResultRule.FLOATING: "kFloating",
     ResultRule.BOOL: "kBool", ResultRule.INT64: "kInt64", ResultRule.ACCUMULATE: "kAccumulate",
@@ -54,11 +31,6 @@ _RESULTS = {
 def constant(op: Op) -> str:
     """Returns the name of a record in constants: kMaxDim for max.dim."""
     return "k" + pascal(identifier(op.full_name))
-
-
-def accepted(op: Op, argument: Argument) -> DTypeSet:
-    """Returns the dtypes that an argument accepts."""
-    return op.dtype.accepts.get(argument.name, op.dtype.accepts.get("", DTypeSet.ANY))
 
 
 @dataclass(frozen=True)
@@ -93,11 +65,11 @@ class Family:
         """Returns the headers that the file includes."""
         found = {"dispatch/operator.h", "dispatch/values.h"}
         for op in self.ops:
-            found.update(_HEADERS.get(type(op.kind), ("ops/kinds.h",)))
-            if isinstance(op.complex, Expression):
-                found.update(_HEADERS[Composite])
+            found.update(op.kind.runtime_rule(op).headers)
+            if isinstance(op.complex, Program):
+                found.update(("dispatch/program_body.h", "ops/complex.h", "ops/program_functions.h"))
             elif op.complex is Complex.PARTS:
-                found.add("ops/kinds.h")
+                found.add("ops/complex.h")
         return sorted(found)
 
     @property
@@ -138,30 +110,20 @@ class OperatorSource:
             case Gather():
                 return gather_size(self.op, self.op.kind, f"{name}_size")
             case Composite():
-                return body(self.op, self.op.kind, f"{name}_body", self.definitions.overloads, constant)
+                return bodies(self.op, list(self.op.kind.branches.values()), constant, f"{name}_body")
         return None
 
     @cached_property
     def _complex_body(self) -> CppDefinition | None:
         """Returns the C++ function that computes the operator for complex operands, or None."""
-        if not isinstance(self.op.complex, Expression):
+        if not isinstance(self.op.complex, Program):
             return None
         name = f"{identifier(self.op.full_name)}_of_complex"
-        return body(*for_complex(self.op, self.op.complex), name, self.definitions.overloads, constant)
+        return bodies(for_complex(self.op, self.op.complex)[0], [self.op.complex], constant, name)
 
     @property
     def _functions(self) -> list[CppDefinition]:
         return [function for function in (self._function, self._complex_body) if function]
-
-    @property
-    def merges(self) -> list[str]:
-        """Returns the initializers of a collective's merges, in the order of the matched values."""
-        if not isinstance(self.op.kind, Collective):
-            return []
-        return [
-            f'{{"{merge.by}", {string(merge.then)}, DTypeSet::k{merge.accepts.value.capitalize()}}}'
-            for merge in self.op.kind.merges.values()
-        ]
 
     @property
     def functions(self) -> list[str]:
@@ -178,18 +140,7 @@ class OperatorSource:
     @property
     def match_values(self) -> str:
         """Returns the initializers of the values of the attribute that the record matches on."""
-        return ", ".join(f'"{value}"' for value in self._branches)
-
-    @property
-    def _branches(self) -> tuple[str, ...]:
-        match self.op.kind:
-            case Elementwise(expressions=expressions) | Generator(expressions=expressions):
-                return tuple(value for value in expressions if value is not None)
-            case Composite(bodies=bodies):
-                return tuple(value for value in bodies if value is not None)
-            case Collective(merges=merges):
-                return tuple(merges)
-        return ()
+        return ", ".join(f'"{value}"' for value in self.op.kind.matched_values)
 
     @property
     def arguments(self) -> list[list[str]]:
@@ -204,7 +155,7 @@ class OperatorSource:
             yield f".default_text = {string(signatures.print_literal(argument.default, type_))}"
             yield f".default_value = {default_value(argument)}"
         yield f".type = ArgumentType::{ENUMERATORS[type_.base]}"
-        is_own_size = isinstance(self.op.kind, View | Native) and type_.base is BaseType.SIZE and type_.is_list
+        is_own_size = self.op.kind.checks_sizes and type_.base is BaseType.SIZE and type_.is_list
         flags = {
             "is_list": type_.is_list,
             "is_optional": type_.optional,
@@ -217,8 +168,8 @@ class OperatorSource:
         for name, holds in flags.items():
             if holds:
                 yield f".{name} = true"
-        if type_.is_tensor and accepted(self.op, argument) is not DTypeSet.ANY:
-            yield f".accepts = DTypeSet::k{accepted(self.op, argument).value.capitalize()}"
+        if type_.is_tensor and (accepted := self.op.accepted(argument)) is not DTypeSet.ANY:
+            yield f".accepts = DTypeSet::k{accepted.value.capitalize()}"
 
     @property
     def schema(self) -> list[str]:
@@ -229,37 +180,38 @@ class OperatorSource:
             f'.function_name = "{op.name}"',
             f".signature = {literal(signatures.print_signature(op.signature), MARGIN + len('.signature = '))}",
             f".summary = {literal(op.summary, MARGIN + len('.summary = '))}",
-            f'.kind = "{op.kind_name}"',
+            f'.kind = "{op.kind.key}"',
             f".hash = 0x{op.schema_hash:016x}",
             f".arguments = {self.constant}Arguments",
             f".result_count = {len(op.signature.results)}",
             *([".gives_list = true"] if op.signature.gives_list else []),
             braced(".dtype = {", self._dtype_rule()),
         ]
-        if isinstance(op.kind, Elementwise | Generator | Composite | Collective) and op.kind.match:
-            match = self._position(op.kind.match)
+        if op.kind.matched:
+            match = op.position(op.kind.matched)
             lines.append(f".match = {{.argument = {match}, .values = {self.constant}Values}}")
-        lines += [f".rule = {self._rule()}", f".run = {self._runner()}"]
+        rule = op.kind.runtime_rule(op)
+        lines += [f".{name} = {boolean(value)}" for name, value in rule.schema.items()]
+        if rule.struct:
+            lines.append(f".rule = &{self.constant}Rule")
+        lines.append(f".run = {rule.run}")
         if op.takes_complex:
-            lines.append(f".run_complex = {self._complex_runner()}")
+            lines.append(f".run_complex = {self._complex_runner(rule)}")
         if self._complex_body:
             lines.append(f".complex_body = {self._complex_body.name}")
-        if holds_for_complex(op):
+        if op.kind.holds_for_complex(op):
             lines.append(".holds_for_complex = true")
         return lines
-
-    def _position(self, name: str) -> int:
-        return [argument.name for argument in self.op.signature.arguments].index(name)
 
     def _dtype_rule(self) -> list[str]:
         rule = self.op.dtype
         fields = [".results = {" + ", ".join(f"ResultRule::{_RESULTS[r]}" for r in rule.results) + "}"]
         if rule.override:
-            fields.append(f".override_argument = {self._position(rule.override)}")
+            fields.append(f".override_argument = {self.op.position(rule.override)}")
             if self._takes_floating_override():
                 fields.append(".floating_only = true")
         if rule.holds:
-            fields.append(f".held_arguments = {' | '.join(f'1 << {self._position(name)}' for name in rule.holds)}")
+            fields.append(f".held_arguments = {' | '.join(f'1 << {self.op.position(name)}' for name in rule.holds)}")
         compute = rule.compute
         if compute is None and rule.results[0] in (ResultRule.BOOL, ResultRule.INT64):
             compute = ResultRule.PROMOTE if self.op.signature.tensor_arguments else None
@@ -272,93 +224,54 @@ class OperatorSource:
 
         It must if operands must be floating-point numbers, or if the results are random fractions.
         """
-        kind = self.op.kind
-        if isinstance(kind, Generator):
-            return any(e.functions & {"uniform", "normal"} for e in kind.expressions.values())
-        return self.op.dtype.converts
+        return self.op.kind.draws_fractions or self.op.dtype.converts
 
-    def _rule(self) -> str:
-        kind = self.op.kind
-        match kind:
-            case Elementwise():
-                return "ElementwiseRule{}"
-            case Generator():
-                size = f".sizes = {self._function.name}" if self._function else (
-                    f".size_argument = {self._position(kind.sizes.text.strip())}"
-                )  # fmt: skip
-                return f"GeneratorRule{{{size}{', .is_random = true' if kind.random else ''}}}"
-            case Contraction():
-                parts = {"addend": kind.plus, "search": kind.search, "path": kind.path, "limit": kind.limit}
-                fields = [f".{part} = {self._position(name)}" for part, name in parts.items() if name]
-                return f"ContractionRule{{{', '.join(['.equation = ' + string(kind.equation), *fields])}}}"
-            case Reduction():
-                fields = []
-                if kind.dims:
-                    fields.append(f".dims_argument = {self._position(kind.dims)}")
-                if kind.keepdim:
-                    fields.append(f".keepdim_argument = {self._position(kind.keepdim)}")
-                if not kind.allows_empty:
-                    fields.append(".allows_empty = false")
-                return f"ReductionRule{{{', '.join(fields)}}}"
-            case Scan():
-                return f"ScanRule{{.dim_argument = {self._position(kind.dim)}}}"
-            case Gather():
-                return self._gather_rule(kind)
-            case View():
-                return f"ViewRule{{{self._function.name if self._function else ''}}}"
-            case Composite():
-                assert self._function is not None  # its body
-                return f"CompositeRule{{.body = {self._function.name}{', .rounds = true' * self._rounds(kind)}}}"
-            case Native():
-                return f"NativeRule{{{'.is_data_dependent = true' if kind.data_dependent else ''}}}"
-            case Collective():
-                return f"CollectiveRule{{{f'{self.constant}Merges' if kind.merges else ''}}}"
-
-    def _rounds(self, kind: Composite) -> bool:
-        """Returns whether float16 and bfloat16 are computed in float32, so that they are rounded once.
-
-        This holds for composites of several calls whose results may be floating-point tensors of their own memory.
-        """
-        expressions = (*kind.let.values(), *kind.bodies.values())
-        calls = sum(isinstance(node, Invoke) for each in expressions for node in each.root.walk())
-        is_fresh = all(result.alias is None for result in self.op.signature.results)
-        return calls > 1 and is_fresh and self.op.dtype.results[0] not in (ResultRule.BOOL, ResultRule.INT64)
-
-    def _gather_rule(self, kind: Gather) -> str:
-        fields = [f".dims_argument = {self._position(kind.dims)}"]
-        for node in kind.source.root.walk():
-            if not (isinstance(node, Subscript) and isinstance(node.value, Variable)):
-                continue
-            argument = self.op.signature.argument(node.value.name)
-            if argument is None:
-                continue
-            position = self._position(argument.name)
-            if argument.type.is_list:
-                fields.append(f".per_dim_argument = {position}")
-            else:
-                fields.append(f".index_argument = {position}")
-                if isinstance(node.position, Ellipsis):
-                    fields.append(".index_has_result_shape = true")
-        order = ["dims_argument", "index_argument", "index_has_result_shape", "per_dim_argument"]
-        fields = sorted(set(fields), key=lambda text: order.index(text[1:].split()[0]))
+    @property
+    def rule(self) -> str:
+        """Returns the definition of the rule of the kind; empty if the kind has no rule."""
+        rule = self.op.kind.runtime_rule(self.op)
+        if not rule.struct:
+            return ""
+        members = [f".{name} = {self._member(name, value)}" for name, value in rule.members.items()]
         if self._function:
-            fields.append(f".size = {self._function.name}")
-        return f"GatherRule{{{', '.join(fields)}}}"
+            members.append(f".{self._function.member} = {self._function.name}")
+        return fill(f"constexpr {rule.struct} {self.constant}Rule = {{", members, "};", WIDTH)
 
-    def _complex_runner(self) -> str:
+    def _member(self, name: str, value: Member) -> str:
+        """Returns the initializer of a member of a rule."""
+        match value:
+            case Rows():
+                return self._rows_name(name)
+            case bool():
+                return boolean(value)
+            case str():
+                return string(value)
+            case int():
+                return str(value)
+
+    def _rows_name(self, member: str) -> str:
+        return f"{self.constant}{pascal(member)}"
+
+    @property
+    def arrays(self) -> list[tuple[str, list[str]]]:
+        """Returns the arrays that the rule refers to: the declaration of each, and its rows."""
+        found = []
+        for name, value in self.op.kind.runtime_rule(self.op).members.items():
+            if isinstance(value, Rows):
+                rows = ["{" + ", ".join(map(_cell, row)) + "}" for row in value.rows]
+                found.append((f"{value.struct} {self._rows_name(name)}[]", rows))
+        return found
+
+    def _complex_runner(self, rule: RuntimeRule) -> str:
         if self._complex_body:
             return "run_complex_body"
         if self.op.complex is Complex.PARTS:
-            return "run_by_parts"
-        return "run_complex_generator" if isinstance(self.op.kind, Generator) else self._runner()
+            return rule.run_by_parts
+        return rule.run_complex or rule.run
 
-    def _runner(self) -> str:
-        match self.op.kind:
-            case Native(infer=infer):
-                return f"native::{infer}"
-            case Collective(pattern=pattern):
-                return f"collective::{pattern}"
-        return f"run_{self.op.kind_name}"
+
+def _cell(value: str | Enumerator | None) -> str:
+    return value.text if isinstance(value, Enumerator) else string(value)
 
 
 def braced(head: str, fields: list[str]) -> str:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from codegen.checking import Scope, setting_sort
-from codegen.expression import Constant, Invoke, ListOf, Node, Subscript, Variable
+from codegen.expression import Constant, Invoke, Subscript, Variable
 from codegen.intrinsics import SIZES, VIEW, Sort
-from codegen.kinds.base import Functions
-from codegen.kinds.composite import resolve, scopes
-from codegen.kinds.generator import size_scope
-from codegen.model import Argument, BaseType, Composite, Gather, Generator, Op, Type, View
+from codegen.kinds.gather import Gather
+from codegen.kinds.generator import Generator, size_scope
+from codegen.kinds.view import View
+from codegen.model import Argument, BaseType, Op
 from codegen.names import fill
 from codegen.printer import Printer, string
 
@@ -32,6 +32,7 @@ class CppDefinition:
 
     name: str
     text: str
+    member: str  # the member of the kind's rule that points to it
     called: tuple[Op, ...] = ()  # the operators that it calls
 
 
@@ -71,7 +72,7 @@ def layout(op: Op, kind: View, name: str) -> CppDefinition:
         lines.append(f"const {type_} {part} = {printer.print(expression.root)};")
     parts = [printer.print(expression.root) for expression in (kind.sizes, kind.strides, kind.offset)]
     lines.append(fill("return {", parts, "};", WIDTH - 2))
-    return _function("ViewLayout", name, lines)
+    return _function("ViewLayout", name, lines, "layout")
 
 
 def sizes(op: Op, kind: Generator, name: str) -> CppDefinition | None:
@@ -84,7 +85,7 @@ def sizes(op: Op, kind: Generator, name: str) -> CppDefinition | None:
     value = ListPrinter().print(root)
     is_list = size_scope(op).sort(root) is Sort.LIST
     lines = [*_size_bindings(op, kind.sizes.names), f"return {value};" if is_list else f"return Shape{{{value}}};"]
-    return _function("Shape", name, lines)
+    return _function("Shape", name, lines, "sizes")
 
 
 def _size_bindings(op: Op, used: Iterable[str]) -> Iterator[str]:
@@ -100,7 +101,7 @@ def gather_size(op: Op, kind: Gather, name: str) -> CppDefinition | None:
     if kind.sizes is None:
         return None
     lines = [*_bindings(op, kind.sizes.names), f"return {ListPrinter().print(kind.sizes.root)};"]
-    return _function("int64_t", name, lines)
+    return _function("int64_t", name, lines, "size")
 
 
 def _bindings(op: Op, used: Iterable[str]) -> Iterator[str]:
@@ -125,84 +126,16 @@ def _binding(argument: Argument, position: int) -> str:
     return f"const int64_t {name} = call.integer({position});"
 
 
-class BodyPrinter(Printer):
-    """Prints expressions over operators, in which every call goes through dispatch.
-
-    `known` has the types of the names in scope. `last_uses` has the nodes that read a name for the last time, and from
-    which its tensor is moved.
-    """
-
-    def __init__(self, functions: Functions, constant: Callable[[Op], str]) -> None:
-        self.functions = functions
-        self.constant_of = constant
-        self.known: Mapping[str, Type] = {}
-        self.called: dict[str, Op] = {}
-        self.last_uses: Sequence[Node] = ()
-
-    def variable(self, node: Variable) -> str:
-        text = super().variable(node)
-        return f"std::move({text})" if any(node is last for last in self.last_uses) else text
-
-    def constant(self, node: Constant) -> str:
-        return "kNone" if node.value is None else super().constant(node)
-
-    def invoke(self, node: Invoke) -> str:
-        op = resolve(node, self.known, self.functions)
-        self.called[op.full_name] = op
-        arguments = ", ".join([self.constant_of(op), *self._arguments(op, node)])
-        return f"body.call({arguments})"
-
-    def _arguments(self, op: Op, node: Invoke) -> list[str]:
-        """Returns the arguments in the order of the signature, with kDefault for those that are omitted."""
-        found = {argument.name: value for argument, value in zip(op.signature.arguments, node.arguments, strict=False)}
-        found |= {keyword.name: keyword.value for keyword in node.keywords}
-        texts = [
-            self._value(found[argument.name], argument) if argument.name in found else "kDefault"
-            for argument in op.signature.arguments
-        ]
-        while texts and texts[-1] == "kDefault":
-            texts.pop()
-        return texts
-
-    def _value(self, node: Node, argument: Argument) -> str:
-        if not isinstance(node, ListOf):
-            return self.print(node)
-        members = ", ".join(map(self.print, node.members))
-        return f"{'tensor_list' if argument.type.is_tensor else 'integer_list'}({members})"
-
-
-def body(op: Op, kind: Composite, name: str, functions: Functions, constant: Callable[[Op], str]) -> CppDefinition:
-    """Returns the body of a composite, which calls other operators."""
-    printer = BodyPrinter(functions, constant)
-    texts = []
-    for position, (expression, printer.known) in enumerate(scopes(op, kind)):
-        if position >= len(kind.let) and isinstance(expression.root, Invoke):
-            printer.last_uses = _parts_used_once(expression.root, kind)
-        texts.append(printer.print(expression.root))
-    used = frozenset().union(*(expression.names for expression in (*kind.let.values(), *kind.bodies.values())))
-    lines = [
-        f"const of_value& {argument.name} = body.argument({position});"
-        for position, argument in enumerate(op.signature.arguments)
-        if argument.name in used
-    ]
-    lines += [f"const TensorRef {part} = {text};" for part, text in zip(kind.let, texts, strict=False)]
-    *others, last = texts[len(kind.let) :]
-    lines += [f"if (body.variant() == {position}) return {text};" for position, text in enumerate(others)]
-    lines.append(f"return {last};")
-    return _function("TensorRef", name, lines, "Body& body", tuple(printer.called.values()))
-
-
-def _parts_used_once(root: Invoke, kind: Composite) -> list[Variable]:
-    """Returns the parts of `let` that the outermost call takes once, after all calls inside of it have been made."""
-    named = [node for node in root.arguments if isinstance(node, Variable) and node.name in kind.let]
-    return [node for node in named if [other.name for other in named].count(node.name) == 1]
-
-
 def _function(
-    result: str, name: str, lines: list[str], parameter: str = "const Call& call", called: tuple[Op, ...] = ()
+    result: str,
+    name: str,
+    lines: list[str],
+    member: str,
+    parameter: str = "const Call& call",
+    called: tuple[Op, ...] = (),
 ) -> CppDefinition:
     text = "\n".join([f"{result} {name}({parameter}) {{", *(textwrap.indent(line, "  ") for line in lines), "}"])
-    return CppDefinition(name, text, called)
+    return CppDefinition(name, text, member, called)
 
 
 def literal(text: str, column: int) -> str:

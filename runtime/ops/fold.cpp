@@ -1,7 +1,7 @@
-// Reductions and scans: folds over dimensions.
+#include "ops/fold.h"
+
 #include "dispatch/launch.h"
 #include "ops/iteration.h"
-#include "ops/kinds.h"
 
 namespace oneflow {
 
@@ -34,9 +34,9 @@ void check_not_empty(const Call& call, const ReductionRule& rule, const Tensor& 
 }
 
 // Builds the iteration space and runs the kernel. `strides` holds, for each output, its strides in the dimensions of
-// the input: 0 in a dimension that is reduced.
-void fold(const Call& call, const DTypes& dtypes, const Tensor& input, std::span<const Shape> strides,
-          uint32_t folded) {
+// the input: 0 in a dimension that is reduced. A scan has a result for each element of the input.
+void fold(const Call& call, const DTypes& dtypes, const Tensor& input, std::span<const Shape> strides, uint32_t folded,
+          bool is_scan) {
   const int result_count = call.schema().result_count;
   of_kernel_tensor outputs[kMaxResults];
   for (int i = 0; i < result_count; ++i) outputs[i] = kernel_output(*call.outputs[i]);
@@ -54,7 +54,7 @@ void fold(const Call& call, const DTypes& dtypes, const Tensor& input, std::span
   inputs[0].strides = iteration.strides(0);
   for (int i = 0; i < result_count; ++i) {
     outputs[i].rank = iteration.rank();
-    outputs[i].sizes = std::holds_alternative<ScanRule>(call.schema().rule) ? iteration.sizes() : output_sizes;
+    outputs[i].sizes = is_scan ? iteration.sizes() : output_sizes;
     outputs[i].strides = iteration.strides(1 + i);
   }
   launch(call, {.variant = match_variant(call),
@@ -67,7 +67,7 @@ void fold(const Call& call, const DTypes& dtypes, const Tensor& input, std::span
 }  // namespace
 
 void run_reduction(Call& call) {
-  const auto& rule = std::get<ReductionRule>(call.schema().rule);
+  const auto& rule = rule_of<ReductionRule>(call.schema());
   const Tensor& input = call.tensor(0);
   const DTypes dtypes = resolve_dtypes(call);
   const uint32_t folded = folded_dims(call, rule, input.rank());
@@ -92,11 +92,11 @@ void run_reduction(Call& call) {
       own += !is_folded || keeps;
     }
   }
-  fold(call, dtypes, input, {strides, static_cast<size_t>(result_count)}, folded);
+  fold(call, dtypes, input, {strides, static_cast<size_t>(result_count)}, folded, false);
 }
 
 void run_scan(Call& call) {
-  const auto& rule = std::get<ScanRule>(call.schema().rule);
+  const auto& rule = rule_of<ScanRule>(call.schema());
   const Tensor& input = call.tensor(0);
   const DTypes dtypes = resolve_dtypes(call);
   const int result_count = call.schema().result_count;
@@ -106,7 +106,7 @@ void run_scan(Call& call) {
   Shape strides[kMaxResults];
   for (int i = 0; i < result_count; ++i) strides[i] = call.outputs[i]->strides();
   const uint32_t scanned = input.rank() == 0 ? 0 : uint32_t{1} << call.integer(rule.dim_argument);
-  fold(call, dtypes, input, {strides, static_cast<size_t>(result_count)}, scanned);
+  fold(call, dtypes, input, {strides, static_cast<size_t>(result_count)}, scanned, true);
 }
 
 }  // namespace oneflow

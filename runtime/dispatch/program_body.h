@@ -1,0 +1,115 @@
+// What the generated body of a composite sees: the arguments of its call, operators to call, and results to set.
+#ifndef ONEFLOW_DISPATCH_PROGRAM_BODY_H_
+#define ONEFLOW_DISPATCH_PROGRAM_BODY_H_
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "dispatch/dispatch.h"
+
+namespace oneflow {
+
+// A list of tensors that a program makes, and passes to an operator or returns.
+class TensorList {
+ public:
+  void push_back(TensorRef tensor) {
+    handles_.push_back(to_handle(tensor.get()));
+    tensors_.push_back(std::move(tensor));
+  }
+  std::vector<TensorRef>&& take() && { return std::move(tensors_); }
+  std::span<of_tensor> handles() const { return {const_cast<of_tensor*>(handles_.data()), handles_.size()}; }
+
+ private:
+  std::vector<TensorRef> tensors_;
+  std::vector<of_tensor> handles_;
+};
+inline of_value to_value(const TensorList& list) { return to_value(list.handles()); }
+
+// The tensors of an argument that is a list, none of which is null.
+class TensorSpan {
+ public:
+  explicit TensorSpan(std::span<const of_tensor> handles) : handles_(handles) {}
+  class Iterator {
+   public:
+    explicit Iterator(const of_tensor* handle) : handle_(handle) {}
+    const Tensor& operator*() const { return *to_tensor(*handle_); }
+    Iterator& operator++() {
+      ++handle_;
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const { return handle_ != other.handle_; }
+
+   private:
+    const of_tensor* handle_;
+  };
+  Iterator begin() const { return Iterator(handles_.data()); }
+  Iterator end() const { return Iterator(handles_.data() + handles_.size()); }
+  size_t size() const { return handles_.size(); }
+  std::span<of_tensor> handles() const { return {const_cast<of_tensor*>(handles_.data()), handles_.size()}; }
+
+ private:
+  std::span<const of_tensor> handles_;
+};
+inline of_value to_value(const TensorSpan& list) { return to_value(list.handles()); }
+
+class ProgramBody : public Body {
+ public:
+  explicit ProgramBody(Call& call) : Body(call), call_(call) {}
+
+  // Return an argument of the outer operator.
+  const of_value& argument(int position) const { return call_.arguments[position]; }
+  bool is_given(int position) const { return call_.is_given(position); }
+  const Tensor& tensor(int position) const { return call_.tensor(position); }
+  TensorSpan tensors(int position) const { return TensorSpan(call_.tensors(position)); }
+  int64_t integer(int position) const { return call_.integer(position); }
+  Sizes integers(int position) const { return call_.integers(position); }
+  bool boolean(int position) const { return call_.boolean(position); }
+  std::string_view string(int position) const { return call_.string(position); }
+  // Returns the index of the body that the matched attribute of the outer operator selects.
+  int variant() const { return match_variant(call_); }
+
+  using Body::call;
+  // Calls an operator with several results.
+  template <size_t count, class... Values>
+  std::array<TensorRef, count> call(const OperatorName& name, const Values&... values) {
+    const of_value arguments[] = {to_value(values)...};
+    of_value found[count]{};
+    call_inside(*name, call_.name, arguments, found, call_.infer_only);
+    std::array<TensorRef, count> results;
+    for (size_t i = 0; i < count; ++i) results[i] = TensorRef::adopt(to_tensor(found[i].as.tensor));
+    return results;
+  }
+  // Calls an operator that returns a list.
+  template <class... Values>
+  TensorList call_list(const OperatorName& name, const Values&... values) {
+    const of_value arguments[] = {to_value(values)...};
+    of_value found{};
+    call_inside(*name, call_.name, arguments, {&found, 1}, call_.infer_only);
+    TensorList list;
+    for (int i = 0; i < found.count; ++i) list.push_back(TensorRef::adopt(to_tensor(found.as.tensors[i])));
+    delete[] found.as.tensors;
+    return list;
+  }
+
+  // Set the results of the outer operator.
+  void give(TensorRef result) { set_result(call_, 0, std::move(result)); }
+  void give(const Tensor& result) { give(share(result)); }
+  template <size_t count>
+  void give(std::array<TensorRef, count> results) {
+    for (size_t i = 0; i < count; ++i) set_result(call_, static_cast<int>(i), std::move(results[i]));
+  }
+  template <class... Results>
+  void give(TensorRef first, TensorRef second, Results... others) {
+    give(std::array<TensorRef, 2 + sizeof...(others)>{std::move(first), std::move(second), std::move(others)...});
+  }
+  void give(TensorList list) { set_results(call_, std::move(list).take()); }
+
+ private:
+  Call& call_;
+};
+
+}  // namespace oneflow
+
+#endif  // ONEFLOW_DISPATCH_PROGRAM_BODY_H_

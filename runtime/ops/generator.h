@@ -1,0 +1,21 @@
+// Operators of kind `generator`: the value of every element depends on its index only.
+#ifndef ONEFLOW_OPS_GENERATOR_H_
+#define ONEFLOW_OPS_GENERATOR_H_
+
+#include "dispatch/call.h"
+
+namespace oneflow {
+
+struct GeneratorRule {
+  int size_argument = -1;                 // the position of the size[] argument that is the shape of the result; or
+  bool is_random = false;                 // whether each element uses a counter of the Philox sequence
+  Shape (*sizes)(const Call&) = nullptr;  // a function that computes the shape
+};
+
+void run_generator(Call& call);
+// Generates real numbers, and converts them to the complex dtype.
+void run_complex_generator(Call& call);
+
+}  // namespace oneflow
+
+#endif  // ONEFLOW_OPS_GENERATOR_H_

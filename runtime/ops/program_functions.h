@@ -1,0 +1,95 @@
+// The functions that programs in records may call besides operators (PROGRAM in codegen/intrinsics.py).
+#ifndef ONEFLOW_OPS_PROGRAM_FUNCTIONS_H_
+#define ONEFLOW_OPS_PROGRAM_FUNCTIONS_H_
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "base/dtype.h"
+#include "base/integer.h"
+#include "base/shape.h"
+#include "tensor/tensor.h"
+
+namespace oneflow {
+
+// Return a value as error texts show it.
+inline std::string text_of(Integer value) { return std::to_string(static_cast<int64_t>(value)); }
+inline std::string text_of(Sizes list) { return to_text(list); }
+inline std::string text_of(std::string_view text) { return std::string(text); }
+
+// Throws an error with a text in which each {} is replaced by the next value.
+[[noreturn]] void fail_with_texts(of_status status, std::string_view text, std::initializer_list<std::string> values);
+template <class... Values>
+[[noreturn]] void fail_with(of_status status, std::string_view text, const Values&... values) {
+  fail_with_texts(status, text, {text_of(values)...});
+}
+
+inline const Shape& sizes(const Tensor& tensor) { return tensor.sizes(); }
+inline Integer rank(const Tensor& tensor) { return tensor.rank(); }
+inline Integer numel(const Tensor& tensor) { return tensor.count(); }
+inline bool is_floating(const Tensor& tensor) { return is_floating(tensor.dtype()); }
+inline bool is_complex(const Tensor& tensor) { return is_complex(tensor.dtype()); }
+
+// Returns an item of a list. Throws IndexOutOfRange if there is none.
+inline Integer item(Sizes list, Integer position) {
+  if (position < 0 || position >= static_cast<int64_t>(list.size()))
+    fail(OF_INDEX_OUT_OF_RANGE, "position %lld is out of range for a list of %zu items",
+         static_cast<long long>(position), list.size());
+  return list[static_cast<size_t>(position)];
+}
+
+// Returns the size of a dimension. Throws ShapeError for a 0-d tensor, for which dispatch accepts the dims -1 and 0.
+inline Integer size(const Tensor& tensor, Integer dim) {
+  if (tensor.rank() == 0) fail(OF_SHAPE_ERROR, "input must have at least 1 dimension, got 0");
+  return item(tensor.sizes(), dim);
+}
+
+inline Integer min(Integer a, Integer b) { return std::min<int64_t>(a, b); }
+inline Integer max(Integer a, Integer b) { return std::max<int64_t>(a, b); }
+inline Integer ceil_div(Integer a, Integer b) { return -floordiv(-a, b); }
+inline Integer len(Sizes list) { return static_cast<int64_t>(list.size()); }
+inline Integer total(Sizes list) {
+  Integer sum = 0;
+  for (const int64_t each : list) sum = sum + each;
+  return sum;
+}
+
+// The integers from `start` (inclusive) to `stop` (exclusive) in steps of `step`, for loops. Throws InvalidArgument for
+// a step of 0.
+class Range {
+ public:
+  class Iterator {
+   public:
+    Iterator(Integer value, Integer step, int64_t left) : value_(value), step_(step), left_(left) {}
+    Integer operator*() const { return value_; }
+    Iterator& operator++() {
+      if (--left_ > 0) value_ = value_ + step_;
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const { return left_ != other.left_; }
+
+   private:
+    Integer value_, step_;
+    int64_t left_;
+  };
+
+  Range(Integer start, Integer stop, Integer step) : start_(start), step_(step) {
+    if (step == 0) fail(OF_INVALID_ARGUMENT, "the step of a range must not be zero");
+    count_ = max(0, step > 0 ? ceil_div(stop - start, step) : ceil_div(start - stop, -step));
+  }
+  Iterator begin() const { return {start_, step_, count_}; }
+  Iterator end() const { return {start_, step_, 0}; }
+
+ private:
+  Integer start_, step_;
+  int64_t count_;
+};
+
+inline Range range(Integer stop) { return {0, stop, 1}; }
+inline Range range(Integer start, Integer stop, Integer step = 1) { return {start, stop, step}; }
+
+}  // namespace oneflow
+
+#endif  // ONEFLOW_OPS_PROGRAM_FUNCTIONS_H_

@@ -1,0 +1,140 @@
+"""Tests the operator language: syntax, types, the records that calls select, and the printed C++."""
+
+from __future__ import annotations
+
+import pytest
+
+from codegen.errors import Location, TextError
+from codegen.model import BaseType, Definitions, Op, Type
+from codegen.program import INTEGERS, TENSOR, TENSORS, OperatorCall, Program, Scope, parse, resolve
+from codegen.targets.runtime.programs import bodies
+from tests.codegen.conftest import REPOSITORY
+
+AT = Location("x.yaml", 1, 1)
+NAMES = {
+    "input": TENSOR,
+    "others": TENSORS,
+    "n": Type(BaseType.INT),
+    "dim": Type(BaseType.DIM),
+    "dims": INTEGERS,
+    "m": Type(BaseType.INT, optional=True),
+    "mode": Type(BaseType.STR),
+    "keep": Type(BaseType.BOOL),
+}
+
+
+@pytest.fixture(scope="module")
+def known() -> Definitions:
+    from codegen.load import definition_files, load
+
+    return load(definition_files(REPOSITORY), REPOSITORY)
+
+
+def resolved(text: str, definitions: Definitions, *results: Type) -> Program:
+    return resolve(parse(text, AT), Scope(NAMES, definitions.overloads, frozenset(NAMES)), results or (TENSOR,))
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "says"),
+    [
+        ("exp(inptu)", 4, "unknown name 'inptu'; did you mean 'input'?"),
+        ("a, b = exp(input)\nreturn a", 7, "exp has 1 result, not 2"),
+        ("a, b = n + 1\nreturn a", 7, "expected a call of an operator with 2 results"),
+        ("exp(sort(input))", 4, "expected one value, but sort has 2 results"),
+        ("[exp(input) for i in n]", 21, "expected a list, got int"),
+        ("exp(input) if keep else n", 0, "the values of a conditional have the types Tensor and int"),
+        ("exp(input) if n else exp(input)", 14, "expected bool, got int"),
+        ("sum(input, dim / 2)", 11, "'/' is not allowed between int and int"),
+        ("flatten(input, m)", 15, "start_dim of flatten must be dim"),
+        ("narrow(input, dim, m + 1, n)", 19, "expected an integer or a float, got int?"),
+        ("sizes(n)", 6, "expected Tensor, got int"),
+        ("range(1, 2, 3, 4)", 0, "range takes 1 to 3 arguments"),
+        ("given(others[0])", 0, "given takes the name of an argument"),
+        ("exp(None)", 4, "input of exp must be Tensor"),
+        ("x = None\nreturn exp(input)", 4, "None is allowed only as an argument of an operator"),
+        ("check(mode == 1, ShapeError, 'x')\nreturn exp(input)", 6, "cannot compare str with int"),
+        ("check(keep, ShapeError, 'got {nn}')\nreturn exp(input)", 0, "unknown name 'nn'; did you mean 'n'?"),
+        ("if keep:\n  return exp(input)", 0, "the program does not end in a return"),
+        ("return exp(input), exp(input)", 7, "returns 2 values for 1 result"),
+        ("return others", 7, "expected a result of type Tensor, got Tensor[]"),
+        ("[1, input]", 0, "the items of a list must have the same type"),
+        ("for i in dims: pass", 0, "'for i in dims: pass' is not a statement of a program"),
+    ],
+)
+def test_mistakes_are_located(text: str, offset: int, says: str, known: Definitions) -> None:
+    with pytest.raises(TextError) as caught:
+        resolved(text, known)
+    assert (caught.value.text, caught.value.offset) == (says, offset)
+
+
+def test_calls_hold_the_overload_that_their_arguments_select(known: Definitions) -> None:
+    program = resolved("add(max(input), sum(split(input, [n, 2])[0], dims))", known)
+    assert [op.full_name for op in program.called] == ["add", "max", "split.sizes", "sum"]
+    outer = next(program.results)[0]
+    assert isinstance(outer, OperatorCall) and outer.op is known.by_name["add"]
+    inner = outer.values[1]
+    assert isinstance(inner, OperatorCall) and inner.values[2] is None  # the default of keepdim
+
+
+def test_an_optional_argument_is_not_null_where_it_was_tested(known: Definitions) -> None:
+    text = "if given(m):\n  return narrow(input, 0, m, n)\nreturn narrow(input, 0, m if given(m) else 0, n)"
+    assert [op.full_name for op in resolved(text, known).called] == ["narrow"]
+
+
+PRINTED = [
+    (
+        "check(n >= 1, InvalidArgument, 'n must be at least 1, got {n}')\n"
+        "length = size(input, dim)\n"
+        "return [narrow(input, dim, start, min(n, length - start)) for start in range(0, length, n)]",
+        (TENSORS,),
+        """\
+void f(ProgramBody& body) {
+  const Tensor& input = body.tensor(0);
+  const Integer n = body.integer(2);
+  const Integer dim = body.integer(3);
+  if (n < 1)
+    fail_with(OF_INVALID_ARGUMENT, "n must be at least 1, got {}", n);
+  const Integer length = size(input, dim);
+  TensorList list;
+  for (const auto& start : range(0, length, n))
+    list.push_back(body.call(narrow, input, dim, start, min(n, length - start)));
+  return body.give(std::move(list));
+}""",
+    ),
+    (
+        "values, indices = sort(input, dim)\n"
+        "if keep and not mode == 'x':\n"
+        "  return cat([values, input], dim), indices\n"
+        "else:\n"
+        "  return values, indices",
+        (TENSOR, TENSOR),
+        """\
+void f(ProgramBody& body) {
+  const Tensor& input = body.tensor(0);
+  const Integer dim = body.integer(3);
+  const std::string_view mode = body.string(6);
+  const bool keep = body.boolean(7);
+  const auto [values, indices] = body.call<2>(sort, input, dim);
+  if (keep && !(mode == "x")) {
+    return body.give(body.call(cat, tensor_list(values, input), dim), std::move(indices));
+  } else {
+    return body.give(std::move(values), std::move(indices));
+  }
+}""",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "results", "printed"), PRINTED)
+def test_printed_functions(text: str, results: tuple[Type, ...], printed: str, known: Definitions) -> None:
+    from dataclasses import replace
+
+    from codegen.model import Argument
+
+    def constant(op: Op) -> str:
+        return op.full_name
+
+    op = known.by_name["exp"]
+    arguments = tuple(Argument(name, type_) for name, type_ in NAMES.items())
+    op = replace(op, signature=replace(op.signature, arguments=arguments))
+    assert bodies(op, [resolved(text, known, *results)], constant, "f").text == printed
