@@ -30,6 +30,6 @@ set(ONEFLOW_SANITIZE "" CACHE STRING "Sanitizers to build with, as in -fsanitize
 if(ONEFLOW_SANITIZE)
   # A C caller may pass any number as an enumerator, and the library reads it in order to reject it.
   add_compile_options(-fsanitize=${ONEFLOW_SANITIZE} -fno-sanitize=enum -fno-sanitize-recover=all
-                      -fno-omit-frame-pointer -g -Og) # compiles faster than -O3, and keeps stack traces readable
+                      -fno-omit-frame-pointer -g1 -Og) # compiles faster than -O3, and keeps stack traces readable
   add_link_options(-fsanitize=${ONEFLOW_SANITIZE})
 endif()

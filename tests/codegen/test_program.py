@@ -71,9 +71,11 @@ def test_calls_hold_the_overload_that_their_arguments_select(known: Definitions)
     program = resolved("add(max(input), sum(split(input, [n, 2])[0], dims))", known)
     assert [op.full_name for op in program.called] == ["add", "max", "split.sizes", "sum"]
     outer = next(program.results)[0]
-    assert isinstance(outer, OperatorCall) and outer.op is known.by_name["add"]
+    assert isinstance(outer, OperatorCall)
+    assert outer.op is known.by_name["add"]
     inner = outer.values[1]
-    assert isinstance(inner, OperatorCall) and inner.values[2] is None  # the default of keepdim
+    assert isinstance(inner, OperatorCall)
+    assert inner.values[2] is None
 
 
 def test_an_optional_argument_is_not_null_where_it_was_tested(known: Definitions) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -146,3 +147,16 @@ def test_plugin_builds_from_its_folder_the_shared_kernels_and_installed_headers(
     for library in (BUILD / "lib").glob("*.so*"):
         shutil.copy(library, libraries, follow_symlinks=False)
     run(program, tmp_path / "programs", PYTHONPATH=str(package / "python"))
+
+
+@pytest.mark.parametrize("operator", ["gelu", "sum", "cumsum", "sort", "index_select"])
+def test_optimised_kernels(operator: str, tmp_path: Path) -> None:
+    """Replays vectors of several kinds. The other steps run kernels that the driver does not optimise."""
+    own = {"POCL_CACHE_DIR": str(tmp_path), "POCL_EXTRA_BUILD_FLAGS": ""}
+    vectors = ROOT / "tests" / "generated" / "vectors" / f"{operator}.json"
+    command = [BUILD / "bin" / "capi_replay", ROOT / "tests" / "devices.json", vectors]
+    done = subprocess.run(command, env=os.environ | own, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr
+    total = re.search(rf"^{operator} on opencl:0: (\d+) of (\d+) cases$", done.stdout, re.MULTILINE)
+    assert total
+    assert total[1] == total[2] != "0"
