@@ -144,12 +144,15 @@ PROGRAM: Mapping[str, ProgramFunction] = {
     "size": ProgramFunction((_TENSOR, _INT), _INT),  # of a dimension
     "rank": ProgramFunction((_TENSOR,), _INT),
     "numel": ProgramFunction((_TENSOR,), _INT),
+    "dtype": ProgramFunction((_TENSOR,), Type(BaseType.DTYPE)),
     "is_floating": ProgramFunction((_TENSOR,), _BOOL),
     "is_complex": ProgramFunction((_TENSOR,), _BOOL),
     "min": ProgramFunction((_INT, _INT), _INT),
     "max": ProgramFunction((_INT, _INT), _INT),
     "ceil_div": ProgramFunction((_INT, _INT), _INT),  # the quotient, rounded up
-    "len": ProgramFunction((_INTS,), _INT),
+    "len": ProgramFunction((_INTS,), _INT),  # also of tensors
     "total": ProgramFunction((_INTS,), _INT),  # the sum of the items
+    "starts": ProgramFunction((_INTS,), _INTS),  # for each item, the sum of those before it
+    "broadcast": ProgramFunction((_INTS, _INTS), _INTS),  # the shape that two shapes broadcast to
     "range": ProgramFunction((_INT, _INT, _INT), _INTS, optional=2),  # as in Python
 }

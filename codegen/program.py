@@ -5,7 +5,8 @@ A program is an expression, or statements in Python's syntax:
     count = size(input, dim)                                  a name for a value
     values, indices = sort(input, dim)                        a name for each result of an operator
     check(n >= 1, InvalidArgument, "n must be at least 1, got {n}")
-    if keepdim: ...                                           also elif and else; every branch must end in a return
+    if keepdim: ...                                           also elif and else
+    for x in tensors: check(...)                              checks for each item of a list
     return [select(input, dim, i) for i in range(count)]      one value per result, or a list of tensors
 
 `parse` checks the syntax. `resolve` determines the type of every part and the record that each call selects.
@@ -78,13 +79,23 @@ class If:
 
 
 @dataclass(frozen=True)
+class For:
+    """Checks for each item of a list, which has a name in them."""
+
+    name: str
+    source: Node
+    body: tuple[Check, ...]
+    item: Type | None = None  # the type of the items; set by `resolve`
+
+
+@dataclass(frozen=True)
 class Return:
     """The end of the program with its results."""
 
     values: tuple[Node, ...]
 
 
-Statement = Assign | Check | If | Return
+Statement = Assign | Check | If | For | Return
 
 
 @dataclass(frozen=True)
@@ -101,8 +112,11 @@ class TensorListOf(ListOf):
 
 
 @dataclass(frozen=True)
-class TensorComprehension(Comprehension):
-    """A resolved list of tensors, one per item of another list."""
+class ResolvedComprehension(Comprehension):
+    """A resolved list with one item per item of another list, which have the type `item`."""
+
+    item: Type
+    makes_tensors: bool
 
 
 @dataclass(frozen=True)
@@ -138,6 +152,7 @@ class Program:
     def assigned(self) -> tuple[str, ...]:
         """Returns the names that the program defines, in their order."""
         names = [n for each in _walk(self.statements) if isinstance(each, Assign) for n in each.names]
+        names += [each.name for each in _walk(self.statements) if isinstance(each, For)]
         names += [node.name for node in self.nodes() if isinstance(node, Comprehension)]
         return tuple(dict.fromkeys(names))
 
@@ -159,6 +174,8 @@ def _walk(statements: Sequence[Statement]) -> Iterator[Statement]:
         if isinstance(statement, If):
             yield from _walk(statement.then)
             yield from _walk(statement.otherwise)
+        elif isinstance(statement, For):
+            yield from statement.body
 
 
 def _roots(statement: Statement) -> Iterator[Node]:
@@ -170,6 +187,8 @@ def _roots(statement: Statement) -> Iterator[Node]:
             yield from (piece for piece in statement.pieces if not isinstance(piece, str))
         case If():
             yield statement.condition
+        case For():
+            yield statement.source
         case Return():
             yield from statement.values
 
@@ -219,6 +238,10 @@ def _statement(tree: ast.stmt, converter: Converter) -> Statement:
         case ast.If(test=test, body=body, orelse=otherwise):
             then, other = ([_statement(each, converter) for each in block] for block in (body, otherwise))
             return If(converter.node(test), tuple(then), tuple(other))
+        case ast.For(target=ast.Name(id=name), iter=source, body=body, orelse=[]):
+            checks = [_statement(each, converter) for each in body]
+            if all(isinstance(each, Check) for each in checks):
+                return For(name, converter.node(source), tuple(each for each in checks if isinstance(each, Check)))
         case ast.Return(value=ast.Tuple(elts=values)):
             return Return(converter.nodes(values))
         case ast.Return(value=ast.expr() as value):
@@ -282,9 +305,12 @@ def _block(statements: Sequence[Statement], scope: Scope, results: tuple[Type, .
                 value, types = _several(value, scope, len(names))
                 resolved.append(Assign(names, value, types))
                 scope = scope.with_names(names, types)
-            case Check(condition=condition, error=error, pieces=pieces):
-                texts = tuple(each if isinstance(each, str) else typed(each, scope)[0] for each in pieces)
-                resolved.append(Check(_as(condition, BOOL, scope), error, texts))
+            case Check():
+                resolved.append(_resolved_check(statement, scope))
+            case For(name=name, source=source, body=body):
+                items, inner = _items(name, source, scope)
+                checks = tuple(_resolved_check(each, inner) for each in body)
+                resolved.append(For(name, items, checks, inner.names[name]))
             case If(condition=condition, then=then, otherwise=otherwise):
                 inner = scope.without_null(tested) if (tested := _tested(condition)) in scope.names else scope
                 resolved.append(
@@ -293,6 +319,21 @@ def _block(statements: Sequence[Statement], scope: Scope, results: tuple[Type, .
             case Return(values=values):
                 resolved.append(Return(_results(values, scope, results)))
     return tuple(resolved)
+
+
+def _resolved_check(statement: Check, scope: Scope) -> Check:
+    texts = tuple(each if isinstance(each, str) else typed(each, scope)[0] for each in statement.pieces)
+    return Check(_as(statement.condition, BOOL, scope), statement.error, texts)
+
+
+def _items(name: str, source: Node, scope: Scope) -> tuple[Node, Scope]:
+    """Returns a resolved list, and the scope in which `name` is an item of it."""
+    items, type_ = typed(source, scope)
+    if not type_.is_list:
+        raise TextError(f"expected a list, got {type_}", source.at)
+    if name in scope.names:
+        raise TextError(f"'{name}' is a name already", source.at)
+    return items, scope.with_names([name], [_member(type_)])
 
 
 def _tested(condition: Node) -> str:
@@ -353,6 +394,8 @@ def typed(node: Node, scope: Scope) -> tuple[Node, Type]:
         case Conditional(condition=condition, then=then, otherwise=otherwise):
             inner = scope.without_null(tested) if (tested := _tested(condition)) in scope.names else scope
             (first, type_), (second, other) = typed(then, inner), typed(otherwise, scope)
+            if type_.is_tensor:
+                raise TextError("an if statement chooses between tensors", node.at)
             if type_ != other:
                 raise TextError(f"the values of a conditional have the types {type_} and {other}", node.at)
             return replace(node, condition=_as(condition, BOOL, scope), then=first, otherwise=second), type_
@@ -364,15 +407,11 @@ def typed(node: Node, scope: Scope) -> tuple[Node, Type]:
         case ListOf(members=members):
             return _list(node, members, scope)
         case Comprehension(value=value, name=name, source=source):
-            items, type_ = typed(source, scope)
-            if not type_.is_list:
-                raise TextError(f"expected a list, got {type_}", source.at)
-            if name in scope.names:
-                raise TextError(f"'{name}' is a name already", node.at)
-            each, member = typed(value, scope.with_names([name], [_member(type_)]))
+            items, inner = _items(name, source, scope)
+            each, member = typed(value, inner)
             found = _list_type(node, member)
-            make = TensorComprehension if found == TENSORS else Comprehension
-            return make(each, name, items, at=node.at), found
+            resolved_list = ResolvedComprehension(each, name, items, inner.names[name], found == TENSORS, at=node.at)
+            return resolved_list, found
         case Invoke(function=function) if function in PROGRAM and not _prefers_operator(node, scope):
             return _intrinsic(node, scope)
         case Invoke():
@@ -426,7 +465,13 @@ def _binary(node: Binary, scope: Scope) -> tuple[Node, Type]:
         (left, type_), (right, other) = typed(node.left, scope), typed(node.right, scope)
         if not (_matches(type_, other) and not other.optional and not type_.is_tensor):
             raise TextError(f"cannot compare {type_} with {other}", node.at)
+        if type_.is_list:
+            same = Invoke("same", (left, right), at=node.at)
+            return (same if node.operator == "==" else Unary("not", same, at=node.at)), BOOL
         return replace(node, left=left, right=right), BOOL
+    if node.operator == "+" and typed(node.left, scope)[1].is_list:
+        left, right = _as(node.left, INTEGERS, scope), _as(node.right, INTEGERS, scope)
+        return Invoke("joined", (left, right), at=node.at), INTEGERS
     (left, type_), (right, other) = _number(node.left, scope), _number(node.right, scope)
     if node.operator in COMPARISONS:
         return replace(node, left=left, right=right), BOOL
@@ -486,6 +531,11 @@ def _intrinsic(node: Invoke, scope: Scope) -> tuple[Node, Type]:
     if not least <= len(node.arguments) <= len(function.parameters):
         wanted = counted(len(function.parameters), "argument")
         raise TextError(f"{name} takes {f'{least} to ' * (function.optional > 0)}{wanted}", node.at, len(name))
+    if name == "len":
+        (items,) = node.arguments
+        value, found = typed(items, scope)
+        if found.is_list:
+            return replace(node, arguments=(value,)), INTEGER
     pairs = zip(node.arguments, function.parameters, strict=False)
     return replace(node, arguments=tuple(_as(each, type_, scope) for each, type_ in pairs)), function.result
 

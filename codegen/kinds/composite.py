@@ -81,10 +81,11 @@ class Composite(branches.Branching[Program]):
         This holds for composites of several calls that compute numbers, and whose results may be floating-point tensors
         of their own memory.
         """
-        calls = sum(isinstance(node, OperatorCall) for each in self.branches.values() for node in each.nodes())
+        nodes = [node for program in self.branches.values() for node in program.nodes()]
+        calls = sum(isinstance(node, OperatorCall) and node.op.kind.computes for node in nodes)
         is_fresh = all(result.alias is None for result in op.signature.results)
         may_be_floating = op.dtype.results[0] not in (ResultRule.BOOL, ResultRule.INT64)
-        return calls > 1 and is_fresh and may_be_floating and self.computes
+        return calls > 1 and is_fresh and may_be_floating
 
     @property
     def computes(self) -> bool:  # type: ignore[override]

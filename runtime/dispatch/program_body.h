@@ -18,6 +18,21 @@ class TensorList {
     handles_.push_back(to_handle(tensor.get()));
     tensors_.push_back(std::move(tensor));
   }
+  const Tensor& operator[](size_t position) const { return *tensors_[position]; }
+  auto begin() const { return tensors_.begin(); }
+  auto end() const { return tensors_.end(); }
+  size_t size() const { return tensors_.size(); }
+  // Returns a list or a range, of which each item adds one tensor to this list. Throws InvalidArgument for too many:
+  // expanded tensors can be so large that the handles of their parts exceed the memory.
+  template <class List>
+  List reserve_for(List&& source) {
+    constexpr size_t kMaxCount = 1 << 24;
+    if (source.size() > kMaxCount)
+      fail(OF_INVALID_ARGUMENT, "gives at most %zu tensors, not %zu", kMaxCount, source.size());
+    tensors_.reserve(source.size());
+    handles_.reserve(source.size());
+    return std::forward<List>(source);
+  }
   std::vector<TensorRef>&& take() && { return std::move(tensors_); }
   std::span<of_tensor> handles() const { return {const_cast<of_tensor*>(handles_.data()), handles_.size()}; }
 
@@ -47,6 +62,7 @@ class TensorSpan {
   Iterator begin() const { return Iterator(handles_.data()); }
   Iterator end() const { return Iterator(handles_.data() + handles_.size()); }
   size_t size() const { return handles_.size(); }
+  const Tensor& operator[](size_t position) const { return *to_tensor(handles_[position]); }
   std::span<of_tensor> handles() const { return {const_cast<of_tensor*>(handles_.data()), handles_.size()}; }
 
  private:
@@ -103,6 +119,12 @@ class ProgramBody : public Body {
   template <class... Results>
   void give(TensorRef first, TensorRef second, Results... others) {
     give(std::array<TensorRef, 2 + sizeof...(others)>{std::move(first), std::move(second), std::move(others)...});
+  }
+  template <size_t count>
+  void give(const std::array<of_tensor, count>& list) {
+    TensorList own;
+    for (const of_tensor each : list) own.push_back(share(*to_tensor(each)));
+    give(std::move(own));
   }
   void give(TensorList list) { set_results(call_, std::move(list).take()); }
 

@@ -53,10 +53,10 @@ of_value to_value(const std::array<of_tensor, count>& tensors) {
   return {OF_VALUE_TENSOR_LIST, static_cast<int32_t>(count), {.tensors = const_cast<of_tensor*>(tensors.data())}};
 }
 
-// Returns a list of integer values, for the generated bodies of composites.
+// Returns a list of integers, for the generated bodies of composites.
 template <class... Items>
 std::array<int64_t, sizeof...(Items)> integer_list(const Items&... items) {
-  return {to_value(items).as.integer...};
+  return {static_cast<int64_t>(items)...};
 }
 // Returns a list of tensor values, for the generated bodies of composites. The list borrows the tensors.
 template <class... Items>

@@ -16,8 +16,6 @@ namespace {
 constinit const OperatorName kCast("cast");
 constinit const OperatorName kClone("clone");
 constinit const OperatorName kCountNonzero("count_nonzero");
-constinit const OperatorName kExpand("expand");
-constinit const OperatorName kIndex("index");
 constinit const OperatorName kNonzero("nonzero");
 constinit const OperatorName kSelect("select");
 constinit const OperatorName kZeros("zeros");
@@ -205,15 +203,6 @@ void nonzero(Call& call) {
   of_kernel_tensor outputs[] = {kernel_output(result)};
   of_kernel_tensor inputs[] = {kernel_input(input)};
   launch(call, {.compute = compute_type(input.dtype()), .inputs = inputs, .outputs = outputs});
-}
-
-void masked_select(Call& call) {
-  Body body(call);
-  const Shape shape = broadcast_shapes(call.tensor(0).sizes(), call.tensor(1).sizes());
-  const TensorRef input = body.call(kExpand, call.tensor(0), shape);
-  const TensorRef mask = body.call(kExpand, call.tensor(1), shape);
-  of_tensor indices[] = {to_handle(mask.get())};
-  set_result(call, 0, body.call(kIndex, input, std::span<of_tensor>(indices)));
 }
 
 }  // namespace oneflow::native

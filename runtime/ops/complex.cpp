@@ -191,13 +191,6 @@ const Tensor& complex_input(const Call& call) {
 
 }  // namespace
 
-void real(Call& call) {
-  const Tensor& input = call.tensor(0);
-  set_result(call, 0, is_complex(input.dtype()) ? part_of(input, 0) : share(input));
-}
-
-void imag(Call& call) { set_result(call, 0, part_of(complex_input(call), 1)); }
-
 void view_as_real(Call& call) { set_result(call, 0, oneflow::view_as_real(complex_input(call))); }
 
 void view_as_complex(Call& call) { set_result(call, 0, oneflow::view_as_complex(call.tensor(0))); }

@@ -15,9 +15,6 @@ namespace {
 constinit const OperatorName kCast("cast");
 constinit const OperatorName kClone("clone");
 constinit const OperatorName kCopy("copy");
-constinit const OperatorName kFlatten("flatten");
-constinit const OperatorName kReshape("reshape");
-constinit const OperatorName kRoll("roll");
 
 // Returns strides with which a view of sizes `to` has the same elements in the same row-major order, or nothing if
 // there are none.
@@ -163,13 +160,6 @@ void pin_memory(Call& call) {
   set_result(call, 0, copy_page_locked(input, locking));
 }
 
-void roll_flat(Call& call) {
-  Body body(call);
-  const TensorRef flat = body.call(kFlatten, call.tensor(0));
-  const TensorRef rolled = body.call(kRoll, flat, Shape{call.integer(1)}, Shape{0});
-  set_result(call, 0, body.call(kReshape, rolled, call.tensor(0).sizes()));
-}
-
 void cat(Call& call) {
   const auto tensors = joined_tensors(call);
   const Tensor& first = *to_tensor(tensors[0]);
@@ -198,27 +188,6 @@ void cat(Call& call) {
     const TensorRef target = narrow(result, dim, {start, tensor.size(dim)});
     call_into(call, *target, kCopy, target, tensor);
     start += tensor.size(dim);
-  }
-}
-
-void stack(Call& call) {
-  const auto tensors = joined_tensors(call);
-  const Tensor& first = *to_tensor(tensors[0]);
-  const int dim = static_cast<int>(insertion_point(call.integer(1), first.rank()));
-  for (const of_tensor handle : tensors) {
-    const Tensor& tensor = *to_tensor(handle);
-    if (!same_sizes(tensor.sizes(), first.sizes()))
-      fail(OF_SHAPE_ERROR, "tensors must have the same shape, got %s and %s", to_text(first.sizes()).c_str(),
-           to_text(tensor.sizes()).c_str());
-  }
-
-  const Shape sizes = insert(first.sizes(), dim, static_cast<int64_t>(tensors.size()));
-  const Tensor& result = prepare_result(call, 0, sizes, resolve_dtypes(call).results[0], Aliasing::kForbidden);
-  if (call.infer_only) return;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const int64_t offset = result.offset() + static_cast<int64_t>(i) * result.stride(dim);
-    const TensorRef target = Tensor::view(result, first.sizes(), remove(result.strides(), dim), offset);
-    call_into(call, *target, kCopy, target, *to_tensor(tensors[i]));
   }
 }
 

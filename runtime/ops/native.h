@@ -14,26 +14,11 @@ void flatten(Call& call);
 void contiguous(Call& call);
 void to_device(Call& call);
 void pin_memory(Call& call);
-void roll_flat(Call& call);
 // Copies several tensors into one.
 void cat(Call& call);
-void stack(Call& call);
 void empty(Call& call);
 
-// Split a tensor into views (parts.cpp).
-void split(Call& call);
-void split_sizes(Call& call);
-void chunk(Call& call);
-void tensor_split(Call& call);
-void tensor_split_indices(Call& call);
-void unbind(Call& call);
-
-// The Kronecker product (kron.cpp).
-void kron(Call& call);
-
 // Complex numbers and their parts (complex.cpp).
-void real(Call& call);
-void imag(Call& call);
 void view_as_real(Call& call);
 void view_as_complex(Call& call);
 void complex(Call& call);
@@ -47,7 +32,6 @@ void randperm(Call& call);
 void index(Call& call);
 void index_put(Call& call);
 void nonzero(Call& call);
-void masked_select(Call& call);
 
 }  // namespace oneflow::native
 

@@ -6,18 +6,45 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/dtype.h"
 #include "base/integer.h"
 #include "base/shape.h"
+#include "dispatch/program_body.h"
 #include "tensor/tensor.h"
 
 namespace oneflow {
+
+// A list of integers that a program makes. It may be longer than the lists of sizes and strides.
+class Integers {
+ public:
+  Integers() = default;
+  Integers(Sizes items) : items_(items.begin(), items.end()) {}
+  Integers(const Shape& items) : Integers(Sizes(items)) {}
+  operator Sizes() const { return items_; }
+  void push_back(Integer item) { items_.push_back(item); }
+  auto begin() const { return items_.begin(); }
+  auto end() const { return items_.end(); }
+  size_t size() const { return items_.size(); }
+  // Returns a list or a range, of which each item adds one to this list.
+  template <class List>
+  List reserve_for(List&& source) {
+    items_.reserve(source.size());
+    return std::forward<List>(source);
+  }
+
+ private:
+  std::vector<int64_t> items_;
+};
+inline of_value to_value(const Integers& list) { return to_value(Sizes(list)); }
 
 // Return a value as error texts show it.
 inline std::string text_of(Integer value) { return std::to_string(static_cast<int64_t>(value)); }
 inline std::string text_of(Sizes list) { return to_text(list); }
 inline std::string text_of(std::string_view text) { return std::string(text); }
+inline std::string text_of(of_dtype dtype) { return dtype_name(dtype); }
 
 // Throws an error with a text in which each {} is replaced by the next value.
 [[noreturn]] void fail_with_texts(of_status status, std::string_view text, std::initializer_list<std::string> values);
@@ -29,6 +56,7 @@ template <class... Values>
 inline const Shape& sizes(const Tensor& tensor) { return tensor.sizes(); }
 inline Integer rank(const Tensor& tensor) { return tensor.rank(); }
 inline Integer numel(const Tensor& tensor) { return tensor.count(); }
+inline of_dtype dtype(const Tensor& tensor) { return tensor.dtype(); }
 inline bool is_floating(const Tensor& tensor) { return is_floating(tensor.dtype()); }
 inline bool is_complex(const Tensor& tensor) { return is_complex(tensor.dtype()); }
 
@@ -40,6 +68,17 @@ inline Integer item(Sizes list, Integer position) {
   return list[static_cast<size_t>(position)];
 }
 
+// Returns an item of a list of tensors. Throws IndexOutOfRange if there is none.
+template <class Tensors>
+const Tensor& tensor_item(const Tensors& list, Integer position) {
+  if (position < 0 || position >= static_cast<int64_t>(list.size()))
+    fail(OF_INDEX_OUT_OF_RANGE, "position %lld is out of range for a list of %zu tensors",
+         static_cast<long long>(position), list.size());
+  return list[static_cast<size_t>(position)];
+}
+inline const Tensor& item(const TensorSpan& list, Integer position) { return tensor_item(list, position); }
+inline const Tensor& item(const TensorList& list, Integer position) { return tensor_item(list, position); }
+
 // Returns the size of a dimension. Throws ShapeError for a 0-d tensor, for which dispatch accepts the dims -1 and 0.
 inline Integer size(const Tensor& tensor, Integer dim) {
   if (tensor.rank() == 0) fail(OF_SHAPE_ERROR, "input must have at least 1 dimension, got 0");
@@ -49,12 +88,33 @@ inline Integer size(const Tensor& tensor, Integer dim) {
 inline Integer min(Integer a, Integer b) { return std::min<int64_t>(a, b); }
 inline Integer max(Integer a, Integer b) { return std::max<int64_t>(a, b); }
 inline Integer ceil_div(Integer a, Integer b) { return -floordiv(-a, b); }
-inline Integer len(Sizes list) { return static_cast<int64_t>(list.size()); }
+template <class List>
+Integer len(const List& list) {
+  return static_cast<int64_t>(list.size());
+}
 inline Integer total(Sizes list) {
   Integer sum = 0;
   for (const int64_t each : list) sum = sum + each;
   return sum;
 }
+inline Integers starts(Sizes list) {
+  Integers sums;
+  Integer sum = 0;
+  for (const int64_t each : list) {
+    sums.push_back(sum);
+    sum = sum + each;
+  }
+  return sums;
+}
+inline Integers joined(Sizes first, Sizes second) {
+  Integers both = first;
+  for (const int64_t each : second) both.push_back(each);
+  return both;
+}
+inline bool same(Sizes first, Sizes second) {
+  return std::equal(first.begin(), first.end(), second.begin(), second.end());
+}
+inline Shape broadcast(Sizes first, Sizes second) { return broadcast_shapes(first, second); }
 
 // The integers from `start` (inclusive) to `stop` (exclusive) in steps of `step`, for loops. Throws InvalidArgument for
 // a step of 0.
@@ -81,6 +141,7 @@ class Range {
   }
   Iterator begin() const { return {start_, step_, count_}; }
   Iterator end() const { return {start_, step_, 0}; }
+  size_t size() const { return static_cast<size_t>(count_); }
 
  private:
   Integer start_, step_;

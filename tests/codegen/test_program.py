@@ -42,8 +42,11 @@ def resolved(text: str, definitions: Definitions, *results: Type) -> Program:
         ("a, b = n + 1\nreturn a", 7, "expected a call of an operator with 2 results"),
         ("exp(sort(input))", 4, "expected one value, but sort has 2 results"),
         ("[exp(input) for i in n]", 21, "expected a list, got int"),
-        ("exp(input) if keep else n", 0, "the values of a conditional have the types Tensor and int"),
-        ("exp(input) if n else exp(input)", 14, "expected bool, got int"),
+        ("exp(input) if keep else n", 0, "an if statement chooses between tensors"),
+        ("roll(input, n if keep else mode)", 12, "the values of a conditional have the types int and str"),
+        ("for x in others: check(n, ShapeError, 'x')\nreturn exp(input)", 23, "expected bool, got int"),
+        ("for dim in dims: check(keep, ShapeError, 'x')\nreturn exp(input)", 11, "'dim' is a name already"),
+        ("roll(input, 1 if n else 2)", 17, "expected bool, got int"),
         ("sum(input, dim / 2)", 11, "'/' is not allowed between int and int"),
         ("flatten(input, m)", 15, "start_dim of flatten must be dim"),
         ("narrow(input, dim, m + 1, n)", 19, "expected an integer or a float, got int?"),
@@ -58,7 +61,7 @@ def resolved(text: str, definitions: Definitions, *results: Type) -> Program:
         ("return exp(input), exp(input)", 7, "returns 2 values for 1 result"),
         ("return others", 7, "expected a result of type Tensor, got Tensor[]"),
         ("[1, input]", 0, "the items of a list must have the same type"),
-        ("for i in dims: pass", 0, "'for i in dims: pass' is not a statement of a program"),
+        ("for i in dims: pass", 15, "'pass' is not a statement of a program"),
     ],
 )
 def test_mistakes_are_located(text: str, offset: int, says: str, known: Definitions) -> None:
@@ -98,13 +101,15 @@ void f(ProgramBody& body) {
     fail_with(OF_INVALID_ARGUMENT, "n must be at least 1, got {}", n);
   const Integer length = size(input, dim);
   TensorList list;
-  for (const auto& start : range(0, length, n))
+  for (const Integer start : list.reserve_for(range(0, length, n)))
     list.push_back(body.call(narrow, input, dim, start, min(n, length - start)));
   return body.give(std::move(list));
 }""",
     ),
     (
         "values, indices = sort(input, dim)\n"
+        "for other in others:\n"
+        "  check(sizes(other) == dims, ShapeError, 'got {sizes(other)}')\n"
         "if keep and not mode == 'x':\n"
         "  return cat([values, input], dim), indices\n"
         "else:\n"
@@ -113,10 +118,16 @@ void f(ProgramBody& body) {
         """\
 void f(ProgramBody& body) {
   const Tensor& input = body.tensor(0);
+  const TensorSpan others = body.tensors(1);
   const Integer dim = body.integer(3);
+  const Sizes dims = body.integers(4);
   const std::string_view mode = body.string(6);
   const bool keep = body.boolean(7);
   const auto [values, indices] = body.call<2>(sort, input, dim);
+  for (const auto& other : others) {
+    if (!same(sizes(other), dims))
+      fail_with(OF_SHAPE_ERROR, "got {}", sizes(other));
+  }
   if (keep && !(mode == "x")) {
     return body.give(body.call(cat, tensor_list(values, input), dim), std::move(indices));
   } else {

@@ -126,8 +126,9 @@ def test_intrinsics_match_the_functions_of_the_runtime() -> None:
 
     assert functions("view_functions.h") == {*VIEW, "at_dim"}
     assert functions("size_functions.h") == {*SIZES}
-    # `given` is a method of the call, `item` the subscript of a list; error texts need text_of.
-    assert functions("program_functions.h") - {"item", "text_of"} == {*PROGRAM} - {"given"}
+    # `given` is a method of the call; subscripts, sums and comparisons of lists, and error texts call the others.
+    helpers = {"item", "tensor_item", "joined", "same", "text_of", "to_value"}
+    assert functions("program_functions.h") - helpers == {*PROGRAM} - {"given"}
     assert {*GATHER} <= {*PROGRAM}
     rules = (REPOSITORY / "runtime" / "einsum" / "rules.cpp").read_text()
     assert re.findall(r'\{"(\w+)", \w+\}', rules) == list(CONTRACTIONS)

@@ -13,7 +13,7 @@ from codegen.targets.runtime.families import Family
 
 
 class Runtime(Target):
-    reserved = RESERVED | {"body", "call"}  # the last are parameters of the functions
+    reserved = RESERVED | {"body", "call", "list"}  # the last are variables of the functions
 
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
         by_file = groupby(sorted(definitions.ops, key=lambda op: op.location), key=lambda op: op.location.file)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 from codegen.expression import (
     Binary,
-    Comprehension,
     Conditional,
     Constant,
     Invoke,
@@ -22,12 +21,13 @@ from codegen.printer import Printer, string
 from codegen.program import (
     Assign,
     Check,
+    For,
     If,
     OperatorCall,
     Program,
+    ResolvedComprehension,
     Return,
     Statement,
-    TensorComprehension,
     TensorListOf,
 )
 from codegen.targets.runtime.functions import WIDTH, CppDefinition
@@ -71,6 +71,8 @@ class ProgramPrinter(Printer):
 
     def _statement(self, statement: Statement) -> Iterator[str]:
         match statement:
+            case Assign(names=(name,), value=ResolvedComprehension() as value):
+                self._fill(name, value)
             case Assign(names=(name,), value=value, types=(type_,)):
                 yield f"{_declared(type_)} {name} = {self.print(value)};"
             case Assign(names=names, value=value):
@@ -87,6 +89,10 @@ class ProgramPrinter(Printer):
                 if otherwise:
                     yield "} else {"
                     yield from ("  " + line for line in self._block(otherwise))
+                yield "}"
+            case For(name=name, source=source, body=body, item=item):
+                yield f"for ({_item(item)} {name} : {self.print(source)}) {{"
+                yield from ("  " + line for line in self._block(body))
                 yield "}"
             case Return(values=values):
                 self.moved = [each for value in values for each in self._read_last(value)]
@@ -148,13 +154,16 @@ class ProgramPrinter(Printer):
         match node:
             case OperatorCall():
                 return self._call(node)
-            case Comprehension():
-                return self._loop(node)
+            case ResolvedComprehension():
+                self.lists += 1
+                name = f"list{self.lists}" if self.lists > 1 else "list"
+                self._fill(name, node)
+                return f"std::move({name})"
         return super().other(node)
 
     def list_of(self, node: ListOf) -> str:
         members = ", ".join(map(self.print, node.members))
-        return f"tensor_list({members})" if isinstance(node, TensorListOf) else f"Shape{{{members}}}"
+        return f"tensor_list({members})" if isinstance(node, TensorListOf) else f"integer_list({members})"
 
     def subscript(self, node: Subscript) -> str:
         return f"item({self.print(node.value)}, {self.print(node.position)})"
@@ -167,19 +176,20 @@ class ProgramPrinter(Printer):
         method = "call_list" if results[0].type.is_list else f"call<{len(results)}>" if len(results) > 1 else "call"
         return f"body.{method}({', '.join([self.constant_of(node.op), *texts])})"
 
-    def _loop(self, node: Comprehension) -> str:
-        """Adds the loop that fills a list before the statement, and returns the list."""
-        self.lists += 1
-        name = f"list{self.lists}" if self.lists > 1 else "list"
-        source = self.print(node.source)
+    def _fill(self, name: str, node: ResolvedComprehension) -> None:
+        """Adds the declaration of a list, and the loop that fills it, before the statement."""
+        source = f"{name}.reserve_for({self.print(node.source)})"
         outer, self.before = self.before, []
         value = self.print(node.value)
         body, self.before = [*self.before, f"{name}.push_back({value});"], outer
-        holds_tensors = isinstance(node, TensorComprehension)
-        self.before.append(f"{'TensorList' if holds_tensors else 'Shape'} {name};")
-        self.before.append(f"for (const auto& {node.name} : {source})" + " {" * (len(body) > 1))
+        self.before.append(f"{'TensorList' if node.makes_tensors else 'Integers'} {name};")
+        self.before.append(f"for ({_item(node.item)} {node.name} : {source})" + " {" * (len(body) > 1))
         self.before += [f"  {line}" for line in body] + ["}"] * (len(body) > 1)
-        return f"std::move({name})" if holds_tensors else name
+
+
+def _item(type_: Type | None) -> str:
+    """Returns the declaration of an item of a list."""
+    return "const Integer" if type_ and type_.is_integer else "const auto&"
 
 
 def _declared(type_: Type) -> str:
@@ -187,7 +197,7 @@ def _declared(type_: Type) -> str:
     if type_.base is BaseType.TENSOR:
         return "const TensorList" if type_.is_list else "const TensorRef"
     if type_.is_list:
-        return "const Shape"
+        return "const Integers"
     return "const Integer" if type_.is_integer else "const auto"
 
 
