@@ -47,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
 
     listing = commands.add_parser("list", help="print all records, one per line")
     listing.add_argument("--kind", help="only records of this kind")
+    listing.add_argument("--by-kind", action="store_true", help="in groups of the same kind, with the size of each")
     listing.set_defaults(run=_list)
 
     explain = commands.add_parser("explain", help="print everything that is derived from a record")
@@ -95,10 +96,11 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    from codegen.explain import list_text
+    from codegen.explain import by_kind_text, list_text
 
     _check_kind(options.kind)
-    print(list_text(_definitions(options), options.kind))
+    definitions = _definitions(options)
+    print(by_kind_text(definitions) if options.by_kind else list_text(definitions, options.kind))
     return 0
 
 

@@ -27,6 +27,15 @@ def list_text(definitions: Definitions, kind: str | None = None) -> str:
     return "\n".join([*lines, counted(len(ops), "record")])
 
 
+def by_kind_text(definitions: Definitions) -> str:
+    """Returns the names of the records of each kind, wrapped, after the kind and their number."""
+    lines = []
+    for kind in KINDS:
+        names = sorted(op.full_name for op in definitions.ops if op.kind.key == kind)
+        lines += [f"{kind} ({len(names)})", *wrap(", ".join(names), WIDTH, "  ")]
+    return "\n".join(lines)
+
+
 def explain_text(name: str, definitions: Definitions, root: Path) -> str:
     """Returns a description of everything that is derived from a record.
 

@@ -167,6 +167,7 @@ def _kind(fields: Fields, signature: Signature | None) -> tuple[Kind | None, boo
     kind: Kind | None = None
     with fields.report.collecting():
         found = [(key, field) for key in KINDS if (field := fields.take(key))]
+        found.sort(key=lambda each: list(fields.keys).index(each[0]))  # in the order of the record
         if not found:
             raise Bad(fields.owner.location, f"no kind: expected one of the keys {', '.join(KINDS)}")
         if len(found) > 1:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator, Mapping
 
-from codegen.kinds.collective import Collective
-from codegen.kinds.composite import Composite
-from codegen.kinds.contraction import Contraction
-from codegen.kinds.elementwise import Elementwise
-from codegen.kinds.gather import Gather
-from codegen.kinds.generator import Generator
 from codegen.kinds.kind import Kind
-from codegen.kinds.native import Native
-from codegen.kinds.reduction import Reduction
-from codegen.kinds.scan import Scan
-from codegen.kinds.view import View
 
-_ALL: tuple[type[Kind], ...] = (
-    Elementwise, Generator, Contraction, Reduction, Scan, Gather, View, Composite, Native, Collective,
-)  # fmt: skip
-KINDS: Mapping[str, type[Kind]] = {kind.key: kind for kind in _ALL}
+
+def _classes() -> Iterator[type[Kind]]:
+    """Yields the kind of each module of this folder that has one."""
+    for module in pkgutil.iter_modules(__path__, f"{__name__}."):
+        for member in vars(importlib.import_module(module.name)).values():
+            is_kind = inspect.isclass(member) and issubclass(member, Kind) and not inspect.isabstract(member)
+            if is_kind and member.__module__ == module.name:
+                yield member
+
+
+KINDS: Mapping[str, type[Kind]] = {kind.key: kind for kind in sorted(_classes(), key=lambda kind: kind.key)}

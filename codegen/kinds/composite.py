@@ -13,8 +13,9 @@ from codegen.expression import Variable
 from codegen.kinds import branches
 from codegen.kinds.kind import Fact, Functions, Member, RuntimeRule, Skeleton
 from codegen.model import BaseType, Complex, Op, ResultRule, Signature
-from codegen.program import OperatorCall, Program, Scope, resolve
+from codegen.program import OperatorCall, Program
 from codegen.reader import Field, Report
+from codegen.resolve import Scope, resolve
 
 
 @dataclass(frozen=True)

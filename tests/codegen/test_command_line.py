@@ -69,6 +69,8 @@ def test_list_prints_records(root: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert out.endswith("8 records\n")
     assert run(root, "list", "--kind", "view") == 0
     assert capsys.readouterr().out.endswith("1 record\n")
+    assert run(root, "list", "--by-kind") == 0
+    assert "view (1)\n  slice\n" in capsys.readouterr().out
     assert run(root, "list", "--kind", "veiw") == 1
     assert capsys.readouterr().err == "unknown kind 'veiw'; did you mean 'view'?\n"
 

@@ -84,9 +84,9 @@ HALVE = [
     ("  oracle:", "  offered_as: [a.b, a.b]\n  oracle:", "x.yaml:6:21: 'a.b' is a name of this record already"),
     ("  oracle:", "  offered_as: [halve.twice]\n  oracle:", "x.yaml:1:3: 'halve' is already the namespace of halve.twice"),
     # the kind
-    ('  elementwise: "input * 0.5"\n', "", "x.yaml:1:3: no kind: expected one of the keys elementwise, generator, contraction, reduction, scan, gather, view, composite, native, collective"),
+    ('  elementwise: "input * 0.5"\n', "", "x.yaml:1:3: no kind: expected one of the keys collective, composite, contraction, elementwise, gather, generator, native, reduction, scan, view"),
     ("  elementwise:", "  elementwise: 1\n  composite:", "x.yaml:5:3: a second kind 'composite', after 'elementwise'"),
-    ("  elementwise:", "  elementwize:", "x.yaml:1:3: no kind: expected one of the keys elementwise, generator, contraction, reduction, scan, gather, view, composite, native, collective\nx.yaml:4:3: unknown key 'elementwize'; did you mean 'elementwise'?"),
+    ("  elementwise:", "  elementwize:", "x.yaml:1:3: no kind: expected one of the keys collective, composite, contraction, elementwise, gather, generator, native, reduction, scan, view\nx.yaml:4:3: unknown key 'elementwize'; did you mean 'elementwise'?"),
     ("input * 0.5", "inptu * 0.5", "x.yaml:4:17: unknown name 'inptu'; did you mean 'input'?"),
     ("input * 0.5", "input * sqr(2)", "x.yaml:4:25: unknown function 'sqr'; did you mean 'sqrt'?"),
     ("input * 0.5", "input * sqrt(2, 3)", "x.yaml:4:25: sqrt takes 1 argument, got 2"),

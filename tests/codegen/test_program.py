@@ -6,7 +6,8 @@ import pytest
 
 from codegen.errors import Location, TextError
 from codegen.model import BaseType, Definitions, Op, Type
-from codegen.program import INTEGERS, TENSOR, TENSORS, OperatorCall, Program, Scope, parse, resolve
+from codegen.program import OperatorCall, Program, parse
+from codegen.resolve import INTEGERS, TENSOR, TENSORS, Scope, resolve
 from codegen.targets.runtime.programs import bodies
 from tests.codegen.conftest import REPOSITORY
 

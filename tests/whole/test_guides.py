@@ -1,6 +1,7 @@
-"""Tests docs/guides/add-an-operator.md: one record in one changed file adds an operator to all languages.
+"""Tests the guides that add an operator and a kind, which all languages then have.
 
-Builds a scratch clone from scratch; the compiler cache, which the main build has filled, makes that fast.
+Follows both in a scratch clone, which is built from scratch; the compiler cache, which the main build has filled, makes
+that fast.
 """
 
 from __future__ import annotations
@@ -15,20 +16,24 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-EXPECTED = [0.6931, 1.3133]
+EXPECTED = [0.6931, 1.3133, 0.6931, 1.3133]
 
 PROGRAMS = {
-    "python": [".venv/bin/python", "-c", "import oneflow_py as f; print(f.softplus(f.tensor([0.0, 1.0])).tolist())"],
+    "python": [
+        ".venv/bin/python",
+        "-c",
+        "import oneflow_py as f; print(f.softplus(f.tensor([0.0, 1.0])).twice().tolist())",
+    ],
     "js": [
         "node",
         "-e",
-        "const f = require('oneflow-js'); console.log(JSON.stringify(f.softplus(f.tensor([0, 1])).toArray()))",
+        "const f = require('oneflow-js'); console.log(JSON.stringify(f.softplus(f.tensor([0, 1])).twice().toArray()))",
     ],
     "ruby": [
         "ruby",
         "-Ibindings/ruby/lib",
         "-e",
-        "require 'oneflow'; p OneFlow.softplus(OneFlow.tensor([0.0, 1.0])).to_a",
+        "require 'oneflow'; p OneFlow.softplus(OneFlow.tensor([0.0, 1.0])).twice.to_a",
     ],
 }
 
@@ -40,31 +45,27 @@ def run(command: list[str], where: Path) -> str:
     return done.stdout
 
 
+def commit(where: Path, message: str) -> None:
+    author = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
+    run(["git", "add", "--all"], where)
+    run(["git", *author, "commit", "-q", "--allow-empty", "-m", message], where)
+
+
 @pytest.fixture(scope="module")
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns a clone of this checkout, including uncommitted changes, built with the record of the guide."""
+    """Returns a clone of this checkout, including uncommitted changes, built with what the guides add."""
     clone = tmp_path_factory.mktemp("clone") / "oneflow"
     run(["git", "clone", "-q", str(ROOT), str(clone)], ROOT)
     for name in run(["git", "ls-files", "--modified", "--others", "--exclude-standard"], ROOT).split("\n"):
         if name and (ROOT / name).is_file():
             (clone / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, clone / name)
-    run(["git", "add", "--all"], clone)
-    run(
-        [
-            "git",
-            "-c",
-            "user.name=test",
-            "-c",
-            "user.email=test@example.org",
-            "commit",
-            "-q",
-            "--allow-empty",
-            "-m",
-            "uncommitted changes",
-        ],
-        clone,
-    )
+    commit(clone, "uncommitted changes")
+
+    guide = (ROOT / "docs" / "guides" / "add-a-kind.md").read_text()
+    for path, text in re.findall(r"^`([\w/.]+)`:\n\n```\w+\n(.*?)```", guide, re.DOTALL | re.MULTILINE):
+        (clone / path).write_text(text)
+    commit(clone, "a kind")
 
     guide = (ROOT / "docs" / "guides" / "add-an-operator.md").read_text()
     record = re.search(r"```yaml\n(.*?)```", guide, re.DOTALL)
@@ -77,6 +78,10 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_only_the_definition_file_changed(scratch: Path) -> None:
     assert run(["git", "status", "--porcelain"], scratch).split() == ["M", "opdefs/functions.yaml"]
+
+
+def test_a_kind_takes_few_files(scratch: Path) -> None:
+    assert len(run(["git", "show", "--name-only", "--format=", "HEAD"], scratch).split()) == 4
 
 
 @pytest.mark.parametrize("language", PROGRAMS)
