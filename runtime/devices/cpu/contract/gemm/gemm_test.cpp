@@ -16,6 +16,8 @@
 #include "contract/gemm/side.h"
 #include "contract/kernels.h"
 #include "contract/test_problems.h"
+#include "simd/convert.h"
+#include "simd/element.h"
 #include "simd/non_temporal.h"
 #include "threads/thread_pool.h"
 

@@ -8,6 +8,7 @@
 #include "contract/gemm/gemm.h"
 #include "contract/rewrite/costs.h"
 #include "contract/test_problems.h"
+#include "simd/element.h"
 
 namespace oneflow::cpu {
 namespace {
