@@ -120,7 +120,8 @@ vectors: codegen $(VENV)/.test ## Compute the expected results of all operators 
 # Plugins that only the tests use, in addition to those that are found by default.
 TEST_DEVICES := $(OF_BUILD)/test_plugins/far.so:$(OF_BUILD)/test_plugins/accel.so
 
-TEST_STEPS := lint test-codegen test-runtime test-capi test-sanitizers test-fuzz $(addprefix test-,$(BINDINGS)) test-whole
+# Short steps come first, so that a mistake shows early; then long ones, so that both processors end at the same time.
+TEST_STEPS := lint test-codegen test-runtime test-capi test-sanitizers test-whole $(addprefix test-,$(BINDINGS)) test-fuzz
 
 .PHONY: test
 test: build-tests vectors ## Run all tests
