@@ -91,6 +91,13 @@ class OperatorCall(Node):
 
 
 @dataclass(frozen=True)
+class Present(Variable):
+    """A resolved read of an optional argument where it is not null; `type` is its type there."""
+
+    type: Type
+
+
+@dataclass(frozen=True)
 class TensorListOf(ListOf):
     """A resolved list of tensors."""
 

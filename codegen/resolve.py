@@ -29,6 +29,7 @@ from codegen.program import (
     For,
     If,
     OperatorCall,
+    Present,
     Program,
     ResolvedComprehension,
     Return,
@@ -50,6 +51,7 @@ class Scope:
     names: Mapping[str, Type]
     operators: Operators
     arguments: frozenset[str]  # the names that `given` accepts
+    present: frozenset[str] = frozenset()  # the optional arguments that are not null
 
     def with_names(self, names: Sequence[str], types: Sequence[Type]) -> Scope:
         """Returns the scope with further names."""
@@ -57,7 +59,10 @@ class Scope:
 
     def without_null(self, name: str) -> Scope:
         """Returns the scope of statements that run only if an optional argument is given."""
-        return self.with_names([name], [replace(self.names[name], optional=False)])
+        if not self.names[name].optional:
+            return self
+        found = self.with_names([name], [replace(self.names[name], optional=False)])
+        return replace(found, present=self.present | {name})
 
 
 def resolve(program: Program, scope: Scope, results: Sequence[Type]) -> Program:
@@ -154,7 +159,8 @@ def typed(node: Node, scope: Scope) -> tuple[Node, Type]:
         case Variable(name=name):
             if name not in scope.names:
                 raise TextError(unknown("name", name, scope.names), node.at, len(name))
-            return node, scope.names[name]
+            found = scope.names[name]
+            return Present(name, found, at=node.at) if name in scope.present else node, found
         case Unary(operator="not", operand=operand):
             return replace(node, operand=_as(operand, BOOL, scope)), BOOL
         case Unary(operator="-", operand=operand):

@@ -3,10 +3,12 @@
 #define ONEFLOW_DISPATCH_PROGRAM_BODY_H_
 
 #include <array>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "base/integer.h"
 #include "dispatch/dispatch.h"
 
 namespace oneflow {
@@ -70,6 +72,7 @@ class TensorSpan {
 };
 inline of_value to_value(const TensorSpan& list) { return to_value(list.handles()); }
 
+// The body of a composite: the arguments of its call, operators to call, and results to set.
 class ProgramBody : public Body {
  public:
   explicit ProgramBody(Call& call) : Body(call), call_(call) {}
@@ -79,7 +82,7 @@ class ProgramBody : public Body {
   bool is_given(int position) const { return call_.is_given(position); }
   const Tensor& tensor(int position) const { return call_.tensor(position); }
   TensorSpan tensors(int position) const { return TensorSpan(call_.tensors(position)); }
-  int64_t integer(int position) const { return call_.integer(position); }
+  Integer integer(int position) const { return call_.integer(position); }
   Sizes integers(int position) const { return call_.integers(position); }
   bool boolean(int position) const { return call_.boolean(position); }
   std::string_view string(int position) const { return call_.string(position); }
@@ -103,9 +106,11 @@ class ProgramBody : public Body {
     const of_value arguments[] = {to_value(values)...};
     of_value found{};
     call_inside(*name, call_.name, arguments, {&found, 1}, call_.infer_only);
+    const std::unique_ptr<of_tensor[]> handles(found.as.tensors);
+    std::vector<TensorRef> tensors(static_cast<size_t>(found.count));
+    for (size_t i = 0; i < tensors.size(); ++i) tensors[i] = TensorRef::adopt(to_tensor(handles[i]));
     TensorList list;
-    for (int i = 0; i < found.count; ++i) list.push_back(TensorRef::adopt(to_tensor(found.as.tensors[i])));
-    delete[] found.as.tensors;
+    for (TensorRef& tensor : tensors) list.push_back(std::move(tensor));
     return list;
   }
 

@@ -89,6 +89,19 @@ def test_an_optional_argument_is_not_null_where_it_was_tested(known: Definitions
 
 PRINTED = [
     (
+        "if given(m):\n  return narrow(input, 0, m, n)\nreturn narrow(input, 0, m + 1 if given(m) else 0, n)",
+        (TENSOR,),
+        """\
+void f(ProgramBody& body) {
+  const Tensor& input = body.tensor(0);
+  const Integer n = body.integer(2);
+  if (body.is_given(5)) {
+    return body.give(body.call(narrow, input, 0, body.integer(5), n));
+  }
+  return body.give(body.call(narrow, input, 0, (body.is_given(5) ? body.integer(5) + 1 : Integer(0)), n));
+}""",
+    ),
+    (
         "check(n >= 1, InvalidArgument, 'n must be at least 1, got {n}')\n"
         "length = size(input, dim)\n"
         "return [narrow(input, dim, start, min(n, length - start)) for start in range(0, length, n)]",

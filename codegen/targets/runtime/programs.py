@@ -24,6 +24,7 @@ from codegen.program import (
     For,
     If,
     OperatorCall,
+    Present,
     Program,
     ResolvedComprehension,
     Return,
@@ -60,6 +61,7 @@ class ProgramPrinter(Printer):
         self.moved: Sequence[Node] = ()  # the reads of a name from which its tensor is moved
         self.before: list[str] = []  # the lines that precede the statement: loops that fill lists
         self.lists = 0
+        self.read: set[str] = set()  # the names that have been printed
 
     def statements(self, block: Sequence[Statement]) -> Iterator[str]:
         """Yields the lines of a block."""
@@ -129,6 +131,9 @@ class ProgramPrinter(Printer):
 
     def variable(self, node: Variable) -> str:
         text = super().variable(node)
+        if isinstance(node, Present) and (access := _ACCESS.get(_plain(node.type))):
+            return f"body.{access[1]}({self.op.position(node.name)})"
+        self.read.add(node.name)
         return f"std::move({text})" if any(node is moved for moved in self.moved) else text
 
     def constant(self, node: Constant) -> str:
@@ -203,14 +208,13 @@ def _declared(type_: Type) -> str:
 
 def bodies(op: Op, programs: Sequence[Program], constant_of: Callable[[Op], str], name: str) -> CppDefinition:
     """Returns the function that runs one of several programs, which the value of the matched attribute selects."""
-    used = frozenset().union(*(program.names for program in programs))
+    printers = [ProgramPrinter(op, program, constant_of) for program in programs]
+    blocks = [list(printer.statements(printer.program.statements)) for printer in printers]
+    used = set().union(*(printer.read for printer in printers))
     lines = [_binding(argument, i) for i, argument in enumerate(op.signature.arguments) if argument.name in used]
-    *others, last = programs
-    for position, program in enumerate(others):
-        printer = ProgramPrinter(op, program, constant_of)
-        inner = [f"  {line}" for line in printer.statements(program.statements)]
-        lines += [f"if (body.variant() == {position}) {{", *inner, "}"]
-    lines += ProgramPrinter(op, last, constant_of).statements(last.statements)
+    for position, block in enumerate(blocks[:-1]):
+        lines += [f"if (body.variant() == {position}) {{", *(f"  {line}" for line in block), "}"]
+    lines += blocks[-1]
     text = "\n".join([f"void {name}(ProgramBody& body) {{", *(f"  {line}" for line in _split(lines)), "}"])
     return CppDefinition(name, text, "body", tuple(called for program in programs for called in program.called))
 
@@ -220,8 +224,11 @@ def _split(lines: Sequence[str]) -> Iterator[str]:
         yield from line.split("\n")
 
 
+def _plain(type_: Type) -> Type:
+    """Returns a type in which dims and sizes are ints."""
+    return Type(BaseType.INT, type_.is_list, type_.optional) if type_.is_integer else type_
+
+
 def _binding(argument: Argument, position: int) -> str:
-    type_ = argument.type
-    plain = Type(BaseType.INT, type_.is_list, type_.optional) if type_.is_integer else type_
-    declared, method = _ACCESS.get(plain, ("const of_value&", "argument"))
+    declared, method = _ACCESS.get(_plain(argument.type), ("const of_value&", "argument"))
     return f"{declared} {argument.name} = body.{method}({position});"
