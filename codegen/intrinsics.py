@@ -134,25 +134,26 @@ class ProgramFunction:
     optional: int = 0  # the number of parameters at the end that may be omitted
 
 
-_TENSOR, _INT, _INTS, _BOOL = (
-    Type(BaseType.TENSOR), Type(BaseType.INT), Type(BaseType.INT, is_list=True), Type(BaseType.BOOL)
-)  # fmt: skip
+# The types of values in programs.
+TENSOR, TENSORS = Type(BaseType.TENSOR), Type(BaseType.TENSOR, is_list=True)
+INTEGER, INTEGERS = Type(BaseType.INT), Type(BaseType.INT, is_list=True)
+BOOL, REAL, TEXT = Type(BaseType.BOOL), Type(BaseType.FLOAT), Type(BaseType.STR)
 
 PROGRAM: Mapping[str, ProgramFunction] = {
-    "given": ProgramFunction((), _BOOL),  # whether an optional argument is not null
-    "sizes": ProgramFunction((_TENSOR,), _INTS),
-    "size": ProgramFunction((_TENSOR, _INT), _INT),  # of a dimension
-    "rank": ProgramFunction((_TENSOR,), _INT),
-    "numel": ProgramFunction((_TENSOR,), _INT),
-    "dtype": ProgramFunction((_TENSOR,), Type(BaseType.DTYPE)),
-    "is_floating": ProgramFunction((_TENSOR,), _BOOL),
-    "is_complex": ProgramFunction((_TENSOR,), _BOOL),
-    "min": ProgramFunction((_INT, _INT), _INT),
-    "max": ProgramFunction((_INT, _INT), _INT),
-    "ceil_div": ProgramFunction((_INT, _INT), _INT),  # the quotient, rounded up
-    "len": ProgramFunction((_INTS,), _INT),  # also of tensors
-    "total": ProgramFunction((_INTS,), _INT),  # the sum of the items
-    "starts": ProgramFunction((_INTS,), _INTS),  # for each item, the sum of those before it
-    "broadcast": ProgramFunction((_INTS, _INTS), _INTS),  # the shape that two shapes broadcast to
-    "range": ProgramFunction((_INT, _INT, _INT), _INTS, optional=2),  # as in Python
+    "given": ProgramFunction((), BOOL),  # whether an optional argument is not null
+    "sizes": ProgramFunction((TENSOR,), INTEGERS),
+    "size": ProgramFunction((TENSOR, INTEGER), INTEGER),  # of a dimension
+    "rank": ProgramFunction((TENSOR,), INTEGER),
+    "numel": ProgramFunction((TENSOR,), INTEGER),
+    "dtype": ProgramFunction((TENSOR,), Type(BaseType.DTYPE)),
+    "is_floating": ProgramFunction((TENSOR,), BOOL),
+    "is_complex": ProgramFunction((TENSOR,), BOOL),
+    "min": ProgramFunction((INTEGER, INTEGER), INTEGER),
+    "max": ProgramFunction((INTEGER, INTEGER), INTEGER),
+    "ceil_div": ProgramFunction((INTEGER, INTEGER), INTEGER),  # the quotient, rounded up
+    "len": ProgramFunction((INTEGERS,), INTEGER),  # also of tensors
+    "total": ProgramFunction((INTEGERS,), INTEGER),  # the sum of the items
+    "starts": ProgramFunction((INTEGERS,), INTEGERS),  # for each item, the sum of those before it
+    "broadcast": ProgramFunction((INTEGERS, INTEGERS), INTEGERS),  # the shape that two shapes broadcast to
+    "range": ProgramFunction((INTEGER, INTEGER, INTEGER), INTEGERS, optional=2),  # as in Python
 }

@@ -21,7 +21,7 @@ from codegen.expression import (
     Unary,
     Variable,
 )
-from codegen.intrinsics import PROGRAM
+from codegen.intrinsics import BOOL, INTEGER, INTEGERS, PROGRAM, REAL, TENSOR, TENSORS, TEXT
 from codegen.model import Argument, BaseType, Op, Type
 from codegen.program import (
     Assign,
@@ -36,10 +36,6 @@ from codegen.program import (
     Statement,
     TensorListOf,
 )
-
-TENSOR, TENSORS = Type(BaseType.TENSOR), Type(BaseType.TENSOR, is_list=True)
-INTEGER, INTEGERS = Type(BaseType.INT), Type(BaseType.INT, is_list=True)
-BOOL, REAL, TEXT = Type(BaseType.BOOL), Type(BaseType.FLOAT), Type(BaseType.STR)
 
 Operators = Mapping[str, Sequence[Op]]  # public name to overloads
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from codegen.errors import Location, TextError
+from codegen.intrinsics import INTEGERS, TENSOR, TENSORS
 from codegen.model import BaseType, Definitions, Op, Type
 from codegen.program import OperatorCall, Program, parse
-from codegen.resolve import INTEGERS, TENSOR, TENSORS, Scope, resolve
+from codegen.resolve import Scope, resolve
 from codegen.targets.runtime.programs import bodies
 from tests.codegen.conftest import REPOSITORY
 

@@ -12,7 +12,7 @@ from codegen.kinds.gather import Gather
 from codegen.kinds.generator import Generator
 from codegen.kinds.kind import Enumerator, Member, Rows, RuntimeRule
 from codegen.kinds.view import View
-from codegen.model import Argument, BaseType, Complex, Definitions, DTypeSet, Op, ResultRule
+from codegen.model import Argument, BaseType, Complex, DTypeSet, Op, ResultRule
 from codegen.names import fill, identifier, pascal, wrap
 from codegen.printer import ENUMERATORS, boolean, real, string
 from codegen.program import Program
@@ -48,7 +48,6 @@ class Family:
     name: str
     file: str
     ops: tuple[Op, ...]
-    definitions: Definitions
 
     @property
     def table(self) -> str:
@@ -58,7 +57,7 @@ class Family:
     @cached_property
     def entries(self) -> list[OperatorSource]:
         """Returns an entry per record."""
-        return [OperatorSource(op, self.definitions) for op in self.ops]
+        return [OperatorSource(op) for op in self.ops]
 
     @property
     def headers(self) -> list[str]:
@@ -84,7 +83,6 @@ class OperatorSource:
     """The C++ source of one record."""
 
     op: Op
-    definitions: Definitions
 
     @property
     def constant(self) -> str:

@@ -15,6 +15,7 @@ from codegen.expression import (
     Unary,
     Variable,
 )
+from codegen.intrinsics import BOOL, INTEGER, INTEGERS, TENSOR, TENSORS, TEXT
 from codegen.model import Argument, BaseType, Op, Type
 from codegen.names import fill
 from codegen.printer import Printer, string
@@ -42,12 +43,12 @@ _STATUS = {
 }  # fmt: skip
 # How a body reads an argument: {type: (declaration, method of Body)}; all others stay values.
 _ACCESS = {
-    Type(BaseType.TENSOR): ("const Tensor&", "tensor"),
-    Type(BaseType.TENSOR, is_list=True): ("const TensorSpan", "tensors"),
-    Type(BaseType.INT): ("const Integer", "integer"),
-    Type(BaseType.INT, is_list=True): ("const Sizes", "integers"),
-    Type(BaseType.BOOL): ("const bool", "boolean"),
-    Type(BaseType.STR): ("const std::string_view", "string"),
+    TENSOR: ("const Tensor&", "tensor"),
+    TENSORS: ("const TensorSpan", "tensors"),
+    INTEGER: ("const Integer", "integer"),
+    INTEGERS: ("const Sizes", "integers"),
+    BOOL: ("const bool", "boolean"),
+    TEXT: ("const std::string_view", "string"),
 }
 
 
