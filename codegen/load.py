@@ -267,11 +267,15 @@ def _resolved(ops: list[Op]) -> Iterator[Op]:
     def finish(op: Op) -> None:
         if op.full_name in done:
             return
+        done[op.full_name] = op
         for called in resolved_kind(op, overloads).kind.called:
             finish(called)
-        done[op.full_name] = resolved_kind(op, overloads)
-        for found in overloads.values():
-            found[:] = [done[op.full_name] if each.full_name == op.full_name else each for each in found]
+        resolved = resolved_kind(op, overloads)
+        if resolved.kind is op.kind:
+            return  # it has no programs
+        done[op.full_name] = resolved
+        for name in (op.name, *op.offered_as):
+            overloads[name] = [resolved if each is op else each for each in overloads[name]]
 
     for op in ops:
         finish(op)
