@@ -129,11 +129,12 @@ class ListOf(Node):
 
 @dataclass(frozen=True)
 class Comprehension(Node):
-    """A list with one item per item of another list: `[value for name in source]`."""
+    """A list with one item per item of another list, or per one that fits: `[value for name in source if condition]`."""
 
     value: Node
     name: str
     source: Node
+    condition: Node | None
 
 
 DEEPEST = 100  # maximum depth of nested operations
@@ -266,8 +267,11 @@ class Converter:
                 return Subscript(self.node(value), self.node(position), at=at)
             case ast.List(elts=members):
                 return ListOf(self.nodes(members), at=at)
-            case ast.ListComp(elt=value, generators=[ast.comprehension(target=ast.Name(id=name), iter=source, ifs=[])]):
-                return Comprehension(self.node(value), name, self.node(source), at=at)
+            case ast.ListComp(
+                elt=value, generators=[ast.comprehension(target=ast.Name(id=name), iter=source, ifs=[] | [_] as tests)]
+            ):
+                condition = self.node(tests[0]) if tests else None
+                return Comprehension(self.node(value), name, self.node(source), condition, at=at)
         raise self.refuse(tree, f"'{shortened(ast.unparse(tree))}' is not supported in a definition")
 
     def checked(self, tree: ast.expr, value: Scalar) -> Scalar:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from codegen.dims import Link, Relation
 from codegen.model import BaseType, Type
 
 
@@ -82,52 +83,45 @@ FOLD: Mapping[str, Intrinsic] = {
     "last_index": Intrinsic((), _I),
 }
 
-# Functions in the index map of a gather.
-GATHER: Mapping[str, Intrinsic] = {"numel": Intrinsic((Sort.TENSOR,), _I)}
 
-# Functions that give the sizes of a generator's result, defined in runtime/ops/size_functions.h.
-SIZES: Mapping[str, Intrinsic] = {
-    "range_length": Intrinsic((_V, _V, _V), _I),
-    "pair": Intrinsic((_I, _O), _L),
-    "sizes_for_range": Intrinsic((_L, _I, _I, _O), _L),
-}
+@dataclass(frozen=True)
+class ContractionRule:
+    """A rule that writes an equation, defined in runtime/einsum/rules.cpp.
 
-# The rules that write equations, defined in runtime/einsum/rules.cpp, with the shape of the result.
+    `shape` describes the shape of the result, `contracted` the dimensions of each operand that are summed over.
+    """
+
+    shape: str
+    contracted: Mapping[str, str]
+
+    def links(self, operand: str) -> tuple[Link, ...]:
+        """Returns which dimensions of the result follow those of an operand."""
+        summed = Link(operand, self.contracted[operand], Relation.CONTRACTED)
+        return (summed, Link(operand, "all others", Relation.SAME))
+
+
 CONTRACTIONS = {
-    "matmul": "the broadcast batch dimensions, the rows of `input`, and the columns of `other`",
-    "linear": "that of `input`, with the number of rows of `weight` as the last size",
-    "inner": "the sizes of `input` without the last one, followed by those of `other` without the last one",
-    "tensordot": "the sizes of `input` without the contracted dimensions, followed by those of `other` without them",
+    "matmul": ContractionRule(
+        "the broadcast batch dimensions, the rows of `input`, and the columns of `other`",
+        {"input": "the last dimension", "other": "the rows"},
+    ),
+    "linear": ContractionRule(
+        "that of `input`, with the number of rows of `weight` as the last size",
+        {"input": "the last dimension", "weight": "the last dimension"},
+    ),
+    "inner": ContractionRule(
+        "the sizes of `input` without the last one, followed by those of `other` without the last one",
+        {"input": "the last dimension", "other": "the last dimension"},
+    ),
+    "tensordot": ContractionRule(
+        "the sizes of `input` without the contracted dimensions, followed by those of `other` without them",
+        {"input": "`dims`", "other": "`dims`"},
+    ),
 }
-
-# Functions in stride maps, defined in runtime/ops/view_functions.h.
-VIEW: Mapping[str, Intrinsic] = {
-    "swap": Intrinsic((_L, _I, _I), _L),
-    "transposed": Intrinsic((_L,), _L),
-    "insert": Intrinsic((_L, _I, _I), _L),
-    "remove": Intrinsic((_L, _I), _L, last=_I),
-    "replace": Intrinsic((_L, _I, _I), _L),
-    "append": Intrinsic((_L, _I), _L),
-    "permute": Intrinsic((_L, _L), _L),
-    "same_length": Intrinsic((_L, _L), _L),
-    "without_ones": Intrinsic((_L, _L), _L),
-    "without_ones_at": Intrinsic((_L, _L, _L), _L),
-    "expand_sizes": Intrinsic((_L, _L), _L),
-    "expand_strides": Intrinsic((_L, _L, _L), _L),
-    "insertion_point": Intrinsic((_I, _I), _I),
-    "element": Intrinsic((_I, _I, _I), _I),
-    "slice_begin": Intrinsic((_O, _I, _I), _I),
-    "slice_length": Intrinsic((_O, _O, _I, _I), _I),
-    "slice_stride": Intrinsic((_I, _I, _I), _I),
-    "narrow_begin": Intrinsic((_I, _I, _I, _I), _I),
-    "diagonal_length": Intrinsic((_L, _I, _I, _I), _I),
-    "diagonal_begin": Intrinsic((_L, _L, _I, _I, _I), _I),
-}
-
 
 @dataclass(frozen=True)
 class ProgramFunction:
-    """A function of programs over operators, defined in runtime/ops/program_functions.h."""
+    """A function that programs may call, with the types of its parameters and of its result."""
 
     parameters: tuple[Type, ...]
     result: Type
@@ -138,22 +132,49 @@ class ProgramFunction:
 TENSOR, TENSORS = Type(BaseType.TENSOR), Type(BaseType.TENSOR, is_list=True)
 INTEGER, INTEGERS = Type(BaseType.INT), Type(BaseType.INT, is_list=True)
 BOOL, REAL, TEXT = Type(BaseType.BOOL), Type(BaseType.FLOAT), Type(BaseType.STR)
+NUMBER, DTYPE = Type(BaseType.NUMBER), Type(BaseType.DTYPE)
 
+# Functions in all programs, defined in runtime/ops/program_functions.h.
 PROGRAM: Mapping[str, ProgramFunction] = {
     "given": ProgramFunction((), BOOL),  # whether an optional argument is not null
     "sizes": ProgramFunction((TENSOR,), INTEGERS),
     "size": ProgramFunction((TENSOR, INTEGER), INTEGER),  # of a dimension
     "rank": ProgramFunction((TENSOR,), INTEGER),
     "numel": ProgramFunction((TENSOR,), INTEGER),
-    "dtype": ProgramFunction((TENSOR,), Type(BaseType.DTYPE)),
+    "dtype": ProgramFunction((TENSOR,), DTYPE),
     "is_floating": ProgramFunction((TENSOR,), BOOL),
     "is_complex": ProgramFunction((TENSOR,), BOOL),
     "min": ProgramFunction((INTEGER, INTEGER), INTEGER),
     "max": ProgramFunction((INTEGER, INTEGER), INTEGER),
+    "clamp": ProgramFunction((INTEGER, INTEGER, INTEGER), INTEGER),  # between a lowest and a highest value
     "ceil_div": ProgramFunction((INTEGER, INTEGER), INTEGER),  # the quotient, rounded up
     "len": ProgramFunction((INTEGERS,), INTEGER),  # also of tensors
     "total": ProgramFunction((INTEGERS,), INTEGER),  # the sum of the items
+    "product": ProgramFunction((INTEGERS,), INTEGER),
+    "contains": ProgramFunction((INTEGERS, INTEGER), BOOL),
     "starts": ProgramFunction((INTEGERS,), INTEGERS),  # for each item, the sum of those before it
     "broadcast": ProgramFunction((INTEGERS, INTEGERS), INTEGERS),  # the shape that two shapes broadcast to
     "range": ProgramFunction((INTEGER, INTEGER, INTEGER), INTEGERS, optional=2),  # as in Python
+    "completed": ProgramFunction((INTEGERS, INTEGER), INTEGERS),  # sizes in which -1 becomes what the count requires
+    "range_length": ProgramFunction((NUMBER, NUMBER, NUMBER), INTEGER),  # from a start to an end, exclusive, by a step
+    "fits": ProgramFunction((INTEGER, DTYPE), BOOL),  # whether a dtype has this value
+}
+
+# Functions in the programs of views, in which the tensor is an index map; defined in runtime/ops/index_map.h.
+MAPS: Mapping[str, ProgramFunction] = {
+    "swap": ProgramFunction((TENSOR, INTEGER, INTEGER), TENSOR),
+    "permute": ProgramFunction((TENSOR, INTEGERS), TENSOR),
+    "insert": ProgramFunction((TENSOR, INTEGER), TENSOR),  # a dimension of size 1
+    "repeat": ProgramFunction((TENSOR, INTEGER, INTEGER), TENSOR),  # a dimension of size 1
+    "select": ProgramFunction((TENSOR, INTEGER, INTEGER), TENSOR),  # an index of a dimension
+    "slice": ProgramFunction((TENSOR, INTEGER, INTEGER, INTEGER, INTEGER), TENSOR),  # first index, length, step
+    "diagonal": ProgramFunction((TENSOR, INTEGER, INTEGER), TENSOR),  # of two dimensions of the same size
+    "reshape": ProgramFunction((TENSOR, INTEGERS), TENSOR),
+    "as_strided": ProgramFunction((TENSOR, INTEGERS, INTEGERS, INTEGER), TENSOR),
+    "as_parts": ProgramFunction((TENSOR,), TENSOR),  # a complex number as its real and its imaginary part
+    "as_pairs": ProgramFunction((TENSOR,), TENSOR),  # two real numbers as a complex one
+    "has_pairs": ProgramFunction((TENSOR,), BOOL),  # whether its dtype is that of the parts of complex numbers
+    "needs_copy": ProgramFunction((TENSOR,), BOOL),  # whether the strides of the input do not allow the map
+    "strides_text": ProgramFunction((TENSOR,), TEXT),
+    "offset_text": ProgramFunction((TENSOR,), TEXT),
 }

@@ -6,7 +6,7 @@ A program is an expression, or statements in Python's syntax:
     values, indices = sort(input, dim)                        a name for each result of an operator
     check(n >= 1, InvalidArgument, "n must be at least 1, got {n}")
     if keepdim: ...                                           also elif and else
-    for x in tensors: check(...)                              checks for each item of a list
+    for d in dims: result = flip(result, d)                   statements for each item of a list; they may replace values
     return [select(input, dim, i) for i in range(count)]      one value per result, or a list of tensors
 
 `parse` checks the syntax. `codegen.resolve` determines the types and the records that are called; the nodes and fields
@@ -37,11 +37,12 @@ from codegen.model import ERRORS, Op, Type
 
 @dataclass(frozen=True)
 class Assign:
-    """Names for the results of a call, or for another value."""
+    """Names for the results of a call, or for another value; in a loop, also another value for a name."""
 
     names: tuple[str, ...]
     value: Node
     types: tuple[Type, ...] = ()  # those of the names; set by `resolve`
+    replaces: bool = False  # whether the name has a value already; set by `resolve`
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,11 @@ class If:
 
 @dataclass(frozen=True)
 class For:
-    """Checks for each item of a list, which has a name in them."""
+    """Statements for each item of a list, which has a name in them."""
 
     name: str
     source: Node
-    body: tuple[Check, ...]
+    body: tuple[Statement, ...]
     item: Type | None = None  # the type of the items; set by `resolve`
 
 
@@ -148,6 +149,12 @@ class Program:
         return tuple(dict.fromkeys(names))
 
     @property
+    def replaced(self) -> frozenset[str]:
+        """Returns the names whose values a resolved program replaces."""
+        assigned = (each for each in _walk(self.statements) if isinstance(each, Assign) and each.replaces)
+        return frozenset(name for each in assigned for name in each.names)
+
+    @property
     def called(self) -> tuple[Op, ...]:
         """Returns the records that a resolved program calls, sorted by name."""
         found = {node.op.full_name: node.op for node in self.nodes() if isinstance(node, OperatorCall)}
@@ -166,7 +173,7 @@ def _walk(statements: Sequence[Statement]) -> Iterator[Statement]:
             yield from _walk(statement.then)
             yield from _walk(statement.otherwise)
         elif isinstance(statement, For):
-            yield from statement.body
+            yield from _walk(statement.body)
 
 
 def _roots(statement: Statement) -> Iterator[Node]:
@@ -230,9 +237,10 @@ def _statement(tree: ast.stmt, converter: Converter) -> Statement:
             then, other = ([_statement(each, converter) for each in block] for block in (body, otherwise))
             return If(converter.node(test), tuple(then), tuple(other))
         case ast.For(target=ast.Name(id=name), iter=source, body=body, orelse=[]):
-            checks = [_statement(each, converter) for each in body]
-            if all(isinstance(each, Check) for each in checks):
-                return For(name, converter.node(source), tuple(each for each in checks if isinstance(each, Check)))
+            statements = tuple(_statement(each, converter) for each in body)
+            if any(isinstance(each, Return) for each in _walk(statements)):
+                raise TextError("a loop cannot return", converter.at(tree))
+            return For(name, converter.node(source), statements)
         case ast.Return(value=ast.Tuple(elts=values)):
             return Return(converter.nodes(values))
         case ast.Return(value=ast.expr() as value):

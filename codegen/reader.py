@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TypeVar
 
 import yaml
@@ -23,6 +24,7 @@ from codegen.program import Program
 
 T = TypeVar("T")
 D = TypeVar("D")
+C = TypeVar("C", bound=Enum)
 
 _WORDS: Mapping[str, Literal] = {
     "": None, "~": None, "null": None, "true": True, "false": False, "True": True, "False": False,
@@ -172,6 +174,13 @@ class Field:
         if not pattern.fullmatch(self.words):
             raise self.bad(f"'{self.words}' is not {what}")
         return self.words
+
+    def choice(self, choices: type[C], what: str) -> C:
+        """Returns the member of an enumeration whose value is the string. Raises Bad; `what` names the enumeration."""
+        try:
+            return choices(self.words)
+        except ValueError:
+            raise self.bad(unknown(what, self.words, [each.value for each in choices])) from None
 
     @property
     def boolean(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from codegen import signature as signatures
 from codegen.errors import TextError, counted, unknown
@@ -21,7 +21,18 @@ from codegen.expression import (
     Unary,
     Variable,
 )
-from codegen.intrinsics import BOOL, INTEGER, INTEGERS, PROGRAM, REAL, TENSOR, TENSORS, TEXT
+from codegen.intrinsics import (
+    BOOL,
+    INTEGER,
+    INTEGERS,
+    NUMBER,
+    PROGRAM,
+    REAL,
+    TENSOR,
+    TENSORS,
+    TEXT,
+    ProgramFunction,
+)
 from codegen.model import Argument, BaseType, Op, Type
 from codegen.program import (
     Assign,
@@ -48,6 +59,8 @@ class Scope:
     operators: Operators
     arguments: frozenset[str]  # the names that `given` accepts
     present: frozenset[str] = frozenset()  # the optional arguments that are not null
+    functions: Mapping[str, ProgramFunction] = field(default_factory=lambda: PROGRAM)
+    in_loop: bool = False
 
     def with_names(self, names: Sequence[str], types: Sequence[Type]) -> Scope:
         """Returns the scope with further names."""
@@ -70,6 +83,11 @@ def _block(statements: Sequence[Statement], scope: Scope, results: tuple[Type, .
     resolved: list[Statement] = []
     for statement in statements:
         match statement:
+            case Assign(names=(name,), value=value) if scope.in_loop and name in scope.names.keys() - scope.arguments:
+                value, type_ = typed(value, scope)
+                if type_ != scope.names[name]:
+                    raise TextError(f"'{name}' is {scope.names[name]}, and cannot become {type_}", value.at)
+                resolved.append(Assign((name,), value, (type_,), replaces=True))
             case Assign(names=names, value=value):
                 for name in names:
                     if name in scope.names:
@@ -81,8 +99,8 @@ def _block(statements: Sequence[Statement], scope: Scope, results: tuple[Type, .
                 resolved.append(_resolved_check(statement, scope))
             case For(name=name, source=source, body=body):
                 items, inner = _items(name, source, scope)
-                checks = tuple(_resolved_check(each, inner) for each in body)
-                resolved.append(For(name, items, checks, inner.names[name]))
+                block = _block(body, replace(inner, in_loop=True), results)
+                resolved.append(For(name, items, block, inner.names[name]))
             case If(condition=condition, then=then, otherwise=otherwise):
                 inner = scope.without_null(tested) if (tested := _tested(condition)) in scope.names else scope
                 resolved.append(
@@ -128,7 +146,7 @@ def _results(values: tuple[Node, ...], scope: Scope, results: tuple[Type, ...]) 
         found = [typed(value, scope) for value in values]
         kept = tuple(value for value, _ in found)
     for (value, type_), wanted in zip(found, results, strict=True):
-        if (type_.base, type_.is_list, type_.optional) != (wanted.base, wanted.is_list, False):
+        if not _matches(type_, wanted):
             raise TextError(f"expected a result of type {wanted}, got {type_}", value.at)
     return kept
 
@@ -138,7 +156,7 @@ def _several(node: Node, scope: Scope, count: int) -> tuple[Node, tuple[Type, ..
     if count == 1:
         value, type_ = typed(node, scope)
         return value, (type_,)
-    if isinstance(node, Invoke) and node.function not in PROGRAM:
+    if isinstance(node, Invoke) and node.function not in scope.functions:
         call = _call(node, scope)
         types = tuple(result.type for result in call.op.signature.results)
         if len(types) == count:
@@ -179,13 +197,14 @@ def typed(node: Node, scope: Scope) -> tuple[Node, Type]:
             return replace(node, value=items, position=_as(position, INTEGER, scope)), _member(type_)
         case ListOf(members=members):
             return _list(node, members, scope)
-        case Comprehension(value=value, name=name, source=source):
+        case Comprehension(value=value, name=name, source=source, condition=condition):
             items, inner = _items(name, source, scope)
             each, member = typed(value, inner)
             found = _list_type(node, member)
-            resolved_list = ResolvedComprehension(each, name, items, inner.names[name], found == TENSORS, at=node.at)
-            return resolved_list, found
-        case Invoke(function=function) if function in PROGRAM and not _prefers_operator(node, scope):
+            fits = _as(condition, BOOL, inner) if condition else None
+            item = inner.names[name]
+            return ResolvedComprehension(each, name, items, fits, item, found == TENSORS, at=node.at), found
+        case Invoke(function=function) if function in scope.functions and not _prefers_operator(node, scope):
             return _intrinsic(node, scope)
         case Invoke():
             call = _call(node, scope)
@@ -213,6 +232,8 @@ def _constant_type(node: Node, value: object) -> Type:
 def _as(node: Node, wanted: Type, scope: Scope) -> Node:
     """Returns a resolved expression that must have a type; raises TextError."""
     value, found = typed(node, scope)
+    if wanted == NUMBER and isinstance(node, Constant) and found in (INTEGER, REAL):
+        return node
     if not _matches(found, wanted):
         raise TextError(f"expected {wanted}, got {found}", node.at)
     return value
@@ -299,7 +320,7 @@ def _intrinsic(node: Invoke, scope: Scope) -> tuple[Node, Type]:
             case (Variable(name=argument),) if argument in scope.arguments:
                 return node, BOOL
         raise TextError("given takes the name of an argument", node.at, len(name))
-    function = PROGRAM[name]
+    function = scope.functions[name]
     least = len(function.parameters) - function.optional
     if not least <= len(node.arguments) <= len(function.parameters):
         wanted = counted(len(function.parameters), "argument")
@@ -317,7 +338,7 @@ def _call(node: Invoke, scope: Scope) -> OperatorCall:
     """Returns a call with the first overload that accepts its arguments; raises TextError."""
     overloads = scope.operators.get(node.function)
     if overloads is None:
-        raise TextError(unknown("operator", node.function, [*scope.operators, *PROGRAM]), node.at, len(node.function))
+        raise TextError(unknown("operator", node.function, [*scope.operators, *scope.functions]), node.at, len(node.function))
     failures = []
     for op in overloads:
         try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from codegen.dims import Link, Relation
 from codegen.errors import unknown
 from codegen.kinds.checks import argument_named, check_fresh
 from codegen.kinds.kind import Enumerator, Fact, Functions, Kind, Rows, RuntimeRule, Skeleton
@@ -146,6 +147,11 @@ class Collective(Kind):
         yield Fact("kernels", f"none of its own: copies between devices{merging}")
         yield Fact("cost", f"{pattern.bytes} bytes between devices")
 
+    def links(self, op: Op) -> tuple[Link, ...]:
+        named = [f"`{a.name}`" for a in op.signature.arguments if a.type.base is BaseType.DIM]
+        moved = [Link("", each, Relation.OPAQUE, "divided among the ranks or joined") for each in named]
+        return (*moved, Link("", "all others" if named else "every dimension", Relation.SAME))
+
     def shape_text(self, op: Op) -> str:
         return PATTERNS[self.pattern].shape
 
@@ -159,7 +165,8 @@ class Collective(Kind):
         )
         return RuntimeRule(
             f"collective::{self.pattern}",
-            ("parallel/patterns.h",),
+            "kept_dimensions",
+            ("ops/dimension_rules.h", "parallel/patterns.h"),
             "CollectiveRule",
             {"merges": merges} if merges.rows else {},
             schema={"spans_devices": True},
@@ -179,16 +186,9 @@ def _merges(field: Field) -> dict[str, Merge]:
         fields = each.fields
         by = fields.need("by").name(NAME, "the name of an operator")
         then = fields.optional("then", lambda f: f.name(NAME, "the name of an operator"), None)
-        accepts = fields.optional("accepts", _accepts, DTypeSet.ANY)
+        accepts = fields.optional("accepts", lambda f: f.choice(DTypeSet, "dtype set"), DTypeSet.ANY)
         fields.finish()
         merges[value] = Merge(by, then, accepts)
     if not merges:
         raise field.bad("expected a merge, got nothing")
     return merges
-
-
-def _accepts(field: Field) -> DTypeSet:
-    try:
-        return DTypeSet(field.words)
-    except ValueError:
-        raise field.bad(unknown("dtype set", field.words, [each.value for each in DTypeSet])) from None

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from codegen.dims import Link
 from codegen.errors import TextError
 from codegen.expression import Variable
 from codegen.kinds import branches
-from codegen.kinds.kind import Fact, Functions, Member, RuntimeRule, Skeleton
-from codegen.model import BaseType, Complex, Op, ResultRule, Signature
+from codegen.kinds.kind import Fact, Functions, Gives, Member, RulePrograms, RuntimeRule, Skeleton
+from codegen.kinds.programs import check_program, scope
+from codegen.model import BaseType, Complex, Op, ResultRule, Signature, Type
 from codegen.program import OperatorCall, Program
 from codegen.reader import Field, Report
 from codegen.resolve import Scope, resolve
@@ -24,6 +26,7 @@ class Composite(branches.Branching[Program]):
 
     key = "composite"
     skeleton = Skeleton('  composite: ""\n')
+    allocates = True
     may_give_list = True
     complex_forms = frozenset({Complex.SAME})
 
@@ -45,7 +48,7 @@ class Composite(branches.Branching[Program]):
         return replace(
             self,
             branches={
-                value: resolve(program, scope(op, self.match, value, functions), [r.type for r in op.signature.results])
+                value: resolve(program, branch_scope(op, self.match, value, functions), _types(op))
                 for value, program in self.branches.items()
             },
         )
@@ -64,6 +67,13 @@ class Composite(branches.Branching[Program]):
         yield Fact("kernels", "those of the operators that it calls")
         yield Fact("cost", "the sum of the costs of these operators")
 
+    def links(self, op: Op) -> tuple[Link, ...]:
+        return tuple(
+            replace(link, operand=f"{called.name}({link.operand})")
+            for called in self.called
+            for link in called.kind.links(called)
+        )
+
     def shape_text(self, op: Op) -> str:
         return "that of the result of the definition"
 
@@ -74,7 +84,11 @@ class Composite(branches.Branching[Program]):
 
     def runtime_rule(self, op: Op) -> RuntimeRule:
         members: dict[str, Member] = {"rounds": True} if self._rounds(op) else {}
-        return RuntimeRule("run_composite", ("ops/composite.h", "ops/program_functions.h"), "CompositeRule", members)
+        programs = RulePrograms(Gives.RESULTS, tuple(self.branches.values()), ("body",))
+        headers = ("ops/composite.h", "ops/program_functions.h")
+        return RuntimeRule(
+            "run_composite", "composite_dimensions", headers, "CompositeRule", members, programs=programs
+        )
 
     def _rounds(self, op: Op) -> bool:
         """Returns whether float16 and bfloat16 are computed in float32, so that they are rounded once.
@@ -93,30 +107,30 @@ class Composite(branches.Branching[Program]):
         return any(each.kind.computes for each in self.called)
 
 
-def scope(op: Op, match: str | None, value: str | None, functions: Functions) -> Scope:
+def branch_scope(op: Op, match: str | None, value: str | None, functions: Functions) -> Scope:
     """Returns what a program may use: the arguments, of which the matched one is not null in the branch `given`."""
-    names = {argument.name: argument.type for argument in op.signature.arguments}
-    found = Scope(names, functions, frozenset(names))
+    found = scope(op, operators=functions)
     return found.without_null(match) if match and value == "given" else found
 
 
 def check_programs(op: Op, kind: Composite, functions: Functions, report: Report) -> None:
     """Reports the first error in each program."""
     for value, program in kind.branches.items():
-        try:
-            resolve(program, scope(op, kind.match, value, functions), [r.type for r in op.signature.results])
-            _check_results(op, program)
-        except TextError as error:
-            report.add(program.locate(error.offset), error.text, error.length)
+        if check_program(program, branch_scope(op, kind.match, value, functions), _types(op), report):
+            _check_results(op, program, report)
 
 
-def _check_results(op: Op, program: Program) -> None:
-    """Raises TextError if a result is an argument itself, although the signature does not say that it shares memory."""
+def _types(op: Op) -> list[Type]:
+    return [result.type for result in op.signature.results]
+
+
+def _check_results(op: Op, program: Program, report: Report) -> None:
+    """Reports results that are an argument itself, although the signature does not say that they share memory."""
     for values in program.results:
         for value, result in zip(values, op.signature.results, strict=False):
             if isinstance(value, Variable) and op.signature.argument(value.name) and result.alias is None:
                 text = f"the result is the argument {value.name}: call an operator, or write Tensor(a) in the signature"
-                raise TextError(text, value.at, len(value.name))
+                report.add(program.locate(value.at), text, len(value.name))
 
 
 def for_complex(op: Op, program: Program) -> tuple[Op, Composite]:

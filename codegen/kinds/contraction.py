@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
+from codegen.dims import ALIGNED, Link, Relation
 from codegen.errors import counted, unknown
 from codegen.intrinsics import CONTRACTIONS
 from codegen.kinds.checks import argument_named, check_results
@@ -96,17 +97,28 @@ class Contraction(Kind):
         if self.plus:
             yield Fact("adds", f"{self.plus}, before the result is rounded")
         yield Fact("kernels", "the device's `contract` function, called for one product of two operands at a time")
-        yield Fact("sharding", "every label can be split; splitting a label that is summed over gives partial sums")
         yield Fact("cost", "2 x the product of the sizes of all labels")
 
+    def links(self, op: Op) -> tuple[Link, ...]:
+        operands = [argument for argument in op.signature.tensor_arguments if argument.name != self.plus]
+        added = [Link(self.plus, "every dimension", Relation.SAME, ALIGNED)] if self.plus else []
+        if self.equation in CONTRACTIONS:
+            return (*(link for a in operands for link in CONTRACTIONS[self.equation].links(a.name)), *added)
+        terms, arrow, output = self.equation.partition("->")
+        if not arrow:
+            kept = Link("", "labels of the result", Relation.SAME)
+            return (kept, Link("", "all other labels", Relation.CONTRACTED), *added)
+        return (*(link for a, term in zip(operands, terms.split(","), strict=True) for link in _links(a, term, output)), *added)
+
     def shape_text(self, op: Op) -> str:
-        return CONTRACTIONS.get(self.equation) or _label_sizes(self.equation)
+        rule = CONTRACTIONS.get(self.equation)
+        return rule.shape if rule else _label_sizes(self.equation)
 
     def runtime_rule(self, op: Op) -> RuntimeRule:
         members: dict[str, Member] = {"equation": self.equation}
         named = {"addend": self.plus, "search": self.search, "path": self.path, "limit": self.limit}
         members |= {member: op.position(name) for member, name in named.items() if name}
-        return RuntimeRule("run_contraction", ("einsum/contraction.h",), "ContractionRule", members)
+        return RuntimeRule("run_contraction", "contraction_dimensions", ("einsum/contraction.h",), "ContractionRule", members)
 
     def takes_complex(self, op: Op) -> bool:
         return op.dtype.accepts.get("") is DTypeSet.ANY
@@ -145,6 +157,11 @@ def _check_equation(field: Field, text: str, signature: Signature | None, plus: 
     operands = len([a for a in signature.tensor_arguments if a.name != plus]) if signature else terms
     if terms != operands:
         raise field.bad(f"the equation has {counted(terms, 'operand')}, the signature has {operands}")
+
+
+def _links(argument: Argument, term: str, output: str) -> Iterator[Link]:
+    for label in dict.fromkeys(term):
+        yield Link(argument.name, f"`{label}`", Relation.SAME if label in output else Relation.CONTRACTED)
 
 
 def _label_sizes(equation: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from codegen import kernels
 from codegen.checking import Scope, operand_sort
 from codegen.compute_types import is_complex
+from codegen.dims import ALIGNED, Link, Relation
 from codegen.expression import Expression
 from codegen.intrinsics import SCALAR
 from codegen.kernel_printer import KernelPrinter
@@ -60,15 +61,19 @@ class Elementwise(branches.Branching[Expression]):
     def facts(self, op: Op) -> Iterator[Fact]:
         yield Fact("shape", self.shape_text(op))
         yield kernel_fact(op)
-        yield Fact("sharding", "every dimension can be split")
         yield Fact("cost", "number of elements of the result x number of operations of the expression")
+
+    def links(self, op: Op) -> tuple[Link, ...]:
+        return tuple(Link(a.name, "every dimension", Relation.SAME, ALIGNED) for a in op.signature.tensor_arguments)
 
     def shape_text(self, op: Op) -> str:
         operands = [f"`{a.name}`" for a in op.signature.tensor_arguments]
         return f"that of {operands[0]}" if len(operands) == 1 else f"the broadcast shape of {listed(operands)}"
 
     def runtime_rule(self, op: Op) -> RuntimeRule:
-        return RuntimeRule("run_elementwise", ("ops/elementwise.h",))
+        return RuntimeRule(
+            "run_elementwise", "broadcast_dimensions", ("ops/dimension_rules.h", "ops/elementwise.h")
+        )
 
     def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[kernels.Kernel]:
         for value, expression in self.branches.items():

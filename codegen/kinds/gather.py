@@ -7,12 +7,13 @@ result[..., i, ...] = input[..., source(i), ...] along the dimensions in the arg
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codegen import kernels
-from codegen.checking import LISTS, POSITIONS, Scope, setting_sort
+from codegen.checking import POSITIONS, Scope, setting_sort
+from codegen.dims import Link, Relation
 from codegen.expression import Ellipsis, Expression, Subscript, Variable
-from codegen.intrinsics import GATHER, Sort
+from codegen.intrinsics import INTEGER, Sort
 from codegen.kernel_printer import KernelPrinter
 from codegen.kinds.checks import (
     argument_named,
@@ -22,9 +23,13 @@ from codegen.kinds.checks import (
     check_results,
     check_tensors,
 )
-from codegen.kinds.kind import Fact, Functions, Kind, Member, RuntimeRule, Skeleton
+from codegen.kinds.kind import Fact, Functions, Gives, Kind, Member, RulePrograms, RuntimeRule, Skeleton
+from codegen.kinds.programs import check_program
+from codegen.kinds.programs import scope as size_scope
 from codegen.model import Argument, BaseType, Complex, Op, Signature
+from codegen.program import Program
 from codegen.reader import Field, Report
+from codegen.resolve import resolve
 
 _COORDINATES = dict.fromkeys(("i", "size", "k"), Sort.INTEGER)
 
@@ -32,13 +37,7 @@ _COORDINATES = dict.fromkeys(("i", "size", "k"), Sort.INTEGER)
 def scope(op: Op) -> Scope:
     """Returns the names and functions that `source` may use."""
     settings = {a.name: setting_sort(a) for a in op.signature.arguments}
-    return Scope({**settings, **_COORDINATES}, GATHER, number=Sort.INTEGER, refused=POSITIONS)
-
-
-def size_scope(op: Op) -> Scope:
-    """Returns the names and functions that `sizes` may use."""
-    settings = {a.name: setting_sort(a) for a in op.signature.arguments}
-    return Scope(settings, GATHER, number=Sort.INTEGER, refused=LISTS)
+    return Scope({**settings, **_COORDINATES}, {}, number=Sort.INTEGER, refused=POSITIONS)
 
 
 def _is_dims(argument: Argument) -> bool:
@@ -66,14 +65,14 @@ class Gather(Kind):
 
     dims: str
     source: Expression
-    sizes: Expression | None = None  # the size of the result along the dimension; None: that of the input
+    sizes: Program | None = None  # the size of the result along the dimension; None: that of the input
 
     @classmethod
     def read(cls, field: Field, signature: Signature | None) -> Gather:
         fields = field.fields
         dims = argument_named(fields.need("dims"), signature, _is_dims, "a dim or a list of them")
         source = fields.need("source").expression
-        sizes = fields.optional("sizes", lambda f: f.expression, None)
+        sizes = fields.optional("sizes", lambda f: f.program, None)
         fields.finish()
         return cls(dims, source, sizes)
 
@@ -88,7 +87,10 @@ class Gather(Kind):
         if check_expression(self.source, scope(op), Sort.INTEGER, report):
             self._check_reads(op, self.source, report)
         if self.sizes:
-            check_expression(self.sizes, size_scope(op), Sort.INTEGER, report)
+            check_program(self.sizes, size_scope(op), [INTEGER], report)
+
+    def resolved(self, op: Op, functions: Functions) -> Gather:
+        return replace(self, sizes=resolve(self.sizes, size_scope(op), [INTEGER])) if self.sizes else self
 
     def _check_reads(self, op: Op, source: Expression, report: Report) -> None:
         """Checks that lists are read at `k`, and index tensors at `i` or `...`; other positions may be out of range."""
@@ -106,8 +108,15 @@ class Gather(Kind):
     def facts(self, op: Op) -> Iterator[Fact]:
         yield Fact("shape", self.shape_text(op))
         yield Fact("kernels", "the index map, printed for each device, with one kernel per size of elements")
-        yield Fact("sharding", f"every dimension except {self.dims} can be split")
         yield Fact("cost", "number of bytes of the result")
+
+    def links(self, op: Op) -> tuple[Link, ...]:
+        indices = [a.name for a in op.signature.tensor_arguments[1:]]
+        return (
+            Link("input", f"`{self.dims}`", Relation.INDEXED),
+            Link("input", "all others", Relation.SAME),
+            *(Link(name, "every dimension", Relation.SAME) for name in indices),
+        )
 
     def shape_text(self, op: Op) -> str:
         along = f", with size `{self.sizes.text}` along `{self.dims}`" if self.sizes else ""
@@ -129,7 +138,10 @@ class Gather(Kind):
                     members["index_has_result_shape"] = True
         order = ("dims_argument", "index_argument", "index_has_result_shape", "per_dim_argument")
         ordered = {member: members[member] for member in order if member in members}
-        return RuntimeRule("run_gather", ("ops/gather.h", "ops/size_functions.h"), "GatherRule", ordered)
+        programs = RulePrograms(Gives.SIZE, (self.sizes,), ("size",)) if self.sizes else None
+        return RuntimeRule(
+            "run_gather", "gather_dimensions", ("ops/gather.h",), "GatherRule", ordered, programs=programs
+        )
 
     def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[kernels.Kernel]:
         yield kernels.gather(op, dialect, self.dims, self.source)

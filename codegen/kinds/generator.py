@@ -1,21 +1,22 @@
-"""`generator: {sizes: argument or expression, random: count, value: expression}`; `match` as for elementwise.
+"""`generator: {sizes: program, random: count, value: expression}`; `match` as for elementwise.
 
 The expression computes an element of a new tensor from its linear `index`, its `row` and `column`, and the random
 numbers `uniform(k)`, `normal(k)`, `below(k, n)`, where k is less than `random`. Of a tensor argument, only the sizes,
-the type and the device are used; in `sizes`, its name stands for its sizes.
+the type and the device are used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codegen import kernels
-from codegen.checking import LISTS, Scope, operand_sort, setting_sort
+from codegen.checking import Scope, operand_sort
 from codegen.compute_types import COMPUTE_TYPES, FLOATING
+from codegen.dims import Link, Relation
 from codegen.errors import TextError, counted
 from codegen.expression import Constant, Expression, Invoke, Variable
-from codegen.intrinsics import FRACTIONS, RANDOM, SCALAR, SIZES, Sort
+from codegen.intrinsics import FRACTIONS, INTEGER, INTEGERS, RANDOM, SCALAR, Sort
 from codegen.kernel_printer import KernelPrinter
 from codegen.kinds import branches
 from codegen.kinds.checks import (
@@ -26,9 +27,13 @@ from codegen.kinds.checks import (
     kernel_fact,
     scalar_refusals,
 )
-from codegen.kinds.kind import Fact, Functions, Member, RuntimeRule, Skeleton
-from codegen.model import Op, ResultRule, Signature
+from codegen.kinds.kind import Fact, Functions, Gives, Member, RulePrograms, RuntimeRule, Skeleton
+from codegen.kinds.programs import check_program
+from codegen.kinds.programs import scope as size_scope
+from codegen.model import Argument, Op, ResultRule, Signature, Type
+from codegen.program import Program, Return
 from codegen.reader import Field, Report
+from codegen.resolve import resolve
 
 _COORDINATES = {"index": Sort.INTEGER, "row": Sort.INTEGER, "column": Sort.INTEGER}
 
@@ -39,18 +44,11 @@ def scope(op: Op) -> Scope:
     return Scope({**names, **_COORDINATES}, {**SCALAR, **RANDOM}, arguments=names, refused=scalar_refusals(op))
 
 
-def size_scope(op: Op) -> Scope:
-    """Returns the names and functions that `sizes` may use."""
-    names = {a.name: Sort.LIST if a.type.is_tensor else setting_sort(a) for a in op.signature.arguments}
-    return Scope(names, SIZES, number=Sort.INTEGER, refused=LISTS)
-
-
 @dataclass(frozen=True)
 class Generator(branches.Branching[Expression]):
     """An expression of `index` (the linear index), `row`, `column` (of a matrix), and of random numbers.
 
-    `sizes` is the name of the size[] argument that is the shape of the result, the name of a tensor with that shape, or
-    an expression for the shape or for the length of a one-dimensional result.
+    `sizes` is a program for the shape of the result, or for the length of a one-dimensional one.
     """
 
     key = "generator"
@@ -64,13 +62,13 @@ class Generator(branches.Branching[Expression]):
     allocates = True
     follows_device = True
 
-    sizes: Expression
+    sizes: Program
     random: int = 0  # the number of draws from the Philox sequence per element
 
     @classmethod
     def read(cls, field: Field, signature: Signature | None) -> Generator:
         fields = field.fields
-        sizes = fields.need("sizes").expression
+        sizes = fields.need("sizes").program
         random = fields.optional("random", lambda f: f.natural, 0)
         found, match = branches.read(fields, signature, lambda each: each.expression)
         fields.finish()
@@ -80,21 +78,13 @@ class Generator(branches.Branching[Expression]):
         check_results(op, report)
         check_names(op, ("i", *_COORDINATES), report)
         check_tensors(op, 1, report)
-        self._check_sizes(op, report)
+        check_program(self.sizes, size_scope(op), [self.sizes_type(op)], report)
         for expression in self.branches.values():
             check_expression(expression, scope(op), None, report)
             self._check_draws(expression, report)
 
-    def _check_sizes(self, op: Op, report: Report) -> None:
-        """Checks that `sizes` is a list of sizes, or the length of a one-dimensional result."""
-        sizes = self.sizes
-        try:
-            found = size_scope(op).sort(sizes.root)
-            if found not in (Sort.LIST, Sort.INTEGER):
-                text = f"expected a list of sizes or a length, got {found.value}"
-                raise TextError(text, 0, len(sizes.text))
-        except TextError as error:
-            report.add(sizes.location.shifted(error.offset), error.text, error.length)
+    def resolved(self, op: Op, functions: Functions) -> Generator:
+        return replace(self, sizes=resolve(self.sizes, size_scope(op), [self.sizes_type(op)]))
 
     def _check_draws(self, expression: Expression, report: Report) -> None:
         """Checks that the first argument of each random function is a constant less than `random`."""
@@ -115,27 +105,49 @@ class Generator(branches.Branching[Expression]):
         yield kernel_fact(op)
         if self.random:
             yield Fact("random", f"{counted(self.random, 'number')} per element, selected by its linear index")
-        yield Fact("sharding", "every dimension can be split")
         yield Fact("cost", "number of elements of the result")
 
+    def links(self, op: Op) -> tuple[Link, ...]:
+        return tuple(Link(a.name, "every dimension", Relation.SAME) for a in op.signature.tensor_arguments)
+
     def shape_text(self, op: Op) -> str:
-        text = self.sizes.text
-        argument = op.signature.argument(text)
-        if argument and argument.type.is_tensor:
-            return f"that of `{text}`"
-        is_length = size_scope(op).sort(self.sizes.root) is Sort.INTEGER
-        return f"`[{text}]`" if is_length else f"`{text}`"
+        *_, (root,) = self.sizes.results
+        if isinstance(root, Invoke) and root.function == "sizes":
+            return f"that of `{op.signature.tensor_arguments[0].name}`"
+        text = self.sizes.lines[-1].removeprefix("return ")
+        return f"`[{text}]`" if self.sizes_type(op) == INTEGER else f"`{text}`"
+
+    def sizes_type(self, op: Op) -> Type:
+        """Returns INTEGER if the sizes are the length of a one-dimensional result, and else INTEGERS."""
+        try:
+            resolve(self.sizes, size_scope(op), [INTEGER])
+        except TextError:
+            return INTEGERS
+        return INTEGER
 
     def runtime_rule(self, op: Op) -> RuntimeRule:
         members: dict[str, Member] = {}
-        root = self.sizes.root
-        argument = op.signature.argument(root.name) if isinstance(root, Variable) else None
-        if argument and argument.type.is_list:
+        if argument := self._size_argument(op):
             members["size_argument"] = op.position(argument.name)
         if self.random:
             members["is_random"] = True
-        headers = ("ops/generator.h", "ops/size_functions.h")
-        return RuntimeRule("run_generator", headers, "GeneratorRule", members, run_complex="run_complex_generator")
+        return RuntimeRule(
+            "run_generator",
+            "broadcast_dimensions",
+            ("ops/dimension_rules.h", "ops/generator.h"),
+            "GeneratorRule",
+            members,
+            run_complex="run_complex_generator",
+            programs=None if argument else RulePrograms(Gives.SIZES, (self.sizes,), ("sizes",)),
+        )
+
+    def _size_argument(self, op: Op) -> Argument | None:
+        """Returns the argument that is the list of sizes, or None if they are computed."""
+        match self.sizes.statements:
+            case (Return(values=(Variable(name=name),)),):
+                argument = op.signature.argument(name)
+                return argument if argument and argument.type.is_list else None
+        return None
 
     def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[kernels.Kernel]:
         for value, expression in self.branches.items():

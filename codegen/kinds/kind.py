@@ -9,10 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from codegen.compute_types import promoted_compute_types
+from codegen.dims import Link
 from codegen.model import Argument, Complex, Op, Signature
+from codegen.program import Program
 from codegen.reader import Field, Report
 
 if TYPE_CHECKING:
@@ -63,21 +66,44 @@ class Rows:
 Member = int | bool | str | Rows  # an int may be the position of an argument
 
 
+class Gives(Enum):
+    """What the C++ function of a program returns."""
+
+    RESULTS = "results"  # of the operators that it calls
+    MAP = "map"  # from the indices of a view to those of the input
+    SIZES = "sizes"  # of the result
+    SIZE = "size"  # along one dimension of the result
+
+
+@dataclass(frozen=True)
+class RulePrograms:
+    """The programs of a record, one per value of the matched attribute, as a C++ function.
+
+    `members` are the members of the kind's rule that point to it.
+    """
+
+    gives: Gives
+    programs: tuple[Program, ...]
+    members: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class RuntimeRule:
     """How the runtime runs an operator: the function of the kind, and what this function must know of the record.
 
-    `struct` is the type of the kind's rule, with its members, of which a generated C++ function comes last. `headers`
-    declare the type and the functions.
+    `struct` is the type of the kind's rule, with its members, of which the function of `programs` comes last. `headers`
+    declare the type and the functions. `dimensions` is the function that gives dimension maps.
     """
 
     run: str
+    dimensions: str
     headers: tuple[str, ...]
     struct: str = ""  # empty: the kind has no rule
     members: Mapping[str, Member] = field(default_factory=dict)
     run_complex: str = ""  # the function for complex operands; empty: `run`
     run_by_parts: str = "run_by_parts"  # the function for records with `complex: parts`
     schema: Mapping[str, bool] = field(default_factory=dict)  # members of the schema that dispatch reads
+    programs: RulePrograms | None = None
 
 
 class Kind(ABC):
@@ -119,7 +145,11 @@ class Kind(ABC):
 
     @abstractmethod
     def facts(self, op: Op) -> Iterator[Fact]:
-        """Yields the properties that are derived from the record, for `explain`."""
+        """Yields what is derived from the record in this kind alone, for `explain`."""
+
+    @abstractmethod
+    def links(self, op: Op) -> tuple[Link, ...]:
+        """Returns which dimensions of the results follow which dimensions of the operands; none if they follow none."""
 
     @abstractmethod
     def shape_text(self, op: Op) -> str:

@@ -1,21 +1,31 @@
-"""`native: {infer: C++ function that determines shapes and dtypes, shape: text, data_dependent: bool}`."""
+"""`native: {infer: C++ function that determines shapes and dtypes, shape: text, dims: map, data_dependent: bool}`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 
+from codegen.dims import ALIGNED, Link, Relation
 from codegen.kinds.kind import Fact, Functions, Kind, RuntimeRule, Skeleton
-from codegen.model import Complex, Op, Signature
+from codegen.model import BaseType, Complex, Op, Signature
 from codegen.reader import Field, Report
 from codegen.signature import NAME
+
+
+class Dims(Enum):
+    """The dimension map of a native operator: the functions of runtime/ops/dimension_rules.h."""
+
+    KEPT = "kept"  # the same dimensions; those that arguments of type `dim` name are not known
+    BROADCAST = "broadcast"
+    OPAQUE = "opaque"
 
 
 @dataclass(frozen=True)
 class Native(Kind):
     """A hand-written kernel on each device; `infer` names the C++ function that determines shapes and dtypes.
 
-    `shape` describes the shape of the result in words. It does not affect the kernels.
+    `shape` describes the shape of the result in words. It does not affect the kernels. `dims` is the dimension map.
     """
 
     key = "native"
@@ -29,6 +39,7 @@ class Native(Kind):
 
     infer: str
     shape: str
+    dims: Dims
     data_dependent: bool = False  # result sizes depend on data
 
     @classmethod
@@ -37,8 +48,9 @@ class Native(Kind):
         infer = fields.required("infer", lambda f: f.name(NAME, "the name of a function"))
         shape = fields.required("shape", lambda f: f.words)
         data_dependent = fields.optional("data_dependent", lambda f: f.boolean, False)
+        dims = fields.optional("dims", lambda f: f.choice(Dims, "dimension map"), Dims.OPAQUE)
         fields.finish()
-        return cls(infer or "", shape or "", data_dependent)
+        return cls(infer or "", shape or "", dims, data_dependent)
 
     def check(self, op: Op, functions: Functions, report: Report) -> None:
         """Does nothing: there are no expressions."""
@@ -47,12 +59,23 @@ class Native(Kind):
         yield Fact("shape", self.shape_text(op))
         yield Fact("infer", self.infer)
         yield Fact("kernels", "hand-written for each device; a device without one runs the operator on the host")
-        yield Fact("sharding", "not known")
         yield Fact("cost", "not known")
+
+    def links(self, op: Op) -> tuple[Link, ...]:
+        tensors = [argument.name for argument in op.signature.tensor_arguments]
+        if self.dims is Dims.OPAQUE:
+            return tuple(Link(name, "every dimension", Relation.OPAQUE) for name in tensors)
+        if self.dims is Dims.BROADCAST:
+            return tuple(Link(name, "every dimension", Relation.SAME, ALIGNED) for name in tensors)
+        named = [f"`{a.name}`" for a in op.signature.arguments if a.type.base is BaseType.DIM]
+        links = [(Link(name, each, Relation.OPAQUE)) for name in tensors for each in named]
+        rest = "all others" if named else "every dimension"
+        return (*links, *(Link(name, rest, Relation.SAME) for name in tensors))
 
     def shape_text(self, op: Op) -> str:
         return self.shape + "; it depends on the data" * self.data_dependent
 
     def runtime_rule(self, op: Op) -> RuntimeRule:
         schema = {"is_data_dependent": True} if self.data_dependent else {}
-        return RuntimeRule(f"native::{self.infer}", ("ops/native.h",), schema=schema)
+        headers = ("ops/dimension_rules.h", "ops/native.h")
+        return RuntimeRule(f"native::{self.infer}", f"{self.dims.value}_dimensions", headers, schema=schema)

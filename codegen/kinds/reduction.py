@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codegen import kernels
+from codegen.dims import Link, Relation
 from codegen.kinds import fold
 from codegen.kinds.checks import argument_named
 from codegen.kinds.kind import Fact, Member, RuntimeRule, Skeleton
@@ -61,8 +62,12 @@ class Reduction(fold.Fold):
         yield from super().facts(op)
         if not self.allows_empty:
             yield Fact("empty", "reducing no elements is an error")
-        yield Fact("sharding", "kept dimensions can be split; splitting a reduced dimension gives partial results")
         yield Fact("cost", "number of elements of the input")
+
+    def links(self, op: Op) -> tuple[Link, ...]:
+        if self.dims is None:
+            return (Link("input", "every dimension", Relation.FOLDED),)
+        return (Link("input", f"`{self.dims}`", Relation.FOLDED), Link("input", "all others", Relation.SAME))
 
     def shape_text(self, op: Op) -> str:
         dims = op.signature.argument(self.dims) if self.dims else None
@@ -81,7 +86,12 @@ class Reduction(fold.Fold):
         if not self.allows_empty:
             members["allows_empty"] = False
         return RuntimeRule(
-            "run_reduction", ("ops/fold.h",), "ReductionRule", members, run_by_parts="run_reduction_by_parts"
+            "run_reduction",
+            "reduction_dimensions",
+            ("ops/fold.h",),
+            "ReductionRule",
+            members,
+            run_by_parts="run_reduction_by_parts",
         )
 
     def meanings(self, op: Op, argument: Argument) -> Iterator[str]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from codegen import kernels
 from codegen.kinds import fold
+from codegen.dims import Link, Relation
 from codegen.kinds.checks import argument_named
-from codegen.kinds.kind import Fact, RuntimeRule, Skeleton
+from codegen.kinds.kind import Fact, Member, RuntimeRule, Skeleton
 from codegen.model import Argument, BaseType, Op, Signature, Type
 from codegen.reader import Field
 
@@ -46,14 +47,17 @@ class Scan(fold.Fold):
 
     def facts(self, op: Op) -> Iterator[Fact]:
         yield from super().facts(op)
-        yield Fact("sharding", f"every dimension except {self.dim} can be split")
         yield Fact("cost", "number of elements of the input")
+
+    def links(self, op: Op) -> tuple[Link, ...]:
+        return (Link("input", f"`{self.dim}`", Relation.FOLDED), Link("input", "all others", Relation.SAME))
 
     def shape_text(self, op: Op) -> str:
         return "that of `input`"
 
     def runtime_rule(self, op: Op) -> RuntimeRule:
-        return RuntimeRule("run_scan", ("ops/fold.h",), "ScanRule", {"dim_argument": op.position(self.dim)})
+        members: dict[str, Member] = {"dim_argument": op.position(self.dim)}
+        return RuntimeRule("run_scan", "scan_dimensions", ("ops/fold.h",), "ScanRule", members)
 
     def replaced(self, op: Op) -> Argument | None:
         return op.receiver

@@ -1,103 +1,111 @@
-"""`view: {let: {name: expression}, sizes:, strides:, offset:}`; `offset` defaults to that of the input.
+"""`view: "program"`: a program over the functions of MAPS, in which `input` stands for the map of its indices.
 
-The expressions may use the `sizes`, `strides`, `base` (the offset) and `rank` of the input, the arguments, and the
-preceding parts of `let`.
+The map gives the sizes of the result, and says where its elements are in the input. A result `Tensor(a)` shares the
+memory of the input; unless the strides of the input do not allow it, as for `reshape`. A result `Tensor` is a copy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
-from codegen import expression
-from codegen.checking import LISTS, Scope, setting_sort
-from codegen.expression import Expression
-from codegen.intrinsics import VIEW, Sort
-from codegen.kinds.checks import check_expression, check_input, check_tensors, let, listed
-from codegen.kinds.kind import Fact, Functions, Kind, RuntimeRule, Skeleton
+from codegen.dims import Link, Relation
+from codegen.expression import Invoke
+from codegen.intrinsics import MAPS, PROGRAM, TENSOR
+from codegen.kinds.checks import check_input, check_tensors
+from codegen.kinds.kind import Fact, Functions, Gives, Kind, RulePrograms, RuntimeRule, Skeleton
+from codegen.kinds.programs import check_program, scope
 from codegen.model import Op, Signature
+from codegen.program import Program
 from codegen.reader import Field, Report
+from codegen.resolve import resolve
 
-_INPUT = {"sizes": Sort.LIST, "strides": Sort.LIST, "base": Sort.INTEGER, "rank": Sort.INTEGER}
+_FUNCTIONS = {**PROGRAM, **MAPS}
 
-
-def scope(op: Op, parts: dict[str, Sort]) -> Scope:
-    """Returns the names and functions that an expression may use after these parts of `let`."""
-    settings = {a.name: setting_sort(a) for a in op.signature.arguments}
-    return Scope({**_INPUT, **settings, **parts}, VIEW, number=Sort.INTEGER, refused=LISTS)
+# The dimensions that each map relates, in words.
+_LINKS = {
+    "swap": Link("input", "every dimension", Relation.SAME, "two are swapped"),
+    "permute": Link("input", "every dimension", Relation.SAME, "in another order"),
+    "insert": Link("input", "every dimension", Relation.SAME, "next to new ones"),
+    "repeat": Link("input", "dimensions of size 1", Relation.BROADCAST),
+    "select": Link("input", "the selected dimension", Relation.INDEXED),
+    "slice": Link("input", "the sliced dimension", Relation.WINDOWED),
+    "diagonal": Link("input", "both dimensions of the diagonal", Relation.WINDOWED, "the last one"),
+    "reshape": Link("input", "dimensions whose sizes change", Relation.REGROUPED),
+    "as_strided": Link("input", "every dimension", Relation.OPAQUE),
+}
+_OTHERS = Link("input", "all others", Relation.SAME)
 
 
 @dataclass(frozen=True)
 class View(Kind):
-    """A stride map: list expressions over `sizes`, `strides`, `base` and the arguments; `let` names subexpressions."""
+    """An affine map from the indices of the result to those of the input."""
 
     key = "view"
-    skeleton = Skeleton(
-        '  view:\n    sizes: ""\n    strides: ""\n',
-        arguments="Tensor(a) input",
-        result="Tensor(a)",
-    )
-    is_long = False
+    skeleton = Skeleton('  view: ""\n', arguments="Tensor(a) input", result="Tensor(a)")
+    allocates = True
     computes = False
     checks_sizes = True
 
-    sizes: Expression
-    strides: Expression
-    offset: Expression
-    let: Mapping[str, Expression]
+    program: Program
+    copies: bool  # whether the result has memory of its own
 
     @classmethod
     def read(cls, field: Field, signature: Signature | None) -> View:
-        fields = field.fields
-        parts = let(fields, signature)
-        sizes = fields.need("sizes").expression
-        strides = fields.need("strides").expression
-        offset = fields.optional("offset", lambda f: f.expression, expression.parse("base", field.location))
-        fields.finish()
-        return cls(sizes, strides, offset, parts)
+        copies = signature is not None and all(result.alias is None for result in signature.results)
+        return cls(field.program, copies)
 
     def check(self, op: Op, functions: Functions, report: Report) -> None:
         check_input(op, report)
         check_tensors(op, 1, report)
-        if len(op.signature.results) != 1 or not op.signature.results[0].alias:
-            report.add(
-                op.signature_location, "a view shares memory: its signature must be (Tensor(a) input, ...) -> Tensor(a)"
-            )
-        parts: dict[str, Sort] = {}
-        for name, part in self.let.items():
-            parts[name] = check_expression(part, scope(op, parts), Sort.INTEGER, report) or Sort.INTEGER
-        check_expression(self.sizes, scope(op, parts), Sort.LIST, report)
-        check_expression(self.strides, scope(op, parts), Sort.LIST, report)
-        check_expression(self.offset, scope(op, parts), Sort.INTEGER, report)
+        if len(op.signature.results) != 1:
+            report.add(op.signature_location, "a view must have one result")
+        else:
+            check_program(self.program, scope(op, _FUNCTIONS), [TENSOR], report)
+
+    def resolved(self, op: Op, functions: Functions) -> View:
+        return replace(self, program=resolve(self.program, scope(op, _FUNCTIONS), [TENSOR]))
+
+    @property
+    def is_long(self) -> bool:  # type: ignore[override]
+        """Returns whether elements are copied."""
+        return self.copies
 
     @property
     def own_names(self) -> tuple[str, ...]:
-        return tuple(self.let)
+        return self.program.assigned
+
+    @property
+    def maps(self) -> frozenset[str]:
+        """Returns the names of the functions of MAPS that the program calls."""
+        return frozenset(n.function for n in self.program.nodes() if isinstance(n, Invoke)) & MAPS.keys()
+
+    def links(self, op: Op) -> tuple[Link, ...]:
+        found = [link for name, link in _LINKS.items() if name in self.maps]
+        return (*found, *([] if any(link.dims == "every dimension" for link in found) else [_OTHERS]))
 
     def facts(self, op: Op) -> Iterator[Fact]:
-        for name, part in self.let.items():
-            yield Fact(name, part.text)
-        yield Fact("shape", f"`{self.sizes.text}`")
-        yield Fact("strides", self.strides.text)
-        yield Fact("offset", self.offset.text)
-        yield Fact("kernels", "none: the result shares the input's memory")
-        yield Fact("cost", "0")
+        yield Fact("shape", self.shape_text(op))
+        where = "that of `copy`" if self.copies else "none: the result shares the input's memory"
+        yield Fact("kernels", where + ", or is a copy if the strides do not allow it" * self.may_copy)
+        yield Fact("cost", "number of bytes of the result" if self.copies else "0")
+
+    @property
+    def may_copy(self) -> bool:
+        """Returns whether the result is a copy if the strides of the input do not allow a view."""
+        return not self.copies and "reshape" in self.maps and "needs_copy" not in self.maps
+
+    def definitions(self) -> Iterator[tuple[str | None, str]]:
+        for line in self.program.lines:
+            yield None, line
 
     def shape_text(self, op: Op) -> str:
-        used = set(self.sizes.names)
-        for name, part in reversed(tuple(self.let.items())):
-            if name in used:
-                used |= part.names
-        parts = [f"`{name} = {part.text}`" for name, part in self.let.items() if name in used]
-        return f"`{self.sizes.text}`" + (f", where {listed(parts)}" if parts else "")
+        return "that of the map"
 
     def runtime_rule(self, op: Op) -> RuntimeRule:
-        return RuntimeRule("run_view", ("ops/view.h", "ops/view_functions.h"), "ViewRule")
+        run = "run_copied_view" if self.copies else "run_view"
+        programs = RulePrograms(Gives.MAP, (self.program,), ("map", "axes"))
+        return RuntimeRule(run, "view_dimensions", ("ops/view.h",), "ViewRule", programs=programs)
 
     def takes_complex(self, op: Op) -> bool:
         return True
-
-    @property
-    def ignores_strides(self) -> bool:
-        """Returns whether the layout of the result is independent of the strides of the input."""
-        return "strides" not in self.strides.text

@@ -5,6 +5,7 @@
 
 #include "device/device.h"
 #include "dispatch/arguments.h"
+#include "dispatch/dimension_map.h"
 #include "dispatch/layers.h"
 #include "tensor/overlap.h"
 
@@ -115,6 +116,7 @@ void infer(const Operator& op, std::span<const of_value> arguments, std::span<of
 void call_inside(const Operator& op, const char* name, std::span<const of_value> arguments, std::span<of_value> results,
                  bool infer_only, const Tensor* donated) {
   invoke(op, name ? name : op.schema().function_name, arguments, results, infer_only, 0, donated);
+  if (infer_only) note_inner_call(op, arguments, results);
 }
 
 void next_layer(const of_layer_call& call, const Operator& op, std::span<const of_value> arguments,

@@ -43,6 +43,13 @@ class TensorList {
   std::vector<of_tensor> handles_;
 };
 inline of_value to_value(const TensorList& list) { return to_value(list.handles()); }
+// Returns a list that keeps its tensors.
+template <class... Tensors>
+TensorList owned_list(Tensors... tensors) {
+  TensorList list;
+  (list.push_back(std::move(tensors)), ...);
+  return list;
+}
 
 // The tensors of an argument that is a list, none of which is null.
 class TensorSpan {
@@ -84,6 +91,8 @@ class ProgramBody : public Body {
   TensorSpan tensors(int position) const { return TensorSpan(call_.tensors(position)); }
   Integer integer(int position) const { return call_.integer(position); }
   Sizes integers(int position) const { return call_.integers(position); }
+  of_scalar number(int position) const { return call_.number(position); }
+  of_dtype dtype(int position) const { return call_.arguments[position].as.dtype; }
   bool boolean(int position) const { return call_.boolean(position); }
   std::string_view string(int position) const { return call_.string(position); }
   // Returns the index of the body that the matched attribute of the outer operator selects.

@@ -13,6 +13,7 @@
 namespace oneflow {
 
 struct Call;
+struct DimensionMap;
 
 // The maximum numbers of arguments and results, which the generated tables check at compile time.
 inline constexpr int kMaxArguments = 16;
@@ -102,6 +103,8 @@ struct Schema {
   bool spans_devices = false;      // whether the tensors of a call may be on any devices, one per rank
   const void* rule = nullptr;      // what the record says about the kind, in a struct of the kind: see rule_of()
   void (*run)(Call&);              // the function of the kind, or of the operator alone
+  // Adds the links of a call for inference whose first result has the given sizes: see dispatch/dimension_map.h.
+  void (*dimensions)(Call&, const Shape&, DimensionMap&);
   // The function for calls with a complex tensor or dtype; null if the operator supports only real ones.
   void (*run_complex)(Call&) = nullptr;
   void (*complex_body)(ProgramBody&) = nullptr;  // the body for complex operands, which run_complex_body() calls

@@ -5,6 +5,8 @@
 
 #include "dispatch/dispatch.h"
 #include "einsum/plan_cache.h"
+#include "einsum/rules.h"
+#include "ops/dimension_rules.h"
 #include "tensor/complex.h"
 
 namespace oneflow {
@@ -107,6 +109,27 @@ void run_contraction(Call& call) {
   } else {
     call_into(call, result, copy, result, target);
   }
+}
+
+void contraction_dimensions(Call& call, const Shape& result, DimensionMap& map) {
+  std::vector<const Tensor*> inputs;
+  for_each_input(call, [&](const Tensor& input) { inputs.push_back(&input); });
+  const Equation equation = equation_of(call, inputs);
+  const int addend = rule_of<ContractionRule>(call.schema()).addend;
+  size_t term = 0;
+  for_each_tensor(call, [&](int operand, int argument, const Tensor& tensor) {
+    if (argument == addend) return add_broadcast(operand, tensor, result, map);
+    const Labels& labels = equation.operands[term++];
+    for (int d = 0; d < tensor.rank(); ++d) {
+      const auto found = std::find(equation.output.begin(), equation.output.end(), labels[static_cast<size_t>(d)]);
+      if (found == equation.output.end()) {
+        map.add({operand, d, -1, Relation::kContracted});
+      } else {
+        const int to = static_cast<int>(found - equation.output.begin());
+        map.add({operand, d, to, tensor.size(d) == result[to] ? Relation::kSame : Relation::kBroadcast});
+      }
+    }
+  });
 }
 
 }  // namespace oneflow

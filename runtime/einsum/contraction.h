@@ -2,7 +2,7 @@
 #ifndef ONEFLOW_EINSUM_CONTRACTION_H_
 #define ONEFLOW_EINSUM_CONTRACTION_H_
 
-#include "dispatch/call.h"
+#include "dispatch/dimension_map.h"
 
 namespace oneflow {
 
@@ -17,6 +17,9 @@ struct ContractionRule {
 
 // Runs a contraction: plans its stages, or looks up the plan of an earlier call, and runs them in order.
 void run_contraction(Call& call);
+
+// Dimensions with the same label are the same; labels that the result lacks are contracted.
+void contraction_dimensions(Call& call, const Shape& result, DimensionMap& map);
 
 }  // namespace oneflow
 

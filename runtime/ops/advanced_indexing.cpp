@@ -5,7 +5,6 @@
 #include "dispatch/dispatch.h"
 #include "dispatch/launch.h"
 #include "ops/native.h"
-#include "ops/view_functions.h"
 #include "tensor/overlap.h"
 #include "tensor/transfer.h"
 
@@ -55,8 +54,8 @@ void add_index(const Call& call, Positions& positions, const Tensor& index, int&
   const TensorRef found = Body(call).call(kNonzero, index);
   if (index.rank() == 0) {
     // A 0-d mask selects everything or nothing: a new dimension of size 1 is indexed with one 0, or with no index.
-    positions.sizes = insert(positions.sizes, dim, 1);
-    positions.strides = insert(positions.strides, dim, 0);
+    positions.sizes.insert(static_cast<int>(dim), 1);
+    positions.strides.insert(static_cast<int>(dim), 0);
     append(Body(call).call(kZeros, Shape{found->size(0)}, OF_INT64, index.device()));
     --caller_dim;
     return;

@@ -179,22 +179,6 @@ void run_complex_generator(Call& call) {
 
 namespace native {
 
-namespace {
-
-// Returns the input. Throws DTypeError unless it is complex.
-const Tensor& complex_input(const Call& call) {
-  const Tensor& input = call.tensor(0);
-  if (!is_complex(input.dtype()))
-    fail(OF_DTYPE_ERROR, "input must be a complex tensor, got %s", dtype_name(input.dtype()));
-  return input;
-}
-
-}  // namespace
-
-void view_as_real(Call& call) { set_result(call, 0, oneflow::view_as_real(complex_input(call))); }
-
-void view_as_complex(Call& call) { set_result(call, 0, oneflow::view_as_complex(call.tensor(0))); }
-
 void complex(Call& call) {
   const Tensor &real = call.tensor(0), &imaginary = call.tensor(1);
   const of_dtype dtype = promote_types(promote_operands(call), OF_COMPLEX64);

@@ -28,4 +28,6 @@ void run_composite(Call& call) {
     if (call.outputs[i]->dtype() == OF_FLOAT32) set_result(call, i, body.call(kCast, call.outputs[i], dtype));
 }
 
+void composite_dimensions(Call& call, const Shape&, DimensionMap& map) { trace_dimensions(call, run_composite, map); }
+
 }  // namespace oneflow

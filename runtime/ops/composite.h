@@ -2,6 +2,7 @@
 #ifndef ONEFLOW_OPS_COMPOSITE_H_
 #define ONEFLOW_OPS_COMPOSITE_H_
 
+#include "dispatch/dimension_map.h"
 #include "dispatch/program_body.h"
 
 namespace oneflow {
@@ -12,6 +13,9 @@ struct CompositeRule {
 };
 
 void run_composite(Call& call);
+
+// Those of the calls that the program makes, one after the other.
+void composite_dimensions(Call& call, const Shape& result, DimensionMap& map);
 
 }  // namespace oneflow
 

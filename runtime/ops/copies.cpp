@@ -1,11 +1,8 @@
-// Native operators whose results are views or plain copies.
-#include <optional>
-
+// Native operators that copy, and create memory.
 #include "device/device.h"
 #include "dispatch/dispatch.h"
 #include "ops/native.h"
 #include "ops/parts.h"
-#include "ops/view_functions.h"
 #include "tensor/transfer.h"
 
 namespace oneflow::native {
@@ -15,43 +12,6 @@ namespace {
 constinit const OperatorName kCast("cast");
 constinit const OperatorName kClone("clone");
 constinit const OperatorName kCopy("copy");
-
-// Returns strides with which a view of sizes `to` has the same elements in the same row-major order, or nothing if
-// there are none.
-//
-// Groups the dimensions, from the last one on, into runs that a single stride traverses; the product of the sizes of
-// each run must be the product of consecutive new sizes.
-std::optional<Shape> strides_for(const Shape& sizes, const Shape& strides, const Shape& to) {
-  if (count_elements(sizes) == 0) return contiguous_strides(to);
-  Shape result(to.rank());
-  int next = to.rank() - 1;  // the last new dimension that has no stride yet
-  int64_t run = 1;           // the number of elements of the current run of old dimensions
-  int64_t stride = 1;        // the stride between them
-  for (int d = sizes.rank() - 1; d >= 0; --d) {
-    if (run == 1 && sizes[d] != 1) stride = strides[d];
-    run *= sizes[d];
-    const bool run_continues = d > 0 && (sizes[d - 1] == 1 || run == 1 || strides[d - 1] == stride * run);
-    if (run_continues) continue;
-    int64_t filled = 1;
-    while (next >= 0 && (filled < run || to[next] == 1)) {
-      result[next] = stride * filled;
-      filled *= to[next--];
-    }
-    if (filled != run) return std::nullopt;
-    run = 1;
-  }
-  for (; next >= 0; --next) result[next] = 1;  // new dimensions of size 1 of a 0-d tensor
-  return result;
-}
-
-// Returns `input` with other sizes for as many elements: a view if the strides allow it, otherwise a copy.
-TensorRef with_sizes(const Call& call, const Tensor& input, const Shape& sizes) {
-  if (call.infer_only || !input.has_memory()) return Tensor::without_memory(sizes, input.dtype(), input.device());
-  if (const auto strides = strides_for(input.sizes(), input.strides(), sizes))
-    return Tensor::view(input, sizes, *strides, input.offset());
-  const TensorRef copy = Body(call).call(kClone, input);
-  return Tensor::view(*copy, sizes, contiguous_strides(sizes), copy->offset());
-}
 
 // Returns a newly computed tensor on the device of the call, copied if it is on another one.
 TensorRef on_device(const Call& call, TensorRef computed) {
@@ -67,32 +27,6 @@ TensorRef contiguous_copy(const Call& call, const Tensor& input) {
   return on_device(call, Body(call).call(kClone, input));
 }
 
-// Returns the sizes with a -1 replaced by the size that it stands for. Throws ShapeError unless they fit the input.
-Shape complete_sizes(const Tensor& input, Sizes requested) {
-  const auto fail_count = [&] {
-    fail(OF_SHAPE_ERROR, "shape %s does not hold the %lld elements of input", to_text(requested).c_str(),
-         static_cast<long long>(input.count()));
-  };
-  Shape sizes(requested);
-  int inferred = -1;
-  for (int d = 0; d < sizes.rank(); ++d) {
-    if (sizes[d] < -1) fail(OF_SHAPE_ERROR, "shape must not be negative, got %lld", static_cast<long long>(sizes[d]));
-    if (sizes[d] != -1) continue;
-    if (inferred >= 0) fail(OF_INVALID_ARGUMENT, "shape must have at most one -1, got %s", to_text(requested).c_str());
-    inferred = d;
-    sizes[d] = 1;
-  }
-  const int64_t count = count_elements(sizes);
-  if (inferred >= 0) {
-    if (count == 0) fail(OF_SHAPE_ERROR, "shape %s has a 0, so its -1 cannot be inferred", to_text(requested).c_str());
-    if (input.count() % count != 0) fail_count();
-    sizes[inferred] = input.count() / count;
-  } else if (count != input.count()) {
-    fail_count();
-  }
-  return sizes;
-}
-
 std::span<const of_tensor> joined_tensors(const Call& call) {
   const auto tensors = call.tensors(0);
   if (tensors.empty()) fail(OF_INVALID_ARGUMENT, "tensors must not be empty");
@@ -100,37 +34,6 @@ std::span<const of_tensor> joined_tensors(const Call& call) {
 }
 
 }  // namespace
-
-void reshape(Call& call) {
-  const Tensor& input = call.tensor(0);
-  set_result(call, 0, with_sizes(call, input, complete_sizes(input, call.integers(1))));
-}
-
-void view(Call& call) {
-  const Tensor& input = call.tensor(0);
-  const Shape sizes = complete_sizes(input, call.integers(1));
-  if (!strides_for(input.sizes(), input.strides(), sizes))
-    fail(OF_SHAPE_ERROR, "shape %s needs a copy of input, of shape %s with strides %s; use reshape",
-         to_text(sizes).c_str(), to_text(input.sizes()).c_str(), to_text(input.strides()).c_str());
-  set_result(call, 0, with_sizes(call, input, sizes));
-}
-
-void flatten(Call& call) {
-  const Tensor& input = call.tensor(0);
-  const int64_t first = call.integer(1), last = call.integer(2);
-  if (first > last)
-    fail(OF_INVALID_ARGUMENT, "start_dim must not come after end_dim, got %lld and %lld", static_cast<long long>(first),
-         static_cast<long long>(last));
-  Shape sizes;
-  for (int d = 0; d < input.rank(); ++d) {
-    if (d > first && d <= last)
-      sizes.back() *= input.size(d);
-    else
-      sizes.push_back(input.size(d));
-  }
-  if (sizes.empty()) sizes.push_back(1);
-  set_result(call, 0, with_sizes(call, input, sizes));
-}
 
 void contiguous(Call& call) {
   const Tensor& input = call.tensor(0);

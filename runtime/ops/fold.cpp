@@ -109,4 +109,22 @@ void run_scan(Call& call) {
   fold(call, dtypes, input, {strides, static_cast<size_t>(result_count)}, scanned, true);
 }
 
+void reduction_dimensions(Call& call, const Shape& result, DimensionMap& map) {
+  const int rank = call.tensor(0).rank();
+  const uint32_t folded = folded_dims(call, rule_of<ReductionRule>(call.schema()), rank);
+  const bool keeps = result.rank() == rank;
+  for (int d = 0, to = 0; d < rank; ++d) {
+    const bool is_folded = folded >> d & 1;
+    const bool has_result = !is_folded || keeps;
+    map.add({0, d, has_result ? to : -1, is_folded ? Relation::kFolded : Relation::kSame});
+    to += has_result;
+  }
+}
+
+void scan_dimensions(Call& call, const Shape&, DimensionMap& map) {
+  const int64_t scanned = call.integer(rule_of<ScanRule>(call.schema()).dim_argument);
+  for (int d = 0; d < call.tensor(0).rank(); ++d)
+    map.add({0, d, d, d == scanned ? Relation::kFolded : Relation::kSame});
+}
+
 }  // namespace oneflow

@@ -2,7 +2,7 @@
 #ifndef ONEFLOW_OPS_FOLD_H_
 #define ONEFLOW_OPS_FOLD_H_
 
-#include "dispatch/call.h"
+#include "dispatch/dimension_map.h"
 
 namespace oneflow {
 
@@ -21,6 +21,10 @@ void run_reduction(Call& call);
 // Reduces the parts of complex numbers separately.
 void run_reduction_by_parts(Call& call);
 void run_scan(Call& call);
+
+// Kept dimensions are the same; the others are folded.
+void reduction_dimensions(Call& call, const Shape& result, DimensionMap& map);
+void scan_dimensions(Call& call, const Shape& result, DimensionMap& map);
 
 }  // namespace oneflow
 

@@ -49,7 +49,7 @@ Shape result_shape(const Call& call, const GatherRule& rule, const Tensor& input
          call.tensor(rule.index_argument).rank());
   Shape shape = input.sizes();
   if (!rule.size) return shape;
-  const int64_t size = rule.size(call);
+  const int64_t size = rule.size(SizeBody(call));
   if (shape.empty()) return Shape{size};
   for (const int64_t dim : dims) shape[static_cast<int>(dim)] = size;
   return shape;
@@ -74,6 +74,26 @@ void run_gather(Call& call) {
     inputs[count++] = with_a_dimension(kernel_input(call.tensor(argument)));
   launch(call,
          {.variant = match_variant(call), .compute = dtypes.compute, .inputs = {inputs, count}, .outputs = outputs});
+}
+
+void gather_dimensions(Call& call, const Shape& result, DimensionMap& map) {
+  const auto& rule = rule_of<GatherRule>(call.schema());
+  uint32_t gathered = 0;
+  for (const int64_t dim : gathered_dims(call, rule)) gathered |= uint32_t{1} << dim;
+  const auto input_relation = [&](int d, int64_t size) {
+    if (gathered >> d & 1) return Relation::kIndexed;
+    return size == result[d] ? Relation::kSame : Relation::kWindowed;
+  };
+  for_each_tensor(call, [&](int operand, int argument, const Tensor& tensor) {
+    for (int d = 0; d < tensor.rank(); ++d) {
+      if (argument == 0)
+        map.add({operand, d, d, input_relation(d, tensor.size(d))});
+      else if (rule.index_has_result_shape)
+        map.add({operand, d, d, Relation::kSame});
+      else
+        map.add({operand, d, result.empty() ? -1 : static_cast<int>(gathered_dims(call, rule)[0]), Relation::kSame});
+    }
+  });
 }
 
 }  // namespace oneflow

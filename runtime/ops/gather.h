@@ -2,7 +2,8 @@
 #ifndef ONEFLOW_OPS_GATHER_H_
 #define ONEFLOW_OPS_GATHER_H_
 
-#include "dispatch/call.h"
+#include "dispatch/dimension_map.h"
+#include "ops/size_body.h"
 
 namespace oneflow {
 
@@ -12,10 +13,13 @@ struct GatherRule {
   bool index_has_result_shape = false;     // whether the index tensor has the shape of the result;
                                            // otherwise it is a vector along the dimension
   int per_dim_argument = -1;               // a list with one item for each of the dimensions; -1: there is none
-  int64_t (*size)(const Call&) = nullptr;  // computes the result's size along the dimension; null: as the input
+  Integer (*size)(const SizeBody&) = nullptr;  // computes the result's size along the dimension; null: as the input
 };
 
 void run_gather(Call& call);
+
+// The dimensions along which elements are gathered follow the index tensor; the others are the same.
+void gather_dimensions(Call& call, const Shape& result, DimensionMap& map);
 
 }  // namespace oneflow
 

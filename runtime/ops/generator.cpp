@@ -9,7 +9,7 @@ void run_generator(Call& call) {
   const auto& rule = rule_of<GeneratorRule>(call.schema());
   const DTypes dtypes = resolve_dtypes(call);
   const int variant = match_variant(call);
-  const Shape computed = rule.sizes ? rule.sizes(call) : Shape();
+  const Shape computed = rule.sizes ? rule.sizes(SizeBody(call)) : Shape();
   const Sizes sizes = rule.sizes ? Sizes(computed) : call.integers(rule.size_argument);
 
   Tensor& output = prepare_result(call, 0, sizes, dtypes.results[0], Aliasing::kAllowed);

@@ -2,14 +2,15 @@
 #ifndef ONEFLOW_OPS_GENERATOR_H_
 #define ONEFLOW_OPS_GENERATOR_H_
 
-#include "dispatch/call.h"
+#include "dispatch/dimension_map.h"
+#include "ops/size_body.h"
 
 namespace oneflow {
 
 struct GeneratorRule {
   int size_argument = -1;                 // the position of the size[] argument that is the shape of the result; or
   bool is_random = false;                 // whether each element uses a counter of the Philox sequence
-  Shape (*sizes)(const Call&) = nullptr;  // a function that computes the shape
+  Shape (*sizes)(const SizeBody&) = nullptr;  // a function that computes the shape
 };
 
 void run_generator(Call& call);

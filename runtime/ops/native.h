@@ -7,10 +7,7 @@
 
 namespace oneflow::native {
 
-// Changes of shape, device and memory, as a view where possible, otherwise as a copy (copies.cpp).
-void reshape(Call& call);
-void view(Call& call);  // never copies
-void flatten(Call& call);
+// Changes of device and memory (copies.cpp).
 void contiguous(Call& call);
 void to_device(Call& call);
 void pin_memory(Call& call);
@@ -18,9 +15,7 @@ void pin_memory(Call& call);
 void cat(Call& call);
 void empty(Call& call);
 
-// Complex numbers and their parts (complex.cpp).
-void view_as_real(Call& call);
-void view_as_complex(Call& call);
+// A complex number from its parts (complex.cpp).
 void complex(Call& call);
 
 // Sorting and permutations (order.cpp).

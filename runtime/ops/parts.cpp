@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ops/view_functions.h"
+#include "base/error.h"
 
 namespace oneflow {
 
@@ -12,7 +12,8 @@ Part even_part(int64_t size, int64_t index, int64_t count) {
 }
 
 TensorRef narrow(const Tensor& tensor, int64_t dim, Part part) {
-  const Shape sizes = replace(tensor.sizes(), dim, part.size);
+  Shape sizes = tensor.sizes();
+  sizes[static_cast<int>(dim)] = part.size;
   if (!tensor.has_memory()) return Tensor::without_memory(sizes, tensor.dtype(), tensor.device());
   const int64_t skipped = part.size == 0 ? 0 : part.start * tensor.stride(static_cast<int>(dim));
   return Tensor::view(tensor, sizes, tensor.strides(), tensor.offset() + skipped);

@@ -1,6 +1,62 @@
 #include "ops/program_functions.h"
 
+#include <cmath>
+
 namespace oneflow {
+
+namespace {
+
+// Returns the length of an integer range. Computes in 128 bits, because the difference of two int64 may overflow.
+int64_t integer_range_length(int64_t start, int64_t end, int64_t step) {
+  const __int128 distance = static_cast<__int128>(end) - start;
+  const __int128 length = (distance + step + (step > 0 ? -1 : 1)) / step;
+  if (length > INT64_MAX) fail(OF_SHAPE_ERROR, "the range has more elements than can be counted");
+  return static_cast<int64_t>(length);
+}
+
+}  // namespace
+
+Integer range_length(const of_scalar& start, const of_scalar& end, const of_scalar& step) {
+  const double distance = to_double(end) - to_double(start);
+  const double stride = to_double(step);
+  if (stride == 0) fail(OF_INVALID_ARGUMENT, "step must not be zero");
+  if (!std::isfinite(distance) || std::isnan(stride))
+    fail(OF_INVALID_ARGUMENT, "the range must be finite, got %s to %s", to_text(start).c_str(), to_text(end).c_str());
+  if (distance != 0 && (distance > 0) != (stride > 0))
+    fail(OF_INVALID_ARGUMENT, "cannot go from %s to %s with step %s", to_text(start).c_str(), to_text(end).c_str(),
+         to_text(step).c_str());
+  const bool is_integer = start.kind != OF_SCALAR_FLOAT && end.kind != OF_SCALAR_FLOAT && step.kind != OF_SCALAR_FLOAT;
+  if (is_integer) return integer_range_length(to_int64(start), to_int64(end), to_int64(step));
+  const double length = std::ceil(distance / stride);
+  if (length >= 0x1p63) fail(OF_SHAPE_ERROR, "the range has more elements than can be counted");
+  return static_cast<int64_t>(length);
+}
+
+Shape completed(Sizes requested, Integer available) {
+  const int64_t elements = available;
+  const auto fail_count = [&] {
+    fail(OF_SHAPE_ERROR, "shape %s does not hold the %lld elements of input", to_text(requested).c_str(),
+         static_cast<long long>(elements));
+  };
+  Shape sizes(requested);
+  int inferred = -1;
+  for (int d = 0; d < sizes.rank(); ++d) {
+    if (sizes[d] < -1) fail(OF_SHAPE_ERROR, "shape must not be negative, got %lld", static_cast<long long>(sizes[d]));
+    if (sizes[d] != -1) continue;
+    if (inferred >= 0) fail(OF_INVALID_ARGUMENT, "shape must have at most one -1, got %s", to_text(requested).c_str());
+    inferred = d;
+    sizes[d] = 1;
+  }
+  const int64_t count = count_elements(sizes);
+  if (inferred >= 0) {
+    if (count == 0) fail(OF_SHAPE_ERROR, "shape %s has a 0, so its -1 cannot be inferred", to_text(requested).c_str());
+    if (elements % count != 0) fail_count();
+    sizes[inferred] = elements / count;
+  } else if (count != elements) {
+    fail_count();
+  }
+  return sizes;
+}
 
 void fail_with_texts(of_status status, std::string_view text, std::initializer_list<std::string> values) {
   std::string result;

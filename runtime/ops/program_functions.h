@@ -11,6 +11,7 @@
 
 #include "base/dtype.h"
 #include "base/integer.h"
+#include "base/scalar.h"
 #include "base/shape.h"
 #include "dispatch/program_body.h"
 #include "tensor/tensor.h"
@@ -87,6 +88,7 @@ inline Integer size(const Tensor& tensor, Integer dim) {
 
 inline Integer min(Integer a, Integer b) { return std::min<int64_t>(a, b); }
 inline Integer max(Integer a, Integer b) { return std::max<int64_t>(a, b); }
+inline Integer clamp(Integer value, Integer lowest, Integer highest) { return max(lowest, min(value, highest)); }
 inline Integer ceil_div(Integer a, Integer b) { return -floordiv(-a, b); }
 template <class List>
 Integer len(const List& list) {
@@ -97,6 +99,12 @@ inline Integer total(Sizes list) {
   for (const int64_t each : list) sum = sum + each;
   return sum;
 }
+inline Integer product(Sizes list) {
+  Integer result = 1;
+  for (const int64_t each : list) result = result * each;
+  return result;
+}
+inline bool contains(Sizes list, Integer item) { return std::find(list.begin(), list.end(), item) != list.end(); }
 inline Integers starts(Sizes list) {
   Integers sums;
   Integer sum = 0;
@@ -115,6 +123,14 @@ inline bool same(Sizes first, Sizes second) {
   return std::equal(first.begin(), first.end(), second.begin(), second.end());
 }
 inline Shape broadcast(Sizes first, Sizes second) { return broadcast_shapes(first, second); }
+// Returns sizes in which a -1 is replaced by the size that gives `count` elements. Throws ShapeError if there is none.
+Shape completed(Sizes requested, Integer count);
+
+// Returns the number of elements of the range from `start` (inclusive) to `end` (exclusive) in steps of `step`. Throws
+// InvalidArgument for a step of zero or in the wrong direction.
+Integer range_length(const of_scalar& start, const of_scalar& end, const of_scalar& step);
+// Returns whether a dtype can represent an integer.
+inline bool fits(Integer value, of_dtype dtype) { return fits(int_scalar(value), dtype); }
 
 // The integers from `start` (inclusive) to `stop` (exclusive) in steps of `step`, for loops. Throws InvalidArgument for
 // a step of 0.

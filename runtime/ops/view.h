@@ -1,23 +1,39 @@
-// Operators of kind `view`: the record's stride map gives other sizes and strides over the same memory.
+// Operators of kind `view`: the record's program maps the input to other sizes and strides over the same memory.
 #ifndef ONEFLOW_OPS_VIEW_H_
 #define ONEFLOW_OPS_VIEW_H_
 
-#include "dispatch/call.h"
+#include "ops/axes.h"
+#include "ops/index_map.h"
+#include "ops/size_body.h"
 
 namespace oneflow {
 
-// The layout of a view within the storage of its base.
-struct ViewLayout {
-  Shape sizes;
-  Shape strides;
-  int64_t offset;
+// What the generated program of a view sees: its arguments, of which the tensor is an index map.
+template <class Numbers>
+class MapBody : public SizeBody {
+ public:
+  using Map = IndexMap<Numbers>;
+
+  MapBody(const Call& call, const Map& input) : SizeBody(call), input_(input) {}
+
+  const Map& map(int) const { return input_; }
+
+ private:
+  const Map& input_;
 };
 
+// The same program, for strides and for the dimension map.
 struct ViewRule {
-  ViewLayout (*layout)(const Call&);
+  IndexMap<StridedNumbers> (*map)(const MapBody<StridedNumbers>&);
+  IndexMap<AxisNumbers> (*axes)(const MapBody<AxisNumbers>&);
 };
 
+// Returns a view of the input. If the strides do not allow one, it is a view of a copy.
 void run_view(Call& call);
+// Copies the elements of the view to a new tensor.
+void run_copied_view(Call& call);
+
+void view_dimensions(Call& call, const Shape& result, DimensionMap& map);
 
 }  // namespace oneflow
 

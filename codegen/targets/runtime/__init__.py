@@ -1,4 +1,7 @@
-"""The tables of the runtime: one C++ file per definition file with schemas, stride maps, size rules and composites."""
+"""The tables of the runtime: one C++ file per definition file with schemas, rules and the programs of composites.
+
+A header has the programs for sizes and index maps.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,9 @@ class Runtime(Target):
         for family in families:
             text = self.templates.render("family.cpp.j2", family=family)
             yield Output(f"runtime/generated/{family.name}.cpp", text)
+            if family.has_templates:
+                text = self.templates.render("programs.h.j2", family=family)
+                yield Output(f"runtime/generated/{family.name}_programs.h", text)
         sources = [family.file for family in families]
         width = max(len(family.table) for family in families)
         text = self.templates.render("operators.cpp.j2", families=families, sources=sources, width=width)

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from codegen import signature as signatures
-from codegen.kinds.composite import Composite, for_complex
-from codegen.kinds.gather import Gather
-from codegen.kinds.generator import Generator
-from codegen.kinds.kind import Enumerator, Member, Rows, RuntimeRule
-from codegen.kinds.view import View
+from codegen.kinds.composite import for_complex
+from codegen.kinds.kind import Enumerator, Gives, Member, RulePrograms, Rows, RuntimeRule
 from codegen.model import Argument, BaseType, Complex, DTypeSet, Op, ResultRule
 from codegen.names import fill, identifier, pascal, wrap
 from codegen.printer import ENUMERATORS, boolean, real, string
 from codegen.program import Program
-from codegen.targets.runtime.functions import CppDefinition, gather_size, layout, literal, sizes
-from codegen.targets.runtime.programs import bodies
+from codegen.targets.runtime.programs import WIDTH, CppDefinition, function_of
 
-WIDTH = 120
 MARGIN = 8  # columns before a field in the table of schemas
 
 _RESULTS = {
@@ -63,6 +59,8 @@ class Family:
     def headers(self) -> list[str]:
         """Returns the headers that the file includes."""
         found = {"dispatch/operator.h", "dispatch/values.h"}
+        if self.has_templates:
+            found.add(f"generated/{self.name}_programs.h")
         for op in self.ops:
             found.update(op.kind.runtime_rule(op).headers)
             if isinstance(op.complex, Program):
@@ -70,6 +68,11 @@ class Family:
             elif op.complex is Complex.PARTS:
                 found.add("ops/complex.h")
         return sorted(found)
+
+    @property
+    def has_templates(self) -> bool:
+        """Returns whether programs of this family are templates, which are in a header."""
+        return any(entry.templates for entry in self.entries)
 
     @property
     def called(self) -> list[Called]:
@@ -97,19 +100,15 @@ class OperatorSource:
     # -- functions --------------------------------------------------------------------------------------------------
 
     @cached_property
+    def _rule(self) -> RuntimeRule:
+        return self.op.kind.runtime_rule(self.op)
+
+    @cached_property
     def _function(self) -> CppDefinition | None:
         """Returns the C++ function that the rule of the kind points to, or None."""
-        name = identifier(self.op.full_name)
-        match self.op.kind:
-            case View():
-                return layout(self.op, self.op.kind, f"{name}_layout")
-            case Generator():
-                return sizes(self.op, self.op.kind, f"{name}_sizes")
-            case Gather():
-                return gather_size(self.op, self.op.kind, f"{name}_size")
-            case Composite():
-                return bodies(self.op, list(self.op.kind.branches.values()), constant, f"{name}_body")
-        return None
+        found = self._rule.programs
+        name = f"{identifier(self.op.full_name)}_{found.members[0]}" if found else ""
+        return function_of(self.op, found, constant, name) if found else None
 
     @cached_property
     def _complex_body(self) -> CppDefinition | None:
@@ -117,7 +116,8 @@ class OperatorSource:
         if not isinstance(self.op.complex, Program):
             return None
         name = f"{identifier(self.op.full_name)}_of_complex"
-        return bodies(for_complex(self.op, self.op.complex)[0], [self.op.complex], constant, name)
+        programs = RulePrograms(Gives.RESULTS, (self.op.complex,), ())
+        return function_of(for_complex(self.op, self.op.complex)[0], programs, constant, name)
 
     @property
     def _functions(self) -> list[CppDefinition]:
@@ -125,8 +125,13 @@ class OperatorSource:
 
     @property
     def functions(self) -> list[str]:
-        """Returns the definitions of the record's C++ functions."""
-        return [function.text for function in self._functions]
+        """Returns the definitions of the record's C++ functions that are not templates."""
+        return [function.text for function in self._functions if not function.is_template]
+
+    @property
+    def templates(self) -> list[str]:
+        """Returns the definitions of the record's function templates."""
+        return [function.text for function in self._functions if function.is_template]
 
     @property
     def called(self) -> tuple[Op, ...]:
@@ -188,11 +193,12 @@ class OperatorSource:
         if op.kind.matched:
             match = op.position(op.kind.matched)
             lines.append(f".match = {{.argument = {match}, .values = {self.constant}Values}}")
-        rule = op.kind.runtime_rule(op)
+        rule = self._rule
         lines += [f".{name} = {boolean(value)}" for name, value in rule.schema.items()]
         if rule.struct:
             lines.append(f".rule = &{self.constant}Rule")
         lines.append(f".run = {rule.run}")
+        lines.append(f".dimensions = {rule.dimensions}")
         if op.takes_complex:
             lines.append(f".run_complex = {self._complex_runner(rule)}")
         if self._complex_body:
@@ -227,12 +233,12 @@ class OperatorSource:
     @property
     def rule(self) -> str:
         """Returns the definition of the rule of the kind; empty if the kind has no rule."""
-        rule = self.op.kind.runtime_rule(self.op)
+        rule = self._rule
         if not rule.struct:
             return ""
         members = [f".{name} = {self._member(name, value)}" for name, value in rule.members.items()]
-        if self._function:
-            members.append(f".{self._function.member} = {self._function.name}")
+        if function := self._function:
+            members += [f".{member} = {function.name}" for member in function.members]
         return fill(f"constexpr {rule.struct} {self.constant}Rule = {{", members, "};", WIDTH)
 
     def _member(self, name: str, value: Member) -> str:
@@ -254,7 +260,7 @@ class OperatorSource:
     def arrays(self) -> list[tuple[str, list[str]]]:
         """Returns the arrays that the rule refers to: the declaration of each, and its rows."""
         found = []
-        for name, value in self.op.kind.runtime_rule(self.op).members.items():
+        for name, value in self._rule.members.items():
             if isinstance(value, Rows):
                 rows = ["{" + ", ".join(map(_cell, row)) + "}" for row in value.rows]
                 found.append((f"{value.struct} {self._rows_name(name)}[]", rows))
@@ -293,3 +299,13 @@ def default_value(argument: Argument) -> str:
         case str():
             return f"to_value({string(value)})"
     return "kNoTensors" if argument.type.is_tensor else f"to_value(kList<{', '.join(map(str, value))}>)"
+
+
+def literal(text: str, column: int) -> str:
+    """Returns a string literal that begins at `column`, in several pieces if it does not fit on the line."""
+    escaped = string(text)[1:-1]
+    room = WIDTH - column - len('"",')
+    if len(escaped) <= room:
+        return f'"{escaped}"'
+    lines = textwrap.wrap(escaped, room - 1, drop_whitespace=False, break_long_words=False, break_on_hyphens=False)
+    return ("\n" + " " * column).join(f'"{line}"' for line in lines)

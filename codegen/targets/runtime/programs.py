@@ -1,8 +1,13 @@
-"""Prints programs over operators as C++ functions, in which every call of an operator goes through dispatch."""
+"""Prints programs as C++ functions, in which every call of an operator goes through dispatch.
+
+Programs for sizes and index maps are templates, so that they also compute with sizes that are not numbers.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from codegen.expression import (
     Binary,
@@ -15,7 +20,8 @@ from codegen.expression import (
     Unary,
     Variable,
 )
-from codegen.intrinsics import BOOL, INTEGER, INTEGERS, TENSOR, TENSORS, TEXT
+from codegen.intrinsics import BOOL, DTYPE, INTEGER, INTEGERS, MAPS, NUMBER, PROGRAM, TENSOR, TENSORS, TEXT
+from codegen.kinds.kind import Gives, RulePrograms
 from codegen.model import Argument, BaseType, Op, Type
 from codegen.names import fill
 from codegen.printer import Printer, string
@@ -32,8 +38,8 @@ from codegen.program import (
     Statement,
     TensorListOf,
 )
-from codegen.targets.runtime.functions import WIDTH, CppDefinition
 
+WIDTH = 120
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _STATUS = {
     "InvalidArgument": "OF_INVALID_ARGUMENT", "TypeMismatch": "OF_TYPE_MISMATCH", "ShapeError": "OF_SHAPE_ERROR",
@@ -41,7 +47,7 @@ _STATUS = {
     "OutOfMemory": "OF_OUT_OF_MEMORY", "Unsupported": "OF_UNSUPPORTED",
     "CommunicationError": "OF_COMMUNICATION_ERROR", "InternalError": "OF_INTERNAL_ERROR",
 }  # fmt: skip
-# How a body reads an argument: {type: (declaration, method of Body)}; all others stay values.
+# How a body reads an argument: {type: (declaration, method)}; all others stay values.
 _ACCESS = {
     TENSOR: ("const Tensor&", "tensor"),
     TENSORS: ("const TensorSpan", "tensors"),
@@ -50,14 +56,53 @@ _ACCESS = {
     BOOL: ("const bool", "boolean"),
     TEXT: ("const std::string_view", "string"),
 }
+_SIZE_ACCESS = {**_ACCESS, NUMBER: ("const of_scalar", "number"), DTYPE: ("const of_dtype", "dtype")}
+_FUNCTIONS = {**PROGRAM, **MAPS}
+
+
+@dataclass(frozen=True)
+class Form:
+    """What depends on what the function of a program returns."""
+
+    result: str
+    template: bool = False  # whether it is a template over the type of integers
+    give: str = "return {};"
+    tensors: str = "tensor"  # the method that reads a tensor
+
+    def access(self, type_: Type) -> tuple[str, str] | None:
+        """Returns how the function reads an argument: the declaration, and a method of its body."""
+        found = (_SIZE_ACCESS if self.template else _ACCESS).get(_plain(type_))
+        if found and self.template and type_ == TENSOR:
+            return "const auto&", self.tensors
+        return ("const auto", found[1]) if found and self.template and type_.is_list else found
+
+
+_FORMS = {
+    Gives.RESULTS: Form("void", give="return body.give({});"),
+    Gives.MAP: Form("typename Body::Map", template=True, tensors="map"),
+    Gives.SIZES: Form("typename Body::Shape", template=True, give="return Shape({});"),
+    Gives.SIZE: Form("typename Body::Integer", template=True),
+}
+
+
+@dataclass(frozen=True)
+class CppDefinition:
+    """The definition of a C++ function."""
+
+    name: str
+    text: str
+    members: tuple[str, ...]  # the members of the kind's rule that point to it
+    is_template: bool
+    called: tuple[Op, ...]  # the operators that it calls
 
 
 class ProgramPrinter(Printer):
     """Prints the statements of one program. `constant_of` returns the constant that names a record."""
 
-    def __init__(self, op: Op, program: Program, constant_of: Callable[[Op], str]) -> None:
+    def __init__(self, op: Op, program: Program, form: Form, constant_of: Callable[[Op], str]) -> None:
         self.op = op
         self.program = program
+        self.form = form
         self.constant_of = constant_of
         self.moved: Sequence[Node] = ()  # the reads of a name from which its tensor is moved
         self.before: list[str] = []  # the lines that precede the statement: loops that fill lists
@@ -76,10 +121,17 @@ class ProgramPrinter(Printer):
         match statement:
             case Assign(names=(name,), value=ResolvedComprehension() as value):
                 self._fill(name, value)
+            case Assign(names=(name,), value=value, replaces=True):
+                yield f"{local(name)} = {self.print(value)};"
             case Assign(names=(name,), value=value, types=(type_,)):
-                yield f"{_declared(type_)} {name} = {self.print(value)};"
+                line = f"{self._declared(name, type_)} {local(name)} = {self._initial(name, value)};"
+                if len(line) > WIDTH - 4 and isinstance(value, Conditional):
+                    line = line.replace(" ? ", "\n    ? ", 1) if "? " not in self.print(value.condition) else line
+                    head, _, tail = line.rpartition(" : ")
+                    line = f"{head}\n    : {tail}"
+                yield line
             case Assign(names=names, value=value):
-                yield f"const auto [{', '.join(names)}] = {self.print(value)};"
+                yield f"const auto [{', '.join(map(local, names))}] = {self.print(value)};"
             case Check(condition=condition, error=error, pieces=pieces):
                 text = "".join(piece if isinstance(piece, str) else "{}" for piece in pieces)
                 values = [self.print(piece) for piece in pieces if not isinstance(piece, str)]
@@ -94,12 +146,14 @@ class ProgramPrinter(Printer):
                     yield from ("  " + line for line in self._block(otherwise))
                 yield "}"
             case For(name=name, source=source, body=body, item=item):
-                yield f"for ({_item(item)} {name} : {self.print(source)}) {{"
+                yield f"for ({_item(item)} {local(name)} : {self.print(source)}) {{"
                 yield from ("  " + line for line in self._block(body))
                 yield "}"
             case Return(values=values):
-                self.moved = [each for value in values for each in self._read_last(value)]
-                yield fill("return body.give(", [self.print(value) for value in values], ");", WIDTH - 2)
+                if not self.form.template:
+                    self.moved = [each for value in values for each in self._read_last(value)]
+                before, _, after = self.form.give.partition("{}")
+                yield fill(before, [self.print(value) for value in values], after, WIDTH - 2)
                 self.moved = ()
 
     def _block(self, block: Sequence[Statement]) -> list[str]:
@@ -119,6 +173,27 @@ class ProgramPrinter(Printer):
         names = [node for node in value.values if isinstance(node, Variable) and node.name in self.program.assigned]
         return [node for node in names if [other.name for other in names].count(node.name) == 1]
 
+    def _declared(self, name: str, type_: Type) -> str:
+        """Returns the declaration of a name for a value of a type."""
+        const = "" if name in self.program.replaced else "const "
+        if type_.base is BaseType.TENSOR and self.form.tensors == "tensor":
+            return const + ("TensorList" if type_.is_list else "TensorRef")
+        if type_.is_list:
+            return f"{const}Integers"
+        return const + ("Integer" if type_.is_integer else "auto")
+
+    def _initial(self, name: str, value: Node) -> str:
+        """Prints the first value of a name; a tensor that other values replace is shared."""
+        if isinstance(value, TensorListOf):
+            return f"owned_list({', '.join(map(self.print, value.members))})"
+        text = self.print(value)
+        is_shared = name in self.program.replaced and isinstance(value, Variable) and text in self._tensors
+        return f"share({text})" if is_shared and self.form.tensors == "tensor" else text
+
+    @property
+    def _tensors(self) -> set[str]:
+        return {local(argument.name) for argument in self.op.signature.tensor_arguments}
+
     def negated(self, condition: Node) -> str:
         """Prints the negation of a condition."""
         match condition:
@@ -131,8 +206,8 @@ class ProgramPrinter(Printer):
     # -- expressions ------------------------------------------------------------------------------------------------
 
     def variable(self, node: Variable) -> str:
-        text = super().variable(node)
-        if isinstance(node, Present) and (access := _ACCESS.get(_plain(node.type))):
+        text = local(node.name)
+        if isinstance(node, Present) and (access := self.form.access(node.type)):
             return f"body.{access[1]}({self.op.position(node.name)})"
         self.read.add(node.name)
         return f"std::move({text})" if any(node is moved for moved in self.moved) else text
@@ -154,7 +229,12 @@ class ProgramPrinter(Printer):
             (argument,) = node.arguments
             assert isinstance(argument, Variable)  # `resolve` has checked this
             return f"body.is_given({self.op.position(argument.name)})"
-        return super().invoke(node)
+        parameters = _FUNCTIONS[node.function].parameters if node.function in _FUNCTIONS else ()
+        texts = [self.print(argument) for argument in node.arguments]
+        for position, (argument, type_) in enumerate(zip(node.arguments, parameters, strict=False)):
+            if type_ == NUMBER and isinstance(argument, Constant):
+                texts[position] = f"int_scalar({texts[position]})"
+        return self.function(node.function, texts)
 
     def other(self, node: Node) -> str:
         match node:
@@ -184,12 +264,16 @@ class ProgramPrinter(Printer):
 
     def _fill(self, name: str, node: ResolvedComprehension) -> None:
         """Adds the declaration of a list, and the loop that fills it, before the statement."""
+        name = local(name)
         source = f"{name}.reserve_for({self.print(node.source)})"
         outer, self.before = self.before, []
         value = self.print(node.value)
-        body, self.before = [*self.before, f"{name}.push_back({value});"], outer
+        condition = f"if ({self.print(node.condition)}) " if node.condition else ""
+        body, self.before = [*self.before, f"{condition}{name}.push_back({value});"], outer
         self.before.append(f"{'TensorList' if node.makes_tensors else 'Integers'} {name};")
-        self.before.append(f"for ({_item(node.item)} {node.name} : {source})" + " {" * (len(body) > 1))
+        is_read = any(isinstance(each, Variable) and each.name == node.name for each in node.walk())
+        item = "[[maybe_unused]] " * (not is_read) + _item(node.item)
+        self.before.append(f"for ({item} {local(node.name)} : {source})" + " {" * (len(body) > 1))
         self.before += [f"  {line}" for line in body] + ["}"] * (len(body) > 1)
 
 
@@ -198,26 +282,30 @@ def _item(type_: Type | None) -> str:
     return "const Integer" if type_ and type_.is_integer else "const auto&"
 
 
-def _declared(type_: Type) -> str:
-    """Returns the declaration of a name for a value of a type."""
-    if type_.base is BaseType.TENSOR:
-        return "const TensorList" if type_.is_list else "const TensorRef"
-    if type_.is_list:
-        return "const Integers"
-    return "const Integer" if type_.is_integer else "const auto"
+def local(name: str) -> str:
+    """Returns the name of a variable, which must not hide a function."""
+    return f"{name}_" if name in _FUNCTIONS else name
 
 
-def bodies(op: Op, programs: Sequence[Program], constant_of: Callable[[Op], str], name: str) -> CppDefinition:
+def function_of(op: Op, found: RulePrograms, constant_of: Callable[[Op], str], name: str) -> CppDefinition:
     """Returns the function that runs one of several programs, which the value of the matched attribute selects."""
-    printers = [ProgramPrinter(op, program, constant_of) for program in programs]
+    form = _FORMS[found.gives]
+    printers = [ProgramPrinter(op, program, form, constant_of) for program in found.programs]
     blocks = [list(printer.statements(printer.program.statements)) for printer in printers]
     used = set().union(*(printer.read for printer in printers))
-    lines = [_binding(argument, i) for i, argument in enumerate(op.signature.arguments) if argument.name in used]
+    lines = [_binding(argument, i, form) for i, argument in enumerate(op.signature.arguments) if argument.name in used]
     for position, block in enumerate(blocks[:-1]):
         lines += [f"if (body.variant() == {position}) {{", *(f"  {line}" for line in block), "}"]
     lines += blocks[-1]
-    text = "\n".join([f"void {name}(ProgramBody& body) {{", *(f"  {line}" for line in _split(lines)), "}"])
-    return CppDefinition(name, text, "body", tuple(called for program in programs for called in program.called))
+    head = [f"{form.result} {name}({'const Body' if form.template else 'ProgramBody'}& body) {{"]
+    if form.template:
+        text = "\n".join(lines)
+        types = [each for each in ("Integer", "Integers", "Shape") if re.search(rf"\b{each}\b", text)]
+        lines = [*(f"using {each} = typename Body::{each};" for each in types), *lines]
+        head = ["template <class Body>", *head]
+    text = "\n".join([*head, *(f"  {line}" for line in _split(lines)), "}"])
+    called = tuple(called for program in found.programs for called in program.called)
+    return CppDefinition(name, text, found.members, form.template, called)
 
 
 def _split(lines: Sequence[str]) -> Iterator[str]:
@@ -230,6 +318,6 @@ def _plain(type_: Type) -> Type:
     return Type(BaseType.INT, type_.is_list, type_.optional) if type_.is_integer else type_
 
 
-def _binding(argument: Argument, position: int) -> str:
-    declared, method = _ACCESS.get(_plain(argument.type), ("const of_value&", "argument"))
-    return f"{declared} {argument.name} = body.{method}({position});"
+def _binding(argument: Argument, position: int, form: Form) -> str:
+    declared, method = form.access(argument.type) or ("const of_value&", "argument")
+    return f"{declared} {local(argument.name)} = body.{method}({position});"
