@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from codegen.errors import TextError, unknown
+from codegen.errors import TextError, counted, unknown
 from codegen.expression import (
     COMPARISONS,
     LOGICAL,
@@ -18,7 +18,6 @@ from codegen.expression import (
     Constant,
     Ellipsis,
     Invoke,
-    ListOf,
     Member,
     Node,
     Subscript,
@@ -36,7 +35,6 @@ FOLDS = dict.fromkeys(
     ("//", "%", "fmod", "remainder", "floordiv", "truncdiv"), "a fold cannot report a division by zero"
 )
 POSITIONS = dict.fromkeys(("/", "**"), "positions and sizes are integers")
-LISTS = {**POSITIONS, **dict.fromkeys(("//", "%"), "sizes and strides cannot be divided")}
 
 
 @dataclass(frozen=True)
@@ -78,10 +76,6 @@ class Scope:
                 return self._invoke(node)
             case Subscript():
                 return self._subscript(node)
-            case ListOf(members=members):
-                for member in members:
-                    self.expect(member, Sort.INTEGER)
-                return Sort.LIST
         raise TextError("this is not allowed here", node.at)
 
     def expect(self, node: Node, wanted: Sort) -> None:
@@ -147,11 +141,11 @@ class Scope:
             raise TextError(f"'{node.function}' is the name of an argument here", node.at, len(node.function))
         if node.keywords:
             raise TextError(f"{node.function} takes no keyword arguments", node.keywords[0].at)
-        if not intrinsic.takes(len(node.arguments)):
-            text = f"{node.function} takes {intrinsic.arity}, got {len(node.arguments)}"
-            raise TextError(text, node.at, len(node.function))
-        for position, argument in enumerate(node.arguments):
-            self.expect(argument, intrinsic.parameter(position))
+        if len(node.arguments) != len(intrinsic.parameters):
+            takes = counted(len(intrinsic.parameters), "argument")
+            raise TextError(f"{node.function} takes {takes}, got {len(node.arguments)}", node.at, len(node.function))
+        for argument, parameter in zip(node.arguments, intrinsic.parameters, strict=True):
+            self.expect(argument, parameter)
         return intrinsic.result
 
     def _subscript(self, node: Subscript) -> Sort:

@@ -34,24 +34,9 @@ class Intrinsic:
 
     parameters: tuple[Sort, ...]
     result: Sort
-    last: Sort | None = None  # a further, optional parameter
-
-    def takes(self, count: int) -> bool:
-        """Returns whether it can be called with `count` arguments."""
-        return 0 <= count - len(self.parameters) <= (self.last is not None)
-
-    def parameter(self, position: int) -> Sort:
-        """Returns the sort of the parameter at a position."""
-        return (*self.parameters, self.last)[position] or Sort.VALUE
-
-    @property
-    def arity(self) -> str:
-        """Returns the number of arguments in words: "2 arguments", "2 or 3 arguments"."""
-        count = len(self.parameters)
-        return f"{count} or {count + 1} arguments" if self.last else f"{count} argument{'s' * (count != 1)}"
 
 
-_V, _T, _I, _L, _O = Sort.VALUE, Sort.TRUTH, Sort.INTEGER, Sort.LIST, Sort.OPTIONAL
+_V, _T, _I = Sort.VALUE, Sort.TRUTH, Sort.INTEGER
 
 
 def _each(names: str, parameters: tuple[Sort, ...], result: Sort) -> dict[str, Intrinsic]:

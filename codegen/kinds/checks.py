@@ -11,8 +11,7 @@ from codegen.expression import Expression
 from codegen.intrinsics import Sort
 from codegen.kinds.kind import Fact
 from codegen.model import Argument, BaseType, Op, Result, Signature, Type
-from codegen.reader import Field, Fields, Report
-from codegen.signature import NAME
+from codegen.reader import Field, Report
 
 
 def scalar_refusals(op: Op) -> Mapping[str, str]:
@@ -80,20 +79,6 @@ def argument_named(field: Field, signature: Signature | None, fits: Callable[[Ar
         if not fits(argument):
             raise field.bad(f"argument '{name}' must be {expected}, it is {argument.type}")
     return name
-
-
-def let(fields: Fields, signature: Signature | None) -> dict[str, Expression]:
-    """Reads the named subexpressions in the key `let`; none if it is missing."""
-    field = fields.take("let")
-    if field is None:
-        return {}
-    parts = field.fields
-    for name, key in parts.keys.items():
-        with parts.report.collecting():
-            key.name(NAME)
-            if signature and signature.argument(name):
-                raise key.bad(f"'{name}' is the name of an argument already")
-    return parts.other_expressions()
 
 
 def check_expression(expression: Expression, scope: Scope, wanted: Sort | None, report: Report) -> Sort | None:

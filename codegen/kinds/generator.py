@@ -131,6 +131,7 @@ class Generator(branches.Branching[Expression]):
             members["size_argument"] = op.position(argument.name)
         if self.random:
             members["is_random"] = True
+        gives = Gives.LENGTH if self.sizes_type(op) == INTEGER else Gives.SIZES
         return RuntimeRule(
             "run_generator",
             "broadcast_dimensions",
@@ -138,7 +139,7 @@ class Generator(branches.Branching[Expression]):
             "GeneratorRule",
             members,
             run_complex="run_complex_generator",
-            programs=None if argument else RulePrograms(Gives.SIZES, (self.sizes,), ("sizes",)),
+            programs=None if argument else RulePrograms(gives, (self.sizes,), ("sizes",)),
         )
 
     def _size_argument(self, op: Op) -> Argument | None:

@@ -72,6 +72,7 @@ class Gives(Enum):
     RESULTS = "results"  # of the operators that it calls
     MAP = "map"  # from the indices of a view to those of the input
     SIZES = "sizes"  # of the result
+    LENGTH = "length"  # of a one-dimensional result
     SIZE = "size"  # along one dimension of the result
 
 

@@ -18,26 +18,41 @@
 
 namespace oneflow {
 
-// A list of integers that a program makes. It may be longer than the lists of sizes and strides.
+// A list of integers that a program makes. Short lists need no memory on the heap; long ones may be longer than the
+// lists of sizes and strides.
 class Integers {
  public:
   Integers() = default;
-  Integers(Sizes items) : items_(items.begin(), items.end()) {}
+  Integers(Sizes items) {
+    if (items.size() > kInline) long_.reserve(items.size());
+    for (const int64_t each : items) push_back(each);
+  }
   Integers(const Shape& items) : Integers(Sizes(items)) {}
-  operator Sizes() const { return items_; }
-  void push_back(Integer item) { items_.push_back(item); }
-  auto begin() const { return items_.begin(); }
-  auto end() const { return items_.end(); }
-  size_t size() const { return items_.size(); }
-  // Returns a list or a range, of which each item adds one to this list.
+  operator Sizes() const { return {begin(), size_}; }
+  void push_back(Integer item) {
+    if (size_ < kInline) {
+      short_[size_++] = item;
+      return;
+    }
+    if (long_.empty()) long_.assign(short_, short_ + size_);
+    long_.push_back(item);
+    ++size_;
+  }
+  const int64_t* begin() const { return size_ <= kInline ? short_ : long_.data(); }
+  const int64_t* end() const { return begin() + size_; }
+  size_t size() const { return size_; }
+  // Returns a list or a range, of which each item may add one to this list.
   template <class List>
   List reserve_for(List&& source) {
-    items_.reserve(source.size());
+    if (source.size() > kInline) long_.reserve(source.size());
     return std::forward<List>(source);
   }
 
  private:
-  std::vector<int64_t> items_;
+  static constexpr size_t kInline = 8;
+  size_t size_ = 0;
+  int64_t short_[kInline];
+  std::vector<int64_t> long_;  // all items, if they are more
 };
 inline of_value to_value(const Integers& list) { return to_value(Sizes(list)); }
 

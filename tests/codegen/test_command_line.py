@@ -138,7 +138,7 @@ FILLED = {
     "elementwise": [('elementwise: ""', 'elementwise: "input"')],
     "generator": [('value: ""', 'value: "index"')],
     "gather": [('source: ""', 'source: "i"')],
-    "view": [('sizes: ""', 'sizes: "sizes"'), ('strides: ""', 'strides: "strides"')],
+    "view": [('view: ""', 'view: "swap(input, 0, 1)"')],
     "composite": [('composite: ""', 'composite: "exp(input)"')],
     "collective": [('pattern: ""', "pattern: all_gather")],
     "native": [('infer: ""', "infer: foo"), ('shape: ""', "shape: that of input")],

@@ -12,7 +12,7 @@ from codegen import checking
 from codegen.checking import Scope
 from codegen.errors import Location, TextError
 from codegen.expression import Binary, Conditional, Constant, Node, Unary, Variable, parse, parse_node
-from codegen.intrinsics import FOLD, SCALAR, VIEW, Sort
+from codegen.intrinsics import FOLD, SCALAR, Sort
 from codegen.printer import Printer
 
 SCALARS = Scope(
@@ -21,11 +21,11 @@ SCALARS = Scope(
     {"total": Sort.VALUE, "at": Sort.INTEGER},
     arguments={"input", "other"},
 )
-LISTS = Scope(
-    {"sizes": Sort.LIST, "strides": Sort.LIST, "dim": Sort.INTEGER, "base": Sort.INTEGER, "start": Sort.OPTIONAL},
-    VIEW,
+PLACES = Scope(
+    {"i": Sort.INTEGER, "k": Sort.INTEGER, "shifts": Sort.LIST, "index": Sort.TENSOR, "start": Sort.OPTIONAL},
+    {},
     number=Sort.INTEGER,
-    refused=checking.LISTS,
+    refused=checking.POSITIONS,
 )
 FLOATS_ONLY = replace(SCALARS, refused=checking.FLOATS)
 FOLDED = replace(SCALARS, refused=checking.FOLDS)
@@ -73,14 +73,13 @@ def test_sorts_of_scalar_expressions(text: str, sort: Sort) -> None:
 @pytest.mark.parametrize(
     ("text", "sort"),
     [
-        ("sizes[dim] * 2", Sort.INTEGER),
-        ("swap(sizes, 0, dim)", Sort.LIST),
-        ("[1, dim]", Sort.LIST),
-        ("append(remove(sizes, 0, dim), base)", Sort.LIST),
+        ("shifts[k] * 2 - i", Sort.INTEGER),
+        ("index[i] % 3", Sort.INTEGER),
+        ("index[...]", Sort.INTEGER),
     ],
 )
-def test_sorts_of_list_expressions(text: str, sort: Sort) -> None:
-    assert LISTS.sort(parse_node(text)) is sort
+def test_sorts_of_index_maps(text: str, sort: Sort) -> None:
+    assert PLACES.sort(parse_node(text)) is sort
 
 
 @pytest.mark.parametrize(
@@ -97,12 +96,10 @@ def test_sorts_of_list_expressions(text: str, sort: Sort) -> None:
         (SCALARS, "input[0]", 0, "a number cannot be indexed"),
         (SCALARS, "given(1)", 6, "expected the name of an argument"),
         (SCALARS, "None", 0, "None is not allowed here: use given(argument)"),
-        (LISTS, "sizes + 1", 0, "expected a number, got a list of integers"),
-        (LISTS, "swap(sizes, 0)", 0, "swap takes 3 arguments, got 2"),
-        (LISTS, "remove(sizes)", 0, "remove takes 2 or 3 arguments, got 1"),
-        (LISTS, "sizes[0] / 2", 0, "'/' is not allowed here: positions and sizes are integers"),
-        (LISTS, "start + 1", 0, "expected a number, got an optional argument"),
-        (LISTS, "slice_begin(dim, 1, 1)", 12, "expected an optional argument, got an integer"),
+        (PLACES, "shifts + 1", 0, "expected a number, got a list of integers"),
+        (PLACES, "[1, i]", 0, "this is not allowed here"),
+        (PLACES, "i / 2", 0, "'/' is not allowed here: positions and sizes are integers"),
+        (PLACES, "start + 1", 0, "expected a number, got an optional argument"),
         (
             FLOATS_ONLY,
             "input << 1",
@@ -117,9 +114,8 @@ def test_sorts_of_list_expressions(text: str, sort: Sort) -> None:
         ),
         (FOLDED, "input % 2", 0, "'%' is not allowed here: a fold cannot report a division by zero"),
         (FOLDED, "fmod(input, 2)", 0, "'fmod' is not allowed here: a fold cannot report a division by zero"),
-        (LISTS, "swap(dim, 0, 1)", 5, "expected a list of integers, got an integer"),
-        (LISTS, "sizes[0] * 0.5", 11, "expected an integer, got 0.5"),
-        (LISTS, "sizes if dim else dim", 0, "the branches differ: a list of integers and an integer"),
+        (PLACES, "i * 0.5", 4, "expected an integer, got 0.5"),
+        (PLACES, "shifts if k else k", 0, "the branches differ: a list of integers and an integer"),
     ],
 )
 def test_sort_errors_are_located(scope: Scope, text: str, offset: int, says: str) -> None:

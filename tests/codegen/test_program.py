@@ -9,7 +9,8 @@ from codegen.intrinsics import INTEGERS, TENSOR, TENSORS
 from codegen.model import BaseType, Definitions, Op, Type
 from codegen.program import OperatorCall, Program, parse
 from codegen.resolve import Scope, resolve
-from codegen.targets.runtime.programs import bodies
+from codegen.kinds.kind import Gives, RulePrograms
+from codegen.targets.runtime.programs import function_of
 from tests.codegen.conftest import REPOSITORY
 
 AT = Location("x.yaml", 1, 1)
@@ -165,4 +166,5 @@ def test_printed_functions(text: str, results: tuple[Type, ...], printed: str, k
     op = known.by_name["exp"]
     arguments = tuple(Argument(name, type_) for name, type_ in NAMES.items())
     op = replace(op, signature=replace(op.signature, arguments=arguments))
-    assert bodies(op, [resolved(text, known, *results)], constant, "f").text == printed
+    programs = RulePrograms(Gives.RESULTS, (resolved(text, known, *results),), ("body",))
+    assert function_of(op, programs, constant, "f").text == printed

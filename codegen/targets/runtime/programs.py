@@ -66,7 +66,7 @@ class Form:
 
     result: str
     template: bool = False  # whether it is a template over the type of integers
-    give: str = "return {};"
+    give: tuple[str, str] = ("return ", ";")  # what precedes and what follows the results
     tensors: str = "tensor"  # the method that reads a tensor
 
     def access(self, type_: Type) -> tuple[str, str] | None:
@@ -78,9 +78,10 @@ class Form:
 
 
 _FORMS = {
-    Gives.RESULTS: Form("void", give="return body.give({});"),
+    Gives.RESULTS: Form("void", give=("return body.give(", ");")),
     Gives.MAP: Form("typename Body::Map", template=True, tensors="map"),
-    Gives.SIZES: Form("typename Body::Shape", template=True, give="return Shape({});"),
+    Gives.SIZES: Form("typename Body::Shape", template=True, give=("return Shape(", ");")),
+    Gives.LENGTH: Form("typename Body::Shape", template=True, give=("return Shape{", "};")),
     Gives.SIZE: Form("typename Body::Integer", template=True),
 }
 
@@ -152,7 +153,7 @@ class ProgramPrinter(Printer):
             case Return(values=values):
                 if not self.form.template:
                     self.moved = [each for value in values for each in self._read_last(value)]
-                before, _, after = self.form.give.partition("{}")
+                before, after = self.form.give
                 yield fill(before, [self.print(value) for value in values], after, WIDTH - 2)
                 self.moved = ()
 
