@@ -29,17 +29,10 @@ struct Axes {
   }
 };
 
-// A list of steps, with the functions of a Shape.
-class AxesList : public std::vector<Axes> {
- public:
-  using std::vector<Axes>::vector;
-  Axes& operator[](int dim) { return at(static_cast<size_t>(dim)); }
-  const Axes& operator[](int dim) const { return at(static_cast<size_t>(dim)); }
-  void insert(int dim, Axes axes) { std::vector<Axes>::insert(begin() + dim, std::move(axes)); }
-  void erase(int dim) { std::vector<Axes>::erase(begin() + dim); }
-};
+using AxesList = ItemList<Axes>;
 
 struct AxisNumbers {
+  using Size = Integer;
   using Sizes = Shape;
   using Step = Axes;
   using Steps = AxesList;

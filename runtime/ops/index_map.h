@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/dtype.h"
 #include "base/integer.h"
@@ -23,6 +24,18 @@
 #include "ops/program_functions.h"
 
 namespace oneflow {
+
+// A list with the functions of a Shape, for items that are not int64.
+template <class Item>
+class ItemList : public std::vector<Item> {
+ public:
+  using std::vector<Item>::vector;
+  int rank() const { return static_cast<int>(this->size()); }
+  Item& operator[](int dim) { return this->at(static_cast<size_t>(dim)); }
+  const Item& operator[](int dim) const { return this->at(static_cast<size_t>(dim)); }
+  void insert(int dim, Item item) { std::vector<Item>::insert(this->begin() + dim, std::move(item)); }
+  void erase(int dim) { std::vector<Item>::erase(this->begin() + dim); }
+};
 
 template <class Numbers>
 struct IndexMap {
@@ -33,8 +46,43 @@ struct IndexMap {
   bool needs_copy = false;  // whether no steps give these sizes, so that the input has to be copied first
 };
 
+// Returns strides for other sizes with the same elements in the same row-major order, or nothing if there are none.
+//
+// Groups the dimensions, from the last one on, into runs that a single stride traverses; the product of the sizes of
+// each run must be the product of consecutive new sizes.
+template <class List, class Size>
+std::optional<List> regrouped_strides(const List& sizes, const List& strides, const List& to) {
+  List result(to);
+  int next = to.rank() - 1;  // the last new dimension that has no stride yet
+  Size run = 1;              // the number of elements of the current run of old dimensions
+  Size stride = 1;           // the stride between them
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) {  // any strides fit a tensor without elements
+    for (; next >= 0; --next) {
+      result[next] = run;
+      run = run * (to[next] == 0 ? Size(1) : Size(to[next]));
+    }
+    return result;
+  }
+  for (int d = sizes.rank() - 1; d >= 0; --d) {
+    if (run == 1 && sizes[d] != 1) stride = strides[d];
+    run = run * sizes[d];
+    const bool run_continues = d > 0 && (sizes[d - 1] == 1 || run == 1 || strides[d - 1] == stride * run);
+    if (run_continues) continue;
+    Size filled = 1;
+    while (next >= 0 && (filled < run || to[next] == 1)) {
+      result[next] = stride * filled;
+      filled = filled * to[next--];
+    }
+    if (filled != run) return std::nullopt;
+    run = 1;
+  }
+  for (; next >= 0; --next) result[next] = 1;  // new dimensions of size 1 of a 0-d tensor
+  return result;
+}
+
 // Strides and offsets of a tensor, in elements.
 struct StridedNumbers {
+  using Size = Integer;
   using Sizes = Shape;
   using Step = Integer;
   using Steps = Shape;
@@ -52,10 +100,11 @@ struct StridedNumbers {
   }
   static Integer one_part() { return 1; }
   static bool is_one_part(Integer step) { return step == 1; }
-  // Returns steps for other sizes with the same elements in the same row-major order, or nothing if there are none.
   static std::string text(const Shape& steps) { return to_text(steps); }
   static std::string text(Integer offset) { return std::to_string(static_cast<int64_t>(offset)); }
-  static std::optional<Shape> regrouped(const Shape& sizes, const Shape& steps, const Shape& to);
+  static std::optional<Shape> regrouped(const Shape& sizes, const Shape& steps, const Shape& to) {
+    return regrouped_strides<Shape, int64_t>(sizes, steps, to);
+  }
 };
 
 // The position of an item in a list of sizes.
@@ -203,7 +252,7 @@ std::string offset_text(const IndexMap<Numbers>& map) {
   return Numbers::text(map.offset);
 }
 template <class Numbers>
-auto numel(const IndexMap<Numbers>& map) {
+typename Numbers::Size numel(const IndexMap<Numbers>& map) {
   return product(map.sizes);
 }
 template <class Numbers>
@@ -211,11 +260,11 @@ const auto& sizes(const IndexMap<Numbers>& map) {
   return map.sizes;
 }
 template <class Numbers>
-Integer rank(const IndexMap<Numbers>& map) {
+typename Numbers::Size rank(const IndexMap<Numbers>& map) {
   return map.sizes.rank();
 }
 template <class Numbers>
-auto size(const IndexMap<Numbers>& map, const auto& dim) {
+typename Numbers::Size size(const IndexMap<Numbers>& map, const auto& dim) {
   if (map.sizes.empty()) fail(OF_SHAPE_ERROR, "input must have at least 1 dimension, got 0");
   return map.sizes[position(dim)];
 }

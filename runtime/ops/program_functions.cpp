@@ -32,32 +32,6 @@ Integer range_length(const of_scalar& start, const of_scalar& end, const of_scal
   return static_cast<int64_t>(length);
 }
 
-Shape completed(Sizes requested, Integer available) {
-  const int64_t elements = available;
-  const auto fail_count = [&] {
-    fail(OF_SHAPE_ERROR, "shape %s does not hold the %lld elements of input", to_text(requested).c_str(),
-         static_cast<long long>(elements));
-  };
-  Shape sizes(requested);
-  int inferred = -1;
-  for (int d = 0; d < sizes.rank(); ++d) {
-    if (sizes[d] < -1) fail(OF_SHAPE_ERROR, "shape must not be negative, got %lld", static_cast<long long>(sizes[d]));
-    if (sizes[d] != -1) continue;
-    if (inferred >= 0) fail(OF_INVALID_ARGUMENT, "shape must have at most one -1, got %s", to_text(requested).c_str());
-    inferred = d;
-    sizes[d] = 1;
-  }
-  const int64_t count = count_elements(sizes);
-  if (inferred >= 0) {
-    if (count == 0) fail(OF_SHAPE_ERROR, "shape %s has a 0, so its -1 cannot be inferred", to_text(requested).c_str());
-    if (elements % count != 0) fail_count();
-    sizes[inferred] = elements / count;
-  } else if (count != elements) {
-    fail_count();
-  }
-  return sizes;
-}
-
 void fail_with_texts(of_status status, std::string_view text, std::initializer_list<std::string> values) {
   std::string result;
   for (const std::string& value : values) {

@@ -138,8 +138,28 @@ inline bool same(Sizes first, Sizes second) {
   return std::equal(first.begin(), first.end(), second.begin(), second.end());
 }
 inline Shape broadcast(Sizes first, Sizes second) { return broadcast_shapes(first, second); }
+
 // Returns sizes in which a -1 is replaced by the size that gives `count` elements. Throws ShapeError if there is none.
-Shape completed(Sizes requested, Integer count);
+template <class List, class Size>
+List completed_sizes(List sizes, const Size& count) {
+  const List requested = sizes;
+  int inferred = -1;
+  for (int d = 0; d < sizes.rank(); ++d) {
+    if (sizes[d] < -1) fail_with(OF_SHAPE_ERROR, "shape must not be negative, got {}", Size(sizes[d]));
+    if (sizes[d] != -1) continue;
+    if (inferred >= 0) fail_with(OF_INVALID_ARGUMENT, "shape must have at most one -1, got {}", requested);
+    inferred = d;
+    sizes[d] = 1;
+  }
+  const Size rest = count_elements(sizes);
+  if (inferred >= 0 && rest == 0)
+    fail_with(OF_SHAPE_ERROR, "shape {} has a 0, so its -1 cannot be inferred", requested);
+  if (inferred >= 0 ? remainder(count, rest) != 0 : rest != count)
+    fail_with(OF_SHAPE_ERROR, "shape {} does not hold the {} elements of input", requested, count);
+  if (inferred >= 0) sizes[inferred] = floordiv(count, rest);
+  return sizes;
+}
+inline Shape completed(Sizes requested, Integer count) { return completed_sizes<Shape, Integer>(requested, count); }
 
 // Returns the number of elements of the range from `start` (inclusive) to `end` (exclusive) in steps of `step`. Throws
 // InvalidArgument for a step of zero or in the wrong direction.
