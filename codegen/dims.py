@@ -22,6 +22,7 @@ class Relation(Enum):
     CONTRACTED = "contracted"
     OPAQUE = "not known"
 
+
 ALIGNED = "aligned at the end; a size of 1 is broadcast"
 
 

@@ -129,7 +129,7 @@ class ListOf(Node):
 
 @dataclass(frozen=True)
 class Comprehension(Node):
-    """A list with one item per item of another list, or per one that fits: `[value for name in source if condition]`."""
+    """A list with an item per item of another list that satisfies a condition: `[value for name in source if test]`."""
 
     value: Node
     name: str

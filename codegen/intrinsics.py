@@ -104,6 +104,7 @@ CONTRACTIONS = {
     ),
 }
 
+
 @dataclass(frozen=True)
 class ProgramFunction:
     """A function that programs may call, with the types of its parameters and of its result."""

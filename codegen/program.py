@@ -6,7 +6,7 @@ A program is an expression, or statements in Python's syntax:
     values, indices = sort(input, dim)                        a name for each result of an operator
     check(n >= 1, InvalidArgument, "n must be at least 1, got {n}")
     if keepdim: ...                                           also elif and else
-    for d in dims: result = flip(result, d)                   statements for each item of a list; they may replace values
+    for d in dims: found = flip(found, d)                     statements for each item, which may replace values
     return [select(input, dim, i) for i in range(count)]      one value per result, or a list of tensors
 
 `parse` checks the syntax. `codegen.resolve` determines the types and the records that are called; the nodes and fields

@@ -338,7 +338,9 @@ def _call(node: Invoke, scope: Scope) -> OperatorCall:
     """Returns a call with the first overload that accepts its arguments; raises TextError."""
     overloads = scope.operators.get(node.function)
     if overloads is None:
-        raise TextError(unknown("operator", node.function, [*scope.operators, *scope.functions]), node.at, len(node.function))
+        raise TextError(
+            unknown("operator", node.function, [*scope.operators, *scope.functions]), node.at, len(node.function)
+        )
     failures = []
     for op in overloads:
         try:

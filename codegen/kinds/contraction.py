@@ -108,7 +108,10 @@ class Contraction(Kind):
         if not arrow:
             kept = Link("", "labels of the result", Relation.SAME)
             return (kept, Link("", "all other labels", Relation.CONTRACTED), *added)
-        return (*(link for a, term in zip(operands, terms.split(","), strict=True) for link in _links(a, term, output)), *added)
+        return (
+            *(link for a, term in zip(operands, terms.split(","), strict=True) for link in _links(a, term, output)),
+            *added,
+        )
 
     def shape_text(self, op: Op) -> str:
         rule = CONTRACTIONS.get(self.equation)
@@ -118,7 +121,9 @@ class Contraction(Kind):
         members: dict[str, Member] = {"equation": self.equation}
         named = {"addend": self.plus, "search": self.search, "path": self.path, "limit": self.limit}
         members |= {member: op.position(name) for member, name in named.items() if name}
-        return RuntimeRule("run_contraction", "contraction_dimensions", ("einsum/contraction.h",), "ContractionRule", members)
+        return RuntimeRule(
+            "run_contraction", "contraction_dimensions", ("einsum/contraction.h",), "ContractionRule", members
+        )
 
     def takes_complex(self, op: Op) -> bool:
         return op.dtype.accepts.get("") is DTypeSet.ANY

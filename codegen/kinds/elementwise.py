@@ -71,9 +71,7 @@ class Elementwise(branches.Branching[Expression]):
         return f"that of {operands[0]}" if len(operands) == 1 else f"the broadcast shape of {listed(operands)}"
 
     def runtime_rule(self, op: Op) -> RuntimeRule:
-        return RuntimeRule(
-            "run_elementwise", "broadcast_dimensions", ("ops/dimension_rules.h", "ops/elementwise.h")
-        )
+        return RuntimeRule("run_elementwise", "broadcast_dimensions", ("ops/dimension_rules.h", "ops/elementwise.h"))
 
     def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[kernels.Kernel]:
         for value, expression in self.branches.items():

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codegen import kernels
-from codegen.kinds import fold
 from codegen.dims import Link, Relation
+from codegen.kinds import fold
 from codegen.kinds.checks import argument_named
 from codegen.kinds.kind import Fact, Member, RuntimeRule, Skeleton
 from codegen.model import Argument, BaseType, Op, Signature, Type

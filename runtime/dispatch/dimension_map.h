@@ -48,8 +48,8 @@ struct DimensionMap {
 // and Unsupported if the sizes of the results depend on data.
 DimensionMap dimension_map(const Operator& op, std::span<const of_value> arguments);
 
-// Calls visit(operand, argument, tensor) for each tensor of the arguments, including those of lists, with its number and
-// the position of its argument.
+// Calls visit(operand, argument, tensor) for each tensor of the arguments, including those of lists, with its number
+// and the position of its argument.
 template <class Visit>
 void for_each_tensor(std::span<const of_value> arguments, Visit&& visit) {
   int operand = 0;

@@ -49,9 +49,9 @@ void append_steps(const Group& group, const AxesList& steps, const Shape& to, Ax
   for (int d = group.begin; d < group.end; ++d) all = all + steps[d];
   const int old_rank = group.end - group.begin, new_rank = group.new_end - group.new_begin;
   const Relation relation = !group.fits || (old_rank > 1 && new_rank > 1) ? Relation::kOpaque
-                            : new_rank > 1                               ? Relation::kSplit
-                            : old_rank > 1                               ? Relation::kMerged
-                                                                         : Relation::kSame;
+                            : new_rank > 1                                ? Relation::kSplit
+                            : old_rank > 1                                ? Relation::kMerged
+                                                                          : Relation::kSame;
   for (int d = group.new_begin; d < group.new_end; ++d) {
     int64_t factor = 1;
     if (relation == Relation::kSplit)
@@ -98,14 +98,13 @@ void add_links(int operand, const Shape& sizes, const IndexMap<AxisNumbers>& vie
     for (const Axes::Term& term : view.offset.terms)
       if (term.dim == d) begin += term.factor;
     const int uses = count_uses(view, d);
-    if (uses == 0)
-      map.add({operand, d, -1, Relation::kIndexed, 1, begin});
+    if (uses == 0) map.add({operand, d, -1, Relation::kIndexed, 1, begin});
     for (int result = 0; result < view.sizes.rank(); ++result) {
       const auto& terms = view.steps[result].terms;
       for (const Axes::Term& term : terms) {
         if (term.dim != d) continue;
-        const bool is_whole = term.factor == 1 && begin == 0 && view.sizes[result] == sizes[d] && uses == 1 &&
-                              terms.size() == 1;
+        const bool is_whole =
+            term.factor == 1 && begin == 0 && view.sizes[result] == sizes[d] && uses == 1 && terms.size() == 1;
         const Relation relation = term.relation == Relation::kSame && !is_whole ? Relation::kWindowed : term.relation;
         map.add({operand, d, result, relation, term.factor, begin});
       }

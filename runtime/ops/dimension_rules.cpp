@@ -29,8 +29,7 @@ void add_broadcast(int operand, const Tensor& tensor, const Shape& result, Dimen
 }
 
 void broadcast_dimensions(Call& call, const Shape& result, DimensionMap& map) {
-  for_each_tensor(call,
-                  [&](int operand, int, const Tensor& tensor) { add_broadcast(operand, tensor, result, map); });
+  for_each_tensor(call, [&](int operand, int, const Tensor& tensor) { add_broadcast(operand, tensor, result, map); });
 }
 
 void kept_dimensions(Call& call, const Shape&, DimensionMap& map) {

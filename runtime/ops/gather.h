@@ -8,11 +8,11 @@
 namespace oneflow {
 
 struct GatherRule {
-  int dims_argument;                       // the dimensions along which the result reads other elements
-  int index_argument = -1;                 // a tensor of indices; -1: there is none
-  bool index_has_result_shape = false;     // whether the index tensor has the shape of the result;
-                                           // otherwise it is a vector along the dimension
-  int per_dim_argument = -1;               // a list with one item for each of the dimensions; -1: there is none
+  int dims_argument;                           // the dimensions along which the result reads other elements
+  int index_argument = -1;                     // a tensor of indices; -1: there is none
+  bool index_has_result_shape = false;         // whether the index tensor has the shape of the result;
+                                               // otherwise it is a vector along the dimension
+  int per_dim_argument = -1;                   // a list with one item for each of the dimensions; -1: there is none
   Integer (*size)(const SizeBody&) = nullptr;  // computes the result's size along the dimension; null: as the input
 };
 

@@ -8,8 +8,8 @@
 namespace oneflow {
 
 struct GeneratorRule {
-  int size_argument = -1;                 // the position of the size[] argument that is the shape of the result; or
-  bool is_random = false;                 // whether each element uses a counter of the Philox sequence
+  int size_argument = -1;                     // the position of the size[] argument that is the shape of the result; or
+  bool is_random = false;                     // whether each element uses a counter of the Philox sequence
   Shape (*sizes)(const SizeBody&) = nullptr;  // a function that computes the shape
 };
 

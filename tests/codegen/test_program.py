@@ -6,10 +6,10 @@ import pytest
 
 from codegen.errors import Location, TextError
 from codegen.intrinsics import INTEGERS, TENSOR, TENSORS
+from codegen.kinds.kind import Gives, RulePrograms
 from codegen.model import BaseType, Definitions, Op, Type
 from codegen.program import OperatorCall, Program, parse
 from codegen.resolve import Scope, resolve
-from codegen.kinds.kind import Gives, RulePrograms
 from codegen.targets.runtime.programs import function_of
 from tests.codegen.conftest import REPOSITORY
 

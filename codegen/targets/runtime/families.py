@@ -9,7 +9,7 @@ from functools import cached_property
 
 from codegen import signature as signatures
 from codegen.kinds.composite import for_complex
-from codegen.kinds.kind import Enumerator, Gives, Member, RulePrograms, Rows, RuntimeRule
+from codegen.kinds.kind import Enumerator, Gives, Member, Rows, RulePrograms, RuntimeRule
 from codegen.model import Argument, BaseType, Complex, DTypeSet, Op, ResultRule
 from codegen.names import fill, identifier, pascal, wrap
 from codegen.printer import ENUMERATORS, boolean, real, string

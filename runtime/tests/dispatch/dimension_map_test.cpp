@@ -13,7 +13,7 @@
 namespace oneflow {
 namespace {
 
-const char* const kNames[] = {"same",    "broadcast", "split",  "merged",     "windowed",
+const char* const kNames[] = {"same",    "broadcast", "split",      "merged", "windowed",
                               "indexed", "folded",    "contracted", "opaque"};
 
 // Returns a tensor of the given sizes with different numbers.
@@ -37,33 +37,34 @@ struct Case {
   std::list<Shape> sizes = {};
 
   explicit Case(const char* name) : op(&*OperatorName(name)) {}
+  Case(Case&&) = default;
 
-  Case& operator<<(TensorRef tensor) {
+  Case&& operator<<(TensorRef tensor) && {
     arguments.push_back(to_value(tensor));
     tensors.push_back(std::move(tensor));
-    return *this;
+    return std::move(*this);
   }
-  Case& list(std::vector<TensorRef> items) {
+  Case&& list(std::vector<TensorRef> items) && {
     std::vector<of_tensor>& handles = lists.emplace_back();
     for (TensorRef& each : items) {
       handles.push_back(to_handle(each.get()));
       tensors.push_back(std::move(each));
     }
     arguments.push_back(to_value(std::span<of_tensor>(handles)));
-    return *this;
+    return std::move(*this);
   }
-  Case& dims(const Shape& items) {
+  Case&& dims(const Shape& items) && {
     arguments.push_back(to_value(sizes.emplace_back(items)));
-    return *this;
+    return std::move(*this);
   }
-  Case& operator<<(const char* text) {
+  Case&& operator<<(const char* text) && {
     arguments.push_back(to_value(text));
-    return *this;
+    return std::move(*this);
   }
   template <class Value>
-  Case& operator<<(const Value& value) {
+  Case&& operator<<(const Value& value) && {
     arguments.push_back(to_value(value));
-    return *this;
+    return std::move(*this);
   }
 };
 
@@ -120,19 +121,19 @@ TEST(DimensionMap, OfViews) {
   EXPECT_EQ(links(Case("squeeze") << numbers({2, 1, 3})), "0.0->0 same, 0.1->- indexed, 0.2->1 same");
   EXPECT_EQ(links(Case("expand") << numbers({1, 3}) << Shape{4, 2, 3}), "0.0->1 broadcast, 0.1->2 same");
   EXPECT_EQ(links(Case("select") << cube << 1 << 2), "0.0->0 same, 0.1->- indexed, 0.2->1 same");
-  EXPECT_EQ(links(Case("slice") << cube << 2 << 1 << kNone << 2),
-            "0.0->0 same, 0.1->1 same, 0.2->2 windowed 1+2i");
+  EXPECT_EQ(links(Case("slice") << cube << 2 << 1 << kNone << 2), "0.0->0 same, 0.1->1 same, 0.2->2 windowed 1+2i");
   EXPECT_EQ(links(Case("slice") << cube << 2), "0.0->0 same, 0.1->1 same, 0.2->2 same");
   EXPECT_EQ(links(Case("narrow") << cube << 0 << 1 << 1), "0.0->0 windowed 1+1i, 0.1->1 same, 0.2->2 same");
-  EXPECT_EQ(links(Case("diagonal") << cube << 1 << 1 << 2),
-            "0.0->0 same, 0.1->1 windowed 0+1i, 0.2->1 windowed 1+1i");
+  EXPECT_EQ(links(Case("diagonal") << cube << 1 << 1 << 2), "0.0->0 same, 0.1->1 windowed 0+1i, 0.2->1 windowed 1+1i");
   EXPECT_EQ(links((Case("flip") << numbers({2, 3})).dims({1})), "0.0->0 same, 0.1->1 windowed 2+-1i");
   EXPECT_EQ(links(Case("view_as_complex") << numbers({3, 2})), "0.0->0 same, 0.1->- indexed");
   EXPECT_EQ(links((Case("as_strided") << numbers({2, 3})).dims({4}).dims({1})), "0.0->0 opaque, 0.1->0 opaque");
 }
 
 TEST(DimensionMap, OfChangesOfShape) {
-  const auto reshape = [](const Shape& from, const Shape& to) { return links((Case("reshape") << numbers(from)).dims(to)); };
+  const auto reshape = [](const Shape& from, const Shape& to) {
+    return links((Case("reshape") << numbers(from)).dims(to));
+  };
   EXPECT_EQ(reshape({2, 12}, {2, 3, 4}), "0.0->0 same, 0.1->1 split 0+4i, 0.1->2 split 0+1i");
   EXPECT_EQ(reshape({2, 3, 4}, {6, 4}), "0.0->0 merged, 0.1->0 merged, 0.2->1 same");
   EXPECT_EQ(reshape({2, 1, 3}, {2, 3, 1}), "0.0->0 same, 0.1->- indexed, 0.2->1 same");
@@ -198,7 +199,7 @@ TEST(DimensionMap, SameDimensionsCanBeSplit) {
   const auto cases = [] {
     std::vector<Case> all;
     all.push_back(Case("add") << numbers({2, 3}) << numbers({3}));
-    all.push_back(Case("where") << indices({2, 1}) << numbers({2, 3}) << numbers({3}));
+    all.push_back(Case("where") << numbers({2, 1}, OF_BOOL) << numbers({2, 3}) << numbers({3}));
     all.push_back(Case("sum") << numbers({2, 3, 4}) << 1);
     all.push_back(Case("var") << numbers({2, 3, 4}) << 0 << true);
     all.push_back(Case("cumsum") << numbers({2, 3}) << 1);

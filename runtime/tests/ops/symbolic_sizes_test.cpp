@@ -23,7 +23,9 @@ struct Symbol {
   bool is_number() const { return text == std::to_string(value); }
   bool is_number(int64_t number) const { return is_number() && value == number; }
   // The text within a product.
-  std::string factor() const { return text.find_first_of("+-(") == std::string::npos || text.back() == ')' ? text : "(" + text + ")"; }
+  std::string factor() const {
+    return text.find_first_of("+-(") == std::string::npos || text.back() == ')' ? text : "(" + text + ")";
+  }
 
   friend Symbol operator+(const Symbol& a, const Symbol& b) {
     if (a.is_number() && b.is_number()) return a.value + b.value;
@@ -82,7 +84,9 @@ Symbol count_elements(const Symbols& sizes) {
 }
 Symbol product(const Symbols& sizes) { return count_elements(sizes); }
 Symbol item(const Symbols& list, const Symbol& at) { return list[position(at)]; }
-bool contains(const Symbols& list, const Symbol& item) { return std::find(list.begin(), list.end(), item) != list.end(); }
+bool contains(const Symbols& list, const Symbol& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
 Symbols completed(const Symbols& requested, const Symbol& count) { return completed_sizes(requested, count); }
 Symbol len(const Symbols& list) { return list.rank(); }
 Symbols integer_list(const Symbol& item) { return {item}; }
@@ -189,7 +193,8 @@ TEST(SymbolicSizes, OfSlices) {
 
 TEST(SymbolicSizes, OfChangesOfShape) {
   EXPECT_EQ(text(flatten_map(call({{1, 1}, {2, 2}}))), "[b, 6*c] by [6*c, 1] from 0");
-  EXPECT_EQ(text(reshape_map(call({}, {{1, symbols(b, 2, -1)}}))), "[b, 2, floordiv(b*6*c, b*2)] by [floordiv(b*6*c, b*2)*2, floordiv(b*6*c, b*2), 1] from 0");
+  EXPECT_EQ(text(reshape_map(call({}, {{1, symbols(b, 2, -1)}}))),
+            "[b, 2, floordiv(b*6*c, b*2)] by [floordiv(b*6*c, b*2)*2, floordiv(b*6*c, b*2), 1] from 0");
 }
 
 TEST(SymbolicSizes, OfGenerators) {
