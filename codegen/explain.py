@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from codegen import discover
-from codegen.dims import sharding_lines
 from codegen.emit import Manifest
 from codegen.errors import TargetError, counted, unknown
 from codegen.kinds import KINDS
@@ -74,7 +73,7 @@ def _facts(op: Op, definitions: Definitions, root: Path) -> Iterator[Fact]:
     yield from op.kind.facts(op)
     links = op.kind.links(op)
     yield Fact("dimensions", "\n".join(link.text for link in links) or "those of no operand")
-    yield Fact("sharding", "\n".join(sharding_lines(links)) or "every dimension can be split")
+    yield Fact("sharding", "\n".join(op.kind.sharding(op)))
     yield Fact("dtypes", "\n".join(dtype_lines(op)))
     if op.takes_complex:
         yield Fact("complex", complex_text(op))

@@ -74,6 +74,9 @@ class Composite(branches.Branching[Program]):
             for link in called.kind.links(called)
         )
 
+    def sharding(self, op: Op) -> Iterator[str]:
+        yield "follows from that of the calls"
+
     def shape_text(self, op: Op) -> str:
         return "that of the result of the definition"
 

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from codegen.compute_types import promoted_compute_types
-from codegen.dims import Link
+from codegen.dims import Link, sharding_lines
 from codegen.model import Argument, Complex, Op, Signature
 from codegen.program import Program
 from codegen.reader import Field, Report
@@ -151,6 +151,11 @@ class Kind(ABC):
     @abstractmethod
     def links(self, op: Op) -> tuple[Link, ...]:
         """Returns which dimensions of the results follow which dimensions of the operands; none if they follow none."""
+
+    def sharding(self, op: Op) -> Iterator[str]:
+        """Yields what follows for tensors that are split along a dimension."""
+        links = self.links(op)
+        yield from sharding_lines(links) if links else ["every dimension can be split"]
 
     @abstractmethod
     def shape_text(self, op: Op) -> str:

@@ -100,7 +100,7 @@ class View(Kind):
             yield None, line
 
     def shape_text(self, op: Op) -> str:
-        return "that of the map"
+        return "that of the result of the definition"
 
     def runtime_rule(self, op: Op) -> RuntimeRule:
         run = "run_copied_view" if self.copies else "run_view"
