@@ -7,7 +7,7 @@ the same for all devices.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -80,14 +80,22 @@ class Kernel:
 
 
 @dataclass(frozen=True)
+class ElementwiseResult:
+    """A result of an elementwise kernel."""
+
+    name: str  # "result_0"
+    type: str  # "T", "bool" or "int64_t"
+    value: str  # the printed expression
+
+
+@dataclass(frozen=True)
 class ElementwiseKernel(Kernel):
-    """A kernel that computes each element of the result from elements of the broadcast operands."""
+    """A kernel that computes each element of the results from elements of the broadcast operands."""
 
     template = "elementwise"
     operands: tuple[Operand, ...] = ()
     choices: tuple[Setting, ...] = ()  # whether arguments were given; each combination has its own loop
-    result_type: str = "T"
-    value: str = ""  # the printed expression
+    results: tuple[ElementwiseResult, ...] = ()
 
     @property
     def parameters(self) -> tuple[Setting, ...]:
@@ -193,26 +201,31 @@ def is_approximate(expression: Expression) -> bool:
     return bool(expression.functions & APPROXIMATE or "**" in operators)
 
 
-def elementwise(op: Op, dialect: type[KernelPrinter], value: str | None, expression: Expression) -> Kernel:
-    """Returns the kernel of one expression of an elementwise operator."""
+def elementwise(op: Op, dialect: type[KernelPrinter], value: str | None, expressions: tuple[Expression, ...]) -> Kernel:
+    """Returns the kernel of one branch of an elementwise operator, with an expression per result."""
     struct, variant = _names(op, value)
-    operands = tuple(_operands(op, dialect, expression.names))
-    root = expression.root
+    names = frozenset().union(*(expression.names for expression in expressions))
+    operands = tuple(_operands(op, dialect, names))
+    comment = "; ".join(expression.text for expression in expressions)
     may_be_complex = op.kind.holds_for_complex(op)
-    if isinstance(root, Variable) and operands and operands[0].type == "T":
-        return CopyKernel(struct, variant, expression.text, (), (), position=operands[0].position)
+    is_copy = len(expressions) == 1 and isinstance(expressions[0].root, Variable)
+    if is_copy and operands and operands[0].type == "T":
+        return CopyKernel(struct, variant, comment, (), (), position=operands[0].position)
+    printer = dialect(may_be_complex=may_be_complex)
     return ElementwiseKernel(
         struct,
         variant,
-        expression.text,
+        comment,
         _compute_types(op) + (dialect.complex_types if may_be_complex else ()),
-        tuple(_settings(op, dialect, [expression])),
-        fails=divides(expression),
-        approximate=is_approximate(expression),
+        tuple(_settings(op, dialect, expressions)),
+        fails=any(map(divides, expressions)),
+        approximate=any(map(is_approximate, expressions)),
         operands=operands,
-        choices=tuple(_choices(op, [expression])),
-        result_type=_result_type(op.dtype.results[0]),
-        value=dialect(may_be_complex=may_be_complex).print(root),
+        choices=tuple(_choices(op, expressions)),
+        results=tuple(
+            ElementwiseResult(f"result_{i}", _result_type(rule), printer.print(expression.root))
+            for i, (rule, expression) in enumerate(zip(op.dtype.results, expressions, strict=True))
+        ),
     )
 
 
@@ -325,7 +338,7 @@ def _operands(op: Op, dialect: type[KernelPrinter], names: frozenset[str]) -> It
             yield Operand(dialect.local(argument.name), position, "bool" if is_truth else "T")
 
 
-def _settings(op: Op, dialect: type[KernelPrinter], expressions: list[Expression]) -> Iterator[Setting]:
+def _settings(op: Op, dialect: type[KernelPrinter], expressions: Sequence[Expression]) -> Iterator[Setting]:
     names = frozenset().union(*(e.names for e in expressions))
     for position, argument in enumerate(op.signature.arguments):
         if argument.name in names and _is_value(argument):
@@ -339,7 +352,7 @@ def _is_value(argument: Argument) -> bool:
     return not (argument.type.is_tensor or argument.type.is_list or argument.type.base in bases)
 
 
-def _choices(op: Op, expressions: list[Expression]) -> Iterator[Setting]:
+def _choices(op: Op, expressions: Sequence[Expression]) -> Iterator[Setting]:
     """Yields a variable for each argument that an expression tests by `given`."""
     tested = {
         node.arguments[0].name

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from codegen.grid.printing import GridPrinter
-from codegen.kernels import SPELLED, ElementwiseKernel, Kernel, Operand, Setting
+from codegen.kernels import SPELLED, ElementwiseKernel, ElementwiseResult, Kernel, Operand, Setting
 from codegen.model import Definitions, Op
 from codegen.names import identifier, source_files
 from codegen.target import Output, Target
@@ -28,7 +28,7 @@ CARRY = ElementwiseKernel(
     ("float", "double", "int32_t", "int64_t", "uint64_t"),
     (),
     operands=(Operand("input", 0, "T"),),
-    value="input",
+    results=(ElementwiseResult("result_0", "T", "input"),),
 )
 
 

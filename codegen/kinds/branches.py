@@ -14,7 +14,7 @@ from codegen.model import Argument, BaseType, Signature
 from codegen.program import Program
 from codegen.reader import Bad, Field, Fields
 
-E = TypeVar("E", Expression, Program)
+E = TypeVar("E", Expression, tuple[Expression, ...], Program)
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,6 @@ class Branching(Kind, Generic[E]):
     @property
     def matched_values(self) -> tuple[str, ...]:
         return tuple(value for value in self.branches if value is not None)
-
-    def definitions(self) -> Iterator[tuple[str | None, str]]:
-        for value, expression in self.branches.items():
-            yield value, " ".join(expression.text.split())
 
 
 def read(

@@ -1,6 +1,7 @@
 """`elementwise: "expression"`, or a mapping with `match: attribute` and one expression per value of the attribute.
 
-The expression computes an element of the result from the elements of the broadcast operands at the same index.
+The expression computes an element of the result from the elements of the broadcast operands at the same index. A list
+has an expression for each of several results, which one kernel computes.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from codegen import kernels
 from codegen.checking import Scope, operand_sort
 from codegen.compute_types import is_complex
 from codegen.dims import ALIGNED, Link, Relation
+from codegen.errors import counted
 from codegen.expression import Expression
 from codegen.intrinsics import SCALAR
 from codegen.kernel_printer import KernelPrinter
 from codegen.kinds import branches
-from codegen.kinds.checks import check_expression, check_names, check_results, kernel_fact, listed, scalar_refusals
+from codegen.kinds.checks import check_expression, check_fresh, check_names, kernel_fact, listed, scalar_refusals
 from codegen.kinds.kind import Fact, Functions, RuntimeRule, Skeleton
 from codegen.model import Argument, Complex, Op, Signature
 from codegen.program import Program
@@ -30,7 +32,7 @@ def scope(op: Op) -> Scope:
 
 
 @dataclass(frozen=True)
-class Elementwise(branches.Branching[Expression]):
+class Elementwise(branches.Branching[tuple[Expression, ...]]):
     """Scalar expressions over the elements of the operands."""
 
     key = "elementwise"
@@ -40,23 +42,35 @@ class Elementwise(branches.Branching[Expression]):
 
     @classmethod
     def read(cls, field: Field, signature: Signature | None) -> Elementwise:
-        if field.is_scalar:
-            return cls({None: field.expression}, None)
+        if not field.is_mapping:
+            return cls({None: _expressions(field, signature)}, None)
         fields = field.fields
-        found, match = branches.read(fields, signature, lambda each: each.expression)
+        found, match = branches.read(fields, signature, lambda each: _expressions(each, signature))
         fields.finish()
         return cls(found, match)
 
     def check(self, op: Op, functions: Functions, report: Report) -> None:
-        check_results(op, report)
+        check_fresh(op, report)
         check_names(op, ("i", "count"), report)
         for argument in op.signature.tensor_arguments:
             if argument.type.is_list:
                 report.add(op.locate(argument), "an elementwise operator cannot take a list of tensors")
         if all(argument.type.optional for argument in op.signature.tensor_arguments):
             report.add(op.signature_location, "an elementwise operator needs a tensor argument that is not optional")
-        for expression in self.branches.values():
+        for expression in self._all:
             check_expression(expression, scope(op), None, report)
+        if len(op.signature.results) > 1 and op.complex is not None:
+            report.add(op.location, "an elementwise operator with several results takes real tensors only")
+
+    @property
+    def _all(self) -> Iterator[Expression]:
+        for expressions in self.branches.values():
+            yield from expressions
+
+    def definitions(self) -> Iterator[tuple[str | None, str]]:
+        for value, expressions in self.branches.items():
+            for expression in expressions:
+                yield value, " ".join(expression.text.split())
 
     def facts(self, op: Op) -> Iterator[Fact]:
         yield Fact("shape", self.shape_text(op))
@@ -74,15 +88,21 @@ class Elementwise(branches.Branching[Expression]):
         return RuntimeRule("run_elementwise", "broadcast_dimensions", ("ops/dimension_rules.h", "ops/elementwise.h"))
 
     def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[kernels.Kernel]:
-        for value, expression in self.branches.items():
-            yield kernels.elementwise(op, dialect, value, expression)
+        for value, expressions in self.branches.items():
+            yield kernels.elementwise(op, dialect, value, expressions)
 
     def holds_for_complex(self, op: Op) -> bool:
         """Returns whether the expressions agree with the one in the column `complex`, from tensors to a result."""
         tensors = {argument.name for argument in op.signature.tensor_arguments}
-        return isinstance(op.complex, Program) and all(
-            is_complex(expression, tensors) for expression in self.branches.values()
-        )
+        return isinstance(op.complex, Program) and all(is_complex(expression, tensors) for expression in self._all)
 
     def replaced(self, op: Op) -> Argument | None:
-        return op.receiver
+        return op.receiver if len(op.signature.results) == 1 else None
+
+
+def _expressions(field: Field, signature: Signature | None) -> tuple[Expression, ...]:
+    """Reads an expression, or a list with one per result."""
+    found = tuple(each.expression for each in field.one_or_more)
+    if signature and len(found) != len(signature.results):
+        raise field.bad(f"{counted(len(found), 'expression')} for {counted(len(signature.results), 'result')}")
+    return found

@@ -154,6 +154,10 @@ class Generator(branches.Branching[Expression]):
         for value, expression in self.branches.items():
             yield kernels.generator(op, dialect, value, expression)
 
+    def definitions(self) -> Iterator[tuple[str | None, str]]:
+        for value, expression in self.branches.items():
+            yield value, " ".join(expression.text.split())
+
     @property
     def draws_fractions(self) -> bool:
         return any(expression.functions & FRACTIONS for expression in self.branches.values())

@@ -6,6 +6,7 @@ that fast.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+SEVERAL_RESULTS = ROOT / "tests" / "codegen" / "fixtures" / "opdefs" / "several_results.yaml"
 EXPECTED = [0.6931, 1.3133, 0.6931, 1.3133]
 
 PROGRAMS = {
@@ -72,12 +74,14 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert record
     with (clone / "opdefs" / "functions.yaml").open("a") as file:
         file.write("\n" + record[1])
+    shutil.copy(SEVERAL_RESULTS, clone / "opdefs")
     run(["make", "front-ends"], clone)
     return clone
 
 
 def test_only_the_definition_file_changed(scratch: Path) -> None:
-    assert run(["git", "status", "--porcelain"], scratch).split() == ["M", "opdefs/functions.yaml"]
+    changed = ["M", "opdefs/functions.yaml", "??", f"opdefs/{SEVERAL_RESULTS.name}"]
+    assert run(["git", "status", "--porcelain"], scratch).split() == changed
 
 
 def test_a_kind_takes_few_files(scratch: Path) -> None:
@@ -100,3 +104,38 @@ def test_new_operator_is_in_generated_files(scratch: Path, pattern: str) -> None
 def test_new_operator_has_generated_tests(scratch: Path, language: str) -> None:
     generated = (scratch / "bindings" / language / "generated").rglob("*test*")
     assert any("softplus" in path.read_text() for path in generated if path.is_file())
+
+
+SEVERAL = {
+    "python": """
+import oneflow_py as flow
+whole, rest, is_whole = flow.whole_and_rest(flow.arange(600.0).reshape([20, 30]).transpose(0, 1), flow.full([20], 0.5))
+sine, cosine = flow.sincos(flow.tensor([0.0], dtype=flow.float64))
+print([whole.sum().item(), rest.sum().item(), is_whole.sum().item(), str(whole.dtype), sine.item(), cosine.item()])
+""",
+    "js": """
+const flow = require('oneflow-js');
+const [whole, rest, is_whole] =
+  flow.wholeAndRest(flow.arange(600).to('cpu', flow.float32).reshape([20, 30]).transpose(0, 1), flow.full([20], 0.5));
+const [sine, cosine] = flow.sincos(flow.tensor([0], {dtype: flow.float64}));
+console.log(`[${whole.sum().item()}, ${rest.sum().item()}, ${is_whole.sum().item()}, '${whole.dtype}',`,
+            `${sine.item()}, ${cosine.item()}]`);
+""",
+    "ruby": """
+require 'oneflow'
+whole, rest, is_whole =
+  OneFlow.whole_and_rest(OneFlow.arange(600.0).reshape([20, 30]).transpose(0, 1), OneFlow.full([20], 0.5))
+sine, cosine = OneFlow.sincos(OneFlow.tensor([0.0], dtype: :float64))
+print [whole.sum.item, rest.sum.item, is_whole.sum.item, whole.dtype.to_s, sine.item, cosine.item]
+""",
+}
+
+
+@pytest.mark.parametrize("language", SEVERAL)
+def test_several_results_of_different_types(scratch: Path, language: str) -> None:
+    """Checks one kernel with three results, over strided operands: halves of 0 to 599."""
+    where = scratch / "bindings" / "js" if language == "js" else scratch
+    command = [*PROGRAMS[language][:-1], SEVERAL[language]]
+    found = ast.literal_eval(run(command, where).replace('"', "'"))
+    assert found[:3] == [89700, 150.0, 300]
+    assert "int64" in found[3] and found[4:] == [0.0, 1.0]

@@ -10,7 +10,7 @@
 namespace oneflow::grid {
 namespace {
 
-constexpr int kMostOperands = 8;
+constexpr int kMostOperands = 8, kMostResults = 4, kMostTensors = kMostOperands + kMostResults;
 constexpr uint32_t kItems = 256;
 constexpr uintptr_t kPacket = 16;  // bytes that a work-item may load at once
 
@@ -36,7 +36,7 @@ class Launches {
       : entry_(entry),
         kernels_(kernels),
         context_(context),
-        result_(context.outputs[0]),
+        results_(context.outputs, entry.results.size()),
         settings_(entry.settings, kernels.compute, context.arguments) {
     for (size_t i = 0; i < entry.operands.size(); ++i) {
       Input& input = inputs_[i];
@@ -48,7 +48,7 @@ class Launches {
   }
 
   of_status run() {
-    if (element_count(result_) == 0) return OF_OK;
+    if (element_count(results_[0]) == 0) return OF_OK;
     if (entry_.fails && (report_ = report(context_)) == nullptr) return OF_OUT_OF_MEMORY;
     storage_ = common_storage();
     const Flat flat = flat_kernel();
@@ -59,19 +59,20 @@ class Launches {
   // Returns the dtype in which all operands of the compute type are stored (the compute type itself if there are none).
   // Returns kAny if they differ, or if an operand of a fixed type is stored in another dtype.
   int32_t common_storage() const {
-    int32_t common = entry_.result == Form::kCompute ? result_.dtype : kAny;
-    if (entry_.result != Form::kCompute && result_.dtype != dtype_of(entry_.result, result_.dtype)) return kAny;
-    for (size_t i = 0; i < entry_.operands.size(); ++i) {
-      if (inputs_[i].is_number()) continue;
-      const of_dtype dtype = inputs_[i].tensor->dtype;
-      if (entry_.operands[i].form == Form::kBool) {
-        if (dtype != OF_BOOL) return kAny;
-      } else if (common == kAny) {
+    int32_t common = kAny;
+    bool agree = true;
+    const auto add = [&](Form form, of_dtype dtype) {
+      if (form != Form::kCompute) {
+        agree &= dtype == dtype_of(form, dtype);
+      } else {
+        agree &= common == kAny || common == dtype;
         common = dtype;
-      } else if (common != dtype) {
-        return kAny;
       }
-    }
+    };
+    for (size_t i = 0; i < results_.size(); ++i) add(entry_.results[i], results_[i].dtype);
+    for (size_t i = 0; i < entry_.operands.size(); ++i)
+      if (!inputs_[i].is_number()) add(entry_.operands[i].form, inputs_[i].tensor->dtype);
+    if (!agree) return kAny;
     return common == kAny ? static_cast<int32_t>(kernels_.compute) : common;
   }
 
@@ -85,7 +86,7 @@ class Launches {
   Flat flat_kernel() const {
     if (strided_run(context_.device).in_blocks) return {};
     const Handle own = kernels_.flat.of(storage_), kernel = own != nullptr ? own : kernels_.flat.of(kAny);
-    if (kernel == nullptr || !is_contiguous(result_)) return {};
+    if (kernel == nullptr) return {};
     const uint32_t bytes = own != nullptr ? item_size(static_cast<of_dtype>(storage_)) : OF_ANY_BYTES;
     const Run run = flat_run(context_.device, bytes);
     const auto is_aligned = [run](const of_kernel_tensor& tensor) {
@@ -93,7 +94,8 @@ class Launches {
           std::min<uintptr_t>(kPacket, static_cast<uintptr_t>(run.length) * item_size(tensor.dtype));
       return reinterpret_cast<uintptr_t>(tensor.data) % bytes == 0;
     };
-    if (!is_aligned(result_)) return {};
+    for (const of_kernel_tensor& result : results_)
+      if (!is_contiguous(result) || !is_aligned(result)) return {};
     for (size_t i = 0; i < entry_.operands.size(); ++i) {
       if (inputs_[i].step == 1 && !(is_contiguous(*inputs_[i].tensor) && is_aligned(*inputs_[i].tensor))) return {};
     }
@@ -101,12 +103,14 @@ class Launches {
   }
 
   of_status launch_flat(const Flat& flat) {
-    const int64_t count = element_count(result_);
+    const int64_t count = element_count(results_[0]);
     const Run& run = flat.run;
     Arguments arguments;
     arguments.value(count);
-    arguments.pointer(result_.data);
-    arguments.value(result_.dtype);
+    for (const of_kernel_tensor& result : results_) {
+      arguments.pointer(result.data);
+      arguments.value(result.dtype);
+    }
     for (size_t i = 0; i < entry_.operands.size(); ++i) {
       arguments.pointer(inputs_[i].tensor->data);
       arguments.value(inputs_[i].tensor->dtype);
@@ -123,7 +127,7 @@ class Launches {
     const Handle kernel = own != nullptr ? own : kernels_.strided.of(kAny);
     StridedRun run = strided_run(context_.device);
     if (own == nullptr) run.length = 1;
-    const Walk walk = run.in_blocks ? walk_of_blocks() : Walk(result_);
+    const Walk walk = run.in_blocks ? walk_of_blocks() : Walk(results_[0]);
     Pieces pieces(walk.rank(), walk.sizes());
     of_status status = OF_OK;
     do {
@@ -133,15 +137,17 @@ class Launches {
   }
 
   Walk walk_of_blocks() const {
-    const of_kernel_tensor* tensors[kMostOperands + 1] = {&result_};
-    for (size_t i = 0; i < entry_.operands.size(); ++i) tensors[i + 1] = inputs_[i].tensor;
-    return Walk::for_blocks({tensors, entry_.operands.size() + 1});
+    const of_kernel_tensor* tensors[kMostTensors];
+    size_t count = 0;
+    for (const of_kernel_tensor& result : results_) tensors[count++] = &result;
+    for (size_t i = 0; i < entry_.operands.size(); ++i) tensors[count++] = inputs_[i].tensor;
+    return Walk::for_blocks({tensors, count});
   }
 
   of_status launch_piece(Handle kernel, const StridedRun& run, const Walk& walk, const Pieces& pieces) {
     Arguments arguments;
-    of_strides strides[kMostOperands + 1];
-    int32_t dtypes[kMostOperands + 1];
+    of_strides strides[kMostTensors];
+    int32_t dtypes[kMostTensors];
     int used = 0;
     const auto add_tensor = [&](const of_kernel_tensor& tensor) {
       const bool has_layout = tensor.data != nullptr;
@@ -159,7 +165,7 @@ class Launches {
     const of_block block = run.in_blocks ? walk.block(space) : of_block{};
     arguments.value(space);
     if (run.in_blocks) arguments.value(block);
-    add_tensor(result_);
+    for (const of_kernel_tensor& result : results_) add_tensor(result);
     for (size_t i = 0; i < entry_.operands.size(); ++i) {
       add_tensor(*inputs_[i].tensor);
       arguments.bytes(inputs_[i].number, inputs_[i].number_bytes);
@@ -184,7 +190,7 @@ class Launches {
   const Elementwise& entry_;
   const ElementwiseKernels& kernels_;
   const of_kernel_context& context_;
-  const of_kernel_tensor& result_;
+  const std::span<const of_kernel_tensor> results_;
   const Settings settings_;
   Input inputs_[kMostOperands];
   int32_t storage_ = kAny;

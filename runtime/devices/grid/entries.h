@@ -42,7 +42,7 @@ struct Setting {
 struct Elementwise {
   std::span<const Operand> operands;
   std::span<const Setting> settings;
-  Form result;
+  std::span<const Form> results;
   bool fails;  // whether an integer may be divided by zero
 };
 struct ElementwiseKernels {

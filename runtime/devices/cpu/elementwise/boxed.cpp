@@ -75,7 +75,7 @@ class ElementwiseBoxes {
       run *= boxes.extents()[outer_ - 1];
     for (int t = 0; t <= kernel.input_count; ++t) {
       const of_kernel_tensor& tensor = tensor_of(kernel, context, t);
-      const of_dtype computed = t == 0 ? kernel.result : kernel.inputs[t - 1].dtype;
+      const of_dtype computed = t == 0 ? kernel.results[0] : kernel.inputs[t - 1].dtype;
       Tensor& own = tensors_[t];
       own.data = static_cast<char*>(tensor.data);
       own.strides = boxes.strides(static_cast<size_t>(t));
@@ -262,8 +262,8 @@ class ElementwiseBoxes {
         inputs[i] =
             has_run ? current[i + 1] + begin * tensor.computed_size : static_cast<const void*>(repeated[i].bytes);
       }
-      failed |= kernel_.loop(context_.arguments, inputs, current[0] + begin * tensors_[0].computed_size,
-                             std::min(kChunk, length - begin));
+      void* result = current[0] + begin * tensors_[0].computed_size;
+      failed |= kernel_.loop(context_.arguments, inputs, &result, std::min(kChunk, length - begin));
     }
   }
 

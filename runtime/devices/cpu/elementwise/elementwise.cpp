@@ -31,7 +31,11 @@ constexpr int64_t kNoRows = std::numeric_limits<int64_t>::max();
 class Elementwise {
  public:
   Elementwise(const ElementwiseKernel& kernel, const of_kernel_context& context)
-      : kernel_(kernel), arguments_(context.arguments), writer_(context.outputs[0], kernel.result) {
+      : kernel_(kernel), arguments_(context.arguments) {
+    for (int i = 0; i < kernel.result_count; ++i) {
+      std::construct_at(&writers_[i], context.outputs[i], kernel.results[i]);
+      all_direct_ &= writers_[i].is_direct();
+    }
     const of_kernel_tensor& space = context.outputs[0];
     if (space.rank > 0 && space.sizes[space.rank - 1] >= kLongRow) row_ = space.sizes[space.rank - 1];
     for (int i = 0; i < kernel.input_count; ++i) {
@@ -42,9 +46,11 @@ class Elementwise {
         longest_period_ = std::max(longest_period_, readers_[i].period());
     }
     if (longest_period_ > 1) chunk_ = whole_periods(longest_period_);
-    is_non_temporal_ =
-        writer_.is_direct() && can_copy_non_temporal(writer_.direct(0)) && is_large(space) && !is_in_place(context);
-    all_direct_ &= writer_.is_direct() && !is_non_temporal_;
+    is_non_temporal_ = all_results([](const Writer& writer) {
+                         return writer.is_direct() && can_copy_non_temporal(writer.direct(0));
+                       }) &&
+                       is_large(space) && !is_in_place(context);
+    all_direct_ &= !is_non_temporal_;
   }
 
   // Returns whether the inner loop runs on all operands in place.
@@ -66,13 +72,16 @@ class Elementwise {
   bool run_direct(int64_t begin, int64_t count) const {
     const void* inputs[kMaxInputs];
     for (int i = 0; i < kernel_.input_count; ++i) inputs[i] = readers_[i].direct(begin);
-    return kernel_.loop(arguments_, inputs, writer_.direct(begin), count);
+    void* results[kMaxResults];
+    for (int i = 0; i < kernel_.result_count; ++i) results[i] = writers_[i].direct(begin);
+    return kernel_.loop(arguments_, inputs, results, count);
   }
 
   // Computes elements chunk by chunk, through buffers for operands that are not contiguous or have another dtype.
   bool run_staged(int64_t begin, int64_t end) const {
-    ChunkBuffer input_buffers[kMaxInputs], result_buffer;
+    ChunkBuffer input_buffers[kMaxInputs], result_buffers[kMaxResults];
     const void* inputs[kMaxInputs];
+    void* results[kMaxResults];
     const int64_t longest = padded(std::min(kChunk, end - begin));
     for (int i = 0; i < kernel_.input_count; ++i) {
       inputs[i] = input_buffers[i].bytes;
@@ -93,16 +102,29 @@ class Elementwise {
           inputs[i] = input_buffers[i].bytes;
         }
       }
-      const bool in_place = writer_.is_direct() && run == count && !is_non_temporal_;
-      failed |= kernel_.loop(arguments_, inputs, in_place ? writer_.direct(begin) : result_buffer.bytes, run);
-      if (is_non_temporal_ && can_copy_non_temporal(writer_.direct(begin))) {
-        copy_non_temporal(writer_.direct(begin), result_buffer.bytes, count * item_size(kernel_.result));
-      } else if (!in_place) {
-        writer_.write(begin, count, result_buffer.bytes);
+      for (int i = 0; i < kernel_.result_count; ++i) {
+        const bool in_place = writers_[i].is_direct() && run == count && !is_non_temporal_;
+        results[i] = in_place ? writers_[i].direct(begin) : result_buffers[i].bytes;
       }
+      failed |= kernel_.loop(arguments_, inputs, results, run);
+      for (int i = 0; i < kernel_.result_count; ++i)
+        if (results[i] == result_buffers[i].bytes) write(i, begin, count, result_buffers[i]);
     }
     if (is_non_temporal_) end_non_temporal();
     return failed;
+  }
+
+  // Writes elements of a result from its buffer.
+  void write(int i, int64_t begin, int64_t count, const ChunkBuffer& buffer) const {
+    if (is_non_temporal_ && can_copy_non_temporal(writers_[i].direct(begin)))
+      copy_non_temporal(writers_[i].direct(begin), buffer.bytes, count * item_size(kernel_.results[i]));
+    else
+      writers_[i].write(begin, count, buffer.bytes);
+  }
+
+  template <class Fits>
+  bool all_results(Fits&& fits) const {
+    return std::all_of(writers_, writers_ + kernel_.result_count, fits);
   }
 
   // Returns whether an operand has the same elements in all chunks, so that its buffer is filled once.
@@ -112,11 +134,12 @@ class Elementwise {
     return element_count({space.rank, space.sizes, space.strides}) * item_size(space.dtype) >= non_temporal_bytes();
   }
 
-  // Returns whether the result overwrites an operand. Its memory is then in the caches, so that non-temporal stores
-  // would not help.
+  // Returns whether a result overwrites an operand. Its memory is then in the caches, so that non-temporal stores would
+  // not help.
   bool is_in_place(const of_kernel_context& context) const {
     for (int i = 0; i < kernel_.input_count; ++i)
-      if (context.inputs[kernel_.inputs[i].position].data == context.outputs[0].data) return true;
+      for (int k = 0; k < kernel_.result_count; ++k)
+        if (context.inputs[kernel_.inputs[i].position].data == context.outputs[k].data) return true;
     return false;
   }
 
@@ -125,9 +148,9 @@ class Elementwise {
   const ElementwiseKernel& kernel_;
   const of_value* arguments_;
   Reader readers_[kMaxInputs];
-  Writer writer_;
+  Writer writers_[kMaxResults];
   bool all_direct_ = true;
-  bool is_non_temporal_;        // whether results are written with non-temporal stores
+  bool is_non_temporal_;        // whether the results are written with non-temporal stores
   int64_t row_ = kNoRows;       // the length of rows whose ends no chunk crosses
   int64_t longest_period_ = 1;  // of the operands that repeat within a chunk
   int64_t chunk_ = kChunk;      // shorter if an operand repeats one element per row: filling its buffer takes time, too
@@ -151,7 +174,8 @@ of_status run_kernel(const ElementwiseKernel& kernel, const of_kernel_context& c
   const int64_t count = element_count({space.rank, space.sizes, space.strides});
   if (count == 0) return OF_OK;
   const Elementwise elementwise(kernel, context);
-  const bool in_rows = elementwise.is_direct() || count < kMinTiled;
+  // Tiles and boxes are for one result.
+  const bool in_rows = elementwise.is_direct() || count < kMinTiled || kernel.result_count > 1;
   bool failed = false;
   if (const auto tiling = in_rows ? std::nullopt : find_tiling(kernel, context)) {
     failed = run_tiles(kernel, context, *tiling);

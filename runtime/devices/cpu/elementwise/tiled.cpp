@@ -22,7 +22,7 @@ constexpr int64_t kFew = 8 * 1024, kMinTileElements = 512, kMinRun = 8, kMinColu
 // Returns how many elements of any operand a buffer can hold, both in the operand's dtype and in that of the inner
 // loop.
 int64_t max_elements(const ElementwiseKernel& kernel, const of_kernel_context& context) {
-  int64_t widest = std::max(item_size(kernel.result), item_size(context.outputs[0].dtype));
+  int64_t widest = std::max(item_size(kernel.results[0]), item_size(context.outputs[0].dtype));
   for (int i = 0; i < kernel.input_count; ++i) {
     const auto& [position, dtype] = kernel.inputs[i];
     widest = std::max({widest, item_size(dtype), item_size(context.inputs[position].dtype)});
@@ -54,7 +54,7 @@ class ElementwiseTiles {
         context_(context),
         tiling_(tiling),
         max_elements_(max_elements(kernel, context)),
-        writer_(context.outputs[0], kernel.result),
+        writer_(context.outputs[0], kernel.results[0]),
         result_strides_(tiling.tile_strides(context.outputs[0].strides)) {
     for (int i = 0; i < kernel.input_count; ++i) {
       std::construct_at(&readers_[i], input(i), kernel.inputs[i].dtype);
@@ -85,7 +85,7 @@ class ElementwiseTiles {
                              buffers[i]);
         pad(buffers[i], count, run, item_size(kernel_.inputs[i].dtype));
       }
-      failed |= kernel_.loop(context_.arguments, inputs, result.bytes, run);
+      failed |= run_loop(inputs, result.bytes, run);
       writer_.write(tiling_.offset(tile, result_strides_), tiling_.layout(tile, result_strides_), result.bytes);
     });
     return failed;
@@ -110,7 +110,7 @@ class ElementwiseTiles {
       }
     }
     const RowLayout layout = tiling_.layout(tile, result_strides_);
-    const int64_t offset = tiling_.offset(tile, result_strides_), size = item_size(kernel_.result);
+    const int64_t offset = tiling_.offset(tile, result_strides_), size = item_size(kernel_.results[0]);
     const bool is_direct = writer_.is_direct(layout);
     char* packed = reinterpret_cast<char*>(buffer.bytes);
     const Rows<char*> result = is_direct ? Rows<char*>{writer_.address(offset), layout.row_steps(), size}
@@ -119,10 +119,14 @@ class ElementwiseTiles {
     for (int64_t row = 0; row < tile.rows; ++row) {
       const void* row_inputs[kMaxInputs];
       for (int i = 0; i < kernel_.input_count; ++i) row_inputs[i] = inputs[i].at(row);
-      failed |= kernel_.loop(context_.arguments, row_inputs, result.at(row), tile.columns);
+      failed |= run_loop(row_inputs, result.at(row), tile.columns);
     }
     if (!is_direct) writer_.write(offset, layout, packed);
     return failed;
+  }
+
+  bool run_loop(const void* const* inputs, void* result, int64_t count) const {
+    return kernel_.loop(context_.arguments, inputs, &result, count);
   }
 
   const of_kernel_tensor& input(int i) const { return context_.inputs[kernel_.inputs[i].position]; }

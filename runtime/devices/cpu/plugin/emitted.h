@@ -36,11 +36,13 @@ struct OperandForm {
 
 // The inner loop of an elementwise operator in one compute type.
 struct ElementwiseKernel {
-  // Computes `count` contiguous results from contiguous operands. Returns whether an integer was divided by zero.
-  bool (*loop)(const of_value* arguments, const void* const* inputs, void* result, int64_t count);
+  // Computes `count` contiguous elements of each result from contiguous operands. Returns whether an integer was divided
+  // by zero.
+  bool (*loop)(const of_value* arguments, const void* const* inputs, void* const* results, int64_t count);
   int input_count;
   OperandForm inputs[kMaxInputs];
-  of_dtype result;
+  int result_count;
+  of_dtype results[kMaxResults];
   bool padded;  // whether the loop requires a multiple of kPadding elements
 };
 

@@ -14,7 +14,7 @@
 #define OF_LOAD_RUN(T, S, storage, name, first, count)
 #define OF_RUN_VALUE(storage, name, first, j) \
   (name ? of_load(OF_DTYPE(storage, name##_dtype), name, (first + j) * name##_step) : (T)name##_number)
-#define OF_RESULT_RUN(T, S)
+#define OF_RESULT_RUN(T, S, result)
 #define OF_PUT(storage, result, first, j, value) \
   of_store(OF_DTYPE(storage, result##_dtype), result, first + j, (T)(value))
 #define OF_STORE_RUN(T, S, storage, result, first, count)
@@ -143,10 +143,10 @@ OF_DEVICE void of_store_run(void* data, int dtype, int64_t first, int64_t end, c
   of_load_run<T, storage, of_packets<S>>(name##_values, name, name##_dtype, name##_step, \
                                          static_cast<T>(name##_number), first, count);
 #define OF_RUN_VALUE(storage, name, first, j) name##_values[j]
-#define OF_RESULT_RUN(T, S) T result_values[OF_RUN(S)];
-#define OF_PUT(storage, result, first, j, value) result_values[j] = value
+#define OF_RESULT_RUN(T, S, result) T result##_values[OF_RUN(S)];
+#define OF_PUT(storage, result, first, j, value) result##_values[j] = value
 #define OF_STORE_RUN(T, S, storage, result, first, count) \
-  of_store_run<T, storage, of_packets<S>>(result, result##_dtype, first, count, result_values);
+  of_store_run<T, storage, of_packets<S>>(result, result##_dtype, first, count, result##_values);
 
 // Elements of a work-item of a strided kernel, as far apart as the work-items of a group reach: several loads are in
 // flight. For any storage it is one element, because each load branches on the dtype.
