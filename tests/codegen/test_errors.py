@@ -100,7 +100,7 @@ HALVE = [
     ('"input * 0.5"', "{match: input, up: input}", "x.yaml:4:24: argument 'input' must be a str, a bool or optional, it is Tensor"),
     ('"input * 0.5"', "{match: mode, down: input}", "x.yaml:4:16: no expression for 'up', the default of mode"),
     ('"input * 0.5"', "{mtach: mode, up: input}", "x.yaml:4:16: missing key 'value'"),
-    ('"input * 0.5"', "[input]", "x.yaml:4:16: expected a mapping, got a list"),
+    ('"input * 0.5"', "[input, input]", "x.yaml:4:16: 2 expressions for 1 result"),
     # the dtype columns
     ("accepts: floating", "accepts: floatin", "x.yaml:5:20: unknown dtype set 'floatin'; did you mean 'floating'?"),
     ("accepts: floating", "accepts: {inptu: any}", "x.yaml:5:21: unknown tensor argument 'inptu'; did you mean 'input'?"),
@@ -277,7 +277,7 @@ RECORDS = [
     ("f(Tensor input, Tensor other) -> Tensor", REDUCTION, "x.yaml:2:31: a reduction takes at most 1 tensor"),
     ("f(Tensor input, int t=0) -> Tensor", REDUCTION, "x.yaml:2:31: 't' is a reserved name in a reduction"),
     ("f(dim dim, Tensor input) -> Tensor", "  elementwise: input", "x.yaml:2:17: dim is a dim, but no tensor precedes it"),
-    ("f(Tensor input) -> (Tensor a, Tensor b)", "  elementwise: input", "x.yaml:1:3: the dtype column has 1 result, the signature has 2\nx.yaml:2:45: an elementwise operator must have one result"),
+    ("f(Tensor input) -> (Tensor a, Tensor b)", "  elementwise: input", "x.yaml:4:16: 1 expression for 2 results"),
     ("f(int n) -> Tensor", "  elementwise: n", "x.yaml:1:3: the dtype column says 'same', but there is no tensor argument\nx.yaml:2:15: an elementwise operator needs a tensor argument that is not optional"),
 ]  # fmt: skip
 
