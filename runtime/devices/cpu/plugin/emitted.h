@@ -36,8 +36,8 @@ struct OperandForm {
 
 // The inner loop of an elementwise operator in one compute type.
 struct ElementwiseKernel {
-  // Computes `count` contiguous elements of each result from contiguous operands. Returns whether an integer was divided
-  // by zero.
+  // Computes `count` contiguous elements of each result from contiguous operands. Returns whether an integer was
+  // divided by zero.
   bool (*loop)(const of_value* arguments, const void* const* inputs, void* const* results, int64_t count);
   int input_count;
   OperandForm inputs[kMaxInputs];
