@@ -24,16 +24,15 @@ from codegen.expression import (
     Unary,
     Variable,
 )
-from codegen.intrinsics import Intrinsic, Sort
+from codegen.intrinsics import BINARY, SCALAR, UNARY, Intrinsic, Sort
 from codegen.model import Argument, BaseType, DTypeSet, Op
 
 _BITS = frozenset({"&", "|", "^"})
 
 # Operators and functions that a scope refuses, with the reason.
-FLOATS = dict.fromkeys(("&", "|", "^", "<<", ">>", "~"), "it requires integers: accept integral or bool")
-FOLDS = dict.fromkeys(
-    ("//", "%", "fmod", "remainder", "floordiv", "truncdiv"), "a fold cannot report a division by zero"
-)
+_ALL = {**SCALAR, **BINARY, **UNARY}
+FLOATS = {name: "it requires integers: accept integral or bool" for name, each in _ALL.items() if each.needs_integers}
+FOLDS = {name: "a fold cannot report a division by zero" for name, each in _ALL.items() if each.divides}
 POSITIONS = dict.fromkeys(("/", "**"), "positions and sizes are integers")
 
 

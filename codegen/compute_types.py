@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from codegen.expression import Binary, Conditional, Expression, Node, Variable
+from codegen.intrinsics import BINARY
 from codegen.model import DTypeSet, Op, ResultRule
 
 # In the order in which they are printed. Elements of other, narrower types are converted to one of these.
 COMPUTE_TYPES = ("float32", "float64", "int32", "int64", "bool")
 FLOATING = frozenset({"float32", "float64"})
 COMPLEX = ("complex64", "complex128")
-_OF_COMPLEX = frozenset({"+", "-", "*", "==", "!="})
 _ALL = frozenset(COMPUTE_TYPES)
 _ACCEPTED = {
     DTypeSet.ANY: _ALL,
@@ -37,7 +37,7 @@ def is_complex(expression: Expression, tensors: Collection[str]) -> bool:
             case Variable():
                 return node.name in tensors
             case Binary():
-                return node.operator in _OF_COMPLEX
+                return BINARY[node.operator].holds_for_complex
         return isinstance(node, Conditional)
 
     return not isinstance(expression.root, Variable) and all(map(holds, expression.root.walk()))

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 
 from codegen.errors import Location, TextError, shortened
+from codegen.intrinsics import BINARY, FUNCTIONS, UNARY, Intrinsic
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,18 @@ class Expression:
     def names(self) -> frozenset[str]:
         """Returns the names of all variables that are read."""
         return frozenset(node.name for node in self.root.walk() if isinstance(node, Variable))
+
+    @property
+    def intrinsics(self) -> Iterator[Intrinsic]:
+        """Yields the functions and operators that the expression consists of."""
+        for node in self.root.walk():
+            match node:
+                case Invoke(function=name) if name in FUNCTIONS:
+                    yield FUNCTIONS[name]
+                case Unary(operator=operator):
+                    yield UNARY[operator]
+                case Binary(operator=operator):
+                    yield BINARY[operator]
 
     @property
     def functions(self) -> frozenset[str]:

@@ -1,13 +1,10 @@
-"""The functions that expressions may call, with the sorts of their parameters and results."""
+"""The functions and operators of scalar expressions: everything that code derives from them is in one table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-
-from codegen.dims import Link, Relation
-from codegen.model import BaseType, Type
 
 
 class Sort(Enum):
@@ -28,139 +25,163 @@ class Sort(Enum):
         return self in (Sort.VALUE, Sort.TRUTH, Sort.INTEGER)
 
 
+class Cost(Enum):
+    """A class of operations by the time that one takes."""
+
+    SIMPLE = "simple operation"  # one instruction or a few
+    DIVISION = "division"  # or a root
+    FUNCTION = "function"  # a polynomial or more
+
+
 @dataclass(frozen=True)
 class Intrinsic:
-    """The signature of a function of the expression language."""
+    """A function, or an operator, of scalar expressions.
+
+    `derivative` has an expression for each parameter, in which the parameters are `x` and `y` and the value is `f`; ""
+    says that it is not known. A function with steps has the derivative 0, as in PyTorch.
+    """
 
     parameters: tuple[Sort, ...]
     result: Sort
+    cost: Cost = Cost.SIMPLE
+    derivative: tuple[str, ...] = ()
+    domain: str = ""  # the condition on `x` for real results; "": any number
+    monotone: int = 0  # 1 if it increases with its only parameter, -1 if it decreases
+    is_linear: bool = False  # in each parameter, if the others are constant
+    holds_for_complex: bool = False  # whether the devices that compute in complex numbers have it
+    divides: bool = False  # whether it reports an integer division by zero
+    needs_integers: bool = False
+    is_approximate: bool = False  # whether its last bits depend on how the compiler vectorises the loop that calls it
+    is_fraction: bool = False  # whether the results are random fractions, which only floating-point types hold
+    version: int = 1  # raise it when devices compute something else: kernels of older versions are then not used
 
 
 _V, _T, _I = Sort.VALUE, Sort.TRUTH, Sort.INTEGER
 
 
-def _each(names: str, parameters: tuple[Sort, ...], result: Sort) -> dict[str, Intrinsic]:
-    return {name: Intrinsic(parameters, result) for name in names.split()}
+def _function(
+    derivative: str, monotone: int = 0, domain: str = "", cost: Cost = Cost.FUNCTION, approximate: bool = True
+) -> Intrinsic:
+    """Returns a function of one number."""
+    return Intrinsic((_V,), _V, cost, (derivative,), domain=domain, monotone=monotone, is_approximate=approximate)
+
+
+def _step(monotone: int = 1) -> Intrinsic:
+    """Returns a function of one number whose value changes in steps only."""
+    return _function("0", monotone, cost=Cost.SIMPLE, approximate=False)
+
+
+def _test(*parameters: Sort) -> Intrinsic:
+    return Intrinsic(parameters, _T)
+
+
+def _of_two(cost: Cost, first: str, second: str, *, divides: bool = False, approximate: bool = False) -> Intrinsic:
+    """Returns a function of two numbers."""
+    return Intrinsic((_V, _V), _V, cost, (first, second), divides=divides, is_approximate=approximate)
 
 
 # Functions in scalar expressions of every kind.
 SCALAR: Mapping[str, Intrinsic] = {
-    **_each(
-        "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh "
-        "erf erfc lgamma floor ceil trunc round abs sign",
-        (_V,),
-        _V,
-    ),
-    **_each("atan2 pow fmod remainder floordiv truncdiv copysign minimum maximum", (_V, _V), _V),
-    **_each("isnan isinf isfinite bool_type float_type", (_V,), _T),
-    **_each("lowest highest", (), _V),
-    "given": Intrinsic((Sort.NAME,), _T),
+    "exp": _function("f", 1),
+    "exp2": _function("f * 0.6931471805599453", 1),
+    "expm1": _function("f + 1", 1),
+    "log": _function("1 / x", 1, "x > 0"),
+    "log2": _function("1.4426950408889634 / x", 1, "x > 0"),
+    "log10": _function("0.4342944819032518 / x", 1, "x > 0"),
+    "log1p": _function("1 / (1 + x)", 1, "x > -1"),
+    "sqrt": _function("0.5 / f", 1, "x >= 0", Cost.DIVISION, approximate=False),
+    "rsqrt": _function("-0.5 * f * f * f", -1, "x > 0", Cost.DIVISION, approximate=False),
+    "sin": _function("cos(x)"),
+    "cos": _function("-sin(x)"),
+    "tan": _function("1 + f * f"),
+    "asin": _function("rsqrt(1 - x * x)", 1, "-1 <= x <= 1"),
+    "acos": _function("-rsqrt(1 - x * x)", -1, "-1 <= x <= 1"),
+    "atan": _function("1 / (1 + x * x)", 1),
+    "sinh": _function("cosh(x)", 1),
+    "cosh": _function("sinh(x)"),
+    "tanh": _function("1 - f * f", 1),
+    "asinh": _function("rsqrt(x * x + 1)", 1),
+    "acosh": _function("rsqrt(x * x - 1)", 1, "x >= 1"),
+    "atanh": _function("1 / (1 - x * x)", 1, "-1 < x < 1"),
+    "erf": _function("1.1283791670955126 * exp(-x * x)", 1),
+    "erfc": _function("-1.1283791670955126 * exp(-x * x)", -1),
+    "lgamma": _function(""),
+    "floor": _step(),
+    "ceil": _step(),
+    "trunc": _step(),
+    "round": _step(),
+    "sign": _step(),
+    "abs": _function("sign(x)", cost=Cost.SIMPLE, approximate=False),
+    "atan2": _of_two(Cost.FUNCTION, "y / (x * x + y * y)", "-x / (x * x + y * y)", approximate=True),
+    "pow": _of_two(Cost.FUNCTION, "y * pow(x, y - 1)", "f * log(x)", approximate=True),
+    "fmod": _of_two(Cost.DIVISION, "1", "-trunc(x / y)", divides=True),
+    "remainder": _of_two(Cost.DIVISION, "1", "-floor(x / y)", divides=True),
+    "floordiv": _of_two(Cost.DIVISION, "0", "0", divides=True),
+    "truncdiv": _of_two(Cost.DIVISION, "0", "0", divides=True),
+    "copysign": _of_two(Cost.SIMPLE, "sign(x) * copysign(1, y)", "0"),
+    "minimum": _of_two(Cost.SIMPLE, "0.5 if x == y else x < y", "0.5 if x == y else y < x"),
+    "maximum": _of_two(Cost.SIMPLE, "0.5 if x == y else x > y", "0.5 if x == y else y > x"),
+    "isnan": _test(_V),
+    "isinf": _test(_V),
+    "isfinite": _test(_V),
+    "bool_type": _test(_V),
+    "float_type": _test(_V),
+    "given": _test(Sort.NAME),
+    "lowest": Intrinsic((), _V),
+    "highest": Intrinsic((), _V),
 }
 
 # Functions in generators: they return the k-th random number of an element.
-RANDOM: Mapping[str, Intrinsic] = {**_each("uniform normal", (_I,), _V), "below": Intrinsic((_I, _V), _V)}
-
-FRACTIONS = frozenset({"uniform", "normal"})  # those whose numbers are fractions
+RANDOM: Mapping[str, Intrinsic] = {
+    "uniform": Intrinsic((_I,), _V, Cost.FUNCTION, is_fraction=True),
+    "normal": Intrinsic((_I,), _V, Cost.FUNCTION, is_fraction=True, is_approximate=True),
+    "below": Intrinsic((_I, _V), _V, Cost.FUNCTION),
+}
 
 # Functions in reductions and scans.
 FOLD: Mapping[str, Intrinsic] = {
-    **_each("first_of_max first_of_min", (_V, _I, _V, _I), _T),
+    "first_of_max": _test(_V, _I, _V, _I),
+    "first_of_min": _test(_V, _I, _V, _I),
     "last_index": Intrinsic((), _I),
 }
 
 
-@dataclass(frozen=True)
-class ContractionRule:
-    """A rule that writes an equation, defined in runtime/einsum/rules.cpp.
-
-    `shape` describes the shape of the result, `contracted` the dimensions of each operand that are summed over.
-    """
-
-    shape: str
-    contracted: Mapping[str, str]
-
-    def links(self, operand: str) -> tuple[Link, ...]:
-        """Returns which dimensions of the result follow those of an operand."""
-        summed = Link(operand, self.contracted[operand], Relation.CONTRACTED)
-        return (summed, Link(operand, "all others", Relation.SAME))
+def _bits(*parameters: Sort) -> Intrinsic:
+    return Intrinsic(parameters, _V, needs_integers=True)
 
 
-CONTRACTIONS = {
-    "matmul": ContractionRule(
-        "the broadcast batch dimensions, the rows of `input`, and the columns of `other`",
-        {"input": "the last dimension", "other": "the rows"},
-    ),
-    "linear": ContractionRule(
-        "that of `input`, with the number of rows of `weight` as the last size",
-        {"input": "the last dimension", "weight": "the last dimension"},
-    ),
-    "inner": ContractionRule(
-        "the sizes of `input` without the last one, followed by those of `other` without the last one",
-        {"input": "the last dimension", "other": "the last dimension"},
-    ),
-    "tensordot": ContractionRule(
-        "the sizes of `input` without the contracted dimensions, followed by those of `other` without them",
-        {"input": "`dims`", "other": "`dims`"},
-    ),
+def _comparison(*, holds_for_complex: bool = False) -> Intrinsic:
+    return Intrinsic((_V, _V), _T, holds_for_complex=holds_for_complex)
+
+
+# The operators of scalar expressions, by their number of operands.
+UNARY: Mapping[str, Intrinsic] = {
+    "-": Intrinsic((_V,), _V, derivative=("-1",), monotone=-1, is_linear=True),
+    "+": Intrinsic((_V,), _V, derivative=("1",), monotone=1, is_linear=True),
+    "~": _bits(_V),
+    "not": _test(_T),
+}
+BINARY: Mapping[str, Intrinsic] = {
+    "+": Intrinsic((_V, _V), _V, derivative=("1", "1"), is_linear=True, holds_for_complex=True),
+    "-": Intrinsic((_V, _V), _V, derivative=("1", "-1"), is_linear=True, holds_for_complex=True),
+    "*": Intrinsic((_V, _V), _V, derivative=("y", "x"), is_linear=True, holds_for_complex=True),
+    "/": Intrinsic((_V, _V), _V, Cost.DIVISION, derivative=("1 / y", "-f / y")),
+    "//": SCALAR["floordiv"],
+    "%": SCALAR["remainder"],
+    "**": SCALAR["pow"],
+    "&": _bits(_V, _V),
+    "|": _bits(_V, _V),
+    "^": _bits(_V, _V),
+    "<<": _bits(_V, _V),
+    ">>": _bits(_V, _V),
+    "==": _comparison(holds_for_complex=True),
+    "!=": _comparison(holds_for_complex=True),
+    "<": _comparison(),
+    "<=": _comparison(),
+    ">": _comparison(),
+    ">=": _comparison(),
+    "and": _test(_T, _T),
+    "or": _test(_T, _T),
 }
 
-
-@dataclass(frozen=True)
-class ProgramFunction:
-    """A function that programs may call, with the types of its parameters and of its result."""
-
-    parameters: tuple[Type, ...]
-    result: Type
-    optional: int = 0  # the number of parameters at the end that may be omitted
-
-
-# The types of values in programs.
-TENSOR, TENSORS = Type(BaseType.TENSOR), Type(BaseType.TENSOR, is_list=True)
-INTEGER, INTEGERS = Type(BaseType.INT), Type(BaseType.INT, is_list=True)
-BOOL, REAL, TEXT = Type(BaseType.BOOL), Type(BaseType.FLOAT), Type(BaseType.STR)
-NUMBER, DTYPE = Type(BaseType.NUMBER), Type(BaseType.DTYPE)
-
-# Functions in all programs, defined in runtime/ops/program_functions.h.
-PROGRAM: Mapping[str, ProgramFunction] = {
-    "given": ProgramFunction((), BOOL),  # whether an optional argument is not null
-    "sizes": ProgramFunction((TENSOR,), INTEGERS),
-    "size": ProgramFunction((TENSOR, INTEGER), INTEGER),  # of a dimension
-    "rank": ProgramFunction((TENSOR,), INTEGER),
-    "numel": ProgramFunction((TENSOR,), INTEGER),
-    "dtype": ProgramFunction((TENSOR,), DTYPE),
-    "is_floating": ProgramFunction((TENSOR,), BOOL),
-    "is_complex": ProgramFunction((TENSOR,), BOOL),
-    "min": ProgramFunction((INTEGER, INTEGER), INTEGER),
-    "max": ProgramFunction((INTEGER, INTEGER), INTEGER),
-    "clamp": ProgramFunction((INTEGER, INTEGER, INTEGER), INTEGER),  # between a lowest and a highest value
-    "ceil_div": ProgramFunction((INTEGER, INTEGER), INTEGER),  # the quotient, rounded up
-    "len": ProgramFunction((INTEGERS,), INTEGER),  # also of tensors
-    "total": ProgramFunction((INTEGERS,), INTEGER),  # the sum of the items
-    "product": ProgramFunction((INTEGERS,), INTEGER),
-    "contains": ProgramFunction((INTEGERS, INTEGER), BOOL),
-    "starts": ProgramFunction((INTEGERS,), INTEGERS),  # for each item, the sum of those before it
-    "broadcast": ProgramFunction((INTEGERS, INTEGERS), INTEGERS),  # the shape that two shapes broadcast to
-    "range": ProgramFunction((INTEGER, INTEGER, INTEGER), INTEGERS, optional=2),  # as in Python
-    "completed": ProgramFunction((INTEGERS, INTEGER), INTEGERS),  # sizes in which -1 becomes what the count requires
-    "range_length": ProgramFunction((NUMBER, NUMBER, NUMBER), INTEGER),  # from a start to an end, exclusive, by a step
-    "fits": ProgramFunction((INTEGER, DTYPE), BOOL),  # whether a dtype has this value
-}
-
-# Functions in the programs of views, in which the tensor is an index map; defined in runtime/ops/index_map.h.
-MAPS: Mapping[str, ProgramFunction] = {
-    "swap": ProgramFunction((TENSOR, INTEGER, INTEGER), TENSOR),
-    "permute": ProgramFunction((TENSOR, INTEGERS), TENSOR),
-    "insert": ProgramFunction((TENSOR, INTEGER), TENSOR),  # a dimension of size 1
-    "repeat": ProgramFunction((TENSOR, INTEGER, INTEGER), TENSOR),  # a dimension of size 1
-    "select": ProgramFunction((TENSOR, INTEGER, INTEGER), TENSOR),  # an index of a dimension
-    "slice": ProgramFunction((TENSOR, INTEGER, INTEGER, INTEGER, INTEGER), TENSOR),  # first index, length, step
-    "diagonal": ProgramFunction((TENSOR, INTEGER, INTEGER), TENSOR),  # of two dimensions of the same size
-    "reshape": ProgramFunction((TENSOR, INTEGERS), TENSOR),
-    "as_strided": ProgramFunction((TENSOR, INTEGERS, INTEGERS, INTEGER), TENSOR),
-    "as_parts": ProgramFunction((TENSOR,), TENSOR),  # a complex number as its real and its imaginary part
-    "as_pairs": ProgramFunction((TENSOR,), TENSOR),  # two real numbers as a complex one
-    "has_pairs": ProgramFunction((TENSOR,), BOOL),  # whether its dtype is that of the parts of complex numbers
-    "needs_copy": ProgramFunction((TENSOR,), BOOL),  # whether the strides of the input do not allow the map
-    "strides_text": ProgramFunction((TENSOR,), TEXT),
-    "offset_text": ProgramFunction((TENSOR,), TEXT),
-}
+FUNCTIONS: Mapping[str, Intrinsic] = {**SCALAR, **RANDOM, **FOLD}

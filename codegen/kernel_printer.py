@@ -10,12 +10,10 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from codegen.expression import Binary, Constant, Invoke, Member, Node, Subscript, Variable
-from codegen.intrinsics import RANDOM
+from codegen.intrinsics import FUNCTIONS, RANDOM
 from codegen.model import Op
 from codegen.printer import Printer
 
-# Functions that report an integer division by zero as an error.
-DIVIDING = frozenset({"fmod", "remainder", "floordiv", "truncdiv"})
 _ARITHMETIC = frozenset("+-*/&|^")
 
 
@@ -82,7 +80,7 @@ class KernelPrinter(Printer, ABC):
         return self.function(name, [self._argument(argument) for argument in node.arguments])
 
     def function(self, name: str, arguments: list[str]) -> str:
-        return self.call(name, arguments + [self.failed] * (name in DIVIDING))
+        return self.call(name, arguments + [self.failed] * (name in FUNCTIONS and FUNCTIONS[name].divides))
 
     def operator(self, operator: str, left: Node, right: Node) -> str | None:
         if operator not in self.functions:

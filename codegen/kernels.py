@@ -15,19 +15,12 @@ from codegen.checking import operand_sort
 from codegen.compute_types import compute_types
 from codegen.expression import Ellipsis, Expression, Invoke, Subscript, Variable
 from codegen.intrinsics import RANDOM, Sort
-from codegen.kernel_printer import DIVIDING, KernelPrinter
+from codegen.kernel_printer import KernelPrinter
 from codegen.model import Argument, BaseType, Op, ResultRule
 from codegen.names import identifier
 
 if TYPE_CHECKING:
     from codegen.kinds.fold import Parts
-
-# Functions whose last bits depend on how the compiler vectorises the loop that calls them.
-APPROXIMATE = frozenset(
-    "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf erfc "
-    "lgamma pow normal".split()
-)
-_DIVIDING_OPERATORS = frozenset({"//", "%"})
 
 
 @dataclass(frozen=True)
@@ -66,7 +59,7 @@ class Kernel:
     types: tuple[str, ...]  # the compute types in C
     settings: tuple[Setting, ...]
     fails: bool = False  # whether an integer division by zero is possible
-    approximate: bool = False  # whether it calls a function in APPROXIMATE
+    approximate: bool = False  # whether it calls a function that is approximate: see Intrinsic
 
     @property
     def name(self) -> str:
@@ -191,14 +184,12 @@ SPELLED = {"float32": "float", "float64": "double", "int32": "int32_t", "int64":
 
 def divides(expression: Expression) -> bool:
     """Returns whether an expression can divide an integer by zero."""
-    operators = {getattr(node, "operator", None) for node in expression.root.walk()}
-    return bool(expression.functions & DIVIDING or operators & _DIVIDING_OPERATORS)
+    return any(each.divides for each in expression.intrinsics)
 
 
 def is_approximate(expression: Expression) -> bool:
-    """Returns whether an expression calls a function in APPROXIMATE."""
-    operators = {getattr(node, "operator", None) for node in expression.root.walk()}
-    return bool(expression.functions & APPROXIMATE or "**" in operators)
+    """Returns whether an expression calls a function that is approximate."""
+    return any(each.is_approximate for each in expression.intrinsics)
 
 
 def elementwise(op: Op, dialect: type[KernelPrinter], value: str | None, expressions: tuple[Expression, ...]) -> Kernel:

@@ -21,18 +21,6 @@ from codegen.expression import (
     Unary,
     Variable,
 )
-from codegen.intrinsics import (
-    BOOL,
-    INTEGER,
-    INTEGERS,
-    NUMBER,
-    PROGRAM,
-    REAL,
-    TENSOR,
-    TENSORS,
-    TEXT,
-    ProgramFunction,
-)
 from codegen.model import Argument, BaseType, Op, Type
 from codegen.program import (
     Assign,
@@ -46,6 +34,18 @@ from codegen.program import (
     Return,
     Statement,
     TensorListOf,
+)
+from codegen.program_functions import (
+    BOOL,
+    INTEGER,
+    INTEGERS,
+    NUMBER,
+    PROGRAM,
+    REAL,
+    TENSOR,
+    TENSORS,
+    TEXT,
+    ProgramFunction,
 )
 
 Operators = Mapping[str, Sequence[Op]]  # public name to overloads

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from codegen.checking import FLOATS, Scope
 from codegen.compute_types import COMPLEX, FLOATING, compute_types
 from codegen.errors import TextError, counted, unknown
 from codegen.expression import Expression
-from codegen.intrinsics import Sort
+from codegen.intrinsics import Cost, Sort
 from codegen.kinds.kind import Fact
 from codegen.model import Argument, BaseType, Op, Result, Signature, Type
 from codegen.reader import Field, Report
@@ -103,6 +104,13 @@ def kernel_fact(op: Op) -> Fact:
     types = f"computing in {listed(compute_types(op))}"
     complex_types = f", on some devices also in {listed(COMPLEX)}" * op.kind.holds_for_complex(op)
     return Fact("kernels", f"printed from the expressions for each device, {types}{complex_types}")
+
+
+def cost_fact(expressions: Iterable[Expression], elements: str) -> Fact:
+    """Returns the fact about the cost of computing expressions for each of these elements."""
+    counts = Counter(each.cost for expression in expressions for each in expression.intrinsics)
+    text = " and ".join(counted(counts[cost], cost.value) for cost in Cost if counts[cost])
+    return Fact("cost", f"{text or 'one read or write'} per element of {elements}")
 
 
 def listed(names: Sequence[str]) -> str:

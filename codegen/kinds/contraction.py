@@ -7,19 +7,54 @@ limit:}` names the arguments that determine the order in which several operands 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
 from codegen.dims import ALIGNED, Link, Relation
 from codegen.errors import counted, unknown
-from codegen.intrinsics import CONTRACTIONS
 from codegen.kinds.checks import argument_named, check_results
 from codegen.kinds.kind import Fact, Functions, Kind, Member, RuntimeRule, Skeleton
 from codegen.model import Argument, BaseType, DTypeSet, Op, Signature, Type
 from codegen.reader import Field, Report
 
 _EQUATION = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*->[A-Za-z]*")
+
+
+@dataclass(frozen=True)
+class ContractionRule:
+    """A rule that writes an equation, defined in runtime/einsum/rules.cpp.
+
+    `shape` describes the shape of the result, `contracted` the dimensions of each operand that are summed over.
+    """
+
+    shape: str
+    contracted: Mapping[str, str]
+
+    def links(self, operand: str) -> tuple[Link, ...]:
+        """Returns which dimensions of the result follow those of an operand."""
+        summed = Link(operand, self.contracted[operand], Relation.CONTRACTED)
+        return (summed, Link(operand, "all others", Relation.SAME))
+
+
+CONTRACTIONS = {
+    "matmul": ContractionRule(
+        "the broadcast batch dimensions, the rows of `input`, and the columns of `other`",
+        {"input": "the last dimension", "other": "the rows"},
+    ),
+    "linear": ContractionRule(
+        "that of `input`, with the number of rows of `weight` as the last size",
+        {"input": "the last dimension", "weight": "the last dimension"},
+    ),
+    "inner": ContractionRule(
+        "the sizes of `input` without the last one, followed by those of `other` without the last one",
+        {"input": "the last dimension", "other": "the last dimension"},
+    ),
+    "tensordot": ContractionRule(
+        "the sizes of `input` without the contracted dimensions, followed by those of `other` without them",
+        {"input": "`dims`", "other": "`dims`"},
+    ),
+}
 
 
 # The keys next to `equation`, with the types of the argument that each of them can name.

@@ -18,7 +18,15 @@ from codegen.expression import Expression
 from codegen.intrinsics import SCALAR
 from codegen.kernel_printer import KernelPrinter
 from codegen.kinds import branches
-from codegen.kinds.checks import check_expression, check_fresh, check_names, kernel_fact, listed, scalar_refusals
+from codegen.kinds.checks import (
+    check_expression,
+    check_fresh,
+    check_names,
+    cost_fact,
+    kernel_fact,
+    listed,
+    scalar_refusals,
+)
 from codegen.kinds.kind import Fact, Functions, RuntimeRule, Skeleton
 from codegen.model import Argument, Complex, Op, Signature
 from codegen.program import Program
@@ -75,7 +83,9 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
     def facts(self, op: Op) -> Iterator[Fact]:
         yield Fact("shape", self.shape_text(op))
         yield kernel_fact(op)
-        yield Fact("cost", "number of elements of the result x number of operations of the expression")
+        for value, expressions in self.branches.items():
+            fact = cost_fact(expressions, "the results" if len(expressions) > 1 else "the result")
+            yield fact if value is None else Fact(f"cost, {value}", fact.text)
 
     def links(self, op: Op) -> tuple[Link, ...]:
         return tuple(Link(a.name, "every dimension", Relation.SAME, ALIGNED) for a in op.signature.tensor_arguments)

@@ -1,7 +1,9 @@
 """The base of the kinds that fold elements into a state: reductions and scans.
 
-`state` has the identity of each part of the state, `pre` maps an element (`input`, with its `index`) to a state,
-`combine` merges the states `a` and `b`, and `post` maps the state (and `count`, the number of elements) to each result.
+`combine` names an algebra of `codegen.kinds.algebra`, and `of` the element that is folded, `input` by default. Or `state`
+has the identity of each part of the state, `pre` maps an element (`input`, with its `index`) to a state, and `combine`
+merges the states `a` and `b`. `post` maps the state (and `count`, the number of elements) to each result; by default, a
+result is a part of the state.
 """
 
 from __future__ import annotations
@@ -13,9 +15,10 @@ from typing import ClassVar
 from codegen import kernels
 from codegen.checking import FOLDS, Scope, operand_sort
 from codegen.errors import TextError, counted, unknown
-from codegen.expression import Expression, Variable
+from codegen.expression import Expression, Variable, parse
 from codegen.intrinsics import FOLD, SCALAR, Sort
 from codegen.kernel_printer import KernelPrinter
+from codegen.kinds.algebra import ALGEBRAS
 from codegen.kinds.checks import (
     check_expression,
     check_fresh,
@@ -31,12 +34,7 @@ from codegen.reader import Field, Fields, Report
 from codegen.signature import NAME
 
 _FUNCTIONS = {**SCALAR, **FOLD}
-SKELETON = """\
-    state: {total: "0"}
-    pre: {total: "input"}
-    combine: {total: "a.total + b.total"}
-    post: "total"
-"""
+SKELETON = "    combine: sum\n"
 
 
 @dataclass(frozen=True)
@@ -47,6 +45,7 @@ class Parts:
     pre: Mapping[str, Expression]
     combine: Mapping[str, Expression]
     post: tuple[Expression, ...]
+    algebra: str | None = None  # the name of the algebra, if it has one
 
 
 @dataclass(frozen=True)
@@ -108,12 +107,16 @@ class Fold(Kind):
 
     def facts(self, op: Op) -> Iterator[Fact]:
         yield Fact("shape", self.shape_text(op))
+        yield Fact("combine", self.parts.algebra or "expressions of the record")
         yield Fact("state", ", ".join(f"{name} = {e.text}" for name, e in self.parts.state.items()))
         yield kernel_fact(op)
 
 
 def read(fields: Fields, signature: Signature | None) -> Parts:
     """Reads the keys of a fold."""
+    combine_field = fields.need("combine")
+    if combine_field.is_scalar:
+        return _read_algebra(combine_field, fields, signature)
     state_field = fields.need("state")
     state = state_field.fields.other_expressions()
     if not state:
@@ -121,13 +124,41 @@ def read(fields: Fields, signature: Signature | None) -> Parts:
     for key in state_field.fields.keys.values():
         key.name(NAME)
     pre = _parts(fields.need("pre"), state)
-    combine = _parts(fields.need("combine"), state)
-    post_field = fields.need("post")
-    post = tuple(member.expression for member in post_field.one_or_more)
+    combine = _parts(combine_field, state)
+    return Parts(state, pre, combine, _post(fields.need("post"), signature))
+
+
+def _read_algebra(field: Field, fields: Fields, signature: Signature | None) -> Parts:
+    """Reads the keys of a fold whose algebra has a name."""
+    name = field.words
+    if name not in ALGEBRAS:
+        raise field.bad(unknown("algebra", name, ALGEBRAS))
+    of = fields.optional("of", lambda f: f.expression, None)
+    post_field = fields.take("post")
+
+    def parsed(text: str) -> Expression:
+        return parse(text, field.location, one_line=False)
+
+    def pre(text: str) -> Expression:
+        return of if of and text == "{of}" else parsed(text.replace("{of}", "input"))
+
+    parts = ALGEBRAS[name]
+    results = len(signature.results) if signature else 1
+    post = _post(post_field, signature) if post_field else tuple(map(parsed, list(parts)[:results]))
+    return Parts(
+        {part: parsed(each.identity) for part, each in parts.items()},
+        {part: pre(each.pre) for part, each in parts.items()},
+        {part: parsed(each.combine) for part, each in parts.items()},
+        post,
+        name,
+    )
+
+
+def _post(field: Field, signature: Signature | None) -> tuple[Expression, ...]:
+    post = tuple(member.expression for member in field.one_or_more)
     if signature and len(post) != len(signature.results):
-        text = f"{counted(len(post), 'expression')} for {counted(len(signature.results), 'result')}"
-        raise post_field.bad(text)
-    return Parts(state, pre, combine, post)
+        raise field.bad(f"{counted(len(post), 'expression')} for {counted(len(signature.results), 'result')}")
+    return post
 
 
 def _parts(field: Field, state: Mapping[str, Expression]) -> dict[str, Expression]:

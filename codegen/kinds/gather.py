@@ -13,7 +13,7 @@ from codegen import kernels
 from codegen.checking import POSITIONS, Scope, setting_sort
 from codegen.dims import Link, Relation
 from codegen.expression import Ellipsis, Expression, Subscript, Variable
-from codegen.intrinsics import INTEGER, Sort
+from codegen.intrinsics import Sort
 from codegen.kernel_printer import KernelPrinter
 from codegen.kinds.checks import (
     argument_named,
@@ -28,6 +28,7 @@ from codegen.kinds.programs import check_program
 from codegen.kinds.programs import scope as size_scope
 from codegen.model import Argument, BaseType, Complex, Op, Signature
 from codegen.program import Program
+from codegen.program_functions import INTEGER
 from codegen.reader import Field, Report
 from codegen.resolve import resolve
 

@@ -16,7 +16,7 @@ from codegen.compute_types import COMPUTE_TYPES, FLOATING
 from codegen.dims import Link, Relation
 from codegen.errors import TextError, counted
 from codegen.expression import Constant, Expression, Invoke, Variable
-from codegen.intrinsics import FRACTIONS, INTEGER, INTEGERS, RANDOM, SCALAR, Sort
+from codegen.intrinsics import RANDOM, SCALAR, Sort
 from codegen.kernel_printer import KernelPrinter
 from codegen.kinds import branches
 from codegen.kinds.checks import (
@@ -24,6 +24,7 @@ from codegen.kinds.checks import (
     check_names,
     check_results,
     check_tensors,
+    cost_fact,
     kernel_fact,
     scalar_refusals,
 )
@@ -32,6 +33,7 @@ from codegen.kinds.programs import check_program
 from codegen.kinds.programs import scope as size_scope
 from codegen.model import Argument, Op, ResultRule, Signature, Type
 from codegen.program import Program, Return
+from codegen.program_functions import INTEGER, INTEGERS
 from codegen.reader import Field, Report
 from codegen.resolve import resolve
 
@@ -105,7 +107,9 @@ class Generator(branches.Branching[Expression]):
         yield kernel_fact(op)
         if self.random:
             yield Fact("random", f"{counted(self.random, 'number')} per element, selected by its linear index")
-        yield Fact("cost", "number of elements of the result")
+        for value, expression in self.branches.items():
+            fact = cost_fact([expression], "the result")
+            yield fact if value is None else Fact(f"cost, {value}", fact.text)
 
     def links(self, op: Op) -> tuple[Link, ...]:
         return tuple(Link(a.name, "every dimension", Relation.SAME) for a in op.signature.tensor_arguments)
@@ -160,7 +164,7 @@ class Generator(branches.Branching[Expression]):
 
     @property
     def draws_fractions(self) -> bool:
-        return any(expression.functions & FRACTIONS for expression in self.branches.values())
+        return any(each.is_fraction for expression in self.branches.values() for each in expression.intrinsics)
 
     def compute_types(self, op: Op) -> frozenset[str]:
         if self.draws_fractions or op.dtype.compute is ResultRule.FLOATING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from codegen.errors import TextError
-from codegen.intrinsics import PROGRAM, ProgramFunction
 from codegen.model import Op, Type
 from codegen.program import Program
+from codegen.program_functions import PROGRAM, ProgramFunction
 from codegen.reader import Report
 from codegen.resolve import Operators, Scope, resolve
 

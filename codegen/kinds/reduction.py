@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from codegen import kernels
 from codegen.dims import Link, Relation
 from codegen.kinds import fold
-from codegen.kinds.checks import argument_named
+from codegen.kinds.checks import argument_named, cost_fact
 from codegen.kinds.kind import Fact, Member, RuntimeRule, Skeleton
 from codegen.model import Argument, BaseType, Complex, Op, Signature, Type
 from codegen.reader import Field
@@ -62,7 +62,7 @@ class Reduction(fold.Fold):
         yield from super().facts(op)
         if not self.allows_empty:
             yield Fact("empty", "reducing no elements is an error")
-        yield Fact("cost", "number of elements of the input")
+        yield cost_fact([*self.parts.pre.values(), *self.parts.combine.values()], "the input")
 
     def links(self, op: Op) -> tuple[Link, ...]:
         if self.dims is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from codegen import kernels
 from codegen.dims import Link, Relation
 from codegen.kinds import fold
-from codegen.kinds.checks import argument_named
+from codegen.kinds.checks import argument_named, cost_fact
 from codegen.kinds.kind import Fact, Member, RuntimeRule, Skeleton
 from codegen.model import Argument, BaseType, Op, Signature, Type
 from codegen.reader import Field
@@ -47,7 +47,7 @@ class Scan(fold.Fold):
 
     def facts(self, op: Op) -> Iterator[Fact]:
         yield from super().facts(op)
-        yield Fact("cost", "number of elements of the input")
+        yield cost_fact([*self.parts.pre.values(), *self.parts.combine.values()], "the input")
 
     def links(self, op: Op) -> tuple[Link, ...]:
         return (Link("input", f"`{self.dim}`", Relation.FOLDED), Link("input", "all others", Relation.SAME))

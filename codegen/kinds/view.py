@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 from codegen.dims import Link, Relation
 from codegen.expression import Invoke
-from codegen.intrinsics import MAPS, PROGRAM, TENSOR
 from codegen.kinds.checks import check_input, check_tensors
 from codegen.kinds.kind import Fact, Functions, Gives, Kind, RulePrograms, RuntimeRule, Skeleton
 from codegen.kinds.programs import check_program, scope
 from codegen.model import Op, Signature
 from codegen.program import Program
+from codegen.program_functions import MAPS, PROGRAM, TENSOR
 from codegen.reader import Field, Report
 from codegen.resolve import resolve
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from codegen.errors import Location, TextError
-from codegen.intrinsics import INTEGERS, TENSOR, TENSORS
 from codegen.kinds.kind import Gives, RulePrograms
 from codegen.model import BaseType, Definitions, Op, Type
 from codegen.program import OperatorCall, Program, parse
+from codegen.program_functions import INTEGERS, TENSOR, TENSORS
 from codegen.resolve import Scope, resolve
 from codegen.targets.runtime.programs import function_of
 from tests.codegen.conftest import REPOSITORY

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from codegen import discover, emit
-from codegen.intrinsics import CONTRACTIONS, MAPS, PROGRAM
+from codegen.kinds.contraction import CONTRACTIONS
 from codegen.language import Language
 from codegen.load import load_text
 from codegen.model import Definitions, Function
+from codegen.program_functions import MAPS, PROGRAM
 from codegen.target import PublicTarget
 from tests.codegen.conftest import REPOSITORY
 

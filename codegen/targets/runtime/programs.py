@@ -20,7 +20,6 @@ from codegen.expression import (
     Unary,
     Variable,
 )
-from codegen.intrinsics import BOOL, DTYPE, INTEGER, INTEGERS, MAPS, NUMBER, PROGRAM, TENSOR, TENSORS, TEXT
 from codegen.kinds.kind import Gives, RulePrograms
 from codegen.model import Argument, BaseType, Op, Type
 from codegen.names import fill
@@ -38,6 +37,7 @@ from codegen.program import (
     Statement,
     TensorListOf,
 )
+from codegen.program_functions import BOOL, DTYPE, INTEGER, INTEGERS, MAPS, NUMBER, PROGRAM, TENSOR, TENSORS, TEXT
 
 WIDTH = 120
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}

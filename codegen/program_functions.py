@@ -1,0 +1,69 @@
+"""The functions that programs may call besides operators, with the types of their parameters and results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from codegen.model import BaseType, Type
+
+
+@dataclass(frozen=True)
+class ProgramFunction:
+    """A function that programs may call, with the types of its parameters and of its result."""
+
+    parameters: tuple[Type, ...]
+    result: Type
+    optional: int = 0  # the number of parameters at the end that may be omitted
+
+
+# The types of values in programs.
+TENSOR, TENSORS = Type(BaseType.TENSOR), Type(BaseType.TENSOR, is_list=True)
+INTEGER, INTEGERS = Type(BaseType.INT), Type(BaseType.INT, is_list=True)
+BOOL, REAL, TEXT = Type(BaseType.BOOL), Type(BaseType.FLOAT), Type(BaseType.STR)
+NUMBER, DTYPE = Type(BaseType.NUMBER), Type(BaseType.DTYPE)
+
+# Functions in all programs, defined in runtime/ops/program_functions.h.
+PROGRAM: Mapping[str, ProgramFunction] = {
+    "given": ProgramFunction((), BOOL),  # whether an optional argument is not null
+    "sizes": ProgramFunction((TENSOR,), INTEGERS),
+    "size": ProgramFunction((TENSOR, INTEGER), INTEGER),  # of a dimension
+    "rank": ProgramFunction((TENSOR,), INTEGER),
+    "numel": ProgramFunction((TENSOR,), INTEGER),
+    "dtype": ProgramFunction((TENSOR,), DTYPE),
+    "is_floating": ProgramFunction((TENSOR,), BOOL),
+    "is_complex": ProgramFunction((TENSOR,), BOOL),
+    "min": ProgramFunction((INTEGER, INTEGER), INTEGER),
+    "max": ProgramFunction((INTEGER, INTEGER), INTEGER),
+    "clamp": ProgramFunction((INTEGER, INTEGER, INTEGER), INTEGER),  # between a lowest and a highest value
+    "ceil_div": ProgramFunction((INTEGER, INTEGER), INTEGER),  # the quotient, rounded up
+    "len": ProgramFunction((INTEGERS,), INTEGER),  # also of tensors
+    "total": ProgramFunction((INTEGERS,), INTEGER),  # the sum of the items
+    "product": ProgramFunction((INTEGERS,), INTEGER),
+    "contains": ProgramFunction((INTEGERS, INTEGER), BOOL),
+    "starts": ProgramFunction((INTEGERS,), INTEGERS),  # for each item, the sum of those before it
+    "broadcast": ProgramFunction((INTEGERS, INTEGERS), INTEGERS),  # the shape that two shapes broadcast to
+    "range": ProgramFunction((INTEGER, INTEGER, INTEGER), INTEGERS, optional=2),  # as in Python
+    "completed": ProgramFunction((INTEGERS, INTEGER), INTEGERS),  # sizes in which -1 becomes what the count requires
+    "range_length": ProgramFunction((NUMBER, NUMBER, NUMBER), INTEGER),  # from a start to an end, exclusive, by a step
+    "fits": ProgramFunction((INTEGER, DTYPE), BOOL),  # whether a dtype has this value
+}
+
+# Functions in the programs of views, in which the tensor is an index map; defined in runtime/ops/index_map.h.
+MAPS: Mapping[str, ProgramFunction] = {
+    "swap": ProgramFunction((TENSOR, INTEGER, INTEGER), TENSOR),
+    "permute": ProgramFunction((TENSOR, INTEGERS), TENSOR),
+    "insert": ProgramFunction((TENSOR, INTEGER), TENSOR),  # a dimension of size 1
+    "repeat": ProgramFunction((TENSOR, INTEGER, INTEGER), TENSOR),  # a dimension of size 1
+    "select": ProgramFunction((TENSOR, INTEGER, INTEGER), TENSOR),  # an index of a dimension
+    "slice": ProgramFunction((TENSOR, INTEGER, INTEGER, INTEGER, INTEGER), TENSOR),  # first index, length, step
+    "diagonal": ProgramFunction((TENSOR, INTEGER, INTEGER), TENSOR),  # of two dimensions of the same size
+    "reshape": ProgramFunction((TENSOR, INTEGERS), TENSOR),
+    "as_strided": ProgramFunction((TENSOR, INTEGERS, INTEGERS, INTEGER), TENSOR),
+    "as_parts": ProgramFunction((TENSOR,), TENSOR),  # a complex number as its real and its imaginary part
+    "as_pairs": ProgramFunction((TENSOR,), TENSOR),  # two real numbers as a complex one
+    "has_pairs": ProgramFunction((TENSOR,), BOOL),  # whether its dtype is that of the parts of complex numbers
+    "needs_copy": ProgramFunction((TENSOR,), BOOL),  # whether the strides of the input do not allow the map
+    "strides_text": ProgramFunction((TENSOR,), TEXT),
+    "offset_text": ProgramFunction((TENSOR,), TEXT),
+}
