@@ -189,7 +189,7 @@ OTHERS = [
     ("f(Tensor(a) input) -> Tensor(a)", "  view: 'select(input, 0, given(input))'", "x.yaml:4:27: expected int, got bool"),
     ("f(Tensor input, dim[] dims=[]) -> Tensor", "  gather: {dims: dim, source: i}", "x.yaml:4:18: unknown argument 'dim'; did you mean 'dims'?"),
     ("f(Tensor input, dim[] dims=[]) -> Tensor", "  gather: {dims: dims, source: j}", "x.yaml:4:32: unknown name 'j'"),
-    ("f(Tensor input, dim dim=0) -> Tensor", "  scan: {dim: dim}", "x.yaml:4:9: missing key 'state'"),
+    ("f(Tensor input, dim dim=0) -> Tensor", "  scan: {dim: dim}", "x.yaml:4:9: missing key 'combine'"),
     ("f(Tensor input, Tensor other) -> Tensor", '  contraction: "ij->i"', "x.yaml:4:16: the equation has 1 operand, the signature has 2"),
     ("f(Tensor input) -> Tensor", '  contraction: "ij->k"', "x.yaml:4:16: label 'k' of the result does not appear in any operand"),
     ("f(Tensor input) -> Tensor", '  contraction: "ij->ii"', "x.yaml:4:16: a label appears twice in the result"),

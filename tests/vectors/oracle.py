@@ -11,7 +11,8 @@ import torch
 
 import tests.vectors.collectives
 import tests.vectors.complex_numbers
-import tests.vectors.equations  # noqa: F401 (records name functions of all three)
+import tests.vectors.elementwise
+import tests.vectors.equations  # noqa: F401 (records name functions of all of these)
 from codegen.model import BaseType, Op
 
 
