@@ -79,6 +79,7 @@ def _facts(op: Op, definitions: Definitions, root: Path) -> Iterator[Fact]:
         yield Fact("complex", complex_text(op))
     if op.from_any_device:
         yield Fact("devices", f"{op.from_any_device} may be on another device than the other arguments")
+    yield Fact("ids", f"signature {op.signature_id:016x}, kernel {op.kernel_id:016x}")
     yield Fact("forms", ", ".join(forms(op)))
     yield Fact("oracle", op.oracle or "none, only examples with results")
     counts = {"example": op.examples, "error case": op.errors, "further case": op.cases}

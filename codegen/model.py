@@ -6,7 +6,6 @@ This module does no I/O, and depends on no kind and on no target: `load` builds 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -298,13 +297,18 @@ class Op:
         return self.signature_location.shifted(part.at)
 
     @cached_property
-    def schema_hash(self) -> int:
-        """Returns a 64-bit hash of everything that kernels depend on.
+    def signature_id(self) -> int:
+        """Returns what identifies the name and the signature: see `codegen.ids`."""
+        from codegen import ids  # which builds on this module
 
-        The runtime compares it, so that it never calls a kernel that was generated from another definition.
-        """
-        meaning = repr((self.full_name, self.signature, self.kind, self.dtype))
-        return int.from_bytes(hashlib.blake2b(meaning.encode(), digest_size=8).digest(), "little")
+        return ids.signature_id(self)
+
+    @cached_property
+    def kernel_id(self) -> int:
+        """Returns what identifies everything that kernels compute: see `codegen.ids`."""
+        from codegen import ids
+
+        return ids.kernel_id(self)
 
     @property
     def takes_complex(self) -> bool:

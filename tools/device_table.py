@@ -99,10 +99,10 @@ def promised(found: Definitions) -> Iterator[tuple[str, str, int, str]]:
             if op.kind.has_device_function or not is_native(device, op):
                 continue
             if op.kind.has_kernel_by_hand:
-                yield device.name, op.full_name, op.schema_hash, ""
+                yield device.name, op.full_name, op.kernel_id, ""
             for kernel in op.kind.kernels(op, GridPrinter):
                 for type_ in [_DTYPES[spelled] for spelled in kernel.types] or [""]:
-                    yield device.name, kernel.variant, op.schema_hash, type_
+                    yield device.name, kernel.variant, op.kernel_id, type_
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from codegen.dims import ALIGNED, Link, Relation
@@ -38,8 +38,8 @@ class Native(Kind):
     complex_forms = frozenset({Complex.SAME})
 
     infer: str
-    shape: str
-    dims: Dims
+    shape: str = field(compare=False)
+    dims: Dims = field(compare=False)
     data_dependent: bool = False  # result sizes depend on data
 
     @classmethod

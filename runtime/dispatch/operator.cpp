@@ -85,7 +85,8 @@ Operator::Operator(const Schema& schema) : schema_(schema) {
   info_.kind = schema.kind;
   info_.summary = schema.summary;
   info_.arguments = argument_infos_.data();
-  info_.schema_hash = schema.hash;
+  info_.signature_id = schema.signature_id;
+  info_.kernel_id = schema.kernel_id;
 }
 
 of_kernel Operator::kernel(int variant, of_dtype compute, of_device device) const {
@@ -103,7 +104,7 @@ of_kernel Operator::find_kernel(int variant, of_dtype compute, of_device device,
   const of_device_table& table = get_device(device).table();
   std::string name = schema_.name;
   if (schema_.match.argument >= 0) name.append(":").append(schema_.match.values[variant]);
-  const of_kernel found = table.find_kernel ? table.find_kernel(name.c_str(), schema_.hash, compute) : nullptr;
+  const of_kernel found = table.find_kernel ? table.find_kernel(name.c_str(), schema_.kernel_id, compute) : nullptr;
   if (slot) slot->store(found ? found : missing_kernel, std::memory_order_relaxed);
   return found;
 }

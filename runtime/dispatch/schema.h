@@ -93,7 +93,8 @@ struct Schema {
   const char* signature;
   const char* summary;
   const char* kind;  // "reduction"
-  uint64_t hash;     // identifies the definition; a kernel that was generated from another one is never called
+  uint64_t signature_id;  // identifies the name and the signature
+  uint64_t kernel_id;     // identifies what kernels compute: one of another definition is never called
   std::span<const Argument> arguments;
   int result_count;
   bool gives_list = false;  // whether the only result is a list of tensors

@@ -341,7 +341,7 @@ static of_status mul(const of_kernel_context* context) { return submit_kernel(co
 static of_status copy_elements(const of_kernel_context* context) { return submit_kernel(context, second); }
 
 /* A plugin with generated kernels compares the hash. The meaning of these three operators does not change. */
-static of_kernel find_kernel(const char* name, uint64_t schema_hash, of_dtype compute) {
+static of_kernel find_kernel(const char* name, uint64_t kernel_id, of_dtype compute) {
   if (compute != OF_FLOAT32) return NULL;
   if (strcmp(name, "copy") == 0) return copy_elements;
   return strcmp(name, "neg") == 0 ? neg : strcmp(name, "mul") == 0 ? mul : NULL;

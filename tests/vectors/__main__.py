@@ -64,8 +64,8 @@ def laid_out(op: Op, arguments: calls.Arguments, layout: str) -> calls.Arguments
 
 
 def depends_on_storage(op: Op) -> bool:
-    """Returns whether the result depends on the memory layout of the input: a view whose strides ignore the input's."""
-    return isinstance(op.kind, View) and op.kind.ignores_strides
+    """Returns whether the result depends on the storage of the input, and not only on its elements."""
+    return isinstance(op.kind, View) and "as_strided" in op.kind.maps
 
 
 def values_of(value: Any) -> Any:

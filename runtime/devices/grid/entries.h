@@ -142,7 +142,7 @@ uint32_t put_number(const of_scalar& number, of_dtype type, void* bytes);
 // One row of the table of kernels.
 struct Row {
   const char* name;  // "gelu:tanh"; NULL ends a table
-  uint64_t schema_hash;
+  uint64_t kernel_id;
   of_dtype compute;  // kAny: every compute type
   of_kernel kernel;
 };

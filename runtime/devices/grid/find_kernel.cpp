@@ -30,9 +30,9 @@ class Tables {
  public:
   Tables() {
     Row* native = natives_;
-#define OF_ADD(record, hash)                                                                         \
+#define OF_ADD(record, id)                                                                         \
   for (const Native& known : kNatives) {                                                             \
-    if (known.name == record) *native++ = {record, hash, static_cast<of_dtype>(kAny), known.kernel}; \
+    if (known.name == record) *native++ = {record, id, static_cast<of_dtype>(kAny), known.kernel}; \
   }
     OF_NATIVE(OF_ADD)
 #undef OF_ADD
@@ -42,11 +42,11 @@ class Tables {
 #undef OF_ADD
   }
 
-  of_kernel find(std::string_view name, uint64_t schema_hash, of_dtype compute) const {
+  of_kernel find(std::string_view name, uint64_t kernel_id, of_dtype compute) const {
     const auto rows = first_rows_.find(name);
     if (rows == first_rows_.end()) return nullptr;
     for (const Row* row = rows->second; row->name != nullptr && row->name == name; ++row) {
-      if (row->schema_hash == schema_hash && (row->compute == compute || row->compute == kAny)) return row->kernel;
+      if (row->kernel_id == kernel_id && (row->compute == compute || row->compute == kAny)) return row->kernel;
     }
     return nullptr;
   }
@@ -62,9 +62,9 @@ class Tables {
 
 }  // namespace
 
-of_kernel find_kernel(const char* name, uint64_t schema_hash, of_dtype compute) {
+of_kernel find_kernel(const char* name, uint64_t kernel_id, of_dtype compute) {
   static const Tables tables;
-  return tables.find(name, schema_hash, compute);
+  return tables.find(name, kernel_id, compute);
 }
 
 }  // namespace oneflow::grid

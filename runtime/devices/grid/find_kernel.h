@@ -7,7 +7,7 @@
 namespace oneflow::grid {
 
 // Returns the kernel of that name, schema hash and compute type, or NULL. A hook of the device table.
-of_kernel find_kernel(const char* name, uint64_t schema_hash, of_dtype compute);
+of_kernel find_kernel(const char* name, uint64_t kernel_id, of_dtype compute);
 
 }  // namespace oneflow::grid
 

@@ -264,13 +264,13 @@ typedef struct of_device_table {
   /* (optional) Returns the kernel of an operator, or NULL if there is none.
    *
    * `name` is the operator's name, with its overload: "add", "max.dim". If the operator's record has one expression per
-   * value of an attribute, the value is appended: "gelu:tanh". `schema_hash` identifies the operator's definition:
+   * value of an attribute, the value is appended: "gelu:tanh". `kernel_id` identifies the operator's definition:
    * return NULL unless it is that of the definition that the kernel was written for. `compute` is the compute type. For
    * a complex compute type, NULL means that the runtime computes with real and imaginary parts.
    *
    * The runtime caches the result, NULL included, for all devices of the type. Default: all operators run on the CPU,
    * through copies. */
-  of_kernel (*find_kernel)(const char* name, uint64_t schema_hash, of_dtype compute);
+  of_kernel (*find_kernel)(const char* name, uint64_t kernel_id, of_dtype compute);
   /* (optional) Computes a contraction, or submits it to the stream. Returns OF_UNSUPPORTED, as a kernel does, for
    * contractions that it does not support. Default: contractions run on the CPU through copies, and outer products,
    * those without k dimensions, run as elementwise multiplications, which may be as fast. */

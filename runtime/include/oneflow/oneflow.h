@@ -309,7 +309,8 @@ typedef struct of_op_info {
   const char* kind;                  /* "elementwise", "reduction", ... */
   const char* summary;               /* one sentence */
   const of_argument_info* arguments; /* in the order of the signature */
-  uint64_t schema_hash;              /* identifies the definition of the operator */
+  uint64_t signature_id;             /* identifies the name and the signature */
+  uint64_t kernel_id;                /* identifies the signature and what the kernels compute */
 } of_op_info;
 /* Gets the properties of an operator. */
 OF_API of_status of_op_get_info(of_op op, of_op_info* info);

@@ -170,7 +170,7 @@ of_status run_kernel(const GatherKernel& kernel, const of_kernel_context& contex
 // An entry of a table of kernels.
 struct KernelEntry {
   const char* name;  // of the operator and its variant, "gelu:tanh"; NULL ends a table
-  uint64_t schema_hash;
+  uint64_t kernel_id;
   of_dtype compute;  // OF_DTYPE_COUNT: any
   of_kernel kernel;
 };

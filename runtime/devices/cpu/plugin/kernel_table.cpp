@@ -28,11 +28,11 @@ namespace {
 
 struct NativeHash {
   std::string_view name;
-  uint64_t hash;
+  uint64_t kernel_id;
 };
-#define OF_HASH(name, hash) {name, hash},
-constexpr NativeHash kNativeHashes[] = {OF_NATIVE(OF_HASH)};
-#undef OF_HASH
+#define OF_KERNEL_ID(name, id) {name, id},
+constexpr NativeHash kNativeHashes[] = {OF_NATIVE(OF_KERNEL_ID)};
+#undef OF_KERNEL_ID
 
 template <of_status (*kernel)(const of_kernel_context& context)>
 of_status call_native(const of_kernel_context* context) {
@@ -98,13 +98,13 @@ class Emitted {
 
 }  // namespace
 
-of_kernel find_kernel(const char* name, uint64_t schema_hash, of_dtype compute) {
+of_kernel find_kernel(const char* name, uint64_t kernel_id, of_dtype compute) {
   static const Emitted emitted;
   if (const KernelEntry* entry = emitted.find(name, compute)) {
-    return entry->schema_hash == schema_hash ? entry->kernel : nullptr;
+    return entry->kernel_id == kernel_id ? entry->kernel : nullptr;
   }
   for (const NativeHash& record : kNativeHashes) {
-    if (record.name != name || record.hash != schema_hash) continue;
+    if (record.name != name || record.kernel_id != kernel_id) continue;
     for (const NativeKernel& native : kNativeKernels) {
       if (native.name == name) return native.kernel;
     }

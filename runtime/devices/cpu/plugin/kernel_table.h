@@ -7,8 +7,8 @@
 namespace oneflow::cpu {
 
 // Returns the kernel of an operator and variant, such as "gelu:tanh", in a compute type. Returns NULL if there is none,
-// or if it was generated from a definition with a hash other than `schema_hash`.
-of_kernel find_kernel(const char* name, uint64_t schema_hash, of_dtype compute);
+// or if it was generated from a definition with a hash other than `kernel_id`.
+of_kernel find_kernel(const char* name, uint64_t kernel_id, of_dtype compute);
 
 }  // namespace oneflow::cpu
 
