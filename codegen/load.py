@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from codegen.model import (
     DTypeSet,
     ErrorCase,
     Example,
+    FormerSignature,
     Op,
     ResultRule,
     Signature,
@@ -103,6 +105,7 @@ def _record(fields: Fields) -> _Draft | None:
     from_any_device = fields.optional(
         "from_any_device", lambda f: argument_named(f, signature, _is_tensor, "a tensor"), None
     )
+    formerly = fields.optional("formerly", lambda f: tuple(_former(each.fields, signature) for each in f.members), ())
     offered_as = fields.optional("offered_as", lambda f: _offered_as(f, name), ())
     examples = fields.optional("examples", lambda f: tuple(f.members), ())
     errors = fields.optional("errors", lambda f: tuple(f.members), ())
@@ -125,6 +128,7 @@ def _record(fields: Fields) -> _Draft | None:
         cases=(),
         offered_as=offered_as,
         from_any_device=from_any_device,
+        formerly=formerly,
         location=fields.owner.location,
         signature_location=signature_field.text.location,
     )
@@ -149,6 +153,19 @@ def _complex(field: Field) -> Complex | Program:
         return Complex(field.words)
     except ValueError:
         return field.program
+
+
+def _former(fields: Fields, signature: Signature | None) -> FormerSignature:
+    field = fields.need("id")
+    if not re.fullmatch("[0-9a-f]{16}", field.words):
+        raise field.bad("expected a signature id: 16 hexadecimal digits")
+    renames = fields.optional(
+        "renames",
+        lambda f: {old: argument_named(new, signature, bool, "an argument") for old, new in f.fields.values.items()},
+        {},
+    )
+    fields.finish()
+    return FormerSignature(int(field.words, 16), renames)
 
 
 def _offered_as(field: Field, name: str | None) -> tuple[str, ...]:

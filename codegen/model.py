@@ -267,6 +267,17 @@ class ErrorCase:
 
 
 @dataclass(frozen=True)
+class FormerSignature:
+    """An earlier signature of a record, which stored calls may refer to.
+
+    A call is converted by renaming its arguments; arguments that it lacks get their defaults.
+    """
+
+    id: int
+    renames: Mapping[str, str]  # the former names of arguments, with the present ones
+
+
+@dataclass(frozen=True)
 class Op:
     """A record: the definition of one operator, or of one overload of it."""
 
@@ -286,6 +297,7 @@ class Op:
     signature_location: Location = field(compare=False, repr=False)
     complex: Complex | Program | None = None  # None: the default of the kind
     from_any_device: str | None = None  # a tensor argument that is copied to the device of the others
+    formerly: tuple[FormerSignature, ...] = ()
 
     @property
     def full_name(self) -> str:

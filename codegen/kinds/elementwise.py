@@ -67,8 +67,6 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
             report.add(op.signature_location, "an elementwise operator needs a tensor argument that is not optional")
         for expression in self._all:
             check_expression(expression, scope(op), None, report)
-        if len(op.signature.results) > 1 and op.complex is not None:
-            report.add(op.location, "an elementwise operator with several results takes real tensors only")
 
     @property
     def _all(self) -> Iterator[Expression]:

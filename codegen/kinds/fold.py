@@ -2,8 +2,8 @@
 
 `combine` names an algebra of `codegen.kinds.algebra`, and `of` what is folded, by default `input`. Or `state` has the
 identity of each part of the state, `pre` maps an element (`input`, with its `index`) to a state, and `combine` merges
-the states `a` and `b`. `post` maps the state (and `count`, the number of elements) to each result, which is by default a
-part of the state.
+the states `a` and `b`. `post` maps the state (and `count`, the number of elements) to each result; by default, a result
+is a part of the state.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ struct Schema {
   const char* function_name;  // without the overload, for error texts: "max"
   const char* signature;
   const char* summary;
-  const char* kind;  // "reduction"
+  const char* kind;       // "reduction"
   uint64_t signature_id;  // identifies the name and the signature
   uint64_t kernel_id;     // identifies what kernels compute: one of another definition is never called
   std::span<const Argument> arguments;

@@ -31,7 +31,7 @@ class Tables {
   Tables() {
     Row* native = natives_;
 #define OF_ADD(record, id)                                                                         \
-  for (const Native& known : kNatives) {                                                             \
+  for (const Native& known : kNatives) {                                                           \
     if (known.name == record) *native++ = {record, id, static_cast<of_dtype>(kAny), known.kernel}; \
   }
     OF_NATIVE(OF_ADD)
