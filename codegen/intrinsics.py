@@ -113,7 +113,7 @@ SCALAR: Mapping[str, Intrinsic] = {
     "sign": _step(),
     "abs": _function("sign(x)", cost=Cost.SIMPLE, approximate=False),
     "atan2": _of_two(Cost.FUNCTION, "y / (x * x + y * y)", "-x / (x * x + y * y)", approximate=True),
-    "pow": _of_two(Cost.FUNCTION, "y * pow(x, y - 1)", "f * log(x)", approximate=True),
+    "pow": _of_two(Cost.FUNCTION, "y * pow(x, y - 1)", "f * log(x)", divides=True, approximate=True),
     "fmod": _of_two(Cost.DIVISION, "1", "-trunc(x / y)", divides=True),
     "remainder": _of_two(Cost.DIVISION, "1", "-floor(x / y)", divides=True),
     "floordiv": _of_two(Cost.DIVISION, "0", "0", divides=True),

@@ -17,6 +17,7 @@ class StatePart:
     identity: str
     pre: str
     combine: str
+    scan_identity: str = ""  # in scans, if it differs: these have no results without elements
 
 
 def _selection(first: str, identity: str) -> dict[str, StatePart]:
@@ -30,18 +31,21 @@ def _selection(first: str, identity: str) -> dict[str, StatePart]:
 
 # The variance by Welford and Chan. The sum of squared differences from the mean is squares * scale * scale, so that it
 # stays within the range of the type. `scale` is a part of the largest difference between two means so far, but at least
-# 1e-18: its reciprocal is finite, and no usual product is subnormal, which would be slow.
+# 1e-18: its reciprocal is finite, and no usual product is subnormal, which would be slow. It at least doubles when it
+# grows, and the squares are scaled only then: each time rounds them.
 _DISTANCE = "(b.mean - a.mean)"
 _WEIGHT = "(b.n / maximum(a.n + b.n, 1))"
-_SCALE = f"maximum(maximum(a.scale, b.scale), 0.0625 * abs({_DISTANCE}))"
+_LARGEST, _NEAR = "maximum(a.scale, b.scale)", f"(0.0625 * abs({_DISTANCE}))"
+_SCALE = f"({_LARGEST} if {_NEAR} <= {_LARGEST} else 2 * {_NEAR})"
 
 
-def _scaled(factor: str, value: str) -> str:
-    """Returns a factor times the square of a value that is divided by the new scale."""
-    ratio = f"({value} * (1 / {_SCALE}))"
-    return f"{factor} * {ratio} * {ratio}"
+def _rescaled(squares: str, scale: str) -> str:
+    """Returns squares with the new scale."""
+    ratio = f"(1 if {scale} == {_SCALE} else {scale} * (1 / {_SCALE}))"
+    return f"{squares} * {ratio} * {ratio}"
 
 
+_RATIO = f"({_DISTANCE} * (1 / {_SCALE}))"
 _WELFORD = {
     "n": StatePart("0", "1", "a.n + b.n"),
     "mean": StatePart("0", "{of}", f"a.mean + {_DISTANCE} * {_WEIGHT}"),
@@ -49,13 +53,13 @@ _WELFORD = {
     "squares": StatePart(
         "0",
         "0",
-        f"{_scaled('a.squares', 'a.scale')} + {_scaled('b.squares', 'b.scale')}"
-        f" + {_scaled(f'(a.n * {_WEIGHT})', _DISTANCE)}",
+        f"{_rescaled('a.squares', 'a.scale')} + {_rescaled('b.squares', 'b.scale')}"
+        f" + a.n * {_WEIGHT} * {_RATIO} * {_RATIO}",
     ),
 }
 
 ALGEBRAS: Mapping[str, Mapping[str, StatePart]] = {
-    "sum": {"total": StatePart("0", "{of}", "a.total + b.total")},
+    "sum": {"total": StatePart("0", "{of}", "a.total + b.total", scan_identity="-0.0")},  # keeps the sign of -0.
     "product": {"product": StatePart("1", "{of}", "a.product * b.product")},
     "max": {"value": StatePart("lowest()", "{of}", "maximum(a.value, b.value)")},
     "min": {"value": StatePart("highest()", "{of}", "minimum(a.value, b.value)")},

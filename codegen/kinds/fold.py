@@ -112,11 +112,11 @@ class Fold(Kind):
         yield kernel_fact(op)
 
 
-def read(fields: Fields, signature: Signature | None) -> Parts:
+def read(fields: Fields, signature: Signature | None, *, is_scan: bool = False) -> Parts:
     """Reads the keys of a fold."""
     combine_field = fields.need("combine")
     if combine_field.is_scalar:
-        return _read_algebra(combine_field, fields, signature)
+        return _read_algebra(combine_field, fields, signature, is_scan)
     state_field = fields.need("state")
     state = state_field.fields.other_expressions()
     if not state:
@@ -128,7 +128,7 @@ def read(fields: Fields, signature: Signature | None) -> Parts:
     return Parts(state, pre, combine, _post(fields.need("post"), signature))
 
 
-def _read_algebra(field: Field, fields: Fields, signature: Signature | None) -> Parts:
+def _read_algebra(field: Field, fields: Fields, signature: Signature | None, is_scan: bool) -> Parts:
     """Reads the keys of a fold whose algebra has a name."""
     name = field.words
     if name not in ALGEBRAS:
@@ -146,7 +146,7 @@ def _read_algebra(field: Field, fields: Fields, signature: Signature | None) -> 
     results = len(signature.results) if signature else 1
     post = _post(post_field, signature) if post_field else tuple(map(parsed, list(parts)[:results]))
     return Parts(
-        {part: parsed(each.identity) for part, each in parts.items()},
+        {part: parsed((is_scan and each.scan_identity) or each.identity) for part, each in parts.items()},
         {part: pre(each.pre) for part, each in parts.items()},
         {part: parsed(each.combine) for part, each in parts.items()},
         post,

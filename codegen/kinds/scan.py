@@ -37,7 +37,7 @@ class Scan(fold.Fold):
     def read(cls, field: Field, signature: Signature | None) -> Scan:
         fields = field.fields
         dim = argument_named(fields.need("dim"), signature, _is_dim, "a dim")
-        parts = fold.read(fields, signature)
+        parts = fold.read(fields, signature, is_scan=True)
         fields.finish()
         return cls(parts, dim)
 

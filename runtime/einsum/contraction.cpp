@@ -89,6 +89,19 @@ void contract_into(const Call& call, const Tensor& target, const Plan& plan) {
   run_last(plan, target, [&](const Stage& stage) { operands.run(call, stage, *parts); });
 }
 
+// Returns the result of a plan that only rearranges the elements of its operand, without a copy: it shares the memory
+// until either is written. Returns null if the caller gave a tensor for the result, if the memory cannot be shared, or
+// if most of it would be kept for a small result.
+TensorRef shared_result(const Call& call, const Plan& plan) {
+  if (!plan.strides || call.results[0].kind != OF_VALUE_ABSENT) return {};
+  const Tensor* input = nullptr;
+  for_each_input(call, [&](const Tensor& each) { input = &each; });
+  const Buffer& buffer = input->storage()->buffer();
+  const auto bytes = static_cast<uint64_t>(count_bytes(plan.shape, plan.dtype));
+  if (buffer.is_exposed() || buffer.is_foreign() || bytes < buffer.bytes() / 2) return {};
+  return Tensor::over(input->storage()->lazy_clone(), plan.dtype, plan.shape, *plan.strides, input->offset());
+}
+
 }  // namespace
 
 void run_contraction(Call& call) {
@@ -97,6 +110,8 @@ void run_contraction(Call& call) {
   const bool adds = addend >= 0 && call.is_given(addend);
   const Ref<const CachedPlan> plan = plan_for(call);
   if (adds) check_addend(call, addend, plan->shape);
+  if (!call.infer_only)
+    if (TensorRef shared = shared_result(call, *plan)) return set_result(call, 0, std::move(shared));
   const Tensor& result = prepare_exact_result(call, 0, plan->shape, plan->dtype);
   if (call.infer_only || result.count() == 0) return;
 

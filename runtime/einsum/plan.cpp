@@ -182,6 +182,20 @@ std::vector<const char*> names_of(const Call& call) {
   return names;
 }
 
+// Returns the strides with which the result is a view of the operand, or nothing if elements are summed or repeated.
+std::optional<Shape> strides_within(const Tensor& operand, const Labels& labels, const Labels& output,
+                                    const Shape& shape) {
+  Shape strides(shape.rank());
+  for (int d = 0; d < operand.rank(); ++d) {
+    const auto found = std::find(output.begin(), output.end(), labels[static_cast<size_t>(d)]);
+    if (found == output.end()) return std::nullopt;
+    const int to = static_cast<int>(found - output.begin());
+    if (operand.size(d) != shape[to]) return std::nullopt;
+    strides[to] += operand.stride(d);
+  }
+  return strides;
+}
+
 }  // namespace
 
 Plan make_plan(const Call& call) {
@@ -205,6 +219,11 @@ Plan make_plan(const Call& call) {
   plan.is_empty_sum = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
   if (plan.is_empty_sum) return plan;
 
+  const ContractionRule& rule = rule_of<ContractionRule>(call.schema());
+  const bool adds = rule.addend >= 0 && call.is_given(rule.addend);
+  if (inputs.size() == 1 && !adds && inputs[0]->dtype() == plan.dtype)
+    plan.strides = strides_within(*inputs[0], equation.operands[0], plan.output, plan.shape);
+
   std::vector<Layout> layouts;
   const auto make_all = [&](of_dtype working) {
     layouts.clear();
@@ -218,8 +237,6 @@ Plan make_plan(const Call& call) {
     return make_stages(layouts, working, output, network, path);
   };
   plan.stages = make_all(plan.working);
-  const ContractionRule& rule = rule_of<ContractionRule>(call.schema());
-  const bool adds = rule.addend >= 0 && call.is_given(rule.addend);
   if (is_floating(plan.dtype) && (plan.stages.size() > 1 || adds) && compute_type(plan.dtype) != plan.dtype) {
     plan.working = compute_type(plan.dtype);
     plan.stages = make_all(plan.working);

@@ -3,6 +3,8 @@
 #ifndef ONEFLOW_EINSUM_PLAN_H_
 #define ONEFLOW_EINSUM_PLAN_H_
 
+#include <optional>
+
 #include "einsum/contraction.h"
 #include "einsum/stage.h"
 
@@ -17,6 +19,7 @@ struct Plan {
   bool is_empty_sum;  // whether a label has size 0: the result is zero or empty, and there are no stages
   Labels output;      // the labels of the result's dimensions
   std::vector<bool> conversions;  // for each input, whether it is converted to the working dtype
+  std::optional<Shape> strides;   // of the result within the only operand, if it has the same elements
   bool is_single;                 // whether there is a single stage, on unconverted inputs
   std::vector<Stage> stages;      // the last one writes the result, which is planned as contiguous
 };

@@ -178,11 +178,26 @@ void index(Call& call) {
   run_kernel(call, resolve_dtypes(call).compute, positions, kernel_input(input), selected, result.strides(), false);
 }
 
+namespace {
+
+// Adds values to elements of float16 and bfloat16 in float32: many small ones would be lost if each sum were rounded.
+void accumulate_in_float32(Call& call, const Tensor& input) {
+  static const OperatorName copy("copy"), index_put("index_put_");
+  Body body(call);
+  const TensorRef wide = body.call(kCast, input, OF_FLOAT32);
+  body.call(index_put, wide, call.arguments[1], body.call(kCast, call.tensor(2), OF_FLOAT32), true);
+  call_into(call, input, copy, share(input), wide);
+}
+
+}  // namespace
+
 void index_put(Call& call) {
   const Tensor& input = call.tensor(0);
   const TensorRef target = share(input);
   set_result(call, 0, target);
   if (call.infer_only) return;
+  const bool is_half = input.dtype() == OF_FLOAT16 || input.dtype() == OF_BFLOAT16;
+  if (is_half && call.boolean(3)) return accumulate_in_float32(call, input);
   const Positions positions = find_positions(call);
   const Shape shape = result_shape(positions);
   TensorRef values = share(call.tensor(2));

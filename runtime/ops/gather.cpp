@@ -1,6 +1,8 @@
 #include "ops/gather.h"
 
+#include "dispatch/dispatch.h"
 #include "dispatch/launch.h"
+#include "tensor/transfer.h"
 
 namespace oneflow {
 
@@ -55,6 +57,21 @@ Shape result_shape(const Call& call, const GatherRule& rule, const Tensor& input
   return shape;
 }
 
+// Checks the indices of a result without elements, for which no kernel runs. Throws the error of the kernels.
+void check_unused_indices(const Call& call, const GatherRule& rule, const Tensor& input, int64_t dim) {
+  if (rule.index_argument < 0 || rule.index_has_result_shape) return;
+  static const OperatorName amin("amin"), amax("amax");
+  const Tensor& index = call.tensor(rule.index_argument);
+  if (index.count() == 0) return;
+  Body body(call);
+  const int64_t size = input.rank() == 0 ? 1 : input.size(static_cast<int>(dim));
+  const int64_t lowest = to_int64(item(*body.call(amin, index))), highest = to_int64(item(*body.call(amax, index)));
+  if (lowest < 0 || highest >= size)
+    fail(OF_INDEX_OUT_OF_RANGE, "index %lld is out of range for dimension %lld of size %lld",
+         static_cast<long long>(lowest < 0 ? lowest : highest), static_cast<long long>(dim),
+         static_cast<long long>(size));
+}
+
 }  // namespace
 
 void run_gather(Call& call) {
@@ -66,7 +83,8 @@ void run_gather(Call& call) {
   const Shape shape = result_shape(call, rule, input, dims);
 
   Tensor& output = prepare_exact_result(call, 0, shape, dtypes.results[0]);
-  if (call.infer_only || output.count() == 0) return;
+  if (call.infer_only) return;
+  if (output.count() == 0) return check_unused_indices(call, rule, input, dims[0]);
   of_kernel_tensor outputs[] = {with_a_dimension(kernel_output(output))};
   of_kernel_tensor inputs[kMaxArguments];
   size_t count = 0;

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from tests.vectors.rounding import rounded_once
+
 
 def complex_(real: torch.Tensor, imag: torch.Tensor) -> torch.Tensor:
     """Returns complex numbers with the given parts. torch.complex requires parts of the same floating-point dtype."""
@@ -16,4 +18,4 @@ def cast(input: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """Converts to a dtype. Rejects casts from complex to real, for which PyTorch returns the real part."""
     if input.is_complex() and not dtype.is_complex and dtype is not torch.bool:
         raise TypeError("a complex tensor does not become real")
-    return input.to(dtype)
+    return rounded_once(input, dtype)

@@ -14,6 +14,7 @@ import tests.vectors.complex_numbers
 import tests.vectors.elementwise
 import tests.vectors.equations  # noqa: F401 (records name functions of all of these)
 from codegen.model import BaseType, Op
+from tests.vectors.rounding import rounded_once
 
 
 def resolve(path: str) -> Callable[..., Any]:
@@ -52,7 +53,7 @@ def exact(op: Op, arguments: Mapping[str, Any]) -> tuple[torch.Tensor, ...]:
         wide = call(op, {name: widened(value) for name, value in arguments.items()})
     except (RuntimeError, TypeError):
         return plain
-    return tuple(w.to(p.dtype) for w, p in zip(wide, plain, strict=True))
+    return tuple(rounded_once(w, p.dtype) for w, p in zip(wide, plain, strict=True))
 
 
 def call(op: Op, arguments: Mapping[str, Any]) -> tuple[torch.Tensor, ...]:

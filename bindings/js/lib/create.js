@@ -6,7 +6,7 @@ const native = require('./native');
 const devices = require('./devices');
 const dtypes = require('./dtypes');
 const {makeError, rewording} = require('./errors');
-const {MAX_RANK, shapeOf, eachLeaf, pathOf} = require('./nested');
+const {MAX_RANK, shapeOf, eachLeaf, innermostKind, pathOf} = require('./nested');
 const {isTensor, isPlainObject, liveSlot, wrapSlot, describe, withMemory} = require('./tensor');
 const {isFloat, isNumber, partsOf} = require('./scalars');
 const {suggestion} = require('./suggestion');
@@ -71,11 +71,12 @@ function toSizes(name, value) {
 const SUBJECT = 'tensor: data';
 
 /**
- * Infers the dtype of nested arrays: int64 for BigInts, bool for booleans, complex for complex numbers, and the default
+ * Infers the dtype of nested arrays: that of typed arrays; int64 for BigInts, bool for booleans, complex for complex numbers, and the default
  * dtype for numbers and empty arrays. The first number or complex number decides; the leaves after it are not examined.
  */
 function naturalDtype(data, shape) {
-  let dtype;
+  let dtype = dtypes.OF_ARRAY.get(innermostKind(data, shape));
+  if (dtype !== undefined) return dtype;
   eachLeaf(SUBJECT, data, shape, (value, number) => {
     if (typeof value === 'boolean') dtype ??= 'bool';
     else if (typeof value === 'bigint') dtype = 'int64';

@@ -22,7 +22,7 @@ export interface Complex {
 }
 
 /** A scalar or complex number, or (nested) arrays of them. All arrays at one depth must have the same length. */
-export type Nested = Scalar | Complex | readonly Nested[];
+export type Nested = Scalar | Complex | TypedArray | readonly Nested[];
 
 /** A typed array, as tensors are created from it and copied to it. */
 export type TypedArray =

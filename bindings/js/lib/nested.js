@@ -1,8 +1,11 @@
 'use strict';
 
-/** Nested arrays: their shape, and a walk over their leaves. `subject` is the name of the arrays in error messages. */
+/**
+ * Nested arrays, of which the innermost may be typed arrays: their shape, and a walk over their leaves. `subject` is the
+ * name of the arrays in error messages.
+ */
 
-const {isArray} = require('./dtypes');
+const {arrayKind, isArray, isSequence, lengthOf} = require('./dtypes');
 const {makeError} = require('./errors');
 const {describe} = require('./tensor');
 
@@ -16,9 +19,9 @@ const MAX_RANK = 32;
 function shapeOf(subject, data) {
   const shape = [];
   let level = data;
-  while (isArray(level)) {
+  while (isSequence(level)) {
     if (shape.length === MAX_RANK) throw makeError('ShapeError', `${subject} must have at most ${MAX_RANK} dimensions`);
-    shape.push(level.length);
+    shape.push(itemsOf(level));
     level = level[0];
   }
   return shape;
@@ -34,12 +37,12 @@ function eachLeaf(subject, data, shape, visit) {
   let next = 0;
   const walk = (level, depth) => {
     if (depth === shape.length) {
-      if (!isArray(level)) return visit(level, next++);
-      throw ragged(`an array of length ${level.length} at depth ${depth}, where numbers are`);
+      if (!isSequence(level)) return visit(level, next++);
+      throw ragged(`an array of length ${itemsOf(level)} at depth ${depth}, where numbers are`);
     }
-    if (!isArray(level)) throw ragged(`${describe(level)} at depth ${depth}, where arrays are`);
-    if (level.length !== shape[depth]) {
-      throw ragged(`lengths ${shape[depth]} and ${level.length} at depth ${depth}`);
+    if (!isSequence(level)) throw ragged(`${describe(level)} at depth ${depth}, where arrays are`);
+    if (itemsOf(level) !== shape[depth]) {
+      throw ragged(`lengths ${shape[depth]} and ${itemsOf(level)} at depth ${depth}`);
     }
     for (let i = 0; i < shape[depth]; i++) {
       if (walk(level[i], depth + 1)) return true;
@@ -47,6 +50,15 @@ function eachLeaf(subject, data, shape, visit) {
     return false;
   };
   walk(data, 0);
+}
+
+const itemsOf = (level) => (isArray(level) ? level.length : lengthOf(level));
+
+/** Returns the class name of the first typed array in nested arrays; undefined if there is none. */
+function innermostKind(data, shape) {
+  let level = data;
+  for (let depth = 1; depth < shape.length; depth++) level = level?.[0];
+  return arrayKind(level);
 }
 
 /** Returns the indices of leaf `number` in row-major order as a string, such as `[1][0]`. */
@@ -59,4 +71,4 @@ function pathOf(shape, number) {
   }, '');
 }
 
-module.exports = {MAX_RANK, shapeOf, eachLeaf, pathOf};
+module.exports = {MAX_RANK, shapeOf, eachLeaf, innermostKind, pathOf};

@@ -2,13 +2,13 @@
 // of x with sizes {10, 20, 30} selects, for each element of i and j, a block of 30 elements.
 #include <algorithm>
 #include <cinttypes>
-#include <vector>
 
 #include "copy/operand.h"
 #include "fold/plan.h"
 #include "native/native.h"
 #include "plugin/host.h"
 #include "simd/element.h"
+#include "threads/scratch.h"
 #include "threads/thread_pool.h"
 
 namespace oneflow::cpu {
@@ -16,20 +16,21 @@ namespace {
 
 constexpr int64_t kTaskElements = 16 * 1024;
 
+Layout layout_of(const of_kernel_tensor& tensor) { return {tensor.rank, tensor.sizes, tensor.strides}; }
+
 // The blocks that index tensors select in a tensor. They index its first dimensions; a block has the remaining ones.
 class Selection {
  public:
   // The `index_count` index tensors follow the tensor among the inputs.
   Selection(const of_kernel_context& context, int32_t index_count)
-      : context_(context), tensor_(context.inputs[0]), index_count_(index_count) {
+      : context_(context),
+        tensor_(context.inputs[0]),
+        index_count_(index_count),
+        blocks_(index_count > 0 ? element_count(layout_of(context.inputs[1])) : 1),
+        offsets_(blocks_) {
     for (int32_t d = index_count; d < tensor_.rank; ++d) block_.add(d, tensor_.sizes[d]);
     block_elements_ = block_.count();
-    if (index_count > 0) {
-      const of_kernel_tensor& first = context.inputs[1];
-      offsets_.resize(static_cast<size_t>(element_count({first.rank, first.sizes, first.strides})));
-    } else {
-      offsets_.resize(1);
-    }
+    std::fill_n(offsets_.data(), blocks_, 0);
   }
 
   // Computes the offsets of the blocks in the tensor, in elements. Fails if an index is out of range.
@@ -44,14 +45,14 @@ class Selection {
         const auto* indices = reinterpret_cast<const int64_t*>(buffer.bytes);
         for (int64_t i = 0; i < length; ++i) {
           if (indices[i] < -size || indices[i] >= size) return fail_out_of_range(k, indices[i]);
-          offsets_[static_cast<size_t>(begin + i)] += (indices[i] < 0 ? indices[i] + size : indices[i]) * stride;
+          offsets_[begin + i] += (indices[i] < 0 ? indices[i] + size : indices[i]) * stride;
         }
       }
     }
     return OF_OK;
   }
 
-  int64_t blocks() const { return static_cast<int64_t>(offsets_.size()); }
+  int64_t blocks() const { return blocks_; }
   int64_t elements() const { return blocks() * block_elements_; }
   // Returns the offsets of the blocks if each has one element, and NULL otherwise.
   const int64_t* single_elements() const { return block_elements_ == 1 ? offsets_.data() : nullptr; }
@@ -66,7 +67,7 @@ class Selection {
       const int64_t within = position % block_elements_;
       const int64_t length = std::min(inner - within % inner, end - position);
       run(position - begin,
-          offsets_[static_cast<size_t>(position / block_elements_)] + block_.offset(within, tensor_.strides), length,
+          offsets_[position / block_elements_] + block_.offset(within, tensor_.strides), length,
           stride);
       position += length;
     }
@@ -83,7 +84,8 @@ class Selection {
   const int32_t index_count_;
   Walk block_;
   int64_t block_elements_;
-  std::vector<int64_t> offsets_;
+  const int64_t blocks_;
+  const ScratchArray<int64_t> offsets_;
 };
 
 // Writes `count` values in order, so that an element that is selected twice keeps the last value.

@@ -1,13 +1,14 @@
 // sort(), topk() and randperm(). Sorting is always stable; a NaN counts as larger than every number.
 #include <algorithm>
 #include <bit>
-#include <vector>
+#include <span>
 
 #include "copy/rows.h"
 #include "fold/plan.h"
 #include "native/native.h"
 #include "simd/element.h"
 #include "simd/random.h"
+#include "threads/scratch.h"
 #include "threads/thread_pool.h"
 
 namespace oneflow::cpu {
@@ -63,7 +64,7 @@ void order_lines(const of_kernel_context& context, int32_t dim, of_dtype key_dty
   const int64_t group = std::max<int64_t>(1, kTaskElements / std::max<int64_t>(1, length)), count = lines.count();
 
   parallel_for((count + group - 1) / group, [&](int64_t task) {
-    std::vector<Keyed<Key>> line(static_cast<size_t>(length));
+    const ScratchArray<Keyed<Key>> line(length);
     ChunkBuffer keys, position_chunk;
     for (int64_t i = task * group; i < std::min(count, (task + 1) * group); ++i) {
       const int64_t from = lines.offset(i, input.strides), stride = input.strides[dim];
@@ -72,14 +73,14 @@ void order_lines(const of_kernel_context& context, int32_t dim, of_dtype key_dty
         int64_t unused;
         const auto* read =
             static_cast<const Key*>(reader.read(from + first * stride, {1, piece, 0, stride}, keys, unused));
-        for (int64_t j = 0; j < piece; ++j) line[static_cast<size_t>(first + j)] = {read[j], first + j};
+        for (int64_t j = 0; j < piece; ++j) line[first + j] = {read[j], first + j};
       }
-      arrange(line, kept);
+      arrange(line.items(), kept);
       for (int64_t first = 0; first < kept; first += kChunk) {
         const int64_t piece = std::min(kChunk, kept - first);
         for (int64_t j = 0; j < piece; ++j) {
-          reinterpret_cast<Key*>(keys.bytes)[j] = line[static_cast<size_t>(first + j)].key;
-          reinterpret_cast<int64_t*>(position_chunk.bytes)[j] = line[static_cast<size_t>(first + j)].position;
+          reinterpret_cast<Key*>(keys.bytes)[j] = line[first + j].key;
+          reinterpret_cast<int64_t*>(position_chunk.bytes)[j] = line[first + j].position;
         }
         const int64_t value_stride = values.strides[dim], position_stride = positions.strides[dim];
         value_writer.write(lines.offset(i, values.strides) + first * value_stride, {1, piece, 0, value_stride},
@@ -96,17 +97,17 @@ void sort_lines(const of_kernel_context& context, of_dtype key_dtype) {
   const auto dim = static_cast<int32_t>(context.arguments[1].as.integer);
   if (context.arguments[2].as.boolean) {
     order_lines<Key>(context, dim, key_dtype,
-                     [](auto& line, int64_t) { std::sort(line.begin(), line.end(), Descending<Key>()); });
+                     [](auto line, int64_t) { std::sort(line.begin(), line.end(), Descending<Key>()); });
   } else {
     order_lines<Key>(context, dim, key_dtype,
-                     [](auto& line, int64_t) { std::sort(line.begin(), line.end(), Ascending<Key>()); });
+                     [](auto line, int64_t) { std::sort(line.begin(), line.end(), Ascending<Key>()); });
   }
 }
 
 // Puts the first k elements in order, even if the caller does not request an order. A few elements of many are found in
 // one pass, with a heap of the best so far.
 template <class Key, class Before>
-void pick_first(std::vector<Keyed<Key>>& line, int64_t k, Before before) {
+void pick_first(std::span<Keyed<Key>> line, int64_t k, Before before) {
   const auto end = line.begin() + k;
   if (k * 64 <= static_cast<int64_t>(line.size())) {
     std::partial_sort(line.begin(), end, line.end(), before);
@@ -120,9 +121,9 @@ template <class Key>
 void pick_lines(const of_kernel_context& context, of_dtype key_dtype) {
   const auto dim = static_cast<int32_t>(context.arguments[2].as.integer);
   if (context.arguments[3].as.boolean) {
-    order_lines<Key>(context, dim, key_dtype, [](auto& line, int64_t k) { pick_first(line, k, Descending<Key>()); });
+    order_lines<Key>(context, dim, key_dtype, [](auto line, int64_t k) { pick_first(line, k, Descending<Key>()); });
   } else {
-    order_lines<Key>(context, dim, key_dtype, [](auto& line, int64_t k) { pick_first(line, k, Ascending<Key>()); });
+    order_lines<Key>(context, dim, key_dtype, [](auto line, int64_t k) { pick_first(line, k, Ascending<Key>()); });
   }
 }
 
@@ -167,15 +168,21 @@ of_status randperm(const of_kernel_context& context) {
   const auto count = static_cast<size_t>(output.sizes[0]);
   const int bucket_bits = std::max(1, static_cast<int>(std::bit_width(count)) - 3);
   const auto bucket_of = [bucket_bits](uint64_t key) { return static_cast<size_t>(key >> (64 - bucket_bits)); };
-  std::vector<uint64_t> keys(count);
-  std::vector<size_t> ends((size_t{1} << bucket_bits) + 1);  // at first, of the buckets before each one
+  const ScratchArray<uint64_t> keys(output.sizes[0]);
+  const ScratchArray<size_t> end_of((int64_t{1} << bucket_bits) + 1);
+  const std::span<size_t> ends = end_of.items();  // at first, of the buckets before each one
+  std::fill(ends.begin(), ends.end(), 0);
   for (size_t i = 0; i < count; ++i) {
-    keys[i] = wide_word(philox(context.seed, context.offset + i), 0);
-    ++ends[bucket_of(keys[i]) + 1];
+    keys.items()[i] = wide_word(philox(context.seed, context.offset + i), 0);
+    ++ends[bucket_of(keys.items()[i]) + 1];
   }
   for (size_t bucket = 1; bucket < ends.size(); ++bucket) ends[bucket] += ends[bucket - 1];
-  std::vector<Keyed<uint64_t>> line(count);
-  for (size_t i = 0; i < count; ++i) line[ends[bucket_of(keys[i])]++] = {keys[i], static_cast<int64_t>(i)};
+  const ScratchArray<Keyed<uint64_t>> ordered(output.sizes[0]);
+  const std::span<Keyed<uint64_t>> line = ordered.items();
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t key = keys.items()[i];
+    line[ends[bucket_of(key)]++] = {key, static_cast<int64_t>(i)};
+  }
 
   const Writer writer(output, OF_INT64);
   const auto groups = static_cast<int64_t>((count + kChunk - 1) / kChunk);

@@ -9,6 +9,16 @@ static const of_host_table* current_host = nullptr;
 
 void set_host(const of_host_table* host) { current_host = host; }
 
+void* allocate_counted(int64_t bytes) {
+  void* memory = nullptr;
+  const bool done = current_host->allocate(of_device{}, static_cast<uint64_t>(bytes), &memory) == OF_OK;
+  return done ? memory : nullptr;
+}
+
+void release_counted(void* memory, int64_t bytes) {
+  current_host->release(of_device{}, memory, static_cast<uint64_t>(bytes));
+}
+
 of_status fail(of_status status, const char* format, ...) {
   char text[512];
   va_list values;

@@ -9,6 +9,10 @@ namespace oneflow::cpu {
 // Keeps the table of the runtime's functions, which outlives the backend.
 void set_host(const of_host_table* host);
 
+// Allocate memory from the runtime's cache, so that it counts and its limit holds; NULL if there is none.
+void* allocate_counted(int64_t bytes);
+void release_counted(void* memory, int64_t bytes);
+
 // Records a printf-style error text for the calling thread and returns `status`.
 __attribute__((format(printf, 2, 3))) of_status fail(of_status status, const char* format, ...);
 

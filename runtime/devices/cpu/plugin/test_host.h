@@ -4,6 +4,7 @@
 
 #include <oneflow/device_plugin.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "plugin/host.h"
@@ -12,7 +13,7 @@ namespace oneflow::cpu {
 
 inline std::string last_text;
 
-// Makes a table whose fail() sets `last_text` the host of the backend.
+// Makes a table the host of the backend whose fail() sets `last_text`, and whose memory is that of the C library.
 inline void set_test_host() {
   static of_host_table host{};
   host.struct_size = sizeof host;
@@ -21,6 +22,11 @@ inline void set_test_host() {
     last_text = text;
     return status;
   };
+  host.allocate = [](of_device, uint64_t bytes, void** memory) {
+    *memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+    return *memory != nullptr ? OF_OK : OF_OUT_OF_MEMORY;
+  };
+  host.release = [](of_device, void* memory, uint64_t) { std::free(memory); };
   set_host(&host);
 }
 

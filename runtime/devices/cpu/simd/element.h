@@ -106,6 +106,28 @@ static inline T truncate_to(F value) {
   return value >= -limit && value < limit ? static_cast<T>(value) : lowest;
 }
 
+// Converts a number to float by rounding to odd: the last bit is set if the result is inexact. Rounding this to a type of
+// fewer bits gives what rounding the number itself would give; rounding the nearest float may round twice.
+template <class From>
+static inline float round_to_odd(From value) {
+  if constexpr (sizeof(From) <= 2 || is_same_type<From, float>) {
+    return static_cast<float>(value);  // exact
+  } else if constexpr (is_same_type<From, int64_t> || is_same_type<From, uint64_t>) {
+    // A double has 53 bits: the 11 bits below them only say whether there is more.
+    constexpr From below = 0x7ff, above = From{1} << 53;
+    const bool is_small = value < above && (is_same_type<From, uint64_t> || value > From{0} - above);
+    const From odd = (value & ~below) | (value & below ? below + 1 : 0);
+    return round_to_odd(static_cast<double>(is_small ? value : odd));
+  } else {
+    const double wide = static_cast<double>(value);
+    const float nearest = static_cast<float>(wide);
+    const double back = nearest;
+    const uint32_t bits = __builtin_bit_cast(uint32_t, nearest);
+    const uint32_t towards_zero = bits - ((back > wide) == (wide > 0));
+    return back == wide || wide != wide ? nearest : __builtin_bit_cast(float, towards_zero | 1);
+  }
+}
+
 // Converts a value from any real element type to any other. Integers wrap around, bool is `value != 0`, floats are
 // rounded once.
 template <class To, class From>
@@ -117,9 +139,9 @@ static inline To convert(From value) {
   } else if constexpr (is_same_type<To, bool>) {
     return value != From{0};
   } else if constexpr (is_same_type<To, bfloat16>) {
-    return narrow(static_cast<float>(value));
+    return narrow(round_to_odd(value));
   } else if constexpr (is_same_type<To, float16>) {
-    return static_cast<float16>(static_cast<float>(value));
+    return static_cast<float16>(round_to_odd(value));
   } else if constexpr (is_floating<From> && !is_floating<To>) {
     if constexpr (is_same_type<From, float16>) {
       return convert<To>(static_cast<float>(value));

@@ -296,15 +296,16 @@ static inline T floordiv(T a, T b, bool& failed) {
 }
 
 // Returns a power. Integers wrap around. A negative power of an integer is truncated: it is 0 unless the base is 1 or
-// -1.
+// -1. That of 0 is a division by zero.
 template <class T>
-static inline T pow(T base, T exponent) {
+static inline T pow(T base, T exponent, bool& failed) {
   if constexpr (is_same_type<T, float>) {
     return of_pow_float(base, exponent);
   } else if constexpr (is_same_type<T, double>) {
     return of_pow_double(base, exponent);
   } else {
     if (exponent < T{0}) {
+      failed |= base == T{0};
       if (base == T{1}) return T{1};
       if (base != T{-1}) return T{0};
     }

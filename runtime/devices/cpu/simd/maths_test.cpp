@@ -60,11 +60,16 @@ TEST(Maths, IntegerDivisionNeverTraps) {
 }
 
 TEST(Maths, IntegerPowers) {
-  EXPECT_EQ(maths::pow(2, 10), 1024);
-  EXPECT_EQ(maths::pow(3, 0), 1);
-  EXPECT_EQ(maths::pow(-1, -3), -1);
-  EXPECT_EQ(maths::pow(1, -5), 1);
-  EXPECT_EQ(maths::pow(5, -1), 0);
+  bool failed = false;
+  EXPECT_EQ(maths::pow(2, 10, failed), 1024);
+  EXPECT_EQ(maths::pow(3, 0, failed), 1);
+  EXPECT_EQ(maths::pow(-1, -3, failed), -1);
+  EXPECT_EQ(maths::pow(1, -5, failed), 1);
+  EXPECT_EQ(maths::pow(5, -1, failed), 0);
+  EXPECT_EQ(maths::pow(0, 0, failed), 1);
+  EXPECT_FALSE(failed);
+  EXPECT_EQ(maths::pow(0, -2, failed), 0);
+  EXPECT_TRUE(failed);
 }
 
 TEST(Maths, ShiftsByAnyAmount) {

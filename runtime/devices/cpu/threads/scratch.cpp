@@ -8,6 +8,8 @@
 #include <memory>
 #include <new>
 
+#include "plugin/host.h"
+
 namespace oneflow::cpu {
 namespace {
 
@@ -76,8 +78,9 @@ Cache* cache() {
 // The largest block that is cached: 8 MiB.
 constexpr int64_t kLargestKept = int64_t{1} << 23;
 
-// Returns the smallest power of two that is at least `bytes`, and at least a page.
+// Returns the smallest power of two that is at least `bytes`, and at least a page; `bytes` itself for a large block.
 int64_t rounded(int64_t bytes) {
+  if (bytes > kLargestKept) return bytes;
   int64_t size = 4096;
   while (size < bytes) size *= 2;
   return size;
@@ -86,18 +89,22 @@ int64_t rounded(int64_t bytes) {
 }  // namespace
 
 Scratch::Scratch(int64_t bytes) : bytes_(rounded(bytes)) {
+  if (bytes_ > kLargestKept) {
+    data_ = allocate_counted(bytes_);
+    return;
+  }
   Cache* kept = cache();
   data_ = kept != nullptr ? kept->allocate(bytes_) : nullptr;
 }
 
 Scratch::~Scratch() {
   if (data_ == nullptr) return;
-  Cache* kept = bytes_ <= kLargestKept ? cache() : nullptr;
-  if (kept != nullptr) {
+  if (bytes_ > kLargestKept)
+    release_counted(data_, bytes_);
+  else if (Cache* kept = cache())
     kept->release(data_, bytes_);
-  } else {
+  else
     std::free(data_);
-  }
 }
 
 }  // namespace oneflow::cpu

@@ -113,6 +113,27 @@ OF_DEVICE T of_load(int32_t dtype, OF_GLOBAL const void* data, int64_t i) {
   return (T)0;
 }
 
+// Converts a value to float by rounding to odd: the last bit is set if the result is inexact. Rounding this to a type of
+// fewer bits gives what rounding the value itself would give; rounding the nearest float may round twice.
+OF_TEMPLATE(class T)
+OF_DEVICE float of_round_to_odd(T value) {
+  const float nearest = (float)value;
+  int is_exact, is_above;  // whether `nearest` is the value; whether it is greater
+  if (OF_IS_FLOATING(T)) {
+    is_exact = (T)nearest == value || value != value;
+    is_above = (T)nearest > value;
+  } else if (OF_IS_UNSIGNED(T)) {
+    is_above = nearest >= 18446744073709551616.0f || of_uint64_of_float(nearest) > (uint64_t)value;
+    is_exact = !is_above && of_uint64_of_float(nearest) == (uint64_t)value;
+  } else {
+    is_above = nearest >= 9223372036854775808.0f || of_int64_of_float(nearest) > (int64_t)value;
+    is_exact = !is_above && of_int64_of_float(nearest) == (int64_t)value;
+  }
+  if (is_exact) return nearest;
+  const uint32_t bits = OF_BITS_OF_FLOAT(nearest);
+  return OF_FLOAT_OF_BITS((bits - (is_above == (nearest > 0.0f))) | 1);
+}
+
 // Stores a value as element i of memory that holds elements of a dtype.
 OF_TEMPLATE(class T)
 OF_DEVICE void of_store(int32_t dtype, OF_GLOBAL void* data, int64_t i, T value) {
@@ -145,10 +166,10 @@ OF_DEVICE void of_store(int32_t dtype, OF_GLOBAL void* data, int64_t i, T value)
       ((OF_GLOBAL uint64_t*)data)[i] = of_to_uint64 OF_OF(T)(value);
       break;
     case OF_FLOAT16:
-      ((OF_GLOBAL uint16_t*)data)[i] = of_half_of_float((float)value);
+      ((OF_GLOBAL uint16_t*)data)[i] = of_half_of_float(of_round_to_odd OF_OF(T)(value));
       break;
     case OF_BFLOAT16:
-      ((OF_GLOBAL uint16_t*)data)[i] = of_bfloat16_of_float((float)value);
+      ((OF_GLOBAL uint16_t*)data)[i] = of_bfloat16_of_float(of_round_to_odd OF_OF(T)(value));
       break;
     case OF_FLOAT32:
       ((OF_GLOBAL float*)data)[i] = (float)value;

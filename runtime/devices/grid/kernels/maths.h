@@ -70,7 +70,7 @@ OF_MATHS(erf)
 #undef OF_VECTOR_MATHS
 OF_DEVICE T of_rsqrt(T x) { return (T)1 / sqrt(x); }
 OF_DEVICE T of_atan2(T y, T x) { return atan2(y, x); }
-OF_DEVICE T of_pow(T base, T exponent) {
+OF_DEVICE T of_pow(T base, T exponent, bool* failed) {
 #if OF_IS_PROCESSOR && OF_HAS_DOUBLE
   if (sizeof(T) == 4) return (T)of_float_pow((float)base, (float)exponent);
 #endif
@@ -118,9 +118,11 @@ OF_DEVICE T of_fmod(T a, T b, bool* failed) {
   return b == 0 || b == (T)-1 ? (T)0 : (T)(a % b);
 }
 
-// Integers wrap around. A negative power is truncated to an integer: it is 0 unless the base is 1 or -1.
-OF_DEVICE T of_pow(T base, T exponent) {
+// Integers wrap around. A negative power is truncated to an integer: it is 0 unless the base is 1 or -1. That of 0 is a
+// division by zero.
+OF_DEVICE T of_pow(T base, T exponent, bool* failed) {
   if (exponent < (T)0) {
+    *failed |= base == (T)0;
     if (base == (T)1) return (T)1;
     if (base != (T)-1) return (T)0;
     exponent = (T)(exponent & 1);
