@@ -111,6 +111,7 @@ SCALAR: Mapping[str, Intrinsic] = {
     "trunc": _step(),
     "round": _step(),
     "sign": _step(),
+    "power_of_2": _function("0", cost=Cost.SIMPLE, approximate=False),  # the largest one that is at most |x|; 0 for 0
     "abs": _function("sign(x)", cost=Cost.SIMPLE, approximate=False),
     "atan2": _of_two(Cost.FUNCTION, "y / (x * x + y * y)", "-x / (x * x + y * y)", approximate=True),
     "pow": _of_two(Cost.FUNCTION, "y * pow(x, y - 1)", "f * log(x)", divides=True, approximate=True),

@@ -30,31 +30,30 @@ def _selection(first: str, identity: str) -> dict[str, StatePart]:
 
 
 # The variance by Welford and Chan. The sum of squared differences from the mean is squares * scale * scale, so that it
-# stays within the range of the type. `scale` is a part of the largest difference between two means so far, but at least
-# 1e-18: its reciprocal is finite, and no usual product is subnormal, which would be slow. It at least doubles when it
-# grows, and the squares are scaled only then: each time rounds them.
+# stays within the range of the type. `scale` is a power of 2, so that scaling does not round: a part of the largest
+# difference between two means so far, but at least 2^-60. Its reciprocal then is finite, and no usual product is
+# subnormal, which would be slow.
 _DISTANCE = "(b.mean - a.mean)"
 _WEIGHT = "(b.n / maximum(a.n + b.n, 1))"
-_LARGEST, _NEAR = "maximum(a.scale, b.scale)", f"(0.0625 * abs({_DISTANCE}))"
-_SCALE = f"({_LARGEST} if {_NEAR} <= {_LARGEST} else 2 * {_NEAR})"
+_LARGEST, _NEAR = "maximum(a.scale, b.scale)", f"(0.0625 * power_of_2({_DISTANCE}))"
+_SCALE = f"maximum({_LARGEST}, {_NEAR})"
 
 
-def _rescaled(squares: str, scale: str) -> str:
-    """Returns squares with the new scale."""
-    ratio = f"(1 if {scale} == {_SCALE} else {scale} * (1 / {_SCALE}))"
-    return f"{squares} * {ratio} * {ratio}"
+def _scaled(factor: str, value: str) -> str:
+    """Returns a factor times the square of a value that is divided by the new scale."""
+    ratio = f"({value} * (1 / {_SCALE}))"
+    return f"{factor} * {ratio} * {ratio}"
 
 
-_RATIO = f"({_DISTANCE} * (1 / {_SCALE}))"
 _WELFORD = {
     "n": StatePart("0", "1", "a.n + b.n"),
     "mean": StatePart("0", "{of}", f"a.mean + {_DISTANCE} * {_WEIGHT}"),
-    "scale": StatePart("1e-18", "1e-18", _SCALE),
+    "scale": StatePart("8.673617379884035e-19", "8.673617379884035e-19", _SCALE),
     "squares": StatePart(
         "0",
         "0",
-        f"{_rescaled('a.squares', 'a.scale')} + {_rescaled('b.squares', 'b.scale')}"
-        f" + a.n * {_WEIGHT} * {_RATIO} * {_RATIO}",
+        f"{_scaled('a.squares', 'a.scale')} + {_scaled('b.squares', 'b.scale')}"
+        f" + {_scaled(f'(a.n * {_WEIGHT})', _DISTANCE)}",
     ),
 }
 

@@ -18,6 +18,7 @@ VALUES: dict[str, Callable[..., float]] = {
     "abs": abs,
     "round": round,
     "sign": lambda x: math.copysign(1, x),
+    "power_of_2": lambda x: 2.0 ** (math.frexp(x)[1] - 1),
     "rsqrt": lambda x: 1 / math.sqrt(x),
     "pow": math.pow,
     "minimum": min,

@@ -71,8 +71,9 @@ function toSizes(name, value) {
 const SUBJECT = 'tensor: data';
 
 /**
- * Infers the dtype of nested arrays: that of typed arrays; int64 for BigInts, bool for booleans, complex for complex numbers, and the default
- * dtype for numbers and empty arrays. The first number or complex number decides; the leaves after it are not examined.
+ * Infers the dtype of nested arrays: that of typed arrays, int64 for BigInts, bool for booleans, complex for complex
+ * numbers, and the default dtype for numbers and empty arrays. The first number or complex number decides; the leaves
+ * after it are not examined.
  */
 function naturalDtype(data, shape) {
   let dtype = dtypes.OF_ARRAY.get(innermostKind(data, shape));

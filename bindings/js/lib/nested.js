@@ -1,8 +1,8 @@
 'use strict';
 
 /**
- * Nested arrays, of which the innermost may be typed arrays: their shape, and a walk over their leaves. `subject` is the
- * name of the arrays in error messages.
+ * Nested arrays, of which the innermost may be typed arrays: their shape, and a walk over their leaves. `subject` is
+ * the name of the arrays in error messages.
  */
 
 const {arrayKind, isArray, isSequence, lengthOf} = require('./dtypes');

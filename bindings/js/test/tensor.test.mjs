@@ -98,6 +98,19 @@ test('results that do not fit into an array', () => {
   assert.throws(() => JSON.stringify(huge), flow.OutOfMemory);
 });
 
+test('nested arrays of typed arrays', () => {
+  const x = flow.tensor([new Float64Array([1, 2]), new Float64Array([3, 4])]);
+  assert.equal(x.dtype, 'float64');
+  assert.deepEqual(x.toArray(), [[1, 2], [3, 4]]);
+  assert.equal(flow.tensor([[new Uint8Array([1, 2])]]).dtype, 'uint8');
+  assert.equal(flow.tensor([new Int32Array([1])], {dtype: 'float32'}).dtype, 'float32');
+  assert.deepEqual(flow.tensor([new BigInt64Array([5n])]).toArray(), [[5]]);
+  assert.equal(flow.tensor([new BigInt64Array([5n])]).dtype, 'int64');
+  assert.deepEqual(flow.tensor([new Float32Array(0)]).shape, [1, 0]);
+  assert.throws(() => flow.tensor([new Float32Array(2), new Float32Array(3)]), flow.ShapeError);
+  assert.throws(() => flow.tensor([new Float32Array(2), 1]), flow.ShapeError);
+});
+
 test('nested arrays that fill the heap', () => {
   const printed = runAlone(`
     const outcome = (x) => {

@@ -66,8 +66,7 @@ class Selection {
     for (int64_t position = begin; position < end;) {
       const int64_t within = position % block_elements_;
       const int64_t length = std::min(inner - within % inner, end - position);
-      run(position - begin,
-          offsets_[position / block_elements_] + block_.offset(within, tensor_.strides), length,
+      run(position - begin, offsets_[position / block_elements_] + block_.offset(within, tensor_.strides), length,
           stride);
       position += length;
     }

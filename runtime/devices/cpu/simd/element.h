@@ -106,8 +106,8 @@ static inline T truncate_to(F value) {
   return value >= -limit && value < limit ? static_cast<T>(value) : lowest;
 }
 
-// Converts a number to float by rounding to odd: the last bit is set if the result is inexact. Rounding this to a type of
-// fewer bits gives what rounding the number itself would give; rounding the nearest float may round twice.
+// Converts a number to float by rounding to odd: the last bit is set if the result is inexact. Rounding this to a type
+// of fewer bits gives what rounding the number itself would give; rounding the nearest float may round twice.
 template <class From>
 static inline float round_to_odd(From value) {
   if constexpr (sizeof(From) <= 2 || is_same_type<From, float>) {

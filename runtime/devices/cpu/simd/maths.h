@@ -165,6 +165,21 @@ template <class T>
 static inline T sign(T x) {
   return static_cast<T>((x > T{0}) - (x < T{0}));
 }
+// Returns the largest power of 2 that is at most |x|; 0 for 0. Of a floating-point number, it clears all bits but those
+// of the exponent.
+template <class T>
+static inline T power_of_2(T x) {
+  if constexpr (is_same_type<T, float>) {
+    return __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, x) & 0x7f800000);
+  } else if constexpr (is_same_type<T, double>) {
+    return __builtin_bit_cast(double, __builtin_bit_cast(uint64_t, x) & 0x7ff0000000000000);
+  } else {
+    uint64_t left = static_cast<uint64_t>(x < T{0} ? -static_cast<int64_t>(x) : static_cast<int64_t>(x)),
+             power = left != 0;
+    for (; left > 1; left >>= 1) power <<= 1;
+    return static_cast<T>(power);
+  }
+}
 template <class T>
 static inline T copysign(T x, T y) {
   if constexpr (is_same_type<T, float>) return __builtin_copysignf(x, y);

@@ -1,5 +1,5 @@
-// Temporary buffers of kernels. Each thread caches the small buffers that it frees, so that the next kernel reuses pages
-// that are already mapped. Large buffers come from the runtime's cache, and count as memory in use.
+// Temporary buffers of kernels. Each thread caches the small buffers that it frees, so that the next kernel reuses
+// pages that are already mapped. Large buffers come from the runtime's cache, and count as memory in use.
 #ifndef ONEFLOW_DEVICES_CPU_THREADS_SCRATCH_H_
 #define ONEFLOW_DEVICES_CPU_THREADS_SCRATCH_H_
 

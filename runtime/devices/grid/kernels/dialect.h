@@ -54,6 +54,8 @@ typedef ulong uint64_t;
 #define OF_MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
 #endif
 #define OF_BITS_OF_FLOAT(x) as_uint(x)
+#define OF_BITS_OF_DOUBLE(x) as_ulong(x)
+#define OF_DOUBLE_OF_BITS(x) as_double(x)
 #define OF_FLOAT_OF_BITS(x) as_float(x)
 static inline float of_float_of_half(uint16_t bits) {
   const uint16_t word = bits;
@@ -129,6 +131,8 @@ OF_DEVICE uint32_t of_multiply_add(uint32_t a, uint32_t b, uint32_t c) { return 
 OF_DEVICE uint64_t of_multiply_add(uint64_t a, uint64_t b, uint64_t c) { return a * b + c; }
 #define OF_MULTIPLY_ADD(a, b, c) of_multiply_add(a, b, c)
 #define OF_BITS_OF_FLOAT(x) __float_as_uint(x)
+#define OF_BITS_OF_DOUBLE(x) (uint64_t) __double_as_longlong(x)
+#define OF_DOUBLE_OF_BITS(x) __longlong_as_double((int64_t)(x))
 #define OF_FLOAT_OF_BITS(x) __uint_as_float(x)
 OF_DEVICE float of_float_of_half(uint16_t bits) {
   float x;

@@ -113,8 +113,8 @@ OF_DEVICE T of_load(int32_t dtype, OF_GLOBAL const void* data, int64_t i) {
   return (T)0;
 }
 
-// Converts a value to float by rounding to odd: the last bit is set if the result is inexact. Rounding this to a type of
-// fewer bits gives what rounding the value itself would give; rounding the nearest float may round twice.
+// Converts a value to float by rounding to odd: the last bit is set if the result is inexact. Rounding this to a type
+// of fewer bits gives what rounding the value itself would give; rounding the nearest float may round twice.
 OF_TEMPLATE(class T)
 OF_DEVICE float of_round_to_odd(T value) {
   const float nearest = (float)value;

@@ -77,6 +77,13 @@ OF_DEVICE T of_pow(T base, T exponent, bool* failed) {
   return pow(base, exponent);
 }
 OF_DEVICE T of_copysign(T x, T y) { return copysign(x, y); }
+// The largest power of 2 that is at most |x|; 0 for 0. Clears all bits but those of the exponent.
+OF_DEVICE T of_power_of_2(T x) {
+#if OF_HAS_DOUBLE
+  if (sizeof(T) == 8) return (T)OF_DOUBLE_OF_BITS(OF_BITS_OF_DOUBLE((double)x) & 0x7ff0000000000000);
+#endif
+  return (T)OF_FLOAT_OF_BITS(OF_BITS_OF_FLOAT((float)x) & 0x7f800000);
+}
 OF_DEVICE bool of_isnan(T x) { return x != x; }
 OF_DEVICE bool of_isinf(T x) { return fabs(x) == (T)INFINITY; }
 OF_DEVICE bool of_isfinite(T x) { return fabs(x) < (T)INFINITY; }
@@ -96,6 +103,11 @@ OF_SAME(trunc)
 OF_SAME(round)
 #undef OF_SAME
 OF_DEVICE T of_abs(T x) { return x < (T)0 ? (T)(-x) : x; }
+OF_DEVICE T of_power_of_2(T x) {
+  T_WRAPPING left = (T_WRAPPING)of_abs(x), power = left != 0;
+  for (; left > 1; left >>= 1) power <<= 1;
+  return (T)power;
+}
 OF_DEVICE T of_copysign(T x, T y) { return (x < (T)0) == (y < (T)0) ? x : (T)(-x); }
 OF_DEVICE bool of_isnan(T x) { return false; }
 OF_DEVICE bool of_isinf(T x) { return false; }
