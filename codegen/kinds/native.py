@@ -1,4 +1,4 @@
-"""`native: {infer: C++ function that determines shapes and dtypes, shape: text, dims: map, data_dependent: bool}`."""
+"""`native: {infer: C++ function that determines shapes and dtypes, why:, shape:, dims: map, data_dependent: bool}`."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Dims(Enum):
 class Native(Kind):
     """A hand-written kernel on each device; `infer` names the C++ function that determines shapes and dtypes.
 
-    `shape` describes the shape of the result in words. It does not affect the kernels. `dims` is the dimension map.
+    `why` says why no other kind fits, `shape` what shape the result has; neither affects the kernels. `dims` is the dimension map.
     """
 
     key = "native"
-    skeleton = Skeleton('  native:\n    infer: ""\n    shape: ""\n')
+    skeleton = Skeleton('  native:\n    infer: ""\n    why: ""\n    shape: ""\n')
     has_kernel_by_hand = True
     computes = False
     may_give_list = True
@@ -38,6 +38,7 @@ class Native(Kind):
     complex_forms = frozenset({Complex.SAME})
 
     infer: str
+    why: str = field(compare=False)  # why no other kind says what the operator does
     shape: str = field(compare=False)
     dims: Dims = field(compare=False)
     data_dependent: bool = False  # result sizes depend on data
@@ -46,11 +47,12 @@ class Native(Kind):
     def read(cls, field: Field, signature: Signature | None) -> Native:
         fields = field.fields
         infer = fields.required("infer", lambda f: f.name(NAME, "the name of a function"))
+        why = fields.required("why", lambda f: f.words)
         shape = fields.required("shape", lambda f: f.words)
         data_dependent = fields.optional("data_dependent", lambda f: f.boolean, False)
         dims = fields.optional("dims", lambda f: f.choice(Dims, "dimension map"), Dims.OPAQUE)
         fields.finish()
-        return cls(infer or "", shape or "", dims, data_dependent)
+        return cls(infer or "", why or "", shape or "", dims, data_dependent)
 
     def check(self, op: Op, functions: Functions, report: Report) -> None:
         """Does nothing: there are no expressions."""
@@ -58,6 +60,7 @@ class Native(Kind):
     def facts(self, op: Op) -> Iterator[Fact]:
         yield Fact("shape", self.shape_text(op))
         yield Fact("infer", self.infer)
+        yield Fact("why native", self.why)
         yield Fact("kernels", "hand-written for each device; a device without one runs the operator on the host")
         yield Fact("cost", "not known")
 

@@ -116,6 +116,14 @@ DimensionMap dimension_map(const Operator& op, std::span<const of_value> argumen
   return map;
 }
 
+void add_broadcast(int operand, const Tensor& tensor, const Shape& result, DimensionMap& map) {
+  for (int d = 0; d < tensor.rank(); ++d) {
+    const int aligned = result.rank() - tensor.rank() + d;
+    const bool is_same = tensor.size(d) == result[aligned];
+    map.add({operand, d, aligned, is_same ? Relation::kSame : Relation::kBroadcast});
+  }
+}
+
 void trace_dimensions(Call& call, void (*run)(Call&), DimensionMap& map) {
   Trace trace(call);
   run(call);

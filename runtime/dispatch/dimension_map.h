@@ -67,6 +67,9 @@ void for_each_tensor(const Call& call, Visit&& visit) {
   for_each_tensor(std::span(call.arguments, call.schema().arguments.size()), std::forward<Visit>(visit));
 }
 
+// Adds the links of one operand, whose dimensions are aligned with those of the result at the end.
+void add_broadcast(int operand, const Tensor& tensor, const Shape& result, DimensionMap& map);
+
 // Adds the links of a call that is made of other calls, which `run` makes for inference: those of the first output.
 void trace_dimensions(Call& call, void (*run)(Call&), DimensionMap& map);
 

@@ -6,7 +6,6 @@
 #include "dispatch/dispatch.h"
 #include "einsum/plan_cache.h"
 #include "einsum/rules.h"
-#include "ops/dimension_rules.h"
 #include "tensor/complex.h"
 
 namespace oneflow {

@@ -20,14 +20,6 @@ uint32_t named_dims(const Call& call) {
 
 }  // namespace
 
-void add_broadcast(int operand, const Tensor& tensor, const Shape& result, DimensionMap& map) {
-  for (int d = 0; d < tensor.rank(); ++d) {
-    const int aligned = result.rank() - tensor.rank() + d;
-    const bool is_same = tensor.size(d) == result[aligned];
-    map.add({operand, d, aligned, is_same ? Relation::kSame : Relation::kBroadcast});
-  }
-}
-
 void broadcast_dimensions(Call& call, const Shape& result, DimensionMap& map) {
   for_each_tensor(call, [&](int operand, int, const Tensor& tensor) { add_broadcast(operand, tensor, result, map); });
 }

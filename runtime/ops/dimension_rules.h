@@ -6,9 +6,6 @@
 
 namespace oneflow {
 
-// Adds the links of one operand, whose dimensions are aligned with those of the result at the end.
-void add_broadcast(int operand, const Tensor& tensor, const Shape& result, DimensionMap& map);
-
 // The dimensions of every operand follow those of the result, aligned at the end.
 void broadcast_dimensions(Call& call, const Shape& result, DimensionMap& map);
 // The dimensions of every operand are those of the result. Of the ones that arguments of type `dim` name, nothing is
