@@ -25,7 +25,8 @@ class Dims(Enum):
 class Native(Kind):
     """A hand-written kernel on each device; `infer` names the C++ function that determines shapes and dtypes.
 
-    `why` says why no other kind fits, `shape` what shape the result has; neither affects the kernels. `dims` is the dimension map.
+    `why` says why no other kind fits, `shape` what shape the result has; neither affects the kernels. `dims` is the
+    dimension map.
     """
 
     key = "native"

@@ -141,7 +141,7 @@ FILLED = {
     "view": [('view: ""', 'view: "swap(input, 0, 1)"')],
     "composite": [('composite: ""', 'composite: "exp(input)"')],
     "collective": [('pattern: ""', "pattern: all_gather")],
-    "native": [('infer: ""', "infer: foo"), ('why: ""', "why: it is an example"), ('shape: ""', "shape: that of input")],
+    "native": [('infer: ""', "infer: foo"), ('why: ""', "why: it is one"), ('shape: ""', "shape: that of input")],
 }
 
 
