@@ -17,9 +17,9 @@ static inline float of_series_expm1(float r) {
   return fma(fma(sum, r, 0.5f), r * r, r);
 }
 // Returns 2^n, for n from -126 to 127.
-static inline float of_power_of_2(int n) { return as_float((n + 127) << 23); }
+static inline float of_two_to_the(int n) { return as_float((n + 127) << 23); }
 // Returns s * 2^n, for n from -252 to 254.
-static inline float of_scale(float s, int n) { return s * of_power_of_2(n >> 1) * of_power_of_2(n - (n >> 1)); }
+static inline float of_scale(float s, int n) { return s * of_two_to_the(n >> 1) * of_two_to_the(n - (n >> 1)); }
 // Returns x - n * ln(2).
 static inline float of_subtract_ln2(float x, float n) { return fma(n, -OF_LN2_LOW, fma(n, -OF_LN2_HIGH, x)); }
 // Limits x to [low, high], so that it can be converted to an integer. NaN becomes `low`.
@@ -36,7 +36,7 @@ static inline float of_float_exp2(float x) {
 }
 static inline float of_float_expm1(float x) {
   const float bounded = of_clamp(x, -20.0f, 89.0f), n = of_nearest(bounded * OF_LOG2_E);
-  const float half_scale = of_power_of_2((int)n - 1);
+  const float half_scale = of_two_to_the((int)n - 1);
   const float half_result = fma(half_scale, of_series_expm1(of_subtract_ln2(bounded, n)), half_scale - 0.5f);
   return x == 0.0f || x != x ? x : 2.0f * half_result;
 }
