@@ -232,10 +232,7 @@ def _is_tensor(argument: Argument) -> bool:
 
 
 def _dtype_set(field: Field) -> DTypeSet:
-    try:
-        return DTypeSet(field.words)
-    except ValueError:
-        raise field.bad(unknown("dtype set", field.words, [s.value for s in DTypeSet])) from None
+    return field.choice(DTypeSet, "dtype set")
 
 
 def _result_rules(field: Field) -> tuple[ResultRule, ...]:
@@ -245,10 +242,7 @@ def _result_rules(field: Field) -> tuple[ResultRule, ...]:
 
 
 def _result_rule(field: Field) -> ResultRule:
-    try:
-        return ResultRule(field.words)
-    except ValueError:
-        raise field.bad(unknown("result rule", field.words, [r.value for r in ResultRule])) from None
+    return field.choice(ResultRule, "result rule")
 
 
 # ------------------------------------------------------------------------------------------------ calls

@@ -82,6 +82,14 @@ def argument_named(field: Field, signature: Signature | None, fits: Callable[[Ar
     return name
 
 
+def expression_per_result(field: Field, signature: Signature | None) -> tuple[Expression, ...]:
+    """Reads an expression, or a list with one per result. Raises Bad for another number of them."""
+    found = tuple(each.expression for each in field.one_or_more)
+    if signature and len(found) != len(signature.results):
+        raise field.bad(f"{counted(len(found), 'expression')} for {counted(len(signature.results), 'result')}")
+    return found
+
+
 def check_expression(expression: Expression, scope: Scope, wanted: Sort | None, report: Report) -> Sort | None:
     """Reports the first error in an expression, whose sort must be `wanted`, or any number if that is None.
 
@@ -106,11 +114,16 @@ def kernel_fact(op: Op) -> Fact:
     return Fact("kernels", f"printed from the expressions for each device, {types}{complex_types}")
 
 
-def cost_fact(expressions: Iterable[Expression], elements: str) -> Fact:
-    """Returns the fact about the cost of computing expressions for each of these elements."""
+def cost_fact(expressions: Iterable[Expression], elements: str, value: str | None = None) -> Fact:
+    """Returns the fact about the cost of computing expressions for each of these elements.
+
+    `value` is that of the matched attribute for which they are computed.
+    """
     counts = Counter(each.cost for expression in expressions for each in expression.intrinsics)
     text = " and ".join(counted(counts[cost], cost.value) for cost in Cost if counts[cost])
-    return Fact("cost", f"{text or 'one read or write'} per element of {elements}")
+    return Fact(
+        "cost" if value is None else f"cost, {value}", f"{text or 'one read or write'} per element of {elements}"
+    )
 
 
 def listed(names: Sequence[str]) -> str:

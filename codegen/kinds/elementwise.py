@@ -13,7 +13,6 @@ from codegen import kernels
 from codegen.checking import Scope, operand_sort
 from codegen.compute_types import is_complex
 from codegen.dims import ALIGNED, Link, Relation
-from codegen.errors import counted
 from codegen.expression import Expression
 from codegen.intrinsics import SCALAR
 from codegen.kernel_printer import KernelPrinter
@@ -23,6 +22,7 @@ from codegen.kinds.checks import (
     check_fresh,
     check_names,
     cost_fact,
+    expression_per_result,
     kernel_fact,
     listed,
     scalar_refusals,
@@ -51,9 +51,9 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
     @classmethod
     def read(cls, field: Field, signature: Signature | None) -> Elementwise:
         if not field.is_mapping:
-            return cls({None: _expressions(field, signature)}, None)
+            return cls({None: expression_per_result(field, signature)}, None)
         fields = field.fields
-        found, match = branches.read(fields, signature, lambda each: _expressions(each, signature))
+        found, match = branches.read(fields, signature, lambda each: expression_per_result(each, signature))
         fields.finish()
         return cls(found, match)
 
@@ -82,8 +82,7 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
         yield Fact("shape", self.shape_text(op))
         yield kernel_fact(op)
         for value, expressions in self.branches.items():
-            fact = cost_fact(expressions, "the results" if len(expressions) > 1 else "the result")
-            yield fact if value is None else Fact(f"cost, {value}", fact.text)
+            yield cost_fact(expressions, "the results" if len(expressions) > 1 else "the result", value)
 
     def links(self, op: Op) -> tuple[Link, ...]:
         return tuple(Link(a.name, "every dimension", Relation.SAME, ALIGNED) for a in op.signature.tensor_arguments)
@@ -106,11 +105,3 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
 
     def replaced(self, op: Op) -> Argument | None:
         return op.receiver if len(op.signature.results) == 1 else None
-
-
-def _expressions(field: Field, signature: Signature | None) -> tuple[Expression, ...]:
-    """Reads an expression, or a list with one per result."""
-    found = tuple(each.expression for each in field.one_or_more)
-    if signature and len(found) != len(signature.results):
-        raise field.bad(f"{counted(len(found), 'expression')} for {counted(len(signature.results), 'result')}")
-    return found

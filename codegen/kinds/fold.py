@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from codegen import kernels
 from codegen.checking import FOLDS, Scope, operand_sort
-from codegen.errors import TextError, counted, unknown
+from codegen.errors import TextError, unknown
 from codegen.expression import Expression, Variable, parse
 from codegen.intrinsics import FOLD, SCALAR, Sort
 from codegen.kernel_printer import KernelPrinter
@@ -25,6 +25,7 @@ from codegen.kinds.checks import (
     check_input,
     check_names,
     check_tensors,
+    expression_per_result,
     kernel_fact,
     scalar_refusals,
 )
@@ -125,7 +126,7 @@ def read(fields: Fields, signature: Signature | None, *, is_scan: bool = False) 
         key.name(NAME)
     pre = _parts(fields.need("pre"), state)
     combine = _parts(combine_field, state)
-    return Parts(state, pre, combine, _post(fields.need("post"), signature))
+    return Parts(state, pre, combine, expression_per_result(fields.need("post"), signature))
 
 
 def _read_algebra(field: Field, fields: Fields, signature: Signature | None, is_scan: bool) -> Parts:
@@ -144,7 +145,7 @@ def _read_algebra(field: Field, fields: Fields, signature: Signature | None, is_
 
     parts = ALGEBRAS[name]
     results = len(signature.results) if signature else 1
-    post = _post(post_field, signature) if post_field else tuple(map(parsed, list(parts)[:results]))
+    post = expression_per_result(post_field, signature) if post_field else tuple(map(parsed, list(parts)[:results]))
     return Parts(
         {part: parsed((is_scan and each.scan_identity) or each.identity) for part, each in parts.items()},
         {part: pre(each.pre) for part, each in parts.items()},
@@ -152,13 +153,6 @@ def _read_algebra(field: Field, fields: Fields, signature: Signature | None, is_
         post,
         name,
     )
-
-
-def _post(field: Field, signature: Signature | None) -> tuple[Expression, ...]:
-    post = tuple(member.expression for member in field.one_or_more)
-    if signature and len(post) != len(signature.results):
-        raise field.bad(f"{counted(len(post), 'expression')} for {counted(len(signature.results), 'result')}")
-    return post
 
 
 def _parts(field: Field, state: Mapping[str, Expression]) -> dict[str, Expression]:

@@ -108,8 +108,7 @@ class Generator(branches.Branching[Expression]):
         if self.random:
             yield Fact("random", f"{counted(self.random, 'number')} per element, selected by its linear index")
         for value, expression in self.branches.items():
-            fact = cost_fact([expression], "the result")
-            yield fact if value is None else Fact(f"cost, {value}", fact.text)
+            yield cost_fact([expression], "the result", value)
 
     def links(self, op: Op) -> tuple[Link, ...]:
         return tuple(Link(a.name, "every dimension", Relation.SAME) for a in op.signature.tensor_arguments)

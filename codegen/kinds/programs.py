@@ -1,4 +1,4 @@
-"""Reading and checking of programs, which several kinds consist of or contain."""
+"""The scope and the check of the programs that several kinds consist of or contain."""
 
 from __future__ import annotations
 

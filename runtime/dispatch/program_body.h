@@ -79,22 +79,31 @@ class TensorSpan {
 };
 inline of_value to_value(const TensorSpan& list) { return to_value(list.handles()); }
 
-// The body of a composite: the arguments of its call, operators to call, and results to set.
-class ProgramBody : public Body {
+// The arguments of a call, as generated programs read them.
+class ProgramArguments {
  public:
-  explicit ProgramBody(Call& call) : Body(call), call_(call) {}
+  explicit ProgramArguments(const Call& call) : arguments_(call) {}
 
-  // Return an argument of the outer operator.
-  const of_value& argument(int position) const { return call_.arguments[position]; }
-  bool is_given(int position) const { return call_.is_given(position); }
-  const Tensor& tensor(int position) const { return call_.tensor(position); }
-  TensorSpan tensors(int position) const { return TensorSpan(call_.tensors(position)); }
-  Integer integer(int position) const { return call_.integer(position); }
-  Sizes integers(int position) const { return call_.integers(position); }
-  of_scalar number(int position) const { return call_.number(position); }
-  of_dtype dtype(int position) const { return call_.arguments[position].as.dtype; }
-  bool boolean(int position) const { return call_.boolean(position); }
-  std::string_view string(int position) const { return call_.string(position); }
+  const of_value& argument(int position) const { return arguments_.arguments[position]; }
+  bool is_given(int position) const { return arguments_.is_given(position); }
+  const Tensor& tensor(int position) const { return arguments_.tensor(position); }
+  TensorSpan tensors(int position) const { return TensorSpan(arguments_.tensors(position)); }
+  Integer integer(int position) const { return arguments_.integer(position); }
+  Sizes integers(int position) const { return arguments_.integers(position); }
+  of_scalar number(int position) const { return arguments_.number(position); }
+  of_dtype dtype(int position) const { return arguments_.arguments[position].as.dtype; }
+  bool boolean(int position) const { return arguments_.boolean(position); }
+  std::string_view string(int position) const { return arguments_.string(position); }
+
+ private:
+  const Call& arguments_;
+};
+
+// The body of a composite: the arguments of its call, operators to call, and results to set.
+class ProgramBody : public Body, public ProgramArguments {
+ public:
+  explicit ProgramBody(Call& call) : Body(call), ProgramArguments(call), call_(call) {}
+
   // Returns the index of the body that the matched attribute of the outer operator selects.
   int variant() const { return match_variant(call_); }
 

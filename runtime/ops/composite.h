@@ -14,7 +14,7 @@ struct CompositeRule {
 
 void run_composite(Call& call);
 
-// Those of the calls that the program makes, one after the other.
+// Composes the dimension maps of the calls that the program makes.
 void composite_dimensions(Call& call, const Shape& result, DimensionMap& map);
 
 }  // namespace oneflow

@@ -125,11 +125,10 @@ class ProgramPrinter(Printer):
             case Assign(names=(name,), value=value, replaces=True):
                 yield f"{local(name)} = {self.print(value)};"
             case Assign(names=(name,), value=value, types=(type_,)):
-                line = f"{self._declared(name, type_)} {local(name)} = {self._initial(name, value)};"
+                declared = f"{self._declared(name, type_)} {local(name)}"
+                line = f"{declared} = {self._initial(name, value)};"
                 if len(line) > WIDTH - 4 and isinstance(value, Conditional):
-                    line = line.replace(" ? ", "\n    ? ", 1) if "? " not in self.print(value.condition) else line
-                    head, _, tail = line.rpartition(" : ")
-                    line = f"{head}\n    : {tail}"
+                    line = "{} = ({}\n    ? {}\n    : {});".format(declared, *self._parts(value))
                 yield line
             case Assign(names=names, value=value):
                 yield f"const auto [{', '.join(map(local, names))}] = {self.print(value)};"
@@ -219,11 +218,16 @@ class ProgramPrinter(Printer):
     def conditional(self, node: Conditional) -> str | None:
         """Prints integers with their type, because both values of C++'s operator must have the same one."""
 
+        return "({} ? {} : {})".format(*self._parts(node))
+
+    def _parts(self, node: Conditional) -> tuple[str, str, str]:
+        """Prints the condition of a conditional, and both values."""
+
         def value(each: Node) -> str:
             text = self.print(each)
             return f"Integer({text})" if isinstance(each, Constant) and type(each.value) is int else text
 
-        return f"({self.print(node.condition)} ? {value(node.then)} : {value(node.otherwise)})"
+        return self.print(node.condition), value(node.then), value(node.otherwise)
 
     def invoke(self, node: Invoke) -> str:
         if node.function == "given":

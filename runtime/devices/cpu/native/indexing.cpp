@@ -16,8 +16,6 @@ namespace {
 
 constexpr int64_t kTaskElements = 16 * 1024;
 
-Layout layout_of(const of_kernel_tensor& tensor) { return {tensor.rank, tensor.sizes, tensor.strides}; }
-
 // The blocks that index tensors select in a tensor. They index its first dimensions; a block has the remaining ones.
 class Selection {
  public:
@@ -26,7 +24,9 @@ class Selection {
       : context_(context),
         tensor_(context.inputs[0]),
         index_count_(index_count),
-        blocks_(index_count > 0 ? element_count(layout_of(context.inputs[1])) : 1),
+        blocks_(index_count > 0
+                    ? element_count({context.inputs[1].rank, context.inputs[1].sizes, context.inputs[1].strides})
+                    : 1),
         offsets_(blocks_) {
     for (int32_t d = index_count; d < tensor_.rank; ++d) block_.add(d, tensor_.sizes[d]);
     block_elements_ = block_.count();

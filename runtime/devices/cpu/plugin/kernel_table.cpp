@@ -26,12 +26,12 @@ OF_EMITTED(OF_TABLE)
 
 namespace {
 
-struct NativeHash {
+struct NativeId {
   std::string_view name;
   uint64_t kernel_id;
 };
 #define OF_KERNEL_ID(name, id) {name, id},
-constexpr NativeHash kNativeHashes[] = {OF_NATIVE(OF_KERNEL_ID)};
+constexpr NativeId kNativeIds[] = {OF_NATIVE(OF_KERNEL_ID)};
 #undef OF_KERNEL_ID
 
 template <of_status (*kernel)(const of_kernel_context& context)>
@@ -103,7 +103,7 @@ of_kernel find_kernel(const char* name, uint64_t kernel_id, of_dtype compute) {
   if (const KernelEntry* entry = emitted.find(name, compute)) {
     return entry->kernel_id == kernel_id ? entry->kernel : nullptr;
   }
-  for (const NativeHash& record : kNativeHashes) {
+  for (const NativeId& record : kNativeIds) {
     if (record.name != name || record.kernel_id != kernel_id) continue;
     for (const NativeKernel& native : kNativeKernels) {
       if (native.name == name) return native.kernel;

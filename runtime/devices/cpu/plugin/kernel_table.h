@@ -7,7 +7,7 @@
 namespace oneflow::cpu {
 
 // Returns the kernel of an operator and variant, such as "gelu:tanh", in a compute type. Returns NULL if there is none,
-// or if it was generated from a definition with a hash other than `kernel_id`.
+// or if it was generated from a definition with another id than `kernel_id`.
 of_kernel find_kernel(const char* name, uint64_t kernel_id, of_dtype compute);
 
 }  // namespace oneflow::cpu
