@@ -1,6 +1,6 @@
 """Runs the benchmark programs and writes their results to benchmarks/results/.
 
-Usage: run.py [--as NAME] [--chart] [PROGRAM...]
+Usage: run.py [--as NAME] [--to FOLDER] [--chart] [PROGRAM...]
 
 Without programs, it runs all `bench_*` files in this folder and writes results/<date>. With programs, it writes
 results/<date>-<name> if a name is given, and otherwise only prints the results. benchmarks/README.md describes what a
@@ -35,19 +35,25 @@ def cpu_name() -> str:
 
 
 def run(program: Path) -> list[Row]:
-    """Runs a program and returns the rows that it prints."""
+    """Runs a program and returns the rows that it prints. Prints each row as soon as it is there."""
     print(f"== {program.relative_to(ROOT)}", flush=True)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    rows = []
+    with subprocess.Popen(
         [*INTERPRETERS[program.suffix], str(program)],
         cwd=program.parent,
-        env=environment,
+        env={**os.environ, "PYTHONPATH": path},
         stdout=subprocess.PIPE,
         text=True,
-    )
-    if done.returncode:
-        raise SystemExit(f"{program} failed with status {done.returncode}")
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    ) as running:
+        assert running.stdout is not None
+        for line in running.stdout:
+            if line.startswith("{"):
+                rows.append(json.loads(line))
+                print(line_of(rows[-1]), flush=True)
+    if running.returncode:
+        raise SystemExit(f"{program} failed with status {running.returncode}")
+    return rows
 
 
 def ratio(row: Row, peer: str) -> float:
@@ -90,21 +96,25 @@ def with_means(rows: list[Row]) -> list[Row]:
     return rows + means
 
 
+def line_of(row: Row) -> str:
+    """Returns a row as a line of a table in Markdown."""
+    peers = {**row["peers"], **row.get("references", {})}
+    times = ", ".join(f"{name} {value:g}" for name, value in peers.items())
+    ratios = "; ".join(verdicts(row)) or ", ".join(f"{ratio(row, name):.2f} of {name}" for name in peers)
+    return f"| {row['what']} | {row['ours']:g} {row['unit']} | {times} | {ratios} |"
+
+
 def table(rows: list[Row], heading: str) -> str:
     """Returns the rows as a table in Markdown."""
     lines = [f"# {heading}", "", "| what | oneflow | peers | ours / peer |", "|---|---|---|---|"]
-    for row in rows:
-        peers = {**row["peers"], **row.get("references", {})}
-        times = ", ".join(f"{name} {value:g}" for name, value in peers.items())
-        ratios = "; ".join(verdicts(row)) or ", ".join(f"{ratio(row, name):.2f} of {name}" for name in peers)
-        lines.append(f"| {row['what']} | {row['ours']:g} {row['unit']} | {times} | {ratios} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *map(line_of, rows)]) + "\n"
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--as", dest="name", default="")
     parser.add_argument("--chart", action="store_true", help="also draw a chart of the results")
+    parser.add_argument("--to", type=Path, default=RESULTS, help="the folder to write to")
     parser.add_argument("programs", nargs="*", type=Path)
     options = parser.parse_args(arguments)
     programs = [path.resolve() for path in options.programs] or sorted((ROOT / "benchmarks").rglob("bench_*"))
@@ -116,15 +126,15 @@ def main(arguments: list[str]) -> int:
     print(text)
     if options.name or not options.programs:
         stem = "-".join(filter(None, [day, options.name]))
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / f"{stem}.json").write_text(
+        options.to.mkdir(exist_ok=True)
+        (options.to / f"{stem}.json").write_text(
             json.dumps({"date": day, "machine": machine, "rows": rows}, indent=1) + "\n"
         )
-        (RESULTS / f"{stem}.md").write_text(text)
+        (options.to / f"{stem}.md").write_text(text)
         if options.chart:
             from benchmarks.chart import draw  # only here, because it needs another package
 
-            draw(rows, f"{day}, {machine}", RESULTS / f"{stem}.svg")
+            draw(rows, f"{day}, {machine}", options.to / f"{stem}.svg")
     return 0
 
 

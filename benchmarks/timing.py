@@ -46,10 +46,12 @@ def report(
     group: str | None = None,
     references: Mapping[str, float] | None = None,
     means: list[dict[str, Any]] | None = None,
+    profile: Mapping[str, float] | None = None,
 ) -> None:
     """Prints one row of results. `times` and `references` are in seconds; the key of our time is "oneflow".
 
     With `group`, the bounds apply to the geometric mean of all rows of that group. `means` does so for several groups.
+    `profile` says what our time was spent on: the microseconds of each part.
     """
     if group:
         means = [{"group": group, **bound} for bound in bounds]
@@ -64,4 +66,6 @@ def report(
         "bounds": bounds,
         "means": means or [],
     }
+    if profile is not None:
+        row["profile"] = dict(profile)
     print(json.dumps(row), flush=True)

@@ -9,47 +9,21 @@ from __future__ import annotations
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 try:
-    import torch  # first, so that oneflow uses the cuBLASLt that PyTorch loads
+    import torch  # before oneflow, which uses the cuBLASLt that PyTorch loads
 except ImportError:
     torch = None
+else:
+    from benchmarks.cuda.measure import EQUAL, measure
 
 import oneflow_py as flow
-from benchmarks.timing import interleaved, report
+from benchmarks.timing import report
 
 GIB = 1 << 30
 ELEMENTS = 256 << 20
-EQUAL = [{"peer": "PyTorch", "at_most": 1.0}]
-
-
-def batch(function: Callable[[], object], wait: Callable[[], object], calls: int) -> None:
-    """Makes a number of calls, then waits for the GPU."""
-    for _ in range(calls):
-        function()
-    wait()
-
-
-def measure(
-    what: str,
-    ours: Callable[[], object],
-    others: Mapping[str, Callable[[], object]],
-    bounds: list[dict[str, Any]],
-    *,
-    calls: int = 10,
-    factors: Mapping[str, float] | None = None,
-    group: str | None = None,
-) -> None:
-    """Times batches of calls until the GPU is done. `factors` scale the times of peers that do less or more work."""
-    contestants = {"oneflow": partial(batch, ours, partial(flow.synchronize, "cuda:0"), calls)}
-    contestants |= {name: partial(batch, other, torch.cuda.synchronize, calls) for name, other in others.items()}
-    times = {name: seconds / calls for name, seconds in interleaved(contestants, rounds=9, seconds=0.05).items()}
-    for name, factor in (factors or {}).items():
-        times[name] *= factor
-    report(what, times, bounds, unit="us", group=group)
 
 
 def elementwise() -> None:
@@ -62,9 +36,9 @@ def elementwise() -> None:
         ("exp", lambda: flow.exp(x), lambda: torch.exp(tx), 2),
         ("gelu", lambda: flow.gelu(x), lambda: torch.nn.functional.gelu(tx), 2),
     ):
-        others = {"copy of as many bytes": copy, "PyTorch": theirs}
+        contestants = {"oneflow": ours, "copy of as many bytes": copy, "PyTorch": theirs}
         factors = {"copy of as many bytes": operands / 2}
-        measure(f"CUDA {name}, 256M float32", ours, others, bounds, factors=factors)
+        measure(f"CUDA {name}, 256M float32", contestants, bounds, factors=factors)
 
 
 def strided() -> None:
@@ -90,7 +64,7 @@ def strided() -> None:
         "argmax over dim 1": (lambda: flow.argmax(x, dim=1), lambda: torch.argmax(tx, dim=1)),
     }
     for name, (ours, theirs) in cases.items():
-        measure(f"CUDA {name}", ours, {"PyTorch": theirs}, EQUAL, group=group)
+        measure(f"CUDA {name}", {"oneflow": ours, "PyTorch": theirs}, EQUAL, group=group)
 
 
 def products() -> None:
@@ -103,7 +77,8 @@ def products() -> None:
     ):
         a, b = (flow.randn(*shape, device="cuda").to(dtype) for _ in range(2))
         ta, tb = (torch.randn(shape, device="cuda").to(getattr(torch, dtype)) for _ in range(2))
-        measure(f"CUDA matmul {name}", partial(flow.matmul, a, b), {"PyTorch": partial(torch.matmul, ta, tb)}, bounds)
+        contestants = {"oneflow": partial(flow.matmul, a, b), "PyTorch": partial(torch.matmul, ta, tb)}
+        measure(f"CUDA matmul {name}", contestants, bounds)
 
 
 def submission() -> None:
@@ -131,17 +106,21 @@ def copies() -> None:
     host, there = flow.randn(GIB // 4), flow.empty(GIB // 4, device="cuda")
     thost, tthere = torch.randn(GIB // 4), torch.empty(GIB // 4, device="cuda")
     pinned, tpinned = host.pin_memory(), thost.pin_memory()
-    bounds = [{"peer": "cudaMemcpy from pinned memory", "at_most": 1 / 0.95}]
-    others = {"cudaMemcpy from pinned memory": lambda: tthere.copy_(tpinned)}
-    measure("CUDA host to device, 1 GiB pinned", lambda: there.copy_(pinned), others, bounds, calls=2)
-    others = {"PyTorch": lambda: tthere.copy_(thost)}
-    measure("CUDA host to device, 1 GiB pageable", lambda: there.copy_(host), others, EQUAL, calls=2)
+    near, tnear = flow.empty(GIB // 4, device="cuda"), torch.empty(GIB // 4, device="cuda")
+    for name, ours, theirs in (
+        ("device to device, 1 GiB", lambda: near.copy_(there), lambda: tnear.copy_(tthere)),
+        ("host to device, 1 GiB pinned", lambda: there.copy_(pinned), lambda: tthere.copy_(tpinned)),
+        ("host to device, 1 GiB pageable", lambda: there.copy_(host), lambda: tthere.copy_(thost)),
+        ("device to host, 1 GiB pinned", lambda: pinned.copy_(there), lambda: tpinned.copy_(tthere)),
+        ("device to host, 1 GiB pageable", lambda: host.copy_(there), lambda: thost.copy_(tthere)),
+    ):
+        measure(f"CUDA {name}", {"oneflow": ours, "PyTorch": theirs}, [{"peer": "PyTorch", "at_most": 1 / 0.95}])
 
 
 if torch is None or not torch.cuda.is_available() or "cuda" not in {device.type for device in flow.devices()}:
     print("not run: this needs PyTorch, a GPU and the CUDA plugin", file=sys.stderr)
 else:
-    for part in (elementwise, strided, products, submission, copies):
+    for part in (submission, elementwise, strided, products, copies):
         part()
         torch.cuda.empty_cache()
         flow.empty_cache()

@@ -6,14 +6,12 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from pathlib import Path
 
 import pytest
 
 import oneflow_py as flow
 
-BUILD = Path(os.environ.get("OF_BUILD", Path(__file__).parents[4] / "build"))
-LIBRARY = ctypes.CDLL(str(BUILD / "lib" / "liboneflow.so.0"))  # for options, which no front end has a function for
+LIBRARY = ctypes.CDLL("liboneflow.so.0")  # for options, which no front end has a function for
 COUNT = sum(device.type == "cuda" for device in flow.devices())
 REASON = next((text for path, text in flow.rejected_plugins().items() if "cuda" in path), "the plugin was not built")
 pytestmark = pytest.mark.skipif(COUNT == 0, reason=REASON)
