@@ -1,12 +1,16 @@
 #include "contraction.h"
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "../grid/contraction.h"
 #include "../grid/driver.h"
+#include "../grid/entries.h"
 #include "../grid/prepared.h"
+#include "arrangement.h"
 #include "lt_plans.h"
 
 namespace oneflow::cuda {
@@ -24,6 +28,8 @@ constexpr int64_t kMostBytes = (int64_t{1} << 17) - 1;
 // The state of a contraction, with the plan of its last product. The plan is reused without a lookup if the next
 // product has the same shape, which includes the alignment of addresses.
 struct Prepared final : grid::Prepared {
+  bool is_arranged = false;
+  Arrangement arrangement;
   Shape shape{};
   lt::Handle handle = nullptr;
   std::shared_ptr<Plan> plan;
@@ -43,10 +49,11 @@ const Plan* plan_for(const lt::Library& library, of_device device, const Shape& 
   return kept.plan->is_supported ? kept.plan.get() : nullptr;
 }
 
-// Calls the library with its operands A, B and D, or with lists of their addresses.
+// Calls the library with its operands A, B and D, or with lists of their addresses. Returns OF_UNSUPPORTED, without an
+// error text, if it rejects the plan.
 of_status multiply(const lt::Library& library, const of_kernel_context& context, const grid::Problem& problem,
-                   const Prepared& kept, const void* a, const void* b, void* d, const grid::Scratch& workspace) {
-  const Plan& plan = *kept.plan;
+                   Prepared& kept, const void* a, const void* b, void* d, const grid::Scratch& workspace) {
+  Plan& plan = *kept.plan;
   alignas(8) unsigned char alpha[8], beta[8];
   grid::put_factor(problem, problem.alpha, alpha);
   grid::put_factor(problem, problem.beta, beta);
@@ -56,8 +63,9 @@ of_status multiply(const lt::Library& library, const of_kernel_context& context,
   if (status == 0) return OF_OK;
   const of_status lost = check(context.device, cudaGetLastError(), "multiply matrices");
   if (lost != OF_OK) return lost;
-  return grid::fail(OF_DEVICE_ERROR, "cuda:%d: could not multiply matrices (cuBLASLt status %d)", context.device.index,
-                    status);
+  // The library rejects some of the algorithms that it recommends itself. Nothing has been launched.
+  plan.is_supported = false;
+  return OF_UNSUPPORTED;
 }
 
 // Computes all products of a batch in one call. Returns OF_UNSUPPORTED, without an error text, where a list is slower
@@ -125,12 +133,54 @@ of_status multiply_bytes(const lt::Library& library, const of_kernel_context& co
   return status == OF_OK ? grid::finish(problem, context, sums, 1) : status;
 }
 
+// Copies an operand into another layout, or back.
+of_status copy_operand(const of_kernel_context& context, of_dtype dtype, const OperandCopy& copy, const void* from,
+                       const int64_t* from_strides, void* to, const int64_t* to_strides) {
+  const of_kernel_tensor source{const_cast<void*>(from), dtype, copy.rank, copy.sizes, from_strides, {}};
+  const of_kernel_tensor result{to, dtype, copy.rank, copy.sizes, to_strides, {}};
+  of_kernel_context call = context;
+  call.inputs = &source;
+  call.outputs = &result;
+  call.input_count = call.output_count = 1;
+  return grid::run_copy(0, call);
+}
+
+// Multiplies floating-point numbers, after copies of the operands into a layout that the library supports.
+of_status multiply_arranged(const lt::Library& library, const of_kernel_context& context, Prepared& kept) {
+  if (!kept.is_arranged) kept.arrangement = arrange(kept.problem);
+  kept.is_arranged = true;
+  Arrangement& arrangement = kept.arrangement;
+  if (!arrangement.uses_library) return OF_UNSUPPORTED;
+  grid::Problem& product = arrangement.problem;
+  std::copy_n(kept.problem.operands, grid::kSides, product.operands);
+  if (arrangement.is_swapped) std::swap(product.operands[grid::kA], product.operands[grid::kB]);
+  grid::Scratch copies[] = {grid::Scratch(context), grid::Scratch(context), grid::Scratch(context)};
+  const char* const c = product.operands[grid::kC];
+  for (const grid::Side side : {grid::kA, grid::kB, grid::kC}) {
+    const OperandCopy& copy = arrangement.copies[side];
+    if (!copy.is_needed()) continue;
+    const uint64_t bytes = static_cast<uint64_t>(copy.count) * grid::item_size(product.dtype);
+    if (copies[side].allocate(bytes) != OF_OK) return OF_UNSUPPORTED;
+    const char* const original = std::exchange(product.operands[side], static_cast<const char*>(copies[side].data()));
+    if (side == grid::kC) continue;
+    const of_status status =
+        copy_operand(context, product.dtype, copy, original, copy.before, copies[side].data(), copy.after);
+    if (status != OF_OK) return status;
+  }
+  const of_status status = multiply(library, context, product, kept);
+  if (status == OF_UNSUPPORTED) arrangement.uses_library = false;
+  const OperandCopy& result = arrangement.copies[grid::kC];
+  if (status != OF_OK || !result.is_needed()) return status;
+  return copy_operand(context, product.dtype, result, product.operands[grid::kC], result.after, const_cast<char*>(c),
+                      result.before);
+}
+
 of_status multiply_by_library(const of_kernel_context& context, Prepared& kept) {
   const bool bytes = is_byte(kept.problem.dtype);
   if (!bytes && !is_floating(kept.problem.dtype)) return OF_UNSUPPORTED;
   const lt::Library* library = lt::library();
   if (library == nullptr) return OF_UNSUPPORTED;
-  return bytes ? multiply_bytes(*library, context, kept) : multiply(*library, context, kept.problem, kept);
+  return bytes ? multiply_bytes(*library, context, kept) : multiply_arranged(*library, context, kept);
 }
 
 }  // namespace

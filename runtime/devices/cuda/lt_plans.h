@@ -2,6 +2,7 @@
 #ifndef ONEFLOW_DEVICES_CUDA_LT_PLANS_H_
 #define ONEFLOW_DEVICES_CUDA_LT_PLANS_H_
 
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -22,7 +23,7 @@ struct Plan {
   lt::Layout a = nullptr, b = nullptr, d = nullptr;
   lt::Algorithm algorithm;
   size_t workspace = 0;
-  bool is_supported = false;  // whether the library has an algorithm for the shape
+  std::atomic<bool> is_supported = false;  // whether the library has an algorithm for the shape
 };
 
 // The plans of one device. When there are too many, all of them are dropped.

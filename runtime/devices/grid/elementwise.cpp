@@ -5,6 +5,7 @@
 #include "carry.h"
 #include "entries.h"
 #include "space.h"
+#include "transpose.h"
 #include "walk.h"
 
 namespace oneflow::grid {
@@ -227,7 +228,11 @@ of_status run(const Elementwise& entry, const ElementwiseKernels& kernels, const
 of_status run_copy(int input, const of_kernel_context& context) {
   of_kernel_tensor source = context.inputs[input], result = context.outputs[0];
   const of_dtype type = carrier(source.dtype, result.dtype);
-  if (source.data != nullptr && source.dtype == result.dtype) source.dtype = result.dtype = bytes_of(source.dtype);
+  if (source.data != nullptr && source.dtype == result.dtype) {
+    source.dtype = result.dtype = bytes_of(source.dtype);
+    const of_status status = transpose(source, result, context);
+    if (status != OF_UNSUPPORTED) return status;
+  }
   of_kernel_context bytes = context;
   bytes.inputs = &source;
   bytes.outputs = &result;

@@ -1,6 +1,6 @@
 // Compares matrix products with the contractions that they stand for, for random contractions in every layout. In place
 // of the library, the tests compute a product as its documentation specifies.
-#include "../matrix_product.h"
+#include "../arrangement.h"
 
 #include <gtest/gtest.h>
 
@@ -23,13 +23,14 @@ enum { kBatch, kM, kN, kK, kGroups };  // the groups of a contraction's dimensio
 // dimensions are broadcast.
 class Random {
  public:
-  explicit Random(unsigned seed, of_dtype dtype) : engine_(seed) {
+  // `most` is the largest number of dimensions of rows, columns and depth.
+  Random(unsigned seed, of_dtype dtype, int most = 1) : engine_(seed) {
     contraction_.struct_size = sizeof contraction_;
     contraction_.dtype = dtype;
     contraction_.compute = dtype == OF_FLOAT64 ? OF_FLOAT64 : OF_INT32;
     contraction_.alpha = 1;
     for (int group = 0; group < kGroups; ++group) {
-      const int count = group == kBatch ? below(4) : 1;
+      const int count = group == kBatch ? below(4) : most == 1 ? 1 : 1 + below(most);
       for (int d = 0; d < count; ++d) groups_[group].push_back({1 + below(6), 0, 0, 0});
     }
     lengths_[grid::kA] = set_strides({kBatch, kM, kK}, &of_contraction_dim::stride_a);
@@ -238,6 +239,115 @@ TEST(MatrixProduct, IsNotAListWhereOneProductKeepsTheDeviceBusy) {
     ProductList list;
     EXPECT_EQ(make_list(problem, product, shape, list), is_listed) << members << " of " << queries << " queries";
   }
+}
+
+// Copies an operand from one layout to another.
+void copy_operand(const OperandCopy& copy, const double* from, const int64_t* from_strides, double* to,
+                  const int64_t* to_strides) {
+  for (int64_t i = 0; i < copy.count; ++i) {
+    int64_t rest = i, from_at = 0, to_at = 0;
+    for (int32_t d = copy.rank - 1; d >= 0; --d) {
+      from_at += rest % copy.sizes[d] * from_strides[d];
+      to_at += rest % copy.sizes[d] * to_strides[d];
+      rest /= copy.sizes[d];
+    }
+    to[to_at] = from[from_at];
+  }
+}
+
+// Computes a problem by an arrangement of it.
+void multiply(const Problem& problem, const Arrangement& arrangement) {
+  Problem product = arrangement.problem;
+  std::copy_n(problem.operands, grid::kSides, product.operands);
+  if (arrangement.is_swapped) std::swap(product.operands[grid::kA], product.operands[grid::kB]);
+  std::vector<double> copies[3];
+  for (const grid::Side side : {grid::kA, grid::kB, grid::kC}) {
+    const OperandCopy& copy = arrangement.copies[side];
+    if (!copy.is_needed()) continue;
+    copies[side].resize(static_cast<size_t>(copy.count));
+    if (side != grid::kC)
+      copy_operand(copy, reinterpret_cast<const double*>(product.operands[side]), copy.before, copies[side].data(),
+                   copy.after);
+    product.operands[side] = reinterpret_cast<const char*>(copies[side].data());
+  }
+  MatrixProduct matrix;
+  ASSERT_TRUE(make_product(product, matrix));
+  multiply<double, double>(matrix);
+  const OperandCopy& result = arrangement.copies[grid::kC];
+  if (result.is_needed())
+    copy_operand(result, copies[grid::kC].data(), result.after,
+                 reinterpret_cast<double*>(const_cast<char*>(problem.operands[grid::kC])), result.before);
+}
+
+TEST(Arrangement, EachComputesTheContraction) {
+  int arrangements = 0;
+  for (unsigned seed = 0; seed < kRounds / 4; ++seed) {
+    Random random(seed, OF_FLOAT64, 3);
+    of_contraction& contraction = random.contraction();
+    const auto a = random.numbers<double>(grid::kA), b = random.numbers<double>(grid::kB);
+    const auto before = random.numbers<double>(grid::kC);
+    auto expected = before, found = before;
+    contract(contraction, a.data(), b.data(), expected.data());
+    contraction.a = a.data();
+    contraction.b = b.data();
+    contraction.c = found.data();
+    Problem problem;
+    ASSERT_TRUE(grid::make_problem(contraction, problem));
+    bool is_possible = false;
+    for_each_arrangement(problem, [&](const Arrangement& arrangement) {
+      is_possible = true;
+      ++arrangements;
+      std::copy(before.begin(), before.end(), found.begin());
+      multiply(problem, arrangement);
+      ASSERT_EQ(found, expected) << "seed " << seed;
+    });
+    EXPECT_TRUE(is_possible) << "seed " << seed;
+  }
+  EXPECT_GT(arrangements, static_cast<int>(kRounds));
+}
+
+// Returns the arrangement of a product in float32 without batch dimensions.
+Arrangement arrangement_of(const std::vector<of_contraction_dim>& m, const std::vector<of_contraction_dim>& n,
+                           const std::vector<of_contraction_dim>& k) {
+  of_contraction it{};
+  it.struct_size = sizeof it;
+  it.dtype = it.compute = OF_FLOAT32;
+  it.alpha = 1;
+  it.m = m.data();
+  it.n = n.data();
+  it.k = k.data();
+  it.m_count = static_cast<int32_t>(m.size());
+  it.n_count = static_cast<int32_t>(n.size());
+  it.k_count = static_cast<int32_t>(k.size());
+  Problem problem;
+  EXPECT_TRUE(grid::make_problem(it, problem));
+  return arrange(problem);
+}
+
+int count_copies(const Arrangement& arrangement) {
+  return static_cast<int>(std::count_if(std::begin(arrangement.copies), std::end(arrangement.copies),
+                                        [](const OperandCopy& copy) { return copy.is_needed(); }));
+}
+
+TEST(Arrangement, CopiesOnlyWhatTheLibraryCannotRead) {
+  constexpr int64_t n = 384;
+  // ij,jk->ik
+  const Arrangement plain = arrangement_of({{n, n, 0, n}}, {{n, 0, 1, 1}}, {{n, 1, n, 0}});
+  EXPECT_TRUE(plain.uses_library);
+  EXPECT_EQ(count_copies(plain), 0);
+  // bihw,oi->bohw: b becomes a batch dimension, where the filter repeats.
+  const Arrangement convolution =
+      arrangement_of({{64, n * n, 0, n * n}, {n, 1, 0, 1}}, {{n, 0, n, n}}, {{n, n, 1, 0}});
+  EXPECT_TRUE(convolution.uses_library);
+  EXPECT_EQ(count_copies(convolution), 0);
+  // cad,dcb->ab: the depth has another order in each operand.
+  const Arrangement depth = arrangement_of({{n, n, 0, n}}, {{n, 0, 1, 1}}, {{n, n * n, n, 0}, {n, 1, n * n, 0}});
+  EXPECT_TRUE(depth.uses_library);
+  EXPECT_EQ(count_copies(depth), 1);
+}
+
+TEST(Arrangement, LeavesSmallProductsToTheSharedKernels) {
+  EXPECT_FALSE(arrangement_of({{4, 20, 0, 20}, {5, 2, 0, 1}}, {{5, 0, 1, 5}}, {{2, 1, 5, 0}}).uses_library);
 }
 
 template <class T>
