@@ -25,6 +25,7 @@ constexpr double kCopyBandwidth = 1.5e12;  // the same of copies into another la
 constexpr double kNearBandwidth = 4e12;    // bytes that dot products read from caches
 constexpr double kSharedPeak = 10e12;      // operations of the shared tiles
 constexpr double kLaunch = 4e-6;           // seconds of a launch
+constexpr double kCall = 6e-6;             // seconds of a call of the library
 constexpr double kListed = 1.3;            // how much longer a product takes whose batch is a list of addresses
 constexpr int64_t kTile = 64;              // rows and columns of a small tile
 constexpr int64_t kGroups = 132;           // tiles at the same time
@@ -160,7 +161,7 @@ double product_seconds(const Problem& problem, const MatrixProduct& product) {
   } else if (shape.m == 1 && shape.n == 1 && std::max(shape.leading_a, shape.leading_b) > 1) {
     traffic *= 8;  // dot products of strided vectors, measured
   }
-  return calls * kLaunch + std::max(traffic, compute) * (is_listed ? kListed : 1);
+  return calls * kCall + std::max(traffic, compute) * (is_listed ? kListed : 1);
 }
 
 // Estimates the seconds of the shared kernels.

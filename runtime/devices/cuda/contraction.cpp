@@ -49,10 +49,27 @@ const Plan* plan_for(const lt::Library& library, of_device device, const Shape& 
   return kept.plan->is_supported ? kept.plan.get() : nullptr;
 }
 
+// The library's workspace, aligned as it demands.
+class Workspace {
+ public:
+  explicit Workspace(const of_kernel_context& context) : memory_(context) {}
+
+  of_status allocate(uint64_t bytes) { return bytes == 0 ? OF_OK : memory_.allocate(bytes + kAlignment - 1); }
+  void* data() const {
+    const auto address = reinterpret_cast<uintptr_t>(memory_.data());
+    return reinterpret_cast<void*>(grid::divide_up(address, kAlignment) * kAlignment);
+  }
+
+ private:
+  static constexpr uintptr_t kAlignment = 256;
+
+  grid::Scratch memory_;
+};
+
 // Calls the library with its operands A, B and D, or with lists of their addresses. Returns OF_UNSUPPORTED, without an
 // error text, if it rejects the plan.
 of_status multiply(const lt::Library& library, const of_kernel_context& context, const grid::Problem& problem,
-                   Prepared& kept, const void* a, const void* b, void* d, const grid::Scratch& workspace) {
+                   Prepared& kept, const void* a, const void* b, void* d, const Workspace& workspace) {
   Plan& plan = *kept.plan;
   alignas(8) unsigned char alpha[8], beta[8];
   grid::put_factor(problem, problem.alpha, alpha);
@@ -78,8 +95,9 @@ of_status multiply_list(const lt::Library& library, const of_kernel_context& con
   const Plan* plan = plan_for(library, context.device, shape, kept);
   kept.takes_lists = plan != nullptr;
   if (plan == nullptr) return OF_UNSUPPORTED;
-  grid::Scratch workspace(context), memory(context);
-  of_status status = plan->workspace > 0 ? workspace.allocate(plan->workspace) : OF_OK;
+  Workspace workspace(context);
+  grid::Scratch memory(context);
+  of_status status = workspace.allocate(plan->workspace);
   if (status == OF_OK) status = memory.allocate(static_cast<uint64_t>(list.count) * list.kOperands * sizeof(char*));
   auto** addresses = static_cast<char**>(memory.data());
   if (status == OF_OK) status = write_addresses(context, list, addresses);
@@ -101,10 +119,8 @@ of_status multiply(const lt::Library& library, const of_kernel_context& context,
   const Plan* plan = plan_for(library, context.device, product.shape, kept);
   if (plan == nullptr) return OF_UNSUPPORTED;
   // Allocates without holding the lock, because the runtime may request a garbage collection of a front end.
-  grid::Scratch workspace(context);
-  if (plan->workspace > 0) {
-    if (status = workspace.allocate(plan->workspace); status != OF_OK) return status;
-  }
+  Workspace workspace(context);
+  if (status = workspace.allocate(plan->workspace); status != OF_OK) return status;
   std::unique_lock lock(plans_of(context.device).mutex(), std::defer_lock);
   if (product.bias != nullptr) {
     lock.lock();

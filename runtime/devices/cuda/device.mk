@@ -14,8 +14,13 @@ build-device-cuda: # out of tree, against the installed headers
 		echo "cuda: not built, there is no nvcc"; \
 	fi
 
-.PHONY: test-cuda bench-cuda
-test-cuda: $(VENV)/.test # every vector on the GPU; SKIPPED where there is none
-	@PYTHON="$(CURDIR)/$(PYTHON)" runtime/devices/cuda/on_gpu.sh test
-bench-cuda: $(VENV)/.test # against PyTorch on the same GPU; writes benchmarks/results/<date>-cuda-<chip>
-	@PYTHON="$(CURDIR)/$(PYTHON)" runtime/devices/cuda/on_gpu.sh bench
+# For a machine with a GPU. The logs are in build/cuda.
+ON_GPU = PYTHON="$(CURDIR)/$(PYTHON)" runtime/devices/cuda/on_gpu.sh $(BUILD) $(BUILD)/cuda first
+.PHONY: test-cuda bench-cuda bundle-cuda
+test-cuda: build-tests vectors # all vectors on the GPU; SKIPPED where there is none
+	@$(ON_GPU) vectors tests sanitize
+bench-cuda: build $(VENV)/.test # against PyTorch and CuPy; writes benchmarks/results/<date>-cuda-<chip>
+	@$(ON_GPU) bench && find $(BUILD)/cuda -name "*-cuda-*" -exec cp {} benchmarks/results \;
+# What these steps need on another machine. CUDA_PYTHON is an interpreter of the version that the machine has.
+bundle-cuda: build-tests vectors
+	@runtime/devices/cuda/bundle.sh $(or $(CUDA_PYTHON),$(PYTHON))

@@ -4,8 +4,9 @@
 # BUILD is the build folder or, on a machine without compilers and a network, a copy of build/cuda-bundle (bundle.sh).
 # Logs and results are written to RESULTS. The steps:
 #   first     the driver, and one addition, copy and product; if that fails, nothing else is run
-#   tests     at the same time: all conformance vectors from C and from Python, the tests in this folder, those of the
-#             Python front end that run on every device, and a sample of the vectors under compute-sanitizer
+#   vectors   all conformance vectors, from C and from Python
+#   tests     the tests in this folder, and those of the Python front end that run on every device
+#   sanitize  a sample of the vectors under compute-sanitizer
 #   bench     the benchmarks against PyTorch and CuPy
 # Needs a Python with NumPy, PyTorch, pytest and hypothesis (python3, or as set in PYTHON). Without a GPU, it says so.
 set -uo pipefail
@@ -17,7 +18,6 @@ cd "$(dirname "$0")/../../.."
 
 python=${PYTHON:-python3}
 vectors=tests/generated/vectors
-export known=tests/devices.json replay=$build/bin/capi_replay
 export OF_BUILD=$build PYTHONPATH=$PWD:$build/python PYTHONUNBUFFERED=1
 
 gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader -i 0 2>/dev/null) || {
@@ -45,25 +45,29 @@ first() {
   exit 1
 }
 
-# Replays the given files. The cases of other devices are not of interest here.
-replay_files() { "$replay" "$known" "$@" | grep -v " on cpu:0: "; }
+pytest=("$python" -m pytest -p no:cacheprovider -q)
+conformance=("${pytest[@]}" tests/python/test_conformance.py -k)
 
-tests() {
-  local pytest=("$python" -m pytest -p no:cacheprovider -q)
-  local conformance=("${pytest[@]}" tests/python/test_conformance.py -k)
-  export -f replay_files
-  run vectors-c 120 10 bash -c "set -o pipefail; ls $vectors/*.json |
-    xargs -P 4 -n 12 bash -c 'set -o pipefail; replay_files \"\$@\"' -" &
-  ONEFLOW_VECTORS=all run vectors-python 120 10 "${conformance[@]}" cuda &
-  run tests-cuda 120 15 "${pytest[@]}" runtime/devices/cuda/tests &
-  run tests-python 120 10 "${pytest[@]}" tests/python/test_{complex,contractions,reductions,sort_and_index,large}.py \
-    -k cuda &
-  run sanitize-memory 120 6 compute-sanitizer --error-exitcode 9 "${conformance[@]}" cuda &
-  run sanitize-races 120 6 compute-sanitizer --tool racecheck --error-exitcode 9 "${conformance[@]}" \
-    "cuda and (sum or var or argmax or matmul or einsum or sort or topk or cumsum or nonzero or index)" &
-  wait
+# One after the other: a GPU divides its time among processes in long slices, and each case waits for its results.
+vectors() {
+  run vectors-c 120 3 "$build/bin/capi_replay" tests/devices.json $vectors/*.json
   awk '/ on cuda:0: / { right += $4; all += $6 } END { print right + 0 " of " all + 0 " cases right from C" }' \
     "$results/vectors-c.log"
+  ONEFLOW_VECTORS=all run vectors-python 120 10 "${conformance[@]}" cuda
+}
+
+tests() {
+  run tests-cuda 60 10 "${pytest[@]}" runtime/devices/cuda/tests
+  run tests-python 90 10 "${pytest[@]}" tests/python/test_{complex,contractions,reductions,sort_and_index,large}.py \
+    -k cuda
+}
+
+sanitize() {
+  command -v compute-sanitizer >/dev/null || { echo "== sanitize: SKIPPED, there is no compute-sanitizer"; return; }
+  run sanitize-memory 60 6 compute-sanitizer --error-exitcode 9 "${conformance[@]}" \
+    "cuda and (add or permute or sum or argmax or matmul or sort or nonzero or index)"
+  run sanitize-races 60 6 compute-sanitizer --tool racecheck --error-exitcode 9 "${conformance[@]}" \
+    "cuda and (permute or sum or argmax or matmul or sort or nonzero)"
 }
 
 bench() {

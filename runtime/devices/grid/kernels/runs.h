@@ -19,6 +19,10 @@
   of_store(OF_DTYPE(storage, result##_dtype), result, first + j, (T)(value))
 #define OF_STORE_RUN(T, S, storage, result, first, count)
 #define OF_STRIDED_RUN(S) 1
+#define OF_LOAD_STRIDED(T, S, name, first, step, count) \
+  name##_values[0] = name ? of_load(OF_DTYPE(S, name##_dtype), name, name##_at[0]) : (T)name##_number;
+#define OF_STORE_STRIDED(T, S, name, first, step, count) \
+  of_store(OF_DTYPE(S, name##_dtype), name, name##_at[0], name##_values[0]);
 
 #else  // CUDA
 
@@ -148,9 +152,64 @@ OF_DEVICE void of_store_run(void* data, int dtype, int64_t first, int64_t end, c
 #define OF_STORE_RUN(T, S, storage, result, first, count) \
   of_store_run<T, storage, of_packets<S>>(result, result##_dtype, first, count, result##_values);
 
-// Elements of a work-item of a strided kernel, as far apart as the work-items of a group reach: several loads are in
-// flight. For any storage it is one element, because each load branches on the dtype.
+// Elements of a work-item of a strided kernel: several loads are in flight. For any storage it is one element, because
+// each load branches on the dtype.
 #define OF_STRIDED_RUN(S) ((S) == OF_ANY ? 1 : 4)
+
+// Returns whether the elements from `first` on, `stride` apart, are one packet.
+template <class Packet, int S>
+OF_DEVICE bool of_is_packet(const void* data, int64_t first, int64_t stride) {
+  const auto address = reinterpret_cast<uintptr_t>(data) + first * of_item_size(S);
+  return stride == 1 && address % sizeof(Packet) == 0;
+}
+
+// Loads the elements at the offsets `at`. `stride` is the distance between neighbours, 0 if there is none. Elements of
+// the launch are `step` apart, and those from `end` on are left alone.
+template <class T, int S, int count>
+OF_DEVICE void of_load_strided(T (&values)[count], const void* data, int dtype, T number, const int64_t (&at)[count],
+                               int64_t stride, uint32_t first, uint32_t step, uint32_t end) {
+  if constexpr (count > 1) {
+    using Packet = of_packet<count * of_item_size(S)>;
+    if (data != nullptr && of_is_packet<Packet, S>(data, at[0], stride)) {
+      const Packet loaded = reinterpret_cast<const Packet*>(data)[at[0] / count];
+#pragma unroll
+      for (int k = 0; k < count; ++k) values[k] = of_load<T>(S, &loaded, k);
+      return;
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < count; ++k) {
+    if (k > 0 && first + k * step >= end) break;
+    values[k] = data != nullptr ? of_load<T>(OF_DTYPE(S, dtype), data, at[k]) : number;
+  }
+}
+
+template <class T, int S, int count>
+OF_DEVICE void of_store_strided(void* data, int dtype, const int64_t (&at)[count], int64_t stride, uint32_t first,
+                                uint32_t step, uint32_t end, const T (&values)[count]) {
+  if constexpr (count > 1) {
+    using Packet = of_packet<count * of_item_size(S)>;
+    if (of_is_packet<Packet, S>(data, at[0], stride)) {
+      Packet packet;
+#pragma unroll
+      for (int k = 0; k < count; ++k) of_store<T>(S, &packet, k, values[k]);
+      reinterpret_cast<Packet*>(data)[at[0] / count] = packet;
+      return;
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < count; ++k) {
+    if (k > 0 && first + k * step >= end) break;
+    of_store<T>(OF_DTYPE(S, dtype), data, at[k], values[k]);
+  }
+}
+
+#define OF_LOAD_STRIDED(T, S, name, first, step, count)                                              \
+  of_load_strided<T, S>(name##_values, name, name##_dtype, static_cast<T>(name##_number), name##_at, \
+                        step == 1 ? name##_strides.dims[0] : 0, first, step, count);
+#define OF_STORE_STRIDED(T, S, name, first, step, count)                                                            \
+  of_store_strided<T, S>(name, name##_dtype, name##_at, step == 1 ? name##_strides.dims[0] : 0, first, step, count, \
+                         name##_values);
 
 #endif
 
