@@ -296,7 +296,7 @@ class Op:
     location: Location = field(compare=False, repr=False)
     signature_location: Location = field(compare=False, repr=False)
     complex: Complex | Program | None = None  # None: the default of the kind
-    from_any_device: str | None = None  # a tensor argument that is copied to the device of the others
+    from_any_device: str | None = None  # a tensor argument that may be on another device
     formerly: tuple[FormerSignature, ...] = ()
 
     @property

@@ -67,6 +67,8 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
             report.add(op.signature_location, "an elementwise operator needs a tensor argument that is not optional")
         for expression in self._all:
             check_expression(expression, scope(op), None, report)
+            if op.from_any_device and expression.text.strip() != op.from_any_device:
+                report.add(op.signature_location, f"from_any_device is for operators that copy {op.from_any_device}")
 
     @property
     def _all(self) -> Iterator[Expression]:
@@ -92,7 +94,8 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
         return f"that of {operands[0]}" if len(operands) == 1 else f"the broadcast shape of {listed(operands)}"
 
     def runtime_rule(self, op: Op) -> RuntimeRule:
-        return RuntimeRule("run_elementwise", "broadcast_dimensions", ("ops/dimension_rules.h", "ops/elementwise.h"))
+        run = "run_copy" if op.from_any_device else "run_elementwise"
+        return RuntimeRule(run, "broadcast_dimensions", ("ops/dimension_rules.h", "ops/elementwise.h"))
 
     def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[kernels.Kernel]:
         for value, expressions in self.branches.items():

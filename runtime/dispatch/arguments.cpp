@@ -5,7 +5,6 @@
 #include "base/characters.h"
 #include "device/device.h"
 #include "tensor/defaults.h"
-#include "tensor/transfer.h"
 
 namespace oneflow {
 
@@ -89,7 +88,7 @@ class Checker {
     // A tensor, the most common case, is checked first.
     if (argument.is_tensor() && !argument.is_list && value.kind == OF_VALUE_TENSOR && value.as.tensor) [[likely]] {
       checked = value;
-      check_tensor(argument, *to_tensor(value.as.tensor), &checked);
+      check_tensor(argument, *to_tensor(value.as.tensor));
       return;
     }
     if (value.kind == OF_VALUE_ABSENT) {
@@ -185,7 +184,7 @@ class Checker {
       check_pointer(argument, value.as.tensors, value.count);
       for (int i = 0; i < value.count; ++i) {
         if (value.as.tensors[i])
-          check_tensor(argument, *to_tensor(value.as.tensors[i]), nullptr);
+          check_tensor(argument, *to_tensor(value.as.tensors[i]));
         else if (!argument.has_optional_items)
           fail(OF_TYPE_MISMATCH, "%s must be %s, got None at position %d", argument.name, argument.type_text, i);
       }
@@ -280,8 +279,8 @@ class Checker {
     return true;
   }
 
-  // Checks the dtype and the device of a tensor. `checked` is the argument in the call; null for an item of a list.
-  void check_tensor(const Argument& argument, const Tensor& tensor, of_value* checked) {
+  // Checks the dtype and the device of a tensor.
+  void check_tensor(const Argument& argument, const Tensor& tensor) {
     if (is_complex(tensor.dtype())) [[unlikely]]
       check_complex_tensor(argument, tensor.dtype());
     else if (!accepts(argument.accepts, tensor.dtype()) && !converts_) [[unlikely]]
@@ -294,17 +293,10 @@ class Checker {
       call_.device = tensor.device();
     } else if (!(tensor.device() == call_.device)) [[unlikely]] {
       if (call_.schema().spans_devices) return;
-      if (argument.comes_from_any_device) return copy_to_call_device(tensor, *checked);
+      if (argument.comes_from_any_device) return;
       fail(OF_DEVICE_ERROR, "%s must be on %s, as %s is, got a tensor on %s", argument.name,
            device_name(call_.device).c_str(), first_argument_->name, device_name(tensor.device()).c_str());
     }
-  }
-
-  // Replaces a tensor on another device by a copy on the device of the call.
-  void copy_to_call_device(const Tensor& tensor, of_value& checked) {
-    call_.copied_argument = call_.infer_only ? Tensor::without_memory(tensor.sizes(), tensor.dtype(), call_.device)
-                                             : copy_to_device(tensor, call_.device);
-    checked.as.tensor = to_handle(call_.copied_argument.get());
   }
 
   // Returns the rank of the first tensor, to which arguments of type dim refer.

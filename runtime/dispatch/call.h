@@ -22,7 +22,7 @@ enum class Aliasing {
 };
 
 // The arguments are checked: they have the right types, defaults are filled in, dims are non-negative, names of dtypes
-// and devices are resolved, and all tensors are on one device.
+// and devices are resolved, and all tensors are on one device, unless the schema allows others.
 struct Call {
   Call(const Operator& op, const char* name, std::span<of_value> results, bool infer_only, const Tensor* donated)
       : op(op), name(name), results(results), infer_only(infer_only), donated(donated) {}
@@ -38,7 +38,6 @@ struct Call {
   bool is_complex = false;      // whether the arguments include a complex tensor or dtype
   of_device device{};           // the device of the tensors, that of the `device` argument, or the default device
   int dim_count = 0;            // the number of items in `dims`
-  TensorRef copied_argument;    // the copy of an argument that was on another device
   // Aligned so that each value is within one cache line. A value is written in parts and then loaded as a whole, which
   // is slow across two cache lines.
   alignas(64) of_value arguments[kMaxArguments];

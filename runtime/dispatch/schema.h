@@ -60,7 +60,7 @@ struct Argument {
   bool has_optional_items = false;  // a list of tensors may have items that are None
   bool is_keyword_only = false;
   bool is_written = false;             // the operator writes to the tensor: "Tensor(a!)"
-  bool comes_from_any_device = false;  // a tensor on another device is copied to the device of the call
+  bool comes_from_any_device = false;  // the tensor may be on another device than that of the call
   bool takes_any_size = false;         // sizes may be negative: the kind's function checks them and handles -1
   DTypeSet accepts = DTypeSet::kAny;
 

@@ -1,7 +1,12 @@
 #include "ops/elementwise.h"
 
+#include <algorithm>
+#include <functional>
+
+#include "device/copy.h"
 #include "dispatch/launch.h"
 #include "ops/iteration.h"
+#include "tensor/transfer.h"
 
 namespace oneflow {
 
@@ -110,6 +115,15 @@ void run_with(Call& call, const DTypes& dtypes) {
   run(iteration.rank(), iteration.sizes(), [&](int position) { return iteration.strides(position); });
 }
 
+// Returns whether the caller's tensor has the bytes of `source` once it is copied.
+bool is_same_copy(const Call& call, const Tensor& source) {
+  if (call.results[0].kind != OF_VALUE_TENSOR) return false;
+  const Tensor& target = *to_tensor(call.results[0].as.tensor);
+  return target.device() == call.device && target.dtype() == source.dtype() &&
+         resolve_dtypes(call).results[0] == source.dtype() && same_sizes(target.sizes(), source.sizes()) &&
+         same_sizes(call.tensor(0).sizes(), source.sizes()) && target.is_contiguous() && source.is_contiguous();
+}
+
 }  // namespace
 
 void run_elementwise(Call& call) {
@@ -122,6 +136,23 @@ void run_elementwise(Call& call, of_dtype compute) {
   DTypes dtypes = resolve_dtypes(call);
   dtypes.compute = compute;
   run_with(call, dtypes);
+}
+
+void run_copy(Call& call) {
+  const auto& arguments = call.schema().arguments;
+  const auto found = std::find_if(arguments.begin(), arguments.end(), std::mem_fn(&Argument::comes_from_any_device));
+  of_value& argument = call.arguments[found - arguments.begin()];
+  const of_tensor given = argument.as.tensor;
+  const Tensor& source = *to_tensor(given);
+  if (source.device() == call.device || call.infer_only) return run_elementwise(call);
+  if (is_same_copy(call, source)) {
+    const Tensor& result = prepare_result(call, 0, source.sizes(), source.dtype(), Aliasing::kAllowed);
+    return copy_bytes(call.device, result.mutable_data(), source.device(), source.data(), source.bytes());
+  }
+  const TensorRef moved = copy_to_device(source, call.device);
+  argument.as.tensor = to_handle(moved.get());
+  run_elementwise(call);
+  argument.as.tensor = given;
 }
 
 }  // namespace oneflow

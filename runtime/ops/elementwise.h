@@ -10,6 +10,8 @@ namespace oneflow {
 void run_elementwise(Call& call);
 // Like run_elementwise(), by the kernel with compute type `compute`.
 void run_elementwise(Call& call, of_dtype compute);
+// Copies the argument that may be on another device to the result.
+void run_copy(Call& call);
 
 }  // namespace oneflow
 

@@ -112,6 +112,7 @@ HALVE = [
     ("result: same", "result: same, override: mode", "x.yaml:5:54: argument 'mode' must be a dtype, it is str"),
     # the devices
     ("oracle: ", "from_any_device: mode\n  oracle: ", "x.yaml:6:20: argument 'mode' must be a tensor, it is str"),
+    ("oracle: ", "from_any_device: input\n  oracle: ", "x.yaml:2:15: from_any_device is for operators that copy input"),
     # examples and error cases
     ('halve([1.0])"', 'havle([1.0])"', "x.yaml:8:14: unknown operator 'havle'; did you mean 'halve'?"),
     ('halve([1.0])"', 'halve([1.0], 2)"', "x.yaml:8:27: halve takes at most 1 positional argument"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import itertools
 import os
 import pickle
 import subprocess
@@ -185,6 +186,34 @@ def test_to_another_device_and_dtype_at_once() -> None:
                 assert moved.tolist() == expected == source.to(device=device, dtype=dtype).tolist()
     assert x.to("far", None).dtype == flow.float32
     raises(flow.TypeMismatch, "to: dtype must be dtype, got int", lambda: x.to("cpu", 3))  # type: ignore[call-overload]
+
+
+def test_copies_from_another_device_into_a_tensor() -> None:
+    def targets() -> Iterator[flow.Tensor]:
+        yield flow.zeros(3, 4)
+        yield flow.zeros(5, 4)[1:4]
+        yield flow.zeros(4, 3).t()
+        yield flow.zeros(3, 8)[:, ::2]
+        yield flow.zeros(3, 4, dtype="float64")
+        yield flow.zeros(3, 4, dtype="int16")
+        yield flow.zeros(2, 3, 4)
+        yield flow.zeros(3, 4, dtype="complex64")
+
+    whole = flow.arange(24, dtype="float32").reshape(4, 6)
+    for device, other in itertools.permutations(("cpu", "far", "far:1", "accel"), 2):
+        for source in (whole[:3, :4].contiguous(), whole[1:, 2:], whole[0, :4], whole[1, 1], whole[:, :1].t()):
+            for target in targets():
+                expected = target.clone().copy_(source).tolist()
+                base, there = target.to(device), source.to(other)
+                assert base.copy_(there) is base
+                assert (base.device, base.tolist()) == (flow.device(device), expected)
+                view = flow.zeros(7, *target.shape, dtype=target.dtype, device=device)
+                view[3].copy_(there)
+                assert (view[3].tolist(), view[2].sum().item(), view[4].sum().item()) == (expected, 0, 0)
+    with pytest.raises(flow.ShapeError, match=r"copy: shapes \[2\] and \[3\] do not broadcast"):
+        flow.zeros(2).copy_(flow.zeros(3, device="far"))
+    with pytest.raises(flow.InvalidArgument, match="several elements share memory"):
+        flow.zeros(1).expand(3).copy_(flow.zeros(3, device="far"))
 
 
 def test_page_locked_memory() -> None:

@@ -158,7 +158,8 @@ double product_seconds(const Problem& problem, const MatrixProduct& product) {
                             grid::divide_up(shape.n, 2 * kTile) * std::max<int64_t>(1, shape.k / 512);
     compute = 2 * batch * m * n * k / library_peak(problem.dtype) / share(shape.m, kTile) / share(shape.n, kTile) *
               (k + kThin) / k * std::max(1.0, static_cast<double>(kGroups) / static_cast<double>(at_once));
-  } else if (shape.m == 1 && shape.n == 1 && std::max(shape.leading_a, shape.leading_b) > 1) {
+  } else if (shape.m == 1 && shape.n == 1 && problem.depth.rank > 0 &&
+             std::max(problem.depth.step(kA), problem.depth.step(kB)) > 1) {
     traffic *= 8;  // dot products of strided vectors, measured
   }
   return calls * kCall + std::max(traffic, compute) * (is_listed ? kListed : 1);
@@ -170,8 +171,8 @@ double shared_seconds(const Problem& problem) {
   const auto columns = static_cast<double>(problem.columns.count), depth = static_cast<double>(problem.depth.count);
   const auto item = static_cast<double>(grid::item_size(problem.dtype));
   if (std::min(problem.rows.count, problem.columns.count) >= kThin)
-    return kLaunch + 2 * batch * rows * columns * (depth + kThin / 2) / kSharedPeak /
-                         share(problem.rows.count, kTile) / share(problem.columns.count, kTile);
+    return kLaunch + 2 * batch * rows * columns * (depth + kThin / 2) / kSharedPeak / share(problem.rows.count, kTile) /
+                         share(problem.columns.count, kTile);
   const double once = batch * (rows * depth + columns * depth + rows * columns) * item;
   const double all = 2 * batch * rows * columns * depth * item;
   // Without a contiguous dimension, every element takes a sector of memory.
@@ -188,8 +189,7 @@ double copy_seconds(const OperandCopy& copy, of_dtype dtype) {
 }
 
 // Visits the products over one dimension of the rows and one of the columns. All others are batch dimensions.
-void visit_products(const Roles& roles, Arrangement& found,
-                    const std::function<void(const Arrangement&)>& visit) {
+void visit_products(const Roles& roles, Arrangement& found, const std::function<void(const Arrangement&)>& visit) {
   const double copies = found.seconds;
   for (size_t row = 0; row < std::max<size_t>(roles.rows.size(), 1); ++row) {
     for (size_t column = 0; column < std::max<size_t>(roles.columns.size(), 1); ++column) {

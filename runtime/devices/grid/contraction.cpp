@@ -139,7 +139,7 @@ class Lockstep : public Multiplier {
   uint32_t parts(const Problem& problem) const override {
     const int64_t rows = divide_up(problem.rows.count, kTile), columns = divide_up(problem.columns.count, kTile);
     const int64_t groups =
-        is_thin_ ? divide_up(problem.result_count(), kItems) * lanes(problem.result_count(), problem.depth.count)
+        is_thin_ ? divide_up(problem.result_count() * lanes(problem.result_count(), problem.depth.count), kItems)
                  : problem.batch.count * rows * columns;
     const int64_t shortest = is_thin_ ? 16 * kItems : 256;  // the least depth of a part
     return static_cast<uint32_t>(std::clamp<int64_t>(kTarget / std::max<int64_t>(groups, 1), 1,

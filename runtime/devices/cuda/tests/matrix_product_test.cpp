@@ -1,7 +1,5 @@
 // Compares matrix products with the contractions that they stand for, for random contractions in every layout. In place
 // of the library, the tests compute a product as its documentation specifies.
-#include "../arrangement.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "../../grid/driver.h"
+#include "../arrangement.h"
 
 namespace oneflow::cuda {
 namespace {
@@ -336,14 +335,19 @@ TEST(Arrangement, CopiesOnlyWhatTheLibraryCannotRead) {
   EXPECT_TRUE(plain.uses_library);
   EXPECT_EQ(count_copies(plain), 0);
   // bihw,oi->bohw: b becomes a batch dimension, where the filter repeats.
-  const Arrangement convolution =
-      arrangement_of({{64, n * n, 0, n * n}, {n, 1, 0, 1}}, {{n, 0, n, n}}, {{n, n, 1, 0}});
+  const Arrangement convolution = arrangement_of({{64, n * n, 0, n * n}, {n, 1, 0, 1}}, {{n, 0, n, n}}, {{n, n, 1, 0}});
   EXPECT_TRUE(convolution.uses_library);
   EXPECT_EQ(count_copies(convolution), 0);
   // cad,dcb->ab: the depth has another order in each operand.
   const Arrangement depth = arrangement_of({{n, n, 0, n}}, {{n, 0, 1, 1}}, {{n, n * n, n, 0}, {n, 1, n * n, 0}});
   EXPECT_TRUE(depth.uses_library);
   EXPECT_EQ(count_copies(depth), 1);
+}
+
+TEST(Arrangement, LeavesLongDotProductsToTheLibrary) {
+  const Arrangement dot = arrangement_of({}, {}, {{1 << 28, 1, 1, 0}});
+  EXPECT_TRUE(dot.uses_library);
+  EXPECT_EQ(count_copies(dot), 0);
 }
 
 TEST(Arrangement, LeavesSmallProductsToTheSharedKernels) {

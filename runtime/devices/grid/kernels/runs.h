@@ -156,11 +156,11 @@ OF_DEVICE void of_store_run(void* data, int dtype, int64_t first, int64_t end, c
 // each load branches on the dtype.
 #define OF_STRIDED_RUN(S) ((S) == OF_ANY ? 1 : 4)
 
-// Returns whether the elements from `first` on, `stride` apart, are one packet.
+// Returns the packet of the elements from `first` on, `stride` apart; null if they are not one packet.
 template <class Packet, int S>
-OF_DEVICE bool of_is_packet(const void* data, int64_t first, int64_t stride) {
-  const auto address = reinterpret_cast<uintptr_t>(data) + first * of_item_size(S);
-  return stride == 1 && address % sizeof(Packet) == 0;
+OF_DEVICE Packet* of_packet_at(const void* data, int64_t first, int64_t stride) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(data) + first * of_item_size(S);
+  return stride == 1 && address % sizeof(Packet) == 0 ? reinterpret_cast<Packet*>(address) : nullptr;
 }
 
 // Loads the elements at the offsets `at`. `stride` is the distance between neighbours, 0 if there is none. Elements of
@@ -169,9 +169,9 @@ template <class T, int S, int count>
 OF_DEVICE void of_load_strided(T (&values)[count], const void* data, int dtype, T number, const int64_t (&at)[count],
                                int64_t stride, uint32_t first, uint32_t step, uint32_t end) {
   if constexpr (count > 1) {
-    using Packet = of_packet<count * of_item_size(S)>;
-    if (data != nullptr && of_is_packet<Packet, S>(data, at[0], stride)) {
-      const Packet loaded = reinterpret_cast<const Packet*>(data)[at[0] / count];
+    const auto* packet = of_packet_at<of_packet<count * of_item_size(S)>, S>(data, at[0], stride);
+    if (data != nullptr && packet != nullptr) {
+      const auto loaded = *packet;
 #pragma unroll
       for (int k = 0; k < count; ++k) values[k] = of_load<T>(S, &loaded, k);
       return;
@@ -189,11 +189,11 @@ OF_DEVICE void of_store_strided(void* data, int dtype, const int64_t (&at)[count
                                 uint32_t step, uint32_t end, const T (&values)[count]) {
   if constexpr (count > 1) {
     using Packet = of_packet<count * of_item_size(S)>;
-    if (of_is_packet<Packet, S>(data, at[0], stride)) {
-      Packet packet;
+    if (Packet* const packet = of_packet_at<Packet, S>(data, at[0], stride); packet != nullptr) {
+      Packet stored;
 #pragma unroll
-      for (int k = 0; k < count; ++k) of_store<T>(S, &packet, k, values[k]);
-      reinterpret_cast<Packet*>(data)[at[0] / count] = packet;
+      for (int k = 0; k < count; ++k) of_store<T>(S, &stored, k, values[k]);
+      *packet = stored;
       return;
     }
   }

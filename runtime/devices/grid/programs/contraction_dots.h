@@ -5,10 +5,11 @@
 // Computes dot products: `lanes` work-items of a group of 256 add up one result, each every lanes-th product.
 #define OF_ITEMS_OF_DOTS 256
 OF_KERNEL(class T, int S)
-contract_dots(OF_ARGUMENT of_contract_dims batch, OF_ARGUMENT of_contract_dims rows, OF_ARGUMENT of_contract_dims columns,
-              OF_ARGUMENT of_contract_dims depth, OF_GLOBAL const void* a, OF_GLOBAL const void* b, OF_GLOBAL void* c,
-              const int32_t is_sums, const int32_t accumulate, const uint32_t parts, const uint32_t part_depth,
-              const int64_t part_step, const uint32_t lanes, const int32_t along_depth) {
+contract_dots(OF_ARGUMENT of_contract_dims batch, OF_ARGUMENT of_contract_dims rows,
+              OF_ARGUMENT of_contract_dims columns, OF_ARGUMENT of_contract_dims depth, OF_GLOBAL const void* a,
+              OF_GLOBAL const void* b, OF_GLOBAL void* c, const int32_t is_sums, const int32_t accumulate,
+              const uint32_t parts, const uint32_t part_depth, const int64_t part_step, const uint32_t lanes,
+              const int32_t along_depth) {
   OF_SHARED T sums[OF_ITEMS_OF_DOTS];
   const uint32_t item = OF_ITEM;
   const uint32_t across = OF_ITEMS_OF_DOTS / lanes;

@@ -2,9 +2,10 @@
 
 // Computes C = alpha * (the sum of the parts) + beta * C + bias, rounded to S once.
 OF_KERNEL(class T, int S)
-contract_finish(OF_ARGUMENT of_space space, OF_GLOBAL const void* sums, OF_ARGUMENT of_strides sums_strides, const uint32_t parts,
-                const int64_t part_step, OF_GLOBAL void* c, OF_ARGUMENT of_strides c_strides, OF_GLOBAL const void* bias,
-                OF_ARGUMENT of_strides bias_strides, const T alpha, const T beta, const int32_t adds_c) {
+contract_finish(OF_ARGUMENT of_space space, OF_GLOBAL const void* sums, OF_ARGUMENT of_strides sums_strides,
+                const uint32_t parts, const int64_t part_step, OF_GLOBAL void* c, OF_ARGUMENT of_strides c_strides,
+                OF_GLOBAL const void* bias, OF_ARGUMENT of_strides bias_strides, const T alpha, const T beta,
+                const int32_t adds_c) {
   uint32_t rest = OF_GROUP * OF_ITEMS + OF_ITEM;
   if (rest >= space.count) return;
   int64_t sums_at = 0, c_at = 0, bias_at = 0;

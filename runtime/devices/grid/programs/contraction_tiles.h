@@ -11,10 +11,11 @@
 // of a register tile are 8 apart, so that neighbouring work-items read neighbouring elements of the tiles of A and B,
 // and write neighbouring elements of C.
 OF_KERNEL(class T, int S)
-contract_tiles(OF_ARGUMENT of_contract_dims batch, OF_ARGUMENT of_contract_dims rows, OF_ARGUMENT of_contract_dims columns,
-               OF_ARGUMENT of_contract_dims depth, OF_GLOBAL const void* a, OF_GLOBAL const void* b, OF_GLOBAL void* c,
-               const int32_t is_sums, const int32_t accumulate, const uint32_t parts, const uint32_t part_depth,
-               const int64_t part_step, const int32_t a_along_depth, const int32_t b_along_depth) {
+contract_tiles(OF_ARGUMENT of_contract_dims batch, OF_ARGUMENT of_contract_dims rows,
+               OF_ARGUMENT of_contract_dims columns, OF_ARGUMENT of_contract_dims depth, OF_GLOBAL const void* a,
+               OF_GLOBAL const void* b, OF_GLOBAL void* c, const int32_t is_sums, const int32_t accumulate,
+               const uint32_t parts, const uint32_t part_depth, const int64_t part_step, const int32_t a_along_depth,
+               const int32_t b_along_depth) {
   // Padded by one column, so that the elements of a column are in different banks.
   OF_SHARED T a_tile[OF_DEPTH][OF_TILE + 1];
   OF_SHARED T b_tile[OF_DEPTH][OF_TILE + 1];

@@ -2,8 +2,8 @@
 // memory, so that neighbouring work-items read neighbouring elements of the input, and write those of the result.
 // Elements are copied bit by bit, as integers of their size.
 
-#define OF_TRANSPOSE_TILE 32 // elements along each side of a tile
-#define OF_TRANSPOSE_ROWS 8  // rows that a group of 256 work-items reads or writes at a time
+#define OF_TRANSPOSE_TILE 32  // elements along each side of a tile
+#define OF_TRANSPOSE_ROWS 8   // rows that a group of 256 work-items reads or writes at a time
 
 // `row` is the contiguous dimension of the result, and `column` that of the input; `space` has the other dimensions.
 OF_KERNEL(class T, int S)
@@ -35,6 +35,7 @@ transpose_tiles(OF_ARGUMENT of_space space, const uint32_t rows, const uint32_t 
   OF_UNROLL
   for (uint32_t i = y; i < OF_TRANSPOSE_TILE; i += OF_TRANSPOSE_ROWS) {
     const uint32_t row = first_row + x, column = first_column + i;
-    if (row < rows && column < columns) of_store OF_OF(T)(S, result, result_at + column * result_step + row, tile[x][i]);
+    if (row < rows && column < columns)
+      of_store OF_OF(T)(S, result, result_at + column * result_step + row, tile[x][i]);
   }
 }
