@@ -186,6 +186,22 @@ class Expression:
         """Returns the names of all functions that are called."""
         return frozenset(node.function for node in self.root.walk() if isinstance(node, Invoke))
 
+    def only_selects(self, name: str) -> bool:
+        """Returns whether the value of a variable is not computed with, but at most selected as the result."""
+
+        def selects(node: Node) -> bool:
+            match node:
+                case Variable():
+                    return True
+                case Conditional(condition=condition, then=then, otherwise=otherwise):
+                    return not reads(condition) and selects(then) and selects(otherwise)
+            return not reads(node)
+
+        def reads(node: Node) -> bool:
+            return any(isinstance(each, Variable) and each.name == name for each in node.walk())
+
+        return selects(self.root)
+
 
 def parse(text: str, location: Location, *, one_line: bool = True) -> Expression:
     """Parses an expression; raises TextError.

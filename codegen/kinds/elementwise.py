@@ -106,5 +106,8 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
         tensors = {argument.name for argument in op.signature.tensor_arguments}
         return isinstance(op.complex, Program) and all(is_complex(expression, tensors) for expression in self._all)
 
+    def only_selects(self, name: str) -> bool:
+        return all(expression.only_selects(name) for expression in self._all)
+
     def replaced(self, op: Op) -> Argument | None:
         return op.receiver if len(op.signature.results) == 1 else None

@@ -88,6 +88,9 @@ class Generator(branches.Branching[Expression]):
     def resolved(self, op: Op, functions: Functions) -> Generator:
         return replace(self, sizes=resolve(self.sizes, size_scope(op), [self.sizes_type(op)]))
 
+    def only_selects(self, name: str) -> bool:
+        return all(expression.only_selects(name) for expression in self.branches.values())
+
     def _check_draws(self, expression: Expression, report: Report) -> None:
         """Checks that the first argument of each random function is a constant less than `random`."""
         for node in expression.root.walk():

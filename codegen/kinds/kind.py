@@ -181,6 +181,10 @@ class Kind(ABC):
         """Returns whether the expressions are also valid for complex numbers, so that devices may have such kernels."""
         return False
 
+    def only_selects(self, name: str) -> bool:
+        """Returns whether a number argument is not computed with, but at most selected as an element."""
+        return False
+
     def replaced(self, op: Op) -> Argument | None:
         """Returns the argument that the in-place form overwrites, or None if there is no such form."""
         return None

@@ -58,6 +58,8 @@ of_scalar scalar_of(const of_value& value) {
       return bool_scalar(value.as.boolean);
     case OF_VALUE_INT:
       return int_scalar(value.as.integer);
+    case OF_VALUE_UINT:
+      return natural_scalar(value.as.natural);
     case OF_VALUE_FLOAT:
       return float_scalar(value.as.real);
     default:

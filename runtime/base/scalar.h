@@ -30,7 +30,8 @@ of_scalar natural_scalar(uint64_t value);
 of_scalar scalar_of(const of_value& value);
 // Returns whether a value is of kind BOOL, INT or FLOAT.
 inline bool is_number(const of_value& value) {
-  return value.kind == OF_VALUE_BOOL || value.kind == OF_VALUE_INT || value.kind == OF_VALUE_FLOAT;
+  return value.kind == OF_VALUE_BOOL || value.kind == OF_VALUE_INT || value.kind == OF_VALUE_UINT ||
+         value.kind == OF_VALUE_FLOAT;
 }
 
 // Converts a scalar to double, rounding to nearest.

@@ -128,9 +128,11 @@ class Checker {
       case ArgumentType::kOperand:
         fits = is_number(value);
         if (fits && !accepts(argument.accepts, value)) fail_dtype(argument, value_word(value));
+        check_width(argument, value);
         break;
       case ArgumentType::kNumber:
         fits = is_number(value);
+        check_width(argument, value);
         break;
       case ArgumentType::kInt:
         fits = value.kind == OF_VALUE_INT;
@@ -163,6 +165,14 @@ class Checker {
         break;
     }
     if (!fits) fail_type(argument, value);
+  }
+
+  // Throws InvalidArgument for an integer above the range of int64, unless it is at most selected as an element.
+  void check_width(const Argument& argument, const of_value& value) {
+    if (value.kind != OF_VALUE_UINT) return;
+    const auto position = &argument - call_.schema().arguments.data();
+    if ((call_.schema().dtype.selected_arguments >> position & 1) == 0)
+      fail(OF_INVALID_ARGUMENT, "%s must fit into 64 bits, got a larger integer", argument.name);
   }
 
   void check_devices(const Argument& argument, const of_value& value, of_value& checked) {

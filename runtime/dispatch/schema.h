@@ -74,6 +74,7 @@ struct DTypeRule {
   bool floating_only = false;  // whether the value of this argument must be a floating-point type
   ResultRule compute = ResultRule::kPromote;
   uint32_t held_arguments = 0;  // a bit mask of number arguments that become elements of the first result
+  uint32_t selected_arguments = 0;  // those with which nothing is computed, which may be above the range of int64
   bool computes_result = true;  // the compute type follows from the first result; otherwise from `compute`
 };
 

@@ -49,7 +49,8 @@ of_scalar number_operand(const Call& call, int argument) {
 bool has_wide_operand(const Call& call) {
   for (const uint8_t argument : call.op.promoted_arguments()) {
     const of_value& value = call.arguments[argument];
-    if (value.kind == OF_VALUE_INT && !fits(scalar_of(value), OF_INT32)) return true;
+    const bool is_integer = value.kind == OF_VALUE_INT || value.kind == OF_VALUE_UINT;
+    if (is_integer && !fits(scalar_of(value), OF_INT32)) return true;
     if (value.kind == OF_VALUE_TENSOR && compute_type(to_tensor(value.as.tensor)->dtype()) == OF_INT64) return true;
   }
   return false;

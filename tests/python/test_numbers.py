@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import oneflow_py as flow
-from tests.python.support import array
+from tests.python.support import array, first_devices, raises
 
 COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
 
@@ -28,6 +28,29 @@ def test_integers_and_wider_integers(dtype: Any, wide: int) -> None:
 def test_floats_that_only_uint64_holds() -> None:
     assert flow.full([2], 1e19, dtype=flow.uint64).tolist() == [10**19] * 2
     assert flow.full([2], -1e18, dtype=flow.int64).tolist() == [-(10**18)] * 2
+
+
+@pytest.mark.parametrize("device", first_devices())
+def test_integers_that_only_uint64_holds(device: str) -> None:
+    top, half = 2**64 - 1, 2**63
+    x = flow.zeros(6, dtype="uint64", device=device)
+    x[0] = top
+    x[1:3] = half
+    x[[3, 4]] = top - 1
+    x[x == 0] = half + 1
+    assert x.tolist() == [top, half, half, top - 1, top - 1, half + 1]
+    mask = x == half
+    assert x.masked_fill(mask, top).tolist() == [top, top, top, top - 1, top - 1, half + 1]
+    assert flow.where(mask, x, top).tolist() == [top, half, half, top, top, top]
+    assert x.fill_(half).tolist() == flow.full_like(x, half).tolist() == [half] * 6
+    assert flow.full((2,), top, dtype="uint64", device=device).tolist() == [top] * 2
+    assert flow.full((1,), half, dtype="float32", device=device).tolist() == [2.0**63]
+    y = flow.zeros(2, dtype="int64", device=device)
+    raises(flow.InvalidArgument, f"fill: value must fit into int64, got {half}", lambda: y.fill_(half))
+    # Nothing is computed with such numbers, because kernels compute in int64.
+    for call in (lambda: x + half, lambda: flow.maximum(x, half), lambda: flow.clamp(x, half)):
+        with pytest.raises(flow.InvalidArgument, match="must fit into 64 bits, got a larger integer"):
+            call()
 
 
 def floats(dtype: Any, count: int) -> np.ndarray[Any, Any]:

@@ -9,7 +9,7 @@ const native = require('./native');
 
 const KIND = {
   absent: 0, none: 1, bool: 2, int: 3, float: 4, string: 5, intList: 6, dtype: 7, device: 8, tensor: 9, tensorList: 10,
-  deviceList: 11,
+  deviceList: 11, uint: 12,
 };
 const HEADER_WORDS = 8;
 const VALUE_WORDS = 4;
@@ -98,6 +98,13 @@ function putInteger(position, integer) {
   putLong(word + 2, integer);
 }
 
+/** Writes an integer above the range of int64, given as a BigInt. */
+function putNatural(position, natural) {
+  const word = at(position);
+  words[word] = KIND.uint;
+  putLong(word + 2, natural);
+}
+
 function putFloat(position, real) {
   const word = at(position);
   words[word] = KIND.float;
@@ -178,6 +185,6 @@ function releaseWaiting() {
 }
 
 module.exports = {
-  KIND, LONGEST_STRING, isCString, begin, putPlain, putInteger, putFloat, openList, putItem, putList, putString, status,
+  KIND, LONGEST_STRING, isCString, begin, putPlain, putInteger, putNatural, putFloat, openList, putItem, putList, putString, status,
   resultSlot, releaseLater, releaseWaiting,
 };

@@ -9,6 +9,7 @@ const {makeError} = require('./errors');
 /** The range of signed 64-bit integers. */
 const LOWEST = -(2n ** 63n);
 const HIGHEST = 2n ** 63n - 1n;
+const HIGHEST_NATURAL = 2n ** 64n - 1n;
 /** The end of the message for an integer outside of that range. */
 const TOO_LARGE = 'fit into 64 bits, got a larger integer';
 
@@ -71,6 +72,8 @@ function putNumber(position, value, subject) {
     frame.putPlain(position, frame.KIND.bool, value ? 1 : 0);
   } else if (integer !== undefined) {
     frame.putInteger(position, integer);
+  } else if (typeof value === 'bigint' && value > 0 && value <= HIGHEST_NATURAL) {
+    frame.putNatural(position, value);
   } else if (typeof value === 'bigint') {
     throw makeError('InvalidArgument', `${subject} must ${TOO_LARGE}`);
   } else {

@@ -231,6 +231,22 @@ test('an integral number counts as an integer, float() as floating-point', () =>
   );
 });
 
+test('integers that only uint64 holds', () => {
+  const [top, half] = [2n ** 64n - 1n, 2n ** 63n];
+  const x = flow.zeros([4], {dtype: 'uint64'});
+  x.set(0, top).set('1:3', half).set([3], top - 1n);
+  const values = (tensor) => tensor.toArray({bigint: true});
+  assert.deepEqual(values(x), [top, half, half, top - 1n]);
+  assert.deepEqual(values(x.maskedFill(x.eq(flow.full([1], half, {dtype: 'uint64'})), top)), [top, top, top, top - 1n]);
+  assert.deepEqual(values(x.fill_(top)), [top, top, top, top]);
+  checkFailure(
+    () => x.add(half), flow.InvalidArgument, 'add: other must fit into 64 bits, got a larger integer',
+  );
+  checkFailure(
+    () => flow.full([1], half), flow.InvalidArgument, `full: fillValue must fit into int64, got ${half}`,
+  );
+});
+
 test('properties of a tensor', () => {
   const x = flow.tensor([[1, 2, 3], [4, 5, 6]]);
   assert.deepEqual(x.shape, [2, 3]);

@@ -71,7 +71,12 @@ NumberMatch find_number(PyObject* object, of_value* value) {
     int overflow = 0;
     value->kind = OF_VALUE_INT;
     value->as.integer = PyLong_AsLongLongAndOverflow(object, &overflow);
-    return overflow == 0 ? NumberMatch::kFound : NumberMatch::kTooLarge;
+    if (overflow <= 0) return overflow == 0 ? NumberMatch::kFound : NumberMatch::kTooLarge;
+    value->kind = OF_VALUE_UINT;
+    value->as.natural = PyLong_AsUnsignedLongLong(object);
+    if (!PyErr_Occurred()) return NumberMatch::kFound;
+    PyErr_Clear();
+    return NumberMatch::kTooLarge;
   }
   if (is_numpy_scalar(object)) {
     Ref item(PyObject_CallMethod(object, "item", nullptr));
@@ -188,6 +193,7 @@ bool convert_number(PyObject* object, of_value* value, Mismatch* mismatch) {
 bool convert_real(PyObject* object, of_value* value, Mismatch* mismatch) {
   if (!convert_number(object, value, mismatch)) return false;
   if (value->kind == OF_VALUE_INT) value->as.real = static_cast<double>(value->as.integer);
+  if (value->kind == OF_VALUE_UINT) value->as.real = static_cast<double>(value->as.natural);
   if (value->kind == OF_VALUE_BOOL) value->as.real = value->as.boolean ? 1.0 : 0.0;
   value->kind = OF_VALUE_FLOAT;
   return true;

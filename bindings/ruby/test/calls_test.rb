@@ -105,6 +105,9 @@ class CallsTest < OneFlowTest
 
   def test_invalid_values
     assert_error(OneFlow::InvalidArgument, "full: fill_value must fit into 64 bits, got a larger integer") do
+      OneFlow.full([1], 2**64)
+    end
+    assert_error(OneFlow::InvalidArgument, "full: fill_value must fit into int64, got #{2**63}") do
       OneFlow.full([1], 2**63)
     end
     assert_error(OneFlow::InvalidArgument, "zeros: size must fit into 64 bits, got a larger integer") do

@@ -110,6 +110,19 @@ class IndexingTest < OneFlowTest
     assert_error(OneFlow::InvalidArgument, "index: value must fit into uint64, got -1") { unsigned[0..] = [-1, 0] }
   end
 
+  def test_integers_that_only_uint64_holds
+    top = (2**64) - 1
+    x = OneFlow.zeros(4, dtype: :uint64)
+    x[0] = top
+    x[1..2] = 2**63
+    x[[3]] = top - 1
+    assert_equal [top, 2**63, 2**63, top - 1], x.to_a
+    assert_equal [top, top, top, top - 1], x.masked_fill(x.eq(OneFlow.full([1], 2**63, dtype: :uint64)), top).to_a
+    assert_equal [top] * 4, x.fill!(top).to_a
+    assert_error(OneFlow::InvalidArgument, "add: other must fit into 64 bits, got a larger integer") { x + (2**63) }
+    assert_error(OneFlow::IndexOutOfRange, "index: #{2**63} is out of range") { x[2**63] }
+  end
+
   def test_bad_assignment
     assert_raises(OneFlow::ShapeError) { @v[0..1] = [1, 2, 3] }
     assert_error(OneFlow::TypeMismatch, "index: value must be Tensor, Numeric or Array, got String") { @v[0] = "a" }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -216,13 +216,19 @@ class OperatorSource:
             if self._takes_floating_override():
                 fields.append(".floating_only = true")
         if rule.holds:
-            fields.append(f".held_arguments = {' | '.join(f'1 << {self.op.position(name)}' for name in rule.holds)}")
+            fields.append(f".held_arguments = {self._mask(rule.holds)}")
+        if selected := [name for name in rule.holds if self.op.kind.only_selects(name)]:
+            fields.append(f".selected_arguments = {self._mask(selected)}")
         compute = rule.compute
         if compute is None and rule.results[0] in (ResultRule.BOOL, ResultRule.INT64):
             compute = ResultRule.PROMOTE if self.op.signature.tensor_arguments else None
         if compute is not None:
             fields += [f".compute = ResultRule::{_RESULTS[compute]}", ".computes_result = false"]
         return fields
+
+    def _mask(self, names: Iterable[str]) -> str:
+        """Returns a bit mask of arguments."""
+        return " | ".join(f"1 << {self.op.position(name)}" for name in names)
 
     def _takes_floating_override(self) -> bool:
         """Returns whether the dtype argument must be a floating-point type.

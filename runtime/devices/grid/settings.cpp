@@ -32,6 +32,10 @@ of_scalar scalar_of(const of_value& value) {
       scalar.kind = OF_SCALAR_INT;
       scalar.as.integer = value.as.integer;
       break;
+    case OF_VALUE_UINT:
+      scalar.kind = OF_SCALAR_UINT;
+      scalar.as.natural = value.as.natural;
+      break;
     case OF_VALUE_BOOL:
       scalar.kind = OF_SCALAR_BOOL;
       scalar.as.integer = value.as.boolean;

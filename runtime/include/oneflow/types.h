@@ -93,7 +93,8 @@ typedef enum of_value_kind {
   OF_VALUE_DEVICE = 8,
   OF_VALUE_TENSOR = 9,
   OF_VALUE_TENSOR_LIST = 10, /* `count` tensors; NULL items only for arguments of type Tensor?[] */
-  OF_VALUE_DEVICE_LIST = 11  /* `count` devices */
+  OF_VALUE_DEVICE_LIST = 11, /* `count` devices */
+  OF_VALUE_UINT = 12         /* an integer above the range of int64, for a number that is stored as an element */
 } of_value_kind;
 
 /* An argument or a result of an operator: 16 bytes. An argument borrows the memory and the tensors that it refers to. A
@@ -104,6 +105,7 @@ typedef struct of_value {
   union {
     bool boolean;
     int64_t integer;
+    uint64_t natural;
     double real;
     const char* string;
     const int64_t* integers;

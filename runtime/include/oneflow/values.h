@@ -45,6 +45,13 @@ static inline of_value of_int_value(int64_t integer) {
   return value;
 }
 
+/* Returns an unsigned integer as a value: INT where it fits into int64. */
+static inline of_value of_uint_value(uint64_t natural) {
+  of_value value = of_make_value(natural <= (uint64_t)INT64_MAX ? OF_VALUE_INT : OF_VALUE_UINT, 0);
+  value.as.natural = natural;
+  return value;
+}
+
 /* Returns a floating-point number as a value. */
 static inline of_value of_float_value(double real) {
   of_value value = of_make_value(OF_VALUE_FLOAT, 0);

@@ -104,11 +104,10 @@ NestedArray::Number NestedArray::number_of_element(VALUE value) const {
     raise(OF_TYPE_MISMATCH, "%s must be Numeric, bool or Array of them, got %" PRIsVALUE, name_,
           type_description(value));
   }
-  if (!in_range) {
+  if (!in_range) raise(OF_INVALID_ARGUMENT, "%s must fit into 64 bits, got a larger integer", name_);
+  if (converted.kind == OF_VALUE_UINT) {
     scalar.kind = OF_SCALAR_UINT;
-    if (rb_integer_pack(value, &scalar.as.natural, 1, sizeof(uint64_t), 0, INTEGER_PACK_NATIVE_BYTE_ORDER) != 1) {
-      raise(OF_INVALID_ARGUMENT, "%s must fit into 64 bits, got a larger integer", name_);
-    }
+    scalar.as.natural = converted.as.natural;
   } else if (converted.kind == OF_VALUE_FLOAT) {
     scalar.kind = OF_SCALAR_FLOAT;
     scalar.as.real = converted.as.real;

@@ -85,6 +85,10 @@ bool number_of(VALUE value, of_value* result, bool* in_range) {
   if (RB_INTEGER_TYPE_P(value)) {
     result->kind = OF_VALUE_INT;
     *in_range = integer_in_range(value, &result->as.integer);
+    if (*in_range) return true;
+    result->kind = OF_VALUE_UINT;
+    *in_range =
+        rb_integer_pack(value, &result->as.natural, 1, sizeof(uint64_t), 0, INTEGER_PACK_NATIVE_BYTE_ORDER) == 1;
     return true;
   }
   if (value == Qtrue || value == Qfalse) {

@@ -20,14 +20,12 @@ constexpr int kMaxParts = 2 * OF_MAX_RANK;
 
 // Converts an Integer of an index. Raises TypeMismatch for other objects, IndexOutOfRange beyond int64.
 int64_t integer(VALUE value) {
-  of_value number;
-  bool in_range;
   if (!RB_INTEGER_TYPE_P(value)) {
     raise(OF_TYPE_MISMATCH, "index: bounds must be Integer, got %" PRIsVALUE, type_description(value));
   }
-  number_of(value, &number, &in_range);
-  if (!in_range) raise(OF_INDEX_OUT_OF_RANGE, "index: %" PRIsVALUE " is out of range", value);
-  return number.as.integer;
+  int64_t number = 0;
+  if (!int64_of(value, &number)) raise(OF_INDEX_OUT_OF_RANGE, "index: %" PRIsVALUE " is out of range", value);
+  return number;
 }
 
 // Converts a range such as 1..3, 1...3, 1.., (0..10) % 2 or 8.step(0, -2) to a slice, whose stop is exclusive. The stop

@@ -134,7 +134,8 @@ VALUE set_option(VALUE, VALUE name, VALUE value) {
   if (!number_of(value, &number, &in_range) || number.kind == OF_VALUE_FLOAT) {
     raise(OF_TYPE_MISMATCH, "set_option: value must be Integer or bool, got %" PRIsVALUE, type_description(value));
   }
-  if (!in_range) raise(OF_INVALID_ARGUMENT, "set_option: value must fit into 64 bits, got a larger integer");
+  if (!in_range || number.kind == OF_VALUE_UINT)
+    raise(OF_INVALID_ARGUMENT, "set_option: value must fit into 64 bits, got a larger integer");
   const int64_t setting = number.kind == OF_VALUE_BOOL ? number.as.boolean : number.as.integer;
   check_option(of_set_option(name_of("set_option", "name", "String", &name), setting), "set_option");
   return Qnil;

@@ -66,17 +66,18 @@ VALUE empty_cache(int count, VALUE* values, VALUE) {
 
 VALUE set_memory_limit(int count, VALUE* values, VALUE) {
   rb_check_arity(count, 1, 2);
-  of_value bytes = {};
-  bool in_range = false;
-  if (!RB_INTEGER_TYPE_P(values[0]) || !number_of(values[0], &bytes, &in_range)) {
+  int64_t bytes = 0;
+  if (!RB_INTEGER_TYPE_P(values[0])) {
     raise(OF_TYPE_MISMATCH, "set_memory_limit: bytes must be Integer, got %" PRIsVALUE, type_description(values[0]));
   }
-  if (!in_range) raise(OF_INVALID_ARGUMENT, "set_memory_limit: bytes must fit into 64 bits, got a larger integer");
-  if (bytes.as.integer < 0) {
+  if (!int64_of(values[0], &bytes)) {
+    raise(OF_INVALID_ARGUMENT, "set_memory_limit: bytes must fit into 64 bits, got a larger integer");
+  }
+  if (bytes < 0) {
     raise(OF_INVALID_ARGUMENT, "set_memory_limit: bytes must not be negative, got %" PRIsVALUE, values[0]);
   }
   of_device device = device_argument("set_memory_limit", count > 1 ? values[1] : Qnil);
-  check(of_set_memory_limit(device, static_cast<uint64_t>(bytes.as.integer)));
+  check(of_set_memory_limit(device, static_cast<uint64_t>(bytes)));
   return Qnil;
 }
 

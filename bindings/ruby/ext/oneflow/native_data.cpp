@@ -136,14 +136,13 @@ int read_shape(VALUE shape, int64_t* sizes) {
   const int rank = static_cast<int>(RARRAY_LEN(shape));
   for (int i = 0; i < rank; ++i) {
     VALUE size = RARRAY_AREF(shape, i);
-    of_value number;
-    bool in_range;
-    if (!RB_INTEGER_TYPE_P(size) || !number_of(size, &number, &in_range)) {
+    if (!RB_INTEGER_TYPE_P(size)) {
       raise(OF_TYPE_MISMATCH, "from_binary: shape[%d] must be Integer, got %" PRIsVALUE, i, type_description(size));
     }
-    if (!in_range) raise(OF_INVALID_ARGUMENT, "from_binary: shape must fit into 64 bits, got a larger integer");
-    if (number.as.integer < 0) raise(OF_SHAPE_ERROR, "from_binary: shape must not be negative, got %" PRIsVALUE, size);
-    sizes[i] = number.as.integer;
+    if (!int64_of(size, &sizes[i])) {
+      raise(OF_INVALID_ARGUMENT, "from_binary: shape must fit into 64 bits, got a larger integer");
+    }
+    if (sizes[i] < 0) raise(OF_SHAPE_ERROR, "from_binary: shape must not be negative, got %" PRIsVALUE, size);
   }
   return rank;
 }

@@ -224,6 +224,8 @@ static inline T number(const of_value& value) {
       return convert<T>(value.as.real);
     case OF_VALUE_INT:
       return convert<T>(value.as.integer);
+    case OF_VALUE_UINT:
+      return convert<T>(value.as.natural);
     case OF_VALUE_BOOL:
       return convert<T>(value.as.boolean);
     default:
