@@ -73,9 +73,9 @@ struct DTypeRule {
   int override_argument = -1;  // an optional dtype argument, which replaces the rule of the first result
   bool floating_only = false;  // whether the value of this argument must be a floating-point type
   ResultRule compute = ResultRule::kPromote;
-  uint32_t held_arguments = 0;  // a bit mask of number arguments that become elements of the first result
+  uint32_t held_arguments = 0;      // a bit mask of number arguments that become elements of the first result
   uint32_t selected_arguments = 0;  // those with which nothing is computed, which may be above the range of int64
-  bool computes_result = true;  // the compute type follows from the first result; otherwise from `compute`
+  bool computes_result = true;      // the compute type follows from the first result; otherwise from `compute`
 };
 
 // The attribute whose value selects one of several expressions, and its values in the order of the record. The values

@@ -39,7 +39,7 @@ def test_integers_that_only_uint64_holds(device: str) -> None:
     x[[3, 4]] = top - 1
     x[x == 0] = half + 1
     assert x.tolist() == [top, half, half, top - 1, top - 1, half + 1]
-    mask = x == half
+    mask = x == flow.tensor(half, dtype="uint64", device=device)
     assert x.masked_fill(mask, top).tolist() == [top, top, top, top - 1, top - 1, half + 1]
     assert flow.where(mask, x, top).tolist() == [top, half, half, top, top, top]
     assert x.fill_(half).tolist() == flow.full_like(x, half).tolist() == [half] * 6

@@ -83,7 +83,8 @@ PyObject* to_object(const of_value& value) {
     case OF_VALUE_TENSOR_LIST:
       return wrap_list(value);
     case OF_VALUE_DEVICE_LIST:
-      break;  // only arguments have this kind
+    case OF_VALUE_UINT:
+      break;  // only arguments have these kinds
   }
   return raise(OF_INTERNAL_ERROR, "a result of unknown kind");
 }

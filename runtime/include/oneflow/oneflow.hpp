@@ -176,8 +176,7 @@ class Device {
 
 // ---------------------------------------------------------------- arguments of operators
 
-/// A number as an argument; None if default-constructed. The constructor throws InvalidArgument for an integer above
-/// the range of int64.
+/// A number as an argument; None if default-constructed.
 class Number {
  public:
   Number() : value_(of_none()) {}
@@ -185,10 +184,10 @@ class Number {
   Number(T number) {
     if constexpr (std::same_as<T, bool>) {
       value_ = of_bool_value(number);
+    } else if constexpr (std::unsigned_integral<T>) {
+      value_ = of_uint_value(number);
     } else if constexpr (std::integral<T>) {
-      if constexpr (std::is_unsigned_v<T>)
-        if (number > static_cast<uint64_t>(INT64_MAX)) throw InvalidArgument("a number must fit int64");
-      value_ = of_int_value(static_cast<int64_t>(number));
+      value_ = of_int_value(number);
     } else {
       value_ = of_float_value(static_cast<double>(number));
     }

@@ -62,6 +62,12 @@ TEST(CppHeader, NumbersBeyondInt64AreErrors) {
   EXPECT_THROW(x + UINT64_MAX, flow::InvalidArgument);
 }
 
+TEST(CppHeader, NumbersBeyondInt64AreStored) {
+  const flow::Tensor x = flow::full({2}, UINT64_MAX, flow::uint64);
+  EXPECT_EQ(x.to_vector<uint64_t>(), (std::vector<uint64_t>{UINT64_MAX, UINT64_MAX}));
+  EXPECT_EQ(flow::masked_fill(x, x == x, uint64_t{1} << 63).to_vector<uint64_t>()[1], uint64_t{1} << 63);
+}
+
 TEST(CppHeader, OperatorsAcceptTensorsAndNumbers) {
   const flow::Tensor x = flow::tensor({1.0, 2.0});
   EXPECT_EQ(floats(x + x), (Floats{2, 4}));
