@@ -185,6 +185,6 @@ function releaseWaiting() {
 }
 
 module.exports = {
-  KIND, LONGEST_STRING, isCString, begin, putPlain, putInteger, putNatural, putFloat, openList, putItem, putList, putString, status,
-  resultSlot, releaseLater, releaseWaiting,
+  KIND, LONGEST_STRING, isCString, begin, putPlain, putInteger, putNatural, putFloat, openList, putItem, putList,
+  putString, status, resultSlot, releaseLater, releaseWaiting,
 };
