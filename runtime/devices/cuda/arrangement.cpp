@@ -33,10 +33,9 @@ constexpr int64_t kThin = 16;              // fewer rows or columns are computed
 
 double library_peak(of_dtype dtype) { return dtype == OF_FLOAT32 || dtype == OF_FLOAT64 ? 45e12 : 500e12; }
 
-struct Dim {
-  int64_t size;
-  int64_t before[kSides];   // strides in the original operands
-  int64_t strides[kSides];  // strides in the copies
+// A dimension with its strides in the operands as they are multiplied.
+struct Dim : grid::Dim {
+  int64_t before[kSides];  // its strides in the original operands
 };
 using Dims = std::vector<Dim>;
 struct Roles {
@@ -46,7 +45,7 @@ struct Roles {
 Dims dims_of(const Role& role, bool is_swapped) {
   Dims dims;
   for (int32_t d = 0; d < role.rank; ++d) {
-    Dim dim{role.sizes[d], {}, {}};
+    Dim dim{{role.sizes[d], {}}, {}};
     for (int side = 0; side < kSides; ++side) dim.before[side] = role.strides[side][d];
     if (is_swapped) std::swap(dim.before[kA], dim.before[kB]);
     std::copy_n(dim.before, kSides, dim.strides);
@@ -103,18 +102,13 @@ OperandCopy lay_out(Side side, Dims& batch, Dims& outer, Dims& inner) {
 void merge(Dims& dims) {
   Dims merged;
   for (const Dim& dim : dims) {
-    const bool continues = !merged.empty() && [&] {
-      for (int side = 0; side < kSides; ++side)
-        if (merged.back().strides[side] != dim.strides[side] * dim.size) return false;
-      return true;
-    }();
-    if (!continues) {
-      merged.push_back(dim);
-      continue;
+    int64_t outer = 1;
+    if (!merged.empty() && merged.back().is_continued_by(dim)) {
+      outer = merged.back().size;
+      merged.pop_back();
     }
-    const int64_t size = merged.back().size * dim.size;
-    merged.back() = dim;
-    merged.back().size = size;
+    merged.push_back(dim);
+    merged.back().size *= outer;
   }
   dims = std::move(merged);
 }

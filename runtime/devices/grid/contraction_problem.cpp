@@ -6,11 +6,6 @@
 namespace oneflow::grid {
 namespace {
 
-struct Dim {
-  int64_t size;
-  int64_t strides[kSides];
-};
-
 // The dimensions of one role as they are collected.
 class Dims {
  public:
@@ -33,7 +28,7 @@ class Dims {
     });
     int kept = 0;
     for (int d = 0; d < count_; ++d) {
-      if (kept > 0 && continues(dims[kept - 1], dims[d])) {
+      if (kept > 0 && dims[kept - 1].is_continued_by(dims[d])) {
         const int64_t size = dims[kept - 1].size * dims[d].size;
         dims[kept - 1] = dims[d];
         dims[kept - 1].size = size;
@@ -62,14 +57,6 @@ class Dims {
   }
 
  private:
-  // Returns whether `outer` continues `inner` in every operand, so that both can be merged into one dimension.
-  static bool continues(const Dim& outer, const Dim& inner) {
-    for (int i = 0; i < kSides; ++i) {
-      if (outer.strides[i] != inner.strides[i] * inner.size) return false;
-    }
-    return true;
-  }
-
   int count_ = 0;
   Dim list_[Role::kMost];
 };
@@ -158,6 +145,13 @@ Role role_of(const Dims& dims, Side side, const Role& depth, int64_t others) {
 }
 
 }  // namespace
+
+bool Dim::is_continued_by(const Dim& inner) const {
+  for (int i = 0; i < kSides; ++i) {
+    if (strides[i] != inner.strides[i] * inner.size) return false;
+  }
+  return true;
+}
 
 int64_t Role::step(Side side) const { return rank == 0 ? INT64_MAX : std::abs(strides[side][rank - 1]); }
 

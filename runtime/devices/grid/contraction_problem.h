@@ -24,6 +24,15 @@ struct Role {
   int64_t step(Side side) const;
 };
 
+// A dimension with its strides in the operands.
+struct Dim {
+  int64_t size;
+  int64_t strides[kSides];
+
+  // Returns whether `inner` continues this dimension in every operand, so that both can be merged into one.
+  bool is_continued_by(const Dim& inner) const;
+};
+
 // C[batch, row, column] = alpha * sum over depth of A[batch, row, depth] * B[batch, depth, column] + beta * C + bias
 struct Problem {
   of_dtype dtype;
