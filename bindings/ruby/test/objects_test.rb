@@ -62,6 +62,11 @@ class ObjectsTest < OneFlowTest
       copy = Marshal.load(Marshal.dump(one))
       assert_equal [one, one.dtype, one.shape], [copy, copy.dtype, copy.shape]
     end
+    state = @x.marshal_dump(7) # as for a tensor of more than 1 GiB
+    assert_operator state.size, :>, 3
+    copy = OneFlow::Tensor.allocate
+    copy.marshal_load(Marshal.load(Marshal.dump(state)))
+    assert_equal @x, copy
     broken = Marshal.dump(tensor([1, 2])).sub("int64", "int65")
     assert_raises(OneFlow::InvalidArgument) { Marshal.load(broken) }
     assert_raises(OneFlow::InvalidArgument) { @x.marshal_load([:int8, [1], "a"]) }

@@ -51,13 +51,21 @@ module OneFlow
     # Returns a hash of the dtype, the shape and the bytes, equal for tensors that are `eql?`.
     def hash = [Tensor, dtype, shape, to_binary].hash
 
-    # Returns the dtype, the shape and the packed elements, for Marshal.
-    def marshal_dump = [dtype, shape, to_binary]
+    # The largest String that Marshal is given: it cannot write the length of one of 2 GiB.
+    MARSHAL_BYTES = 2**30
+    private_constant :MARSHAL_BYTES
+
+    # Returns the dtype, the shape and the packed elements, in one or more Strings, for Marshal.
+    def marshal_dump(bytes = MARSHAL_BYTES)
+      data = to_binary
+      starts = data.empty? ? [0] : (0...data.bytesize).step(bytes)
+      [dtype, shape, *starts.map { |start| data.byteslice(start, bytes) }]
+    end
 
     # Initialises an empty tensor from what `marshal_dump` returned. Raises InvalidArgument if the tensor has a value.
     def marshal_load(state)
-      dtype, shape, data = state
-      initialize_copy(OneFlow.from_binary(data, dtype:, shape:))
+      dtype, shape, first, *others = state
+      initialize_copy(OneFlow.from_binary(others.empty? ? first : [first, *others].join, dtype:, shape:))
     end
 
     # Writes the tensor to a YAML coder.
