@@ -64,13 +64,17 @@ def ratio(row: Row, peer: str) -> float:
     )
 
 
+def holds(row: Row, bound: dict[str, Any]) -> bool:
+    """Returns whether a bound of a row holds."""
+    return ratio(row, bound["peer"]) <= float(bound["at_most"])
+
+
 def verdicts(row: Row) -> list[str]:
     """Returns a text for each bound of a row: the ratio, and whether the bound holds."""
     texts = []
     for bound in row["bounds"]:
-        found = ratio(row, bound["peer"])
-        holds = found <= bound["at_most"]
-        texts.append(f"{found:.2f} of {bound['peer']} (bound {bound['at_most']:.2f}: {'holds' if holds else 'missed'})")
+        verdict = "holds" if holds(row, bound) else "missed"
+        texts.append(f"{ratio(row, bound['peer']):.2f} of {bound['peer']} (bound {bound['at_most']:.2f}: {verdict})")
     return texts
 
 

@@ -7,19 +7,12 @@ Prints nothing if there is no GPU.
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
 
-try:
-    import torch  # before oneflow, which uses the cuBLASLt that PyTorch loads
-except ImportError:
-    torch = None
-else:
-    from benchmarks.cuda.measure import EQUAL, measure
-
 import oneflow_py as flow
+from benchmarks.cuda.measure import EQUAL, can_run, measure, torch
 from benchmarks.timing import report
 
 GIB = 1 << 30
@@ -117,9 +110,7 @@ def copies() -> None:
         measure(f"CUDA {name}", {"oneflow": ours, "PyTorch": theirs}, [{"peer": "PyTorch", "at_most": 1 / 0.95}])
 
 
-if torch is None or not torch.cuda.is_available() or "cuda" not in {device.type for device in flow.devices()}:
-    print("not run: this needs PyTorch, a GPU and the CUDA plugin", file=sys.stderr)
-else:
+if can_run():
     for part in (submission, elementwise, strided, products, copies):
         part()
         torch.cuda.empty_cache()

@@ -15,11 +15,11 @@ from typing import Any
 
 try:
     import cupy
-    import torch  # before oneflow, which uses the cuBLASLt that PyTorch loads
 except ImportError:
-    torch = None
+    cupy = None
 
 import oneflow_py as flow
+from benchmarks.cuda.measure import can_run, measure, torch
 
 SUITE = Path(__file__).parents[1] / "einsum" / "suite.json"
 
@@ -31,8 +31,6 @@ def is_close(equation: str, found: Any, operands: list[Any]) -> bool:
 
 
 def measure_case(case: dict[str, Any]) -> None:
-    from benchmarks.cuda.measure import measure  # only here, because it needs PyTorch
-
     equation, sizes = case["equation"], case["gpu_sizes"]
     terms = equation.partition("->")[0].split(",")
     ours = [flow.randn(*(sizes[label] for label in term), device="cuda") for term in terms]
@@ -54,8 +52,10 @@ def measure_case(case: dict[str, Any]) -> None:
 
 
 def main(wanted: list[str]) -> None:
-    if torch is None or not torch.cuda.is_available() or "cuda" not in {device.type for device in flow.devices()}:
-        print("not run: this needs PyTorch, CuPy, a GPU and the CUDA plugin", file=sys.stderr)
+    if not can_run():
+        return
+    if cupy is None:
+        print("not run: this needs CuPy", file=sys.stderr)
         return
     for case in json.loads(SUITE.read_text())["cases"]:
         name = f"{case['group']} {case['equation']}"

@@ -13,7 +13,7 @@ from codegen import kernels
 from codegen.checking import Scope, operand_sort
 from codegen.compute_types import is_complex
 from codegen.dims import ALIGNED, Link, Relation
-from codegen.expression import Expression
+from codegen.expression import Expression, Variable
 from codegen.intrinsics import SCALAR
 from codegen.kernel_printer import KernelPrinter
 from codegen.kinds import branches
@@ -67,7 +67,7 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
             report.add(op.signature_location, "an elementwise operator needs a tensor argument that is not optional")
         for expression in self._all:
             check_expression(expression, scope(op), None, report)
-            if op.from_any_device and expression.text.strip() != op.from_any_device:
+            if op.from_any_device and expression.root != Variable(op.from_any_device):
                 report.add(op.signature_location, f"from_any_device is for operators that copy {op.from_any_device}")
 
     @property

@@ -26,7 +26,7 @@ inline of_scalar float_scalar(double value) {
 // Returns a scalar of kind INT if the value fits in int64, and of kind UINT otherwise.
 of_scalar natural_scalar(uint64_t value);
 
-// Returns the number of an of_value of kind BOOL, INT or FLOAT. Throws InternalError for other kinds.
+// Returns the number of an of_value of kind BOOL, INT, UINT or FLOAT. Throws InternalError for other kinds.
 of_scalar scalar_of(const of_value& value);
 // Returns whether a value is of kind BOOL, INT or FLOAT.
 inline bool is_number(const of_value& value) {

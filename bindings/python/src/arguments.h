@@ -134,6 +134,9 @@ bool convert(const ArgumentRecord& argument, PyObject* object, ValueStore* store
 bool convert_items(const ArgumentRecord& argument, std::span<PyObject* const> items, ValueStore* store, of_value* value,
                    Mismatch* mismatch);
 
+// Converts an int to an INT or a UINT. Returns false, without an exception, for one beyond 64 bits.
+bool find_integer(PyObject* integer, of_value* value);
+
 enum class NumberMatch { kFound, kWrongType, kTooLarge };
 // Converts a bool, an int, a float or a NumPy scalar to a value. Returns kWrongType for other objects and kTooLarge for
 // integers beyond 64 bits.

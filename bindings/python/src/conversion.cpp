@@ -56,6 +56,18 @@ bool is_numpy_scalar(PyObject* object) {
   return PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(scalar_type)) != 0;
 }
 
+bool find_integer(PyObject* integer, of_value* value) {
+  int overflow = 0;
+  value->kind = OF_VALUE_INT;
+  value->as.integer = PyLong_AsLongLongAndOverflow(integer, &overflow);
+  if (overflow == 0) return true;
+  value->kind = OF_VALUE_UINT;
+  value->as.natural = PyLong_AsUnsignedLongLong(integer);
+  if (!PyErr_Occurred()) return true;
+  PyErr_Clear();
+  return false;
+}
+
 NumberMatch find_number(PyObject* object, of_value* value) {
   if (PyFloat_Check(object)) {
     value->kind = OF_VALUE_FLOAT;
@@ -68,15 +80,7 @@ NumberMatch find_number(PyObject* object, of_value* value) {
     return NumberMatch::kFound;
   }
   if (PyLong_Check(object)) {
-    int overflow = 0;
-    value->kind = OF_VALUE_INT;
-    value->as.integer = PyLong_AsLongLongAndOverflow(object, &overflow);
-    if (overflow <= 0) return overflow == 0 ? NumberMatch::kFound : NumberMatch::kTooLarge;
-    value->kind = OF_VALUE_UINT;
-    value->as.natural = PyLong_AsUnsignedLongLong(object);
-    if (!PyErr_Occurred()) return NumberMatch::kFound;
-    PyErr_Clear();
-    return NumberMatch::kTooLarge;
+    return find_integer(object, value) ? NumberMatch::kFound : NumberMatch::kTooLarge;
   }
   if (is_numpy_scalar(object)) {
     Ref item(PyObject_CallMethod(object, "item", nullptr));

@@ -196,19 +196,15 @@ bool NestedNumbers::visit_number(PyObject* number, of_dtype dtype, size_t depth)
 }
 
 bool NestedNumbers::add_integer(PyObject* integer) {
-  int overflow = 0;
-  const int64_t value = PyLong_AsLongLongAndOverflow(integer, &overflow);
-  if (overflow == 0) {
-    numbers_.push_back({.kind = OF_SCALAR_INT, .as = {.integer = value}});
-    return true;
-  }
-  const uint64_t natural = PyLong_AsUnsignedLongLong(integer);
-  if (PyErr_Occurred()) {
-    PyErr_Clear();
+  of_value value;
+  if (!find_integer(integer, &value)) {
     raise(OF_INVALID_ARGUMENT, prefix_ + " must fit into 64 bits, got a larger integer");
     return false;
   }
-  numbers_.push_back({.kind = OF_SCALAR_UINT, .as = {.natural = natural}});
+  if (value.kind == OF_VALUE_INT)
+    numbers_.push_back({.kind = OF_SCALAR_INT, .as = {.integer = value.as.integer}});
+  else
+    numbers_.push_back({.kind = OF_SCALAR_UINT, .as = {.natural = value.as.natural}});
   return true;
 }
 

@@ -17,14 +17,13 @@ bool to_seed(PyObject* object, const char* function, uint64_t* seed) {
     raise(OF_TYPE_MISMATCH, std::string(function) + ": seed must be int, got " + type_name(object));
     return false;
   }
-  int overflow = 0;
-  *seed = static_cast<uint64_t>(PyLong_AsLongLongAndOverflow(integer.get(), &overflow));
-  if (overflow == 0) return true;
-  *seed = PyLong_AsUnsignedLongLong(integer.get());
-  if (!PyErr_Occurred()) return true;
-  PyErr_Clear();
-  raise(OF_INVALID_ARGUMENT, std::string(function) + ": seed must fit into 64 bits, got a larger integer");
-  return false;
+  of_value value;
+  if (!find_integer(integer.get(), &value)) {
+    raise(OF_INVALID_ARGUMENT, std::string(function) + ": seed must fit into 64 bits, got a larger integer");
+    return false;
+  }
+  *seed = value.kind == OF_VALUE_INT ? static_cast<uint64_t>(value.as.integer) : value.as.natural;
+  return true;
 }
 
 const ArgumentRecord kSeed[] = {{"seed", "int", ArgumentKind::kObject}};

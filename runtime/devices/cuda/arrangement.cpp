@@ -11,7 +11,6 @@ namespace {
 
 using grid::kA;
 using grid::kB;
-using grid::kBias;
 using grid::kC;
 using grid::kSides;
 using grid::Problem;
@@ -98,37 +97,20 @@ OperandCopy lay_out(Side side, Dims& batch, Dims& outer, Dims& inner) {
   return copy;
 }
 
-// Merges dimensions that continue each other in all operands.
-void merge(Dims& dims) {
-  Dims merged;
-  for (const Dim& dim : dims) {
-    int64_t outer = 1;
-    if (!merged.empty() && merged.back().is_continued_by(dim)) {
-      outer = merged.back().size;
-      merged.pop_back();
-    }
-    merged.push_back(dim);
-    merged.back().size *= outer;
-  }
-  dims = std::move(merged);
+// Returns the merged dimensions of the operands as they are multiplied.
+std::vector<grid::Dim> merged(const Dims& dims) {
+  std::vector<grid::Dim> merged(dims.begin(), dims.end());
+  merged.resize(grid::merge(merged.data(), merged.size()));
+  return merged;
 }
 
-Role role_of(const Dims& dims) {
-  Role role;
-  role.rank = static_cast<int32_t>(dims.size());
-  for (int32_t d = 0; d < role.rank; ++d) {
-    role.sizes[d] = dims[static_cast<size_t>(d)].size;
-    role.count *= role.sizes[d];
-    for (int side = 0; side < kSides; ++side) role.strides[side][d] = dims[static_cast<size_t>(d)].strides[side];
-  }
-  return role;
-}
+Role role_of(const std::vector<grid::Dim>& dims) { return grid::role_of(dims.data(), dims.size()); }
 
 // Moves all dimensions but one to the batch, where the other operand repeats.
-Dims keep_one(const Dims& dims, size_t kept, Dims& batch) {
-  Dims one;
-  for (size_t d = 0; d < dims.size(); ++d) (d == kept ? one : batch).push_back(dims[d]);
-  return one;
+Role keep_one(const std::vector<grid::Dim>& dims, size_t kept, std::vector<grid::Dim>& batch) {
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (d != kept) batch.push_back(dims[d]);
+  return grid::role_of(dims.data() + kept, dims.empty() ? 0 : 1);
 }
 
 double share(int64_t size, int64_t tile) {
@@ -184,14 +166,16 @@ double copy_seconds(const OperandCopy& copy, of_dtype dtype) {
 
 // Visits the products over one dimension of the rows and one of the columns. All others are batch dimensions.
 void visit_products(const Roles& roles, Arrangement& found, const std::function<void(const Arrangement&)>& visit) {
+  const auto rows = merged(roles.rows), columns = merged(roles.columns), depth = merged(roles.depth);
+  if (depth.size() > 1) return;
   const double copies = found.seconds;
-  for (size_t row = 0; row < std::max<size_t>(roles.rows.size(), 1); ++row) {
-    for (size_t column = 0; column < std::max<size_t>(roles.columns.size(), 1); ++column) {
-      Dims batch = roles.batch;
-      Problem& product = found.problem;
-      product.rows = role_of(keep_one(roles.rows, row, batch));
-      product.columns = role_of(keep_one(roles.columns, column, batch));
-      product.depth = role_of(roles.depth);
+  Problem& product = found.problem;
+  product.depth = role_of(depth);
+  for (size_t row = 0; row < std::max<size_t>(rows.size(), 1); ++row) {
+    for (size_t column = 0; column < std::max<size_t>(columns.size(), 1); ++column) {
+      auto batch = merged(roles.batch);
+      product.rows = keep_one(rows, row, batch);
+      product.columns = keep_one(columns, column, batch);
       if (batch.size() > static_cast<size_t>(Role::kMost)) continue;
       product.batch = role_of(batch);
       MatrixProduct matrix;
@@ -226,8 +210,6 @@ void visit_copies(const Problem& problem, bool is_swapped, const bool (&copied)[
   if (copied[kA]) copy_factor(kA, roles.rows);
   if (copied[kB]) copy_factor(kB, roles.columns);
   if (copied[kC]) found.copies[kC] = lay_out(kC, roles.batch, roles.rows, roles.columns);
-  for (Dims* dims : {&roles.batch, &roles.rows, &roles.columns, &roles.depth}) merge(*dims);
-  if (roles.depth.size() > 1) return;
   found.seconds = 0;
   for (const Side side : {kA, kB, kC}) {
     found.seconds += copy_seconds(found.copies[side], problem.dtype);

@@ -6,6 +6,14 @@
 namespace oneflow::grid {
 namespace {
 
+// Returns whether `outer` continues `inner` in every operand, so that both can be merged into one dimension.
+bool continues(const Dim& outer, const Dim& inner) {
+  for (int i = 0; i < kSides; ++i) {
+    if (outer.strides[i] != inner.strides[i] * inner.size) return false;
+  }
+  return true;
+}
+
 // The dimensions of one role as they are collected.
 class Dims {
  public:
@@ -26,24 +34,7 @@ class Dims {
       const int64_t x_step = std::abs(x.strides[side]), y_step = std::abs(y.strides[side]);
       return x_step != y_step ? x_step > y_step : std::abs(x.strides[other]) > std::abs(y.strides[other]);
     });
-    int kept = 0;
-    for (int d = 0; d < count_; ++d) {
-      if (kept > 0 && dims[kept - 1].is_continued_by(dims[d])) {
-        const int64_t size = dims[kept - 1].size * dims[d].size;
-        dims[kept - 1] = dims[d];
-        dims[kept - 1].size = size;
-      } else {
-        dims[kept++] = dims[d];
-      }
-    }
-    Role role;
-    role.rank = kept;
-    for (int d = 0; d < kept; ++d) {
-      role.sizes[d] = dims[d].size;
-      role.count *= dims[d].size;
-      for (int i = 0; i < kSides; ++i) role.strides[i][d] = dims[d].strides[i];
-    }
-    return role;
+    return role_of(dims, merge(dims, static_cast<size_t>(count_)));
   }
 
   int64_t count() const {
@@ -146,11 +137,29 @@ Role role_of(const Dims& dims, Side side, const Role& depth, int64_t others) {
 
 }  // namespace
 
-bool Dim::is_continued_by(const Dim& inner) const {
-  for (int i = 0; i < kSides; ++i) {
-    if (strides[i] != inner.strides[i] * inner.size) return false;
+size_t merge(Dim* dims, size_t count) {
+  size_t kept = 0;
+  for (size_t d = 0; d < count; ++d) {
+    if (kept > 0 && continues(dims[kept - 1], dims[d])) {
+      const int64_t size = dims[kept - 1].size * dims[d].size;
+      dims[kept - 1] = dims[d];
+      dims[kept - 1].size = size;
+    } else {
+      dims[kept++] = dims[d];
+    }
   }
-  return true;
+  return kept;
+}
+
+Role role_of(const Dim* dims, size_t count) {
+  Role role;
+  role.rank = static_cast<int32_t>(count);
+  for (size_t d = 0; d < count; ++d) {
+    role.sizes[d] = dims[d].size;
+    role.count *= dims[d].size;
+    for (int i = 0; i < kSides; ++i) role.strides[i][d] = dims[d].strides[i];
+  }
+  return role;
 }
 
 int64_t Role::step(Side side) const { return rank == 0 ? INT64_MAX : std::abs(strides[side][rank - 1]); }

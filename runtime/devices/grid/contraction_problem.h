@@ -28,10 +28,11 @@ struct Role {
 struct Dim {
   int64_t size;
   int64_t strides[kSides];
-
-  // Returns whether `inner` continues this dimension in every operand, so that both can be merged into one.
-  bool is_continued_by(const Dim& inner) const;
 };
+
+// Merges dimensions that continue each other in every operand, in place; returns how many are left.
+size_t merge(Dim* dims, size_t count);
+Role role_of(const Dim* dims, size_t count);
 
 // C[batch, row, column] = alpha * sum over depth of A[batch, row, depth] * B[batch, depth, column] + beta * C + bias
 struct Problem {
