@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from codegen import base_types
 from codegen import signature as signatures
 from codegen.errors import TextError, counted, unknown
 from codegen.expression import Constant, Invoke, ListOf, Node, Unary, Variable, parse_node
-from codegen.model import DTYPES, Argument, BaseType, Call, CallValue, Literal, Name, Op, TensorLiteral, Type
+from codegen.model import DTYPES, Argument, Call, CallValue, Literal, Name, Op, TensorLiteral, Type
 
 _NUMBERS = {"inf": float("inf"), "nan": float("nan")}
 
@@ -74,16 +75,16 @@ class CallParser:
             case Invoke(function=function):
                 return type_.is_tensor and not type_.is_list and self._gives_one(function)
             case ListOf(members=members) if type_.is_list:
-                member = Type(type_.base, optional=type_.optional_members)
+                member = type_.item
                 return all(self._fits(m, member) for m in members)
             case ListOf(members=members) if type_.is_pairs:
-                return len(members) == 2 and all(self._fits(m, Type(BaseType.INT)) for m in members)
+                return len(members) == 2 and all(self._fits(m, Type(base_types.INT)) for m in members)
             case ListOf():
                 return type_.is_tensor
             case Variable(name=name) | Unary(operand=Variable(name=name)):
                 if name in _NUMBERS:
-                    return type_.base in (BaseType.NUMBER, BaseType.OPERAND, BaseType.FLOAT)
-                return type_.base in (BaseType.DTYPE, BaseType.DEVICE)
+                    return type_.base.holds(1.0)
+                return type_.base.is_bare
             case Constant(value=literal):
                 single = Type(type_.base) if type_.is_list and type_.is_integer else type_
                 return signatures.fits(literal, type_) or (literal is not None and signatures.fits(literal, single))
@@ -112,7 +113,7 @@ class CallParser:
             case Invoke():
                 return self._call(node)
             case ListOf(members=members) if type_ and type_.is_list:
-                member = Type(type_.base, optional=type_.optional_members)
+                member = type_.item
                 return tuple(self._value(m, member) for m in members)
             case ListOf() if type_ and type_.is_tensor:
                 return TensorLiteral(_elements(node))

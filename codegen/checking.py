@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from codegen import base_types
 from codegen.errors import TextError, counted, unknown
 from codegen.expression import (
     COMPARISONS,
@@ -25,7 +26,7 @@ from codegen.expression import (
     Variable,
 )
 from codegen.intrinsics import BINARY, SCALAR, UNARY, Intrinsic, Sort
-from codegen.model import Argument, BaseType, DTypeSet, Op
+from codegen.model import Argument, DTypeSet, Op
 
 _BITS = frozenset({"&", "|", "^"})
 
@@ -186,11 +187,11 @@ def setting_sort(argument: Argument) -> Sort:
 
 
 def _plain(argument: Argument, integer: Sort) -> Sort:
-    match argument.type.base:
-        case BaseType.BOOL:
+    match argument.type.base.passed:
+        case base_types.BOOL:
             return Sort.TRUTH
-        case BaseType.STR | BaseType.DTYPE | BaseType.DEVICE:
-            return Sort.TEXT
-        case BaseType.NUMBER | BaseType.FLOAT:
+        case base_types.NUMBER | base_types.FLOAT:
             return Sort.VALUE
-    return integer
+        case base_types.INT:
+            return integer
+    return Sort.TEXT

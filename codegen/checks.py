@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from codegen import base_types
+from codegen.base_types import BASE_TYPES
 from codegen.errors import counted, unknown
 from codegen.kinds.composite import check_programs, for_complex
 from codegen.kinds.kind import Functions
-from codegen.model import BaseType, Complex, Definitions, Function, Op, ResultRule
+from codegen.model import Complex, Definitions, Function, Op, ResultRule
 from codegen.names import type_placeholders
 from codegen.program import Program
 from codegen.reader import Report
@@ -66,7 +68,7 @@ def _check_arguments(op: Op, report: Report) -> None:
         if any(argument.name == result.name for result in op.signature.results):
             report.add(op.locate(argument), f"'{argument.name}' is also the name of a result")
         has_tensor = has_tensor or argument.type.is_tensor
-        if argument.type.base is BaseType.DIM and not has_tensor:
+        if argument.type.base is base_types.DIM and not has_tensor:
             report.add(op.locate(argument), f"{argument.name} is a dim, but no tensor precedes it")
 
 
@@ -75,7 +77,7 @@ def _check_dtype(op: Op, report: Report) -> None:
     if len(op.dtype.results) != results:
         text = f"the dtype column has {counted(len(op.dtype.results), 'result')}, the signature has {results}"
         report.add(op.location, text)
-    has_numbers = any(argument.type.base is BaseType.NUMBER for argument in op.signature.arguments)
+    has_numbers = any(argument.type.base is base_types.NUMBER for argument in op.signature.arguments)
     for rule in dict.fromkeys((*op.dtype.results, op.dtype.compute or ResultRule.BOOL)):
         of_numbers = has_numbers and rule is ResultRule.PROMOTE
         if rule in _OF_OPERANDS and not (op.signature.tensor_arguments or of_numbers):
@@ -157,4 +159,4 @@ def _check_overloads(function: Function, report: Report) -> None:
 
 
 _OF_OPERANDS = {ResultRule.PROMOTE, ResultRule.SAME, ResultRule.ACCUMULATE}
-_TYPE_WORDS = tuple(base.value for base in BaseType)
+_TYPE_WORDS = tuple(BASE_TYPES)

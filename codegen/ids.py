@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import fields, is_dataclass
 from enum import Enum
 
+from codegen.base_types import BaseType
 from codegen.expression import Binary, Expression, Invoke, Unary
 from codegen.intrinsics import BINARY, FUNCTIONS, UNARY
 from codegen.model import Op
@@ -51,6 +52,8 @@ def canonical(value: object) -> str:
             return value.hex()
         case Enum():
             return json.dumps(value.value)
+        case BaseType(word=word):
+            return json.dumps(word)
         case Expression(root=root):
             return canonical(root)
         case Program(statements=statements):

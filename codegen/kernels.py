@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from codegen import base_types
 from codegen.checking import operand_sort
 from codegen.compute_types import compute_types
 from codegen.expression import Ellipsis, Expression, Invoke, Subscript, Variable
 from codegen.intrinsics import RANDOM, Sort
 from codegen.kernel_printer import KernelPrinter
-from codegen.model import Argument, BaseType, Op, ResultRule
+from codegen.model import Argument, Op, ResultRule
 from codegen.names import identifier
 
 if TYPE_CHECKING:
@@ -313,7 +314,7 @@ def _outside_subscripts(source: Expression, indices: list[Subscript]) -> Iterato
 def _gather_settings(op: Op, dialect: type[KernelPrinter], source: Expression) -> Iterator[Setting]:
     for position, argument in enumerate(op.signature.arguments):
         if argument.name in source.names and not argument.type.is_tensor:
-            type_ = "bool" if argument.type.base is BaseType.BOOL else "int64_t"
+            type_ = "bool" if argument.type.base.passed is base_types.BOOL else "int64_t"
             yield Setting(type_ + "*" * argument.type.is_list, dialect.local(argument.name), position)
 
 
@@ -333,14 +334,13 @@ def _settings(op: Op, dialect: type[KernelPrinter], expressions: Sequence[Expres
     names = frozenset().union(*(e.names for e in expressions))
     for position, argument in enumerate(op.signature.arguments):
         if argument.name in names and _is_value(argument):
-            type_ = "bool" if argument.type.base is BaseType.BOOL else "T"
+            type_ = "bool" if argument.type.base.passed is base_types.BOOL else "T"
             yield Setting(type_, dialect.local(argument.name), position)
 
 
 def _is_value(argument: Argument) -> bool:
     """Returns whether expressions can read the value; for strings and lists, they only test whether one was given."""
-    bases = (BaseType.STR, BaseType.DTYPE, BaseType.DEVICE)
-    return not (argument.type.is_tensor or argument.type.is_list or argument.type.base in bases)
+    return not (argument.type.is_tensor or argument.type.is_list) and argument.type.base.holds_numbers
 
 
 def _choices(op: Op, expressions: Sequence[Expression]) -> Iterator[Setting]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from codegen import base_types
 from codegen import signature as signatures
 from codegen.calls import CallParser
 from codegen.checks import check, check_names, resolved_complex, resolved_kind
@@ -17,7 +18,6 @@ from codegen.kinds.kind import Kind
 from codegen.model import (
     ERRORS,
     Argument,
-    BaseType,
     Call,
     Complex,
     Definitions,
@@ -220,7 +220,7 @@ def _accepts(field: Field, signature: Signature | None) -> dict[str, DTypeSet]:
 
 
 def _is_dtype(argument: Argument) -> bool:
-    return argument.type.base is BaseType.DTYPE
+    return argument.type.base is base_types.DTYPE
 
 
 def _number_argument(field: Field, signature: Signature | None) -> str:

@@ -7,33 +7,18 @@ This module does no I/O, and depends on no kind and on no target: `load` builds 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from codegen import base_types
+from codegen.base_types import BaseType
 from codegen.errors import Location
 
 if TYPE_CHECKING:
     from codegen.kinds.kind import Kind
     from codegen.program import Program
-
-
-class BaseType(Enum):
-    """The types in the grammar of signatures; the value is the word for the type."""
-
-    TENSOR = "Tensor"
-    OPERAND = "Tensor|Number"  # a tensor, or a number, which is promoted as a 0-d tensor of weak dtype
-    NUMBER = "Number"
-    INT = "int"
-    FLOAT = "float"
-    BOOL = "bool"
-    STR = "str"
-    DIM = "dim"  # an int that names a dimension: negative values count from the end
-    SIZE = "size"  # an int that is a size: not negative (-1 only if the record's rule gives it a meaning)
-    PAIR = "pair"  # two ints; only in a list, which C and the runtime see as a list of ints with two per pair
-    DTYPE = "dtype"
-    DEVICE = "device"
 
 
 @dataclass(frozen=True)
@@ -47,28 +32,43 @@ class Type:
 
     def __str__(self) -> str:
         """Returns the type in the grammar of signatures."""
-        members = self.base.value + ("?" if self.optional_members else "")
+        members = self.base.word + ("?" if self.optional_members else "")
         return members + ("[]" if self.is_list else "") + ("?" if self.optional else "")
 
     @property
     def is_tensor(self) -> bool:
         """Returns whether values are tensors, tensors or numbers, or lists of them."""
-        return self.base in (BaseType.TENSOR, BaseType.OPERAND)
+        return self.base in (base_types.TENSOR, base_types.OPERAND)
 
     @property
     def takes_number(self) -> bool:
         """Returns whether a value may be a single number of any type."""
-        return not self.is_list and self.base in (BaseType.OPERAND, BaseType.NUMBER)
+        return not self.is_list and self.base in (base_types.OPERAND, base_types.NUMBER)
+
+    @property
+    def item(self) -> Type:
+        """Returns the type of an item of a list."""
+        return Type(self.base, optional=self.optional_members)
+
+    @property
+    def converted(self) -> Type:
+        """Returns the type that front ends convert: `int[]` for `dim[]`."""
+        return replace(self, base=self.base.converted)
+
+    @property
+    def passed(self) -> Type:
+        """Returns the type that C, C++, programs and kernels see: `int[]` for `dim[]`."""
+        return replace(self, base=self.base.passed)
 
     @property
     def is_integer(self) -> bool:
         """Returns whether values are integers, or lists of integers or of pairs of them."""
-        return self.base in (BaseType.INT, BaseType.DIM, BaseType.SIZE, BaseType.PAIR)
+        return self.base.passed is base_types.INT
 
     @property
     def is_pairs(self) -> bool:
         """Returns whether values are lists of pairs."""
-        return self.base is BaseType.PAIR
+        return self.base is base_types.PAIR
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,6 @@ from codegen.expression import (
     Unary,
     Variable,
 )
-from codegen.model import BaseType, Type
 
 # The reserved words of C and C++; compilers of both languages read the C headers.
 RESERVED = frozenset(
@@ -34,13 +33,6 @@ RESERVED = frozenset(
     thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor
     xor_eq""".split()
 )
-
-# The enumerators of argument types in the C++ sources.
-ENUMERATORS = {
-    BaseType.TENSOR: "kTensor", BaseType.OPERAND: "kOperand", BaseType.NUMBER: "kNumber", BaseType.INT: "kInt",
-    BaseType.FLOAT: "kFloat", BaseType.BOOL: "kBool", BaseType.STR: "kString", BaseType.DIM: "kDim",
-    BaseType.SIZE: "kSize", BaseType.PAIR: "kInt", BaseType.DTYPE: "kDType", BaseType.DEVICE: "kDevice",
-}  # fmt: skip
 
 # {operator: (C's operator, C's precedence)}; operators with a larger number bind tighter.
 _OPERATORS: dict[str, tuple[str, int]] = {
@@ -171,11 +163,6 @@ class Printer:
 
     def _atom(self, node: Node) -> str:
         return self._at_least(node, _ATOM)
-
-
-def enumerator(type_: Type) -> str:
-    """Returns the enumerator of an argument's type in a front end, where dims and sizes are ints."""
-    return ENUMERATORS[BaseType.INT if type_.is_integer else type_.base]
 
 
 def boolean(value: bool) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from codegen.model import BaseType, Type
+from codegen import base_types
+from codegen.model import Type
 
 
 @dataclass(frozen=True)
@@ -18,10 +19,10 @@ class ProgramFunction:
 
 
 # The types of values in programs.
-TENSOR, TENSORS = Type(BaseType.TENSOR), Type(BaseType.TENSOR, is_list=True)
-INTEGER, INTEGERS = Type(BaseType.INT), Type(BaseType.INT, is_list=True)
-BOOL, REAL, TEXT = Type(BaseType.BOOL), Type(BaseType.FLOAT), Type(BaseType.STR)
-NUMBER, DTYPE = Type(BaseType.NUMBER), Type(BaseType.DTYPE)
+TENSOR, TENSORS = Type(base_types.TENSOR), Type(base_types.TENSOR, is_list=True)
+INTEGER, INTEGERS = Type(base_types.INT), Type(base_types.INT, is_list=True)
+BOOL, REAL, TEXT = Type(base_types.BOOL), Type(base_types.FLOAT), Type(base_types.STR)
+NUMBER, DTYPE = Type(base_types.NUMBER), Type(base_types.DTYPE)
 
 # Functions in all programs, defined in runtime/ops/program_functions.h.
 PROGRAM: Mapping[str, ProgramFunction] = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from codegen.model import Argument, BaseType, Complex, DTypeSet, Literal, Op, ResultRule, Type
+from codegen import base_types
+from codegen.model import Argument, Complex, DTypeSet, Literal, Op, ResultRule, Type
 from codegen.program import Program
 
 _SETS = {
@@ -29,29 +30,12 @@ _RESULTS = {
 # The forms of a call that front ends offer.
 FORMS = ("function", "method", "in place", "out")
 
-# The names of types in the manual, which belong to no language: of one value, and of the items of a list.
-_TYPES = {
-    BaseType.TENSOR: ("tensor", "tensors"),
-    BaseType.OPERAND: ("tensor or number", "tensors or numbers"),
-    BaseType.NUMBER: ("number", "numbers"),
-    BaseType.INT: ("integer", "integers"),
-    BaseType.DIM: ("dimension", "dimensions"),
-    BaseType.SIZE: ("size", "sizes"),
-    BaseType.PAIR: ("pair of integers", "pairs of integers"),
-    BaseType.FLOAT: ("number", "numbers"),
-    BaseType.BOOL: ("boolean", "booleans"),
-    BaseType.STR: ("string", "strings"),
-    BaseType.DTYPE: ("dtype", "dtypes"),
-    BaseType.DEVICE: ("device", "devices"),
-}
-
 
 def type_words(type_: Type) -> str:
     """Returns the name of a type in the manual, such as "tensor" or "list of dimensions"."""
-    single, several = _TYPES[type_.base]
     if not type_.is_list:
-        return single
-    return f"list of {several}{' or null' * type_.optional_members}"
+        return type_.base.noun
+    return f"list of {type_.base.plural}{' or null' * type_.optional_members}"
 
 
 def value_text(value: Literal) -> str:
@@ -121,16 +105,16 @@ def _meanings(op: Op, argument: Argument) -> Iterator[str]:
     own = list(kind.meanings(op, argument))
     if argument.alias and argument.alias.written:
         yield "written to"
-    if argument.name == kind.matched and type_.base is BaseType.STR:
+    if argument.name == kind.matched and type_.base is base_types.STR:
         yield "one of " + ", ".join(f"`'{value}'`" for value in kind.matched_values)
     elif own:
         yield from own
     elif argument.name == op.dtype.override:
         yield "the type of the result"
-    elif type_.base is BaseType.DIM:
-        yield "negative numbers count from the end"
-    elif type_.base is BaseType.DEVICE:
+    elif type_.base is base_types.DEVICE:
         yield from _device_meanings(op, argument)
+    elif type_.base.meaning:
+        yield type_.base.meaning
     if type_.optional and argument.name == kind.folded:
         yield "all dimensions if omitted"
 
@@ -156,7 +140,7 @@ def definitions(op: Op) -> Iterator[tuple[str, str]]:
 
 
 def _condition(argument: Argument, value: str) -> str:
-    if argument.type.base is BaseType.STR:
+    if argument.type.base is base_types.STR:
         return f"if `{argument.name}` is `'{value}'`"
     return f"if `{argument.name}` is {'omitted' if value == 'none' else value}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from codegen import base_types
 from codegen import signature as signatures
 from codegen.errors import TextError, counted, unknown
 from codegen.expression import (
@@ -21,7 +22,7 @@ from codegen.expression import (
     Unary,
     Variable,
 )
-from codegen.model import Argument, BaseType, Op, Type
+from codegen.model import Argument, Op, Type
 from codegen.program import (
     Assign,
     Check,
@@ -212,7 +213,7 @@ def typed(node: Node, scope: Scope) -> tuple[Node, Type]:
             if len(results) > 1:
                 text = f"expected one value, but {call.op.full_name} has {len(results)} results"
                 raise TextError(text, node.at, len(node.function))
-            return call, Type(BaseType.TENSOR, is_list=results[0].type.is_list)
+            return call, Type(base_types.TENSOR, is_list=results[0].type.is_list)
     raise TextError("this is not supported in a program", node.at)
 
 
@@ -240,13 +241,12 @@ def _as(node: Node, wanted: Type, scope: Scope) -> Node:
 
 
 def _matches(found: Type, wanted: Type) -> bool:
-    same = found.base is wanted.base or (found.is_integer and wanted.is_integer)
-    return same and found.is_list == wanted.is_list and not found.optional
+    return found.base.passed is wanted.base.passed and found.is_list == wanted.is_list and not found.optional
 
 
 def _number(node: Node, scope: Scope) -> tuple[Node, Type]:
     value, found = typed(node, scope)
-    if found.is_list or found.optional or not (found.is_integer or found.base is BaseType.FLOAT):
+    if found.is_list or found.optional or not (found.is_integer or found.base.passed is base_types.FLOAT):
         raise TextError(f"expected an integer or a float, got {found}", node.at)
     return value, INTEGER if found.is_integer else REAL
 
@@ -276,7 +276,7 @@ def _binary(node: Binary, scope: Scope) -> tuple[Node, Type]:
 
 
 def _member(type_: Type) -> Type:
-    return Type(BaseType.INT if type_.is_integer else type_.base, optional=type_.optional_members)
+    return Type(type_.base.passed, optional=type_.optional_members)
 
 
 def _list_type(node: Node, member: Type) -> Type:
@@ -390,14 +390,13 @@ def _argument(node: Node, argument: Argument, op: Op, scope: Scope) -> Node:
         raise wrong
     if found.is_list != wanted.is_list and not (wanted.is_list and wanted.is_integer and found.is_integer):
         raise wrong
-    if found.base is not wanted.base and not _converts(found, wanted):
+    if found.base.passed is not wanted.base.passed and not _converts(found, wanted):
         raise wrong
     return value
 
 
 def _converts(found: Type, wanted: Type) -> bool:
-    if wanted.base is BaseType.OPERAND:
-        return found.is_tensor or found.is_integer or found.base in (BaseType.NUMBER, BaseType.FLOAT)
-    if wanted.base in (BaseType.NUMBER, BaseType.FLOAT):
-        return found.is_integer or found.base in (BaseType.NUMBER, BaseType.FLOAT, BaseType.BOOL)
-    return wanted.is_integer and found.is_integer
+    if wanted.base is base_types.OPERAND:
+        return found.is_tensor or found.base.passed in (base_types.INT, base_types.NUMBER, base_types.FLOAT)
+    numbers = (base_types.INT, base_types.NUMBER, base_types.FLOAT, base_types.BOOL)
+    return wanted.base.passed in (base_types.NUMBER, base_types.FLOAT) and found.base.passed in numbers

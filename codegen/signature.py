@@ -16,6 +16,8 @@ import ast
 import re
 from dataclasses import dataclass
 
+from codegen import base_types
+from codegen.base_types import BASE_TYPES
 from codegen.errors import TextError, unknown
 from codegen.model import (
     DTYPES,
@@ -23,7 +25,6 @@ from codegen.model import (
     MAXIMUM_RESULTS,
     Alias,
     Argument,
-    BaseType,
     Literal,
     Result,
     Signature,
@@ -42,7 +43,6 @@ _TOKEN = re.compile(
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")  # of arguments, results, states, ...
 OPERATOR_NAME = re.compile(rf"({NAME.pattern}\.)*{NAME.pattern}_?")
 _WORDS: dict[str, Literal] = {"None": None, "True": True, "False": False}
-_TYPES = {base.value: base for base in BaseType}
 
 
 @dataclass(frozen=True)
@@ -165,17 +165,17 @@ class _Parser:
 
     def check_argument(self, type_: Type, alias: Alias | None, start: _Token) -> None:
         """Raises TextError for a type that arguments cannot have."""
-        if type_.is_list and not (type_.is_integer or type_.base in (BaseType.TENSOR, BaseType.DEVICE)):
-            raise self.error(
-                f"a list must be of int, dim, size, pair, device or Tensor, not of {type_.base.value}", start
-            )
+        if type_.is_list and not type_.base.in_lists:
+            allowed = [base.word for base in BASE_TYPES.values() if base.in_lists]
+            text = f"a list must be of {', '.join(allowed[:-1])} or {allowed[-1]}, not of {type_.base.word}"
+            raise self.error(text, start)
         if type_.is_pairs and not type_.is_list:
             raise self.error("a pair must be an item of a list: pair[]", start)
-        if type_.is_list and type_.optional and type_.base is BaseType.TENSOR:
+        if type_.is_list and type_.optional and type_.base is base_types.TENSOR:
             raise self.error("a list of tensors cannot be optional, but it may be empty", start)
-        if type_.optional_members and type_.base is not BaseType.TENSOR:
+        if type_.optional_members and type_.base is not base_types.TENSOR:
             raise self.error("only the items of a list of tensors can be optional", start)
-        if alias and (type_.base is not BaseType.TENSOR or type_.is_list or type_.optional):
+        if alias and (type_.base is not base_types.TENSOR or type_.is_list or type_.optional):
             raise self.error(f"only a Tensor can have an alias, not {type_}", start)
 
     def default(self, type_: Type) -> Literal:
@@ -186,17 +186,17 @@ class _Parser:
         members = default if isinstance(default, tuple) else (default,)
         if any(isinstance(each, int) and not -(2**63) <= each < 2**63 for each in members):
             raise self.error(f"the default {print_literal(default)} does not fit into 64 bits", start)
-        if type_.base is BaseType.DEVICE and isinstance(default, tuple):
+        if type_.base is base_types.DEVICE and isinstance(default, tuple):
             raise self.error("the default of a list of devices must be None", start)
-        if type_.base is BaseType.DTYPE and isinstance(default, str) and default not in DTYPES:
+        if type_.base is base_types.DTYPE and isinstance(default, str) and default not in DTYPES:
             raise self.error(unknown("dtype", default, DTYPES), start)
         return default
 
     def type(self) -> tuple[Type, Alias | None]:
         word = self.word("a type")
-        base = _TYPES.get(word.text)
+        base = BASE_TYPES.get(word.text)
         if base is None:
-            raise TextError(unknown("type", word.text, _TYPES), word.offset, len(word.text))
+            raise TextError(unknown("type", word.text, BASE_TYPES), word.offset, len(word.text))
         alias = None
         if self.accepts("("):
             label = self.word("the alias's label").text
@@ -223,7 +223,7 @@ class _Parser:
     def result(self) -> Result:
         start = self.next
         type_, alias = self.type()
-        if type_ not in (Type(BaseType.TENSOR), Type(BaseType.TENSOR, is_list=True)):
+        if type_ not in (Type(base_types.TENSOR), Type(base_types.TENSOR, is_list=True)):
             raise self.error(f"a result must be Tensor or Tensor[], got {type_}", start)
         name = self.name("the result's name").text if self.next.kind == "word" else None
         return Result(type_, name, alias, self.at(start))
@@ -269,23 +269,11 @@ def fits(value: Literal, type_: Type) -> bool:
     if value is None:
         return type_.optional
     if type_.is_list:
-        member = Type(type_.base, optional=type_.optional_members)
+        member = type_.item
         return isinstance(value, tuple) and all(fits(v, member) for v in value)
     if isinstance(value, tuple):
         return False
-    match type_.base:
-        case BaseType.BOOL:
-            return isinstance(value, bool)
-        case BaseType.INT | BaseType.DIM | BaseType.SIZE:
-            return isinstance(value, int) and not isinstance(value, bool)
-        case BaseType.FLOAT:
-            return isinstance(value, int | float) and not isinstance(value, bool)
-        case BaseType.NUMBER | BaseType.OPERAND:
-            return isinstance(value, bool | int | float)
-        case BaseType.STR | BaseType.DTYPE | BaseType.DEVICE:
-            return isinstance(value, str)
-        case BaseType.TENSOR | BaseType.PAIR:
-            return False
+    return type_.base.holds(value)
 
 
 def parse(text: str, *, exact: bool = True) -> Signature:
@@ -310,7 +298,7 @@ def print_literal(value: Literal, type_: Type | None = None) -> str:
     if isinstance(value, tuple):
         member = Type(type_.base) if type_ else None
         return "[" + ", ".join(print_literal(v, member) for v in value) + "]"
-    if isinstance(value, str) and type_ and type_.base in (BaseType.DTYPE, BaseType.DEVICE):
+    if isinstance(value, str) and type_ and type_.base.is_bare:
         return value
     return repr(value)
 
@@ -318,7 +306,7 @@ def print_literal(value: Literal, type_: Type | None = None) -> str:
 def print_type(type_: Type, alias: Alias | None = None) -> str:
     """Prints a type: `Tensor(a)`, `dim[]?`."""
     text = str(type_)
-    return text.replace(type_.base.value, f"{type_.base.value}{alias}", 1) if alias else text
+    return text.replace(type_.base.word, f"{type_.base.word}{alias}", 1) if alias else text
 
 
 def print_argument(argument: Argument) -> str:

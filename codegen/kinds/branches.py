@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from codegen import base_types
 from codegen.errors import unknown
 from codegen.expression import Expression
 from codegen.kinds.checks import argument_named
 from codegen.kinds.kind import Kind
-from codegen.model import Argument, BaseType, Signature
+from codegen.model import Argument, Signature
 from codegen.program import Program
 from codegen.reader import Bad, Field, Fields
 
@@ -54,17 +55,19 @@ def read(
 
 
 def _can_match(argument: Argument) -> bool:
-    return argument.type.optional or (argument.type.base in (BaseType.STR, BaseType.BOOL) and not argument.type.is_list)
+    return argument.type.optional or (
+        argument.type.base in (base_types.STR, base_types.BOOL) and not argument.type.is_list
+    )
 
 
 def _check_values(fields: Fields, argument: Argument, values: list[str]) -> None:
     """Checks that the attribute can have each of these values, and that all of its known values have an expression."""
-    if argument.type.base is BaseType.STR:
+    if argument.type.base is base_types.STR:
         if isinstance(argument.default, str) and argument.default not in values:
             raise Bad(fields.owner.location, f"no expression for '{argument.default}', the default of {argument.name}")
         needed = ["none"] if argument.type.optional else []
     else:
-        needed = ["true", "false"] if argument.type.base is BaseType.BOOL else ["given"]
+        needed = ["true", "false"] if argument.type.base is base_types.BOOL else ["given"]
         needed += ["none"] if argument.type.optional else []
         for value in values:
             if value not in needed:

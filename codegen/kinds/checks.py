@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+from codegen import base_types
 from codegen.checking import FLOATS, Scope
 from codegen.compute_types import COMPLEX, FLOATING, compute_types
 from codegen.errors import TextError, counted, unknown
 from codegen.expression import Expression
 from codegen.intrinsics import Cost, Sort
 from codegen.kinds.kind import Fact
-from codegen.model import Argument, BaseType, Op, Result, Signature, Type
+from codegen.model import Argument, Op, Result, Signature, Type
 from codegen.reader import Field, Report
 
 
@@ -39,7 +40,7 @@ def check_fresh(op: Op, report: Report) -> None:
 def check_input(op: Op, report: Report) -> None:
     """Checks that the first argument is `Tensor input`, which folds, gathers and views read."""
     first = op.signature.arguments[0] if op.signature.arguments else None
-    if first is None or first.name != "input" or first.type != Type(BaseType.TENSOR):
+    if first is None or first.name != "input" or first.type != Type(base_types.TENSOR):
         location = op.locate(first) if first else op.signature_location
         report.add(location, f"the first argument of {_a(op.kind.key)} must be `Tensor input`")
 
@@ -57,7 +58,7 @@ def check_tensors(op: Op, most: int, report: Report) -> None:
     for argument in tensors[most:]:
         report.add(op.locate(argument), f"{_a(op.kind.key)} takes at most {counted(most, 'tensor')}")
     for argument in tensors[:most]:
-        if argument.type != Type(BaseType.TENSOR):
+        if argument.type != Type(base_types.TENSOR):
             report.add(op.locate(argument), f"{_a(op.kind.key)} takes a Tensor here, not {argument.type}")
 
 

@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from codegen import base_types
 from codegen.dims import Link, Relation
 from codegen.errors import unknown
 from codegen.kinds.checks import argument_named, check_fresh
 from codegen.kinds.kind import Enumerator, Fact, Functions, Kind, Rows, RuntimeRule, Skeleton
-from codegen.model import Argument, BaseType, DTypeSet, Op, Signature, Type
+from codegen.model import Argument, DTypeSet, Op, Signature, Type
 from codegen.reader import Bad, Field, Report
 from codegen.signature import NAME
 
-_ONE, _LIST = Type(BaseType.TENSOR), Type(BaseType.TENSOR, is_list=True)
+_ONE, _LIST = Type(base_types.TENSOR), Type(base_types.TENSOR, is_list=True)
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ class Collective(Kind):
         yield Fact("cost", f"{pattern.bytes} bytes between devices")
 
     def links(self, op: Op) -> tuple[Link, ...]:
-        named = [f"`{a.name}`" for a in op.signature.arguments if a.type.base is BaseType.DIM]
+        named = [f"`{a.name}`" for a in op.signature.arguments if a.type.base is base_types.DIM]
         moved = [Link("", each, Relation.OPAQUE, "divided among the ranks or joined") for each in named]
         return (*moved, Link("", "all others" if named else "every dimension", Relation.SAME))
 
@@ -177,7 +178,7 @@ class Collective(Kind):
 
 
 def _is_text(argument: Argument) -> bool:
-    return argument.type.base is BaseType.STR and not argument.type.is_list
+    return argument.type.base is base_types.STR and not argument.type.is_list
 
 
 def _merges(field: Field) -> dict[str, Merge]:

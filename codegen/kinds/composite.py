@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from codegen import base_types
 from codegen.dims import Link
 from codegen.errors import TextError
 from codegen.expression import Variable
 from codegen.kinds import branches
 from codegen.kinds.kind import Fact, Functions, Gives, Member, RulePrograms, RuntimeRule, Skeleton
 from codegen.kinds.programs import check_program, scope
-from codegen.model import BaseType, Complex, Op, ResultRule, Signature, Type
+from codegen.model import Complex, Op, ResultRule, Signature, Type
 from codegen.program import OperatorCall, Program
 from codegen.reader import Field, Report
 from codegen.resolve import Scope, resolve
@@ -139,7 +140,7 @@ def _check_results(op: Op, program: Program, report: Report) -> None:
 def for_complex(op: Op, program: Program) -> tuple[Op, Composite]:
     """Returns the composite that computes an operator for complex operands, which are all tensors."""
     arguments = tuple(
-        replace(a, type=replace(a.type, base=BaseType.TENSOR)) if a.type.base is BaseType.OPERAND else a
+        replace(a, type=replace(a.type, base=base_types.TENSOR)) if a.type.base is base_types.OPERAND else a
         for a in op.signature.arguments
     )
     kind = Composite({None: program}, None)

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
+from codegen import base_types
 from codegen.dims import ALIGNED, Link, Relation
 from codegen.errors import counted, unknown
 from codegen.kinds.checks import argument_named, check_results
 from codegen.kinds.kind import Fact, Functions, Kind, Member, RuntimeRule, Skeleton
-from codegen.model import Argument, BaseType, DTypeSet, Op, Signature, Type
+from codegen.model import Argument, DTypeSet, Op, Signature, Type
 from codegen.reader import Field, Report
 
 _EQUATION = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*->[A-Za-z]*")
@@ -59,10 +60,10 @@ CONTRACTIONS = {
 
 # The keys next to `equation`, with the types of the argument that each of them can name.
 _PARTS = {
-    "plus": (Type(BaseType.TENSOR, optional=True),),
-    "search": (Type(BaseType.STR, optional=True), Type(BaseType.BOOL)),
-    "path": (Type(BaseType.PAIR, is_list=True),),
-    "limit": (Type(BaseType.INT, optional=True),),
+    "plus": (Type(base_types.TENSOR, optional=True),),
+    "search": (Type(base_types.STR, optional=True), Type(base_types.BOOL)),
+    "path": (Type(base_types.PAIR, is_list=True),),
+    "limit": (Type(base_types.INT, optional=True),),
 }
 
 
@@ -118,7 +119,7 @@ class Contraction(Kind):
         if not operands:
             report.add(op.signature_location, "a contraction must have tensor arguments")
         for argument in operands:
-            if argument.type.base is BaseType.OPERAND or argument.type.optional or argument.type.optional_members:
+            if argument.type.base is base_types.OPERAND or argument.type.optional or argument.type.optional_members:
                 text = f"an operand of a contraction must be Tensor or Tensor[], not {argument.type}"
                 report.add(op.locate(argument), text)
 
@@ -176,7 +177,7 @@ def _equation(field: Field, signature: Signature | None, plus: str | None) -> st
     if "->" in text or "," in text:
         _check_equation(field, text, signature, plus)
     elif signature and (argument := signature.argument(text)):
-        if argument.type.base is not BaseType.STR:
+        if argument.type.base is not base_types.STR:
             raise field.bad(f"argument '{text}' must be a str, it is {argument.type}")
     elif not re.fullmatch(r"[a-z][a-z0-9_]*", text):
         raise field.bad(f"'{text}' is not an equation, an argument or a rule")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from codegen import kernels
+from codegen import base_types, kernels
 from codegen.checking import POSITIONS, Scope, setting_sort
 from codegen.dims import Link, Relation
 from codegen.expression import Ellipsis, Expression, Subscript, Variable
@@ -26,7 +26,7 @@ from codegen.kinds.checks import (
 from codegen.kinds.kind import Fact, Functions, Gives, Kind, Member, RulePrograms, RuntimeRule, Skeleton
 from codegen.kinds.programs import check_program
 from codegen.kinds.programs import scope as size_scope
-from codegen.model import Argument, BaseType, Complex, Op, Signature
+from codegen.model import Argument, Complex, Op, Signature
 from codegen.program import Program
 from codegen.program_functions import INTEGER
 from codegen.reader import Field, Report
@@ -42,7 +42,7 @@ def scope(op: Op) -> Scope:
 
 
 def _is_dims(argument: Argument) -> bool:
-    return argument.type.base is BaseType.DIM
+    return argument.type.base is base_types.DIM
 
 
 @dataclass(frozen=True)

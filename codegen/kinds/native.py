@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
+from codegen import base_types
 from codegen.dims import ALIGNED, Link, Relation
 from codegen.kinds.kind import Fact, Functions, Kind, RuntimeRule, Skeleton
-from codegen.model import BaseType, Complex, Op, Signature
+from codegen.model import Complex, Op, Signature
 from codegen.reader import Field, Report
 from codegen.signature import NAME
 
@@ -71,7 +72,7 @@ class Native(Kind):
             return tuple(Link(name, "every dimension", Relation.OPAQUE) for name in tensors)
         if self.dims is Dims.BROADCAST:
             return tuple(Link(name, "every dimension", Relation.SAME, ALIGNED) for name in tensors)
-        named = [f"`{a.name}`" for a in op.signature.arguments if a.type.base is BaseType.DIM]
+        named = [f"`{a.name}`" for a in op.signature.arguments if a.type.base is base_types.DIM]
         links = [(Link(name, each, Relation.OPAQUE)) for name in tensors for each in named]
         rest = "all others" if named else "every dimension"
         return (*links, *(Link(name, rest, Relation.SAME) for name in tensors))

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codegen import kernels
+from codegen import base_types, kernels
 from codegen.dims import Link, Relation
 from codegen.kinds import fold
 from codegen.kinds.checks import argument_named, cost_fact
 from codegen.kinds.kind import Fact, Member, RuntimeRule, Skeleton
-from codegen.model import Argument, BaseType, Complex, Op, Signature, Type
+from codegen.model import Argument, Complex, Op, Signature, Type
 from codegen.reader import Field
 
 
 def _is_dims(argument: Argument) -> bool:
-    return argument.type.base is BaseType.DIM
+    return argument.type.base is base_types.DIM
 
 
 def _is_flag(argument: Argument) -> bool:
-    return argument.type == Type(BaseType.BOOL)
+    return argument.type == Type(base_types.BOOL)
 
 
 @dataclass(frozen=True)

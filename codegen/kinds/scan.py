@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codegen import kernels
+from codegen import base_types, kernels
 from codegen.dims import Link, Relation
 from codegen.kinds import fold
 from codegen.kinds.checks import argument_named, cost_fact
 from codegen.kinds.kind import Fact, Member, RuntimeRule, Skeleton
-from codegen.model import Argument, BaseType, Op, Signature, Type
+from codegen.model import Argument, Op, Signature, Type
 from codegen.reader import Field
 
 
 def _is_dim(argument: Argument) -> bool:
-    return argument.type == Type(BaseType.DIM)
+    return argument.type == Type(base_types.DIM)
 
 
 @dataclass(frozen=True)

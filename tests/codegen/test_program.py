@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from codegen import base_types
 from codegen.errors import Location, TextError
 from codegen.kinds.kind import Gives, RulePrograms
-from codegen.model import BaseType, Definitions, Op, Type
+from codegen.model import Definitions, Op, Type
 from codegen.program import OperatorCall, Program, parse
 from codegen.program_functions import INTEGERS, TENSOR, TENSORS
 from codegen.resolve import Scope, resolve
@@ -17,12 +18,12 @@ AT = Location("x.yaml", 1, 1)
 NAMES = {
     "input": TENSOR,
     "others": TENSORS,
-    "n": Type(BaseType.INT),
-    "dim": Type(BaseType.DIM),
+    "n": Type(base_types.INT),
+    "dim": Type(base_types.DIM),
     "dims": INTEGERS,
-    "m": Type(BaseType.INT, optional=True),
-    "mode": Type(BaseType.STR),
-    "keep": Type(BaseType.BOOL),
+    "m": Type(base_types.INT, optional=True),
+    "mode": Type(base_types.STR),
+    "keep": Type(base_types.BOOL),
 }
 
 

@@ -8,20 +8,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codegen import base_types
 from codegen.errors import TextError
-from codegen.model import Alias, Argument, BaseType, Definitions, Literal, Result, Signature, Type
+from codegen.model import Alias, Argument, Definitions, Literal, Result, Signature, Type
 from codegen.signature import parse, parse_type, print_signature
 
 names = st.from_regex(re.compile(r"[a-z][a-z0-9]{0,3}(_[a-z0-9]{1,3})?", re.ASCII), fullmatch=True).filter(
     lambda name: name not in ("inf", "nan")
 )
-TENSOR = Type(BaseType.TENSOR)
-INTEGERS = (BaseType.INT, BaseType.DIM, BaseType.SIZE)
+TENSOR = Type(base_types.TENSOR)
+INTEGERS = (base_types.INT, base_types.DIM, base_types.SIZE)
 types = (
-    st.builds(Type, st.sampled_from([base for base in BaseType if base is not BaseType.PAIR]), optional=st.booleans())
-    | st.builds(Type, st.just(BaseType.PAIR), st.just(True), st.booleans())
+    st.builds(
+        Type,
+        st.sampled_from([base for base in base_types.BASE_TYPES.values() if base is not base_types.PAIR]),
+        optional=st.booleans(),
+    )
+    | st.builds(Type, st.just(base_types.PAIR), st.just(True), st.booleans())
     | st.builds(Type, st.sampled_from(INTEGERS), st.just(True), st.booleans())
-    | st.builds(Type, st.just(BaseType.TENSOR), st.just(True), optional_members=st.booleans())
+    | st.builds(Type, st.just(base_types.TENSOR), st.just(True), optional_members=st.booleans())
 )
 aliases = st.none() | st.builds(Alias, st.sampled_from("ab"), st.booleans())
 
@@ -29,20 +34,20 @@ aliases = st.none() | st.builds(Alias, st.sampled_from("ab"), st.booleans())
 def literals(type_: Type) -> st.SearchStrategy[Literal]:
     """Returns a strategy for the defaults of a type."""
     plain: st.SearchStrategy[Literal]
-    if type_.is_list and type_.base in (BaseType.TENSOR, BaseType.PAIR):
+    if type_.is_list and type_.base in (base_types.TENSOR, base_types.PAIR):
         plain = st.just(())
     elif type_.is_list:
         item = literals(Type(type_.base, optional=type_.optional_members))
         plain = st.lists(item, max_size=3).map(tuple)
     elif type_.is_integer:
         plain = st.integers(-(2**63), 2**63 - 1)
-    elif type_.base is BaseType.BOOL:
+    elif type_.base is base_types.BOOL:
         plain = st.booleans()
-    elif type_.base is BaseType.STR:
+    elif type_.base is base_types.STR:
         plain = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), max_size=5)
-    elif type_.base in (BaseType.DTYPE, BaseType.DEVICE):
+    elif type_.base in (base_types.DTYPE, base_types.DEVICE):
         plain = st.sampled_from(["float32", "int64", "bool"])
-    elif type_.base is BaseType.TENSOR:
+    elif type_.base is base_types.TENSOR:
         return st.none() if type_.optional else st.nothing()
     else:
         plain = st.floats(allow_nan=False)
@@ -56,7 +61,7 @@ def signatures(draw: st.DrawFn) -> Signature:
     for name in draw(st.lists(names, max_size=5, unique=True)):
         type_ = draw(types)
         keyword_only = keyword_only or draw(st.booleans())
-        can_default = not (type_.base is BaseType.TENSOR and not type_.optional and not type_.is_list)
+        can_default = not (type_.base is base_types.TENSOR and not type_.optional and not type_.is_list)
         draws_default = draw(st.booleans()) or (had_default and not keyword_only)
         if had_default and not can_default and not keyword_only:
             continue

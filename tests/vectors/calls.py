@@ -9,12 +9,13 @@ from typing import Any
 
 import torch
 
+from codegen import base_types
 from codegen.kinds.collective import Collective
 from codegen.kinds.elementwise import Elementwise
 from codegen.kinds.fold import Fold
 from codegen.kinds.generator import Generator
 from codegen.kinds.reduction import Reduction
-from codegen.model import BaseType, Call, Definitions, DTypeSet, Name, Op, TensorLiteral
+from codegen.model import Call, Definitions, DTypeSet, Name, Op, TensorLiteral
 from tests.vectors import oracle
 
 Arguments = dict[str, Any]
@@ -141,11 +142,11 @@ def _attributes(op: Op) -> Iterator[tuple[str, Arguments]]:
     required = {}
     for argument in op.signature.arguments:
         if not argument.type.is_tensor and not argument.has_default:
-            required[argument.name] = {BaseType.NUMBER: 2, BaseType.DTYPE: torch.float32, BaseType.STR: ""}.get(
+            required[argument.name] = {base_types.NUMBER: 2, base_types.DTYPE: torch.float32, base_types.STR: ""}.get(
                 argument.type.base, 0
             )
     match_ = op.kind.matched
-    if match_ is None or op.signature.argument(match_).type.base is not BaseType.STR:  # type: ignore[union-attr]
+    if match_ is None or op.signature.argument(match_).type.base is not base_types.STR:  # type: ignore[union-attr]
         yield "", required
         return
     for value in op.kind.matched_values:
@@ -197,7 +198,7 @@ def _special(op: Op) -> Iterator[tuple[str, Arguments]]:
 def _weak(op: Op) -> Iterator[tuple[str, Arguments]]:
     """Yields calls with a number as the second operand, and with mixed dtypes."""
     tensors = op.signature.tensor_arguments
-    if len(tensors) != 2 or any(a.type.base is not BaseType.OPERAND for a in tensors):
+    if len(tensors) != 2 or any(a.type.base is not base_types.OPERAND for a in tensors):
         return
     first, second = tensors
     general = general_dtypes(op)
@@ -224,9 +225,9 @@ def _collective(op: Op) -> Iterator[tuple[str, Arguments]]:
             ranks = [random_tensor(shape, dtype, random) for _ in range(count)]
             arguments: Arguments = {tensors.name: ranks if tensors.type.is_list else ranks[0]}
             for argument in op.signature.arguments:
-                if argument.type.base is BaseType.DEVICE and argument.type.is_list:
+                if argument.type.base is base_types.DEVICE and argument.type.is_list:
                     arguments[argument.name] = ["cpu"] * count
-                elif argument.type.base is BaseType.DIM:
+                elif argument.type.base is base_types.DIM:
                     arguments[argument.name] = len(shape) - 1
             yield "/".join(["drawn", str(count), *map(str, attributes.values())]), arguments | attributes
 

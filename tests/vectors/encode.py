@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from codegen.model import BaseType, Type
+from codegen import base_types
+from codegen.model import Type
 from tests.vectors.layouts import LaidOut
 
 DTYPE_NAMES = {
@@ -54,7 +55,7 @@ def result(x: torch.Tensor) -> dict[str, Any]:
 
 def argument(v: Any, type_: Type) -> Any:
     """Encodes an argument. Devices are those of the oracle; a replay replaces them by the device under test."""
-    if type_.base is BaseType.DEVICE and v is not None:
+    if type_.base is base_types.DEVICE and v is not None:
         return {"devices": v} if type_.is_list else {"device": v}
     return value(v)
 

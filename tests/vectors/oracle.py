@@ -13,7 +13,8 @@ import tests.vectors.collectives
 import tests.vectors.complex_numbers
 import tests.vectors.elementwise
 import tests.vectors.equations  # noqa: F401 (records name functions of all of these)
-from codegen.model import BaseType, Op
+from codegen import base_types
+from codegen.model import Op
 from tests.vectors.rounding import rounded_once
 
 
@@ -67,7 +68,7 @@ def call(op: Op, arguments: Mapping[str, Any]) -> tuple[torch.Tensor, ...]:
     given = {
         a.name: arguments[a.name]
         for a in op.signature.arguments
-        if a.name in arguments and (a.type.base is not BaseType.DEVICE or a.type.is_list)
+        if a.name in arguments and (a.type.base is not base_types.DEVICE or a.type.is_list)
     }
     keyword_only = {a.name: given[a.name] for a in op.signature.arguments if a.keyword_only and a.name in given}
     positional = {name: value for name, value in given.items() if name not in keyword_only}

@@ -1,6 +1,6 @@
-"""Tests the guides that add an operator and a kind, which all languages then have.
+"""Tests the guides that add an operator, a kind and an attribute type, which all languages then have.
 
-Follows both in a scratch clone, which is built from scratch; the compiler cache, which the main build has filled, makes
+Follows them in a scratch clone, which is built from scratch; the compiler cache, which the main build has filled, makes
 that fast.
 """
 
@@ -40,9 +40,9 @@ PROGRAMS = {
 }
 
 
-def run(command: list[str], where: Path) -> str:
+def run(command: list[str], where: Path, given: str | None = None) -> str:
     environment = {name: value for name, value in os.environ.items() if name != "OF_BUILD"}  # the outer build's folder
-    done = subprocess.run(command, cwd=where, capture_output=True, text=True, env=environment)
+    done = subprocess.run(command, cwd=where, input=given, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -64,10 +64,13 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copy(ROOT / name, clone / name)
     commit(clone, "uncommitted changes")
 
-    guide = (ROOT / "docs" / "guides" / "add-a-kind.md").read_text()
-    for path, text in re.findall(r"^`([\w/.]+)`:\n\n```\w+\n(.*?)```", guide, re.DOTALL | re.MULTILINE):
-        (clone / path).write_text(text)
-    commit(clone, "a kind")
+    for name in ("kind", "type"):
+        guide = (ROOT / "docs" / "guides" / f"add-a-{name}.md").read_text()
+        for path, text in re.findall(r"^`([\w/.]+)`:\n\n```\w+\n(.*?)```", guide, re.DOTALL | re.MULTILINE):
+            (clone / path).write_text(text)
+        for diff in re.findall(r"^```diff\n(.*?)```", guide, re.DOTALL | re.MULTILINE):
+            run(["git", "apply", "-"], clone, diff)
+        commit(clone, f"a {name}")
 
     guide = (ROOT / "docs" / "guides" / "add-an-operator.md").read_text()
     record = re.search(r"```yaml\n(.*?)```", guide, re.DOTALL)
@@ -84,8 +87,47 @@ def test_only_the_definition_file_changed(scratch: Path) -> None:
     assert run(["git", "status", "--porcelain"], scratch).split() == changed
 
 
-def test_a_kind_takes_few_files(scratch: Path) -> None:
-    assert len(run(["git", "show", "--name-only", "--format=", "HEAD"], scratch).split()) == 4
+@pytest.mark.parametrize(("added", "files"), [("a kind", 4), ("a type", 9)])
+def test_a_kind_and_a_type_take_few_files(scratch: Path, added: str, files: int) -> None:
+    found = run(["git", "show", "--name-only", "--format=", f":/^{added}$"], scratch).split()
+    assert len(found) == files
+
+
+FADE = {
+    "python": """
+import oneflow_py as flow
+print([flow.fade(flow.tensor([8.0]), by).item() for by in (0.25, "25%", "12.5%")])
+try:
+    flow.fade(flow.tensor([1.0]), None)
+except TypeError as error:
+    print(error)
+""",
+    "js": """
+const flow = require('oneflow-js');
+console.log(JSON.stringify([0.25, '25%', '12.5%'].map((by) => flow.fade(flow.tensor([8]), by).item())));
+try { flow.fade(flow.tensor([1]), {by: true}); } catch (error) { console.log(error.message); }
+""",
+    "ruby": """
+require 'oneflow'
+p [0.25, '25%', '12.5%'].map { |by| OneFlow.fade(OneFlow.tensor([8.0]), by).item }
+begin OneFlow.fade(OneFlow.tensor([1.0]), nil) rescue TypeError => error
+  puts error.message
+end
+""",
+}
+EXPECTED_OF_FADE = {
+    "python": "fade: by must be float or str, got NoneType",
+    "js": "fade: by must be number or string, got boolean",
+    "ruby": "fade: by must be Float or String, got nil",
+}
+
+
+@pytest.mark.parametrize("language", FADE)
+def test_every_language_converts_a_new_type(scratch: Path, language: str) -> None:
+    where = scratch / "bindings" / "js" if language == "js" else scratch
+    values, error = run([*PROGRAMS[language][:-1], FADE[language]], where).splitlines()
+    assert json.loads(values) == [6.0, 6.0, 7.0]
+    assert error == EXPECTED_OF_FADE[language]
 
 
 @pytest.mark.parametrize("language", PROGRAMS)

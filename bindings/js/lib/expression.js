@@ -10,12 +10,14 @@ const {PublicFunction} = require('./call');
 const {describe, exact, withMemory} = require('./tensor');
 
 /** Makes the overload of a planner whose option `optimize` has this type. */
-const takesOptimize = (type, expected) => ({
+const takesOptimize = (type, expected, item) => ({
   operator: 'einsum',
   arguments: [
     {name: 'equation', type: 'str', expected: 'string'},
-    {name: 'operands', type: 'shape[]', expected: 'array of Tensors or shapes'},
-    {name: 'optimize', type, expected, hasDefault: type.endsWith('?'), keywordOnly: true},
+    {
+      name: 'operands', type: 'shape[]', expected: 'array of Tensors or shapes', item: 'Tensor or array of integers',
+    },
+    {name: 'optimize', type, expected, item, hasDefault: type.endsWith('?'), keywordOnly: true},
     {name: 'memoryLimit', type: 'int?', expected: 'integer or null', hasDefault: true, keywordOnly: true},
   ],
   results: [],
@@ -28,7 +30,7 @@ const planner = (name) => new PublicFunction({
   overloads: [
     takesOptimize('str?', 'string or null'),
     takesOptimize('bool', 'boolean'),
-    takesOptimize('pair[]', 'array of pairs of integers'),
+    takesOptimize('pair[]', 'array of pairs of integers', 'pair of integers'),
   ],
 });
 
@@ -40,7 +42,7 @@ const caller = new PublicFunction({
   name: 'einsum',
   overloads: [{
     operator: 'einsum',
-    arguments: [{name: 'operands', type: 'Tensor[]', expected: 'array of Tensors'}],
+    arguments: [{name: 'operands', type: 'Tensor[]', expected: 'array of Tensors', item: 'Tensor'}],
     results: [''],
     out: true,
   }],

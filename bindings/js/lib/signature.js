@@ -6,13 +6,11 @@
  */
 
 const frame = require('./frame');
-const devices = require('./devices');
 const dtypes = require('./dtypes');
 const native = require('./native');
-const {makeError, NULL_BYTE} = require('./errors');
-const {MAX_RANK} = require('./nested');
-const {isTensor, slotOf, describe, disposedError} = require('./tensor');
-const {isFloat, TOO_LARGE, toInteger, isInteger, isNumber, putNumber} = require('./scalars');
+const {CONVERTERS, Misfit} = require('./converters');
+const {makeError} = require('./errors');
+const {isTensor, slotOf, describe} = require('./tensor');
 const {suggestion} = require('./suggestion');
 
 const {KIND} = frame;
@@ -23,58 +21,41 @@ const NO_KEYS = [];
 /** The maximal length of a list argument. Copying a longer list could exhaust the heap, which ends the process. */
 const LONGEST_LIST = 2 ** 20;
 
-const BASE = {
-  tensor: 0, operand: 1, number: 2, integer: 3, float: 4, bool: 5, string: 6, dtype: 7, device: 8, pair: 9, shape: 10,
-};
-const BASES = {
-  'Tensor': BASE.tensor,
-  'Tensor|Number': BASE.operand,
-  'Number': BASE.number,
-  'int': BASE.integer,
-  'dim': BASE.integer,
-  'size': BASE.integer,
-  'float': BASE.float,
-  'bool': BASE.bool,
-  'str': BASE.string,
-  'dtype': BASE.dtype,
-  'device': BASE.device,
-  'pair': BASE.pair,
-  'shape': BASE.shape, // only for hand-written functions: a tensor of that shape, or the shape itself
-};
-
-/** The names of items of lists in error messages, by base type; all other lists hold integers. */
-const ITEM_NAMES = {
-  [BASE.tensor]: 'Tensor', [BASE.device]: 'device', [BASE.pair]: 'pair of integers',
-  [BASE.shape]: 'Tensor or array of integers',
-};
-
 /** An argument in the signature of an operator. */
 class Argument {
-  /** Makes the argument at position `index` of an overload. `type` is as in signatures: "Tensor?[]", "dim[]?". */
-  constructor({name, type, expected, hasDefault = false, keywordOnly = false}, index) {
+  /**
+   * Makes the argument at position `index` of an overload of the function `owner`. `type` is as in signatures:
+   * "Tensor?[]", "int[]?"; `expected` is its name in error texts, and `item` that of an item of a list.
+   */
+  constructor({name, type, expected, item, hasDefault = false, keywordOnly = false}, index, owner) {
     const [, base, optionalItems, list, optional] = /^([A-Za-z|]+)(\?(?=\[))?(\[\])?(\?)?$/.exec(type);
     this.index = index;
+    this.owner = owner;
     this.name = name;
     this.expected = expected;
+    this.item = item;
     this.hasDefault = hasDefault;
     this.keywordOnly = keywordOnly;
-    this.base = BASES[base];
+    this.converter = CONVERTERS[base];
     this.isList = list !== undefined;
     this.optional = optional !== undefined;
     this.optionalItems = optionalItems !== undefined;
-    const single = this.isList ? undefined : this.base;
-    this.takesTensor = single === BASE.tensor || single === BASE.operand;
-    this.takesReal = single === BASE.operand || single === BASE.number;
-    this.takesInteger = this.takesReal || single === BASE.integer;
-    this.takesString = single === BASE.string;
+    const isOne = (...bases) => !this.isList && bases.includes(base);
+    this.takesTensor = isOne('Tensor', 'Tensor|Number');
+    this.takesReal = isOne('Tensor|Number', 'Number');
+    this.takesInteger = isOne('Tensor|Number', 'Number', 'int');
+    this.takesString = isOne('str');
+    this.isTensorList = this.isList && base === 'Tensor';
+    this.isIntegerList = this.isList && base === 'int';
+    this.isShapeList = this.isList && base === 'shape';
   }
 
   /** Returns whether the positional value at `at` is the first item of a trailing list rather than the list itself. */
   isItem(args, at) {
     const isOnly = at === args.length - 1;
     const isList = dtypes.isSequence(args[at]);
-    if (this.base === BASE.shape) return !isOnly || !isList || !isOperand(args[at][0]); // a single shape is a list, too
-    return !isOnly && (!isList || (this.base === BASE.tensor && isOperand(args[at + 1])));
+    if (this.isShapeList) return !isOnly || !isList || !isOperand(args[at][0]); // a single shape is a list, too
+    return !isOnly && (!isList || (this.isTensorList && isOperand(args[at + 1])));
   }
 }
 
@@ -83,66 +64,6 @@ const isOperand = (value) => isTensor(value) || dtypes.isSequence(value);
 
 // ---------------------------------------------------------------------------------------------------- types
 
-/** A value that does not fit the type of its argument. `path` has its indices if it is an item of a (nested) list. */
-class Misfit {
-  constructor(value, ...path) {
-    this.value = value;
-    this.path = path;
-  }
-}
-
-/**
- * Returns a copy of the first `length` items as integers; undefined if one is not an integer, a Misfit if one does not
- * fit into 64 bits.
- */
-function fitIntegers(list, length) {
-  const integers = [];
-  for (let i = 0; i < length; i++) {
-    const value = list[i];
-    const integer = toInteger(value);
-    if (integer === undefined) return isInteger(value) ? new Misfit(value, i) : undefined;
-    integers.push(integer);
-  }
-  return integers;
-}
-
-/** Returns a copy of a shape; undefined or a Misfit if the value is not an array of at most MAX_RANK integers. */
-function fitShape(value) {
-  const length = dtypes.isSequence(value) ? value.length : undefined;
-  return length <= MAX_RANK ? fitIntegers(value, length) : undefined;
-}
-
-/**
- * Converts a single value of a base type to the form in which it is written to the frame. Returns undefined if it does
- * not fit the type, or the Misfit of one of its items. May run user code.
- */
-function fitOne(base, value) {
-  switch (base) {
-    case BASE.tensor:
-      return isTensor(value) ? value : undefined;
-    case BASE.operand:
-      return isTensor(value) || isNumber(value) ? value : undefined;
-    case BASE.number:
-      return isNumber(value) ? value : undefined;
-    case BASE.integer:
-      return toInteger(value);
-    case BASE.float:
-      return typeof value === 'number' || typeof value === 'bigint' || isFloat(value) ? Number(value) : undefined;
-    case BASE.bool:
-      return typeof value === 'boolean' ? value : undefined;
-    case BASE.dtype:
-      return dtypes.isName(value) ? value : undefined;
-    case BASE.device:
-      return devices.nameOf(value);
-    case BASE.pair:
-      return dtypes.isSequence(value) && value.length === 2 ? fitIntegers(value, 2) : undefined;
-    case BASE.shape:
-      return isTensor(value) ? value : fitShape(value);
-    default:
-      return typeof value === 'string' && frame.isCString(value) ? value : undefined;
-  }
-}
-
 /**
  * Converts the value of an argument to the form in which it is written to the frame, or returns a Misfit. Copies lists,
  * so that user code that runs later cannot change them.
@@ -150,17 +71,17 @@ function fitOne(base, value) {
 function fit(argument, value) {
   if (value === null) return argument.optional ? null : new Misfit(value);
   if (!argument.isList || !dtypes.isSequence(value)) {
-    const fitted = fitOne(argument.base, value) ?? new Misfit(value);
+    const fitted = argument.converter.fit(value) ?? new Misfit(value);
     return argument.isList && !(fitted instanceof Misfit) ? [fitted] : fitted;
   }
   const {length} = value;
   const isOfNumbers = dtypes.arrayKind(value) !== undefined;
-  if (length > LONGEST_LIST || (isOfNumbers && argument.base !== BASE.integer)) return new Misfit(value);
+  if (length > LONGEST_LIST || (isOfNumbers && !argument.isIntegerList)) return new Misfit(value);
   const items = [];
   for (let i = 0; i < length; i++) {
     const item = value[i];
     const isNone = item === null && argument.optionalItems;
-    const fitted = isNone ? null : fitOne(argument.base, item) ?? new Misfit(item);
+    const fitted = isNone ? null : argument.converter.fit(item) ?? new Misfit(item);
     if (fitted instanceof Misfit) return new Misfit(fitted.value, i, ...fitted.path);
     items.push(fitted);
   }
@@ -202,7 +123,7 @@ class Overload {
   constructor(record, name) {
     this.operator = record.operator;
     this.name = name;
-    this.arguments = record.arguments.map((argument, index) => new Argument(argument, index));
+    this.arguments = record.arguments.map((argument, index) => new Argument(argument, index, name));
     this.byName = new Map(this.arguments.map((argument) => [argument.name, argument]));
     this.positional = this.arguments.filter((argument) => !argument.keywordOnly);
     this.named = this.arguments.filter((argument) => argument.keywordOnly);
@@ -210,7 +131,7 @@ class Overload {
     /** The positional arguments without the receiver, for method calls. */
     this.positionalOfMethod = this.positional.filter((argument) => argument !== this.receiver);
     /** Whether the tensors of a trailing list may be passed as separate arguments. */
-    this.takesTensors = this.startOfItems(undefined) >= 0 && this.positional.at(-1).base === BASE.tensor;
+    this.takesTensors = this.startOfItems(undefined) >= 0 && this.positional.at(-1).isTensorList;
     this.resultNames = record.results;
     this.hasOut = record.out ?? false;
     this.hasInPlace = record.inPlace ?? false;
@@ -362,29 +283,18 @@ class Overload {
 
   /** Makes the Refusal for a Misfit. `isComplete` says whether no required argument is missing. */
   refuse(argument, {value, path}, isComplete) {
-    const {base} = argument;
     const isItem = path.length > 0;
     const refusal = (code, text) => {
       const place = path.map((index) => `[${index}]`).join('');
       const progress = isComplete ? MISFIT_RANK + 2 * argument.index + (isItem ? 1 : 0) : NOWHERE;
       return new Refusal(progress, `${this.name}: ${argument.name}${place} must ${text}`, code);
     };
-    const tooLong = (code, most, things) => refusal(code, `have at most ${most} ${things}, got ${value.length}`);
-    if (isInteger(value) && (base === BASE.integer || path.length === 2)) return refusal('InvalidArgument', TOO_LARGE);
-    if (typeof value === 'string' && (base === BASE.string || base === BASE.dtype)) {
-      if (value.includes('\0')) return refusal('InvalidArgument', NULL_BYTE);
-      if (base === BASE.string) return tooLong('InvalidArgument', frame.LONGEST_STRING, 'characters');
-      return refusal('InvalidArgument', `be the name of a dtype, got '${value}'`);
+    if (argument.isList && !isItem && dtypes.isSequence(value) && value.length > LONGEST_LIST) {
+      return refusal('InvalidArgument', `have at most ${LONGEST_LIST} items, got ${value.length}`);
     }
-    if (dtypes.isSequence(value)) {
-      if (argument.isList && !isItem && value.length > LONGEST_LIST) {
-        return tooLong('InvalidArgument', LONGEST_LIST, 'items');
-      }
-      if (base === BASE.shape && isItem && value.length > MAX_RANK) {
-        return tooLong('ShapeError', MAX_RANK, 'dimensions');
-      }
-    }
-    const expected = isItem ? ITEM_NAMES[base] ?? 'integer' : argument.expected;
+    const reason = argument.converter.explain?.(value, path.length);
+    if (reason !== undefined) return refusal(...reason);
+    const expected = isItem ? argument.item : argument.expected;
     return refusal('TypeMismatch', `be ${expected}, got ${describe(value)}`);
   }
 
@@ -392,65 +302,12 @@ class Overload {
   write(values) {
     for (let i = 0; i < values.length; i++) {
       const value = values[i];
+      const argument = this.arguments[i];
       if (value === ABSENT) frame.putPlain(i, KIND.absent, 0);
       else if (value === null) frame.putPlain(i, KIND.none, 0);
-      else if (this.arguments[i].isList) this.writeList(i, value);
-      else this.writeOne(i, value);
+      else if (argument.isList) argument.converter.putList(i, value, argument);
+      else argument.converter.put(i, value, argument);
     }
-  }
-
-  writeOne(position, value) {
-    const argument = this.arguments[position];
-    switch (argument.base) {
-      case BASE.tensor:
-      case BASE.operand:
-      case BASE.number:
-        if (isTensor(value)) frame.putPlain(position, KIND.tensor, this.slot(value, argument));
-        else putNumber(position, value, `${this.name}: ${argument.name}`);
-        break;
-      case BASE.integer:
-        frame.putInteger(position, value);
-        break;
-      case BASE.float:
-        frame.putFloat(position, value);
-        break;
-      case BASE.bool:
-        frame.putPlain(position, KIND.bool, value ? 1 : 0);
-        break;
-      case BASE.string:
-        frame.putString(position, value);
-        break;
-      case BASE.dtype:
-        frame.putPlain(position, KIND.dtype, dtypes.codeOf(value, this.name, argument.name));
-        break;
-      default:
-        frame.putPlain(position, KIND.device, devices.codeOf(this.name, argument.name, value));
-    }
-  }
-
-  writeList(position, list) {
-    const argument = this.arguments[position];
-    if (argument.base === BASE.tensor) {
-      const slots = list.map((tensor) => (tensor === null ? 0 : this.slot(tensor, argument)));
-      frame.putList(position, KIND.tensorList, slots);
-    } else if (argument.base === BASE.shape) {
-      const integers = []; // each shape as its rank and its sizes
-      for (const each of list) {
-        const sizes = isTensor(each) ? native.sizes(this.slot(each, argument), each) : each;
-        integers.push(sizes.length, ...sizes);
-      }
-      frame.putList(position, KIND.intList, integers);
-    } else if (argument.base === BASE.device) {
-      frame.putList(position, KIND.deviceList, list.map((each) => devices.codeOf(this.name, argument.name, each)));
-    } else {
-      frame.putList(position, KIND.intList, argument.base === BASE.pair ? list.flat() : list);
-    }
-  }
-
-  slot(tensor, argument) {
-    const slot = slotOf(tensor);
-    if (slot === 0) throw disposedError(this.name, argument.name);
-    return slot;
   }
 }
 

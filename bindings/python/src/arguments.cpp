@@ -50,7 +50,7 @@ bool Parameters::bind(bool as_method, PyObject* const* args, Py_ssize_t position
   Py_ssize_t direct = positional;
   if (positional > positional_) {
     const int last = positional_ > 0 ? order[positional_ - 1] : -1;
-    if (last < 0 || !arguments_[last].is_list || is_list(args[positional_ - 1])) {
+    if (last < 0 || !arguments_[last].is_list() || is_list(args[positional_ - 1])) {
       mismatch->reason = Mismatch::Reason::kTooMany;
       mismatch->given = positional - as_method;
       mismatch->allowed = positional_ - as_method;

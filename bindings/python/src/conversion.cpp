@@ -292,7 +292,7 @@ bool convert_items(const ArgumentRecord& argument, std::span<PyObject* const> it
 }
 
 bool convert(const ArgumentRecord& argument, PyObject* object, ValueStore* store, of_value* value, Mismatch* mismatch) {
-  if (argument.kind <= ArgumentKind::kOperand && !argument.is_list && is_tensor(object)) [[likely]] {
+  if (argument.kind <= ArgumentKind::kOperand && !argument.is_list() && is_tensor(object)) [[likely]] {
     value->kind = OF_VALUE_TENSOR;
     value->as.tensor = handle_of(object);
     return true;
@@ -301,7 +301,7 @@ bool convert(const ArgumentRecord& argument, PyObject* object, ValueStore* store
     value->kind = OF_VALUE_NONE;
     return true;
   }
-  if (argument.is_list) return convert_list(argument, object, store, value, mismatch);
+  if (argument.is_list()) return convert_list(argument, object, store, value, mismatch);
   switch (argument.kind) {
     case ArgumentKind::kTensor:
       break;

@@ -50,7 +50,7 @@ PyObject* reduce(PyObject* self, PyObject*) {
 const ArgumentRecord kRebuildArguments[] = {
     {"data", "bytes", ArgumentKind::kObject},
     {"dtype", "dtype", ArgumentKind::kDType},
-    {.name = "size", .word = "tuple of ints", .kind = ArgumentKind::kInt, .is_list = true},
+    {.name = "size", .word = "tuple of ints", .kind = ArgumentKind::kInt, .item_word = "int"},
     {"device", "device", ArgumentKind::kDevice},
 };
 const Parameters kRebuildParameters("_rebuild_tensor", kRebuildArguments);

@@ -47,14 +47,17 @@ PyObject* pairs_of(const of_expression_info& info) {
 
 const ArgumentRecord kArguments[] = {
     {"equation", "str", ArgumentKind::kString},
-    {"operands", "list of Tensors or shapes", ArgumentKind::kObject, true},
+    {"operands", "list of Tensors or shapes", ArgumentKind::kObject, "Tensor or shape"},
     optional_keyword("optimize", "str", ArgumentKind::kObject),
     optional_keyword("memory_limit", "int", ArgumentKind::kInt),
 };
 // The types of `optimize` besides bool: the name of a search, or a path.
 const ArgumentRecord kSearch = optional_keyword("optimize", "str", ArgumentKind::kString);
-const ArgumentRecord kPairs{
-    .name = "optimize", .word = "list of pairs of ints", .kind = ArgumentKind::kInt, .is_list = true, .is_pairs = true};
+const ArgumentRecord kPairs{.name = "optimize",
+                            .word = "list of pairs of ints",
+                            .kind = ArgumentKind::kInt,
+                            .item_word = "pair of ints",
+                            .is_pairs = true};
 const Parameters kPathParameters("einsum_path", kArguments);
 const Parameters kExpressionParameters("einsum_expression", kArguments);
 
@@ -64,7 +67,7 @@ PyObject* raise_instead(const Parameters& parameters, const std::string& expecte
   return raise(OF_TYPE_MISMATCH, std::string(parameters.function()) + ": " + expected + ", got " + type_name(found));
 }
 
-const ArgumentRecord kShape{"shape", "list of ints", ArgumentKind::kInt, true};
+const ArgumentRecord kShape{"shape", "list of ints", ArgumentKind::kInt, "int"};
 
 // Reads the shape of a tensor, or a list or tuple of sizes, which are copied to `store`. Raises and returns false for
 // other objects.
@@ -191,7 +194,7 @@ of_expression make(const Parameters& parameters, PyObject* const* args, Py_ssize
 // ------------------------------------------------------------------------------------------------ the type
 
 const ArgumentRecord kCallArguments[] = {
-    {"operands", "list of Tensors", ArgumentKind::kTensor, true},
+    {"operands", "list of Tensors", ArgumentKind::kTensor, "Tensor"},
 };
 const Parameters kCallParameters("einsum", kCallArguments, -1, true);
 

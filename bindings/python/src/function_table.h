@@ -24,12 +24,14 @@ struct ArgumentRecord {
   const char* name;
   const char* word;  // the name of the type in error texts
   ArgumentKind kind;
-  bool is_list = false;
-  bool optional = false;        // None is allowed
-  bool optional_items = false;  // None is allowed as an item of the list
+  const char* item_word = nullptr;  // the name of the type of the items of a list; NULL: no list
+  bool optional = false;            // None is allowed
+  bool optional_items = false;      // None is allowed as an item of the list
   bool keyword_only = false;
   bool required = true;
   bool is_pairs = false;  // a list of pairs of integers, passed to the runtime as a flat list of integers
+
+  constexpr bool is_list() const { return item_word != nullptr; }
 };
 
 // Returns the record of an argument of a hand-written function that may be absent or None.

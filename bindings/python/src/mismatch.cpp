@@ -13,12 +13,6 @@ std::string text_of(PyObject* object) {
   return "?";
 }
 
-// Returns the name of the type of a list's items in error texts.
-const char* item_word(const ArgumentRecord& argument) {
-  if (argument.is_pairs) return "pair of ints";
-  return argument.kind == ArgumentKind::kTensor ? "Tensor" : argument.kind == ArgumentKind::kDevice ? "device" : "int";
-}
-
 std::string quoted(PyObject* object) { return "'" + text_of(object) + "'"; }
 
 }  // namespace
@@ -30,7 +24,7 @@ PyObject* Mismatch::raise(const char* function) const {
   std::string word = argument != nullptr ? argument->word : "";
   if (item >= 0) {
     name += "[" + std::to_string(item) + "]";
-    word = item_word(*argument);
+    word = argument->item_word;
   }
   switch (reason) {
     case Reason::kTooMany:

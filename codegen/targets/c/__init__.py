@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from codegen import base_types
 from codegen import signature as signatures
 from codegen.errors import Problem
-from codegen.model import Argument, BaseType, Definitions, Op, Type
+from codegen.model import Argument, Definitions, Op, Type
 from codegen.names import fill, identifier, source_files, wrap
 from codegen.printer import RESERVED
 from codegen.target import Output, PublicTarget
@@ -161,7 +162,7 @@ class C(PublicTarget):
         if op.has_out:
             yield tensors("_out", parameters, [f"of_tensor {r}" for r in results], results, "of_call_into")
         if op.replaced:
-            tensor = parameter(replace(op.replaced, type=Type(BaseType.TENSOR)))
+            tensor = parameter(replace(op.replaced, type=Type(base_types.TENSOR)))
             own = [tensor if p.names == tensor.names else p for p in parameters]
             converted = ["input" if n == "OF_VALUE(input)" else n for n in converted]
             yield tensors("_", own, [], ["input"], "of_call_into")
@@ -171,12 +172,11 @@ def parameter(argument: Argument) -> Parameter:
     """Returns the parameters of an argument."""
     type_ = argument.type
     name = argument.name
-    if type_.base in (BaseType.OPERAND, BaseType.NUMBER) and not type_.is_list:
+    if type_.base in (base_types.OPERAND, base_types.NUMBER) and not type_.is_list:
         return Parameter((f"of_value {name}",), (name,), name, True)
-    word = "int" if type_.is_integer else type_.base.value
     if type_.is_list:
-        c_type, make = _LISTS[word + "?" * (type_.optional and not type_.is_tensor)]
+        c_type, make = _LISTS[type_.base.passed.word + "?" * (type_.optional and not type_.is_tensor)]
         count = f"{name}_count"
         return Parameter((f"{c_type} {name}", f"size_t {count}"), (name, count), f"{make}({name}, {count})", False)
-    c_type, make = _PARAMETERS[word + "?" * type_.optional]
+    c_type, make = _PARAMETERS[str(type_.passed)]
     return Parameter((f"{c_type} {name}",), (name,), f"{make}({name})", False)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
+from codegen import base_types
 from codegen import signature as signatures
-from codegen.model import Argument, BaseType, Definitions, Function, Literal, Op, Type
+from codegen.model import Argument, Definitions, Function, Literal, Op, Type
 from codegen.names import fill, identifier, pascal, source_files, wrap
 from codegen.printer import RESERVED, boolean, real, string
 from codegen.target import Output, PublicTarget
@@ -202,22 +203,21 @@ def _types(function: Function, op: Op) -> tuple[str, ...]:
     If another overload takes a string in place of a bool, only the exact type bool is accepted as one, because C++
     prefers the conversion of a string literal to bool to that to std::string_view.
     """
-    texts = {a.name for each in function.overloads for a in each.signature.arguments if a.type.base is BaseType.STR}
+    texts = {a.name for each in function.overloads for a in each.signature.arguments if a.type.base is base_types.STR}
     types = ((argument.name, parameter_type(argument.type)) for argument in op.signature.arguments)
     return tuple("std::same_as<bool> auto" if t == "bool" and name in texts else t for name, t in types)
 
 
 def parameter_type(type_: Type) -> str:
     """Returns the C++ type of a parameter."""
-    word = "int" if type_.is_integer else type_.base.value
-    return _PARAMETERS[word + "[]" * type_.is_list + "?" * type_.optional]
+    return _PARAMETERS[str(replace(type_.passed, optional_members=False))]
 
 
 def _default(argument: Argument, type_: str) -> str:
     value = argument.default
     if value is None:
         return _NONE.get(type_, "std::nullopt")
-    if argument.type.base is BaseType.DTYPE:
+    if argument.type.base is base_types.DTYPE:
         return "bool_" if value == "bool" else str(value)
     if isinstance(value, tuple):
         return f"Ints({_literal(value)})"

@@ -89,6 +89,7 @@ class Js(Language):
             quoted=words.quoted,
             literal=words.literal_text,
             expected_word=words.expected_word,
+            item_word=words.item_word,
             declare=typescript,
             top_names=top_names,
             namespaces=namespaces,

@@ -6,7 +6,9 @@ import json
 import math
 from collections.abc import Mapping
 
-from codegen.model import Argument, BaseType, Call, CallValue, Literal, Name, Op, TensorLiteral, Type
+from codegen import base_types
+from codegen.base_types import Word, word
+from codegen.model import Argument, Call, CallValue, Literal, Name, Op, TensorLiteral, Type
 from codegen.names import camel, fill
 
 WIDTH = 100  # of signatures in the manual
@@ -21,49 +23,30 @@ RESERVED = frozenset(
 # Properties of every function or object, and `then`, which would make an object a promise.
 MEMBERS = frozenset("constructor length name prototype then".split())
 
-# The names of expected types in error texts, in the singular and in the plural.
-_EXPECTED: Mapping[BaseType, tuple[str, str]] = {
-    BaseType.TENSOR: ("Tensor", "Tensors"),
-    BaseType.OPERAND: ("Tensor or number", "Tensors or numbers"),
-    BaseType.NUMBER: ("number", "numbers"),
-    BaseType.INT: ("integer", "integers"),
-    BaseType.FLOAT: ("number", "numbers"),
-    BaseType.BOOL: ("boolean", "booleans"),
-    BaseType.STR: ("string", "strings"),
-    BaseType.DIM: ("integer", "integers"),
-    BaseType.SIZE: ("integer", "integers"),
-    BaseType.PAIR: ("pair of integers", "pairs of integers"),
-    BaseType.DTYPE: ("dtype", "dtypes"),
-    BaseType.DEVICE: ("device", "devices"),
+_WORDS = {
+    base_types.TENSOR: Word("Tensor", "Tensors", "Tensor"),
+    base_types.NUMBER: Word("number", "numbers", "Scalar"),
+    base_types.INT: Word("integer", "integers", "Integer"),
+    base_types.PAIR: Word("pair of integers", "pairs of integers", "readonly [Integer, Integer]"),
+    base_types.FLOAT: Word("number", "numbers", "number"),
+    base_types.BOOL: Word("boolean", "booleans", "boolean"),
+    base_types.STR: Word("string", "strings", "string"),
+    base_types.DTYPE: Word("dtype", "dtypes", "DType"),
+    base_types.DEVICE: Word("device", "devices", "DeviceLike"),
 }
 # The names of the types of values in error texts, if they differ from those of expected types.
-_FOUND: Mapping[BaseType, str] = {
-    BaseType.INT: "number",
-    BaseType.DIM: "number",
-    BaseType.SIZE: "number",
-    BaseType.DTYPE: "string",
-    BaseType.DEVICE: "string",
-}
-_TYPESCRIPT: Mapping[BaseType, str] = {
-    BaseType.TENSOR: "Tensor",
-    BaseType.OPERAND: "Tensor | Scalar",
-    BaseType.NUMBER: "Scalar",
-    BaseType.INT: "Integer",
-    BaseType.FLOAT: "number",
-    BaseType.BOOL: "boolean",
-    BaseType.STR: "string",
-    BaseType.DIM: "Integer",
-    BaseType.SIZE: "Integer",
-    BaseType.PAIR: "readonly [Integer, Integer]",
-    BaseType.DTYPE: "DType",
-    BaseType.DEVICE: "DeviceLike",
-}
+_FOUND = {base_types.INT: "number", base_types.DTYPE: "string", base_types.DEVICE: "string"}
+
+
+def item_word(type_: Type) -> str:
+    """Returns the name of the type of an item of a list in error texts."""
+    return word(type_.base, _WORDS).one
 
 
 def expected_word(type_: Type) -> str:
     """Returns the name of an expected type in error texts: "integer or null", "array of Tensors"."""
-    one, several = _EXPECTED[type_.base]
-    words = f"array of {several}" if type_.is_list else one
+    found = word(type_.base, _WORDS)
+    words = f"array of {found.several}" if type_.is_list else found.one
     if not type_.optional:
         return words
     return words.replace(" or ", ", ") + " or null"
@@ -71,19 +54,19 @@ def expected_word(type_: Type) -> str:
 
 def found_word(type_: Type) -> str:
     """Returns the name of the type of a value in error texts; all numbers have the same type."""
-    return "array" if type_.is_list else _FOUND.get(type_.base, _EXPECTED[type_.base][0])
+    return "array" if type_.is_list else _FOUND.get(type_.base.converted, word(type_.base, _WORDS).one)
 
 
 def typescript_list(type_: Type) -> str:
     """Returns the TypeScript type of a list, without null."""
-    one = _TYPESCRIPT[type_.base]
+    one = word(type_.base, _WORDS).declared
     member = f"{one} | null" if type_.optional_members else one
     return f"readonly ({member})[]" if " " in member else f"readonly {member}[]"
 
 
 def typescript(type_: Type) -> str:
     """Returns the TypeScript type of an argument."""
-    words = _TYPESCRIPT[type_.base]
+    words = word(type_.base, _WORDS).declared
     if type_.is_list:
         words = "Integers" if type_.is_integer and not type_.is_pairs else typescript_list(type_)
     return f"{words} | null" if type_.optional else words

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from codegen.model import Argument, Function, Op
 from codegen.names import identifier
-from codegen.printer import boolean, enumerator, string
+from codegen.printer import boolean, string
 from codegen.targets.python import words
 from codegen.targets.python.documentation import help_text
 
@@ -16,15 +16,15 @@ def argument_row(argument: Argument) -> str:
     """Returns the initializer of an ArgumentRecord."""
     type_ = argument.type
     flags = (
-        type_.is_list,
         type_.optional,
         type_.optional_members,
         argument.keyword_only,
         not argument.has_default,
         type_.is_pairs,
     )
-    kind = f"ArgumentKind::{enumerator(type_)}"
-    return ", ".join((string(argument.name), string(words.type_word(type_)), kind, *map(boolean, flags)))
+    kind = f"ArgumentKind::{type_.base.converted.enumerator}"
+    item = words.item_word(type_) if type_.is_list else None
+    return ", ".join((string(argument.name), string(words.type_word(type_)), kind, string(item), *map(boolean, flags)))
 
 
 def overload_row(op: Op) -> str:

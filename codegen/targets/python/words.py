@@ -6,50 +6,42 @@ import json
 import keyword
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
-from codegen.model import DTYPES, Argument, BaseType, Call, CallValue, Literal, Name, Op, TensorLiteral, Type
+from codegen import base_types
+from codegen.base_types import Word, word
+from codegen.model import DTYPES, Argument, Call, CallValue, Literal, Name, Op, TensorLiteral, Type
 from codegen.names import fill, pascal
-
-
-@dataclass(frozen=True)
-class Word:
-    """The names of a base type: in error texts, in the singular and in the plural, and in annotations."""
-
-    single: str
-    several: str
-    annotation: str
-
 
 RESERVED = frozenset(keyword.kwlist) | {"self"}
 WIDTH = 100  # of signatures and docstrings
 
-_INT = Word("int", "ints", "int")
 _WORDS = {
-    BaseType.TENSOR: Word("Tensor", "Tensors", "Tensor"),
-    BaseType.OPERAND: Word("Tensor or number", "Tensors or numbers", "Tensor | Number"),
-    BaseType.NUMBER: Word("number", "numbers", "Number"),
-    BaseType.INT: _INT,
-    BaseType.DIM: _INT,
-    BaseType.SIZE: _INT,
-    BaseType.PAIR: Word("pair of ints", "pairs of ints", "tuple[int, int]"),
-    BaseType.FLOAT: Word("float", "floats", "float"),
-    BaseType.BOOL: Word("bool", "bools", "bool"),
-    BaseType.STR: Word("str", "strs", "str"),
-    BaseType.DTYPE: Word("dtype", "dtypes", "DTypeLike"),
-    BaseType.DEVICE: Word("device", "devices", "DeviceLike"),
+    base_types.TENSOR: Word("Tensor", "Tensors", "Tensor"),
+    base_types.NUMBER: Word("number", "numbers", "Number"),
+    base_types.INT: Word("int", "ints", "int"),
+    base_types.PAIR: Word("pair of ints", "pairs of ints", "tuple[int, int]"),
+    base_types.FLOAT: Word("float", "floats", "float"),
+    base_types.BOOL: Word("bool", "bools", "bool"),
+    base_types.STR: Word("str", "strs", "str"),
+    base_types.DTYPE: Word("dtype", "dtypes", "DTypeLike"),
+    base_types.DEVICE: Word("device", "devices", "DeviceLike"),
 }
+
+
+def item_word(type_: Type) -> str:
+    """Returns the name of the type of an item of a list in error texts."""
+    return word(type_.base, _WORDS).one
 
 
 def type_word(type_: Type) -> str:
     """Returns the name of a type in error texts: "int", "list of ints"."""
-    word = _WORDS[type_.base]
-    return f"list of {word.several}" if type_.is_list else word.single
+    found = word(type_.base, _WORDS)
+    return f"list of {found.several}" if type_.is_list else found.one
 
 
 def annotation(type_: Type) -> str:
     """Returns the annotation of a type: "int", "int | Sequence[int] | None"."""
-    text = _WORDS[type_.base].annotation
+    text = word(type_.base, _WORDS).declared
     if type_.is_list:
         member = f"{text} | None" if type_.optional_members else text
         text = f"Sequence[{member}]" if type_.is_pairs else f"{text} | Sequence[{member}]"

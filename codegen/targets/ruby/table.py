@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from codegen.model import Argument, Function, Op
 from codegen.names import fill, identifier
-from codegen.printer import boolean, enumerator, string
+from codegen.printer import boolean, string
 from codegen.targets.ruby import words
 
 # The parameter for operands that come with their labels.
@@ -21,11 +21,13 @@ def argument_row(argument: Argument) -> str:
     """Returns the initializer of an Argument."""
     type_ = argument.type
     flags = (
-        type_.is_list, type_.optional, type_.optional_members, not argument.has_default, argument.keyword_only,
+        type_.optional, type_.optional_members, not argument.has_default, argument.keyword_only,
         type_.is_pairs,
     )  # fmt: skip
-    kind = f"ArgumentType::{enumerator(type_)}"
-    return ", ".join((string(argument.name), string(words.type_word(type_)), kind, *map(boolean, flags), "0"))
+    kind = f"ArgumentType::{type_.base.converted.enumerator}"
+    item = words.item_word(type_) if type_.is_list else None
+    texts = map(string, (argument.name, words.type_word(type_), item))
+    return ", ".join((*texts, kind, *map(boolean, flags), "0"))
 
 
 def overload_row(op: Op) -> str:

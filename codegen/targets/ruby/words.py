@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from codegen.model import DTYPES, Argument, BaseType, Call, CallValue, Literal, Name, TensorLiteral, Type
+from codegen import base_types
+from codegen.base_types import Word, word
+from codegen.model import DTYPES, Argument, Call, CallValue, Literal, Name, TensorLiteral, Type
 
 # The operators of Ruby, by the function that each of them calls. `==` is not one of them: in Ruby it compares whole
 # objects and returns a boolean, and `!=` is derived from it.
@@ -48,45 +50,33 @@ MEMBERS = frozenset(
 )
 
 _WORDS = {
-    BaseType.TENSOR: ("Tensor", "Tensors"),
-    BaseType.OPERAND: ("Tensor or real Numeric", "Tensors or real Numerics"),
-    BaseType.NUMBER: ("real Numeric", "real Numerics"),
-    BaseType.INT: ("Integer", "Integers"),
-    BaseType.DIM: ("Integer", "Integers"),
-    BaseType.SIZE: ("Integer", "Integers"),
-    BaseType.PAIR: ("pair of Integers", "pairs of Integers"),
-    BaseType.FLOAT: ("Float", "Floats"),
-    BaseType.BOOL: ("bool", "bools"),
-    BaseType.STR: ("String", "Strings"),
-    BaseType.DTYPE: ("dtype", "dtypes"),
-    BaseType.DEVICE: ("device", "devices"),
+    base_types.TENSOR: Word("Tensor", "Tensors", "Tensor"),
+    base_types.OPERAND: Word("Tensor or real Numeric", "Tensors or real Numerics", "operand"),
+    base_types.NUMBER: Word("real Numeric", "real Numerics", "scalar"),
+    base_types.INT: Word("Integer", "Integers", "Integer"),
+    base_types.PAIR: Word("pair of Integers", "pairs of Integers", "[Integer, Integer]"),
+    base_types.FLOAT: Word("Float", "Floats", "scalar"),
+    base_types.BOOL: Word("bool", "bools", "bool"),
+    base_types.STR: Word("String", "Strings", "name"),
+    base_types.DTYPE: Word("dtype", "dtypes", "name"),
+    base_types.DEVICE: Word("device", "devices", "name"),
 }
 
-_SIGNATURES = {
-    BaseType.TENSOR: "Tensor",
-    BaseType.OPERAND: "operand",
-    BaseType.NUMBER: "scalar",
-    BaseType.INT: "Integer",
-    BaseType.DIM: "Integer",
-    BaseType.SIZE: "Integer",
-    BaseType.PAIR: "[Integer, Integer]",
-    BaseType.FLOAT: "scalar",
-    BaseType.BOOL: "bool",
-    BaseType.STR: "name",
-    BaseType.DTYPE: "name",
-    BaseType.DEVICE: "name",
-}
+
+def item_word(type_: Type) -> str:
+    """Returns the name of the type of an item of a list in error texts."""
+    return word(type_.base, _WORDS).one
 
 
 def type_word(type_: Type) -> str:
     """Returns the name of a type in error texts: "Integer", "Array of Integers"."""
-    single, several = _WORDS[type_.base]
-    return f"Array of {several}" if type_.is_list else single
+    found = word(type_.base, _WORDS)
+    return f"Array of {found.several}" if type_.is_list else found.one
 
 
 def signature_type(type_: Type) -> str:
     """Returns the type of an argument in RBS: "Integer", "(Integer | Array[Integer])?"."""
-    text = _SIGNATURES[type_.base]
+    text = word(type_.base, _WORDS).declared
     if type_.is_list:
         member = f"{text}?" if type_.optional_members else text
         text = f"Array[{member}]" if type_.is_pairs else f"({text} | Array[{member}])"
@@ -143,7 +133,7 @@ def qualified(name: str) -> str:
 
 def default(argument: Argument) -> str:
     """Returns the default of an argument: `:float32`, `nil`, `"none"`."""
-    if argument.type.base is BaseType.DTYPE and isinstance(argument.default, str):
+    if argument.type.base is base_types.DTYPE and isinstance(argument.default, str):
         return f":{argument.default}"
     return literal(argument.default)
 

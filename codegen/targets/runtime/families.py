@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from codegen import base_types
 from codegen import signature as signatures
 from codegen.kinds.composite import for_complex
 from codegen.kinds.kind import Enumerator, Gives, Member, Rows, RulePrograms, RuntimeRule
-from codegen.model import Argument, BaseType, Complex, DTypeSet, Op, ResultRule
+from codegen.model import Argument, Complex, DTypeSet, Op, ResultRule
 from codegen.names import fill, identifier, pascal, wrap
-from codegen.printer import ENUMERATORS, boolean, real, string
+from codegen.printer import boolean, real, string
 from codegen.program import Program
 from codegen.targets.runtime.programs import WIDTH, CppDefinition, function_of
 
@@ -157,8 +158,8 @@ class OperatorSource:
         if argument.has_default:
             yield f".default_text = {string(signatures.print_literal(argument.default, type_))}"
             yield f".default_value = {default_value(argument)}"
-        yield f".type = ArgumentType::{ENUMERATORS[type_.base]}"
-        is_own_size = self.op.kind.checks_sizes and type_.base is BaseType.SIZE and type_.is_list
+        yield f".type = ArgumentType::{type_.base.enumerator}"
+        is_own_size = self.op.kind.checks_sizes and type_.base is base_types.SIZE and type_.is_list
         flags = {
             "is_list": type_.is_list,
             "is_optional": type_.optional,
@@ -302,7 +303,7 @@ def default_value(argument: Argument) -> str:
         case bool():
             return f"to_value({boolean(value)})"
         case int() | float():
-            return f"to_value({real(float(value) if argument.type.base is BaseType.FLOAT else value)})"
+            return f"to_value({real(float(value) if argument.type.base.passed is base_types.FLOAT else value)})"
         case str():
             return f"to_value({string(value)})"
     return "kNoTensors" if argument.type.is_tensor else f"to_value(kList<{', '.join(map(str, value))}>)"

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from codegen import base_types
 from codegen.expression import (
     Binary,
     Conditional,
@@ -21,7 +22,7 @@ from codegen.expression import (
     Variable,
 )
 from codegen.kinds.kind import Gives, RulePrograms
-from codegen.model import Argument, BaseType, Op, Type
+from codegen.model import Argument, Op, Type
 from codegen.names import fill
 from codegen.printer import Printer, string
 from codegen.program import (
@@ -71,7 +72,7 @@ class Form:
 
     def access(self, type_: Type) -> tuple[str, str] | None:
         """Returns how the function reads an argument: the declaration, and a method of its body."""
-        found = (_SIZE_ACCESS if self.template else _ACCESS).get(_plain(type_))
+        found = (_SIZE_ACCESS if self.template else _ACCESS).get(type_.passed)
         if found and self.template and type_ == TENSOR:
             return "const auto&", self.tensors
         return ("const auto", found[1]) if found and self.template and type_.is_list else found
@@ -176,7 +177,7 @@ class ProgramPrinter(Printer):
     def _declared(self, name: str, type_: Type) -> str:
         """Returns the declaration of a name for a value of a type."""
         const = "" if name in self.program.replaced else "const "
-        if type_.base is BaseType.TENSOR and self.form.tensors == "tensor":
+        if type_.base is base_types.TENSOR and self.form.tensors == "tensor":
             return const + ("TensorList" if type_.is_list else "TensorRef")
         if type_.is_list:
             return f"{const}Integers"
@@ -316,11 +317,6 @@ def function_of(op: Op, found: RulePrograms, constant_of: Callable[[Op], str], n
 def _split(lines: Sequence[str]) -> Iterator[str]:
     for line in lines:
         yield from line.split("\n")
-
-
-def _plain(type_: Type) -> Type:
-    """Returns a type in which dims and sizes are ints."""
-    return Type(BaseType.INT, type_.is_list, type_.optional) if type_.is_integer else type_
 
 
 def _binding(argument: Argument, position: int, form: Form) -> str:

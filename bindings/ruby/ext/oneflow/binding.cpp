@@ -36,9 +36,9 @@ struct Source {
   VALUE named;  // the keyword's value, to which `values` then points
 };
 
-constexpr Argument kOut = {"out", "Tensor", ArgumentType::kTensor, false, false, false, false, true, false, 0};
-constexpr Argument kOuts = {"out", "Array of Tensors", ArgumentType::kTensor, true, false, false, false, true, false,
-                            0};
+constexpr Argument kOut = {"out", "Tensor", nullptr, ArgumentType::kTensor, false, false, false, true, false, 0};
+constexpr Argument kOuts = {
+    "out", "Array of Tensors", "Tensor", ArgumentType::kTensor, false, false, false, true, false, 0};
 
 const Argument& out_of(const Overload& overload) { return overload.result_count == 1 ? kOut : kOuts; }
 
@@ -53,7 +53,7 @@ VALUE keyword(VALUE keywords, VALUE symbol) { return rb_hash_lookup2(keywords, s
 
 // Returns whether the `left` remaining positional arguments are the items of one list argument: f(1, 2) for f([1, 2]).
 bool spreads(const Overload& overload, const Argument& argument, const VALUE* values, int left) {
-  return argument.is_list && left > 1 && &argument == &overload.arguments[overload.positional_count - 1] &&
+  return argument.is_list() && left > 1 && &argument == &overload.arguments[overload.positional_count - 1] &&
          !RB_TYPE_P(values[0], T_ARRAY);
 }
 
@@ -248,7 +248,7 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
   const Argument& argument = *failure.argument;
   // For names that are not those of a dtype or a device, these functions raise the error that says so.
   if (argument.type == ArgumentType::kDType) dtype_of(function, argument.name, failure.value);
-  const bool is_list_itself = argument.is_list && failure.item < 0 && !is_string_or_symbol(failure.value);
+  const bool is_list_itself = argument.is_list() && failure.item < 0 && !is_string_or_symbol(failure.value);
   if (argument.type == ArgumentType::kDevice && failure.item < 0 && !is_list_itself)
     device_of(function, argument.name, failure.value);
   if (&argument == &kOuts) {
@@ -261,10 +261,7 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
   }
   VALUE item = rb_sprintf("%s[%d]", argument.name, failure.item);
   if (argument.type == ArgumentType::kDevice) device_of(function, StringValueCStr(item), failure.value);
-  raise(OF_TYPE_MISMATCH, "%s: %" PRIsVALUE " must be %s, got %" PRIsVALUE, function, item,
-        argument.is_pairs                        ? "pair of Integers"
-        : argument.type == ArgumentType::kTensor ? "Tensor"
-                                                 : "Integer",
+  raise(OF_TYPE_MISMATCH, "%s: %" PRIsVALUE " must be %s, got %" PRIsVALUE, function, item, argument.item,
         type_description(failure.value));
 }
 

@@ -228,7 +228,7 @@ bool Converter::convert(const Argument& argument, VALUE value, of_value* result)
     result->kind = OF_VALUE_NONE;
     return argument.allows_nil || wrong(value, -1);
   }
-  if (!argument.is_list) return convert_one(argument, value, result) || wrong(value, -1);
+  if (!argument.is_list()) return convert_one(argument, value, result) || wrong(value, -1);
   if (argument.is_pairs) return convert_pairs(argument, value, result);
   if (!RB_TYPE_P(value, T_ARRAY)) return convert_items(argument, &value, 1, result) || wrong(value, -1);
   // The copy keeps the items alive, and other threads cannot change it while the call reads it.

@@ -55,15 +55,15 @@ of_expression_info info_of_expression(VALUE self) {
 // ---------------------------------------------------------------- creation
 
 constexpr Argument optional_keyword(const char* name, const char* expected, ArgumentType type) {
-  return {name, expected, type, false, true, false, false, true, false, 0};
+  return {name, expected, nullptr, type, true, false, false, true, false, 0};
 }
 
 enum { kEquation, kOperands, kOptimize, kMemoryLimit, kCreationArguments };
 
-constexpr Argument kEquationArgument = {"equation", "String", ArgumentType::kString, false, false, false, true, false,
-                                        false,      0};
+constexpr Argument kEquationArgument = {"equation", "String", nullptr, ArgumentType::kString, false, false, true,
+                                        false,      false,    0};
 constexpr Argument kOperandsArgument = {
-    "operands", "Array of Tensors or shapes", ArgumentType::kObject, false, false, false, true, false, false, 0};
+    "operands", "Array of Tensors or shapes", nullptr, ArgumentType::kObject, false, false, true, false, false, 0};
 constexpr Argument kLimitArgument = optional_keyword("memory_limit", "Integer", ArgumentType::kInt);
 
 // The arguments of the overloads, one for each type of `optimize`.
@@ -71,11 +71,11 @@ Argument name_arguments[] = {kEquationArgument, kOperandsArgument,
                              optional_keyword("optimize", "String", ArgumentType::kString), kLimitArgument};
 Argument bool_arguments[] = {kEquationArgument, kOperandsArgument,
                              optional_keyword("optimize", "true or false", ArgumentType::kBool), kLimitArgument};
-Argument path_arguments[] = {
-    kEquationArgument,
-    kOperandsArgument,
-    {"optimize", "Array of pairs of Integers", ArgumentType::kInt, true, false, false, false, true, true, 0},
-    kLimitArgument};
+Argument path_arguments[] = {kEquationArgument,
+                             kOperandsArgument,
+                             {"optimize", "Array of pairs of Integers", "pair of Integers", ArgumentType::kInt, false,
+                              false, false, true, true, 0},
+                             kLimitArgument};
 
 constexpr Overload creation_overload(Argument* arguments) {
   return {.arguments = arguments, .argument_count = kCreationArguments, .positional_count = 2};
@@ -198,7 +198,7 @@ VALUE create(const Function& function, int count, VALUE* values) {
 // ---------------------------------------------------------------- call
 
 Argument call_arguments[] = {
-    {"operands", "Array of Tensors", ArgumentType::kTensor, true, false, false, true, false, false, 0},
+    {"operands", "Array of Tensors", "Tensor", ArgumentType::kTensor, false, false, true, false, false, 0},
 };
 
 Overload call_overload = {

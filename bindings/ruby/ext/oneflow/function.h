@@ -28,14 +28,16 @@ enum class ArgumentType : uint8_t {
 struct Argument {
   const char* name;
   const char* expected;  // the name of the type in error texts: "Array of Integers"
+  const char* item;      // the name of the type of the items of a list: "Integer"; NULL: no list
   ArgumentType type;
-  bool is_list;
   bool allows_nil;        // whether the argument itself may be nil
   bool allows_nil_items;  // whether items of a list may be nil
   bool required;
   bool keyword_only;
   bool is_pairs;  // a list of pairs of integers, passed to the runtime as a flat list
   VALUE symbol;   // :name, set when the extension is loaded
+
+  constexpr bool is_list() const { return item != nullptr; }
 };
 
 struct Overload {

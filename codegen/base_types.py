@@ -1,0 +1,95 @@
+"""The types of arguments, one `BaseType` each; `docs/guides/add-a-type.md` tells what else a new type needs.
+
+Three questions about a type have different answers. What does a *record* say: `dim`. What does the *front end* of a
+language convert: an int. What does the *runtime* see: an int, which it checks and normalises as a dimension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, eq=False)
+class BaseType:
+    """A type in the grammar of signatures, without what `Type` adds: lists and null."""
+
+    word: str  # in signatures
+    noun: str  # in the manual, of one value
+    plural: str
+    enumerator: str  # of the runtime's ArgumentType
+    literals: tuple[type, ...] = ()  # the Python types of values in records
+    passed_as: BaseType | None = None  # the type that C, C++, programs and kernels see; None: this one
+    takes: tuple[BaseType, ...] | None = None  # what front ends take, by a converter of their own; None: `passed_as`
+    in_lists: bool = False
+    is_bare: bool = False  # whether values are written without quotes
+    meaning: str = ""  # what the manual says about the values
+
+    @property
+    def passed(self) -> BaseType:
+        """Returns the type that C, C++, programs and kernels see."""
+        return self.passed_as or self
+
+    @property
+    def converted(self) -> BaseType:
+        """Returns the type that front ends convert: `dim` is converted as `int`."""
+        return self.passed if self.takes is None else self
+
+    @property
+    def holds_numbers(self) -> bool:
+        """Returns whether scalar expressions can compute with the values."""
+        return any(self.holds(each) for each in (True, 1, 1.0))
+
+    def holds(self, literal: object) -> bool:
+        """Returns whether a literal is a value of this type; `True` is no number unless the type says so."""
+        if isinstance(literal, bool):
+            return bool in self.literals
+        return isinstance(literal, self.literals)
+
+
+@dataclass(frozen=True)
+class Word:
+    """The names of a type in a language: in error texts, of one value and of several, and in declarations."""
+
+    one: str
+    several: str
+    declared: str
+
+
+def word(base: BaseType, words: Mapping[BaseType, Word]) -> Word:
+    """Returns the names of a type in a language that has words for types which take nothing but themselves."""
+    if base.converted in words:
+        return words[base.converted]
+    taken = [words[each] for each in base.takes or ()]
+    return Word(
+        " or ".join(each.one for each in taken),
+        " or ".join(each.several for each in taken),
+        " | ".join(each.declared for each in taken),
+    )
+
+
+TENSOR = BaseType("Tensor", "tensor", "tensors", "kTensor", in_lists=True)
+NUMBER = BaseType("Number", "number", "numbers", "kNumber", (bool, int, float))
+# A tensor, or a number, which is promoted as a 0-d tensor of weak dtype.
+OPERAND = BaseType(
+    "Tensor|Number", "tensor or number", "tensors or numbers", "kOperand", NUMBER.literals, takes=(TENSOR, NUMBER)
+)
+INT = BaseType("int", "integer", "integers", "kInt", (int,), in_lists=True)
+DIM = BaseType(
+    "dim", "dimension", "dimensions", "kDim", (int,), INT, in_lists=True, meaning="negative numbers count from the end"
+)
+# Not negative, except for -1 where the record's rule gives it a meaning.
+SIZE = BaseType("size", "size", "sizes", "kSize", (int,), INT, in_lists=True)
+# Only in a list, which C and the runtime see as a list of ints with two per pair.
+PAIR = BaseType("pair", "pair of integers", "pairs of integers", "kInt", (), INT, takes=(), in_lists=True)
+FLOAT = BaseType("float", "number", "numbers", "kFloat", (int, float))
+BOOL = BaseType("bool", "boolean", "booleans", "kBool", (bool,))
+STR = BaseType("str", "string", "strings", "kString", (str,))
+DTYPE = BaseType("dtype", "dtype", "dtypes", "kDType", (str,), is_bare=True)
+DEVICE = BaseType("device", "device", "devices", "kDevice", (str,), in_lists=True, is_bare=True)
+
+# All types, by their words in signatures.
+BASE_TYPES: Mapping[str, BaseType] = {
+    base.word: base
+    for base in (INT, FLOAT, BOOL, STR, DIM, SIZE, PAIR, DTYPE, DEVICE, NUMBER, OPERAND, TENSOR)
+}  # fmt: skip
