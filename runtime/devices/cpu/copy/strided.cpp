@@ -9,11 +9,17 @@
 namespace oneflow::cpu {
 namespace {
 
-template <class Unit>
+// An element of any type, or several of them, at any address.
+template <int size>
+struct Item {
+  char bytes[size];
+};
+
+template <class T>
 void copy_indexed_units(const void* source, const int64_t* indices, int64_t index_stride, int64_t element_stride,
                         void* destination, int64_t destination_stride, int64_t count) {
-  const auto* from = static_cast<const Unit*>(source);
-  auto* to = static_cast<Unit*>(destination);
+  const auto* from = static_cast<const T*>(source);
+  auto* to = static_cast<T*>(destination);
   if (index_stride == 1 && element_stride == 0 && destination_stride == 1) {
     for (int64_t j = 0; j < count; ++j) to[j] = from[indices[j]];
     return;
@@ -144,19 +150,21 @@ void copy_strided(const void* source, int64_t source_stride, void* destination, 
 
 void copy_indexed(const void* source, const int64_t* indices, int64_t index_stride, int64_t element_stride,
                   void* destination, int64_t destination_stride, int64_t item_size, int64_t count) {
+  const auto copy = [&](auto item) {
+    copy_indexed_units<decltype(item)>(source, indices, index_stride, element_stride, destination, destination_stride,
+                                       count);
+  };
   switch (item_size) {
     case 1:
-      return copy_indexed_units<uint8_t>(source, indices, index_stride, element_stride, destination, destination_stride,
-                                         count);
+      return copy(Item<1>());
     case 2:
-      return copy_indexed_units<uint16_t>(source, indices, index_stride, element_stride, destination,
-                                          destination_stride, count);
+      return copy(Item<2>());
     case 4:
-      return copy_indexed_units<uint32_t>(source, indices, index_stride, element_stride, destination,
-                                          destination_stride, count);
+      return copy(Item<4>());
+    case 8:
+      return copy(Item<8>());
     default:
-      return copy_indexed_units<uint64_t>(source, indices, index_stride, element_stride, destination,
-                                          destination_stride, count);
+      return copy(Item<kMaxIndexedItem>());
   }
 }
 

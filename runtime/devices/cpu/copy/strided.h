@@ -36,8 +36,10 @@ void scatter(const void* buffer, void* destination, const Layout& layout, int64_
 // Copies `count` elements: destination[i * destination_stride] = source[i * source_stride].
 void copy_strided(const void* source, int64_t source_stride, void* destination, int64_t destination_stride,
                   int64_t item_size, int64_t count);
-// Copies `count` elements: destination[j * destination_stride] = source[indices[j] * index_stride + j *
-// element_stride].
+// The largest size of an item that copy_indexed() copies; smaller ones are powers of two.
+constexpr int64_t kMaxIndexedItem = 16;
+// Copies `count` items, which need not be aligned: destination[j * destination_stride] =
+// source[indices[j] * index_stride + j * element_stride].
 void copy_indexed(const void* source, const int64_t* indices, int64_t index_stride, int64_t element_stride,
                   void* destination, int64_t destination_stride, int64_t item_size, int64_t count);
 

@@ -1,9 +1,9 @@
-// The driver of gathers (flip, roll, index_select, gather): result[..., i, ...] = input[..., source(i), ...], where the
+// The driver of gathers such as index_select and gather: result[..., i, ...] = input[..., source(i), ...], where the
 // kernel's index map computes source(i).
 #include <algorithm>
+#include <bit>
 #include <cinttypes>
 #include <mutex>
-#include <vector>
 
 #include "copy/rows.h"
 #include "fold/plan.h"
@@ -52,137 +52,158 @@ class Gather {
         item_size_(item_size(input_.dtype)),
         last_(result_.rank - 1) {
     const of_value& dims = context.arguments[kernel.dims_argument];
-    const int64_t single = dims.as.integer;
     const bool is_list = dims.kind == OF_VALUE_INT_LIST;
-    const int64_t* named = is_list ? dims.as.integers : &single;
-    dims_.assign(named, named + (is_list ? dims.count : 1));
+    std::fill_n(ordinals_, OF_MAX_RANK, -1);
+    for (int32_t k = 0; k < (is_list ? dims.count : 1); ++k)
+      ordinals_[is_list ? dims.as.integers[k] : dims.as.integer] = static_cast<int8_t>(k);
+    if (kernel.index_input >= 0) index_ = RowReader(context.inputs[kernel.index_input], OF_INT64);
+    std::copy_n(input_.strides, input_.rank, input_strides_);
+    std::copy_n(result_.strides, result_.rank, result_strides_);
+    while (make_row_an_item()) {
+    }
     for (int32_t d = 0; d < last_; ++d) rows_.add(d, result_.sizes[d]);
   }
 
   of_status run() {
-    if (kernel_.index_everywhere) {
-      for_each_task([&](int64_t row) { copy_indexed_row(row); });
-      return error_.report();
-    }
-    for (size_t k = 0; k < dims_.size(); ++k) add_sources(static_cast<int32_t>(dims_[k]), static_cast<int64_t>(k));
-    const of_status status = error_.report();
-    if (status == OF_OK) for_each_task([&](int64_t row) { copy_row(row); });
-    return status;
+    const int64_t rows = rows_.count(), columns = result_.sizes[last_];
+    const bool has_sources = kernel_.index_everywhere || is_gathered(last_);
+    const int64_t length = has_sources ? std::min(columns, kChunk) : columns;
+    const int64_t runs = divide_up(columns, length), group = std::max<int64_t>(1, kTaskElements / length);
+    parallel_for(divide_up(rows, group) * runs, [&](int64_t task) {
+      const int64_t row = task / runs * group, first = task % runs * length;
+      copy(row, std::min(rows, row + group), {first, 1, std::min(length, columns - first)});
+    });
+    return error_.report();
   }
 
  private:
-  template <class Work>
-  void for_each_task(Work work) const {
-    const int64_t rows = rows_.count();
-    const int64_t group = std::max<int64_t>(1, kTaskElements / std::max<int64_t>(1, result_.sizes[last_]));
-    parallel_for(divide_up(rows, group), [&](int64_t task) {
-      for (int64_t row = task * group; row < std::min(rows, (task + 1) * group); ++row) work(row);
-    });
-  }
+  // Coordinates along a dimension of the result: first, first + step, ...
+  struct Run {
+    int64_t first, step, count;
+  };
 
-  // Computes the source of each coordinate along a dimension.
-  void add_sources(int32_t dim, int64_t ordinal) {
-    const int64_t count = result_.sizes[dim], size = input_.sizes[dim];
-    std::vector<int64_t> indices, sources(static_cast<size_t>(count));
-    if (kernel_.index_input >= 0) {
-      const of_kernel_tensor& index = context_.inputs[kernel_.index_input];
-      const RowReader reader(index, OF_INT64);
-      indices.resize(static_cast<size_t>(count));
-      const int64_t stride = index.rank == 0 ? 1 : index.strides[0];
-      for (int64_t first = 0; first < count; first += kChunk) {
-        ChunkBuffer buffer;
-        int64_t unused;
-        const int64_t length = std::min(kChunk, count - first);
-        const void* read = reader.read(first * stride, {1, length, 0, stride}, buffer, unused);
-        std::copy_n(static_cast<const int64_t*>(read), length, indices.data() + first);
-      }
-    }
-    kernel_.map(context_.arguments, {indices.data(), 0, 1, count, size, ordinal}, sources.data());
-    check(sources.data(), count, dim, 0);
-    sources_[dim] = std::move(sources);
-  }
+  bool is_gathered(int32_t dim) const { return ordinals_[dim] >= 0; }
 
-  // Returns whether all sources are in range; otherwise records the first one that is not.
-  bool check(const int64_t* sources, int64_t count, int32_t dim, int64_t position) {
-    const int64_t size = input_.sizes[dim];
-    bool all_inside = true;
-    for (int64_t i = 0; i < count; ++i) all_inside &= (sources[i] >= 0) & (sources[i] < size);
-    if (all_inside) return true;
-    for (int64_t i = 0; i < count; ++i) {
-      if (sources[i] >= 0 && sources[i] < size) continue;
-      error_.set(position + i, sources[i], dim, size);
-      return false;
+  // Makes short contiguous rows along the last dimension items, which are copied at once, and drops the dimension.
+  // Returns whether it could. Example: the rows of a contiguous 100 x 2 float32 matrix are 100 items of 8 bytes.
+  bool make_row_an_item() {
+    const int64_t columns = result_.sizes[last_], size = item_size_ * columns;
+    if (last_ == 0 || kernel_.index_everywhere || is_gathered(last_)) return false;
+    if (size > kMaxIndexedItem || !std::has_single_bit(static_cast<uint64_t>(size))) return false;
+    if (columns > 1 && (input_strides_[last_] != 1 || result_strides_[last_] != 1)) return false;
+    for (int32_t d = 0; d < last_; ++d) {
+      if (input_strides_[d] % columns != 0 || result_strides_[d] % columns != 0) return false;
     }
+    for (int32_t d = 0; d < last_; ++d) {
+      input_strides_[d] /= columns;
+      result_strides_[d] /= columns;
+    }
+    item_size_ = size;
+    --last_;
     return true;
   }
 
-  // Copies a row of the result along its last dimension, by the sources of each dimension.
-  void copy_row(int64_t row) const {
-    int64_t from = 0, left = row;
-    for (int32_t d = last_ - 1; d >= 0; --d) {
-      const int64_t coordinate = left % result_.sizes[d];
-      left /= result_.sizes[d];
-      from += (sources_[d].empty() ? coordinate : sources_[d][static_cast<size_t>(coordinate)]) * input_.strides[d];
+  // Computes the sources of coordinates along a dimension, whose indices, if the operator has an index, begin at an
+  // offset. Returns false and records the error if one is out of range; `position` is that of the first in the result.
+  bool find_sources(int32_t dim, const Run& run, int64_t offset, int64_t stride, int64_t position, int64_t* sources) {
+    const int64_t size = input_.sizes[dim];
+    ChunkBuffer buffer;
+    int64_t unused;
+    const void* indices =
+        kernel_.index_input >= 0 ? index_.read(offset, {1, run.count, 0, stride}, buffer, unused) : nullptr;
+    kernel_.map(context_.arguments,
+                {static_cast<const int64_t*>(indices), run.first, run.step, run.count, size, ordinals_[dim]}, sources);
+    bool all_inside = true;
+    for (int64_t i = 0; i < run.count; ++i) all_inside &= (sources[i] >= 0) & (sources[i] < size);
+    if (all_inside) return true;
+    for (int64_t i = 0; i < run.count; ++i) {
+      if (sources[i] >= 0 && sources[i] < size) continue;
+      error_.set(position + i, sources[i], dim, size);
+      break;
     }
-    const char* source = static_cast<const char*>(input_.data) + from * item_size_;
-    char* target = static_cast<char*>(result_.data) + rows_.offset(row, result_.strides) * item_size_;
-    const int64_t count = result_.sizes[last_];
-    if (sources_[last_].empty()) {
-      copy_strided(source, input_.strides[last_], target, result_.strides[last_], item_size_, count);
-    } else {
-      copy_indexed(source, sources_[last_].data(), input_.strides[last_], 0, target, result_.strides[last_], item_size_,
-                   count);
+    return false;
+  }
+
+  // Returns the distance of the indices of neighbouring coordinates, if the operator has one index per coordinate.
+  int64_t index_stride() const {
+    if (kernel_.index_input < 0) return 0;
+    const of_kernel_tensor& index = context_.inputs[kernel_.index_input];
+    return index.rank == 0 ? 1 : index.strides[0];
+  }
+
+  // Copies a run of coordinates along the last dimension, in each of the rows [begin, end).
+  void copy(int64_t begin, int64_t end, const Run& run) {
+    int64_t sources[kChunk];
+    const int64_t stride = index_stride();
+    if (is_gathered(last_) && !kernel_.index_everywhere &&
+        !find_sources(last_, run, run.first * stride, stride, run.first, sources))
+      return;
+    for (int64_t row = begin; row < end; ++row) {
+      if (!(kernel_.index_everywhere ? copy_indexed_run(row, run, sources) : copy_run(row, run, sources))) return;
     }
   }
 
-  // Copies a row of the result along its last dimension, if each element has an index of its own.
-  void copy_indexed_row(int64_t row) {
+  // Copies a run of a row, given its sources if the last dimension is gathered. Returns false after an error.
+  bool copy_run(int64_t row, const Run& run, const int64_t* sources) {
+    int64_t from = 0, left = row;
+    for (int32_t d = last_ - 1; d >= 0; --d) {
+      int64_t coordinate = left % result_.sizes[d];
+      left /= result_.sizes[d];
+      if (is_gathered(d) &&
+          !find_sources(d, {coordinate, 1, 1}, coordinate * index_stride(), 1, row * result_.sizes[last_], &coordinate))
+        return false;
+      from += coordinate * input_strides_[d];
+    }
+    if (is_gathered(last_))
+      copy_indexed(source(from), sources, input_strides_[last_], 0, target(row, run), result_strides_[last_],
+                   item_size_, run.count);
+    else
+      copy_strided(source(from), input_strides_[last_], target(row, run), result_strides_[last_], item_size_,
+                   run.count);
+    return true;
+  }
+
+  // Copies a run of a row whose elements have an index each. Returns false after an error.
+  bool copy_indexed_run(int64_t row, const Run& run, int64_t* sources) {
     const of_kernel_tensor& index = context_.inputs[kernel_.index_input];
-    const RowReader reader(index, OF_INT64);
-    const auto dim = static_cast<int32_t>(dims_[0]);
+    int32_t dim = last_;
     int64_t from = 0, left = row, along = 0;
     for (int32_t d = last_ - 1; d >= 0; --d) {
       const int64_t coordinate = left % result_.sizes[d];
       left /= result_.sizes[d];
-      if (d == dim) {
+      if (is_gathered(d)) {
+        dim = d;
         along = coordinate;
       } else {
-        from += coordinate * input_.strides[d];
+        from += coordinate * input_strides_[d];
       }
     }
-    const int64_t element_stride = dim == last_ ? 0 : input_.strides[last_], count = result_.sizes[last_];
-    const int64_t index_offset = rows_.offset(row, index.strides), to = rows_.offset(row, result_.strides);
-    int64_t sources[kChunk];
-    for (int64_t first = 0; first < count; first += kChunk) {
-      const int64_t length = std::min(kChunk, count - first);
-      ChunkBuffer buffer;
-      int64_t unused;
-      const void* indices = reader.read(index_offset + first * index.strides[last_],
-                                        {1, length, 0, index.strides[last_]}, buffer, unused);
-      const GatherRow run{static_cast<const int64_t*>(indices),
-                          dim == last_ ? first : along,
-                          dim == last_ ? 1 : 0,
-                          length,
-                          input_.sizes[dim],
-                          0};
-      kernel_.map(context_.arguments, run, sources);
-      if (!check(sources, length, dim, row * count + first)) return;
-      copy_indexed(static_cast<const char*>(input_.data) + (from + first * element_stride) * item_size_, sources,
-                   input_.strides[dim], element_stride,
-                   static_cast<char*>(result_.data) + (to + first * result_.strides[last_]) * item_size_,
-                   result_.strides[last_], item_size_, length);
-    }
+    const Run coordinates = dim == last_ ? run : Run{along, 0, run.count};
+    const int64_t stride = index.strides[last_], element_stride = dim == last_ ? 0 : input_strides_[last_];
+    if (!find_sources(dim, coordinates, rows_.offset(row, index.strides) + run.first * stride, stride,
+                      row * result_.sizes[last_] + run.first, sources))
+      return false;
+    copy_indexed(source(from + run.first * element_stride), sources, input_strides_[dim], element_stride,
+                 target(row, run), result_strides_[last_], item_size_, run.count);
+    return true;
+  }
+
+  const char* source(int64_t offset) const { return static_cast<const char*>(input_.data) + offset * item_size_; }
+  char* target(int64_t row, const Run& run) const {
+    const int64_t offset = rows_.offset(row, result_strides_) + run.first * result_strides_[last_];
+    return static_cast<char*>(result_.data) + offset * item_size_;
   }
 
   const GatherKernel& kernel_;
   const of_kernel_context& context_;
   const of_kernel_tensor& input_;
   const of_kernel_tensor& result_;
-  const int64_t item_size_;
-  const int32_t last_;
-  std::vector<int64_t> dims_;
-  std::vector<int64_t> sources_[OF_MAX_RANK];  // empty for dimensions that are copied unchanged
-  Walk rows_;                                  // all dimensions of the result but the last
+  int64_t input_strides_[OF_MAX_RANK], result_strides_[OF_MAX_RANK];
+  int64_t item_size_;
+  int32_t last_;                  // the last dimension whose elements are items of their own
+  int8_t ordinals_[OF_MAX_RANK];  // the position of each dimension among those that the operator names; -1: not named
+  RowReader index_;
+  Walk rows_;  // the dimensions of the result before the last
   FirstError error_;
 };
 

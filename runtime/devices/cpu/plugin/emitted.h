@@ -150,7 +150,7 @@ struct GatherRow {
   int64_t ordinal;  // index of the dimension among those that the operator names
 };
 
-// The index map of a gather such as `flip`, `roll` or `index_select`.
+// The index map of a gather such as `index_select`.
 struct GatherKernel {
   // Computes the coordinate in the input, along the dimension, of each element of `row`.
   void (*map)(const of_value* arguments, const GatherRow& row, int64_t* sources);
