@@ -30,7 +30,8 @@ constexpr int64_t kNoRows = std::numeric_limits<int64_t>::max();
 
 class Elementwise {
  public:
-  Elementwise(const ElementwiseKernel& kernel, const of_kernel_context& context)
+  // `count` is the number of elements of each result.
+  Elementwise(const ElementwiseKernel& kernel, const of_kernel_context& context, int64_t count)
       : kernel_(kernel), arguments_(context.arguments) {
     for (int i = 0; i < kernel.result_count; ++i) {
       std::construct_at(&writers_[i], context.outputs[i], kernel.results[i]);
@@ -46,10 +47,8 @@ class Elementwise {
         longest_period_ = std::max(longest_period_, readers_[i].period());
     }
     if (longest_period_ > 1) chunk_ = whole_periods(longest_period_);
-    is_non_temporal_ = all_results([](const Writer& writer) {
-                         return writer.is_direct() && can_copy_non_temporal(writer.direct(0));
-                       }) &&
-                       is_large(space) && !is_in_place(context);
+    is_non_temporal_ =
+        count * item_size(space.dtype) >= non_temporal_bytes() && can_store_non_temporal() && !is_in_place(context);
     all_direct_ &= !is_non_temporal_;
   }
 
@@ -122,17 +121,15 @@ class Elementwise {
       writers_[i].write(begin, count, buffer.bytes);
   }
 
-  template <class Fits>
-  bool all_results(Fits&& fits) const {
-    return std::all_of(writers_, writers_ + kernel_.result_count, fits);
+  // Returns whether all results are contiguous, at addresses that fit non-temporal stores.
+  bool can_store_non_temporal() const {
+    return std::all_of(writers_, writers_ + kernel_.result_count, [](const Writer& writer) {
+      return writer.is_direct() && can_copy_non_temporal(writer.direct(0));
+    });
   }
 
   // Returns whether an operand has the same elements in all chunks, so that its buffer is filled once.
   bool is_same_in_chunks(int i) const { return readers_[i].period() <= longest_period_; }
-
-  static bool is_large(const of_kernel_tensor& space) {
-    return element_count({space.rank, space.sizes, space.strides}) * item_size(space.dtype) >= non_temporal_bytes();
-  }
 
   // Returns whether a result overwrites an operand. Its memory is then in the caches, so that non-temporal stores would
   // not help.
@@ -173,7 +170,7 @@ of_status run_kernel(const ElementwiseKernel& kernel, const of_kernel_context& c
   const of_kernel_tensor& space = context.outputs[0];
   const int64_t count = element_count({space.rank, space.sizes, space.strides});
   if (count == 0) return OF_OK;
-  const Elementwise elementwise(kernel, context);
+  const Elementwise elementwise(kernel, context, count);
   // Tiles and boxes are for one result.
   const bool in_rows = elementwise.is_direct() || count < kMinTiled || kernel.result_count > 1;
   bool failed = false;
