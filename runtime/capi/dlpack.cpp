@@ -6,6 +6,7 @@
 
 #include "capi/boundary.h"
 #include "device/device.h"
+#include "dispatch/dispatch.h"
 #include "tensor/create.h"
 #include "tensor/transfer.h"
 
@@ -142,7 +143,10 @@ of_status export_to(of_tensor handle, Managed** managed, const char* function) {
   return guard([&] {
     Tensor& tensor = require_tensor(handle, function);
     require(managed, function, "managed");
-    *managed = named("to_dlpack", [&] { return export_tensor<Managed>(TensorRef::share(&tensor)); });
+    *managed = named("to_dlpack", [&] {
+      readable(tensor, "to_dlpack");  // layers may refuse, but the memory is that of the tensor
+      return export_tensor<Managed>(TensorRef::share(&tensor));
+    });
   });
 }
 

@@ -77,20 +77,56 @@ of_status of_infer(of_op op, const of_value* args, size_t arg_count, of_value* r
   });
 }
 
-of_status of_set_layer(of_layer layer, of_layer_function function, void* context) {
-  return guard([&] {
-    if (static_cast<unsigned>(layer) >= OF_LAYER_COUNT)
-      fail(OF_INVALID_ARGUMENT, "of_set_layer: there is no layer number %d", layer);
-    set_layer(layer, function, context);
+of_status of_layer_install(of_layer layer, of_layer_scope scope, of_layer_function function, void* context) {
+  return guard([&, name = __func__] { named(name, [&] { install_layer(layer, scope, function, context); }); });
+}
+
+of_status of_layer_remove(of_layer layer) {
+  return guard([&, name = __func__] { named(name, [&] { remove_layer(layer); }); });
+}
+
+of_status of_layer_get_call(const of_layer_call* state, of_layer_call_info* info) {
+  return guard([&, function = __func__] {
+    require(state, function, "call");
+    const Call& call = state->call;
+    of_layer_call_info found{};
+    found.form = form_of(call);
+    found.op = to_handle(&call.op);
+    found.caller = call.name;
+    found.args = call.arguments;
+    found.arg_count = call.schema().arguments.size();
+    found.results = call.results.data();
+    found.result_count = call.results.size();
+    found.donated = to_handle(const_cast<Tensor*>(call.donated));
+    found.infer = call.infer_only;
+    write_struct(info, found, function, "info");
   });
 }
 
-of_status of_layer_next(of_layer_call* call, of_op op, const of_value* args, size_t arg_count, of_value* results,
-                        size_t result_count) {
+of_status of_layer_next(of_layer_call* call, of_layer_body body) {
   return guard([&, function = __func__] {
     require(call, function, "call");
-    next_layer(*call, require_op(op, function), arguments_of(args, arg_count, function),
-               results_of(results, result_count, function));
+    next_layer(*call, body);
+  });
+}
+
+of_status of_layer_forward(of_layer_call* call, of_layer_body body, of_op op, const of_value* args, size_t arg_count) {
+  return guard([&, function = __func__] {
+    require(call, function, "call");
+    forward_layer(*call, body, require_op(op, function), arguments_of(args, arg_count, function));
+  });
+}
+
+of_status of_thread_get_state(of_thread_state* state) {
+  return guard([&, function = __func__] {
+    write_struct(state, {0, thread_state.asked_layers, thread_state.open_layers}, function, "state");
+  });
+}
+
+of_status of_thread_set_state(const of_thread_state* state) {
+  return guard([&, function = __func__] {
+    const of_thread_state given = read_struct(state, function, "state");
+    thread_state = {given.asked_layers, given.open_layers};
   });
 }
 

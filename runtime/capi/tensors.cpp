@@ -4,6 +4,7 @@
 #include "base/scalar.h"
 #include "capi/boundary.h"
 #include "device/device.h"
+#include "dispatch/dispatch.h"
 #include "tensor/complex.h"
 #include "tensor/create.h"
 #include "tensor/format.h"
@@ -12,6 +13,9 @@
 using namespace oneflow;
 
 namespace {
+
+constinit const OperatorName kLazyClone("lazy_clone");
+constinit const OperatorName kToDevice("to_device");
 
 // Throws DeviceError unless the host can access the tensor's memory.
 void require_host_memory(const Tensor& tensor, const char* function) {
@@ -93,6 +97,7 @@ of_status of_tensor_data(of_tensor handle, const void** data) {
     const Tensor& tensor = require_tensor(handle, function);
     require(data, function, "data");
     require_host_memory(tensor, function);
+    named(function, [&] { readable(tensor, "data"); });  // layers may refuse, but the address is that of the tensor
     const void* address = tensor.data();
     get_device(tensor.device()).synchronize();
     *data = address;
@@ -119,7 +124,7 @@ of_status of_tensor_read(of_tensor handle, void* destination, uint64_t bytes) {
            bytes);
     if (bytes == 0) return;
     require(destination, function, "destination");
-    named("read", [&] { read_elements(tensor, destination); });
+    named("read", [&] { read_elements(*readable(tensor, "read"), destination); });
   });
 }
 
@@ -127,7 +132,7 @@ of_status of_tensor_item(of_tensor handle, of_scalar* result) {
   return guard([&, function = __func__] {
     const Tensor& tensor = require_tensor(handle, function);
     require(result, function, "item");
-    *result = named("item", [&] { return item(tensor); });
+    *result = named("item", [&] { return item(*readable(tensor, "item")); });
   });
 }
 
@@ -137,18 +142,30 @@ of_status of_tensor_complex_item(of_tensor handle, double* real, double* imagina
     require(real, function, "real");
     require(imaginary, function, "imaginary");
     named("item", [&] {
-      const bool has_parts = is_complex(tensor.dtype());
-      *real = to_double(item(has_parts ? *part_of(tensor, 0) : tensor));
-      *imaginary = has_parts ? to_double(item(*part_of(tensor, 1))) : 0;
+      const TensorRef seen = readable(tensor, "item");
+      const bool has_parts = is_complex(seen->dtype());
+      *real = to_double(item(has_parts ? *part_of(*seen, 0) : *seen));
+      *imaginary = has_parts ? to_double(item(*part_of(*seen, 1))) : 0;
     });
   });
+}
+
+of_status of_tensor_set_extension(of_tensor handle, of_layer layer, void* data, of_deleter destroy) {
+  return guard([&, function = __func__] {
+    const Tensor& tensor = require_tensor(handle, function);
+    named(function, [&] { tensor.extensions().add(layer, data, destroy); });
+  });
+}
+
+void* of_tensor_get_extension(of_tensor tensor, of_layer layer) {
+  return tensor ? to_tensor(tensor)->extensions().find(layer) : nullptr;
 }
 
 of_status of_tensor_lazy_clone(of_tensor handle, of_tensor* result) {
   return guard([&, function = __func__] {
     const Tensor& tensor = require_tensor(handle, function);
     require(result, function, "result");
-    *result = to_handle(lazy_clone(tensor).detach());
+    *result = to_handle(call_operator(kLazyClone, tensor).detach());
   });
 }
 
@@ -156,7 +173,7 @@ of_status of_tensor_to_device(of_tensor handle, of_device device, of_tensor* res
   return guard([&, function = __func__] {
     const Tensor& tensor = require_tensor(handle, function);
     require(result, function, "result");
-    *result = to_handle(named("to_device", [&] { return copy_to_device(tensor, device); }).detach());
+    *result = to_handle(call_operator(kToDevice, tensor, device).detach());
   });
 }
 
@@ -165,7 +182,7 @@ of_status of_tensor_equal(of_tensor a, of_tensor b, bool* result) {
     const Tensor& left = require_tensor(a, function, "a");
     const Tensor& right = require_tensor(b, function, "b");
     require(result, function, "equal");
-    *result = named("equal", [&] { return equal(left, right); });
+    *result = named("equal", [&] { return equal(*readable(left, "equal"), *readable(right, "equal")); });
   });
 }
 
@@ -178,7 +195,7 @@ of_status of_tensor_format(of_tensor handle, const of_format_options* options, c
       const of_format_options given = read_struct(options, function, "options");
       chosen = {given.precision, given.threshold, given.edge_items, given.line_width, given.indent};
     }
-    const std::string formatted = named("format", [&] { return format_tensor(tensor, chosen); });
+    const std::string formatted = named("format", [&] { return format_tensor(*readable(tensor, "format"), chosen); });
     char* copy = static_cast<char*>(std::malloc(formatted.size() + 1));
     if (!copy) throw std::bad_alloc();
     std::memcpy(copy, formatted.c_str(), formatted.size() + 1);

@@ -170,8 +170,7 @@ class Checker {
   // Throws InvalidArgument for an integer above the range of int64, unless it is at most selected as an element.
   void check_width(const Argument& argument, const of_value& value) {
     if (value.kind != OF_VALUE_UINT) return;
-    const auto position = &argument - call_.schema().arguments.data();
-    if ((call_.schema().dtype.selected_arguments >> position & 1) == 0)
+    if ((call_.schema().dtype.selected_arguments >> position_of(argument) & 1) == 0)
       fail(OF_INVALID_ARGUMENT, "%s must fit into 64 bits, got a larger integer", argument.name);
   }
 
@@ -297,16 +296,19 @@ class Checker {
       fail_dtype(argument, dtype_name(tensor.dtype()));
     if (argument.is_written) [[unlikely]]
       check_writable(tensor);
+    call_.carried_layers |= tensor.carried_layers();
     if (!first_tensor_) {
       first_tensor_ = &tensor;
-      first_argument_ = &argument;
+      call_.placed = position_of(argument);
       call_.device = tensor.device();
     } else if (!(tensor.device() == call_.device)) [[unlikely]] {
-      if (call_.schema().spans_devices) return;
-      if (argument.comes_from_any_device) return;
-      fail(OF_DEVICE_ERROR, "%s must be on %s, as %s is, got a tensor on %s", argument.name,
-           device_name(call_.device).c_str(), first_argument_->name, device_name(tensor.device()).c_str());
+      if (call_.schema().spans_devices || argument.comes_from_any_device) return;
+      if (call_.misplaced < 0) call_.misplaced = position_of(argument);
     }
+  }
+
+  int8_t position_of(const Argument& argument) const {
+    return static_cast<int8_t>(&argument - call_.schema().arguments.data());
   }
 
   // Returns the rank of the first tensor, to which arguments of type dim refer.
@@ -325,12 +327,22 @@ class Checker {
 
   Call& call_;
   const Tensor* first_tensor_ = nullptr;
-  const Argument* first_argument_ = nullptr;
   bool has_device_ = false;
   bool converts_ = false;  // whether a dtype argument requests a floating-point type, to which operands are converted
 };
 
 }  // namespace
+
+void fail_misplaced(const Call& call) {
+  const auto name = [&](int argument) { return call.schema().arguments[argument].name; };
+  const of_value& value = call.arguments[call.misplaced];
+  of_device found{};
+  for_each_given({&value, 1}, [&](const Tensor& tensor) {
+    if (!(tensor.device() == call.device)) found = tensor.device();
+  });
+  fail(OF_DEVICE_ERROR, "%s must be on %s, as %s is, got a tensor on %s", name(call.misplaced),
+       device_name(call.device).c_str(), name(call.placed), device_name(found).c_str());
+}
 
 void check_arguments(Call& call, std::span<const of_value> arguments) {
   const int count = static_cast<int>(call.schema().arguments.size());

@@ -36,8 +36,16 @@ struct Call {
   const Tensor* const donated;  // an operand that is not used after the call, so that a result may reuse its memory; or
                                 // null
   bool is_complex = false;      // whether the arguments include a complex tensor or dtype
-  of_device device{};           // the device of the tensors, that of the `device` argument, or the default device
-  int dim_count = 0;            // the number of items in `dims`
+  bool writes_given = false;    // whether at least one result goes to a tensor of the caller
+  bool is_done = false;         // whether a layer has passed the call on, and it succeeded
+  int8_t misplaced = -1;        // the first argument with a tensor on another device than `device`; -1: none
+  int8_t placed = -1;           // the first argument with a tensor, which is on `device`
+  uint32_t carried_layers = 0;  // a bit for each layer whose data a tensor of the call carries
+  // A bit for each layer that wants the call, for those that it may still enter, and for those that the calls of its
+  // body may enter. They are set only if a layer wants the call.
+  uint32_t wanted_layers, open_layers, body_layers;
+  of_device device{};  // the device of the tensors, that of the `device` argument, or the default device
+  int dim_count = 0;   // the number of items in `dims`
   // Aligned so that each value is within one cache line. A value is written in parts and then loaded as a whole, which
   // is slow across two cache lines.
   alignas(64) of_value arguments[kMaxArguments];
@@ -69,6 +77,18 @@ struct Call {
     return {arguments[argument].as.string, static_cast<size_t>(arguments[argument].count)};
   }
 };
+
+// Calls visit(tensor) for each tensor that the caller wants results to be written to.
+template <class Visit>
+void for_each_given(std::span<const of_value> results, Visit&& visit) {
+  for (const of_value& result : results) {
+    if (result.kind == OF_VALUE_ABSENT) [[likely]]
+      continue;
+    if (result.kind == OF_VALUE_TENSOR) visit(*to_tensor(result.as.tensor));
+    if (result.kind != OF_VALUE_TENSOR_LIST) continue;
+    for (int i = 0; i < result.count; ++i) visit(*to_tensor(result.as.tensors[i]));
+  }
+}
 
 // Returns the index of the expression that the matched attribute selects; 0 for an operator without one. Throws
 // InvalidArgument for an unknown value.

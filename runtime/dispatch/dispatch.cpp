@@ -19,29 +19,28 @@ bool is_list_to_write(const of_value& value) {
   return std::all_of(value.as.tensors, value.as.tensors + value.count, [](of_tensor each) { return each; });
 }
 
-void check_results(const Schema& schema, std::span<of_value> results) {
-  if (results.size() != static_cast<size_t>(schema.result_count)) [[unlikely]]
-    fail(OF_INVALID_ARGUMENT, "has %d result%s, got room for %zu", schema.result_count,
-         schema.result_count == 1 ? "" : "s", results.size());
-  for (const of_value& result : results) {
-    if (result.kind == OF_VALUE_ABSENT) [[likely]]
-      continue;
-    if (schema.gives_list) {
+// Checks that the results that are not absent are tensors to write to.
+void check_kinds_of_given(Call& call) {
+  for (const of_value& result : call.results) {
+    if (result.kind == OF_VALUE_ABSENT) continue;
+    if (call.schema().gives_list) {
       if (!is_list_to_write(result))
         fail(OF_TYPE_MISMATCH, "the result must be absent or a list of tensors to write to");
     } else if (result.kind != OF_VALUE_TENSOR || !result.as.tensor) {
       fail(OF_TYPE_MISMATCH, "a result must be absent or a tensor to write to");
     }
   }
+  for_each_given(call.results, [&](const Tensor& given) { call.carried_layers |= given.carried_layers(); });
 }
 
-// Runs a call whose arguments are checked, below all layers.
-void run(Call& call) {
+void check_results(Call& call) {
   const Schema& schema = call.schema();
-  if (call.infer_only && schema.is_data_dependent) [[unlikely]]
-    fail(OF_UNSUPPORTED, "the size of the result depends on data, so it cannot be inferred");
-  call.is_complex ? schema.run_complex(call) : schema.run(call);
-  store_results(call);
+  if (call.results.size() != static_cast<size_t>(schema.result_count)) [[unlikely]]
+    fail(OF_INVALID_ARGUMENT, "has %d result%s, got room for %zu", schema.result_count,
+         schema.result_count == 1 ? "" : "s", call.results.size());
+  for (const of_value& result : call.results) call.writes_given |= result.kind != OF_VALUE_ABSENT;
+  if (call.writes_given) [[unlikely]]
+    check_kinds_of_given(call);
 }
 
 void check_disjoint(const Tensor& given, const Tensor& other) {
@@ -52,8 +51,7 @@ void check_disjoint(const Tensor& given, const Tensor& other) {
 // Checks that the caller's tensors for results are on the device of the call, and do not overlap each other.
 void check_given_results(const Call& call) {
   for (size_t i = 0; i < call.results.size(); ++i) {
-    if (call.results[i].kind != OF_VALUE_TENSOR) [[likely]]
-      continue;
+    if (call.results[i].kind != OF_VALUE_TENSOR) continue;
     const Tensor& given = *to_tensor(call.results[i].as.tensor);
     if (!(given.device() == call.device))
       fail(OF_DEVICE_ERROR, "the tensor to write to must be on %s, got one on %s", device_name(call.device).c_str(),
@@ -63,24 +61,19 @@ void check_given_results(const Call& call) {
       if (other.kind == OF_VALUE_TENSOR) check_disjoint(given, *to_tensor(other.as.tensor));
     }
   }
-  if (!call.schema().gives_list) [[likely]]
-    return;
   const auto list = destination_list(call);
   for (size_t i = 0; i < list.size(); ++i)
     for (size_t k = 0; k < i; ++k) check_disjoint(*to_tensor(list[i]), *to_tensor(list[k]));
 }
 
-// Checks the arguments and runs the call, or passes it to the first installed layer from `first_layer` on.
+// Checks the arguments, and runs the call or passes it to the layers that want it.
 void invoke(const Operator& op, const char* name, std::span<const of_value> arguments, std::span<of_value> results,
-            bool infer_only, int first_layer, const Tensor* donated = nullptr) {
-  check_results(op.schema(), results);
+            bool infer_only, const Tensor* donated = nullptr) {
   Call call(op, name, results, infer_only, donated);
-  check_arguments(call, arguments);
-  check_given_results(call);
-  if (layer_count.load(std::memory_order_relaxed) != 0 && !infer_only) [[unlikely]] {
-    if (enter_layer(first_layer, op, {call.arguments, op.schema().arguments.size()}, results)) return;
-  }
-  run(call);
+  check_call(call, arguments);
+  if (const uint32_t wanted = wanted_layers(call.carried_layers)) [[unlikely]]
+    return run_through_layers(call, wanted);
+  run_below_layers(call);
 }
 
 // Rethrows the current exception with the operator's name before its text, unless the text is complete.
@@ -97,9 +90,25 @@ void invoke(const Operator& op, const char* name, std::span<const of_value> argu
 
 }  // namespace
 
+void check_call(Call& call, std::span<const of_value> arguments) {
+  check_results(call);
+  check_arguments(call, arguments);
+}
+
+void run_below_layers(Call& call) {
+  const Schema& schema = call.schema();
+  check_devices(call);
+  if (call.writes_given) [[unlikely]]
+    check_given_results(call);
+  if (call.infer_only && schema.is_data_dependent) [[unlikely]]
+    fail(OF_UNSUPPORTED, "the size of the result depends on data, so it cannot be inferred");
+  call.is_complex ? schema.run_complex(call) : schema.run(call);
+  store_results(call);
+}
+
 void call(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results) {
   try {
-    invoke(op, op.schema().function_name, arguments, results, false, 0);
+    invoke(op, op.schema().function_name, arguments, results, false);
   } catch (...) {
     rethrow_with_name(op.schema());
   }
@@ -107,7 +116,7 @@ void call(const Operator& op, std::span<const of_value> arguments, std::span<of_
 
 void infer(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results) {
   try {
-    invoke(op, op.schema().function_name, arguments, results, true, 0);
+    invoke(op, op.schema().function_name, arguments, results, true);
   } catch (...) {
     rethrow_with_name(op.schema());
   }
@@ -115,13 +124,18 @@ void infer(const Operator& op, std::span<const of_value> arguments, std::span<of
 
 void call_inside(const Operator& op, const char* name, std::span<const of_value> arguments, std::span<of_value> results,
                  bool infer_only, const Tensor* donated) {
-  invoke(op, name ? name : op.schema().function_name, arguments, results, infer_only, 0, donated);
+  invoke(op, name ? name : op.schema().function_name, arguments, results, infer_only, donated);
   if (infer_only) note_inner_call(op, arguments, results);
 }
 
-void next_layer(const of_layer_call& call, const Operator& op, std::span<const of_value> arguments,
-                std::span<of_value> results) {
-  invoke(op, op.schema().function_name, arguments, results, false, call.layer + 1);
+TensorRef readable(const Tensor& tensor, const char* caller) {
+  static const OperatorName lazy_clone("lazy_clone");
+  if (!wanted_layers(tensor.carried_layers())) [[likely]]
+    return share(tensor);
+  const of_value argument = to_value(tensor);
+  of_value result{};
+  call_inside(*lazy_clone, caller, {&argument, 1}, {&result, 1}, false);
+  return TensorRef::adopt(to_tensor(result.as.tensor));
 }
 
 void release_value(of_value& value) noexcept {

@@ -24,12 +24,15 @@ void infer(const Operator& op, std::span<const of_value> arguments, std::span<of
 void call_inside(const Operator& op, const char* name, std::span<const of_value> arguments, std::span<of_value> results,
                  bool infer_only, const Tensor* donated = nullptr);
 
-// Implements of_layer_next(): continues a call below the layer that received `call`.
-void next_layer(const of_layer_call& call, const Operator& op, std::span<const of_value> arguments,
-                std::span<of_value> results);
+// Checks the arguments and the results of a call, and stores the arguments in it.
+void check_call(Call& call, std::span<const of_value> arguments);
 
 // Releases the tensors of a result, and the list if it is one, and makes it ABSENT.
 void release_value(of_value& value) noexcept;
+
+// Returns the tensor whose elements code outside of operators may read on behalf of `caller`. It is `tensor`, unless a
+// layer wants to see the read: it then sees `lazy_clone`, and decides what is read.
+TensorRef readable(const Tensor& tensor, const char* caller);
 
 // Calls operators on behalf of another one, for the functions of kinds.
 class Body {

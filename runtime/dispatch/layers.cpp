@@ -1,48 +1,217 @@
 #include "dispatch/layers.h"
 
-#include <deque>
+#include <pthread.h>
+
+#include <bit>
 #include <mutex>
 
 #include "base/error.h"
+#include "dispatch/dimension_map.h"
+#include "dispatch/dispatch.h"
 
 namespace oneflow {
 
-std::atomic<int> layer_count{0};
+thread_local constinit ThreadState thread_state __attribute__((tls_model("initial-exec"))) = {};
+std::atomic<uint32_t> common_layers{0};
 
 namespace {
 
-struct Layer {
-  of_layer_function function;
-  void* context;
+uint32_t bit_of(int layer) { return uint32_t{1} << layer; }
+
+// A place for a layer. A call counts itself before it reads `function`, and a removal clears `function` before it reads
+// the count: either the call does not find the function, or the removal waits for the call.
+struct Slot {
+  std::atomic<of_layer_function> function{nullptr};
+  void* context = nullptr;
+  std::atomic<int32_t> calls{0};
+  bool is_leaving = false;  // guarded by mutex()
+};
+Slot slots[OF_LAYER_LIMIT];
+
+// The calls of this thread within each layer.
+thread_local int32_t depths[OF_LAYER_LIMIT];
+
+// Guards the changes of slots. A removal does not hold it while it waits, because the calls that it waits for may
+// install and remove other layers.
+std::mutex& mutex() {
+  static std::mutex& mutex = *[] {
+    auto* created = new std::mutex;
+    static std::mutex& shared = *created;
+    pthread_atfork([] { shared.lock(); }, [] { shared.unlock(); },
+                   [] {  // only the calls of the thread that forks go on in the child
+                     for (int i = 0; i < OF_LAYER_LIMIT; ++i) {
+                       slots[i].calls = depths[i];
+                       slots[i].is_leaving = false;
+                     }
+                     shared.unlock();
+                   });
+    return created;
+  }();
+  return mutex;
+}
+
+Slot& slot_of(of_layer layer) {
+  if (layer < 0 || layer >= OF_LAYER_LIMIT)
+    fail(OF_INVALID_ARGUMENT, "layer must be from 0 to %d, got %d", OF_LAYER_LIMIT - 1, layer);
+  return slots[layer];
+}
+
+// Counts a call within a layer, for as long as the object lives.
+class Visit {
+ public:
+  explicit Visit(int layer) : layer_(layer) {
+    slots[layer].calls.fetch_add(1);
+    ++depths[layer];
+  }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+  ~Visit() {
+    --depths[layer_];
+    Slot& slot = slots[layer_];
+    if (slot.calls.fetch_sub(1) == 1 && !slot.function.load()) slot.calls.notify_all();
+  }
+
+ private:
+  const int layer_;
 };
 
-std::atomic<const Layer*> layers[OF_LAYER_COUNT];
+// Sets the layers that the calls of the thread may enter, for as long as the object lives.
+class Opened {
+ public:
+  explicit Opened(uint32_t layers) : before_(thread_state.open_layers) { thread_state.open_layers = layers; }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+  ~Opened() { thread_state.open_layers = before_; }
+
+ private:
+  const uint32_t before_;
+};
+
+bool is_there(const of_value& result) {
+  return (result.kind == OF_VALUE_TENSOR && result.as.tensor) || result.kind == OF_VALUE_TENSOR_LIST;
+}
+
+// Calls the function of a layer, unless it was just removed. Returns whether it was called.
+bool enter(Call& call, int layer) {
+  const Visit visit(layer);
+  const of_layer_function function = slots[layer].function.load();
+  if (!function) return false;
+  const Opened opened(call.open_layers);
+  bool is_given[kMaxResults];
+  for (size_t i = 0; i < call.results.size(); ++i) is_given[i] = call.results[i].kind != OF_VALUE_ABSENT;
+  const auto release_new = [&] {
+    for (size_t i = 0; i < call.results.size(); ++i)
+      if (!is_given[i]) release_value(call.results[i]);
+  };
+  of_layer_call state{call, layer};
+  if (const of_status status = function(slots[layer].context, &state); status != OF_OK) {
+    Error error(status, last_error(), last_error_is_complete());
+    release_new();
+    throw error;
+  }
+  for (const of_value& result : call.results) {
+    if (is_there(result)) continue;
+    release_new();
+    fail(OF_INTERNAL_ERROR, "layer %d has left no result", layer);
+  }
+  return true;
+}
+
+// Passes a call to the open layer with the lowest number that wants it, or runs it.
+void proceed(Call& call) {
+  while (const uint32_t wanted = call.wanted_layers & call.open_layers) {
+    const int layer = std::countr_zero(wanted);
+    call.open_layers &= ~(bit_of(layer) | (bit_of(layer) - 1));
+    if (enter(call, layer)) return;
+  }
+  const Opened opened(call.body_layers);
+  run_below_layers(call);
+}
+
+// Runs `pass` for a call, which may only succeed once. After a failure, the call is as before.
+template <class Pass>
+void pass_once(Call& call, Pass pass) {
+  if (call.is_done) fail(OF_INVALID_ARGUMENT, "the call was already passed on");
+  const uint32_t open = call.open_layers, body = call.body_layers;
+  try {
+    pass();
+  } catch (...) {
+    call.open_layers = open;
+    call.body_layers = body;
+    throw;
+  }
+  call.is_done = true;
+}
+
+// Removes a layer from the mask of the calls of a body that it does not see.
+void hide(uint32_t& body_layers, of_layer_body body, int layer) {
+  if (body == OF_BODY_HIDDEN) body_layers &= ~bit_of(layer);
+}
 
 }  // namespace
 
-void set_layer(of_layer layer, of_layer_function function, void* context) {
-  // A layer is never freed, because calls on other threads may still use it after it was replaced.
-  static std::deque<Layer>& all = *new std::deque<Layer>;
-  static std::mutex& mutex = *new std::mutex;
-  if (static_cast<unsigned>(layer) >= OF_LAYER_COUNT)
-    fail(OF_INVALID_ARGUMENT, "layer must be between 0 and %d, got %d", OF_LAYER_COUNT - 1, static_cast<int>(layer));
-  const std::lock_guard lock(mutex);
-  const bool was_there = layers[layer].load() != nullptr;
-  layers[layer] = function ? &all.emplace_back(Layer{function, context}) : nullptr;
-  layer_count += (function != nullptr) - was_there;
+void install_layer(of_layer layer, of_layer_scope scope, of_layer_function function, void* context) {
+  Slot& slot = slot_of(layer);
+  if (!function) fail(OF_INVALID_ARGUMENT, "function must not be NULL");
+  if (scope != OF_LAYER_ALL_CALLS && scope != OF_LAYER_ON_REQUEST)
+    fail(OF_INVALID_ARGUMENT, "there is no scope number %d", static_cast<int>(scope));
+  const std::lock_guard lock(mutex());
+  if (slot.function.load() || slot.is_leaving)
+    fail(OF_INVALID_ARGUMENT, "layer %d is %s", layer, slot.is_leaving ? "being removed" : "installed already");
+  slot.context = context;
+  slot.function.store(function);
+  if (scope == OF_LAYER_ALL_CALLS) common_layers.fetch_or(bit_of(layer));
 }
 
-bool enter_layer(int first, const Operator& op, std::span<const of_value> arguments, std::span<of_value> results) {
-  for (int i = first; i < OF_LAYER_COUNT; ++i) {
-    if (const Layer* layer = layers[i].load(std::memory_order_acquire)) {
-      of_layer_call call{i};
-      const of_status status = layer->function(layer->context, &call, to_handle(&op), arguments.data(),
-                                               arguments.size(), results.data(), results.size());
-      if (status != OF_OK) throw Error(status, last_error(), last_error_is_complete());
-      return true;
-    }
+void remove_layer(of_layer layer) {
+  Slot& slot = slot_of(layer);
+  if (depths[layer] > 0) fail(OF_INVALID_ARGUMENT, "layer %d cannot be removed within a call of its own", layer);
+  {
+    const std::lock_guard lock(mutex());
+    common_layers.fetch_and(~bit_of(layer));
+    slot.function.store(nullptr);
+    slot.is_leaving = true;
   }
-  return false;
+  for (int32_t calls = slot.calls.load(); calls > 0; calls = slot.calls.load()) slot.calls.wait(calls);
+  const std::lock_guard lock(mutex());
+  slot.is_leaving = false;
+}
+
+void run_through_layers(Call& call, uint32_t wanted) {
+  call.wanted_layers = wanted;
+  call.open_layers = call.body_layers = thread_state.open_layers;
+  proceed(call);
+}
+
+void next_layer(of_layer_call& state, of_layer_body body) {
+  pass_once(state.call, [&] {
+    hide(state.call.body_layers, body, state.layer);
+    proceed(state.call);
+  });
+}
+
+void forward_layer(of_layer_call& state, of_layer_body body, const Operator& op, std::span<const of_value> arguments) {
+  Call& outer = state.call;
+  pass_once(outer, [&] {
+    Call call(op, outer.name, outer.results, outer.infer_only, nullptr);
+    check_call(call, arguments);
+    call.wanted_layers = wanted_layers(call.carried_layers);
+    call.open_layers = outer.open_layers;
+    call.body_layers = outer.body_layers;
+    hide(call.body_layers, body, state.layer);
+    proceed(call);
+  });
+}
+
+of_call_form form_of(const Call& call) {
+  of_call_form form = OF_FORM_NEW;
+  for_each_given(call.results, [&](const Tensor& given) {
+    if (form == OF_FORM_NEW) form = OF_FORM_OUT;
+    for_each_tensor(call, [&](int, int, const Tensor& operand) {
+      if (&operand == &given) form = OF_FORM_IN_PLACE;
+    });
+  });
+  return form;
 }
 
 }  // namespace oneflow

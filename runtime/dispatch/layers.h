@@ -1,30 +1,57 @@
-// The layers that a call passes through before it reaches a kernel.
+// The layers that calls pass through before they reach the function of the operator's kind.
+//
+// A thread has a mask of the layers that its calls may enter. Within the function of a layer, it has only the layers
+// below; within the body of an operator, it has those that let the body be seen. Example: a profiler (4) passes softmax
+// on with its body seen, autograd (8) with its body hidden: the parts of softmax enter the profiler only.
 #ifndef ONEFLOW_DISPATCH_LAYERS_H_
 #define ONEFLOW_DISPATCH_LAYERS_H_
 
 #include <oneflow/oneflow.h>
 
 #include <atomic>
-#include <span>
 
-#include "dispatch/operator.h"
+#include "dispatch/call.h"
 
-// The state of a call within a layer, with which of_layer_next() continues.
+// The state of a call within a layer.
 struct of_layer_call {
-  int layer;  // the layer that received the call
+  oneflow::Call& call;
+  const int layer;
 };
 
 namespace oneflow {
 
-// Installs the function of a layer for the whole process; null removes it. Throws InvalidArgument for an invalid layer.
-void set_layer(of_layer layer, of_layer_function function, void* context);
+// Implement of_layer_install() and of_layer_remove().
+void install_layer(of_layer layer, of_layer_scope scope, of_layer_function function, void* context);
+void remove_layer(of_layer layer);
 
-// The number of installed layers. Calls skip the layers if it is 0.
-extern std::atomic<int> layer_count;
+// What the calls of a thread start from; see of_thread_state.
+struct ThreadState {
+  uint32_t asked_layers = 0;
+  uint32_t open_layers = ~uint32_t{0};
+};
+// The static TLS block makes it one load.
+extern thread_local constinit ThreadState thread_state __attribute__((tls_model("initial-exec")));
 
-// Passes a call to the first installed layer from `first` on, and throws the failure that it returns. Returns false if
-// there is no such layer.
-bool enter_layer(int first, const Operator& op, std::span<const of_value> arguments, std::span<of_value> results);
+// A bit for each installed layer that all calls enter.
+extern std::atomic<uint32_t> common_layers;
+
+// Returns a bit for each layer that wants a call: 0 for most. `carried` are those whose data its tensors carry.
+inline uint32_t wanted_layers(uint32_t carried) {
+  return carried | common_layers.load(std::memory_order_relaxed) | thread_state.asked_layers;
+}
+
+// Runs a call whose arguments are checked, below all layers.
+void run_below_layers(Call& call);
+
+// Passes a call to the layers that want it, and runs it below them.
+void run_through_layers(Call& call, uint32_t wanted);
+
+// Implement of_layer_next() and of_layer_forward().
+void next_layer(of_layer_call& state, of_layer_body body);
+void forward_layer(of_layer_call& state, of_layer_body body, const Operator& op, std::span<const of_value> arguments);
+
+// Returns where the results of a call go.
+of_call_form form_of(const Call& call);
 
 }  // namespace oneflow
 

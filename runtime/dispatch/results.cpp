@@ -75,7 +75,8 @@ void store_list(Call& call) {
 // other references to it may exist.
 bool fits_result(const Tensor& donated, const Call& call, Sizes sizes, of_dtype dtype) {
   return donated.dtype() == dtype && same_sizes(donated.sizes(), sizes) && donated.device() == call.device &&
-         donated.is_contiguous() && donated.is_unique() && donated.has_memory() && donated.storage()->is_unique();
+         donated.is_contiguous() && donated.is_unique() && donated.has_memory() && donated.storage()->is_unique() &&
+         donated.carried_layers() == 0;
 }
 
 }  // namespace

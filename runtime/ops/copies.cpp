@@ -3,6 +3,7 @@
 #include "dispatch/dispatch.h"
 #include "ops/native.h"
 #include "ops/parts.h"
+#include "tensor/create.h"
 #include "tensor/transfer.h"
 
 namespace oneflow::native {
@@ -39,6 +40,8 @@ void contiguous(Call& call) {
   const Tensor& input = call.tensor(0);
   set_result(call, 0, input.is_contiguous() ? share(input) : Body(call).call(kClone, input));
 }
+
+void lazy_clone(Call& call) { set_result(call, 0, oneflow::lazy_clone(call.tensor(0))); }
 
 void to_device(Call& call) {
   const Tensor& input = call.tensor(0);

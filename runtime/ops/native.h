@@ -9,6 +9,7 @@ namespace oneflow::native {
 
 // Changes of device and memory (copies.cpp).
 void contiguous(Call& call);
+void lazy_clone(Call& call);
 void to_device(Call& call);
 void pin_memory(Call& call);
 // Copies several tensors into one.

@@ -7,6 +7,7 @@
 #include "base/dtype.h"
 #include "base/ref.h"
 #include "base/shape.h"
+#include "tensor/extensions.h"
 #include "tensor/storage.h"
 
 namespace oneflow {
@@ -70,6 +71,11 @@ class Tensor final : public of_tensor_object, public RefCounted<Tensor> {
     return static_cast<char*>(storage_->mutable_data()) + offset_ * element_bytes();
   }
 
+  // What layers keep with the tensor.
+  Extensions& extensions() const { return extensions_; }
+  // Returns a bit for each layer whose data the tensor carries.
+  uint32_t carried_layers() const { return extensions_.layers(); }
+
   // Returns the number of live tensors in the process.
   static uint64_t live_count();
 
@@ -92,6 +98,7 @@ class Tensor final : public of_tensor_object, public RefCounted<Tensor> {
   bool is_contiguous_ = true;
   Ref<Storage> storage_;
   TensorRef base_;
+  mutable Extensions extensions_;
   Shape sizes_;
   Shape strides_;
 };

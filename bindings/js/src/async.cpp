@@ -24,6 +24,7 @@ class Task {
   static napi_value start(std::unique_ptr<Task> task, Environment* environment) {
     const napi_env env = environment->env();
     task->environment_ = environment;
+    of_thread_get_state(&task->state_);
     napi_value promise;
     if (napi_create_promise(env, &task->deferred_, &promise) != napi_ok || !task->queue(env)) {
       return environment->fail(OF_INTERNAL_ERROR, "cannot queue the work");
@@ -42,6 +43,7 @@ class Task {
 
   static void execute(napi_env, void* data) {
     auto* task = static_cast<Task*>(data);
+    of_thread_set_state(&task->state_);
     task->status_ = task->run();
     if (task->status_ != OF_OK) task->error_ = of_last_error();  // the message is thread-local
   }
@@ -71,6 +73,7 @@ class Task {
   of_status status_ = OF_INTERNAL_ERROR;
   std::string error_ = "the work was cancelled";
   bool was_short_of_memory_ = false;
+  of_thread_state state_{sizeof(of_thread_state), 0, 0};  // of the JavaScript thread, from which the work continues
 };
 
 // An owned tensor handle.

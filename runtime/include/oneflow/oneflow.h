@@ -391,32 +391,90 @@ OF_API of_status of_expression_get_shape(of_expression expression, size_t operan
 OF_API of_status of_expression_call(of_expression expression, const of_tensor* operands, size_t count,
                                     of_value* result);
 
-/* ---------------------------------------------------------------- dispatch layers */
+/* ---------------------------------------------------------------- layers */
 
-/* The layers that a call passes through, from the outermost one, before it reaches a kernel. */
-typedef enum of_layer {
-  OF_LAYER_PROFILE = 0,
-  OF_LAYER_AUTOGRAD = 1,
-  OF_LAYER_CAPTURE = 2,
-  OF_LAYER_SHARDING = 3,
-  OF_LAYER_FALLBACK = 4,
-  OF_LAYER_COUNT = 5
-} of_layer;
+/* A layer sees calls of operators before kernels do: it may record, change or answer them. A call enters the layer with
+ * the lowest number first. The numbers between these are free for the layers of other programs. */
+typedef int32_t of_layer;
+enum {
+  OF_LAYER_PROFILE = 4,
+  OF_LAYER_AUTOGRAD = 8,
+  OF_LAYER_CAPTURE = 12,
+  OF_LAYER_SHARDING = 16,
+  OF_LAYER_FALLBACK = 20,
+  OF_LAYER_LIMIT = 32 /* layers have numbers below this one */
+};
 
-/* The state of a call within a layer, which is valid until the layer function returns. */
+/* Which calls enter a layer. */
+typedef enum of_layer_scope {
+  OF_LAYER_ALL_CALLS = 0, /* all calls of the process */
+  OF_LAYER_ON_REQUEST = 1 /* those of threads that ask for the layer, and those with a tensor that carries its data */
+} of_layer_scope;
+
+/* The state of a call within a layer, which is valid until the function of the layer returns. */
 typedef struct of_layer_call of_layer_call;
-/* The function of a layer. It intercepts all calls of operators, including those that operators make internally, but
- * not of_infer(). It runs on the calling thread. The arguments are checked, and defaults are filled in. The function
- * stores the results itself, or continues the call with of_layer_next(). The status that it returns is that of the
- * call. */
-typedef of_status (*of_layer_function)(void* context, of_layer_call* call, of_op op, const of_value* args,
-                                       size_t arg_count, of_value* results, size_t result_count);
-/* Installs the function of a layer for the whole process; NULL removes it. The previous function may still be running
- * on other threads when this returns. */
-OF_API of_status of_set_layer(of_layer layer, of_layer_function function, void* context);
-/* Continues a call below the current layer, possibly with another operator or other arguments. */
-OF_API of_status of_layer_next(of_layer_call* call, of_op op, const of_value* args, size_t arg_count, of_value* results,
-                               size_t result_count);
+
+/* Where the results of a call go. */
+typedef enum of_call_form {
+  OF_FORM_NEW = 0,     /* to new tensors, or to a view */
+  OF_FORM_OUT = 1,     /* at least one to a tensor of the caller */
+  OF_FORM_IN_PLACE = 2 /* at least one to an operand */
+} of_call_form;
+
+/* A call within a layer. */
+typedef struct of_layer_call_info {
+  uint32_t struct_size;
+  of_call_form form;
+  of_op op;
+  const char* caller;   /* the operator that the user called, whose body may make this call */
+  const of_value* args; /* checked, with defaults: dims are not negative, dtypes and devices are not names */
+  size_t arg_count;
+  of_value* results; /* like those of of_call() */
+  size_t result_count;
+  of_tensor donated; /* an operand that is not used after the call, so that a result may take its memory; or NULL */
+  bool infer;        /* only shapes and dtypes are computed: see of_infer() */
+} of_layer_call_info;
+
+/* Whether the calls that the body of an operator makes enter the layer that passes the operator on. */
+typedef enum of_layer_body { OF_BODY_HIDDEN = 0, OF_BODY_SEEN = 1 } of_layer_body;
+
+/* The function of a layer. It runs on the thread of the call, before the devices of the tensors are compared. It passes
+ * the call on with of_layer_next() or of_layer_forward(), or stores all results itself. The status that it returns is
+ * that of the call. Operators that it calls enter only layers with higher numbers. */
+typedef of_status (*of_layer_function)(void* context, of_layer_call* call);
+
+/* Installs a layer. Fails if there is one of this number. */
+OF_API of_status of_layer_install(of_layer layer, of_layer_scope scope, of_layer_function function, void* context);
+/* Removes a layer, if there is one, and waits for the calls within it. The caller must hold no lock that its function
+ * takes. Fails within a call of the layer itself. */
+OF_API of_status of_layer_remove(of_layer layer);
+
+/* Gets the call that a layer received. */
+OF_API of_status of_layer_get_call(const of_layer_call* call, of_layer_call_info* info);
+/* Passes the call on to the layers with higher numbers, and then to the operator. A call can succeed only once. */
+OF_API of_status of_layer_next(of_layer_call* call, of_layer_body body);
+/* Passes a call with the same results on, of another operator or with other arguments. */
+OF_API of_status of_layer_forward(of_layer_call* call, of_layer_body body, of_op op, const of_value* args,
+                                  size_t arg_count);
+
+/* Keeps data of a layer with a tensor, whose calls enter the layer from then on. destroy(data) is called once, when the
+ * tensor is freed, on any thread; it may release other tensors, however long the chain. Fails, and leaves the data to
+ * the caller, if the tensor has data of this layer. */
+OF_API of_status of_tensor_set_extension(of_tensor tensor, of_layer layer, void* data, of_deleter destroy);
+/* Returns the data of a layer, or NULL. */
+OF_API void* of_tensor_get_extension(of_tensor tensor, of_layer layer);
+
+/* What the calls of a thread start from. Code that hands work to another thread copies it there. */
+typedef struct of_thread_state {
+  uint32_t struct_size;
+  uint32_t
+      asked_layers;     /* a bit for each layer that all calls of the thread enter, if it is installed; none at first */
+  uint32_t open_layers; /* a bit for each layer that they may enter at all; all at first */
+} of_thread_state;
+/* Gets the state of the calling thread. */
+OF_API of_status of_thread_get_state(of_thread_state* state);
+/* Sets the state of the calling thread. */
+OF_API of_status of_thread_set_state(const of_thread_state* state);
 
 /* Makes a list of the operators that ran on the CPU because their device does not implement them, and returns its
  * length. The list belongs to the calling thread and does not change until its next call. */

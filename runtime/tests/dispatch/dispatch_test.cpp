@@ -1,5 +1,5 @@
-// Tests properties of dispatch that front ends cannot test: the order of the layers, inference without data, the memory
-// of results, and the errors for invalid calls of the C API.
+// Tests properties of dispatch that front ends cannot test: inference without data, the memory of results, and the
+// errors for invalid calls of the C API.
 #include "dispatch/dispatch.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,6 @@
 #include <thread>
 #include <vector>
 
-#include "dispatch/layers.h"
 #include "tests/support/test_tensors.h"
 
 namespace oneflow {
@@ -54,104 +53,6 @@ Outcome fail_of(const OperatorName& name, const Values&... values) {
   const of_status status = of_call(to_handle(&*name), arguments, std::size(arguments), &result, 1);
   EXPECT_EQ(result.kind, OF_VALUE_ABSENT) << "a failure must not change the results";
   return {status, of_last_error()};
-}
-
-// ---------------------------------------------------------------- layers
-
-// The context of the layer function remember(), which logs the calls as "<layer> <operator>".
-struct Seen {
-  std::vector<std::string>* log;
-  int layer;
-};
-
-of_status remember(void* context, of_layer_call* call, of_op op, const of_value* args, size_t arg_count,
-                   of_value* results, size_t result_count) {
-  const Seen& seen = *static_cast<Seen*>(context);
-  seen.log->push_back(std::to_string(seen.layer) + " " + to_operator(op)->schema().name);
-  return of_layer_next(call, op, args, arg_count, results, result_count);
-}
-
-class Layers : public testing::Test {
- protected:
-  void install(int layer) {
-    seen_[layer] = {&log_, layer};
-    EXPECT_EQ(of_set_layer(static_cast<of_layer>(layer), remember, &seen_[layer]), OF_OK);
-  }
-  void TearDown() override {
-    for (int i = 0; i < OF_LAYER_COUNT; ++i) of_set_layer(static_cast<of_layer>(i), nullptr, nullptr);
-    EXPECT_EQ(layer_count.load(), 0);
-  }
-
-  std::vector<std::string> log_;
-  Seen seen_[OF_LAYER_COUNT];
-};
-
-TEST_F(Layers, AreEnteredFromTheOutermostInAnyOrderOfInstallation) {
-  for (const int layer : {3, 0, 4, 1, 2}) install(layer);
-  const TensorRef x = make_tensor({2}, {1, 2});
-  EXPECT_EQ(values(*call_operator(kAdd, x, x)), (Values{2, 4}));
-  EXPECT_EQ(log_, (std::vector<std::string>{"0 add", "1 add", "2 add", "3 add", "4 add"}));
-}
-
-TEST_F(Layers, InterceptCompositesAndThenTheirParts) {
-  install(OF_LAYER_PROFILE);
-  call_operator(kSoftmax, make_tensor({2}, {1, 2}), 0);
-  ASSERT_FALSE(log_.empty());
-  EXPECT_EQ(log_.front(), "0 softmax");
-  EXPECT_GT(log_.size(), 1u);
-}
-
-TEST_F(Layers, InterceptIndexingAndOutForms) {
-  install(OF_LAYER_PROFILE);
-  const TensorRef x = make_tensor({3}, {1, 2, 3});
-  of_index part{};
-  part.kind = OF_INDEX_SLICE;
-  part.has_start = true;
-  part.start = 1;
-  part.step = 1;
-  of_tensor view = nullptr;
-  ASSERT_EQ(of_tensor_index(to_handle(x.get()), &part, 1, &view), OF_OK);
-  of_tensor_release(view);
-  const of_value one = to_value(1.0);
-  ASSERT_EQ(of_tensor_set_index(to_handle(x.get()), &part, 1, &one), OF_OK);
-  EXPECT_EQ(values(*x), (Values{1, 1, 1}));
-  call_into_result(kAdd, *x, x, x);
-  EXPECT_EQ(log_, (std::vector<std::string>{"0 slice", "0 slice", "0 fill", "0 add"}));
-}
-
-TEST_F(Layers, MayStoreTheResultsThemselves) {
-  const auto store = [](void* context, of_layer_call*, of_op, const of_value*, size_t, of_value* results, size_t) {
-    results[0] = to_value(*static_cast<Tensor*>(context));
-    to_tensor(results[0].as.tensor)->retain();
-    return OF_OK;
-  };
-  const TensorRef mine = make_tensor({1}, {42});
-  of_set_layer(OF_LAYER_CAPTURE, store, mine.get());
-  EXPECT_EQ(values(*call_operator(kAdd, mine, mine)), Values{42});
-}
-
-TEST_F(Layers, FailuresBeginWithTheOperatorsName) {
-  const auto refuse = [](void*, of_layer_call*, of_op, const of_value*, size_t, of_value*, size_t) {
-    return of_fail(OF_UNSUPPORTED, "not here");
-  };
-  of_set_layer(OF_LAYER_SHARDING, refuse, nullptr);
-  const Outcome outcome = fail_of(kAdd, 1, 2);
-  EXPECT_EQ(outcome.status, OF_UNSUPPORTED);
-  EXPECT_EQ(outcome.text, "add: not here");
-}
-
-TEST_F(Layers, ReceiveCheckedArgumentsWithDefaults) {
-  const auto check = [](void*, of_layer_call* call, of_op op, const of_value* args, size_t count, of_value* results,
-                        size_t result_count) {
-    EXPECT_EQ(count, 4u);
-    EXPECT_EQ(args[1].kind, OF_VALUE_INT_LIST);
-    EXPECT_EQ(args[1].as.integers[0], 1);
-    EXPECT_EQ(args[2].kind, OF_VALUE_BOOL);
-    EXPECT_EQ(args[3].kind, OF_VALUE_NONE);
-    return of_layer_next(call, op, args, count, results, result_count);
-  };
-  of_set_layer(OF_LAYER_AUTOGRAD, check, nullptr);
-  EXPECT_EQ(values(*call_operator(kSum, make_tensor({2, 2}, {1, 2, 3, 4}), -1)), (Values{3, 7}));
 }
 
 // ---------------------------------------------------------------- inference

@@ -130,16 +130,13 @@ TEST_F(FaultsTest, DeferredErrorsNameOnlyTheOperatorThatFailed) {
   EXPECT_EQ(of_last_error(), kBadData.text);
 }
 
-of_status pass_on(void*, of_layer_call* call, of_op op, const of_value* args, size_t arg_count, of_value* results,
-                  size_t result_count) {
-  return of_layer_next(call, op, args, arg_count, results, result_count);
-}
+of_status pass_on(void*, of_layer_call* call) { return of_layer_next(call, OF_BODY_SEEN); }
 
 TEST_F(FaultsTest, LayersKeepTheName) {
   const TensorRef end = broken_chain();
-  of_set_layer(OF_LAYER_PROFILE, pass_on, nullptr);
+  of_layer_install(OF_LAYER_PROFILE, OF_LAYER_ALL_CALLS, pass_on, nullptr);
   EXPECT_EQ(failure_of([&] { call_operator(kNonzero, end); }), kBadData);
-  of_set_layer(OF_LAYER_PROFILE, nullptr, nullptr);
+  of_layer_remove(OF_LAYER_PROFILE);
 }
 
 // Errors in the parts of an operator name the operator that the user called.
