@@ -14,10 +14,22 @@ namespace {
 constexpr size_t kTextBytes = 4096;  // including the terminating zero
 
 struct LastFailure {
-  bool is_from_device;  // set by a device hook, and not thrown yet
-  bool is_complete;     // see Error::is_complete()
+  bool has_device_text;  // a device hook has failed, and its error was not thrown yet
+  bool is_complete;      // see Error::is_complete()
   char text[kTextBytes];
+  // Apart from `text`, because the call may succeed in another way, and then leaves the text of the last failure.
+  char device_text[kTextBytes];
 };
+
+// Copies a text, which is cut between two characters if it is too long.
+void copy_text(char* buffer, const char* text) noexcept {
+  size_t length = strnlen(text, kTextBytes - 1);
+  // UTF-8 continuation bytes are 10xxxxxx.
+  if (text[length] != '\0')
+    while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80) --length;
+  std::memmove(buffer, text, length);
+  buffer[length] = '\0';
+}
 
 // Allocated by a thread's first failure. If dlopen() loads the library, the static TLS block has only a few hundred
 // free bytes, too few for the text. A plain pointer with a pthread key, unlike an object with a destructor, is usable
@@ -106,32 +118,37 @@ bool last_error_is_complete() noexcept { return last_failure && last_failure->is
 of_status set_last_error(of_status status, const char* text) noexcept {
   LastFailure* failure = own_failure();
   if (!failure) return status;
-  char* buffer = failure->text;
-  failure->is_from_device = failure->is_complete = false;
-  size_t length = strnlen(text, kTextBytes - 1);
-  // Cuts between two characters: UTF-8 continuation bytes are 10xxxxxx.
-  if (text[length] != '\0')
-    while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80) --length;
-  std::memmove(buffer, text, length);
-  buffer[length] = '\0';
+  failure->has_device_text = failure->is_complete = false;
+  copy_text(failure->text, text);
   return status;
 }
 
 of_status set_device_error(of_status status, const char* text) noexcept {
-  set_last_error(status, text);
-  if (last_failure) last_failure->is_from_device = true;
+  LastFailure* failure = own_failure();
+  if (!failure) return status;
+  failure->has_device_text = true;
+  copy_text(failure->device_text, text);
   return status;
 }
 
+const char* device_error() noexcept {
+  return last_failure && last_failure->has_device_text ? last_failure->device_text : "";
+}
+
 void fail_with_device_error(of_status status, bool is_complete) {
-  const bool has_reason = last_failure && std::exchange(last_failure->is_from_device, false);
+  const bool has_reason = last_failure && std::exchange(last_failure->has_device_text, false);
   const bool is_known = status > OF_OK && status <= OF_INTERNAL_ERROR;
-  throw Error(is_known ? status : OF_DEVICE_ERROR, has_reason ? last_failure->text : "the device gave no reason",
+  throw Error(is_known ? status : OF_DEVICE_ERROR, has_reason ? last_failure->device_text : "the device gave no reason",
               is_complete);
 }
 
 void clear_device_error() noexcept {
-  if (last_failure) last_failure->is_from_device = false;
+  if (last_failure) last_failure->has_device_text = false;
+}
+
+void KeptError::restore() const noexcept {
+  set_last_error(OF_OK, text_.c_str());
+  if (last_failure) last_failure->is_complete = is_complete_;
 }
 
 of_status record_current_exception() noexcept {

@@ -51,6 +51,9 @@ of_status set_last_error(of_status status, const char* text) noexcept;
 // Sets the error text on behalf of a device hook; check() throws it once the hook returns. Returns `status`.
 of_status set_device_error(of_status status, const char* text) noexcept;
 
+// Returns that text; an empty string if there is none.
+const char* device_error() noexcept;
+
 // Throws the failure that a device hook returned, with the text that the hook set, if any.
 [[noreturn]] void fail_with_device_error(of_status status, bool is_complete = false);
 // Discards the text of set_device_error() for a failure that the runtime handles.
@@ -60,6 +63,18 @@ inline void check(of_status status) {
   if (status != OF_OK) [[unlikely]]
     fail_with_device_error(status);
 }
+
+// The text of the calling thread's last failure, for code that handles a later failure: a call that succeeds does not
+// change the text.
+class KeptError {
+ public:
+  KeptError() : text_(last_error()), is_complete_(last_error_is_complete()) {}
+  void restore() const noexcept;
+
+ private:
+  const std::string text_;
+  const bool is_complete_;
+};
 
 // Converts the current exception to a status, and sets the calling thread's error text. Must be called in a catch
 // block.

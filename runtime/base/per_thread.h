@@ -10,6 +10,8 @@
 #include <mutex>
 #include <vector>
 
+#include "base/fork_safe.h"
+
 namespace oneflow {
 
 // Manages one object of type State per thread. State is default-constructible and has a member `void retire()
@@ -39,7 +41,7 @@ class PerThread {
     bool has_ended = false;
   };
   struct Shared {
-    std::mutex mutex;
+    ForkSafe<std::mutex> mutex{LockLevel::kThreads};
     std::vector<State*> states;
   };
   static void end(void* state_of_thread) {
@@ -56,11 +58,7 @@ class PerThread {
 
   // Never destroyed: threads may end after the process's static destructors have run.
   static Shared& shared() {
-    static Shared& all = *[] {
-      // If another thread held the mutex during a fork, it would stay locked in the child process.
-      pthread_atfork([] { shared().mutex.lock(); }, [] { shared().mutex.unlock(); }, [] { shared().mutex.unlock(); });
-      return new Shared;
-    }();
+    static Shared& all = *new Shared;
     return all;
   }
 

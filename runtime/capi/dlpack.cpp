@@ -71,14 +71,13 @@ Managed* export_tensor(TensorRef tensor) {
   auto exported = std::make_unique<Export<Managed>>();
   set_version(exported->managed, is_copied);
   DLTensor& out = exported->managed.dl_tensor;
-  out.data = tensor->mutable_data();  // the consumer may write, so memory shared with lazy clones is copied first
+  out.data = tensor->exposed_data();  // the consumer may write, so memory shared with lazy clones is copied first
   out.device = {kDLCPU, 0};
   out.ndim = tensor->rank();
   out.dtype = to_dlpack(tensor->dtype());
   out.shape = const_cast<int64_t*>(tensor->sizes().data());
   out.strides = const_cast<int64_t*>(tensor->strides().data());
   out.byte_offset = 0;
-  tensor->storage()->buffer().expose();
   device.synchronize();
   exported->managed.manager_ctx = exported.get();
   exported->managed.deleter = [](Managed* managed) { delete static_cast<Export<Managed>*>(managed->manager_ctx); };

@@ -99,6 +99,7 @@ of_status of_tensor_data(of_tensor handle, const void** data) {
     require_host_memory(tensor, function);
     named(function, [&] { readable(tensor, "data"); });  // layers may refuse, but the address is that of the tensor
     const void* address = tensor.data();
+    tensor.storage()->buffer().hand_out();
     get_device(tensor.device()).synchronize();
     *data = address;
   });
@@ -109,8 +110,7 @@ of_status of_tensor_mutable_data(of_tensor handle, void** data) {
     const Tensor& tensor = require_tensor(handle, function);
     require(data, function, "data");
     require_host_memory(tensor, function);
-    void* address = tensor.mutable_data();
-    tensor.storage()->buffer().expose();
+    void* address = tensor.exposed_data();
     get_device(tensor.device()).synchronize();
     *data = address;
   });

@@ -45,8 +45,7 @@ struct ThreadCache {
   }
 };
 
-std::mutex creation_mutex;
-Allocator* newest = nullptr;  // the head of the list of all allocators
+ForkSafe<std::mutex> creation_mutex{LockLevel::kAllocators};
 int allocator_count = 0;
 std::atomic<Allocator*> allocators[kSlots];  // by slot, for ThreadCaches::retire()
 
@@ -54,7 +53,7 @@ struct PressureCallback {
   of_memory_pressure_callback function = nullptr;
   void* context = nullptr;
 };
-std::mutex pressure_mutex;
+ForkSafe<std::mutex> pressure_mutex{LockLevel::kPressure};
 PressureCallback pressure_callback;
 
 // Calls the memory-pressure callback; returns whether it released memory. Returns false if called from within the
@@ -136,26 +135,10 @@ MemorySource page_locked_memory(const of_device_table& table, of_device device) 
 
 Allocator& Allocator::create(MemorySource source) {
   const std::lock_guard lock(creation_mutex);
-  // If another thread held a mutex during a fork, it would stay locked in the child process.
-  if (!newest) pthread_atfork(lock_all, unlock_all, unlock_all);
   Allocator* allocator = new Allocator(std::move(source), allocator_count);
   if (allocator_count < kSlots) allocators[allocator_count].store(allocator, std::memory_order_release);
   ++allocator_count;
-  allocator->next_ = newest;
-  newest = allocator;
   return *allocator;
-}
-
-void Allocator::lock_all() noexcept {
-  creation_mutex.lock();
-  pressure_mutex.lock();
-  for (Allocator* allocator = newest; allocator; allocator = allocator->next_) allocator->mutex_.lock();
-}
-
-void Allocator::unlock_all() noexcept {
-  for (Allocator* allocator = newest; allocator; allocator = allocator->next_) allocator->mutex_.unlock();
-  pressure_mutex.unlock();
-  creation_mutex.unlock();
 }
 
 Allocator::Allocator(MemorySource source, int slot) : source_(std::move(source)), slot_(slot) {}
@@ -293,15 +276,29 @@ void* Allocator::take_cached(int size_class) {
 }
 
 int Allocator::take_small(int size_class, void** blocks, int wanted) {
-  const std::lock_guard lock(mutex_);
   std::vector<Block>& free = free_[size_class];
-  if (free.empty() && !cut_slab(size_class)) return 0;
-  const int taken = std::min(wanted, static_cast<int>(free.size()));
-  for (int i = 0; i < taken; ++i) {
-    blocks[i] = free.back().memory;
-    free.pop_back();
+  const auto take = [&] {
+    const int taken = std::min(wanted, static_cast<int>(free.size()));
+    for (int i = 0; i < taken; ++i) {
+      blocks[i] = free.back().memory;
+      free.pop_back();
+    }
+    return taken;
+  };
+  {
+    const std::lock_guard lock(mutex_);
+    if (const int taken = take()) return taken;
   }
-  return taken;
+  auto* slab = static_cast<char*>(allocate_from_device(kSlabBytes));
+  if (!slab) return 0;
+  try {
+    const std::lock_guard lock(mutex_);
+    cut_slab(size_class, slab);
+    return take();
+  } catch (...) {  // no memory for the lists
+    free_to_device(slab, kSlabBytes);
+    throw;
+  }
 }
 
 void Allocator::return_small(int size_class, void* const* blocks, int count) noexcept {
@@ -310,21 +307,27 @@ void Allocator::return_small(int size_class, void* const* blocks, int count) noe
   for (int i = 0; i < count; ++i) free_[size_class].push_back({blocks[i], 0});
 }
 
-bool Allocator::cut_slab(int size_class) {
+void Allocator::cut_slab(int size_class, char* slab) {
   const uint64_t count = slab_count(size_class);
   std::vector<Block>& free = free_[size_class];
   std::vector<char*>& slabs = slabs_[size_class];
   if (slabs.size() == slabs.capacity()) slabs.reserve(2 * slabs.size() + 1);
   free.reserve((slabs.size() + 1) * count);
-  auto* slab = static_cast<char*>(allocate_from_device(kSlabBytes));
-  if (!slab) return false;
   slabs.push_back(slab);
   for (uint64_t i = count; i-- > 0;) free.push_back({slab + i * class_bytes(size_class), 0});
   if (source_.host_accessible) poison_memory(slab, kSlabBytes);
-  return true;
 }
 
 void Allocator::free_unused_slabs(int size_class) noexcept {
+  std::vector<char*> taken;
+  try {
+    taken = take_unused_slabs(size_class);
+  } catch (...) {  // no memory for the list: they stay
+  }
+  for (char* slab : taken) free_to_device(slab, kSlabBytes);
+}
+
+std::vector<char*> Allocator::take_unused_slabs(int size_class) {
   const std::lock_guard lock(mutex_);
   std::vector<Block>& free = free_[size_class];
   std::vector<char*>& slabs = slabs_[size_class];
@@ -337,14 +340,15 @@ void Allocator::free_unused_slabs(int size_class) noexcept {
     return first_from(slab + kSlabBytes) - first_from(slab) < static_cast<ptrdiff_t>(slab_count(size_class));
   };
   const auto unused = std::partition(slabs.begin(), slabs.end(), is_used);
-  if (unused == slabs.end()) return;
+  const std::vector<char*> taken(unused, slabs.end());
+  if (taken.empty()) return taken;
   std::sort(unused, slabs.end());
   std::erase_if(free, [&](const Block& block) {
     const auto next = std::upper_bound(unused, slabs.end(), block.memory);
     return next != unused && block.memory < *(next - 1) + kSlabBytes;
   });
-  for (auto slab = unused; slab != slabs.end(); ++slab) free_to_device(*slab, kSlabBytes);
   slabs.erase(unused, slabs.end());
+  return taken;
 }
 
 void Allocator::trim_cache(uint64_t bytes) noexcept {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fork_safe.h"
 #include "device/size_class.h"
 
 namespace oneflow {
@@ -96,22 +97,21 @@ class Allocator {
   int take_small(int size_class, void** blocks, int wanted);
   // Adds small blocks to the list of their class.
   void return_small(int size_class, void* const* blocks, int count) noexcept;
-  // Allocates a slab and adds its blocks to the list. Returns whether the device has memory for it. Requires mutex_.
-  bool cut_slab(int size_class);
+  // Adds the blocks of a new slab to the list. Throws std::bad_alloc. Requires mutex_.
+  void cut_slab(int size_class, char* slab);
   // Frees the slabs all of whose blocks are in the list.
   void free_unused_slabs(int size_class) noexcept;
+  // Removes these slabs and their blocks from the lists. Throws std::bad_alloc.
+  std::vector<char*> take_unused_slabs(int size_class);
   // Frees the oldest large blocks until at most `bytes` bytes of them are left.
   void trim_cache(uint64_t bytes) noexcept;
   void change_in_use(int64_t bytes) noexcept;
   uint64_t in_use();
 
-  static void lock_all() noexcept;
-  static void unlock_all() noexcept;
-
   const MemorySource source_;
-  const int slot_;             // the index of this allocator's cache in each thread
-  Allocator* next_ = nullptr;  // in the list of all allocators
-  std::mutex mutex_;           // guards the next four members
+  const int slot_;  // the index of this allocator's cache in each thread
+  // Guards the next four members. No hook of the device is called while it is held, because the hook may allocate.
+  ForkSafe<std::mutex> mutex_{LockLevel::kAllocator};
   std::vector<Block> free_[kClassCount];
   std::vector<char*> slabs_[size_class(kSmallLimit) + 1];
   uint64_t freed_large_ = 0;  // bytes of large blocks in the lists

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "base/characters.h"
 #include "base/error.h"
@@ -33,14 +34,14 @@ class Registry {
   // devices use builtin().
   static Registry& get() {
     Registry& registry = builtin();
-    std::call_once(registry.discovered_, [&] { registry.discover(); });
+    registry.once(registry.is_discovered_, [&] { registry.discover(); });
     return registry;
   }
 
   // Returns the registry with at least the built-in types.
   static Registry& builtin() {
     Registry& registry = instance();
-    std::call_once(registry.started_, [&] { registry.start(); });
+    registry.once(registry.is_started_, [&] { registry.start(); });
     return registry;
   }
 
@@ -107,6 +108,23 @@ class Registry {
   const std::string& search_path() const { return search_path_; }
 
  private:
+  // Calls step() unless it is done. If it throws, the next call tries again. Unlike std::call_once(), this works in a
+  // child that was forked while another thread was in step(), and returns at once if step() itself comes here again.
+  template <class Step>
+  void once(std::atomic<bool>& is_done, Step step) {
+    if (is_done.load(std::memory_order_acquire)) [[likely]]
+      return;
+    const std::lock_guard lock(steps_mutex_);
+    if (is_done.load(std::memory_order_relaxed) || current_step_ == &is_done) return;
+    struct Current {
+      const void*& current;
+      const void* const before;
+      ~Current() { current = before; }
+    } const restore{current_step_, std::exchange(current_step_, &is_done)};
+    step();
+    is_done.store(true, std::memory_order_release);
+  }
+
   // Registers the built-in types. If this throws for lack of memory, the next call continues.
   void start() {
     const auto builtin = builtin_plugins();
@@ -128,8 +146,11 @@ class Registry {
     }
   }
 
-  std::mutex mutex_;
-  std::once_flag started_, discovered_;
+  ForkSafe<std::mutex> mutex_{LockLevel::kRegistry};
+  // Held for as long as plugins are discovered, which forks.
+  ForkSafe<std::recursive_mutex> steps_mutex_{LockLevel::kDiscovery};
+  const void* current_step_ = nullptr;
+  std::atomic<bool> is_started_{false}, is_discovered_{false};
   int count_ = 0;
   std::array<std::atomic<DeviceType*>, kMaxTypes> types_{};
   std::vector<RejectedPlugin> rejected_;

@@ -80,7 +80,8 @@ class Device {
   const of_device_table& table_;
   Allocator& allocator_;
   const std::string capabilities_;
-  std::mutex mutex_;  // guards the creation of stream_ and host_allocator_, and events_ and sources_
+  ForkSafe<std::mutex> mutex_{
+      LockLevel::kDevice};  // guards the creation of stream_ and host_allocator_, and events_ and sources_
   std::atomic<bool> has_stream_;
   of_stream stream_ = nullptr;
   std::atomic<Allocator*> host_allocator_{nullptr};

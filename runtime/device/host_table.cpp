@@ -15,9 +15,10 @@ of_status allocate_for_plugin(of_device device, uint64_t bytes, void** memory) {
     found->require_usable();
     *memory = found->allocator().allocate(bytes);
     return OF_OK;
+  } catch (const Error& error) {
+    return set_device_error(error.status(), error.what());
   } catch (...) {
-    const of_status status = record_current_exception();
-    return set_device_error(status, last_error());
+    return set_device_error(OF_OUT_OF_MEMORY, "out of host memory");
   }
 }
 

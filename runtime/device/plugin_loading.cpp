@@ -191,10 +191,9 @@ bool probe_plugin(const std::string& path, std::string* reason) {
   if (has_pipe) close(pipe[0]);
 
   // The exit status does not matter: a plugin may end its process with any status.
+  if (child < 0) return true;  // no process can be started now: the plugin is loaded without a trial
   if (length > 0 && text[0] == '+') return true;
-  if (child < 0)
-    *reason = format_text("cannot use the device plugin %s: no process could be started to try it in", path.c_str());
-  else if (length > 1)
+  if (length > 1)
     reason->assign(text + 1, static_cast<size_t>(length - 1));
   else
     *reason = format_text("the device plugin %s ended its process", path.c_str());
@@ -203,11 +202,11 @@ bool probe_plugin(const std::string& path, std::string* reason) {
 }
 
 of_device_table accept_table(of_device_plugin_function plugin, const std::string& origin) {
-  set_last_error(OF_OK, "");
+  clear_device_error();
   const of_device_table* given = plugin(&host_table());
   if (!given)
     fail(OF_DEVICE_ERROR, "the device plugin %s refused: %s", origin.c_str(),
-         *last_error() ? last_error() : "it gave no reason");
+         *device_error() ? device_error() : "it gave no reason");
   of_device_table table{};
   std::memcpy(&table, given, std::min<size_t>(given->struct_size, sizeof(table)));
   const std::string defect = find_defect(table);
@@ -216,13 +215,13 @@ of_device_table accept_table(of_device_plugin_function plugin, const std::string
 }
 
 int32_t count_devices(const of_device_table& table, const std::string& origin, std::string* reason) {
-  set_last_error(OF_OK, "");
+  clear_device_error();
   const int32_t count = table.count();
   if (count < 0 || count > kMaxDevices)
     fail(OF_DEVICE_ERROR, "cannot use the device plugin %s: it says that it has %d devices", origin.c_str(), count);
   if (count == 0)
     *reason = format_text("the device plugin %s has no devices: %s", origin.c_str(),
-                          *last_error() ? last_error() : "it gave no reason");
+                          *device_error() ? device_error() : "it gave no reason");
   clear_device_error();
   return count;
 }

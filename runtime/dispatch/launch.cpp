@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "device/host_table.h"
 #include "device/options.h"
+#include "tensor/copy_strided.h"
 
 namespace oneflow {
 
@@ -54,10 +55,21 @@ class HostCopy {
     if (memory_) copy.data = static_cast<char*>(memory_->data()) + span_.before;
     return copy;
   }
+  // Writes the elements back. Those between them, if the operand is a view with gaps, keep their present values, which
+  // another operand may have written.
   void write_back() const {
-    if (memory_)
-      copy_from_host(device_, static_cast<char*>(original_.data) - span_.before, memory_->data(),
-                     static_cast<uint64_t>(span_.bytes));
+    if (!memory_) return;
+    const Sizes sizes{original_.sizes, static_cast<size_t>(original_.rank)};
+    const Sizes strides{original_.strides, static_cast<size_t>(original_.rank)};
+    char* const there = static_cast<char*>(original_.data) - span_.before;
+    const auto bytes = static_cast<uint64_t>(span_.bytes);
+    if (count_bytes(sizes, original_.dtype) == span_.bytes)
+      return copy_from_host(device_, there, memory_->data(), bytes);
+    const Ref<Buffer> present = Buffer::allocate(kHost, bytes);
+    copy_to_host(present->data(), device_, there, bytes);
+    copy_strided(static_cast<char*>(present->data()) + span_.before, strides,
+                 static_cast<const char*>(memory_->data()) + span_.before, strides, sizes, dtype_size(original_.dtype));
+    copy_from_host(device_, there, present->data(), bytes);
   }
 
  private:

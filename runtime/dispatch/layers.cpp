@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "base/fork_safe.h"
 #include "dispatch/dimension_map.h"
 #include "dispatch/dispatch.h"
 
@@ -34,18 +35,14 @@ thread_local int32_t depths[OF_LAYER_LIMIT];
 // Guards the changes of slots. A removal does not hold it while it waits, because the calls that it waits for may
 // install and remove other layers.
 std::mutex& mutex() {
-  static std::mutex& mutex = *[] {
-    auto* created = new std::mutex;
-    static std::mutex& shared = *created;
-    pthread_atfork([] { shared.lock(); }, [] { shared.unlock(); },
-                   [] {  // only the calls of the thread that forks go on in the child
-                     for (int i = 0; i < OF_LAYER_LIMIT; ++i) {
-                       slots[i].calls = depths[i];
-                       slots[i].is_leaving = false;
-                     }
-                     shared.unlock();
-                   });
-    return created;
+  static ForkSafe<std::mutex>& mutex = *[] {
+    pthread_atfork(nullptr, nullptr, [] {  // only the calls of the thread that forks go on in the child
+      for (int i = 0; i < OF_LAYER_LIMIT; ++i) {
+        slots[i].calls = depths[i];
+        slots[i].is_leaving = false;
+      }
+    });
+    return new ForkSafe<std::mutex>(LockLevel::kLayers);
   }();
   return mutex;
 }
@@ -103,12 +100,13 @@ bool enter(Call& call, int layer) {
     for (size_t i = 0; i < call.results.size(); ++i)
       if (!is_given[i]) release_value(call.results[i]);
   };
-  of_layer_call state{call, layer};
+  of_layer_call state{call, layer, {}};
   if (const of_status status = function(slots[layer].context, &state); status != OF_OK) {
     Error error(status, last_error(), last_error_is_complete());
     release_new();
     throw error;
   }
+  if (state.kept_error) state.kept_error->restore();
   for (const of_value& result : call.results) {
     if (is_there(result)) continue;
     release_new();
@@ -130,9 +128,11 @@ void proceed(Call& call) {
 
 // Runs `pass` for a call, which may only succeed once. After a failure, the call is as before.
 template <class Pass>
-void pass_once(Call& call, Pass pass) {
+void pass_once(of_layer_call& state, Pass pass) {
+  Call& call = state.call;
   if (call.is_done) fail(OF_INVALID_ARGUMENT, "the call was already passed on");
   const uint32_t open = call.open_layers, body = call.body_layers;
+  if (!state.kept_error) state.kept_error.emplace();
   try {
     pass();
   } catch (...) {
@@ -184,7 +184,7 @@ void run_through_layers(Call& call, uint32_t wanted) {
 }
 
 void next_layer(of_layer_call& state, of_layer_body body) {
-  pass_once(state.call, [&] {
+  pass_once(state, [&] {
     hide(state.call.body_layers, body, state.layer);
     proceed(state.call);
   });
@@ -192,7 +192,7 @@ void next_layer(of_layer_call& state, of_layer_body body) {
 
 void forward_layer(of_layer_call& state, of_layer_body body, const Operator& op, std::span<const of_value> arguments) {
   Call& outer = state.call;
-  pass_once(outer, [&] {
+  pass_once(state, [&] {
     Call call(op, outer.name, outer.results, outer.infer_only, nullptr);
     check_call(call, arguments);
     call.wanted_layers = wanted_layers(call.carried_layers);

@@ -9,13 +9,16 @@
 #include <oneflow/oneflow.h>
 
 #include <atomic>
+#include <optional>
 
+#include "base/error.h"
 #include "dispatch/call.h"
 
 // The state of a call within a layer.
 struct of_layer_call {
   oneflow::Call& call;
   const int layer;
+  std::optional<oneflow::KeptError> kept_error;  // from before the call was passed on
 };
 
 namespace oneflow {

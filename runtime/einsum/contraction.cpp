@@ -7,6 +7,7 @@
 #include "einsum/plan_cache.h"
 #include "einsum/rules.h"
 #include "tensor/complex.h"
+#include "tensor/create.h"
 
 namespace oneflow {
 
@@ -89,16 +90,12 @@ void contract_into(const Call& call, const Tensor& target, const Plan& plan) {
 }
 
 // Returns the result of a plan that only rearranges the elements of its operand, without a copy: it shares the memory
-// until either is written. Returns null if the caller gave a tensor for the result, if the memory cannot be shared, or
-// if most of it would be kept for a small result.
+// until either is written. Returns null if the caller gave a tensor for the result, and where share_lazily() does.
 TensorRef shared_result(const Call& call, const Plan& plan) {
   if (!plan.strides || call.results[0].kind != OF_VALUE_ABSENT) return {};
   const Tensor* input = nullptr;
   for_each_input(call, [&](const Tensor& each) { input = &each; });
-  const Buffer& buffer = input->storage()->buffer();
-  const auto bytes = static_cast<uint64_t>(count_bytes(plan.shape, plan.dtype));
-  if (buffer.is_exposed() || buffer.is_foreign() || bytes < buffer.bytes() / 2) return {};
-  return Tensor::over(input->storage()->lazy_clone(), plan.dtype, plan.shape, *plan.strides, input->offset());
+  return share_lazily(*input, plan.dtype, plan.shape, *plan.strides, input->offset());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "einsum/plan_cache.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -57,11 +58,21 @@ class KeyWriter {
         return put_bytes(value.as.string, static_cast<size_t>(value.count));
       case OF_VALUE_INT_LIST:
         return put_bytes(value.as.integers, static_cast<size_t>(value.count) * sizeof(int64_t));
+      case OF_VALUE_DEVICE_LIST:
+        return put_bytes(value.as.devices, static_cast<size_t>(value.count) * sizeof(of_device));
       case OF_VALUE_INT:
+      case OF_VALUE_UINT:
         return put(value.as.integer);
+      case OF_VALUE_FLOAT:
+        return put(std::bit_cast<int64_t>(value.as.real));
       case OF_VALUE_BOOL:
         return put(value.as.boolean);
-      default:
+      case OF_VALUE_DTYPE:
+        return put(value.as.dtype);
+      case OF_VALUE_DEVICE:
+        return put(int64_t{value.as.device.type} << 32 | value.as.device.index);
+      case OF_VALUE_ABSENT:
+      case OF_VALUE_NONE:
         return;
     }
   }

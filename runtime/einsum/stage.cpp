@@ -38,7 +38,7 @@ void add_dims(Stage& stage, Role role) {
 
 // Returns the arguments of the device's contract hook.
 of_contraction describe(const Call& call, Device& device, const Stage& stage, const Tensor& out, const Tensor& a,
-                        const Tensor& b) {
+                        const Tensor& b, void** prepared) {
   of_contraction contraction{};
   contraction.struct_size = sizeof contraction;
   contraction.device = device.id();
@@ -56,7 +56,7 @@ of_contraction describe(const Call& call, Device& device, const Stage& stage, co
   contraction.n = contraction.m + contraction.m_count;
   contraction.k = contraction.n + contraction.n_count;
   contraction.alpha = 1;
-  contraction.prepared = stage.prepared.slot(device.table());
+  contraction.prepared = prepared;
   contraction.c = out.mutable_data();
   contraction.a = a.data();
   contraction.b = b.data();
@@ -92,7 +92,8 @@ void contract(const Call& call, const Stage& stage, const Tensor& out, const Ten
   // Elementwise kernels of the device can compute outer products as well.
   const auto fallback = stage.counts[kK] == 0 ? multiply : contract_on_host;
   if (!device.table().contract) return fallback(call, stage, out, a, b);
-  const of_contraction contraction = describe(call, device, stage, out, a, b);
+  const Prepared::Use use(stage.prepared, device);
+  const of_contraction contraction = describe(call, device, stage, out, a, b, use.slot());
   const of_status status = device.table().contract(&contraction);
   if (status != OF_UNSUPPORTED || device.id().type == kHost.type) return check(status);
   clear_device_error();

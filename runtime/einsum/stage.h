@@ -4,30 +4,49 @@
 
 #include <oneflow/device_plugin.h>
 
+#include "device/device.h"
 #include "dispatch/call.h"
 #include "einsum/layout.h"
 
 namespace oneflow::einsum {
 
-// Owns the state that a device may keep between calls of the same contraction.
+// Owns the state that a device may keep between calls of the same contraction. The calls of one thread use it, one at a
+// time.
 class Prepared {
  public:
   Prepared() = default;
-  Prepared(Prepared&& other) noexcept : discard_(other.discard_), kept_(std::exchange(other.kept_, nullptr)) {}
+  Prepared(Prepared&& other) noexcept : device_(other.device_), kept_(std::exchange(other.kept_, nullptr)) {}
   ~Prepared() {
-    if (kept_) discard_(kept_);
+    if (kept_ && !device_->lost()) device_->table().discard_contraction(kept_);
   }
 
-  // Returns the address at which the device may store its state, or NULL if it keeps none. All calls must pass the
-  // table of the same device.
-  void** slot(const of_device_table& table) const {
-    discard_ = table.discard_contraction;
-    return discard_ ? &kept_ : nullptr;
-  }
+  // The use of the state by one call, for as long as the object lives.
+  class Use {
+   public:
+    // All calls must pass the same device.
+    Use(const Prepared& prepared, Device& device)
+        : prepared_(prepared), is_nested_(std::exchange(prepared.is_used_, true)) {
+      prepared.device_ = &device;
+    }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    ~Use() { prepared_.is_used_ = is_nested_; }
+
+    // Returns the address at which the device may store its state. NULL if it keeps none, and for a call within another
+    // one: an allocation of the device may run a garbage collector, whose finalizers may compute the same contraction.
+    void** slot() const {
+      return prepared_.device_->table().discard_contraction && !is_nested_ ? &prepared_.kept_ : nullptr;
+    }
+
+   private:
+    const Prepared& prepared_;
+    const bool is_nested_;
+  };
 
  private:
-  mutable void (*discard_)(void*) = nullptr;
+  mutable Device* device_ = nullptr;
   mutable void* kept_ = nullptr;
+  mutable bool is_used_ = false;
 };
 
 // A step of a plan. Kinds with one operand have equal `a` and `b`.

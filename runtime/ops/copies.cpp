@@ -41,7 +41,11 @@ void contiguous(Call& call) {
   set_result(call, 0, input.is_contiguous() ? share(input) : Body(call).call(kClone, input));
 }
 
-void lazy_clone(Call& call) { set_result(call, 0, oneflow::lazy_clone(call.tensor(0))); }
+void lazy_clone(Call& call) {
+  const Tensor& input = call.tensor(0);
+  TensorRef shared = oneflow::lazy_clone(input);
+  set_result(call, 0, shared ? std::move(shared) : Body(call).call(kClone, input));
+}
 
 void to_device(Call& call) {
   const Tensor& input = call.tensor(0);

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/shape.h"
+#include "dispatch/schema.h"
 
 namespace oneflow {
 
@@ -18,7 +19,7 @@ namespace oneflow {
 // {4, 0, 1} nothing can be merged.
 class Iteration {
  public:
-  static constexpr int kMaxOperands = 16;
+  static constexpr int kMaxOperands = kMaxArguments + kMaxResults;
 
   // Creates an iteration space of the given sizes, the outermost dimension first.
   explicit Iteration(Sizes sizes);

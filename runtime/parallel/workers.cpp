@@ -6,12 +6,16 @@
 #include <thread>
 #include <vector>
 
+#include "dispatch/layers.h"
+
 namespace oneflow::collective {
 
 void run_on_threads(int threads, const std::function<void()>& work) {
   std::mutex mutex;
   std::exception_ptr failure;
+  const ThreadState state = thread_state;
   const auto guarded = [&] {
+    thread_state = state;
     try {
       work();
     } catch (...) {

@@ -92,8 +92,14 @@ TensorRef scalar_tensor(const of_scalar& value, of_dtype dtype, of_device device
 
 TensorRef lazy_clone(const Tensor& tensor) {
   if (!tensor.has_memory()) return Tensor::without_memory(tensor.sizes(), tensor.dtype(), tensor.device());
-  return Tensor::over(tensor.storage()->lazy_clone(), tensor.dtype(), tensor.sizes(), tensor.strides(),
-                      tensor.offset());
+  return share_lazily(tensor, tensor.dtype(), tensor.sizes(), tensor.strides(), tensor.offset());
+}
+
+TensorRef share_lazily(const Tensor& tensor, of_dtype dtype, Sizes sizes, Sizes strides, int64_t offset) {
+  const auto bytes = static_cast<uint64_t>(count_bytes(sizes, dtype));
+  if (bytes < tensor.storage()->bytes() / 2) return {};
+  Ref<Storage> clone = tensor.storage()->lazy_clone();
+  return clone ? Tensor::over(std::move(clone), dtype, sizes, strides, offset) : TensorRef();
 }
 
 }  // namespace oneflow

@@ -13,8 +13,11 @@ TensorRef create_tensor(const of_tensor_source& source);
 // Returns a 0-d tensor that holds one number.
 TensorRef scalar_tensor(const of_scalar& value, of_dtype dtype, of_device device);
 
-// Returns a tensor with the same values, which shares the memory until either is written; see Storage::lazy_clone().
+// Returns a tensor with the same values, which shares the memory until either is written. Null where share_lazily() is.
 TensorRef lazy_clone(const Tensor& tensor);
+// Returns a tensor over the memory of `tensor`, which it shares until either is written. Null if code outside the
+// runtime may write the memory, or if most of it would be kept for a small result.
+TensorRef share_lazily(const Tensor& tensor, of_dtype dtype, Sizes sizes, Sizes strides, int64_t offset);
 
 }  // namespace oneflow
 

@@ -57,12 +57,27 @@ Ref<Storage> Storage::create(Ref<Buffer> buffer) {
 
 void Storage::destroy() noexcept { delete this; }
 
-Ref<Storage> Storage::lazy_clone() const {
-  // Code outside the runtime may write foreign or exposed memory at any time.
-  if (buffer_->is_foreign() || buffer_->is_exposed()) return create(buffer_->copy());
-  return create(buffer_);
+void* Storage::expose() {
+  mutable_data();
+  buffer_->expose();
+  // A lazy clone on another thread may have seen the buffer before it was exposed; it then shares it by now.
+  if (!buffer_->is_unique()) {
+    unshare();
+    buffer_->expose();
+  }
+  return buffer_->data();
 }
 
-void Storage::unshare() { buffer_ = buffer_->copy(); }
+Ref<Storage> Storage::lazy_clone() const {
+  if (buffer_->is_foreign()) return {};
+  Ref<Storage> clone = create(buffer_);
+  return buffer_->is_exposed() ? Ref<Storage>() : std::move(clone);  // read after the clone has taken its reference
+}
+
+void Storage::unshare() {
+  Ref<Buffer> copy = buffer_->copy();
+  if (buffer_->is_handed_out()) copy->keep(std::move(buffer_));
+  buffer_ = std::move(copy);
+}
 
 }  // namespace oneflow

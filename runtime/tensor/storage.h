@@ -40,7 +40,12 @@ class Buffer final : public RefCounted<Buffer> {
   // share the memory.
   bool is_exposed() const { return is_exposed_.load(std::memory_order_relaxed); }
   // Marks the memory as exposed, for good.
-  void expose() { is_exposed_.store(true, std::memory_order_relaxed); }
+  void expose() { is_exposed_.store(true); }
+  // Notes that code outside the runtime has the address for reading, so that the memory must outlive copies on write.
+  void hand_out() { is_handed_out_.store(true, std::memory_order_relaxed); }
+  bool is_handed_out() const { return is_handed_out_.load(std::memory_order_relaxed); }
+  // Keeps the buffer that this one replaces alive.
+  void keep(Ref<Buffer> replaced) { replaced_ = std::move(replaced); }
 
   void destroy() noexcept;
   static void* operator new(size_t);
@@ -53,7 +58,8 @@ class Buffer final : public RefCounted<Buffer> {
   uint64_t bytes_ = 0;
   of_device device_{};
   bool is_read_only_ = false;
-  std::atomic<bool> is_exposed_{false};
+  std::atomic<bool> is_exposed_{false}, is_handed_out_{false};
+  Ref<Buffer> replaced_;
   Allocator* allocator_ = nullptr;  // the owner of the memory; null for foreign memory
   of_deleter deleter_ = nullptr;
   void* context_ = nullptr;
@@ -74,8 +80,10 @@ class Storage final : public RefCounted<Storage> {
       unshare();
     return buffer_->data();
   }
-  // Returns a storage with the same content, which shares the buffer until either is written. Exposed or foreign memory
-  // is copied at once.
+  // Like mutable_data(), for code outside the runtime, which may write at any time from now on.
+  void* expose();
+  // Returns a storage with the same content, which shares the buffer until either is written. Null for exposed and for
+  // foreign memory, which code outside the runtime may write at any time.
   Ref<Storage> lazy_clone() const;
 
   uint64_t bytes() const { return buffer_->bytes(); }

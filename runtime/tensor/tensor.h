@@ -71,6 +71,12 @@ class Tensor final : public of_tensor_object, public RefCounted<Tensor> {
     return static_cast<char*>(storage_->mutable_data()) + offset_ * element_bytes();
   }
 
+  // Returns the address of the element at index 0 for code outside the runtime; see Storage::expose().
+  void* exposed_data() const {
+    if (!storage_) fail_without_memory();
+    return static_cast<char*>(storage_->expose()) + offset_ * element_bytes();
+  }
+
   // What layers keep with the tensor.
   Extensions& extensions() const { return extensions_; }
   // Returns a bit for each layer whose data the tensor carries.

@@ -218,8 +218,8 @@ OF_API of_tensor of_tensor_retain(of_tensor tensor);
 /* Releases a reference to a tensor. NULL is allowed. */
 OF_API void of_tensor_release(of_tensor tensor);
 
-/* Waits for pending work, and gets the address of the element at index 0. The address is valid as long as the tensor,
- * and until the next write through the C API. Fails with OF_DEVICE_ERROR if the host cannot access the memory. */
+/* Waits for pending work, and gets the address of the element at index 0. The memory stays valid as long as the tensor;
+ * a write through the C API may go to other memory. Fails with OF_DEVICE_ERROR if the host cannot access the memory. */
 OF_API of_status of_tensor_data(of_tensor tensor, const void** data);
 /* Like of_tensor_data(), for writing. Copies memory first that is shared with a lazy clone or read-only, and counts as
  * a write. Later lazy clones of the tensor copy the memory at once, because it may be written at any time. */

@@ -101,6 +101,19 @@ TEST(Infer, RejectsSizesThatDependOnData) {
   EXPECT_EQ(of_infer(to_handle(&*kNonzero), &argument, 1, &result, 1), OF_UNSUPPORTED);
 }
 
+TEST(Infer, DoesNotTouchAGivenResult) {
+  const TensorRef x = make_tensor({2}, {1, 2}), out = make_tensor({2}, {0, 0});
+  const uint64_t before = out->storage()->version();
+  const of_value arguments[] = {to_value(x), to_value(x)};
+  of_value result = to_value(out);
+  ASSERT_EQ(of_infer(to_handle(&*kAdd), arguments, 2, &result, 1), OF_OK) << of_last_error();
+  EXPECT_EQ(out->storage()->version(), before);
+  EXPECT_EQ(values(*out), (Values{0, 0}));
+  const TensorRef small = make_tensor({1}, {0});
+  result = to_value(small);
+  EXPECT_EQ(of_infer(to_handle(&*kAdd), arguments, 2, &result, 1), OF_SHAPE_ERROR);
+}
+
 // ---------------------------------------------------------------- out and in-place
 
 TEST(Out, MayBeAnOperand) {
@@ -187,6 +200,17 @@ TEST(Devices, CopiesBetweenDevices) {
   ASSERT_EQ(of_infer(of_op_find("copy"), arguments, 2, &result, 1), OF_OK) << of_last_error();
   EXPECT_TRUE(to_tensor(result.as.tensor)->device() == of_device{});
   of_value_release(&result);
+}
+
+// The device has no kernels: the host computes each result on a copy of the memory that it spans, with its gaps.
+TEST(Devices, ResultsThatInterleaveKeepEachOther) {
+  const TensorRef x = make_tensor({2, 2}, {1, 2, 4, 3}, OF_INT64, far_device(0));
+  const TensorRef both = make_tensor({4}, {0, 0, 0, 0}, OF_INT64, far_device(0));
+  const TensorRef even = Tensor::view(*both, Shape{2}, Shape{2}, 0), odd = Tensor::view(*both, Shape{2}, Shape{2}, 1);
+  const of_value arguments[] = {to_value(x), to_value(1)};
+  of_value results[] = {to_value(even), to_value(odd)};
+  ASSERT_EQ(of_call(to_handle(&*kMaxDim), arguments, 2, results, 2), OF_OK) << of_last_error();
+  EXPECT_EQ(values(*both), (Values{2, 1, 4, 0}));
 }
 
 TEST(Out, SeveralTensorsMustNotShareMemory) {

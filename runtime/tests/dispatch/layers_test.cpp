@@ -223,11 +223,13 @@ TEST(Layers, PassACallOnOnlyOnceButAgainAfterAFailure) {
     EXPECT_EQ(of_layer_next(call, OF_BODY_HIDDEN), OF_INVALID_ARGUMENT);
     return OF_OK;
   });
+  of_fail(OF_SHAPE_ERROR, "an earlier failure");
   const Layer fallback(OF_LAYER_FALLBACK, [&](of_layer_call* call) {
     return failures-- > 0 ? of_fail(OF_UNSUPPORTED, "no") : of_layer_next(call, OF_BODY_HIDDEN);
   });
   EXPECT_EQ(values(*call_operator(kNeg, make_tensor({1}, {1}))), Values{-1});
   EXPECT_EQ(failures, -1);
+  EXPECT_STREQ(of_last_error(), "an earlier failure") << "a call that succeeds leaves the text";
 }
 
 TEST(Layers, ReceiveCheckedArgumentsWithDefaultsAndTheForm) {

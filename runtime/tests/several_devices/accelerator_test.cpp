@@ -76,7 +76,8 @@ TEST_F(AcceleratorTest, ScratchMemoryComesFromTheCache) {
   host.release(accel(), nullptr, 64);
 
   EXPECT_EQ(host.allocate(accel(), uint64_t{1} << 40, &first), OF_OUT_OF_MEMORY);
-  EXPECT_EQ(std::string(last_error()).rfind("accel:0 has no memory for 1099511627776 bytes", 0), 0u) << last_error();
+  EXPECT_EQ(std::string(device_error()).rfind("accel:0 has no memory for 1099511627776 bytes", 0), 0u)
+      << device_error();
   EXPECT_EQ(host.allocate({99, 0}, 64, &first), OF_DEVICE_ERROR);
 }
 

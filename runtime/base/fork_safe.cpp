@@ -1,0 +1,41 @@
+#include "base/fork_safe.h"
+
+#include <pthread.h>
+
+#include <atomic>
+
+namespace oneflow {
+
+namespace {
+
+constexpr int kLevels = static_cast<int>(LockLevel::kCount);
+
+// The lists of the mutexes of each level, which only grow at their heads. They are not guarded by a mutex, because a
+// thread that holds one of the mutexes may register another.
+std::atomic<ForkedMutex*> heads[kLevels];
+thread_local ForkedMutex* locked[kLevels];  // the heads when this thread began to fork
+
+void lock_all() {
+  for (int level = 0; level < kLevels; ++level) {
+    locked[level] = heads[level].load(std::memory_order_acquire);
+    for (ForkedMutex* each = locked[level]; each; each = each->next) each->lock(each->mutex);
+  }
+}
+
+void unlock_all() {
+  for (int level = kLevels; level-- > 0;)
+    for (ForkedMutex* each = locked[level]; each; each = each->next) each->unlock(each->mutex);
+}
+
+}  // namespace
+
+void make_fork_safe(LockLevel level, ForkedMutex& mutex) {
+  static const int handlers = pthread_atfork(lock_all, unlock_all, unlock_all);
+  (void)handlers;
+  std::atomic<ForkedMutex*>& head = heads[static_cast<int>(level)];
+  mutex.next = head.load(std::memory_order_relaxed);
+  while (!head.compare_exchange_weak(mutex.next, &mutex, std::memory_order_release)) {
+  }
+}
+
+}  // namespace oneflow

@@ -1,0 +1,66 @@
+// Tests that a process may fork while its other threads hold the runtime's mutexes.
+#include <gtest/gtest.h>
+#include <oneflow/oneflow.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "device/device.h"
+#include "tests/support/test_tensors.h"
+
+namespace oneflow {
+namespace {
+
+void allocate_and_free() {
+  for (const int64_t count : {1, 300, 100000}) Tensor::allocate(Shape{count}, OF_FLOAT32, {});
+  get_device({}).empty_cache();
+}
+
+void change_layers() {
+  const auto pass_on = [](void*, of_layer_call* call) { return of_layer_next(call, OF_BODY_SEEN); };
+  of_layer_install(OF_LAYER_FALLBACK, OF_LAYER_ALL_CALLS, pass_on, nullptr);
+  of_layer_remove(OF_LAYER_FALLBACK);
+}
+
+void look_for_devices() {
+  of_device device;
+  EXPECT_EQ(of_device_parse("missing:0", &device), OF_DEVICE_ERROR);
+  EXPECT_EQ(of_device_parse("cpu:0", &device), OF_OK);
+}
+
+void start_a_thread() {
+  std::thread([] { make_tensor({2}, {1, 2}); }).join();
+}
+
+TEST(Fork, LeavesNoMutexLockedInTheChild) {
+  const std::vector<std::function<void()>> works = {allocate_and_free, change_layers, look_for_devices, start_a_thread};
+  for (const auto& work : works) work();  // a fork during the initialization of a static variable is not survived
+  std::atomic<bool> is_over{false};
+  std::vector<std::thread> threads;
+  for (const auto& work : works)
+    threads.emplace_back([&] {
+      while (!is_over) work();
+    });
+  int failures = 0;
+  for (int i = 0; i < 40; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(10);  // ends a child that waits for a mutex
+      for (const auto& work : works) work();
+      _exit(testing::Test::HasFailure() ? 1 : 0);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    failures += status != 0;
+  }
+  is_over = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failures, 0);
+}
+
+}  // namespace
+}  // namespace oneflow
