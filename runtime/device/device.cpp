@@ -229,11 +229,56 @@ void Device::empty_cache() noexcept {
 }
 
 void Device::synchronize() {
-  require_usable();
-  if (!table_.synchronize) return;
-  if (const of_status status = table_.synchronize(id_, stream())) fail_with_device_error(status, true);
+  wait();
+  if (std::unique_ptr<const Error> failure = take_failure()) throw Error(*failure);
   // A source is removed from the list before it is synchronized: the recursion ends if devices depend on each other.
   while (Device* source = take_source()) source->synchronize();
+}
+
+void Device::wait() {
+  const std::vector<Release> releases = take_releases();  // of work that precedes the wait
+  const of_status status = lost() || !table_.synchronize ? OF_OK : table_.synchronize(id_, stream());
+  for (const Release& each : releases) each.deleter(each.context);
+  require_usable();
+  if (status != OF_OK) fail_with_device_error(status, true);
+}
+
+void Device::release_after_work(of_deleter deleter, void* context) noexcept {
+  constexpr size_t kMaxWaiting = 64;
+  if (!table_.create_stream || lost()) return deleter(context);
+  size_t waiting = 0;
+  try {
+    const std::lock_guard lock(mutex_);
+    releases_.push_back({deleter, context});
+    waiting = releases_.size();
+  } catch (const std::bad_alloc&) {  // no memory for the list: waits now
+  }
+  if (waiting > 0 && waiting < kMaxWaiting) return;
+  try {
+    wait();
+  } catch (const Error& error) {
+    keep_failure(error);
+  }
+  if (waiting == 0) deleter(context);
+}
+
+void Device::keep_failure(const Error& error) noexcept {
+  try {
+    auto failure = std::make_unique<const Error>(error);
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = std::move(failure);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+std::unique_ptr<const Error> Device::take_failure() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(failure_, nullptr);
+}
+
+std::vector<Device::Release> Device::take_releases() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(releases_, {});
 }
 
 Device* Device::take_source() {

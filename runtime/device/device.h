@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "device/allocator.h"
 
 namespace oneflow {
@@ -50,6 +51,9 @@ class Device {
   // Waits for all work submitted to this device, and to the devices that it depends on (see depend_on()). Throws the
   // first error of that work.
   void synchronize();
+  // Calls deleter(context) once the work submitted so far is done, which may read foreign memory: at once if the device
+  // has no streams, otherwise within the next synchronize(), on the thread that calls it.
+  void release_after_work(of_deleter deleter, void* context) noexcept;
   // Orders later work of this device after the work submitted to `other`, a device of the same type. Blocks the host
   // only if the plugin has no events.
   void wait_for(Device& other);
@@ -69,6 +73,19 @@ class Device {
 
  private:
   void make_stream();
+  // Foreign memory to release.
+  struct Release {
+    of_deleter deleter;
+    void* context;
+  };
+  // Waits for all work submitted to this device, calls the deleters that wait for it, and throws its first error.
+  void wait();
+  // Keeps an error of work for the next synchronize().
+  void keep_failure(const Error& error) noexcept;
+  // Removes and returns the error that was kept; null if there is none.
+  std::unique_ptr<const Error> take_failure();
+  // Removes and returns all of releases_.
+  std::vector<Release> take_releases();
   // Removes and returns one of sources_; null if there is none.
   Device* take_source();
   // Returns an unused event, from events_ or a new one.
@@ -81,12 +98,14 @@ class Device {
   Allocator& allocator_;
   const std::string capabilities_;
   ForkSafe<std::mutex> mutex_{
-      LockLevel::kDevice};  // guards the creation of stream_ and host_allocator_, and events_ and sources_
+      LockLevel::kDevice};  // guards the creation of stream_ and host_allocator_, events_, releases_ and sources_
   std::atomic<bool> has_stream_;
   of_stream stream_ = nullptr;
   std::atomic<Allocator*> host_allocator_{nullptr};
   of_event events_[4];  // unused events, for wait_for()
   int event_count_ = 0;
+  std::vector<Release> releases_;         // for the next wait()
+  std::unique_ptr<const Error> failure_;  // of work, for the next synchronize()
   std::vector<Device*> sources_;  // the devices that later work depends on, which synchronize() also synchronizes
   std::atomic<const char*> lost_{nullptr};
 };

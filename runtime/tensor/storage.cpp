@@ -45,7 +45,7 @@ void Buffer::destroy() noexcept {
   if (allocator_)
     allocator_->deallocate(data_, bytes_);
   else if (deleter_)
-    deleter_(context_);
+    known_device(device_).release_after_work(deleter_, context_);
   delete this;
 }
 

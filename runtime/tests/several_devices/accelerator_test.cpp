@@ -1,9 +1,13 @@
 // Tests an asynchronous device with separate memory.
 #include <oneflow/oneflow.h>
 
+#include <atomic>
 #include <numeric>
+#include <thread>
 
+#include "device/copy.h"
 #include "device/host_table.h"
+#include "tensor/create.h"
 #include "tests/several_devices/devices.h"
 
 namespace oneflow {
@@ -79,6 +83,45 @@ TEST_F(AcceleratorTest, ScratchMemoryComesFromTheCache) {
   EXPECT_EQ(std::string(device_error()).rfind("accel:0 has no memory for 1099511627776 bytes", 0), 0u)
       << device_error();
   EXPECT_EQ(host.allocate({99, 0}, 64, &first), OF_DEVICE_ERROR);
+}
+
+// Foreign memory that is released while work reads it belongs to the runtime until the work is done.
+TEST_F(AcceleratorTest, ForeignMemoryOutlivesTheWorkThatReadsIt) {
+  static std::atomic<int> deleted{0};
+  static std::thread::id deleted_on;
+  const float numbers[] = {3, 3, 3, 3};
+  const int64_t sizes[] = {4};
+  void* memory = nullptr;
+  ASSERT_EQ(host_table().allocate(accel(), sizeof(numbers), &memory), OF_OK);
+  copy_from_host(accel(), memory, numbers, sizeof(numbers));
+  const auto foreign = [&] {
+    of_tensor_source source{};
+    source.struct_size = sizeof(source);
+    source.dtype = OF_FLOAT32;
+    source.device = accel();
+    source.rank = 1;
+    source.sizes = sizes;
+    source.data = memory;
+    source.bytes = sizeof(numbers);
+    source.deleter = [](void*) {
+      ++deleted;
+      deleted_on = std::this_thread::get_id();
+    };
+    return create_tensor(source);
+  };
+  deleted = 0;
+  set_accel("hold", 1, 0);
+  const TensorRef result = neg(foreign());
+  EXPECT_EQ(deleted, 0);
+  set_accel("hold", 0, 0);
+  EXPECT_EQ(values(*result), (Values{-3, -3, -3, -3}));
+  EXPECT_EQ(deleted, 1);
+  EXPECT_EQ(deleted_on, std::this_thread::get_id());
+  for (int i = 0; i < 1000; ++i) neg(foreign());
+  EXPECT_GT(deleted, 800) << "many of them do not wait for a read";
+  get_device(accel()).synchronize();
+  EXPECT_EQ(deleted, 1001);
+  host_table().release(accel(), memory, sizeof(numbers));
 }
 
 // Only calls that return data to the host wait for the device.
