@@ -297,7 +297,8 @@ TEST(Layers, StandBeforeTheComparisonOfDevices) {
       if (info.op != to_handle(&*kAdd)) return of_layer_next(call, OF_BODY_HIDDEN);
       of_tensor moved = nullptr;
       EXPECT_EQ(of_tensor_to_device(info.args[1].as.tensor, of_device{}, &moved), OF_OK);
-      const of_value arguments[] = {info.args[0], to_value(TensorRef::adopt(to_tensor(moved)))};
+      const TensorRef other = TensorRef::adopt(to_tensor(moved));
+      const of_value arguments[] = {info.args[0], to_value(other)};
       return of_layer_forward(call, OF_BODY_HIDDEN, info.op, arguments, 2);
     });
     EXPECT_EQ(values(*call_operator(kAdd, here, far)), (Values{4, 6}));
