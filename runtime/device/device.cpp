@@ -229,6 +229,7 @@ void Device::empty_cache() noexcept {
 }
 
 void Device::synchronize() {
+  if (!table_.synchronize) return require_usable();  // then there are no streams, and nothing waits
   wait();
   if (std::unique_ptr<const Error> failure = take_failure()) throw Error(*failure);
   // A source is removed from the list before it is synchronized: the recursion ends if devices depend on each other.
@@ -236,8 +237,9 @@ void Device::synchronize() {
 }
 
 void Device::wait() {
+  const of_stream work = lost() ? nullptr : stream();     // which may throw, so it comes first
   const std::vector<Release> releases = take_releases();  // of work that precedes the wait
-  const of_status status = lost() || !table_.synchronize ? OF_OK : table_.synchronize(id_, stream());
+  const of_status status = lost() ? OF_OK : table_.synchronize(id_, work);
   for (const Release& each : releases) each.deleter(each.context);
   require_usable();
   if (status != OF_OK) fail_with_device_error(status, true);
@@ -258,6 +260,7 @@ void Device::release_after_work(of_deleter deleter, void* context) noexcept {
     wait();
   } catch (const Error& error) {
     keep_failure(error);
+  } catch (const std::bad_alloc&) {  // no memory for the error
   }
   if (waiting == 0) deleter(context);
 }

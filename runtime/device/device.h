@@ -72,12 +72,12 @@ class Device {
   void require_usable() const;
 
  private:
-  void make_stream();
   // Foreign memory to release.
   struct Release {
     of_deleter deleter;
     void* context;
   };
+  void make_stream();
   // Waits for all work submitted to this device, calls the deleters that wait for it, and throws its first error.
   void wait();
   // Keeps an error of work for the next synchronize().
@@ -97,8 +97,8 @@ class Device {
   const of_device_table& table_;
   Allocator& allocator_;
   const std::string capabilities_;
-  ForkSafe<std::mutex> mutex_{
-      LockLevel::kDevice};  // guards the creation of stream_ and host_allocator_, events_, releases_ and sources_
+  // Guards the creation of stream_ and host_allocator_, and events_, releases_, failure_ and sources_.
+  ForkSafe<std::mutex> mutex_{LockLevel::kDevice};
   std::atomic<bool> has_stream_;
   of_stream stream_ = nullptr;
   std::atomic<Allocator*> host_allocator_{nullptr};

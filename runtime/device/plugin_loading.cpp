@@ -190,8 +190,8 @@ bool probe_plugin(const std::string& path, std::string* reason) {
   const ssize_t length = has_pipe ? read(pipe[0], text, sizeof(text)) : 0;
   if (has_pipe) close(pipe[0]);
 
-  // The exit status does not matter: a plugin may end its process with any status.
   if (child < 0) return true;  // no process can be started now: the plugin is loaded without a trial
+  // The exit status does not matter: a plugin may end its process with any status.
   if (length > 0 && text[0] == '+') return true;
   if (length > 1)
     reason->assign(text + 1, static_cast<size_t>(length - 1));

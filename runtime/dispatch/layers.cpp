@@ -48,8 +48,7 @@ std::mutex& mutex() {
 }
 
 Slot& slot_of(of_layer layer) {
-  if (layer < 0 || layer >= OF_LAYER_LIMIT)
-    fail(OF_INVALID_ARGUMENT, "layer must be from 0 to %d, got %d", OF_LAYER_LIMIT - 1, layer);
+  check_layer(layer);
   return slots[layer];
 }
 

@@ -11,6 +11,11 @@ struct Extensions::Item {
   Item* next;
 };
 
+void check_layer(of_layer layer) {
+  if (layer < 0 || layer >= OF_LAYER_LIMIT)
+    fail(OF_INVALID_ARGUMENT, "layer must be from 0 to %d, got %d", OF_LAYER_LIMIT - 1, layer);
+}
+
 void* Extensions::find(of_layer layer) const {
   for (const Item* item = first_.load(std::memory_order_acquire); item; item = item->next)
     if (item->layer == layer) return item->data;
@@ -18,8 +23,7 @@ void* Extensions::find(of_layer layer) const {
 }
 
 void Extensions::add(of_layer layer, void* data, of_deleter destroy) {
-  if (layer < 0 || layer >= OF_LAYER_LIMIT)
-    fail(OF_INVALID_ARGUMENT, "layer must be from 0 to %d, got %d", OF_LAYER_LIMIT - 1, layer);
+  check_layer(layer);
   if (!data) fail(OF_INVALID_ARGUMENT, "data must not be NULL");
   Item* added = new Item{layer, data, destroy, first_.load(std::memory_order_acquire)};
   do {

@@ -8,6 +8,9 @@
 
 namespace oneflow {
 
+// Throws InvalidArgument unless there can be a layer of this number.
+void check_layer(of_layer layer);
+
 // At most one item per layer, each with a function that frees it. Items are added by any thread, and never replaced.
 class Extensions {
  public:
@@ -28,8 +31,7 @@ class Extensions {
 
  private:
   struct Item;
-  // Frees all items. Those of tensors that are released while an item is freed wait until it is, so that the depth of
-  // the stack does not grow with the length of a chain of tensors.
+  // Frees all items. Not recursive: freeing an item may release other tensors, whose items are queued.
   void release() noexcept;
 
   std::atomic<uint32_t> layers_{0};
