@@ -180,7 +180,14 @@ void Allocator::deallocate_after(std::vector<Event> ends, void* memory, uint64_t
   if (ends.empty()) return deallocate(memory, bytes, pool);
   const int c = size_class(bytes);
   change_in_use(-static_cast<int64_t>(class_bytes(c)));
-  put_waiting({memory, c, std::move(ends)}, pool ? *pool : *first_);
+  Pool& own = pool ? *pool : *first_;
+  put_waiting({memory, c, std::move(ends)}, own);
+  bool are_many = false;
+  {
+    const std::lock_guard lock(mutex_);
+    are_many = own.has_many_waiting();
+  }
+  if (are_many) settle_waiting(own, true);
 }
 
 void Allocator::put_waiting(Pool::Waiting block, Pool& pool) noexcept {
@@ -194,10 +201,18 @@ void Allocator::put_waiting(Pool::Waiting block, Pool& pool) noexcept {
 
 void Allocator::settle(const Pool::Waiting& block, Pool& pool) noexcept {
   for (const Event& end : block.ends) end.wait();
-  if (block.size_class < kSmallClasses)
-    return_small(block.size_class, pool, &block.memory, 1);
-  else
-    free_to_device(block.memory, class_bytes(block.size_class));
+  put_free(block.size_class, pool, block.memory);
+}
+
+void Allocator::put_free(int size_class, Pool& pool, void* memory) noexcept {
+  if (size_class < kSmallClasses) return return_small(size_class, pool, &memory, 1);
+  try {
+    const std::lock_guard lock(mutex_);
+    pool.put(size_class, memory);
+  } catch (...) {  // no memory for the list
+    return free_to_device(memory, class_bytes(size_class));
+  }
+  trim_cache(source_.cache_limit, pool);
 }
 
 void* Allocator::allocate_slowly(uint64_t bytes, Pool& pool) {
@@ -278,15 +293,7 @@ void Allocator::deallocate_slowly(void* memory, uint64_t bytes, Pool& pool) noex
   const int c = size_class(bytes);
   const uint64_t block_bytes = class_bytes(c);
   change_in_use(-static_cast<int64_t>(block_bytes));
-  if (c >= kSmallClasses) {
-    try {
-      const std::lock_guard lock(mutex_);
-      pool.put(c, memory);
-    } catch (...) {  // no memory for the list
-      return free_to_device(memory, block_bytes);
-    }
-    return trim_cache(source_.cache_limit, pool);
-  }
+  if (c >= kSmallClasses) return put_free(c, pool, memory);
   ThreadCache* cache = &pool == first_.get() ? cache_of_thread(slot_) : nullptr;
   if (!cache) return return_small(c, pool, &memory, 1);
   if (cache->count[c] == max_cached(c)) {
@@ -340,20 +347,27 @@ void* Allocator::take_waiting(int size_class, Pool& pool) {
   for (Pool::Waiting& each : blocks) {
     if (pool.stream())
       for (const Event& end : each.ends) end.hold(*pool.stream());
-    else if (!std::all_of(each.ends.begin(), each.ends.end(), [](const Event& end) { return end.is_done(); }))
+    else if (!each.is_done())
       continue;
     return std::exchange(each.memory, nullptr);
   }
   return nullptr;
 }
 
-void Allocator::settle_waiting(Pool& pool) noexcept {
+void Allocator::settle_waiting(Pool& pool, bool only_done) noexcept {
   std::vector<Pool::Waiting> blocks;
   {
     const std::lock_guard lock(mutex_);
     blocks = pool.take_waiting();
   }
-  for (const Pool::Waiting& each : blocks) settle(each, pool);
+  for (Pool::Waiting& each : blocks) {
+    if (only_done && !each.is_done())
+      put_waiting(std::move(each), pool);
+    else
+      settle(each, pool);
+  }
+  const std::lock_guard lock(mutex_);
+  pool.reset_many_waiting();
 }
 
 void Allocator::free_unused_slabs(int size_class, Pool& pool) noexcept {
@@ -382,7 +396,7 @@ void Allocator::trim_cache(uint64_t bytes, Pool& pool) noexcept {
 }
 
 void Allocator::empty_pool(Pool& pool) noexcept {
-  settle_waiting(pool);
+  settle_waiting(pool, false);
   trim_cache(0, pool);
   ThreadCache* cache = &pool == first_.get() ? existing_cache(slot_) : nullptr;
   for (int c = 0; c < kSmallClasses; ++c) {

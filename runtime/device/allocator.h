@@ -105,10 +105,12 @@ class Allocator {
   void* take_waiting(int size_class, Pool& pool);
   // Adds such a block.
   void put_waiting(Pool::Waiting block, Pool& pool) noexcept;
-  // Waits on the host for the other work that uses such a block, and frees it.
+  // Adds a block to the free ones of its pool.
+  void put_free(int size_class, Pool& pool, void* memory) noexcept;
+  // Waits on the host for the other work that uses such a block, and makes it free.
   void settle(const Pool::Waiting& block, Pool& pool) noexcept;
-  // Settles all such blocks.
-  void settle_waiting(Pool& pool) noexcept;
+  // Settles all such blocks, or those whose work is done.
+  void settle_waiting(Pool& pool, bool only_done) noexcept;
   // Frees the slabs without a block in use.
   void free_unused_slabs(int size_class, Pool& pool) noexcept;
   // Frees the oldest large blocks until at most `bytes` bytes of them are left. Leaves those that are freed meanwhile,

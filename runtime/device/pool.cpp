@@ -11,6 +11,10 @@ constexpr uint64_t slab_count(int size_class) { return kSlabBytes / class_bytes(
 
 }  // namespace
 
+bool Pool::Waiting::is_done() const noexcept {
+  return std::all_of(ends.begin(), ends.end(), [](const Event& end) { return end.is_done(); });
+}
+
 void* Pool::take(int size_class) {
   std::vector<Block>& blocks = free_[size_class];
   if (blocks.empty()) return nullptr;
@@ -87,10 +91,7 @@ std::vector<char*> Pool::take_unused_slabs(int size_class) {
   return taken;
 }
 
-void Pool::put_waiting(Waiting&& block) {
-  waiting_.reserve(waiting_.size() + 1);
-  waiting_.push_back(std::move(block));
-}
+void Pool::put_waiting(Waiting&& block) { waiting_.push_back(std::move(block)); }
 
 std::vector<Pool::Waiting> Pool::take_waiting(int size_class) {
   const auto first = std::stable_partition(waiting_.begin(), waiting_.end(),

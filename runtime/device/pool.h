@@ -2,6 +2,8 @@
 #ifndef ONEFLOW_DEVICE_POOL_H_
 #define ONEFLOW_DEVICE_POOL_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -25,6 +27,8 @@ class Pool {
     void* memory;
     int size_class;
     std::vector<Event> ends;  // of that work
+
+    bool is_done() const noexcept;
   };
 
   // `stream` is the stream whose work uses the blocks; null if it is the host.
@@ -57,6 +61,9 @@ class Pool {
   std::vector<Waiting> take_waiting(int size_class);
   // Removes all such blocks.
   std::vector<Waiting> take_waiting() { return std::exchange(waiting_, {}); }
+  // Returns whether there are so many of them that it pays to look for unused ones, which calls reset_many_waiting().
+  bool has_many_waiting() const { return waiting_.size() >= many_waiting_; }
+  void reset_many_waiting() { many_waiting_ = std::max(kManyWaiting, 2 * waiting_.size()); }
 
  private:
   struct Block {
@@ -67,7 +74,10 @@ class Pool {
   Stream* const stream_;
   std::vector<Block> free_[kClassCount];
   std::vector<char*> slabs_[kSmallClasses];
+  static constexpr size_t kManyWaiting = 64;
+
   std::vector<Waiting> waiting_;
+  size_t many_waiting_ = kManyWaiting;
   uint64_t large_bytes_ = 0;
   uint64_t ticks_ = 0;
 };

@@ -155,11 +155,12 @@ void Event::hold(Stream& stream) const {
   check(device.table().wait_event(device.id(), event_, stream.handle()));
 }
 
-bool Event::is_done() const {
+bool Event::is_done() const noexcept {
   if (!device_ || device_->lost()) return true;
   bool is_done = false;
-  check(device_->table().query_event(device_->id(), event_, &is_done));
-  return is_done;
+  if (device_->table().query_event(device_->id(), event_, &is_done) == OF_OK) return is_done;
+  clear_device_error();
+  return false;
 }
 
 void Event::synchronize() const {

@@ -118,8 +118,8 @@ class Event {
 
   // Makes later work of `stream`, a stream of a device of the same type, wait for the point.
   void hold(Stream& stream) const;
-  // Returns whether the work before the point is done; true if the device was lost.
-  bool is_done() const;
+  // Returns whether the work before the point is done; true if the device was lost, false if it does not answer.
+  bool is_done() const noexcept;
   // Waits on the host for the work before the point, without its errors.
   void synchronize() const;
   // Like synchronize(), without an error if the device cannot wait.

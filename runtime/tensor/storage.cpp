@@ -64,7 +64,7 @@ void Buffer::note_use() const {
     if (Uses* copies = uses_.load(std::memory_order_acquire)) copies->wait_for_copies();
     return;
   }
-  Device* device = device_or_null(device_);
+  Device* device = stream_ ? &stream_->device() : device_or_null(device_);
   if (!device || !device->table().create_stream) return;
   Stream& current = device->current();
   if (&current != (stream_ ? stream_ : &device->default_stream())) uses().add(current);
