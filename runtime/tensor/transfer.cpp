@@ -29,7 +29,8 @@ namespace {
 // Returns whether the host need not wait for a copy between page-locked memory of the host and a device.
 bool copies_behind_host(const Tensor& host, const Tensor& other) {
   const of_device_table& table = get_device(other.device()).table();
-  return host.storage()->buffer().may_copy_behind_host() && table.create_event && !table.host_accessible;
+  return host.has_memory() && host.storage()->buffer().may_copy_behind_host() && table.create_event &&
+         !table.host_accessible;
 }
 
 // Submits such a copy. `copy` is the hook.

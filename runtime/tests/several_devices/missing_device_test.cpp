@@ -61,17 +61,19 @@ TEST(MissingDeviceTest, CrashDuringTheProbe) {
              [] { expect_rejected("the device plugin " + kPlugin + " ended its process with signal 6"); });
 }
 
+std::string notes(of_device device) {
+  of_device_properties properties{};
+  properties.struct_size = sizeof(properties);
+  EXPECT_EQ(of_device_get_properties(device, &properties), OF_OK);
+  return properties.notes;
+}
+
+TEST(MissingDeviceTest, ThereIsNothingToNoteAboutAPluginThatWasProbed) { EXPECT_EQ(notes(accel(1)), ""); }
+
 TEST(MissingDeviceTest, DevicesOfAPluginThatWasNotProbedSaySo) {
-  const auto notes = [](of_device device) {
-    of_device_properties properties{};
-    properties.struct_size = sizeof(properties);
-    EXPECT_EQ(of_device_get_properties(device, &properties), OF_OK);
-    return std::string(properties.notes);
-  };
-  EXPECT_EQ(notes(accel(1)), "");
   const std::string program = std::getenv("ONEFLOW_PROBE");
   setenv("ONEFLOW_PROBE", "/nowhere/probe", 1);
-  in_its_own_process([&] {
+  in_its_own_process([] {
     EXPECT_EQ(notes(accel(1)), "the device plugin " + kPlugin +
                                    " was not probed before it was loaded: cannot run /nowhere/probe: No such file or "
                                    "directory");
