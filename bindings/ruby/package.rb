@@ -59,6 +59,7 @@ class GemPackager
     Dir[File.join(@build, "lib/*.so.*")].grep(/\.so\.\d+\z/).each do |library|
       FileUtils.cp(File.realpath(library), File.join(folder, File.basename(library)))
     end
+    FileUtils.cp(File.join(@build, "lib/oneflow-probe"), folder)
     devices = File.join(@build, "lib/oneflow_devices")
     FileUtils.cp_r(devices, folder) if Dir.exist?(devices)
   end
@@ -70,7 +71,7 @@ class GemPackager
     specification.dup.tap do |spec|
       spec.platform = Gem::Platform.local
       spec.extensions = []
-      spec.files = Dir.glob("{README.md,LICENSE,{lib,sig,doc}/**/*.{rb,rbs,so,so.*}}", base: @stage)
+      spec.files = Dir.glob("{README.md,LICENSE,lib/oneflow/oneflow-probe,{lib,sig,doc}/**/*.{rb,rbs,so,so.*}}", base: @stage)
       spec.required_ruby_version = "~> #{RUBY_VERSION[/\d+\.\d+/]}.0"
     end
   end

@@ -35,7 +35,7 @@ of_dtype part_dtype(of_dtype dtype) {
 
 of_dtype complex_dtype(of_dtype part) {
   if (part == OF_FLOAT32) return OF_COMPLEX64;
-  return part == OF_FLOAT64 ? OF_COMPLEX128 : OF_DTYPE_COUNT;
+  return part == OF_FLOAT64 ? OF_COMPLEX128 : OF_DTYPE_NONE;
 }
 
 of_dtype promote_types(of_dtype a, of_dtype b) {
@@ -48,7 +48,7 @@ of_dtype promote_types(of_dtype a, of_dtype b) {
     return dtype_size(a) > dtype_size(b) ? a : b;
   }
   for (of_dtype dtype : {a, b})
-    if (is_integral(dtype) && !kDTypes[dtype].is_signed && dtype_size(dtype) > 1) return OF_DTYPE_COUNT;
+    if (is_integral(dtype) && !kDTypes[dtype].is_signed && dtype_size(dtype) > 1) return OF_DTYPE_NONE;
   if (category(a) == Category::kBool) return b;
   if (kDTypes[a].is_signed != kDTypes[b].is_signed) {
     const of_dtype with_sign = kDTypes[a].is_signed ? a : b;
@@ -74,15 +74,15 @@ namespace {
 
 of_dtype promote_or_fail(of_dtype a, of_dtype b) {
   const of_dtype both = promote_types(a, b);
-  if (both == OF_DTYPE_COUNT) fail(OF_DTYPE_ERROR, "%s and %s have no common dtype", dtype_name(a), dtype_name(b));
+  if (both == OF_DTYPE_NONE) fail(OF_DTYPE_ERROR, "%s and %s have no common dtype", dtype_name(a), dtype_name(b));
   return both;
 }
 
 // Promotes the dtype of operands of higher priority, `upper`, by that of operands of lower priority, `lower`, which has
 // an effect only if its category is higher.
 of_dtype combine_priorities(of_dtype upper, of_dtype lower) {
-  if (upper == OF_DTYPE_COUNT) return lower;
-  if (lower == OF_DTYPE_COUNT || category(lower) <= category(upper)) return upper;
+  if (upper == OF_DTYPE_NONE) return lower;
+  if (lower == OF_DTYPE_NONE || category(lower) <= category(upper)) return upper;
   // A complex dtype of lower priority does not change the precision.
   if (is_floating(upper) && is_complex(lower)) return promote_or_fail(upper, OF_COMPLEX64);
   return promote_or_fail(upper, lower);
@@ -92,7 +92,7 @@ of_dtype combine_priorities(of_dtype upper, of_dtype lower) {
 
 void Promotion::add(Priority priority, of_dtype dtype) {
   of_dtype& promoted = promoted_[priority];
-  promoted = promoted == OF_DTYPE_COUNT ? dtype : promote_or_fail(promoted, dtype);
+  promoted = promoted == OF_DTYPE_NONE ? dtype : promote_or_fail(promoted, dtype);
 }
 
 void Promotion::add_tensor(of_dtype dtype, bool has_dimensions) {
@@ -114,7 +114,7 @@ void Promotion::add_number(of_scalar_kind kind, of_dtype default_dtype) {
 of_dtype Promotion::result() const {
   const of_dtype without_dimensions = combine_priorities(promoted_[kZeroDim], promoted_[kNumber]);
   const of_dtype promoted = combine_priorities(promoted_[kDimensioned], without_dimensions);
-  return promoted == OF_DTYPE_COUNT ? OF_BOOL : promoted;
+  return promoted == OF_DTYPE_NONE ? OF_BOOL : promoted;
 }
 
 }  // namespace oneflow

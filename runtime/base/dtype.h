@@ -33,7 +33,7 @@ inline bool is_complex(of_dtype dtype) { return category(dtype) == Category::kCo
 
 // Returns the dtype of the real and imaginary parts of a complex dtype; returns a real dtype unchanged.
 of_dtype part_dtype(of_dtype dtype);
-// Returns the complex dtype whose parts have the dtype `part`; OF_DTYPE_COUNT unless that is float32 or float64.
+// Returns the complex dtype whose parts have the dtype `part`; OF_DTYPE_NONE unless that is float32 or float64.
 of_dtype complex_dtype(of_dtype part);
 
 // Returns the dtype with the given name. Throws DTypeError, with a list of all names, if there is none.
@@ -42,7 +42,7 @@ of_dtype parse_dtype(std::string_view name);
 // Returns the smallest dtype that holds the values of both, by PyTorch's rules: float16 and bfloat16 give float32, a
 // signed and an unsigned integer give the next wider signed integer, an integer and a floating-point type give the
 // floating-point type, and a complex type with any other gives a complex type whose parts hold both. Returns
-// OF_DTYPE_COUNT where PyTorch defines no result: for uint16, uint32 or uint64 with another integer or bool.
+// OF_DTYPE_NONE where PyTorch defines no result: for uint16, uint32 or uint64 with another integer or bool.
 of_dtype promote_types(of_dtype a, of_dtype b);
 
 // Returns the category of a number that is not an element of a tensor.
@@ -66,8 +66,8 @@ class Promotion {
   enum Priority { kDimensioned, kZeroDim, kNumber, kPriorities };
   void add(Priority priority, of_dtype dtype);
 
-  // The promoted dtype per priority; OF_DTYPE_COUNT without operands.
-  of_dtype promoted_[kPriorities] = {OF_DTYPE_COUNT, OF_DTYPE_COUNT, OF_DTYPE_COUNT};
+  // The promoted dtype per priority; OF_DTYPE_NONE without operands.
+  of_dtype promoted_[kPriorities] = {OF_DTYPE_NONE, OF_DTYPE_NONE, OF_DTYPE_NONE};
 };
 
 }  // namespace oneflow

@@ -46,6 +46,7 @@ decltype(auto) visit_dtype(of_dtype dtype, Visitor&& visitor) {
     case OF_COMPLEX64:
     case OF_COMPLEX128:
     case OF_DTYPE_COUNT:
+    case OF_DTYPE_NONE:
       break;
   }
   fail(OF_INTERNAL_ERROR, "there is no real dtype number %d", static_cast<int>(dtype));

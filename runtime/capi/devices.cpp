@@ -47,6 +47,7 @@ of_status of_device_get_properties(of_device device, of_device_properties* prope
   return guard([&, function = __func__] {
     const Device& found = get_device(device);
     of_device_info info{};
+    info.struct_size = sizeof(info);
     check(found.table().get_info(device, &info));
     of_device_properties result{};
     // The last byte stays 0, in case the device has not terminated the name.
@@ -55,6 +56,7 @@ of_status of_device_get_properties(of_device device, of_device_properties* prope
     result.total_memory = info.total_memory;
     result.free_memory = info.free_memory;
     result.capabilities = found.capabilities();
+    result.notes = found.notes();
     write_struct(properties, result, function, "properties");
   });
 }

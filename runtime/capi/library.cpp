@@ -34,7 +34,7 @@ of_status of_dtype_parse(const char* name, of_dtype* dtype) {
 size_t of_dtype_size(of_dtype dtype) { return is_valid(dtype) ? static_cast<size_t>(dtype_size(dtype)) : 0; }
 
 of_dtype of_promote_types(of_dtype a, of_dtype b) {
-  return is_valid(a) && is_valid(b) ? promote_types(a, b) : OF_DTYPE_COUNT;
+  return is_valid(a) && is_valid(b) ? promote_types(a, b) : OF_DTYPE_NONE;
 }
 
 of_dtype of_default_dtype(void) { return default_dtype(); }

@@ -119,13 +119,16 @@ of_status of_layer_forward(of_layer_call* call, of_layer_body body, of_op op, co
 
 of_status of_thread_get_state(of_thread_state* state) {
   return guard([&, function = __func__] {
-    write_struct(state, {0, thread_state.asked_layers, thread_state.open_layers}, function, "state");
+    of_thread_state now{0, thread_state.asked_layers, thread_state.open_layers, 0, {}};
+    ChosenStreams::current().write(now.streams);
+    write_struct(state, now, function, "state");
   });
 }
 
 of_status of_thread_set_state(const of_thread_state* state) {
   return guard([&, function = __func__] {
     const of_thread_state given = read_struct(state, function, "state");
+    named(function, [&] { ChosenStreams::read(given.streams).apply(); });
     thread_state = {given.asked_layers, given.open_layers};
   });
 }

@@ -59,7 +59,7 @@ of_status of_tensor_get_info(of_tensor handle, of_tensor_info* info) {
   });
 }
 
-of_dtype of_tensor_dtype(of_tensor tensor) { return tensor ? to_tensor(tensor)->dtype() : OF_DTYPE_COUNT; }
+of_dtype of_tensor_dtype(of_tensor tensor) { return tensor ? to_tensor(tensor)->dtype() : OF_DTYPE_NONE; }
 
 int32_t of_tensor_rank(of_tensor tensor) { return tensor ? to_tensor(tensor)->rank() : 0; }
 
@@ -100,7 +100,7 @@ of_status of_tensor_data(of_tensor handle, const void** data) {
     named(function, [&] { readable(tensor, "data"); });  // layers may refuse, but the address is that of the tensor
     const void* address = tensor.data();
     tensor.storage()->buffer().hand_out();
-    get_device(tensor.device()).synchronize();
+    get_device(tensor.device()).current().synchronize();
     *data = address;
   });
 }
@@ -111,7 +111,7 @@ of_status of_tensor_mutable_data(of_tensor handle, void** data) {
     require(data, function, "data");
     require_host_memory(tensor, function);
     void* address = tensor.exposed_data();
-    get_device(tensor.device()).synchronize();
+    get_device(tensor.device()).current().synchronize();
     *data = address;
   });
 }

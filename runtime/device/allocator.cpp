@@ -11,18 +11,13 @@ namespace oneflow {
 
 namespace {
 
-constexpr int kSlots = 8;  // allocators with a cache per thread; further ones always lock their lists
-constexpr int kSmallClasses = size_class(Allocator::kSmallLimit) + 1;
-constexpr int kMaxCached = 64;                       // blocks of a class in a thread's cache …
+constexpr int kSlots = 8;       // allocators with a cache per thread; further ones always lock their lists
+constexpr int kMaxCached = 64;  // blocks of a class in a thread's cache …
 constexpr uint64_t kMaxCachedBytes = 64 << 10;       // … and their bytes
-constexpr uint64_t kSlabBytes = 128 << 10;           // per slab, from which small blocks are cut
 constexpr int64_t kMaxUncounted = 64 << 10;          // bytes that a thread may leave out of the shared count
 constexpr uint64_t kCacheWithoutTotal = 1ull << 30;  // cache limit of devices that do not report their total memory
 
 constexpr uint64_t kPageLockedCache = 256ull << 20;  // other processes cannot use this memory
-
-// Returns the number of blocks in a slab.
-constexpr uint64_t slab_count(int size_class) { return kSlabBytes / class_bytes(size_class); }
 
 // Returns the maximum number of blocks of a class in a thread's cache.
 constexpr int max_cached(int size_class) {
@@ -87,7 +82,8 @@ struct ThreadCaches {
       ThreadCache* cache = own(slot);
       if (!cache) continue;
       Allocator& allocator = *allocators[slot].load(std::memory_order_acquire);
-      for (int c = 0; c < kSmallClasses; ++c) allocator.return_small(c, cache->blocks[c], cache->count[c]);
+      for (int c = 0; c < kSmallClasses; ++c)
+        allocator.return_small(c, *allocator.first_, cache->blocks[c], cache->count[c]);
       allocator.change_in_use(cache->in_use.load(std::memory_order_relaxed));
       delete cache;
     }
@@ -114,6 +110,7 @@ ThreadCache* cache_of_thread(int slot) {
 
 MemorySource device_memory(const of_device_table& table, of_device device) {
   of_device_info info{};
+  info.struct_size = sizeof(info);
   if (table.get_info && table.get_info(device, &info) != OF_OK) clear_device_error();
   return {format_text("%s:%d", table.name, device.index),
           device,
@@ -141,11 +138,18 @@ Allocator& Allocator::create(MemorySource source) {
   return *allocator;
 }
 
-Allocator::Allocator(MemorySource source, int slot) : source_(std::move(source)), slot_(slot) {}
+Allocator::Allocator(MemorySource source, int slot)
+    : source_(std::move(source)), slot_(slot), first_(std::make_unique<Pool>(nullptr)) {}
 
-void* Allocator::allocate(uint64_t bytes) {
+Pool* Allocator::add_pool(Stream& stream) {
+  auto pool = std::make_unique<Pool>(&stream);
+  const std::lock_guard lock(mutex_);
+  return more_.emplace_back(std::move(pool)).get();
+}
+
+void* Allocator::allocate(uint64_t bytes, Pool* pool) {
   // With a limit, try_allocate() adds up the bytes in use for each allocation.
-  if (bytes <= kSmallLimit && limit_.load(std::memory_order_relaxed) == 0) [[likely]] {
+  if (bytes <= kSmallLimit && !pool && limit_.load(std::memory_order_relaxed) == 0) [[likely]] {
     ThreadCache* cache = existing_cache(slot_);
     const int c = size_class(bytes);
     if (cache && cache->count[c]) [[likely]] {
@@ -155,13 +159,13 @@ void* Allocator::allocate(uint64_t bytes) {
       return memory;
     }
   }
-  return allocate_slowly(bytes);
+  return allocate_slowly(bytes, pool ? *pool : *first_);
 }
 
-void Allocator::deallocate(void* memory, uint64_t bytes) noexcept {
+void Allocator::deallocate(void* memory, uint64_t bytes, Pool* pool) noexcept {
   const int c = size_class(bytes);
   if (source_.host_accessible) poison_memory(memory, class_bytes(c));
-  if (bytes <= kSmallLimit) [[likely]] {
+  if (bytes <= kSmallLimit && !pool) [[likely]] {
     ThreadCache* cache = existing_cache(slot_);
     if (cache && cache->count[c] < max_cached(c)) [[likely]] {
       cache->blocks[c][cache->count[c]++] = memory;
@@ -169,14 +173,53 @@ void Allocator::deallocate(void* memory, uint64_t bytes) noexcept {
       return;
     }
   }
-  deallocate_slowly(memory, bytes);
+  deallocate_slowly(memory, bytes, pool ? *pool : *first_);
 }
 
-void* Allocator::allocate_slowly(uint64_t bytes) {
+void Allocator::deallocate_after(std::vector<Event> ends, void* memory, uint64_t bytes, Pool* pool) noexcept {
+  if (ends.empty()) return deallocate(memory, bytes, pool);
+  const int c = size_class(bytes);
+  change_in_use(-static_cast<int64_t>(class_bytes(c)));
+  Pool& own = pool ? *pool : *first_;
+  put_waiting({memory, c, std::move(ends)}, own);
+  bool are_many = false;
+  {
+    const std::lock_guard lock(mutex_);
+    are_many = own.has_many_waiting();
+  }
+  if (are_many) settle_waiting(own, true);
+}
+
+void Allocator::put_waiting(Pool::Waiting block, Pool& pool) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    return pool.put_waiting(std::move(block));
+  } catch (...) {  // no memory for the list
+  }
+  settle(block, pool);
+}
+
+void Allocator::settle(const Pool::Waiting& block, Pool& pool) noexcept {
+  for (const Event& end : block.ends) end.wait();
+  put_free(block.size_class, pool, block.memory);
+}
+
+void Allocator::put_free(int size_class, Pool& pool, void* memory) noexcept {
+  if (size_class < kSmallClasses) return return_small(size_class, pool, &memory, 1);
+  try {
+    const std::lock_guard lock(mutex_);
+    pool.put(size_class, memory);
+  } catch (...) {  // no memory for the list
+    return free_to_device(memory, class_bytes(size_class));
+  }
+  trim_cache(source_.cache_limit, pool);
+}
+
+void* Allocator::allocate_slowly(uint64_t bytes, Pool& pool) {
   if (bytes <= kLargestBlock) {
     const int c = size_class(bytes);
-    void* memory = try_allocate(c);
-    if (!memory && relieve_pressure(bytes)) memory = try_allocate(c);
+    void* memory = try_allocate(c, pool);
+    if (!memory && relieve_pressure(bytes)) memory = try_allocate(c, pool);
     if (memory) {
       if (source_.host_accessible) unpoison_memory(memory, bytes);
       return memory;
@@ -188,23 +231,23 @@ void* Allocator::allocate_slowly(uint64_t bytes) {
        limit.c_str());
 }
 
-void* Allocator::try_allocate(int size_class) {
+void* Allocator::try_allocate(int size_class, Pool& pool) {
   const auto bytes = static_cast<int64_t>(class_bytes(size_class));
   const uint64_t limit = limit_.load(std::memory_order_relaxed);
   if (limit && in_use() + static_cast<uint64_t>(bytes) > limit) return nullptr;
 
   if (size_class < kSmallClasses) {
-    ThreadCache* cache = cache_of_thread(slot_);
+    ThreadCache* cache = &pool == first_.get() ? cache_of_thread(slot_) : nullptr;
     if (cache && cache->count[size_class]) {
       change_in_use(bytes);
       return cache->blocks[size_class][--cache->count[size_class]];
     }
     void* blocks[kMaxCached];
     const int wanted = cache ? (max_cached(size_class) + 1) / 2 : 1;
-    int taken = take_small(size_class, blocks, wanted);
+    int taken = take_small(size_class, pool, blocks, wanted);
     if (taken == 0) {
       empty_cache();
-      taken = take_small(size_class, blocks, wanted);
+      taken = take_small(size_class, pool, blocks, wanted);
     }
     if (taken == 0) return nullptr;
     for (int i = 1; i < taken; ++i) cache->blocks[size_class][cache->count[size_class]++] = blocks[i];
@@ -212,7 +255,12 @@ void* Allocator::try_allocate(int size_class) {
     return blocks[0];
   }
 
-  void* memory = take_cached(size_class);
+  void* memory = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    memory = pool.take(size_class);
+  }
+  if (!memory) memory = take_waiting(size_class, pool);
   if (!memory) memory = allocate_from_device(bytes);
   if (!memory) {
     empty_cache();
@@ -241,141 +289,132 @@ void Allocator::free_to_device(void* memory, uint64_t bytes) noexcept {
   reserved_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
 }
 
-void Allocator::deallocate_slowly(void* memory, uint64_t bytes) noexcept {
+void Allocator::deallocate_slowly(void* memory, uint64_t bytes, Pool& pool) noexcept {
   const int c = size_class(bytes);
   const uint64_t block_bytes = class_bytes(c);
   change_in_use(-static_cast<int64_t>(block_bytes));
-  if (c >= kSmallClasses) {
-    try {
-      const std::lock_guard lock(mutex_);
-      free_[c].push_back({memory, ++ticks_});
-      freed_large_ += block_bytes;
-    } catch (...) {  // no memory for the list
-      return free_to_device(memory, block_bytes);
-    }
-    return trim_cache(source_.cache_limit);
-  }
-  ThreadCache* cache = cache_of_thread(slot_);
-  if (!cache) return return_small(c, &memory, 1);
+  if (c >= kSmallClasses) return put_free(c, pool, memory);
+  ThreadCache* cache = &pool == first_.get() ? cache_of_thread(slot_) : nullptr;
+  if (!cache) return return_small(c, pool, &memory, 1);
   if (cache->count[c] == max_cached(c)) {
     const int kept = cache->count[c] / 2;
-    return_small(c, cache->blocks[c] + kept, cache->count[c] - kept);
+    return_small(c, pool, cache->blocks[c] + kept, cache->count[c] - kept);
     cache->count[c] = kept;
   }
   cache->blocks[c][cache->count[c]++] = memory;
 }
 
-void* Allocator::take_cached(int size_class) {
-  const std::lock_guard lock(mutex_);
-  std::vector<Block>& blocks = free_[size_class];
-  if (blocks.empty()) return nullptr;
-  void* memory = blocks.back().memory;
-  blocks.pop_back();
-  freed_large_ -= class_bytes(size_class);
-  return memory;
-}
-
-int Allocator::take_small(int size_class, void** blocks, int wanted) {
-  std::vector<Block>& free = free_[size_class];
-  const auto take = [&] {
-    const int taken = std::min(wanted, static_cast<int>(free.size()));
-    for (int i = 0; i < taken; ++i) {
-      blocks[i] = free.back().memory;
-      free.pop_back();
-    }
-    return taken;
-  };
+int Allocator::take_small(int size_class, Pool& pool, void** blocks, int wanted) {
   {
     const std::lock_guard lock(mutex_);
-    if (const int taken = take()) return taken;
+    if (const int taken = pool.take_small(size_class, blocks, wanted)) return taken;
   }
+  if ((blocks[0] = take_waiting(size_class, pool))) return 1;
   auto* slab = static_cast<char*>(allocate_from_device(kSlabBytes));
   if (!slab) return 0;
   try {
     const std::lock_guard lock(mutex_);
-    cut_slab(size_class, slab);
-    return take();
+    pool.add_slab(size_class, slab);
+    if (source_.host_accessible) poison_memory(slab, kSlabBytes);
+    return pool.take_small(size_class, blocks, wanted);
   } catch (...) {  // no memory for the lists
     free_to_device(slab, kSlabBytes);
     throw;
   }
 }
 
-void Allocator::return_small(int size_class, void* const* blocks, int count) noexcept {
-  // push_back() does not allocate: cut_slab() has reserved space for all blocks.
+void Allocator::return_small(int size_class, Pool& pool, void* const* blocks, int count) noexcept {
   const std::lock_guard lock(mutex_);
-  for (int i = 0; i < count; ++i) free_[size_class].push_back({blocks[i], 0});
+  pool.put_small(size_class, blocks, count);
 }
 
-void Allocator::cut_slab(int size_class, char* slab) {
-  const uint64_t count = slab_count(size_class);
-  std::vector<Block>& free = free_[size_class];
-  std::vector<char*>& slabs = slabs_[size_class];
-  if (slabs.size() == slabs.capacity()) slabs.reserve(2 * slabs.size() + 1);
-  free.reserve((slabs.size() + 1) * count);
-  slabs.push_back(slab);
-  for (uint64_t i = count; i-- > 0;) free.push_back({slab + i * class_bytes(size_class), 0});
-  if (source_.host_accessible) poison_memory(slab, kSlabBytes);
+void* Allocator::take_waiting(int size_class, Pool& pool) {
+  std::vector<Pool::Waiting> blocks;
+  {
+    const std::lock_guard lock(mutex_);
+    blocks = pool.take_waiting(size_class);
+  }
+  // Returns all blocks but the one that is taken, also after an error.
+  struct Rest {
+    Allocator& allocator;
+    Pool& pool;
+    std::vector<Pool::Waiting>& blocks;
+    ~Rest() {
+      for (Pool::Waiting& each : blocks)
+        if (each.memory) allocator.put_waiting(std::move(each), pool);
+    }
+  } const rest{*this, pool, blocks};
+  for (Pool::Waiting& each : blocks) {
+    if (pool.stream())
+      for (const Event& end : each.ends) end.hold(*pool.stream());
+    else if (!each.is_done())
+      continue;
+    return std::exchange(each.memory, nullptr);
+  }
+  return nullptr;
 }
 
-void Allocator::free_unused_slabs(int size_class) noexcept {
+void Allocator::settle_waiting(Pool& pool, bool only_done) noexcept {
+  std::vector<Pool::Waiting> blocks;
+  {
+    const std::lock_guard lock(mutex_);
+    blocks = pool.take_waiting();
+  }
+  for (Pool::Waiting& each : blocks) {
+    if (only_done && !each.is_done())
+      put_waiting(std::move(each), pool);
+    else
+      settle(each, pool);
+  }
+  const std::lock_guard lock(mutex_);
+  pool.reset_many_waiting();
+}
+
+void Allocator::free_unused_slabs(int size_class, Pool& pool) noexcept {
   std::vector<char*> taken;
   try {
-    taken = take_unused_slabs(size_class);
+    const std::lock_guard lock(mutex_);
+    taken = pool.take_unused_slabs(size_class);
   } catch (...) {  // no memory for the list: they stay
   }
   for (char* slab : taken) free_to_device(slab, kSlabBytes);
 }
 
-std::vector<char*> Allocator::take_unused_slabs(int size_class) {
-  const std::lock_guard lock(mutex_);
-  std::vector<Block>& free = free_[size_class];
-  std::vector<char*>& slabs = slabs_[size_class];
-  const auto by_address = [](const Block& a, const Block& b) { return a.memory < b.memory; };
-  std::sort(free.begin(), free.end(), by_address);
-  const auto first_from = [&](char* address) {
-    return std::lower_bound(free.begin(), free.end(), Block{address, 0}, by_address);
-  };
-  const auto is_used = [&](char* slab) {
-    return first_from(slab + kSlabBytes) - first_from(slab) < static_cast<ptrdiff_t>(slab_count(size_class));
-  };
-  const auto unused = std::partition(slabs.begin(), slabs.end(), is_used);
-  const std::vector<char*> taken(unused, slabs.end());
-  if (taken.empty()) return taken;
-  std::sort(unused, slabs.end());
-  std::erase_if(free, [&](const Block& block) {
-    const auto next = std::upper_bound(unused, slabs.end(), block.memory);
-    return next != unused && block.memory < *(next - 1) + kSlabBytes;
-  });
-  slabs.erase(unused, slabs.end());
-  return taken;
-}
-
-void Allocator::trim_cache(uint64_t bytes) noexcept {
+void Allocator::trim_cache(uint64_t bytes, Pool& pool) noexcept {
+  uint64_t begin = UINT64_MAX - 1;
   while (true) {
-    Block oldest{nullptr, UINT64_MAX};
+    void* oldest = nullptr;
     int oldest_class = 0;
     {
       const std::lock_guard lock(mutex_);
-      if (freed_large_ <= bytes) return;
-      for (int c = kSmallClasses; c < kClassCount; ++c) {
-        if (free_[c].empty() || free_[c].front().freed_at > oldest.freed_at) continue;
-        oldest = free_[c].front();
-        oldest_class = c;
-      }
-      free_[oldest_class].erase(free_[oldest_class].begin());
-      freed_large_ -= class_bytes(oldest_class);
+      begin = std::min(begin, pool.now());
+      if (pool.large_bytes() > bytes) oldest = pool.take_oldest(begin, &oldest_class);
     }
-    free_to_device(oldest.memory, class_bytes(oldest_class));
+    if (!oldest) return;
+    free_to_device(oldest, class_bytes(oldest_class));
+  }
+}
+
+void Allocator::empty_pool(Pool& pool) noexcept {
+  settle_waiting(pool, false);
+  trim_cache(0, pool);
+  ThreadCache* cache = &pool == first_.get() ? existing_cache(slot_) : nullptr;
+  for (int c = 0; c < kSmallClasses; ++c) {
+    if (cache) return_small(c, pool, cache->blocks[c], std::exchange(cache->count[c], 0));
+    free_unused_slabs(c, pool);
   }
 }
 
 void Allocator::empty_cache() noexcept {
-  trim_cache(0);
-  ThreadCache* cache = existing_cache(slot_);
-  for (int c = 0; c < kSmallClasses; ++c) {
-    if (cache) return_small(c, cache->blocks[c], std::exchange(cache->count[c], 0));
-    free_unused_slabs(c);
+  empty_pool(*first_);
+  for (size_t i = 0;; ++i) {
+    Pool* pool = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      if (i < more_.size()) pool = more_[i].get();
+    }
+    if (!pool) return;
+    empty_pool(*pool);
   }
 }
 

@@ -7,11 +7,13 @@
 #include <oneflow/oneflow.h>
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/fork_safe.h"
+#include "device/pool.h"
 #include "device/size_class.h"
 
 namespace oneflow {
@@ -23,7 +25,7 @@ struct MemorySource {
   of_status (*allocate)(of_device device, uint64_t bytes, void** memory);
   void (*deallocate)(of_device device, void* memory, uint64_t bytes);
   bool host_accessible;
-  uint64_t cache_limit;  // bytes of unused large blocks beyond which the oldest ones are freed
+  uint64_t cache_limit;  // bytes of unused large blocks, per pool, beyond which the oldest ones are freed
   bool is_page_locked = false;
 };
 // Returns the source of a device's own memory.
@@ -44,8 +46,9 @@ struct MemoryStatistics {
 // Small blocks, of up to 32 KiB, are cut from slabs and cached per thread, so that most calls need no lock. Each larger
 // block is allocated from the device separately.
 //
-// Reuse of a block needs no events: all work of a device goes through one stream, so work that still uses a freed block
-// is ordered before the work of its next owner.
+// Each stream has a pool of blocks. Work of the stream that still uses a freed block is ordered before the work of the
+// block's next owner, so that the block can be reused at once. If other streams have used the block, the next owner's
+// work waits for theirs; a block of page-locked memory, which the host uses, is reused after that work is done.
 class Allocator {
  public:
   // Creates an allocator that lives as long as the process, because a thread may return its cache at any time.
@@ -55,10 +58,18 @@ class Allocator {
 
   // Returns at least `bytes` bytes, 64-byte aligned; 0 bytes give a block of the smallest size. If the device has no
   // memory, empties the cache and tries again. If this fails, or the limit is reached, calls the memory-pressure
-  // callback and tries once more; then throws OutOfMemory. Other errors of the device are thrown at once.
-  void* allocate(uint64_t bytes);
-  // Frees a block of allocate(bytes), with the same `bytes`.
-  void deallocate(void* memory, uint64_t bytes) noexcept;
+  // callback and tries once more; then throws OutOfMemory. Other errors of the device are thrown at once. `pool` is
+  // that of the stream whose work uses the block first; null: the default pool.
+  void* allocate(uint64_t bytes, Pool* pool = nullptr);
+  // Frees a block of allocate(bytes, pool), with the same arguments.
+  void deallocate(void* memory, uint64_t bytes, Pool* pool = nullptr) noexcept;
+  // The same for a block that work of other streams, or copies of page-locked memory, may use until `ends`.
+  void deallocate_after(std::vector<Event> ends, void* memory, uint64_t bytes, Pool* pool) noexcept;
+
+  // Sets the stream of the default pool.
+  void set_stream(Stream& stream) { first_ = std::make_unique<Pool>(&stream); }
+  // Adds a pool, for a stream.
+  Pool* add_pool(Stream& stream);
 
   // Returns unused memory to the device: large blocks, and slabs without a block that is allocated or in the cache of
   // another thread.
@@ -72,50 +83,49 @@ class Allocator {
   void reset_peak();
   bool is_page_locked() const { return source_.is_page_locked; }
 
-  static constexpr uint64_t kSmallLimit = 32 << 10;
-
  private:
   friend struct ThreadCaches;
-  struct Block {
-    void* memory;
-    uint64_t freed_at;  // in ticks: the oldest block is freed first
-  };
 
   Allocator(MemorySource source, int slot);
 
-  void* allocate_slowly(uint64_t bytes);
-  void deallocate_slowly(void* memory, uint64_t bytes) noexcept;
+  void* allocate_slowly(uint64_t bytes, Pool& pool);
+  void deallocate_slowly(void* memory, uint64_t bytes, Pool& pool) noexcept;
   // Returns a block; null if there is no memory, or the limit is reached.
-  void* try_allocate(int size_class);
+  void* try_allocate(int size_class, Pool& pool);
   // Allocates from the device. Returns null if the device has no memory or is lost; throws its other errors.
   void* allocate_from_device(uint64_t bytes);
   void free_to_device(void* memory, uint64_t bytes) noexcept;
-  // Removes a large block from the list of its class; null if the list is empty.
-  void* take_cached(int size_class);
-  // Removes up to `wanted` small blocks from the list of their class, which a new slab fills if it is empty. Returns
-  // their number; 0 if the device has no memory.
-  int take_small(int size_class, void** blocks, int wanted);
-  // Adds small blocks to the list of their class.
-  void return_small(int size_class, void* const* blocks, int count) noexcept;
-  // Adds the blocks of a new slab to the list. Throws std::bad_alloc. Requires mutex_.
-  void cut_slab(int size_class, char* slab);
-  // Frees the slabs all of whose blocks are in the list.
-  void free_unused_slabs(int size_class) noexcept;
-  // Removes these slabs and their blocks from the lists. Throws std::bad_alloc.
-  std::vector<char*> take_unused_slabs(int size_class);
-  // Frees the oldest large blocks until at most `bytes` bytes of them are left.
-  void trim_cache(uint64_t bytes) noexcept;
+  // Removes up to `wanted` small blocks from the pool, which a new slab fills if it is empty. Returns their number; 0
+  // if the device has no memory.
+  int take_small(int size_class, Pool& pool, void** blocks, int wanted);
+  // Adds small blocks to the pool.
+  void return_small(int size_class, Pool& pool, void* const* blocks, int count) noexcept;
+  // Removes a block that other work uses: the pool's stream waits for that work, while the host only takes one whose
+  // work is done. Returns null if there is none.
+  void* take_waiting(int size_class, Pool& pool);
+  // Adds such a block.
+  void put_waiting(Pool::Waiting block, Pool& pool) noexcept;
+  // Adds a block to the free ones of its pool.
+  void put_free(int size_class, Pool& pool, void* memory) noexcept;
+  // Waits on the host for the other work that uses such a block, and makes it free.
+  void settle(const Pool::Waiting& block, Pool& pool) noexcept;
+  // Settles all such blocks, or those whose work is done.
+  void settle_waiting(Pool& pool, bool only_done) noexcept;
+  // Frees the slabs without a block in use.
+  void free_unused_slabs(int size_class, Pool& pool) noexcept;
+  // Frees the oldest large blocks until at most `bytes` bytes of them are left. Leaves those that are freed meanwhile,
+  // by the device's deallocate() for example.
+  void trim_cache(uint64_t bytes, Pool& pool) noexcept;
+  void empty_pool(Pool& pool) noexcept;
   void change_in_use(int64_t bytes) noexcept;
   uint64_t in_use();
 
   const MemorySource source_;
   const int slot_;  // the index of this allocator's cache in each thread
-  // Guards the next four members. No hook of the device is called while it is held, because the hook may allocate.
+  // Guards the pools. No hook of the device is called while it is held, because the hook may allocate.
   ForkSafe<std::mutex> mutex_{LockLevel::kAllocator};
-  std::vector<Block> free_[kClassCount];
-  std::vector<char*> slabs_[size_class(kSmallLimit) + 1];
-  uint64_t freed_large_ = 0;  // bytes of large blocks in the lists
-  uint64_t ticks_ = 0;
+  std::unique_ptr<Pool> first_;  // the default pool, whose small blocks threads cache
+  std::vector<std::unique_ptr<Pool>> more_;
   std::atomic<int64_t> reserved_{0};  // bytes taken from the device
   std::atomic<int64_t> in_use_{0};    // without the changes that threads have not added yet
   std::atomic<int64_t> peak_{0};

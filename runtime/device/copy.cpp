@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/first_failure.h"
 #include "device/device.h"
 
 namespace oneflow {
@@ -10,15 +11,17 @@ namespace oneflow {
 void copy_to_host(void* destination, of_device device, const void* source, uint64_t bytes) {
   if (bytes == 0) return;
   Device& from = get_device(device);
-  check(from.table().copy_to_host(device, destination, source, bytes, from.stream()));
-  from.synchronize();
+  Stream& stream = from.current();
+  check(from.table().copy_to_host(device, destination, source, bytes, stream.handle()));
+  stream.synchronize();
 }
 
 void copy_from_host(of_device device, void* destination, const void* source, uint64_t bytes) {
   if (bytes == 0) return;
   Device& to = get_device(device);
-  check(to.table().copy_from_host(device, destination, source, bytes, to.stream()));
-  to.synchronize();  // the source may be reused when this returns
+  Stream& stream = to.current();
+  check(to.table().copy_from_host(device, destination, source, bytes, stream.handle()));
+  stream.synchronize();  // the source may be reused when this returns
 }
 
 namespace {
@@ -58,44 +61,37 @@ class Staging {
   void* memory_ = nullptr;
 };
 
-// Waits for a device and ignores its error, because another error is already being thrown.
-void wait_ignoring_errors(Device& device) noexcept {
-  try {
-    device.synchronize();
-  } catch (...) {
-  }
-}
-
 // Copies through host memory in chunks. While one chunk is copied to the destination, the next one is copied to the
 // other half of the host buffer.
 void copy_staged(Device& to, char* destination, Device& from, const char* source, uint64_t bytes) {
   const uint64_t chunk = std::min(bytes, kChunk);
   const Staging staging(to, from, bytes > chunk ? 2 * chunk : chunk);
-  try {
+  Stream &to_stream = to.current(), &from_stream = from.current();
+  FirstFailure failure;
+  failure.keep_failure_of([&] {
     for (uint64_t done = 0, half = 0; done < bytes; done += chunk, half = chunk - half) {
       const uint64_t part = std::min(chunk, bytes - done);
       char* buffer = staging.data() + half;
-      check(from.table().copy_to_host(from.id(), buffer, source + done, part, from.stream()));
-      from.synchronize();
-      to.synchronize();  // the chunk before
-      check(to.table().copy_from_host(to.id(), destination + done, buffer, part, to.stream()));
+      check(from.table().copy_to_host(from.id(), buffer, source + done, part, from_stream.handle()));
+      from_stream.synchronize();
+      to_stream.synchronize();  // the chunk before
+      check(to.table().copy_from_host(to.id(), destination + done, buffer, part, to_stream.handle()));
     }
-    to.synchronize();
-  } catch (...) {
-    // The buffer must not be reused while a copy is running.
-    wait_ignoring_errors(from);
-    wait_ignoring_errors(to);
-    throw;
-  }
+  });
+  // The buffer must not be reused while a copy is running.
+  failure.keep_failure_of([&] { from_stream.synchronize(); });
+  failure.keep_failure_of([&] { to_stream.synchronize(); });
+  failure.rethrow();
 }
 
 // Copies between two devices of one type without blocking the host: their streams wait for each other.
 void copy_between_peers(Device& to, void* destination, Device& from, const void* source, uint64_t bytes) {
   const of_device_table& table = to.table();
-  to.depend_on(from);
-  check(table.copy_peer ? table.copy_peer(to.id(), destination, from.id(), source, bytes, to.stream())
-                        : table.copy_within(to.id(), destination, source, bytes, to.stream()));
-  from.wait_for(to);  // later work may overwrite the source
+  Stream &to_stream = to.current(), &from_stream = from.current();
+  to_stream.depend_on(from_stream);
+  check(table.copy_peer ? table.copy_peer(to.id(), destination, from.id(), source, bytes, to_stream.handle())
+                        : table.copy_within(to.id(), destination, source, bytes, to_stream.handle()));
+  from_stream.wait_for(to_stream);  // later work may overwrite the source
 }
 
 }  // namespace
@@ -110,10 +106,10 @@ void copy_bytes(of_device destination_device, void* destination, of_device sourc
   } else if (source_device.type == destination_device.type && (to.table().copy_peer || to.can_access(from))) {
     copy_between_peers(to, destination, from, source, bytes);
   } else if (from.host_accessible()) {
-    from.synchronize();
+    from.current().synchronize();
     copy_from_host(destination_device, destination, source, bytes);
   } else if (to.host_accessible()) {
-    to.synchronize();
+    to.current().synchronize();
     copy_to_host(destination, source_device, source, bytes);
   } else {
     copy_staged(to, static_cast<char*>(destination), from, static_cast<const char*>(source), bytes);

@@ -1,4 +1,5 @@
-// Copies of raw bytes between any two devices. All functions throw the device's error, and do nothing for 0 bytes.
+// Copies of raw bytes between any two devices, in the calling thread's current streams. All functions throw the
+// device's error, and do nothing for 0 bytes.
 #ifndef ONEFLOW_DEVICE_COPY_H_
 #define ONEFLOW_DEVICE_COPY_H_
 
@@ -8,8 +9,9 @@
 
 namespace oneflow {
 
-// Copies `bytes` bytes between two devices, after all work that was submitted to either. The memory must not overlap.
-// On a device with streams, the copy may still be running when this returns, and later work is ordered after it.
+// Copies `bytes` bytes between two devices, after all work that was submitted to the current stream of either. The
+// memory must not overlap. On a device with streams, the copy may still be running when this returns, and later work is
+// ordered after it.
 void copy_bytes(of_device destination_device, void* destination, of_device source_device, const void* source,
                 uint64_t bytes);
 // Copies `bytes` bytes to host memory. Returns when the copy is done.

@@ -12,7 +12,12 @@
 
 #include "base/characters.h"
 #include "base/error.h"
+#include "base/first_failure.h"
+#include "device/host_table.h"
 #include "device/plugin_loading.h"
+#include "device/plugin_probe.h"
+#include "device/plugin_table.h"
+#include "device/uses.h"
 
 namespace oneflow {
 namespace {
@@ -65,9 +70,9 @@ class Registry {
   }
 
   // Registers a plugin; `origin` names it in error texts. Throws DeviceError if it cannot be used.
-  const DeviceType& add(of_device_plugin_function plugin, const std::string& origin) {
+  const DeviceType& add(of_device_plugin_function plugin, const std::string& origin, const std::string& notes = "") {
     auto type = std::make_unique<DeviceType>();
-    type->table = accept_table(plugin, origin);
+    type->table = accept_table(plugin, host_table(), origin);
     const std::lock_guard lock(mutex_);
     for (int i = 0; i < count_; ++i)
       if (std::string_view(types_[i].load()->table.name) == type->table.name)
@@ -76,8 +81,8 @@ class Registry {
     if (count_ == kMaxTypes) fail(OF_DEVICE_ERROR, "there cannot be more than %d device types", kMaxTypes);
     const int devices = count_devices(type->table, origin, &type->reason);
     for (int i = 0; i < devices; ++i)
-      type->devices.push_back(
-          std::make_unique<Device>(of_device{static_cast<int16_t>(count_), static_cast<int16_t>(i)}, type->table));
+      type->devices.push_back(std::make_unique<Device>(of_device{static_cast<int16_t>(count_), static_cast<int16_t>(i)},
+                                                       type->table, notes));
     if (count_ < kQuickTypes)
       for (int i = 0; i < std::min(devices, kQuickIndices); ++i)
         quick_devices[count_][i].store(type->devices[i].get(), std::memory_order_release);
@@ -138,7 +143,8 @@ class Registry {
     for (const std::string& path : discover_plugins()) {
       std::string reason;
       try {
-        if (probe_plugin(path, &reason)) reason = add(open_plugin(path), path).reason;
+        const Probe probe = probe_plugin(path);
+        reason = probe.is_usable ? add(open_plugin(path), path, probe.text).reason : probe.text;
       } catch (const Error& error) {
         reason = error.text();
       }
@@ -147,7 +153,7 @@ class Registry {
   }
 
   ForkSafe<std::mutex> mutex_{LockLevel::kRegistry};
-  // Held for as long as plugins are discovered, which forks.
+  // Held for as long as plugins are discovered.
   ForkSafe<std::recursive_mutex> steps_mutex_{LockLevel::kDiscovery};
   const void* current_step_ = nullptr;
   std::atomic<bool> is_started_{false}, is_discovered_{false};
@@ -181,9 +187,10 @@ std::string describe_capabilities(const of_device_table& table) {
     const char* word;
     bool is_there;
   } capabilities[] = {
-      {"kernels", table.find_kernel != nullptr},         {"contractions", table.contract != nullptr},
-      {"asynchronous", table.create_stream != nullptr},  {"peer_copies", table.copy_peer != nullptr},
-      {"pinned_memory", table.allocate_host != nullptr}, {"host_accessible", table.host_accessible},
+      {"kernels", table.find_kernel != nullptr},        {"contractions", table.contract != nullptr},
+      {"asynchronous", table.create_stream != nullptr}, {"peer_copies", table.copy_peer != nullptr},
+      {"streams", table.destroy_stream != nullptr},     {"pinned_memory", table.allocate_host != nullptr},
+      {"host_accessible", table.host_accessible},
   };
   std::string words;
   for (const auto& capability : capabilities)
@@ -193,22 +200,18 @@ std::string describe_capabilities(const of_device_table& table) {
 
 }  // namespace
 
-Device::Device(of_device id, const of_device_table& table)
+Device::Device(of_device id, const of_device_table& table, std::string notes)
     : id_(id),
       table_(table),
       allocator_(Allocator::create(device_memory(table, id))),
       capabilities_(describe_capabilities(table)),
-      has_stream_(table.create_stream == nullptr) {}
+      notes_(std::move(notes)),
+      default_(*this, true) {
+  allocator_.set_stream(default_);
+}
 
 void Device::require_usable() const {
   if (const char* reason = lost()) fail(OF_DEVICE_ERROR, "%s is lost: %s", device_name(id_).c_str(), reason);
-}
-
-void Device::make_stream() {
-  const std::lock_guard lock(mutex_);
-  if (has_stream_.load(std::memory_order_relaxed)) return;
-  check(table_.create_stream(id_, &stream_));
-  has_stream_.store(true, std::memory_order_release);
 }
 
 Allocator* Device::host_allocator() {
@@ -228,81 +231,70 @@ void Device::empty_cache() noexcept {
   if (Allocator* of_host = host_allocator_.load(std::memory_order_acquire)) of_host->empty_cache();
 }
 
+std::vector<Stream*> Device::streams() {
+  std::vector<Stream*> open{&default_};
+  const std::lock_guard lock(mutex_);
+  for (Stream& each : streams_)
+    if (each.id() != 0) open.push_back(&each);
+  return open;
+}
+
+Stream* Device::find_stream(uint64_t id) {
+  for (Stream* each : streams())
+    if (id != 0 && each->id() == id) return each;
+  return nullptr;
+}
+
+Stream& Device::open_stream() {
+  require_usable();
+  if (!table_.create_stream)
+    fail(OF_UNSUPPORTED, "%s has only its default stream, because it works synchronously", device_name(id_).c_str());
+  if (!table_.destroy_stream)
+    fail(OF_UNSUPPORTED, "%s has only its default stream, because its plugin has no others", device_name(id_).c_str());
+  default_.handle();  // is the first one that the plugin creates
+  of_device_stream handle = nullptr;
+  check(table_.create_stream(id_, &handle));
+  uses_are_noted.store(true);
+  try {
+    const std::lock_guard lock(mutex_);
+    const auto closed =
+        std::find_if(streams_.begin(), streams_.end(), [](const Stream& each) { return !each.is_open(); });
+    Stream& opened = closed == streams_.end() ? streams_.emplace_back(*this, false) : *closed;
+    opened.open(handle);
+    return opened;
+  } catch (const std::bad_alloc&) {
+    table_.destroy_stream(id_, handle);
+    throw;
+  }
+}
+
+void Device::close_stream(Stream& stream) {
+  if (!stream.hide()) fail(OF_INVALID_ARGUMENT, "the stream was destroyed by another thread");
+  FirstFailure failure;
+  failure.keep_failure_of([&] { stream.synchronize(); });
+  const of_device_stream handle = stream.close();
+  if (!lost()) table_.destroy_stream(id_, handle);
+  failure.rethrow();
+}
+
 void Device::synchronize() {
   if (!table_.synchronize) return require_usable();  // then there are no streams, and nothing waits
-  wait();
-  if (std::unique_ptr<const Error> failure = take_failure()) throw Error(*failure);
-  // A source is removed from the list before it is synchronized: the recursion ends if devices depend on each other.
-  while (Device* source = take_source()) source->synchronize();
+  FirstFailure failure;
+  for (Stream* each : streams()) failure.keep_failure_of([&] { each->synchronize(); });
+  failure.rethrow();
 }
 
-void Device::wait() {
-  const of_stream work = lost() ? nullptr : stream();     // which may throw, so it comes first
-  const std::vector<Release> releases = take_releases();  // of work that precedes the wait
-  const of_status status = lost() ? OF_OK : table_.synchronize(id_, work);
-  for (const Release& each : releases) each.deleter(each.context);
-  require_usable();
-  if (status != OF_OK) fail_with_device_error(status, true);
-}
-
-void Device::release_after_work(of_deleter deleter, void* context) noexcept {
-  constexpr size_t kMaxWaiting = 64;
-  if (!table_.create_stream || lost()) return deleter(context);
-  size_t waiting = 0;
-  try {
-    const std::lock_guard lock(mutex_);
-    releases_.push_back({deleter, context});
-    waiting = releases_.size();
-  } catch (const std::bad_alloc&) {  // no memory for the list: waits now
-  }
-  if (waiting > 0 && waiting < kMaxWaiting) return;
-  try {
-    wait();
-  } catch (const Error& error) {
-    keep_failure(error);
-  } catch (const std::bad_alloc&) {  // no memory for the error
-  }
-  if (waiting == 0) deleter(context);
-}
-
-void Device::keep_failure(const Error& error) noexcept {
-  try {
-    auto failure = std::make_unique<const Error>(error);
-    const std::lock_guard lock(mutex_);
-    if (!failure_) failure_ = std::move(failure);
-  } catch (const std::bad_alloc&) {
-  }
-}
-
-std::unique_ptr<const Error> Device::take_failure() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(failure_, nullptr);
-}
-
-std::vector<Device::Release> Device::take_releases() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(releases_, {});
-}
-
-Device* Device::take_source() {
-  const std::lock_guard lock(mutex_);
-  if (sources_.empty()) return nullptr;
-  Device* source = sources_.back();
-  sources_.pop_back();
-  return source;
-}
-
-of_event Device::take_event() {
+of_device_event Device::take_event() {
   {
     const std::lock_guard lock(mutex_);
     if (event_count_ > 0) return events_[--event_count_];
   }
-  of_event event = nullptr;
-  check(table_.create_event(id_, &event));
+  of_device_event event = nullptr;
+  check(table_.create_event(id_, false, &event));
   return event;
 }
 
-void Device::return_event(of_event event) noexcept {
+void Device::return_event(of_device_event event) noexcept {
   {
     const std::lock_guard lock(mutex_);
     if (event_count_ < static_cast<int>(std::size(events_))) {
@@ -311,23 +303,6 @@ void Device::return_event(of_event event) noexcept {
     }
   }
   if (!lost()) table_.destroy_event(id_, event);
-}
-
-void Device::wait_for(Device& other) {
-  if (!table_.create_stream) return;
-  if (!table_.create_event) return other.synchronize();
-  const of_event event = other.take_event();
-  of_status status = table_.record_event(other.id_, event, other.stream());
-  if (status == OF_OK) status = table_.wait_event(id_, event, stream());
-  other.return_event(event);
-  check(status);
-}
-
-void Device::depend_on(Device& other) {
-  wait_for(other);
-  if (!table_.create_stream) return;
-  const std::lock_guard lock(mutex_);
-  if (std::find(sources_.begin(), sources_.end(), &other) == sources_.end()) sources_.push_back(&other);
 }
 
 bool Device::can_access(const Device& other) const {
@@ -384,6 +359,14 @@ std::string device_name(of_device id) {
 
 std::vector<of_device> all_devices() { return Registry::get().devices(); }
 std::vector<of_device> devices_in_use() { return Registry::builtin().devices(); }
+
+size_t device_count(int type) { return Registry::builtin().type(type)->devices.size(); }
+
+Stream* find_stream(uint64_t id) {
+  for (const of_device device : devices_in_use())
+    if (Stream* found = known_device(device).find_stream(id)) return found;
+  return nullptr;
+}
 
 const std::vector<RejectedPlugin>& rejected_plugins() { return Registry::get().rejected(); }
 

@@ -5,6 +5,7 @@
 #include <oneflow/device_plugin.h>
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "base/error.h"
 #include "device/allocator.h"
+#include "device/stream.h"
 
 namespace oneflow {
 
@@ -21,11 +23,11 @@ inline constexpr of_device kHost{0, 0};
 
 inline bool operator==(of_device a, of_device b) { return a.type == b.type && a.index == b.index; }
 
-// A device: its plugin's table, its allocator, and the one stream of all its work. Thread-safe. Devices are never
-// destroyed.
+// A device: its plugin's table, its allocator, and its streams. Thread-safe. Devices are never destroyed.
 class Device {
  public:
-  Device(of_device id, const of_device_table& table);
+  // `notes` are those of of_device_properties.
+  Device(of_device id, const of_device_table& table, std::string notes = "");
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
@@ -34,6 +36,7 @@ class Device {
   bool host_accessible() const { return table_.host_accessible; }
   // Returns the capabilities that the plugin's table has; see of_device_properties.
   const char* capabilities() const { return capabilities_.c_str(); }
+  const char* notes() const { return notes_.c_str(); }
   // Returns whether access to elements by the host may block: the device is asynchronous, or its memory must be copied.
   bool waits() const { return table_.create_stream != nullptr || !table_.host_accessible; }
   Allocator& allocator() { return allocator_; }
@@ -41,25 +44,33 @@ class Device {
   Allocator* host_allocator();
   // Returns unused memory of both allocators to the device.
   void empty_cache() noexcept;
-  // Returns the device's stream, which the first call creates. Null if the plugin has no streams; all work is then done
-  // when its hook returns. Throws the device's error.
-  of_stream stream() {
-    if (!has_stream_.load(std::memory_order_acquire)) [[unlikely]]
-      make_stream();
-    return stream_;
+
+  // Returns the stream of the threads that choose no other one.
+  Stream& default_stream() { return default_; }
+  // Returns the calling thread's current stream. Throws if that was closed.
+  Stream& current() {
+    if (chosen_streams.count == 0) [[likely]]
+      return default_;
+    return chosen_streams.of(*this);
   }
-  // Waits for all work submitted to this device, and to the devices that it depends on (see depend_on()). Throws the
+  // Returns the plugin's stream of current().
+  of_device_stream stream() { return current().handle(); }
+  // Returns an open stream by its number; null if there is none.
+  Stream* find_stream(uint64_t id);
+  // Opens another stream. Throws Unsupported if the plugin has only one.
+  Stream& open_stream();
+  // Closes such a stream once its work is done. Throws the error of that work after the stream was closed. Throws
+  // InvalidArgument if another thread has closed it.
+  void close_stream(Stream& stream);
+  // Waits for all work submitted to all streams of this device, and to the streams that they depend on. Throws the
   // first error of that work.
   void synchronize();
-  // Calls deleter(context) once the work submitted so far is done, which may read foreign memory: at once if the device
-  // has no streams, otherwise within the next synchronize(), on the thread that calls it.
-  void release_after_work(of_deleter deleter, void* context) noexcept;
-  // Orders later work of this device after the work submitted to `other`, a device of the same type. Blocks the host
-  // only if the plugin has no events.
-  void wait_for(Device& other);
-  // Like wait_for(), for later work that reads results of `other`: the next synchronize() of this device also reports
-  // the errors of `other`.
-  void depend_on(Device& other);
+
+  // Returns an unused event, from events_ or a new one. For Event.
+  of_device_event take_event();
+  // Keeps an event for reuse, or destroys it.
+  void return_event(of_device_event event) noexcept;
+
   // Returns whether work of this device may read and write the memory of `other`.
   bool can_access(const Device& other) const;
 
@@ -72,41 +83,18 @@ class Device {
   void require_usable() const;
 
  private:
-  // Foreign memory to release.
-  struct Release {
-    of_deleter deleter;
-    void* context;
-  };
-  void make_stream();
-  // Waits for all work submitted to this device, calls the deleters that wait for it, and throws its first error.
-  void wait();
-  // Keeps an error of work for the next synchronize().
-  void keep_failure(const Error& error) noexcept;
-  // Removes and returns the error that was kept; null if there is none.
-  std::unique_ptr<const Error> take_failure();
-  // Removes and returns all of releases_.
-  std::vector<Release> take_releases();
-  // Removes and returns one of sources_; null if there is none.
-  Device* take_source();
-  // Returns an unused event, from events_ or a new one.
-  of_event take_event();
-  // Keeps an event for reuse, or destroys it.
-  void return_event(of_event event) noexcept;
+  std::vector<Stream*> streams();
 
   of_device id_;
   const of_device_table& table_;
   Allocator& allocator_;
-  const std::string capabilities_;
-  // Guards the creation of stream_ and host_allocator_, and events_, releases_, failure_ and sources_.
-  ForkSafe<std::mutex> mutex_{LockLevel::kDevice};
-  std::atomic<bool> has_stream_;
-  of_stream stream_ = nullptr;
+  const std::string capabilities_, notes_;
+  Stream default_;
+  ForkSafe<std::mutex> mutex_{LockLevel::kDevice};  // guards the next four members
   std::atomic<Allocator*> host_allocator_{nullptr};
-  of_event events_[4];  // unused events, for wait_for()
+  std::deque<Stream> streams_;  // without the default one
+  of_device_event events_[16];  // unused events without times
   int event_count_ = 0;
-  std::vector<Release> releases_;         // for the next wait()
-  std::unique_ptr<const Error> failure_;  // of work, for the next synchronize()
-  std::vector<Device*> sources_;  // the devices that later work depends on, which synchronize() also synchronizes
   std::atomic<const char*> lost_{nullptr};
 };
 
@@ -144,6 +132,10 @@ std::string device_name(of_device id);
 std::vector<of_device> all_devices();
 // Returns the devices that are registered without discovering plugins.
 std::vector<of_device> devices_in_use();
+// Returns the number of devices of a registered type.
+size_t device_count(int type);
+// Returns an open stream of any device by the number of its of_stream; null if there is none.
+Stream* find_stream(uint64_t id);
 
 // A plugin that was discovered and provides no devices.
 struct RejectedPlugin {

@@ -13,7 +13,7 @@ of_status allocate_for_plugin(of_device device, uint64_t bytes, void** memory) {
   if (!found) return set_device_error(OF_DEVICE_ERROR, "the runtime has no such device");
   try {
     found->require_usable();
-    *memory = found->allocator().allocate(bytes);
+    *memory = found->allocator().allocate(bytes, found->current().pool());
     return OF_OK;
   } catch (const Error& error) {
     return set_device_error(error.status(), error.what());
@@ -24,11 +24,11 @@ of_status allocate_for_plugin(of_device device, uint64_t bytes, void** memory) {
 
 void release_for_plugin(of_device device, void* memory, uint64_t bytes) {
   Device* found = device_or_null(device);
-  if (found && memory) found->allocator().deallocate(memory, bytes);
+  if (!found || !memory) return;
+  guard([&] { found->allocator().deallocate(memory, bytes, found->current().pool()); });
 }
 
-// Does nothing for a device that the runtime has not registered: in the child process that probes a plugin, the plugin
-// may report a lost device.
+// Does nothing for a device that is not registered: a plugin may report a lost device while it is loaded.
 void lose_for_plugin(of_device device, const char* text) {
   if (Device* found = device_or_null(device)) found->lose(text);
 }

@@ -1,9 +1,10 @@
-// Discovers and opens device plugins, and checks their tables.
+// Finds device plugins: those that are built in, and the files of others.
 #ifndef ONEFLOW_DEVICE_PLUGIN_LOADING_H_
 #define ONEFLOW_DEVICE_PLUGIN_LOADING_H_
 
 #include <oneflow/device_plugin.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -19,20 +20,8 @@ std::vector<std::string> discover_plugins();
 // Describes for an error text where discover_plugins() searches.
 std::string describe_search_path();
 
-// Opens a shared library and returns its plugin function. Throws DeviceError with the path and the reason.
-of_device_plugin_function open_plugin(const std::string& path);
-
-// Tries in a child process to open the plugin and to query its devices, because a faulty plugin may crash or hang.
-// Returns whether this succeeds; otherwise sets `reason`.
-bool probe_plugin(const std::string& path, std::string* reason);
-
-// Calls the plugin's function and returns a copy of its table. Hooks that the table of an older plugin does not have
-// are null. Throws DeviceError, with `origin` as the name of the plugin, if the table is invalid.
-of_device_table accept_table(of_device_plugin_function plugin, const std::string& origin);
-
-// Returns the number of devices. If there are none, sets `reason`. Throws DeviceError, with `origin` as the name of the
-// plugin, for a number that is negative or too large.
-int32_t count_devices(const of_device_table& table, const std::string& origin, std::string* reason);
+// Returns the folder of this library; an empty path if it is unknown.
+std::filesystem::path own_folder();
 
 }  // namespace oneflow
 

@@ -10,14 +10,14 @@ namespace oneflow {
 
 namespace {
 
-// Returns the dtype of the operands if all are tensors of the same dtype; OF_DTYPE_COUNT otherwise.
+// Returns the dtype of the operands if all are tensors of the same dtype; OF_DTYPE_NONE otherwise.
 of_dtype single_dtype(const Call& call) {
-  of_dtype found = OF_DTYPE_COUNT;
+  of_dtype found = OF_DTYPE_NONE;
   for (const uint8_t argument : call.op.promoted_arguments()) {
     const of_value& value = call.arguments[argument];
-    if (value.kind != OF_VALUE_TENSOR) return OF_DTYPE_COUNT;
+    if (value.kind != OF_VALUE_TENSOR) return OF_DTYPE_NONE;
     const of_dtype dtype = to_tensor(value.as.tensor)->dtype();
-    if (found != OF_DTYPE_COUNT && found != dtype) return OF_DTYPE_COUNT;
+    if (found != OF_DTYPE_NONE && found != dtype) return OF_DTYPE_NONE;
     found = dtype;
   }
   return found;
@@ -26,7 +26,7 @@ of_dtype single_dtype(const Call& call) {
 }  // namespace
 
 of_dtype promote_operands(const Call& call) {
-  if (const of_dtype dtype = single_dtype(call); dtype != OF_DTYPE_COUNT) return dtype;
+  if (const of_dtype dtype = single_dtype(call); dtype != OF_DTYPE_NONE) return dtype;
   Promotion promotion;
   const auto add_tensor = [&](const Tensor& tensor) { promotion.add_tensor(tensor.dtype(), tensor.rank() > 0); };
   for (const uint8_t argument : call.op.promoted_arguments()) {

@@ -16,13 +16,14 @@ void fail_missing(const Call& call, of_dtype compute) {
   fail(OF_UNSUPPORTED, "%s has no kernel for %s", device_name(call.device).c_str(), dtype_name(compute));
 }
 
-of_status run_kernel(of_kernel kernel, const Call& call, const Launch& launch, of_device device) {
+of_status run_kernel(const Kernel& kernel, const Call& call, const Launch& launch, of_device device) {
   Device& at = get_device(device);
   of_kernel_context context;
   context.struct_size = sizeof(context);
   context.device = device;
   context.stream = at.stream();
   context.host = &host_table();
+  context.user = kernel.user;
   context.op = call.name;
   context.input_count = static_cast<int32_t>(launch.inputs.size());
   context.output_count = static_cast<int32_t>(launch.outputs.size());
@@ -34,7 +35,7 @@ of_status run_kernel(of_kernel kernel, const Call& call, const Launch& launch, o
   context.reduced = launch.reduced;
   context.seed = launch.seed;
   context.offset = launch.offset;
-  return kernel(&context);
+  return kernel.function(&context);
 }
 
 // A copy in host memory of the memory that an operand spans, with the operand's strides.
@@ -81,7 +82,7 @@ class HostCopy {
 
 // Runs the host's kernel on copies of all operands, and copies the results back.
 void run_on_host(const Call& call, const Launch& launch) {
-  const of_kernel kernel = call.op.kernel(launch.variant, launch.compute, kHost);
+  const Kernel kernel = call.op.kernel(launch.variant, launch.compute, kHost);
   if (!kernel || fallback_is_error()) fail_missing(call, launch.compute);
   call.op.count_fallback();
 
@@ -106,7 +107,7 @@ void run_on_host(const Call& call, const Launch& launch) {
 
 void launch(const Call& call, const Launch& launch) {
   const bool is_host = call.device.type == kHost.type;
-  const of_kernel kernel = call.op.kernel(launch.variant, launch.compute, call.device);
+  const Kernel kernel = call.op.kernel(launch.variant, launch.compute, call.device);
   if (!kernel) [[unlikely]] {
     if (is_host) fail_missing(call, launch.compute);
     return run_on_host(call, launch);

@@ -75,7 +75,6 @@ Operator::Operator(const Schema& schema) : schema_(schema) {
 
   const size_t variants = schema.match.values.empty() ? 1 : schema.match.values.size();
   slots_per_device_ = static_cast<int>(variants) * kComputeTypes;
-  kernels_ = std::make_unique<std::atomic<of_kernel>[]>(slots_per_device_ * kCachedDeviceTypes);
 
   info_.struct_size = sizeof(info_);
   info_.argument_count = static_cast<int32_t>(schema.arguments.size());
@@ -89,23 +88,44 @@ Operator::Operator(const Schema& schema) : schema_(schema) {
   info_.kernel_id = schema.kernel_id;
 }
 
-of_kernel Operator::kernel(int variant, of_dtype compute, of_device device) const {
-  if (device.type >= kCachedDeviceTypes) [[unlikely]]
-    return find_kernel(variant, compute, device, nullptr);
-  const int position = variant * kComputeTypes + compute_position(compute);
-  std::atomic<of_kernel>& slot = kernels_[device.type * slots_per_device_ + position];
-  const of_kernel known = slot.load(std::memory_order_relaxed);
+Kernel Operator::kernel(int variant, of_dtype compute, of_device device) const {
+  Slot* slots = device.type < kCachedDeviceTypes ? kernels_[device.type].load(std::memory_order_acquire) : nullptr;
+  if (!slots) [[unlikely]]
+    return find_kernel(variant, compute, device);
+  const Slot& slot = slots[device.index * slots_per_device_ + variant * kComputeTypes + compute_position(compute)];
+  const of_kernel known = slot.function.load(std::memory_order_acquire);
   if (!known) [[unlikely]]
-    return find_kernel(variant, compute, device, &slot);
-  return known == missing_kernel ? nullptr : known;
+    return find_kernel(variant, compute, device);
+  return {known == missing_kernel ? nullptr : known, slot.user.load(std::memory_order_relaxed)};
 }
 
-of_kernel Operator::find_kernel(int variant, of_dtype compute, of_device device, std::atomic<of_kernel>* slot) const {
+Operator::Slot* Operator::slots_of(of_device device) const {
+  if (device.type >= kCachedDeviceTypes) return nullptr;
+  std::atomic<Slot*>& place = kernels_[device.type];
+  if (Slot* known = place.load(std::memory_order_acquire)) return known;
+  auto created = std::make_unique<Slot[]>(device_count(device.type) * static_cast<size_t>(slots_per_device_));
+  Slot* known = nullptr;
+  if (place.compare_exchange_strong(known, created.get(), std::memory_order_acq_rel)) return created.release();
+  return known;
+}
+
+Kernel Operator::find_kernel(int variant, of_dtype compute, of_device device) const {
   const of_device_table& table = get_device(device).table();
   std::string name = schema_.name;
   if (schema_.match.argument >= 0) name.append(":").append(schema_.match.values[variant]);
-  const of_kernel found = table.find_kernel ? table.find_kernel(name.c_str(), schema_.kernel_id, compute) : nullptr;
-  if (slot) slot->store(found ? found : missing_kernel, std::memory_order_relaxed);
+  of_kernel_entry entry{sizeof(entry), nullptr, nullptr};
+  const of_status status =
+      table.find_kernel ? table.find_kernel(device, name.c_str(), schema_.kernel_id, compute, &entry) : OF_UNSUPPORTED;
+  if (status == OF_UNSUPPORTED)
+    clear_device_error();
+  else
+    check(status);
+  const Kernel found = status == OF_OK ? Kernel{entry.function, entry.user} : Kernel{};
+  if (Slot* slots = slots_of(device)) {
+    Slot& slot = slots[device.index * slots_per_device_ + variant * kComputeTypes + compute_position(compute)];
+    slot.user.store(found.user, std::memory_order_relaxed);
+    slot.function.store(found ? found.function : missing_kernel, std::memory_order_release);
+  }
   return found;
 }
 

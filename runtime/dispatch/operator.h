@@ -19,7 +19,14 @@ struct of_op_object {};
 
 namespace oneflow {
 
-// An operator: its schema, its kernels on each device type, and the number of its fallbacks. Thread-safe.
+// A kernel of a device, with the user pointer for its context; false if there is none.
+struct Kernel {
+  of_kernel function = nullptr;
+  void* user = nullptr;
+  explicit operator bool() const { return function != nullptr; }
+};
+
+// An operator: its schema, its kernels on each device, and the number of its fallbacks. Thread-safe.
 class Operator final : public of_op_object {
  public:
   explicit Operator(const Schema& schema);
@@ -34,8 +41,8 @@ class Operator final : public of_op_object {
   std::span<const uint8_t> promoted_arguments() const { return {promoted_arguments_, promoted_argument_count_}; }
 
   // Returns the device's kernel for a variant (see Match) and a compute type; null if there is none. The result of the
-  // device's find_kernel hook is cached.
-  of_kernel kernel(int variant, of_dtype compute, of_device device) const;
+  // device's find_kernel hook is cached. Throws the hook's error.
+  Kernel kernel(int variant, of_dtype compute, of_device device) const;
 
   // Counts a call that ran on the host because its device has no kernel.
   void count_fallback() const { fallbacks_.fetch_add(1, std::memory_order_relaxed); }
@@ -43,7 +50,14 @@ class Operator final : public of_op_object {
   void reset_fallbacks() const { fallbacks_.store(0, std::memory_order_relaxed); }
 
  private:
-  of_kernel find_kernel(int variant, of_dtype compute, of_device device, std::atomic<of_kernel>* slot) const;
+  // The cached answer of a device. The user pointer is stored before the function.
+  struct Slot {
+    std::atomic<of_kernel> function{nullptr};
+    std::atomic<void*> user{nullptr};
+  };
+  Kernel find_kernel(int variant, of_dtype compute, of_device device) const;
+  // Returns the slots of all devices of a type, which the first call creates.
+  Slot* slots_of(of_device device) const;
 
   // For device types with a number of at least kCachedDeviceTypes, find_kernel is called at each call.
   static constexpr int kCachedDeviceTypes = 8;
@@ -56,7 +70,7 @@ class Operator final : public of_op_object {
   size_t tensor_argument_count_ = 0;
   size_t promoted_argument_count_ = 0;
   int slots_per_device_;
-  std::unique_ptr<std::atomic<of_kernel>[]> kernels_;  // [device type][variant][compute type]
+  mutable std::atomic<Slot*> kernels_[kCachedDeviceTypes] = {};  // [device type], each [device][variant][compute type]
   mutable std::atomic<uint64_t> fallbacks_{0};
 };
 

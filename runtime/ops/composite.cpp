@@ -13,7 +13,7 @@ bool is_half(of_dtype dtype) { return dtype == OF_FLOAT16 || dtype == OF_BFLOAT1
 void run_composite(Call& call) {
   const auto& rule = rule_of<CompositeRule>(call.schema());
   ProgramBody body(call);
-  const of_dtype dtype = rule.rounds ? resolve_dtypes(call).results[0] : OF_DTYPE_COUNT;
+  const of_dtype dtype = rule.rounds ? resolve_dtypes(call).results[0] : OF_DTYPE_NONE;
   if (!is_half(dtype)) return rule.body(body);
 
   TensorRef wide[kMaxArguments];

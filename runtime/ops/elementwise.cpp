@@ -148,7 +148,7 @@ void run_copy(Call& call) {
   if (source.device() == call.device || call.infer_only) return run_elementwise(call);
   if (is_same_copy(call, source)) {
     const Tensor& result = prepare_result(call, 0, source.sizes(), source.dtype(), Aliasing::kAllowed);
-    return copy_bytes(call.device, result.mutable_data(), source.device(), source.data(), source.bytes());
+    return copy_contiguous(result, source);
   }
   const TensorRef moved = copy_to_device(source, call.device);
   argument.as.tensor = to_handle(moved.get());

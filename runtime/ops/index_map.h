@@ -241,7 +241,7 @@ bool needs_copy(const IndexMap<Numbers>& map) {
 }
 template <class Numbers>
 bool has_pairs(const IndexMap<Numbers>& map) {
-  return complex_dtype(map.dtype) != OF_DTYPE_COUNT;
+  return complex_dtype(map.dtype) != OF_DTYPE_NONE;
 }
 template <class Numbers>
 std::string strides_text(const IndexMap<Numbers>& map) {

@@ -66,7 +66,8 @@ void join_streams(std::span<const of_device> devices) {
       unique.push_back(id);
   for (const of_device id : unique)
     for (const of_device other : unique)
-      if (id.type == other.type && id.index != other.index) get_device(id).depend_on(get_device(other));
+      if (id.type == other.type && id.index != other.index)
+        get_device(id).current().depend_on(get_device(other).current());
 }
 
 }  // namespace oneflow::collective

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
 #include <functional>
 
+#include "base/first_failure.h"
 #include "device/copy.h"
 #include "device/device.h"
 #include "device/options.h"
@@ -156,8 +156,8 @@ void run_jobs(const MergeOperators& operators, const std::vector<Job>& jobs) {
   join_streams(devices);
   std::atomic<int64_t> next{0};
   const int64_t count = rounds * static_cast<int64_t>(jobs.size());
-  std::exception_ptr failure;
-  try {
+  FirstFailure failure;
+  failure.keep_failure_of([&] {
     run_on_threads(has_streams ? 1 : threads_for(bytes), [&] {
       Worker worker(operators, piece);
       try {
@@ -167,16 +167,10 @@ void run_jobs(const MergeOperators& operators, const std::vector<Job>& jobs) {
         throw;
       }
     });
-  } catch (...) {
-    failure = std::current_exception();
-  }
+  });
   // Also after a failure, because work submitted before it may still read the memory of other devices.
-  try {
-    join_streams(devices);
-  } catch (...) {
-    if (!failure) failure = std::current_exception();
-  }
-  if (failure) std::rethrow_exception(failure);
+  failure.keep_failure_of([&] { join_streams(devices); });
+  failure.rethrow();
 }
 
 }  // namespace oneflow::collective

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "device/stream.h"
 #include "dispatch/layers.h"
 
 namespace oneflow::collective {
@@ -14,8 +15,10 @@ void run_on_threads(int threads, const std::function<void()>& work) {
   std::mutex mutex;
   std::exception_ptr failure;
   const ThreadState state = thread_state;
+  const ChosenStreams streams = ChosenStreams::current();
   const auto guarded = [&] {
     thread_state = state;
+    streams.apply();
     try {
       work();
     } catch (...) {

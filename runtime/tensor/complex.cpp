@@ -33,7 +33,7 @@ TensorRef view_as_real(const Tensor& tensor) {
 
 TensorRef view_as_complex(const Tensor& parts) {
   const of_dtype dtype = complex_dtype(parts.dtype());
-  if (dtype == OF_DTYPE_COUNT)
+  if (dtype == OF_DTYPE_NONE)
     fail(OF_DTYPE_ERROR, "input must be a float32 or float64 tensor, got %s", dtype_name(parts.dtype()));
   const int last = parts.rank() - 1;
   if (last < 0 || parts.size(last) != 2)

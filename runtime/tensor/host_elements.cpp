@@ -6,7 +6,7 @@ HostElements::HostElements(const Tensor& tensor) {
   const auto* data = static_cast<const char*>(tensor.data());
   Device& device = get_device(tensor.device());
   if (device.host_accessible()) {
-    device.synchronize();
+    device.current().synchronize();
     first_ = data;
     return;
   }

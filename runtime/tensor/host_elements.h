@@ -31,7 +31,7 @@ template <class Write>
 void write_on_host(const Tensor& tensor, Write&& write) {
   Device& device = get_device(tensor.device());
   if (device.host_accessible()) {
-    device.synchronize();  // pending work may still use the previous content of reused memory
+    device.current().synchronize();  // pending work may still use the previous content of reused memory
     write(tensor.mutable_data());
     return;
   }

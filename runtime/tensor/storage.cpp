@@ -1,5 +1,7 @@
 #include "tensor/storage.h"
 
+#include <memory>
+
 #include "base/free_list.h"
 #include "device/copy.h"
 #include "device/device.h"
@@ -12,7 +14,15 @@ void* Storage::operator new(size_t) { return FreeList<Storage>::allocate(); }
 void Storage::operator delete(void* memory) noexcept { FreeList<Storage>::free(memory); }
 
 Ref<Buffer> Buffer::allocate(of_device device, uint64_t bytes) {
-  return allocate(device, get_device(device).allocator(), bytes);
+  Device& found = get_device(device);
+  Stream& stream = found.current();
+  Ref<Buffer> buffer = Ref<Buffer>::adopt(new Buffer);
+  buffer->device_ = device;
+  buffer->data_ = found.allocator().allocate(bytes, stream.pool());
+  buffer->bytes_ = bytes;
+  buffer->allocator_ = &found.allocator();
+  buffer->stream_ = &stream;
+  return buffer;
 }
 
 Ref<Buffer> Buffer::allocate(of_device device, Allocator& allocator, uint64_t bytes) {
@@ -37,15 +47,52 @@ bool Buffer::is_page_locked() const { return allocator_ && allocator_->is_page_l
 
 Ref<Buffer> Buffer::copy() const {
   Ref<Buffer> copy = is_page_locked() ? allocate(device_, *allocator_, bytes_) : allocate(device_, bytes_);
-  copy_bytes(device_, copy->data(), device_, data_, bytes_);
+  copy_bytes(device_, copy->data(), device_, data(), bytes_);
   return copy;
 }
 
+Uses& Buffer::uses() const {
+  Uses* known = uses_.load(std::memory_order_acquire);
+  if (known) return *known;
+  auto created = std::make_unique<Uses>();
+  if (uses_.compare_exchange_strong(known, created.get(), std::memory_order_acq_rel)) return *created.release();
+  return *known;
+}
+
+void Buffer::note_use() const {
+  if (is_page_locked()) {
+    if (Uses* copies = uses_.load(std::memory_order_acquire)) copies->wait_for_copies();
+    return;
+  }
+  Device* device = stream_ ? &stream_->device() : device_or_null(device_);
+  if (!device || !device->table().create_stream) return;
+  Stream& current = device->current();
+  if (&current != (stream_ ? stream_ : &device->default_stream())) uses().add(current);
+}
+
+void* Buffer::data_for_copy(Stream& stream) const {
+  if (Uses* copies = uses_.load(std::memory_order_acquire)) copies->order_copies_before(stream);
+  return data_;
+}
+
+void Buffer::note_copy(Stream& stream, Event end, bool writes) const {
+  uses_are_noted.store(true);
+  uses().add_copy(stream, std::move(end), writes);
+}
+
 void Buffer::destroy() noexcept {
-  if (allocator_)
-    allocator_->deallocate(data_, bytes_);
-  else if (deleter_)
-    known_device(device_).release_after_work(deleter_, context_);
+  const std::unique_ptr<Uses> uses(uses_.load(std::memory_order_acquire));
+  if (allocator_) {
+    Pool* pool = stream_ ? stream_->pool() : nullptr;
+    if (uses) [[unlikely]]
+      allocator_->deallocate_after(uses->finish(), data_, bytes_, pool);
+    else
+      allocator_->deallocate(data_, bytes_, pool);
+  } else if (deleter_) {
+    Stream& last = known_device(device_).default_stream();
+    if (uses) uses->finish_before(last);
+    last.release_after_work(deleter_, context_);
+  }
   delete this;
 }
 

@@ -8,6 +8,7 @@
 #include <atomic>
 
 #include "base/ref.h"
+#include "device/uses.h"
 
 namespace oneflow {
 
@@ -28,12 +29,25 @@ class Buffer final : public RefCounted<Buffer> {
     context_ = context;
   }
 
-  void* data() const { return data_; }
+  // Returns the address, for work that the calling thread submits to its current stream, or for the host, which waits
+  // for copies of page-locked memory. Throws the errors of work before such a copy.
+  void* data() const {
+    if (uses_are_noted.load(std::memory_order_relaxed)) [[unlikely]]
+      note_use();
+    return data_;
+  }
   uint64_t bytes() const { return bytes_; }
   of_device device() const { return device_; }
   bool is_foreign() const { return allocator_ == nullptr; }
   bool is_read_only() const { return is_read_only_; }
   bool is_page_locked() const;
+  // Returns whether a device with events may copy from and to this memory while the host continues: it is page-locked,
+  // and the host only accesses it by data().
+  bool may_copy_behind_host() const { return is_page_locked() && !is_exposed() && !is_handed_out(); }
+  // Makes later work of a stream wait for such copies, and returns the address.
+  void* data_for_copy(Stream& stream) const;
+  // Notes such a copy in a stream, of which `end` marks the end. `writes` says whether it writes this memory.
+  void note_copy(Stream& stream, Event end, bool writes) const;
   // Returns a copy in page-locked memory if this buffer is in page-locked memory, else in the device's own memory.
   Ref<Buffer> copy() const;
   // Returns whether code outside the runtime has the address and may write at any time, so that lazy clones must not
@@ -53,10 +67,15 @@ class Buffer final : public RefCounted<Buffer> {
 
  private:
   Buffer() = default;
+  void note_use() const;
+  Uses& uses() const;
 
   void* data_ = nullptr;
   uint64_t bytes_ = 0;
   of_device device_{};
+  // The stream that was current when memory of a device was allocated. Null for other memory: the default stream.
+  Stream* stream_ = nullptr;
+  mutable std::atomic<Uses*> uses_{nullptr};
   bool is_read_only_ = false;
   std::atomic<bool> is_exposed_{false}, is_handed_out_{false};
   Ref<Buffer> replaced_;
@@ -75,10 +94,14 @@ class Storage final : public RefCounted<Storage> {
   // Returns the address of the memory for writing, and counts a write. If the buffer is shared or read-only, replaces
   // it by a copy first, which changes data().
   void* mutable_data() {
+    prepare_write();
+    return buffer_->data();
+  }
+  // Counts a write, and makes the memory writable, without its address.
+  void prepare_write() {
     count_write();
     if (!buffer_->is_unique() || buffer_->is_read_only()) [[unlikely]]
       unshare();
-    return buffer_->data();
   }
   // Like mutable_data(), for code outside the runtime, which may write at any time from now on.
   void* expose();

@@ -24,10 +24,58 @@ void read_elements(const Tensor& tensor, void* destination) {
                tensor.element_bytes());
 }
 
+namespace {
+
+// Returns whether the host need not wait for a copy between page-locked memory of the host and a device.
+bool copies_behind_host(const Tensor& host, const Tensor& other) {
+  const of_device_table& table = get_device(other.device()).table();
+  return host.has_memory() && host.storage()->buffer().may_copy_behind_host() && table.create_event &&
+         !table.host_accessible;
+}
+
+// Submits such a copy. `copy` is the hook.
+template <class Copy>
+void submit_copy(const Tensor& host, Device& device, bool writes_host, Copy copy) {
+  Stream& stream = device.current();
+  const Buffer& buffer = host.storage()->buffer();
+  char* at = static_cast<char*>(buffer.data_for_copy(stream)) + host.offset() * host.element_bytes();
+  Event end(device);
+  check(copy(at, stream.handle()));
+  try {
+    end.record(stream);
+    buffer.note_copy(stream, std::move(end), writes_host);
+  } catch (...) {
+    stream.wait_and_keep_failure();
+    throw;
+  }
+}
+
+}  // namespace
+
+void copy_contiguous(const Tensor& target, const Tensor& source) {
+  const auto bytes = static_cast<uint64_t>(source.bytes());
+  if (bytes == 0) return;
+  Device &to = get_device(target.device()), &from = get_device(source.device());
+  if (copies_behind_host(source, target)) {
+    void* destination = target.mutable_data();
+    submit_copy(source, to, false, [&](const void* at, of_device_stream stream) {
+      return to.table().copy_from_host(to.id(), destination, at, bytes, stream);
+    });
+  } else if (copies_behind_host(target, source)) {
+    target.storage()->prepare_write();
+    const void* origin = source.data();
+    submit_copy(target, from, true, [&](void* at, of_device_stream stream) {
+      return from.table().copy_to_host(from.id(), at, origin, bytes, stream);
+    });
+  } else {
+    copy_bytes(to.id(), target.mutable_data(), from.id(), source.data(), bytes);
+  }
+}
+
 TensorRef copy_to_device(const Tensor& tensor, of_device device) {
   TensorRef result = Tensor::allocate(tensor.sizes(), tensor.dtype(), device);
   if (tensor.is_contiguous())
-    copy_bytes(device, result->mutable_data(), tensor.device(), tensor.data(), tensor.bytes());
+    copy_contiguous(*result, tensor);
   else
     write_on_host(*result, [&](void* memory) { read_elements(tensor, memory); });
   return result;
@@ -63,7 +111,7 @@ class RowMajor {
  public:
   explicit RowMajor(const Tensor& tensor) {
     if (tensor.is_contiguous() && get_device(tensor.device()).host_accessible()) {
-      get_device(tensor.device()).synchronize();
+      get_device(tensor.device()).current().synchronize();
       data_ = tensor.data();
     } else {
       copy_ = std::make_unique_for_overwrite<char[]>(tensor.bytes());

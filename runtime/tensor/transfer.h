@@ -11,6 +11,11 @@ namespace oneflow {
 // tensor.bytes() bytes.
 void read_elements(const Tensor& tensor, void* destination);
 
+// Copies all elements between contiguous tensors of the same shape and dtype. The host does not wait for the copy if
+// one of them is in page-locked memory and the device of the other one has events: later access by the host waits for
+// it.
+void copy_contiguous(const Tensor& target, const Tensor& source);
+
 // Returns a contiguous copy on a device, which may be the tensor's own.
 TensorRef copy_to_device(const Tensor& tensor, of_device device);
 

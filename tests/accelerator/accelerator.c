@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { DEVICES = 2, MAX_MEMORY = 256 << 20 /* bytes per device */, PAGE = 4096, QUEUE_LENGTH = 1024, TEXT = 256 };
@@ -23,18 +24,18 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
 static const char* const names[] = {
     /* faults: the number of calls that will fail */
-    "fail_allocations", "fail_host_allocations", "fail_copies", "fail_info",
+    "fail_allocations", "fail_host_allocations", "fail_copies", "fail_info", "fail_lookups", /* of kernels */
     "fail_kernels",      /* asynchronously, when they run */
     "fail_silently",     /* copies return an undefined status, without an error text */
     "empty_allocations", /* allocations succeed but return NULL */
     "endless_name",      /* the device name is not terminated */
     "lose",              /* the device is lost at its next task */
     /* behaviour */
-    "hold",     /* if not 0, no task is started */
+    "hold",     /* no task is started: 1: of any stream, 2: of the default stream, 3: of the others */
     "slow",     /* microseconds by which each task is delayed */
     "capacity", /* bytes of memory */
     /* counters: bytes in use, and numbers of calls */
-    "used_memory", "used_host_memory", "peer_copies", "kernels"};
+    "used_memory", "used_host_memory", "peer_copies", "kernels", "streams", "lookups"};
 enum { SETTINGS = sizeof(names) / sizeof(*names) };
 static _Atomic int64_t values[SETTINGS][DEVICES];
 
@@ -87,11 +88,11 @@ static of_status get_option(const char* name, int64_t* value) {
   return OF_OK;
 }
 
-/* -- work: a queue per device, and a thread that runs its tasks -------------------------------------------------- */
+/* -- work: a queue per stream, and a thread that runs its tasks -------------------------------------------------- */
 
-typedef struct event { /* a point in the queue of a device */
-  struct accelerator* device;
-  uint64_t point; /* the number of tasks submitted before */
+typedef struct event { /* a point in a queue */
+  struct queue* queue; /* NULL before the event is recorded */
+  uint64_t point;      /* the number of tasks submitted before */
 } event;
 
 /* A task with copies of all its arguments, because those of a hook are only valid during the call. */
@@ -114,98 +115,176 @@ typedef struct task {
   } operands[3]; /* the result, then the inputs */
 } task;
 
-typedef struct accelerator {
+/* Queues are never freed, so that events stay valid: a destroyed stream leaves its queue to the next one. */
+typedef struct queue {
   of_device id;
-  task queue[QUEUE_LENGTH];             /* a ring buffer */
+  bool is_default, is_free;
+  struct queue* next;                   /* of the same device */
+  task tasks[QUEUE_LENGTH];             /* a ring buffer */
+  double times[QUEUE_LENGTH];           /* in milliseconds, when the task before each point was finished */
   _Atomic uint64_t submitted, finished; /* numbers of tasks since the start */
   _Atomic(const char*) failed_op;       /* the operator of the first failure that has not been reported */
-  _Atomic bool has_worker, is_dead;
-} accelerator;
+} queue;
 
-static accelerator devices[DEVICES];
+static queue* queues[DEVICES]; /* of each device, the default stream last */
+static _Atomic bool is_dead[DEVICES];
+
+static double now_in_milliseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static bool is_held(const queue* own) {
+  const int64_t hold = *setting(own->id, "hold");
+  return hold == 1 || (hold == 2 && own->is_default) || (hold == 3 && !own->is_default);
+}
 
 static void* work(void* argument) {
-  accelerator* device = argument;
+  queue* own = argument;
   pthread_mutex_lock(&lock);
   while (true) {
-    while (device->finished == device->submitted || *setting(device->id, "hold")) pthread_cond_wait(&changed, &lock);
+    while (own->finished == own->submitted || is_held(own)) pthread_cond_wait(&changed, &lock);
     pthread_mutex_unlock(&lock);
-    task* now = &device->queue[device->finished % QUEUE_LENGTH];
-    if (*setting(device->id, "slow")) usleep((useconds_t)*setting(device->id, "slow"));
-    if (take_fault(device->id, "lose")) {
-      device->is_dead = true;
-      host->lost(device->id, "it was told to die");
+    task* now = &own->tasks[own->finished % QUEUE_LENGTH];
+    if (*setting(own->id, "slow")) usleep((useconds_t)*setting(own->id, "slow"));
+    if (take_fault(own->id, "lose")) {
+      is_dead[own->id.index] = true;
+      host->lost(own->id, "it was told to die");
     }
-    if (!device->is_dead) now->run(now);
-    if (now->fails && !device->failed_op) device->failed_op = now->op;
+    if (!is_dead[own->id.index]) now->run(now);
+    if (now->fails && !own->failed_op) own->failed_op = now->op;
     pthread_mutex_lock(&lock);
-    ++device->finished;
+    own->times[(own->finished + 1) % QUEUE_LENGTH] = now_in_milliseconds();
+    ++own->finished;
     pthread_cond_broadcast(&changed);
   }
   return NULL;
 }
 
-static of_status submit(of_stream stream, task added) {
-  accelerator* device = (accelerator*)stream;
+static of_status submit(of_device_stream stream, task added) {
+  queue* own = (queue*)stream;
   pthread_mutex_lock(&lock);
-  while (device->submitted - device->finished == QUEUE_LENGTH) pthread_cond_wait(&changed, &lock);
-  device->queue[device->submitted++ % QUEUE_LENGTH] = added;
+  while (own->submitted - own->finished == QUEUE_LENGTH) pthread_cond_wait(&changed, &lock);
+  own->tasks[own->submitted++ % QUEUE_LENGTH] = added;
   pthread_cond_broadcast(&changed);
   pthread_mutex_unlock(&lock);
   return OF_OK;
 }
 
-static of_status create_stream(of_device id, of_stream* stream) {
-  accelerator* device = &devices[id.index];
+/* Starts the thread of a new queue. */
+static queue* start_queue(of_device id) {
+  queue* created = calloc(1, sizeof(queue));
   pthread_t worker;
-  device->id = id;
-  if (pthread_create(&worker, NULL, work, device) != 0)
-    return host->fail(OF_DEVICE_ERROR, "no thread could be started for the device");
-  device->has_worker = true;
-  *stream = (of_stream)device;
+  if (!created) return NULL;
+  created->id = id;
+  created->times[0] = now_in_milliseconds();
+  if (pthread_create(&worker, NULL, work, created) == 0) return created;
+  free(created);
+  return NULL;
+}
+
+static of_status create_stream(of_device id, of_device_stream* stream) {
+  pthread_mutex_lock(&lock);
+  queue* found = queues[id.index];
+  while (found && !found->is_free) found = found->next;
+  if (!found && (found = start_queue(id))) {
+    found->is_default = !queues[id.index];
+    found->next = queues[id.index];
+    queues[id.index] = found;
+  }
+  if (found) found->is_free = false;
+  pthread_mutex_unlock(&lock);
+  if (!found) return host->fail(OF_DEVICE_ERROR, "no thread could be started for a stream of the device");
+  ++*setting(id, "streams");
+  *stream = (of_device_stream)found;
   return OF_OK;
+}
+
+static void destroy_stream(of_device id, of_device_stream stream) {
+  pthread_mutex_lock(&lock);
+  ((queue*)stream)->is_free = true;
+  --*setting(id, "streams");
+  pthread_mutex_unlock(&lock);
 }
 
 /* A forked process has no worker threads, so that its devices are lost. */
 static void lose_in_child(void) {
   for (int i = 0; i < DEVICES; ++i)
-    if (devices[i].has_worker) host->lost(devices[i].id, "it was used before the process was forked");
+    if (queues[i]) host->lost(queues[i]->id, "it was used before the process was forked");
 }
 
-static event end_of_queue(of_device id) { return (event){&devices[id.index], devices[id.index].submitted}; }
+static event end_of(queue* own) { return (event){own, own->submitted}; }
+
+static bool is_reached(event awaited) { return !awaited.queue || awaited.queue->finished >= awaited.point; }
 
 static void wait_for(event awaited) {
   pthread_mutex_lock(&lock);
-  while (awaited.device->finished < awaited.point) pthread_cond_wait(&changed, &lock);
+  while (!is_reached(awaited)) pthread_cond_wait(&changed, &lock);
   pthread_mutex_unlock(&lock);
 }
 
-static of_status synchronize(of_device id, of_stream stream) {
-  wait_for(end_of_queue(id));
-  if (devices[id.index].is_dead) return host->fail(OF_DEVICE_ERROR, "the device died");
-  const char* op = atomic_exchange(&devices[id.index].failed_op, NULL);
+static void wait_for_all(of_device id) {
+  pthread_mutex_lock(&lock);
+  for (queue* each = queues[id.index]; each; each = each->next)
+    while (!is_reached(end_of(each))) pthread_cond_wait(&changed, &lock);
+  pthread_mutex_unlock(&lock);
+}
+
+static of_status synchronize(of_device id, of_device_stream stream) {
+  queue* own = (queue*)stream;
+  wait_for(end_of(own));
+  if (is_dead[id.index]) return host->fail(OF_DEVICE_ERROR, "the device died");
+  const char* op = atomic_exchange(&own->failed_op, NULL);
   char text[TEXT];
   snprintf(text, sizeof(text), "%s: the kernel was told to find bad data", op ? op : "");
   return op ? host->fail(OF_INVALID_ARGUMENT, text) : OF_OK;
 }
 
-static of_status create_event(of_device id, of_event* created) {
+static of_status query_stream(of_device id, of_device_stream stream, bool* is_done) {
+  *is_done = is_reached(end_of((queue*)stream));
+  return OF_OK;
+}
+
+static of_status create_event(of_device id, bool is_timed, of_device_event* created) {
   *created = calloc(1, sizeof(event));
   return *created ? OF_OK : host->fail(OF_OUT_OF_MEMORY, "the host has no memory for an event");
 }
 
-static void destroy_event(of_device id, of_event destroyed) { free(destroyed); }
+static void destroy_event(of_device id, of_device_event destroyed) { free(destroyed); }
 
-static of_status record_event(of_device id, of_event recorded, of_stream stream) {
-  *(event*)recorded = end_of_queue(id);
+static of_status record_event(of_device id, of_device_event recorded, of_device_stream stream) {
+  *(event*)recorded = end_of((queue*)stream);
   return OF_OK;
 }
 
 static void run_wait(task* now) { wait_for(now->awaited); }
 
 /* The task holds a copy of the event, which may be recorded again or destroyed before the task runs. */
-static of_status wait_event(of_device id, of_event awaited, of_stream stream) {
+static of_status wait_event(of_device id, of_device_event awaited, of_device_stream stream) {
   return submit(stream, (task){.run = run_wait, .awaited = *(event*)awaited});
+}
+
+static of_status query_event(of_device id, of_device_event asked, bool* is_done) {
+  *is_done = is_reached(*(event*)asked);
+  return OF_OK;
+}
+
+static of_status synchronize_event(of_device id, of_device_event awaited) {
+  wait_for(*(event*)awaited);
+  return OF_OK;
+}
+
+static double time_of(of_device_event reached) {
+  const event* point = (const event*)reached;
+  return point->queue->times[point->point % QUEUE_LENGTH];
+}
+
+static of_status elapsed_time(of_device id, of_device_event start, of_device_event end, double* milliseconds) {
+  pthread_mutex_lock(&lock);
+  *milliseconds = time_of(end) - time_of(start);
+  pthread_mutex_unlock(&lock);
+  return OF_OK;
 }
 
 /* -- memory: the host gets addresses that it cannot access, and the device translates them ----------------------- */
@@ -253,7 +332,7 @@ static of_status allocate(of_device id, uint64_t bytes, void** memory) {
 }
 
 static void deallocate(of_device id, void* memory, uint64_t bytes) {
-  wait_for(end_of_queue(id));
+  wait_for_all(id);
   pthread_mutex_lock(&lock);
   memset(is_used + ((char*)memory - host_base) / PAGE, false, pages_for(bytes));
   *setting(id, "used_memory") -= (int64_t)(pages_for(bytes) * PAGE);
@@ -275,20 +354,21 @@ static void free_host(of_device id, void* memory, uint64_t bytes) {
 
 static void run_copy(task* now) { memcpy(translate(now->to), translate(now->from), now->bytes); }
 
-static of_status copy(of_device id, void* to, const void* from, uint64_t bytes, of_stream stream) {
+static of_status copy(of_device id, void* to, const void* from, uint64_t bytes, of_device_stream stream) {
   if (take_fault(id, "fail_copies")) return host->fail(OF_DEVICE_ERROR, "the copy was told to fail");
   if (take_fault(id, "fail_silently")) return (of_status)4711;
   return submit(stream, (task){.run = run_copy, .to = to, .from = from, .bytes = bytes});
 }
 
-static of_status copy_peer(of_device id, void* to, of_device peer, const void* from, uint64_t bytes, of_stream stream) {
+static of_status copy_peer(of_device id, void* to, of_device peer, const void* from, uint64_t bytes,
+                           of_device_stream stream) {
   ++*setting(id, "peer_copies");
   return copy(id, to, from, bytes, stream);
 }
 
 static void run_fill(task* now) { memset(translate(now->to), now->value, now->bytes); }
 
-static of_status fill(of_device id, void* to, uint8_t value, uint64_t bytes, of_stream stream) {
+static of_status fill(of_device id, void* to, uint8_t value, uint64_t bytes, of_device_stream stream) {
   return submit(stream, (task){.run = run_fill, .to = to, .value = value, .bytes = bytes});
 }
 
@@ -312,9 +392,20 @@ static float to_float(of_scalar number) {
   return number.kind == OF_SCALAR_UINT ? (float)number.as.natural : (float)number.as.integer;
 }
 
-static of_status submit_kernel(const of_kernel_context* context, float (*function)(float, float)) {
+static float negative(float a, float b) { return -a; }
+static float product(float a, float b) { return a * b; }
+static float second(float a, float b) { return b; }
+
+/* The kernels: one function, whose user pointer says what it computes. */
+static const struct function {
+  const char* name;
+  float (*function)(float first, float second);
+} functions[] = {{"copy", second}, {"mul", product}, {"neg", negative}};
+
+static of_status submit_kernel(const of_kernel_context* context) {
+  const struct function* called = context->user;
   const of_kernel_tensor* result = context->outputs;
-  task added = {.run = run_kernel, .function = function, .op = context->op, .rank = result->rank};
+  task added = {.run = run_kernel, .function = called->function, .op = context->op, .rank = result->rank};
   memcpy(added.sizes, result->sizes, sizeof(int64_t) * (size_t)result->rank);
   for (int k = 0; k <= context->input_count; ++k) {
     const of_kernel_tensor* operand = k == 0 ? result : &context->inputs[k - 1];
@@ -332,19 +423,18 @@ static of_status submit_kernel(const of_kernel_context* context, float (*functio
   return submit(context->stream, added);
 }
 
-static float negative(float a, float b) { return -a; }
-static float product(float a, float b) { return a * b; }
-static float second(float a, float b) { return b; }
-
-static of_status neg(const of_kernel_context* context) { return submit_kernel(context, negative); }
-static of_status mul(const of_kernel_context* context) { return submit_kernel(context, product); }
-static of_status copy_elements(const of_kernel_context* context) { return submit_kernel(context, second); }
-
 /* A plugin with generated kernels compares the hash. The meaning of these three operators does not change. */
-static of_kernel find_kernel(const char* name, uint64_t kernel_id, of_dtype compute) {
-  if (compute != OF_FLOAT32) return NULL;
-  if (strcmp(name, "copy") == 0) return copy_elements;
-  return strcmp(name, "neg") == 0 ? neg : strcmp(name, "mul") == 0 ? mul : NULL;
+static of_status find_kernel(of_device id, const char* name, uint64_t kernel_id, of_dtype compute,
+                             of_kernel_entry* entry) {
+  if (take_fault(id, "fail_lookups")) return host->fail(OF_DEVICE_ERROR, "the kernel could not be compiled");
+  ++*setting(id, "lookups");
+  for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); ++i) {
+    if (compute != OF_FLOAT32 || strcmp(name, functions[i].name) != 0) continue;
+    entry->function = submit_kernel;
+    entry->user = (void*)&functions[i];
+    return OF_OK;
+  }
+  return OF_UNSUPPORTED;
 }
 
 /* -- the table --------------------------------------------------------------------------------------------------- */
@@ -375,13 +465,16 @@ __attribute__((visibility("default"))) const of_device_table* oneflow_device_plu
   host = given;
   fault = getenv("ACCEL_FAULT") ? getenv("ACCEL_FAULT") : "";
   if (has("crashes")) abort();
+  if (has("hangs")) pause();
   if (has("exits")) _exit(0);
   if (has("refuses")) return host->fail(OF_DEVICE_ERROR, "the driver is too old"), NULL;
   if (!start()) return host->fail(OF_DEVICE_ERROR, "no memory could be mapped"), NULL;
 
   table = (of_device_table){
       .struct_size = has("short_table") ? 16 : sizeof(table),
-      .api_version = OF_DEVICE_API_VERSION + has("newer_version"),
+      .api_version = has("older_version")   ? OF_DEVICE_API_OLDEST - 1
+                     : has("newer_version") ? OF_DEVICE_API_VERSION + 1
+                                            : OF_DEVICE_API_VERSION,
       .name = has("bad_name") ? "Bad Name" : "accel",
       .count = has("missing_hook") ? NULL : device_count,
       .get_info = get_info,
@@ -392,11 +485,16 @@ __attribute__((visibility("default"))) const of_device_table* oneflow_device_plu
       .copy_within = copy,
       .fill = fill,
       .create_stream = create_stream,
+      .destroy_stream = destroy_stream,
       .synchronize = has("half_a_stream") ? NULL : synchronize,
+      .query_stream = query_stream,
       .create_event = create_event,
       .destroy_event = destroy_event,
       .record_event = record_event,
       .wait_event = wait_event,
+      .query_event = query_event,
+      .synchronize_event = synchronize_event,
+      .elapsed_time = elapsed_time,
       .copy_peer = copy_peer,
       .allocate_host = allocate_host,
       .free_host = free_host,

@@ -10,6 +10,13 @@ static of_status fail(of_status status, const char* text) {
   return status;
 }
 
+/* Returns whether the first device of a plugin has a kernel. */
+static bool has_kernel(const of_device_table* table, const char* name, uint64_t hash, int compute) {
+  of_kernel_entry entry = {.struct_size = sizeof(entry)};
+  const of_device first = {0, 0};
+  return table->find_kernel(first, name, hash, (of_dtype)compute, &entry) == OF_OK && entry.function != NULL;
+}
+
 int main(int count, char** arguments) {
   static const of_host_table host = {.struct_size = sizeof(host), .api_version = OF_DEVICE_API_VERSION, .fail = fail};
   void* library = count == 2 ? dlopen(arguments[1], RTLD_NOW) : NULL;
@@ -32,10 +39,10 @@ int main(int count, char** arguments) {
   int queried = 0;
   while (scanf("%127s %" SCNu64 " %d", name, &hash, &compute) == 3) {
     ++queried;
-    if (table->find_kernel(name, hash, (of_dtype)compute) == NULL) printf("lacks %s %d\n", name, compute);
-    if (table->find_kernel(name, hash + 1, (of_dtype)compute) != NULL) printf("takes another schema of %s\n", name);
+    if (!has_kernel(table, name, hash, compute)) printf("lacks %s %d\n", name, compute);
+    if (has_kernel(table, name, hash + 1, compute)) printf("takes another schema of %s\n", name);
   }
-  if (table->find_kernel("no_such_operator", 0, OF_FLOAT32) != NULL) printf("has no_such_operator\n");
+  if (has_kernel(table, "no_such_operator", 0, OF_FLOAT32)) printf("has no_such_operator\n");
   printf("queried %d\n", queried);
   return 0;
 }

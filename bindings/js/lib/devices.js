@@ -54,6 +54,10 @@ class Device {
     return list.map((word) => word.replace(/_[a-z]/g, ([, letter]) => letter.toUpperCase()));
   }
 
+  get notes() {
+    return native.deviceProperties(this.#code).notes;
+  }
+
   toString() {
     return this.name;
   }

@@ -506,9 +506,11 @@ export class Device {
   get computeUnits(): number;
   /**
    * The capabilities of the device, a subset of: kernels, contractions, asynchronous (a call returns before its work is
-   * done), peerCopies, pinnedMemory, hostAccessible.
+   * done), peerCopies, streams, pinnedMemory, hostAccessible.
    */
   get capabilities(): string[];
+  /** What is to be known about the device's plugin, such as that it could not be probed; empty for most devices. */
+  get notes(): string;
   /** Returns the full name. */
   toString(): string;
   /** Returns the full name. */

@@ -87,6 +87,7 @@ napi_value device_properties(napi_env env, napi_callback_info info) {
   if (of_status status = of_device_get_properties(call.device(0), &properties)) return call.environment().fail(status);
   return to_js(env, {{"name", to_js(env, properties.name)},
                      {"capabilities", to_js(env, properties.capabilities)},
+                     {"notes", to_js(env, properties.notes)},
                      {"computeUnits", to_js(env, properties.compute_units)},
                      {"totalMemory", to_js(env, properties.total_memory)},
                      {"freeMemory", to_js(env, properties.free_memory)}});

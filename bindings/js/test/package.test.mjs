@@ -35,6 +35,7 @@ test('the package installs and runs without a compiler', () => {
     const native = path.join(fs.realpathSync(folder), 'node_modules', 'oneflow-js', 'native');
     assert.ok(libraries.length > 0);
     for (const library of libraries) assert.equal(path.dirname(library), native);
+    fs.accessSync(path.join(native, 'oneflow-probe'), fs.constants.X_OK);
     const devices = (parent) => fs.readdirSync(path.join(parent, 'oneflow_devices')).sort();
     assert.deepEqual(devices(native), devices(path.join(build, 'lib')));
   } finally {

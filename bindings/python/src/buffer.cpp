@@ -49,7 +49,7 @@ const char* format_of(of_dtype dtype) {
   }
 }
 
-// Returns the dtype of a format and an element size in bytes; OF_DTYPE_COUNT if there is none. A byte order prefix must
+// Returns the dtype of a format and an element size in bytes; OF_DTYPE_NONE if there is none. A byte order prefix must
 // be that of the machine.
 of_dtype dtype_of(const char* format, Py_ssize_t size) {
   if (format == nullptr) return OF_UINT8;
@@ -57,7 +57,7 @@ of_dtype dtype_of(const char* format, Py_ssize_t size) {
   for (of_dtype dtype : {OF_COMPLEX64, OF_COMPLEX128}) {
     if (strcmp(format, format_of(dtype)) == 0) return dtype;
   }
-  if (strlen(format) != 1) return OF_DTYPE_COUNT;
+  if (strlen(format) != 1) return OF_DTYPE_NONE;
   const bool is_signed = strchr("bhilqn", *format) != nullptr;
   if (is_signed || strchr("BHILQN", *format) != nullptr) {
     const of_dtype signed_types[] = {OF_INT8, OF_INT16, OF_INT32, OF_INT64};
@@ -65,12 +65,12 @@ of_dtype dtype_of(const char* format, Py_ssize_t size) {
     for (int i = 0; i < 4; ++i) {
       if (size == 1 << i) return is_signed ? signed_types[i] : unsigned_types[i];
     }
-    return OF_DTYPE_COUNT;
+    return OF_DTYPE_NONE;
   }
   for (of_dtype dtype : {OF_BOOL, OF_FLOAT16, OF_FLOAT32, OF_FLOAT64}) {
     if (*format == *format_of(dtype)) return dtype;
   }
-  return OF_DTYPE_COUNT;
+  return OF_DTYPE_NONE;
 }
 
 // ---------------------------------------------------------------- import
@@ -177,7 +177,7 @@ PyObject* tensor_from_buffer(PyObject* object, const char* function, const char*
                  prefix + " must export a buffer of numbers, got " + type_name(object) + ": " + take_error_text());
   }
   const of_dtype dtype = dtype_of(view.format, view.itemsize);
-  if (dtype == OF_DTYPE_COUNT) {
+  if (dtype == OF_DTYPE_NONE) {
     return raise(OF_DTYPE_ERROR, prefix + " must have elements of a supported dtype, got format '" + view.format +
                                      "' with " + std::to_string(view.itemsize) + " bytes per element");
   }

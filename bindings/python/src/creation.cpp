@@ -24,8 +24,8 @@ PyObject* from_nested(PyObject* data, const TensorRequest& request) {
   NestedNumbers nested(request.function, request.name);
   if (!nested.collect(data)) return nullptr;
   of_dtype dtype = nested.dtype();
-  if (dtype == OF_DTYPE_COUNT) dtype = request.if_empty;
-  if (dtype == OF_DTYPE_COUNT) dtype = of_default_dtype();
+  if (dtype == OF_DTYPE_NONE) dtype = request.if_empty;
+  if (dtype == OF_DTYPE_NONE) dtype = of_default_dtype();
   if (request.dtype != nullptr) dtype = *request.dtype;
   // C++ has no half-precision types: numbers are stored as float64, which the runtime rounds.
   const bool half = dtype == OF_FLOAT16 || dtype == OF_BFLOAT16;

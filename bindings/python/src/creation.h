@@ -14,7 +14,7 @@ struct TensorRequest {
   const char* name;
   const of_dtype* dtype = nullptr;     // NULL: the dtype of the data
   const of_device* device = nullptr;   // NULL: the device of a tensor, the default device for other data
-  of_dtype if_empty = OF_DTYPE_COUNT;  // the dtype of data without elements; OF_DTYPE_COUNT: the default dtype
+  of_dtype if_empty = OF_DTYPE_NONE;  // the dtype of data without elements; OF_DTYPE_NONE: the default dtype
 };
 // Returns a new tensor with a copy of the data: numbers, nested sequences, tensors, or arrays with a buffer or DLPack.
 // Returns NULL with an exception on failure.

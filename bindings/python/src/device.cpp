@@ -87,6 +87,11 @@ PyObject* get_capabilities(PyObject* self, void*) {
   return list ? PyList_AsTuple(list.get()) : nullptr;
 }
 
+PyObject* get_notes(PyObject* self, void*) {
+  of_device_properties properties{};
+  return get_properties(self, &properties) ? PyUnicode_FromString(properties.notes) : nullptr;
+}
+
 const ArgumentRecord kArguments[] = {{"name", "device", ArgumentKind::kDevice}};
 const Parameters kParameters("device", kArguments);
 
@@ -108,7 +113,10 @@ PyGetSetDef attributes[] = {
      "The number of cores, multiprocessors or similar units; 0 if unknown.", nullptr},
     {"capabilities", get_capabilities, nullptr,
      "The features that the device implements, as a tuple of strings: kernels, contractions, asynchronous (work\n"
-     "continues after the call), peer_copies, pinned_memory, host_accessible.",
+     "continues after the call), peer_copies, streams, pinned_memory, host_accessible.",
+     nullptr},
+    {"notes", get_notes, nullptr,
+     "What is to be known about the device's plugin, such as that it could not be probed; empty for most devices.",
      nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };

@@ -145,7 +145,7 @@ bool NestedNumbers::visit_array(PyObject* array, size_t depth) {
   Ref values(PyObject_CallMethod(array, "tolist", nullptr));
   if (!values || Py_EnterRecursiveCall(" in the data of a tensor") != 0) return false;
   const of_dtype dtype = is_tensor(array) ? of_tensor_dtype(handle_of(array)) : numpy_dtype(array, OF_FLOAT64);
-  dtype_ = dtype_ == OF_DTYPE_COUNT ? dtype : of_promote_types(dtype_, dtype);
+  dtype_ = dtype_ == OF_DTYPE_NONE ? dtype : of_promote_types(dtype_, dtype);
   const of_dtype promoted = dtype_;  // without the dtypes of the Python numbers that tolist() returned
   const bool fits = visit(values.get(), depth);
   Py_LeaveRecursiveCall();
@@ -191,7 +191,7 @@ bool NestedNumbers::visit_number(PyObject* number, of_dtype dtype, size_t depth)
   } else if (!add_integer(number)) {
     return false;
   }
-  dtype_ = dtype_ == OF_DTYPE_COUNT ? dtype : of_promote_types(dtype_, dtype);
+  dtype_ = dtype_ == OF_DTYPE_NONE ? dtype : of_promote_types(dtype_, dtype);
   return true;
 }
 

@@ -26,7 +26,7 @@ class NestedNumbers {
 
   const std::vector<int64_t>& sizes() const { return sizes_; }
   size_t count() const { return numbers_.size(); }
-  of_dtype dtype() const { return dtype_; }  // OF_DTYPE_COUNT if there are no numbers
+  of_dtype dtype() const { return dtype_; }  // OF_DTYPE_NONE if there are no numbers
 
   // Writes the numbers to `destination` as elements of a dtype other than float16 and bfloat16. Returns false with an
   // exception if a number does not fit the dtype.
@@ -48,7 +48,7 @@ class NestedNumbers {
   std::vector<int64_t> position_;  // index of the current object at each depth
   std::vector<of_scalar> numbers_;
   std::vector<double> imaginary_;  // imaginary parts of the first numbers; those of the others are 0
-  of_dtype dtype_ = OF_DTYPE_COUNT;
+  of_dtype dtype_ = OF_DTYPE_NONE;
 };
 
 }  // namespace oneflow::python

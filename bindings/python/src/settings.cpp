@@ -88,7 +88,7 @@ PyObject* promote_types(PyObject*, PyObject* const* args, Py_ssize_t count, PyOb
   if (!call.parse(kPromoteParameters, args, count, keywords)) return nullptr;
   const of_dtype first = call.values[0].as.dtype, second = call.values[1].as.dtype;
   const of_dtype common = of_promote_types(first, second);
-  if (common != OF_DTYPE_COUNT) return dtype_object(common);
+  if (common != OF_DTYPE_NONE) return dtype_object(common);
   const std::string names = std::string(of_dtype_name(first)) + " and " + of_dtype_name(second);
   return raise(OF_DTYPE_ERROR, "promote_types: " + names + " have no common dtype");
 }

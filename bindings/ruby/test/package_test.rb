@@ -18,6 +18,8 @@ class PackageTest < OneFlowTest
       assert_equal "[1.0, 2.7183] true", run.call
       loaded = Dir[File.join(home, "gems/*/lib/oneflow/*.so*")].map { |file| File.basename(file) }
       assert_includes loaded, "liboneflow.so.0"
+      assert(Dir[File.join(home, "gems/*/lib/oneflow/oneflow-probe")].all? { |file| File.executable?(file) })
+      refute_empty Dir[File.join(home, "gems/*/lib/oneflow/oneflow-probe")]
       devices = Dir.children(File.join(BUILD, "lib/oneflow_devices")).sort
       assert_equal devices, Dir[File.join(home, "gems/*/lib/oneflow/oneflow_devices/*")].map { File.basename(_1) }.sort
     end

@@ -25,7 +25,7 @@ tools/build_device.sh cuda "-DCUDA_CHIPS=${CUDA_CHIPS:-90}"
 rm -rf "$bundle"
 mkdir -p "$bundle"/{bin,lib/oneflow_devices,python}
 cp build/bin/capi_replay "$bundle/bin"
-cp build/lib/*.so.? "$bundle/lib"
+cp build/lib/*.so.? build/lib/oneflow-probe "$bundle/lib"
 cp build/lib/oneflow_devices/cuda.so "$bundle/lib/oneflow_devices"
 cp -r "$front_end/python/oneflow_py" "$bundle/python"
 tar -czf "$bundle/vectors.tar.gz" tests/generated/vectors

@@ -34,7 +34,7 @@ const std::string& why_none();
 std::atomic<bool>& is_in_use(of_device device);
 // Returns DeviceError in a process that was forked after CUDA was first used: contexts are not inherited.
 of_status check_process();
-inline Stream& stream_of(of_stream stream) { return *reinterpret_cast<Stream*>(stream); }
+inline Stream& stream_of(of_device_stream stream) { return *reinterpret_cast<Stream*>(stream); }
 
 // Returns the status of a CUDA call, and sets the error text on failure: "could not <what>". Errors after which a
 // context cannot be used any more are reported to the runtime as the loss of the device.

@@ -24,20 +24,20 @@ void deallocate(of_device device, void* memory, uint64_t) {
 }
 
 // The driver recognises page-locked memory by its address, and stages pageable memory through its own buffers.
-of_status copy(of_device device, void* destination, const void* source, uint64_t bytes, of_stream stream) {
+of_status copy(of_device device, void* destination, const void* source, uint64_t bytes, of_device_stream stream) {
   const OnDevice on(device);
   if (on.status() != OF_OK) return on.status();
   return check(device, cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, stream_of(stream).queue), "copy");
 }
 
-of_status fill(of_device device, void* destination, uint8_t value, uint64_t bytes, of_stream stream) {
+of_status fill(of_device device, void* destination, uint8_t value, uint64_t bytes, of_device_stream stream) {
   const OnDevice on(device);
   if (on.status() != OF_OK) return on.status();
   return check(device, cudaMemsetAsync(destination, value, bytes, stream_of(stream).queue), "fill memory");
 }
 
 of_status copy_peer(of_device destination_device, void* destination, of_device source_device, const void* source,
-                    uint64_t bytes, of_stream stream) {
+                    uint64_t bytes, of_device_stream stream) {
   const OnDevice on(destination_device);
   if (on.status() != OF_OK) return on.status();
   can_access(destination_device, source_device);  // enables peer access, which makes the copy direct

@@ -50,11 +50,16 @@ constexpr of_device_table make_table() {
   table.copy_within = copy;
   table.fill = fill;
   table.create_stream = create_stream;
+  table.destroy_stream = destroy_stream;
   table.synchronize = synchronize;
+  table.query_stream = query_stream;
   table.create_event = create_event;
   table.destroy_event = destroy_event;
   table.record_event = record_event;
   table.wait_event = wait_event;
+  table.query_event = query_event;
+  table.synchronize_event = synchronize_event;
+  table.elapsed_time = elapsed_time;
   table.copy_peer = copy_peer;
   table.can_access = can_access;
   table.allocate_host = allocate_host;

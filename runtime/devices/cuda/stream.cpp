@@ -8,14 +8,22 @@
 namespace oneflow::cuda {
 namespace {
 
-cudaEvent_t event_of(of_event event) { return reinterpret_cast<cudaEvent_t>(event); }
+cudaEvent_t event_of(of_device_event event) { return reinterpret_cast<cudaEvent_t>(event); }
 
 // Switches slots: later kernels record errors in the other slot. Returns the previous one.
 of_report& switch_slots(Stream& stream) { return stream.slots[stream.turn.fetch_add(1) & 1]; }
 
+// Converts the result of a query, for which unfinished work is no error.
+of_status answer(of_device device, cudaError_t code, bool* is_done) {
+  *is_done = code == cudaSuccess;
+  if (code != cudaErrorNotReady) return check(device, code, "query its work");
+  cudaGetLastError();
+  return OF_OK;
+}
+
 }  // namespace
 
-of_status create_stream(of_device device, of_stream* stream) {
+of_status create_stream(of_device device, of_device_stream* stream) {
   const OnDevice on(device);
   if (on.status() != OF_OK) return on.status();
   auto* made = new (std::nothrow) Stream;
@@ -25,14 +33,32 @@ of_status create_stream(of_device device, of_stream* stream) {
       check(device, cudaStreamCreateWithFlags(&made->queue, cudaStreamNonBlocking), "create a stream");
   if (status == OF_OK) {
     is_in_use(device) = true;
-    *stream = reinterpret_cast<of_stream>(made);
+    *stream = reinterpret_cast<of_device_stream>(made);
   } else {
     delete made;
   }
   return status;
 }
 
-of_status synchronize(of_device device, of_stream handle) {
+void destroy_stream(of_device device, of_device_stream handle) {
+  Stream& stream = stream_of(handle);
+  {
+    const OnDevice on(device);
+    if (on.status() != OF_OK) return;
+    cudaStreamDestroy(stream.queue);
+    if (stream.slots != nullptr) cudaFreeHost(stream.slots);
+    cudaGetLastError();
+  }
+  delete &stream;
+}
+
+of_status query_stream(of_device device, of_device_stream stream, bool* is_done) {
+  const OnDevice on(device);
+  if (on.status() != OF_OK) return on.status();
+  return answer(device, cudaStreamQuery(stream_of(stream).queue), is_done);
+}
+
+of_status synchronize(of_device device, of_device_stream handle) {
   const OnDevice on(device);
   if (on.status() != OF_OK) return on.status();
   Stream& stream = stream_of(handle);
@@ -47,32 +73,54 @@ of_status synchronize(of_device device, of_stream handle) {
   return grid::fail_as_reported(report);
 }
 
-of_status create_event(of_device device, of_event* event) {
+of_status create_event(of_device device, bool is_timed, of_device_event* event) {
   const OnDevice on(device);
   if (on.status() != OF_OK) return on.status();
   cudaEvent_t made = nullptr;
-  const of_status status = check(device, cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "create an event");
-  *event = reinterpret_cast<of_event>(made);
+  const unsigned flags = is_timed ? cudaEventDefault : cudaEventDisableTiming;
+  const of_status status = check(device, cudaEventCreateWithFlags(&made, flags), "create an event");
+  *event = reinterpret_cast<of_device_event>(made);
   return status;
 }
 
-void destroy_event(of_device device, of_event event) {
+void destroy_event(of_device device, of_device_event event) {
   const OnDevice on(device);
   if (on.status() != OF_OK) return;
   cudaEventDestroy(event_of(event));
   cudaGetLastError();
 }
 
-of_status record_event(of_device device, of_event event, of_stream stream) {
+of_status record_event(of_device device, of_device_event event, of_device_stream stream) {
   const OnDevice on(device);
   if (on.status() != OF_OK) return on.status();
   return check(device, cudaEventRecord(event_of(event), stream_of(stream).queue), "record an event");
 }
 
-of_status wait_event(of_device device, of_event event, of_stream stream) {
+of_status wait_event(of_device device, of_device_event event, of_device_stream stream) {
   const OnDevice on(device);
   if (on.status() != OF_OK) return on.status();
   return check(device, cudaStreamWaitEvent(stream_of(stream).queue, event_of(event), 0), "wait for an event");
+}
+
+of_status query_event(of_device device, of_device_event event, bool* is_done) {
+  const OnDevice on(device);
+  if (on.status() != OF_OK) return on.status();
+  return answer(device, cudaEventQuery(event_of(event)), is_done);
+}
+
+of_status synchronize_event(of_device device, of_device_event event) {
+  const OnDevice on(device);
+  if (on.status() != OF_OK) return on.status();
+  return check(device, cudaEventSynchronize(event_of(event)), "wait for an event");
+}
+
+of_status elapsed_time(of_device device, of_device_event start, of_device_event end, double* milliseconds) {
+  const OnDevice on(device);
+  if (on.status() != OF_OK) return on.status();
+  float elapsed = 0;
+  const cudaError_t code = cudaEventElapsedTime(&elapsed, event_of(start), event_of(end));
+  *milliseconds = elapsed;
+  return check(device, code, "measure the time between events");
 }
 
 }  // namespace oneflow::cuda

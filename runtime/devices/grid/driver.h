@@ -18,7 +18,7 @@ namespace oneflow::grid {
 // A compiled kernel, or what the backend needs to compile it.
 using Handle = const void*;
 
-constexpr int32_t kAny = OF_DTYPE_COUNT;  // any storage: each launch passes the dtypes of its operands
+constexpr int32_t kAny = OF_DTYPE_NONE;  // any storage: each launch passes the dtypes of its operands
 
 // The variants of one kernel for one compute type, by the dtype in which the operands are stored.
 struct Variants {

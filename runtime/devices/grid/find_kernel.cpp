@@ -62,9 +62,10 @@ class Tables {
 
 }  // namespace
 
-of_kernel find_kernel(const char* name, uint64_t kernel_id, of_dtype compute) {
+of_status find_kernel(of_device, const char* name, uint64_t kernel_id, of_dtype compute, of_kernel_entry* entry) {
   static const Tables tables;
-  return tables.find(name, kernel_id, compute);
+  entry->function = tables.find(name, kernel_id, compute);
+  return entry->function != nullptr ? OF_OK : OF_UNSUPPORTED;
 }
 
 }  // namespace oneflow::grid

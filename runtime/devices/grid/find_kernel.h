@@ -6,8 +6,8 @@
 
 namespace oneflow::grid {
 
-// Returns the kernel of that name, schema hash and compute type, or NULL. A hook of the device table.
-of_kernel find_kernel(const char* name, uint64_t kernel_id, of_dtype compute);
+// Finds the kernel of that name, schema hash and compute type. A hook of the device table.
+of_status find_kernel(of_device device, const char* name, uint64_t kernel_id, of_dtype compute, of_kernel_entry* entry);
 
 }  // namespace oneflow::grid
 

@@ -39,7 +39,7 @@ const std::vector<Device>& devices();
 // Returns why other devices cannot be used, as a text for users.
 const std::string& rejected();
 inline const Device& device_of(of_device id) { return devices()[static_cast<size_t>(id.index)]; }
-inline Stream& stream_of(of_stream stream) { return *reinterpret_cast<Stream*>(stream); }
+inline Stream& stream_of(of_device_stream stream) { return *reinterpret_cast<Stream*>(stream); }
 
 // Returns the status of an OpenCL call, and sets the error text on failure: "could not <what>". Errors after which the
 // device cannot be used any more are reported to the runtime as its loss.

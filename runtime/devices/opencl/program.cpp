@@ -42,7 +42,7 @@ std::string options_for(const Device& device, of_dtype compute, int32_t storage)
                  OF_NUMBER(OF_INT64) OF_NUMBER(OF_UINT16) OF_NUMBER(OF_UINT32) OF_NUMBER(OF_UINT64)
                      OF_NUMBER(OF_FLOAT16) OF_NUMBER(OF_BFLOAT16) OF_NUMBER(OF_FLOAT32)
                          OF_NUMBER(OF_FLOAT64) " -DOF_ANY=" +
-             std::to_string(OF_DTYPE_COUNT);
+             std::to_string(OF_DTYPE_NONE);
   options += " -DS=" + std::to_string(storage) + " -DOF_IS_PROCESSOR=" + std::to_string(device.is_processor) +
              " -DOF_VECTOR_BYTES=" + std::to_string(device.vector_bytes);
   return options + " -cl-std=CL1.2 -w";

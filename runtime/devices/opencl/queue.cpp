@@ -48,20 +48,20 @@ void deallocate(of_device device, void* memory, uint64_t) {
   clSVMFree(device_of(device).context, memory);
 }
 
-of_status copy(of_device device, void* destination, const void* source, uint64_t bytes, of_stream stream) {
+of_status copy(of_device device, void* destination, const void* source, uint64_t bytes, of_device_stream stream) {
   if (const of_status status = check_process(); status != OF_OK) return status;
   return check(device,
                clEnqueueSVMMemcpy(stream_of(stream).queue, CL_FALSE, destination, source, bytes, 0, nullptr, nullptr),
                "copy");
 }
 
-of_status fill(of_device device, void* destination, uint8_t value, uint64_t bytes, of_stream stream) {
+of_status fill(of_device device, void* destination, uint8_t value, uint64_t bytes, of_device_stream stream) {
   if (const of_status status = check_process(); status != OF_OK) return status;
   return check(device, clEnqueueSVMMemFill(stream_of(stream).queue, destination, &value, 1, bytes, 0, nullptr, nullptr),
                "fill memory");
 }
 
-of_status create_stream(of_device device, of_stream* stream) {
+of_status create_stream(of_device device, of_device_stream* stream) {
   if (const of_status status = check_process(); status != OF_OK) return status;
   cl_int code = CL_SUCCESS;
   cl_command_queue queue =
@@ -75,11 +75,11 @@ of_status create_stream(of_device device, of_stream* stream) {
   made->queue = queue;
   const std::lock_guard lock(streams_mutex);
   streams[device.index].push_back(made);
-  *stream = reinterpret_cast<of_stream>(made);
+  *stream = reinterpret_cast<of_device_stream>(made);
   return OF_OK;
 }
 
-of_status synchronize(of_device device, of_stream handle) {
+of_status synchronize(of_device device, of_device_stream handle) {
   if (const of_status status = check_process(); status != OF_OK) return status;
   Stream& stream = stream_of(handle);
   if (!stream.may_have_failed.exchange(false)) return check(device, clFinish(stream.queue), "wait for the device");

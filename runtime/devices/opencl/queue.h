@@ -9,11 +9,11 @@ namespace oneflow::opencl {
 of_status allocate(of_device device, uint64_t bytes, void** memory);
 void deallocate(of_device device, void* memory, uint64_t bytes);
 
-of_status copy(of_device device, void* destination, const void* source, uint64_t bytes, of_stream stream);
-of_status fill(of_device device, void* destination, uint8_t value, uint64_t bytes, of_stream stream);
+of_status copy(of_device device, void* destination, const void* source, uint64_t bytes, of_device_stream stream);
+of_status fill(of_device device, void* destination, uint8_t value, uint64_t bytes, of_device_stream stream);
 
-of_status create_stream(of_device device, of_stream* stream);
-of_status synchronize(of_device device, of_stream stream);
+of_status create_stream(of_device device, of_device_stream* stream);
+of_status synchronize(of_device device, of_device_stream stream);
 
 }  // namespace oneflow::opencl
 

@@ -29,15 +29,17 @@
 extern "C" {
 #endif
 
-/* The version of this interface. It is incremented when the meaning of an existing hook changes; the runtime rejects
- * plugins of other versions. New hooks are appended to the tables without a new version, and struct_size tells which
- * hooks a table has: those that a shorter table lacks count as NULL. */
-#define OF_DEVICE_API_VERSION 1
+/* The version of this interface. It is incremented when the meaning of an existing hook changes. New hooks are appended
+ * to the tables without a new version, and struct_size tells which hooks a table has: those that a shorter table lacks
+ * count as NULL. Version 2 has kernels with a user pointer, and several streams per device. */
+#define OF_DEVICE_API_VERSION 2
+/* The lowest version of a plugin that the runtime accepts, up to its own version. */
+#define OF_DEVICE_API_OLDEST 2
 
 /* A queue of work of a device, which runs in the order of submission. Opaque to the runtime. */
-typedef struct of_stream_object* of_stream;
+typedef struct of_device_stream_object* of_device_stream;
 /* A point in a stream, for which other streams can wait. Opaque to the runtime. */
-typedef struct of_event_object* of_event;
+typedef struct of_device_event_object* of_device_event;
 
 /* The functions that the runtime provides to a plugin. They are thread-safe. A plugin must not hold a lock while it
  * calls one if its hooks acquire the same lock, because these functions may call `allocate` and `deallocate`. The table
@@ -48,10 +50,11 @@ typedef struct of_host_table {
   /* Sets the calling thread's error text, which is copied, and returns `status`. */
   of_status (*fail)(of_status status, const char* text);
   /* Allocates scratch memory of a device from the runtime's cache: at least `bytes` bytes, 64-byte aligned, released
-   * with release(). On failure the error text is already set; return the status. */
+   * with release(). On failure the error text is already set; return the status. If the device has streams, a hook
+   * calls both on the thread that called the hook, for work in the stream that it was given. */
   of_status (*allocate)(of_device device, uint64_t bytes, void** memory);
   /* Releases memory of allocate(), with the same `bytes`. Call it as soon as the work that uses the memory has been
-   * submitted: the memory is reused at once, but only for work that is submitted to the device's stream later. NULL is
+   * submitted: the memory is reused at once, but only for work that is submitted to the same stream later. NULL is
    * allowed. */
   void (*release)(of_device device, void* memory, uint64_t bytes);
   /* Reports that a device is permanently lost, for example after a driver error that does not clear. From then on each
@@ -77,8 +80,9 @@ typedef struct of_kernel_tensor {
 typedef struct of_kernel_context {
   uint32_t struct_size;            /* sizeof(of_kernel_context) of the runtime */
   of_device device;                /* the device that the kernel runs on */
-  of_stream stream;                /* its stream; NULL without the hook create_stream */
+  of_device_stream stream;         /* the stream of the work; NULL without the hook create_stream */
   const of_host_table* host;       /* the functions of the runtime */
+  void* user;                      /* the user pointer that find_kernel() returned with the kernel */
   const char* op;                  /* the name of the operator that the user called, for errors that asynchronous work
                                       finds; lives as long as the process */
   int32_t input_count;             /* the length of `inputs` */
@@ -133,6 +137,13 @@ typedef struct of_kernel_context {
  * synchronize(). The text of such an error begins with `op`: "index: index 3 is out of range ...". */
 typedef of_status (*of_kernel)(const of_kernel_context* context);
 
+/* A kernel with its user pointer, which find_kernel() fills in. */
+typedef struct of_kernel_entry {
+  uint32_t struct_size; /* sizeof(of_kernel_entry) of the runtime */
+  of_kernel function;   /* NULL before the call */
+  void* user;           /* passed to `function` in its context; NULL before the call */
+} of_kernel_entry;
+
 /* One dimension of a contraction, with its strides in A, B and C, in elements. A stride is 0 if the operand does not
  * have the dimension. */
 typedef struct of_contraction_dim {
@@ -148,7 +159,7 @@ typedef struct of_contraction_dim {
 typedef struct of_contraction {
   uint32_t struct_size;      /* sizeof(of_contraction) of the runtime */
   of_device device;          /* as in of_kernel_context */
-  of_stream stream;          /* as in of_kernel_context */
+  of_device_stream stream;   /* as in of_kernel_context */
   const of_host_table* host; /* as in of_kernel_context */
   const char* op;            /* as in of_kernel_context */
   of_dtype dtype;            /* the dtype of A, B, C and the bias, a real one */
@@ -172,11 +183,16 @@ typedef struct of_contraction {
 
 /* The properties of a device, which get_info() fills in. Unknown values are 0. */
 typedef struct of_device_info {
+  uint32_t struct_size;   /* sizeof(of_device_info) of the runtime; not to be changed */
+  uint32_t compute_units; /* processor cores, multiprocessors or the like */
   char name[128];         /* the name of the hardware, terminated by a zero byte */
   uint64_t total_memory;  /* in bytes */
   uint64_t free_memory;   /* in bytes */
-  uint32_t compute_units; /* processor cores, multiprocessors or the like */
 } of_device_info;
+
+/* The types of blocks of hooks that later versions may define. */
+struct of_graph_hooks;
+struct of_communicator_hooks;
 
 /* The table of hooks that a plugin provides. */
 typedef struct of_device_table {
@@ -191,7 +207,8 @@ typedef struct of_device_table {
    * the reason with host->fail() ("no NVIDIA driver was found; install ..."), which is shown to users who name the
    * device. Called when the plugin is loaded, also on machines without the hardware, where it must not crash. */
   int32_t (*count)(void);
-  /* Fills in `info`, all of which is zero before. The type of `device` is -1 while the runtime probes the plugin. */
+  /* Fills in `info`, all of which is zero before but struct_size. The type of `device` is -1 while the runtime probes
+   * the plugin. */
   of_status (*get_info)(of_device device, of_device_info* info);
   /* Whether the host may dereference addresses of the device's memory. */
   bool host_accessible;
@@ -208,69 +225,86 @@ typedef struct of_device_table {
 
   /* -- copies ------------------------------------------------------------------------------------------------
    * Each hook copies `bytes` bytes, more than 0, between memory that does not overlap, in the order of `stream`. It may
-   * return before the copy is done: the runtime waits for the stream before the host's memory is used again. */
+   * return before the copy is done: the runtime waits for the copy before the host's memory is used again. */
   /* Copies from the host's memory to the device's. */
   of_status (*copy_from_host)(of_device device, void* destination, const void* source, uint64_t bytes,
-                              of_stream stream);
+                              of_device_stream stream);
   /* Copies from the device's memory to the host's. */
-  of_status (*copy_to_host)(of_device device, void* destination, const void* source, uint64_t bytes, of_stream stream);
+  of_status (*copy_to_host)(of_device device, void* destination, const void* source, uint64_t bytes,
+                            of_device_stream stream);
   /* Copies within the device's memory. If can_access() allows it, `source` may be memory of another device. */
-  of_status (*copy_within)(of_device device, void* destination, const void* source, uint64_t bytes, of_stream stream);
+  of_status (*copy_within)(of_device device, void* destination, const void* source, uint64_t bytes,
+                           of_device_stream stream);
   /* Sets `bytes` bytes of the device's memory to `value`, in the order of `stream`. */
-  of_status (*fill)(of_device device, void* destination, uint8_t value, uint64_t bytes, of_stream stream);
+  of_status (*fill)(of_device device, void* destination, uint8_t value, uint64_t bytes, of_device_stream stream);
 
   /* -- streams -----------------------------------------------------------------------------------------------
    * (optional; create_stream requires synchronize) For asynchronous devices. Default: `stream` is NULL in all hooks,
    * and the work of each hook must be done when the hook returns. */
-  /* Creates the stream of a device, which lives as long as the process. Called once, when the device is first used. */
-  of_status (*create_stream)(of_device device, of_stream* stream);
+  /* Creates a stream of a device. The first one is the device's default stream, which is created when the device is
+   * first used, and lives as long as the process. */
+  of_status (*create_stream)(of_device device, of_device_stream* stream);
+  /* (optional; requires events and query_stream) Destroys a stream, after synchronize(). Events that mark points in it
+   * stay valid. Default: programs cannot create streams, so that the device has only its default stream. */
+  void (*destroy_stream)(of_device device, of_device_stream stream);
   /* Waits for all work submitted to the stream, and returns its first error, with a complete text that begins with the
    * operator's name: the runtime puts nothing in front of it. The error is reported once; afterwards the stream accepts
    * more work. No other hook returns errors of earlier work. */
-  of_status (*synchronize)(of_device device, of_stream stream);
+  of_status (*synchronize)(of_device device, of_device_stream stream);
+  /* Sets *is_done: whether all work submitted to the stream is done. Required with destroy_stream. */
+  of_status (*query_stream)(of_device device, of_device_stream stream, bool* is_done);
 
   /* -- events ------------------------------------------------------------------------------------------------
-   * (optional as a group; they require create_stream) For devices of this type to wait for each other. Default: the
-   * host waits for the first stream before it submits work to the second one. */
-  /* Creates an event, which marks no point yet. */
-  of_status (*create_event)(of_device device, of_event* event);
+   * (optional as a group; they require create_stream) For streams to wait for each other. Default: the host waits for
+   * the first stream before it submits work to the second one. */
+  /* Creates an event, which marks no point yet. `is_timed` says whether elapsed_time() will be asked. */
+  of_status (*create_event)(of_device device, bool is_timed, of_device_event* event);
   /* Destroys an event of create_event(). */
-  void (*destroy_event)(of_device device, of_event event);
-  /* Makes the event mark the current end of `stream`, the stream of `device`. An event may be recorded repeatedly; it
+  void (*destroy_event)(of_device device, of_device_event event);
+  /* Makes the event mark the current end of `stream`, a stream of `device`. An event may be recorded repeatedly; it
    * then marks the last point. */
-  of_status (*record_event)(of_device device, of_event event, of_stream stream);
-  /* Makes later work in `stream`, the stream of `device`, wait for the point that the event marks at the time of the
-   * call, in the stream of any device of this type. Afterwards the event may be recorded again or destroyed at once. */
-  of_status (*wait_event)(of_device device, of_event event, of_stream stream);
+  of_status (*record_event)(of_device device, of_device_event event, of_device_stream stream);
+  /* Makes later work in `stream`, a stream of `device`, wait for the point that the event marks at the time of the
+   * call, in a stream of any device of this type. Afterwards the event may be recorded again or destroyed at once. */
+  of_status (*wait_event)(of_device device, of_device_event event, of_device_stream stream);
+  /* Sets *is_done: whether the work before the point is done. True for an event that marks no point. */
+  of_status (*query_event)(of_device device, of_device_event event, bool* is_done);
+  /* Waits for the work before the point. Does not report its errors. */
+  of_status (*synchronize_event)(of_device device, of_device_event event);
+  /* (optional) Sets the time between two points, both reached, of events that are timed. Default: such events cannot be
+   * created. */
+  of_status (*elapsed_time)(of_device device, of_device_event start, of_device_event end, double* milliseconds);
 
   /* -- several devices of this type -------------------------------------------------------------------------- */
-  /* (optional) Copies `bytes` bytes from one device to another, in the order of `stream`, the stream of the
+  /* (optional) Copies `bytes` bytes from one device to another, in the order of `stream`, a stream of the
    * destination. The runtime has ordered it after the work of the source. Default: copy_within() on the destination if
    * it can access the source, else copies through the host's memory. */
   of_status (*copy_peer)(of_device destination_device, void* destination, of_device source_device, const void* source,
-                         uint64_t bytes, of_stream stream);
+                         uint64_t bytes, of_device_stream stream);
   /* (optional) Returns whether kernels and copies of `device` can read and write the memory of `peer`. Default: no. */
   bool (*can_access)(of_device device, of_device peer);
 
   /* -- page-locked host memory -------------------------------------------------------------------------------
    * (optional as a group) Host memory that the device copies from and to fastest, without the processor. The runtime
-   * caches it, and uses it for pin_memory and for copies between devices. Default: ordinary host memory. */
+   * caches it, and uses it for pin_memory and for copies between devices. If the device has events, the host does not
+   * wait for copies from and to this memory. Default: ordinary host memory. */
   /* Allocates page-locked memory; like allocate(). */
   of_status (*allocate_host)(of_device device, uint64_t bytes, void** memory);
-  /* Frees memory of allocate_host(); like deallocate(). */
+  /* Frees memory of allocate_host(). No submitted work uses the memory any more. */
   void (*free_host)(of_device device, void* memory, uint64_t bytes);
 
   /* -- kernels ----------------------------------------------------------------------------------------------- */
-  /* (optional) Returns the kernel of an operator, or NULL if there is none.
+  /* (optional) Fills in the kernel of an operator for `device`; returns OF_UNSUPPORTED if there is none.
    *
    * `name` is the operator's name, with its overload: "add", "max.dim". If the operator's record has one expression per
    * value of an attribute, the value is appended: "gelu:tanh". `kernel_id` identifies the operator's definition:
-   * return NULL unless it is that of the definition that the kernel was written for. `compute` is the compute type. For
-   * a complex compute type, NULL means that the runtime computes with real and imaginary parts.
+   * return OF_UNSUPPORTED unless it is that of the definition that the kernel was written for. `compute` is the compute
+   * type. For a complex compute type, OF_UNSUPPORTED means that the runtime computes with real and imaginary parts.
    *
-   * The runtime caches the result, NULL included, for all devices of the type. Default: all operators run on the CPU,
-   * through copies. */
-  of_kernel (*find_kernel)(const char* name, uint64_t kernel_id, of_dtype compute);
+   * The runtime caches the answer, OF_UNSUPPORTED included, for the device. Another error makes the call of the
+   * operator fail, and the next call asks again. Default: all operators run on the CPU, through copies. */
+  of_status (*find_kernel)(of_device device, const char* name, uint64_t kernel_id, of_dtype compute,
+                           of_kernel_entry* entry);
   /* (optional) Computes a contraction, or submits it to the stream. Returns OF_UNSUPPORTED, as a kernel does, for
    * contractions that it does not support. Default: contractions run on the CPU through copies, and outer products,
    * those without k dimensions, run as elementwise multiplications, which may be as fast. */
@@ -286,6 +320,11 @@ typedef struct of_device_table {
   of_status (*set_option)(const char* name, int64_t value);
   /* (optional) Gets the value of an option. Returns OF_UNSUPPORTED for an unknown name. */
   of_status (*get_option)(const char* name, int64_t* value);
+
+  /* -- reserved ----------------------------------------------------------------------------------------------
+   * For blocks of hooks that run captured graphs, and that communicate with devices of other processes. NULL. */
+  const struct of_graph_hooks* graph;
+  const struct of_communicator_hooks* communicator;
 } of_device_table;
 
 /* The type of the function oneflow_device_plugin() that a plugin exports. */

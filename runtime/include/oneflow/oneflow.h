@@ -52,7 +52,7 @@ OF_API const char* of_dtype_name(of_dtype dtype);
 OF_API of_status of_dtype_parse(const char* name, of_dtype* dtype);
 /* Returns the size of one element in bytes; 0 for an invalid number. */
 OF_API size_t of_dtype_size(of_dtype dtype);
-/* Returns the dtype that two dtypes are promoted to; OF_DTYPE_COUNT if they have no common dtype. */
+/* Returns the dtype that two dtypes are promoted to; OF_DTYPE_NONE if they have no common dtype. */
 OF_API of_dtype of_promote_types(of_dtype a, of_dtype b);
 /* Returns the dtype of new floating-point tensors without an explicit dtype, in all threads. It is float32 at first. */
 OF_API of_dtype of_default_dtype(void);
@@ -78,8 +78,11 @@ typedef struct of_device_properties {
   uint64_t total_memory;  /* in bytes; 0 if unknown */
   uint64_t free_memory;   /* in bytes */
   /* What the device implements itself, separated by spaces: kernels, contractions, asynchronous, peer_copies,
-   * pinned_memory, host_accessible. The string lives as long as the process. */
+   * streams, pinned_memory, host_accessible. The string lives as long as the process. */
   const char* capabilities;
+  /* What is to be known about the device's plugin, for example that it could not be probed in a process of its own
+   * before it was loaded. Empty for most devices. The string lives as long as the process. */
+  const char* notes;
 } of_device_properties;
 /* Gets the properties of a device. */
 OF_API of_status of_device_get_properties(of_device device, of_device_properties* properties);
@@ -98,8 +101,54 @@ OF_API of_status of_load_device(const char* path);
 /* Returns whether copies between the host and the device may block, so that a front end should release its language's
  * lock meanwhile. */
 OF_API bool of_device_waits(of_device device);
-/* Waits until all work submitted to the device is done, and returns the first error of that work. */
+/* Waits until all work submitted to all streams of the device is done, and returns the first error of that work. */
 OF_API of_status of_synchronize(of_device device);
+
+/* ---------------------------------------------------------------- streams and events */
+
+/* A device works on the operations of one stream one after another, and may work on several streams at the same time.
+ * Each thread has a current stream per device, to which all its work goes: the default stream, unless it chooses
+ * another. The program orders work on different streams that shares tensors, by events; without that, the elements that
+ * the work reads are undefined. Memory is always safe: a tensor may be released as soon as its work was submitted.
+ *
+ * A device that works synchronously, like the CPU, has only its default stream, whose work is always done: there,
+ * functions that create streams and events fail with OF_UNSUPPORTED. A stream or an event that was destroyed, or never
+ * existed, is an OF_INVALID_ARGUMENT. */
+
+/* Creates a stream of a device. The caller destroys it with of_stream_destroy(). */
+OF_API of_status of_stream_create(of_device device, of_stream* stream);
+/* Destroys a stream, once its work is done. The status is that of the work: the stream is destroyed even on failure.
+ * A default stream cannot be destroyed. Threads whose current stream it is must choose another one. */
+OF_API of_status of_stream_destroy(of_stream stream);
+/* Waits until all work submitted to the stream is done, and returns the first error of that work. */
+OF_API of_status of_stream_synchronize(of_stream stream);
+/* Gets whether all work submitted to the stream is done. Does not report its errors. */
+OF_API of_status of_stream_query(of_stream stream, bool* is_done);
+/* Makes work that is submitted to the stream later wait for the point that the event marks, in any stream of a device
+ * of the same type. Does nothing for an event that was not recorded. The host does not wait. */
+OF_API of_status of_stream_wait_event(of_stream stream, of_event event);
+/* Gets the device of a stream. */
+OF_API of_status of_stream_get_device(of_stream stream, of_device* device);
+/* Gets the calling thread's current stream of a device. */
+OF_API of_status of_stream_current(of_device device, of_stream* stream);
+/* Sets the calling thread's current stream of a device; {0} is the default stream. A thread can choose streams of up to
+ * OF_MAX_CHOSEN_STREAMS devices at the same time. */
+OF_API of_status of_stream_set_current(of_device device, of_stream stream);
+#define OF_MAX_CHOSEN_STREAMS 16
+
+/* Creates an event, which marks no point yet, for streams of a device. With `is_timed`, of_event_elapsed() can be used.
+ * The caller destroys it with of_event_destroy(). */
+OF_API of_status of_event_create(of_device device, bool is_timed, of_event* event);
+/* Destroys an event. What waits for the point that it marks still does. */
+OF_API of_status of_event_destroy(of_event event);
+/* Makes the event mark the current end of a stream of its device. An event may be recorded repeatedly. */
+OF_API of_status of_event_record(of_event event, of_stream stream);
+/* Gets whether the work before the point is done; true for an event that was not recorded. */
+OF_API of_status of_event_query(of_event event, bool* is_done);
+/* Waits for the work before the point. Does not report its errors, which of_stream_synchronize() does. */
+OF_API of_status of_event_synchronize(of_event event);
+/* Gets the time between the points of two timed events of one device, whose work must be done. */
+OF_API of_status of_event_elapsed(of_event start, of_event end, double* milliseconds);
 
 /* ---------------------------------------------------------------- memory */
 
@@ -196,7 +245,7 @@ typedef struct of_tensor_info {
 } of_tensor_info;
 /* Gets the properties of a tensor. */
 OF_API of_status of_tensor_get_info(of_tensor tensor, of_tensor_info* info);
-/* Returns the dtype; OF_DTYPE_COUNT for NULL. */
+/* Returns the dtype; OF_DTYPE_NONE for NULL. */
 OF_API of_dtype of_tensor_dtype(of_tensor tensor);
 /* Returns the number of dimensions; 0 for NULL. */
 OF_API int32_t of_tensor_rank(of_tensor tensor);
@@ -470,6 +519,8 @@ typedef struct of_thread_state {
   uint32_t
       asked_layers;     /* a bit for each layer that all calls of the thread enter, if it is installed; none at first */
   uint32_t open_layers; /* a bit for each layer that they may enter at all; all at first */
+  uint32_t reserved;    /* unused */
+  of_stream streams[OF_MAX_CHOSEN_STREAMS]; /* the current streams that the thread has chosen; {0} in unused places */
 } of_thread_state;
 /* Gets the state of the calling thread. */
 OF_API of_status of_thread_get_state(of_thread_state* state);

@@ -710,6 +710,122 @@ inline void manual_seed(uint64_t seed) { of_manual_seed(seed); }
 /// Waits for all work of a device, and throws the first error of that work.
 inline void synchronize(const Device& device = Device()) { check(of_synchronize(device.get())); }
 
+// ---------------------------------------------------------------- streams and events
+
+class Stream;
+
+/// A point in a stream of a device, for which other streams and the host can wait. See of_event_create().
+class Event {
+ public:
+  /// Makes an event that marks no point yet. With `is_timed`, elapsed() can be used.
+  explicit Event(const Device& device = Device(), bool is_timed = false) {
+    check(of_event_create(device.get(), is_timed, &event_));
+  }
+  Event(Event&& other) noexcept : event_(std::exchange(other.event_, of_event{})) {}
+  Event& operator=(Event&& other) noexcept {
+    std::swap(event_, other.event_);
+    return *this;
+  }
+  ~Event() {
+    if (event_.id != 0) of_event_destroy(event_);
+  }
+
+  /// Marks the current end of a stream.
+  void record(const Stream& stream);
+  /// Returns whether the work before the point is done.
+  bool query() const {
+    bool is_done = false;
+    check(of_event_query(event_, &is_done));
+    return is_done;
+  }
+  /// Waits for the work before the point, without its errors.
+  void synchronize() const { check(of_event_synchronize(event_)); }
+  /// Returns the milliseconds between two points that were reached.
+  static double elapsed(const Event& start, const Event& end) {
+    double milliseconds = 0;
+    check(of_event_elapsed(start.event_, end.event_, &milliseconds));
+    return milliseconds;
+  }
+  /// Returns the event for the C API.
+  of_event get() const { return event_; }
+
+ private:
+  of_event event_{};
+};
+
+/// A stream of a device, which works on its operations one after another. See of_stream_create().
+class Stream {
+ public:
+  /// Makes a stream, which is destroyed with this object, once its work is done.
+  explicit Stream(const Device& device = Device()) : is_owned_(true) {
+    check(of_stream_create(device.get(), &stream_));
+  }
+  Stream(Stream&& other) noexcept
+      : stream_(std::exchange(other.stream_, of_stream{})), is_owned_(std::exchange(other.is_owned_, false)) {}
+  Stream& operator=(Stream&& other) noexcept {
+    std::swap(stream_, other.stream_);
+    std::swap(is_owned_, other.is_owned_);
+    return *this;
+  }
+  /// Ignores the errors of its work: call synchronize() before to see them.
+  ~Stream() {
+    if (is_owned_) of_stream_destroy(stream_);
+  }
+
+  /// Returns the calling thread's current stream of a device.
+  static Stream current(const Device& device = Device()) {
+    of_stream stream;
+    check(of_stream_current(device.get(), &stream));
+    return Stream(stream);
+  }
+
+  /// Waits for all work of the stream, and throws the first error of that work.
+  void synchronize() const { check(of_stream_synchronize(stream_)); }
+  /// Returns whether all work of the stream is done.
+  bool query() const {
+    bool is_done = false;
+    check(of_stream_query(stream_, &is_done));
+    return is_done;
+  }
+  /// Makes later work of the stream wait for the point that an event marks.
+  void wait(const Event& event) const { check(of_stream_wait_event(stream_, event.get())); }
+  /// Returns the device.
+  Device device() const {
+    of_device device;
+    check(of_stream_get_device(stream_, &device));
+    return device;
+  }
+  /// Returns the stream for the C API.
+  of_stream get() const { return stream_; }
+
+ private:
+  explicit Stream(of_stream stream) : stream_(stream) {}
+
+  of_stream stream_{};
+  bool is_owned_ = false;
+};
+
+inline void Event::record(const Stream& stream) { check(of_event_record(event_, stream.get())); }
+
+/// Makes a stream the calling thread's current one, until the end of a scope.
+class CurrentStream {
+ public:
+  explicit CurrentStream(const Stream& stream) : device_(stream.device()) {
+    check(of_stream_current(device_.get(), &before_));
+    check(of_stream_set_current(device_.get(), stream.get()));
+  }
+  CurrentStream(const CurrentStream&) = delete;
+  CurrentStream& operator=(const CurrentStream&) = delete;
+  ~CurrentStream() {
+    // The default stream, if the stream from before was destroyed meanwhile.
+    if (of_stream_set_current(device_.get(), before_) != OF_OK) of_stream_set_current(device_.get(), of_stream{});
+  }
+
+ private:
+  Device device_;
+  of_stream before_{};
+};
+
 }  // namespace oneflow
 
 #endif  // ONEFLOW_ONEFLOW_HPP_

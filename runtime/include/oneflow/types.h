@@ -1,7 +1,9 @@
 /* The types that the C API (oneflow.h) and the interface of device plugins (device_plugin.h) share.
  *
  * They are plain C types with a fixed layout, because they cross the boundaries of shared libraries. The numbers of
- * enumerators never change.
+ * enumerators never change. A struct that a program or a plugin passes begins with `struct_size`, so that later
+ * versions can append fields. The exceptions never grow: small values (of_device, of_stream, of_event, of_scalar,
+ * of_value, of_shape) and elements of arrays (of_kernel_tensor, of_contraction_dim, of_argument_info, of_index).
  */
 #ifndef ONEFLOW_TYPES_H_
 #define ONEFLOW_TYPES_H_
@@ -47,9 +49,10 @@ typedef enum of_dtype {
   OF_BFLOAT16 = 10,
   OF_FLOAT32 = 11,
   OF_FLOAT64 = 12,
-  OF_COMPLEX64 = 13,  /* two float32: the real part, then the imaginary part */
-  OF_COMPLEX128 = 14, /* two float64: the real part, then the imaginary part */
-  OF_DTYPE_COUNT = 15 /* the number of dtypes; functions that return a dtype use it for "none" */
+  OF_COMPLEX64 = 13,   /* two float32: the real part, then the imaginary part */
+  OF_COMPLEX128 = 14,  /* two float64: the real part, then the imaginary part */
+  OF_DTYPE_COUNT = 15, /* the number of dtypes, which is not a dtype */
+  OF_DTYPE_NONE = -1   /* no dtype, where a function or a field may have none */
 } of_dtype;
 
 /* A device. Its name, such as "cpu:0", is converted by of_device_parse() and of_device_name(). All zero is the first
@@ -58,6 +61,17 @@ typedef struct of_device {
   int16_t type;  /* the number of the device type, which the runtime assigns in each process */
   int16_t index; /* among the devices of this type, from 0 */
 } of_device;
+
+/* A stream: a queue of work of a device, which runs in the order of submission. Its number is never used again. 0 is
+ * the default stream where a device is known. */
+typedef struct of_stream {
+  uint64_t id;
+} of_stream;
+
+/* An event: a point in a stream, for which other streams and the host can wait. Its number is never used again. */
+typedef struct of_event {
+  uint64_t id;
+} of_event;
 
 /* The kind of a scalar. */
 typedef enum of_scalar_kind {

@@ -14,7 +14,7 @@
 namespace oneflow {
 namespace {
 
-constexpr of_dtype kNoType = OF_DTYPE_COUNT;
+constexpr of_dtype kNoType = OF_DTYPE_NONE;
 
 // The results of torch.promote_types in PyTorch 2.13, by row and column in the order of of_dtype. They also define the
 // promotion of complex types with uint16, uint32 and uint64, which PyTorch rejects, although it promotes floating-point

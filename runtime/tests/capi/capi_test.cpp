@@ -194,7 +194,7 @@ TEST(CApiTest, OptionsAndNames) {
   EXPECT_EQ(of_set_option("speed", 2), OF_INVALID_ARGUMENT);
   EXPECT_STREQ(of_last_error(), "there is no option 'speed'");
   EXPECT_STREQ(of_dtype_name(static_cast<of_dtype>(77)), "unknown");
-  EXPECT_EQ(of_promote_types(OF_UINT16, OF_INT8), OF_DTYPE_COUNT);
+  EXPECT_EQ(of_promote_types(OF_UINT16, OF_INT8), OF_DTYPE_NONE);
   EXPECT_EQ(of_set_default_dtype(OF_INT32), OF_DTYPE_ERROR);
   char name[64];
   EXPECT_STREQ(of_device_name(of_device{0, 0}, name), device_name({0, 0}).c_str());

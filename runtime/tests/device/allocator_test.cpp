@@ -167,6 +167,25 @@ TEST_F(AllocatorTest, EmptiesTheCacheForSmallBlocksToo) {
   EXPECT_LT(FakeDevice::bytes, static_cast<int64_t>(kMegabyte));
 }
 
+// Blocks that are freed while the cache is emptied, such as the scratch memory of the device's hook, stay.
+TEST_F(AllocatorTest, EmptyingTheCacheEndsIfTheDeviceFreesMemoryMeanwhile) {
+  static Allocator* allocator;
+  of_device_table table = FakeDevice::table();
+  table.deallocate = [](of_device device, void* memory, uint64_t bytes) {
+    FakeDevice::deallocate(device, memory, bytes);
+    for (const uint64_t scratch : {kMegabyte, uint64_t{64}})
+      allocator->deallocate(allocator->allocate(scratch), scratch);
+  };
+  allocator = &Allocator::create(device_memory(table, {}));
+  void* blocks[] = {allocator->allocate(2 * kMegabyte), allocator->allocate(3 * kMegabyte), allocator->allocate(100)};
+  allocator->deallocate(blocks[0], 2 * kMegabyte);
+  allocator->deallocate(blocks[1], 3 * kMegabyte);
+  allocator->deallocate(blocks[2], 100);
+  allocator->empty_cache();
+  EXPECT_EQ(allocator->statistics().in_use, 0u);
+  EXPECT_LT(allocator->statistics().cached, 2 * kMegabyte);
+}
+
 TEST_F(AllocatorTest, UnusedSlabsAreFreed) {
   Allocator& allocator = create();
   std::vector<char*> blocks(10'000);

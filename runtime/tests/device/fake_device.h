@@ -31,7 +31,6 @@ struct FakeDevice {
   }
 
   static of_status get_info(of_device, of_device_info* info) {
-    *info = {};
     info->total_memory = 64 << 20;  // the cache limit of the allocator is a quarter of it
     return OF_OK;
   }

@@ -10,6 +10,7 @@
 #include "device/copy.h"
 #include "device/device.h"
 #include "device/plugin_loading.h"
+#include "device/plugin_probe.h"
 #include "tensor/create.h"
 #include "tensor/defaults.h"
 #include "tensor/transfer.h"
@@ -51,7 +52,11 @@ TEST(PluginTest, ErrorsGivePathAndReason) {
     EXPECT_EQ(failure_to_load(path), text) << name;
   };
   const std::string used = "cannot use the device plugin " + path + ": ";
-  expect("newer_version", used + "it has plugin API version 2, this runtime has 1");
+  const auto version = [&](int offered) {
+    return format_text("%sit has plugin API version %d, this runtime accepts 2", used.c_str(), offered);
+  };
+  expect("older_version", version(1));
+  expect("newer_version", version(3));
   expect("short_table", used + "its table has 16 bytes, at least " +
                             std::to_string(offsetof(of_device_table, create_stream)) + " are needed");
   expect("missing_hook", used + "its table lacks the hook count");
@@ -85,26 +90,54 @@ TEST(PluginTest, TheErrorForAnUnknownDeviceListsTheDevices) {
   EXPECT_THROW(get_device({-1, -1}), Error);
 }
 
+// Sets the program that probes plugins.
+class ProbeProgram {
+ public:
+  explicit ProbeProgram(const char* path) { setenv("ONEFLOW_PROBE", path, 1); }
+  ~ProbeProgram() { unsetenv("ONEFLOW_PROBE"); }
+};
+
 // A plugin that the user has not requested must not end the process.
 TEST(PluginTest, DiscoveryProbesInAChildProcess) {
+  const ProbeProgram program(PROBE_PROGRAM);
   const std::string path = plugin_path("accel");
-  std::string reason;
-  const auto expect = [&](const char* name, const std::string& text) {
+  const auto expect = [&](const char* name, const std::string& text, double seconds = 30) {
     const Fault fault(name);
-    EXPECT_FALSE(probe_plugin(path, &reason)) << name;
-    EXPECT_EQ(reason, text);
+    const Probe probe = probe_plugin(path, seconds);
+    EXPECT_FALSE(probe.is_usable) << name;
+    EXPECT_EQ(probe.text, text);
+  };
+  const auto expect_usable = [&] {
+    const Probe probe = probe_plugin(path);
+    EXPECT_TRUE(probe.is_usable);
+    EXPECT_EQ(probe.text, "");
   };
   expect("crashes", "the device plugin " + path + " ended its process with signal 6");
   expect("crashes_on_info", "the device plugin " + path + " ended its process with signal 6");
   expect("exits", "the device plugin " + path + " ended its process");
   expect("refuses", "the device plugin " + path + " refused: the driver is too old");
-  EXPECT_TRUE(probe_plugin(path, &reason));
+  expect("older_version",
+         "cannot use the device plugin " + path + ": it has plugin API version 1, this runtime accepts 2");
+  expect("hangs", "the device plugin " + path + " did not answer within 0.1 seconds", 0.1);
+  expect_usable();
 
   // The result does not depend on how the program handles SIGCHLD.
   const auto before = std::signal(SIGCHLD, SIG_IGN);
-  EXPECT_TRUE(probe_plugin(path, &reason));
+  expect_usable();
   expect("crashes", "the device plugin " + path + " ended its process");
   std::signal(SIGCHLD, before);
+}
+
+TEST(PluginTest, APluginThatCannotBeProbedIsUsable) {
+  const std::string path = plugin_path("accel");
+  for (const auto& [program, error] : {std::pair<const char*, const char*>{"/nowhere", "No such file or directory"},
+                                       {PLUGIN_DIR, "Permission denied"}}) {
+    const ProbeProgram missing(program);
+    const Probe probe = probe_plugin(path);
+    EXPECT_TRUE(probe.is_usable);
+    EXPECT_EQ(probe.text, format_text("the device plugin %s was not probed before it was loaded: cannot run %s: %s",
+                                      path.c_str(), program, error));
+  }
 }
 
 TEST(PluginTest, DiscoveryListsFilesAndFolders) {

@@ -15,7 +15,6 @@ static void* near(const void* memory) { return (void*)((uintptr_t)memory & ~FAR_
 static int32_t far_count(void) { return 2; }
 
 static of_status far_get_info(of_device device, of_device_info* info) {
-  memset(info, 0, sizeof(*info));
   strcpy(info->name, device.index == 0 ? "Far device A" : "Far device B");
   info->total_memory = (uint64_t)1 << 30;
   info->free_memory = (uint64_t)1 << 30;
@@ -38,7 +37,7 @@ static void far_deallocate(of_device device, void* memory, uint64_t bytes) {
 }
 
 static of_status far_copy_from_host(of_device device, void* destination, const void* source, uint64_t bytes,
-                                    of_stream stream) {
+                                    of_device_stream stream) {
   (void)device;
   (void)stream;
   memcpy(near(destination), source, bytes);
@@ -46,7 +45,7 @@ static of_status far_copy_from_host(of_device device, void* destination, const v
 }
 
 static of_status far_copy_to_host(of_device device, void* destination, const void* source, uint64_t bytes,
-                                  of_stream stream) {
+                                  of_device_stream stream) {
   (void)device;
   (void)stream;
   memcpy(destination, near(source), bytes);
@@ -54,14 +53,14 @@ static of_status far_copy_to_host(of_device device, void* destination, const voi
 }
 
 static of_status far_copy_within(of_device device, void* destination, const void* source, uint64_t bytes,
-                                 of_stream stream) {
+                                 of_device_stream stream) {
   (void)device;
   (void)stream;
   memcpy(near(destination), near(source), bytes);
   return OF_OK;
 }
 
-static of_status far_fill(of_device device, void* destination, uint8_t value, uint64_t bytes, of_stream stream) {
+static of_status far_fill(of_device device, void* destination, uint8_t value, uint64_t bytes, of_device_stream stream) {
   (void)device;
   (void)stream;
   memset(near(destination), value, bytes);

@@ -41,6 +41,25 @@ TEST_F(AcceleratorTest, UnsupportedOperandsRunOnTheHost) {
   EXPECT_EQ(failure_of([&] { values(*half); }), (Failure{OF_DEVICE_ERROR, "the device gave no reason"}));
 }
 
+// The answer is kept for each device, an error is not.
+TEST_F(AcceleratorTest, KernelsAreLookedUpOncePerDevice) {
+  in_its_own_process([] {
+    const TensorRef first = make_tensor({2}, {1, 2}, OF_FLOAT32, accel(0)),
+                    second = make_tensor({2}, {1, 2}, OF_FLOAT32, accel(1));
+    set_accel("fail_lookups", 1, 1);
+    EXPECT_EQ(values(*neg(neg(first))), (Values{1, 2}));
+    EXPECT_EQ(get_accel("lookups", 0), 1);
+    EXPECT_EQ(failure_of([&] { neg(second); }), (Failure{OF_DEVICE_ERROR, "neg: the kernel could not be compiled"}));
+    EXPECT_EQ(get_accel("lookups", 1), 0);
+    EXPECT_EQ(values(*neg(neg(second))), (Values{1, 2}));
+    EXPECT_EQ(get_accel("lookups", 1), 1);
+    static const OperatorName kExp("exp");  // which the device lacks
+    call_operator(kExp, first);
+    call_operator(kExp, first);
+    EXPECT_EQ(get_accel("lookups", 0), 2);
+  });
+}
+
 TEST_F(AcceleratorTest, CapabilitiesFollowFromTheTable) {
   const auto capabilities = [](of_device device) {
     of_device_properties properties{};
@@ -48,7 +67,7 @@ TEST_F(AcceleratorTest, CapabilitiesFollowFromTheTable) {
     EXPECT_EQ(of_device_get_properties(device, &properties), OF_OK);
     return std::string(properties.capabilities);
   };
-  EXPECT_EQ(capabilities(accel()), "kernels asynchronous peer_copies pinned_memory");
+  EXPECT_EQ(capabilities(accel()), "kernels asynchronous peer_copies streams pinned_memory");
   EXPECT_EQ(capabilities(far()), "");
   EXPECT_EQ(capabilities(cpu()), "kernels contractions peer_copies host_accessible");
 }

@@ -81,8 +81,9 @@ inline uint64_t fallbacks(const char* name) { return find_operator(name)->fallba
 class AcceleratorTest : public testing::Test {
  protected:
   void TearDown() override {
-    for (const char* setting : {"fail_allocations", "empty_allocations", "fail_host_allocations", "fail_copies",
-                                "fail_silently", "fail_kernels", "fail_info", "endless_name", "lose", "hold", "slow"}) {
+    for (const char* setting :
+         {"fail_allocations", "empty_allocations", "fail_host_allocations", "fail_copies", "fail_silently",
+          "fail_lookups", "fail_kernels", "fail_info", "endless_name", "lose", "hold", "slow"}) {
       EXPECT_EQ(get_accel(setting), 0) << setting << " is still set";
       set_accel(setting, 0);
     }

@@ -51,13 +51,36 @@ TEST(MissingDeviceTest, NoHardware) {
 
 TEST(MissingDeviceTest, AnotherApiVersion) {
   with_fault("newer_version", [] {
-    expect_rejected("cannot use the device plugin " + kPlugin + ": it has plugin API version 2, this runtime has 1");
+    expect_rejected("cannot use the device plugin " + kPlugin +
+                    ": it has plugin API version 3, this runtime accepts 2");
   });
 }
 
 TEST(MissingDeviceTest, CrashDuringTheProbe) {
   with_fault("crashes_on_info",
              [] { expect_rejected("the device plugin " + kPlugin + " ended its process with signal 6"); });
+}
+
+std::string notes(of_device device) {
+  of_device_properties properties{};
+  properties.struct_size = sizeof(properties);
+  EXPECT_EQ(of_device_get_properties(device, &properties), OF_OK);
+  return properties.notes;
+}
+
+TEST(MissingDeviceTest, ThereIsNothingToNoteAboutAPluginThatWasProbed) { EXPECT_EQ(notes(accel(1)), ""); }
+
+TEST(MissingDeviceTest, DevicesOfAPluginThatWasNotProbedSaySo) {
+  const std::string program = std::getenv("ONEFLOW_PROBE");
+  setenv("ONEFLOW_PROBE", "/nowhere/probe", 1);
+  in_its_own_process([] {
+    EXPECT_EQ(notes(accel(1)), "the device plugin " + kPlugin +
+                                   " was not probed before it was loaded: cannot run /nowhere/probe: No such file or "
+                                   "directory");
+    EXPECT_EQ(notes(cpu()), "");
+    EXPECT_EQ(of_rejected_plugin_count(), 0u);
+  });
+  setenv("ONEFLOW_PROBE", program.c_str(), 1);
 }
 
 TEST(MissingDeviceTest, NoRejectedPlugins) {

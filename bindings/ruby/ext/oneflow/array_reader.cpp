@@ -186,7 +186,7 @@ void NestedArray::measure(VALUE data) {
 
 of_dtype NestedArray::inferred_dtype() const {
   if (!has_elements_) return of_default_dtype();
-  if (dtype_ == OF_DTYPE_COUNT) raise(OF_DTYPE_ERROR, "%s has elements without a common dtype", name_);
+  if (dtype_ == OF_DTYPE_NONE) raise(OF_DTYPE_ERROR, "%s has elements without a common dtype", name_);
   return dtype_;
 }
 

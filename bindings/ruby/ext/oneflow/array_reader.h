@@ -57,7 +57,7 @@ class NestedArray {
   int64_t sizes_[OF_MAX_RANK];
   uint64_t count_ = 1;
   bool has_elements_ = false;
-  of_dtype dtype_ = OF_DTYPE_COUNT;
+  of_dtype dtype_ = OF_DTYPE_NONE;
 };
 
 }  // namespace oneflow::ruby

@@ -33,6 +33,7 @@ VALUE properties(VALUE self) {
   rb_hash_aset(result, symbol("free_memory"), ULL2NUM(found.free_memory));
   rb_hash_aset(result, symbol("compute_units"), UINT2NUM(found.compute_units));
   rb_hash_aset(result, symbol("capabilities"), capabilities);
+  rb_hash_aset(result, symbol("notes"), rb_utf8_str_new_cstr(found.notes));
   return result;
 }
 

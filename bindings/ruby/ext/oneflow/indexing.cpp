@@ -47,7 +47,7 @@ void slice(const rb_arithmetic_sequence_components_t& range, of_index* part) {
 
 // Returns the index tensor for an Array: int64 for an empty Array, else of the inferred dtype.
 VALUE index_tensor(VALUE array, of_device device) {
-  VALUE tensor = tensor_from_array("index: part", array, OF_DTYPE_COUNT, device);
+  VALUE tensor = tensor_from_array("index: part", array, OF_DTYPE_NONE, device);
   const bool is_empty = of_tensor_count(handle_of(tensor)) == 0;
   return is_empty ? tensor_from_array("index: part", array, OF_INT64, device) : tensor;
 }

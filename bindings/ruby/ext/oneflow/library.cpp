@@ -111,7 +111,7 @@ VALUE set_default_dtype(VALUE, VALUE name) {
 VALUE promote_types(VALUE, VALUE a, VALUE b) {
   const of_dtype first = dtype_of("promote_types", "a", a), second = dtype_of("promote_types", "b", b);
   const of_dtype common = of_promote_types(first, second);
-  if (common == OF_DTYPE_COUNT) {
+  if (common == OF_DTYPE_NONE) {
     raise(OF_DTYPE_ERROR, "promote_types: %s and %s have no common dtype", of_dtype_name(first), of_dtype_name(second));
   }
   return dtype_symbol(common);

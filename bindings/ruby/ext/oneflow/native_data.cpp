@@ -13,7 +13,7 @@ namespace {
 
 // The keyword arguments of OneFlow.tensor and OneFlow.from_binary.
 struct Options {
-  of_dtype dtype;  // OF_DTYPE_COUNT if not given
+  of_dtype dtype;  // OF_DTYPE_NONE if not given
   bool has_device;
   of_device device;  // the default device if not given
   VALUE shape;       // nil if not given
@@ -27,7 +27,7 @@ Options options_of(const char* function, VALUE keywords, int known) {
   for (VALUE& value : values) {
     if (value == Qundef) value = Qnil;
   }
-  Options options = {OF_DTYPE_COUNT, !NIL_P(values[1]), of_default_device(), values[2]};
+  Options options = {OF_DTYPE_NONE, !NIL_P(values[1]), of_default_device(), values[2]};
   if (!NIL_P(values[0])) options.dtype = dtype_of(function, "dtype", values[0]);
   if (options.has_device) options.device = device_of(function, "device", values[1]);
   return options;
@@ -86,7 +86,7 @@ VALUE tensor_from_memory(of_tensor_source source, of_device device) {
 // Returns a copy of a tensor, in the dtype and on the device of the options.
 VALUE tensor_from_tensor(VALUE data, const Options& options) {
   const of_dtype dtype = of_tensor_dtype(handle_of_argument("tensor", "data", data));
-  const bool converts = options.dtype != OF_DTYPE_COUNT && options.dtype != dtype;
+  const bool converts = options.dtype != OF_DTYPE_NONE && options.dtype != dtype;
   VALUE copy = converts ? cast(data, options.dtype) : rb_obj_dup(data);
   return options.has_device ? on_device(copy, options.device) : copy;
 }
@@ -96,7 +96,7 @@ VALUE tensor_from_tensor(VALUE data, const Options& options) {
 VALUE tensor_from_array(const char* name, VALUE data, of_dtype dtype, of_device device) {
   NestedArray array(name);
   array.measure(data);
-  if (dtype == OF_DTYPE_COUNT) dtype = array.inferred_dtype();
+  if (dtype == OF_DTYPE_NONE) dtype = array.inferred_dtype();
   const of_dtype stored = NestedArray::stored_dtype(dtype);
   VALUE buffer;
   const uint64_t bytes = array.count() * of_dtype_size(stored);
@@ -168,7 +168,7 @@ VALUE from_binary(int count, VALUE* values, VALUE) {
   }
   data = rb_str_new_frozen(data);  // a copy, which other threads cannot change while it is read
   const Options options = options_of("from_binary", keywords, 3);
-  if (options.dtype == OF_DTYPE_COUNT) raise(OF_TYPE_MISMATCH, "from_binary: missing argument dtype");
+  if (options.dtype == OF_DTYPE_NONE) raise(OF_TYPE_MISMATCH, "from_binary: missing argument dtype");
   int64_t sizes[OF_MAX_RANK] = {RSTRING_LEN(data) / static_cast<long>(of_dtype_size(options.dtype))};
   of_tensor_source source = {};
   source.struct_size = sizeof(source);

@@ -6,7 +6,7 @@
 
 namespace oneflow::ruby {
 
-// Creates a tensor from a number or nested Arrays. OF_DTYPE_COUNT selects the inferred dtype. `name` is the prefix of
+// Creates a tensor from a number or nested Arrays. OF_DTYPE_NONE selects the inferred dtype. `name` is the prefix of
 // error texts.
 VALUE tensor_from_array(const char* name, VALUE data, of_dtype dtype, of_device device);
 

@@ -31,6 +31,9 @@ module OneFlow
     # Returns the capabilities of the device as Symbols: `:kernels`, `:asynchronous` and so on.
     def capabilities = properties[:capabilities]
 
+    # Returns what is to be known about the plugin of the device, such as that it could not be probed; empty for most.
+    def notes = properties[:notes]
+
     # Returns whether `other` is the same device or its full name.
     def ==(other) = other.respond_to?(:to_str) && name == other.to_str
 

@@ -79,7 +79,7 @@ class Widened {
     if (source.dtype != result.dtype || result.rank < 2) return;
     const int64_t last_size = result.sizes[result.rank - 1];
     const of_dtype wide = dtype_of_size(last_size * item_size(result.dtype));
-    if (wide == OF_DTYPE_COUNT) return;
+    if (wide == OF_DTYPE_NONE) return;
     if (!divide_strides(source, last_size, item_size(wide), source_strides_) ||
         !divide_strides(result, last_size, item_size(wide), result_strides_))
       return;
@@ -91,7 +91,7 @@ class Widened {
   const of_kernel_tensor& result() const { return result_; }
 
  private:
-  // Returns a dtype whose elements have this size; OF_DTYPE_COUNT if there is none.
+  // Returns a dtype whose elements have this size; OF_DTYPE_NONE if there is none.
   static of_dtype dtype_of_size(int64_t bytes) {
     switch (bytes) {
       case 2:
@@ -103,7 +103,7 @@ class Widened {
       case 16:
         return OF_COMPLEX128;
       default:
-        return OF_DTYPE_COUNT;
+        return OF_DTYPE_NONE;
     }
   }
   // Returns whether the last dimension is contiguous, of `last_size` elements, and aligned to `bytes`. Sets `strides`

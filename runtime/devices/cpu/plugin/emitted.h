@@ -171,7 +171,7 @@ of_status run_kernel(const GatherKernel& kernel, const of_kernel_context& contex
 struct KernelEntry {
   const char* name;  // of the operator and its variant, "gelu:tanh"; NULL ends a table
   uint64_t kernel_id;
-  of_dtype compute;  // OF_DTYPE_COUNT: any
+  of_dtype compute;  // OF_DTYPE_NONE: any
   of_kernel kernel;
 };
 

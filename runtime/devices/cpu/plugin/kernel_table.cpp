@@ -83,7 +83,7 @@ class Emitted {
     const auto first = first_entries_.find(name);
     if (first == first_entries_.end()) return nullptr;
     for (const KernelEntry* entry = first->second; entry->name != nullptr && entry->name == name; ++entry) {
-      if (entry->compute == compute || entry->compute == OF_DTYPE_COUNT) return entry;
+      if (entry->compute == compute || entry->compute == OF_DTYPE_NONE) return entry;
     }
     return nullptr;
   }
@@ -98,7 +98,7 @@ class Emitted {
 
 }  // namespace
 
-of_kernel find_kernel(const char* name, uint64_t kernel_id, of_dtype compute) {
+of_kernel kernel_of(const char* name, uint64_t kernel_id, of_dtype compute) {
   static const Emitted emitted;
   if (const KernelEntry* entry = emitted.find(name, compute)) {
     return entry->kernel_id == kernel_id ? entry->kernel : nullptr;

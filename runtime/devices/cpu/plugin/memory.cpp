@@ -45,7 +45,7 @@ of_status allocate(of_device, uint64_t bytes, void** memory) {
 
 void deallocate(of_device, void* memory, uint64_t) { std::free(memory); }
 
-of_status copy_bytes(of_device, void* destination, const void* source, uint64_t bytes, of_stream) {
+of_status copy_bytes(of_device, void* destination, const void* source, uint64_t bytes, of_device_stream) {
   for_each_part(bytes, [&](uint64_t begin, uint64_t size) {
     std::memcpy(static_cast<char*>(destination) + begin, static_cast<const char*>(source) + begin, size);
   });
@@ -53,11 +53,11 @@ of_status copy_bytes(of_device, void* destination, const void* source, uint64_t 
 }
 
 of_status copy_between(of_device destination_device, void* destination, of_device, const void* source, uint64_t bytes,
-                       of_stream stream) {
+                       of_device_stream stream) {
   return copy_bytes(destination_device, destination, source, bytes, stream);
 }
 
-of_status fill_bytes(of_device, void* destination, uint8_t value, uint64_t bytes, of_stream) {
+of_status fill_bytes(of_device, void* destination, uint8_t value, uint64_t bytes, of_device_stream) {
   for_each_part(
       bytes, [&](uint64_t begin, uint64_t size) { std::memset(static_cast<char*>(destination) + begin, value, size); });
   return OF_OK;

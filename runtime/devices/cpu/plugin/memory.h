@@ -10,10 +10,10 @@ namespace oneflow::cpu {
 // Allocates `bytes` bytes, 64-byte aligned. Fails with OF_OUT_OF_MEMORY.
 of_status allocate(of_device device, uint64_t bytes, void** memory);
 void deallocate(of_device device, void* memory, uint64_t bytes);
-of_status copy_bytes(of_device device, void* destination, const void* source, uint64_t bytes, of_stream stream);
+of_status copy_bytes(of_device device, void* destination, const void* source, uint64_t bytes, of_device_stream stream);
 of_status copy_between(of_device destination_device, void* destination, of_device source_device, const void* source,
-                       uint64_t bytes, of_stream stream);
-of_status fill_bytes(of_device device, void* destination, uint8_t value, uint64_t bytes, of_stream stream);
+                       uint64_t bytes, of_device_stream stream);
+of_status fill_bytes(of_device device, void* destination, uint8_t value, uint64_t bytes, of_device_stream stream);
 
 }  // namespace oneflow::cpu
 

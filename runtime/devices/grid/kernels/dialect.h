@@ -95,7 +95,7 @@ static inline uint16_t of_half_of_float(float x) {
 
 #include <cstdint>
 
-#define OF_ANY OF_DTYPE_COUNT
+#define OF_ANY OF_DTYPE_NONE
 #define OF_IS_PROCESSOR 0
 #define OF_HAS_DOUBLE 1
 #define OF_KERNEL(...)   \
