@@ -34,6 +34,8 @@ of_status run_kernel(of_kernel kernel, const Call& call, const Launch& launch, o
   context.reduced = launch.reduced;
   context.seed = launch.seed;
   context.offset = launch.offset;
+  context.whole_sizes = launch.box ? launch.box->whole_sizes : nullptr;
+  context.origin = launch.box ? launch.box->origin : nullptr;
   return kernel(&context);
 }
 

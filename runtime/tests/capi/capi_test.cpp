@@ -202,13 +202,15 @@ TEST(CApiTest, OptionsAndNames) {
 
 TEST(CApiTest, RandomStateCanBeSet) {
   uint64_t seed = 0, offset = 0;
-  of_set_random_state(5, 100);
-  of_get_random_state(&seed, &offset);
+  const of_generator generator = of_default_generator();
+  of_generator_set_state(generator, 5, 100);
+  of_generator_get_state(generator, &seed, &offset);
   EXPECT_EQ(seed, 5u);
   EXPECT_EQ(offset, 100u);
-  of_manual_seed(9);
-  of_get_random_state(&seed, &offset);
-  EXPECT_EQ(of_initial_seed(), 9u);
+  of_generator_manual_seed(generator, 9);
+  of_generator_get_state(generator, &seed, &offset);
+  EXPECT_EQ(of_generator_initial_seed(generator, &seed), OF_OK);
+  EXPECT_EQ(seed, 9u);
   EXPECT_EQ(offset, 0u);
 }
 
