@@ -135,8 +135,8 @@ class Generator(branches.Branching[Expression]):
         members: dict[str, Member] = {}
         if argument := self._size_argument(op):
             members["size_argument"] = op.position(argument.name)
-        if argument := op.signature.generator:
-            members["generator_argument"] = op.position(argument.name)
+        if generator := op.signature.generator:
+            members["generator_argument"] = op.position(generator.name)
         gives = Gives.LENGTH if self.sizes_type(op) == INTEGER else Gives.SIZES
         return RuntimeRule(
             "run_generator",

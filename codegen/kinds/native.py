@@ -1,4 +1,7 @@
-"""`native: {infer: C++ function that determines shapes and dtypes, why:, shape:, dims: map, data_dependent: bool, random: bool}`."""
+"""`native: {infer: C++ function, why:, shape:, dims: map, data_dependent: bool, random: bool}`.
+
+The function determines shapes and dtypes.
+"""
 
 from __future__ import annotations
 
