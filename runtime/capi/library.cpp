@@ -56,4 +56,3 @@ of_status of_get_option(const char* name, int64_t* value) {
     *value = get_option(name);
   });
 }
-

@@ -57,9 +57,11 @@ struct DeferredTensor {
     if (const of_status status = make(context, &handle); status != OF_OK)
       throw Error(status, last_error(), last_error_is_complete());
     const TensorRef made = TensorRef::adopt(to_tensor(handle));
-    if (!made || !made->has_memory() || made->dtype() != dtype || !(made->device() == device) || !same_sizes(made->sizes(), sizes))
-      fail(OF_INVALID_ARGUMENT, "the function that computes a deferred tensor must give one of type %s, shape %s, on %s",
-           dtype_name(dtype), to_text(sizes).c_str(), device_name(device).c_str());
+    if (!made || !made->has_memory() || made->dtype() != dtype || !(made->device() == device) ||
+        !same_sizes(made->sizes(), sizes))
+      fail(OF_INVALID_ARGUMENT,
+           "the function that computes a deferred tensor must give one of type %s, shape %s, on %s", dtype_name(dtype),
+           to_text(sizes).c_str(), device_name(device).c_str());
     const bool fits = made->is_contiguous() && made->offset() == 0;
     const TensorRef shared = fits ? lazy_clone(*made) : TensorRef();
     const TensorRef own = shared ? shared : call_operator(kClone, *made);

@@ -70,7 +70,8 @@ void check_given_results(const Call& call) {
 void invoke(const Operator& op, const char* name, std::span<const of_value> arguments, std::span<of_value> results,
             bool infer_only, const Tensor* donated = nullptr, const of_box* box = nullptr) {
   Call call(op, name, results, infer_only, donated);
-  set_box(call, box);
+  if (box) [[unlikely]]
+    set_box(call, *box);
   check_call(call, arguments);
   if (const uint32_t wanted = wanted_layers(call.carried_layers)) [[unlikely]]
     return run_through_layers(call, wanted);
@@ -107,11 +108,11 @@ void check_box(const of_box& box) {
 
 }  // namespace
 
-void set_box(Call& call, const of_box* box) {
-  if (box && !call.schema().has_boxes) [[unlikely]]
+void set_box(Call& call, const of_box& box) {
+  if (!call.schema().has_boxes)
     fail(OF_UNSUPPORTED, "only operators of kind generator compute parts of their results, this one is of kind %s",
          call.schema().kind);
-  call.box = box;
+  call.box = &box;
 }
 
 void check_call(Call& call, std::span<const of_value> arguments) {

@@ -28,8 +28,8 @@ void infer(const Operator& op, std::span<const of_value> arguments, std::span<of
 void call_inside(const Operator& op, const char* name, std::span<const of_value> arguments, std::span<of_value> results,
                  bool infer_only, const Tensor* donated = nullptr, const of_box* box = nullptr);
 
-// Makes a call compute only a part of its result; null: all of it. Throws Unsupported if the operator has no parts.
-void set_box(Call& call, const of_box* box);
+// Makes a call compute only a part of its result. Throws Unsupported unless the operator can.
+void set_box(Call& call, const of_box& box);
 
 // Checks the arguments and the results of a call, and stores the arguments in it.
 void check_call(Call& call, std::span<const of_value> arguments);

@@ -34,12 +34,10 @@ void run_generator(Call& call) {
   const Shape computed = rule.sizes ? rule.sizes(SizeBody(call)) : Shape();
   const Sizes sizes = rule.sizes ? Sizes(computed) : call.integers(rule.size_argument);
 
-  Tensor& output =
-      prepare_result(call, 0, sizes_to_compute(call, sizes), dtypes.results[0], Aliasing::kAllowed);
+  Tensor& output = prepare_result(call, 0, sizes_to_compute(call, sizes), dtypes.results[0], Aliasing::kAllowed);
   if (call.infer_only) return;
   RandomState random{};
-  if (rule.generator_argument >= 0)
-    random = call.generator(rule.generator_argument).reserve(numbers_of(call, output));
+  if (rule.generator_argument >= 0) random = call.generator(rule.generator_argument).reserve(numbers_of(call, output));
   if (output.count() == 0) return;
   of_kernel_tensor outputs[] = {kernel_output(output)};
   launch(call, {.variant = variant,

@@ -1,5 +1,5 @@
-// The memory of tensors, which may be computed when it is first needed. All views of a tensor share its Storage. Lazy clones have separate Storages, which share a
-// Buffer until either is written.
+// The memory of tensors, which may be computed when it is first needed. All views of a tensor share its Storage. Lazy
+// clones have separate Storages, which share a Buffer until either is written.
 #ifndef ONEFLOW_TENSOR_STORAGE_H_
 #define ONEFLOW_TENSOR_STORAGE_H_
 

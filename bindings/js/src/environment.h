@@ -1,9 +1,9 @@
 // The state of the addon in one Node environment. The main thread and each worker thread have their own environment.
 //
-// JavaScript never sees a native pointer. It refers to tensors, einsum expressions and generators by slots: small integers, each
-// the index of an entry of the environment that holds a handle or is empty. Functions that take slots are also passed
-// the JavaScript objects that own them, as further arguments that they do not read: this keeps the objects from being
-// garbage-collected, and the slots from being emptied, before the function is done.
+// JavaScript never sees a native pointer. It refers to tensors, einsum expressions and generators by slots: small
+// integers, each the index of an entry of the environment that holds a handle or is empty. Functions that take slots
+// are also passed the JavaScript objects that own them, as further arguments that they do not read: this keeps the
+// objects from being garbage-collected, and the slots from being emptied, before the function is done.
 //
 // Owner objects are created by JavaScript and get a finalizer here, which is faster than wrapping a native object with
 // napi_wrap or with ObjectWrap of node-addon-api. A slot without a finalizer, as tidy() uses it, is faster still.

@@ -53,8 +53,8 @@ PyObject* get_initial_seed_of(of_generator generator) {
 
 bool set_state_of(of_generator generator, const char* function, PyObject* state) {
   if ((!PyTuple_Check(state) && !PyList_Check(state)) || PySequence_Fast_GET_SIZE(state) != 2) {
-    raise(OF_TYPE_MISMATCH,
-          std::string(function) + ": state must be tuple of two ints, the seed and the offset, got " + type_name(state));
+    raise(OF_TYPE_MISMATCH, std::string(function) + ": state must be tuple of two ints, the seed and the offset, got " +
+                                type_name(state));
     return false;
   }
   Ref copy(PySequence_Tuple(state));  // conversions run code that could change a list
@@ -159,8 +159,8 @@ PyType_Slot slots[] = {
     {0, nullptr},
 };
 
-PyType_Spec spec = {"oneflow_py.Generator", sizeof(GeneratorObject), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
+PyType_Spec spec = {"oneflow_py.Generator", sizeof(GeneratorObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+                    slots};
 
 // ------------------------------------------------------------------------------------------------ the process's
 

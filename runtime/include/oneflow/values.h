@@ -1,7 +1,8 @@
 /* Inline functions for plain C that make an of_value, and that call operators. The generated functions of
  * <oneflow/operators.h> use them. Callers need them for arguments that accept a tensor or a number.
  *
- * A value borrows the strings, lists, tensors and generators that it is made of: they must stay valid while it is in use. */
+ * A value borrows the strings, lists, tensors and generators that it is made of: they must stay valid while it is in
+ * use. */
 #ifndef ONEFLOW_VALUES_H_
 #define ONEFLOW_VALUES_H_
 

@@ -165,8 +165,8 @@ TEST(ThreadState, TravelsToTheThreadsOfAPool) {
   std::atomic<int> same{0};
   collective::run_on_threads(3, [&] {
     const ThreadContext found = ThreadContext::current();
-    same += found.defaults.generator.get() == own.get() && found.defaults.device && *found.defaults.device == of_device{0, 0} &&
-            found.layers.asked_layers == 2;
+    same += found.defaults.generator.get() == own.get() && found.defaults.device &&
+            *found.defaults.device == of_device{0, 0} && found.layers.asked_layers == 2;
   });
   EXPECT_EQ(same, 3);
 }

@@ -101,10 +101,19 @@ struct Case {
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
       {{50000}, {{{0}, {50000}}, {{0}, {1}}, {{49999}, {1}}, {{17001}, {20003}}, {{50000}, {0}}}},
-      {{150, 301}, {{{0, 0}, {150, 301}}, {{20, 0}, {77, 301}}, {{0, 5}, {150, 290}}, {{3, 300}, {140, 1}},
-                    {{149, 7}, {1, 64}}, {{9, 9}, {0, 5}}}},
-      {{7, 11, 130}, {{{2, 0, 0}, {3, 11, 130}}, {{2, 3, 0}, {3, 5, 130}}, {{1, 2, 3}, {5, 8, 113}},
-                      {{6, 10, 129}, {1, 1, 1}}, {{0, 4, 0}, {7, 1, 130}}}},
+      {{150, 301},
+       {{{0, 0}, {150, 301}},
+        {{20, 0}, {77, 301}},
+        {{0, 5}, {150, 290}},
+        {{3, 300}, {140, 1}},
+        {{149, 7}, {1, 64}},
+        {{9, 9}, {0, 5}}}},
+      {{7, 11, 130},
+       {{{2, 0, 0}, {3, 11, 130}},
+        {{2, 3, 0}, {3, 5, 130}},
+        {{1, 2, 3}, {5, 8, 113}},
+        {{6, 10, 129}, {1, 1, 1}},
+        {{0, 4, 0}, {7, 1, 130}}}},
       {{1, 2, 3, 2, 2}, {{{0, 1, 1, 0, 1}, {1, 1, 2, 2, 1}}}},
   };
   return all;
@@ -130,9 +139,9 @@ void test(const std::string& name, const Case& each, of_device device) {
     const Ref<Generator> generator = Generator::create(kSeed);
     const TensorRef like = Tensor::allocate(box ? box->sizes : each.whole, OF_FLOAT32, device);
     of_value result{};
-    EXPECT_EQ(call_part(name.c_str(), arguments().at(name)(each.whole, device, *like, *generator), each.whole, box,
-                        &result),
-              OF_OK)
+    EXPECT_EQ(
+        call_part(name.c_str(), arguments().at(name)(each.whole, device, *like, *generator), each.whole, box, &result),
+        OF_OK)
         << of_last_error();
     return std::pair(TensorRef::adopt(to_tensor(result.as.tensor)), generator->state().offset);
   };

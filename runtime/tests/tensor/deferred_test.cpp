@@ -31,8 +31,9 @@ class Lazy {
       return static_cast<Lazy*>(self)->make_(result);
     };
     of_tensor tensor = nullptr;
-    EXPECT_EQ(of_tensor_defer(sizes.rank(), sizes.data(), OF_FLOAT32, {}, call,
-                              [](void* self) { ++static_cast<Lazy*>(self)->destroyed; }, this, &tensor),
+    EXPECT_EQ(of_tensor_defer(
+                  sizes.rank(), sizes.data(), OF_FLOAT32, {}, call,
+                  [](void* self) { ++static_cast<Lazy*>(self)->destroyed; }, this, &tensor),
               OF_OK)
         << of_last_error();
     handle = TensorRef::adopt(to_tensor(tensor));
@@ -139,8 +140,9 @@ TEST(Deferred, RefusesATensorOfAnotherShapeTypeOrWithoutElements) {
     Lazy lazy([&](of_tensor* result) { return give(wrong, result); });
     double element = 0;
     EXPECT_EQ(lazy.read(&element), OF_INVALID_ARGUMENT);
-    EXPECT_STREQ(of_last_error(),
-                 "read: the function that computes a deferred tensor must give one of type float32, shape [3], on cpu:0");
+    EXPECT_STREQ(
+        of_last_error(),
+        "read: the function that computes a deferred tensor must give one of type float32, shape [3], on cpu:0");
   }
   of_tensor made = nullptr;
   const int64_t negative = -1;

@@ -11,7 +11,10 @@ VALUE default_object;  // of the process's generator
 // A generator is thread-safe, so that Ractors may share it once it is frozen; also then its state changes.
 const rb_data_type_t generator_type = {
     "OneFlow::Generator",
-    {nullptr, [](void* memory) { of_generator_release(static_cast<of_generator>(memory)); }, nullptr, nullptr,
+    {nullptr,
+     [](void* memory) { of_generator_release(static_cast<of_generator>(memory)); },
+     nullptr,
+     nullptr,
      {nullptr}},
     nullptr,
     nullptr,

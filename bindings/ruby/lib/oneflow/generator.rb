@@ -17,7 +17,10 @@ module OneFlow
     end
 
     # Returns `#<OneFlow::Generator seed 7, offset 100>`.
-    def inspect = format("#<%s seed %d, offset %d>", self.class, *state)
+    def inspect
+      seed, offset = state
+      "#<#{self.class} seed #{seed}, offset #{offset}>"
+    end
     alias to_s inspect
   end
 end

@@ -26,7 +26,10 @@ class Placement {
       const int64_t whole = is_whole_ ? box_.sizes[d] : context.whole_sizes[d];
       first_ += is_whole_ ? 0 : context.origin[d] * count_;
       strides_[d] = count_;
-      if (run_ == count_) run_dims_ = d, run_ *= box_.sizes[d];
+      if (run_ == count_) {
+        run_dims_ = d;
+        run_ *= box_.sizes[d];
+      }
       if (d == box_.rank - 1) row_length_ = whole;
       count_ *= whole;
     }
@@ -47,10 +50,10 @@ class Placement {
  private:
   const of_kernel_tensor& box_;
   bool is_whole_;
-  int64_t count_;           // the number of elements in the whole tensor
-  int64_t first_ = 0;       // the linear index of the first element of the box
-  int64_t run_ = 1;         // the length of consecutive parts of the box
-  int32_t run_dims_ = 0;    // the first dimension that is within such a part
+  int64_t count_;         // the number of elements in the whole tensor
+  int64_t first_ = 0;     // the linear index of the first element of the box
+  int64_t run_ = 1;       // the length of consecutive parts of the box
+  int32_t run_dims_ = 0;  // the first dimension that is within such a part
   int64_t row_length_ = 1;
   int64_t strides_[OF_MAX_RANK];  // of the whole tensor
 };
