@@ -52,6 +52,14 @@ TEST(CApiTest, NullPointersAreErrors) {
       of_op_get_info(nullptr, nullptr),
       of_call(nullptr, nullptr, 0, nullptr, 0),
       of_infer(nullptr, nullptr, 0, nullptr, 0),
+      of_call_box(nullptr, nullptr, 0, nullptr, nullptr, 0),
+      of_tensor_defer(0, nullptr, OF_FLOAT32, of_device{0, 0}, nullptr, nullptr, nullptr, &tensor),
+      of_generator_create(1, nullptr),
+      of_generator_manual_seed(nullptr, 1),
+      of_generator_seed(nullptr, nullptr),
+      of_generator_initial_seed(of_default_generator(), nullptr),
+      of_generator_get_state(of_default_generator(), nullptr, nullptr),
+      of_generator_set_state(nullptr, 1, 1),
       of_layer_install(OF_LAYER_PROFILE, OF_LAYER_ALL_CALLS, nullptr, nullptr),
       of_layer_install(
           OF_LAYER_LIMIT, OF_LAYER_ALL_CALLS, [](void*, of_layer_call*) { return OF_OK; }, nullptr),
@@ -72,10 +80,12 @@ TEST(CApiTest, NullPointersAreErrors) {
   EXPECT_STREQ(of_last_error(), "of_tensor_data: tensor must not be NULL");
   of_op_find(nullptr);
   of_tensor_release(nullptr);
+  of_generator_release(nullptr);
   of_value_release(nullptr);
   of_free(nullptr);
   of_fail(OF_SHAPE_ERROR, nullptr);
   EXPECT_EQ(of_tensor_retain(nullptr), nullptr);
+  EXPECT_EQ(of_generator_retain(nullptr), nullptr);
   EXPECT_EQ(of_tensor_memory(nullptr), 0u);
   EXPECT_EQ(of_tensor_count(nullptr), 0);
 }
