@@ -229,14 +229,14 @@ TEST(CppHeader, GeneratorsDrawTheNumbersOfTheirSeed) {
   const flow::Generator same = generator;
   EXPECT_EQ(same.get_state(), generator.get_state());
   generator.set_state({7, 0});
-  EXPECT_TRUE(flow::rand({4}, std::nullopt, std::nullopt, generator).equal(first));
+  EXPECT_TRUE(flow::rand({4}, std::nullopt, std::nullopt, generator).equals(first));
   EXPECT_EQ(generator.manual_seed(9).initial_seed(), 9u);
   EXPECT_EQ(generator.seed(), same.initial_seed());
   EXPECT_EQ(flow::Generator().initial_seed(), OF_DEFAULT_SEED);
 
   const flow::Generator::State before = flow::default_generator().get_state();
   flow::manual_seed(7);
-  EXPECT_TRUE(flow::rand({4}).equal(first));
+  EXPECT_TRUE(flow::rand({4}).equals(first));
   flow::default_generator().set_state(before);
 }
 
