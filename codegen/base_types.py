@@ -88,7 +88,7 @@ STR = BaseType("str", "string", "strings", "kString", (str,))
 DTYPE = BaseType("dtype", "dtype", "dtypes", "kDType", (str,), is_bare=True)
 DEVICE = BaseType("device", "device", "devices", "kDevice", (str,), in_lists=True, is_bare=True)
 # What random operators draw from.
-GENERATOR = BaseType("Generator", "generator", "generators", "kGenerator", meaning="that of the thread if omitted")
+GENERATOR = BaseType("Generator", "generator", "generators", "kGenerator", meaning="the default generator if omitted")
 
 # All types, by their words in signatures.
 BASE_TYPES: Mapping[str, BaseType] = {
