@@ -87,9 +87,11 @@ BOOL = BaseType("bool", "boolean", "booleans", "kBool", (bool,))
 STR = BaseType("str", "string", "strings", "kString", (str,))
 DTYPE = BaseType("dtype", "dtype", "dtypes", "kDType", (str,), is_bare=True)
 DEVICE = BaseType("device", "device", "devices", "kDevice", (str,), in_lists=True, is_bare=True)
+# What random operators draw from.
+GENERATOR = BaseType("Generator", "generator", "generators", "kGenerator", meaning="the default generator if omitted")
 
 # All types, by their words in signatures.
 BASE_TYPES: Mapping[str, BaseType] = {
     base.word: base
-    for base in (INT, FLOAT, BOOL, STR, DIM, SIZE, PAIR, DTYPE, DEVICE, NUMBER, OPERAND, TENSOR)
+    for base in (INT, FLOAT, BOOL, STR, DIM, SIZE, PAIR, DTYPE, DEVICE, GENERATOR, NUMBER, OPERAND, TENSOR)
 }  # fmt: skip

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from codegen import base_types
 from codegen.base_types import BASE_TYPES
-from codegen.errors import counted, unknown
+from codegen.errors import TextError, counted, unknown
 from codegen.kinds.composite import check_programs, for_complex
 from codegen.kinds.kind import Functions
 from codegen.model import Complex, Definitions, Function, Op, ResultRule
 from codegen.names import type_placeholders
 from codegen.program import Program
 from codegen.reader import Report
+from codegen.signature import print_argument
 
 WITHOUT_ORACLE = 5  # number of examples and cases that a record without an oracle needs
 
@@ -22,6 +23,7 @@ def check(op: Op, functions: Functions, report: Report) -> None:
     op.kind.check(op, functions, report)
     _check_aliases(op, report)
     _check_arguments(op, report)
+    _check_generator(op, functions, report)
     _check_dtype(op, report)
     _check_complex(op, functions, report)
     _check_examples(op, report)
@@ -70,6 +72,22 @@ def _check_arguments(op: Op, report: Report) -> None:
         has_tensor = has_tensor or argument.type.is_tensor
         if argument.type.base is base_types.DIM and not has_tensor:
             report.add(op.locate(argument), f"{argument.name} is a dim, but no tensor precedes it")
+
+
+def _check_generator(op: Op, functions: Functions, report: Report) -> None:
+    """Checks that callers can choose the generator of a random operator, and of no other."""
+    try:
+        called = op.kind.resolved(op, functions).called
+    except TextError:
+        return  # reported by the check of the kind
+    is_random = op.kind.is_random or any(each.signature.generator for each in called)
+    argument = op.signature.generator
+    if is_random and not argument:
+        report.add(op.signature_location, f"a random operator needs the argument '{_GENERATOR}', after '*'")
+    elif argument and not is_random:
+        report.add(op.locate(argument), "only a random operator takes a generator")
+    elif argument and not (argument.keyword_only and print_argument(argument) == _GENERATOR):
+        report.add(op.locate(argument), f"the generator must be '{_GENERATOR}', after '*'")
 
 
 def _check_dtype(op: Op, report: Report) -> None:
@@ -159,4 +177,5 @@ def _check_overloads(function: Function, report: Report) -> None:
 
 
 _OF_OPERANDS = {ResultRule.PROMOTE, ResultRule.SAME, ResultRule.ACCUMULATE}
+_GENERATOR = "Generator? generator=None"
 _TYPE_WORDS = tuple(BASE_TYPES)

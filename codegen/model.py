@@ -130,6 +130,11 @@ class Signature:
         return tuple(a for a in self.arguments if a.type.is_tensor)
 
     @property
+    def generator(self) -> Argument | None:
+        """Returns the argument that is the generator of a random operator, or None."""
+        return next((a for a in self.arguments if a.type.base is base_types.GENERATOR), None)
+
+    @property
     def gives_list(self) -> bool:
         """Returns whether the result is a list of tensors, whose length depends on the call."""
         return self.results[0].type.is_list

@@ -108,7 +108,7 @@ class Generator(branches.Branching[Expression]):
     def facts(self, op: Op) -> Iterator[Fact]:
         yield Fact("shape", self.shape_text(op))
         yield kernel_fact(op)
-        if self.random:
+        if self.is_random:
             yield Fact("random", f"{counted(self.random, 'number')} per element, selected by its linear index")
         for value, expression in self.branches.items():
             yield cost_fact([expression], "the result", value)
@@ -135,8 +135,8 @@ class Generator(branches.Branching[Expression]):
         members: dict[str, Member] = {}
         if argument := self._size_argument(op):
             members["size_argument"] = op.position(argument.name)
-        if self.random:
-            members["is_random"] = True
+        if generator := op.signature.generator:
+            members["generator_argument"] = op.position(generator.name)
         gives = Gives.LENGTH if self.sizes_type(op) == INTEGER else Gives.SIZES
         return RuntimeRule(
             "run_generator",
@@ -145,6 +145,7 @@ class Generator(branches.Branching[Expression]):
             "GeneratorRule",
             members,
             run_complex="run_complex_generator",
+            schema={"has_boxes": True},
             programs=None if argument else RulePrograms(gives, (self.sizes,), ("sizes",)),
         )
 
@@ -165,6 +166,10 @@ class Generator(branches.Branching[Expression]):
             yield value, " ".join(expression.text.split())
 
     @property
+    def is_random(self) -> bool:
+        return self.random > 0
+
+    @property
     def draws_fractions(self) -> bool:
         return any(each.is_fraction for expression in self.branches.values() for each in expression.intrinsics)
 
@@ -174,4 +179,4 @@ class Generator(branches.Branching[Expression]):
         return frozenset({"int64"}) if op.dtype.compute is ResultRule.INT64 else frozenset(COMPUTE_TYPES)
 
     def takes_complex(self, op: Op) -> bool:
-        return not self.random
+        return not self.is_random

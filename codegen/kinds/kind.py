@@ -199,6 +199,11 @@ class Kind(ABC):
         return False
 
     @property
+    def is_random(self) -> bool:
+        """Returns whether the operator draws random numbers itself."""
+        return False
+
+    @property
     def matched(self) -> str | None:
         """Returns the name of the attribute whose value selects one of several definitions, or None."""
         return None

@@ -1,4 +1,7 @@
-"""`native: {infer: C++ function that determines shapes and dtypes, why:, shape:, dims: map, data_dependent: bool}`."""
+"""`native: {infer: C++ function, why:, shape:, dims: map, data_dependent: bool, random: bool}`.
+
+The function determines shapes and dtypes.
+"""
 
 from __future__ import annotations
 
@@ -44,6 +47,7 @@ class Native(Kind):
     shape: str = field(compare=False)
     dims: Dims = field(compare=False)
     data_dependent: bool = False  # result sizes depend on data
+    random: bool = False  # random numbers are drawn
 
     @classmethod
     def read(cls, field: Field, signature: Signature | None) -> Native:
@@ -52,9 +56,10 @@ class Native(Kind):
         why = fields.required("why", lambda f: f.words)
         shape = fields.required("shape", lambda f: f.words)
         data_dependent = fields.optional("data_dependent", lambda f: f.boolean, False)
+        random = fields.optional("random", lambda f: f.boolean, False)
         dims = fields.optional("dims", lambda f: f.choice(Dims, "dimension map"), Dims.OPAQUE)
         fields.finish()
-        return cls(infer or "", why or "", shape or "", dims, data_dependent)
+        return cls(infer or "", why or "", shape or "", dims, data_dependent, random)
 
     def check(self, op: Op, functions: Functions, report: Report) -> None:
         """Does nothing: there are no expressions."""
@@ -76,6 +81,10 @@ class Native(Kind):
         links = [(Link(name, each, Relation.OPAQUE)) for name in tensors for each in named]
         rest = "all others" if named else "every dimension"
         return (*links, *(Link(name, rest, Relation.SAME) for name in tensors))
+
+    @property
+    def is_random(self) -> bool:
+        return self.random
 
     def shape_text(self, op: Op) -> str:
         return self.shape + "; it depends on the data" * self.data_dependent

@@ -19,6 +19,8 @@ enum class LockLevel {
   kPressure,
   kThreads,
   kAllocator,
+  kGenerators,
+  kDeferred,
   kCount
 };
 

@@ -1,11 +1,10 @@
-// The C API: library, errors, dtypes, options, random numbers.
+// The C API: library, errors, dtypes, options.
 #include <cstdlib>
 
 #include "base/dtype.h"
 #include "capi/boundary.h"
 #include "device/options.h"
 #include "tensor/defaults.h"
-#include "tensor/random_state.h"
 
 using namespace oneflow;
 
@@ -57,15 +56,3 @@ of_status of_get_option(const char* name, int64_t* value) {
     *value = get_option(name);
   });
 }
-
-void of_manual_seed(uint64_t seed) { manual_seed(seed); }
-
-uint64_t of_initial_seed(void) { return initial_seed(); }
-
-void of_get_random_state(uint64_t* seed, uint64_t* offset) {
-  const RandomState state = random_state();
-  if (seed) *seed = state.seed;
-  if (offset) *offset = state.offset;
-}
-
-void of_set_random_state(uint64_t seed, uint64_t offset) { set_random_state({seed, offset}); }

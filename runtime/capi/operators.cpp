@@ -1,7 +1,8 @@
 // The C API: operators, calls, layers, fallbacks.
 #include "capi/boundary.h"
+#include "device/device.h"
 #include "dispatch/dispatch.h"
-#include "dispatch/layers.h"
+#include "dispatch/thread_context.h"
 
 using namespace oneflow;
 
@@ -66,6 +67,16 @@ of_status of_call(of_op op, const of_value* args, size_t arg_count, of_value* re
   });
 }
 
+of_status of_call_box(of_op op, const of_value* args, size_t arg_count, const of_box* box, of_value* results,
+                      size_t result_count) {
+  return guard([&, function = __func__] {
+    of_box given = read_struct(box, function, "box");
+    given.struct_size = sizeof(given);
+    call_box(require_op(op, function), arguments_of(args, arg_count, function), given,
+             results_of(results, result_count, function));
+  });
+}
+
 void of_value_release(of_value* value) {
   if (value) release_value(*value);
 }
@@ -99,6 +110,7 @@ of_status of_layer_get_call(const of_layer_call* state, of_layer_call_info* info
     found.result_count = call.results.size();
     found.donated = to_handle(const_cast<Tensor*>(call.donated));
     found.infer = call.infer_only;
+    found.box = call.box;
     write_struct(info, found, function, "info");
   });
 }
@@ -119,17 +131,25 @@ of_status of_layer_forward(of_layer_call* call, of_layer_body body, of_op op, co
 
 of_status of_thread_get_state(of_thread_state* state) {
   return guard([&, function = __func__] {
-    of_thread_state now{0, thread_state.asked_layers, thread_state.open_layers, 0, {}};
-    ChosenStreams::current().write(now.streams);
-    write_struct(state, now, function, "state");
+    const ThreadContext context = ThreadContext::current();
+    of_thread_state found{};
+    found.asked_layers = context.layers.asked_layers;
+    found.open_layers = context.layers.open_layers;
+    found.has_device = context.defaults.device.has_value();
+    found.device = context.defaults.device.value_or(of_device{});
+    found.generator = to_handle(context.defaults.generator.get());
+    context.streams.write(found.streams);
+    write_struct(state, found, function, "state");
   });
 }
 
 of_status of_thread_set_state(const of_thread_state* state) {
   return guard([&, function = __func__] {
     const of_thread_state given = read_struct(state, function, "state");
-    named(function, [&] { ChosenStreams::read(given.streams).apply(); });
-    thread_state = {given.asked_layers, given.open_layers};
+    ThreadContext context{{given.asked_layers, given.open_layers},
+                          {{}, Ref<Generator>::share(to_generator(given.generator))}};
+    if (given.has_device) context.defaults.device = get_device(given.device).id();
+    context.apply();
   });
 }
 

@@ -1,10 +1,12 @@
 // The C API: creates, reads and describes tensors.
 #include <cstdlib>
+#include <memory>
 
 #include "base/scalar.h"
 #include "capi/boundary.h"
 #include "device/device.h"
 #include "dispatch/dispatch.h"
+#include "dispatch/thread_context.h"
 #include "tensor/complex.h"
 #include "tensor/create.h"
 #include "tensor/format.h"
@@ -14,6 +16,7 @@ using namespace oneflow;
 
 namespace {
 
+constinit const OperatorName kClone("clone");
 constinit const OperatorName kLazyClone("lazy_clone");
 constinit const OperatorName kToDevice("to_device");
 
@@ -31,6 +34,72 @@ of_status of_tensor_create(const of_tensor_source* source, of_tensor* result) {
     const of_tensor_source copy = read_struct(source, function, "source");
     require(result, function, "result");
     *result = to_handle(named("tensor", [&] { return create_tensor(copy); }).detach());
+  });
+}
+
+namespace {
+
+// What of_tensor_defer() was given, and the state of its thread.
+struct DeferredTensor {
+  Shape sizes;
+  of_dtype dtype;
+  of_device device;
+  of_make make;
+  of_deleter destroy;
+  void* context;
+  ThreadContext thread;
+
+  // Calls the caller's function, and returns memory with the elements in row-major order.
+  Ref<Buffer> buffer() const {
+    const KeptThreadContext kept;
+    thread.apply();
+    of_tensor handle = nullptr;
+    if (const of_status status = make(context, &handle); status != OF_OK)
+      throw Error(status, last_error(), last_error_is_complete());
+    const TensorRef made = TensorRef::adopt(to_tensor(handle));
+    if (!made || !made->has_memory() || made->dtype() != dtype || !(made->device() == device) ||
+        !same_sizes(made->sizes(), sizes))
+      fail(OF_INVALID_ARGUMENT,
+           "the function that computes a deferred tensor must give one of type %s, shape %s, on %s", dtype_name(dtype),
+           to_text(sizes).c_str(), device_name(device).c_str());
+    const bool fits = made->is_contiguous() && made->offset() == 0;
+    const TensorRef shared = fits ? lazy_clone(*made) : TensorRef();
+    const TensorRef own = shared ? shared : call_operator(kClone, *made);
+    return Ref<Buffer>::share(&own->storage()->buffer());
+  }
+};
+
+}  // namespace
+
+of_status of_tensor_defer(int32_t rank, const int64_t* sizes, of_dtype dtype, of_device device, of_make make,
+                          of_deleter destroy, void* context, of_tensor* result) {
+  return guard([&, function = __func__] {
+    named(function, [&] {
+      if (rank < 0 || rank > OF_MAX_RANK)
+        fail(OF_SHAPE_ERROR, "the rank must be between 0 and %d, got %d", OF_MAX_RANK, rank);
+      if (!is_valid(dtype)) fail(OF_DTYPE_ERROR, "there is no dtype number %d", dtype);
+      get_device(device);
+    });
+    if (rank > 0) require(sizes, function, "sizes");
+    require(reinterpret_cast<const void*>(make), function, "make");
+    require(result, function, "result");
+    auto deferred = std::make_unique<DeferredTensor>();
+    deferred->sizes.assign({sizes, static_cast<size_t>(rank)});
+    deferred->dtype = dtype;
+    deferred->device = device;
+    deferred->make = make;
+    deferred->context = context;
+    deferred->thread = ThreadContext::current();
+    Recipe recipe{};
+    recipe.make = [](void* own) { return static_cast<const DeferredTensor*>(own)->buffer(); };
+    recipe.destroy = [](void* own) {
+      const std::unique_ptr<DeferredTensor> deferred(static_cast<DeferredTensor*>(own));
+      if (deferred->destroy) deferred->destroy(deferred->context);
+    };
+    recipe.context = deferred.get();
+    TensorRef tensor = named(function, [&] { return Tensor::defer(deferred->sizes, dtype, device, recipe); });
+    deferred.release()->destroy = destroy;
+    *result = to_handle(tensor.detach());
   });
 }
 
@@ -52,8 +121,10 @@ of_status of_tensor_get_info(of_tensor handle, of_tensor_info* info) {
       result.storage_bytes = storage.bytes();
       result.version = storage.version();
       result.storage = &storage;
-      result.is_foreign = storage.buffer().is_foreign();
-      result.is_pinned = storage.buffer().is_page_locked();
+      if (const Buffer* buffer = storage.present_buffer()) {
+        result.is_foreign = buffer->is_foreign();
+        result.is_pinned = buffer->is_page_locked();
+      }
     }
     write_struct(info, result, function, "info");
   });
@@ -79,8 +150,9 @@ int64_t of_tensor_work(of_tensor handle) {
 uint64_t of_tensor_memory(of_tensor handle) {
   if (!handle) return 0;
   const Tensor& tensor = *to_tensor(handle);
-  const bool owns_memory = tensor.has_memory() && !tensor.is_view() && !tensor.storage()->buffer().is_foreign();
-  return owns_memory ? tensor.storage()->bytes() : 0;
+  if (!tensor.has_memory() || tensor.is_view()) return 0;
+  const Buffer* buffer = tensor.storage()->present_buffer();
+  return buffer && buffer->is_foreign() ? 0 : tensor.storage()->bytes();
 }
 
 of_tensor of_tensor_retain(of_tensor tensor) {

@@ -12,8 +12,8 @@ namespace {
 
 // Returns the type of a value for error texts, in the notation of signatures.
 const char* value_word(const of_value& value) {
-  static constexpr const char* kWords[] = {"nothing", "None",  "bool",   "int",    "float",    "str",
-                                           "int[]",   "dtype", "device", "Tensor", "Tensor[]", "device[]"};
+  static constexpr const char* kWords[] = {"nothing", "None",   "bool",   "int",      "float",    "str", "int[]",
+                                           "dtype",   "device", "Tensor", "Tensor[]", "device[]", "int", "Generator"};
   if (value.kind == OF_VALUE_TENSOR && !value.as.tensor) return "a released tensor";
   return static_cast<size_t>(value.kind) < std::size(kWords) ? kWords[value.kind] : "a value of an unknown kind";
 }
@@ -159,6 +159,11 @@ class Checker {
         break;
       case ArgumentType::kDType:
         fits = check_dtype(argument, value, checked);
+        break;
+      case ArgumentType::kGenerator:
+        fits = value.kind == OF_VALUE_GENERATOR;
+        if (fits && !value.as.generator)
+          fail(OF_INVALID_ARGUMENT, "%s must not be a released generator", argument.name);
         break;
       case ArgumentType::kDevice:
         fits = check_device(argument, value, checked);

@@ -2,7 +2,7 @@
 #ifndef ONEFLOW_DISPATCH_CALL_H_
 #define ONEFLOW_DISPATCH_CALL_H_
 
-#include <oneflow/types.h>
+#include <oneflow/oneflow.h>
 
 #include <span>
 #include <string_view>
@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/scalar.h"
 #include "dispatch/operator.h"
+#include "tensor/defaults.h"
 #include "tensor/tensor.h"
 
 namespace oneflow {
@@ -35,6 +36,7 @@ struct Call {
   const bool infer_only;        // computes only shapes and dtypes: no data is read, and results have no memory
   const Tensor* const donated;  // an operand that is not used after the call, so that a result may reuse its memory; or
                                 // null
+  const of_box* box = nullptr;  // the checked part of the result that is computed; null: all of it
   bool is_complex = false;      // whether the arguments include a complex tensor or dtype
   bool writes_given = false;    // whether at least one result goes to a tensor of the caller
   bool is_done = false;         // whether a layer has passed the call on, and it succeeded
@@ -70,6 +72,10 @@ struct Call {
   bool boolean(int argument) const { return arguments[argument].as.boolean; }
   double real(int argument) const { return to_double(scalar_of(arguments[argument])); }
   of_scalar number(int argument) const { return scalar_of(arguments[argument]); }
+  // Returns the generator that an argument gives, or else the default one.
+  Generator& generator(int argument) const {
+    return is_given(argument) ? *to_generator(arguments[argument].as.generator) : default_generator();
+  }
   Sizes integers(int argument) const {
     return {arguments[argument].as.integers, static_cast<size_t>(arguments[argument].count)};
   }

@@ -68,12 +68,30 @@ void check_given_results(const Call& call) {
 
 // Checks the arguments, and runs the call or passes it to the layers that want it.
 void invoke(const Operator& op, const char* name, std::span<const of_value> arguments, std::span<of_value> results,
-            bool infer_only, const Tensor* donated = nullptr) {
+            bool infer_only, const Tensor* donated = nullptr, const of_box* box = nullptr) {
   Call call(op, name, results, infer_only, donated);
+  if (box) [[unlikely]]
+    set_box(call, *box);
   check_call(call, arguments);
   if (const uint32_t wanted = wanted_layers(call.carried_layers)) [[unlikely]]
     return run_through_layers(call, wanted);
   run_below_layers(call);
+}
+
+// Throws an error unless the box is within a tensor of valid sizes.
+void check_box(const of_box& box) {
+  if (box.rank < 0 || box.rank > OF_MAX_RANK)
+    fail(OF_SHAPE_ERROR, "the rank of the box must be between 0 and %d, got %d", OF_MAX_RANK, box.rank);
+  if (box.rank == 0) return;
+  if (!box.whole_sizes || !box.origin || !box.sizes)
+    fail(OF_INVALID_ARGUMENT, "whole_sizes, origin and sizes of the box must not be NULL");
+  count_elements({box.whole_sizes, static_cast<size_t>(box.rank)});
+  for (int d = 0; d < box.rank; ++d) {
+    const int64_t whole = box.whole_sizes[d], origin = box.origin[d], size = box.sizes[d];
+    if (origin < 0 || size < 0 || origin > whole || size > whole - origin)
+      fail(OF_INDEX_OUT_OF_RANGE, "the box must be within dimension %d of size %ld, got origin %ld and size %ld", d,
+           whole, origin, size);
+  }
 }
 
 // Rethrows the current exception with the operator's name before its text, unless the text is complete.
@@ -89,6 +107,13 @@ void invoke(const Operator& op, const char* name, std::span<const of_value> argu
 }
 
 }  // namespace
+
+void set_box(Call& call, const of_box& box) {
+  if (!call.schema().has_boxes)
+    fail(OF_UNSUPPORTED, "only operators of kind generator compute parts of their results, this one is of kind %s",
+         call.schema().kind);
+  call.box = &box;
+}
 
 void check_call(Call& call, std::span<const of_value> arguments) {
   check_results(call);
@@ -114,6 +139,15 @@ void call(const Operator& op, std::span<const of_value> arguments, std::span<of_
   }
 }
 
+void call_box(const Operator& op, std::span<const of_value> arguments, const of_box& box, std::span<of_value> results) {
+  try {
+    check_box(box);
+    invoke(op, op.schema().function_name, arguments, results, false, nullptr, &box);
+  } catch (...) {
+    rethrow_with_name(op.schema());
+  }
+}
+
 void infer(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results) {
   try {
     invoke(op, op.schema().function_name, arguments, results, true);
@@ -123,8 +157,8 @@ void infer(const Operator& op, std::span<const of_value> arguments, std::span<of
 }
 
 void call_inside(const Operator& op, const char* name, std::span<const of_value> arguments, std::span<of_value> results,
-                 bool infer_only, const Tensor* donated) {
-  invoke(op, name ? name : op.schema().function_name, arguments, results, infer_only, donated);
+                 bool infer_only, const Tensor* donated, const of_box* box) {
+  invoke(op, name ? name : op.schema().function_name, arguments, results, infer_only, donated, box);
   if (infer_only) note_inner_call(op, arguments, results);
 }
 

@@ -15,14 +15,21 @@ namespace oneflow {
 // Implements of_call(). Error texts begin with the operator's name. A failure leaves `results` unchanged.
 void call(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results);
 
+// Implements of_call_box().
+void call_box(const Operator& op, std::span<const of_value> arguments, const of_box& box, std::span<of_value> results);
+
 // Implements of_infer().
 void infer(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results);
 
 // Calls an operator within another one, like call() or infer(), but without its name in error texts: they get the name
 // of the operator that the user called. `name` is the name of that operator, for deferred errors; null stands for the
-// name of `op`. `donated` is an operand that is not used after the call, or null.
+// name of `op`. `donated` is an operand that is not used after the call, or null; `box` the part of the result to
+// compute, or null.
 void call_inside(const Operator& op, const char* name, std::span<const of_value> arguments, std::span<of_value> results,
-                 bool infer_only, const Tensor* donated = nullptr);
+                 bool infer_only, const Tensor* donated = nullptr, const of_box* box = nullptr);
+
+// Makes a call compute only a part of its result. Throws Unsupported unless the operator can.
+void set_box(Call& call, const of_box& box);
 
 // Checks the arguments and the results of a call, and stores the arguments in it.
 void check_call(Call& call, std::span<const of_value> arguments);

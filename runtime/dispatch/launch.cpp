@@ -35,6 +35,8 @@ of_status run_kernel(const Kernel& kernel, const Call& call, const Launch& launc
   context.reduced = launch.reduced;
   context.seed = launch.seed;
   context.offset = launch.offset;
+  context.whole_sizes = launch.box ? launch.box->whole_sizes : nullptr;
+  context.origin = launch.box ? launch.box->origin : nullptr;
   return kernel.function(&context);
 }
 

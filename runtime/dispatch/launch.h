@@ -19,6 +19,7 @@ struct Launch {
   uint32_t reduced = 0;
   uint64_t seed = 0;
   uint64_t offset = 0;
+  const of_box* box = nullptr;
   const of_value* arguments = nullptr;  // null: those of the call
 };
 

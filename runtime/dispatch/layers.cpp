@@ -193,6 +193,7 @@ void forward_layer(of_layer_call& state, of_layer_body body, const Operator& op,
   Call& outer = state.call;
   pass_once(state, [&] {
     Call call(op, outer.name, outer.results, outer.infer_only, nullptr);
+    if (outer.box) set_box(call, *outer.box);
     check_call(call, arguments);
     call.wanted_layers = wanted_layers(call.carried_layers);
     call.open_layers = outer.open_layers;

@@ -32,6 +32,7 @@ enum class ArgumentType : int8_t {
   kSize,  // a non-negative integer
   kDType,
   kDevice,
+  kGenerator,
 };
 
 // The real dtypes that an argument accepts. kAny and kNumeric also accept complex dtypes, if the operator supports
@@ -102,6 +103,7 @@ struct Schema {
   DTypeRule dtype;
   Match match = {};
   bool is_data_dependent = false;  // whether the shapes of the results depend on data
+  bool has_boxes = false;          // whether a part of the result can be computed; see of_call_box()
   bool spans_devices = false;      // whether the tensors of a call may be on any devices, one per rank
   const void* rule = nullptr;      // what the record says about the kind, in a struct of the kind: see rule_of()
   void (*run)(Call&);              // the function of the kind, or of the operator alone

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/shape.h"
+#include "tensor/generator.h"
 #include "tensor/tensor.h"
 
 namespace oneflow {
@@ -45,6 +46,8 @@ inline of_value to_value(const Tensor& tensor) {
   return {OF_VALUE_TENSOR, 0, {.tensor = to_handle(const_cast<Tensor*>(&tensor))}};
 }
 inline of_value to_value(const TensorRef& tensor) { return to_value(*tensor); }
+inline of_value to_value(Generator& generator) { return {OF_VALUE_GENERATOR, 0, {.generator = to_handle(&generator)}}; }
+inline of_value to_value(const Ref<Generator>& generator) { return to_value(*generator); }
 inline of_value to_value(std::span<of_tensor> tensors) {
   return {OF_VALUE_TENSOR_LIST, static_cast<int32_t>(tensors.size()), {.tensors = tensors.data()}};
 }

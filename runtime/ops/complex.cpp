@@ -172,7 +172,8 @@ void run_complex_generator(Call& call) {
   if (rule.override_argument >= 0 && call.is_given(rule.override_argument))
     arguments[rule.override_argument].as.dtype = part_dtype(dtype);
   of_value result{};
-  call_inside(call.op, call.name, {arguments, call.schema().arguments.size()}, {&result, 1}, call.infer_only);
+  call_inside(call.op, call.name, {arguments, call.schema().arguments.size()}, {&result, 1}, call.infer_only, nullptr,
+              call.box);
   const TensorRef real = TensorRef::adopt(to_tensor(result.as.tensor));
   set_result(call, 0, is_complex(dtype) ? made_complex(call, *real, dtype) : real);
 }

@@ -9,7 +9,7 @@ namespace oneflow {
 
 struct GeneratorRule {
   int size_argument = -1;                     // the position of the size[] argument that is the shape of the result; or
-  bool is_random = false;                     // whether each element uses a counter of the Philox sequence
+  int generator_argument = -1;                // that of a random operator, whose elements use a number of it each
   Shape (*sizes)(const SizeBody&) = nullptr;  // a function that computes the shape
 };
 

@@ -6,19 +6,16 @@
 #include <thread>
 #include <vector>
 
-#include "device/stream.h"
-#include "dispatch/layers.h"
+#include "dispatch/thread_context.h"
 
 namespace oneflow::collective {
 
 void run_on_threads(int threads, const std::function<void()>& work) {
   std::mutex mutex;
   std::exception_ptr failure;
-  const ThreadState state = thread_state;
-  const ChosenStreams streams = ChosenStreams::current();
+  const ThreadContext context = ThreadContext::current();
   const auto guarded = [&] {
-    thread_state = state;
-    streams.apply();
+    context.apply();
     try {
       work();
     } catch (...) {

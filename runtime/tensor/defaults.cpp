@@ -14,6 +14,11 @@ std::atomic<of_device> device_of_new_tensors{of_device{0, 0}};
 
 }  // namespace
 
+ThreadDefaults& thread_defaults() {
+  static thread_local ThreadDefaults defaults;
+  return defaults;
+}
+
 of_dtype default_dtype() { return dtype_of_new_tensors.load(std::memory_order_relaxed); }
 
 void set_default_dtype(of_dtype dtype) {
@@ -23,11 +28,19 @@ void set_default_dtype(of_dtype dtype) {
   dtype_of_new_tensors.store(dtype, std::memory_order_relaxed);
 }
 
-of_device default_device() { return device_of_new_tensors.load(std::memory_order_relaxed); }
+of_device default_device() {
+  const auto& own = thread_defaults().device;
+  return own ? *own : device_of_new_tensors.load(std::memory_order_relaxed);
+}
 
 void set_default_device(of_device device) {
   get_device(device);
   device_of_new_tensors.store(device, std::memory_order_relaxed);
+}
+
+Generator& default_generator() {
+  const auto& own = thread_defaults().generator;
+  return own ? *own : Generator::of_process();
 }
 
 }  // namespace oneflow

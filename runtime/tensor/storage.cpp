@@ -98,33 +98,53 @@ void Buffer::destroy() noexcept {
 
 Ref<Storage> Storage::create(Ref<Buffer> buffer) {
   Ref<Storage> storage = Ref<Storage>::adopt(new Storage);
-  storage->buffer_ = std::move(buffer);
+  storage->buffer_.store(buffer.detach(), std::memory_order_relaxed);
   return storage;
+}
+
+Ref<Storage> Storage::defer(const Recipe& recipe) {
+  Ref<Storage> storage = Ref<Storage>::adopt(new Storage);
+  storage->deferred_ = std::make_unique<Deferred>(recipe);
+  return storage;
+}
+
+Storage::~Storage() {
+  if (const Buffer* buffer = present_buffer()) buffer->release();
+}
+
+Buffer& Storage::make_buffer() const {
+  deferred_->make_into(buffer_);
+  return *buffer_.load(std::memory_order_acquire);
 }
 
 void Storage::destroy() noexcept { delete this; }
 
 void* Storage::expose() {
   mutable_data();
-  buffer_->expose();
+  Buffer* used = &buffer();
+  used->expose();
   // A lazy clone on another thread may have seen the buffer before it was exposed; it then shares it by now.
-  if (!buffer_->is_unique()) {
-    unshare();
-    buffer_->expose();
+  if (!used->is_unique()) {
+    used = &unshare(*used);
+    used->expose();
   }
-  return buffer_->data();
+  return used->data();
 }
 
 Ref<Storage> Storage::lazy_clone() const {
-  if (buffer_->is_foreign()) return {};
-  Ref<Storage> clone = create(buffer_);
-  return buffer_->is_exposed() ? Ref<Storage>() : std::move(clone);  // read after the clone has taken its reference
+  Buffer& shared = buffer();
+  if (shared.is_foreign()) return {};
+  Ref<Storage> clone = create(Ref<Buffer>::share(&shared));
+  return shared.is_exposed() ? Ref<Storage>() : std::move(clone);  // read after the clone has taken its reference
 }
 
-void Storage::unshare() {
-  Ref<Buffer> copy = buffer_->copy();
-  if (buffer_->is_handed_out()) copy->keep(std::move(buffer_));
-  buffer_ = std::move(copy);
+Buffer& Storage::unshare(Buffer& shared) {
+  Ref<Buffer> copy = shared.copy();
+  if (shared.is_handed_out()) copy->keep(Ref<Buffer>::share(&shared));
+  Buffer* expected = &shared;
+  if (!buffer_.compare_exchange_strong(expected, copy.get())) return *expected;
+  shared.release();
+  return *copy.detach();
 }
 
 }  // namespace oneflow

@@ -1,14 +1,16 @@
-// The memory of tensors. All views of a tensor share its Storage. Lazy clones have separate Storages, which share a
-// Buffer until either is written.
+// The memory of tensors, which may be computed when it is first needed. All views of a tensor share its Storage. Lazy
+// clones have separate Storages, which share a Buffer until either is written.
 #ifndef ONEFLOW_TENSOR_STORAGE_H_
 #define ONEFLOW_TENSOR_STORAGE_H_
 
 #include <oneflow/oneflow.h>
 
 #include <atomic>
+#include <memory>
 
 #include "base/ref.h"
 #include "device/uses.h"
+#include "tensor/deferred.h"
 
 namespace oneflow {
 
@@ -88,20 +90,25 @@ class Buffer final : public RefCounted<Buffer> {
 class Storage final : public RefCounted<Storage> {
  public:
   static Ref<Storage> create(Ref<Buffer> buffer);
+  // Creates a storage whose buffer is computed when it is first needed. Takes ownership of the context of the recipe
+  // unless this throws.
+  static Ref<Storage> defer(const Recipe& recipe);
 
-  // Returns the address of the memory for reading.
-  const void* data() const { return buffer_->data(); }
+  // Returns the address of the memory for reading. Throws the error of a deferred buffer that cannot be computed, as
+  // all functions do that need the buffer.
+  const void* data() const { return buffer().data(); }
   // Returns the address of the memory for writing, and counts a write. If the buffer is shared or read-only, replaces
   // it by a copy first, which changes data().
   void* mutable_data() {
-    prepare_write();
-    return buffer_->data();
+    return prepare_write().data();
   }
-  // Counts a write, and makes the memory writable, without its address.
-  void prepare_write() {
+  // Counts a write, and returns the buffer once it is writable, without noting a use of it.
+  Buffer& prepare_write() {
+    Buffer* used = &buffer();
     count_write();
-    if (!buffer_->is_unique() || buffer_->is_read_only()) [[unlikely]]
-      unshare();
+    if (!used->is_unique() || used->is_read_only()) [[unlikely]]
+      used = &unshare(*used);
+    return *used;
   }
   // Like mutable_data(), for code outside the runtime, which may write at any time from now on.
   void* expose();
@@ -109,10 +116,17 @@ class Storage final : public RefCounted<Storage> {
   // foreign memory, which code outside the runtime may write at any time.
   Ref<Storage> lazy_clone() const;
 
-  uint64_t bytes() const { return buffer_->bytes(); }
-  of_device device() const { return buffer_->device(); }
+  uint64_t bytes() const { return deferred_ ? deferred_->bytes() : buffer().bytes(); }
+  of_device device() const { return deferred_ ? deferred_->device() : buffer().device(); }
   uint64_t version() const { return version_.load(std::memory_order_relaxed); }
-  Buffer& buffer() const { return *buffer_; }
+  Buffer& buffer() const {
+    Buffer* buffer = buffer_.load(std::memory_order_acquire);
+    if (!buffer) [[unlikely]]
+      buffer = &make_buffer();
+    return *buffer;
+  }
+  // Returns the buffer, or null if it is not computed yet.
+  const Buffer* present_buffer() const { return buffer_.load(std::memory_order_acquire); }
 
   void destroy() noexcept;
   static void* operator new(size_t);
@@ -120,7 +134,10 @@ class Storage final : public RefCounted<Storage> {
 
  private:
   Storage() = default;
-  void unshare();
+  ~Storage();
+  Buffer& make_buffer() const;
+  // Replaces the buffer `shared` by a copy, unless another thread has done so, and returns the buffer.
+  Buffer& unshare(Buffer& shared);
   // Increments the version. If only one tensor refers to the storage, no other thread counts at the same time, and the
   // atomic addition, which costs noticeable time in small contractions, is not necessary.
   void count_write() {
@@ -128,8 +145,9 @@ class Storage final : public RefCounted<Storage> {
     version_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  Ref<Buffer> buffer_;
+  mutable std::atomic<Buffer*> buffer_{nullptr};  // owns a reference; null until it is computed
   std::atomic<uint64_t> version_{0};
+  std::unique_ptr<Deferred> deferred_;  // lives as long as the storage, for threads that have waited
 };
 
 }  // namespace oneflow

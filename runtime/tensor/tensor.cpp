@@ -50,6 +50,14 @@ TensorRef Tensor::allocate(Sizes sizes, of_dtype dtype, of_device device) {
   return tensor;
 }
 
+TensorRef Tensor::defer(Sizes sizes, of_dtype dtype, of_device device, Recipe recipe) {
+  TensorRef tensor = without_memory(sizes, dtype, device);
+  recipe.device = device;
+  recipe.bytes = static_cast<uint64_t>(count_bytes(sizes, dtype));
+  tensor->storage_ = Storage::defer(recipe);
+  return tensor;
+}
+
 TensorRef Tensor::create(Ref<Storage> storage, of_device device, of_dtype dtype, Sizes sizes, Sizes strides,
                          int64_t offset) {
   TensorRef tensor = TensorRef::adopt(new Tensor);

@@ -30,6 +30,9 @@ class Tensor final : public of_tensor_object, public RefCounted<Tensor> {
   static TensorRef allocate(Sizes sizes, of_dtype dtype, of_device device);
   // Creates a tensor that has a shape and a dtype, but no storage, as inference returns it. data() throws Unsupported.
   static TensorRef without_memory(Sizes sizes, of_dtype dtype, of_device device);
+  // Creates a contiguous tensor whose elements are computed when they are first needed; see Storage::defer(). Sets the
+  // bytes and the device of the recipe. Throws ShapeError for invalid sizes.
+  static TensorRef defer(Sizes sizes, of_dtype dtype, of_device device, Recipe recipe);
   // Creates a view of the storage of `base`. `offset` is in elements from the start of the storage. The caller
   // guarantees that all elements are within the storage.
   static TensorRef view(const Tensor& base, Sizes sizes, Sizes strides, int64_t offset);

@@ -55,6 +55,10 @@ def test_vectors_pass_on_every_device(replayed: list[str], path: Path) -> None:
     assert all(total and total[1] == total[2] != "0" for total in totals), "\n".join(own[:40])
 
 
+def test_generators_draw_the_numbers_of_an_independent_philox() -> None:
+    run("capi_random", str(ROOT / "tests" / "random.json"))
+
+
 def test_missing_devices_are_reported_as_skipped(replayed: list[str]) -> None:
     if missing := {line for line in replayed if line.startswith("skipped ")}:
         pytest.skip("; ".join(sorted(missing)))

@@ -17,6 +17,7 @@ names = st.from_regex(re.compile(r"[a-z][a-z0-9]{0,3}(_[a-z0-9]{1,3})?", re.ASCI
     lambda name: name not in ("inf", "nan")
 )
 TENSOR = Type(base_types.TENSOR)
+WITHOUT_LITERALS = (base_types.TENSOR, base_types.GENERATOR)
 INTEGERS = (base_types.INT, base_types.DIM, base_types.SIZE)
 types = (
     st.builds(
@@ -47,7 +48,7 @@ def literals(type_: Type) -> st.SearchStrategy[Literal]:
         plain = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), max_size=5)
     elif type_.base in (base_types.DTYPE, base_types.DEVICE):
         plain = st.sampled_from(["float32", "int64", "bool"])
-    elif type_.base is base_types.TENSOR:
+    elif type_.base in WITHOUT_LITERALS:
         return st.none() if type_.optional else st.nothing()
     else:
         plain = st.floats(allow_nan=False)
@@ -61,7 +62,7 @@ def signatures(draw: st.DrawFn) -> Signature:
     for name in draw(st.lists(names, max_size=5, unique=True)):
         type_ = draw(types)
         keyword_only = keyword_only or draw(st.booleans())
-        can_default = not (type_.base is base_types.TENSOR and not type_.optional and not type_.is_list)
+        can_default = type_.base not in WITHOUT_LITERALS or type_.optional or type_.is_list
         draws_default = draw(st.booleans()) or (had_default and not keyword_only)
         if had_default and not can_default and not keyword_only:
             continue

@@ -14,6 +14,7 @@
 const frame = require('./frame');
 const devices = require('./devices');
 const dtypes = require('./dtypes');
+const generators = require('./generator');
 const native = require('./native');
 const {NULL_BYTE} = require('./errors');
 const {MAX_RANK} = require('./nested');
@@ -133,6 +134,13 @@ const device = {
   },
 };
 
+const generator = {
+  fit: (value) => (generators.isGenerator(value) ? value : undefined),
+  put(position, value, argument) {
+    frame.putPlain(position, KIND.generator, generators.live(value, argument.owner, argument.name));
+  },
+};
+
 /** A shape, or a tensor of that shape; only hand-written functions have such arguments. */
 const shape = {
   fit(value) {
@@ -169,6 +177,7 @@ const CONVERTERS = {
   str: string,
   dtype,
   device,
+  Generator: generator,
   shape,
 };
 

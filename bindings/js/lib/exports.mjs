@@ -12,6 +12,6 @@ export const {
   Device, device, devices, rejectedPlugins, getDefaultDevice, setDefaultDevice, loadDevice,
   synchronize, synchronizeAsync,
   memoryStats, resetPeakMemoryStats, emptyCache, setMemoryLimit, fallbacks, resetFallbacks,
-  manualSeed, initialSeed, getRandomState, setRandomState,
+  Generator, defaultGenerator, manualSeed, initialSeed, getRandomState, setRandomState,
   getOption, setOption,
 } = flow;

@@ -9,7 +9,7 @@ const native = require('./native');
 
 const KIND = {
   absent: 0, none: 1, bool: 2, int: 3, float: 4, string: 5, intList: 6, dtype: 7, device: 8, tensor: 9, tensorList: 10,
-  deviceList: 11, uint: 12,
+  deviceList: 11, uint: 12, generator: 13,
 };
 const HEADER_WORDS = 8;
 const VALUE_WORDS = 4;

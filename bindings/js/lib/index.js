@@ -7,6 +7,7 @@ const native = require('./native');
 const dtypes = require('./dtypes');
 const {errorClasses, makeError} = require('./errors');
 const devices = require('./devices');
+const generators = require('./generator');
 const settings = require('./settings');
 const {makeTensor} = require('./create');
 const {at, set} = require('./indexing');
@@ -116,6 +117,7 @@ const flow = {
   ...Object.fromEntries(dtypes.names.map((name) => [name, name])),
   ...settings,
   ...devices.functions,
+  ...generators.functions,
   ...errorClasses,
   Tensor,
   tensor: (...args) => {

@@ -1,11 +1,11 @@
 'use strict';
 
-/** Settings of the whole library: the default dtype, random numbers, options. */
+/** Settings of the whole library: the default dtype, options. */
 
 const native = require('./native');
 const dtypes = require('./dtypes');
 const {makeError, refuseNullByte, rewording} = require('./errors');
-const {describe, isPlainObject} = require('./tensor');
+const {describe} = require('./tensor');
 
 /** Returns the value of an argument if `fits`; otherwise throws the TypeMismatch that all front ends share. */
 function need(method, name, expected, fits, value) {
@@ -17,17 +17,6 @@ function need(method, name, expected, fits, value) {
 const string = (method, name, value) => need(method, name, 'string', typeof value === 'string', value);
 /** Returns the number of the dtype that an argument names. */
 const dtype = (method, name, value) => dtypes.codeOf(string(method, name, value), method, name);
-
-/** Returns the value of an argument that must be an unsigned 64-bit integer, as a BigInt. */
-function unsigned(method, name, value) {
-  const fits = Number.isSafeInteger(value) || typeof value === 'bigint';
-  need(method, name, 'integer', fits, value);
-  const long = BigInt(value);
-  if (long < 0n || long >= 2n ** 64n) {
-    throw makeError('InvalidArgument', `${method}: ${name} must be between 0 and 2**64 - 1, got ${value}`);
-  }
-  return long;
-}
 
 /**
  * Returns `use(runtimeName)` for the runtime's name of an option (num_threads for numThreads). Error messages have the
@@ -48,18 +37,6 @@ module.exports = {
     const common = dtypes.nameOf(native.promoteTypes(dtype('promoteTypes', 'a', a), dtype('promoteTypes', 'b', b)));
     if (!common) throw makeError('DTypeError', `promoteTypes: ${a} and ${b} have no common dtype`);
     return common;
-  },
-
-  manualSeed: (seed) => native.manualSeed(unsigned('manualSeed', 'seed', seed)),
-  initialSeed: () => native.initialSeed(),
-  getRandomState: () => {
-    const [seed, offset] = native.randomState();
-    return {seed, offset};
-  },
-  setRandomState: (state) => {
-    need('setRandomState', 'state', 'object', isPlainObject(state), state);
-    const {seed, offset} = state;
-    native.setRandomState(unsigned('setRandomState', 'seed', seed), unsigned('setRandomState', 'offset', offset));
   },
 
   getOption: (name) => withOption('getOption', name, (runtimeName) => native.getOption(runtimeName)),

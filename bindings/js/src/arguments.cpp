@@ -26,6 +26,10 @@ of_status resolve_values(const Environment& environment, of_value* values, int32
         value.as.tensor = environment.get(value.as.integer);
         if (value.as.tensor == nullptr) return of_fail(OF_INTERNAL_ERROR, "a tensor's slot is empty");
         break;
+      case OF_VALUE_GENERATOR:
+        value.as.generator = environment.generator(value.as.integer);
+        if (value.as.generator == nullptr) return of_fail(OF_INTERNAL_ERROR, "a generator's slot is empty");
+        break;
       case OF_VALUE_STRING:
         value.as.string = reinterpret_cast<const char*>(memory + value.as.integer);
         break;

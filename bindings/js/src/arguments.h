@@ -8,7 +8,7 @@
 namespace oneflow::node {
 
 // Replaces slots with handles and offsets with pointers, in place; must be called only once per value. The memory of
-// the frame must not be overwritten while the values are in use. Returns OF_INTERNAL_ERROR for a tensor's empty slot.
+// the frame must not be overwritten while the values are in use. Returns OF_INTERNAL_ERROR for an empty slot.
 of_status resolve_values(const Environment& environment, of_value* values, int32_t count);
 
 // Converts a result to a JavaScript value: a tensor to {slot}, an integer as integer_to_js() does. Takes ownership of

@@ -12,7 +12,7 @@ namespace {
 // A unit of asynchronous work. Calls run() on a worker thread, then finish() and release() on the JavaScript thread.
 class Task {
  public:
-  virtual ~Task() = default;
+  virtual ~Task() { of_generator_release(state_.generator); }
   // Does the work. Must not use Node-API.
   virtual of_status run() = 0;
   // Returns the value of the promise after run() succeeded.
@@ -25,6 +25,7 @@ class Task {
     const napi_env env = environment->env();
     task->environment_ = environment;
     of_thread_get_state(&task->state_);
+    of_generator_retain(task->state_.generator);
     napi_value promise;
     if (napi_create_promise(env, &task->deferred_, &promise) != napi_ok || !task->queue(env)) {
       return environment->fail(OF_INTERNAL_ERROR, "cannot queue the work");
@@ -73,7 +74,8 @@ class Task {
   of_status status_ = OF_INTERNAL_ERROR;
   std::string error_ = "the work was cancelled";
   bool was_short_of_memory_ = false;
-  of_thread_state state_{sizeof(of_thread_state), 0, 0, 0, {}};  // of the JavaScript thread, from which the work continues
+  // That of the JavaScript thread, from which the work continues.
+  of_thread_state state_{.struct_size = sizeof(of_thread_state)};
 };
 
 // An owned tensor handle.
@@ -148,6 +150,9 @@ class CallTask : public Task {
         device_lists_.emplace_back(argument->as.devices, argument->as.devices + argument->count);
         argument->as.devices = device_lists_.back().data();
         return OF_OK;
+      case OF_VALUE_GENERATOR:
+        generators_.emplace_back(of_generator_retain(argument->as.generator), of_generator_release);
+        return OF_OK;
       case OF_VALUE_TENSOR:
         return capture(&argument->as.tensor);
       case OF_VALUE_TENSOR_LIST:
@@ -175,6 +180,7 @@ class CallTask : public Task {
   std::vector<std::vector<of_device>> device_lists_;
   std::vector<std::unique_ptr<std::string>> strings_;
   std::vector<Held> held_;
+  std::vector<std::unique_ptr<of_generator_object, decltype(&of_generator_release)>> generators_;
 };
 
 // A call of an einsum expression. The only argument in the frame is the list of operands.

@@ -45,6 +45,12 @@ int32_t Environment::put(of_expression expression, int64_t bytes) {
   return slot;
 }
 
+int32_t Environment::put(of_generator generator) {
+  const int32_t slot = take_slot(kHandleBytes);
+  slots_[slot].generator = generator;
+  return slot;
+}
+
 int32_t Environment::take_slot(int64_t bytes) {
   int32_t slot;
   if (free_slots_.empty()) {
@@ -60,13 +66,14 @@ int32_t Environment::take_slot(int64_t bytes) {
 }
 
 void Environment::release(int64_t slot) {
-  if (get(slot) == nullptr && expression(slot) == nullptr) return;
+  if (get(slot) == nullptr && expression(slot) == nullptr && generator(slot) == nullptr) return;
   Slot& entry = slots_[slot];
   if (entry.tensor != nullptr) {
     of_tensor_release(std::exchange(entry.tensor, nullptr));
     --live_;
   } else {
     of_expression_release(std::exchange(entry.expression, nullptr));
+    of_generator_release(std::exchange(entry.generator, nullptr));
   }
   ++entry.generation;
   unreported_ -= entry.bytes;  // reported at the next allocation: this may run during a garbage collection

@@ -1,9 +1,9 @@
 // The state of the addon in one Node environment. The main thread and each worker thread have their own environment.
 //
-// JavaScript never sees a native pointer. It refers to tensors and einsum expressions by slots: small integers, each
-// the index of an entry of the environment that holds a handle or is empty. Functions that take slots are also passed
-// the JavaScript objects that own them, as further arguments that they do not read: this keeps the objects from being
-// garbage-collected, and the slots from being emptied, before the function is done.
+// JavaScript never sees a native pointer. It refers to tensors, einsum expressions and generators by slots: small
+// integers, each the index of an entry of the environment that holds a handle or is empty. Functions that take slots
+// are also passed the JavaScript objects that own them, as further arguments that they do not read: this keeps the
+// objects from being garbage-collected, and the slots from being emptied, before the function is done.
 //
 // Owner objects are created by JavaScript and get a finalizer here, which is faster than wrapping a native object with
 // napi_wrap or with ObjectWrap of node-addon-api. A slot without a finalizer, as tidy() uses it, is faster still.
@@ -61,9 +61,11 @@ class Environment {
   // garbage collector; an expression holds `bytes`.
   int32_t put(of_tensor tensor);
   int32_t put(of_expression expression, int64_t bytes);
-  // Returns the handle in a slot, or NULL if the slot is empty or holds a handle of the other type.
+  int32_t put(of_generator generator);
+  // Returns the handle in a slot, or NULL if the slot is empty or holds a handle of another type.
   of_tensor get(int64_t slot) const { return contains(slot) ? slots_[slot].tensor : nullptr; }
   of_expression expression(int64_t slot) const { return contains(slot) ? slots_[slot].expression : nullptr; }
+  of_generator generator(int64_t slot) const { return contains(slot) ? slots_[slot].generator : nullptr; }
   // Releases the handle in a slot and makes the slot free. Does nothing if it is empty.
   void release(int64_t slot);
   // Makes a JavaScript object the owner of a slot, which is released when the object is garbage-collected. The
@@ -91,10 +93,11 @@ class Environment {
   const std::shared_ptr<Pins>& pins() const { return pins_; }
 
  private:
-  // An entry that holds a tensor, an expression or nothing.
+  // An entry that holds a tensor, an expression, a generator or nothing.
   struct Slot {
     of_tensor tensor = nullptr;
     of_expression expression = nullptr;  // instead of a tensor
+    of_generator generator = nullptr;    // instead of either
     int64_t bytes = 0;                   // the memory reported to the garbage collector
     uint32_t generation = 0;  // increases with each release: the finalizer of an earlier owner then has no effect
   };

@@ -21,6 +21,7 @@ void add_call_functions(Environment* environment, napi_value exports);
 void add_async_functions(Environment* environment, napi_value exports);
 void add_tensor_functions(Environment* environment, napi_value exports);
 void add_expression_functions(Environment* environment, napi_value exports);
+void add_generator_functions(Environment* environment, napi_value exports);
 void add_index_functions(Environment* environment, napi_value exports);
 void add_library_functions(Environment* environment, napi_value exports);
 

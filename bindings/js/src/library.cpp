@@ -1,4 +1,4 @@
-// Functions of the library as a whole: dtypes, devices, memory, settings, random numbers.
+// Functions of the library as a whole: dtypes, devices, memory, settings.
 #include "functions.h"
 
 namespace oneflow::node {
@@ -12,19 +12,6 @@ int32_t pack_device(of_device device) {
 napi_value device_name(napi_env env, of_device device) {
   char name[64];
   return to_js(env, of_device_name(device, name));
-}
-
-napi_value unsigned_to_js(napi_env env, uint64_t natural) {
-  napi_value value = nullptr;
-  napi_create_bigint_uint64(env, natural, &value);
-  return value;
-}
-
-uint64_t unsigned_argument(napi_env env, napi_value value) {
-  uint64_t natural = 0;
-  bool lossless;
-  napi_get_value_bigint_uint64(env, value, &natural, &lossless);
-  return natural;
 }
 
 // Calls a function of the C API on the device in argument 0.
@@ -135,31 +122,6 @@ napi_value get_option(napi_env env, napi_callback_info info) {
   return to_js(env, value);
 }
 
-napi_value manual_seed(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
-  of_manual_seed(unsigned_argument(env, call.value(0)));
-  return nullptr;
-}
-
-napi_value initial_seed(napi_env env, napi_callback_info) { return unsigned_to_js(env, of_initial_seed()); }
-
-// randomState(): returns [seed, offset], both as BigInts.
-napi_value random_state(napi_env env, napi_callback_info) {
-  uint64_t seed = 0, offset = 0;
-  of_get_random_state(&seed, &offset);
-  napi_value pair;
-  if (napi_create_array_with_length(env, 2, &pair) != napi_ok) return nullptr;
-  napi_set_element(env, pair, 0, unsigned_to_js(env, seed));
-  napi_set_element(env, pair, 1, unsigned_to_js(env, offset));
-  return pair;
-}
-
-napi_value set_random_state(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
-  of_set_random_state(unsigned_argument(env, call.value(0)), unsigned_argument(env, call.value(1)));
-  return nullptr;
-}
-
 // fallbacks(): returns [[operator, number of calls], ...].
 napi_value fallbacks(napi_env env, napi_callback_info info) {
   const Call call(env, info);
@@ -227,10 +189,6 @@ void add_library_functions(Environment* environment, napi_value exports) {
   add_function(environment, exports, "collectGarbage", collect_garbage);
   add_function(environment, exports, "setOption", set_option);
   add_function(environment, exports, "getOption", get_option);
-  add_function(environment, exports, "manualSeed", manual_seed);
-  add_function(environment, exports, "initialSeed", initial_seed);
-  add_function(environment, exports, "randomState", random_state);
-  add_function(environment, exports, "setRandomState", set_random_state);
   add_function(environment, exports, "fallbacks", fallbacks);
   add_function(environment, exports, "rejectedPlugins", rejected_plugins);
   add_function(environment, exports, "resetFallbacks", reset_fallbacks);

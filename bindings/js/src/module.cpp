@@ -8,6 +8,7 @@ NAPI_MODULE_INIT() {
   add_async_functions(environment, exports);
   add_tensor_functions(environment, exports);
   add_expression_functions(environment, exports);
+  add_generator_functions(environment, exports);
   add_index_functions(environment, exports);
   add_library_functions(environment, exports);
   return exports;

@@ -6,6 +6,7 @@
 #include "arguments.h"
 #include "device.h"
 #include "dtype.h"
+#include "generator.h"
 #include "tensor.h"
 
 namespace oneflow::python {
@@ -321,6 +322,11 @@ bool convert(const ArgumentRecord& argument, PyObject* object, ValueStore* store
       return convert_dtype(object, value, mismatch);
     case ArgumentKind::kDevice:
       return convert_device(object, value, mismatch);
+    case ArgumentKind::kGenerator:
+      if (!is_generator(object)) break;
+      value->kind = OF_VALUE_GENERATOR;
+      value->as.generator = generator_of(object);
+      return true;
     case ArgumentKind::kObject:
       return true;
   }

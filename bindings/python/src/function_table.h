@@ -17,6 +17,7 @@ enum class ArgumentKind : uint8_t {
   kString,
   kDType,
   kDevice,
+  kGenerator,
   kObject,  // any object: hand-written functions convert it themselves
 };
 

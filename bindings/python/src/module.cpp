@@ -5,6 +5,7 @@
 #include "device.h"
 #include "dtype.h"
 #include "errors.h"
+#include "generator.h"
 #include "operators.h"
 #include "tensor.h"
 #include "tensor_parts.h"
@@ -28,7 +29,7 @@ bool add_functions(PyObject* module) {
   if (functions == nullptr) {
     functions = new std::vector<PyMethodDef>;
     for (auto part : {creation_functions, exchange_functions, dlpack_functions, copying_functions, printing_functions,
-                      settings_functions, memory_functions, expression_functions}) {
+                      settings_functions, generator_functions, memory_functions, expression_functions}) {
       for (const PyMethodDef& function : part()) functions->push_back(function);
     }
     functions->push_back({nullptr, nullptr, 0, nullptr});
@@ -50,9 +51,10 @@ int execute(PyObject* module) {
     PyErr_SetString(PyExc_ImportError, "oneflow_py can be loaded once per process, and not into subinterpreters");
     return -1;
   }
-  if (!add_errors(module) || !add_dtypes(module) || !add_device_type(module) || !add_tensor_type(module) ||
-      !add_operators(module) || !add_expression_type(module) || !resolve_number_slots() || !add_functions(module) ||
-      !add_array_priority() || PyModule_AddStringConstant(module, "__version__", of_version()) != 0) {
+  if (!add_errors(module) || !add_dtypes(module) || !add_device_type(module) || !add_generator_type(module) ||
+      !add_tensor_type(module) || !add_operators(module) || !add_expression_type(module) || !resolve_number_slots() ||
+      !add_functions(module) || !add_array_priority() ||
+      PyModule_AddStringConstant(module, "__version__", of_version()) != 0) {
     return -1;
   }
   of_set_memory_pressure_callback(collect_garbage, nullptr);

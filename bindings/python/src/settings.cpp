@@ -1,4 +1,4 @@
-// Settings: random numbers, default dtype, options, threads, determinism and fallbacks.
+// Settings: default dtype, options, threads, determinism and fallbacks.
 
 #include "arguments.h"
 #include "dtype.h"
@@ -8,64 +8,6 @@
 
 namespace oneflow::python {
 namespace {
-
-// Reads a seed of 64 bits, a signed or an unsigned integer. Raises and returns false for other objects.
-bool to_seed(PyObject* object, const char* function, uint64_t* seed) {
-  Ref integer(PyIndex_Check(object) && !PyBool_Check(object) ? PyNumber_Index(object) : nullptr);
-  if (!integer) {
-    PyErr_Clear();
-    raise(OF_TYPE_MISMATCH, std::string(function) + ": seed must be int, got " + type_name(object));
-    return false;
-  }
-  of_value value;
-  if (!find_integer(integer.get(), &value)) {
-    raise(OF_INVALID_ARGUMENT, std::string(function) + ": seed must fit into 64 bits, got a larger integer");
-    return false;
-  }
-  *seed = value.kind == OF_VALUE_INT ? static_cast<uint64_t>(value.as.integer) : value.as.natural;
-  return true;
-}
-
-const ArgumentRecord kSeed[] = {{"seed", "int", ArgumentKind::kObject}};
-const Parameters kSeedParameters("manual_seed", kSeed);
-
-PyObject* manual_seed(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  HandCall<1> call;
-  uint64_t seed = 0;
-  if (!call.parse(kSeedParameters, args, count, keywords) || !to_seed(call.objects[0], "manual_seed", &seed)) {
-    return nullptr;
-  }
-  of_manual_seed(seed);
-  Py_RETURN_NONE;
-}
-
-PyObject* initial_seed(PyObject*, PyObject*) { return PyLong_FromUnsignedLongLong(of_initial_seed()); }
-
-PyObject* get_rng_state(PyObject*, PyObject*) {
-  uint64_t seed = 0, offset = 0;
-  of_get_random_state(&seed, &offset);
-  return Py_BuildValue("(KK)", static_cast<unsigned long long>(seed), static_cast<unsigned long long>(offset));
-}
-
-const ArgumentRecord kState[] = {{"state", "tuple of two ints", ArgumentKind::kObject}};
-const Parameters kStateParameters("set_rng_state", kState);
-
-PyObject* set_rng_state(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  HandCall<1> call;
-  if (!call.parse(kStateParameters, args, count, keywords)) return nullptr;
-  PyObject* state = call.objects[0];
-  if (!PyTuple_Check(state) || PyTuple_GET_SIZE(state) != 2) {
-    return raise(OF_TYPE_MISMATCH,
-                 "set_rng_state: state must be tuple of two ints from get_rng_state(), got " + type_name(state));
-  }
-  uint64_t seed = 0, offset = 0;
-  if (!to_seed(PyTuple_GET_ITEM(state, 0), "set_rng_state", &seed) ||
-      !to_seed(PyTuple_GET_ITEM(state, 1), "set_rng_state", &offset)) {
-    return nullptr;
-  }
-  of_set_random_state(seed, offset);
-  Py_RETURN_NONE;
-}
 
 const ArgumentRecord kDtype[] = {{"dtype", "dtype", ArgumentKind::kDType}};
 const Parameters kDefaultDtypeParameters("set_default_dtype", kDtype);
@@ -203,17 +145,6 @@ PyObject* reset_fallbacks(PyObject*, PyObject*) {
 
 std::vector<PyMethodDef> settings_functions() {
   return {
-      fast_method(
-          "manual_seed", manual_seed,
-          "manual_seed(seed)\n--\n\n"
-          "Sets the seed of the random numbers and restarts their sequence. The same seed gives the same numbers on\n"
-          "every device and in every language."),
-      {"initial_seed", initial_seed, METH_NOARGS, "initial_seed()\n--\n\nReturns the seed of the random numbers."},
-      {"get_rng_state", get_rng_state, METH_NOARGS,
-       "get_rng_state()\n--\n\nReturns the state of the random numbers: the seed and the number of values drawn."},
-      fast_method(
-          "set_rng_state", set_rng_state,
-          "set_rng_state(state)\n--\n\nRestores a state from get_rng_state(): the same random numbers follow again."),
       fast_method(
           "set_default_dtype", set_default_dtype,
           "set_default_dtype(dtype)\n--\n\n"

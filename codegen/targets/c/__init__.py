@@ -32,6 +32,7 @@ _PARAMETERS = {
     "dtype?": ("const of_dtype*", "of_optional_dtype"),
     "device": ("of_device", "of_device_value"),
     "device?": ("const of_device*", "of_optional_device"),
+    "Generator?": ("of_generator", "of_generator_value"),
     "Tensor": ("of_tensor", "of_tensor_value"),
     "Tensor?": ("of_tensor", "of_tensor_value"),
 }

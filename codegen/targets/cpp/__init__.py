@@ -36,6 +36,7 @@ _PARAMETERS = {
     "dtype?": "std::optional<DType>",
     "device": "const Device&",
     "device?": "const std::optional<Device>&",
+    "Generator?": "const std::optional<Generator>&",
     "int[]": "const Ints&",
     "int[]?": "const OptionalInts&",
     "Tensor[]": "const Tensors&",

@@ -33,6 +33,7 @@ _WORDS = {
     base_types.STR: Word("string", "strings", "string"),
     base_types.DTYPE: Word("dtype", "dtypes", "DType"),
     base_types.DEVICE: Word("device", "devices", "DeviceLike"),
+    base_types.GENERATOR: Word("Generator", "Generators", "Generator"),
 }
 # The names of the types of values in error texts, if they differ from those of expected types.
 _FOUND = {base_types.INT: "number", base_types.DTYPE: "string", base_types.DEVICE: "string"}

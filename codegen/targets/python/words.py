@@ -25,6 +25,7 @@ _WORDS = {
     base_types.STR: Word("str", "strs", "str"),
     base_types.DTYPE: Word("dtype", "dtypes", "DTypeLike"),
     base_types.DEVICE: Word("device", "devices", "DeviceLike"),
+    base_types.GENERATOR: Word("Generator", "Generators", "Generator"),
 }
 
 

@@ -60,6 +60,7 @@ _WORDS = {
     base_types.STR: Word("String", "Strings", "name"),
     base_types.DTYPE: Word("dtype", "dtypes", "name"),
     base_types.DEVICE: Word("device", "devices", "name"),
+    base_types.GENERATOR: Word("Generator", "Generators", "Generator"),
 }
 
 

@@ -1,4 +1,4 @@
-// Runs generator kernels: each element is a function of its index in the logical tensor.
+// Runs generator kernels: each element is a function of its index in the whole tensor that the result is a box of.
 #include "entries.h"
 #include "space.h"
 
@@ -21,22 +21,32 @@ of_status run(const Generator& entry, const GeneratorKernels& kernels, const of_
   if (element_count(result) == 0) return OF_OK;
   const Handle kernel = kernels.kernels.best(result.dtype);
   const Settings settings(entry.settings, kernels.compute, context.arguments);
-  const int64_t row_length = result.rank == 0 ? 1 : result.sizes[result.rank - 1];
+  const int64_t* const whole = context.whole_sizes != nullptr ? context.whole_sizes : result.sizes;
+  const int64_t row_length = result.rank == 0 ? 1 : whole[result.rank - 1];
+  int64_t whole_strides[OF_MAX_RANK];
+  int64_t origin = 0;  // the linear index of the first element
+  int64_t stride = 1;
+  for (int32_t d = result.rank; d-- > 0; stride *= whole[d]) {
+    whole_strides[d] = stride;
+    if (context.origin != nullptr) origin += context.origin[d] * stride;
+  }
   const uint32_t kept = kept_bits(result.dtype);
   const int32_t dtype = result.dtype;
   const uint64_t op = reinterpret_cast<uintptr_t>(context.op);
   of_report* const errors = entry.fails ? report(context) : nullptr;
   if (entry.fails && errors == nullptr) return OF_OUT_OF_MEMORY;
 
-  int64_t first = 0;
   Pieces pieces(result.rank, result.sizes);
   of_status status = OF_OK;
   do {
     const of_space& space = pieces.space();
     const of_strides strides = pieces.strides(result.strides);
+    const of_strides index_strides = pieces.strides(whole_strides);
+    const int64_t first = origin + pieces.offset(whole_strides);
     Arguments arguments;
     arguments.value(space);
     arguments.value(first);
+    arguments.value(index_strides);
     arguments.pointer(static_cast<char*>(result.data) + pieces.offset(result.strides) * item_size(result.dtype));
     arguments.value(strides);
     arguments.value(dtype);
@@ -52,7 +62,6 @@ of_status run(const Generator& entry, const GeneratorKernels& kernels, const of_
       arguments.value(op);
     }
     status = launch(context, kernel, {.groups = groups_for(space.count, kItems), .items = kItems}, arguments);
-    first += space.count;
   } while (status == OF_OK && pieces.next());
   return status;
 }

@@ -100,6 +100,10 @@ typedef struct of_kernel_context {
   uint64_t seed;                   /* for random operators: the key of the Philox 4x32-10 generator */
   uint64_t offset;                 /* for random operators: the counter of the element with index 0. The numbers from
                                       `offset` on, one per element, are reserved for this call */
+  const int64_t* whole_sizes;      /* for generators: the sizes of the tensor of which outputs[0] is a box. The index,
+                                      the row and the column of an element, and its random number, are those within
+                                      this tensor. NULL: outputs[0] is the whole tensor */
+  const int64_t* origin;           /* the index in this tensor of the first element of the box; NULL with whole_sizes */
 } of_kernel_context;
 
 /* A kernel: computes all elements of the outputs, or submits the work to the stream.

@@ -92,7 +92,8 @@ OF_API size_t of_rejected_plugin_count(void);
 /* Gets the path of such a plugin, and the reason why it was rejected. Both strings live as long as the process. */
 OF_API of_status of_rejected_plugin_at(size_t position, const char** path, const char** reason);
 
-/* Returns the device of new tensors without an explicit device, in all threads. It is the first device at first. */
+/* Returns the device of the calling thread's new tensors without an explicit device: that of the thread (see
+ * of_thread_state), else that of the process, which is the first device at first. */
 OF_API of_device of_default_device(void);
 /* Sets the default device of the process. */
 OF_API of_status of_set_default_device(of_device device);
@@ -190,14 +191,29 @@ OF_API of_status of_set_option(const char* name, int64_t value);
 /* Gets the value of an option. */
 OF_API of_status of_get_option(const char* name, int64_t* value);
 
-/* Starts the sequence of random numbers of a seed. All threads share one sequence. */
-OF_API void of_manual_seed(uint64_t seed);
-/* Returns the seed of the current sequence: that of the last of_manual_seed(), or the fixed seed of new processes. */
-OF_API uint64_t of_initial_seed(void);
-/* Gets the state of the random number generator: the seed, and how many numbers were drawn. A pointer may be NULL. */
-OF_API void of_get_random_state(uint64_t* seed, uint64_t* offset);
-/* Sets the state, so that the numbers from `offset` on are drawn again. */
-OF_API void of_set_random_state(uint64_t seed, uint64_t offset);
+/* The seed of a generator that is not given another one. */
+#define OF_DEFAULT_SEED UINT64_C(67280421310721)
+
+/* Creates a generator: a position in the sequence of random numbers of a seed (Philox 4x32-10), from which each call of
+ * a random operator draws the next numbers. The caller releases it with of_generator_release(). */
+OF_API of_status of_generator_create(uint64_t seed, of_generator* result);
+/* Adds a reference to a generator and returns the generator. NULL is allowed. */
+OF_API of_generator of_generator_retain(of_generator generator);
+/* Releases a reference to a generator. NULL is allowed. */
+OF_API void of_generator_release(of_generator generator);
+/* Starts the sequence of a seed from its beginning. */
+OF_API of_status of_generator_manual_seed(of_generator generator, uint64_t seed);
+/* Starts the sequence of an unpredictable seed, and gets the seed. */
+OF_API of_status of_generator_seed(of_generator generator, uint64_t* seed);
+/* Gets the seed of the current sequence. */
+OF_API of_status of_generator_initial_seed(of_generator generator, uint64_t* seed);
+/* Gets the position: the seed, and how many numbers were drawn. */
+OF_API of_status of_generator_get_state(of_generator generator, uint64_t* seed, uint64_t* offset);
+/* Sets the position, so that the numbers from `offset` on are drawn next. */
+OF_API of_status of_generator_set_state(of_generator generator, uint64_t seed, uint64_t offset);
+/* Returns the generator of the process, which lives as long as the process, and from which calls draw that are given no
+ * generator, on threads that have none of their own (see of_thread_state). It starts with OF_DEFAULT_SEED. */
+OF_API of_generator of_default_generator(void);
 
 /* ---------------------------------------------------------------- tensors */
 
@@ -224,6 +240,17 @@ typedef struct of_tensor_source {
 /* Creates a tensor that copies or shares memory. If the call fails, the deleter is not called, and the memory stays the
  * caller's. */
 OF_API of_status of_tensor_create(const of_tensor_source* source, of_tensor* result);
+
+/* A function that computes a tensor; see of_tensor_defer(). */
+typedef of_status (*of_make)(void* context, of_tensor* result);
+/* Creates a contiguous tensor whose elements are computed when they are first read or written. make(context, result)
+ * then stores a tensor of this shape, dtype and device, which the runtime releases. It runs once, on the thread that
+ * needs the elements, with the state (see of_thread_state) of the thread that called this function; others wait for it.
+ * If it fails, its error is that of the reader, and the next read calls it again. It must not need the elements of the
+ * new tensor. destroy(context), unless it is NULL, is called once, on any thread: after make() has succeeded, or when
+ * the tensor is freed before. If the call fails, destroy is not called. */
+OF_API of_status of_tensor_defer(int32_t rank, const int64_t* sizes, of_dtype dtype, of_device device, of_make make,
+                                 of_deleter destroy, void* context, of_tensor* result);
 
 /* The properties of a tensor. All pointers are valid as long as the tensor. */
 typedef struct of_tensor_info {
@@ -381,6 +408,21 @@ OF_API of_status of_call(of_op op, const of_value* args, size_t arg_count, of_va
 /* Releases a result that of_call() has allocated, a tensor or a list with its tensors, and makes the value ABSENT. */
 OF_API void of_value_release(of_value* value);
 
+/* A part of a tensor: a range of indices in each dimension. */
+typedef struct of_box {
+  uint32_t struct_size;
+  int32_t rank;               /* the number of dimensions */
+  const int64_t* whole_sizes; /* of the tensor that it is a part of */
+  const int64_t* origin;      /* the index of the first element of the part in each dimension */
+  const int64_t* sizes;       /* of the part, which must be within the tensor */
+} of_box;
+/* Calls an operator of kind `generator`, but computes only a part of its result: the elements, also the random ones,
+ * that the whole would have there. `args` are those of the whole; but an operator with a tensor argument, whose sizes
+ * its result has, is called with a tensor of the sizes of the part. A random operator draws all numbers of the whole
+ * from its generator. Fails with OF_UNSUPPORTED for operators of other kinds. */
+OF_API of_status of_call_box(of_op op, const of_value* args, size_t arg_count, const of_box* box, of_value* results,
+                             size_t result_count);
+
 /* Computes the shapes and dtypes of the results of an operator. The data of the tensors in `args` is not read. The
  * results are tensors without memory. Fails with OF_UNSUPPORTED if the shape of a result depends on data. */
 OF_API of_status of_infer(of_op op, const of_value* args, size_t arg_count, of_value* results, size_t result_count);
@@ -482,6 +524,7 @@ typedef struct of_layer_call_info {
   size_t result_count;
   of_tensor donated; /* an operand that is not used after the call, so that a result may take its memory; or NULL */
   bool infer;        /* only shapes and dtypes are computed: see of_infer() */
+  const of_box* box; /* the part of the result that is computed, see of_call_box(); NULL: all of it */
 } of_layer_call_info;
 
 /* Whether the calls that the body of an operator makes enter the layer that passes the operator on. */
@@ -519,12 +562,16 @@ typedef struct of_thread_state {
   uint32_t
       asked_layers;     /* a bit for each layer that all calls of the thread enter, if it is installed; none at first */
   uint32_t open_layers; /* a bit for each layer that they may enter at all; all at first */
-  uint32_t reserved;    /* unused */
+  bool has_device;      /* whether the thread has a default device of its own; false at first */
+  of_device device;     /* that device */
+  /* The generator of random operators that are given none; NULL, as at first: that of the process. The thread keeps a
+   * reference until its next of_thread_set_state(). */
+  of_generator generator;
   of_stream streams[OF_MAX_CHOSEN_STREAMS]; /* the current streams that the thread has chosen; {0} in unused places */
 } of_thread_state;
 /* Gets the state of the calling thread. */
 OF_API of_status of_thread_get_state(of_thread_state* state);
-/* Sets the state of the calling thread. */
+/* Sets the state of the calling thread. Fails with OF_DEVICE_ERROR if the device does not exist or is lost. */
 OF_API of_status of_thread_set_state(const of_thread_state* state);
 
 /* Makes a list of the operators that ran on the CPU because their device does not implement them, and returns its

@@ -174,6 +174,62 @@ class Device {
   of_device device_;
 };
 
+/// A generator of random numbers: a position in the sequence of a seed. Copies of the object are the same generator.
+class Generator {
+ public:
+  explicit Generator(uint64_t seed = OF_DEFAULT_SEED) { check(of_generator_create(seed, &generator_)); }
+  Generator(const Generator& other) noexcept : generator_(of_generator_retain(other.generator_)) {}
+  Generator& operator=(Generator other) noexcept {
+    std::swap(generator_, other.generator_);
+    return *this;
+  }
+  ~Generator() { of_generator_release(generator_); }
+  /// Returns the generator of the C API as an object, which adds a reference.
+  static Generator share(of_generator generator) noexcept { return Generator(of_generator_retain(generator), 0); }
+
+  /// Starts the sequence of a seed from its beginning.
+  Generator& manual_seed(uint64_t seed) {
+    check(of_generator_manual_seed(generator_, seed));
+    return *this;
+  }
+  /// Starts the sequence of an unpredictable seed, and returns the seed.
+  uint64_t seed() {
+    uint64_t seed = 0;
+    check(of_generator_seed(generator_, &seed));
+    return seed;
+  }
+  /// Returns the seed of the current sequence.
+  uint64_t initial_seed() const {
+    uint64_t seed = 0;
+    check(of_generator_initial_seed(generator_, &seed));
+    return seed;
+  }
+
+  /// A position: the seed, and how many numbers were drawn.
+  struct State {
+    uint64_t seed;
+    uint64_t offset;
+    bool operator==(const State&) const = default;
+  };
+  State get_state() const {
+    State state{};
+    check(of_generator_get_state(generator_, &state.seed, &state.offset));
+    return state;
+  }
+  void set_state(const State& state) { check(of_generator_set_state(generator_, state.seed, state.offset)); }
+
+  /// Returns the generator for the C API.
+  of_generator get() const { return generator_; }
+
+ private:
+  Generator(of_generator generator, int) noexcept : generator_(generator) {}
+
+  of_generator generator_ = nullptr;
+};
+
+/// Returns the generator of the process.
+inline Generator default_generator() { return Generator::share(of_default_generator()); }
+
 // ---------------------------------------------------------------- arguments of operators
 
 /// A number as an argument; None if default-constructed.
@@ -291,6 +347,7 @@ inline of_value value_of(double real) { return of_float_value(real); }
 inline of_value value_of(bool boolean) { return of_bool_value(boolean); }
 inline of_value value_of(DType dtype) { return of_dtype_value(dtype); }
 inline of_value value_of(const Device& device) { return of_device_value(device.get()); }
+inline of_value value_of(const Generator& generator) { return of_generator_value(generator.get()); }
 inline of_value value_of(std::string_view text) {
   of_value value = of_make_value(OF_VALUE_STRING, text.size());
   value.as.string = text.data();
@@ -705,8 +762,8 @@ Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<
   return detail::from_literal<T>(values, dtype);
 }
 
-/// Starts the sequence of random numbers of a seed.
-inline void manual_seed(uint64_t seed) { of_manual_seed(seed); }
+/// Starts the sequence of a seed in the generator of the process.
+inline void manual_seed(uint64_t seed) { default_generator().manual_seed(seed); }
 /// Waits for all work of a device, and throws the first error of that work.
 inline void synchronize(const Device& device = Device()) { check(of_synchronize(device.get())); }
 

@@ -94,6 +94,9 @@ typedef struct of_scalar {
 /* A handle to a reference-counted tensor; see of_tensor_retain() and of_tensor_release(). */
 typedef struct of_tensor_object* of_tensor;
 
+/* A handle to a reference-counted generator of random numbers; see of_generator_create(). */
+typedef struct of_generator_object* of_generator;
+
 /* The kind of an of_value. ABSENT is 0, so that a zero-initialized array holds defaults only. */
 typedef enum of_value_kind {
   OF_VALUE_ABSENT = 0, /* for an argument: its default; for a result: to be allocated */
@@ -108,10 +111,11 @@ typedef enum of_value_kind {
   OF_VALUE_TENSOR = 9,
   OF_VALUE_TENSOR_LIST = 10, /* `count` tensors; NULL items only for arguments of type Tensor?[] */
   OF_VALUE_DEVICE_LIST = 11, /* `count` devices */
-  OF_VALUE_UINT = 12         /* an integer above the range of int64, for a number that is stored as an element */
+  OF_VALUE_UINT = 12,        /* an integer above the range of int64, for a number that is stored as an element */
+  OF_VALUE_GENERATOR = 13
 } of_value_kind;
 
-/* An argument or a result of an operator: 16 bytes. An argument borrows the memory and the tensors that it refers to. A
+/* An argument or a result of an operator: 16 bytes. An argument borrows the memory and the objects that it refers to. A
  * result that the runtime has allocated belongs to the caller; see of_value_release(). */
 typedef struct of_value {
   int32_t kind;  /* an of_value_kind */
@@ -128,6 +132,7 @@ typedef struct of_value {
     of_tensor tensor;
     of_tensor* tensors;
     const of_device* devices;
+    of_generator generator;
   } as;
 } of_value;
 

@@ -1,7 +1,8 @@
 /* Inline functions for plain C that make an of_value, and that call operators. The generated functions of
  * <oneflow/operators.h> use them. Callers need them for arguments that accept a tensor or a number.
  *
- * A value borrows the strings, lists and tensors that it is made of: they must stay valid while it is in use. */
+ * A value borrows the strings, lists, tensors and generators that it is made of: they must stay valid while it is in
+ * use. */
 #ifndef ONEFLOW_VALUES_H_
 #define ONEFLOW_VALUES_H_
 
@@ -70,6 +71,13 @@ static inline of_value of_dtype_value(of_dtype dtype) {
 static inline of_value of_device_value(of_device device) {
   of_value value = of_make_value(OF_VALUE_DEVICE, 0);
   value.as.device = device;
+  return value;
+}
+
+/* Returns a generator as a value; NULL gives None. */
+static inline of_value of_generator_value(of_generator generator) {
+  of_value value = of_make_value(generator ? OF_VALUE_GENERATOR : OF_VALUE_NONE, 0);
+  value.as.generator = generator;
   return value;
 }
 

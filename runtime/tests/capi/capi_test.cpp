@@ -52,6 +52,14 @@ TEST(CApiTest, NullPointersAreErrors) {
       of_op_get_info(nullptr, nullptr),
       of_call(nullptr, nullptr, 0, nullptr, 0),
       of_infer(nullptr, nullptr, 0, nullptr, 0),
+      of_call_box(nullptr, nullptr, 0, nullptr, nullptr, 0),
+      of_tensor_defer(0, nullptr, OF_FLOAT32, of_device{0, 0}, nullptr, nullptr, nullptr, &tensor),
+      of_generator_create(1, nullptr),
+      of_generator_manual_seed(nullptr, 1),
+      of_generator_seed(nullptr, nullptr),
+      of_generator_initial_seed(of_default_generator(), nullptr),
+      of_generator_get_state(of_default_generator(), nullptr, nullptr),
+      of_generator_set_state(nullptr, 1, 1),
       of_layer_install(OF_LAYER_PROFILE, OF_LAYER_ALL_CALLS, nullptr, nullptr),
       of_layer_install(
           OF_LAYER_LIMIT, OF_LAYER_ALL_CALLS, [](void*, of_layer_call*) { return OF_OK; }, nullptr),
@@ -72,10 +80,12 @@ TEST(CApiTest, NullPointersAreErrors) {
   EXPECT_STREQ(of_last_error(), "of_tensor_data: tensor must not be NULL");
   of_op_find(nullptr);
   of_tensor_release(nullptr);
+  of_generator_release(nullptr);
   of_value_release(nullptr);
   of_free(nullptr);
   of_fail(OF_SHAPE_ERROR, nullptr);
   EXPECT_EQ(of_tensor_retain(nullptr), nullptr);
+  EXPECT_EQ(of_generator_retain(nullptr), nullptr);
   EXPECT_EQ(of_tensor_memory(nullptr), 0u);
   EXPECT_EQ(of_tensor_count(nullptr), 0);
 }
@@ -202,13 +212,15 @@ TEST(CApiTest, OptionsAndNames) {
 
 TEST(CApiTest, RandomStateCanBeSet) {
   uint64_t seed = 0, offset = 0;
-  of_set_random_state(5, 100);
-  of_get_random_state(&seed, &offset);
+  const of_generator generator = of_default_generator();
+  of_generator_set_state(generator, 5, 100);
+  of_generator_get_state(generator, &seed, &offset);
   EXPECT_EQ(seed, 5u);
   EXPECT_EQ(offset, 100u);
-  of_manual_seed(9);
-  of_get_random_state(&seed, &offset);
-  EXPECT_EQ(of_initial_seed(), 9u);
+  of_generator_manual_seed(generator, 9);
+  of_generator_get_state(generator, &seed, &offset);
+  EXPECT_EQ(of_generator_initial_seed(generator, &seed), OF_OK);
+  EXPECT_EQ(seed, 9u);
   EXPECT_EQ(offset, 0u);
 }
 

@@ -222,6 +222,24 @@ TEST(CppHeader, SharedMemoryIsReleasedOnce) {
   EXPECT_THROW(flow::Tensor::share(flow::float32, memory.data(), 4, {3}, [&] { ++released; }), flow::Error);
 }
 
+TEST(CppHeader, GeneratorsDrawTheNumbersOfTheirSeed) {
+  flow::Generator generator(7);
+  const flow::Tensor first = flow::rand({4}, std::nullopt, std::nullopt, generator);
+  EXPECT_EQ(generator.get_state(), (flow::Generator::State{7, 4}));
+  const flow::Generator same = generator;
+  EXPECT_EQ(same.get_state(), generator.get_state());
+  generator.set_state({7, 0});
+  EXPECT_TRUE(flow::rand({4}, std::nullopt, std::nullopt, generator).equals(first));
+  EXPECT_EQ(generator.manual_seed(9).initial_seed(), 9u);
+  EXPECT_EQ(generator.seed(), same.initial_seed());
+  EXPECT_EQ(flow::Generator().initial_seed(), OF_DEFAULT_SEED);
+
+  const flow::Generator::State before = flow::default_generator().get_state();
+  flow::manual_seed(7);
+  EXPECT_TRUE(flow::rand({4}).equals(first));
+  flow::default_generator().set_state(before);
+}
+
 TEST(CppHeader, PrintingShowsTheDTypeAndAlignsRows) {
   std::ostringstream stream;
   stream << flow::tensor({{1.0, 2.0}, {3.0, 4.0}});

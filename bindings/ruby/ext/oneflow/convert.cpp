@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "errors.h"
+#include "generator.h"
 #include "tensor.h"
 
 namespace oneflow::ruby {
@@ -186,6 +187,11 @@ bool Converter::convert_one(const Argument& argument, VALUE value, of_value* res
     case ArgumentType::kDevice:
       result->kind = OF_VALUE_DEVICE;
       return convert_name(argument, value, of_device_parse, &result->as.device);
+    case ArgumentType::kGenerator:
+      if (!is_generator(value)) return false;
+      result->kind = OF_VALUE_GENERATOR;
+      result->as.generator = handle_of_generator(value);
+      return true;
     case ArgumentType::kObject:
       result->kind = OF_VALUE_NONE;
       return true;
@@ -326,6 +332,7 @@ VALUE type_description(VALUE value) {
   if (NIL_P(value)) return rb_utf8_str_new_cstr("nil");
   if (value == Qtrue || value == Qfalse) return rb_utf8_str_new_cstr("bool");
   if (is_tensor(value)) return rb_utf8_str_new_cstr("Tensor");
+  if (is_generator(value)) return rb_utf8_str_new_cstr("Generator");
   return rb_class_name(rb_obj_class(value));
 }
 

@@ -22,6 +22,7 @@ enum class ArgumentType : uint8_t {
   kString,
   kDType,
   kDevice,
+  kGenerator,
   kObject
 };
 

@@ -59,46 +59,6 @@ VALUE format(VALUE self, VALUE precision, VALUE threshold, VALUE edge_items, VAL
   return result;
 }
 
-// ---------------------------------------------------------------- random numbers
-
-// Converts a signed or unsigned 64-bit Integer argument. Raises TypeMismatch for other objects, InvalidArgument for a
-// larger Integer.
-uint64_t uint64_argument(const char* function, const char* argument, VALUE value) {
-  if (!RB_INTEGER_TYPE_P(value)) {
-    raise(OF_TYPE_MISMATCH, "%s: %s must be Integer, got %" PRIsVALUE, function, argument, type_description(value));
-  }
-  uint64_t word;
-  const int sign =
-      rb_integer_pack(value, &word, 1, sizeof(word), 0, INTEGER_PACK_NATIVE_BYTE_ORDER | INTEGER_PACK_2COMP);
-  if (sign > 1 || sign < -1) {
-    raise(OF_INVALID_ARGUMENT, "%s: %s must fit into 64 bits, got a larger integer", function, argument);
-  }
-  return word;
-}
-
-VALUE manual_seed(VALUE, VALUE seed) {
-  of_manual_seed(uint64_argument("manual_seed", "seed", seed));
-  return Qnil;
-}
-
-VALUE initial_seed(VALUE) { return ULL2NUM(of_initial_seed()); }
-
-VALUE random_state(VALUE) {
-  uint64_t seed, offset;
-  of_get_random_state(&seed, &offset);
-  return rb_assoc_new(ULL2NUM(seed), ULL2NUM(offset));
-}
-
-VALUE set_random_state(VALUE, VALUE state) {
-  if (!RB_TYPE_P(state, T_ARRAY) || RARRAY_LEN(state) != 2) {
-    raise(OF_TYPE_MISMATCH, "random_state=: state must be Array of seed and offset, got %" PRIsVALUE,
-          RB_TYPE_P(state, T_ARRAY) ? rb_inspect(state) : type_description(state));
-  }
-  const uint64_t seed = uint64_argument("random_state=", "seed", RARRAY_AREF(state, 0));
-  of_set_random_state(seed, uint64_argument("random_state=", "offset", RARRAY_AREF(state, 1)));
-  return state;
-}
-
 // ---------------------------------------------------------------- dtypes, settings
 
 VALUE default_dtype(VALUE) { return dtype_symbol(of_default_dtype()); }
@@ -161,10 +121,6 @@ void define_tensor_properties() {
 
 void define_library(VALUE module) {
   define_tensor_properties();
-  rb_define_singleton_method(module, "manual_seed", manual_seed, 1);
-  rb_define_singleton_method(module, "initial_seed", initial_seed, 0);
-  rb_define_singleton_method(module, "random_state", random_state, 0);
-  rb_define_singleton_method(module, "random_state=", set_random_state, 1);
   rb_define_singleton_method(module, "default_dtype", default_dtype, 0);
   rb_define_singleton_method(module, "default_dtype=", set_default_dtype, 1);
   rb_define_singleton_method(module, "promote_types", promote_types, 2);

@@ -1,4 +1,4 @@
-// Properties of tensors, random state, dtypes and settings.
+// Properties of tensors, dtypes and settings.
 #pragma once
 
 #include <ruby.h>

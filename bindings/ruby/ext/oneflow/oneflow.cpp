@@ -6,6 +6,7 @@
 #include "devices.h"
 #include "errors.h"
 #include "expression.h"
+#include "generator.h"
 #include "indexing.h"
 #include "library.h"
 #include "memory.h"
@@ -22,6 +23,7 @@ extern "C" __attribute__((visibility("default"))) void Init_oneflow() {
   define_weak_numbers(module);
   define_functions(module);
   define_expressions(module);
+  define_generators(module);
   define_native_data(module);
   define_indexing();
   define_library(module);
