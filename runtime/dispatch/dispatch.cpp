@@ -71,7 +71,7 @@ void invoke(const Operator& op, const char* name, std::span<const of_value> argu
             bool infer_only, const Tensor* donated = nullptr) {
   Call call(op, name, results, infer_only, donated);
   check_call(call, arguments);
-  if (const uint32_t wanted = wanted_layers(call.carried_layers)) [[unlikely]]
+  if (const uint32_t wanted = wanted_layers(call)) [[unlikely]]
     return run_through_layers(call, wanted);
   run_below_layers(call);
 }

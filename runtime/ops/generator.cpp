@@ -1,7 +1,6 @@
 #include "ops/generator.h"
 
 #include "dispatch/launch.h"
-#include "tensor/random_state.h"
 
 namespace oneflow {
 
@@ -15,7 +14,7 @@ void run_generator(Call& call) {
   Tensor& output = prepare_result(call, 0, sizes, dtypes.results[0], Aliasing::kAllowed);
   if (call.infer_only || output.count() == 0) return;
   RandomState random{};
-  if (rule.is_random) random = reserve_random(static_cast<uint64_t>(output.count()));
+  if (rule.is_random) random = draw(call, static_cast<uint64_t>(output.count()));
   of_kernel_tensor outputs[] = {kernel_output(output)};
   launch(call, {.variant = variant,
                 .compute = dtypes.compute,

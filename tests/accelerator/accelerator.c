@@ -9,9 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { DEVICES = 2, MAX_MEMORY = 256 << 20 /* bytes per device */, PAGE = 4096, QUEUE_LENGTH = 1024, TEXT = 256 };
+enum {
+  DEVICES = 2,
+  MAX_MEMORY = 256 << 20 /* bytes per device */,
+  PAGE = 4096,
+  QUEUE_LENGTH = 1024,
+  TIMES = 1 << 16,
+  TEXT = 256
+};
 
 static const of_host_table* host; /* the functions of the runtime */
 
@@ -91,7 +99,8 @@ static of_status get_option(const char* name, int64_t* value) {
 
 typedef struct event { /* a point in the queue of a device */
   struct accelerator* device;
-  uint64_t point; /* the number of tasks submitted before */
+  uint64_t point;   /* the number of tasks submitted before */
+  int64_t recorded; /* when it was recorded, in nanoseconds */
 } event;
 
 /* A task with copies of all its arguments, because those of a hook are only valid during the call. */
@@ -118,11 +127,18 @@ typedef struct accelerator {
   of_device id;
   task queue[QUEUE_LENGTH];             /* a ring buffer */
   _Atomic uint64_t submitted, finished; /* numbers of tasks since the start */
+  int64_t finish_times[TIMES];          /* of the last tasks, in nanoseconds */
   _Atomic(const char*) failed_op;       /* the operator of the first failure that has not been reported */
   _Atomic bool has_worker, is_dead;
 } accelerator;
 
 static accelerator devices[DEVICES];
+
+static int64_t now_in_nanoseconds(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
 
 static void* work(void* argument) {
   accelerator* device = argument;
@@ -139,6 +155,7 @@ static void* work(void* argument) {
     if (!device->is_dead) now->run(now);
     if (now->fails && !device->failed_op) device->failed_op = now->op;
     pthread_mutex_lock(&lock);
+    device->finish_times[device->finished % TIMES] = now_in_nanoseconds();
     ++device->finished;
     pthread_cond_broadcast(&changed);
   }
@@ -172,7 +189,9 @@ static void lose_in_child(void) {
     if (devices[i].has_worker) host->lost(devices[i].id, "it was used before the process was forked");
 }
 
-static event end_of_queue(of_device id) { return (event){&devices[id.index], devices[id.index].submitted}; }
+static event end_of_queue(of_device id) {
+  return (event){&devices[id.index], devices[id.index].submitted, now_in_nanoseconds()};
+}
 
 static void wait_for(event awaited) {
   pthread_mutex_lock(&lock);
@@ -206,6 +225,21 @@ static void run_wait(task* now) { wait_for(now->awaited); }
 /* The task holds a copy of the event, which may be recorded again or destroyed before the task runs. */
 static of_status wait_event(of_device id, of_event awaited, of_stream stream) {
   return submit(stream, (task){.run = run_wait, .awaited = *(event*)awaited});
+}
+
+/* Returns when the device passed an event: when the last task before it was finished, or at once if it was idle. */
+static int64_t passed(const event* passed) {
+  const int64_t finished = passed->point ? passed->device->finish_times[(passed->point - 1) % TIMES] : 0;
+  return finished > passed->recorded ? finished : passed->recorded;
+}
+
+static of_status elapsed(of_device id, of_event start, of_event end, double* nanoseconds) {
+  const event *first = (const event*)start, *last = (const event*)end;
+  pthread_mutex_lock(&lock);
+  const bool is_known = first->device->submitted - first->point < TIMES;
+  *nanoseconds = (double)(passed(last) - passed(first));
+  pthread_mutex_unlock(&lock);
+  return is_known ? OF_OK : OF_UNSUPPORTED; /* the time of an old task is no longer kept */
 }
 
 /* -- memory: the host gets addresses that it cannot access, and the device translates them ----------------------- */
@@ -403,6 +437,7 @@ __attribute__((visibility("default"))) const of_device_table* oneflow_device_plu
       .find_kernel = find_kernel,
       .set_option = set_option,
       .get_option = get_option,
+      .elapsed = elapsed,
   };
   return &table;
 }

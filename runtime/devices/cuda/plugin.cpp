@@ -55,6 +55,7 @@ constexpr of_device_table make_table() {
   table.destroy_event = destroy_event;
   table.record_event = record_event;
   table.wait_event = wait_event;
+  table.elapsed = elapsed;
   table.copy_peer = copy_peer;
   table.can_access = can_access;
   table.allocate_host = allocate_host;

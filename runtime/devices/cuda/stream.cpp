@@ -51,7 +51,7 @@ of_status create_event(of_device device, of_event* event) {
   const OnDevice on(device);
   if (on.status() != OF_OK) return on.status();
   cudaEvent_t made = nullptr;
-  const of_status status = check(device, cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "create an event");
+  const of_status status = check(device, cudaEventCreate(&made), "create an event");
   *event = reinterpret_cast<of_event>(made);
   return status;
 }
@@ -73,6 +73,16 @@ of_status wait_event(of_device device, of_event event, of_stream stream) {
   const OnDevice on(device);
   if (on.status() != OF_OK) return on.status();
   return check(device, cudaStreamWaitEvent(stream_of(stream).queue, event_of(event), 0), "wait for an event");
+}
+
+of_status elapsed(of_device device, of_event start, of_event end, double* nanoseconds) {
+  const OnDevice on(device);
+  if (on.status() != OF_OK) return on.status();
+  float milliseconds = 0;
+  const of_status status =
+      check(device, cudaEventElapsedTime(&milliseconds, event_of(start), event_of(end)), "read the time of its work");
+  *nanoseconds = 1e6 * static_cast<double>(milliseconds);
+  return status;
 }
 
 }  // namespace oneflow::cuda

@@ -12,6 +12,7 @@ of_status create_event(of_device device, of_event* event);
 void destroy_event(of_device device, of_event event);
 of_status record_event(of_device device, of_event event, of_stream stream);
 of_status wait_event(of_device device, of_event event, of_stream stream);
+of_status elapsed(of_device device, of_event start, of_event end, double* nanoseconds);
 
 }  // namespace oneflow::cuda
 

@@ -15,6 +15,12 @@ of_status fill(of_device device, void* destination, uint8_t value, uint64_t byte
 of_status create_stream(of_device device, of_stream* stream);
 of_status synchronize(of_device device, of_stream stream);
 
+of_status create_event(of_device device, of_event* event);
+void destroy_event(of_device device, of_event event);
+of_status record_event(of_device device, of_event event, of_stream stream);
+of_status wait_event(of_device device, of_event event, of_stream stream);
+of_status elapsed(of_device device, of_event start, of_event end, double* nanoseconds);
+
 }  // namespace oneflow::opencl
 
 #endif  // ONEFLOW_DEVICES_OPENCL_QUEUE_H_

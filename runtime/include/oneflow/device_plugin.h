@@ -286,6 +286,12 @@ typedef struct of_device_table {
   of_status (*set_option)(const char* name, int64_t value);
   /* (optional) Gets the value of an option. Returns OF_UNSUPPORTED for an unknown name. */
   of_status (*get_option)(const char* name, int64_t* value);
+
+  /* -- time --------------------------------------------------------------------------------------------------- */
+  /* (optional; requires events) Sets *nanoseconds to the time that the device took from the point that `start` marks to
+   * the point that `end` marks, in the same stream. The device has passed both. Default: profiles have no times of the
+   * device. */
+  of_status (*elapsed)(of_device device, of_event start, of_event end, double* nanoseconds);
 } of_device_table;
 
 /* The type of the function oneflow_device_plugin() that a plugin exports. */
