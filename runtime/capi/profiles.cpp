@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <new>
+#include <optional>
 
 #include "capi/boundary.h"
 #include "profile/profile.h"
@@ -19,7 +21,7 @@ namespace {
 
 of_profile_object& require_ended(of_profile profile, const char* function) {
   require(profile, function, "profile");
-  if (profile->recorder.is_running()) fail(OF_INVALID_ARGUMENT, "%s: the profile is running", function);
+  if (profile->recorder.is_running()) fail(OF_INVALID_ARGUMENT, "profile: it must end before it is read");
   return *profile;
 }
 
@@ -66,6 +68,7 @@ void of_profile_release(of_profile profile) {
   if (profile->recorder.is_running()) {
     const KeptError kept;
     if (of_profile_end(profile) != OF_OK) kept.restore();
+    if (profile->recorder.is_running()) return;  // within a call that it sees: it is never freed
   }
   delete profile;
 }
