@@ -74,7 +74,7 @@ def calls_of(events: list[dict[str, Any]]) -> Iterator[Call]:
 
 def step_of(length: float) -> float:
     """Returns a round distance between about TICKS marks of an axis."""
-    exponent = 10 ** math.floor(math.log10(length / TICKS))
+    exponent = math.pow(10, math.floor(math.log10(length / TICKS)))
     return next(factor * exponent for factor in (1, 2, 5, 10) if factor * exponent * TICKS >= length)
 
 

@@ -155,6 +155,7 @@ void run_on_host(Call& call) {
 
 of_status fall_back(void*, of_layer_call* state) {
   std::optional<MissingKernel> missing;
+  state->keep_error();
   try {
     next_layer(*state, OF_BODY_SEEN);
     return OF_OK;

@@ -138,7 +138,6 @@ void pass_once(of_layer_call& state, Pass pass) {
   const size_t count = call.schema().arguments.size();
   of_value arguments[kMaxArguments];
   std::copy_n(call.arguments, count, arguments);
-  if (!state.kept_error) state.kept_error.emplace();
   const auto restore = [&] {
     call.open_layers = open;
     call.body_layers = body;

@@ -19,8 +19,13 @@
 struct of_layer_call {
   oneflow::Call& call;
   const int layer;
-  std::optional<oneflow::KeptError> kept_error;  // from before the call was passed on
+  std::optional<oneflow::KeptError> kept_error;  // to restore if the call succeeds
   bool lacks_kernel = false;                     // whether it failed with MissingKernel
+
+  // Keeps the error text from before the call is passed on, for a layer that may handle a failure.
+  void keep_error() {
+    if (!kept_error) kept_error.emplace();
+  }
 };
 
 namespace oneflow {

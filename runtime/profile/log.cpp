@@ -1,5 +1,7 @@
 #include "profile/log.h"
 
+#include <sys/mman.h>
+
 #include <bit>
 #include <cstring>
 
@@ -64,6 +66,9 @@ Word* write_value(const of_value& value, Word* at, const Word* limit) noexcept {
       return write_items(value, value.as.integers, count * sizeof(int64_t), at, limit);
     case OF_VALUE_DEVICE_LIST:
       return write_items(value, value.as.devices, count * sizeof(of_device), at, limit);
+    case OF_VALUE_ABSENT:
+    case OF_VALUE_NONE:
+      return write_items(value, nullptr, 0, at, limit);
     default:
       return write_items(value, &value.as, sizeof(Word), at, limit);
   }
@@ -71,18 +76,24 @@ Word* write_value(const of_value& value, Word* at, const Word* limit) noexcept {
 
 }  // namespace
 
+void Log::Unmap::operator()(Word* chunk) const noexcept { munmap(chunk, kChunkWords * sizeof(Word)); }
+
 void Log::grow() noexcept {
   if (at_ == nullptr && !chunks_.empty()) return;
+  at_ = limit_ = nullptr;
+  void* memory = mmap(nullptr, kChunkWords * sizeof(Word), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (memory == MAP_FAILED) return;
+  std::unique_ptr<Word[], Unmap> chunk(static_cast<Word*>(memory));
   try {
-    auto chunk = std::make_unique_for_overwrite<Word[]>(kChunkWords);
     used_.reserve(chunks_.size() + 1);
     chunks_.push_back(std::move(chunk));
-    used_.push_back(0);
-    at_ = chunks_.back().get();
-    limit_ = at_ + kChunkWords;
   } catch (const std::bad_alloc&) {
-    at_ = limit_ = nullptr;
+    return;
   }
+  used_.push_back(0);
+  at_ = chunks_.back().get();
+  limit_ = at_ + kChunkWords;
 }
 
 uint64_t TensorNote::bytes() const {
@@ -145,11 +156,11 @@ const Word* Values::read(const Word* at, of_device device) {
       value.as.devices = reinterpret_cast<const of_device*>(at + 1);
       at += 1 + words_of(count * sizeof(of_device));
       break;
+    case OF_VALUE_NONE:
+    case OF_VALUE_ABSENT:
+      ++at;
+      break;
     default:
-      if (head.is_cut) {
-        ++at;
-        break;
-      }
       std::memcpy(&value.as, at + 1, sizeof(Word));
       at += 2;
   }

@@ -64,12 +64,16 @@ class Log {
   static constexpr size_t kMostWords = 512;
 
  private:
+  // A block of memory, whose pages are there at once: a note never waits for one.
+  struct Unmap {
+    void operator()(Word* chunk) const noexcept;
+  };
   void grow() noexcept;
 
   static constexpr size_t kChunkWords = 16 << 10;
   Word* at_ = nullptr;
   Word* limit_ = nullptr;
-  std::vector<std::unique_ptr<Word[]>> chunks_;
+  std::vector<std::unique_ptr<Word[], Unmap>> chunks_;
   std::vector<size_t> used_;  // words of each chunk
 };
 

@@ -9,8 +9,9 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import oneflow_py as flow
 import pytest
+
+import oneflow_py as flow
 
 
 def record() -> flow.Profile:
@@ -36,7 +37,8 @@ def test_entries_have_the_properties_of_calls() -> None:
     assert 0 < product.self_time <= product.host_time < 60
     position = entries.index(softmax)
     parts = [entry for entry in entries if entry.parent == position]
-    assert parts and {entry.caller for entry in parts} == {"softmax"}
+    assert parts
+    assert {entry.caller for entry in parts} == {"softmax"}
     assert softmax.self_time == pytest.approx(softmax.host_time - sum(entry.host_time for entry in parts))
     assert total.flops == 0
 
@@ -58,15 +60,18 @@ def check_trace(text: str) -> list[dict[str, Any]]:
     assert trace["displayTimeUnit"] in ("ms", "ns")
     complete = []
     for event in trace["traceEvents"]:
-        assert isinstance(event["pid"], int) and isinstance(event["tid"], int)
-        assert isinstance(event["name"], str) and isinstance(event["args"], dict)
+        assert isinstance(event["pid"], int)
+        assert isinstance(event["tid"], int)
+        assert isinstance(event["name"], str)
+        assert isinstance(event["args"], dict)
         if event["ph"] == "M":
             assert event["name"] in ("process_name", "thread_name")
             assert isinstance(event["args"]["name"], str)
             continue
         assert event["ph"] == "X"
         assert isinstance(event["cat"], str)
-        assert event["ts"] >= 0 and event["dur"] >= 0
+        assert event["ts"] >= 0
+        assert event["dur"] >= 0
         complete.append(event)
     named = {event["tid"] for event in trace["traceEvents"] if event["name"] == "thread_name"}
     assert {event["tid"] for event in complete} <= named
@@ -122,14 +127,14 @@ def test_profiles_follow_each_other() -> None:
 def test_one_profile_runs_at_a_time() -> None:
     with flow.profile() as p:
         with pytest.raises(
-            flow.InvalidArgument, match="^profile: a profile is running; it must end before the next one begins$"
+            flow.InvalidArgument, match=r"^profile: a profile is running; it must end before the next one begins$"
         ):
             flow.profile().__enter__()
-        with pytest.raises(flow.InvalidArgument, match="^profile: it must end before it is read$"):
+        with pytest.raises(flow.InvalidArgument, match=r"^profile: it must end before it is read$"):
             p.table()
         assert p.entries == []
     assert p.entries == []
-    with pytest.raises(flow.InvalidArgument, match="^profile: it has not begun$"):
+    with pytest.raises(flow.InvalidArgument, match=r"^profile: it has not begun$"):
         flow.profile().table()
 
 

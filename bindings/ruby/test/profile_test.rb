@@ -50,7 +50,8 @@ class ProfileTest < OneFlowTest
   def test_trace
     p = record
     events = JSON.parse(p.trace)["traceEvents"].select { |event| event["ph"] == "X" }
-    assert_equal p.entries.map(&:name), events.map { |event| event["name"] }
+    names = events.map { |event| event["name"] }
+    assert_equal p.entries.map(&:name), names
     Dir.mktmpdir do |folder|
       p.save("#{folder}/trace.json")
       assert_equal p.trace, File.read("#{folder}/trace.json")
@@ -87,7 +88,7 @@ class ProfileTest < OneFlowTest
   def test_threads
     x = OneFlow.ones(2)
     p = OneFlow.profile do
-      -x
+      x.neg
       Thread.new { x + x }.join
     end
     assert_equal [["neg", 0], ["add", 1]], (p.entries.map { |entry| [entry.name, entry.thread] })

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+# Profiles of the calls of operators.
 module OneFlow
   # What the calls of operators in a block took; see OneFlow.profile.
   class Profile
