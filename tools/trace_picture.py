@@ -115,6 +115,8 @@ def svg(trace: dict[str, Any], begin: float = 0, end: float = math.inf) -> str:
     events = trace["traceEvents"]
     names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
     calls = [call for call in calls_of(events) if begin <= call.start < end]
+    if not calls:
+        raise ValueError("the trace has no calls in this part of the time")
     begin, end = min(call.start for call in calls), max(call.start + call.time for call in calls)
     tracks = {call.track: 0 for call in calls}
     for call in calls:

@@ -133,7 +133,8 @@ double count_operations(const Call& call) {
     shapes.push_back(input.sizes());
   });
   double operations = 2;
-  for (const int64_t size : label_sizes(equation_of(call, inputs), shapes, {})) operations *= static_cast<double>(size);
+  for (const int64_t size : label_sizes(equation_of(call, inputs), shapes, {}))
+    if (size >= 0) operations *= static_cast<double>(size);  // rules number labels that vectors do not have
   return operations;
 }
 

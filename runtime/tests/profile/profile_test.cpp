@@ -117,6 +117,7 @@ TEST(Profile, CountsTheOperationsOfContractions) {
   const TensorRef a = make_tensor({2, 3}, {1, 2, 3, 4, 5, 6}), b = make_tensor({3, 4}, std::vector<double>(12, 1));
   Profile profile;
   call_operator(kMatmul, a, b);
+  call_operator(kMatmul, a, make_tensor({3}, {1, 2, 3}));
   std::array operands{to_handle(a.get()), to_handle(b.get())};
   call_operator(kEinsum, "ij,jk->ijk", to_value(operands));
   call_operator(kTranspose, a, 0, 1);
@@ -127,7 +128,7 @@ TEST(Profile, CountsTheOperationsOfContractions) {
     if (entry.parent < 0) operations.push_back(entry.operations);
     view_bytes = entry.bytes;
   }
-  EXPECT_EQ(operations, (std::vector<double>{48, 48, 0}));
+  EXPECT_EQ(operations, (std::vector<double>{48, 12, 48, 0}));
   EXPECT_EQ(view_bytes, 0u) << "views move no data";
 }
 
