@@ -1,14 +1,8 @@
 #include "profile/device_clock.h"
 
-#include <ctime>
+#include "profile/host_clock.h"
 
 namespace oneflow::profile {
-
-int64_t now() noexcept {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-}
 
 DeviceClock::DeviceClock(Device& device) : device_(device), start_on_host_(now()), start_(mark()) {}
 

@@ -39,9 +39,6 @@ inline bool has_clock(const Device& device) {
   return device.table().create_stream && device.table().create_event && device.table().elapsed;
 }
 
-// Returns the nanoseconds on the host's clock.
-int64_t now() noexcept;
-
 }  // namespace oneflow::profile
 
 #endif  // ONEFLOW_PROFILE_DEVICE_CLOCK_H_

@@ -86,7 +86,7 @@ class Reader {
     entry.device = begin.device;
     entry.thread = thread_;
     entry.parent = open_.empty() ? -1 : static_cast<int64_t>(open_.back().entry);
-    entry.start = begin.time - recorder_.start();
+    entry.start = recorder_.at(begin.tick);
     entry.operands = values.tensors();
     if (is_kind(*begin.op, "contraction")) entry.operations = operations_.count(begin, values);
     open_.push_back({entries_.size() - 1, &begin});
@@ -96,7 +96,7 @@ class Reader {
     const Begin& begin = *open_.back().begin;
     Entry& entry = entries_[open_.back().entry];
     open_.pop_back();
-    entry.host_time = end.time - begin.time;
+    entry.host_time = recorder_.at(end.tick) - recorder_.at(begin.tick);
     entry.self_time += entry.host_time;
     entry.memory = end.memory;
     entry.failed = end.failed;

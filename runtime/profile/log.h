@@ -25,14 +25,14 @@ struct Begin {
   const Operator* op;
   const char* caller;
   of_event event;  // on the device's stream, before the call; null if there is none
-  int64_t time;    // in nanoseconds
+  int64_t tick;    // see host_clock.h
 };
 struct End {
   uint32_t words;
   bool is_end = true;
   uint8_t values;
   bool failed;
-  int64_t time;
+  int64_t tick;
   uint64_t memory;  // bytes that the thread has allocated during the call
   of_event event;
 };

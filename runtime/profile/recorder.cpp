@@ -42,14 +42,14 @@ class Noted {
     begin->caller = call.name;
     begin->event = event;
     log.append(end);
-    begin->time = now();
+    begin->tick = ticks();
   }
   Noted(const Noted&) = delete;
   Noted& operator=(const Noted&) = delete;
 
   // Writes the second note. The results of a call that failed are not read.
   void end(bool failed, of_event event) noexcept {
-    const int64_t time = now();
+    const int64_t tick = ticks();
     if (!is_noted_) return;
     Word* room = log_.room();
     if (!room) return;
@@ -59,7 +59,7 @@ class Noted {
     note->words = static_cast<uint32_t>(end - room);
     note->values = static_cast<uint8_t>(results.size());
     note->failed = failed;
-    note->time = time;
+    note->tick = tick;
     note->memory = allocated_by_thread() - memory_;
     note->event = event;
     log_.append(end);
@@ -76,7 +76,7 @@ class Noted {
 
 }  // namespace
 
-Recorder::Recorder() : number_(++recordings), start_(now()) {
+Recorder::Recorder() : number_(++recordings) {
   try {
     install_layer(OF_LAYER_PROFILE, OF_LAYER_ALL_CALLS, run, this);
   } catch (const Error&) {
@@ -97,6 +97,7 @@ void Recorder::end() {
     is_running_ = true;
     throw;
   }
+  end_ = Moment();
 }
 
 void Recorder::synchronize() {

@@ -8,6 +8,7 @@
 
 #include "dispatch/layers.h"
 #include "profile/device_clock.h"
+#include "profile/host_clock.h"
 #include "profile/log.h"
 
 namespace oneflow::profile {
@@ -27,8 +28,10 @@ class Recorder {
   // Waits for the devices. Throws the first error of their work.
   void synchronize();
 
-  // Returns when the recording began.
-  int64_t start() const { return start_; }
+  // Returns the nanoseconds from the beginning to a tick of the host's clock, after the end.
+  int64_t at(int64_t tick) const { return nanoseconds_at(tick, start_, end_); }
+  // Returns when the recording began, as now() does.
+  int64_t start() const { return start_.nanoseconds; }
   // Returns the logs of all threads, after the end.
   const std::deque<Log>& logs() const { return logs_; }
   // Returns the clock of a device; null if it has none, or had no calls.
@@ -44,7 +47,8 @@ class Recorder {
   DeviceClock* add_clock(of_device device) noexcept;
 
   const uint64_t number_;  // of this recording in the process; from 1
-  const int64_t start_;
+  const Moment start_;
+  Moment end_;
   std::atomic<bool> is_running_{true};
   std::deque<Log> logs_;
   std::atomic<DeviceClock*> clocks_[kQuickTypes][kQuickIndices] = {};
