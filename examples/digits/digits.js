@@ -1,6 +1,6 @@
 // Classifies handwritten digits: standardises the pixels, projects them with PCA, and finds the k nearest neighbours.
 //
-// Usage: node digits.js [--device NAME] [DATA]. This folder has the same program in Python and Ruby.
+// Usage: node digits.js [--device NAME] [--profile FILE] [DATA]. This folder has the same program in Python and Ruby.
 'use strict';
 
 const fs = require('node:fs');
@@ -66,21 +66,32 @@ function confusionMatrix(truth, guess) {
   return matrix;
 }
 
-function main() {
-  const {values, positionals} = parseArgs({options: {device: {type: 'string'}}, allowPositionals: true});
-  flow.setDefaultDevice(values.device ?? flow.getDefaultDevice());
-  const [images, labels] = load(positionals[0] ?? path.join(__dirname, '..', 'data', 'digits.csv.gz'));
-  const start = performance.now();
-
+/** Learns from two thirds of the images, and classifies the others. */
+function compute(images, labels) {
   const heldOut = flow.arange(images.shape[0]).remainder(3).eq(0);
   const others = heldOut.logicalNot();
   const [train, test] = standardise(images.at(others), images.at(heldOut));
   const [basis, explained] = principalComponents(train);
   const guess = classify(train.matmul(basis), labels.at(others), test.matmul(basis));
-
   const truth = labels.at(heldOut);
   const right = Number(guess.eq(truth).sum().item());
+  return {train, test, explained, guess, truth, right};
+}
+
+function main() {
+  const options = {device: {type: 'string'}, profile: {type: 'string'}};
+  const {values, positionals} = parseArgs({options, allowPositionals: true});
+  flow.setDefaultDevice(values.device ?? flow.getDefaultDevice());
+  const [images, labels] = load(positionals[0] ?? path.join(__dirname, '..', 'data', 'digits.csv.gz'));
+  const start = performance.now();
+
+  let found;
+  const run = () => {
+    found = compute(images, labels);
+  };
+  const profile = values.profile === undefined ? run() : flow.profile(run);
   const seconds = (performance.now() - start) / 1000;
+  const {train, test, explained, guess, truth, right} = found;
   console.log(`device: ${images.device}`);
   console.log(`images: ${train.shape[0]} to learn from, ${test.shape[0]} to classify`);
   console.log(`variance explained by ${COMPONENTS} components: ${explained.toFixed(12)}`);
@@ -88,6 +99,10 @@ function main() {
   console.log('confusion matrix:');
   console.log(confusionMatrix(truth, guess).toString());
   console.log(`time: ${seconds.toFixed(3)} s`);
+  if (profile) {
+    profile.save(values.profile);
+    process.stdout.write(profile.table());
+  }
 }
 
 main();

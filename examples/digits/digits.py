@@ -1,9 +1,10 @@
 """Classifies handwritten digits: standardises the pixels, projects them with PCA, and finds the k nearest neighbours.
 
-Usage: digits.py [--device NAME] [DATA]. This folder has the same program in JavaScript and Ruby.
+Usage: digits.py [--device NAME] [--profile FILE] [DATA]. This folder has the same program in JavaScript and Ruby.
 """
 
 import argparse
+import contextlib
 import gzip
 import sys
 import time
@@ -69,19 +70,21 @@ def confusion_matrix(truth, guess):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--device", default=flow.get_default_device(), help="the device to run on")
+    parser.add_argument("--profile", type=Path, metavar="FILE", help="print a profile, and write its trace to FILE")
     parser.add_argument("data", nargs="?", type=Path, default=Path(__file__).parents[1] / "data" / "digits.csv.gz")
     options = parser.parse_args()
     flow.set_default_device(options.device)
     images, labels = load(options.data)
     start = time.perf_counter()
 
-    held_out = flow.arange(images.shape[0]) % 3 == 0
-    train, test = standardise(images[~held_out], images[held_out])
-    basis, explained = principal_components(train)
-    guess = classify(train @ basis, labels[~held_out], test @ basis)
-
-    truth = labels[held_out]
-    right = (guess == truth).sum().item()
+    profile = flow.profile() if options.profile else None
+    with profile or contextlib.nullcontext():
+        held_out = flow.arange(images.shape[0]) % 3 == 0
+        train, test = standardise(images[~held_out], images[held_out])
+        basis, explained = principal_components(train)
+        guess = classify(train @ basis, labels[~held_out], test @ basis)
+        truth = labels[held_out]
+        right = (guess == truth).sum().item()
     seconds = time.perf_counter() - start
     print(f"device: {images.device}")
     print(f"images: {train.shape[0]} to learn from, {test.shape[0]} to classify")
@@ -90,6 +93,9 @@ def main():
     print("confusion matrix:")
     print(confusion_matrix(truth, guess))
     print(f"time: {seconds:.3f} s")
+    if profile:
+        profile.save(options.profile)
+        print(profile, end="")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 # Classifies handwritten digits: standardises the pixels, projects them with PCA, and finds the k nearest neighbours.
 #
-# Usage: ruby digits.rb [--device NAME] [DATA]. This folder has the same program in Python and JavaScript.
+# Usage: ruby digits.rb [--device NAME] [--profile FILE] [DATA]. This folder has the same program in Python and JavaScript.
 
 require "optparse"
 require "zlib"
@@ -71,18 +71,34 @@ def confusion_matrix(truth, guess)
   matrix.index_put!([truth, guess], OneFlow.ones([truth.shape[0]], dtype: :int64), accumulate: true)
 end
 
-def main
-  OptionParser.new { |options| options.on("--device NAME") { |name| OneFlow.default_device = name } }.parse!
-  images, labels = load_digits(ARGV[0] || File.join(__dir__, "..", "data", "digits.csv.gz"))
-  start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-
+# Learns from two thirds of the images, and classifies the others.
+def compute(images, labels)
   held_out = (OneFlow.arange(images.shape[0]) % 3).eq(0)
   train, test = standardise(images[~held_out], images[held_out])
   basis, explained = principal_components(train)
   guess = classify(train.matmul(basis), labels[~held_out], test.matmul(basis))
-
   truth = labels[held_out]
-  right = guess.eq(truth).sum.item
+  [train, test, explained, truth, guess, guess.eq(truth).sum.item]
+end
+
+# Returns the file that the trace is to be written to; nil if there is to be no profile.
+def parse_options
+  trace = nil
+  OptionParser.new do |options|
+    options.on("--device NAME") { |name| OneFlow.default_device = name }
+    options.on("--profile FILE") { |file| trace = file }
+  end.parse!
+  trace
+end
+
+def main
+  trace = parse_options
+  images, labels = load_digits(ARGV[0] || File.join(__dir__, "..", "data", "digits.csv.gz"))
+  start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+
+  found = nil
+  profile = OneFlow.profile { found = compute(images, labels) } if trace
+  train, test, explained, truth, guess, right = found || compute(images, labels)
   seconds = Process.clock_gettime(Process::CLOCK_MONOTONIC) - start
   puts "device: #{images.device}"
   puts "images: #{train.shape[0]} to learn from, #{test.shape[0]} to classify"
@@ -91,6 +107,10 @@ def main
   puts "confusion matrix:"
   puts confusion_matrix(truth, guess).to_s
   puts format("time: %.3f s", seconds)
+  return unless profile
+
+  profile.save(trace)
+  puts profile.table
 end
 
 main

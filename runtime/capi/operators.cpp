@@ -118,6 +118,7 @@ of_status of_layer_get_call(const of_layer_call* state, of_layer_call_info* info
 of_status of_layer_next(of_layer_call* call, of_layer_body body) {
   return guard([&, function = __func__] {
     require(call, function, "call");
+    call->keep_error();
     next_layer(*call, body);
   });
 }
@@ -125,6 +126,7 @@ of_status of_layer_next(of_layer_call* call, of_layer_body body) {
 of_status of_layer_forward(of_layer_call* call, of_layer_body body, of_op op, const of_value* args, size_t arg_count) {
   return guard([&, function = __func__] {
     require(call, function, "call");
+    call->keep_error();
     forward_layer(*call, body, require_op(op, function), arguments_of(args, arg_count, function));
   });
 }

@@ -4,6 +4,7 @@
 
 #include <oneflow/oneflow.h>
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,7 @@ struct Call {
   alignas(64) of_value arguments[kMaxArguments];
   TensorRef outputs[kMaxResults];      // the results, which the kind's function stores
   std::vector<TensorRef> output_list;  // the results of an operator that returns a list
+  std::optional<RandomState> random;   // the position of the random numbers that the call has drawn
   of_device single_device{};           // memory for a single device that was given in place of a list
   int64_t dims[2 * OF_MAX_RANK];       // memory for checked lists of integers
 

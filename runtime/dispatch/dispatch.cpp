@@ -73,7 +73,7 @@ void invoke(const Operator& op, const char* name, std::span<const of_value> argu
   if (box) [[unlikely]]
     set_box(call, *box);
   check_call(call, arguments);
-  if (const uint32_t wanted = wanted_layers(call.carried_layers)) [[unlikely]]
+  if (const uint32_t wanted = wanted_layers(call)) [[unlikely]]
     return run_through_layers(call, wanted);
   run_below_layers(call);
 }

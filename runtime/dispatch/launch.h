@@ -5,6 +5,8 @@
 #include <oneflow/device_plugin.h>
 
 #include <span>
+#include <string>
+#include <utility>
 
 #include "dispatch/call.h"
 
@@ -23,9 +25,22 @@ struct Launch {
   const of_value* arguments = nullptr;  // null: those of the call
 };
 
-// Runs the device's kernel. If the device has none for these operands, runs the host's kernel on copies, which is
-// counted as a fallback; throws Unsupported instead if fallback_is_error(), or the host has no kernel either.
+// Runs the device's kernel. If the device has none for these operands, leaves the call to the fallback layer.
 void launch(const Call& call, const Launch& launch);
+
+// The error of a call whose device cannot compute it, which the fallback layer answers by running the call on the host.
+class MissingKernel final : public Error {
+ public:
+  explicit MissingKernel(std::string text) : Error(OF_UNSUPPORTED, std::move(text)) {}
+};
+
+// Throws MissingKernel "far:0 has no kernel for float32"; `missing` is "kernel for float32". The call must not have
+// changed anything that it reads.
+[[noreturn]] void leave_to_fallback(const Call& call, const char* missing);
+
+// Reserves `count` random numbers of the generator in the argument number `generator`, or of the default one, and
+// returns the position of the first one. A call that runs again after a failure draws the same numbers.
+RandomState draw(Call& call, int generator, uint64_t count);
 
 // Returns a kernel operand that refers to the sizes and strides of a tensor, which must live as long.
 inline of_kernel_tensor kernel_tensor(const Tensor& tensor, const void* data) {

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <bit>
 #include <mutex>
 
@@ -9,6 +10,8 @@
 #include "base/fork_safe.h"
 #include "dispatch/dimension_map.h"
 #include "dispatch/dispatch.h"
+#include "dispatch/fallback.h"
+#include "dispatch/launch.h"
 
 namespace oneflow {
 
@@ -103,6 +106,7 @@ bool enter(Call& call, int layer) {
   if (const of_status status = function(slots[layer].context, &state); status != OF_OK) {
     Error error(status, last_error(), last_error_is_complete());
     release_new();
+    if (state.lacks_kernel && status == OF_UNSUPPORTED) throw MissingKernel(error.text());
     throw error;
   }
   if (state.kept_error) state.kept_error->restore();
@@ -131,12 +135,24 @@ void pass_once(of_layer_call& state, Pass pass) {
   Call& call = state.call;
   if (call.is_done) fail(OF_INVALID_ARGUMENT, "the call was already passed on");
   const uint32_t open = call.open_layers, body = call.body_layers;
-  if (!state.kept_error) state.kept_error.emplace();
-  try {
-    pass();
-  } catch (...) {
+  const size_t count = call.schema().arguments.size();
+  of_value arguments[kMaxArguments];
+  std::copy_n(call.arguments, count, arguments);
+  const auto restore = [&] {
     call.open_layers = open;
     call.body_layers = body;
+    std::copy_n(arguments, count, call.arguments);
+    for (TensorRef& output : call.outputs) output = {};
+    call.output_list.clear();
+  };
+  try {
+    pass();
+  } catch (const MissingKernel&) {
+    state.lacks_kernel = true;
+    restore();
+    throw;
+  } catch (...) {
+    restore();
     throw;
   }
   call.is_done = true;
@@ -182,6 +198,13 @@ void run_through_layers(Call& call, uint32_t wanted) {
   proceed(call);
 }
 
+void run_below(const Call& outer, Call& call) {
+  call.wanted_layers = wanted_layers(call);
+  call.open_layers = outer.open_layers;
+  call.body_layers = outer.body_layers;
+  proceed(call);
+}
+
 void next_layer(of_layer_call& state, of_layer_body body) {
   pass_once(state, [&] {
     hide(state.call.body_layers, body, state.layer);
@@ -195,11 +218,8 @@ void forward_layer(of_layer_call& state, of_layer_body body, const Operator& op,
     Call call(op, outer.name, outer.results, outer.infer_only, nullptr);
     if (outer.box) set_box(call, *outer.box);
     check_call(call, arguments);
-    call.wanted_layers = wanted_layers(call.carried_layers);
-    call.open_layers = outer.open_layers;
-    call.body_layers = outer.body_layers;
-    hide(call.body_layers, body, state.layer);
-    proceed(call);
+    hide(outer.body_layers, body, state.layer);
+    run_below(outer, call);
   });
 }
 

@@ -12,13 +12,20 @@
 #include <optional>
 
 #include "base/error.h"
+#include "device/device.h"
 #include "dispatch/call.h"
 
 // The state of a call within a layer.
 struct of_layer_call {
   oneflow::Call& call;
   const int layer;
-  std::optional<oneflow::KeptError> kept_error;  // from before the call was passed on
+  std::optional<oneflow::KeptError> kept_error;  // to restore if the call succeeds
+  bool lacks_kernel = false;                     // whether it failed with MissingKernel
+
+  // Keeps the error text from before the call is passed on, for a layer that may handle a failure.
+  void keep_error() {
+    if (!kept_error) kept_error.emplace();
+  }
 };
 
 namespace oneflow {
@@ -43,11 +50,19 @@ inline uint32_t wanted_layers(uint32_t carried) {
   return carried | common_layers.load(std::memory_order_relaxed) | thread_state.asked_layers;
 }
 
+// Returns those that want a call: the fallback layer wants all calls of devices other than the host.
+inline uint32_t wanted_layers(const Call& call) {
+  return wanted_layers(call.carried_layers) | uint32_t{call.device.type != kHost.type} << OF_LAYER_FALLBACK;
+}
+
 // Runs a call whose arguments are checked, below all layers.
 void run_below_layers(Call& call);
 
 // Passes a call to the layers that want it, and runs it below them.
 void run_through_layers(Call& call, uint32_t wanted);
+
+// Passes a call on behalf of another one, whose layer it is made in, to the layers below that one.
+void run_below(const Call& outer, Call& call);
 
 // Implement of_layer_next() and of_layer_forward().
 void next_layer(of_layer_call& state, of_layer_body body);

@@ -4,8 +4,10 @@
 #include <memory_resource>
 
 #include "dispatch/dispatch.h"
+#include "dispatch/fallback.h"
 #include "einsum/plan_cache.h"
 #include "einsum/rules.h"
+#include "einsum/sizes.h"
 #include "tensor/complex.h"
 #include "tensor/create.h"
 
@@ -111,6 +113,7 @@ void run_contraction(Call& call) {
   const Tensor& result = prepare_exact_result(call, 0, plan->shape, plan->dtype);
   if (call.infer_only || result.count() == 0) return;
 
+  const FallsBackWhole whole;
   const bool is_direct = !adds && plan->working == part_dtype(plan->dtype);
   if (is_direct) return contract_into(call, result, *plan);
   const TensorRef target = Tensor::allocate(plan->shape, plan->working, call.device);
@@ -120,6 +123,19 @@ void run_contraction(Call& call) {
   } else {
     call_into(call, result, copy, result, target);
   }
+}
+
+double count_operations(const Call& call) {
+  std::vector<const Tensor*> inputs;
+  std::vector<Sizes> shapes;
+  for_each_input(call, [&](const Tensor& input) {
+    inputs.push_back(&input);
+    shapes.push_back(input.sizes());
+  });
+  double operations = 2;
+  for (const int64_t size : label_sizes(equation_of(call, inputs), shapes, {}))
+    if (size >= 0) operations *= static_cast<double>(size);  // rules number labels that vectors do not have
+  return operations;
 }
 
 void contraction_dimensions(Call& call, const Shape& result, DimensionMap& map) {

@@ -18,6 +18,10 @@ struct ContractionRule {
 // Runs a contraction: plans its stages, or looks up the plan of an earlier call, and runs them in order.
 void run_contraction(Call& call);
 
+// Returns the number of multiplications and additions of a call, if it is one sum over all labels: 2 for each
+// combination of their indices. Throws the errors of the equation.
+double count_operations(const Call& call);
+
 // Dimensions with the same label are the same; labels that the result lacks are contracted.
 void contraction_dimensions(Call& call, const Shape& result, DimensionMap& map);
 

@@ -4,10 +4,9 @@
 
 #include "device/device.h"
 #include "device/host_table.h"
-#include "device/options.h"
 #include "dispatch/dispatch.h"
+#include "dispatch/launch.h"
 #include "tensor/complex.h"
-#include "tensor/transfer.h"
 
 namespace oneflow::einsum {
 
@@ -72,32 +71,17 @@ void multiply(const Call& call, const Stage& stage, const Tensor& out, const Ten
   call_into(call, *views[0], mul, views[1], views[2]);
 }
 
-// Computes a contraction on the CPU, through copies, for a device that does not support it.
-void contract_on_host(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a, const Tensor& b) {
-  if (fallback_is_error()) fail(OF_UNSUPPORTED, "%s has no contractions", device_name(out.device()).c_str());
-  call.op.count_fallback();
-  const Stage on_host = make_product(stage.kind, stage.a, stage.b, contiguous_layout(stage.out),
-                                     contiguous_layout(stage.layout_a), contiguous_layout(stage.layout_b));
-  const TensorRef result = Tensor::allocate(sizes_of(stage.out), out.dtype(), kHost);
-  const TensorRef host_a = copy_to_device(*view_as(a, stage.layout_a, stage.layout_a), kHost);
-  const TensorRef host_b = copy_to_device(*view_as(b, stage.layout_b, stage.layout_b), kHost);
-  run_stage(call, on_host, *result, *host_a, host_b.get());
-  const TensorRef target = view_as(out, stage.out, stage.out);
-  static const OperatorName copy("copy");
-  call_into(call, *target, copy, target, copy_to_device(*result, out.device()));
-}
-
 void contract(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a, const Tensor& b) {
   Device& device = get_device(out.device());
-  // Elementwise kernels of the device can compute outer products as well.
-  const auto fallback = stage.counts[kK] == 0 ? multiply : contract_on_host;
-  if (!device.table().contract) return fallback(call, stage, out, a, b);
-  const Prepared::Use use(stage.prepared, device);
-  const of_contraction contraction = describe(call, device, stage, out, a, b, use.slot());
-  const of_status status = device.table().contract(&contraction);
-  if (status != OF_UNSUPPORTED || device.id().type == kHost.type) return check(status);
-  clear_device_error();
-  fallback(call, stage, out, a, b);
+  if (device.table().contract) {
+    const Prepared::Use use(stage.prepared, device);
+    const of_contraction contraction = describe(call, device, stage, out, a, b, use.slot());
+    const of_status status = device.table().contract(&contraction);
+    if (status != OF_UNSUPPORTED || device.id().type == kHost.type) return check(status);
+    clear_device_error();
+  }
+  if (stage.counts[kK] > 0) leave_to_fallback(call, "contractions");
+  multiply(call, stage, out, a, b);  // elementwise kernels can compute outer products as well
 }
 
 void sum(const Call& call, const Stage& stage, const Tensor& out, const Tensor& a) {

@@ -37,7 +37,7 @@ void run_generator(Call& call) {
   Tensor& output = prepare_result(call, 0, sizes_to_compute(call, sizes), dtypes.results[0], Aliasing::kAllowed);
   if (call.infer_only) return;
   RandomState random{};
-  if (rule.generator_argument >= 0) random = call.generator(rule.generator_argument).reserve(numbers_of(call, output));
+  if (rule.generator_argument >= 0) random = draw(call, rule.generator_argument, numbers_of(call, output));
   if (output.count() == 0) return;
   of_kernel_tensor outputs[] = {kernel_output(output)};
   launch(call, {.variant = variant,

@@ -43,7 +43,7 @@ void randperm(Call& call) {
   const int64_t n = call.integer(0);
   const Tensor& result = prepare_exact_result(call, 0, Shape{n}, dtypes.results[0]);
   if (call.infer_only || n == 0) return;
-  const RandomState random = call.generator(3).reserve(static_cast<uint64_t>(n));
+  const RandomState random = draw(call, 3, static_cast<uint64_t>(n));
   of_kernel_tensor outputs[] = {kernel_output(result)};
   launch(call,
          {.compute = dtypes.compute, .inputs = {}, .outputs = outputs, .seed = random.seed, .offset = random.offset});

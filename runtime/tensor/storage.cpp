@@ -8,6 +8,12 @@
 
 namespace oneflow {
 
+namespace {
+thread_local constinit uint64_t allocated __attribute__((tls_model("initial-exec"))) = 0;
+}  // namespace
+
+uint64_t allocated_by_thread() noexcept { return allocated; }
+
 void* Buffer::operator new(size_t) { return FreeList<Buffer>::allocate(); }
 void Buffer::operator delete(void* memory) noexcept { FreeList<Buffer>::free(memory); }
 void* Storage::operator new(size_t) { return FreeList<Storage>::allocate(); }
@@ -31,6 +37,7 @@ Ref<Buffer> Buffer::allocate(of_device device, Allocator& allocator, uint64_t by
   buffer->data_ = allocator.allocate(bytes);
   buffer->bytes_ = bytes;
   buffer->allocator_ = &allocator;
+  allocated += bytes;
   return buffer;
 }
 

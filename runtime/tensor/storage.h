@@ -16,6 +16,9 @@ namespace oneflow {
 
 class Allocator;
 
+// Returns the bytes of memory that the calling thread has allocated for tensors since it started.
+uint64_t allocated_by_thread() noexcept;
+
 // A block of memory on a device: memory of an allocator, or foreign memory with a deleter.
 class Buffer final : public RefCounted<Buffer> {
  public:

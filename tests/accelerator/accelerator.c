@@ -12,7 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { DEVICES = 2, MAX_MEMORY = 256 << 20 /* bytes per device */, PAGE = 4096, QUEUE_LENGTH = 1024, TEXT = 256 };
+enum {
+  DEVICES = 2,
+  MAX_MEMORY = 256 << 20 /* bytes per device */,
+  PAGE = 4096,
+  QUEUE_LENGTH = 1024,
+  TIMES = 1 << 16,
+  TEXT = 256
+};
 
 static const of_host_table* host; /* the functions of the runtime */
 
@@ -93,6 +100,7 @@ static of_status get_option(const char* name, int64_t* value) {
 typedef struct event { /* a point in a queue */
   struct queue* queue; /* NULL before the event is recorded */
   uint64_t point;      /* the number of tasks submitted before */
+  double recorded;     /* when it was recorded, in milliseconds */
 } event;
 
 /* A task with copies of all its arguments, because those of a hook are only valid during the call. */
@@ -121,7 +129,7 @@ typedef struct queue {
   bool is_default, is_free;
   struct queue* next;                   /* of the same device */
   task tasks[QUEUE_LENGTH];             /* a ring buffer */
-  double times[QUEUE_LENGTH];           /* in milliseconds, when the task before each point was finished */
+  double times[TIMES];                  /* when the last tasks were finished, in milliseconds */
   _Atomic uint64_t submitted, finished; /* numbers of tasks since the start */
   _Atomic(const char*) failed_op;       /* the operator of the first failure that has not been reported */
 } queue;
@@ -155,7 +163,7 @@ static void* work(void* argument) {
     if (!is_dead[own->id.index]) now->run(now);
     if (now->fails && !own->failed_op) own->failed_op = now->op;
     pthread_mutex_lock(&lock);
-    own->times[(own->finished + 1) % QUEUE_LENGTH] = now_in_milliseconds();
+    own->times[own->finished % TIMES] = now_in_milliseconds();
     ++own->finished;
     pthread_cond_broadcast(&changed);
   }
@@ -214,7 +222,7 @@ static void lose_in_child(void) {
     if (queues[i]) host->lost(queues[i]->id, "it was used before the process was forked");
 }
 
-static event end_of(queue* own) { return (event){own, own->submitted}; }
+static event end_of(queue* own) { return (event){own, own->submitted, now_in_milliseconds()}; }
 
 static bool is_reached(event awaited) { return !awaited.queue || awaited.queue->finished >= awaited.point; }
 
@@ -275,16 +283,19 @@ static of_status synchronize_event(of_device id, of_device_event awaited) {
   return OF_OK;
 }
 
-static double time_of(of_device_event reached) {
-  const event* point = (const event*)reached;
-  return point->queue->times[point->point % QUEUE_LENGTH];
+/* Returns when the queue passed an event: when the last task before it was finished, or at once if it was idle. */
+static double passed(const event* reached) {
+  const double finished = reached->point ? reached->queue->times[(reached->point - 1) % TIMES] : 0;
+  return finished > reached->recorded ? finished : reached->recorded;
 }
 
 static of_status elapsed_time(of_device id, of_device_event start, of_device_event end, double* milliseconds) {
+  const event *first = (const event*)start, *last = (const event*)end;
   pthread_mutex_lock(&lock);
-  *milliseconds = time_of(end) - time_of(start);
+  const bool is_known = first->queue->submitted - first->point < TIMES;
+  *milliseconds = passed(last) - passed(first);
   pthread_mutex_unlock(&lock);
-  return OF_OK;
+  return is_known ? OF_OK : OF_UNSUPPORTED; /* the time of an old task is no longer kept */
 }
 
 /* -- memory: the host gets addresses that it cannot access, and the device translates them ----------------------- */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -59,6 +60,17 @@ def test_devices_agree_within_rounding(outputs: Outputs) -> None:
         for other in others:
             for what, tolerance in (("variance explained", 1e-9), ("accuracy", 0.004)):
                 assert found(other, what) == pytest.approx(found(first, what), abs=tolerance)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_profiles(outputs: Outputs, tmp_path: Path, language: str) -> None:
+    """The option prints a table after the output, and writes a trace."""
+    trace = tmp_path / "trace.json"
+    text = make(f"demo-{language}", f"DEMO_OPTIONS=--profile {trace}")
+    table = text.partition("\ntime: ")[2].splitlines()[1:]
+    assert table[0].split() == ["operator", "calls", "total", "self", "mean", "memory", "rate"]
+    names = {event["name"] for event in json.loads(trace.read_text())["traceEvents"] if event["ph"] == "X"}
+    assert names == {line.split()[0] for line in table[1:-1]}
 
 
 @pytest.mark.parametrize("device", DEVICES)

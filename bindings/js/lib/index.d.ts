@@ -579,6 +579,68 @@ export function fallbacks(): Record<string, number>;
 /** Clears the counts that fallbacks() returns. */
 export function resetFallbacks(): void;
 
+// ------------------------------------------------------------------------------------------------ profiles
+
+/** A call of an operator in a profile. Times are in seconds. */
+export interface ProfileEntry {
+  /** The name of the operator, with its overload: `"max.dim"`. */
+  name: string;
+  /** The operator that the user called, whose body may have made the call. */
+  caller: string;
+  device: string;
+  /** The number of the thread, in the order of their first calls. */
+  thread: number;
+  /** The position of the call whose body made this call; null if the user made it. */
+  parent: number | null;
+  /** The time since the profile began. */
+  start: number;
+  /** The time from the beginning of the call until it returned. */
+  hostTime: number;
+  /** The part of it outside of the calls that it made. */
+  selfTime: number;
+  /** The time that an asynchronous device took; null if it is not known. */
+  deviceTime: number | null;
+  /** The number of bytes that were allocated. */
+  memory: number;
+  /** The number of multiplications and additions of a contraction; 0 for other operators. */
+  flops: number;
+  /** The number of bytes of the operands and results; 0 for views. */
+  bytes: number;
+  shapes: number[][];
+  dtypes: DType[];
+  resultShapes: number[][];
+  resultDtypes: DType[];
+  failed: boolean;
+}
+
+/** What the calls of operators took while a function ran; see profile(). */
+export interface Profile {
+  /** The calls: thread by thread, in the order of their beginnings. Empty before the end. */
+  readonly entries: ProfileEntry[];
+  /** Returns a table with a line per operator, the one with the longest total time first. */
+  table(): string;
+  /** Returns a trace in the JSON format of Chrome, which Perfetto opens. */
+  trace(): string;
+  /** Writes the trace to a file. */
+  save(path: string): void;
+  /** Returns the table. */
+  toString(): string;
+}
+
+/**
+ * Calls an asynchronous function, and records what the calls of operators take until its promise settles: their times
+ * and their memory. One profile of the process runs at a time; it sees the calls of all threads.
+ * @throws InvalidArgument if a profile is running
+ */
+export function profile(body: (profile: Profile) => PromiseLike<unknown>): Promise<Profile>;
+/**
+ * Calls a function, and records what the calls of operators in it take.
+ *
+ *     const p = flow.profile(() => flow.ones([2, 3]).sum());
+ *     console.log(p.table());
+ */
+export function profile(body: (profile: Profile) => unknown): Profile;
+
 // ------------------------------------------------------------------------------------------------ random numbers, options
 
 /** A position in the sequence of random numbers of a seed: the seed, and how many numbers were drawn. */

@@ -14,6 +14,7 @@ const {at, set} = require('./indexing');
 const {einsumPath, einsumExpression} = require('./expression');
 const {functionsByName, installMethods} = require('./operators');
 const {setPrintOptions, toText} = require('./printing');
+const {profile} = require('./profile');
 const reading = require('./read');
 const {Float} = require('./scalars');
 const {
@@ -134,6 +135,7 @@ const flow = {
   tidy,
   keep,
   setPrintOptions,
+  profile,
 };
 
 module.exports = flow;

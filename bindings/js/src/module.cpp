@@ -11,5 +11,6 @@ NAPI_MODULE_INIT() {
   add_generator_functions(environment, exports);
   add_index_functions(environment, exports);
   add_library_functions(environment, exports);
+  add_profile_functions(environment, exports);
   return exports;
 }

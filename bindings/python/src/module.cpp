@@ -28,8 +28,9 @@ bool add_functions(PyObject* module) {
   static std::vector<PyMethodDef>* functions = nullptr;
   if (functions == nullptr) {
     functions = new std::vector<PyMethodDef>;
-    for (auto part : {creation_functions, exchange_functions, dlpack_functions, copying_functions, printing_functions,
-                      settings_functions, generator_functions, memory_functions, expression_functions}) {
+    for (auto part :
+         {creation_functions, exchange_functions, dlpack_functions, copying_functions, printing_functions,
+          settings_functions, generator_functions, memory_functions, expression_functions, profile_functions}) {
       for (const PyMethodDef& function : part()) functions->push_back(function);
     }
     functions->push_back({nullptr, nullptr, 0, nullptr});
@@ -52,8 +53,8 @@ int execute(PyObject* module) {
     return -1;
   }
   if (!add_errors(module) || !add_dtypes(module) || !add_device_type(module) || !add_generator_type(module) ||
-      !add_tensor_type(module) || !add_operators(module) || !add_expression_type(module) || !resolve_number_slots() ||
-      !add_functions(module) || !add_array_priority() ||
+      !add_tensor_type(module) || !add_operators(module) || !add_expression_type(module) || !add_profile_type(module) ||
+      !resolve_number_slots() || !add_functions(module) || !add_array_priority() ||
       PyModule_AddStringConstant(module, "__version__", of_version()) != 0) {
     return -1;
   }

@@ -35,8 +35,10 @@ std::vector<PyMethodDef> settings_functions();    // settings.cpp
 std::vector<PyMethodDef> generator_functions();   // generator.cpp
 std::vector<PyMethodDef> memory_functions();      // memory.cpp
 std::vector<PyMethodDef> expression_functions();  // expression.cpp
+std::vector<PyMethodDef> profile_functions();     // profile.cpp
 
 bool add_expression_type(PyObject* module);  // expression.cpp
+bool add_profile_type(PyObject* module);     // profile.cpp
 
 using FastFunction = PyObject* (*)(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 // Returns the definition of a method with the calling convention METH_FASTCALL | METH_KEYWORDS.

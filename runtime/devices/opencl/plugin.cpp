@@ -45,6 +45,13 @@ constexpr of_device_table make_table() {
   table.fill = fill;
   table.create_stream = create_stream;
   table.synchronize = synchronize;
+  table.create_event = create_event;
+  table.destroy_event = destroy_event;
+  table.record_event = record_event;
+  table.wait_event = wait_event;
+  table.query_event = query_event;
+  table.synchronize_event = synchronize_event;
+  table.elapsed_time = elapsed_time;
   table.find_kernel = grid::find_kernel;
   table.contract = contract;
   table.discard_contraction = grid::discard_contraction;

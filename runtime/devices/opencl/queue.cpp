@@ -5,6 +5,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "../grid/driver.h"
 #include "device.h"
@@ -15,6 +16,12 @@ namespace {
 // The streams of each device: memory is freed after their work has finished.
 std::mutex streams_mutex;
 std::vector<Stream*> streams[kMostDevices];
+
+// An event of the runtime, which may mark several points one after another.
+struct Event {
+  cl_event point = nullptr;  // the marker at the last point
+};
+Event& event_of(of_device_event event) { return *reinterpret_cast<Event*>(event); }
 
 constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
 
@@ -64,8 +71,9 @@ of_status fill(of_device device, void* destination, uint8_t value, uint64_t byte
 of_status create_stream(of_device device, of_device_stream* stream) {
   if (const of_status status = check_process(); status != OF_OK) return status;
   cl_int code = CL_SUCCESS;
+  const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};  // for elapsed_time()
   cl_command_queue queue =
-      clCreateCommandQueueWithProperties(device_of(device).context, device_of(device).id, nullptr, &code);
+      clCreateCommandQueueWithProperties(device_of(device).context, device_of(device).id, properties, &code);
   if (const of_status status = check(device, code, "create a queue"); status != OF_OK) return status;
   auto* made = new (std::nothrow) Stream;
   if (made == nullptr) {
@@ -90,6 +98,66 @@ of_status synchronize(of_device device, of_device_stream handle) {
   if (status == OF_OK) status = check(device, clFinish(stream.queue), "wait for the device");
   if (status == OF_OK && report.claimed != 0) status = grid::fail_as_reported(report);
   return status;
+}
+
+of_status create_event(of_device device, bool, of_device_event* event) {
+  auto* made = new (std::nothrow) Event;
+  if (made == nullptr) return grid::fail(OF_OUT_OF_MEMORY, "opencl:%d: no memory for an event", device.index);
+  *event = reinterpret_cast<of_device_event>(made);
+  return OF_OK;
+}
+
+void destroy_event(of_device, of_device_event event) {
+  if (event_of(event).point != nullptr && check_process() == OF_OK) clReleaseEvent(event_of(event).point);
+  delete &event_of(event);
+}
+
+of_status record_event(of_device device, of_device_event event, of_device_stream stream) {
+  if (const of_status status = check_process(); status != OF_OK) return status;
+  cl_event& point = event_of(event).point;
+  if (point != nullptr) clReleaseEvent(point);
+  point = nullptr;
+  const cl_command_queue queue = stream_of(stream).queue;
+  const of_status status = check(device, clEnqueueMarkerWithWaitList(queue, 0, nullptr, &point), "record an event");
+  if (status == OF_OK) clFlush(queue);  // other queues may wait for it
+  return status;
+}
+
+of_status wait_event(of_device device, of_device_event event, of_device_stream stream) {
+  if (const of_status status = check_process(); status != OF_OK) return status;
+  const cl_event& point = event_of(event).point;
+  cl_int code = clEnqueueBarrierWithWaitList(stream_of(stream).queue, 1, &point, nullptr);
+  if (code == CL_INVALID_CONTEXT) code = clWaitForEvents(1, &point);  // of another device: the host waits
+  return check(device, code, "wait for an event");
+}
+
+of_status query_event(of_device device, of_device_event event, bool* is_done) {
+  *is_done = true;
+  if (const of_status status = check_process(); status != OF_OK) return status;
+  const cl_event point = event_of(event).point;
+  cl_int state = CL_COMPLETE;
+  if (point == nullptr) return OF_OK;
+  const cl_int code = clGetEventInfo(point, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr);
+  *is_done = state <= CL_COMPLETE;  // negative after a failure
+  return check(device, code, "query an event");
+}
+
+of_status synchronize_event(of_device device, of_device_event event) {
+  if (const of_status status = check_process(); status != OF_OK) return status;
+  const cl_event& point = event_of(event).point;
+  return point == nullptr ? OF_OK : check(device, clWaitForEvents(1, &point), "wait for an event");
+}
+
+of_status elapsed_time(of_device device, of_device_event start, of_device_event end, double* milliseconds) {
+  if (const of_status status = check_process(); status != OF_OK) return status;
+  cl_ulong times[2] = {};
+  for (const auto& [event, time] : {std::pair(start, &times[0]), std::pair(end, &times[1])}) {
+    const cl_int code =
+        clGetEventProfilingInfo(event_of(event).point, CL_PROFILING_COMMAND_END, sizeof *time, time, nullptr);
+    if (const of_status status = check(device, code, "read the time of its work"); status != OF_OK) return status;
+  }
+  *milliseconds = 1e-6 * (static_cast<double>(times[1]) - static_cast<double>(times[0]));
+  return OF_OK;
 }
 
 }  // namespace oneflow::opencl

@@ -22,8 +22,8 @@ void allocate_and_free() {
 
 void change_layers() {
   const auto pass_on = [](void*, of_layer_call* call) { return of_layer_next(call, OF_BODY_SEEN); };
-  of_layer_install(OF_LAYER_FALLBACK, OF_LAYER_ALL_CALLS, pass_on, nullptr);
-  of_layer_remove(OF_LAYER_FALLBACK);
+  of_layer_install(OF_LAYER_SHARDING, OF_LAYER_ALL_CALLS, pass_on, nullptr);
+  of_layer_remove(OF_LAYER_SHARDING);
 }
 
 void look_for_devices() {

@@ -26,6 +26,8 @@ constinit const OperatorName kNonzero("nonzero");
 constinit const OperatorName kSoftmax("softmax");
 constinit const OperatorName kSum("sum");
 
+constexpr of_layer kBottom = OF_LAYER_FALLBACK + 4;
+
 using Log = std::vector<std::string>;
 using Values = std::vector<double>;
 
@@ -102,13 +104,13 @@ TEST(Layers, SeeTheBodyWhateverTheLayersBelowDo) {
   Log log;
   const Layer profile(OF_LAYER_PROFILE, logging(log, OF_LAYER_PROFILE, OF_BODY_SEEN));
   const Layer autograd(OF_LAYER_AUTOGRAD, logging(log, OF_LAYER_AUTOGRAD, OF_BODY_HIDDEN));
-  const Layer fallback(OF_LAYER_FALLBACK, logging(log, OF_LAYER_FALLBACK, OF_BODY_SEEN));
+  const Layer bottom(kBottom, logging(log, kBottom, OF_BODY_SEEN));
   call_operator(kSoftmax, make_tensor({2}, {1, 2}), 0);
   ASSERT_GT(log.size(), 5u);
-  EXPECT_EQ((Log{log.begin(), log.begin() + 3}), (Log{"4 softmax", "8 softmax", "20 softmax"}));
+  EXPECT_EQ((Log{log.begin(), log.begin() + 3}), (Log{"4 softmax", "8 softmax", "24 softmax"}));
   for (size_t i = 3; i < log.size(); i += 2) {
     EXPECT_EQ(log[i].substr(0, 2), "4 ");
-    EXPECT_EQ(log[i + 1], "20" + log[i].substr(1));
+    EXPECT_EQ(log[i + 1], "24" + log[i].substr(1));
   }
 }
 
@@ -184,12 +186,12 @@ TEST(Layers, MayForwardToAnotherOperator) {
     const of_value arguments[] = {info.args[0], info.args[1], to_value(10.0)};
     return of_layer_forward(call, OF_BODY_HIDDEN, to_handle(&*kAddAlpha), arguments, 3);
   });
-  const Layer fallback(OF_LAYER_FALLBACK, logging(log, OF_LAYER_FALLBACK, OF_BODY_HIDDEN));
+  const Layer bottom(kBottom, logging(log, kBottom, OF_BODY_HIDDEN));
   const TensorRef x = make_tensor({1}, {1}), out = make_tensor({1}, {0});
   EXPECT_EQ(values(*call_operator(kAdd, x, x)), Values{11});
   call_into("mine", *out, *kAdd, x, x);
   EXPECT_EQ(values(*out), Values{11});
-  EXPECT_EQ(log, (Log{"20 add.alpha", "20 add.alpha"}));
+  EXPECT_EQ(log, (Log{"24 add.alpha", "24 add.alpha"}));
 }
 
 TEST(Layers, MustLeaveResults) {
@@ -224,7 +226,7 @@ TEST(Layers, PassACallOnOnlyOnceButAgainAfterAFailure) {
     return OF_OK;
   });
   of_fail(OF_SHAPE_ERROR, "an earlier failure");
-  const Layer fallback(OF_LAYER_FALLBACK, [&](of_layer_call* call) {
+  const Layer bottom(kBottom, [&](of_layer_call* call) {
     return failures-- > 0 ? of_fail(OF_UNSUPPORTED, "no") : of_layer_next(call, OF_BODY_HIDDEN);
   });
   EXPECT_EQ(values(*call_operator(kNeg, make_tensor({1}, {1}))), Values{-1});
@@ -443,7 +445,7 @@ TEST(Layers, ComeAndGoWhileThreadsCall) {
       while (!is_over) EXPECT_EQ(values(*call_operator(kSum, call_operator(kNeg, x), 0)), Values{-3});
     });
   for (int i = 0; i < 200; ++i) {
-    const of_layer number = i % 2 ? OF_LAYER_PROFILE : OF_LAYER_FALLBACK;
+    const of_layer number = i % 2 ? OF_LAYER_PROFILE : kBottom;
     const Layer layer(number, [&](of_layer_call* call) {
       ++seen;
       return of_layer_next(call, OF_BODY_SEEN);

@@ -11,6 +11,7 @@
 #include "library.h"
 #include "memory.h"
 #include "native_data.h"
+#include "profile.h"
 #include "tensor.h"
 
 extern "C" __attribute__((visibility("default"))) void Init_oneflow() {
@@ -29,4 +30,5 @@ extern "C" __attribute__((visibility("default"))) void Init_oneflow() {
   define_library(module);
   define_devices(module);
   define_memory(module);
+  define_profiles(module);
 }

@@ -1,0 +1,29 @@
+// The fallback layer: runs the calls that a device has no kernel for on the host, on copies of their tensors.
+#ifndef ONEFLOW_DISPATCH_FALLBACK_H_
+#define ONEFLOW_DISPATCH_FALLBACK_H_
+
+#include "dispatch/layers.h"
+
+namespace oneflow {
+
+// The function of the layer OF_LAYER_FALLBACK. It counts the calls that it runs on the host, and lets them fail if
+// fallback_is_error(), or if the host has no kernel either. The calls of a body fall back by themselves.
+of_status fall_back(void* context, of_layer_call* state);
+
+// Makes the calls of a body leave their fallback to the call around them, for as long as the object lives.
+class FallsBackWhole {
+ public:
+  FallsBackWhole() : before_(thread_state.open_layers) {
+    thread_state.open_layers &= ~(uint32_t{1} << OF_LAYER_FALLBACK);
+  }
+  FallsBackWhole(const FallsBackWhole&) = delete;
+  FallsBackWhole& operator=(const FallsBackWhole&) = delete;
+  ~FallsBackWhole() { thread_state.open_layers = before_; }
+
+ private:
+  const uint32_t before_;
+};
+
+}  // namespace oneflow
+
+#endif  // ONEFLOW_DISPATCH_FALLBACK_H_
