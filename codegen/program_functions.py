@@ -55,6 +55,9 @@ PROGRAM: Mapping[str, ProgramFunction] = {
     "fits": ProgramFunction((INTEGER, DTYPE), BOOL),  # whether a dtype has this value
 }
 
+# Those that read the shape, the dtype or the device of a tensor, and none of its elements.
+METADATA = frozenset(name for name, each in PROGRAM.items() if TENSOR in each.parameters)
+
 # Functions in the programs of views, in which the tensor is an index map; defined in runtime/ops/index_map.h.
 MAPS: Mapping[str, ProgramFunction] = {
     "swap": ProgramFunction((TENSOR, INTEGER, INTEGER), TENSOR),

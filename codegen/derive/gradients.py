@@ -10,32 +10,62 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 
 from codegen import base_types
 from codegen.as_program import OperatorTable
 from codegen.base_types import BaseType
 from codegen.derivative import UnknownDerivative
 from codegen.errors import TextError
-from codegen.expression import Constant, Node, Variable
-from codegen.kinds.adjoints import SelectionAdjoint
+from codegen.expression import Comprehension, Constant, Invoke, Node, Variable
+from codegen.kinds.adjoints import Adjoint, SelectionAdjoint
 from codegen.kinds.composite import Composite
 from codegen.kinds.kind import Functions, Kind
-from codegen.model import Alias, Argument, Definitions, DTypeRule, Gradient, Op, Result, ResultRule, Type
+from codegen.model import Alias, Argument, Complex, Definitions, DTypeRule, Gradient, Op, Result, ResultRule, Type
 from codegen.program import OperatorCall, Program, parse
+from codegen.program_functions import METADATA
 from codegen.reader import Report
 
 _TENSOR = Type(base_types.TENSOR)
 # The position in a list of tensors of the one whose gradient is computed.
-ITEM = "item"
+ITEM = "position"
 _ITEM = Argument(ITEM, Type(base_types.INT))
 
 
 @dataclass(frozen=True)
 class Gradients:
-    """The composites for the arguments that have a gradient, and why others have none."""
+    """The operators for the gradients of a record, by argument, and why other arguments have none."""
 
     ops: Mapping[str, Op]
     missing: Mapping[str, str]
+
+
+class From(Enum):
+    """Where the value of an argument of a gradient comes from."""
+
+    GRADIENT = "kGradient"  # of a result
+    ARGUMENT = "kArgument"  # of the call
+    RESULT = "kResult"  # of the call
+    ITEM = "kItem"  # the position in a list of tensors
+
+
+@dataclass(frozen=True)
+class GradientInput:
+    """The source of an argument of a gradient: a position, and whether the elements of a tensor are read."""
+
+    source: From
+    position: int
+    needs_elements: bool
+
+
+@dataclass(frozen=True)
+class GradientRule:
+    """What computes the gradient of an argument; `op` is None if it is not known."""
+
+    argument: int
+    op: Op | None
+    inputs: tuple[GradientInput, ...]
+    is_transpose: bool  # whether it follows from the kind: for complex numbers, the adjoint is the conjugate of it
 
 
 def derive_gradients(definitions: Definitions, report: Report) -> dict[str, Gradients]:
@@ -185,6 +215,7 @@ def _gradient_op(op: Op, argument: Argument, arguments: Sequence[Argument], resu
         description="",
         kind=kind,
         dtype=DTypeRule(results=(ResultRule.SAME,)),
+        complex=Complex.SAME if op.takes_complex else None,
         oracle=None,
         examples=(),
         errors=(),
@@ -193,6 +224,59 @@ def _gradient_op(op: Op, argument: Argument, arguments: Sequence[Argument], resu
         location=op.location,
         signature_location=op.signature_location,
     )
+
+
+def gradient_rules(op: Op, definitions: Definitions) -> Iterator[GradientRule]:
+    """Yields a rule for each argument of a record, or of one of its gradients, that may have a gradient.
+
+    An operator with a body has none where that of the calls in its body applies.
+    """
+    if isinstance(op.kind, SelectionAdjoint):  # it is linear, and its adjoint is the selection itself
+        of = definitions.by_name[op.kind.of]
+        yield GradientRule(0, of, tuple(_inputs_of_selection(op, of, op.kind.argument)), is_transpose=True)
+    found = definitions.gradients.get(op.full_name)
+    for argument in differentiable(op) if found else ():
+        gradient = found.ops.get(argument.name) if found else None
+        if gradient or not op.kind.has_body:
+            inputs = tuple(_inputs(op, gradient)) if gradient else ()
+            yield GradientRule(op.position(argument.name), gradient, inputs, argument.name not in op.gradient)
+
+
+def _inputs(op: Op, gradient: Op) -> Iterator[GradientInput]:
+    names = {
+        **{name: (From.GRADIENT, i) for i, name in enumerate(op.signature.gradient_names)},
+        **{name: (From.RESULT, i) for i, name in enumerate(op.signature.result_names)},
+        **{argument.name: (From.ARGUMENT, i) for i, argument in enumerate(op.signature.arguments)},
+    }
+    for argument in gradient.signature.arguments:
+        source, position = (From.ITEM, 0) if argument.name == ITEM else names[argument.name]
+        yield GradientInput(source, position, argument.type.is_tensor and _reads(gradient, argument.name))
+
+
+def _inputs_of_selection(adjoint: Op, of: Op, selected: str) -> Iterator[GradientInput]:
+    for argument in of.signature.arguments:
+        if argument.name == selected:
+            yield GradientInput(From.GRADIENT, 0, True)
+        else:
+            yield GradientInput(From.ARGUMENT, adjoint.position(argument.name), argument.type.is_tensor)
+
+
+def _reads(gradient: Op, name: str) -> bool:
+    """Returns whether a gradient reads the elements of an argument, rather than only its shape and dtype."""
+    kind = gradient.kind
+    if isinstance(kind, Adjoint):
+        return kind.reads(name)
+    assert isinstance(kind, Composite)
+    return any(_reads_elements(root, name) for program in kind.branches.values() for root in program.roots())
+
+
+def _reads_elements(node: Node, name: str) -> bool:
+    if isinstance(node, Invoke) and node.function in METADATA:
+        return False
+    if isinstance(node, Comprehension) and node.source == Variable(name):
+        return _reads_elements(node.value, node.name) or _reads_elements(node.value, name)
+    is_read = isinstance(node, Variable) and node.name == name
+    return is_read or any(_reads_elements(child, name) for child in node.children)
 
 
 def gradient_lines(op: Op, definitions: Definitions) -> Iterator[str]:

@@ -49,6 +49,10 @@ class Adjoint(Kind):
     def definitions(self) -> Iterator[tuple[str | None, str]]:
         yield None, self.text
 
+    def reads(self, name: str) -> bool:
+        """Returns whether the elements of an argument are read."""
+        return name != self.argument
+
     def runtime_rule(self, op: Op) -> RuntimeRule:
         members = {"of": self.of, "argument": self.position}
         headers = (self.header, "ops/dimension_rules.h")
@@ -70,6 +74,7 @@ class ContractionAdjoint(Adjoint):
     """The adjoint of a contraction: another contraction, of the gradient and the other operands."""
 
     key = "contraction adjoint"
+    has_body = True
     function = "run_contraction_adjoint"
     header = "einsum/contraction_adjoint.h"
     text = "the contraction of grad with the other operands, by the transposed equation"

@@ -89,6 +89,10 @@ class Storage final : public RefCounted<Storage> {
   uint64_t bytes() const { return buffer_->bytes(); }
   of_device device() const { return buffer_->device(); }
   uint64_t version() const { return version_.load(std::memory_order_relaxed); }
+  // Notes the operator that writes to the memory of a tensor of the caller, whose name is a string constant.
+  void set_last_writer(const char* name) { last_writer_.store(name, std::memory_order_relaxed); }
+  // Returns the last one; null if there is none.
+  const char* last_writer() const { return last_writer_.load(std::memory_order_relaxed); }
   Buffer& buffer() const { return *buffer_; }
 
   void destroy() noexcept;
@@ -107,6 +111,7 @@ class Storage final : public RefCounted<Storage> {
 
   Ref<Buffer> buffer_;
   std::atomic<uint64_t> version_{0};
+  std::atomic<const char*> last_writer_{nullptr};
 };
 
 }  // namespace oneflow

@@ -10,5 +10,6 @@ NAPI_MODULE_INIT() {
   add_expression_functions(environment, exports);
   add_index_functions(environment, exports);
   add_library_functions(environment, exports);
+  add_gradient_functions(environment, exports);
   return exports;
 }

@@ -15,5 +15,18 @@ to another tensor. Every error is an `oneflow_py.Error` and also an instance of 
 from oneflow_py import _native
 from oneflow_py._native import *  # noqa: F403
 from oneflow_py._native import __version__ as __version__
-
-__all__ = sorted(name for name in vars(_native) if not name.startswith("_"))
+from oneflow_py import autograd  # isort: skip
+from oneflow_py.autograd import (
+    checkpoint,
+    enable_grad,
+    grad,
+    gradcheck,
+    hessian,
+    inference_mode,
+    jacobian,
+    no_grad,
+    register_hook as _register_hook,
+    set_grad_enabled,
+    value_and_grad,
+    vjp,
+)
