@@ -6,6 +6,7 @@
 #include "devices.h"
 #include "errors.h"
 #include "expression.h"
+#include "gradients.h"
 #include "indexing.h"
 #include "library.h"
 #include "memory.h"
@@ -27,4 +28,5 @@ extern "C" __attribute__((visibility("default"))) void Init_oneflow() {
   define_library(module);
   define_devices(module);
   define_memory(module);
+  define_gradients(module);
 }
