@@ -121,7 +121,13 @@ SCALAR: Mapping[str, Intrinsic] = {
     "power_of_2": _function("0", cost=Cost.SIMPLE, approximate=False),  # the largest one that is at most |x|; 0 for 0
     "abs": _function("sign(x)", cost=Cost.SIMPLE, approximate=False),
     "atan2": _of_two(Cost.FUNCTION, "y / (x * x + y * y)", "-(x / (x * x + y * y))", approximate=True),
-    "pow": _of_two(Cost.FUNCTION, "0 if y == 0 else y * pow(x, y - 1)", "f * log(x) if x != 0 else 0 if y >= 0 else f * log(x)", divides=True, approximate=True),
+    "pow": _of_two(
+        Cost.FUNCTION,
+        "0 if y == 0 else y * pow(x, y - 1)",
+        "f * log(x) if x != 0 else 0 if y >= 0 else f * log(x)",
+        divides=True,
+        approximate=True,
+    ),
     "fmod": _of_two(Cost.DIVISION, "1", "-trunc(x / y)", divides=True),
     "remainder": _of_two(Cost.DIVISION, "1", "-floor(x / y)", divides=True),
     "floordiv": _of_two(Cost.DIVISION, "0", "0", divides=True),

@@ -321,7 +321,9 @@ class Op:
     complex: Complex | Program | None = None  # None: the default of the kind
     from_any_device: str | None = None  # a tensor argument that may be on another device
     formerly: tuple[FormerSignature, ...] = ()
-    gradient: Mapping[str, Program | Gradient] = field(default_factory=dict)  # by argument, in place of what the kind derives
+    gradient: Mapping[str, Program | Gradient] = field(
+        default_factory=dict
+    )  # by argument, in place of what the kind derives
 
     @property
     def full_name(self) -> str:

@@ -104,8 +104,8 @@ def _gradients(
             continue
         own = op.gradient.get(argument.name)
         try:
-            programs = {None: own} if isinstance(own, Program) else _derived(op, argument, operators)
-            ops[argument.name] = _resolved(op, argument, programs, functions)
+            stated: dict[str | None, Program] = {None: own} if isinstance(own, Program) else {}
+            ops[argument.name] = _resolved(op, argument, stated or _derived(op, argument, operators), functions)
         except UnknownDerivative as error:
             missing[argument.name] = str(error)
         except TextError as error:

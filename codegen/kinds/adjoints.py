@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from codegen.dims import Link, Relation
-from codegen.kinds.kind import Fact, Functions, Kind, RuntimeRule
+from codegen.kinds.kind import Fact, Functions, Kind, Member, RuntimeRule
 from codegen.model import Op, Signature
 from codegen.reader import Bad, Field, Report
 
@@ -54,7 +54,7 @@ class Adjoint(Kind):
         return name != self.argument
 
     def runtime_rule(self, op: Op) -> RuntimeRule:
-        members = {"of": self.of, "argument": self.position}
+        members: dict[str, Member] = {"of": self.of, "argument": self.position}
         headers = (self.header, "ops/dimension_rules.h")
         return RuntimeRule(self.function, "opaque_dimensions", headers, "AdjointRule", members)
 

@@ -41,7 +41,8 @@ def candidates(op: Op, definitions: Definitions) -> Iterator[tuple[str, calls.Ar
     if op.kind.key == "elementwise" and len(operands) == len(op.signature.tensor_arguments) == 1:
         yield "kinks", {operands[0]: torch.tensor(KINKS, dtype=torch.float64)}
     if op.takes_equation and {a.name for a in op.signature.arguments if not a.has_default} == equations.REQUIRED:
-        yield from itertools.islice(equations.drawn(), 200)
+        for name, arguments in itertools.islice(equations.drawn(), 200):
+            yield name, {key: values_of(value) for key, value in arguments.items()}
 
 
 def differentiated(op: Op, name: str, arguments: calls.Arguments) -> dict[str, Any] | None:

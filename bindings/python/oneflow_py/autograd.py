@@ -1,10 +1,10 @@
 """Gradients of functions, gradient modes, checkpoints and functions with gradients of their own.
 
-    >>> import oneflow_py as flow
-    >>> x = flow.tensor([1.0, 2.0]).requires_grad_()
-    >>> (x * x).sum().backward()
-    >>> x.grad
-    tensor([2., 4.])
+>>> import oneflow_py as flow
+>>> x = flow.tensor([1.0, 2.0]).requires_grad_()
+>>> (x * x).sum().backward()
+>>> x.grad
+tensor([2., 4.])
 """
 
 from __future__ import annotations
@@ -226,9 +226,7 @@ def vjp(function: Callable[..., Any], *inputs: Tensor) -> tuple[Any, Callable[..
 
     def pull(gradient: Any = None) -> Any:
         outputs = _as_list("the value", value)
-        found = native._backward(
-            outputs, _grads("gradient", gradient, outputs), leaves, True, native.is_grad_enabled()
-        )
+        found = native._backward(outputs, _grads("gradient", gradient, outputs), leaves, True, native.is_grad_enabled())
         grads = tuple(native.zeros_like(a) if g is None else g for a, g in zip(leaves, found, strict=True))
         return grads[0] if len(grads) == 1 else grads
 
@@ -345,9 +343,7 @@ class Function:
             else each
             for each in outputs
         ]
-        differentiable = [
-            each for each in outputs if isinstance(each, Tensor) and id(each) not in context._constant
-        ]
+        differentiable = [each for each in outputs if isinstance(each, Tensor) and id(each) not in context._constant]
 
         def backward(grads: list[Tensor], wanted: list[bool]) -> list[Tensor | None]:
             found = cls.backward(context, *grads)
@@ -389,12 +385,9 @@ def checkpoint(function: Callable[..., Any], *args: Any) -> Any:
             # The pass also adds to leaves that the function refers to without taking them as arguments.
             backward([each for each, _ in kept], [grad for _, grad in kept])
             found = iter([each.grad for each in wanted])
-            return tuple(
-                next(found) if isinstance(each, Tensor) and each.requires_grad else None for each in leaves
-            )
+            return tuple(next(found) if isinstance(each, Tensor) and each.requires_grad else None for each in leaves)
 
-    del_name = getattr(function, "__name__", "function")
-    Checkpoint.__name__ = f"checkpoint of {del_name}"
+    Checkpoint.__name__ = "checkpoint"
     return Checkpoint.apply(*args)
 
 
@@ -420,7 +413,7 @@ def gradcheck(
     wanted = [i for i, each in enumerate(given) if each.requires_grad]
     with enable_grad():
         outputs = _as_list("the result", function(*given))
-    for k, output in enumerate(outputs):
+    for k in range(len(outputs)):
         for i in wanted:
             found = jacobian(lambda *args, k=k: _as_list("the result", function(*args))[k], given)[i]
             expected = _differences(function, given, i, k, eps)
@@ -433,7 +426,6 @@ def gradcheck(
                     f"{native.max(difference).item():g}\ngradient: {native.reshape(found, expected.shape)}\n"
                     f"differences: {expected}"
                 )
-        del output
     return True
 
 
@@ -450,3 +442,19 @@ def _differences(function: Callable[..., Any], given: list[Tensor], i: int, k: i
                 values.append(native.reshape(_as_list("the result", function(*moved))[k], [-1]))
             columns.append((values[0] - values[1]) / (2 * eps))
         return native.stack(columns, 1)
+
+
+# What the package exports directly.
+FUNCTIONS: tuple[Callable[..., Any], ...] = (
+    checkpoint,
+    enable_grad,
+    grad,
+    gradcheck,
+    hessian,
+    inference_mode,
+    jacobian,
+    no_grad,
+    set_grad_enabled,
+    value_and_grad,
+    vjp,
+)
