@@ -116,7 +116,7 @@ def _gradients(
 
 
 def differentiable(op: Op) -> Iterator[Argument]:
-    """Yields the tensor arguments that may have a gradient: floating-point ones, if a result is."""
+    """Yields the tensor arguments that may have a gradient: floating-point ones, if a result is floating-point, too."""
     if all(rule in (ResultRule.BOOL, ResultRule.INT64) for rule in op.dtype.results):
         return
     for argument in op.signature.tensor_arguments:
@@ -280,10 +280,19 @@ def _reads_elements(node: Node, name: str) -> bool:
 
 
 def gradient_lines(op: Op, definitions: Definitions) -> Iterator[str]:
-    """Yields the programs of the gradients of a record, and what is missing, for people."""
+    """Yields the gradient of each argument of a record, for people."""
+    if op.kind.has_body and not op.gradient:
+        yield "that of the operators that it calls"
+        return
     found = definitions.gradients[op.full_name]
     for argument, gradient in found.ops.items():
-        for value, text in gradient.kind.definitions():
-            yield f"{argument}{f' ({op.kind.matched} {value})' if value else ''}: {text}"
+        lines = list(gradient.kind.definitions())
+        if len(lines) == 1:
+            yield f"{argument}: {lines[0][1]}"
+            continue
+        yield f"{argument}:"
+        yield from (f"  {f'{value}: ' if value else ''}{text}" for value, text in lines)
     for argument, reason in found.missing.items():
-        yield f"{argument}: none, {reason}"
+        yield f"{argument}: not known, {reason}"
+    if not found.ops and not found.missing:
+        yield "none: no result depends smoothly on an argument"

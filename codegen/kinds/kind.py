@@ -192,7 +192,7 @@ class Kind(ABC):
         return ()
 
     def adjoint(self, op: Op, argument: Argument, operators: OperatorTable) -> Mapping[str | None, str] | Kind:
-        """Returns what computes the gradient of a tensor argument: programs by value of the matched attribute, or a kind.
+        """Returns what computes the gradient of an argument: programs by value of the matched attribute, or a kind.
 
         Programs read the gradients of the results, the arguments and the results, by the names of `codegen.derive`.
         Raises UnknownDerivative.

@@ -1,4 +1,4 @@
-"""Gradients: those of all operators against PyTorch's, higher orders against differences, and the rules of recording."""
+"""Gradients: of all operators against PyTorch's, of higher orders against differences, and the rules of recording."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def test_gradients_are_those_of_pytorch(path: Path) -> None:
 
 
 UNARY = [
-    "exp", "log", "sin", "cos", "tan", "atan", "tanh", "sigmoid", "sqrt", "rsqrt", "reciprocal", "square", "expm1", "log1p",
-    "exp2", "log2", "log10", "erf", "silu", "gelu", "relu", "abs", "neg",
+    "exp", "log", "sin", "cos", "tan", "atan", "tanh", "sigmoid", "sqrt", "rsqrt", "reciprocal", "square", "expm1",
+    "log1p", "exp2", "log2", "log10", "erf", "silu", "gelu", "relu", "abs", "neg",
 ]  # fmt: skip
 
 
@@ -176,7 +176,8 @@ def test_a_graph_is_freed_unless_retained() -> None:
     y.backward()
     raises(
         flow.InvalidArgument,
-        "backward: what the gradient of exp needs was freed by an earlier backward pass; that one must retain the graph",
+        "backward: what the gradient of exp needs was freed by an earlier backward pass; that one must retain the "
+        "graph",
         y.backward,
     )
 
@@ -288,7 +289,8 @@ def test_a_saved_tensor_that_was_changed_is_an_error_that_names_both_calls() -> 
     with pytest.raises(flow.InvalidArgument) as found:
         z.sum().backward()
     text = str(found.value)
-    assert "the gradient of mul reads" in text and "was changed by add" in text, text
+    assert "the gradient of mul reads" in text
+    assert "was changed by add" in text
 
 
 def test_writes_to_views_change_the_base() -> None:

@@ -1,8 +1,8 @@
 """Gradients of operators, computed by PyTorch's own backward passes over the oracles.
 
-Usage: python -m tests.vectors.gradients [OPERATOR...]. Writes tests/generated/gradients/<operator>.json for every record
-with a gradient and an oracle that PyTorch can differentiate. The cases have the form of the other vectors
-(docs/reference/vectors.md), with `weights`, the gradients of the results, and `gradients`, those of the tensor arguments.
+Usage: python -m tests.vectors.gradients [OPERATOR...]. Writes tests/generated/gradients/<operator>.json for every
+record with a gradient and an oracle that PyTorch can differentiate. The cases have the form of the other vectors
+(docs/reference/vectors.md), with `weights`, the gradients of the results, and `gradients`, those of the arguments.
 """
 
 from __future__ import annotations

@@ -161,7 +161,7 @@ def grad(
     *,
     argnums: int | Sequence[int] = 0,
 ) -> Any:
-    """Returns the gradients of the sum of `outputs` for `inputs`, as a tuple; of a function: the function of its gradient.
+    """Returns the gradients of the sum of `outputs` for `inputs`, as a tuple; for a function, that of its gradient.
 
     `flow.grad(f)(x)` is the gradient of the scalar `f(x)` for the argument number `argnums`, or a tuple for several.
 
