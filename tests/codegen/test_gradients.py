@@ -2,71 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-
 import pytest
 
 from codegen.derivative import UnknownDerivative, derivative
 from codegen.derive.gradients import From, gradient_lines, gradient_rules
 from codegen.errors import DefinitionError
-from codegen.expression import Binary, Conditional, Constant, Invoke, Node, Unary, Variable, parse_node
+from codegen.expression import Variable, parse_node
 from codegen.load import definition_files, load, load_text
 from codegen.model import Definitions
 from tests.codegen.conftest import REPOSITORY
+from tests.codegen.test_intrinsics import evaluate
 
 
 @pytest.fixture(scope="module")
 def known() -> Definitions:
     return load(definition_files(REPOSITORY), REPOSITORY)
-
-
-FUNCTIONS = {
-    "sign": lambda x: math.copysign(1, x) if x else 0,
-    "rsqrt": lambda x: x**-0.5,
-    "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
-    "power_of_2": lambda x: 0,
-    "round": round,
-    "abs": abs,
-    "maximum": max,
-    "minimum": min,
-    "exp2": lambda x: 2**x,
-    "truncdiv": lambda x, y: math.trunc(x / y),
-    "floordiv": lambda x, y: x // y,
-    "remainder": lambda x, y: x - math.floor(x / y) * y,
-}
-OPERATORS = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
-    "**": lambda a, b: a**b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "and": lambda a, b: a and b,
-}
-
-
-def evaluated(node: Node, values: Mapping[str, float]) -> float:
-    match node:
-        case Constant(value=value):
-            return value  # type: ignore[return-value]
-        case Variable(name=name):
-            return values[name]
-        case Unary(operand=operand):
-            return -evaluated(operand, values)
-        case Binary(operator=operator, left=left, right=right):
-            return OPERATORS[operator](evaluated(left, values), evaluated(right, values))
-        case Conditional(condition=condition, then=then, otherwise=otherwise):
-            return evaluated(then if evaluated(condition, values) else otherwise, values)
-        case Invoke(function=function, arguments=arguments):
-            call = FUNCTIONS.get(function) or getattr(math, function)
-            return call(*(evaluated(each, values) for each in arguments))
-    raise AssertionError(node)
 
 
 @pytest.mark.parametrize(
@@ -84,11 +34,11 @@ def test_derivatives_are_slopes(text: str) -> None:
     for name in "xy":
         for x, y in ((0.7, 1.3), (1.9, 0.4)):
             found = derivative(root, name, "result")
-            result = evaluated(root, {"x": x, "y": y})
-            slope = evaluated(found, {"x": x, "y": y, "result": result})
+            result = evaluate(root, {"x": x, "y": y})
+            slope = evaluate(found, {"x": x, "y": y, "result": result})
             step = 1e-6
             high, low = ({"x": x, "y": y} | {name: {"x": x, "y": y}[name] + d} for d in (step, -step))
-            expected = (evaluated(root, high) - evaluated(root, low)) / (2 * step)
+            expected = (evaluate(root, high) - evaluate(root, low)) / (2 * step)
             assert slope == pytest.approx(expected, rel=1e-6, abs=1e-8), (name, x, y)
 
 
