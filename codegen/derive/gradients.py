@@ -201,8 +201,11 @@ def _gradients_of_results(op: Op) -> Iterator[Argument]:
 
 
 def _required(argument: Argument, operand: BaseType) -> Argument:
-    """Returns an argument without its default; `operand` is the type of one that is a tensor or a number."""
-    base = operand if argument.type.base is base_types.OPERAND else argument.type.base
+    """Returns an argument without its default, and without the meaning of dims and sizes, which are checked already.
+
+    `operand` is the type of an argument that is a tensor or a number.
+    """
+    base = operand if argument.type.base is base_types.OPERAND else argument.type.base.passed
     return Argument(argument.name, replace(argument.type, base=base))
 
 
@@ -215,7 +218,7 @@ def _gradient_op(op: Op, argument: Argument, arguments: Sequence[Argument], resu
         description="",
         kind=kind,
         dtype=DTypeRule(results=(ResultRule.SAME,)),
-        complex=Complex.SAME if op.takes_complex else None,
+        complex=Complex.SAME,
         oracle=None,
         examples=(),
         errors=(),

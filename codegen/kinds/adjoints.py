@@ -17,7 +17,7 @@ class Adjoint(Kind):
     """The transpose of the linear map from one argument of an operator to its result.
 
     It takes the gradient of the result, the arguments of the operator and, if `argument` is a list, the position of an
-    item. The elements of `argument` itself are not read.
+    item. The elements of the argument, or of the item, itself are not read.
     """
 
     in_records = False
@@ -29,6 +29,7 @@ class Adjoint(Kind):
     of: str  # the full name of the operator
     argument: str
     position: int = field(compare=False)
+    is_list: bool = field(default=False, compare=False)  # whether the argument is a list of tensors
 
     @classmethod
     def read(cls, field: Field, signature: Signature | None) -> Adjoint:
@@ -51,7 +52,7 @@ class Adjoint(Kind):
 
     def reads(self, name: str) -> bool:
         """Returns whether the elements of an argument are read."""
-        return name != self.argument
+        return self.is_list or name != self.argument
 
     def runtime_rule(self, op: Op) -> RuntimeRule:
         members: dict[str, Member] = {"of": self.of, "argument": self.position}

@@ -171,7 +171,8 @@ class Contraction(Kind):
     ) -> Mapping[str | None, str] | ContractionAdjoint:
         if argument.name == self.plus:
             return {None: op.signature.gradient_names[0]}
-        return ContractionAdjoint(op.full_name, argument.name, op.position(argument.name))
+        position = op.position(argument.name)
+        return ContractionAdjoint(op.full_name, argument.name, position, argument.type.is_list)
 
     def equation_argument(self, op: Op) -> Argument | None:
         return op.signature.argument(self.equation)

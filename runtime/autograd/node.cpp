@@ -18,14 +18,15 @@ std::atomic<uint64_t> next_number{1};
 
 }  // namespace
 
-Node::Node() : number_(next_number.fetch_add(1, std::memory_order_relaxed)) {}
-
 void Node::add_edge(Edge edge, const Tensor& operand) {
   edges_.push_back(std::move(edge));
   edge_forms_.push_back(Form::of(operand));
 }
 
-void Node::add_output(const Tensor& output) { outputs_.push_back({Form::of(output), {}, {}}); }
+void Node::add_output(const Tensor& output) {
+  if (outputs_.empty()) number_ = next_number.fetch_add(1, std::memory_order_relaxed);
+  outputs_.push_back({Form::of(output), {}, {}});
+}
 
 Hooks& Node::hooks(size_t output) {
   const std::lock_guard lock(mutex_);

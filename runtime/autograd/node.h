@@ -38,8 +38,7 @@ using Gradients = std::vector<TensorRef>;
 
 // A step of a backward pass: from the gradients of the outputs of a call to those of its operands.
 //
-// A node is created after those that its edges lead to, and has a larger number: the order of numbers is a topological
-// order.
+// A node gets its number after those that its edges lead to: the order of numbers is a topological order.
 class Node : public RefCounted<Node> {
  public:
   Node(const Node&) = delete;
@@ -62,7 +61,7 @@ class Node : public RefCounted<Node> {
 
   // Adds an edge for an operand.
   void add_edge(Edge edge, const Tensor& operand);
-  // Adds an output.
+  // Adds an output. All edges must be there: the first output gives the node its number.
   void add_output(const Tensor& output);
   // Returns the hooks of an output.
   Hooks& hooks(size_t output);
@@ -74,7 +73,7 @@ class Node : public RefCounted<Node> {
   void destroy() noexcept;
 
  protected:
-  Node();
+  Node() = default;
 
  private:
   struct Output {
@@ -83,7 +82,7 @@ class Node : public RefCounted<Node> {
     std::unique_ptr<Hooks> hooks;
   };
 
-  const uint64_t number_;
+  uint64_t number_ = 0;
   Node* next_freed_ = nullptr;
   std::mutex mutex_;  // guards what users add to outputs
   std::vector<Edge> edges_;

@@ -161,9 +161,7 @@ Gradients OperatorNode::call_gradient(const Target& target, const Gradients& gra
     of_value value = input(each, given, target.item, memory);
     const bool is_number = value.kind == OF_VALUE_BOOL || value.kind == OF_VALUE_INT || value.kind == OF_VALUE_FLOAT;
     if (is_number && op.schema().arguments[count].type == ArgumentType::kTensor) {
-      const of_dtype dtype = value.kind == OF_VALUE_FLOAT ? OF_FLOAT64
-                             : value.kind == OF_VALUE_INT ? OF_INT64
-                                                          : OF_BOOL;
+      const of_dtype dtype = value.kind == OF_VALUE_BOOL ? OF_BOOL : OF_FLOAT64;
       memory.tensors.push_back(call_operator(kFull, Sizes(), value, dtype, output_form(0).device));
       value = to_value(*memory.tensors.back());
     }

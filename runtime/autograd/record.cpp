@@ -1,6 +1,8 @@
 #include "autograd/record.h"
 
+#include <algorithm>
 #include <mutex>
+#include <vector>
 
 #include "autograd/operator_node.h"
 #include "autograd/variable.h"
@@ -49,24 +51,20 @@ bool is_operand(const Call& call, const Tensor& result) {
   return found;
 }
 
-bool is_written(const Call& call, const Tensor& result) {
-  bool found = false;
-  for_each_written(call, [&](const Tensor& written) { found |= &written == &result; });
-  return found;
-}
-
-bool writes(const Call& call) {
-  bool found = false;
-  for_each_written(call, [&](const Tensor&) { found = true; });
-  return found;
+// Returns the tensors that a call is about to write to.
+std::vector<const Tensor*> written_by(const Call& call) {
+  std::vector<const Tensor*> written;
+  for_each_written(call, [&](const Tensor& tensor) { written.push_back(&tensor); });
+  return written;
 }
 
 bool is_differentiable(of_dtype dtype) { return is_floating(dtype) || is_complex(dtype); }
 
-// Makes a result an output of the node of its call.
-void attach(const Call& call, const Ref<Node>& node, const Tensor& result, int output) {
+// Makes a result an output of the node of its call, which has written to the tensors `written`.
+void attach(const Call& call, const std::vector<const Tensor*>& written, const Ref<Node>& node, const Tensor& result,
+            int output) {
   if (!is_differentiable(result.dtype())) return;
-  if (!is_written(call, result)) {
+  if (std::find(written.begin(), written.end(), &result) == written.end()) {
     if (is_operand(call, result)) return;  // the call has returned an argument as it is
     Variable* const base = result.is_view() ? Variable::find(*result.base()) : nullptr;
     Variable::of(result).set_origin(node, output, base ? base->generation() : 0);
@@ -82,19 +80,19 @@ void record(of_layer_call& state) {
   Call& call = state.call;
   const Schema& schema = call.schema();
   if (call.infer_only || !any_requires_grad(call)) return next_layer(state, OF_BODY_HIDDEN);
-  const bool is_write = writes(call);
-  if (is_write) check_writes(call);
+  const std::vector<const Tensor*> written = written_by(call);
+  if (!written.empty()) check_writes(call);
   if (schema.gradients.empty()) return next_layer(state, schema.has_body ? OF_BODY_SEEN : OF_BODY_HIDDEN);
   const Ref<OperatorNode> node = OperatorNode::create(call);
-  if (node->edges().empty() && !is_write) return next_layer(state, OF_BODY_HIDDEN);
+  if (node->edges().empty() && written.empty()) return next_layer(state, OF_BODY_HIDDEN);
   next_layer(state, OF_BODY_HIDDEN);
   node->save_results(call);
   const Ref<Node> recorded = Ref<Node>::share(node.get());
   int output = 0;
   for (const of_value& result : call.results) {
-    if (result.kind == OF_VALUE_TENSOR) attach(call, recorded, *to_tensor(result.as.tensor), output++);
+    if (result.kind == OF_VALUE_TENSOR) attach(call, written, recorded, *to_tensor(result.as.tensor), output++);
     if (result.kind != OF_VALUE_TENSOR_LIST) continue;
-    for (int i = 0; i < result.count; ++i) attach(call, recorded, *to_tensor(result.as.tensors[i]), output++);
+    for (int i = 0; i < result.count; ++i) attach(call, written, recorded, *to_tensor(result.as.tensors[i]), output++);
   }
 }
 

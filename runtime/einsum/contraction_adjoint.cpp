@@ -66,18 +66,20 @@ TensorRef diagonal_mask(ProgramBody& body, int rank, int first, int second, int6
   return body.call(kReshape, body.call(kEye, size, kNone, OF_BOOL, device), shape);
 }
 
-// Brings the labels `from` of a tensor to the dimensions of an operand: a label that only the operand has is repeated,
-// one that it has twice is put on the diagonal.
+// Brings the labels `from` of a tensor to the dimensions of an operand: a label that only the operand has, or that has
+// size 1 in all others, is repeated; one that it has twice is put on the diagonal.
 TensorRef spread(ProgramBody& body, TensorRef found, const Labels& from, const Labels& labels, const Tensor& operand) {
   Shape shape = Shape(operand.rank(), 1), sizes = operand.sizes();
   for (int d = 0; d < operand.rank(); ++d) {
     const int label = labels[static_cast<size_t>(d)];
     const auto at = std::find(from.begin(), from.end(), label);
     const bool is_first = std::find(labels.begin(), labels.end(), label) - labels.begin() == d;
-    if (at != from.end()) sizes[d] = found->size(static_cast<int>(at - from.begin()));
-    if (at != from.end() && is_first) shape[d] = sizes[d];
+    if (at == from.end()) continue;
+    const int64_t size = found->size(static_cast<int>(at - from.begin()));
+    sizes[d] = std::max(size, sizes[d]);
+    if (is_first) shape[d] = size;
   }
-  found = body.call(kReshape, std::move(found), shape);
+  if (!same_sizes(found->sizes(), shape)) found = body.call(kReshape, std::move(found), shape);
   if (!same_sizes(shape, sizes)) found = body.call(kExpand, std::move(found), sizes);
   for (int d = 0; d < operand.rank(); ++d) {
     const auto first =
@@ -116,7 +118,7 @@ void run_contraction_adjoint(Call& call) {
   ProgramBody body(call);
   TensorRef found = contract(body, equation, inputs, operand, call.tensor(0), shared);
   const Labels& labels = equation.operands[operand];
-  if (shared != labels) found = spread(body, std::move(found), shared, labels, *inputs[operand]);
+  found = spread(body, std::move(found), shared, labels, *inputs[operand]);
   set_result(call, 0, std::move(found));
 }
 

@@ -5,6 +5,7 @@
 #include "base/shape.h"
 #include "dispatch/dispatch.h"
 #include "dispatch/program_body.h"
+#include "tensor/complex.h"
 
 namespace oneflow {
 
@@ -35,7 +36,12 @@ void add_at_positions(Call& call, const AdjointRule& rule, const Tensor& grad, c
   const std::array<int64_t, 1> flat = {-1};
   const TensorRef positions = body.call(kReshape, select(call, rule, *all), flat);
   const std::array<of_tensor, 1> indices = {to_handle(positions.get())};
-  body.call(kIndexPut, body.call(kReshape, result, flat), indices, body.call(kReshape, grad, flat), true);
+  TensorRef to = body.call(kReshape, result, flat), added = body.call(kReshape, grad, flat);
+  if (is_complex(grad.dtype())) {
+    to = view_as_real(*to);
+    added = view_as_real(*added);
+  }
+  body.call(kIndexPut, to, indices, added, true);
 }
 
 }  // namespace

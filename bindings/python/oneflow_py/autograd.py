@@ -431,17 +431,18 @@ def gradcheck(
 
 def _differences(function: Callable[..., Any], given: list[Tensor], i: int, k: int, eps: float) -> Tensor:
     columns = []
-    with no_grad():
-        for j in range(given[i].numel()):
-            values = []
-            for step in (eps, -eps):
-                moved = [each.detach().clone() for each in given]
-                flat = native.reshape(native.contiguous(moved[i]), [-1])
-                flat[j] = flat[j] + step
-                moved[i] = native.reshape(flat, given[i].shape)
-                values.append(native.reshape(_as_list("the result", function(*moved))[k], [-1]))
-            columns.append((values[0] - values[1]) / (2 * eps))
-        return native.stack(columns, 1)
+    for j in range(given[i].numel()):
+        values = []
+        for step in (eps, -eps):
+            moved = [native.clone(each.detach()) for each in given]
+            flat = native.reshape(moved[i], [-1])
+            flat[j] = flat[j] + step
+            with enable_grad():  # the function may compute gradients itself
+                leaves = [new.requires_grad_(old.requires_grad) for new, old in zip(moved, given, strict=True)]
+                value = _as_list("the result", function(*leaves))[k]
+            values.append(native.reshape(value.detach(), [-1]))
+        columns.append((values[0] - values[1]) / (2 * eps))
+    return native.stack(columns, 1)
 
 
 # What the package exports directly.
