@@ -8,6 +8,7 @@ const dtypes = require('./dtypes');
 const {errorClasses, makeError} = require('./errors');
 const devices = require('./devices');
 const settings = require('./settings');
+const gradients = require('./autograd');
 const {makeTensor} = require('./create');
 const {at, set} = require('./indexing');
 const {einsumPath, einsumExpression} = require('./expression');
@@ -116,6 +117,7 @@ const flow = {
   ...Object.fromEntries(dtypes.names.map((name) => [name, name])),
   ...settings,
   ...devices.functions,
+  ...gradients,
   ...errorClasses,
   Tensor,
   tensor: (...args) => {
