@@ -1,7 +1,10 @@
 # frozen_string_literal: true
 
+require "oneflow/autograd/function"
+
+# Gradients of functions, and gradient modes.
 module OneFlow
-  # Gradients of functions, gradient modes, checkpoints and functions with gradients of their own.
+  # Gradients of functions, gradient modes, and functions with gradients of their own.
   #
   #     x = OneFlow.tensor([1.0, 2.0]).requires_grad!
   #     (x * x).sum.backward
@@ -17,78 +20,33 @@ module OneFlow
       def remove = Autograd.remove_hook(@hook)
     end
 
-    # What `forward` keeps for `backward`.
-    class Context
-      attr_accessor :needs_input_grad
-
-      # Keeps tensors, which must not be changed in place before `backward` reads them.
-      def save_for_backward(*tensors)
-        @saved = tensors.map { |tensor| [tensor, tensor&.version] }
-      end
-
-      # Returns the kept tensors. Raises InvalidArgument if one was changed in place.
-      def saved_tensors
-        (@saved || []).map do |tensor, version|
-          next tensor if tensor.nil? || tensor.version == version
-
-          raise InvalidArgument, "saved_tensors: a tensor of shape #{tensor.shape} was changed in place: it is at " \
-                                 "version #{tensor.version}, but was saved at version #{version}"
-        end
-      end
-    end
-
-    # A function with a gradient of its own: subclasses define the class methods `forward(context, *args)`, which
-    # computes the result without recording, and `backward(context, *grads)`, which returns a gradient or nil for each
-    # argument. Call it by `apply(*args)`.
-    class Function
-      class << self
-        def forward(_context, *_args) = raise(Unsupported, "#{name}: a Function must define forward")
-
-        def backward(_context, *_grads) = raise(Unsupported, "#{name}: a Function must define backward")
-
-        # Calls `forward`, and records the call.
-        def apply(*args)
-          context = Context.new
-          context.needs_input_grad = args.map { |each| each.is_a?(Tensor) && each.requires_grad? }
-          results = OneFlow.no_grad { forward(context, *args) }
-          outputs = Array(results.is_a?(Tensor) ? [results] : results)
-          outputs = outputs.map { |each| args.any? { |arg| arg.equal?(each) } ? each.detach : each }
-          inputs = args.grep(Tensor)
-          Autograd.record_function(name || "Function", inputs, outputs.grep(Tensor), gradients_of(args, context))
-          results.is_a?(Tensor) ? outputs.first : outputs
-        end
-
-        private
-
-        # Returns what a backward pass calls: a function from gradients of the results to those of the tensors.
-        def gradients_of(args, context)
-          lambda do |grads, _wanted|
-            found = backward(context, *grads)
-            found = [found] unless found.is_a?(Array)
-            unless found.length == args.length
-              raise InvalidArgument, "#{name}: backward must return a gradient or nil for each of #{args.length} " \
-                                     "arguments, got #{found.length}"
-            end
-            args.zip(found).filter_map { |arg, grad| [grad] if arg.is_a?(Tensor) }.flatten(1)
-          end
-        end
-      end
-    end
-
     class << self
       # Adds the gradients of the sum of the tensors to all leaves that they depend on. `grad_tensors` are the gradients
       # of the tensors, 1 by default.
-      def backward(tensors, grad_tensors: nil, retain_graph: nil, create_graph: false)
+      def backward(tensors, grad_tensors: nil, **options)
         outputs = tensor_list("backward", "tensors", tensors)
-        grads = grads_of("backward", "grad_tensors", grad_tensors, outputs)
-        run_backward(outputs, grads, nil, retain_graph.nil? ? create_graph : retain_graph, create_graph)
+        pass(outputs, grads_of("backward", "grad_tensors", grad_tensors, outputs), nil, **options)
         nil
       end
 
+      # Runs a backward pass. Returns the gradients of the inputs, nil where there is none.
+      def pass(outputs, grads, inputs, retain_graph: nil, create_graph: false)
+        run_backward(outputs, grads, inputs, retain_graph.nil? ? create_graph : retain_graph, create_graph)
+      end
+
+      # Returns an Array as it is, and another value in an Array.
+      def list_of(value) = value.is_a?(Array) ? value : [value]
+
+      # Returns whether a value is a tensor that requires a gradient.
+      def wanted?(value) = value.is_a?(Tensor) && value.requires_grad?
+
+      # Returns whether calls of these arguments are recorded.
+      def records?(args) = OneFlow.grad_enabled? && args.any? { |each| wanted?(each) }
+
       # Returns one tensor or an Array of tensors as an Array. Raises TypeMismatch.
       def tensor_list(method, name, value, optional: false)
-        items = value.is_a?(Tensor) ? [value] : value
-        return items if items.is_a?(Array) && items.all? { |each| each.is_a?(Tensor) || (optional && each.nil?) }
+        items = list_of(value)
+        return items if items.all? { |each| each.is_a?(Tensor) || (optional && each.nil?) }
 
         raise TypeMismatch, "#{method}: #{name} must be Tensor or Array of Tensors, got #{value.class}"
       end
@@ -104,7 +62,7 @@ module OneFlow
               "#{method}: #{name} must have a gradient for each of #{outputs.length} tensors, got #{found.length}"
       end
 
-      # Returns the gradients of leaves, zeros where the output does not depend on one.
+      # Returns the gradients of leaves, zeros where the outputs do not depend on one.
       def gradients(outputs, grads, leaves, retain_graph, create_graph)
         run_backward(outputs, grads, leaves, retain_graph, create_graph).zip(leaves).map do |found, leaf|
           found || OneFlow.zeros_like(leaf)
@@ -113,7 +71,9 @@ module OneFlow
 
       # Returns a tensor over the same memory that requires a gradient; with `keeps_history`, one that has it already.
       def leaf(method, value, keeps_history)
-        raise TypeMismatch, "#{method}: a gradient needs a Tensor argument, got #{value.class}" unless value.is_a?(Tensor)
+        unless value.is_a?(Tensor)
+          raise TypeMismatch, "#{method}: a gradient needs a Tensor argument, got #{value.class}"
+        end
 
         keeps_history && value.requires_grad? ? value : value.detach.requires_grad!
       end
@@ -132,38 +92,23 @@ module OneFlow
 
     # Returns the gradients of the sum of the outputs for the inputs, as an Array. With a block, returns a lambda of the
     # gradient of the block for its argument number `argnums`, or an Array for several.
-    def grad(outputs = nil, inputs = nil, grad_outputs: nil, retain_graph: nil, create_graph: false, allow_unused: false,
-             argnums: 0, &block)
-      if block
-        function = value_and_grad(argnums:, &block)
-        return ->(*args) { function.call(*args).last }
-      end
-      tensors = Autograd.tensor_list("grad", "outputs", outputs)
-      wanted = Autograd.tensor_list("grad", "inputs", inputs)
-      grads = Autograd.grads_of("grad", "grad_outputs", grad_outputs, tensors)
-      retains = retain_graph.nil? ? create_graph : retain_graph
-      found = Autograd.run_backward(tensors, grads, wanted, retains, create_graph)
-      if !allow_unused && (unused = found.index(nil))
-        raise InvalidArgument, "grad: outputs do not depend on input #{unused}; allow_unused: true gives nil for it"
-      end
-      found
+    def grad(outputs = nil, inputs = nil, argnums: 0, **options, &block)
+      return gradients_of_inputs(outputs, inputs, **options) unless block
+
+      function = value_and_grad(argnums:, &block)
+      ->(*args) { function.call(*args).last }
     end
 
     # Returns a lambda that returns the value of the block, and its gradient for its argument number `argnums`.
     def value_and_grad(argnums: 0, &block)
       raise InvalidArgument, "value_and_grad: a block is needed" unless block
 
-      numbers = Array(argnums)
       lambda do |*args|
-        records = grad_enabled? && args.any? { |each| each.is_a?(Tensor) && each.requires_grad? }
-        enable_grad do
-          leaves = numbers.map { |number| Autograd.leaf("value_and_grad", args[number], records) }
-          given = args.dup
-          numbers.zip(leaves) { |number, leaf| given[number] = leaf }
-          value = block.call(*given)
-          found = Autograd.gradients([value], [nil], leaves, records, records)
-          [records ? value : value.detach, argnums.is_a?(Array) ? found : found.first]
-        end
+        records = Autograd.records?(args)
+        leaves = Autograd.list_of(argnums).to_h { |i| [i, Autograd.leaf("value_and_grad", args[i], records)] }
+        value = enable_grad { block.call(*args.each_with_index.map { |each, i| leaves.fetch(i, each) }) }
+        found = Autograd.gradients([value], [nil], leaves.values, records, records)
+        [records ? value : value.detach, argnums.is_a?(Array) ? found : found.first]
       end
     end
 
@@ -188,20 +133,20 @@ module OneFlow
         value = block.call(*leaves)
         raise TypeMismatch, "jacobian: the block must return Tensor, got #{value.class}" unless value.is_a?(Tensor)
 
-        flat = OneFlow.reshape(value, [-1])
-        rows = value.requires_grad? ? Array.new(flat.size) { |i| jacobian_row(flat, i, leaves, create_graph) } : []
+        rows = jacobian_rows(value, leaves, create_graph)
         leaves.each_with_index.map { |leaf, k| stacked_rows(rows.map { |row| row[k] }, value, leaf) }
       end
       inputs.is_a?(Tensor) ? results.first : results
     end
 
-    # Returns the second derivatives of the block's value, which has one element; for several inputs, an Array of Arrays.
+    # Returns the second derivatives of the block's value, which has one element; for several inputs, an Array of
+    # Arrays.
     def hessian(inputs, create_graph: false, &block)
       given = Autograd.tensor_list("hessian", "inputs", inputs)
       rows = given.each_index.map do |i|
         jacobian(given, create_graph:) do |*args|
           value = block.call(*args)
-          raise ShapeError, "hessian: the block must return one element, got shape #{value.shape}" unless value.size == 1
+          raise ShapeError, "hessian: the block must return one element, got #{value.shape}" unless value.size == 1
 
           Autograd.gradients([value], [nil], [args[i]], true, true).first
         end
@@ -212,19 +157,9 @@ module OneFlow
     # Returns the value of the block for the arguments, of which nothing is kept for the backward pass: that calls the
     # block again.
     def checkpoint(*args, &block)
-      function = Class.new(Autograd::Function) do
-        define_singleton_method(:name) { "checkpoint" }
-        define_singleton_method(:forward) { |_context, *given| block.call(*given) }
-        define_singleton_method(:backward) do |_context, *grads|
-          leaves = args.map { |x| x.is_a?(Tensor) && x.requires_grad? ? x.detach.requires_grad! : x }
-          results = OneFlow.enable_grad { block.call(*leaves) }
-          outputs = results.is_a?(Tensor) ? [results] : results
-          kept = outputs.zip(grads).select { |output, _| output.requires_grad? }
-          Autograd.backward(kept.map(&:first), grad_tensors: kept.map(&:last))
-          args.zip(leaves).map { |arg, leaf| leaf.grad if arg.is_a?(Tensor) && arg.requires_grad? }
-        end
-      end
-      function.apply(*args)
+      raise InvalidArgument, "checkpoint: a block is needed" unless block
+
+      Autograd::Checkpoint.apply(block, *args)
     end
 
     private
@@ -237,8 +172,22 @@ module OneFlow
       self.grad_enabled = before
     end
 
-    def jacobian_row(flat, position, leaves, create_graph)
-      Autograd.gradients([flat[position]], [nil], leaves, true, create_graph)
+    def gradients_of_inputs(outputs, inputs, grad_outputs: nil, allow_unused: false, **options)
+      tensors = Autograd.tensor_list("grad", "outputs", outputs)
+      wanted = Autograd.tensor_list("grad", "inputs", inputs)
+      grads = Autograd.grads_of("grad", "grad_outputs", grad_outputs, tensors)
+      found = Autograd.pass(tensors, grads, wanted, **options)
+      return found if allow_unused || !found.include?(nil)
+
+      raise InvalidArgument, "grad: outputs do not depend on input #{found.index(nil)}; " \
+                             "allow_unused: true gives nil for it"
+    end
+
+    def jacobian_rows(value, leaves, create_graph)
+      return [] unless value.requires_grad?
+
+      flat = OneFlow.reshape(value, [-1])
+      Array.new(flat.size) { |i| Autograd.gradients([flat[i]], [nil], leaves, true, create_graph) }
     end
 
     def stacked_rows(rows, value, leaf)
