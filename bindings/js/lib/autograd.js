@@ -2,7 +2,7 @@
 
 /** Gradients: modes, backward passes, gradients of functions, hooks and functions with gradients of their own. */
 
-const {AsyncLocalStorage} = require('node:async_hooks');
+const gradMode = require('./gradMode');
 const native = require('./native');
 const {makeError} = require('./errors');
 const {
@@ -12,26 +12,31 @@ const {functionsByName} = require('./operators');
 
 const flow = functionsByName();
 
+/** Throws TypeMismatch unless the value of an argument is a function. */
+function checkFunction(method, name, value) {
+  if (typeof value === 'function') return;
+  throw makeError('TypeMismatch', `${method}: ${name} must be function, got ${describe(value)}`);
+}
+
 // ------------------------------------------------------------------------------------------------ modes
 
-/** The mode of asynchronous functions that run in one: it follows their awaits. */
-const modes = new AsyncLocalStorage();
-
-/** Calls a function in a mode. A promise that it returns keeps the mode for what runs until it settles. */
+/** Calls a function in a mode. */
 function inMode(method, recording, fn) {
-  if (typeof fn !== 'function') throw makeError('TypeMismatch', `${method}: fn must be function, got ${describe(fn)}`);
-  const before = native.isGradEnabled();
-  native.setGradEnabled(recording);
-  try {
-    return modes.run({recording}, fn);
-  } finally {
-    native.setGradEnabled(before);
-  }
+  checkFunction(method, 'fn', fn);
+  return gradMode.run(recording, fn);
 }
 
 const noGrad = (fn) => inMode('noGrad', false, fn);
 const enableGrad = (fn) => inMode('enableGrad', true, fn);
 const inferenceMode = (fn) => inMode('inferenceMode', false, fn);
+
+/** Switches recording on or off. */
+function setGradEnabled(enabled) {
+  if (typeof enabled !== 'boolean') {
+    throw makeError('TypeMismatch', `setGradEnabled: enabled must be boolean, got ${describe(enabled)}`);
+  }
+  gradMode.setEnabled(enabled);
+}
 
 // ------------------------------------------------------------------------------------------------ arguments
 
@@ -64,16 +69,18 @@ function gradsOf(method, name, grads, outputs) {
     ? outputs.map(() => null)
     : tensorList(method, name, grads, true);
   if (found.length !== outputs.length) {
-    throw makeError(
-      'InvalidArgument', `${method}: ${name} must have a gradient for each of ${outputs.length} tensors, got ${found.length}`);
+    const counts = `for each of ${outputs.length} tensors, got ${found.length}`;
+    throw makeError('InvalidArgument', `${method}: ${name} must have a gradient ${counts}`);
   }
   return found;
 }
 
 /** Runs a backward pass. Returns the gradients of the inputs, null where there is none. */
 function pass(method, outputs, grads, inputs, {retainGraph, createGraph = false} = {}) {
-  const found = native.runBackward(
-    slots(method, outputs), slots(method, grads), inputs && slots(method, inputs), retainGraph ?? createGraph, createGraph);
+  gradMode.enter();
+  const wanted = inputs && slots(method, inputs);
+  const retains = retainGraph ?? createGraph;
+  const found = native.runBackward(slots(method, outputs), slots(method, grads), wanted, retains, createGraph);
   return found?.map((slot) => (slot === 0 ? null : wrapSlot(slot)));
 }
 
@@ -103,7 +110,7 @@ function grad(outputs, inputs, options) {
   return found;
 }
 
-// ------------------------------------------------------------------------------------------------ gradients of functions
+// ------------------------------------------------------------------------------------------------ derivatives
 
 /** Returns a tensor over the same memory that requires a gradient; if calls are recorded, one with its history. */
 function leafOf(method, value, keepsHistory) {
@@ -116,11 +123,11 @@ function leafOf(method, value, keepsHistory) {
 const orZeros = (found, leaves) => found.map((each, i) => each ?? flow.zerosLike(leaves[i]));
 
 function valueAndGrad(fn, options) {
-  if (typeof fn !== 'function') throw makeError('TypeMismatch', `valueAndGrad: fn must be function, got ${describe(fn)}`);
+  checkFunction('valueAndGrad', 'fn', fn);
   const {argnums = 0} = optionsOf('valueAndGrad', options, ['argnums']);
   const numbers = Array.isArray(argnums) ? argnums : [argnums];
   return (...args) => {
-    const records = native.isGradEnabled() && args.some((each) => isTensor(each) && each.requiresGrad);
+    const records = gradMode.isEnabled() && args.some((each) => isTensor(each) && each.requiresGrad);
     return enableGrad(() => {
       const given = [...args];
       const leaves = numbers.map((number) => leafOf('valueAndGrad', args[number], records));
@@ -136,8 +143,8 @@ function valueAndGrad(fn, options) {
 }
 
 function vjp(fn, ...inputs) {
-  if (typeof fn !== 'function') throw makeError('TypeMismatch', `vjp: fn must be function, got ${describe(fn)}`);
-  const leaves = inputs.map((each) => leafOf('vjp', each, native.isGradEnabled()));
+  checkFunction('vjp', 'fn', fn);
+  const leaves = inputs.map((each) => leafOf('vjp', each, gradMode.isEnabled()));
   const value = enableGrad(() => fn(...leaves));
   const outputs = tensorList('vjp', 'the value', value);
   const pull = (gradient) => {
@@ -149,7 +156,7 @@ function vjp(fn, ...inputs) {
 }
 
 function jacobian(fn, inputs, options) {
-  if (typeof fn !== 'function') throw makeError('TypeMismatch', `jacobian: fn must be function, got ${describe(fn)}`);
+  checkFunction('jacobian', 'fn', fn);
   const {createGraph = false} = optionsOf('jacobian', options, ['createGraph']);
   const leaves = tensorList('jacobian', 'inputs', inputs).map((each) => leafOf('jacobian', each, createGraph));
   return enableGrad(() => {
@@ -192,9 +199,7 @@ function hessian(fn, inputs, options) {
 
 /** Makes backward passes call `hook(grad)`. Returns an object whose remove() ends that. */
 function registerHook(tensor, hook) {
-  if (typeof hook !== 'function') {
-    throw makeError('TypeMismatch', `registerHook: hook must be function, got ${describe(hook)}`);
-  }
+  checkFunction('registerHook', 'hook', hook);
   const external = native.addHook(liveSlot(tensor, 'registerHook'), (slot) => {
     const result = hook(wrapSlot(slot));
     if (result === undefined || result === null) return 0;
@@ -229,7 +234,7 @@ class Context {
 }
 
 /** A function with a gradient of its own: subclasses define the static methods forward() and backward(). */
-class Function {
+class DifferentiableFunction {
   static forward() {
     throw makeError('Unsupported', `${this.name}: a Function must define forward`);
   }
@@ -246,7 +251,8 @@ class Function {
     const results = noGrad(() => this.forward(context, ...args));
     const outputs = (Array.isArray(results) ? results : [results]).map((each) => {
       if (!isTensor(each)) {
-        throw makeError('TypeMismatch', `${this.name}: forward must return Tensor or array of Tensors, got ${describe(each)}`);
+        const found = `got ${describe(each)}`;
+        throw makeError('TypeMismatch', `${this.name}: forward must return Tensor or array of Tensors, ${found}`);
       }
       return args.includes(each) ? each.detach() : each;
     });
@@ -265,26 +271,36 @@ class Function {
 
 /** Returns fn(...args), of which nothing is kept for the backward pass: that calls fn again. */
 function checkpoint(fn, ...args) {
-  if (typeof fn !== 'function') throw makeError('TypeMismatch', `checkpoint: fn must be function, got ${describe(fn)}`);
-  class Checkpoint extends Function {
+  checkFunction('checkpoint', 'fn', fn);
+  class Checkpoint extends DifferentiableFunction {
     static forward() {
       return fn(...args);
     }
 
     static backward(_, ...grads) {
-      const leaves = args.map((each) => (isTensor(each) && each.requiresGrad ? each.detach().setRequiresGrad() : each));
+      const isWanted = (each) => isTensor(each) && each.requiresGrad;
+      const leaves = args.map((each) => (isWanted(each) ? each.detach().setRequiresGrad() : each));
       const results = enableGrad(() => fn(...leaves));
       const kept = (Array.isArray(results) ? results : [results])
         .map((output, i) => ({output, gradient: grads[i]}))
         .filter(({output}) => output.requiresGrad);
       backward(kept.map(({output}) => output), {gradTensors: kept.map(({gradient}) => gradient)});
-      return args.map((each, i) => (isTensor(each) && each.requiresGrad ? leaves[i].grad : null));
+      return args.map((each, i) => (isWanted(each) ? leaves[i].grad : null));
     }
   }
   return Checkpoint.apply(...args);
 }
 
 // ------------------------------------------------------------------------------------------------ the tensor class
+
+/** Returns the gradients and the options of a pass, for the arguments (gradient, options) or (options). */
+function backwardArguments(method, tensor, [gradient, options]) {
+  liveSlot(tensor, method);
+  const isOptions = options === undefined && gradient !== undefined && isPlainObject(gradient);
+  const {gradient: named, ...others} =
+    optionsOf(method, isOptions ? gradient : options, ['gradient', 'retainGraph', 'createGraph']);
+  return [gradsOf(method, 'gradient', isOptions ? named : gradient, [tensor]), others];
+}
 
 const accessors = {
   requiresGrad: {
@@ -342,13 +358,16 @@ const methods = {
     return wrapSlot(native.detach(liveSlot(this, 'detach')));
   },
 
-  backward(gradient, options) {
-    liveSlot(this, 'backward');
-    const isOptions = options === undefined && gradient !== undefined && !isTensor(gradient) && isPlainObject(gradient);
-    const {gradient: named, ...others} =
-      optionsOf('backward', isOptions ? gradient : options, ['gradient', 'retainGraph', 'createGraph']);
-    const given = isOptions ? named : gradient;
-    pass('backward', [this], gradsOf('backward', 'gradient', given, [this]), null, others);
+  backward(...args) {
+    const [grads, options] = backwardArguments('backward', this, args);
+    pass('backward', [this], grads, null, options);
+  },
+
+  async backwardAsync(...args) {
+    const [grads, {retainGraph, createGraph = false}] = backwardArguments('backwardAsync', this, args);
+    const [root] = slots('backwardAsync', [this]);
+    const [gradient] = slots('backwardAsync', grads);
+    await native.backwardAsync(root, gradient, retainGraph ?? createGraph, createGraph, this, grads);
   },
 
   registerHook(hook) {
@@ -367,13 +386,13 @@ module.exports = {
   noGrad,
   enableGrad,
   inferenceMode,
-  isGradEnabled: () => native.isGradEnabled(),
-  setGradEnabled: (mode) => native.setGradEnabled(Boolean(mode)),
+  isGradEnabled: () => gradMode.isEnabled(),
+  setGradEnabled,
   grad,
   valueAndGrad,
   vjp,
   jacobian,
   hessian,
   checkpoint,
-  autograd: {backward, grad, Function},
+  autograd: {backward, grad, Function: DifferentiableFunction},
 };
