@@ -399,8 +399,8 @@ def test_hooks() -> None:
     x = leaf([1.0, 2.0])
     seen: list[Any] = []
     y = x * 2
-    hook = flow.autograd.register_hook(y, lambda grad: seen.append(grad.tolist()))
-    flow.autograd.register_hook(x, lambda grad: grad * 10)
+    hook = y.register_hook(lambda grad: seen.append(grad.tolist()))
+    x.register_hook(lambda grad: grad * 10)
     y.sum().backward(retain_graph=True)
     assert (seen, x.grad.tolist()) == ([[1, 1]], [20, 20])
     hook.remove()
@@ -411,7 +411,7 @@ def test_hooks() -> None:
         raise KeyError("from the hook")
 
     z = leaf([1.0])
-    flow.autograd.register_hook(z, failing)
+    z.register_hook(failing)
     with pytest.raises(KeyError, match="from the hook"):
         (z * 2).sum().backward()
 
@@ -527,7 +527,7 @@ def test_nothing_keeps_a_graph_alive() -> None:
         y = x.exp()
         y.retain_grad()
         hook_owner = (y * y).sum()
-        flow.autograd.register_hook(y, lambda grad: grad)
+        y.register_hook(lambda grad: grad)
         hook_owner.backward()
         del x, y, hook_owner
     gc.collect()

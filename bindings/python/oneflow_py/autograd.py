@@ -107,14 +107,6 @@ class HookHandle:
         self.remove()
 
 
-def register_hook(tensor: Tensor, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
-    """Makes backward passes call `hook(grad)`, which may return another gradient.
-
-    Raises InvalidArgument for a tensor that requires no gradient.
-    """
-    return HookHandle(tensor._add_hook(hook))
-
-
 # ------------------------------------------------------------------------------------------------ gradients
 
 

@@ -148,14 +148,17 @@ void release_object(void* context) {
 
 void remove_hook(PyObject* capsule) { of_hook_release(static_cast<of_hook>(PyCapsule_GetPointer(capsule, "of_hook"))); }
 
-PyObject* add_hook(PyObject* self, PyObject* function) {
+// Returns an oneflow_py.autograd.HookHandle.
+PyObject* register_hook(PyObject* self, PyObject* function) {
   if (!PyCallable_Check(function)) {
     return raise(OF_TYPE_MISMATCH, "register_hook: hook must be a function, got " + type_name(function));
   }
   of_hook hook = nullptr;
   if (!check(of_tensor_add_hook(handle_of(self), call_hook, Py_NewRef(function), release_object, &hook)))
     return nullptr;
-  return PyCapsule_New(hook, "of_hook", remove_hook);
+  Ref capsule(PyCapsule_New(hook, "of_hook", remove_hook));
+  Ref module(capsule ? PyImport_ImportModule("oneflow_py.autograd") : nullptr);
+  return module ? PyObject_CallMethod(module.get(), "HookHandle", "O", capsule.get()) : nullptr;
 }
 
 PyObject* remove_hook_function(PyObject*, PyObject* capsule) {
@@ -295,7 +298,11 @@ std::vector<PyMethodDef> gradient_methods() {
                   "`gradient` is that of the tensor itself, by default 1 for a tensor with one element.\n"
                   "`retain_graph` keeps what another pass needs, `create_graph` records this one.\n\n"
                   "Raises InvalidArgument for a tensor that requires no gradient, or whose graph was freed."),
-      {"_add_hook", add_hook, METH_O, nullptr},
+      {"register_hook", register_hook, METH_O,
+       "register_hook($self, hook)\n--\n\n"
+       "Makes backward passes call `hook(grad)`, which may return another gradient. Returns a handle with "
+       "`remove()`.\n\n"
+       "Raises InvalidArgument for a tensor that requires no gradient."},
   };
 }
 
