@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from codegen import discover
+from codegen.derive.gradients import gradient_lines
 from codegen.emit import Manifest
 from codegen.errors import TargetError, counted, unknown
 from codegen.kinds import KINDS
@@ -75,6 +76,7 @@ def _facts(op: Op, definitions: Definitions, root: Path) -> Iterator[Fact]:
     yield Fact("dimensions", "\n".join(link.text for link in links) or "those of no operand")
     yield Fact("sharding", "\n".join(op.kind.sharding(op)))
     yield Fact("dtypes", "\n".join(dtype_lines(op)))
+    yield Fact("gradient", "\n".join(gradient_lines(op, definitions)))
     if op.takes_complex:
         yield Fact("complex", complex_text(op))
     if op.from_any_device:

@@ -80,6 +80,12 @@ def _of_two(cost: Cost, first: str, second: str, *, divides: bool = False, appro
     return Intrinsic((_V, _V), _V, cost, (first, second), divides=divides, is_approximate=approximate)
 
 
+def _shared(comes_first: str) -> tuple[str, str]:
+    """Returns the derivatives of the selection of one of two numbers; both have half of it if they are equal."""
+    first, second = (f"0.5 if x == y else (1 if {a} {comes_first} {b} else 0)" for a, b in ("xy", "yx"))
+    return first, second
+
+
 # Functions in scalar expressions of every kind.
 SCALAR: Mapping[str, Intrinsic] = {
     "exp": _function("f", 1),
@@ -100,6 +106,7 @@ SCALAR: Mapping[str, Intrinsic] = {
     "sinh": _function("cosh(x)", 1),
     "cosh": _function("sinh(x)"),
     "tanh": _function("1 - f * f", 1),
+    "sigmoid": _function("f * (1 - f)", 1),
     "asinh": _function("rsqrt(x * x + 1)", 1),
     "acosh": _function("rsqrt(x * x - 1)", 1, "x >= 1"),
     "atanh": _function("1 / (1 - x * x)", 1, "-1 < x < 1"),
@@ -113,15 +120,21 @@ SCALAR: Mapping[str, Intrinsic] = {
     "sign": _step(),
     "power_of_2": _function("0", cost=Cost.SIMPLE, approximate=False),  # the largest one that is at most |x|; 0 for 0
     "abs": _function("sign(x)", cost=Cost.SIMPLE, approximate=False),
-    "atan2": _of_two(Cost.FUNCTION, "y / (x * x + y * y)", "-x / (x * x + y * y)", approximate=True),
-    "pow": _of_two(Cost.FUNCTION, "y * pow(x, y - 1)", "f * log(x)", divides=True, approximate=True),
+    "atan2": _of_two(Cost.FUNCTION, "y / (x * x + y * y)", "-(x / (x * x + y * y))", approximate=True),
+    "pow": _of_two(
+        Cost.FUNCTION,
+        "0 if y == 0 else y * pow(x, y - 1)",
+        "f * log(x) if x != 0 else 0 if y >= 0 else f * log(x)",
+        divides=True,
+        approximate=True,
+    ),
     "fmod": _of_two(Cost.DIVISION, "1", "-trunc(x / y)", divides=True),
     "remainder": _of_two(Cost.DIVISION, "1", "-floor(x / y)", divides=True),
     "floordiv": _of_two(Cost.DIVISION, "0", "0", divides=True),
     "truncdiv": _of_two(Cost.DIVISION, "0", "0", divides=True),
     "copysign": _of_two(Cost.SIMPLE, "sign(x) * copysign(1, y)", "0"),
-    "minimum": _of_two(Cost.SIMPLE, "0.5 if x == y else x < y", "0.5 if x == y else y < x"),
-    "maximum": _of_two(Cost.SIMPLE, "0.5 if x == y else x > y", "0.5 if x == y else y > x"),
+    "minimum": _of_two(Cost.SIMPLE, *_shared("<")),
+    "maximum": _of_two(Cost.SIMPLE, *_shared(">")),
     "isnan": _test(_V),
     "isinf": _test(_V),
     "isfinite": _test(_V),

@@ -11,6 +11,7 @@ from codegen import base_types
 from codegen import signature as signatures
 from codegen.calls import CallParser
 from codegen.checks import check, check_names, resolved_complex, resolved_kind
+from codegen.derive.gradients import derive_gradients
 from codegen.errors import DefinitionError, Location, TargetError, TextError, unknown
 from codegen.kinds import KINDS
 from codegen.kinds.checks import argument_named
@@ -26,6 +27,7 @@ from codegen.model import (
     ErrorCase,
     Example,
     FormerSignature,
+    Gradient,
     Op,
     ResultRule,
     Signature,
@@ -105,6 +107,7 @@ def _record(fields: Fields) -> _Draft | None:
     from_any_device = fields.optional(
         "from_any_device", lambda f: argument_named(f, signature, _is_tensor, "a tensor"), None
     )
+    gradient = fields.optional("gradient", lambda f: _gradient(f.fields, signature), {})
     formerly = fields.optional("formerly", lambda f: tuple(_former(each.fields, signature) for each in f.members), ())
     offered_as = fields.optional("offered_as", lambda f: _offered_as(f, name), ())
     examples = fields.optional("examples", lambda f: tuple(f.members), ())
@@ -129,6 +132,7 @@ def _record(fields: Fields) -> _Draft | None:
         offered_as=offered_as,
         from_any_device=from_any_device,
         formerly=formerly,
+        gradient=gradient,
         location=fields.owner.location,
         signature_location=signature_field.text.location,
     )
@@ -153,6 +157,16 @@ def _complex(field: Field) -> Complex | Program:
         return Complex(field.words)
     except ValueError:
         return field.program
+
+
+def _gradient(fields: Fields, signature: Signature | None) -> dict[str, Program | Gradient]:
+    """Returns the gradients that a record states, by argument; the reason for them, `why`, is for people."""
+    fields.required("why", lambda f: f.words)
+    for name, key in fields.keys.items():
+        if name != "why" and signature and name not in (tensors := [a.name for a in signature.tensor_arguments]):
+            raise key.bad(unknown("tensor argument", name, tensors))
+    words = {each.value for each in Gradient}
+    return fields.others(lambda f: Gradient(f.words) if f.words in words else f.program)
 
 
 def _former(fields: Fields, signature: Signature | None) -> FormerSignature:
@@ -267,7 +281,10 @@ def _complete(drafts: list[_Draft], report: Report) -> Definitions:
         ops.append(op)
         if draft.has_whole_kind and len(report.problems) == before:
             check(op, plain.overloads, report)
-    return Definitions(tuple(ops if report.problems else _resolved(ops)))
+    if report.problems:
+        return Definitions(tuple(ops))
+    definitions = Definitions(tuple(_resolved(ops)))
+    return replace(definitions, gradients=derive_gradients(definitions, report))
 
 
 def _resolved(ops: list[Op]) -> Iterator[Op]:

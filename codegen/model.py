@@ -17,6 +17,7 @@ from codegen.base_types import BaseType
 from codegen.errors import Location
 
 if TYPE_CHECKING:
+    from codegen.derive.gradients import Gradients
     from codegen.kinds.kind import Kind
     from codegen.program import Program
 
@@ -135,6 +136,16 @@ class Signature:
         return next((a for a in self.arguments if a.type.base is base_types.GENERATOR), None)
 
     @property
+    def result_names(self) -> tuple[str, ...]:
+        """Returns the names of the results in programs for gradients: `result` for one without a name."""
+        return tuple(result.name or "result" for result in self.results)
+
+    @property
+    def gradient_names(self) -> tuple[str, ...]:
+        """Returns the names of the gradients of the results: `grad`, or `grad_values` for the result `values`."""
+        return tuple(f"grad_{result.name}" if result.name else "grad" for result in self.results)
+
+    @property
     def gives_list(self) -> bool:
         """Returns whether the result is a list of tensors, whose length depends on the call."""
         return self.results[0].type.is_list
@@ -172,6 +183,11 @@ class DTypeSet(Enum):
     INTEGRAL = "integral"  # signed and unsigned integers, and bool
     BOOL = "bool"
     INDEX = "index"  # int64 and int32
+
+    @property
+    def may_be_floating(self) -> bool:
+        """Returns whether it has floating-point types."""
+        return self in (DTypeSet.ANY, DTypeSet.NUMERIC, DTypeSet.FLOATING)
 
 
 class ResultRule(Enum):
@@ -212,6 +228,13 @@ class Complex(Enum):
 
     SAME = "same"  # as for real tensors: it only moves elements, or the operators in its body support complex tensors
     PARTS = "parts"  # it applies to the real and the imaginary parts separately
+
+
+class Gradient(Enum):
+    """The gradient of an argument, unless the column is a program."""
+
+    NONE = "none"  # the results do not depend on the elements of the argument, or are not differentiable
+    SELECTION = "selection"  # the results are elements of the argument
 
 
 # ------------------------------------------------------------------------------------------------ examples and tests
@@ -303,6 +326,9 @@ class Op:
     complex: Complex | Program | None = None  # None: the default of the kind
     from_any_device: str | None = None  # a tensor argument that may be on another device
     formerly: tuple[FormerSignature, ...] = ()
+    gradient: Mapping[str, Program | Gradient] = field(
+        default_factory=dict
+    )  # by argument, in place of what the kind derives
 
     @property
     def full_name(self) -> str:
@@ -395,9 +421,10 @@ class Function:
 
 @dataclass(frozen=True)
 class Definitions:
-    """All records of a run, in the order of files and lines."""
+    """All records of a run, in the order of files and lines, and what is derived from them."""
 
     ops: tuple[Op, ...]
+    gradients: Mapping[str, Gradients] = field(default_factory=dict)  # by full name
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:

@@ -124,11 +124,15 @@ class Program:
         """Returns the location of an offset in the text."""
         return self.location.moved(self.text, offset, self.indent)
 
+    def roots(self) -> Iterator[Node]:
+        """Yields the expressions of all statements."""
+        for statement in _walk(self.statements):
+            yield from _roots(statement)
+
     def nodes(self) -> Iterator[Node]:
         """Yields all nodes of all statements."""
-        for statement in _walk(self.statements):
-            for root in _roots(statement):
-                yield from root.walk()
+        for root in self.roots():
+            yield from root.walk()
 
     @property
     def results(self) -> Iterator[tuple[Node, ...]]:

@@ -22,7 +22,8 @@ class ProgramFunction:
 TENSOR, TENSORS = Type(base_types.TENSOR), Type(base_types.TENSOR, is_list=True)
 INTEGER, INTEGERS = Type(base_types.INT), Type(base_types.INT, is_list=True)
 BOOL, REAL, TEXT = Type(base_types.BOOL), Type(base_types.FLOAT), Type(base_types.STR)
-NUMBER, DTYPE = Type(base_types.NUMBER), Type(base_types.DTYPE)
+NUMBER, DTYPE, DEVICE = Type(base_types.NUMBER), Type(base_types.DTYPE), Type(base_types.DEVICE)
+DIMS = Type(base_types.DIM, is_list=True, optional=True)  # an integer, a list, or null for all dimensions
 
 # Functions in all programs, defined in runtime/ops/program_functions.h.
 PROGRAM: Mapping[str, ProgramFunction] = {
@@ -32,8 +33,12 @@ PROGRAM: Mapping[str, ProgramFunction] = {
     "rank": ProgramFunction((TENSOR,), INTEGER),
     "numel": ProgramFunction((TENSOR,), INTEGER),
     "dtype": ProgramFunction((TENSOR,), DTYPE),
+    "device": ProgramFunction((TENSOR,), DEVICE),
+    "kept_sizes": ProgramFunction((TENSOR, DIMS), INTEGERS, optional=1),  # those of a tensor, 1 where it is folded
     "is_floating": ProgramFunction((TENSOR,), BOOL),
     "is_complex": ProgramFunction((TENSOR,), BOOL),
+    "inverse": ProgramFunction((INTEGERS,), INTEGERS),  # the position of each dimension in a permutation
+    "real": ProgramFunction((NUMBER,), REAL),  # a number as a float
     "min": ProgramFunction((INTEGER, INTEGER), INTEGER),
     "max": ProgramFunction((INTEGER, INTEGER), INTEGER),
     "clamp": ProgramFunction((INTEGER, INTEGER, INTEGER), INTEGER),  # between a lowest and a highest value
@@ -49,6 +54,9 @@ PROGRAM: Mapping[str, ProgramFunction] = {
     "range_length": ProgramFunction((NUMBER, NUMBER, NUMBER), INTEGER),  # from a start to an end, exclusive, by a step
     "fits": ProgramFunction((INTEGER, DTYPE), BOOL),  # whether a dtype has this value
 }
+
+# Those that read the shape, the dtype or the device of a tensor, and none of its elements.
+METADATA = frozenset(name for name, each in PROGRAM.items() if TENSOR in each.parameters)
 
 # Functions in the programs of views, in which the tensor is an index map; defined in runtime/ops/index_map.h.
 MAPS: Mapping[str, ProgramFunction] = {

@@ -38,6 +38,7 @@ from codegen.program import (
 )
 from codegen.program_functions import (
     BOOL,
+    DIMS,
     INTEGER,
     INTEGERS,
     NUMBER,
@@ -235,6 +236,8 @@ def _as(node: Node, wanted: Type, scope: Scope) -> Node:
     value, found = typed(node, scope)
     if wanted == NUMBER and isinstance(node, Constant) and found in (INTEGER, REAL):
         return node
+    if wanted == DIMS and found.is_integer:
+        return value
     if not _matches(found, wanted):
         raise TextError(f"expected {wanted}, got {found}", node.at)
     return value

@@ -11,11 +11,11 @@ from codegen.kinds.kind import Kind
 
 
 def _classes() -> Iterator[type[Kind]]:
-    """Yields the kind of each module of this folder that has one."""
+    """Yields the kind of each module of this folder that has one for records."""
     for module in pkgutil.iter_modules(__path__, f"{__name__}."):
         for member in vars(importlib.import_module(module.name)).values():
             is_kind = inspect.isclass(member) and issubclass(member, Kind) and not inspect.isabstract(member)
-            if is_kind and member.__module__ == module.name:
+            if is_kind and member.in_records and member.__module__ == module.name:
                 yield member
 
 

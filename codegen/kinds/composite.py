@@ -28,6 +28,7 @@ class Composite(branches.Branching[Program]):
     key = "composite"
     skeleton = Skeleton('  composite: ""\n')
     allocates = True
+    has_body = True
     may_give_list = True
     complex_forms = frozenset({Complex.SAME})
 

@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from codegen import base_types
+from codegen.as_program import OperatorTable
 from codegen.dims import ALIGNED, Link, Relation
 from codegen.errors import counted, unknown
+from codegen.kinds.adjoints import ContractionAdjoint
 from codegen.kinds.checks import argument_named, check_results
 from codegen.kinds.kind import Fact, Functions, Kind, Member, RuntimeRule, Skeleton
 from codegen.model import Argument, DTypeSet, Op, Signature, Type
@@ -163,6 +165,14 @@ class Contraction(Kind):
 
     def takes_complex(self, op: Op) -> bool:
         return op.dtype.accepts.get("") is DTypeSet.ANY
+
+    def adjoint(
+        self, op: Op, argument: Argument, operators: OperatorTable
+    ) -> Mapping[str | None, str] | ContractionAdjoint:
+        if argument.name == self.plus:
+            return {None: op.signature.gradient_names[0]}
+        position = op.position(argument.name)
+        return ContractionAdjoint(op.full_name, argument.name, position, argument.type.is_list)
 
     def equation_argument(self, op: Op) -> Argument | None:
         return op.signature.argument(self.equation)

@@ -6,14 +6,16 @@ has an expression for each of several results, which one kernel computes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from codegen import kernels
+from codegen.as_program import OperatorTable
 from codegen.checking import Scope, operand_sort
 from codegen.compute_types import is_complex
+from codegen.derivative import ZERO, added, derivative, multiplied
 from codegen.dims import ALIGNED, Link, Relation
-from codegen.expression import Expression, Variable
+from codegen.expression import Expression, Node, Variable
 from codegen.intrinsics import SCALAR
 from codegen.kernel_printer import KernelPrinter
 from codegen.kinds import branches
@@ -106,8 +108,27 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
         tensors = {argument.name for argument in op.signature.tensor_arguments}
         return isinstance(op.complex, Program) and all(is_complex(expression, tensors) for expression in self._all)
 
+    @property
+    def element(self) -> tuple[Node, ...]:
+        found = list(self._all)
+        return (found[0].root,) if len(found) == 1 else ()
+
+    def adjoint(self, op: Op, argument: Argument, operators: OperatorTable) -> Mapping[str | None, str]:
+        found = {value: _adjoint(op, each, argument.name) for value, each in self.branches.items()}
+        zeros = f"zeros_like({op.signature.gradient_names[0]})"
+        return {value: zeros if node == ZERO else operators.print(node) for value, node in found.items()}
+
     def only_selects(self, name: str) -> bool:
         return all(expression.only_selects(name) for expression in self._all)
 
     def replaced(self, op: Op) -> Argument | None:
         return op.receiver if len(op.signature.results) == 1 else None
+
+
+def _adjoint(op: Op, expressions: tuple[Expression, ...], name: str) -> Node:
+    """Returns the sum over the results of the gradient times the derivative."""
+    total: Node = ZERO
+    grads = zip(expressions, op.signature.result_names, op.signature.gradient_names, strict=True)
+    for expression, result, grad in grads:
+        total = added(total, multiplied(Variable(grad), derivative(expression.root, name, result)))
+    return total

@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from codegen import base_types, kernels
+from codegen.as_program import OperatorTable
 from codegen.checking import POSITIONS, Scope, setting_sort
+from codegen.derivative import UnknownDerivative
 from codegen.dims import Link, Relation
 from codegen.expression import Ellipsis, Expression, Subscript, Variable
 from codegen.intrinsics import Sort
 from codegen.kernel_printer import KernelPrinter
+from codegen.kinds.adjoints import SelectionAdjoint
 from codegen.kinds.checks import (
     argument_named,
     check_expression,
@@ -118,6 +121,11 @@ class Gather(Kind):
             Link("input", "all others", Relation.SAME),
             *(Link(name, "every dimension", Relation.SAME) for name in indices),
         )
+
+    def adjoint(self, op: Op, argument: Argument, operators: OperatorTable) -> SelectionAdjoint:
+        if argument.name != "input":
+            raise UnknownDerivative("positions have no gradient")
+        return SelectionAdjoint(op.full_name, argument.name, op.position(argument.name))
 
     def shape_text(self, op: Op) -> str:
         along = f", with size `{self.sizes.text}` along `{self.dims}`" if self.sizes else ""

@@ -13,12 +13,15 @@ from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from codegen.compute_types import promoted_compute_types
+from codegen.derivative import UnknownDerivative
 from codegen.dims import Link, sharding_lines
+from codegen.expression import Node
 from codegen.model import Argument, Complex, Op, Signature
 from codegen.program import Program
 from codegen.reader import Field, Report
 
 if TYPE_CHECKING:
+    from codegen.as_program import OperatorTable
     from codegen.kernel_printer import KernelPrinter
     from codegen.kernels import Kernel
 
@@ -112,6 +115,8 @@ class Kind(ABC):
 
     key: ClassVar[str]  # the key in records
     skeleton: ClassVar[Skeleton]
+    in_records: ClassVar[bool] = True  # whether records can have the kind
+    has_body: ClassVar[bool] = False  # whether it only calls other operators, so that its gradient is that of the calls
     allocates: ClassVar[bool] = False  # whether results are computed into new memory, so that there are `out` forms
     has_kernel_by_hand: ClassVar[bool] = False  # whether each device has a hand-written kernel
     has_device_function: ClassVar[bool] = False  # whether a function of the device's table replaces kernels
@@ -180,6 +185,19 @@ class Kind(ABC):
     def holds_for_complex(self, op: Op) -> bool:
         """Returns whether the expressions are also valid for complex numbers, so that devices may have such kernels."""
         return False
+
+    @property
+    def element(self) -> tuple[Node, ...]:
+        """Returns the scalar expression of an element of the result, if the record has just one; else nothing."""
+        return ()
+
+    def adjoint(self, op: Op, argument: Argument, operators: OperatorTable) -> Mapping[str | None, str] | Kind:
+        """Returns what computes the gradient of an argument: programs by value of the matched attribute, or a kind.
+
+        Programs read the gradients of the results, the arguments and the results, by the names of `codegen.derive`.
+        Raises UnknownDerivative.
+        """
+        raise UnknownDerivative(f"it does not follow from the kind {self.key}")
 
     def only_selects(self, name: str) -> bool:
         """Returns whether a number argument is not computed with, but at most selected as an element."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from codegen import base_types, kernels
+from codegen.as_program import OperatorTable
 from codegen.dims import Link, Relation
 from codegen.kinds import fold
 from codegen.kinds.checks import argument_named, cost_fact
+from codegen.kinds.fold_adjoints import reduction_adjoint
 from codegen.kinds.kind import Fact, Member, RuntimeRule, Skeleton
 from codegen.model import Argument, Complex, Op, Signature, Type
 from codegen.reader import Field
@@ -93,6 +95,9 @@ class Reduction(fold.Fold):
             members,
             run_by_parts="run_reduction_by_parts",
         )
+
+    def adjoint(self, op: Op, argument: Argument, operators: OperatorTable) -> Mapping[str | None, str]:
+        return {None: reduction_adjoint(op, self.parts, self.dims, operators)}
 
     def meanings(self, op: Op, argument: Argument) -> Iterator[str]:
         if argument.name == self.keepdim:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from codegen import base_types, kernels
+from codegen.as_program import OperatorTable
 from codegen.dims import Link, Relation
 from codegen.kinds import fold
 from codegen.kinds.checks import argument_named, cost_fact
+from codegen.kinds.fold_adjoints import scan_adjoint
 from codegen.kinds.kind import Fact, Member, RuntimeRule, Skeleton
 from codegen.model import Argument, Op, Signature, Type
 from codegen.reader import Field
@@ -58,6 +60,9 @@ class Scan(fold.Fold):
     def runtime_rule(self, op: Op) -> RuntimeRule:
         members: dict[str, Member] = {"dim_argument": op.position(self.dim)}
         return RuntimeRule("run_scan", "scan_dimensions", ("ops/fold.h",), "ScanRule", members)
+
+    def adjoint(self, op: Op, argument: Argument, operators: OperatorTable) -> Mapping[str | None, str]:
+        return {None: scan_adjoint(self.parts, self.dim)}
 
     def replaced(self, op: Op) -> Argument | None:
         return op.receiver

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from codegen.as_program import OperatorTable
 from codegen.dims import Link, Relation
 from codegen.expression import Invoke
+from codegen.kinds.adjoints import SelectionAdjoint
 from codegen.kinds.checks import check_input, check_tensors
 from codegen.kinds.kind import Fact, Functions, Gives, Kind, RulePrograms, RuntimeRule, Skeleton
 from codegen.kinds.programs import check_program, scope
-from codegen.model import Op, Signature
+from codegen.model import Argument, Op, Signature
 from codegen.program import Program
 from codegen.program_functions import MAPS, PROGRAM, TENSOR
 from codegen.reader import Field, Report
@@ -94,6 +96,9 @@ class View(Kind):
     def may_copy(self) -> bool:
         """Returns whether the result is a copy if the strides of the input do not allow a view."""
         return not self.copies and "reshape" in self.maps and "needs_copy" not in self.maps
+
+    def adjoint(self, op: Op, argument: Argument, operators: OperatorTable) -> SelectionAdjoint:
+        return SelectionAdjoint(op.full_name, argument.name, op.position(argument.name))
 
     def definitions(self) -> Iterator[tuple[str | None, str]]:
         for line in self.program.lines:

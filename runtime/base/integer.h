@@ -51,6 +51,11 @@ class Integer {
   friend Integer operator*(Other a, Integer b) {
     return Integer(a) * b;
   }
+  // A difference with a float is a float.
+  template <std::floating_point Other>
+  friend Other operator-(Integer a, Other b) {
+    return static_cast<Other>(a.value_) - b;
+  }
 
  private:
   static Integer checked(bool overflows, Integer result) {

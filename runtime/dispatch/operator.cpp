@@ -37,12 +37,16 @@ int compute_position(of_dtype compute) {
 }
 
 struct Registry {
-  std::deque<Operator> operators;  // a deque does not move its elements when it grows
+  std::deque<Operator> operators, gradients;  // a deque does not move its elements when it grows
   std::unordered_map<std::string_view, const Operator*> by_name;
 
   Registry() {
-    for (const std::span<const Schema>* family : kFamilies)
-      for (const Schema& schema : *family) by_name.emplace(schema.name, &operators.emplace_back(schema));
+    add(kFamilies, operators);
+    add(kGradientFamilies, gradients);
+  }
+  void add(std::span<const std::span<const Schema>* const> families, std::deque<Operator>& to) {
+    for (const std::span<const Schema>* family : families)
+      for (const Schema& schema : *family) by_name.emplace(schema.name, &to.emplace_back(schema));
   }
 };
 

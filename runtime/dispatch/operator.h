@@ -77,9 +77,10 @@ class Operator final : public of_op_object {
 inline const Operator* to_operator(of_op handle) { return static_cast<const Operator*>(handle); }
 inline of_op to_handle(const Operator* op) { return op; }
 
-// Returns all operators, in the order of the definitions.
+// Returns all operators of records, in the order of the definitions.
 const std::deque<Operator>& operators();
-// Returns the operator with a name such as "max.dim"; null if there is none.
+// Returns the operator with a name such as "max.dim", or the gradient with a name such as "sin.gradient_input"; null if
+// there is none.
 const Operator* find_operator(std::string_view name);
 
 // The name of an operator that exists. The operator is looked up at its first use.
@@ -101,6 +102,8 @@ class OperatorName {
 
 // The generated schemas. A family is a file of operator definitions.
 extern const std::span<const std::span<const Schema>* const> kFamilies;
+// The generated schemas of the gradients of these operators.
+extern const std::span<const std::span<const Schema>* const> kGradientFamilies;
 
 }  // namespace oneflow
 

@@ -87,6 +87,31 @@ struct Match {
 };
 
 class ProgramBody;
+class OperatorName;
+
+// Where the value of an argument of a gradient comes from.
+struct GradientInput {
+  enum From : int8_t {
+    kGradient,  // the gradient of a result of the call
+    kArgument,  // an argument of the call
+    kResult,    // a result of the call
+    kItem,      // the position, in an argument that is a list of tensors, of the one whose gradient is computed
+  };
+  From from;
+  int8_t position;      // of the result or the argument
+  bool needs_elements;  // whether the elements of a tensor are read, rather than only its shape and dtype
+};
+
+// What computes the gradient of an argument. It has the shape that the result broadcasts to, and any dtype: the caller
+// sums what was broadcast, and casts.
+struct GradientRule {
+  int argument;
+  const OperatorName* op = nullptr;  // null: the gradient is not known
+  std::span<const GradientInput> inputs;
+  // Whether the operator is linear in the gradient, and its transpose for real numbers: for complex numbers, the
+  // gradient is the conjugate of the operator of the conjugate.
+  bool is_transpose = false;
+};
 
 // The schema of an operator.
 struct Schema {
@@ -114,6 +139,9 @@ struct Schema {
   void (*complex_body)(ProgramBody&) = nullptr;  // the body for complex operands, which run_complex_body() calls
   // Whether the elementwise expression is also correct for complex numbers, so that devices may have complex kernels.
   bool holds_for_complex = false;
+  std::span<const GradientRule> gradients = {};  // of the arguments that may have one
+  // Whether the operator only calls others, so that without `gradients` it has those of the calls.
+  bool has_body = false;
 };
 
 // Returns the rule of an operator whose kind has rules of type `Rule`.

@@ -28,6 +28,9 @@ constexpr of_value to_value(double value) { return {OF_VALUE_FLOAT, 0, {.real = 
 constexpr of_value to_value(const char* text) {
   return {OF_VALUE_STRING, static_cast<int32_t>(std::string_view(text).size()), {.string = text}};
 }
+inline of_value to_value(std::string_view text) {
+  return {OF_VALUE_STRING, static_cast<int32_t>(text.size()), {.string = text.data()}};
+}
 constexpr of_value to_value(of_dtype dtype) { return {OF_VALUE_DTYPE, 0, {.dtype = dtype}}; }
 constexpr of_value to_value(of_device device) { return {OF_VALUE_DEVICE, 0, {.device = device}}; }
 inline of_value to_value(Sizes integers) {

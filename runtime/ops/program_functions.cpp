@@ -32,6 +32,21 @@ Integer range_length(const of_scalar& start, const of_scalar& end, const of_scal
   return static_cast<int64_t>(length);
 }
 
+Integers kept_sizes(const Tensor& tensor, const of_value& dims) {
+  const Sizes named = dims.kind == OF_VALUE_INT    ? Sizes(&dims.as.integer, 1)
+                      : dims.kind == OF_VALUE_NONE ? Sizes()
+                                                   : Sizes(dims.as.integers, static_cast<size_t>(dims.count));
+  Integers kept;
+  for (int d = 0; d < tensor.rank(); ++d) kept.push_back(named.empty() || contains(named, d) ? 1 : tensor.size(d));
+  return kept;
+}
+
+Integers inverse(Sizes permutation) {
+  Shape positions(permutation);
+  for (size_t i = 0; i < permutation.size(); ++i) positions[static_cast<int>(permutation[i])] = static_cast<int64_t>(i);
+  return positions;
+}
+
 void fail_with_texts(of_status status, std::string_view text, std::initializer_list<std::string> values) {
   std::string result;
   for (const std::string& value : values) {

@@ -73,6 +73,7 @@ inline const Shape& sizes(const Tensor& tensor) { return tensor.sizes(); }
 inline Integer rank(const Tensor& tensor) { return tensor.rank(); }
 inline Integer numel(const Tensor& tensor) { return tensor.count(); }
 inline of_dtype dtype(const Tensor& tensor) { return tensor.dtype(); }
+inline of_device device(const Tensor& tensor) { return tensor.device(); }
 inline bool is_floating(const Tensor& tensor) { return is_floating(tensor.dtype()); }
 inline bool is_complex(const Tensor& tensor) { return is_complex(tensor.dtype()); }
 
@@ -100,6 +101,18 @@ inline Integer size(const Tensor& tensor, Integer dim) {
   if (tensor.rank() == 0) fail(OF_SHAPE_ERROR, "input must have at least 1 dimension, got 0");
   return item(tensor.sizes(), dim);
 }
+
+// Returns the sizes of a tensor, with 1 for the dimensions that a reduction over `dims` folds. `dims` is an integer, a
+// list, or null; no dimensions stand for all of them.
+Integers kept_sizes(const Tensor& tensor, const of_value& dims);
+inline Integers kept_sizes(const Tensor& tensor, Integer dim) { return kept_sizes(tensor, to_value(dim)); }
+inline Integers kept_sizes(const Tensor& tensor, Sizes dims) { return kept_sizes(tensor, to_value(dims)); }
+inline Integers kept_sizes(const Tensor& tensor) { return kept_sizes(tensor, kNone); }
+
+// Returns, for each dimension, its position in a permutation of the dimensions.
+Integers inverse(Sizes permutation);
+
+inline double real(const of_value& number) { return to_double(scalar_of(number)); }
 
 inline Integer min(Integer a, Integer b) { return std::min<int64_t>(a, b); }
 inline Integer max(Integer a, Integer b) { return std::max<int64_t>(a, b); }

@@ -102,9 +102,7 @@ class Storage final : public RefCounted<Storage> {
   const void* data() const { return buffer().data(); }
   // Returns the address of the memory for writing, and counts a write. If the buffer is shared or read-only, replaces
   // it by a copy first, which changes data().
-  void* mutable_data() {
-    return prepare_write().data();
-  }
+  void* mutable_data() { return prepare_write().data(); }
   // Counts a write, and returns the buffer once it is writable, without noting a use of it.
   Buffer& prepare_write() {
     Buffer* used = &buffer();
@@ -122,6 +120,10 @@ class Storage final : public RefCounted<Storage> {
   uint64_t bytes() const { return deferred_ ? deferred_->bytes() : buffer().bytes(); }
   of_device device() const { return deferred_ ? deferred_->device() : buffer().device(); }
   uint64_t version() const { return version_.load(std::memory_order_relaxed); }
+  // Notes the operator that writes to the memory of a tensor of the caller, whose name is a string constant.
+  void set_last_writer(const char* name) { last_writer_.store(name, std::memory_order_relaxed); }
+  // Returns the last one; null if there is none.
+  const char* last_writer() const { return last_writer_.load(std::memory_order_relaxed); }
   Buffer& buffer() const {
     Buffer* buffer = buffer_.load(std::memory_order_acquire);
     if (!buffer) [[unlikely]]
@@ -151,6 +153,7 @@ class Storage final : public RefCounted<Storage> {
   mutable std::atomic<Buffer*> buffer_{nullptr};  // owns a reference; null until it is computed
   std::atomic<uint64_t> version_{0};
   std::unique_ptr<Deferred> deferred_;  // lives as long as the storage, for threads that have waited
+  std::atomic<const char*> last_writer_{nullptr};
 };
 
 }  // namespace oneflow

@@ -82,8 +82,8 @@ class Tensor final : public of_tensor_object, public RefCounted<Tensor> {
 
   // What layers keep with the tensor.
   Extensions& extensions() const { return extensions_; }
-  // Returns a bit for each layer whose data the tensor carries.
-  uint32_t carried_layers() const { return extensions_.layers(); }
+  // Returns a bit for each layer whose data the tensor, or the one that it is a view of, carries.
+  uint32_t carried_layers() const { return extensions_.layers() | (base_ ? base_->extensions_.layers() : uint32_t{0}); }
 
   // Returns the number of live tensors in the process.
   static uint64_t live_count();

@@ -20,6 +20,7 @@ VALUES: dict[str, Callable[..., float]] = {
     "sign": lambda x: math.copysign(1, x),
     "power_of_2": lambda x: 2.0 ** (math.frexp(x)[1] - 1),
     "rsqrt": lambda x: 1 / math.sqrt(x),
+    "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
     "pow": math.pow,
     "minimum": min,
     "maximum": max,
@@ -40,6 +41,7 @@ OPERATORS: dict[str, Callable[..., float]] = {
     "<=": lambda x, y: x <= y,
     ">=": lambda x, y: x >= y,
     "==": lambda x, y: x == y,
+    "!=": lambda x, y: x != y,
     "and": lambda x, y: x and y,
 }
 

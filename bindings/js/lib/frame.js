@@ -5,6 +5,7 @@
  * describes its layout. Nothing in here runs user code, which could make another call while one is being written.
  */
 
+const gradMode = require('./gradMode');
 const native = require('./native');
 
 const KIND = {
@@ -63,6 +64,7 @@ function reserve(size) {
  * that is passed to the addon becomes the owner of the result.
  */
 function begin(op, argumentCount, resultCount, isOwned) {
+  gradMode.enter();
   if (bytes.length > MOST_KEPT_BYTES) allocate(SMALL_BYTES);
   words[1] = op;
   words[2] = argumentCount;

@@ -152,6 +152,39 @@ export class Tensor implements Iterable<Tensor> {
    */
   item(options?: {bigint?: boolean | null}): any;
 
+  /** Whether a gradient of the tensor is wanted. */
+  requiresGrad: boolean;
+  /** The gradient that backward passes have collected, or null. */
+  grad: Tensor | null;
+  /** Whether the tensor is not the result of a recorded call. */
+  readonly isLeaf: boolean;
+  /** The name of the recorded call that the tensor is a result of, or null. */
+  readonly gradFn: string | null;
+  /** Whether retainGrad() was called. */
+  readonly retainsGrad: boolean;
+  /**
+   * Makes a leaf require a gradient, or not, and returns it.
+   * @throws DTypeError for a tensor that is neither floating-point nor complex
+   */
+  setRequiresGrad(value?: boolean): this;
+  /** Makes backward passes collect the gradient of a tensor that is not a leaf. */
+  retainGrad(): this;
+  /** Returns a tensor over the same memory that has no history and requires no gradient. */
+  detach(): Tensor;
+  /**
+   * Adds the gradients of the tensor to all leaves that it depends on. `gradient` is that of the tensor itself, 1 by
+   * default for a tensor with one element.
+   * @throws InvalidArgument for a tensor that requires no gradient, or whose graph was freed
+   * @throws ShapeError for a gradient of another shape
+   */
+  backward(gradient?: Tensor | null, options?: BackwardOptions): void;
+  backward(options?: BackwardOptions & {gradient?: Tensor | null}): void;
+  /** Runs backward() on another thread. JavaScript hooks and functions cannot take part in it. */
+  backwardAsync(gradient?: Tensor | null, options?: BackwardOptions): Promise<void>;
+  backwardAsync(options?: BackwardOptions & {gradient?: Tensor | null}): Promise<void>;
+  /** Makes backward passes call `hook(gradient)`, which may return another gradient. */
+  registerHook(hook: (gradient: Tensor) => Tensor | void | null): {remove(): void};
+
   /** Returns whether both tensors have the same shape, type and elements. NaN is not equal to itself. */
   equal(other: Tensor): boolean;
   /** Returns the elements as a string, `tensor([[1., 2.]])`, abbreviated for large tensors; see setPrintOptions(). */
@@ -194,6 +227,98 @@ export function tensor(data: Nested | TypedArray | Tensor, options?: TensorOptio
  * @throws TypeMismatch for a value that is not a number or BigInt
  */
 export function float(value: number | bigint): Float;
+/** Options of a backward pass. */
+export interface BackwardOptions {
+  /** Whether to keep what another pass needs. Default: that of createGraph. */
+  retainGraph?: boolean;
+  /** Whether to record the pass, so that its gradients have gradients. Default: false. */
+  createGraph?: boolean;
+}
+
+/** Calls a function without recording its calls. The mode of an asynchronous function follows its awaits. */
+export function noGrad<T>(fn: () => T): T;
+/** Calls a function with its calls recorded, also within noGrad(). */
+export function enableGrad<T>(fn: () => T): T;
+/** The same as noGrad(). */
+export function inferenceMode<T>(fn: () => T): T;
+/** Returns whether calls are recorded. */
+export function isGradEnabled(): boolean;
+/** Switches recording on or off. */
+export function setGradEnabled(enabled: boolean): void;
+/**
+ * Returns the gradients of the sum of `outputs` for `inputs`. With `allowUnused`, an input that the outputs do not depend
+ * on has null.
+ * @throws InvalidArgument for an input that the outputs do not depend on, without `allowUnused`
+ */
+export function grad(
+  outputs: Tensor | readonly Tensor[], inputs: Tensor | readonly Tensor[],
+  options: BackwardOptions & {gradOutputs?: Tensor | readonly (Tensor | null)[] | null; allowUnused: true}
+): (Tensor | null)[];
+export function grad(
+  outputs: Tensor | readonly Tensor[], inputs: Tensor | readonly Tensor[],
+  options?: BackwardOptions & {gradOutputs?: Tensor | readonly (Tensor | null)[] | null; allowUnused?: false}
+): Tensor[];
+/** Returns the function of the gradient of `fn`, whose value has one element, for its argument number `argnums`. */
+export function grad<A extends unknown[]>(
+  fn: (...args: A) => Tensor, options: {argnums: readonly number[]}
+): (...args: A) => Tensor[];
+export function grad<A extends unknown[]>(
+  fn: (...args: A) => Tensor, options?: {argnums?: number}
+): (...args: A) => Tensor;
+/** Returns a function that returns the value of `fn` and its gradient for the argument number `argnums`. */
+export function valueAndGrad<A extends unknown[]>(
+  fn: (...args: A) => Tensor, options: {argnums: readonly number[]}
+): (...args: A) => [Tensor, Tensor[]];
+export function valueAndGrad<A extends unknown[]>(
+  fn: (...args: A) => Tensor, options?: {argnums?: number}
+): (...args: A) => [Tensor, Tensor];
+/** Returns the value of `fn(...inputs)`, and a function from a gradient of the value to those of the inputs. */
+export function vjp<T extends Tensor | readonly Tensor[]>(
+  fn: (...inputs: Tensor[]) => T, ...inputs: Tensor[]
+): [T, (gradient?: Tensor | readonly (Tensor | null)[]) => Tensor | Tensor[]];
+/** Returns the derivatives of every element of `fn(...inputs)`, of shape value.shape + input.shape. */
+export function jacobian(fn: (input: Tensor) => Tensor, input: Tensor, options?: {createGraph?: boolean}): Tensor;
+export function jacobian(
+  fn: (...inputs: Tensor[]) => Tensor, inputs: readonly Tensor[], options?: {createGraph?: boolean}
+): Tensor[];
+/** Returns the second derivatives of `fn(...inputs)`, which has one element. */
+export function hessian(fn: (input: Tensor) => Tensor, input: Tensor, options?: {createGraph?: boolean}): Tensor;
+export function hessian(
+  fn: (...inputs: Tensor[]) => Tensor, inputs: readonly Tensor[], options?: {createGraph?: boolean}
+): Tensor[][];
+/** Returns `fn(...args)`, of which nothing is kept for the backward pass: that calls `fn` again. */
+export function checkpoint<A extends unknown[], T extends Tensor | Tensor[]>(fn: (...args: A) => T, ...args: A): T;
+
+/** What `forward` of a Function keeps for `backward`. */
+export interface FunctionContext {
+  /** Whether each argument requires a gradient. */
+  readonly needsInputGrad: readonly boolean[];
+  /** Keeps tensors, which must not be changed in place before `backward` reads them. */
+  saveForBackward(...tensors: Tensor[]): void;
+  /** The kept tensors. */
+  readonly savedTensors: Tensor[];
+  [name: string]: any;
+}
+
+/** Backward passes from several tensors, and functions with gradients of their own. */
+export namespace autograd {
+  /** Adds the gradients of the sum of the tensors to all leaves that they depend on. */
+  function backward(
+    tensors: Tensor | readonly Tensor[],
+    options?: BackwardOptions & {gradTensors?: Tensor | readonly (Tensor | null)[] | null}
+  ): void;
+  /**
+   * A function with a gradient of its own: subclasses define the static methods `forward(context, ...args)`, which
+   * computes the result without recording, and `backward(context, ...grads)`, which returns a gradient or null for each
+   * argument. Call it by `apply(...args)`.
+   */
+  class Function {
+    static forward(context: FunctionContext, ...args: any[]): Tensor | Tensor[];
+    static backward(context: FunctionContext, ...grads: Tensor[]): Tensor | null | (Tensor | null)[];
+    static apply(...args: any[]): any;
+  }
+}
+
 /** Returns whether a value is a tensor. */
 export function isTensor(value: unknown): value is Tensor;
 

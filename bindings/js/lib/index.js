@@ -9,6 +9,7 @@ const {errorClasses, makeError} = require('./errors');
 const devices = require('./devices');
 const generators = require('./generator');
 const settings = require('./settings');
+const gradients = require('./autograd');
 const {makeTensor} = require('./create');
 const {at, set} = require('./indexing');
 const {einsumPath, einsumExpression} = require('./expression');
@@ -119,6 +120,7 @@ const flow = {
   ...settings,
   ...devices.functions,
   ...generators.functions,
+  ...gradients,
   ...errorClasses,
   Tensor,
   tensor: (...args) => {

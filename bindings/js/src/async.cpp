@@ -1,4 +1,6 @@
 // Asynchronous work: runs on a thread of libuv's pool and settles a promise.
+#include <oneflow/autograd.h>
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -226,6 +228,29 @@ class ReadTask : public Task {
   Held held_;
 };
 
+// A backward pass from a tensor.
+class BackwardTask : public Task {
+ public:
+  BackwardTask(of_tensor root, of_tensor grad, of_backward_options options)
+      : root_(of_tensor_retain(root)), grad_(grad != nullptr ? of_tensor_retain(grad) : nullptr), options_(options) {}
+  ~BackwardTask() override {
+    of_tensor_release(root_);
+    of_tensor_release(grad_);
+  }
+
+  of_status run() override { return of_backward(&root_, &grad_, 1, &options_); }
+
+  napi_value finish(Environment* environment) override {
+    napi_value nothing = nullptr;
+    napi_get_undefined(environment->env(), &nothing);
+    return nothing;
+  }
+
+ private:
+  const of_tensor root_, grad_;
+  const of_backward_options options_;
+};
+
 // Waits for all work of a device.
 class SynchronizeTask : public Task {
  public:
@@ -279,6 +304,17 @@ napi_value synchronize_async(napi_env env, napi_callback_info info) {
   return Task::start(std::make_unique<SynchronizeTask>(call.device(0)), &call.environment());
 }
 
+// backwardAsync(slot, gradient slot or 0, retainGraph, createGraph): runs a backward pass on a worker thread. Returns a
+// promise.
+napi_value backward_async(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  of_backward_options options{};
+  options.struct_size = sizeof(options);
+  options.retain_graph = call.boolean(2);
+  options.create_graph = call.boolean(3);
+  return Task::start(std::make_unique<BackwardTask>(call.tensor(0), call.tensor(1), options), &call.environment());
+}
+
 }  // namespace
 
 void add_async_functions(Environment* environment, napi_value exports) {
@@ -286,6 +322,7 @@ void add_async_functions(Environment* environment, napi_value exports) {
   add_function(environment, exports, "callExpressionAsync", call_expression_async);
   add_function(environment, exports, "readAsync", read_async);
   add_function(environment, exports, "synchronizeAsync", synchronize_async);
+  add_function(environment, exports, "backwardAsync", backward_async);
 }
 
 }  // namespace oneflow::node

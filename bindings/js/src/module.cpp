@@ -12,5 +12,6 @@ NAPI_MODULE_INIT() {
   add_index_functions(environment, exports);
   add_library_functions(environment, exports);
   add_profile_functions(environment, exports);
+  add_gradient_functions(environment, exports);
   return exports;
 }

@@ -25,6 +25,14 @@ void* Pins::pin(napi_value value) {
   return pinned.release();
 }
 
+napi_value Pins::value(void* pinned) {
+  const Pinned& kept = *static_cast<Pinned*>(pinned);
+  napi_value value = nullptr;
+  if (std::this_thread::get_id() == kept.owner->thread_ && !kept.owner->closed_)
+    napi_get_reference_value(kept.owner->env_, kept.reference, &value);
+  return value;
+}
+
 void Pins::unpin(void* raw) {
   const std::unique_ptr<Pinned> pinned(static_cast<Pinned*>(raw));
   Pins& self = *pinned->owner;

@@ -1,10 +1,11 @@
-// References to JavaScript objects whose memory tensors share.
+// References to JavaScript objects that the runtime uses: memory that tensors share, functions of backward passes.
 #pragma once
 
 #include <node_api.h>
 
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 namespace oneflow::node {
@@ -18,6 +19,8 @@ class Pins : public std::enable_shared_from_this<Pins> {
 
   // Keeps `value` alive until unpin() is called, on any thread, with the returned pointer. Returns NULL on failure.
   void* pin(napi_value value);
+  // Returns the value that pin() keeps alive; NULL on another thread than that of the environment, or after its end.
+  static napi_value value(void* pinned);
   // Drops the reference that pin() returned; an of_deleter. Thread-safe.
   static void unpin(void* pinned);
   // Deletes the dropped references. Called when the environment ends, which frees the remaining ones; later calls of
@@ -37,6 +40,7 @@ class Pins : public std::enable_shared_from_this<Pins> {
   void delete_dropped();
 
   napi_env env_;
+  const std::thread::id thread_ = std::this_thread::get_id();
   std::mutex mutex_;
   std::vector<napi_ref> dropped_;
   napi_threadsafe_function wake_ = nullptr;

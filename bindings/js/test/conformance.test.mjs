@@ -6,23 +6,13 @@ import fs from 'node:fs';
 import path from 'node:path';
 import {after, before, describe, test} from 'node:test';
 import flow from 'oneflow-js';
-import table from '../generated/functions.js';
-import {check, files, host, readVectors, toArgument} from './vectors.mjs';
+import {camel, check, files, functionOf, host, readVectors, recordOf, toArgument} from './vectors.mjs';
 
 const known = JSON.parse(fs.readFileSync(new URL('../../../tests/devices.json', import.meta.url), 'utf8'));
 
-/** Converts snake_case to camelCase. */
-const camel = (name) => name.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter) => letter.toUpperCase());
-
-/** The records of the generated table by name. */
-const functions = new Map(table.functions.map((record) => [record.name, record]));
-
-/** Returns a public function by its dotted name: flow.comm.reduce for 'comm.reduce'. */
-const functionOf = (dotted) => dotted.split('.').reduce((owner, part) => owner[part], flow);
-
 /** Calls an operator in one form of a case: function, method, in_place or out. Returns its result or results. */
 function call(name, form, given, expected) {
-  const record = functions.get(camel(name));
+  const record = recordOf(name);
   const {input, ...others} = given;
   if (form === 'function') return functionOf(record.publicName)(given);
   if (form === 'method') return input[record.publicName](others);

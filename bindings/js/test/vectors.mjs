@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import flow from 'oneflow-js';
+import table from '../generated/functions.js';
 import dtypes from '../lib/dtypes.js';
 import {agree} from './support.mjs';
 
@@ -10,6 +11,17 @@ const folder = new URL('../../../tests/generated/vectors/', import.meta.url);
 
 /** The names of all vector files. */
 export const files = fs.readdirSync(folder).filter((name) => name.endsWith('.json')).sort();
+
+/** Converts snake_case to camelCase. */
+export const camel = (name) => name.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter) => letter.toUpperCase());
+
+const records = new Map(table.functions.map((record) => [record.name, record]));
+
+/** Returns the record of a function in the generated table. */
+export const recordOf = (name) => records.get(camel(name));
+
+/** Returns a public function by its dotted name: flow.comm.reduce for 'comm.reduce'. */
+export const functionOf = (dotted) => dotted.split('.').reduce((owner, part) => owner[part], flow);
 
 const included = process.env.ONEFLOW_VECTORS ?? '0/1';
 
@@ -36,11 +48,11 @@ function decode({dtype, data}) {
 export const host = flow.getDefaultDevice();
 
 /** Creates a one-dimensional tensor of the elements, by default on the default device. */
-const toFlat = ({dtype, data}, device) => flow.tensor(decode({dtype, data}), {dtype, device});
+export const flatOf = ({dtype, data}, device) => flow.tensor(decode({dtype, data}), {dtype, device});
 
 /** Creates a tensor in the layout of the vector: copies the whole storage to the device, then takes a strided view. */
 const toTensor = ({dtype, sizes, strides, offset, data}) =>
-  toFlat({dtype, data}).asStrided(sizes, strides, sizes.includes(0) ? 0 : offset);
+  flatOf({dtype, data}).asStrided(sizes, strides, sizes.includes(0) ? 0 : offset);
 
 /** Converts an argument of a case to the value that a user passes. */
 export function toArgument(value) {
@@ -60,7 +72,7 @@ export function toArgument(value) {
 }
 
 /** Returns the expected elements as an array; the library itself converts half-precision bits. */
-const expectedValues = (result) => Array.from(toFlat(result, host).dataSync());
+const expectedValues = (result) => Array.from(flatOf(result, host).dataSync());
 
 /** Asserts that a result is on the device and agrees with the expected result of a vector. */
 export function check(found, expected, {relative, absolute}, device) {

@@ -157,19 +157,20 @@ PyObject* equal(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObjec
 
 }  // namespace
 
-PyGetSetDef tensor_attributes[] = {
-    {"shape", get_shape, nullptr, "The size of each dimension, as a tuple.", nullptr},
-    {"dtype", get_dtype, nullptr, "The dtype of the elements.", nullptr},
-    {"device", get_device, nullptr, "The device that holds the data.", nullptr},
-    {"ndim", get_ndim, nullptr, "The number of dimensions.", nullptr},
-    {"itemsize", get_itemsize, nullptr, "The size of one element in bytes.", nullptr},
-    {"nbytes", get_nbytes, nullptr, "The size of all elements in bytes.", nullptr},
-    {"T", get_transposed, nullptr, "A view with the dimensions in reverse order.", nullptr},
-    {"mT", get_matrix_transposed, nullptr,
-     "A view with the last two dimensions swapped. Raises ShapeError for fewer than 2 dimensions.", nullptr},
-    {"_version", get_version, nullptr, "The number of writes to the memory, which views share.", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr},
-};
+std::vector<PyGetSetDef> tensor_attributes() {
+  return {
+      {"shape", get_shape, nullptr, "The size of each dimension, as a tuple.", nullptr},
+      {"dtype", get_dtype, nullptr, "The dtype of the elements.", nullptr},
+      {"device", get_device, nullptr, "The device that holds the data.", nullptr},
+      {"ndim", get_ndim, nullptr, "The number of dimensions.", nullptr},
+      {"itemsize", get_itemsize, nullptr, "The size of one element in bytes.", nullptr},
+      {"nbytes", get_nbytes, nullptr, "The size of all elements in bytes.", nullptr},
+      {"T", get_transposed, nullptr, "A view with the dimensions in reverse order.", nullptr},
+      {"mT", get_matrix_transposed, nullptr,
+       "A view with the last two dimensions swapped. Raises ShapeError for fewer than 2 dimensions.", nullptr},
+      {"_version", get_version, nullptr, "The number of writes to the memory, which views share.", nullptr},
+  };
+}
 
 std::vector<PyMethodDef> attribute_methods() {
   return {

@@ -49,11 +49,22 @@ const char kDocumentation[] =
 // Returns the methods of all parts in one array, which is never freed because the type refers to it.
 std::vector<PyMethodDef>* all_methods() {
   auto* methods = new std::vector<PyMethodDef>;
-  for (auto part : {attribute_methods, value_methods, exchange_methods, dlpack_methods, copying_methods}) {
+  for (auto part :
+       {attribute_methods, value_methods, exchange_methods, dlpack_methods, copying_methods, gradient_methods}) {
     for (const PyMethodDef& method : part()) methods->push_back(method);
   }
   methods->push_back({nullptr, nullptr, 0, nullptr});
   return methods;
+}
+
+// Returns the attributes of all parts in one array, like all_methods().
+std::vector<PyGetSetDef>* all_attributes() {
+  auto* attributes = new std::vector<PyGetSetDef>;
+  for (auto part : {tensor_attributes, gradient_attributes}) {
+    for (const PyGetSetDef& attribute : part()) attributes->push_back(attribute);
+  }
+  attributes->push_back({nullptr, nullptr, nullptr, nullptr, nullptr});
+  return attributes;
 }
 
 }  // namespace
@@ -102,12 +113,13 @@ PyObject* wrap(of_tensor handle) {
 
 bool add_tensor_type(PyObject* module) {
   static std::vector<PyMethodDef>* methods = all_methods();
+  static std::vector<PyGetSetDef>* attributes = all_attributes();
   std::vector<PyType_Slot> slots = {
       {Py_tp_doc, const_cast<char*>(kDocumentation)},
       {Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
       {Py_tp_hash, reinterpret_cast<void*>(hash)},
       {Py_tp_members, members},
-      {Py_tp_getset, tensor_attributes},
+      {Py_tp_getset, attributes->data()},
       {Py_tp_methods, methods->data()},
   };
   for (auto append :

@@ -8,13 +8,15 @@
 
 namespace oneflow::python {
 
-extern PyGetSetDef tensor_attributes[];
+std::vector<PyGetSetDef> tensor_attributes();  // attributes.cpp
 
-std::vector<PyMethodDef> attribute_methods();  // attributes.cpp
-std::vector<PyMethodDef> value_methods();      // values.cpp
-std::vector<PyMethodDef> exchange_methods();   // exchange.cpp
-std::vector<PyMethodDef> dlpack_methods();     // dlpack.cpp
-std::vector<PyMethodDef> copying_methods();    // copying.cpp
+std::vector<PyMethodDef> attribute_methods();    // attributes.cpp
+std::vector<PyMethodDef> value_methods();        // values.cpp
+std::vector<PyMethodDef> exchange_methods();     // exchange.cpp
+std::vector<PyMethodDef> dlpack_methods();       // dlpack.cpp
+std::vector<PyMethodDef> copying_methods();      // copying.cpp
+std::vector<PyMethodDef> gradient_methods();     // gradients.cpp
+std::vector<PyGetSetDef> gradient_attributes();  // gradients.cpp
 
 void append_number_slots(std::vector<PyType_Slot>* slots);    // number.cpp
 void append_value_slots(std::vector<PyType_Slot>* slots);     // values.cpp
@@ -36,6 +38,7 @@ std::vector<PyMethodDef> generator_functions();   // generator.cpp
 std::vector<PyMethodDef> memory_functions();      // memory.cpp
 std::vector<PyMethodDef> expression_functions();  // expression.cpp
 std::vector<PyMethodDef> profile_functions();     // profile.cpp
+std::vector<PyMethodDef> gradient_functions();    // gradients.cpp
 
 bool add_expression_type(PyObject* module);  // expression.cpp
 bool add_profile_type(PyObject* module);     // profile.cpp

@@ -20,7 +20,7 @@ class Runtime(Target):
 
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
         by_file = groupby(sorted(definitions.ops, key=lambda op: op.location), key=lambda op: op.location.file)
-        families = [Family(Path(file).stem, file, tuple(ops)) for file, ops in by_file]
+        families = [Family(Path(file).stem, file, tuple(ops), definitions) for file, ops in by_file]
         for family in families:
             text = self.templates.render("family.cpp.j2", family=family)
             yield Output(f"runtime/generated/{family.name}.cpp", text)

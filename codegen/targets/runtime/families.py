@@ -9,9 +9,10 @@ from functools import cached_property
 
 from codegen import base_types
 from codegen import signature as signatures
+from codegen.derive.gradients import GradientInput, GradientRule, gradient_rules
 from codegen.kinds.composite import for_complex
 from codegen.kinds.kind import Enumerator, Gives, Member, Rows, RulePrograms, RuntimeRule
-from codegen.model import Argument, Complex, DTypeSet, Op, ResultRule
+from codegen.model import Argument, Complex, Definitions, DTypeSet, Op, ResultRule
 from codegen.names import fill, identifier, pascal, wrap
 from codegen.printer import boolean, real, string
 from codegen.program import Program
@@ -45,16 +46,33 @@ class Family:
     name: str
     file: str
     ops: tuple[Op, ...]
+    definitions: Definitions
 
     @property
     def table(self) -> str:
         """Returns the name of the table of schemas."""
         return f"k{pascal(self.name)}Operators"
 
+    @property
+    def gradient_table(self) -> str:
+        """Returns the name of the table of the schemas of gradients."""
+        return f"k{pascal(self.name)}Gradients"
+
     @cached_property
-    def entries(self) -> list[OperatorSource]:
+    def records(self) -> list[OperatorSource]:
         """Returns an entry per record."""
-        return [OperatorSource(op) for op in self.ops]
+        return [OperatorSource(op, self.definitions) for op in self.ops]
+
+    @cached_property
+    def gradients(self) -> list[OperatorSource]:
+        """Returns an entry per gradient."""
+        found = (self.definitions.gradients[op.full_name] for op in self.ops)
+        return [OperatorSource(gradient, self.definitions) for each in found for gradient in each.ops.values()]
+
+    @property
+    def entries(self) -> list[OperatorSource]:
+        """Returns all entries."""
+        return self.records + self.gradients
 
     @property
     def headers(self) -> list[str]:
@@ -62,7 +80,7 @@ class Family:
         found = {"dispatch/operator.h", "dispatch/values.h"}
         if self.has_templates:
             found.add(f"generated/{self.name}_programs.h")
-        for op in self.ops:
+        for op in (entry.op for entry in self.entries):
             found.update(op.kind.runtime_rule(op).headers)
             if isinstance(op.complex, Program):
                 found.update(("dispatch/program_body.h", "ops/complex.h", "ops/program_functions.h"))
@@ -77,8 +95,8 @@ class Family:
 
     @property
     def called(self) -> list[Called]:
-        """Returns the operators that the composites of this family call."""
-        ops = {op.full_name: op for entry in self.entries for op in entry.called}
+        """Returns the operators that the composites and the gradients of this family call."""
+        ops = {op.full_name: op for entry in self.entries for op in (*entry.called, *entry.gradient_ops)}
         return [Called(name, constant(op)) for name, op in sorted(ops.items())]
 
 
@@ -87,6 +105,7 @@ class OperatorSource:
     """The C++ source of one record."""
 
     op: Op
+    definitions: Definitions
 
     @property
     def constant(self) -> str:
@@ -138,6 +157,36 @@ class OperatorSource:
     def called(self) -> tuple[Op, ...]:
         """Returns the operators that these functions call."""
         return tuple(op for function in self._functions for op in function.called)
+
+    # -- gradients --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _gradient_rules(self) -> list[GradientRule]:
+        return list(gradient_rules(self.op, self.definitions))
+
+    @property
+    def gradient_ops(self) -> list[Op]:
+        """Returns the operators that compute gradients of the record."""
+        return [rule.op for rule in self._gradient_rules if rule.op]
+
+    @property
+    def gradient_inputs(self) -> list[tuple[str, list[str]]]:
+        """Returns the array of the inputs of each gradient: its name, and its rows."""
+        return [(self._inputs_name(rule), list(map(_input, rule.inputs))) for rule in self._gradient_rules if rule.op]
+
+    @property
+    def gradient_rules(self) -> list[str]:
+        """Returns the initializers of the rules."""
+        return [
+            f".argument = {rule.argument}, .op = &{constant(rule.op)}, .inputs = {self._inputs_name(rule)}"
+            + ", .is_transpose = true" * rule.is_transpose
+            if rule.op
+            else f".argument = {rule.argument}"
+            for rule in self._gradient_rules
+        ]
+
+    def _inputs_name(self, rule: GradientRule) -> str:
+        return f"{self.constant}InputsFor{pascal(self.op.signature.arguments[rule.argument].name)}"
 
     # -- tables -----------------------------------------------------------------------------------------------------
 
@@ -207,6 +256,10 @@ class OperatorSource:
             lines.append(f".complex_body = {self._complex_body.name}")
         if op.kind.holds_for_complex(op):
             lines.append(".holds_for_complex = true")
+        if self._gradient_rules:
+            lines.append(f".gradients = {self.constant}Gradients")
+        if op.kind.has_body:
+            lines.append(".has_body = true")
         return lines
 
     def _dtype_rule(self) -> list[str]:
@@ -280,6 +333,11 @@ class OperatorSource:
         if self.op.complex is Complex.PARTS:
             return rule.run_by_parts
         return rule.run_complex or rule.run
+
+
+def _input(each: GradientInput) -> str:
+    text = f"GradientInput::{each.source.value}, {each.position}"
+    return f"{{{text}, {boolean(each.needs_elements)}}}"
 
 
 def _cell(value: str | Enumerator | None) -> str:

@@ -24,13 +24,7 @@ void* collect_protected(void* collected) {
 // so that the runtime repeats the allocation. On a thread that does not belong to Ruby it does nothing.
 bool on_memory_pressure(void*, uint64_t) {
   bool collected = false;
-  if (gvl_released) {
-    gvl_released = false;
-    rb_thread_call_with_gvl(collect_protected, &collected);
-    gvl_released = true;
-  } else if (ruby_native_thread_p()) {
-    collect_protected(&collected);
-  }
+  call_with_gvl(collect_protected, &collected);
   return collected;
 }
 
@@ -85,6 +79,18 @@ VALUE set_memory_limit(int count, VALUE* values, VALUE) {
 
 of_device device_argument(const char* function, VALUE name) {
   return NIL_P(name) ? of_default_device() : device_of(function, "device", name);
+}
+
+bool call_with_gvl(void* (*function)(void*), void* context) {
+  if (gvl_released) {
+    gvl_released = false;
+    rb_thread_call_with_gvl(function, context);
+    gvl_released = true;
+    return true;
+  }
+  if (!ruby_native_thread_p()) return false;
+  function(context);
+  return true;
 }
 
 GvlReleased::GvlReleased() { gvl_released = true; }

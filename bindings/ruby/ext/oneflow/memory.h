@@ -41,6 +41,10 @@ of_status run_native(bool is_long, const Work& work) {
   return task.done ? task.status : work();
 }
 
+// Calls a function with Ruby's lock: from native work that runs without it, or from code that holds it. The function
+// must not raise. Returns false on a thread that does not belong to Ruby, without a call.
+bool call_with_gvl(void* (*function)(void*), void* context);
+
 // Returns the device that an optional argument names, or the default device for nil.
 of_device device_argument(const char* function, VALUE name);
 

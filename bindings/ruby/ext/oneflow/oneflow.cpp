@@ -7,6 +7,7 @@
 #include "errors.h"
 #include "expression.h"
 #include "generator.h"
+#include "gradients.h"
 #include "indexing.h"
 #include "library.h"
 #include "memory.h"
@@ -31,4 +32,5 @@ extern "C" __attribute__((visibility("default"))) void Init_oneflow() {
   define_devices(module);
   define_memory(module);
   define_profiles(module);
+  define_gradients(module);
 }

@@ -102,6 +102,11 @@ static inline T rsqrt(T x) {
   return T{1} / sqrt(x);
 }
 
+template <class T>
+static inline T sigmoid(T x) {
+  return T{1} / (T{1} + exp(-x));
+}
+
 // floor, ceil, trunc and round return integers and bool unchanged.
 template <class T>
 static inline T floor(T x) {

@@ -69,6 +69,7 @@ OF_MATHS(erf)
 #undef OF_MATHS
 #undef OF_VECTOR_MATHS
 OF_DEVICE T of_rsqrt(T x) { return (T)1 / sqrt(x); }
+OF_DEVICE T of_sigmoid(T x) { return (T)1 / ((T)1 + of_exp(-x)); }
 OF_DEVICE T of_atan2(T y, T x) { return atan2(y, x); }
 OF_DEVICE T of_pow(T base, T exponent, bool* failed) {
 #if OF_IS_PROCESSOR && OF_HAS_DOUBLE

@@ -1,0 +1,398 @@
+'use strict';
+
+/** Gradients: modes, backward passes, gradients of functions, hooks and functions with gradients of their own. */
+
+const gradMode = require('./gradMode');
+const native = require('./native');
+const {makeError} = require('./errors');
+const {
+  Tensor, describe, isPlainObject, isTensor, keep, liveSlot, slotOf, wrapSlot,
+} = require('./tensor');
+const {functionsByName} = require('./operators');
+
+const flow = functionsByName();
+
+/** Throws TypeMismatch unless the value of an argument is a function. */
+function checkFunction(method, name, value) {
+  if (typeof value === 'function') return;
+  throw makeError('TypeMismatch', `${method}: ${name} must be function, got ${describe(value)}`);
+}
+
+// ------------------------------------------------------------------------------------------------ modes
+
+/** Calls a function in a mode. */
+function inMode(method, recording, fn) {
+  checkFunction(method, 'fn', fn);
+  return gradMode.run(recording, fn);
+}
+
+const noGrad = (fn) => inMode('noGrad', false, fn);
+const enableGrad = (fn) => inMode('enableGrad', true, fn);
+const inferenceMode = (fn) => inMode('inferenceMode', false, fn);
+
+/** Switches recording on or off. */
+function setGradEnabled(enabled) {
+  if (typeof enabled !== 'boolean') {
+    throw makeError('TypeMismatch', `setGradEnabled: enabled must be boolean, got ${describe(enabled)}`);
+  }
+  gradMode.setEnabled(enabled);
+}
+
+// ------------------------------------------------------------------------------------------------ arguments
+
+/** Returns a tensor or an array of tensors as an array. With `optional`, items may be null. */
+function tensorList(method, name, value, optional = false) {
+  const items = isTensor(value) ? [value] : value;
+  const fits = (each) => isTensor(each) || (optional && (each === null || each === undefined));
+  if (!Array.isArray(items) || !items.every(fits)) {
+    throw makeError('TypeMismatch', `${method}: ${name} must be Tensor or array of Tensors, got ${describe(value)}`);
+  }
+  return items;
+}
+
+/** Returns the options of a method, of which only `known` are allowed. */
+function optionsOf(method, options, known) {
+  if (options === undefined) return {};
+  if (!isPlainObject(options)) {
+    throw makeError('TypeMismatch', `${method}: options must be object, got ${describe(options)}`);
+  }
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw makeError('TypeMismatch', `${method}: unknown argument ${unknown}`);
+  return options;
+}
+
+const slots = (method, tensors) => tensors.map((each) => (each ? liveSlot(each, method) : 0));
+
+/** Returns the gradients of outputs: those given, or one null per output. */
+function gradsOf(method, name, grads, outputs) {
+  const found = grads === undefined || grads === null
+    ? outputs.map(() => null)
+    : tensorList(method, name, grads, true);
+  if (found.length !== outputs.length) {
+    const counts = `for each of ${outputs.length} tensors, got ${found.length}`;
+    throw makeError('InvalidArgument', `${method}: ${name} must have a gradient ${counts}`);
+  }
+  return found;
+}
+
+/** Runs a backward pass. Returns the gradients of the inputs, null where there is none. */
+function pass(method, outputs, grads, inputs, {retainGraph, createGraph = false} = {}) {
+  gradMode.enter();
+  const wanted = inputs && slots(method, inputs);
+  const retains = retainGraph ?? createGraph;
+  const found = native.runBackward(slots(method, outputs), slots(method, grads), wanted, retains, createGraph);
+  return found?.map((slot) => (slot === 0 ? null : wrapSlot(slot)));
+}
+
+// ------------------------------------------------------------------------------------------------ backward passes
+
+function backward(tensors, options) {
+  const {gradTensors, ...others} = optionsOf('backward', options, ['gradTensors', 'retainGraph', 'createGraph']);
+  const outputs = tensorList('backward', 'tensors', tensors);
+  pass('backward', outputs, gradsOf('backward', 'gradTensors', gradTensors, outputs), null, others);
+}
+
+function grad(outputs, inputs, options) {
+  if (typeof outputs === 'function') {
+    const both = valueAndGrad(outputs, inputs);
+    return (...args) => both(...args)[1];
+  }
+  const {gradOutputs, allowUnused, ...others} =
+    optionsOf('grad', options, ['gradOutputs', 'allowUnused', 'retainGraph', 'createGraph']);
+  const tensors = tensorList('grad', 'outputs', outputs);
+  const wanted = tensorList('grad', 'inputs', inputs);
+  const found = pass('grad', tensors, gradsOf('grad', 'gradOutputs', gradOutputs, tensors), wanted, others);
+  const unused = found.indexOf(null);
+  if (unused >= 0 && !allowUnused) {
+    throw makeError(
+      'InvalidArgument', `grad: outputs do not depend on input ${unused}; allowUnused: true gives null for it`);
+  }
+  return found;
+}
+
+// ------------------------------------------------------------------------------------------------ derivatives
+
+/** Returns a tensor over the same memory that requires a gradient; if calls are recorded, one with its history. */
+function leafOf(method, value, keepsHistory) {
+  if (!isTensor(value)) {
+    throw makeError('TypeMismatch', `${method}: a gradient needs a Tensor argument, got ${describe(value)}`);
+  }
+  return keepsHistory && value.requiresGrad ? value : value.detach().setRequiresGrad();
+}
+
+const orZeros = (found, leaves) => found.map((each, i) => each ?? flow.zerosLike(leaves[i]));
+
+function valueAndGrad(fn, options) {
+  checkFunction('valueAndGrad', 'fn', fn);
+  const {argnums = 0} = optionsOf('valueAndGrad', options, ['argnums']);
+  const numbers = Array.isArray(argnums) ? argnums : [argnums];
+  return (...args) => {
+    const records = gradMode.isEnabled() && args.some((each) => isTensor(each) && each.requiresGrad);
+    return enableGrad(() => {
+      const given = [...args];
+      const leaves = numbers.map((number) => leafOf('valueAndGrad', args[number], records));
+      numbers.forEach((number, i) => {
+        given[number] = leaves[i];
+      });
+      const value = fn(...given);
+      const [output] = tensorList('valueAndGrad', 'the value', value);
+      const found = orZeros(pass('valueAndGrad', [output], [null], leaves, {createGraph: records}), leaves);
+      return [records ? value : value.detach(), Array.isArray(argnums) ? found : found[0]];
+    });
+  };
+}
+
+function vjp(fn, ...inputs) {
+  checkFunction('vjp', 'fn', fn);
+  const leaves = inputs.map((each) => leafOf('vjp', each, gradMode.isEnabled()));
+  const value = enableGrad(() => fn(...leaves));
+  const outputs = tensorList('vjp', 'the value', value);
+  const pull = (gradient) => {
+    const grads = gradsOf('vjp', 'gradient', gradient, outputs);
+    const found = orZeros(pass('vjp', outputs, grads, leaves, {retainGraph: true}), leaves);
+    return found.length === 1 ? found[0] : found;
+  };
+  return [isTensor(value) ? value.detach() : value, pull];
+}
+
+function jacobian(fn, inputs, options) {
+  checkFunction('jacobian', 'fn', fn);
+  const {createGraph = false} = optionsOf('jacobian', options, ['createGraph']);
+  const leaves = tensorList('jacobian', 'inputs', inputs).map((each) => leafOf('jacobian', each, createGraph));
+  return enableGrad(() => {
+    const value = fn(...leaves);
+    if (!isTensor(value)) {
+      throw makeError('TypeMismatch', `jacobian: fn must return Tensor, got ${describe(value)}`);
+    }
+    const rows = leaves.map(() => []);
+    if (value.requiresGrad) {
+      const flat = flow.reshape(value, [-1]);
+      for (let i = 0; i < flat.shape[0]; i++) {
+        const found = orZeros(pass('jacobian', [flat.at(i)], [null], leaves, {retainGraph: true, createGraph}), leaves);
+        found.forEach((each, k) => rows[k].push(each));
+      }
+    }
+    const results = rows.map((row, k) => {
+      const shape = [...value.shape, ...leaves[k].shape];
+      if (row.length > 0) return flow.reshape(flow.stack(row), shape);
+      return flow.zeros(shape, {dtype: value.dtype, device: value.device});
+    });
+    return isTensor(inputs) ? results[0] : results;
+  });
+}
+
+function hessian(fn, inputs, options) {
+  const given = tensorList('hessian', 'inputs', inputs);
+  const first = (position) => (...args) => {
+    const value = fn(...args);
+    if (value.size !== 1) {
+      throw makeError('ShapeError', `hessian: fn must return one element, got shape [${value.shape.join(', ')}]`);
+    }
+    const [found] = pass('hessian', [value], [null], [args[position]], {createGraph: true});
+    return found ?? flow.zerosLike(args[position]);
+  };
+  const rows = given.map((_, i) => jacobian(first(i), given, options));
+  return isTensor(inputs) ? rows[0][0] : rows;
+}
+
+// ------------------------------------------------------------------------------------------------ hooks and functions
+
+/** Makes backward passes call `hook(grad)`. Returns an object whose remove() ends that. */
+function registerHook(tensor, hook) {
+  checkFunction('registerHook', 'hook', hook);
+  const external = native.addHook(liveSlot(tensor, 'registerHook'), (slot) => {
+    const result = hook(wrapSlot(slot));
+    if (result === undefined || result === null) return 0;
+    if (!isTensor(result)) {
+      throw makeError('TypeMismatch', `registerHook: a hook must return Tensor or nothing, got ${describe(result)}`);
+    }
+    return liveSlot(result, 'registerHook');
+  });
+  return {remove: () => native.removeHook(external)};
+}
+
+/** What forward() keeps for backward(). */
+class Context {
+  #saved = [];
+
+  /** Keeps tensors, which must not be changed in place before backward() reads them. */
+  saveForBackward(...tensors) {
+    this.#saved = tensors.map((tensor) => ({tensor: keep(tensor), version: tensor.version}));
+  }
+
+  /** The kept tensors. */
+  get savedTensors() {
+    for (const {tensor, version} of this.#saved) {
+      if (tensor.version !== version) {
+        throw makeError('InvalidArgument',
+          `savedTensors: a tensor of shape [${tensor.shape.join(', ')}] was changed in place: it is at version ` +
+          `${tensor.version}, but was saved at version ${version}`);
+      }
+    }
+    return this.#saved.map(({tensor}) => tensor);
+  }
+}
+
+/** A function with a gradient of its own: subclasses define the static methods forward() and backward(). */
+class DifferentiableFunction {
+  static forward() {
+    throw makeError('Unsupported', `${this.name}: a Function must define forward`);
+  }
+
+  static backward() {
+    throw makeError('Unsupported', `${this.name}: a Function must define backward`);
+  }
+
+  /** Calls forward(), and records the call. */
+  static apply(...args) {
+    const context = new Context();
+    const positions = args.flatMap((each, i) => (isTensor(each) ? [i] : []));
+    context.needsInputGrad = args.map((each) => isTensor(each) && each.requiresGrad);
+    const results = noGrad(() => this.forward(context, ...args));
+    const outputs = (Array.isArray(results) ? results : [results]).map((each) => {
+      if (!isTensor(each)) {
+        const found = `got ${describe(each)}`;
+        throw makeError('TypeMismatch', `${this.name}: forward must return Tensor or array of Tensors, ${found}`);
+      }
+      return args.includes(each) ? each.detach() : each;
+    });
+    native.recordFunction(this.name, positions.map((i) => slotOf(args[i])), outputs.map(slotOf), (gradSlots) => {
+      const found = this.backward(context, ...gradSlots.map((slot) => wrapSlot(slot)));
+      const gradients = Array.isArray(found) ? found : [found];
+      if (gradients.length !== args.length) {
+        throw makeError('InvalidArgument', `${this.name}: backward must return a gradient or null for each of ` +
+          `${args.length} arguments, got ${gradients.length}`);
+      }
+      return positions.map((i) => (gradients[i] ? liveSlot(gradients[i], this.name) : 0));
+    });
+    return Array.isArray(results) ? outputs : outputs[0];
+  }
+}
+
+/** Returns fn(...args), of which nothing is kept for the backward pass: that calls fn again. */
+function checkpoint(fn, ...args) {
+  checkFunction('checkpoint', 'fn', fn);
+  class Checkpoint extends DifferentiableFunction {
+    static forward() {
+      return fn(...args);
+    }
+
+    static backward(_, ...grads) {
+      const isWanted = (each) => isTensor(each) && each.requiresGrad;
+      const leaves = args.map((each) => (isWanted(each) ? each.detach().setRequiresGrad() : each));
+      const results = enableGrad(() => fn(...leaves));
+      const kept = (Array.isArray(results) ? results : [results])
+        .map((output, i) => ({output, gradient: grads[i]}))
+        .filter(({output}) => output.requiresGrad);
+      backward(kept.map(({output}) => output), {gradTensors: kept.map(({gradient}) => gradient)});
+      return args.map((each, i) => (isWanted(each) ? leaves[i].grad : null));
+    }
+  }
+  return Checkpoint.apply(...args);
+}
+
+// ------------------------------------------------------------------------------------------------ the tensor class
+
+/** Returns the gradients and the options of a pass, for the arguments (gradient, options) or (options). */
+function backwardArguments(method, tensor, [gradient, options]) {
+  liveSlot(tensor, method);
+  const isOptions = options === undefined && gradient !== undefined && isPlainObject(gradient);
+  const {gradient: named, ...others} =
+    optionsOf(method, isOptions ? gradient : options, ['gradient', 'retainGraph', 'createGraph']);
+  return [gradsOf(method, 'gradient', isOptions ? named : gradient, [tensor]), others];
+}
+
+const accessors = {
+  requiresGrad: {
+    get() {
+      return native.requiresGrad(liveSlot(this, 'requiresGrad'));
+    },
+    set(value) {
+      this.setRequiresGrad(value);
+    },
+  },
+  grad: {
+    get() {
+      const slot = native.grad(liveSlot(this, 'grad'));
+      return slot === 0 ? null : wrapSlot(slot);
+    },
+    set(value) {
+      if (value !== null && !isTensor(value)) {
+        throw makeError('TypeMismatch', `grad: must be Tensor or null, got ${describe(value)}`);
+      }
+      native.setGrad(liveSlot(this, 'grad'), value === null ? 0 : liveSlot(value, 'grad'));
+    },
+  },
+  isLeaf: {
+    get() {
+      return native.isLeaf(liveSlot(this, 'isLeaf'));
+    },
+  },
+  gradFn: {
+    get() {
+      return native.gradFn(liveSlot(this, 'gradFn')) || null;
+    },
+  },
+  retainsGrad: {
+    get() {
+      return native.retainsGrad(liveSlot(this, 'retainsGrad'));
+    },
+  },
+};
+
+const methods = {
+  setRequiresGrad(value = true) {
+    if (typeof value !== 'boolean') {
+      throw makeError('TypeMismatch', `setRequiresGrad: value must be boolean, got ${describe(value)}`);
+    }
+    native.setRequiresGrad(liveSlot(this, 'setRequiresGrad'), value);
+    return this;
+  },
+
+  retainGrad() {
+    native.retainGrad(liveSlot(this, 'retainGrad'));
+    return this;
+  },
+
+  detach() {
+    return wrapSlot(native.detach(liveSlot(this, 'detach')));
+  },
+
+  backward(...args) {
+    const [grads, options] = backwardArguments('backward', this, args);
+    pass('backward', [this], grads, null, options);
+  },
+
+  async backwardAsync(...args) {
+    const [grads, {retainGraph, createGraph = false}] = backwardArguments('backwardAsync', this, args);
+    const [root] = slots('backwardAsync', [this]);
+    const [gradient] = slots('backwardAsync', grads);
+    await native.backwardAsync(root, gradient, retainGraph ?? createGraph, createGraph, this, grads);
+  },
+
+  registerHook(hook) {
+    return registerHook(this, hook);
+  },
+};
+
+for (const [name, accessor] of Object.entries(accessors)) {
+  Object.defineProperty(Tensor.prototype, name, {...accessor, configurable: true});
+}
+for (const [name, value] of Object.entries(methods)) {
+  Object.defineProperty(Tensor.prototype, name, {value, writable: true, configurable: true});
+}
+
+module.exports = {
+  noGrad,
+  enableGrad,
+  inferenceMode,
+  isGradEnabled: () => gradMode.isEnabled(),
+  setGradEnabled,
+  grad,
+  valueAndGrad,
+  vjp,
+  jacobian,
+  hessian,
+  checkpoint,
+  autograd: {backward, grad, Function: DifferentiableFunction},
+};

@@ -1,0 +1,198 @@
+// Compares the gradients of all operators with PyTorch's (docs/reference/vectors.md), and tests the rules of recording.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import {describe, test} from 'node:test';
+import {setImmediate} from 'node:timers/promises';
+import flow from 'oneflow-js';
+import {camel, check, flatOf, functionOf, recordOf, toArgument} from './vectors.mjs';
+
+const folder = new URL('../../../tests/generated/gradients/', import.meta.url);
+const files = fs.readdirSync(folder).filter((name) => name.endsWith('.json')).sort();
+const device = flow.device('cpu');
+
+/** Replaces an argument, a tensor or an array, by leaves. Returns them with their expected gradients. */
+function replaceByLeaves(given, name, expected) {
+  const isArray = Array.isArray(given[name]);
+  const wanted = isArray ? expected : [expected];
+  const made = (isArray ? given[name] : [given[name]]).map((x, i) => x.detach().setRequiresGrad(wanted[i] !== null));
+  given[name] = isArray ? made : made[0];
+  return made.map((x, i) => [x, wanted[i]]).filter(([, grad]) => grad !== null);
+}
+
+function replay(name, each) {
+  const named = Object.entries(each.arguments).map(([key, value]) => [camel(key), toArgument(value)]);
+  const given = Object.fromEntries(named);
+  const leaves = Object.entries(each.gradients).flatMap(([key, grad]) => replaceByLeaves(given, camel(key), grad));
+  const found = functionOf(recordOf(name).publicName)(given);
+  const roots = (Array.isArray(found) ? found : [found])
+    .map((root, i) => ({root, weight: each.weights[i], isRoot: each.differentiable[i]}))
+    .filter(({root, isRoot}) => isRoot && root.requiresGrad);
+  if (roots.length > 0) {
+    const gradTensors = roots.map(({weight}) => flatOf(weight).reshape(weight.sizes));
+    flow.autograd.backward(roots.map(({root}) => root), {gradTensors});
+  }
+  for (const [x, grad] of leaves) check(x.grad ?? flow.zerosLike(x), grad, each, device);
+}
+
+describe('gradients of operators', () => {
+  for (const file of files) {
+    const {op, function: name, cases} = JSON.parse(fs.readFileSync(new URL(file, folder), 'utf8'));
+    test(`${op}: ${cases.length} cases`, () => {
+      for (const each of cases) {
+        try {
+          replay(name, each);
+        } catch (error) {
+          error.message = `${each.name}: ${error.message}`;
+          throw error;
+        }
+      }
+    });
+  }
+});
+
+const leaf = (...numbers) => flow.tensor(numbers, {dtype: 'float64'}).setRequiresGrad();
+const sum = (x) => flow.sum(x);
+
+test('what requires a gradient', () => {
+  const x = leaf(1, 2);
+  const y = x.mul(3);
+  assert.deepEqual([x.requiresGrad, x.isLeaf, x.gradFn, x.grad], [true, true, null, null]);
+  assert.deepEqual([y.requiresGrad, y.isLeaf, y.gradFn], [true, false, 'mul']);
+  assert.equal(y.detach().requiresGrad, false);
+  assert.throws(() => flow.tensor([1n]).setRequiresGrad(), {code: 'DTypeError'});
+  assert.throws(() => x.setRequiresGrad(1), {code: 'TypeMismatch'});
+});
+
+test('modes', async () => {
+  const x = leaf(1);
+  assert.equal(flow.noGrad(() => x.mul(2).requiresGrad), false);
+  assert.equal(flow.noGrad(() => flow.enableGrad(() => x.mul(2).requiresGrad)), true);
+  assert.throws(() => flow.noGrad(() => {
+    throw new RangeError('inside');
+  }), {message: 'inside'});
+  assert.equal(flow.isGradEnabled(), true);
+});
+
+test('a mode follows await and does not leak', async () => {
+  const x = leaf(1);
+  const [inside, outside] = await Promise.all([
+    flow.noGrad(async () => {
+      const before = x.mul(2).requiresGrad;
+      await setImmediate();
+      return [before, x.mul(2).requiresGrad, flow.isGradEnabled()];
+    }),
+    (async () => {
+      await setImmediate();
+      return [x.mul(2).requiresGrad, flow.isGradEnabled()];
+    })(),
+  ]);
+  assert.deepEqual(inside, [false, false, false]);
+  assert.deepEqual(outside, [true, true]);
+});
+
+test('gradients add up, and graphs are freed', () => {
+  const x = leaf(1, 2);
+  const y = sum(x.mul(x));
+  y.backward({retainGraph: true});
+  y.backward();
+  assert.deepEqual(x.grad.toArray(), [4, 8]);
+  assert.throws(() => y.backward(), {code: 'InvalidArgument', message: /was freed by an earlier backward pass/});
+  x.grad = null;
+  assert.equal(x.grad, null);
+  assert.throws(() => x.mul(2).backward(), {code: 'InvalidArgument', message: /needs a gradient of this shape/});
+  x.mul(2).backward(flow.tensor([1, 10], {dtype: 'float64'}));
+  assert.deepEqual(x.grad.toArray(), [2, 20]);
+});
+
+test('changes in place', () => {
+  const x = leaf(1, 2);
+  assert.throws(() => x.add_(1), {code: 'InvalidArgument', message: /a leaf requires a gradient/});
+  const y = x.mul(1);
+  y.mul_(y);
+  y.set(0, 5);
+  sum(y).backward();
+  assert.deepEqual(x.grad.toArray(), [0, 4]);
+  const z = x.mul(2);
+  const product = sum(z.exp().mul(z));
+  z.add_(1);
+  assert.throws(() => product.backward(), {code: 'InvalidArgument', message: /was changed by add/});
+});
+
+test('gradients of functions', () => {
+  const x = flow.tensor([1, 2]);
+  assert.deepEqual(flow.grad((a) => sum(a.mul(a)))(x).toArray(), [2, 4]);
+  const [value, gradients] = flow.valueAndGrad((a, b) => sum(a.mul(b)), {argnums: [0, 1]})(x, x);
+  assert.deepEqual([value.item(), gradients.map((g) => g.toArray())], [5, [[1, 2], [1, 2]]]);
+  const [squares, pull] = flow.vjp((a) => a.mul(a), x);
+  assert.deepEqual([squares.toArray(), pull(flow.ones([2])).toArray()], [[1, 4], [2, 4]]);
+  assert.deepEqual(flow.jacobian((a) => a.mul(a), x).toArray(), [[2, 0], [0, 4]]);
+  assert.deepEqual(flow.hessian((a) => sum(a.mul(a).mul(a)), x).toArray(), [[6, 0], [0, 12]]);
+  assert.deepEqual(flow.grad((a) => sum(flow.grad((b) => sum(b.mul(b).mul(b)))(a)))(x).toArray(), [6, 12]);
+});
+
+test('gradients of inputs', () => {
+  const [x, y] = [leaf(1), leaf(2)];
+  assert.deepEqual(flow.grad(sum(x.mul(3)), [x]).map((g) => g.toArray()), [[3]]);
+  assert.throws(() => flow.grad(sum(x.mul(3)), [x, y]), {message: /outputs do not depend on input 1/});
+  assert.equal(flow.grad(sum(x.mul(3)), [x, y], {allowUnused: true})[1], null);
+  assert.throws(() => flow.grad(sum(x), [x], {allowUnsed: true}), {message: 'grad: unknown argument allowUnsed'});
+});
+
+class Cube extends flow.autograd.Function {
+  static forward(context, x) {
+    context.saveForBackward(x);
+    return x.mul(x).mul(x);
+  }
+
+  static backward(context, grad) {
+    const [x] = context.savedTensors;
+    return grad.mul(x).mul(x).mul(3);
+  }
+}
+
+test('functions with gradients of their own', () => {
+  const x = leaf(2);
+  const y = Cube.apply(x);
+  assert.equal(y.gradFn, 'Cube');
+  sum(y).backward();
+  assert.deepEqual(x.grad.toArray(), [12]);
+  assert.deepEqual(flow.hessian((a) => sum(Cube.apply(a)), flow.tensor([2])).toArray(), [[12]]);
+});
+
+test('hooks', () => {
+  const x = leaf(2);
+  const hook = x.registerHook((grad) => grad.mul(10));
+  sum(x.mul(3)).backward();
+  assert.deepEqual(x.grad.toArray(), [30]);
+  hook.remove();
+  x.registerHook(() => {
+    throw new RangeError('from the hook');
+  });
+  assert.throws(() => sum(x.mul(3)).backward(), {name: 'RangeError', message: 'from the hook'});
+});
+
+test('checkpoint calls the function again', () => {
+  const x = leaf(0.5);
+  let calls = 0;
+  sum(flow.checkpoint((a) => {
+    calls += 1;
+    return a.exp();
+  }, x)).backward();
+  assert.deepEqual([calls, x.grad.toArray()], [2, [Math.exp(0.5)]]);
+});
+
+test('a pass on another thread', async () => {
+  const x = leaf(1, 2);
+  await sum(x.mul(x)).backwardAsync();
+  assert.deepEqual(x.grad.toArray(), [2, 4]);
+  x.registerHook((grad) => grad);
+  await assert.rejects(sum(x.mul(x)).backwardAsync(), {code: 'Unsupported', message: /runs only on the thread/});
+});
+
+test('tidy keeps what the graph needs', () => {
+  const x = leaf(1, 2);
+  const loss = flow.tidy(() => sum(x.mul(x).exp()));
+  loss.backward();
+  assert.deepEqual(x.grad.toArray().map((each) => each.toFixed(4)), ['5.4366', '218.3926']);
+});

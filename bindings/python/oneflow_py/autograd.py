@@ -1,0 +1,453 @@
+"""Gradients of functions, gradient modes, checkpoints and functions with gradients of their own.
+
+>>> import oneflow_py as flow
+>>> x = flow.tensor([1.0, 2.0]).requires_grad_()
+>>> (x * x).sum().backward()
+>>> x.grad
+tensor([2., 4.])
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from oneflow_py import _native as native
+from oneflow_py._native import InvalidArgument, ShapeError, Tensor, TypeMismatch
+
+# ------------------------------------------------------------------------------------------------ modes
+
+
+class set_grad_enabled(contextlib.ContextDecorator):
+    """Switches recording on or off: at once, and back at the end of a `with` block."""
+
+    def __init__(self, mode: bool) -> None:
+        self._before = native.is_grad_enabled()
+        self._mode = bool(mode)
+        native._set_grad_enabled(self._mode)
+
+    def __enter__(self) -> None:
+        native._set_grad_enabled(self._mode)
+
+    def __exit__(self, *_: object) -> None:
+        native._set_grad_enabled(self._before)
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Returns a function whose calls run in this mode."""
+        native._set_grad_enabled(self._before)
+        return _in_mode(function, self._mode)
+
+
+class _Mode:
+    """A mode for a `with` block, or for the calls of a function that it decorates."""
+
+    recording = True
+
+    def __init__(self) -> None:
+        self._before: list[bool] = []
+
+    def __enter__(self) -> None:
+        self._before.append(native.is_grad_enabled())
+        native._set_grad_enabled(self.recording)
+
+    def __exit__(self, *_: object) -> None:
+        native._set_grad_enabled(self._before.pop())
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Returns a function whose calls run in this mode."""
+        return _in_mode(function, self.recording)
+
+
+class no_grad(_Mode):
+    """Calls in it are not recorded: `with flow.no_grad():`, or `@flow.no_grad()`."""
+
+    recording = False
+
+
+class enable_grad(_Mode):
+    """Calls in it are recorded, also within `no_grad`."""
+
+
+class inference_mode(no_grad):
+    """Calls in it are not recorded; the same as `no_grad`."""
+
+
+def _in_mode(function: Callable[..., Any], recording: bool) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def wrapper(*args: Any, **keywords: Any) -> Any:
+        before = native.is_grad_enabled()
+        native._set_grad_enabled(recording)
+        try:
+            return function(*args, **keywords)
+        finally:
+            native._set_grad_enabled(before)
+
+    return wrapper
+
+
+# ------------------------------------------------------------------------------------------------ hooks
+
+
+class HookHandle:
+    """A hook of a tensor, which `remove()` removes."""
+
+    def __init__(self, hook: object) -> None:
+        self._hook = hook
+
+    def remove(self) -> None:
+        """Removes the hook."""
+        native._remove_hook(self._hook)
+
+    def __enter__(self) -> HookHandle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
+# ------------------------------------------------------------------------------------------------ gradients
+
+
+def _as_list(name: str, value: object) -> list[Any]:
+    items = [value] if isinstance(value, Tensor) or value is None else value
+    if not isinstance(items, (list, tuple)) or not all(isinstance(each, Tensor) or each is None for each in items):
+        raise TypeMismatch(f"{name} must be Tensor or a list of tensors, got {type(value).__name__}")
+    return list(items)
+
+
+def backward(
+    tensors: Tensor | Sequence[Tensor],
+    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+) -> None:
+    """Adds the gradients of the sum of `tensors` to all leaves that they depend on.
+
+    `grad_tensors` are the gradients of the tensors, 1 by default.
+    """
+    outputs = _as_list("tensors", tensors)
+    grads = _grads("grad_tensors", grad_tensors, outputs)
+    native._backward(outputs, grads, None, _retains(retain_graph, create_graph), create_graph)
+
+
+def _grads(name: str, grads: Any, outputs: list[Any]) -> list[Any]:
+    found = [None] * len(outputs) if grads is None else _as_list(name, grads)
+    if len(found) != len(outputs):
+        raise InvalidArgument(f"{name} must have a gradient for each of {len(outputs)} tensors, got {len(found)}")
+    return found
+
+
+def _retains(retain_graph: bool | None, create_graph: bool) -> bool:
+    return create_graph if retain_graph is None else bool(retain_graph)
+
+
+def grad(
+    outputs: Tensor | Sequence[Tensor] | Callable[..., Any],
+    inputs: Tensor | Sequence[Tensor] | None = None,
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+    *,
+    argnums: int | Sequence[int] = 0,
+) -> Any:
+    """Returns the gradients of the sum of `outputs` for `inputs`, as a tuple; for a function, that of its gradient.
+
+    `flow.grad(f)(x)` is the gradient of the scalar `f(x)` for the argument number `argnums`, or a tuple for several.
+
+    Raises InvalidArgument for an input that the outputs do not depend on, unless `allow_unused`: it then has None.
+    """
+    if callable(outputs):
+        function = value_and_grad(outputs, argnums=argnums)
+        return functools.wraps(outputs)(lambda *args, **keywords: function(*args, **keywords)[1])
+    if inputs is None:
+        raise InvalidArgument("grad: missing argument inputs (Tensor or a list of tensors)")
+    tensors, wanted = _as_list("outputs", outputs), _as_list("inputs", inputs)
+    grads = _grads("grad_outputs", grad_outputs, tensors)
+    found = native._backward(tensors, grads, wanted, _retains(retain_graph, create_graph), create_graph)
+    if not allow_unused:
+        for position, each in enumerate(found):
+            if each is None:
+                raise InvalidArgument(
+                    f"grad: outputs do not depend on input {position}; allow_unused=True gives None for it"
+                )
+    return tuple(found)
+
+
+def value_and_grad(function: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+    """Returns a function that returns the value of `function`, and its gradient for the argument number `argnums`.
+
+    The value must be a tensor with one element. Several numbers give a tuple of gradients.
+    """
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **keywords: Any) -> Any:
+        records = native.is_grad_enabled() and any(isinstance(a, Tensor) and a.requires_grad for a in args)
+        with enable_grad():
+            inputs = [_leaf(args[number], records) for number in numbers]
+            given = list(args)
+            for number, leaf in zip(numbers, inputs, strict=True):
+                given[number] = leaf
+            value = function(*given, **keywords)
+            found = native._backward([value], [None], inputs, records, records)
+        grads = tuple(
+            native.zeros_like(leaf) if each is None else each for leaf, each in zip(inputs, found, strict=True)
+        )
+        return value if records else value.detach(), grads[0] if isinstance(argnums, int) else grads
+
+    return wrapper
+
+
+def _leaf(value: Tensor, keeps_history: bool = False) -> Tensor:
+    """Returns a tensor over the same memory that requires a gradient; with `keeps_history`, one that depends on it."""
+    if not isinstance(value, Tensor):
+        raise TypeMismatch(f"a gradient needs a Tensor argument, got {type(value).__name__}")
+    if keeps_history and value.requires_grad:
+        return value
+    return value.detach().requires_grad_()
+
+
+def vjp(function: Callable[..., Any], *inputs: Tensor) -> tuple[Any, Callable[..., Any]]:
+    """Returns the value of `function(*inputs)`, and a function from a gradient of the value to those of the inputs."""
+    leaves = [_leaf(each, native.is_grad_enabled()) for each in inputs]
+    with enable_grad():
+        value = function(*leaves)
+
+    def pull(gradient: Any = None) -> Any:
+        outputs = _as_list("the value", value)
+        found = native._backward(outputs, _grads("gradient", gradient, outputs), leaves, True, native.is_grad_enabled())
+        grads = tuple(native.zeros_like(a) if g is None else g for a, g in zip(leaves, found, strict=True))
+        return grads[0] if len(grads) == 1 else grads
+
+    return (value.detach() if isinstance(value, Tensor) else value), pull
+
+
+def jacobian(function: Callable[..., Tensor], inputs: Tensor | Sequence[Tensor], create_graph: bool = False) -> Any:
+    """Returns the derivatives of every element of `function(*inputs)`, of shape value.shape + input.shape.
+
+    Several inputs give a tuple. `create_graph` records the computation of the derivatives.
+    """
+    single = isinstance(inputs, Tensor)
+    leaves = [_leaf(each, create_graph) for each in _as_list("inputs", inputs)]
+    with enable_grad():
+        value = function(*leaves)
+        if not isinstance(value, Tensor):
+            raise TypeMismatch(f"jacobian: the function must return Tensor, got {type(value).__name__}")
+        rows: list[list[Tensor]] = [[] for _ in leaves]
+        if value.requires_grad:
+            flat = native.reshape(value, [-1])
+            for i in range(flat.shape[0]):
+                found = native._backward([flat[i]], [None], leaves, True, create_graph)
+                for row, leaf, each in zip(rows, leaves, found, strict=True):
+                    row.append(native.zeros_like(leaf) if each is None else each)
+    results = []
+    for row, leaf in zip(rows, leaves, strict=True):
+        shape = [*value.shape, *leaf.shape]
+        zeros = native.zeros(shape, dtype=value.dtype, device=value.device)
+        results.append(native.reshape(native.stack(row), shape) if row else zeros)
+    return results[0] if single else tuple(results)
+
+
+def hessian(function: Callable[..., Tensor], inputs: Tensor | Sequence[Tensor], create_graph: bool = False) -> Any:
+    """Returns the second derivatives of the scalar `function(*inputs)`; several inputs give a tuple of tuples."""
+    single = isinstance(inputs, Tensor)
+    given = _as_list("inputs", inputs)
+
+    def first(position: int) -> Callable[..., Tensor]:
+        def gradient(*args: Tensor) -> Tensor:
+            value = function(*args)
+            if value.numel() != 1:
+                raise ShapeError(f"hessian: the function must return one element, got shape {list(value.shape)}")
+            (found,) = native._backward([value], [None], [args[position]], True, True)
+            return native.zeros_like(args[position]) if found is None else found
+
+        return gradient
+
+    rows = tuple(jacobian(first(i), given, create_graph=create_graph) for i in range(len(given)))
+    return rows[0][0] if single else rows
+
+
+# ------------------------------------------------------------------------------------------------ functions
+
+
+class Context:
+    """What `forward` keeps for `backward`."""
+
+    def __init__(self) -> None:
+        self._saved: list[tuple[Tensor | None, int]] = []
+        self._constant: set[int] = set()
+        self.needs_input_grad: tuple[bool, ...] = ()
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keeps tensors, which must not be changed in place before `backward` reads them."""
+        self._saved = [(each, each._version if each is not None else 0) for each in tensors]
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        """Returns the kept tensors. Raises InvalidArgument if one was changed in place."""
+        for tensor, version in self._saved:
+            if tensor is not None and tensor._version != version:
+                raise InvalidArgument(
+                    f"saved_tensors: a tensor of shape {list(tensor.shape)} was changed in place: it is at version "
+                    f"{tensor._version}, but was saved at version {version}"
+                )
+        return tuple(tensor for tensor, _ in self._saved)
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Says that results have no gradient."""
+        self._constant.update(map(id, tensors))
+
+
+class Function:
+    """A function with a gradient of its own: subclasses define `forward` and `backward` as static methods.
+
+    `forward(ctx, *args)` computes the result, without recording; `backward(ctx, *grads)` returns a gradient or None for
+    each argument. Call it by `apply(*args)`.
+    """
+
+    @staticmethod
+    def forward(ctx: Context, *args: Any) -> Any:
+        """Returns the result: a tensor, or a tuple of which the tensors have gradients."""
+        raise NotImplementedError("a Function must define forward")
+
+    @staticmethod
+    def backward(ctx: Context, *grads: Tensor) -> Any:
+        """Returns the gradient of each argument, or None, for the gradients of the results."""
+        raise NotImplementedError("a Function must define backward")
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Calls `forward`, and records the call."""
+        context = Context()
+        positions = [i for i, each in enumerate(args) if isinstance(each, Tensor)]
+        inputs = [args[i] for i in positions]
+        context.needs_input_grad = tuple(isinstance(each, Tensor) and each.requires_grad for each in args)
+        with no_grad():
+            results = cls.forward(context, *args)
+        outputs = list(results) if isinstance(results, tuple) else [results]
+        # An argument that is returned becomes another tensor, whose history is this call.
+        outputs = [
+            native.as_strided(each.detach(), each.shape, each.stride(), each.storage_offset())
+            if isinstance(each, Tensor) and any(each is a for a in inputs)
+            else each
+            for each in outputs
+        ]
+        differentiable = [each for each in outputs if isinstance(each, Tensor) and id(each) not in context._constant]
+
+        def backward(grads: list[Tensor], wanted: list[bool]) -> list[Tensor | None]:
+            found = cls.backward(context, *grads)
+            gradients = list(found) if isinstance(found, tuple) else [found]
+            if len(gradients) != len(args):
+                raise InvalidArgument(
+                    f"{cls.__name__}: backward must return a gradient or None for each of {len(args)} arguments, "
+                    f"got {len(gradients)}"
+                )
+            return [gradients[i] for i in positions]
+
+        native._record_function(cls.__name__, inputs, differentiable, backward)
+        return tuple(outputs) if isinstance(results, tuple) else outputs[0]
+
+
+def checkpoint(function: Callable[..., Any], *args: Any) -> Any:
+    """Returns `function(*args)`, of which nothing is kept for the backward pass: that calls the function again.
+
+    The function must return a tensor or a tuple of tensors, and the same for the same arguments.
+    """
+
+    class Checkpoint(Function):
+        @staticmethod
+        def forward(ctx: Context, *inputs: Any) -> Any:
+            ctx.inputs = inputs  # type: ignore[attr-defined]
+            return function(*inputs)
+
+        @staticmethod
+        def backward(ctx: Context, *grads: Tensor) -> Any:
+            leaves = [
+                each.detach().requires_grad_(each.requires_grad) if isinstance(each, Tensor) else each
+                for each in ctx.inputs  # type: ignore[attr-defined]
+            ]
+            with enable_grad():
+                results = function(*leaves)
+            outputs = list(results) if isinstance(results, tuple) else [results]
+            kept = [(each, grad) for each, grad in zip(outputs, grads, strict=True) if each.requires_grad]
+            wanted = [each for each in leaves if isinstance(each, Tensor) and each.requires_grad]
+            # The pass also adds to leaves that the function refers to without taking them as arguments.
+            backward([each for each, _ in kept], [grad for _, grad in kept])
+            found = iter([each.grad for each in wanted])
+            return tuple(next(found) if isinstance(each, Tensor) and each.requires_grad else None for each in leaves)
+
+    Checkpoint.__name__ = "checkpoint"
+    return Checkpoint.apply(*args)
+
+
+# ------------------------------------------------------------------------------------------------ checks
+
+
+def gradcheck(
+    function: Callable[..., Any],
+    inputs: Tensor | Sequence[Tensor],
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+) -> bool:
+    """Compares the gradients of a function of float64 tensors with central differences of its values.
+
+    Raises InvalidArgument for a difference above `atol + rtol * |difference quotient|`, or returns False.
+    """
+    given = _as_list("inputs", inputs)
+    for i, each in enumerate(given):
+        if each.requires_grad and str(each.dtype) != "float64":
+            raise TypeMismatch(f"gradcheck: input {i} must be float64 for accurate differences, got {each.dtype}")
+    wanted = [i for i, each in enumerate(given) if each.requires_grad]
+    with enable_grad():
+        outputs = _as_list("the result", function(*given))
+    for k in range(len(outputs)):
+        for i in wanted:
+            found = jacobian(lambda *args, k=k: _as_list("the result", function(*args))[k], given)[i]
+            expected = _differences(function, given, i, k, eps)
+            difference = native.abs(native.reshape(found, expected.shape) - expected)
+            if not bool(native.all(difference <= atol + rtol * native.abs(expected))):
+                if not raise_exception:
+                    return False
+                raise InvalidArgument(
+                    f"gradcheck: the gradient of result {k} for input {i} differs by up to "
+                    f"{native.max(difference).item():g}\ngradient: {native.reshape(found, expected.shape)}\n"
+                    f"differences: {expected}"
+                )
+    return True
+
+
+def _differences(function: Callable[..., Any], given: list[Tensor], i: int, k: int, eps: float) -> Tensor:
+    columns = []
+    for j in range(given[i].numel()):
+        values = []
+        for step in (eps, -eps):
+            moved = [native.clone(each.detach()) for each in given]
+            flat = native.reshape(moved[i], [-1])
+            flat[j] = flat[j] + step
+            with enable_grad():  # the function may compute gradients itself
+                leaves = [new.requires_grad_(old.requires_grad) for new, old in zip(moved, given, strict=True)]
+                value = _as_list("the result", function(*leaves))[k]
+            values.append(native.reshape(value.detach(), [-1]))
+        columns.append((values[0] - values[1]) / (2 * eps))
+    return native.stack(columns, 1)
+
+
+# What the package exports directly.
+FUNCTIONS: tuple[Callable[..., Any], ...] = (
+    checkpoint,
+    enable_grad,
+    grad,
+    gradcheck,
+    hessian,
+    inference_mode,
+    jacobian,
+    no_grad,
+    set_grad_enabled,
+    value_and_grad,
+    vjp,
+)

@@ -1,0 +1,223 @@
+# frozen_string_literal: true
+
+require "oneflow/autograd/function"
+
+# Gradients of functions, and gradient modes.
+module OneFlow
+  # Gradients of functions, gradient modes, and functions with gradients of their own.
+  #
+  #     x = OneFlow.tensor([1.0, 2.0]).requires_grad!
+  #     (x * x).sum.backward
+  #     x.grad # => tensor([2., 4.])
+  module Autograd
+    # A hook of a tensor, which `remove` removes.
+    class HookHandle
+      def initialize(hook)
+        @hook = hook
+      end
+
+      # Removes the hook.
+      def remove = Autograd.remove_hook(@hook)
+    end
+
+    class << self
+      # Adds the gradients of the sum of the tensors to all leaves that they depend on. `grad_tensors` are the gradients
+      # of the tensors, 1 by default.
+      def backward(tensors, grad_tensors: nil, **options)
+        outputs = tensor_list("backward", "tensors", tensors)
+        pass(outputs, grads_of("backward", "grad_tensors", grad_tensors, outputs), nil, **options)
+        nil
+      end
+
+      # Runs a backward pass. Returns the gradients of the inputs, nil where there is none.
+      def pass(outputs, grads, inputs, retain_graph: nil, create_graph: false)
+        run_backward(outputs, grads, inputs, retain_graph.nil? ? create_graph : retain_graph, create_graph)
+      end
+
+      # Returns an Array as it is, and another value in an Array.
+      def list_of(value) = value.is_a?(Array) ? value : [value]
+
+      # Returns whether a value is a tensor that requires a gradient.
+      def wanted?(value) = value.is_a?(Tensor) && value.requires_grad?
+
+      # Returns whether calls of these arguments are recorded.
+      def records?(args) = OneFlow.grad_enabled? && args.any? { |each| wanted?(each) }
+
+      # Returns one tensor or an Array of tensors as an Array. Raises TypeMismatch.
+      def tensor_list(method, name, value, optional: false)
+        items = list_of(value)
+        return items if items.all? { |each| each.is_a?(Tensor) || (optional && each.nil?) }
+
+        raise TypeMismatch, "#{method}: #{name} must be Tensor or Array of Tensors, got #{value.class}"
+      end
+
+      # Returns the gradients of outputs: those given, or a nil per output. Raises InvalidArgument.
+      def grads_of(method, name, grads, outputs)
+        return [nil] * outputs.length if grads.nil?
+
+        found = tensor_list(method, name, grads, optional: true)
+        return found if found.length == outputs.length
+
+        raise InvalidArgument,
+              "#{method}: #{name} must have a gradient for each of #{outputs.length} tensors, got #{found.length}"
+      end
+
+      # Returns the gradients of leaves, zeros where the outputs do not depend on one.
+      def gradients(outputs, grads, leaves, retain_graph, create_graph)
+        run_backward(outputs, grads, leaves, retain_graph, create_graph).zip(leaves).map do |found, leaf|
+          found || OneFlow.zeros_like(leaf)
+        end
+      end
+
+      # Returns a tensor over the same memory that requires a gradient; with `keeps_history`, one that has it already.
+      def leaf(method, value, keeps_history)
+        unless value.is_a?(Tensor)
+          raise TypeMismatch, "#{method}: a gradient needs a Tensor argument, got #{value.class}"
+        end
+
+        keeps_history && value.requires_grad? ? value : value.detach.requires_grad!
+      end
+    end
+  end
+
+  class << self
+    # Runs the block without recording its calls, and returns its value.
+    def no_grad(&) = in_grad_mode(false, &)
+
+    # Runs the block with its calls recorded, also within `no_grad`.
+    def enable_grad(&) = in_grad_mode(true, &)
+
+    # The same as `no_grad`.
+    def inference_mode(&) = in_grad_mode(false, &)
+
+    # Returns the gradients of the sum of the outputs for the inputs, as an Array. With a block, returns a lambda of the
+    # gradient of the block for its argument number `argnums`, or an Array for several.
+    def grad(outputs = nil, inputs = nil, argnums: 0, **options, &block)
+      return gradients_of_inputs(outputs, inputs, **options) unless block
+
+      function = value_and_grad(argnums:, &block)
+      ->(*args) { function.call(*args).last }
+    end
+
+    # Returns a lambda that returns the value of the block, and its gradient for its argument number `argnums`.
+    def value_and_grad(argnums: 0, &block)
+      raise InvalidArgument, "value_and_grad: a block is needed" unless block
+
+      lambda do |*args|
+        records = Autograd.records?(args)
+        leaves = Autograd.list_of(argnums).to_h { |i| [i, Autograd.leaf("value_and_grad", args[i], records)] }
+        value = enable_grad { block.call(*args.each_with_index.map { |each, i| leaves.fetch(i, each) }) }
+        found = Autograd.gradients([value], [nil], leaves.values, records, records)
+        [records ? value : value.detach, argnums.is_a?(Array) ? found : found.first]
+      end
+    end
+
+    # Returns the value of the block for the inputs, and a lambda from a gradient of the value to those of the inputs.
+    def vjp(*inputs, &block)
+      leaves = inputs.map { |each| Autograd.leaf("vjp", each, grad_enabled?) }
+      value = enable_grad { block.call(*leaves) }
+      outputs = Autograd.tensor_list("vjp", "the value", value)
+      pull = lambda do |gradient = nil|
+        grads = Autograd.grads_of("vjp", "gradient", gradient, outputs)
+        found = Autograd.gradients(outputs, grads, leaves, true, false)
+        found.length == 1 ? found.first : found
+      end
+      [value.is_a?(Tensor) ? value.detach : value, pull]
+    end
+
+    # Returns the derivatives of every element of the block's value, of shape value.shape + input.shape; for several
+    # inputs, an Array. `create_graph` records their computation.
+    def jacobian(inputs, create_graph: false, &block)
+      leaves = Autograd.tensor_list("jacobian", "inputs", inputs).map { |x| Autograd.leaf("jacobian", x, create_graph) }
+      results = enable_grad do
+        value = block.call(*leaves)
+        raise TypeMismatch, "jacobian: the block must return Tensor, got #{value.class}" unless value.is_a?(Tensor)
+
+        rows = jacobian_rows(value, leaves, create_graph)
+        leaves.each_with_index.map { |leaf, k| stacked_rows(rows.map { |row| row[k] }, value, leaf) }
+      end
+      inputs.is_a?(Tensor) ? results.first : results
+    end
+
+    # Returns the second derivatives of the block's value, which has one element; for several inputs, an Array of
+    # Arrays.
+    def hessian(inputs, create_graph: false, &block)
+      given = Autograd.tensor_list("hessian", "inputs", inputs)
+      rows = given.each_index.map do |i|
+        jacobian(given, create_graph:) do |*args|
+          value = block.call(*args)
+          raise ShapeError, "hessian: the block must return one element, got #{value.shape}" unless value.size == 1
+
+          Autograd.gradients([value], [nil], [args[i]], true, true).first
+        end
+      end
+      inputs.is_a?(Tensor) ? rows.first.first : rows
+    end
+
+    # Returns the value of the block for the arguments, of which nothing is kept for the backward pass: that calls the
+    # block again.
+    def checkpoint(*args, &block)
+      raise InvalidArgument, "checkpoint: a block is needed" unless block
+
+      Autograd::Checkpoint.apply(block, *args)
+    end
+
+    private
+
+    def in_grad_mode(recording)
+      before = grad_enabled?
+      self.grad_enabled = recording
+      yield
+    ensure
+      self.grad_enabled = before
+    end
+
+    def gradients_of_inputs(outputs, inputs, grad_outputs: nil, allow_unused: false, **options)
+      tensors = Autograd.tensor_list("grad", "outputs", outputs)
+      wanted = Autograd.tensor_list("grad", "inputs", inputs)
+      grads = Autograd.grads_of("grad", "grad_outputs", grad_outputs, tensors)
+      found = Autograd.pass(tensors, grads, wanted, **options)
+      return found if allow_unused || !found.include?(nil)
+
+      raise InvalidArgument, "grad: outputs do not depend on input #{found.index(nil)}; " \
+                             "allow_unused: true gives nil for it"
+    end
+
+    def jacobian_rows(value, leaves, create_graph)
+      return [] unless value.requires_grad?
+
+      flat = OneFlow.reshape(value, [-1])
+      Array.new(flat.size) { |i| Autograd.gradients([flat[i]], [nil], leaves, true, create_graph) }
+    end
+
+    def stacked_rows(rows, value, leaf)
+      shape = value.shape + leaf.shape
+      return zeros(shape, dtype: value.dtype, device: value.device) if rows.empty?
+
+      OneFlow.reshape(stack(rows), shape)
+    end
+  end
+
+  # Gradients of a tensor.
+  class Tensor
+    # Makes a leaf require a gradient, or not, and returns it. Raises DTypeError for a tensor that is neither
+    # floating-point nor complex.
+    def requires_grad!(value = true) # rubocop:disable Style/OptionalBooleanParameter
+      self.requires_grad = value
+      self
+    end
+
+    # Adds the gradients of the tensor to all leaves that it depends on. `gradient` is that of the tensor itself, 1 by
+    # default for a tensor with one element.
+    def backward(gradient = nil, retain_graph: nil, create_graph: false)
+      Autograd.backward(self, grad_tensors: gradient, retain_graph:, create_graph:)
+    end
+
+    # Makes backward passes call the block with the gradient; it may return another one. Returns a HookHandle.
+    def register_hook(&block)
+      raise InvalidArgument, "register_hook: a block is needed" unless block
+
+      Autograd::HookHandle.new(add_hook(block))
+    end
+  end
+end

@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+module OneFlow
+  module Autograd
+    # What `forward` keeps for `backward`.
+    class Context
+      # Whether each argument of the call requires a gradient.
+      attr_accessor :needs_input_grad
+      # What a function keeps besides tensors.
+      attr_accessor :arguments
+
+      # Keeps tensors, which must not be changed in place before `backward` reads them.
+      def save_for_backward(*tensors)
+        @saved = tensors.map { |tensor| [tensor, tensor.version] }
+      end
+
+      # Returns the kept tensors. Raises InvalidArgument if one was changed in place.
+      def saved_tensors
+        (@saved || []).map do |tensor, version|
+          next tensor if tensor.version == version
+
+          raise InvalidArgument, "saved_tensors: a tensor of shape #{tensor.shape} was changed in place: it is at " \
+                                 "version #{tensor.version}, but was saved at version #{version}"
+        end
+      end
+    end
+
+    # A function with a gradient of its own: subclasses define the class methods `forward(context, *args)`, which
+    # computes the result without recording, and `backward(context, *grads)`, which returns a gradient or nil for each
+    # argument. Call it by `apply(*args)`.
+    class Function
+      class << self
+        def forward(_context, *_args) = raise(Unsupported, "#{name}: a Function must define forward")
+
+        def backward(_context, *_grads) = raise(Unsupported, "#{name}: a Function must define backward")
+
+        # Calls `forward`, and records the call.
+        def apply(*args)
+          context = Context.new
+          context.needs_input_grad = args.map { |each| Autograd.wanted?(each) }
+          results = OneFlow.no_grad { forward(context, *args) }
+          outputs = Autograd.list_of(results).map { |each| given?(args, each) ? each.detach : each }
+          gradients = ->(grads, _wanted) { gradients_of(args, backward(context, *grads)) }
+          Autograd.record_function(name || "Function", args.grep(Tensor), outputs.grep(Tensor), gradients)
+          results.is_a?(Array) ? outputs : outputs.first
+        end
+
+        private
+
+        def given?(args, result) = args.any? { |each| each.equal?(result) }
+
+        # Returns the gradients of the tensors among the arguments.
+        def gradients_of(args, found)
+          found = Autograd.list_of(found)
+          unless found.length == args.length
+            raise InvalidArgument, "#{name}: backward must return a gradient or nil for each of #{args.length} " \
+                                   "arguments, got #{found.length}"
+          end
+          args.zip(found).select { |arg, _| arg.is_a?(Tensor) }.map(&:last)
+        end
+      end
+    end
+
+    # A call of a block, of which nothing is kept for the backward pass: that calls the block again.
+    class Checkpoint < Function
+      class << self
+        def name = "checkpoint"
+
+        def forward(context, block, *args)
+          context.arguments = [block, *args]
+          block.call(*args)
+        end
+
+        def backward(context, *grads)
+          block, *args = context.arguments
+          leaves = args.map { |each| Autograd.wanted?(each) ? each.detach.requires_grad! : each }
+          run_again(block, leaves, grads)
+          [nil, *args.zip(leaves).map { |arg, leaf| leaf.grad unless arg.equal?(leaf) }]
+        end
+
+        private
+
+        def run_again(block, leaves, grads)
+          outputs = Autograd.list_of(OneFlow.enable_grad { block.call(*leaves) })
+          kept = outputs.zip(grads).select { |output, _| output.requires_grad? }
+          Autograd.backward(kept.map(&:first), grad_tensors: kept.map(&:last))
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,172 @@
+# frozen_string_literal: true
+
+require "json"
+require_relative "helper"
+require_relative "vectors"
+
+# Compares the gradients of all operators with PyTorch's (docs/reference/vectors.md), and tests the rules of recording.
+class GradientsTest < OneFlowTest
+  include Vectors
+
+  FILES = Dir[File.expand_path("../../../tests/generated/gradients/*.json", __dir__)]
+
+  def test_vectors_exist
+    refute_empty FILES, "no vectors: run `make vectors`"
+  end
+
+  FILES.each do |file|
+    define_method("test_#{File.basename(file, ".json").tr(".", "_")}") do
+      vectors = JSON.parse(File.read(file), symbolize_names: true)
+      vectors[:cases].each { |one| replay(vectors, one) }
+    end
+  end
+
+  class Cube < OneFlow::Autograd::Function
+    def self.forward(context, input)
+      context.save_for_backward(input)
+      input * input * input
+    end
+
+    def self.backward(context, grad)
+      input, = context.saved_tensors
+      grad * input * input * 3
+    end
+  end
+
+  def leaf(*numbers) = OneFlow.tensor(numbers, dtype: :float64).requires_grad!
+
+  def test_recording
+    x = leaf(1.0, 2.0)
+    y = x * 3
+    assert_equal [true, true, nil, nil], [x.requires_grad?, x.leaf?, x.grad_fn, x.grad]
+    assert_equal [true, false, "mul"], [y.requires_grad?, y.leaf?, y.grad_fn]
+    refute_predicate OneFlow.no_grad { x * 2 }, :requires_grad?
+    assert_predicate OneFlow.no_grad { OneFlow.enable_grad { x * 2 } }, :requires_grad?
+    refute_predicate y.detach, :requires_grad?
+    assert_raises(OneFlow::DTypeError) { OneFlow.tensor([1]).requires_grad! }
+  end
+
+  def test_a_mode_ends_with_its_block
+    assert_raises(ZeroDivisionError) { OneFlow.no_grad { 1 / 0 } }
+    assert_predicate OneFlow, :grad_enabled?
+  end
+
+  def test_gradients_add_up
+    x = leaf(1.0, 2.0)
+    2.times { (x * 2).sum.backward }
+    assert_equal [4.0, 4.0], x.grad.to_a
+    x.grad = nil
+    assert_nil x.grad
+  end
+
+  def test_graphs_are_freed
+    x = leaf(2.0)
+    y = (x * x).exp.sum
+    y.backward(retain_graph: true)
+    y.backward
+    error = assert_raises(OneFlow::InvalidArgument) { y.backward }
+    assert_includes error.message, "was freed by an earlier backward pass"
+  end
+
+  def test_changes_in_place
+    x = leaf(1.0, 2.0)
+    assert_raises(OneFlow::InvalidArgument) { x.add!(1) }
+    y = x * 1
+    y.mul!(y)
+    y[0] = 5
+    y.sum.backward
+    assert_equal [0.0, 4.0], x.grad.to_a
+    z = x * 2
+    product = z.exp * z
+    z.add!(1)
+    error = assert_raises(OneFlow::InvalidArgument) { product.sum.backward }
+    assert_includes error.message, "was changed by add"
+  end
+
+  def test_gradients_of_functions
+    x = OneFlow.tensor([1.0, 2.0])
+    assert_equal [2.0, 4.0], OneFlow.grad { |a| (a * a).sum }.call(x).to_a
+    value, gradients = OneFlow.value_and_grad(argnums: [0, 1]) { |a, b| (a * b).sum }.call(x, x)
+    assert_equal [5.0, [[1.0, 2.0], [1.0, 2.0]]], [value.item, gradients.map(&:to_a)]
+    value, pull = OneFlow.vjp(x) { |a| a * a }
+    assert_equal [[1.0, 4.0], [2.0, 4.0]], [value.to_a, pull.call(OneFlow.ones([2])).to_a]
+    assert_equal [[2.0, 0.0], [0.0, 4.0]], OneFlow.jacobian(x) { |a| a * a }.to_a
+    assert_equal [[6.0, 0.0], [0.0, 12.0]], OneFlow.hessian(x) { |a| (a * a * a).sum }.to_a
+  end
+
+  def test_gradients_of_inputs
+    x = leaf(1.0)
+    y = leaf(2.0)
+    assert_equal [[3.0]], OneFlow.grad((x * 3).sum, [x]).map(&:to_a)
+    error = assert_raises(OneFlow::InvalidArgument) { OneFlow.grad((x * 3).sum, [x, y]) }
+    assert_includes error.message, "outputs do not depend on input 1"
+    assert_nil OneFlow.grad((x * 3).sum, [x, y], allow_unused: true).last
+  end
+
+  def test_functions_with_gradients_of_their_own
+    x = leaf(2.0)
+    y = Cube.apply(x)
+    assert_equal "GradientsTest::Cube", y.grad_fn
+    y.sum.backward
+    assert_equal [12.0], x.grad.to_a
+    assert_equal [[12.0]], OneFlow.hessian(OneFlow.tensor([2.0])) { |a| Cube.apply(a).sum }.to_a
+  end
+
+  def test_hooks
+    x = leaf(2.0)
+    hook = x.register_hook { |grad| grad * 10 }
+    (x * 3).sum.backward
+    assert_equal [30.0], x.grad.to_a
+    hook.remove
+    x.register_hook { |_| raise ArgumentError, "from the hook" }
+    assert_equal "from the hook", assert_raises(ArgumentError) { (x * 3).sum.backward }.message
+  end
+
+  def test_checkpoint
+    x = leaf(0.5)
+    calls = 0
+    OneFlow.checkpoint(x) { |a| a.exp.tap { calls += 1 } }.sum.backward
+    assert_equal [2, [Math.exp(0.5)]], [calls, x.grad.to_a]
+  end
+
+  def test_threads_add_to_one_leaf
+    x = leaf(0.0)
+    Array.new(4) { Thread.new { 20.times { (x * 1).sum.backward } } }.each(&:join)
+    assert_equal [80.0], x.grad.to_a
+  end
+
+  private
+
+  def replay(vectors, one)
+    arguments = one[:arguments].transform_values { |value| decode(value) }
+    leaves = one[:gradients].flat_map { |name, expected| replace_by_leaves(arguments, name, expected) }
+    run_backward(vectors, one, arguments)
+    leaves.each do |x, expected|
+      check(expected, x.grad || OneFlow.zeros_like(x), one, 1, "#{vectors[:op]} #{one[:name]}") if expected
+    end
+  rescue OneFlow::Error => e
+    flunk "#{vectors[:op]} #{one[:name]}: #{e.message}"
+  end
+
+  # Calls the operator, and runs a backward pass from its results with the weights as their gradients.
+  def run_backward(vectors, one, arguments)
+    results = OneFlow::Autograd.list_of(on_module(vectors[:function].sub(/_\z/, "!"), **arguments))
+    roots = results.zip(one[:weights], one[:differentiable])
+    roots.select! { |result, _, is_root| is_root && result.requires_grad? }
+    grads = roots.map { |_, weight, _| tensor_of(weight) }
+    OneFlow::Autograd.backward(roots.map(&:first), grad_tensors: grads) if roots.any?
+  end
+
+  # Replaces an argument, a tensor or a list, by leaves. Returns them with their expected gradients.
+  def replace_by_leaves(arguments, name, expected)
+    given = arguments[name]
+    wanted = given.is_a?(Array) ? expected : [expected]
+    made = Array(given.is_a?(Array) ? given : [given]).zip(wanted).map { |x, grad| x.detach.requires_grad!(!grad.nil?) }
+    arguments[name] = given.is_a?(Array) ? made : made.first
+    made.zip(wanted)
+  end
+
+  def tensor_of(spec)
+    OneFlow.reshape(OneFlow.from_binary(spec[:data].unpack1("m"), dtype: spec[:dtype]), spec[:sizes])
+  end
+end

@@ -1,0 +1,1 @@
+"""What follows from the records as further records."""

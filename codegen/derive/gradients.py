@@ -1,0 +1,301 @@
+"""Derives, from a record, a composite for the gradient of each tensor argument.
+
+The composite of `input` takes the gradient of each result (`grad`), and those arguments and results (`result`) that its
+program reads. Example: that of `sin` has the signature `sin(Tensor grad, Tensor input) -> Tensor` and the program
+`mul(grad, cos(input))`. It broadcasts as the record does: what calls it sums the dimensions that were broadcast, and
+casts to the dtype of the argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from codegen import base_types
+from codegen.as_program import OperatorTable
+from codegen.base_types import BaseType
+from codegen.derivative import UnknownDerivative
+from codegen.errors import TextError
+from codegen.expression import Comprehension, Constant, Invoke, Node, Variable
+from codegen.kinds.adjoints import Adjoint, SelectionAdjoint
+from codegen.kinds.composite import Composite
+from codegen.kinds.kind import Functions, Kind
+from codegen.model import Alias, Argument, Complex, Definitions, DTypeRule, Gradient, Op, Result, ResultRule, Type
+from codegen.program import OperatorCall, Program, parse
+from codegen.program_functions import METADATA
+from codegen.reader import Report
+
+_TENSOR = Type(base_types.TENSOR)
+# The position in a list of tensors of the one whose gradient is computed.
+ITEM = "position"
+_ITEM = Argument(ITEM, Type(base_types.INT))
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """The operators for the gradients of a record, by argument, and why other arguments have none."""
+
+    ops: Mapping[str, Op]
+    missing: Mapping[str, str]
+
+
+class From(Enum):
+    """Where the value of an argument of a gradient comes from."""
+
+    GRADIENT = "kGradient"  # of a result
+    ARGUMENT = "kArgument"  # of the call
+    RESULT = "kResult"  # of the call
+    ITEM = "kItem"  # the position in a list of tensors
+
+
+@dataclass(frozen=True)
+class GradientInput:
+    """The source of an argument of a gradient: a position, and whether the elements of a tensor are read."""
+
+    source: From
+    position: int
+    needs_elements: bool
+
+
+@dataclass(frozen=True)
+class GradientRule:
+    """What computes the gradient of an argument; `op` is None if it is not known."""
+
+    argument: int
+    op: Op | None
+    inputs: tuple[GradientInput, ...]
+    is_transpose: bool  # whether it follows from the kind: for complex numbers, the adjoint is the conjugate of it
+
+
+def derive_gradients(definitions: Definitions, report: Report) -> dict[str, Gradients]:
+    """Returns the gradients of all records, by full name; reports errors in the programs of records.
+
+    The programs of records may also call the gradients that are not composites.
+    """
+    operators = OperatorTable.of(definitions)
+    functions: dict[str, Sequence[Op]] = dict(definitions.overloads)
+    kinds = {op.full_name: dict(_kinds(op, operators)) for op in definitions.ops}
+    functions |= {each.full_name: [each] for found in kinds.values() for each in found.values()}
+    return {op.full_name: _gradients(op, kinds[op.full_name], operators, functions, report) for op in definitions.ops}
+
+
+def _kinds(op: Op, operators: OperatorTable) -> Iterator[tuple[str, Op]]:
+    """Yields the gradients that the runtime computes itself."""
+    for argument in differentiable(op):
+        own = op.gradient.get(argument.name)
+        try:
+            found = own if own else op.kind.adjoint(op, argument, operators)
+        except (UnknownDerivative, TextError):
+            continue
+        if found is Gradient.SELECTION:
+            found = SelectionAdjoint(op.full_name, argument.name, op.position(argument.name))
+        if isinstance(found, Kind):
+            yield argument.name, _of_kind(op, argument, found)
+
+
+def _gradients(
+    op: Op, kinds: Mapping[str, Op], operators: OperatorTable, functions: Functions, report: Report
+) -> Gradients:
+    ops = dict(kinds)
+    missing: dict[str, str] = {}
+    for argument in differentiable(op):
+        if argument.name in kinds:
+            continue
+        own = op.gradient.get(argument.name)
+        try:
+            stated: dict[str | None, Program] = {None: own} if isinstance(own, Program) else {}
+            ops[argument.name] = _resolved(op, argument, stated or _derived(op, argument, operators), functions)
+        except UnknownDerivative as error:
+            missing[argument.name] = str(error)
+        except TextError as error:
+            if isinstance(own, Program):
+                report.add(own.locate(error.offset), error.text, error.length)
+            missing[argument.name] = error.text
+    return Gradients(ops, missing)
+
+
+def differentiable(op: Op) -> Iterator[Argument]:
+    """Yields the tensor arguments that may have a gradient: floating-point ones, if a result is floating-point, too."""
+    if all(rule in (ResultRule.BOOL, ResultRule.INT64) for rule in op.dtype.results):
+        return
+    for argument in op.signature.tensor_arguments:
+        if op.accepted(argument).may_be_floating and op.gradient.get(argument.name) is not Gradient.NONE:
+            yield argument
+
+
+def _derived(op: Op, argument: Argument, operators: OperatorTable) -> dict[str | None, Program]:
+    """Returns the programs that follow from the kind. Raises UnknownDerivative or TextError."""
+    texts = op.kind.adjoint(op, argument, operators)
+    assert not isinstance(texts, Kind)
+    return {value: parse(text, op.location, exact=False) for value, text in texts.items()}
+
+
+def _resolved(op: Op, argument: Argument, programs: Mapping[str | None, Program], functions: Functions) -> Op:
+    """Returns the composite of these programs, in which numbers may take the place of tensors if the programs allow it.
+
+    Otherwise a caller passes 0-d tensors. Raises TextError.
+    """
+    gradient = _composite(op, argument, programs, base_types.OPERAND)
+    try:
+        kind = gradient.kind.resolved(gradient, functions)
+        if isinstance(kind, Composite) and all(_takes_numbers(gradient, each) for each in kind.branches.values()):
+            return replace(gradient, kind=kind)
+    except TextError:
+        pass
+    gradient = _composite(op, argument, programs, base_types.TENSOR)
+    return replace(gradient, kind=gradient.kind.resolved(gradient, functions))
+
+
+def _takes_numbers(op: Op, program: Program) -> bool:
+    """Returns whether each call has a tensor even if all arguments that may be numbers are."""
+
+    def has_tensor(call: OperatorCall) -> bool:
+        operands = zip(call.op.signature.arguments, call.values, strict=True)
+        operators = [value for argument, value in operands if argument.type.is_tensor and value]
+        return not operators or any(map(is_tensor, operators))
+
+    def is_tensor(value: Node) -> bool:
+        match value:
+            case OperatorCall():
+                return has_tensor(value)
+            case Variable(name=name):
+                argument = op.signature.argument(name)
+                return argument is None or argument.type.base is base_types.TENSOR
+        return not isinstance(value, Constant)
+
+    return all(has_tensor(node) for node in program.nodes() if isinstance(node, OperatorCall))
+
+
+def _composite(op: Op, argument: Argument, programs: Mapping[str | None, Program], operand: BaseType) -> Op:
+    """Returns the composite of these programs; `operand` is the type of arguments that are tensors or numbers."""
+    used = frozenset(name for program in programs.values() for name in program.names)
+    match = op.kind.matched if None not in programs else None
+    signature = op.signature
+    is_gradient = used <= {*signature.gradient_names} and all(p.text in used for p in programs.values())
+    alias = Alias("a") if is_gradient else None
+    is_only = len(op.signature.results) == 1
+    result = Type(base_types.TENSOR, is_list=argument.type.is_list and ITEM not in used)
+    arguments = [
+        *(replace(each, alias=alias) for each in _gradients_of_results(op) if each.name in used or is_only),
+        *(_required(each, operand) for each in signature.arguments if each.name in used or each.name == match),
+        *(Argument(name, _TENSOR) for name in signature.result_names if name in used),
+        *(_ITEM for _ in range(ITEM in used)),
+    ]
+    return _gradient_op(op, argument, arguments, Result(result, alias=alias), Composite(programs, match))
+
+
+def _of_kind(op: Op, argument: Argument, kind: Kind) -> Op:
+    """Returns the gradient that takes all arguments."""
+    arguments = [
+        *_gradients_of_results(op),
+        *(_required(each, base_types.OPERAND) for each in op.signature.arguments),
+        *(_ITEM for _ in range(argument.type.is_list)),
+    ]
+    return _gradient_op(op, argument, arguments, Result(_TENSOR), kind)
+
+
+def _gradients_of_results(op: Op) -> Iterator[Argument]:
+    for name, result in zip(op.signature.gradient_names, op.signature.results, strict=True):
+        yield Argument(name, result.type)
+
+
+def _required(argument: Argument, operand: BaseType) -> Argument:
+    """Returns an argument without its default, and without the meaning of dims and sizes, which are checked already.
+
+    `operand` is the type of an argument that is a tensor or a number.
+    """
+    base = operand if argument.type.base is base_types.OPERAND else argument.type.base.passed
+    return Argument(argument.name, replace(argument.type, base=base))
+
+
+def _gradient_op(op: Op, argument: Argument, arguments: Sequence[Argument], result: Result, kind: Kind) -> Op:
+    return Op(
+        name=op.name,
+        overload="_".join(filter(None, (op.overload, "gradient", argument.name))),
+        signature=replace(op.signature, arguments=tuple(arguments), results=(result,)),
+        summary=f"Computes the gradient of `{argument.name}` of `{op.full_name}`.",
+        description="",
+        kind=kind,
+        dtype=DTypeRule(results=(ResultRule.SAME,)),
+        complex=Complex.SAME,
+        oracle=None,
+        examples=(),
+        errors=(),
+        cases=(),
+        offered_as=(),
+        location=op.location,
+        signature_location=op.signature_location,
+    )
+
+
+def gradient_rules(op: Op, definitions: Definitions) -> Iterator[GradientRule]:
+    """Yields a rule for each argument of a record, or of one of its gradients, that may have a gradient.
+
+    An operator with a body has none where that of the calls in its body applies.
+    """
+    if isinstance(op.kind, SelectionAdjoint):  # it is linear, and its adjoint is the selection itself
+        of = definitions.by_name[op.kind.of]
+        yield GradientRule(0, of, tuple(_inputs_of_selection(op, of, op.kind.argument)), is_transpose=True)
+    found = definitions.gradients.get(op.full_name)
+    for argument in differentiable(op) if found else ():
+        gradient = found.ops.get(argument.name) if found else None
+        if gradient or not op.kind.has_body:
+            inputs = tuple(_inputs(op, gradient)) if gradient else ()
+            yield GradientRule(op.position(argument.name), gradient, inputs, argument.name not in op.gradient)
+
+
+def _inputs(op: Op, gradient: Op) -> Iterator[GradientInput]:
+    names = {
+        **{name: (From.GRADIENT, i) for i, name in enumerate(op.signature.gradient_names)},
+        **{name: (From.RESULT, i) for i, name in enumerate(op.signature.result_names)},
+        **{argument.name: (From.ARGUMENT, i) for i, argument in enumerate(op.signature.arguments)},
+    }
+    for argument in gradient.signature.arguments:
+        source, position = (From.ITEM, 0) if argument.name == ITEM else names[argument.name]
+        yield GradientInput(source, position, argument.type.is_tensor and _reads(gradient, argument.name))
+
+
+def _inputs_of_selection(adjoint: Op, of: Op, selected: str) -> Iterator[GradientInput]:
+    for argument in of.signature.arguments:
+        if argument.name == selected:
+            yield GradientInput(From.GRADIENT, 0, True)
+        else:
+            yield GradientInput(From.ARGUMENT, adjoint.position(argument.name), argument.type.is_tensor)
+
+
+def _reads(gradient: Op, name: str) -> bool:
+    """Returns whether a gradient reads the elements of an argument, rather than only its shape and dtype."""
+    kind = gradient.kind
+    if isinstance(kind, Adjoint):
+        return kind.reads(name)
+    assert isinstance(kind, Composite)
+    return any(_reads_elements(root, name) for program in kind.branches.values() for root in program.roots())
+
+
+def _reads_elements(node: Node, name: str) -> bool:
+    if isinstance(node, Invoke) and node.function in METADATA:
+        return False
+    if isinstance(node, Comprehension) and node.source == Variable(name):
+        return _reads_elements(node.value, node.name) or _reads_elements(node.value, name)
+    is_read = isinstance(node, Variable) and node.name == name
+    return is_read or any(_reads_elements(child, name) for child in node.children)
+
+
+def gradient_lines(op: Op, definitions: Definitions) -> Iterator[str]:
+    """Yields the gradient of each argument of a record, for people."""
+    if op.kind.has_body and not op.gradient:
+        yield "that of the operators that it calls"
+        return
+    found = definitions.gradients[op.full_name]
+    for argument, gradient in found.ops.items():
+        lines = list(gradient.kind.definitions())
+        if len(lines) == 1:
+            yield f"{argument}: {lines[0][1]}"
+            continue
+        yield f"{argument}:"
+        yield from (f"  {f'{value}: ' if value else ''}{text}" for value, text in lines)
+    for argument, reason in found.missing.items():
+        yield f"{argument}: not known, {reason}"
+    if not found.ops and not found.missing:
+        yield "none: no result depends smoothly on an argument"

@@ -1,0 +1,202 @@
+#include "autograd/engine.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "autograd/mode.h"
+#include "autograd/variable.h"
+#include "dispatch/dispatch.h"
+
+namespace oneflow::autograd {
+
+namespace {
+
+constinit const OperatorName kAdd("add");
+constinit const OperatorName kOnes("ones");
+
+// A node or a leaf, with the gradients that have arrived.
+struct Vertex {
+  Ref<Node> node;
+  Ref<Accumulator> leaf;
+  Gradients grads;             // by output
+  std::vector<size_t> inputs;  // by output: 1 + the position of the input whose gradient is wanted; 0: none
+  bool is_wanted = false;      // whether a wanted gradient depends on it
+
+  uint64_t number() const { return node ? node->number() : 0; }
+  const void* key() const { return node ? static_cast<const void*>(node.get()) : leaf.get(); }
+};
+
+class Pass {
+ public:
+  explicit Pass(const BackwardOptions& options) : options_(options) {}
+
+  void start(std::span<const Root> roots) {
+    for (const Root& root : roots) {
+      const Edge edge = edge_of(*root.tensor);
+      if (!edge)
+        fail(OF_INVALID_ARGUMENT, "a tensor of shape %s does not require a gradient",
+             to_text(root.tensor->sizes()).c_str());
+      add(edge, grad_of(root));
+    }
+    discover();
+  }
+
+  // Limits the pass to what the gradients of these tensors need.
+  void limit_to(std::span<const TensorRef> inputs) {
+    is_limited_ = true;
+    results_.resize(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const Edge edge = edge_of(*inputs[i]);
+      if (!edge) fail(OF_INVALID_ARGUMENT, "input %zu does not require a gradient", i);
+      inputs_.push_back(edge);
+    }
+  }
+
+  void run() {
+    find_wanted();
+    const GradMode mode(options_.create_graph);
+    for (Vertex* vertex : order_) {
+      if (vertex->is_wanted && std::any_of(vertex->grads.begin(), vertex->grads.end(),
+                                           [](const TensorRef& grad) { return static_cast<bool>(grad); }))
+        vertex->node ? run_node(*vertex) : run_leaf(*vertex);
+      vertex->grads.clear();
+    }
+    if (options_.retain_graph) return;
+    for (Vertex* vertex : order_)
+      if (vertex->node && vertex->is_wanted) vertex->node->free_saved();
+  }
+
+  Gradients take_results() { return std::move(results_); }
+
+ private:
+  static TensorRef grad_of(const Root& root) {
+    const Tensor& tensor = *root.tensor;
+    if (!root.grad) {
+      if (tensor.count() != 1)
+        fail(OF_INVALID_ARGUMENT,
+             "a tensor of shape %s needs a gradient of this shape; only one element has the "
+             "default 1",
+             to_text(tensor.sizes()).c_str());
+      return call_operator(kOnes, tensor.sizes(), tensor.dtype(), tensor.device());
+    }
+    if (!same_sizes(root.grad->sizes(), tensor.sizes()))
+      fail(OF_SHAPE_ERROR, "a gradient of shape %s does not fit a tensor of shape %s",
+           to_text(root.grad->sizes()).c_str(), to_text(tensor.sizes()).c_str());
+    return in_form(root.grad, Form::of(tensor));
+  }
+
+  Vertex& vertex(const Edge& edge) {
+    const void* key = edge.node ? static_cast<const void*>(edge.node.get()) : edge.leaf.get();
+    const auto [found, is_new] = vertices_.try_emplace(key);
+    if (is_new) {
+      found->second.node = edge.node;
+      found->second.leaf = edge.leaf;
+      const size_t outputs = edge.node ? edge.node->output_count() : 1;
+      found->second.grads.resize(outputs);
+      found->second.inputs.resize(outputs);
+      order_.push_back(&found->second);
+    }
+    return found->second;
+  }
+
+  // Finds all nodes and leaves, and sorts them so that each comes before those that its edges lead to.
+  void discover() {
+    for (size_t i = 0; i < order_.size(); ++i) {
+      if (!order_[i]->node) continue;
+      for (const Edge& edge : order_[i]->node->edges())
+        if (edge) vertex(edge);
+    }
+    std::stable_sort(order_.begin(), order_.end(),
+                     [](const Vertex* a, const Vertex* b) { return a->number() > b->number(); });
+  }
+
+  void find_wanted() {
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const Edge& edge = inputs_[i];
+      const auto found = vertices_.find(edge.node ? static_cast<const void*>(edge.node.get()) : edge.leaf.get());
+      if (found == vertices_.end()) continue;
+      found->second.is_wanted = true;
+      size_t& input = found->second.inputs[static_cast<size_t>(edge.node ? edge.output : 0)];
+      if (input) same_.emplace_back(i, input - 1);
+      input = input ? input : i + 1;
+    }
+    for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
+      Vertex& vertex = **at;
+      if (!is_limited_) vertex.is_wanted = true;
+      if (!vertex.node) continue;
+      for (const Edge& edge : vertex.node->edges())
+        if (edge && this->vertex(edge).is_wanted) vertex.is_wanted = true;
+    }
+  }
+
+  // Adds a gradient to those that have arrived.
+  void add(const Edge& edge, TensorRef grad) {
+    TensorRef& sum = vertex(edge).grads[static_cast<size_t>(edge.node ? edge.output : 0)];
+    sum = sum ? call_operator(kAdd, sum, grad) : std::move(grad);
+  }
+
+  void keep_result(const Vertex& vertex, size_t output, const TensorRef& grad) {
+    if (const size_t input = vertex.inputs[output]) results_[input - 1] = grad;
+  }
+
+  void run_leaf(Vertex& vertex) {
+    TensorRef grad = vertex.leaf->hooks().apply(std::move(vertex.grads[0]));
+    keep_result(vertex, 0, grad);
+    if (!is_limited_) vertex.leaf->add(std::move(grad), options_.create_graph);
+  }
+
+  void run_node(Vertex& vertex) {
+    Node& node = *vertex.node;
+    for (size_t i = 0; i < vertex.grads.size(); ++i) {
+      if (!vertex.grads[i]) continue;
+      vertex.grads[i] = node.hooks(i).apply(std::move(vertex.grads[i]));
+      keep_result(vertex, i, vertex.grads[i]);
+      if (const Ref<Accumulator> retained = node.collector(i); retained && !is_limited_)
+        retained->add(vertex.grads[i], options_.create_graph);
+    }
+    std::vector<bool> wanted;
+    bool any = false;
+    for (const Edge& edge : node.edges()) {
+      wanted.push_back(edge && this->vertex(edge).is_wanted);
+      any |= wanted.back();
+    }
+    if (!any) return;
+    Gradients found = node.run(vertex.grads, wanted);
+    for (size_t i = 0; i < found.size(); ++i)
+      if (found[i] && wanted[i]) add(node.edges()[i], std::move(found[i]));
+  }
+
+ public:
+  // Copies the gradient of an input that is given twice.
+  void finish() {
+    for (const auto& [to, from] : same_) results_[to] = results_[from];
+  }
+
+ private:
+  const BackwardOptions options_;
+  std::unordered_map<const void*, Vertex> vertices_;
+  std::vector<Vertex*> order_;
+  std::vector<Edge> inputs_;
+  std::vector<std::pair<size_t, size_t>> same_;
+  bool is_limited_ = false;
+  Gradients results_;
+};
+
+}  // namespace
+
+void backward(std::span<const Root> roots, const BackwardOptions& options) {
+  Pass pass(options);
+  pass.start(roots);
+  pass.run();
+}
+
+Gradients grad(std::span<const Root> roots, std::span<const TensorRef> inputs, const BackwardOptions& options) {
+  Pass pass(options);
+  pass.start(roots);
+  pass.limit_to(inputs);
+  pass.run();
+  pass.finish();
+  return pass.take_results();
+}
+
+}  // namespace oneflow::autograd

@@ -1,0 +1,31 @@
+#include "autograd/hook.h"
+
+#include "base/error.h"
+
+namespace oneflow::autograd {
+
+TensorRef Hook::apply(TensorRef grad) const {
+  if (is_removed_.load(std::memory_order_relaxed)) return grad;
+  of_tensor replaced = nullptr;
+  if (const of_status status = function_(context_, to_handle(grad.get()), &replaced); status != OF_OK)
+    throw Error(status, last_error(), last_error_is_complete());
+  return replaced ? TensorRef::adopt(to_tensor(replaced)) : std::move(grad);
+}
+
+void Hooks::add(Ref<Hook> hook) {
+  const std::lock_guard lock(mutex_);
+  hooks_.push_back(std::move(hook));
+}
+
+TensorRef Hooks::apply(TensorRef grad) {
+  std::vector<Ref<Hook>> hooks;
+  {
+    const std::lock_guard lock(mutex_);
+    if (hooks_.empty()) return grad;
+    hooks = hooks_;  // a hook may add hooks
+  }
+  for (const Ref<Hook>& hook : hooks) grad = hook->apply(std::move(grad));
+  return grad;
+}
+
+}  // namespace oneflow::autograd

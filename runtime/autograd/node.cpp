@@ -1,0 +1,78 @@
+#include "autograd/node.h"
+
+#include "device/device.h"
+#include "dispatch/dispatch.h"
+#include "dispatch/program_body.h"
+
+namespace oneflow::autograd {
+
+namespace {
+
+constinit const OperatorName kCast("cast");
+constinit const OperatorName kReal("real");
+constinit const OperatorName kReshape("reshape");
+constinit const OperatorName kSum("sum");
+constinit const OperatorName kToDevice("to_device");
+
+std::atomic<uint64_t> next_number{1};
+
+}  // namespace
+
+void Node::add_edge(Edge edge, const Tensor& operand) {
+  edges_.push_back(std::move(edge));
+  edge_forms_.push_back(Form::of(operand));
+}
+
+void Node::add_output(const Tensor& output) {
+  if (outputs_.empty()) number_ = next_number.fetch_add(1, std::memory_order_relaxed);
+  outputs_.push_back({Form::of(output), {}, {}});
+}
+
+Hooks& Node::hooks(size_t output) {
+  const std::lock_guard lock(mutex_);
+  auto& hooks = outputs_[output].hooks;
+  if (!hooks) hooks = std::make_unique<Hooks>();
+  return *hooks;
+}
+
+void Node::collect(size_t output, Ref<Accumulator> accumulator) {
+  const std::lock_guard lock(mutex_);
+  outputs_[output].collector = std::move(accumulator);
+}
+
+Ref<Accumulator> Node::collector(size_t output) {
+  const std::lock_guard lock(mutex_);
+  return outputs_[output].collector;
+}
+
+void Node::destroy() noexcept {
+  static thread_local constinit Node* waiting = nullptr;
+  static thread_local constinit bool is_freeing = false;
+  next_freed_ = waiting;
+  waiting = this;
+  if (is_freeing) return;
+  is_freeing = true;
+  while (waiting) {
+    Node* const freed = waiting;
+    waiting = freed->next_freed_;
+    delete freed;
+  }
+  is_freeing = false;
+}
+
+TensorRef in_form(TensorRef grad, const Form& form) {
+  if (is_complex(grad->dtype()) && !is_complex(form.dtype)) grad = call_operator(kReal, grad);
+  if (!same_sizes(grad->sizes(), form.sizes)) {
+    const int added = grad->rank() - form.sizes.rank();
+    Shape dims;
+    for (int d = 0; d < grad->rank(); ++d)
+      if (d < added || (form.sizes[d - added] == 1 && grad->size(d) != 1)) dims.push_back(d);
+    if (dims.rank() > 0) grad = call_operator(kSum, grad, dims, true);
+    if (added > 0) grad = call_operator(kReshape, grad, form.sizes);
+  }
+  if (grad->dtype() != form.dtype) grad = call_operator(kCast, grad, form.dtype);
+  if (!(grad->device() == form.device)) grad = call_operator(kToDevice, grad, form.device);
+  return grad;
+}
+
+}  // namespace oneflow::autograd

@@ -1,0 +1,128 @@
+#include "autograd/variable.h"
+
+#include <mutex>
+
+#include "autograd/mode.h"
+#include "autograd/record.h"
+#include "dispatch/dispatch.h"
+
+namespace oneflow::autograd {
+
+namespace {
+
+constinit const OperatorName kAsStrided("as_strided");
+
+// Records a view of the base of a tensor that selects its elements, and makes the tensor its result: the history of the
+// base has changed since the tensor was made.
+void update_origin(const Tensor& tensor, Variable& base) {
+  const GradMode on(true);
+  const uint64_t generation = base.generation();
+  const TensorRef again = call_operator(kAsStrided, *tensor.base(), tensor.sizes(), tensor.strides(), tensor.offset());
+  const Edge edge = Variable::of(*again).edge();
+  Variable::of(tensor).set_origin(edge.node, edge.output, generation);
+}
+
+}  // namespace
+
+Variable* Variable::find(const Tensor& tensor) {
+  return static_cast<Variable*>(tensor.extensions().find(OF_LAYER_AUTOGRAD));
+}
+
+Variable& Variable::of(const Tensor& tensor) {
+  if (Variable* found = find(tensor)) return *found;
+  install();
+  auto created = std::make_unique<Variable>();
+  try {
+    tensor.extensions().add(OF_LAYER_AUTOGRAD, created.get(),
+                            [](void* variable) { delete static_cast<Variable*>(variable); });
+    return *created.release();
+  } catch (const Error&) {  // another thread was first
+    if (Variable* found = find(tensor)) return *found;
+    throw;
+  }
+}
+
+void Variable::set_leaf(bool requires_grad) {
+  const std::lock_guard lock(mutex_);
+  requires_grad_ = requires_grad;
+  if (requires_grad && !accumulator_) accumulator_ = Ref<Accumulator>::adopt(new Accumulator);
+}
+
+void Variable::set_origin(Ref<Node> node, int output, uint64_t generation) {
+  const std::lock_guard lock(mutex_);
+  if (accumulator_) {  // the tensor was a leaf without a gradient, or retains that of its former value
+    if (is_leaf_)
+      accumulator_ = {};
+    else
+      node->collect(static_cast<size_t>(output), accumulator_);
+  }
+  std::swap(node_, node);
+  output_ = output;
+  is_leaf_ = false;
+  requires_grad_ = true;
+  generation_ = generation;
+}
+
+Edge Variable::edge() {
+  const std::lock_guard lock(mutex_);
+  if (!requires_grad_) return {};
+  return node_ ? Edge{node_, output_, {}} : Edge{{}, 0, accumulator_};
+}
+
+bool Variable::requires_grad() {
+  const std::lock_guard lock(mutex_);
+  return requires_grad_;
+}
+
+bool Variable::is_leaf() {
+  const std::lock_guard lock(mutex_);
+  return is_leaf_;
+}
+
+Ref<Accumulator> Variable::accumulator() {
+  const std::lock_guard lock(mutex_);
+  return accumulator_;
+}
+
+void Variable::retain_grad() {
+  const std::lock_guard lock(mutex_);
+  if (accumulator_ || !node_) return;
+  accumulator_ = Ref<Accumulator>::adopt(new Accumulator);
+  node_->collect(static_cast<size_t>(output_), accumulator_);
+}
+
+uint64_t Variable::generation() {
+  const std::lock_guard lock(mutex_);
+  return generation_;
+}
+
+void Variable::start_generation() {
+  const std::lock_guard lock(mutex_);
+  ++generation_;
+}
+
+Edge edge_of(const Tensor& tensor) {
+  Variable* own = Variable::find(tensor);
+  if (tensor.is_view()) {
+    Variable* const base = Variable::find(*tensor.base());
+    if (base && base->generation() > (own ? own->generation() : 0)) {
+      update_origin(tensor, *base);
+      own = Variable::find(tensor);
+    }
+  }
+  return own ? own->edge() : Edge{};
+}
+
+bool requires_grad(const Tensor& tensor) {
+  if (Variable* own = Variable::find(tensor); own && own->requires_grad()) return true;
+  if (!tensor.is_view()) return false;
+  Variable* const base = Variable::find(*tensor.base());
+  return base && base->generation() > 0;
+}
+
+TensorRef detached(const Tensor& tensor) {
+  if (!tensor.has_memory()) return Tensor::without_memory(tensor.sizes(), tensor.dtype(), tensor.device());
+  return Tensor::over(tensor.storage(), tensor.dtype(), tensor.sizes(), tensor.strides(), tensor.offset());
+}
+
+}  // namespace oneflow::autograd

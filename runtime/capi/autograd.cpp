@@ -1,0 +1,191 @@
+// The C API: gradients.
+#include <oneflow/autograd.h>
+
+#include "autograd/engine.h"
+#include "autograd/function_node.h"
+#include "autograd/mode.h"
+#include "autograd/variable.h"
+#include "capi/boundary.h"
+#include "device/device.h"
+
+using namespace oneflow;
+using namespace oneflow::autograd;
+
+namespace {
+
+Hook* to_hook(of_hook handle) { return reinterpret_cast<Hook*>(handle); }
+
+BackwardOptions options_of(const of_backward_options* options, const char* function) {
+  if (!options) return {};
+  const of_backward_options given = read_struct(options, function, "options");
+  return {given.retain_graph || given.create_graph, given.create_graph};
+}
+
+std::vector<Root> roots_of(const of_tensor* tensors, const of_tensor* grads, size_t count, const char* function) {
+  if (count) require(tensors, function, "tensors");
+  std::vector<Root> roots;
+  for (size_t i = 0; i < count; ++i) {
+    const Tensor& tensor = require_tensor(tensors[i], function, "an item of tensors");
+    roots.push_back({share(tensor), grads && grads[i] ? share(*to_tensor(grads[i])) : TensorRef()});
+  }
+  return roots;
+}
+
+void check_grad(const Tensor& tensor, const Tensor& grad) {
+  if (!same_sizes(tensor.sizes(), grad.sizes()))
+    fail(OF_SHAPE_ERROR, "a gradient of shape %s does not fit a tensor of shape %s", to_text(grad.sizes()).c_str(),
+         to_text(tensor.sizes()).c_str());
+  if (grad.dtype() != tensor.dtype())
+    fail(OF_DTYPE_ERROR, "a gradient of type %s does not fit a tensor of type %s", dtype_name(grad.dtype()),
+         dtype_name(tensor.dtype()));
+  if (!(grad.device() == tensor.device())) fail(OF_DEVICE_ERROR, "a gradient must be on the device of its tensor");
+}
+
+}  // namespace
+
+bool of_tensor_requires_grad(of_tensor tensor) {
+  bool result = false;
+  guard([&] { result = requires_grad(require_tensor(tensor, "of_tensor_requires_grad")); });
+  return result;
+}
+
+of_status of_tensor_set_requires_grad(of_tensor tensor, bool requires_grad) {
+  return guard([&, function = __func__] {
+    const Tensor& of = require_tensor(tensor, function);
+    named("requires_grad", [&] {
+      if (requires_grad && !is_floating(of.dtype()) && !is_complex(of.dtype()))
+        fail(OF_DTYPE_ERROR, "only floating-point and complex tensors have gradients, got %s", dtype_name(of.dtype()));
+      if (edge_of(of).node) {
+        if (!requires_grad) fail(OF_INVALID_ARGUMENT, "a result of a recorded call keeps its history; use detach");
+        return;
+      }
+      if (requires_grad || Variable::find(of)) Variable::of(of).set_leaf(requires_grad);
+    });
+  });
+}
+
+bool of_tensor_is_leaf(of_tensor tensor) {
+  bool result = true;
+  guard([&] { result = !edge_of(require_tensor(tensor, "of_tensor_is_leaf")).node; });
+  return result;
+}
+
+const char* of_tensor_grad_fn(of_tensor tensor) {
+  const char* name = nullptr;
+  guard([&] {
+    const Edge edge = edge_of(require_tensor(tensor, "of_tensor_grad_fn"));
+    if (edge.node) name = edge.node->name();
+  });
+  return name;
+}
+
+of_status of_tensor_retain_grad(of_tensor tensor) {
+  return guard([&, function = __func__] {
+    const Tensor& of = require_tensor(tensor, function);
+    if (!edge_of(of)) fail(OF_INVALID_ARGUMENT, "retain_grad: the tensor does not require a gradient");
+    Variable::of(of).retain_grad();
+  });
+}
+
+bool of_tensor_retains_grad(of_tensor tensor) {
+  bool result = false;
+  guard([&] {
+    Variable* const variable = Variable::find(require_tensor(tensor, "of_tensor_retains_grad"));
+    result = variable && !variable->is_leaf() && variable->accumulator();
+  });
+  return result;
+}
+
+of_status of_tensor_get_grad(of_tensor tensor, of_tensor* grad) {
+  return guard([&, function = __func__] {
+    require(grad, function, "grad");
+    Variable* const variable = Variable::find(require_tensor(tensor, function));
+    const Ref<Accumulator> accumulator = variable ? variable->accumulator() : Ref<Accumulator>();
+    TensorRef found = accumulator ? accumulator->grad() : TensorRef();
+    *grad = to_handle(found.detach());
+  });
+}
+
+of_status of_tensor_set_grad(of_tensor tensor, of_tensor grad) {
+  return guard([&, function = __func__] {
+    const Tensor& of = require_tensor(tensor, function);
+    named("grad", [&] {
+      if (grad) check_grad(of, *to_tensor(grad));
+      Variable* const variable = Variable::find(of);
+      const Ref<Accumulator> accumulator = variable ? variable->accumulator() : Ref<Accumulator>();
+      if (accumulator) return accumulator->set_grad(grad ? share(*to_tensor(grad)) : TensorRef());
+      if (grad) fail(OF_INVALID_ARGUMENT, "only a tensor that requires a gradient can have one");
+    });
+  });
+}
+
+of_status of_tensor_detach(of_tensor tensor, of_tensor* result) {
+  return guard([&, function = __func__] {
+    require(result, function, "result");
+    *result = to_handle(detached(require_tensor(tensor, function)).detach());
+  });
+}
+
+bool of_grad_enabled(void) { return is_recording(); }
+
+void of_set_grad_enabled(bool enabled) { set_recording(enabled); }
+
+of_status of_backward(const of_tensor* tensors, const of_tensor* grads, size_t count,
+                      const of_backward_options* options) {
+  return guard([&, function = __func__] {
+    const auto roots = roots_of(tensors, grads, count, function);
+    named("backward", [&] { backward(roots, options_of(options, function)); });
+  });
+}
+
+of_status of_grad(const of_tensor* tensors, const of_tensor* grads, size_t count, const of_tensor* inputs,
+                  size_t input_count, const of_backward_options* options, of_tensor* results) {
+  return guard([&, function = __func__] {
+    const auto roots = roots_of(tensors, grads, count, function);
+    if (input_count) require(inputs, function, "inputs");
+    if (input_count) require(results, function, "results");
+    std::vector<TensorRef> wanted;
+    for (size_t i = 0; i < input_count; ++i)
+      wanted.push_back(share(require_tensor(inputs[i], function, "an item of inputs")));
+    Gradients found = named("grad", [&] { return grad(roots, wanted, options_of(options, function)); });
+    for (size_t i = 0; i < input_count; ++i) results[i] = to_handle(found[i].detach());
+  });
+}
+
+of_status of_tensor_add_hook(of_tensor tensor, of_gradient_hook hook, void* context, of_deleter destroy,
+                             of_hook* handle) {
+  auto created = Ref<Hook>::adopt(new Hook(hook, context, destroy));
+  return guard([&, function = __func__] {
+    const Tensor& of = require_tensor(tensor, function);
+    require(reinterpret_cast<void*>(hook), function, "function");
+    const Edge edge = edge_of(of);
+    if (!edge) fail(OF_INVALID_ARGUMENT, "a hook needs a tensor that requires a gradient");
+    Hooks& hooks = edge.node ? edge.node->hooks(static_cast<size_t>(edge.output)) : edge.leaf->hooks();
+    hooks.add(created);
+    if (handle) *handle = reinterpret_cast<of_hook>(created.detach());
+  });
+}
+
+void of_hook_remove(of_hook hook) {
+  if (hook) to_hook(hook)->remove();
+}
+
+void of_hook_release(of_hook hook) {
+  if (hook) to_hook(hook)->release();
+}
+
+of_status of_record_function(const char* name, const of_tensor* inputs, size_t input_count, const of_tensor* outputs,
+                             size_t output_count, of_backward_function backward, void* context, of_deleter destroy) {
+  return guard([&, function = __func__] {
+    const Context owned(context, [destroy](void* data) {
+      if (destroy) destroy(data);
+    });
+    require(name, function, "name");
+    require(reinterpret_cast<void*>(backward), function, "backward");
+    if (input_count) require(inputs, function, "inputs");
+    if (output_count) require(outputs, function, "outputs");
+    for (size_t i = 0; i < input_count; ++i) require(inputs[i], function, "an item of inputs");
+    for (size_t i = 0; i < output_count; ++i) require(outputs[i], function, "an item of outputs");
+    record_function(name, {inputs, input_count}, {outputs, output_count}, backward, owned);
+  });
+}

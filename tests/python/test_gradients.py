@@ -1,0 +1,572 @@
+"""Gradients: of all operators against PyTorch's, of higher orders against differences, and the rules of recording."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import gc
+import json
+import threading
+import weakref
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import oneflow_py as flow
+from tests.python.support import array, decode, raises
+from tests.python.test_conformance import value
+
+GRADIENTS = sorted((Path(__file__).parents[1] / "generated" / "gradients").glob("*.json"))
+
+
+def leaf(numbers: Any, dtype: str = "float64") -> flow.Tensor:
+    return flow.tensor(numbers, dtype=dtype).requires_grad_()
+
+
+# ------------------------------------------------------------------------------------------------ vectors
+
+
+def tensors_of(found: Any) -> list[Any]:
+    return list(found) if isinstance(found, (list, tuple)) else [found]
+
+
+def expected_tensor(spec: dict[str, Any]) -> Any:
+    return decode(base64.b64decode(spec["data"]), spec["dtype"], tuple(spec["sizes"]))
+
+
+def problem(function: str, case: dict[str, Any]) -> str | None:
+    """Runs a case. Returns a description of the failure, or None."""
+    arguments = {name: value(spec, "cpu:0") for name, spec in case["arguments"].items()}
+    leaves = []
+    for name, spec in case["gradients"].items():
+        given, specs = tensors_of(arguments[name]), spec if isinstance(spec, list) else [spec]
+        made = [x.detach().requires_grad_(s is not None) for x, s in zip(given, specs, strict=True)]
+        arguments[name] = made if isinstance(spec, list) else made[0]
+        leaves += [(f"{name}[{i}]", x, s) for i, (x, s) in enumerate(zip(made, specs, strict=True)) if s is not None]
+    try:
+        results = tensors_of(functools.reduce(getattr, function.split("."), flow)(**arguments))
+        roots, weights = [], []
+        for result, weight, is_root in zip(results, case["weights"], case["differentiable"], strict=True):
+            if is_root and result.requires_grad:
+                roots.append(result)
+                weights.append(flow.tensor(expected_tensor(weight)))
+        if roots:
+            flow.autograd.backward(roots, weights)
+    except flow.Error as error:
+        return f"{type(error).__name__}: {error}"
+    for name, x, spec in leaves:
+        want = expected_tensor(spec)
+        got = np.zeros_like(want) if x.grad is None else array(x.grad)
+        if got.shape != want.shape or got.dtype != want.dtype:
+            return f"{name}: got {got.dtype} {got.shape}, expected {want.dtype} {want.shape}"
+        with np.errstate(invalid="ignore"):
+            close = np.isclose(got, want, case["relative"], case["absolute"], equal_nan=True)
+        if not close.all():
+            return f"{name}: got {got[~close][:4]}, expected {want[~close][:4]}"
+    return None
+
+
+@pytest.mark.parametrize("path", GRADIENTS, ids=lambda path: path.stem)
+def test_gradients_are_those_of_pytorch(path: Path) -> None:
+    content = json.loads(path.read_text())
+    problems = []
+    for case in content["cases"]:
+        if (found := problem(content["function"], case)) is not None:
+            problems.append(f"{case['name']}: {found}")
+    assert not problems, f"{len(problems)} of {len(content['cases'])}\n" + "\n".join(problems[:20])
+
+
+# ------------------------------------------------------------------------------------------------ higher orders
+
+
+UNARY = [
+    "exp", "log", "sin", "cos", "tan", "atan", "tanh", "sigmoid", "sqrt", "rsqrt", "reciprocal", "square", "expm1",
+    "log1p", "exp2", "log2", "log10", "erf", "silu", "gelu", "relu", "abs", "neg",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_first_and_second_derivatives_of_functions(name: str) -> None:
+    x = leaf([0.3, 0.7, 1.4])
+    function = getattr(flow, name)
+    assert flow.gradcheck(function, x)
+    assert flow.gradcheck(lambda y: flow.grad(function(y).sum(), y, create_graph=True)[0], x, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y: x @ y,
+        lambda x, y: flow.einsum("ij,jk->k", [x, y]),
+        lambda x, y: flow.softmax(x @ y, 1),
+        lambda x, y: flow.log_softmax(x, 0) @ y,
+        lambda x, y: flow.linear(x, y.T, flow.sum(y, 0)),
+        lambda x, y: flow.var(x, 1).sum() * flow.std(y),
+        lambda x, y: flow.prod(x, 0) @ y,
+        lambda x, y: flow.cumprod(x, 1) + flow.cumsum(y, 0)[0, 0],
+        lambda x, y: flow.cat([x, y.T], 0) ** 2,
+        lambda x, y: flow.stack([x, y.T]).amax(0),
+        lambda x, y: flow.pow(x.abs(), y.T.abs()),
+        lambda x, y: flow.atan2(x, y.T),
+        lambda x, y: x[:, 1:] * y.T[:, :-1],
+        lambda x, y: flow.sort(x, 1)[0] * flow.topk(y, 2, 0)[0].sum(),
+        lambda x, y: flow.where(x > 0.1, x * x, y.T),
+    ],
+)
+def test_first_and_second_derivatives_of_several_arguments(function: Any) -> None:
+    random = np.random.default_rng(3)
+    x, y = leaf(random.normal(size=(2, 3)) + 0.05), leaf(random.normal(size=(3, 2)))
+    assert flow.gradcheck(function, [x, y])
+    weights = flow.tensor(random.normal(size=function(x, y).shape))
+
+    def gradients(a: flow.Tensor, b: flow.Tensor) -> list[flow.Tensor]:
+        return list(flow.grad((function(a, b) * weights).sum(), [a, b], create_graph=True))
+
+    assert flow.gradcheck(gradients, [x, y], atol=1e-4)
+
+
+def test_a_third_derivative() -> None:
+    x = leaf(2.0)
+    first = flow.grad(x**4, x, create_graph=True)[0]
+    second = flow.grad(first, x, create_graph=True)[0]
+    assert flow.grad(second, x)[0].item() == pytest.approx(48)
+
+
+# ------------------------------------------------------------------------------------------------ recording
+
+
+def test_what_requires_a_gradient() -> None:
+    x, y = leaf([1.0, 2.0]), flow.tensor([3.0, 4.0], dtype="float64")
+    assert (x.requires_grad, x.is_leaf, x.grad_fn, x.grad) == (True, True, None, None)
+    assert (y.requires_grad, y.is_leaf) == (False, True)
+    z = x * y
+    assert (z.requires_grad, z.is_leaf, z.grad_fn) == (True, False, "mul")
+    assert not (y * y).requires_grad
+    assert not (z > 0).requires_grad
+    assert not z.detach().requires_grad
+    assert z.detach().shares_memory_with(z)
+
+
+def test_gradients_are_added_up_in_leaves() -> None:
+    x = leaf([1.0, 2.0])
+    (x * 2).sum().backward()
+    (x * 3).sum().backward()
+    assert x.grad.tolist() == [5, 5]
+    kept = x.grad
+    x.grad = None
+    assert x.grad is None
+    (x * 3).sum().backward()
+    assert (x.grad.tolist(), kept.tolist()) == ([3, 3], [5, 5])
+
+
+def test_a_tensor_that_is_used_twice_gets_both_gradients() -> None:
+    x = leaf([2.0])
+    y = x * x
+    (y * y + y * x).sum().backward()
+    assert x.grad.tolist() == [4 * 8 + 3 * 4]
+
+
+def test_a_graph_is_freed_unless_retained() -> None:
+    x = leaf([2.0])
+    y = (x * x).exp()
+    y.backward(retain_graph=True)
+    y.backward()
+    raises(
+        flow.InvalidArgument,
+        "backward: what the gradient of exp needs was freed by an earlier backward pass; that one must retain the "
+        "graph",
+        y.backward,
+    )
+
+
+def test_backward_needs_a_gradient_for_several_elements() -> None:
+    x = leaf([1.0, 2.0])
+    raises(
+        flow.InvalidArgument,
+        "backward: a tensor of shape [2] needs a gradient of this shape; only one element has the default 1",
+        (x * 2).backward,
+    )
+    raises(
+        flow.ShapeError,
+        "backward: a gradient of shape [3] does not fit a tensor of shape [2]",
+        lambda: (x * 2).backward(flow.ones([3])),
+    )
+    raises(
+        flow.InvalidArgument,
+        "backward: a tensor of shape [] does not require a gradient",
+        lambda: flow.tensor(1.0).backward(),
+    )
+
+
+def test_modes() -> None:
+    x = leaf([1.0])
+    with flow.no_grad():
+        assert not (x * 2).requires_grad
+        with flow.enable_grad():
+            assert (x * 2).requires_grad
+        assert not flow.is_grad_enabled()
+    assert flow.is_grad_enabled()
+
+    @flow.no_grad()
+    def constant(y: flow.Tensor) -> flow.Tensor:
+        return y * 2
+
+    assert not constant(x).requires_grad
+    with flow.set_grad_enabled(False):
+        assert not (x * 2).requires_grad
+    with flow.inference_mode():
+        assert not (x * 2).requires_grad
+    with pytest.raises(ZeroDivisionError), flow.no_grad():
+        1 / 0  # noqa: B018
+    assert (x * 2).requires_grad
+
+
+def test_a_mode_belongs_to_a_thread() -> None:
+    x, found = leaf([1.0]), []
+    with flow.no_grad():
+        thread = threading.Thread(target=lambda: found.append((x * 2).requires_grad))
+        thread.start()
+        thread.join()
+    assert found == [True]
+
+
+def test_only_floating_point_tensors_require_gradients() -> None:
+    raises(
+        flow.DTypeError,
+        "requires_grad: only floating-point and complex tensors have gradients, got int64",
+        lambda: flow.tensor([1]).requires_grad_(),
+    )
+
+
+def test_retained_gradients() -> None:
+    x = leaf([1.0, 2.0])
+    y = x * 3
+    y.retain_grad()
+    assert y.retains_grad
+    (y * y).sum().backward()
+    assert (y.grad.tolist(), x.grad.tolist()) == ([6, 12], [18, 36])
+
+
+def test_gradients_have_the_dtype_of_their_tensor() -> None:
+    x, y = leaf([1.0, 2.0], "float32"), leaf([3.0, 4.0], "float64")
+    (x * y).sum().backward()
+    assert (x.grad.dtype, y.grad.dtype) == (flow.float32, flow.float64)
+    half = leaf([1.0, 2.0], "float16")
+    (half.exp() * 2).sum().backward()
+    assert half.grad.dtype == flow.float16
+
+
+# ------------------------------------------------------------------------------------------------ changes in place
+
+
+def test_a_leaf_cannot_be_changed_in_place() -> None:
+    x = leaf([1.0, 2.0])
+    text = "requires a gradient, so it cannot be changed in place while calls are recorded"
+    raises(flow.InvalidArgument, f"add: a leaf {text}", lambda: x.add_(1))
+    raises(flow.InvalidArgument, f"mul: a view of a leaf {text}", lambda: x[0].mul_(2))
+    with flow.no_grad():
+        x.add_(1)
+    assert x.tolist() == [2, 3]
+
+
+def test_a_change_in_place_is_part_of_the_history() -> None:
+    x = leaf([1.0, 2.0])
+    y = x * 1
+    y.mul_(y)
+    y.mul_(3)
+    y.sum().backward()
+    assert x.grad.tolist() == [6, 12]
+
+
+def test_a_saved_tensor_that_was_changed_is_an_error_that_names_both_calls() -> None:
+    x = leaf([1.0, 2.0])
+    y = x * 2
+    z = y.exp() * y
+    y.add_(1)
+    with pytest.raises(flow.InvalidArgument) as found:
+        z.sum().backward()
+    text = str(found.value)
+    assert "the gradient of mul reads" in text
+    assert "was changed by add" in text
+
+
+def test_writes_to_views_change_the_base() -> None:
+    x, w = leaf([[1.0, 2.0], [3.0, 4.0]]), leaf([10.0, 20.0])
+    y = x * 1
+    y[0] = w
+    y[1].mul_(5)
+    (y * flow.tensor([[1.0, 2.0], [3.0, 4.0]], dtype="float64")).sum().backward()
+    assert x.grad.tolist() == [[0, 0], [15, 20]]
+    assert w.grad.tolist() == [1, 2]
+
+
+def test_a_view_sees_writes_to_its_base() -> None:
+    x = leaf([1.0, 2.0, 3.0])
+    y = x * 1
+    view = y[1:]
+    y.mul_(4)
+    (view * view).sum().backward()
+    assert x.grad.tolist() == [0, 64, 96]
+
+
+def test_a_base_without_a_gradient_gets_one_from_a_write() -> None:
+    base, w = flow.zeros([3], dtype="float64"), leaf(2.0)
+    view = base[1:]
+    base[2] = w * 3
+    assert base.requires_grad
+    (view * 5).sum().backward()
+    assert w.grad.item() == 15
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_programs_with_writes_match_pytorch(seed: int) -> None:
+    random = np.random.default_rng(seed)
+
+    def program(module: Any, x: Any, w: Any) -> Any:
+        choices = np.random.default_rng(seed)
+        y = x * 1
+        views = [y]
+        for _ in range(8):
+            source = views[choices.integers(len(views))]
+            action = choices.integers(6)
+            if action == 0 and len(source.shape) > 1:
+                views.append(source[int(choices.integers(source.shape[0]))])
+            elif action == 1 and source.shape and source.shape[0] > 1:
+                views.append(source[1:])
+            elif action == 2:
+                source.mul_(w)
+            elif action == 3:
+                source.add_(source.detach() * 0 + w * w)
+            elif action == 4 and len(source.shape) > 1:
+                views.append(module.transpose(source, 0, 1))
+            else:
+                source.copy_(source * 0.5 + w) if module is torch else source.mul_(0.5).add_(w)
+        return sum((each * each).sum() for each in [y, views[-1]])
+
+    numbers, factor = random.normal(size=(3, 4)), 1.3
+    x, w = torch.tensor(numbers, requires_grad=True), torch.tensor(factor, dtype=torch.float64, requires_grad=True)
+    program(torch, x, w).backward()
+    ours, our_w = leaf(numbers), leaf(factor)
+    program(flow, ours, our_w).backward()
+    np.testing.assert_allclose(array(ours.grad), x.grad.numpy(), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(array(our_w.grad), w.grad.numpy(), rtol=1e-9)
+
+
+def test_out_has_no_gradient() -> None:
+    x = leaf([1.0])
+    with pytest.raises(flow.InvalidArgument, match="a call that writes to a tensor of the caller has no gradient"):
+        flow.exp(x, out=flow.zeros([1], dtype="float64"))
+
+
+# ------------------------------------------------------------------------------------------------ functions
+
+
+def test_grad_of_functions() -> None:
+    x, y = flow.tensor([1.0, 2.0]), flow.tensor([3.0, 4.0])
+    assert flow.grad(lambda a: (a * a).sum())(x).tolist() == [2, 4]
+    value_, gradients = flow.value_and_grad(lambda a, b: (a * b).sum(), argnums=(0, 1))(x, y)
+    assert (value_.item(), [g.tolist() for g in gradients]) == (11, [[3, 4], [1, 2]])
+    assert not x.requires_grad
+    second = flow.grad(lambda a: flow.grad(lambda b: (b**3).sum())(a).sum())(x)
+    assert second.tolist() == [6, 12]
+
+
+def test_grad_of_inputs() -> None:
+    x, y, z = leaf([1.0]), leaf([2.0]), leaf([3.0])
+    inner = x * y
+    found = flow.grad((inner * inner).sum(), [x, inner])
+    assert ([each.tolist() for each in found], x.grad) == ([[8], [4]], None)
+    text = "grad: outputs do not depend on input 1; allow_unused=True gives None for it"
+    raises(flow.InvalidArgument, text, lambda: flow.grad((x * 2).sum(), [x, z]))
+    assert flow.grad((x * 2).sum(), [x, z], allow_unused=True)[1] is None
+
+
+def test_vjp_jacobian_hessian() -> None:
+    x = flow.tensor([1.0, 2.0, 3.0], dtype="float64")
+    value_, pull = flow.vjp(lambda a: a * a, x)
+    assert (value_.tolist(), pull(flow.ones([3], dtype="float64")).tolist()) == ([1, 4, 9], [2, 4, 6])
+    assert flow.jacobian(lambda a: a * a, x).tolist() == [[2, 0, 0], [0, 4, 0], [0, 0, 6]]
+    assert flow.hessian(lambda a: (a**3).sum(), x).tolist() == [[6, 0, 0], [0, 12, 0], [0, 0, 18]]
+    both = flow.hessian(lambda a, b: (a * b).sum(), [x, x])
+    assert both[0][1].tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    assert flow.jacobian(lambda a: flow.zeros([2]), x).tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
+def test_hooks() -> None:
+    x = leaf([1.0, 2.0])
+    seen: list[Any] = []
+    y = x * 2
+    hook = y.register_hook(lambda grad: seen.append(grad.tolist()))
+    x.register_hook(lambda grad: grad * 10)
+    y.sum().backward(retain_graph=True)
+    assert (seen, x.grad.tolist()) == ([[1, 1]], [20, 20])
+    hook.remove()
+    y.sum().backward()
+    assert len(seen) == 1
+
+    def failing(grad: flow.Tensor) -> None:
+        raise KeyError("from the hook")
+
+    z = leaf([1.0])
+    z.register_hook(failing)
+    with pytest.raises(KeyError, match="from the hook"):
+        (z * 2).sum().backward()
+
+
+class Cube(flow.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: flow.Tensor, factor: float) -> flow.Tensor:
+        ctx.save_for_backward(x)
+        ctx.factor = factor
+        return x * x * x * factor
+
+    @staticmethod
+    def backward(ctx: Any, grad: flow.Tensor) -> Any:
+        (x,) = ctx.saved_tensors
+        return grad * 3 * x * x * ctx.factor, None
+
+
+def test_functions_with_gradients_of_their_own() -> None:
+    x = leaf([2.0, 3.0])
+    y = Cube.apply(x, 2.0)
+    assert y.grad_fn == "Cube"
+    (y * 1).sum().backward()
+    assert x.grad.tolist() == [24, 54]
+    assert flow.gradcheck(lambda a: Cube.apply(a, 2.0), leaf([0.5, 1.5]))
+    assert flow.hessian(lambda a: Cube.apply(a, 1.0).sum(), flow.tensor([2.0])).tolist() == [[12]]
+
+
+def test_a_function_that_returns_too_few_gradients_is_an_error() -> None:
+    class Wrong(flow.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: flow.Tensor, y: flow.Tensor) -> flow.Tensor:
+            return x * y
+
+        @staticmethod
+        def backward(ctx: Any, grad: flow.Tensor) -> Any:
+            return grad
+
+    with pytest.raises(flow.InvalidArgument, match="Wrong: backward must return a gradient or None for each of 2"):
+        Wrong.apply(leaf([1.0]), leaf([2.0])).backward()
+
+
+def test_checkpoint() -> None:
+    calls = []
+
+    def layer(a: flow.Tensor, b: flow.Tensor) -> flow.Tensor:
+        calls.append(1)
+        return (a * b).exp()
+
+    x, y = leaf([0.1, 0.2]), leaf([0.3, 0.4])
+    flow.checkpoint(layer, x, y).sum().backward()
+    want = flow.grad((x * y).exp().sum(), [x, y])
+    assert len(calls) == 2
+    assert x.grad.tolist() == pytest.approx(want[0].tolist())
+    assert y.grad.tolist() == pytest.approx(want[1].tolist())
+
+
+def test_gradcheck_finds_a_wrong_gradient() -> None:
+    class Wrong(flow.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: flow.Tensor) -> flow.Tensor:
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, grad: flow.Tensor) -> Any:
+            return grad
+
+    x = leaf([3.0])
+    assert not flow.gradcheck(Wrong.apply, x, raise_exception=False)
+    with pytest.raises(flow.InvalidArgument, match="the gradient of result 0 for input 0 differs by up to 5"):
+        flow.gradcheck(Wrong.apply, x)
+
+
+# ------------------------------------------------------------------------------------------------ complex numbers
+
+
+def test_complex_gradients_follow_pytorch() -> None:
+    numbers = np.array([1 + 2j, -0.5 + 0.3j]), np.array([0.7 - 1j, 2 + 0.1j])
+    want = [torch.tensor(each, requires_grad=True) for each in numbers]
+    ours = [flow.tensor(each).requires_grad_() for each in numbers]
+
+    def program(module: Any, x: Any, y: Any) -> Any:
+        z = x * y + module.conj(x) * 2 - y
+        parts = module.view_as_real(z) if module is flow else torch.view_as_real(z.resolve_conj())
+        return (parts * parts).sum() + (module.real(x) * module.imag(y)).sum()
+
+    program(torch, *want).backward()
+    program(flow, *ours).backward()
+    for found, expected in zip(ours, want, strict=True):
+        np.testing.assert_allclose(array(found.grad), expected.grad.numpy(), rtol=1e-12)
+
+
+# ------------------------------------------------------------------------------------------------ lifetimes
+
+
+def test_a_long_chain_needs_no_deep_stack() -> None:
+    x = leaf([1.0])
+    y = x
+    for _ in range(200_000):
+        y = y + 1
+    y.sum().backward()
+    assert x.grad.tolist() == [1]
+    y = x
+    for _ in range(200_000):
+        y = y * 1
+    del y
+
+
+def test_nothing_keeps_a_graph_alive() -> None:
+    gc.collect()
+    before = flow.memory_stats()["tensors"]
+    for _ in range(3):
+        x = leaf(np.ones(1000))
+        y = x.exp()
+        y.retain_grad()
+        hook_owner = (y * y).sum()
+        y.register_hook(lambda grad: grad)
+        hook_owner.backward()
+        del x, y, hook_owner
+    gc.collect()
+    assert flow.memory_stats()["tensors"] == before
+
+
+def test_a_function_and_what_it_keeps_are_freed() -> None:
+    class Kept:
+        pass
+
+    class Keeps(flow.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: flow.Tensor) -> flow.Tensor:
+            ctx.kept = Kept()
+            alive.append(weakref.ref(ctx.kept))
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad: flow.Tensor) -> Any:
+            return grad * 2
+
+    alive: list[Any] = []
+    y = Keeps.apply(leaf([1.0]))
+    assert alive[0]() is not None
+    y.backward()
+    gc.collect()
+    assert alive[0]() is None
+
+
+def test_passes_on_several_threads_add_to_one_leaf() -> None:
+    x = leaf(np.zeros(100))
+
+    def work() -> None:
+        for _ in range(50):
+            (x * 1).sum().backward()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(x.grad.tolist()) == {200.0}
