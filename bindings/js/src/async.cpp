@@ -73,7 +73,8 @@ class Task {
   of_status status_ = OF_INTERNAL_ERROR;
   std::string error_ = "the work was cancelled";
   bool was_short_of_memory_ = false;
-  of_thread_state state_{sizeof(of_thread_state), 0, 0, 0, {}};  // of the JavaScript thread, from which the work continues
+  of_thread_state state_{
+      sizeof(of_thread_state), 0, 0, 0, {}};  // of the JavaScript thread, from which the work continues
 };
 
 // An owned tensor handle.
