@@ -71,7 +71,8 @@ class GemPackager
     specification.dup.tap do |spec|
       spec.platform = Gem::Platform.local
       spec.extensions = []
-      spec.files = Dir.glob("{README.md,LICENSE,lib/oneflow/oneflow-probe,{lib,sig,doc}/**/*.{rb,rbs,so,so.*}}", base: @stage)
+      spec.files = Dir.glob("{README.md,LICENSE,lib/oneflow/oneflow-probe,{lib,sig,doc}/**/*.{rb,rbs,so,so.*}}",
+                            base: @stage)
       spec.required_ruby_version = "~> #{RUBY_VERSION[/\d+\.\d+/]}.0"
     end
   end

@@ -144,7 +144,8 @@ int64_t of_tensor_work(of_tensor handle) {
   if (!handle) return 0;
   const Tensor& tensor = *to_tensor(handle);
   const Device* device = quick_device(tensor.device());
-  return (device ? *device : known_device(tensor.device())).waits() ? INT64_MAX : tensor.count();
+  if ((device ? *device : known_device(tensor.device())).waits()) return INT64_MAX;
+  return tensor.has_memory() && tensor.storage()->buffer().is_copied_behind_host() ? INT64_MAX : tensor.count();
 }
 
 uint64_t of_tensor_memory(of_tensor handle) {

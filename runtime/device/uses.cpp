@@ -43,6 +43,11 @@ void Uses::add_copy(Stream& stream, Event end, bool writes) {
   *known = {added.stream, added.id, added.end, writes || (known->writes && known->id == added.id)};
 }
 
+bool Uses::are_empty() const {
+  const std::lock_guard lock(mutex);
+  return uses_.empty();
+}
+
 void Uses::order_copies_before(Stream& stream) {
   for (const Use& use : snapshot()) {
     if (use.stream == &stream) continue;

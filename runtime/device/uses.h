@@ -21,6 +21,8 @@ class Uses {
   void add(Stream& stream);
   // Notes a copy in a stream, of which `end` marks the end. `writes` says whether it writes the block.
   void add_copy(Stream& stream, Event end, bool writes);
+  // Returns whether no use is noted.
+  bool are_empty() const;
   // Makes later work of a stream wait for the copies. Blocks the host if it cannot wait by an event.
   void order_copies_before(Stream& stream);
   // Waits on the host for the copies. Throws the errors of the work before a copy that writes.

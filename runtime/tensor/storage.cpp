@@ -77,6 +77,12 @@ void Buffer::note_use() const {
   if (&current != (stream_ ? stream_ : &device->default_stream())) uses().add(current);
 }
 
+bool Buffer::is_copied_behind_host() const {
+  if (!uses_are_noted.load(std::memory_order_relaxed) || !is_page_locked()) return false;
+  const Uses* copies = uses_.load(std::memory_order_acquire);
+  return copies && !copies->are_empty();
+}
+
 void* Buffer::data_for_copy(Stream& stream) const {
   if (Uses* copies = uses_.load(std::memory_order_acquire)) copies->order_copies_before(stream);
   return data_;

@@ -49,6 +49,8 @@ class Buffer final : public RefCounted<Buffer> {
   // Returns whether a device with events may copy from and to this memory while the host continues: it is page-locked,
   // and the host only accesses it by data().
   bool may_copy_behind_host() const { return is_page_locked() && !is_exposed() && !is_handed_out(); }
+  // Returns whether such copies may be running, for which data() waits.
+  bool is_copied_behind_host() const;
   // Makes later work of a stream wait for such copies, and returns the address.
   void* data_for_copy(Stream& stream) const;
   // Notes such a copy in a stream, of which `end` marks the end. `writes` says whether it writes this memory.

@@ -55,6 +55,7 @@ def test_properties_of_devices() -> None:
         assert device.total_memory >= device.free_memory >= 0
         assert device.compute_units >= 0
         assert all(word.isidentifier() for word in device.capabilities)
+        assert device.notes == ""
     second = flow.device("far:1")
     assert (second.hardware, second.total_memory, second.compute_units) == ("Far device B", 1 << 30, 1)
     assert second.capabilities == ()

@@ -30,6 +30,7 @@ test('properties of devices', () => {
     assert.ok(device.totalMemory >= device.freeMemory);
     assert.ok(device.freeMemory >= 0 && device.computeUnits >= 0);
     assert.ok(device.capabilities.every((word) => /^[a-zA-Z]+$/.test(word)));
+    assert.equal(device.notes, '');
   }
   const second = flow.device('far:1');
   assert.deepEqual([second.hardware, second.totalMemory, second.computeUnits], ['Far device B', 2 ** 30, 1]);

@@ -231,7 +231,7 @@ test('a device that is lost', () => {
 
 test('properties of a device whose queries fail', () => {
   const device = flow.device('accel');
-  for (const fact of ['hardware', 'totalMemory', 'freeMemory', 'computeUnits', 'capabilities']) {
+  for (const fact of ['hardware', 'totalMemory', 'freeMemory', 'computeUnits', 'capabilities', 'notes']) {
     fault('fail_info:0');
     checkFailure(() => device[fact], flow.DeviceError, texts.fail_info);
   }

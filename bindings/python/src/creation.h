@@ -12,8 +12,8 @@ namespace oneflow::python {
 struct TensorRequest {
   const char* function;
   const char* name;
-  const of_dtype* dtype = nullptr;     // NULL: the dtype of the data
-  const of_device* device = nullptr;   // NULL: the device of a tensor, the default device for other data
+  const of_dtype* dtype = nullptr;    // NULL: the dtype of the data
+  const of_device* device = nullptr;  // NULL: the device of a tensor, the default device for other data
   of_dtype if_empty = OF_DTYPE_NONE;  // the dtype of data without elements; OF_DTYPE_NONE: the default dtype
 };
 // Returns a new tensor with a copy of the data: numbers, nested sequences, tensors, or arrays with a buffer or DLPack.

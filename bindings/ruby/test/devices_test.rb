@@ -22,6 +22,7 @@ class DevicesTest < OneFlowTest
       assert_operator device.total_memory, :>=, device.free_memory
       assert_kind_of Integer, device.compute_units
       assert(device.capabilities.all?(Symbol))
+      assert_equal "", device.notes
     end
     assert_empty %i[kernels host_accessible] - OneFlow.devices[0].capabilities
     assert_equal OneFlow.devices.uniq, OneFlow.devices

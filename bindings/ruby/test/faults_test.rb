@@ -196,7 +196,7 @@ class FaultsTest < OneFlowTest
 
   def test_properties_of_a_device_that_does_not_respond
     device = OneFlow.device("accel")
-    %i[hardware total_memory free_memory compute_units capabilities].each do |fact|
+    %i[hardware total_memory free_memory compute_units capabilities notes].each do |fact|
       fault("fail_info:0")
       assert_error(OneFlow::DeviceError, TEXTS["fail_info"]) { device.public_send(fact) }
     end

@@ -283,7 +283,7 @@ OF_API const int64_t* of_tensor_strides(of_tensor tensor);
 /* Returns the number of elements; 0 for NULL. */
 OF_API int64_t of_tensor_count(of_tensor tensor);
 /* Returns an estimate of how long work on the tensor takes, by which a front end decides whether to release its
- * language's lock: the number of elements, or INT64_MAX if of_device_waits() is true for the tensor's device. */
+ * language's lock: the number of elements; INT64_MAX if it may wait for a device, as of_device_waits() says. */
 OF_API int64_t of_tensor_work(of_tensor tensor);
 /* Returns the bytes that are freed with the tensor's storage, of which a garbage collector should be informed: the size
  * of the storage; 0 for views and foreign memory. */

@@ -74,6 +74,15 @@ TEST(CApiTest, NullPointersAreErrors) {
       of_get_memory_statistics(of_device{0, 0}, nullptr),
       of_device_get_properties(of_device{0, 0}, nullptr),
       of_rejected_plugin_at(0, nullptr, nullptr),
+      of_stream_create(of_device{0, 0}, nullptr),
+      of_stream_destroy(of_stream{}),
+      of_stream_query(of_stream{}, nullptr),
+      of_stream_current(of_device{0, 0}, nullptr),
+      of_stream_get_device(of_stream{}, nullptr),
+      of_event_create(of_device{0, 0}, false, nullptr),
+      of_event_destroy(of_event{}),
+      of_event_query(of_event{}, nullptr),
+      of_event_elapsed(of_event{}, of_event{}, nullptr),
   };
   for (const of_status status : statuses) EXPECT_EQ(status, OF_INVALID_ARGUMENT) << &status - statuses;
   of_tensor_data(nullptr, &data);
@@ -89,6 +98,9 @@ TEST(CApiTest, NullPointersAreErrors) {
   EXPECT_EQ(of_tensor_memory(nullptr), 0u);
   EXPECT_EQ(of_tensor_count(nullptr), 0);
 }
+
+// The values of enumerators that stand for "none" do not move when dtypes are added.
+static_assert(OF_DTYPE_NONE == -1 && sizeof(of_dtype) == 4);
 
 TEST(CApiTest, LongErrorTextsAreCutBetweenCharacters) {
   EXPECT_EQ(of_fail(OF_SHAPE_ERROR, "text"), OF_SHAPE_ERROR);

@@ -442,11 +442,13 @@ TEST_F(StreamsTest, TheHostWaitsForCopiesOfPageLockedMemory) {
   const TensorRef pinned = call_operator(kPinMemory, twos(3, cpu()));
   set_accel("hold", 1);
   const TensorRef there = call_operator(kToDevice, pinned, accel());
+  EXPECT_EQ(of_tensor_work(to_handle(pinned.get())), INT64_MAX);  // so that front ends release their locks
   std::thread release([] { set_accel("hold", 0); });
   fill_bytes(cpu(), pinned->mutable_data(), 0, 12);
   release.join();
   EXPECT_EQ(values(*there), (Values{2, 2, 2}));
   EXPECT_EQ(values(*pinned), (Values{0, 0, 0}));
+  EXPECT_EQ(of_tensor_work(to_handle(pinned.get())), 3);
 }
 
 TEST_F(StreamsTest, ReadingPageLockedMemoryReportsTheErrorsOfTheWorkBefore) {
