@@ -99,7 +99,8 @@ int main(int count, char** arguments) {
   if (count != 2) return 2;
   std::ifstream file(arguments[1]);
   int differences = 0, cases = 0;
-  for (const json& item : json::parse(file)["cases"]) {
+  const json all = json::parse(file);
+  for (const json& item : all["cases"]) {
     const uint64_t seed = word(item["seed"]), offset = word(item["offset"]);
     const GeneratorPtr own = make_generator(seed, offset);
     differences += replay(item, own.get(), own.get());

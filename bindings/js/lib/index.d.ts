@@ -770,7 +770,9 @@ export function profile(body: (profile: Profile) => unknown): Profile;
 
 /** A position in the sequence of random numbers of a seed: the seed, and how many numbers were drawn. */
 export interface RandomState {
+  /** The seed of the sequence. */
   seed: Integer;
+  /** How many of its numbers were drawn. */
   offset: Integer;
 }
 /** A generator of random numbers: a position in the sequence of a seed, which calls with `generator` move forward. */
@@ -796,6 +798,7 @@ export class Generator {
   readonly isDisposed: boolean;
   /** Releases the memory at once. Further calls do nothing. Throws for the default generator. */
   dispose(): void;
+  /** Calls dispose(). */
   [Symbol.dispose](): void;
   /** Returns the state as a text. */
   toString(): string;

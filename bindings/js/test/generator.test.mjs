@@ -66,13 +66,6 @@ test('clones are independent', () => {
   assert.throws(() => structuredClone(generator), /stays on its thread/);
 });
 
-test('promises draw from the generator that they were given', async () => {
-  const generator = new Generator(5);
-  const promise = flow.randAsync([100], {generator});
-  generator.dispose();
-  assert.deepEqual((await promise).toArray(), flow.rand([100], {generator: new Generator(5)}).toArray());
-});
-
 test('workers share the default generator, and new ones start with the fixed seed', async () => {
   flow.manualSeed(9);
   const worker = new Worker(`
@@ -134,7 +127,7 @@ test('errors', () => {
   assert.throws(() => Generator.prototype.seed.call({}), {
     code: 'TypeMismatch', message: 'seed: the receiver must be a Generator, got object',
   });
-  assert.equal(inspect(Generator.prototype), 'Generator {}');
+  assert.equal(inspect(Object.create(Generator.prototype)), 'Generator {}');
 });
 
 test('generators are garbage-collected', {skip: typeof globalThis.gc !== 'function'}, () => {

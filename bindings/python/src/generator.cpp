@@ -132,15 +132,18 @@ PyObject* reduce(PyObject* self, PyObject*) {
 }
 
 PyMethodDef methods[] = {
-    {"seed", seed, METH_NOARGS, "seed()\n--\n\nStarts the sequence of an unpredictable seed, and returns the seed."},
-    fast_method("manual_seed", manual_seed,
-                "manual_seed(seed)\n--\n\nStarts the sequence of a seed from its beginning. Returns the generator."),
-    {"initial_seed", initial_seed, METH_NOARGS, "initial_seed()\n--\n\nReturns the seed of the current sequence."},
+    {"seed", seed, METH_NOARGS,
+     "seed($self)\n--\n\nStarts the sequence of an unpredictable seed, and returns the seed."},
+    fast_method(
+        "manual_seed", manual_seed,
+        "manual_seed($self, seed)\n--\n\nStarts the sequence of a seed from its beginning. Returns the generator."),
+    {"initial_seed", initial_seed, METH_NOARGS, "initial_seed($self)\n--\n\nReturns the seed of the current sequence."},
     {"get_state", get_state, METH_NOARGS,
-     "get_state()\n--\n\nReturns the state: the seed and the number of values drawn, as a tuple."},
-    fast_method("set_state", set_state,
-                "set_state(state)\n--\n\nRestores a state from get_state(): the same random numbers follow again."),
-    fast_method("__setstate__", set_state, nullptr),
+     "get_state($self)\n--\n\nReturns the state: the seed and the number of values drawn, as a tuple."},
+    fast_method(
+        "set_state", set_state,
+        "set_state($self, state)\n--\n\nRestores a state from get_state(): the same random numbers follow again."),
+    fast_method("__setstate__", set_state, "__setstate__($self, state)\n--\n\n"),
     {"__reduce__", reduce, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
