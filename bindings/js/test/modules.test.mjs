@@ -56,6 +56,7 @@ test('exported and declared names are the same', () => {
   const types = new Set([
     'DType', 'Integer', 'Integers', 'Scalar', 'Complex', 'Nested', 'TypedArray', 'Index', 'TensorOptions', 'Float',
     'PrintOptions', 'DeviceLike', 'MemoryStats', 'Labels', 'Shaped', 'EinsumOptions', 'EinsumPath', 'EinsumExpression',
+    'Profile', 'ProfileEntry',
   ]);
   const paths = declared.map(({path}) => path);
   const isNamespace = (name) => typeof flow[name] === 'object';
