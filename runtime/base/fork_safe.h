@@ -8,7 +8,18 @@ namespace oneflow {
 
 // The order in which a thread may lock several mutexes, and in which a fork locks all of them. The thread that forks
 // may hold those of the first level.
-enum class LockLevel { kProfile, kDiscovery, kLayers, kRegistry, kDevice, kAllocators, kPressure, kThreads, kAllocator, kCount };
+enum class LockLevel {
+  kDiscovery,
+  kProfile,
+  kLayers,
+  kRegistry,
+  kDevice,
+  kAllocators,
+  kPressure,
+  kThreads,
+  kAllocator,
+  kCount
+};
 
 // A mutex that a fork locks, with what it needs for that.
 struct ForkedMutex {

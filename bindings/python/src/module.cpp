@@ -51,8 +51,9 @@ int execute(PyObject* module) {
     return -1;
   }
   if (!add_errors(module) || !add_dtypes(module) || !add_device_type(module) || !add_tensor_type(module) ||
-      !add_operators(module) || !add_expression_type(module) || !add_profile_type(module) || !resolve_number_slots() || !add_functions(module) ||
-      !add_array_priority() || PyModule_AddStringConstant(module, "__version__", of_version()) != 0) {
+      !add_operators(module) || !add_expression_type(module) || !add_profile_type(module) || !resolve_number_slots() ||
+      !add_functions(module) || !add_array_priority() ||
+      PyModule_AddStringConstant(module, "__version__", of_version()) != 0) {
     return -1;
   }
   of_set_memory_pressure_callback(collect_garbage, nullptr);
