@@ -1,6 +1,7 @@
 // Tests that a process may fork while its other threads hold the runtime's mutexes.
 #include <gtest/gtest.h>
 #include <oneflow/oneflow.h>
+#include <oneflow/profile.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "dispatch/values.h"
 #include "tests/support/test_tensors.h"
 
 namespace oneflow {
@@ -26,6 +28,18 @@ void change_layers() {
   of_layer_remove(OF_LAYER_SHARDING);
 }
 
+// In the child of a fork during a profile, the profile of the other thread is still there, and none can begin.
+void profile() {
+  of_profile profile = nullptr;
+  of_profile_begin(&profile);
+  const TensorRef x = make_tensor({2}, {1, 2});
+  const of_value argument = to_value(x);
+  of_value result{};
+  EXPECT_EQ(of_call(of_op_find("neg"), &argument, 1, &result, 1), OF_OK);
+  of_value_release(&result);
+  of_profile_release(profile);
+}
+
 void look_for_devices() {
   of_device device;
   EXPECT_EQ(of_device_parse("missing:0", &device), OF_DEVICE_ERROR);
@@ -37,7 +51,7 @@ void look_for_devices() {
 }
 
 TEST(Fork, LeavesNoMutexLockedInTheChild) {
-  std::vector<std::function<void()>> works = {allocate_and_free, change_layers, look_for_devices};
+  std::vector<std::function<void()>> works = {allocate_and_free, change_layers, look_for_devices, profile};
 #ifndef __SANITIZE_ADDRESS__  // whose own list of threads does not survive a fork
   works.emplace_back(start_a_thread);
 #endif
