@@ -2,7 +2,8 @@
 
 # Classifies handwritten digits: standardises the pixels, projects them with PCA, and finds the k nearest neighbours.
 #
-# Usage: ruby digits.rb [--device NAME] [--profile FILE] [DATA]. This folder has the same program in Python and JavaScript.
+# Usage: ruby digits.rb [--device NAME] [--profile FILE] [DATA]. This folder has the same program in Python and
+# JavaScript.
 
 require "optparse"
 require "zlib"

@@ -9,8 +9,8 @@ namespace oneflow {
 // The order in which a thread may lock several mutexes, and in which a fork locks all of them. The thread that forks
 // may hold those of the first level.
 enum class LockLevel {
-  kProfile,
   kDiscovery,
+  kProfile,
   kLayers,
   kRegistry,
   kDevice,

@@ -10,7 +10,6 @@
 #include "base/fork_safe.h"
 #include "dispatch/dimension_map.h"
 #include "dispatch/dispatch.h"
-#include "dispatch/fallback.h"
 #include "dispatch/launch.h"
 
 namespace oneflow {

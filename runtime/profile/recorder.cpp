@@ -25,7 +25,7 @@ std::mutex& mutex() {
   return mutex;
 }
 
-// Writes the notes of a call: one when it is created, the other when it is destroyed.
+// Writes the notes of a call: the first when it is created, the second by end().
 class Noted {
  public:
   Noted(Log& log, const Call& call, of_device_event event) : log_(log), call_(call), memory_(allocated_by_thread()) {

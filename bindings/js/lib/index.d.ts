@@ -712,6 +712,7 @@ export interface ProfileEntry {
   name: string;
   /** The operator that the user called, whose body may have made the call. */
   caller: string;
+  /** The name of the device that the call ran on. */
   device: string;
   /** The number of the thread, in the order of their first calls. */
   thread: number;
@@ -731,10 +732,15 @@ export interface ProfileEntry {
   flops: number;
   /** The number of bytes of the operands and results; 0 for views. */
   bytes: number;
+  /** The shapes of the operands. */
   shapes: number[][];
+  /** The dtypes of the operands. */
   dtypes: DType[];
+  /** The shapes of the results. */
   resultShapes: number[][];
+  /** The dtypes of the results. */
   resultDtypes: DType[];
+  /** Whether the call failed. */
   failed: boolean;
 }
 

@@ -57,6 +57,7 @@ test('exported and declared names are the same', () => {
     'DType', 'Integer', 'Integers', 'Scalar', 'Complex', 'Nested', 'TypedArray', 'Index', 'TensorOptions', 'Float',
     'PrintOptions', 'DeviceLike', 'MemoryStats', 'Labels', 'Shaped', 'EinsumOptions', 'EinsumPath', 'EinsumExpression',
     'RandomState',
+    'Profile', 'ProfileEntry',
   ]);
   const paths = declared.map(({path}) => path);
   const isNamespace = (name) => typeof flow[name] === 'object' && !(flow[name] instanceof flow.Generator);

@@ -1,6 +1,7 @@
 // Tests that a process may fork while its other threads hold the runtime's mutexes.
 #include <gtest/gtest.h>
 #include <oneflow/oneflow.h>
+#include <oneflow/profile.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "dispatch/values.h"
 #include "tests/support/test_tensors.h"
 
 namespace oneflow {
@@ -24,6 +26,18 @@ void change_layers() {
   const auto pass_on = [](void*, of_layer_call* call) { return of_layer_next(call, OF_BODY_SEEN); };
   of_layer_install(OF_LAYER_SHARDING, OF_LAYER_ALL_CALLS, pass_on, nullptr);
   of_layer_remove(OF_LAYER_SHARDING);
+}
+
+// In the child of a fork during a profile, the profile of the other thread is still there, and none can begin.
+void profile() {
+  of_profile profile = nullptr;
+  of_profile_begin(&profile);
+  const TensorRef x = make_tensor({2}, {1, 2});
+  const of_value argument = to_value(x);
+  of_value result{};
+  EXPECT_EQ(of_call(of_op_find("neg"), &argument, 1, &result, 1), OF_OK);
+  of_value_release(&result);
+  of_profile_release(profile);
 }
 
 void look_for_devices() {
@@ -41,7 +55,8 @@ TEST(Fork, LeavesNoMutexLockedInTheChild) {
   GTEST_SKIP()
       << "AddressSanitizer's own locks, those of its allocator and of its list of threads, do not survive a fork";
 #endif
-  const std::vector<std::function<void()>> works = {allocate_and_free, change_layers, look_for_devices, start_a_thread};
+  const std::vector<std::function<void()>> works = {allocate_and_free, change_layers, look_for_devices, profile,
+                                                    start_a_thread};
   for (const auto& work : works) work();  // a fork during the initialization of a static variable is not survived
   std::atomic<bool> is_over{false};
   std::vector<std::thread> threads;
