@@ -1,4 +1,4 @@
-"""Tests that the example in README.md prints, in each language, what its comment says."""
+"""Tests that the example in README.md prints, in each language, what its comments say."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ BLOCKS = re.findall(r"```(\w+)\n(.*?)```", (ROOT / "README.md").read_text(), re.
 
 
 @pytest.mark.parametrize("language", COMMANDS)
-def test_example_prints_its_comment(language: str) -> None:
+def test_example_prints_its_comments(language: str) -> None:
     (program,) = [text for name, text in BLOCKS if name == language]
-    expected = re.search(r"(?:#|//) (tensor\(.*\))\n", program)
+    expected = re.findall(r"(?:#|//) (.*)\n", program)
     assert expected
     environment = {**os.environ, "NODE_PATH": str(ROOT / "build" / "node_modules")}
     done = subprocess.run([*COMMANDS[language], program], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == expected[1]
+    assert done.stdout.splitlines() == expected
