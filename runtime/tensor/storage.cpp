@@ -28,6 +28,7 @@ Ref<Buffer> Buffer::allocate(of_device device, uint64_t bytes) {
   buffer->bytes_ = bytes;
   buffer->allocator_ = &found.allocator();
   buffer->stream_ = &stream;
+  allocated += bytes;
   return buffer;
 }
 

@@ -10,7 +10,15 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 RUNTIME = ROOT / "runtime"
-FLOORS = [["base"], ["device"], ["tensor"], ["dispatch"], ["ops", "einsum"], ["autograd", "parallel", "profile"], ["capi"]]
+FLOORS = [
+    ["base"],
+    ["device"],
+    ["tensor"],
+    ["dispatch"],
+    ["ops", "einsum"],
+    ["autograd", "parallel", "profile"],
+    ["capi"],
+]
 HEIGHT = {name: height for height, names in enumerate(FLOORS) for name in names}
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^">]+)[">]', re.MULTILINE)
 

@@ -394,5 +394,5 @@ module.exports = {
   jacobian,
   hessian,
   checkpoint,
-  autograd: {backward, grad, Function: DifferentiableFunction},
+  autograd: {backward, Function: DifferentiableFunction},
 };

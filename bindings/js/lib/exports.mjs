@@ -15,4 +15,6 @@ export const {
   memoryStats, resetPeakMemoryStats, emptyCache, setMemoryLimit, fallbacks, resetFallbacks,
   Generator, defaultGenerator, manualSeed, initialSeed, getRandomState, setRandomState,
   getOption, setOption,
+  noGrad, enableGrad, inferenceMode, isGradEnabled, setGradEnabled,
+  grad, valueAndGrad, vjp, jacobian, hessian, checkpoint, autograd,
 } = flow;

@@ -307,14 +307,13 @@ export namespace autograd {
     tensors: Tensor | readonly Tensor[],
     options?: BackwardOptions & {gradTensors?: Tensor | readonly (Tensor | null)[] | null}
   ): void;
-  /**
-   * A function with a gradient of its own: subclasses define the static methods `forward(context, ...args)`, which
-   * computes the result without recording, and `backward(context, ...grads)`, which returns a gradient or null for each
-   * argument. Call it by `apply(...args)`.
-   */
+  /** A function with a gradient of its own: subclasses define forward() and backward(), and callers call apply(). */
   class Function {
+    /** Computes the result. Its calls are not recorded. */
     static forward(context: FunctionContext, ...args: any[]): Tensor | Tensor[];
+    /** Returns a gradient or null for each argument of forward(), given those of the results. */
     static backward(context: FunctionContext, ...grads: Tensor[]): Tensor | null | (Tensor | null)[];
+    /** Calls forward(), and records backward(). */
     static apply(...args: any[]): any;
   }
 }

@@ -1,3 +1,17 @@
+"""Tensors, with operators that mean the same in Python, JavaScript and Ruby.
+
+import oneflow_py as flow
+
+    >>> x = flow.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> flow.sum(x, dim=1, keepdim=True)
+    tensor([[3.],
+            [7.]])
+
+Operators are functions of this module as well as methods of `Tensor`. `x.add_(y)` writes the result to `x`, and `out=`
+to another tensor. Every error is an `oneflow_py.Error` and also an instance of Python's class for that kind of error:
+`ShapeError` is a `ValueError`, `IndexOutOfRange` an `IndexError`.
+"""
+
 from oneflow_py import _native, autograd
 from oneflow_py._native import *  # noqa: F403
 from oneflow_py._native import __version__ as __version__

@@ -9,7 +9,6 @@ tensor([2., 4.])
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,7 +19,7 @@ from oneflow_py._native import InvalidArgument, ShapeError, Tensor, TypeMismatch
 # ------------------------------------------------------------------------------------------------ modes
 
 
-class set_grad_enabled(contextlib.ContextDecorator):
+class set_grad_enabled:
     """Switches recording on or off: at once, and back at the end of a `with` block."""
 
     def __init__(self, mode: bool) -> None:
@@ -351,36 +350,36 @@ class Function:
         return tuple(outputs) if isinstance(results, tuple) else outputs[0]
 
 
+class _Checkpoint(Function):
+    @staticmethod
+    def forward(ctx: Any, *args: Any) -> Any:
+        ctx.function, *ctx.inputs = args
+        return ctx.function(*ctx.inputs)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Any:
+        leaves = [
+            each.detach().requires_grad_(each.requires_grad) if isinstance(each, Tensor) else each
+            for each in ctx.inputs
+        ]
+        with enable_grad():
+            results = ctx.function(*leaves)
+        outputs = list(results) if isinstance(results, tuple) else [results]
+        kept = [(each, grad) for each, grad in zip(outputs, grads, strict=True) if each.requires_grad]
+        # The pass also adds to leaves that the function refers to without taking them as arguments.
+        backward([each for each, _ in kept], [grad for _, grad in kept])
+        return (None, *(each.grad if isinstance(each, Tensor) and each.requires_grad else None for each in leaves))
+
+
+_Checkpoint.__name__ = "checkpoint"  # the name of the recorded call
+
+
 def checkpoint(function: Callable[..., Any], *args: Any) -> Any:
     """Returns `function(*args)`, of which nothing is kept for the backward pass: that calls the function again.
 
     The function must return a tensor or a tuple of tensors, and the same for the same arguments.
     """
-
-    class Checkpoint(Function):
-        @staticmethod
-        def forward(ctx: Context, *inputs: Any) -> Any:
-            ctx.inputs = inputs  # type: ignore[attr-defined]
-            return function(*inputs)
-
-        @staticmethod
-        def backward(ctx: Context, *grads: Tensor) -> Any:
-            leaves = [
-                each.detach().requires_grad_(each.requires_grad) if isinstance(each, Tensor) else each
-                for each in ctx.inputs  # type: ignore[attr-defined]
-            ]
-            with enable_grad():
-                results = function(*leaves)
-            outputs = list(results) if isinstance(results, tuple) else [results]
-            kept = [(each, grad) for each, grad in zip(outputs, grads, strict=True) if each.requires_grad]
-            wanted = [each for each in leaves if isinstance(each, Tensor) and each.requires_grad]
-            # The pass also adds to leaves that the function refers to without taking them as arguments.
-            backward([each for each, _ in kept], [grad for _, grad in kept])
-            found = iter([each.grad for each in wanted])
-            return tuple(next(found) if isinstance(each, Tensor) and each.requires_grad else None for each in leaves)
-
-    Checkpoint.__name__ = "checkpoint"
-    return Checkpoint.apply(*args)
+    return _Checkpoint.apply(function, *args)
 
 
 # ------------------------------------------------------------------------------------------------ checks

@@ -26,6 +26,7 @@ class SignaturesTest < OneFlowTest
 
   def test_classes_and_constants
     assert_same_names OneFlow.constants, "constants"
+    assert_same_names OneFlow::Autograd.constants, "constants of Autograd"
   end
 
   def test_every_signature_has_documentation
@@ -61,13 +62,17 @@ class SignaturesTest < OneFlowTest
     assert_empty @members[owner].keys - defined, "without a definition"
   end
 
+  def constants_of(owner)
+    owner == "OneFlow" ? "constants" : "constants of #{owner}"
+  end
+
   def collect(declaration, owner)
     declaration.members.each do |member|
       case member
       when RBS::AST::Members::MethodDefinition then @members[owner][member.name] ||= member.comment
       when RBS::AST::Declarations::Constant, RBS::AST::Declarations::Class, RBS::AST::Declarations::Module
         name = member.name.name
-        @members["constants"][name] ||= member.comment
+        @members[constants_of(owner)][name] ||= member.comment
         collect(member, name.to_s) if member.respond_to?(:members)
       end
     end

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dispatch/dispatch.h"
-#include "tensor/random_state.h"
+#include "tensor/generator.h"
 #include "tests/support/test_tensors.h"
 
 namespace oneflow {
@@ -125,13 +125,14 @@ TEST_F(FallbackTest, GivesSeveralResults) {
 }
 
 TEST_F(FallbackTest, DrawsRandomNumbersOnce) {
-  manual_seed(5);
+  Generator& generator = Generator::of_process();
+  generator.set_state({5, 0});
   const TensorRef here = call_operator(kRand, Shape{3}, kNone, kHost);
-  const RandomState after = random_state();
-  manual_seed(5);
+  const uint64_t after = generator.state().offset;
+  generator.set_state({5, 0});
   const TensorRef there = call_operator(kRand, Shape{3}, kNone, far_device());
   EXPECT_EQ(values(*there), values(*here));
-  EXPECT_EQ(random_state().offset, after.offset);
+  EXPECT_EQ(generator.state().offset, after);
 }
 
 TEST_F(FallbackTest, RunsAnEinsumAsAWhole) {

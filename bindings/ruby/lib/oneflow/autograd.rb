@@ -159,7 +159,7 @@ module OneFlow
     def checkpoint(*args, &block)
       raise InvalidArgument, "checkpoint: a block is needed" unless block
 
-      Autograd::Checkpoint.apply(block, *args)
+      Checkpoint.apply(block, *args)
     end
 
     private

@@ -60,32 +60,33 @@ module OneFlow
         end
       end
     end
+  end
 
-    # A call of a block, of which nothing is kept for the backward pass: that calls the block again.
-    class Checkpoint < Function
-      class << self
-        def name = "checkpoint"
+  # A call of a block, of which nothing is kept for the backward pass: that calls the block again.
+  class Checkpoint < Autograd::Function
+    class << self
+      def name = "checkpoint"
 
-        def forward(context, block, *args)
-          context.arguments = [block, *args]
-          block.call(*args)
-        end
+      def forward(context, block, *args)
+        context.arguments = [block, *args]
+        block.call(*args)
+      end
 
-        def backward(context, *grads)
-          block, *args = context.arguments
-          leaves = args.map { |each| Autograd.wanted?(each) ? each.detach.requires_grad! : each }
-          run_again(block, leaves, grads)
-          [nil, *args.zip(leaves).map { |arg, leaf| leaf.grad unless arg.equal?(leaf) }]
-        end
+      def backward(context, *grads)
+        block, *args = context.arguments
+        leaves = args.map { |each| Autograd.wanted?(each) ? each.detach.requires_grad! : each }
+        run_again(block, leaves, grads)
+        [nil, *args.zip(leaves).map { |arg, leaf| leaf.grad unless arg.equal?(leaf) }]
+      end
 
-        private
+      private
 
-        def run_again(block, leaves, grads)
-          outputs = Autograd.list_of(OneFlow.enable_grad { block.call(*leaves) })
-          kept = outputs.zip(grads).select { |output, _| output.requires_grad? }
-          Autograd.backward(kept.map(&:first), grad_tensors: kept.map(&:last))
-        end
+      def run_again(block, leaves, grads)
+        outputs = Autograd.list_of(OneFlow.enable_grad { block.call(*leaves) })
+        kept = outputs.zip(grads).select { |output, _| output.requires_grad? }
+        Autograd.backward(kept.map(&:first), grad_tensors: kept.map(&:last))
       end
     end
   end
+  private_constant :Checkpoint
 end

@@ -1,0 +1,25 @@
+"""The compiled part of the package: the public names of `oneflow_py`, and what autograd.py calls."""
+
+from builtins import bool as _bool
+from collections.abc import Callable, Sequence
+
+from oneflow_py import *  # noqa: F403
+from oneflow_py import Tensor
+
+def _set_grad_enabled(enabled: _bool, /) -> None: ...
+def _backward(
+    roots: Sequence[Tensor],
+    grads: Sequence[Tensor | None],
+    wanted: Sequence[Tensor] | None,
+    retain_graph: _bool,
+    create_graph: _bool,
+    /,
+) -> list[Tensor | None]: ...
+def _record_function(
+    name: str,
+    inputs: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+    backward: Callable[..., Sequence[Tensor | None]],
+    /,
+) -> None: ...
+def _remove_hook(hook: object, /) -> None: ...
