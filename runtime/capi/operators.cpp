@@ -148,8 +148,9 @@ of_status of_thread_get_state(of_thread_state* state) {
 of_status of_thread_set_state(const of_thread_state* state) {
   return guard([&, function = __func__] {
     const of_thread_state given = read_struct(state, function, "state");
-    ThreadContext context{{given.asked_layers, given.open_layers},
-                          {{}, Ref<Generator>::share(to_generator(given.generator))}};
+    ThreadContext context{
+        {given.asked_layers, given.open_layers}, {{}, Ref<Generator>::share(to_generator(given.generator))}, {}};
+    named(function, [&] { context.streams = ChosenStreams::read(given.streams); });
     if (given.has_device) context.defaults.device = get_device(given.device).id();
     context.apply();
   });

@@ -35,10 +35,16 @@ module OneFlow
       end
 
       # Returns an Array as it is, and another value in an Array.
-      def list_of(value) = value.is_a?(Array) ? value : [value]
+      def list_of(value) = Array === value ? value : [value]
+
+      # Returns the class of any object, also of a BasicObject.
+      def class_of(value) = Kernel.instance_method(:class).bind_call(value)
+
+      # Returns a block. Raises InvalidArgument if there is none.
+      def given_block(method, block) = block || raise(InvalidArgument, "#{method}: a block is needed")
 
       # Returns whether a value is a tensor that requires a gradient.
-      def wanted?(value) = value.is_a?(Tensor) && value.requires_grad?
+      def wanted?(value) = Tensor === value && value.requires_grad?
 
       # Returns whether calls of these arguments are recorded.
       def records?(args) = OneFlow.grad_enabled? && args.any? { |each| wanted?(each) }
@@ -46,14 +52,14 @@ module OneFlow
       # Returns one tensor or an Array of tensors as an Array. Raises TypeMismatch.
       def tensor_list(method, name, value, optional: false)
         items = list_of(value)
-        return items if items.all? { |each| each.is_a?(Tensor) || (optional && each.nil?) }
+        return items if items.all? { |each| Tensor === each || (optional && nil.equal?(each)) }
 
-        raise TypeMismatch, "#{method}: #{name} must be Tensor or Array of Tensors, got #{value.class}"
+        raise TypeMismatch, "#{method}: #{name} must be Tensor or Array of Tensors, got #{class_of(value)}"
       end
 
       # Returns the gradients of outputs: those given, or a nil per output. Raises InvalidArgument.
       def grads_of(method, name, grads, outputs)
-        return [nil] * outputs.length if grads.nil?
+        return [nil] * outputs.length if nil.equal?(grads)
 
         found = tensor_list(method, name, grads, optional: true)
         return found if found.length == outputs.length
@@ -71,8 +77,8 @@ module OneFlow
 
       # Returns a tensor over the same memory that requires a gradient; with `keeps_history`, one that has it already.
       def leaf(method, value, keeps_history)
-        unless value.is_a?(Tensor)
-          raise TypeMismatch, "#{method}: a gradient needs a Tensor argument, got #{value.class}"
+        unless Tensor === value
+          raise TypeMismatch, "#{method}: a gradient needs a Tensor argument, got #{class_of(value)}"
         end
 
         keeps_history && value.requires_grad? ? value : value.detach.requires_grad!
@@ -82,13 +88,13 @@ module OneFlow
 
   class << self
     # Runs the block without recording its calls, and returns its value.
-    def no_grad(&) = in_grad_mode(false, &)
+    def no_grad(&block) = in_grad_mode("no_grad", false, block)
 
     # Runs the block with its calls recorded, also within `no_grad`.
-    def enable_grad(&) = in_grad_mode(true, &)
+    def enable_grad(&block) = in_grad_mode("enable_grad", true, block)
 
     # The same as `no_grad`.
-    def inference_mode(&) = in_grad_mode(false, &)
+    def inference_mode(&block) = in_grad_mode("inference_mode", false, block)
 
     # Returns the gradients of the sum of the outputs for the inputs, as an Array. With a block, returns a lambda of the
     # gradient of the block for its argument number `argnums`, or an Array for several.
@@ -101,7 +107,7 @@ module OneFlow
 
     # Returns a lambda that returns the value of the block, and its gradient for its argument number `argnums`.
     def value_and_grad(argnums: 0, &block)
-      raise InvalidArgument, "value_and_grad: a block is needed" unless block
+      Autograd.given_block("value_and_grad", block)
 
       lambda do |*args|
         records = Autograd.records?(args)
@@ -114,6 +120,7 @@ module OneFlow
 
     # Returns the value of the block for the inputs, and a lambda from a gradient of the value to those of the inputs.
     def vjp(*inputs, &block)
+      Autograd.given_block("vjp", block)
       leaves = inputs.map { |each| Autograd.leaf("vjp", each, grad_enabled?) }
       value = enable_grad { block.call(*leaves) }
       outputs = Autograd.tensor_list("vjp", "the value", value)
@@ -128,6 +135,7 @@ module OneFlow
     # Returns the derivatives of every element of the block's value, of shape value.shape + input.shape; for several
     # inputs, an Array. `create_graph` records their computation.
     def jacobian(inputs, create_graph: false, &block)
+      Autograd.given_block("jacobian", block)
       leaves = Autograd.tensor_list("jacobian", "inputs", inputs).map { |x| Autograd.leaf("jacobian", x, create_graph) }
       results = enable_grad do
         value = block.call(*leaves)
@@ -142,6 +150,7 @@ module OneFlow
     # Returns the second derivatives of the block's value, which has one element; for several inputs, an Array of
     # Arrays.
     def hessian(inputs, create_graph: false, &block)
+      Autograd.given_block("hessian", block)
       given = Autograd.tensor_list("hessian", "inputs", inputs)
       rows = given.each_index.map do |i|
         jacobian(given, create_graph:) do |*args|
@@ -157,19 +166,21 @@ module OneFlow
     # Returns the value of the block for the arguments, of which nothing is kept for the backward pass: that calls the
     # block again.
     def checkpoint(*args, &block)
-      raise InvalidArgument, "checkpoint: a block is needed" unless block
-
+      Autograd.given_block("checkpoint", block)
       Checkpoint.apply(block, *args)
     end
 
     private
 
-    def in_grad_mode(recording)
+    def in_grad_mode(method, recording, block)
+      Autograd.given_block(method, block)
       before = grad_enabled?
       self.grad_enabled = recording
-      yield
-    ensure
-      self.grad_enabled = before
+      begin
+        block.call
+      ensure
+        self.grad_enabled = before
+      end
     end
 
     def gradients_of_inputs(outputs, inputs, grad_outputs: nil, allow_unused: false, **options)
@@ -215,9 +226,7 @@ module OneFlow
 
     # Makes backward passes call the block with the gradient; it may return another one. Returns a HookHandle.
     def register_hook(&block)
-      raise InvalidArgument, "register_hook: a block is needed" unless block
-
-      Autograd::HookHandle.new(add_hook(block))
+      Autograd::HookHandle.new(add_hook(Autograd.given_block("register_hook", block)))
     end
   end
 end

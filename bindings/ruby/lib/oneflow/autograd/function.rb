@@ -42,7 +42,7 @@ module OneFlow
           outputs = Autograd.list_of(results).map { |each| given?(args, each) ? each.detach : each }
           gradients = ->(grads, _wanted) { gradients_of(args, backward(context, *grads)) }
           Autograd.record_function(name || "Function", args.grep(Tensor), outputs.grep(Tensor), gradients)
-          results.is_a?(Array) ? outputs : outputs.first
+          Array === results ? outputs : outputs.first
         end
 
         private
@@ -56,7 +56,7 @@ module OneFlow
             raise InvalidArgument, "#{name}: backward must return a gradient or nil for each of #{args.length} " \
                                    "arguments, got #{found.length}"
           end
-          args.zip(found).select { |arg, _| arg.is_a?(Tensor) }.map(&:last)
+          args.zip(found).select { |arg, _| Tensor === arg }.map(&:last)
         end
       end
     end
