@@ -105,7 +105,7 @@ Tensor& prepare_result(Call& call, int position, Sizes sizes, of_dtype dtype, Al
   }
   if (const Tensor* given = given_result(call, position)) [[unlikely]] {
     check_destination(*given, sizes, dtype);
-    given->storage()->set_last_writer(call.name);
+    if (given->has_memory()) given->storage()->set_last_writer(call.name);
     // A kernel with a real result cannot write to a complex tensor: store_results() converts the result.
     if (is_complex(given->dtype()) && !is_complex(dtype))
       return *(output = Tensor::allocate(sizes, dtype, call.device));
