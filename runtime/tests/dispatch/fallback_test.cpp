@@ -14,6 +14,8 @@
 namespace oneflow {
 namespace {
 
+constexpr of_layer kOuter = OF_LAYER_AUTOGRAD + 1;
+
 constinit const OperatorName kAdd("add");
 constinit const OperatorName kEinsum("einsum");
 constinit const OperatorName kIndexPut("index_put_");
@@ -198,9 +200,9 @@ TEST_F(FallbackTest, FindsTheArgumentsAsTheyWereAfterAFailure) {
     return of_layer_next(call, OF_BODY_HIDDEN) == OF_OK ? OF_INTERNAL_ERROR : of_layer_next(call, OF_BODY_HIDDEN);
   };
   ASSERT_EQ(of_layer_install(OF_LAYER_CAPTURE, OF_LAYER_ALL_CALLS, fail_once, &failures), OF_OK);
-  ASSERT_EQ(of_layer_install(OF_LAYER_AUTOGRAD, OF_LAYER_ALL_CALLS, try_twice, nullptr), OF_OK);
+  ASSERT_EQ(of_layer_install(kOuter, OF_LAYER_ALL_CALLS, try_twice, nullptr), OF_OK);
   const TensorRef result = call_operator(kSoftmax, make_tensor({2}, {1, 1}, OF_FLOAT16), 0);
-  ASSERT_EQ(of_layer_remove(OF_LAYER_AUTOGRAD), OF_OK);
+  ASSERT_EQ(of_layer_remove(kOuter), OF_OK);
   ASSERT_EQ(of_layer_remove(OF_LAYER_CAPTURE), OF_OK);
   EXPECT_GT(failures, 1);
   EXPECT_EQ(values(*result), (Values{0.5, 0.5}));

@@ -14,6 +14,8 @@
 namespace oneflow {
 namespace {
 
+constexpr of_layer kOuter = OF_LAYER_AUTOGRAD + 1;
+
 constinit const OperatorName kAdd("add");
 constinit const OperatorName kEinsum("einsum");
 constinit const OperatorName kMatmul("matmul");
@@ -270,9 +272,9 @@ TEST(Profile, CannotEndWithinACallThatItSees) {
     *static_cast<Context*>(context)->status = of_profile_end(static_cast<Context*>(context)->profile);
     return of_layer_next(call, OF_BODY_SEEN);
   };
-  ASSERT_EQ(of_layer_install(OF_LAYER_AUTOGRAD, OF_LAYER_ALL_CALLS, end, &context), OF_OK);
+  ASSERT_EQ(of_layer_install(kOuter, OF_LAYER_ALL_CALLS, end, &context), OF_OK);
   call_operator(kNeg, make_tensor({1}, {1}));
-  ASSERT_EQ(of_layer_remove(OF_LAYER_AUTOGRAD), OF_OK);
+  ASSERT_EQ(of_layer_remove(kOuter), OF_OK);
   EXPECT_EQ(status, OF_INVALID_ARGUMENT);
   profile.end();
   EXPECT_EQ(profile.names(), Names{"neg"});
