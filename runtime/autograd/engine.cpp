@@ -23,7 +23,6 @@ struct Vertex {
   bool is_wanted = false;      // whether a wanted gradient depends on it
 
   uint64_t number() const { return node ? node->number() : 0; }
-  const void* key() const { return node ? static_cast<const void*>(node.get()) : leaf.get(); }
 };
 
 class Pass {
@@ -66,7 +65,10 @@ class Pass {
       if (vertex->node && vertex->is_wanted) vertex->node->free_saved();
   }
 
-  Gradients take_results() { return std::move(results_); }
+  Gradients take_results() {
+    for (const auto& [to, from] : same_) results_[to] = results_[from];
+    return std::move(results_);
+  }
 
  private:
   static TensorRef grad_of(const Root& root) {
@@ -86,8 +88,7 @@ class Pass {
   }
 
   Vertex& vertex(const Edge& edge) {
-    const void* key = edge.node ? static_cast<const void*>(edge.node.get()) : edge.leaf.get();
-    const auto [found, is_new] = vertices_.try_emplace(key);
+    const auto [found, is_new] = vertices_.try_emplace(edge.key());
     if (is_new) {
       found->second.node = edge.node;
       found->second.leaf = edge.leaf;
@@ -113,10 +114,10 @@ class Pass {
   void find_wanted() {
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const Edge& edge = inputs_[i];
-      const auto found = vertices_.find(edge.node ? static_cast<const void*>(edge.node.get()) : edge.leaf.get());
+      const auto found = vertices_.find(edge.key());
       if (found == vertices_.end()) continue;
       found->second.is_wanted = true;
-      size_t& input = found->second.inputs[static_cast<size_t>(edge.node ? edge.output : 0)];
+      size_t& input = found->second.inputs[static_cast<size_t>(edge.output)];
       if (input) same_.emplace_back(i, input - 1);
       input = input ? input : i + 1;
     }
@@ -131,7 +132,7 @@ class Pass {
 
   // Adds a gradient to those that have arrived.
   void add(const Edge& edge, TensorRef grad) {
-    TensorRef& sum = vertex(edge).grads[static_cast<size_t>(edge.node ? edge.output : 0)];
+    TensorRef& sum = vertex(edge).grads[static_cast<size_t>(edge.output)];
     sum = sum ? call_operator(kAdd, sum, grad) : std::move(grad);
   }
 
@@ -166,18 +167,11 @@ class Pass {
       if (found[i] && wanted[i]) add(node.edges()[i], std::move(found[i]));
   }
 
- public:
-  // Copies the gradient of an input that is given twice.
-  void finish() {
-    for (const auto& [to, from] : same_) results_[to] = results_[from];
-  }
-
- private:
   const BackwardOptions options_;
   std::unordered_map<const void*, Vertex> vertices_;
   std::vector<Vertex*> order_;
   std::vector<Edge> inputs_;
-  std::vector<std::pair<size_t, size_t>> same_;
+  std::vector<std::pair<size_t, size_t>> same_;  // inputs that are given again, and where they were given first
   bool is_limited_ = false;
   Gradients results_;
 };
@@ -195,7 +189,6 @@ Gradients grad(std::span<const Root> roots, std::span<const TensorRef> inputs, c
   pass.start(roots);
   pass.limit_to(inputs);
   pass.run();
-  pass.finish();
   return pass.take_results();
 }
 

@@ -11,8 +11,6 @@ namespace oneflow::autograd {
 
 namespace {
 
-constinit const OperatorName kZeros("zeros");
-
 class FunctionNode final : public Node {
  public:
   FunctionNode(const char* name, of_backward_function backward, Context context)
@@ -22,15 +20,8 @@ class FunctionNode final : public Node {
 
   Gradients run(const Gradients& grads, const std::vector<bool>& wanted) override {
     const Context context = context_;
-    if (!context)
-      fail(OF_INVALID_ARGUMENT,
-           "what the gradient of %s needs was freed by an earlier backward pass; that one must retain the graph",
-           name());
-    Gradients given = grads;
-    for (size_t i = 0; i < given.size(); ++i) {
-      const Form& form = output_form(i);
-      if (!given[i]) given[i] = call_operator(kZeros, form.sizes, form.dtype, form.device);
-    }
+    if (!context) fail_freed();
+    const Gradients given = with_zeros(grads);
     std::vector<of_tensor> handles, results(edges().size());
     for (const TensorRef& grad : given) handles.push_back(to_handle(grad.get()));
     const std::unique_ptr<bool[]> flags(new bool[wanted.size()]);
@@ -74,8 +65,7 @@ void record_function(const char* name, std::span<const of_tensor> inputs, std::s
   for (const of_tensor each : outputs) node->add_output(*to_tensor(each));
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Tensor& output = *to_tensor(outputs[i]);
-    if (is_floating(output.dtype()) || is_complex(output.dtype()))
-      Variable::of(output).set_origin(node, static_cast<int>(i));
+    if (is_differentiable(output.dtype())) Variable::of(output).set_origin(node, static_cast<int>(i));
   }
 }
 

@@ -13,6 +13,7 @@ constinit const OperatorName kReal("real");
 constinit const OperatorName kReshape("reshape");
 constinit const OperatorName kSum("sum");
 constinit const OperatorName kToDevice("to_device");
+constinit const OperatorName kZeros("zeros");
 
 std::atomic<uint64_t> next_number{1};
 
@@ -43,6 +44,19 @@ void Node::collect(size_t output, Ref<Accumulator> accumulator) {
 Ref<Accumulator> Node::collector(size_t output) {
   const std::lock_guard lock(mutex_);
   return outputs_[output].collector;
+}
+
+Gradients Node::with_zeros(Gradients grads) const {
+  for (size_t i = 0; i < grads.size(); ++i) {
+    const Form& form = output_form(i);
+    if (!grads[i]) grads[i] = call_operator(kZeros, form.sizes, form.dtype, form.device);
+  }
+  return grads;
+}
+
+void Node::fail_freed() const {
+  fail(OF_INVALID_ARGUMENT,
+       "what the gradient of %s needs was freed by an earlier backward pass; that one must retain the graph", name());
 }
 
 void Node::destroy() noexcept {

@@ -15,13 +15,16 @@ namespace oneflow::autograd {
 
 class Node;
 
-// Where the gradient of an operand goes: to an output of a node, or to a leaf. Nowhere if both are null.
+// Where the gradient of an operand goes: to an output of a node, or to a leaf, of which the output is 0. Nowhere if
+// both are null.
 struct Edge {
   Ref<Node> node;
   int output = 0;
   Ref<Accumulator> leaf;
 
   explicit operator bool() const { return node || leaf; }
+  // Identifies the node or the leaf.
+  const void* key() const { return node ? static_cast<const void*>(node.get()) : leaf.get(); }
 };
 
 // The shape, dtype and device of a tensor, which its gradient has as well.
@@ -74,6 +77,10 @@ class Node : public RefCounted<Node> {
 
  protected:
   Node() = default;
+  // Returns the gradients of all outputs, with zeros where there is none.
+  Gradients with_zeros(Gradients grads) const;
+  // Throws the error of a node that runs again after free_saved().
+  [[noreturn]] void fail_freed() const;
 
  private:
   struct Output {

@@ -1,5 +1,7 @@
 #include "autograd/operator_node.h"
 
+#include <algorithm>
+
 #include "autograd/variable.h"
 #include "dispatch/dispatch.h"
 #include "dispatch/values.h"
@@ -11,21 +13,17 @@ namespace {
 constinit const OperatorName kClone("clone");
 constinit const OperatorName kConj("conj");
 constinit const OperatorName kFull("full");
-constinit const OperatorName kZeros("zeros");
 
-// Returns whether a gradient reads the elements of an argument or of a result.
-bool needs_elements(const Schema& schema, GradientInput::From from, int position) {
+// What gradients read of an argument or of a result of a call.
+enum class Read { kNothing, kForm, kElements };
+
+Read read_of(const Schema& schema, GradientInput::From from, int position) {
+  Read found = Read::kNothing;
   for (const GradientRule& rule : schema.gradients)
     for (const GradientInput& input : rule.inputs)
-      if (input.from == from && input.position == position && input.needs_elements) return true;
-  return false;
-}
-
-bool needs(const Schema& schema, GradientInput::From from, int position) {
-  for (const GradientRule& rule : schema.gradients)
-    for (const GradientInput& input : rule.inputs)
-      if (input.from == from && input.position == position) return true;
-  return false;
+      if (input.from == from && input.position == position)
+        found = std::max(found, input.needs_elements ? Read::kElements : Read::kForm);
+  return found;
 }
 
 // Returns whether a call writes its result to this operand.
@@ -50,16 +48,6 @@ SavedTensor save(const Call& call, const Tensor& operand, bool with_elements) {
   return SavedTensor::of(std::move(saved));
 }
 
-// Calls visit(tensor) for each result of a call that has run.
-template <class Visit>
-void for_each_result(const Call& call, Visit&& visit) {
-  for (const of_value& result : call.results) {
-    if (result.kind == OF_VALUE_TENSOR) visit(*to_tensor(result.as.tensor));
-    if (result.kind != OF_VALUE_TENSOR_LIST) continue;
-    for (int i = 0; i < result.count; ++i) visit(*to_tensor(result.as.tensors[i]));
-  }
-}
-
 }  // namespace
 
 Ref<OperatorNode> OperatorNode::create(const Call& call) {
@@ -70,7 +58,7 @@ Ref<OperatorNode> OperatorNode::create(const Call& call) {
     const of_value& value = call.arguments[i];
     const int argument = static_cast<int>(i);
     SavedValue saved = SavedValue::of(value);
-    const bool with_elements = needs_elements(schema, GradientInput::kArgument, argument);
+    const bool with_elements = read_of(schema, GradientInput::kArgument, argument) == Read::kElements;
     if (value.kind == OF_VALUE_TENSOR) saved.add(save(call, call.tensor(argument), with_elements));
     if (value.kind == OF_VALUE_TENSOR_LIST)
       for (const of_tensor each : call.tensors(argument))
@@ -96,13 +84,12 @@ void OperatorNode::add_edges(const Call& call, const GradientRule& rule) {
 
 void OperatorNode::save_results(const Call& call) {
   int position = 0;
-  for_each_result(call, [&](const Tensor& result) {
+  for_each_given(call.results, [&](const Tensor& result) {
     add_output(result);
-    const bool is_needed = needs(op_.schema(), GradientInput::kResult, position);
-    const bool with_elements = needs_elements(op_.schema(), GradientInput::kResult, position);
-    results_.push_back(with_elements ? SavedTensor::result(result)
-                       : is_needed   ? SavedTensor::form_of(result)
-                                     : SavedTensor());
+    const Read read = read_of(op_.schema(), GradientInput::kResult, position);
+    results_.push_back(read == Read::kElements ? SavedTensor::result(result)
+                       : read == Read::kForm   ? SavedTensor::form_of(result)
+                                               : SavedTensor());
     if (!op_.schema().gives_list) ++position;
   });
 }
@@ -112,12 +99,6 @@ void OperatorNode::free_saved() noexcept {
   is_released_ = true;
   arguments_.clear();
   results_.clear();
-}
-
-void OperatorNode::check_not_released() const {
-  if (is_released_)
-    fail(OF_INVALID_ARGUMENT,
-         "what the gradient of %s needs was freed by an earlier backward pass; that one must retain the graph", name_);
 }
 
 // A call has at most one list of gradients and one list of saved tensors.
@@ -178,14 +159,10 @@ Gradients OperatorNode::call_gradient(const Target& target, const Gradients& gra
 
 Gradients OperatorNode::run(const Gradients& grads, const std::vector<bool>& wanted) {
   const std::lock_guard lock(mutex_);
-  check_not_released();
-  Gradients given = grads;
-  bool conjugates = false;
-  for (size_t i = 0; i < given.size(); ++i) {
-    const Form& form = output_form(i);
-    if (!given[i]) given[i] = call_operator(kZeros, form.sizes, form.dtype, form.device);
-    conjugates |= is_complex(given[i]->dtype());
-  }
+  if (is_released_) fail_freed();
+  const Gradients given = with_zeros(grads);
+  const bool conjugates =
+      std::any_of(given.begin(), given.end(), [](const TensorRef& grad) { return is_complex(grad->dtype()); });
   Gradients found(targets_.size());
   const auto store = [&](size_t edge, TensorRef grad, bool conjugated) {
     if (conjugated) grad = call_operator(kConj, grad);

@@ -33,7 +33,6 @@ class OperatorNode final : public Node {
 
   explicit OperatorNode(const Call& call) : op_(call.op), name_(call.name) {}
   void add_edges(const Call& call, const GradientRule& rule);
-  void check_not_released() const;
   // Returns the value of an argument of a gradient.
   of_value input(const GradientInput& input, const Gradients& grads, int item, Inputs& memory);
   // Calls the operator of a rule. Returns one gradient, or those of all items of a list.

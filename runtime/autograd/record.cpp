@@ -58,8 +58,6 @@ std::vector<const Tensor*> written_by(const Call& call) {
   return written;
 }
 
-bool is_differentiable(of_dtype dtype) { return is_floating(dtype) || is_complex(dtype); }
-
 // Makes a result an output of the node of its call, which has written to the tensors `written`.
 void attach(const Call& call, const std::vector<const Tensor*>& written, const Ref<Node>& node, const Tensor& result,
             int output) {
@@ -89,11 +87,7 @@ void record(of_layer_call& state) {
   node->save_results(call);
   const Ref<Node> recorded = Ref<Node>::share(node.get());
   int output = 0;
-  for (const of_value& result : call.results) {
-    if (result.kind == OF_VALUE_TENSOR) attach(call, written, recorded, *to_tensor(result.as.tensor), output++);
-    if (result.kind != OF_VALUE_TENSOR_LIST) continue;
-    for (int i = 0; i < result.count; ++i) attach(call, written, recorded, *to_tensor(result.as.tensors[i]), output++);
-  }
+  for_each_given(call.results, [&](const Tensor& result) { attach(call, written, recorded, result, output++); });
 }
 
 }  // namespace

@@ -6,6 +6,9 @@
 
 namespace oneflow::autograd {
 
+// Returns whether tensors of a type can have a gradient.
+inline bool is_differentiable(of_dtype dtype) { return is_floating(dtype) || is_complex(dtype); }
+
 // The part of a tensor that autograd keeps, as its extension. Thread-safe.
 class Variable final {
  public:

@@ -53,7 +53,7 @@ of_status of_tensor_set_requires_grad(of_tensor tensor, bool requires_grad) {
   return guard([&, function = __func__] {
     const Tensor& of = require_tensor(tensor, function);
     named("requires_grad", [&] {
-      if (requires_grad && !is_floating(of.dtype()) && !is_complex(of.dtype()))
+      if (requires_grad && !autograd::is_differentiable(of.dtype()))
         fail(OF_DTYPE_ERROR, "only floating-point and complex tensors have gradients, got %s", dtype_name(of.dtype()));
       if (edge_of(of).node) {
         if (!requires_grad) fail(OF_INVALID_ARGUMENT, "a result of a recorded call keeps its history; use detach");

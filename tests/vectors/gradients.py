@@ -71,7 +71,7 @@ def differentiated(op: Op, name: str, arguments: calls.Arguments) -> dict[str, A
         if not roots:
             return None
         found = torch.autograd.grad([a for a, _ in pairs], wanted, [b for _, b in pairs], allow_unused=True)
-    except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError, UserWarning):
+    except (RuntimeError, IndexError, TypeError, ValueError, UserWarning):  # not defined, or not known to PyTorch
         return None
     grads = iter([torch.zeros_like(leaf) if each is None else each for leaf, each in zip(wanted, found, strict=True)])
 

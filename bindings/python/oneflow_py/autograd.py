@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from oneflow_py import _native as native
-from oneflow_py._native import InvalidArgument, ShapeError, Tensor, TypeMismatch
+from oneflow_py._native import InvalidArgument, ShapeError, Tensor, TypeMismatch, Unsupported
 
 # ------------------------------------------------------------------------------------------------ modes
 
@@ -310,12 +310,12 @@ class Function:
     @staticmethod
     def forward(ctx: Context, *args: Any) -> Any:
         """Returns the result: a tensor, or a tuple of which the tensors have gradients."""
-        raise NotImplementedError("a Function must define forward")
+        raise Unsupported("a Function must define forward")
 
     @staticmethod
     def backward(ctx: Context, *grads: Tensor) -> Any:
         """Returns the gradient of each argument, or None, for the gradients of the results."""
-        raise NotImplementedError("a Function must define backward")
+        raise Unsupported("a Function must define backward")
 
     @classmethod
     def apply(cls, *args: Any) -> Any:
