@@ -19,27 +19,24 @@ void Buffer::operator delete(void* memory) noexcept { FreeList<Buffer>::free(mem
 void* Storage::operator new(size_t) { return FreeList<Storage>::allocate(); }
 void Storage::operator delete(void* memory) noexcept { FreeList<Storage>::free(memory); }
 
-Ref<Buffer> Buffer::allocate(of_device device, uint64_t bytes) {
-  Device& found = get_device(device);
-  Stream& stream = found.current();
+Ref<Buffer> Buffer::allocate(of_device device, Allocator& allocator, Stream* stream, uint64_t bytes) {
   Ref<Buffer> buffer = Ref<Buffer>::adopt(new Buffer);
   buffer->device_ = device;
-  buffer->data_ = found.allocator().allocate(bytes, stream.pool());
+  buffer->data_ = allocator.allocate(bytes, stream ? stream->pool() : nullptr);
   buffer->bytes_ = bytes;
-  buffer->allocator_ = &found.allocator();
-  buffer->stream_ = &stream;
+  buffer->allocator_ = &allocator;
+  buffer->stream_ = stream;
   allocated += bytes;
   return buffer;
 }
 
+Ref<Buffer> Buffer::allocate(of_device device, uint64_t bytes) {
+  Device& found = get_device(device);
+  return allocate(device, found.allocator(), &found.current(), bytes);
+}
+
 Ref<Buffer> Buffer::allocate(of_device device, Allocator& allocator, uint64_t bytes) {
-  Ref<Buffer> buffer = Ref<Buffer>::adopt(new Buffer);
-  buffer->device_ = device;
-  buffer->data_ = allocator.allocate(bytes);
-  buffer->bytes_ = bytes;
-  buffer->allocator_ = &allocator;
-  allocated += bytes;
-  return buffer;
+  return allocate(device, allocator, nullptr, bytes);
 }
 
 Ref<Buffer> Buffer::adopt(of_device device, void* data, uint64_t bytes, bool read_only) {

@@ -74,6 +74,8 @@ class Buffer final : public RefCounted<Buffer> {
 
  private:
   Buffer() = default;
+  // Allocates memory in the pool of a stream, or outside of pools.
+  static Ref<Buffer> allocate(of_device device, Allocator& allocator, Stream* stream, uint64_t bytes);
   void note_use() const;
   Uses& uses() const;
 
