@@ -4,7 +4,7 @@ Usage: run_steps.py --logs DIRECTORY STEP...
 
 Most steps use one processor for most of their time, so two of them run at once. Writes the output of each step to
 DIRECTORY/STEP.log and, with the step before each line, to standard output. Runs all steps, also after a failure; the
-exit status is 1 if any step failed.
+summary then shows what each failed step said about its failures. The exit status is 1 if any step failed.
 """
 
 from __future__ import annotations
@@ -31,6 +31,15 @@ SUMMARY_LINES = [
     re.compile(r"^Done (?P<passed>\d+) runs in "),  # libFuzzer
     re.compile(r"tests passed, (?P<failed>\d+) tests failed out of (?P<all>\d+)$"),  # ctest
 ]
+
+# The lines that name a failed test or an error, in the output of all test runners, linters and sanitizers.
+FAILURE = re.compile(
+    r"\bFAILED\b|\bFAIL\b|^E  |\*\*\*|: Failure$|^\s*(\d+\) )?(Failure|Error):|\berror:|\bERROR\b"
+    r"|^not ok|^\S* ?✖|Error \d+$"
+)
+# How many lines after such a line belong to it, and how many lines of one failed step the summary shows.
+LINES_OF_FAILURE = 6
+LINES_OF_STEP = 60
 
 
 @dataclass
@@ -81,6 +90,17 @@ def run(step: str, logs: Path) -> Outcome:
     return outcome
 
 
+def failures(log: Path) -> list[str]:
+    """Returns the lines of a step's log that tell what failed, at most LINES_OF_STEP; its last lines if none does."""
+    lines = log.read_text(errors="replace").splitlines()
+    shown = [
+        line
+        for index, line in enumerate(lines)
+        if any(FAILURE.search(earlier) for earlier in lines[max(0, index - LINES_OF_FAILURE) : index + 1])
+    ]
+    return shown[:LINES_OF_STEP] if shown else lines[-LINES_OF_FAILURE:]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--logs", type=Path, required=True)
@@ -90,6 +110,10 @@ def main() -> int:
 
     with ThreadPoolExecutor(2) as threads:
         outcomes = list(threads.map(lambda step: run(step, options.logs), options.steps))
+    for outcome in outcomes:
+        if not outcome.passed:
+            print(f"\n==== what failed in {outcome.step}")
+            print("\n".join(failures(options.logs / f"{outcome.step}.log")))
     print("\n==== summary")
     for outcome in outcomes:
         print(outcome.line())
