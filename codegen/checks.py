@@ -54,11 +54,10 @@ def _check_aliases(op: Op, report: Report) -> None:
     if op.signature.gives_list and not op.kind.may_give_list:
         report.add(op.locate(op.signature.results[0]), f"{op.kind.key} operators cannot return a list of tensors")
     if written and not op.kind.may_write:
-        report.add(op.locate(written[0]), "only a native operator may write to an argument")
-    if bool(written) != op.name.endswith("_"):
-        report.add(
-            op.signature_location, "a name must end in '_' if and only if an argument is written to, as in Tensor(a!)"
-        )
+        report.add(op.locate(written[0]), f"{op.kind.key} operators cannot write to an argument")
+    if any(not each.type.optional for each in written) != op.name.endswith("_"):
+        text = "a name must end in '_' if and only if a required argument is written to, as in Tensor(a!)"
+        report.add(op.signature_location, text)
 
 
 def _check_arguments(op: Op, report: Report) -> None:

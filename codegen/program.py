@@ -5,8 +5,9 @@ A program is an expression, or statements in Python's syntax:
     count = size(input, dim)                                  a name for a value
     values, indices = sort(input, dim)                        a name for each result of an operator
     check(n >= 1, InvalidArgument, "n must be at least 1, got {n}")
-    if keepdim: ...                                           also elif and else
-    for d in dims: found = flip(found, d)                     statements for each item, which may replace values
+    if keepdim: ...                                           also elif and else; may replace values, as loops may
+    for d in dims: found = flip(found, d)                     statements for each item
+    copy_(part, input)                                        a call for what it writes to a tensor
     return [select(input, dim, i) for i in range(count)]      one value per result, or a list of tensors
 
 `parse` checks the syntax. `codegen.resolve` determines the types and the records that are called; the nodes and fields
@@ -37,7 +38,7 @@ from codegen.model import ERRORS, Op, Type
 
 @dataclass(frozen=True)
 class Assign:
-    """Names for the results of a call, or for another value; in a loop, also another value for a name."""
+    """Names for the results of a call, or for another value; in a loop or an `if`, also another value for a name."""
 
     names: tuple[str, ...]
     value: Node
@@ -80,7 +81,14 @@ class Return:
     values: tuple[Node, ...]
 
 
-Statement = Assign | Check | If | For | Return
+@dataclass(frozen=True)
+class Write:
+    """A call for what it writes to a tensor."""
+
+    call: Node
+
+
+Statement = Assign | Check | If | For | Write | Return
 
 
 @dataclass(frozen=True)
@@ -89,6 +97,12 @@ class OperatorCall(Node):
 
     op: Op = field(repr=False)
     values: tuple[Node | None, ...]
+    in_place: bool = False  # whether the result is written to the argument that the in-place form overwrites
+
+    @property
+    def writes(self) -> bool:
+        """Returns whether the call changes a tensor."""
+        return self.in_place or any(each.alias and each.alias.written for each in self.op.signature.arguments)
 
 
 @dataclass(frozen=True)
@@ -159,6 +173,11 @@ class Program:
         return frozenset(name for each in assigned for name in each.names)
 
     @property
+    def writes(self) -> bool:
+        """Returns whether a resolved program changes a tensor."""
+        return any(isinstance(node, OperatorCall) and node.writes for node in self.nodes())
+
+    @property
     def called(self) -> tuple[Op, ...]:
         """Returns the records that a resolved program calls, sorted by name."""
         found = {node.op.full_name: node.op for node in self.nodes() if isinstance(node, OperatorCall)}
@@ -191,6 +210,8 @@ def _roots(statement: Statement) -> Iterator[Node]:
             yield statement.condition
         case For():
             yield statement.source
+        case Write():
+            yield statement.call
         case Return():
             yield from statement.values
 
@@ -237,6 +258,8 @@ def _statement(tree: ast.stmt, converter: Converter) -> Statement:
                 return Assign(names, converter.node(value))
         case ast.Expr(value=ast.Call() as call) if _is_check(call):
             return _check(call, converter)
+        case ast.Expr(value=ast.Call(func=ast.Name(id=name)) as call) if name.endswith("_"):
+            return Write(converter.node(call))
         case ast.If(test=test, body=body, orelse=otherwise):
             then, other = ([_statement(each, converter) for each in block] for block in (body, otherwise))
             return If(converter.node(test), tuple(then), tuple(other))

@@ -30,6 +30,8 @@ PROGRAM: Mapping[str, ProgramFunction] = {
     "given": ProgramFunction((), BOOL),  # whether an optional argument is not null
     "sizes": ProgramFunction((TENSOR,), INTEGERS),
     "size": ProgramFunction((TENSOR, INTEGER), INTEGER),  # of a dimension
+    "strides": ProgramFunction((TENSOR,), INTEGERS),
+    "offset": ProgramFunction((TENSOR,), INTEGER),  # of the first element in the storage
     "rank": ProgramFunction((TENSOR,), INTEGER),
     "numel": ProgramFunction((TENSOR,), INTEGER),
     "dtype": ProgramFunction((TENSOR,), DTYPE),
@@ -66,6 +68,8 @@ MAPS: Mapping[str, ProgramFunction] = {
     "repeat": ProgramFunction((TENSOR, INTEGER, INTEGER), TENSOR),  # a dimension of size 1
     "select": ProgramFunction((TENSOR, INTEGER, INTEGER), TENSOR),  # an index of a dimension
     "slice": ProgramFunction((TENSOR, INTEGER, INTEGER, INTEGER, INTEGER), TENSOR),  # first index, length, step
+    # a dimension, the number of windows, the distance between them, their size, the distance between their elements
+    "windows": ProgramFunction((TENSOR, INTEGER, INTEGER, INTEGER, INTEGER, INTEGER), TENSOR),
     "diagonal": ProgramFunction((TENSOR, INTEGER, INTEGER), TENSOR),  # of two dimensions of the same size
     "reshape": ProgramFunction((TENSOR, INTEGERS), TENSOR),
     "as_strided": ProgramFunction((TENSOR, INTEGERS, INTEGERS, INTEGER), TENSOR),

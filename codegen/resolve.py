@@ -35,6 +35,7 @@ from codegen.program import (
     Return,
     Statement,
     TensorListOf,
+    Write,
 )
 from codegen.program_functions import (
     BOOL,
@@ -62,7 +63,7 @@ class Scope:
     arguments: frozenset[str]  # the names that `given` accepts
     present: frozenset[str] = frozenset()  # the optional arguments that are not null
     functions: Mapping[str, ProgramFunction] = field(default_factory=lambda: PROGRAM)
-    in_loop: bool = False
+    in_block: bool = False
 
     def with_names(self, names: Sequence[str], types: Sequence[Type]) -> Scope:
         """Returns the scope with further names."""
@@ -85,7 +86,7 @@ def _block(statements: Sequence[Statement], scope: Scope, results: tuple[Type, .
     resolved: list[Statement] = []
     for statement in statements:
         match statement:
-            case Assign(names=(name,), value=value) if scope.in_loop and name in scope.names.keys() - scope.arguments:
+            case Assign(names=(name,), value=value) if scope.in_block and name in scope.names.keys() - scope.arguments:
                 value, type_ = typed(value, scope)
                 if type_ != scope.names[name]:
                     raise TextError(f"'{name}' is {scope.names[name]}, and cannot become {type_}", value.at)
@@ -101,13 +102,16 @@ def _block(statements: Sequence[Statement], scope: Scope, results: tuple[Type, .
                 resolved.append(_resolved_check(statement, scope))
             case For(name=name, source=source, body=body):
                 items, inner = _items(name, source, scope)
-                block = _block(body, replace(inner, in_loop=True), results)
+                block = _block(body, replace(inner, in_block=True), results)
                 resolved.append(For(name, items, block, inner.names[name]))
             case If(condition=condition, then=then, otherwise=otherwise):
-                inner = scope.without_null(tested) if (tested := _tested(condition)) in scope.names else scope
+                outer = replace(scope, in_block=True)
+                inner = outer.without_null(tested) if (tested := _tested(condition)) in scope.names else outer
                 resolved.append(
-                    If(_as(condition, BOOL, scope), _block(then, inner, results), _block(otherwise, scope, results))
+                    If(_as(condition, BOOL, scope), _block(then, inner, results), _block(otherwise, outer, results))
                 )
+            case Write(call=call):
+                resolved.append(Write(typed(call, scope)[0]))
             case Return(values=values):
                 resolved.append(Return(_results(values, scope, results)))
     return tuple(resolved)
@@ -338,16 +342,22 @@ def _intrinsic(node: Invoke, scope: Scope) -> tuple[Node, Type]:
 
 
 def _call(node: Invoke, scope: Scope) -> OperatorCall:
-    """Returns a call with the first overload that accepts its arguments; raises TextError."""
-    overloads = scope.operators.get(node.function)
-    if overloads is None:
+    """Returns a call with the first overload that accepts its arguments; raises TextError.
+
+    `add_` is the in-place form of `add`, unless a record has this name.
+    """
+    overloads = scope.operators.get(node.function, ())
+    in_place = not overloads and node.function.endswith("_")
+    if in_place:
+        overloads = [op for op in scope.operators.get(node.function.removesuffix("_"), ()) if op.has_in_place]
+    if not overloads:
         raise TextError(
             unknown("operator", node.function, [*scope.operators, *scope.functions]), node.at, len(node.function)
         )
     failures = []
     for op in overloads:
         try:
-            return OperatorCall(op, _bound(node, op, scope), at=node.at)
+            return OperatorCall(op, _bound(node, op, scope), in_place, at=node.at)
         except TextError as error:
             failures.append(error)
     raise max(failures, key=lambda error: error.offset)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from codegen import base_types
-from codegen.dims import Link
+from codegen.dims import Link, Relation
 from codegen.errors import TextError
 from codegen.expression import Variable
 from codegen.kinds import branches
@@ -30,6 +30,7 @@ class Composite(branches.Branching[Program]):
     allocates = True
     has_body = True
     may_give_list = True
+    may_write = True
     complex_forms = frozenset({Complex.SAME})
 
     @classmethod
@@ -70,6 +71,8 @@ class Composite(branches.Branching[Program]):
         yield Fact("cost", "the sum of the costs of these operators")
 
     def links(self, op: Op) -> tuple[Link, ...]:
+        if self.writes:
+            return tuple(Link(a.name, "every dimension", Relation.OPAQUE) for a in op.signature.tensor_arguments)
         return tuple(
             replace(link, operand=f"{called.name}({link.operand})")
             for called in self.called
@@ -90,20 +93,24 @@ class Composite(branches.Branching[Program]):
     def runtime_rule(self, op: Op) -> RuntimeRule:
         members: dict[str, Member] = {"rounds": True} if self._rounds(op) else {}
         programs = RulePrograms(Gives.RESULTS, tuple(self.branches.values()), ("body",))
-        headers = ("ops/composite.h", "ops/program_functions.h")
-        return RuntimeRule(
-            "run_composite", "composite_dimensions", headers, "CompositeRule", members, programs=programs
-        )
+        headers = ("ops/composite.h", "ops/dimension_rules.h", "ops/program_functions.h")
+        dimensions = "opaque_dimensions" if self.writes else "composite_dimensions"
+        return RuntimeRule("run_composite", dimensions, headers, "CompositeRule", members, programs=programs)
+
+    @property
+    def writes(self) -> bool:
+        """Returns whether a resolved program changes a tensor, so that its results do not tell what they depend on."""
+        return any(program.writes for program in self.branches.values())
 
     def _rounds(self, op: Op) -> bool:
         """Returns whether float16 and bfloat16 are computed in float32, so that they are rounded once.
 
-        This holds for composites of several calls that compute numbers, and whose results may be floating-point tensors
-        of their own memory.
+        This holds for composites of several calls that compute numbers, that write to no argument, and whose results
+        may be floating-point tensors of their own memory.
         """
         nodes = [node for program in self.branches.values() for node in program.nodes()]
         calls = sum(isinstance(node, OperatorCall) and node.op.kind.computes for node in nodes)
-        is_fresh = all(result.alias is None for result in op.signature.results)
+        is_fresh = all(each.alias is None for each in (*op.signature.arguments, *op.signature.results))
         may_be_floating = op.dtype.results[0] not in (ResultRule.BOOL, ResultRule.INT64)
         return calls > 1 and is_fresh and may_be_floating
 

@@ -33,6 +33,7 @@ _LINKS = {
     "select": Link("input", "the selected dimension", Relation.INDEXED),
     "slice": Link("input", "the sliced dimension", Relation.WINDOWED),
     "diagonal": Link("input", "both dimensions of the diagonal", Relation.WINDOWED, "the last one"),
+    "windows": Link("input", "the dimension of the windows", Relation.WINDOWED, "it and the last one"),
     "reshape": Link("input", "dimensions whose sizes change", Relation.REGROUPED),
     "as_strided": Link("input", "every dimension", Relation.OPAQUE),
 }

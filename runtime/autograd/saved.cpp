@@ -16,7 +16,7 @@ SavedTensor SavedTensor::of(TensorRef tensor) {
 }
 
 SavedTensor SavedTensor::form_of(const Tensor& tensor) {
-  return of(Tensor::without_memory(tensor.sizes(), tensor.dtype(), tensor.device()));
+  return of(Tensor::without_memory(tensor));
 }
 
 SavedTensor SavedTensor::result(const Tensor& tensor) {

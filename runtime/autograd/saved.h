@@ -16,7 +16,7 @@ class SavedTensor {
   SavedTensor() = default;
   // Saves an operand, with its history.
   static SavedTensor of(TensorRef tensor);
-  // Saves only the shape, the dtype and the device.
+  // Saves only the shape, the layout, the dtype and the device.
   static SavedTensor form_of(const Tensor& tensor);
   // Saves a result. Its history is the node that saves it, so that it is added only by get().
   static SavedTensor result(const Tensor& tensor);

@@ -121,7 +121,7 @@ bool requires_grad(const Tensor& tensor) {
 }
 
 TensorRef detached(const Tensor& tensor) {
-  if (!tensor.has_memory()) return Tensor::without_memory(tensor.sizes(), tensor.dtype(), tensor.device());
+  if (!tensor.has_memory()) return Tensor::without_memory(tensor);
   return Tensor::over(tensor.storage(), tensor.dtype(), tensor.sizes(), tensor.strides(), tensor.offset());
 }
 

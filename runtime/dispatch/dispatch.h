@@ -58,6 +58,16 @@ class Body {
     return TensorRef::adopt(to_tensor(result.as.tensor));
   }
 
+  // Calls an operator that writes its result to the argument `written`, which it returns. Inference writes nothing.
+  template <int written, class... Values>
+  TensorRef call_in_place(const OperatorName& name, const Values&... values) {
+    const of_value arguments[] = {to_value(values)...};
+    const TensorRef target = share(*to_tensor(arguments[written].as.tensor));
+    of_value result = to_value(target);
+    if (!call_.infer_only) call_inside(*name, call_.name, arguments, {&result, 1}, false);
+    return target;
+  }
+
  private:
   // Sets `donated` to the tensor if the value is an rvalue TensorRef, and the first one.
   template <class Value>

@@ -186,6 +186,18 @@ IndexMap<Numbers> diagonal(IndexMap<Numbers> map, const auto& dim1, const auto& 
   return map;
 }
 
+// Cuts a dimension into `count` windows, of which each begins `by` elements after the one before. The elements of a
+// window, `size` of them, `apart` elements from each other, become the last dimension.
+template <class Numbers>
+IndexMap<Numbers> windows(IndexMap<Numbers> map, const auto& dim, const auto& count, const auto& by, const auto& size,
+                          const auto& apart) {
+  const typename Numbers::Step step = map.steps[position(dim)];
+  map = slice(std::move(map), dim, 0, count, by);
+  map.sizes.push_back(size);
+  map.steps.push_back(size > 1 ? step * apart : step);
+  return map;
+}
+
 // Gives the elements other sizes, in the same row-major order.
 template <class Numbers>
 IndexMap<Numbers> reshape(IndexMap<Numbers> map, const auto& sizes) {

@@ -70,6 +70,8 @@ template <class... Values>
 }
 
 inline const Shape& sizes(const Tensor& tensor) { return tensor.sizes(); }
+inline const Shape& strides(const Tensor& tensor) { return tensor.strides(); }
+inline Integer offset(const Tensor& tensor) { return tensor.offset(); }
 inline Integer rank(const Tensor& tensor) { return tensor.rank(); }
 inline Integer numel(const Tensor& tensor) { return tensor.count(); }
 inline of_dtype dtype(const Tensor& tensor) { return tensor.dtype(); }

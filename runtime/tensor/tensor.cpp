@@ -41,6 +41,10 @@ TensorRef Tensor::without_memory(Sizes sizes, of_dtype dtype, of_device device) 
   return tensor;
 }
 
+TensorRef Tensor::without_memory(const Tensor& like) {
+  return create({}, like.device_, like.dtype_, like.sizes_, like.strides_, like.offset_);
+}
+
 TensorRef Tensor::allocate(Sizes sizes, of_dtype dtype, of_device device) {
   TensorRef tensor = without_memory(sizes, dtype, device);
   uint64_t bytes;

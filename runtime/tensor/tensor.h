@@ -30,6 +30,8 @@ class Tensor final : public of_tensor_object, public RefCounted<Tensor> {
   static TensorRef allocate(Sizes sizes, of_dtype dtype, of_device device);
   // Creates a tensor that has a shape and a dtype, but no storage, as inference returns it. data() throws Unsupported.
   static TensorRef without_memory(Sizes sizes, of_dtype dtype, of_device device);
+  // Creates one with the shape, the layout, the dtype and the device of another tensor.
+  static TensorRef without_memory(const Tensor& like);
   // Creates a contiguous tensor whose elements are computed when they are first needed; see Storage::defer(). Sets the
   // bytes and the device of the recipe. Throws ShapeError for invalid sizes.
   static TensorRef defer(Sizes sizes, of_dtype dtype, of_device device, Recipe recipe);

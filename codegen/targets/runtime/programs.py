@@ -37,6 +37,7 @@ from codegen.program import (
     Return,
     Statement,
     TensorListOf,
+    Write,
 )
 from codegen.program_functions import BOOL, DTYPE, INTEGER, INTEGERS, MAPS, NUMBER, PROGRAM, TENSOR, TENSORS, TEXT
 
@@ -110,6 +111,7 @@ class ProgramPrinter(Printer):
         self.before: list[str] = []  # the lines that precede the statement: loops that fill lists
         self.lists = 0
         self.read: set[str] = set()  # the names that have been printed
+        self.own: set[str] = set()  # the names of tensors that the program holds
 
     def statements(self, block: Sequence[Statement]) -> Iterator[str]:
         """Yields the lines of a block."""
@@ -120,11 +122,13 @@ class ProgramPrinter(Printer):
             yield from lines
 
     def _statement(self, statement: Statement) -> Iterator[str]:
+        if isinstance(statement, Assign):
+            self.own |= {name for name, type_ in zip(statement.names, statement.types, strict=True) if type_ == TENSOR}
         match statement:
+            case Assign(names=(name,), value=value, replaces=True):
+                yield f"{local(name)} = {self._initial(name, value)};"
             case Assign(names=(name,), value=ResolvedComprehension() as value):
                 self._fill(name, value)
-            case Assign(names=(name,), value=value, replaces=True):
-                yield f"{local(name)} = {self.print(value)};"
             case Assign(names=(name,), value=value, types=(type_,)):
                 declared = f"{self._declared(name, type_)} {local(name)}"
                 line = f"{declared} = {self._initial(name, value)};"
@@ -150,6 +154,8 @@ class ProgramPrinter(Printer):
                 yield f"for ({_item(item)} {local(name)} : {self.print(source)}) {{"
                 yield from ("  " + line for line in self._block(body))
                 yield "}"
+            case Write(call=call):
+                yield f"{self.print(call)};"
             case Return(values=values):
                 if not self.form.template:
                     self.moved = [each for value in values for each in self._read_last(value)]
@@ -240,7 +246,14 @@ class ProgramPrinter(Printer):
         for position, (argument, type_) in enumerate(zip(node.arguments, parameters, strict=False)):
             if type_ == NUMBER and isinstance(argument, Constant):
                 texts[position] = f"int_scalar({texts[position]})"
+            if type_ == TENSOR and self._holds(argument):
+                texts[position] = f"*{texts[position]}"
         return self.function(node.function, texts)
+
+    def _holds(self, node: Node) -> bool:
+        """Returns whether a value is printed as a TensorRef, rather than as a Tensor."""
+        is_own = isinstance(node, Variable) and node.name in self.own
+        return self.form.tensors == "tensor" and (is_own or isinstance(node, OperatorCall))
 
     def other(self, node: Node) -> str:
         match node:
@@ -266,6 +279,8 @@ class ProgramPrinter(Printer):
             texts.pop()
         results = node.op.signature.results
         method = "call_list" if results[0].type.is_list else f"call<{len(results)}>" if len(results) > 1 else "call"
+        if node.in_place and node.op.replaced:
+            method = f"call_in_place<{node.op.position(node.op.replaced.name)}>"
         return f"body.{method}({', '.join([self.constant_of(node.op), *texts])})"
 
     def _fill(self, name: str, node: ResolvedComprehension) -> None:

@@ -1,0 +1,58 @@
+"""Oracles of records for neural networks whose names or arguments PyTorch does not have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+
+def unfold(input: torch.Tensor, dimension: int, size: int, step: int, dilation: int = 1) -> torch.Tensor:
+    """`torch.Tensor.unfold`, with a distance between the elements of a window."""
+    reach = dilation * (size - 1) + 1 if size > 0 else 0
+    if dilation == 1:
+        return input.unfold(dimension, size, step)
+    return input.unfold(dimension, reach, step)[..., ::dilation]
+
+
+def windows(input: torch.Tensor, size: list[int], step: list[int], padding: list[int], dilation: list[int]) -> Any:
+    """The windows of the dimensions from 2 on, padded with zeros."""
+    found = torch.nn.functional.pad(input, [each for each in reversed(padding) for _ in range(2)])
+    for d in range(len(size)):
+        found = unfold(found, 2 + d, size[d], step[d], dilation[d])
+    return found
+
+
+def add_windows(input: torch.Tensor, size: list[int], step: list[int], padding: list[int], dilation: list[int]) -> Any:
+    """The transpose of `windows`, which PyTorch's backward pass gives."""
+    whole = torch.zeros(*input.shape[:2], *size, dtype=input.dtype)
+    n = len(size)
+    positions = torch.arange(whole.numel() + 1)[1:].reshape(whole.shape)
+    of_windows = windows(positions, list(input.shape[2 + n :]), step, padding, dilation)
+    for d in range(n):
+        of_windows = of_windows.narrow(2 + d, 0, input.shape[2 + d])
+    border = torch.zeros(1, dtype=input.dtype)  # takes what lies in the border
+    flat = torch.cat([border, whole.flatten()])
+    return flat.index_add(0, of_windows.flatten(), input.flatten())[1:].reshape(whole.shape)
+
+
+def convolution(*arguments: Any, **keywords: Any) -> Any:
+    """`torch.convolution`, without the libraries that round float16 differently."""
+    with torch.backends.mkldnn.flags(enabled=False):
+        return torch.convolution(*arguments, **keywords)
+
+
+def _without_libraries(name: str) -> Any:
+    """Returns a function of torch.nn.functional, without the libraries that round float16 differently."""
+
+    def function(*arguments: Any, **keywords: Any) -> Any:
+        with torch.backends.mkldnn.flags(enabled=False):
+            return getattr(torch.nn.functional, name)(*arguments, **keywords)
+
+    return function
+
+
+conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d = map(
+    _without_libraries,
+    ("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"),
+)
