@@ -40,6 +40,7 @@ PROGRAM: Mapping[str, ProgramFunction] = {
     "is_floating": ProgramFunction((TENSOR,), BOOL),
     "is_complex": ProgramFunction((TENSOR,), BOOL),
     "inverse": ProgramFunction((INTEGERS,), INTEGERS),  # the position of each dimension in a permutation
+    "infinity": ProgramFunction((), REAL),
     "real": ProgramFunction((NUMBER,), REAL),  # a number as a float
     "min": ProgramFunction((INTEGER, INTEGER), INTEGER),
     "max": ProgramFunction((INTEGER, INTEGER), INTEGER),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -114,6 +115,7 @@ inline Integers kept_sizes(const Tensor& tensor) { return kept_sizes(tensor, kNo
 // Returns, for each dimension, its position in a permutation of the dimensions.
 Integers inverse(Sizes permutation);
 
+inline double infinity() { return std::numeric_limits<double>::infinity(); }
 inline double real(const of_value& number) { return to_double(scalar_of(number)); }
 
 inline Integer min(Integer a, Integer b) { return std::min<int64_t>(a, b); }

@@ -56,3 +56,21 @@ conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d = m
     _without_libraries,
     ("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"),
 )
+
+
+def max_pool(
+    input: torch.Tensor, kernel_size: list[int], stride: list[int], padding: list[int], dilation: list[int], ceil: bool
+) -> Any:
+    """The function for this number of dimensions."""
+    function = getattr(torch.nn.functional, f"max_pool{len(kernel_size)}d")
+    return function(input, kernel_size, stride or None, padding, dilation, ceil)
+
+
+def avg_pool(input: torch.Tensor, kernel_size: list[int], *arguments: Any) -> Any:
+    """The function for this number of dimensions."""
+    return getattr(torch.nn.functional, f"avg_pool{len(kernel_size)}d")(input, kernel_size, *arguments)
+
+
+def adaptive_avg_pool(input: torch.Tensor, output_size: list[int]) -> Any:
+    """The function for this number of dimensions."""
+    return getattr(torch.nn.functional, f"adaptive_avg_pool{len(output_size)}d")(input, output_size)
