@@ -31,6 +31,7 @@ from codegen.model import (
     Op,
     ResultRule,
     Signature,
+    StatedGradient,
 )
 from codegen.program import Program
 from codegen.reader import Bad, Field, Fields, Report, compose
@@ -159,14 +160,24 @@ def _complex(field: Field) -> Complex | Program:
         return field.program
 
 
-def _gradient(fields: Fields, signature: Signature | None) -> dict[str, Program | Gradient]:
+def _gradient(fields: Fields, signature: Signature | None) -> dict[str, StatedGradient | Gradient]:
     """Returns the gradients that a record states, by argument; the reason for them, `why`, is for people."""
     fields.required("why", lambda f: f.words)
-    for name, key in fields.keys.items():
-        if name != "why" and signature and name not in (tensors := [a.name for a in signature.tensor_arguments]):
-            raise key.bad(unknown("tensor argument", name, tensors))
+    for key in fields.keys.values():
+        for name in _names_in(key.words) if key.words != "why" else ():
+            if signature and name not in (tensors := [a.name for a in signature.tensor_arguments]):
+                raise key.bad(unknown("tensor argument", name, tensors))
     words = {each.value for each in Gradient}
-    return fields.others(lambda f: Gradient(f.words) if f.words in words else f.program)
+    found: dict[str, StatedGradient | Gradient] = {}
+    for text, value in fields.others(lambda f: Gradient(f.words) if f.words in words else f.program).items():
+        names = _names_in(text)
+        stated = value if isinstance(value, Gradient) else StatedGradient(names, value)
+        found |= dict.fromkeys(names, stated)
+    return found
+
+
+def _names_in(key: str) -> tuple[str, ...]:
+    return tuple(key.replace(" ", "").split(","))
 
 
 def _former(fields: Fields, signature: Signature | None) -> FormerSignature:

@@ -237,6 +237,14 @@ class Gradient(Enum):
     SELECTION = "selection"  # the results are elements of the argument
 
 
+@dataclass(frozen=True)
+class StatedGradient:
+    """A program for the gradients of some arguments, with a result for each of them."""
+
+    arguments: tuple[str, ...]
+    program: Program
+
+
 # ------------------------------------------------------------------------------------------------ examples and tests
 
 
@@ -326,7 +334,7 @@ class Op:
     complex: Complex | Program | None = None  # None: the default of the kind
     from_any_device: str | None = None  # a tensor argument that may be on another device
     formerly: tuple[FormerSignature, ...] = ()
-    gradient: Mapping[str, Program | Gradient] = field(
+    gradient: Mapping[str, StatedGradient | Gradient] = field(
         default_factory=dict
     )  # by argument, in place of what the kind derives
 
@@ -379,6 +387,12 @@ class Op:
     def has_out(self) -> bool:
         """Returns whether there is an `out` form: the kind computes its results into newly allocated memory."""
         return self.kind.allocates and all(result.alias is None for result in self.signature.results)
+
+    @property
+    def returned(self) -> Argument | None:
+        """Returns the argument that is written to and returned, as by `index_put_`; None if there is none."""
+        first = self.signature.results[0].alias
+        return next((a for a in self.signature.arguments if a.alias and a.alias.written and a.alias == first), None)
 
     @cached_property
     def replaced(self) -> Argument | None:

@@ -55,6 +55,7 @@ PROGRAM: Mapping[str, ProgramFunction] = {
     "range": ProgramFunction((INTEGER, INTEGER, INTEGER), INTEGERS, optional=2),  # as in Python
     "completed": ProgramFunction((INTEGERS, INTEGER), INTEGERS),  # sizes in which -1 becomes what the count requires
     "range_length": ProgramFunction((NUMBER, NUMBER, NUMBER), INTEGER),  # from a start to an end, exclusive, by a step
+    "epsilon": ProgramFunction((DTYPE,), REAL),  # the distance from 1 to the next larger number
     "fits": ProgramFunction((INTEGER, DTYPE), BOOL),  # whether a dtype has this value
 }
 

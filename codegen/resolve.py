@@ -238,8 +238,8 @@ def _constant_type(node: Node, value: object) -> Type:
 def _as(node: Node, wanted: Type, scope: Scope) -> Node:
     """Returns a resolved expression that must have a type; raises TextError."""
     value, found = typed(node, scope)
-    if wanted == NUMBER and isinstance(node, Constant) and found in (INTEGER, REAL):
-        return node
+    if wanted == NUMBER and ((found.is_integer and not found.is_list and not found.optional) or found == REAL):
+        return value
     if wanted == DIMS and found.is_integer:
         return value
     if not _matches(found, wanted):

@@ -21,7 +21,19 @@ from codegen.expression import Comprehension, Constant, Invoke, Node, Variable
 from codegen.kinds.adjoints import Adjoint, SelectionAdjoint
 from codegen.kinds.composite import Composite
 from codegen.kinds.kind import Functions, Kind
-from codegen.model import Alias, Argument, Complex, Definitions, DTypeRule, Gradient, Op, Result, ResultRule, Type
+from codegen.model import (
+    Alias,
+    Argument,
+    Complex,
+    Definitions,
+    DTypeRule,
+    Gradient,
+    Op,
+    Result,
+    ResultRule,
+    StatedGradient,
+    Type,
+)
 from codegen.program import OperatorCall, Program, parse
 from codegen.program_functions import METADATA
 from codegen.reader import Report
@@ -64,6 +76,7 @@ class GradientRule:
 
     argument: int
     op: Op | None
+    result: int  # which result of `op` it is
     inputs: tuple[GradientInput, ...]
     is_transpose: bool  # whether it follows from the kind: for complex numbers, the adjoint is the conjugate of it
 
@@ -84,6 +97,8 @@ def _kinds(op: Op, operators: OperatorTable) -> Iterator[tuple[str, Op]]:
     """Yields the gradients that the runtime computes itself."""
     for argument in differentiable(op):
         own = op.gradient.get(argument.name)
+        if isinstance(own, StatedGradient):
+            continue
         try:
             found = own if own else op.kind.adjoint(op, argument, operators)
         except (UnknownDerivative, TextError):
@@ -104,13 +119,16 @@ def _gradients(
             continue
         own = op.gradient.get(argument.name)
         try:
-            stated: dict[str | None, Program] = {None: own} if isinstance(own, Program) else {}
-            ops[argument.name] = _resolved(op, argument, stated or _derived(op, argument, operators), functions)
+            if not isinstance(own, StatedGradient):
+                ops[argument.name] = _resolved(op, [argument], _derived(op, argument, operators), functions)
+            elif own.arguments[0] == argument.name:
+                together = [each for name in own.arguments if (each := op.signature.argument(name))]
+                ops |= dict.fromkeys(own.arguments, _resolved(op, together, {None: own.program}, functions))
         except UnknownDerivative as error:
             missing[argument.name] = str(error)
         except TextError as error:
-            if isinstance(own, Program):
-                report.add(own.locate(error.offset), error.text, error.length)
+            if isinstance(own, StatedGradient):
+                report.add(own.program.locate(error.offset), error.text, error.length)
             missing[argument.name] = error.text
     return Gradients(ops, missing)
 
@@ -131,19 +149,19 @@ def _derived(op: Op, argument: Argument, operators: OperatorTable) -> dict[str |
     return {value: parse(text, op.location, exact=False) for value, text in texts.items()}
 
 
-def _resolved(op: Op, argument: Argument, programs: Mapping[str | None, Program], functions: Functions) -> Op:
+def _resolved(op: Op, wanted: Sequence[Argument], programs: Mapping[str | None, Program], functions: Functions) -> Op:
     """Returns the composite of these programs, in which numbers may take the place of tensors if the programs allow it.
 
     Otherwise a caller passes 0-d tensors. Raises TextError.
     """
-    gradient = _composite(op, argument, programs, base_types.OPERAND)
+    gradient = _composite(op, wanted, programs, base_types.OPERAND)
     try:
         kind = gradient.kind.resolved(gradient, functions)
         if isinstance(kind, Composite) and all(_takes_numbers(gradient, each) for each in kind.branches.values()):
             return replace(gradient, kind=kind)
     except TextError:
         pass
-    gradient = _composite(op, argument, programs, base_types.TENSOR)
+    gradient = _composite(op, wanted, programs, base_types.TENSOR)
     return replace(gradient, kind=gradient.kind.resolved(gradient, functions))
 
 
@@ -167,22 +185,29 @@ def _takes_numbers(op: Op, program: Program) -> bool:
     return all(has_tensor(node) for node in program.nodes() if isinstance(node, OperatorCall))
 
 
-def _composite(op: Op, argument: Argument, programs: Mapping[str | None, Program], operand: BaseType) -> Op:
-    """Returns the composite of these programs; `operand` is the type of arguments that are tensors or numbers."""
+def _composite(op: Op, wanted: Sequence[Argument], programs: Mapping[str | None, Program], operand: BaseType) -> Op:
+    """Returns the composite of these programs, which has a result for each of the wanted gradients.
+
+    `operand` is the type of arguments that are tensors or numbers.
+    """
     used = frozenset(name for program in programs.values() for name in program.names)
     match = op.kind.matched if None not in programs else None
     signature = op.signature
     is_gradient = used <= {*signature.gradient_names} and all(p.text in used for p in programs.values())
-    alias = Alias("a") if is_gradient else None
+    alias = Alias("a") if is_gradient and len(wanted) == 1 else None
     is_only = len(op.signature.results) == 1
-    result = Type(base_types.TENSOR, is_list=argument.type.is_list and ITEM not in used)
+    types = [Type(base_types.TENSOR, is_list=each.type.is_list and ITEM not in used) for each in wanted]
     arguments = [
         *(replace(each, alias=alias) for each in _gradients_of_results(op) if each.name in used or is_only),
         *(_required(each, operand) for each in signature.arguments if each.name in used or each.name == match),
         *(Argument(name, _TENSOR) for name in signature.result_names if name in used),
         *(_ITEM for _ in range(ITEM in used)),
     ]
-    return _gradient_op(op, argument, arguments, Result(result, alias=alias), Composite(programs, match))
+    results = [
+        Result(type_, name=f"grad_{each.name}" if len(wanted) > 1 else None, alias=alias)
+        for each, type_ in zip(wanted, types, strict=True)
+    ]
+    return _gradient_op(op, wanted, arguments, results, Composite(programs, match))
 
 
 def _of_kind(op: Op, argument: Argument, kind: Kind) -> Op:
@@ -192,7 +217,7 @@ def _of_kind(op: Op, argument: Argument, kind: Kind) -> Op:
         *(_required(each, base_types.OPERAND) for each in op.signature.arguments),
         *(_ITEM for _ in range(argument.type.is_list)),
     ]
-    return _gradient_op(op, argument, arguments, Result(_TENSOR), kind)
+    return _gradient_op(op, [argument], arguments, [Result(_TENSOR)], kind)
 
 
 def _gradients_of_results(op: Op) -> Iterator[Argument]:
@@ -209,15 +234,18 @@ def _required(argument: Argument, operand: BaseType) -> Argument:
     return Argument(argument.name, replace(argument.type, base=base))
 
 
-def _gradient_op(op: Op, argument: Argument, arguments: Sequence[Argument], result: Result, kind: Kind) -> Op:
+def _gradient_op(
+    op: Op, wanted: Sequence[Argument], arguments: Sequence[Argument], results: Sequence[Result], kind: Kind
+) -> Op:
+    names = [argument.name for argument in wanted]
     return Op(
         name=op.name,
-        overload="_".join(filter(None, (op.overload, "gradient", argument.name))),
-        signature=replace(op.signature, arguments=tuple(arguments), results=(result,)),
-        summary=f"Computes the gradient of `{argument.name}` of `{op.full_name}`.",
+        overload="_".join(filter(None, (op.overload, "gradient", *names))),
+        signature=replace(op.signature, arguments=tuple(arguments), results=tuple(results)),
+        summary=f"Computes the gradient of {' and '.join(f'`{name}`' for name in names)} of `{op.full_name}`.",
         description="",
         kind=kind,
-        dtype=DTypeRule(results=(ResultRule.SAME,)),
+        dtype=DTypeRule(results=(ResultRule.SAME,) * len(results)),
         complex=Complex.SAME,
         oracle=None,
         examples=(),
@@ -236,13 +264,15 @@ def gradient_rules(op: Op, definitions: Definitions) -> Iterator[GradientRule]:
     """
     if isinstance(op.kind, SelectionAdjoint):  # it is linear, and its adjoint is the selection itself
         of = definitions.by_name[op.kind.of]
-        yield GradientRule(0, of, tuple(_inputs_of_selection(op, of, op.kind.argument)), is_transpose=True)
+        yield GradientRule(0, of, 0, tuple(_inputs_of_selection(op, of, op.kind.argument)), is_transpose=True)
     found = definitions.gradients.get(op.full_name)
     for argument in differentiable(op) if found else ():
         gradient = found.ops.get(argument.name) if found else None
         if gradient or not op.kind.has_body:
             inputs = tuple(_inputs(op, gradient)) if gradient else ()
-            yield GradientRule(op.position(argument.name), gradient, inputs, argument.name not in op.gradient)
+            own = op.gradient.get(argument.name)
+            result = own.arguments.index(argument.name) if isinstance(own, StatedGradient) else 0
+            yield GradientRule(op.position(argument.name), gradient, result, inputs, own is None)
 
 
 def _inputs(op: Op, gradient: Op) -> Iterator[GradientInput]:
@@ -288,7 +318,8 @@ def gradient_lines(op: Op, definitions: Definitions) -> Iterator[str]:
         yield "that of the operators that it calls"
         return
     found = definitions.gradients[op.full_name]
-    for argument, gradient in found.ops.items():
+    for gradient in dict.fromkeys(found.ops.values()):
+        argument = ", ".join(name for name, each in found.ops.items() if each is gradient)
         lines = list(gradient.kind.definitions())
         if len(lines) == 1:
             yield f"{argument}: {lines[0][1]}"

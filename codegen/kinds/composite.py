@@ -110,7 +110,8 @@ class Composite(branches.Branching[Program]):
         """
         nodes = [node for program in self.branches.values() for node in program.nodes()]
         calls = sum(isinstance(node, OperatorCall) and node.op.kind.computes for node in nodes)
-        is_fresh = all(each.alias is None for each in (*op.signature.arguments, *op.signature.results))
+        aliases = [each.alias for each in op.signature.arguments] + [each.alias for each in op.signature.results]
+        is_fresh = not any(aliases)
         may_be_floating = op.dtype.results[0] not in (ResultRule.BOOL, ResultRule.INT64)
         return calls > 1 and is_fresh and may_be_floating
 

@@ -148,13 +148,17 @@ Gradients OperatorNode::call_gradient(const Target& target, const Gradients& gra
     }
     arguments[count++] = value;
   }
-  of_value result{};
-  call(op, {arguments, count}, {&result, 1});
-  if (result.kind == OF_VALUE_TENSOR) return {TensorRef::adopt(to_tensor(result.as.tensor))};
-  Gradients list;
-  for (int i = 0; i < result.count; ++i) list.push_back(share(*to_tensor(result.as.tensors[i])));
-  release_value(result);
-  return list;
+  of_value results[kMaxResults]{};
+  const auto result_count = static_cast<size_t>(op.schema().result_count);
+  call(op, {arguments, count}, {results, result_count});
+  Gradients found;
+  if (!op.schema().gives_list) {
+    for (size_t i = 0; i < result_count; ++i) found.push_back(TensorRef::adopt(to_tensor(results[i].as.tensor)));
+    return found;
+  }
+  for (int i = 0; i < results[0].count; ++i) found.push_back(share(*to_tensor(results[0].as.tensors[i])));
+  release_value(results[0]);
+  return found;
 }
 
 Gradients OperatorNode::run(const Gradients& grads, const std::vector<bool>& wanted) {
@@ -172,13 +176,14 @@ Gradients OperatorNode::run(const Gradients& grads, const std::vector<bool>& wan
     if (!wanted[edge] || found[edge]) continue;
     const GradientRule& rule = *targets_[edge].rule;
     const bool conjugated = conjugates && rule.is_transpose;
-    Gradients results = call_gradient(targets_[edge], given, conjugated);
-    if (!(**rule.op).schema().gives_list) {
-      store(edge, std::move(results[0]), conjugated);
-      continue;
+    const Gradients results = call_gradient(targets_[edge], given, conjugated);
+    const bool gives_list = (**rule.op).schema().gives_list;
+    for (size_t other = edge; other < targets_.size(); ++other) {
+      const Target& target = targets_[other];
+      const bool is_given = gives_list ? target.rule == &rule : target.rule->op == rule.op && target.item == targets_[edge].item;
+      const int position = gives_list ? target.item : target.rule->result;
+      if (is_given && wanted[other]) store(other, results[static_cast<size_t>(position)], conjugated);
     }
-    for (size_t other = edge; other < targets_.size() && targets_[other].rule == &rule; ++other)
-      if (wanted[other]) store(other, results[static_cast<size_t>(targets_[other].item)], conjugated);
   }
   return found;
 }

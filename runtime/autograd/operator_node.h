@@ -35,7 +35,7 @@ class OperatorNode final : public Node {
   void add_edges(const Call& call, const GradientRule& rule);
   // Returns the value of an argument of a gradient.
   of_value input(const GradientInput& input, const Gradients& grads, int item, Inputs& memory);
-  // Calls the operator of a rule. Returns one gradient, or those of all items of a list.
+  // Calls the operator of a rule. Returns its results, or the items of the list that it returns.
   Gradients call_gradient(const Target& target, const Gradients& grads, bool conjugates);
 
   const Operator& op_;

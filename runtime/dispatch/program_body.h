@@ -91,6 +91,7 @@ class ProgramArguments {
   Integer integer(int position) const { return arguments_.integer(position); }
   Sizes integers(int position) const { return arguments_.integers(position); }
   of_scalar number(int position) const { return arguments_.number(position); }
+  double real(int position) const { return arguments_.real(position); }
   of_dtype dtype(int position) const { return arguments_.arguments[position].as.dtype; }
   bool boolean(int position) const { return arguments_.boolean(position); }
   std::string_view string(int position) const { return arguments_.string(position); }
@@ -139,9 +140,11 @@ class ProgramBody : public Body, public ProgramArguments {
   void give(std::array<TensorRef, count> results) {
     for (size_t i = 0; i < count; ++i) set_result(call_, static_cast<int>(i), std::move(results[i]));
   }
-  template <class... Results>
-  void give(TensorRef first, TensorRef second, Results... others) {
-    give(std::array<TensorRef, 2 + sizeof...(others)>{std::move(first), std::move(second), std::move(others)...});
+  template <class First, class Second, class... Others>
+  void give(First&& first, Second&& second, Others&&... others) {
+    give(std::array<TensorRef, 2 + sizeof...(others)>{owned(std::forward<First>(first)),
+                                                      owned(std::forward<Second>(second)),
+                                                      owned(std::forward<Others>(others))...});
   }
   template <size_t count>
   void give(const std::array<of_tensor, count>& list) {
@@ -152,6 +155,9 @@ class ProgramBody : public Body, public ProgramArguments {
   void give(TensorList list) { set_results(call_, std::move(list).take()); }
 
  private:
+  static TensorRef owned(TensorRef tensor) { return tensor; }
+  static TensorRef owned(const Tensor& tensor) { return share(tensor); }
+
   Call& call_;
 };
 

@@ -107,7 +107,8 @@ struct GradientInput {
 struct GradientRule {
   int argument;
   const OperatorName* op = nullptr;  // null: the gradient is not known
-  std::span<const GradientInput> inputs;
+  std::span<const GradientInput> inputs = {};
+  int result = 0;  // which result of `op` it is
   // Whether the operator is linear in the gradient, and its transpose for real numbers: for complex numbers, the
   // gradient is the conjugate of the operator of the conjugate.
   bool is_transpose = false;

@@ -47,6 +47,19 @@ Integers inverse(Sizes permutation) {
   return positions;
 }
 
+double epsilon(of_dtype dtype) {
+  switch (dtype) {
+    case OF_FLOAT64:
+      return 0x1p-52;
+    case OF_FLOAT16:
+      return 0x1p-10;
+    case OF_BFLOAT16:
+      return 0x1p-7;
+    default:
+      return 0x1p-23;
+  }
+}
+
 void fail_with_texts(of_status status, std::string_view text, std::initializer_list<std::string> values) {
   std::string result;
   for (const std::string& value : values) {

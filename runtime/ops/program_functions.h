@@ -116,6 +116,7 @@ inline Integers kept_sizes(const Tensor& tensor) { return kept_sizes(tensor, kNo
 Integers inverse(Sizes permutation);
 
 inline double infinity() { return std::numeric_limits<double>::infinity(); }
+inline double real(Integer number) { return static_cast<double>(static_cast<int64_t>(number)); }
 inline double real(const of_value& number) { return to_double(scalar_of(number)); }
 
 inline Integer min(Integer a, Integer b) { return std::min<int64_t>(a, b); }
@@ -181,6 +182,8 @@ inline Shape completed(Sizes requested, Integer count) { return completed_sizes<
 // Returns the number of elements of the range from `start` (inclusive) to `end` (exclusive) in steps of `step`. Throws
 // InvalidArgument for a step of zero or in the wrong direction.
 Integer range_length(const of_scalar& start, const of_scalar& end, const of_scalar& step);
+// Returns the distance from 1 to the next larger number of a floating-point type.
+double epsilon(of_dtype dtype);
 // Returns whether a dtype can represent an integer.
 inline bool fits(Integer value, of_dtype dtype) { return fits(int_scalar(value), dtype); }
 

@@ -52,7 +52,10 @@ def differentiated(op: Op, name: str, arguments: calls.Arguments) -> dict[str, A
     plain = {key: values_of(value) for key, value in arguments.items()}
     random = calls.generator(op.full_name, name, "weights")
     leaves: dict[str, Any] = {}
+    kept = {a.name for a in op.signature.arguments if a.alias and a.alias.written and a is not op.returned}
     for key, value in plain.items():
+        if key in kept:  # no leaf, because it is overwritten
+            continue
         if isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex()):
             leaves[key] = value.detach().clone().requires_grad_()
         elif isinstance(value, list) and value and all(isinstance(each, torch.Tensor) for each in value):

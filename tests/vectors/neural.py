@@ -74,3 +74,38 @@ def avg_pool(input: torch.Tensor, kernel_size: list[int], *arguments: Any) -> An
 def adaptive_avg_pool(input: torch.Tensor, output_size: list[int]) -> Any:
     """The function for this number of dimensions."""
     return getattr(torch.nn.functional, f"adaptive_avg_pool{len(output_size)}d")(input, output_size)
+
+
+def var_mean(input: torch.Tensor, dim: Any = None, keepdim: bool = False, correction: float = 1) -> Any:
+    """`torch.var_mean`, with its arguments by position."""
+    return torch.var_mean(input, dim, correction=correction, keepdim=keepdim)
+
+
+def standardize(
+    input: torch.Tensor,
+    mean: torch.Tensor,
+    variance: torch.Tensor,
+    weight: Any = 1.0,
+    bias: Any = 0.0,
+    eps: float = 1e-5,
+) -> Any:
+    """The formula."""
+    input, mean, variance = torch.broadcast_tensors(input, mean, variance)
+    return (input - mean) / torch.sqrt(variance + eps) * weight + bias
+
+
+def standardize_dims(input: torch.Tensor, dim: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+    """The formula, with the moments of the input."""
+    variance, mean = torch.var_mean(input, dim, correction=0, keepdim=True)
+    return standardize(input, mean, variance, 1 if weight is None else weight, 0 if bias is None else bias, eps)
+
+
+def batch_norm(input: torch.Tensor, running_mean: Any, running_var: Any, *arguments: Any, **keywords: Any) -> Any:
+    """The function, which may write to the running moments: those of the case are kept."""
+    moments = [each if each is None else each.detach().clone() for each in (running_mean, running_var)]
+    return torch.nn.functional.batch_norm(input, *moments, *arguments, **keywords)
+
+
+def instance_norm(input: torch.Tensor, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+    """The function, without running moments."""
+    return torch.nn.functional.instance_norm(input, weight=weight, bias=bias, eps=eps)

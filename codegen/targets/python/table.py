@@ -35,7 +35,7 @@ def overload_row(op: Op) -> str:
         return next((index for index, held in enumerate(holds) if held), -1)
 
     receiver = position(argument == op.receiver for argument in signature.arguments)
-    written = position(argument.alias is not None and argument.alias.written for argument in signature.arguments)
+    written = position(argument == op.returned for argument in signature.arguments)
     named = words.result_type(op) if words.named_results(op) else None
     return ", ".join(
         (

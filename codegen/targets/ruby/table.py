@@ -47,7 +47,7 @@ def overload_row(op: Op) -> str:
             str(len(signature.results)),
             position(argument == op.receiver for argument in signature.arguments),
             position(alias is not None and a.alias == alias and not alias.written for a in signature.arguments),
-            position(a.alias is not None and a.alias.written for a in signature.arguments),
+            position(argument == op.returned for argument in signature.arguments),
             boolean(op.kind.is_long),
             boolean(op.has_out),
             position(argument == op.replaced for argument in signature.arguments),

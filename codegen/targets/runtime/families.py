@@ -67,7 +67,8 @@ class Family:
     def gradients(self) -> list[OperatorSource]:
         """Returns an entry per gradient."""
         found = (self.definitions.gradients[op.full_name] for op in self.ops)
-        return [OperatorSource(gradient, self.definitions) for each in found for gradient in each.ops.values()]
+        ops = {gradient.full_name: gradient for each in found for gradient in each.ops.values()}
+        return [OperatorSource(gradient, self.definitions) for gradient in ops.values()]
 
     @property
     def entries(self) -> list[OperatorSource]:
@@ -172,13 +173,18 @@ class OperatorSource:
     @property
     def gradient_inputs(self) -> list[tuple[str, list[str]]]:
         """Returns the array of the inputs of each gradient: its name, and its rows."""
-        return [(self._inputs_name(rule), list(map(_input, rule.inputs))) for rule in self._gradient_rules if rule.op]
+        return [
+            (self._inputs_name(rule), list(map(_input, rule.inputs)))
+            for rule in self._gradient_rules
+            if rule.op and rule.result == 0
+        ]
 
     @property
     def gradient_rules(self) -> list[str]:
         """Returns the initializers of the rules."""
         return [
             f".argument = {rule.argument}, .op = &{constant(rule.op)}, .inputs = {self._inputs_name(rule)}"
+            + f", .result = {rule.result}" * (rule.result > 0)
             + ", .is_transpose = true" * rule.is_transpose
             if rule.op
             else f".argument = {rule.argument}"
@@ -186,7 +192,8 @@ class OperatorSource:
         ]
 
     def _inputs_name(self, rule: GradientRule) -> str:
-        return f"{self.constant}InputsFor{pascal(self.op.signature.arguments[rule.argument].name)}"
+        first = next(each for each in self._gradient_rules if each.op is rule.op)
+        return f"{self.constant}InputsFor{pascal(self.op.signature.arguments[first.argument].name)}"
 
     # -- tables -----------------------------------------------------------------------------------------------------
 

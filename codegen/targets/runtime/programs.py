@@ -39,7 +39,7 @@ from codegen.program import (
     TensorListOf,
     Write,
 )
-from codegen.program_functions import BOOL, DTYPE, INTEGER, INTEGERS, MAPS, NUMBER, PROGRAM, TENSOR, TENSORS, TEXT
+from codegen.program_functions import BOOL, DTYPE, INTEGER, INTEGERS, MAPS, NUMBER, PROGRAM, REAL, TENSOR, TENSORS, TEXT
 
 WIDTH = 120
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -56,6 +56,7 @@ _ACCESS = {
     INTEGER: ("const Integer", "integer"),
     INTEGERS: ("const Sizes", "integers"),
     BOOL: ("const bool", "boolean"),
+    REAL: ("const double", "real"),
     TEXT: ("const std::string_view", "string"),
 }
 _SIZE_ACCESS = {**_ACCESS, NUMBER: ("const of_scalar", "number"), DTYPE: ("const of_dtype", "dtype")}
