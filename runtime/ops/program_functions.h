@@ -3,6 +3,8 @@
 #define ONEFLOW_OPS_PROGRAM_FUNCTIONS_H_
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <initializer_list>
 #include <limits>
 #include <string>
@@ -29,6 +31,8 @@ class Integers {
     for (const int64_t each : items) push_back(each);
   }
   Integers(const Shape& items) : Integers(Sizes(items)) {}
+  template <size_t count>
+  Integers(const std::array<int64_t, count>& items) : Integers(Sizes(items)) {}
   operator Sizes() const { return {begin(), size_}; }
   void push_back(Integer item) {
     if (size_ < kInline) {
@@ -116,8 +120,12 @@ inline Integers kept_sizes(const Tensor& tensor) { return kept_sizes(tensor, kNo
 Integers inverse(Sizes permutation);
 
 inline double infinity() { return std::numeric_limits<double>::infinity(); }
+inline double real(double number) { return number; }
 inline double real(Integer number) { return static_cast<double>(static_cast<int64_t>(number)); }
 inline double real(const of_value& number) { return to_double(scalar_of(number)); }
+
+inline double sqrt(Integer number) { return std::sqrt(real(number)); }
+inline double sqrt(double number) { return std::sqrt(number); }
 
 inline Integer min(Integer a, Integer b) { return std::min<int64_t>(a, b); }
 inline Integer max(Integer a, Integer b) { return std::max<int64_t>(a, b); }

@@ -109,3 +109,37 @@ def batch_norm(input: torch.Tensor, running_mean: Any, running_var: Any, *argume
 def instance_norm(input: torch.Tensor, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
     """The function, without running moments."""
     return torch.nn.functional.instance_norm(input, weight=weight, bias=bias, eps=eps)
+
+
+def attention(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attn_mask: Any = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+) -> Any:
+    """The function under PyTorch's name, which takes no mask together with `is_causal`."""
+    return torch.matmul(attention_weights(query, key, attn_mask, is_causal, scale), value)
+
+
+def attention_weights(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    attn_mask: Any = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    first: int = 0,
+) -> Any:
+    """The formula."""
+    scores = query @ key.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)
+    seen = torch.ones(scores.shape[-2:], dtype=torch.bool)
+    if is_causal:
+        seen = seen.tril(first)
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        seen = seen & attn_mask
+    elif attn_mask is not None:
+        scores = scores + attn_mask
+    scores = scores.masked_fill(~seen, -torch.inf)
+    nothing = (scores == -torch.inf).all(-1, keepdim=True)
+    return torch.where(nothing, 0, torch.softmax(scores, -1))
