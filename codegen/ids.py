@@ -58,8 +58,8 @@ def canonical(value: object) -> str:
             return canonical(root)
         case Program(statements=statements):
             return canonical(statements)
-        case OperatorCall(op=op, values=values, in_place=in_place):
-            return canonical(("write" if in_place else "call", _signature(op), values))
+        case OperatorCall(op=op, values=values, in_place=in_place, out=out):
+            return canonical(("write" if in_place or out else "call", _signature(op), (*values, *out)))
         case Mapping():
             items = sorted((canonical(key), canonical(each)) for key, each in value.items())
             return "{" + ", ".join(f"{key}: {each}" for key, each in items) + "}"

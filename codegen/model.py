@@ -389,6 +389,12 @@ class Op:
         return self.kind.allocates and all(result.alias is None for result in self.signature.results)
 
     @property
+    def is_detached(self) -> bool:
+        """Returns whether the record says that no argument has a gradient, although the operators that it calls do."""
+        tensors = self.signature.tensor_arguments
+        return bool(tensors) and all(self.gradient.get(each.name) is Gradient.NONE for each in tensors)
+
+    @property
     def returned(self) -> Argument | None:
         """Returns the argument that is written to and returned, as by `index_put_`; None if there is none."""
         first = self.signature.results[0].alias

@@ -7,7 +7,7 @@ A program is an expression, or statements in Python's syntax:
     check(n >= 1, InvalidArgument, "n must be at least 1, got {n}")
     if keepdim: ...                                           also elif and else; may replace values, as loops may
     for d in dims: found = flip(found, d)                     statements for each item
-    copy_(part, input)                                        a call for what it writes to a tensor
+    copy_(part, input)                                        a call for what it writes to a tensor; also with `out=`
     return [select(input, dim, i) for i in range(count)]      one value per result, or a list of tensors
 
 `parse` checks the syntax. `codegen.resolve` determines the types and the records that are called; the nodes and fields
@@ -26,6 +26,7 @@ from codegen.errors import Location, TextError, shortened, unknown
 from codegen.expression import (
     Comprehension,
     Converter,
+    Invoke,
     ListOf,
     Node,
     Variable,
@@ -85,7 +86,7 @@ class Return:
 class Write:
     """A call for what it writes to a tensor."""
 
-    call: Node
+    call: Invoke | OperatorCall
 
 
 Statement = Assign | Check | If | For | Write | Return
@@ -98,11 +99,12 @@ class OperatorCall(Node):
     op: Op = field(repr=False)
     values: tuple[Node | None, ...]
     in_place: bool = False  # whether the result is written to the argument that the in-place form overwrites
+    out: tuple[Node, ...] = ()  # the tensors that the results are written to
 
     @property
     def writes(self) -> bool:
         """Returns whether the call changes a tensor."""
-        return self.in_place or any(each.alias and each.alias.written for each in self.op.signature.arguments)
+        return self.in_place or bool(self.out) or any(each.alias and each.alias.written for each in self.op.signature.arguments)
 
 
 @dataclass(frozen=True)
@@ -244,6 +246,10 @@ def parse(text: str, location: Location, indent: int = 0, *, exact: bool = True)
     return Program(text, statements, location, indent)
 
 
+def _has_out(keywords: list[ast.keyword]) -> bool:
+    return any(keyword.arg == "out" for keyword in keywords)
+
+
 def _is_check(tree: ast.expr) -> bool:
     return isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "check"
 
@@ -258,8 +264,10 @@ def _statement(tree: ast.stmt, converter: Converter) -> Statement:
                 return Assign(names, converter.node(value))
         case ast.Expr(value=ast.Call() as call) if _is_check(call):
             return _check(call, converter)
-        case ast.Expr(value=ast.Call(func=ast.Name(id=name)) as call) if name.endswith("_"):
-            return Write(converter.node(call))
+        case ast.Expr(value=ast.Call(keywords=keywords) as call):
+            written = converter.node(call)
+            if isinstance(written, Invoke) and (written.function.endswith("_") or _has_out(keywords)):
+                return Write(written)
         case ast.If(test=test, body=body, orelse=otherwise):
             then, other = ([_statement(each, converter) for each in block] for block in (body, otherwise))
             return If(converter.node(test), tuple(then), tuple(other))

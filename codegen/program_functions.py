@@ -42,6 +42,7 @@ PROGRAM: Mapping[str, ProgramFunction] = {
     "inverse": ProgramFunction((INTEGERS,), INTEGERS),  # the position of each dimension in a permutation
     "infinity": ProgramFunction((), REAL),
     "real": ProgramFunction((NUMBER,), REAL),  # a number as a float
+    "pow": ProgramFunction((NUMBER, NUMBER), REAL),
     "sqrt": ProgramFunction((NUMBER,), REAL),
     "min": ProgramFunction((INTEGER, INTEGER), INTEGER),
     "max": ProgramFunction((INTEGER, INTEGER), INTEGER),

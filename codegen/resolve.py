@@ -110,8 +110,8 @@ def _block(statements: Sequence[Statement], scope: Scope, results: tuple[Type, .
                 resolved.append(
                     If(_as(condition, BOOL, scope), _block(then, inner, results), _block(otherwise, outer, results))
                 )
-            case Write(call=call):
-                resolved.append(Write(typed(call, scope)[0]))
+            case Write(call=Invoke() as call):
+                resolved.append(Write(_call(call, scope)))
             case Return(values=values):
                 resolved.append(Return(_results(values, scope, results)))
     return tuple(resolved)
@@ -357,10 +357,23 @@ def _call(node: Invoke, scope: Scope) -> OperatorCall:
     failures = []
     for op in overloads:
         try:
-            return OperatorCall(op, _bound(node, op, scope), in_place, at=node.at)
+            plain = replace(node, keywords=tuple(each for each in node.keywords if each.name != "out"))
+            return OperatorCall(op, _bound(plain, op, scope), in_place, _out(node, op, scope), at=node.at)
         except TextError as error:
             failures.append(error)
     raise max(failures, key=lambda error: error.offset)
+
+
+def _out(node: Invoke, op: Op, scope: Scope) -> tuple[Node, ...]:
+    """Returns the tensors that a call names to write its results to: one, or a list if there are several results."""
+    given = [keyword.value for keyword in node.keywords if keyword.name == "out"]
+    if not given:
+        return ()
+    wanted = len(op.signature.results)
+    targets = given[0].members if isinstance(given[0], ListOf) else (given[0],)
+    if not op.has_out or len(targets) != wanted:
+        raise TextError(f"{op.full_name} takes {wanted * op.has_out} tensors to write to", node.at, len(node.function))
+    return tuple(_as(each, TENSOR, scope) for each in targets)
 
 
 def _bound(node: Invoke, op: Op, scope: Scope) -> tuple[Node | None, ...]:

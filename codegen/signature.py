@@ -175,7 +175,7 @@ class _Parser:
             raise self.error("a list of tensors cannot be optional, but it may be empty", start)
         if type_.optional_members and type_.base is not base_types.TENSOR:
             raise self.error("only the items of a list of tensors can be optional", start)
-        if alias and (type_.base is not base_types.TENSOR or type_.is_list):
+        if alias and type_.base is not base_types.TENSOR:
             raise self.error(f"only a Tensor can have an alias, not {type_}", start)
 
     def default(self, type_: Type) -> Literal:

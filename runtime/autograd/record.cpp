@@ -25,9 +25,16 @@ bool any_requires_grad(const Call& call) {
 template <class Visit>
 void for_each_written(const Call& call, Visit&& visit) {
   for_each_given(call.results, visit);
-  for (size_t i = 0; i < call.schema().arguments.size(); ++i)
-    if (call.schema().arguments[i].is_written && call.is_tensor(static_cast<int>(i)))
-      visit(call.tensor(static_cast<int>(i)));
+  for_each_tensor(call, [&](int, int argument, const Tensor& tensor) {
+    if (call.schema().arguments[static_cast<size_t>(argument)].is_written) visit(tensor);
+  });
+}
+
+// Returns whether an operator writes to its arguments, and has no gradient: it is called to update tensors.
+bool is_update(const Schema& schema) {
+  const auto is_written = [](const Argument& argument) { return argument.is_written; };
+  return schema.gradients.empty() && !schema.has_body &&
+         std::any_of(schema.arguments.begin(), schema.arguments.end(), is_written);
 }
 
 // Throws InvalidArgument for a write that has no gradient.
@@ -77,7 +84,7 @@ void attach(const Call& call, const std::vector<const Tensor*>& written, const R
 void record(of_layer_call& state) {
   Call& call = state.call;
   const Schema& schema = call.schema();
-  if (call.infer_only || !any_requires_grad(call)) return next_layer(state, OF_BODY_HIDDEN);
+  if (call.infer_only || is_update(schema) || !any_requires_grad(call)) return next_layer(state, OF_BODY_HIDDEN);
   const std::vector<const Tensor*> written = written_by(call);
   if (!written.empty()) check_writes(call);
   if (schema.gradients.empty()) return next_layer(state, schema.has_body ? OF_BODY_SEEN : OF_BODY_HIDDEN);

@@ -58,6 +58,15 @@ class Body {
     return TensorRef::adopt(to_tensor(result.as.tensor));
   }
 
+  // Calls an operator that writes its results to `targets`. Inference writes nothing.
+  template <size_t count, class... Values>
+  void call_into(const OperatorName& name, const std::array<of_tensor, count>& targets, const Values&... values) {
+    const of_value arguments[] = {to_value(values)...};
+    of_value results[count];
+    for (size_t i = 0; i < count; ++i) results[i] = to_value(*to_tensor(targets[i]));
+    if (!call_.infer_only) call_inside(*name, call_.name, arguments, results, false);
+  }
+
   // Calls an operator that writes its result to the argument `written`, which it returns. Inference writes nothing.
   template <int written, class... Values>
   TensorRef call_in_place(const OperatorName& name, const Values&... values) {

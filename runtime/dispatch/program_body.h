@@ -152,6 +152,11 @@ class ProgramBody : public Body, public ProgramArguments {
     for (const of_tensor each : list) own.push_back(share(*to_tensor(each)));
     give(std::move(own));
   }
+  void give(const TensorSpan& list) {
+    TensorList own;
+    for (const Tensor& each : list) own.push_back(share(each));
+    give(std::move(own));
+  }
   void give(TensorList list) { set_results(call_, std::move(list).take()); }
 
  private:

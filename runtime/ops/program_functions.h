@@ -124,6 +124,8 @@ inline double real(double number) { return number; }
 inline double real(Integer number) { return static_cast<double>(static_cast<int64_t>(number)); }
 inline double real(const of_value& number) { return to_double(scalar_of(number)); }
 
+inline double pow(double base, Integer exponent) { return std::pow(base, real(exponent)); }
+inline double pow(double base, double exponent) { return std::pow(base, exponent); }
 inline double sqrt(Integer number) { return std::sqrt(real(number)); }
 inline double sqrt(double number) { return std::sqrt(number); }
 

@@ -265,7 +265,7 @@ class OperatorSource:
             lines.append(".holds_for_complex = true")
         if self._gradient_rules:
             lines.append(f".gradients = {self.constant}Gradients")
-        if op.kind.has_body:
+        if op.kind.has_body and not op.is_detached:
             lines.append(".has_body = true")
         return lines
 

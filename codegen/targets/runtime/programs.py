@@ -282,6 +282,9 @@ class ProgramPrinter(Printer):
         method = "call_list" if results[0].type.is_list else f"call<{len(results)}>" if len(results) > 1 else "call"
         if node.in_place and node.op.replaced:
             method = f"call_in_place<{node.op.position(node.op.replaced.name)}>"
+        if node.out:
+            method = "call_into"
+            texts.insert(0, f"tensor_list({', '.join(map(self.print, node.out))})")
         return f"body.{method}({', '.join([self.constant_of(node.op), *texts])})"
 
     def _fill(self, name: str, node: ResolvedComprehension) -> None:
