@@ -90,7 +90,7 @@ def _shared(comes_first: str) -> tuple[str, str]:
 SCALAR: Mapping[str, Intrinsic] = {
     "exp": _function("f", 1),
     "exp2": _function("f * 0.6931471805599453", 1),
-    "expm1": _function("f + 1", 1),
+    "expm1": _function("exp(x)", 1),
     "log": _function("1 / x", 1, "x > 0"),
     "log2": _function("1.4426950408889634 / x", 1, "x > 0"),
     "log10": _function("0.4342944819032518 / x", 1, "x > 0"),

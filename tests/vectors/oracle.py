@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+import tests.vectors.activations
 import tests.vectors.collectives
 import tests.vectors.complex_numbers
 import tests.vectors.elementwise
