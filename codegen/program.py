@@ -37,7 +37,7 @@ from codegen.model import ERRORS, Op, Type
 
 @dataclass(frozen=True)
 class Assign:
-    """Names for the results of a call, or for another value; in a loop, also another value for a name."""
+    """Names for the results of a call, or for another value; in a loop or an if, also another value for a name."""
 
     names: tuple[str, ...]
     value: Node

@@ -62,7 +62,7 @@ class Scope:
     arguments: frozenset[str]  # the names that `given` accepts
     present: frozenset[str] = frozenset()  # the optional arguments that are not null
     functions: Mapping[str, ProgramFunction] = field(default_factory=lambda: PROGRAM)
-    in_loop: bool = False
+    may_replace: bool = False  # whether statements may give a name another value: inside a loop or a condition
 
     def with_names(self, names: Sequence[str], types: Sequence[Type]) -> Scope:
         """Returns the scope with further names."""
@@ -85,7 +85,9 @@ def _block(statements: Sequence[Statement], scope: Scope, results: tuple[Type, .
     resolved: list[Statement] = []
     for statement in statements:
         match statement:
-            case Assign(names=(name,), value=value) if scope.in_loop and name in scope.names.keys() - scope.arguments:
+            case Assign(names=(name,), value=value) if (
+                scope.may_replace and name in scope.names.keys() - scope.arguments
+            ):
                 value, type_ = typed(value, scope)
                 if type_ != scope.names[name]:
                     raise TextError(f"'{name}' is {scope.names[name]}, and cannot become {type_}", value.at)
@@ -101,12 +103,13 @@ def _block(statements: Sequence[Statement], scope: Scope, results: tuple[Type, .
                 resolved.append(_resolved_check(statement, scope))
             case For(name=name, source=source, body=body):
                 items, inner = _items(name, source, scope)
-                block = _block(body, replace(inner, in_loop=True), results)
+                block = _block(body, replace(inner, may_replace=True), results)
                 resolved.append(For(name, items, block, inner.names[name]))
             case If(condition=condition, then=then, otherwise=otherwise):
-                inner = scope.without_null(tested) if (tested := _tested(condition)) in scope.names else scope
+                outer = replace(scope, may_replace=True)
+                inner = outer.without_null(tested) if (tested := _tested(condition)) in scope.names else outer
                 resolved.append(
-                    If(_as(condition, BOOL, scope), _block(then, inner, results), _block(otherwise, scope, results))
+                    If(_as(condition, BOOL, scope), _block(then, inner, results), _block(otherwise, outer, results))
                 )
             case Return(values=values):
                 resolved.append(Return(_results(values, scope, results)))

@@ -93,6 +93,7 @@ class ProgramArguments {
   of_scalar number(int position) const { return arguments_.number(position); }
   of_dtype dtype(int position) const { return arguments_.arguments[position].as.dtype; }
   bool boolean(int position) const { return arguments_.boolean(position); }
+  double real(int position) const { return arguments_.real(position); }
   std::string_view string(int position) const { return arguments_.string(position); }
 
  private:
