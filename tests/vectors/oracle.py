@@ -14,6 +14,7 @@ import tests.vectors.collectives
 import tests.vectors.complex_numbers
 import tests.vectors.elementwise
 import tests.vectors.equations
+import tests.vectors.indexing
 import tests.vectors.losses
 import tests.vectors.reductions  # noqa: F401 (records name functions of all of these)
 from codegen import base_types
