@@ -104,7 +104,11 @@ class OperatorCall(Node):
     @property
     def writes(self) -> bool:
         """Returns whether the call changes a tensor."""
-        return self.in_place or bool(self.out) or any(each.alias and each.alias.written for each in self.op.signature.arguments)
+        return (
+            self.in_place
+            or bool(self.out)
+            or any(each.alias and each.alias.written for each in self.op.signature.arguments)
+        )
 
 
 @dataclass(frozen=True)

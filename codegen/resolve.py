@@ -63,7 +63,7 @@ class Scope:
     arguments: frozenset[str]  # the names that `given` accepts
     present: frozenset[str] = frozenset()  # the optional arguments that are not null
     functions: Mapping[str, ProgramFunction] = field(default_factory=lambda: PROGRAM)
-    in_block: bool = False
+    may_replace: bool = False  # whether statements may give a name another value: inside a loop or a condition
 
     def with_names(self, names: Sequence[str], types: Sequence[Type]) -> Scope:
         """Returns the scope with further names."""
@@ -86,7 +86,9 @@ def _block(statements: Sequence[Statement], scope: Scope, results: tuple[Type, .
     resolved: list[Statement] = []
     for statement in statements:
         match statement:
-            case Assign(names=(name,), value=value) if scope.in_block and name in scope.names.keys() - scope.arguments:
+            case Assign(names=(name,), value=value) if (
+                scope.may_replace and name in scope.names.keys() - scope.arguments
+            ):
                 value, type_ = typed(value, scope)
                 if type_ != scope.names[name]:
                     raise TextError(f"'{name}' is {scope.names[name]}, and cannot become {type_}", value.at)
@@ -102,10 +104,10 @@ def _block(statements: Sequence[Statement], scope: Scope, results: tuple[Type, .
                 resolved.append(_resolved_check(statement, scope))
             case For(name=name, source=source, body=body):
                 items, inner = _items(name, source, scope)
-                block = _block(body, replace(inner, in_block=True), results)
+                block = _block(body, replace(inner, may_replace=True), results)
                 resolved.append(For(name, items, block, inner.names[name]))
             case If(condition=condition, then=then, otherwise=otherwise):
-                outer = replace(scope, in_block=True)
+                outer = replace(scope, may_replace=True)
                 inner = outer.without_null(tested) if (tested := _tested(condition)) in scope.names else outer
                 resolved.append(
                     If(_as(condition, BOOL, scope), _block(then, inner, results), _block(otherwise, outer, results))

@@ -91,9 +91,9 @@ class ProgramArguments {
   Integer integer(int position) const { return arguments_.integer(position); }
   Sizes integers(int position) const { return arguments_.integers(position); }
   of_scalar number(int position) const { return arguments_.number(position); }
-  double real(int position) const { return arguments_.real(position); }
   of_dtype dtype(int position) const { return arguments_.arguments[position].as.dtype; }
   bool boolean(int position) const { return arguments_.boolean(position); }
+  double real(int position) const { return arguments_.real(position); }
   std::string_view string(int position) const { return arguments_.string(position); }
 
  private:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <initializer_list>
 #include <limits>
 #include <string>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/characters.h"
 #include "base/dtype.h"
 #include "base/integer.h"
 #include "base/scalar.h"
@@ -64,7 +66,15 @@ inline of_value to_value(const Integers& list) { return to_value(Sizes(list)); }
 // Return a value as error texts show it.
 inline std::string text_of(Integer value) { return std::to_string(static_cast<int64_t>(value)); }
 inline std::string text_of(Sizes list) { return to_text(list); }
-inline std::string text_of(std::string_view text) { return std::string(text); }
+template <std::same_as<double> Real>
+std::string text_of(Real value) {
+  return to_text(float_scalar(value));
+}
+inline std::string text_of(const std::string& text) { return text; }
+template <std::same_as<std::string_view> Text>  // a string of the caller
+std::string text_of(Text text) {
+  return printable(text);
+}
 inline std::string text_of(of_dtype dtype) { return dtype_name(dtype); }
 
 // Throws an error with a text in which each {} is replaced by the next value.

@@ -24,6 +24,7 @@ NAMES = {
     "m": Type(base_types.INT, optional=True),
     "mode": Type(base_types.STR),
     "keep": Type(base_types.BOOL),
+    "p": Type(base_types.FLOAT),
 }
 
 
@@ -66,6 +67,8 @@ def resolved(text: str, definitions: Definitions, *results: Type) -> Program:
         ("return others", 7, "expected a result of type Tensor, got Tensor[]"),
         ("[1, input]", 0, "the items of a list must have the same type"),
         ("for i in dims: pass", 15, "'pass' is not a statement of a program"),
+        ("x = n\nx = 2\nreturn exp(input)", 10, "'x' is a name already"),
+        ("x = n\nif keep:\n  x = 2.5\nreturn exp(input)", 21, "'x' is int, and cannot become float"),
     ],
 )
 def test_mistakes_are_located(text: str, offset: int, says: str, known: Definitions) -> None:
@@ -150,6 +153,27 @@ void f(ProgramBody& body) {
   } else {
     return body.give(std::move(values), std::move(indices));
   }
+}""",
+    ),
+    (
+        "check(p > 0.5, InvalidArgument, 'p must be positive, got {p}')\n"
+        "x = exp(input)\n"
+        "if keep:\n"
+        "  x = input\n"
+        "return mul(x, 1.0 / p)",
+        (TENSOR,),
+        """\
+void f(ProgramBody& body) {
+  const Tensor& input = body.tensor(0);
+  const bool keep = body.boolean(7);
+  const double p = body.real(8);
+  if (p <= 0.5)
+    fail_with(OF_INVALID_ARGUMENT, "p must be positive, got {}", p);
+  TensorRef x = body.call(exp, input);
+  if (keep) {
+    x = share(input);
+  }
+  return body.give(body.call(mul, std::move(x), 1.0 / p));
 }""",
     ),
 ]

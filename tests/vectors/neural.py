@@ -76,11 +76,6 @@ def adaptive_avg_pool(input: torch.Tensor, output_size: list[int]) -> Any:
     return getattr(torch.nn.functional, f"adaptive_avg_pool{len(output_size)}d")(input, output_size)
 
 
-def var_mean(input: torch.Tensor, dim: Any = None, keepdim: bool = False, correction: float = 1) -> Any:
-    """`torch.var_mean`, with its arguments by position."""
-    return torch.var_mean(input, dim, correction=correction, keepdim=keepdim)
-
-
 def standardize(
     input: torch.Tensor,
     mean: torch.Tensor,

@@ -9,12 +9,16 @@ from typing import Any
 
 import torch
 
+import tests.vectors.activations
 import tests.vectors.collectives
 import tests.vectors.complex_numbers
 import tests.vectors.elementwise
 import tests.vectors.equations
+import tests.vectors.indexing
+import tests.vectors.losses
 import tests.vectors.neural
-import tests.vectors.optim  # noqa: F401 (records name functions of all of these)
+import tests.vectors.optim
+import tests.vectors.reductions  # noqa: F401 (records name functions of all of these)
 from codegen import base_types
 from codegen.model import Op
 from tests.vectors.rounding import rounded_once

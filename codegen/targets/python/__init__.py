@@ -67,7 +67,14 @@ class Python(Language):
         for namespace in sorted({entry.module for entry in entries} | {""}):
             template = "namespace.pyi.j2" if namespace else "package.pyi.j2"
             members = [entry for entry in entries if entry.module == namespace]
-            text = templates.render(template, entries=members, all_entries=entries, namespace=namespace, **shared)
+            text = templates.render(
+                template,
+                entries=members,
+                all_entries=entries,
+                namespace=namespace,
+                own_result_types=self._result_types(members),
+                **shared,
+            )
             folder = "/".join((FOLDER, "oneflow_py", *filter(None, namespace.split("."))))
             yield Output(f"{folder}/__init__.pyi", text)
         for source in sources:

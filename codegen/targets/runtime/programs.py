@@ -39,7 +39,19 @@ from codegen.program import (
     TensorListOf,
     Write,
 )
-from codegen.program_functions import BOOL, DTYPE, INTEGER, INTEGERS, MAPS, NUMBER, PROGRAM, REAL, TENSOR, TENSORS, TEXT
+from codegen.program_functions import (
+    BOOL,
+    DTYPE,
+    INTEGER,
+    INTEGERS,
+    MAPS,
+    NUMBER,
+    PROGRAM,
+    REAL,
+    TENSOR,
+    TENSORS,
+    TEXT,
+)
 
 WIDTH = 120
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -127,12 +139,12 @@ class ProgramPrinter(Printer):
             self.own |= {name for name, type_ in zip(statement.names, statement.types, strict=True) if type_ == TENSOR}
         match statement:
             case Assign(names=(name,), value=value, replaces=True):
-                yield f"{local(name)} = {self._initial(name, value)};"
+                yield f"{local(name)} = {self._value(name, value)};"
             case Assign(names=(name,), value=ResolvedComprehension() as value):
                 self._fill(name, value)
             case Assign(names=(name,), value=value, types=(type_,)):
                 declared = f"{self._declared(name, type_)} {local(name)}"
-                line = f"{declared} = {self._initial(name, value)};"
+                line = f"{declared} = {self._value(name, value)};"
                 if len(line) > WIDTH - 4 and isinstance(value, Conditional):
                     line = "{} = ({}\n    ? {}\n    : {});".format(declared, *self._parts(value))
                 yield line
@@ -190,8 +202,8 @@ class ProgramPrinter(Printer):
             return f"{const}Integers"
         return const + ("Integer" if type_.is_integer else "auto")
 
-    def _initial(self, name: str, value: Node) -> str:
-        """Prints the first value of a name; a tensor that other values replace is shared."""
+    def _value(self, name: str, value: Node) -> str:
+        """Prints a value of a name; an argument whose name gets several values is shared."""
         if isinstance(value, TensorListOf):
             return f"owned_list({', '.join(map(self.print, value.members))})"
         text = self.print(value)

@@ -94,6 +94,8 @@ TEST(FailWith, ReplacesEachPlaceholder) {
   const Shape list{1, 2};
   EXPECT_EQ(error_of([&] { fail_with(OF_SHAPE_ERROR, "got {} and {}, {}", Integer(-4), list, OF_FLOAT16); }),
             "ShapeError: got -4 and [1, 2], float16");
+  EXPECT_EQ(error_of([] { fail_with(OF_INVALID_ARGUMENT, "got {} and '{}'", -0.5, std::string_view("a\n")); }),
+            "InvalidArgument: got -0.5 and 'a\\x0a'");
   EXPECT_EQ(error_of([] { fail_with(OF_INTERNAL_ERROR, "nothing to replace"); }), "InternalError: nothing to replace");
 }
 

@@ -1,0 +1,113 @@
+"""Trains a convolutional network to read handwritten digits.
+
+Usage: train.py [--seed N] [--epochs N] [--device NAME] [--quiet] [DATA]. This folder has the same program in JavaScript
+and Ruby. All of them print the same losses.
+"""
+
+import argparse
+import gzip
+import math
+import time
+from pathlib import Path
+
+import oneflow_py as flow
+
+BATCH, LEARNING_RATE, DROPOUT, CLASSES = 64, 3e-3, 0.3, 10
+
+
+def load(path):
+    """Returns the images (n, 1, 8, 8) as float32 from 0 to 1, and the labels (n) as int64."""
+    with gzip.open(path, "rt") as lines:
+        table = flow.tensor([[int(field) for field in line.split(",")] for line in lines])
+    return table[:, :64].cast(flow.float32).reshape(-1, 1, 8, 8) / 16, table[:, 64]
+
+
+def uniform(shape, inputs):
+    """Returns random weights between -sqrt(6 / inputs) and sqrt(6 / inputs), which keep the variance through a relu."""
+    return (flow.rand(shape) * 2 - 1) * math.sqrt(6 / inputs)
+
+
+def initial_parameters():
+    """Returns what the network learns, by name."""
+    return {
+        "first.weight": uniform([16, 1, 3, 3], inputs=9),
+        "first.bias": flow.zeros([16]),
+        "second.weight": uniform([32, 16, 3, 3], inputs=144),
+        "second.bias": flow.zeros([32]),
+        "norm.weight": flow.ones([32]),
+        "norm.bias": flow.zeros([32]),
+        "last.weight": uniform([CLASSES, 512], inputs=512),
+        "last.bias": flow.zeros([CLASSES]),
+    }
+
+
+def initial_statistics():
+    """Returns the mean and variance of each channel, which batch_norm keeps for images that are not trained on."""
+    return {"mean": flow.zeros([32]), "variance": flow.ones([32])}
+
+
+def network(p, statistics, images, training):
+    """Returns a score for each image and class."""
+    x = flow.conv2d(images, p["first.weight"], p["first.bias"], padding=1).relu()
+    x = flow.conv2d(x, p["second.weight"], p["second.bias"], padding=1).relu()
+    x = flow.batch_norm(
+        x, statistics["mean"], statistics["variance"], p["norm.weight"], p["norm.bias"], training=training
+    )
+    x = flow.dropout(flow.max_pool2d(x, 2).flatten(1), DROPOUT, training)
+    return flow.linear(x, p["last.weight"], p["last.bias"])
+
+
+def train(parameters, statistics, images, labels, epochs):
+    """Changes the parameters by Adam with a learning rate that falls to 0. Yields the mean loss of each epoch."""
+    learned = [each.requires_grad_() for each in parameters.values()]
+    averages, squares = ([flow.zeros_like(each) for each in learned] for _ in range(2))
+    count = images.shape[0]
+    step, steps = 0, epochs * math.ceil(count / BATCH)
+    for _ in range(epochs):
+        total = 0.0
+        for batch in flow.randperm(count).split(BATCH):
+            loss = flow.cross_entropy(network(parameters, statistics, images[batch], True), labels[batch])
+            gradients = flow.grad(loss, learned)
+            rate = LEARNING_RATE * (1 - step / steps)
+            step += 1
+            with flow.no_grad():
+                flow.optim.adam_(learned, gradients, averages, squares, step=step, lr=rate)
+            total += loss.item() * batch.shape[0]
+        yield total / count
+
+
+def count_right(parameters, statistics, images, labels):
+    """Returns how many images have their highest score at the label."""
+    with flow.no_grad():
+        guess = network(parameters, statistics, images, False).argmax(dim=1)
+    return (guess == labels).sum().item()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=0, help="the seed of all random numbers")
+    parser.add_argument("--epochs", type=int, default=15, help="how often to train on each image")
+    parser.add_argument("--device", default=flow.get_default_device(), help="the device to run on")
+    parser.add_argument("--quiet", action="store_true", help="print only the accuracy")
+    parser.add_argument("data", nargs="?", type=Path, default=Path(__file__).parents[1] / "data" / "digits.csv.gz")
+    options = parser.parse_args()
+    flow.set_default_device(options.device)
+    flow.manual_seed(options.seed)
+    images, labels = load(options.data)
+    held_out = flow.arange(images.shape[0]) % 3 == 0
+    others = ~held_out
+
+    parameters, statistics = initial_parameters(), initial_statistics()
+    losses = train(parameters, statistics, images[others], labels[others], options.epochs)
+    count, start = others.sum().item(), time.perf_counter()
+    for epoch, loss in enumerate(losses, start=1):
+        end = time.perf_counter()
+        if not options.quiet:
+            print(f"epoch {epoch}: loss {loss:.12f}, {count / (end - start):.0f} images/s", flush=True)
+        start = end
+    right, count = count_right(parameters, statistics, images[held_out], labels[held_out]), held_out.sum().item()
+    print(f"accuracy: {right / count:.6f} ({right} of {count})")
+
+
+if __name__ == "__main__":
+    main()

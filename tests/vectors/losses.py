@@ -1,0 +1,50 @@
+"""Oracles of loss functions that PyTorch has no function for, or whose function is narrower."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn import functional
+
+
+def reduce_loss(input: torch.Tensor, reduction: str = "mean", weight: torch.Tensor | None = None) -> torch.Tensor:
+    """Returns the losses, or their sum or mean, with weights."""
+    weights = torch.ones_like(input) if weight is None else weight.expand_as(input)
+    losses = input * weights
+    return losses if reduction == "none" else losses.sum() if reduction == "sum" else losses.sum() / weights.sum()
+
+
+def nll_loss(
+    input: torch.Tensor,
+    target: torch.Tensor,
+    weight: torch.Tensor | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> torch.Tensor:
+    """Returns PyTorch's loss; one that is differentiable in `weight` if that requires a gradient."""
+    if weight is None or not weight.requires_grad:
+        return functional.nll_loss(input, target.long(), weight, ignore_index=ignore_index, reduction=reduction)
+    dim = min(1, input.dim() - 1)
+    is_counted = target != ignore_index
+    classes = functional.one_hot(torch.where(is_counted, target, 0).long(), input.shape[dim]).to(input)
+    weights = (classes * weight).sum(-1) * is_counted
+    losses = -(classes * input.movedim(dim, -1)).sum(-1) * weights
+    return losses if reduction == "none" else losses.sum() if reduction == "sum" else losses.sum() / weights.sum()
+
+
+def cross_entropy(
+    input: torch.Tensor,
+    target: torch.Tensor,
+    weight: torch.Tensor | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> torch.Tensor:
+    """Returns PyTorch's loss, also for classes in int32 and for probabilities of a narrower type."""
+    wanted = target.to(torch.promote_types(input.dtype, target.dtype)) if target.is_floating_point() else target.long()
+    if target.is_floating_point() and wanted.dtype != input.dtype:
+        raise TypeError("the logarithms would be rounded before they are multiplied by probabilities of a wider type")
+    return functional.cross_entropy(
+        input, wanted, weight, ignore_index=ignore_index, reduction=reduction, label_smoothing=label_smoothing
+    )
