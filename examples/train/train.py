@@ -12,7 +12,7 @@ from pathlib import Path
 
 import oneflow_py as flow
 
-BATCH, LEARNING_RATE, DROPOUT, CLASSES = 64, 3e-3, 0.3, 10
+BATCH, LEARNING_RATE, DROPOUT, CLASSES = 64, 5e-3, 0.5, 10
 
 
 def load(path):
@@ -53,25 +53,38 @@ def network(p, statistics, images, training):
     x = flow.batch_norm(
         x, statistics["mean"], statistics["variance"], p["norm.weight"], p["norm.bias"], training=training
     )
-    x = flow.dropout(flow.max_pool2d(x, 2).flatten(1), DROPOUT, training)
+    x = flow.max_pool2d(x, 2).flatten(1)
+    if training:
+        x = x * flow.dropout_mask(x.detach(), DROPOUT)
     return flow.linear(x, p["last.weight"], p["last.bias"])
 
 
+class Adam:
+    """Changes parameters by Adam, with a learning rate that falls from LEARNING_RATE to 0 in a number of steps."""
+
+    def __init__(self, parameters, steps):
+        self.parameters = [each.requires_grad_() for each in parameters]
+        self.averages, self.squares = ([flow.zeros_like(each) for each in self.parameters] for _ in range(2))
+        self.taken, self.steps = 0, steps
+
+    def step(self, loss):
+        """Computes the gradients of a loss, and moves the parameters against them."""
+        gradients = flow.grad(loss, self.parameters)
+        rate = LEARNING_RATE * (1 - self.taken / self.steps)
+        self.taken += 1
+        with flow.no_grad():
+            flow.optim.adam_(self.parameters, gradients, self.averages, self.squares, step=self.taken, lr=rate)
+
+
 def train(parameters, statistics, images, labels, epochs):
-    """Changes the parameters by Adam with a learning rate that falls to 0. Yields the mean loss of each epoch."""
-    learned = [each.requires_grad_() for each in parameters.values()]
-    averages, squares = ([flow.zeros_like(each) for each in learned] for _ in range(2))
+    """Trains on batches in a random order. Yields the mean loss of each epoch."""
     count = images.shape[0]
-    step, steps = 0, epochs * math.ceil(count / BATCH)
+    adam = Adam(parameters.values(), epochs * math.ceil(count / BATCH))
     for _ in range(epochs):
         total = 0.0
         for batch in flow.randperm(count).split(BATCH):
             loss = flow.cross_entropy(network(parameters, statistics, images[batch], True), labels[batch])
-            gradients = flow.grad(loss, learned)
-            rate = LEARNING_RATE * (1 - step / steps)
-            step += 1
-            with flow.no_grad():
-                flow.optim.adam_(learned, gradients, averages, squares, step=step, lr=rate)
+            adam.step(loss)
             total += loss.item() * batch.shape[0]
         yield total / count
 
@@ -86,7 +99,7 @@ def count_right(parameters, statistics, images, labels):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=0, help="the seed of all random numbers")
-    parser.add_argument("--epochs", type=int, default=15, help="how often to train on each image")
+    parser.add_argument("--epochs", type=int, default=20, help="how often to train on each image")
     parser.add_argument("--device", default=flow.get_default_device(), help="the device to run on")
     parser.add_argument("--quiet", action="store_true", help="print only the accuracy")
     parser.add_argument("data", nargs="?", type=Path, default=Path(__file__).parents[1] / "data" / "digits.csv.gz")

@@ -109,7 +109,7 @@ def call(function: str, case: dict[str, Any], device: str) -> tuple[flow.Tensor,
     flow.reset_fallbacks()
     results = functools.reduce(getattr, name.split("."), owner)(**arguments)
     FALLEN_BACK.update(flow.fallbacks())
-    results = results if isinstance(results, tuple) else (results,)
+    results = tuple(results) if isinstance(results, (tuple, list)) else (results,)
     if form == "in_place":
         assert all(found is given for found, given in zip(results, replaced or [owner], strict=True))
     if form == "out":

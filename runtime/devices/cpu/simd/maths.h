@@ -27,8 +27,6 @@ OF_OVERLOADS(acos)
 OF_OVERLOADS(atan)
 OF_OVERLOADS(sinh)
 OF_OVERLOADS(cosh)
-OF_OVERLOADS(asinh)
-OF_OVERLOADS(acosh)
 OF_OVERLOADS(atanh)
 OF_OVERLOADS(erfc)
 OF_OVERLOADS(lgamma)
@@ -43,6 +41,19 @@ static inline double log1p(double x) {
   const bool is_large = x > 1e306;
   const double result = of_log1p_double(is_large ? x * 0.00390625 : x);
   return is_large ? result + 5.545177444479562 : result;
+}
+// SLEEF's asinh and acosh return infinity if the square of the argument overflows. There, both are log(2 * |x|).
+static inline float asinh(float x) {
+  const float size = __builtin_fabsf(x);
+  return 1e18f < size ? __builtin_copysignf(of_log_float(size) + 0.693147181f, x) : of_asinh_float(x);
+}
+static inline double asinh(double x) {
+  const double size = __builtin_fabs(x);
+  return 1e150 < size ? __builtin_copysign(of_log_double(size) + 0.6931471805599453, x) : of_asinh_double(x);
+}
+static inline float acosh(float x) { return 1e18f < x ? of_log_float(x) + 0.693147181f : of_acosh_float(x); }
+static inline double acosh(double x) {
+  return 1e150 < x ? of_log_double(x) + 0.6931471805599453 : of_acosh_double(x);
 }
 static inline float atan2(float y, float x) { return of_atan2_float(y, x); }
 static inline double atan2(double y, double x) { return of_atan2_double(y, x); }
