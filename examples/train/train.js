@@ -66,9 +66,7 @@ class Adam {
     const gradients = flow.grad(loss, this.parameters);
     const lr = LEARNING_RATE * (1 - this.taken / this.steps);
     this.taken += 1;
-    flow.noGrad(() => {
-      flow.optim.adam_(this.parameters, gradients, this.averages, this.squares, {step: this.taken, lr});
-    });
+    flow.optim.adam_(this.parameters, gradients, this.averages, this.squares, {step: this.taken, lr});
   }
 }
 

@@ -72,8 +72,7 @@ class Adam:
         gradients = flow.grad(loss, self.parameters)
         rate = LEARNING_RATE * (1 - self.taken / self.steps)
         self.taken += 1
-        with flow.no_grad():
-            flow.optim.adam_(self.parameters, gradients, self.averages, self.squares, step=self.taken, lr=rate)
+        flow.optim.adam_(self.parameters, gradients, self.averages, self.squares, step=self.taken, lr=rate)
 
 
 def train(parameters, statistics, images, labels, epochs):

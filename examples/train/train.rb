@@ -69,7 +69,7 @@ class Adam
     gradients = OneFlow.grad(loss, @parameters)
     lr = LEARNING_RATE * (1 - @taken.fdiv(@steps))
     @taken += 1
-    OneFlow.no_grad { OneFlow::Optim.adam_(@parameters, gradients, @averages, @squares, step: @taken, lr:) }
+    OneFlow::Optim.adam_(@parameters, gradients, @averages, @squares, step: @taken, lr:)
   end
 end
 

@@ -127,7 +127,7 @@ def main(names: list[str]) -> int:
     TARGET.mkdir(parents=True, exist_ok=True)
     total = 0
     for op in definitions.ops:
-        if not op.oracle or (names and op.full_name not in names):
+        if not op.oracle or op.is_detached or (names and op.full_name not in names):
             continue
         path = TARGET / f"{op.full_name}.json"
         key = fingerprint(op)
