@@ -300,6 +300,8 @@ def print_literal(value: Literal, type_: Type | None = None) -> str:
         return "[" + ", ".join(print_literal(v, member) for v in value) + "]"
     if isinstance(value, str) and type_ and type_.base.is_bare:
         return value
+    if isinstance(value, str):
+        return "'" + repr('"' + value)[2:]  # repr puts a string with a double quote into single quotes
     return repr(value)
 
 

@@ -318,7 +318,7 @@ def gradient_lines(op: Op, definitions: Definitions) -> Iterator[str]:
         yield "that of the operators that it calls"
         return
     found = definitions.gradients[op.full_name]
-    for gradient in dict.fromkeys(found.ops.values()):
+    for gradient in {each.full_name: each for each in found.ops.values()}.values():
         argument = ", ".join(name for name, each in found.ops.items() if each is gradient)
         lines = list(gradient.kind.definitions())
         if len(lines) == 1:

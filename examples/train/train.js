@@ -12,42 +12,45 @@ const flow = require('oneflow-js');
 
 const [BATCH, LEARNING_RATE, DROPOUT, CLASSES] = [64, 5e-3, 0.5, 10];
 
-/** Returns the images (n, 1, 8, 8) as float32 from 0 to 1, and the labels (n) as int64. */
+/** Returns the images (n, 1, 8, 8) and labels (n) to learn from, and those of every third image, held out. */
 function load(file) {
   const lines = zlib.gunzipSync(fs.readFileSync(file)).toString().trim().split('\n');
   const table = flow.tensor(lines.map((line) => line.split(',').map(Number)), {dtype: 'int64'});
-  return [table.at(':, :64').cast(flow.float32).reshape(-1, 1, 8, 8).div(16), table.at(':, 64')];
+  const [images, labels] = [table.at(':, :64').cast(flow.float32).reshape(-1, 1, 8, 8).div(16), table.at(':, 64')];
+  const heldOut = flow.arange(labels.shape[0]).remainder(3).eq(0);
+  const others = heldOut.logicalNot();
+  return [[images.at(others), labels.at(others)], [images.at(heldOut), labels.at(heldOut)]];
 }
 
 /** Returns random weights between -sqrt(6 / inputs) and sqrt(6 / inputs), which keep the variance through a relu. */
-function uniform(shape, inputs) {
+function uniform(shape, {inputs}) {
   return flow.rand(shape).mul(2).sub(1).mul(Math.sqrt(6 / inputs));
 }
 
 /** Returns what the network learns, by name. */
 function initialParameters() {
   return {
-    firstWeight: uniform([16, 1, 3, 3], 9),
+    firstWeight: uniform([16, 1, 3, 3], {inputs: 9}),
     firstBias: flow.zeros([16]),
-    secondWeight: uniform([32, 16, 3, 3], 144),
+    secondWeight: uniform([32, 16, 3, 3], {inputs: 144}),
     secondBias: flow.zeros([32]),
     normWeight: flow.ones([32]),
     normBias: flow.zeros([32]),
-    lastWeight: uniform([CLASSES, 512], 512),
+    lastWeight: uniform([CLASSES, 512], {inputs: 512}),
     lastBias: flow.zeros([CLASSES]),
   };
 }
 
-/** Returns the mean and variance of each channel, which batchNorm keeps for images that are not trained on. */
+/** Returns the mean and the variance of each channel, which batchNorm moves in training and uses otherwise. */
 function initialStatistics() {
-  return {mean: flow.zeros([32]), variance: flow.ones([32])};
+  return [flow.zeros([32]), flow.ones([32])];
 }
 
 /** Returns a score for each image and class. */
-function network(p, {mean, variance}, images, training) {
+function network(p, statistics, images, {training}) {
   let x = flow.conv2d(images, p.firstWeight, p.firstBias, {padding: 1}).relu();
   x = flow.conv2d(x, p.secondWeight, p.secondBias, {padding: 1}).relu();
-  x = flow.batchNorm(x, mean, variance, p.normWeight, p.normBias, {training});
+  x = flow.batchNorm(x, ...statistics, p.normWeight, p.normBias, {training});
   x = flow.maxPool2d(x, 2).flatten(1);
   if (training) x = x.mul(flow.dropoutMask(x.detach(), DROPOUT));
   return flow.linear(x, p.lastWeight, p.lastBias);
@@ -70,54 +73,50 @@ class Adam {
   }
 }
 
-/** Trains on batches in a random order. Yields the mean loss of each epoch. */
-function* train(parameters, statistics, images, labels, epochs) {
-  const count = images.shape[0];
+/** Yields the images and labels in a random order, BATCH at a time. */
+function* batches([images, labels]) {
+  for (const chosen of flow.randperm(labels.shape[0]).split(BATCH)) yield [images.at(chosen), labels.at(chosen)];
+}
+
+/** Trains on all images in each epoch. Yields each epoch, its mean loss, and the images per second. */
+function* train(parameters, statistics, data, epochs) {
+  const count = data[1].shape[0];
   const adam = new Adam(Object.values(parameters), epochs * Math.ceil(count / BATCH));
-  for (let epoch = 0; epoch < epochs; epoch++) {
+  for (let epoch = 1; epoch <= epochs; epoch++) {
+    const start = performance.now();
     let total = 0;
-    for (const batch of flow.randperm(count).split(BATCH)) {
-      const loss = flow.crossEntropy(network(parameters, statistics, images.at(batch), true), labels.at(batch));
+    for (const [images, labels] of batches(data)) {
+      const loss = flow.crossEntropy(network(parameters, statistics, images, {training: true}), labels);
       adam.step(loss);
-      total += loss.item() * batch.shape[0];
+      total += loss.item() * labels.shape[0];
     }
-    yield total / count;
+    yield [epoch, total / count, count / (performance.now() - start) * 1000];
   }
 }
 
 /** Returns how many images have their highest score at the label. */
-function countRight(parameters, statistics, images, labels) {
-  const guess = flow.noGrad(() => network(parameters, statistics, images, false).argmax({dim: 1}));
+function countRight(parameters, statistics, [images, labels]) {
+  const guess = flow.noGrad(() => network(parameters, statistics, images, {training: false}).argmax({dim: 1}));
   return guess.eq(labels).sum().item();
 }
 
 function main() {
-  const {values, positionals} = parseArgs({
-    options: {
-      seed: {type: 'string', default: '0'},
-      epochs: {type: 'string', default: '20'},
-      device: {type: 'string', default: flow.getDefaultDevice()},
-      quiet: {type: 'boolean', default: false},
-    },
-    allowPositionals: true,
-  });
+  const options = {
+    seed: {type: 'string', default: '0'},
+    epochs: {type: 'string', default: '20'},
+    device: {type: 'string', default: flow.getDefaultDevice()},
+    quiet: {type: 'boolean', default: false},
+  };
+  const {values, positionals} = parseArgs({options, allowPositionals: true});
   flow.setDefaultDevice(values.device);
   flow.manualSeed(Number(values.seed));
-  const [images, labels] = load(positionals[0] ?? path.join(__dirname, '..', 'data', 'digits.csv.gz'));
-  const heldOut = flow.arange(images.shape[0]).remainder(3).eq(0);
-  const others = heldOut.logicalNot();
+  const [learned, heldOut] = load(positionals[0] ?? path.join(__dirname, '..', 'data', 'digits.csv.gz'));
 
   const [parameters, statistics] = [initialParameters(), initialStatistics()];
-  const losses = train(parameters, statistics, images.at(others), labels.at(others), Number(values.epochs));
-  let [epoch, start] = [0, performance.now()];
-  for (const loss of losses) {
-    const rate = others.sum().item() / ((performance.now() - start) / 1000);
-    epoch += 1;
+  for (const [epoch, loss, rate] of train(parameters, statistics, learned, Number(values.epochs))) {
     if (!values.quiet) console.log(`epoch ${epoch}: loss ${loss.toFixed(12)}, ${rate.toFixed(0)} images/s`);
-    start = performance.now();
   }
-  const count = heldOut.sum().item();
-  const right = countRight(parameters, statistics, images.at(heldOut), labels.at(heldOut));
+  const [right, count] = [countRight(parameters, statistics, heldOut), heldOut[1].shape[0]];
   console.log(`accuracy: ${(right / count).toFixed(6)} (${right} of ${count})`);
 }
 

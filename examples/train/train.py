@@ -16,10 +16,12 @@ BATCH, LEARNING_RATE, DROPOUT, CLASSES = 64, 5e-3, 0.5, 10
 
 
 def load(path):
-    """Returns the images (n, 1, 8, 8) as float32 from 0 to 1, and the labels (n) as int64."""
+    """Returns the images (n, 1, 8, 8) and labels (n) to learn from, and those of every third image, held out."""
     with gzip.open(path, "rt") as lines:
         table = flow.tensor([[int(field) for field in line.split(",")] for line in lines])
-    return table[:, :64].cast(flow.float32).reshape(-1, 1, 8, 8) / 16, table[:, 64]
+    images, labels = table[:, :64].cast(flow.float32).reshape(-1, 1, 8, 8) / 16, table[:, 64]
+    held_out = flow.arange(labels.shape[0]) % 3 == 0
+    return (images[~held_out], labels[~held_out]), (images[held_out], labels[held_out])
 
 
 def uniform(shape, inputs):
@@ -42,17 +44,15 @@ def initial_parameters():
 
 
 def initial_statistics():
-    """Returns the mean and variance of each channel, which batch_norm keeps for images that are not trained on."""
-    return {"mean": flow.zeros([32]), "variance": flow.ones([32])}
+    """Returns the mean and the variance of each channel, which batch_norm moves in training and uses otherwise."""
+    return flow.zeros([32]), flow.ones([32])
 
 
 def network(p, statistics, images, training):
     """Returns a score for each image and class."""
     x = flow.conv2d(images, p["first.weight"], p["first.bias"], padding=1).relu()
     x = flow.conv2d(x, p["second.weight"], p["second.bias"], padding=1).relu()
-    x = flow.batch_norm(
-        x, statistics["mean"], statistics["variance"], p["norm.weight"], p["norm.bias"], training=training
-    )
+    x = flow.batch_norm(x, *statistics, p["norm.weight"], p["norm.bias"], training)
     x = flow.max_pool2d(x, 2).flatten(1)
     if training:
         x = x * flow.dropout_mask(x.detach(), DROPOUT)
@@ -75,17 +75,23 @@ class Adam:
         flow.optim.adam_(self.parameters, gradients, self.averages, self.squares, step=self.taken, lr=rate)
 
 
+def batches(images, labels):
+    """Yields the images and labels in a random order, BATCH at a time."""
+    for chosen in flow.randperm(labels.shape[0]).split(BATCH):
+        yield images[chosen], labels[chosen]
+
+
 def train(parameters, statistics, images, labels, epochs):
-    """Trains on batches in a random order. Yields the mean loss of each epoch."""
-    count = images.shape[0]
+    """Trains on all images in each epoch. Yields each epoch, its mean loss, and the images per second."""
+    count = labels.shape[0]
     adam = Adam(parameters.values(), epochs * math.ceil(count / BATCH))
-    for _ in range(epochs):
-        total = 0.0
-        for batch in flow.randperm(count).split(BATCH):
-            loss = flow.cross_entropy(network(parameters, statistics, images[batch], True), labels[batch])
+    for epoch in range(1, epochs + 1):
+        start, total = time.perf_counter(), 0.0
+        for some, truth in batches(images, labels):
+            loss = flow.cross_entropy(network(parameters, statistics, some, True), truth)
             adam.step(loss)
-            total += loss.item() * batch.shape[0]
-        yield total / count
+            total += loss.item() * truth.shape[0]
+        yield epoch, total / count, count / (time.perf_counter() - start)
 
 
 def count_right(parameters, statistics, images, labels):
@@ -105,19 +111,13 @@ def main():
     options = parser.parse_args()
     flow.set_default_device(options.device)
     flow.manual_seed(options.seed)
-    images, labels = load(options.data)
-    held_out = flow.arange(images.shape[0]) % 3 == 0
-    others = ~held_out
+    learned, held_out = load(options.data)
 
     parameters, statistics = initial_parameters(), initial_statistics()
-    losses = train(parameters, statistics, images[others], labels[others], options.epochs)
-    count, start = others.sum().item(), time.perf_counter()
-    for epoch, loss in enumerate(losses, start=1):
-        end = time.perf_counter()
+    for epoch, loss, rate in train(parameters, statistics, *learned, options.epochs):
         if not options.quiet:
-            print(f"epoch {epoch}: loss {loss:.12f}, {count / (end - start):.0f} images/s", flush=True)
-        start = end
-    right, count = count_right(parameters, statistics, images[held_out], labels[held_out]), held_out.sum().item()
+            print(f"epoch {epoch}: loss {loss:.12f}, {rate:.0f} images/s", flush=True)
+    right, count = count_right(parameters, statistics, *held_out), held_out[1].shape[0]
     print(f"accuracy: {right / count:.6f} ({right} of {count})")
 
 

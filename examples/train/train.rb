@@ -14,11 +14,14 @@ LEARNING_RATE = 5e-3
 DROPOUT = 0.5
 CLASSES = 10
 
-# Returns the images (n, 1, 8, 8) as float32 from 0 to 1, and the labels (n) as int64.
+# Returns the images (n, 1, 8, 8) and labels (n) to learn from, and those of every third image, held out.
 def load_digits(path)
   lines = Zlib::GzipReader.open(path, &:readlines)
   table = OneFlow.tensor(lines.map { |line| line.split(",").map(&:to_i) })
-  [table[:all, 0...64].cast(:float32).reshape(-1, 1, 8, 8) / 16, table[:all, 64]]
+  images = table[:all, 0...64].cast(:float32).reshape(-1, 1, 8, 8) / 16
+  labels = table[:all, 64]
+  held_out = (OneFlow.arange(labels.size) % 3).eq(0)
+  [~held_out, held_out].map { |chosen| [images[chosen], labels[chosen]] }
 end
 
 # Returns random weights between -sqrt(6 / inputs) and sqrt(6 / inputs), which keep the variance through a relu.
@@ -40,19 +43,17 @@ def initial_parameters
   }
 end
 
-# Returns the mean and variance of each channel, which batch_norm keeps for images that are not trained on.
+# Returns the mean and the variance of each channel, which batch_norm moves in training and uses otherwise.
 def initial_statistics = [OneFlow.zeros([32]), OneFlow.ones([32])]
 
 # Returns a score for each image and class.
-def network(parameters, statistics, images, training:)
-  parameters => {first_weight:, first_bias:, second_weight:, second_bias:, norm_weight:, norm_bias:, last_weight:,
-                 last_bias:}
-  x = images.conv2d(first_weight, bias: first_bias, padding: 1).relu
-  x = x.conv2d(second_weight, bias: second_bias, padding: 1).relu
-  x = x.batch_norm(*statistics, weight: norm_weight, bias: norm_bias, training:)
+def network(params, statistics, images, training:)
+  x = images.conv2d(params[:first_weight], bias: params[:first_bias], padding: 1).relu
+  x = x.conv2d(params[:second_weight], bias: params[:second_bias], padding: 1).relu
+  x = x.batch_norm(*statistics, weight: params[:norm_weight], bias: params[:norm_bias], training:)
   x = x.max_pool2d(2).flatten(1)
   x *= OneFlow.dropout_mask(x.detach, DROPOUT) if training
-  x.linear(last_weight, bias: last_bias)
+  x.linear(params[:last_weight], bias: params[:last_bias])
 end
 
 # Changes parameters by Adam, with a learning rate that falls from LEARNING_RATE to 0 in a number of steps.
@@ -73,64 +74,62 @@ class Adam
   end
 end
 
-# Trains on batches in a random order. Yields the mean loss of each epoch.
-def train(parameters, statistics, images, labels, epochs)
-  count = images.shape[0]
-  adam = Adam.new(parameters.values, epochs * count.fdiv(BATCH).ceil)
-  epochs.times do
+# Returns the time in seconds.
+def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+
+# Yields the images and labels in a random order, BATCH at a time.
+def each_batch(images, labels)
+  OneFlow.randperm(labels.size).split(BATCH).each { |chosen| yield images[chosen], labels[chosen] }
+end
+
+# Trains on all images in each epoch. Yields each epoch, its mean loss, and the images per second.
+def train(params, statistics, images, labels, epochs)
+  count = labels.size
+  adam = Adam.new(params.values, epochs * count.fdiv(BATCH).ceil)
+  1.upto(epochs) do |epoch|
+    start = now
     total = 0.0
-    OneFlow.randperm(count).split(BATCH).each do |batch|
-      loss = OneFlow.cross_entropy(network(parameters, statistics, images[batch], training: true), labels[batch])
+    each_batch(images, labels) do |some, truth|
+      loss = OneFlow.cross_entropy(network(params, statistics, some, training: true), truth)
       adam.step(loss)
-      total += loss.item * batch.shape[0]
+      total += loss.item * truth.size
     end
-    yield total / count
+    yield epoch, total / count, count / (now - start)
   end
 end
 
 # Returns how many images have their highest score at the label.
-def count_right(parameters, statistics, images, labels)
-  guess = OneFlow.no_grad { network(parameters, statistics, images, training: false).argmax(dim: 1) }
+def count_right(params, statistics, images, labels)
+  guess = OneFlow.no_grad { network(params, statistics, images, training: false).argmax(dim: 1) }
   guess.eq(labels).sum.item
 end
 
 # Returns the options of the command line.
 def parse_options
-  found = { seed: 0, epochs: 20 }
-  OptionParser.new do |options|
-    options.on("--seed N", Integer)
-    options.on("--epochs N", Integer)
-    options.on("--device NAME")
-    options.on("--quiet")
-  end.parse!(into: found)
-  found
-end
-
-# Trains, and prints a line for each epoch unless `quiet`.
-def run(parameters, statistics, images, labels, epochs:, quiet:)
-  epoch = 0
-  start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-  train(parameters, statistics, images, labels, epochs) do |loss|
-    now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-    epoch += 1
-    puts format("epoch %d: loss %.12f, %.0f images/s", epoch, loss, images.shape[0] / (now - start)) unless quiet
-    start = now
-  end
+  options = { seed: 0, epochs: 20, device: OneFlow.default_device }
+  OptionParser.new do |parser|
+    parser.on("--seed N", Integer)
+    parser.on("--epochs N", Integer)
+    parser.on("--device NAME")
+    parser.on("--quiet")
+  end.parse!(into: options)
+  options
 end
 
 def main
   options = parse_options
-  OneFlow.default_device = options[:device] if options[:device]
+  OneFlow.default_device = options[:device]
   OneFlow.manual_seed(options[:seed])
-  images, labels = load_digits(ARGV[0] || File.join(__dir__, "..", "data", "digits.csv.gz"))
-  held_out = (OneFlow.arange(images.shape[0]) % 3).eq(0)
+  learned, held_out = load_digits(ARGV[0] || File.join(__dir__, "..", "data", "digits.csv.gz"))
 
-  parameters = initial_parameters
+  params = initial_parameters
   statistics = initial_statistics
-  run(parameters, statistics, images[~held_out], labels[~held_out], epochs: options[:epochs], quiet: options[:quiet])
-  right = count_right(parameters, statistics, images[held_out], labels[held_out])
-  count = held_out.sum.item
-  puts format("accuracy: %.6f (%d of %d)", right.fdiv(count), right, count)
+  train(params, statistics, *learned, options[:epochs]) do |epoch, loss, rate|
+    puts format("epoch #{epoch}: loss %<loss>.12f, %<rate>.0f images/s", loss:, rate:) unless options[:quiet]
+  end
+  right = count_right(params, statistics, *held_out)
+  count = held_out[1].size
+  puts format("accuracy: %.6f (#{right} of #{count})", right.fdiv(count))
 end
 
 main

@@ -46,6 +46,16 @@ void launch(const Call& call, const Launch& launch) {
   leave();
 }
 
+bool launch_if_possible(const Call& call, const Launch& launch) {
+  const Kernel kernel = call.op.kernel(launch.variant, launch.compute, call.device);
+  if (!kernel) return false;
+  const of_status status = run_kernel(kernel, call, launch);
+  if (status == OF_OK) return true;
+  if (status != OF_UNSUPPORTED) fail_with_device_error(status);
+  clear_device_error();
+  return false;
+}
+
 void leave_to_fallback(const Call& call, const char* missing) {
   throw MissingKernel(format_text("%s has no %s", device_name(call.device).c_str(), missing));
 }

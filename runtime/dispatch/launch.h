@@ -28,6 +28,9 @@ struct Launch {
 // Runs the device's kernel. If the device has none for these operands, leaves the call to the fallback layer.
 void launch(const Call& call, const Launch& launch);
 
+// Runs the device's kernel if it has one for these operands. Returns whether it has.
+bool launch_if_possible(const Call& call, const Launch& launch);
+
 // The error of a call whose device cannot compute it, which the fallback layer answers by running the call on the host.
 class MissingKernel final : public Error {
  public:

@@ -1,5 +1,8 @@
 #include "ops/composite.h"
 
+#include "dispatch/launch.h"
+#include "dispatch/layers.h"
+
 namespace oneflow {
 
 namespace {
@@ -8,10 +11,50 @@ constinit const OperatorName kCast("cast");
 
 bool is_half(of_dtype dtype) { return dtype == OF_FLOAT16 || dtype == OF_BFLOAT16; }
 
+// Returns whether a layer wants to see the calls in the body of a composite.
+bool is_body_seen(const Call& call) {
+  return ((call.carried_layers | thread_state.asked_layers) & thread_state.open_layers) != 0;
+}
+
+// Returns the operand for a tensor, a number or an absent tensor.
+of_kernel_tensor operand(const Call& call, int argument) {
+  if (call.is_tensor(argument)) {
+    const Tensor& tensor = call.tensor(argument);
+    return kernel_tensor(tensor, tensor.has_memory() ? tensor.data() : nullptr);  // null: only its shape is read
+  }
+  return kernel_number(call.is_given(argument) ? call.number(argument) : bool_scalar(false));
+}
+
+// Runs the kernel that the device has for the whole composite, if it has one that computes these operands. Returns
+// whether it does.
+bool run_fused(Call& call) {
+  const Schema& schema = call.schema();
+  if (call.infer_only || schema.gives_list || call.is_complex || is_body_seen(call)) return false;
+  const auto arguments = call.op.tensor_arguments();
+  if (arguments.empty() || !call.is_tensor(arguments[0])) return false;
+  const int variant = match_variant(call);
+  const of_dtype compute = compute_type(call.tensor(arguments[0]).dtype());
+  if (!call.op.kernel(variant, compute, call.device)) return false;
+  of_value inferred[kMaxResults]{};
+  const auto count = static_cast<size_t>(schema.result_count);
+  call_inside(call.op, call.name, {call.arguments, schema.arguments.size()}, {inferred, count}, true);
+  TensorRef forms[kMaxResults];
+  for (size_t i = 0; i < count; ++i) forms[i] = TensorRef::adopt(to_tensor(inferred[i].as.tensor));
+  if (forms[0]->count() == 0) return false;
+  of_kernel_tensor inputs[kMaxArguments], outputs[kMaxResults];
+  size_t operands = 0;
+  for (const uint8_t argument : arguments) inputs[operands++] = operand(call, argument);
+  for (size_t i = 0; i < count; ++i)
+    outputs[i] = kernel_output(prepare_exact_result(call, static_cast<int>(i), forms[i]->sizes(), forms[i]->dtype()));
+  return launch_if_possible(
+      call, {.variant = variant, .compute = compute, .inputs = {inputs, operands}, .outputs = {outputs, count}});
+}
+
 }  // namespace
 
 void run_composite(Call& call) {
   const auto& rule = rule_of<CompositeRule>(call.schema());
+  if (run_fused(call)) return;
   ProgramBody body(call);
   const of_dtype dtype = rule.rounds ? resolve_dtypes(call).results[0] : OF_DTYPE_NONE;
   if (!is_half(dtype)) return rule.body(body);

@@ -75,7 +75,7 @@ HALVE = [
     # the signature
     ("Tensor input", "Tenosr input", "x.yaml:2:21: unknown type 'Tenosr'; did you mean 'Tensor'?"),
     ("-> Tensor", "-> ", "x.yaml:2:56: expected a type, got the end"),
-    ("Tensor input,", "Tensor(a!) input,", "x.yaml:2:15: a name must end in '_' if and only if an argument is written to, as in Tensor(a!)\nx.yaml:2:21: an elementwise operator cannot share memory with an argument or write to one\nx.yaml:2:21: only a native operator may write to an argument"),
+    ("Tensor input,", "Tensor(a!) input,", "x.yaml:2:15: a name must end in '_' if and only if a required argument is written to, as in Tensor(a!)\nx.yaml:2:21: an elementwise operator cannot share memory with an argument or write to one\nx.yaml:2:21: elementwise operators cannot write to an argument"),
     ("-> Tensor", "-> Tensor(a)", "x.yaml:2:56: an elementwise operator cannot share memory with an argument or write to one\nx.yaml:2:56: no argument has the alias 'a' of this result"),
     ("*, str mode='up'", "*, str out='up'", "x.yaml:2:38: 'out' is reserved for the tensor that results are written to"),
     ("-> Tensor", "-> Tensor mode", "x.yaml:2:38: 'mode' is also the name of a result"),

@@ -6,6 +6,7 @@
 #include "generated/tables.h"
 #include "native/native.h"
 #include "plugin/emitted.h"
+#include "rows/rows.h"
 #include "simd/isa.h"
 
 namespace oneflow::cpu {
@@ -48,9 +49,19 @@ struct NativeKernel {
   of_kernel kernel;
 };
 constexpr NativeKernel kNativeKernels[] = {
-    {"index", call_native<index>},     {"index_put_", call_native<index_put>},
-    {"nonzero", call_native<nonzero>}, {"randperm", call_native<randperm>},
-    {"sort", call_native<sort>},       {"topk", call_native<topk>},
+    {"index", call_native<index>},
+    {"index_put_", call_native<index_put>},
+    {"nonzero", call_native<nonzero>},
+    {"randperm", call_native<randperm>},
+    {"sort", call_native<sort>},
+    {"topk", call_native<topk>},
+    // Composites, which are faster as a whole.
+    {"softmax", call_native<softmax>},
+    {"softmax.gradient_input", call_native<softmax_gradient>},
+    {"log_softmax", call_native<log_softmax>},
+    {"log_softmax.gradient_input", call_native<log_softmax_gradient>},
+    {"standardize", call_native<standardize>},
+    {"standardize.gradient_input_weight_bias", call_native<standardize_gradient>},
 };
 
 // The generated tables for this machine's instruction set, indexed by kernel name. The entries of one name, one per

@@ -1,0 +1,217 @@
+#include "rows/rows.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "rows/loops.h"
+#include "simd/element.h"
+#include "threads/partition.h"
+#include "threads/scratch.h"
+#include "threads/thread_pool.h"
+
+namespace oneflow::cpu {
+namespace {
+
+constexpr int64_t kTaskElements = 16 * 1024;
+// The rows whose gradients of the weight are added up by themselves: fixed parts, so that sums do not depend on the
+// number of threads.
+constexpr int64_t kParts = 64, kPartElements = 4 * 1024 * 1024;
+
+template <class T>
+const RowLoops<T>& row_loops();
+template <>
+const RowLoops<float>& row_loops() {
+  return OF_BEST_ISA(kFloatRows);
+}
+template <>
+const RowLoops<double>& row_loops() {
+  return OF_BEST_ISA(kDoubleRows);
+}
+
+int64_t count_of(const of_kernel_tensor& tensor) {
+  int64_t count = 1;
+  for (int32_t d = 0; d < tensor.rank; ++d) count *= tensor.sizes[d];
+  return count;
+}
+
+bool is_contiguous(const of_kernel_tensor& tensor) {
+  int64_t stride = 1;
+  for (int32_t d = tensor.rank - 1; d >= 0; --d) {
+    if (tensor.sizes[d] != 1 && tensor.strides[d] != stride) return false;
+    stride *= tensor.sizes[d];
+  }
+  return true;
+}
+
+// The rows of contiguous tensors of one shape.
+struct Rows {
+  int64_t count = 0, length = 0;
+  explicit operator bool() const { return count > 0; }
+};
+
+// Returns the rows that the last dimensions of the tensors form: those that `dims` names. Returns none if `dims` names
+// others, or a tensor is not contiguous or not of the compute type.
+Rows rows_of(const of_kernel_context& context, std::initializer_list<const of_kernel_tensor*> tensors, uint64_t dims,
+             int named) {
+  const of_kernel_tensor& first = **tensors.begin();
+  const int32_t kept = first.rank - named;
+  if (kept < 0 || dims >> kept != (uint64_t{1} << named) - 1 || (dims & ((uint64_t{1} << kept) - 1)) != 0) return {};
+  for (const of_kernel_tensor* tensor : tensors)
+    if (tensor->dtype != context.compute || !is_contiguous(*tensor) || count_of(*tensor) != count_of(first)) return {};
+  Rows rows{1, 1};
+  for (int32_t d = 0; d < first.rank; ++d) (d < kept ? rows.count : rows.length) *= first.sizes[d];
+  return rows;
+}
+
+template <class T>
+T* data_of(const of_kernel_tensor& tensor) {
+  return static_cast<T*>(tensor.data);
+}
+
+// Calls run(T()) with the compute type.
+template <class Run>
+of_status with_type(const of_kernel_context& context, Run run) {
+  if (context.compute == OF_FLOAT32) return run(float());
+  if (context.compute == OF_FLOAT64) return run(double());
+  return OF_UNSUPPORTED;
+}
+
+// Calls run(first) with the position of the first element of each row.
+template <class Run>
+void for_each_row(const Rows& rows, Run run) {
+  const int64_t group = std::max<int64_t>(1, kTaskElements / std::max<int64_t>(1, rows.length));
+  parallel_for(divide_up(rows.count, group), [&](int64_t task) {
+    for (int64_t row = task * group; row < std::min(rows.count, (task + 1) * group); ++row) run(row * rows.length);
+  });
+}
+
+// Returns the rows along the dimension in argument 1, for operands of one shape.
+Rows rows_along(const of_kernel_context& context, const of_kernel_tensor& a, const of_kernel_tensor& b) {
+  if (a.rank == 0) return {};
+  return rows_of(context, {&a, &b, &context.outputs[0]}, uint64_t{1} << context.arguments[1].as.integer, 1);
+}
+
+// Runs a function of (input, result), or of (gradient, result, gradient of the input).
+template <bool is_gradient, class Loop>
+of_status run_along(const of_kernel_context& context, Loop loop) {
+  const of_kernel_tensor &first = context.inputs[0], &second = context.inputs[is_gradient ? 1 : 0];
+  const Rows rows = rows_along(context, first, second);
+  if (!rows) return OF_UNSUPPORTED;
+  return with_type(context, [&](auto type) {
+    using T = decltype(type);
+    const auto run = loop(row_loops<T>());
+    const T *a = data_of<T>(first), *b = data_of<T>(second);
+    T* result = data_of<T>(context.outputs[0]);
+    for_each_row(rows, [&](int64_t at) {
+      if constexpr (is_gradient)
+        run(a + at, b + at, result + at, rows.length);
+      else
+        run(a + at, result + at, rows.length);
+    });
+    return OF_OK;
+  });
+}
+
+uint64_t bits_of(const of_value& dims) {
+  uint64_t bits = 0;
+  for (int32_t i = 0; i < dims.count; ++i) bits |= uint64_t{1} << dims.as.integers[i];
+  return bits;
+}
+
+// Returns whether an optional weight is absent, or has an element for each of a row.
+bool fits_rows(const of_kernel_context& context, const of_value& argument, const of_kernel_tensor& weight,
+               const Rows& rows) {
+  if (argument.kind == OF_VALUE_NONE) return true;
+  return weight.dtype == context.compute && is_contiguous(weight) && count_of(weight) == rows.length;
+}
+
+double real(const of_value& value) {
+  return value.kind == OF_VALUE_FLOAT ? value.as.real : static_cast<double>(value.as.integer);
+}
+
+// A row's place in an array of parts, or null if the sum is not wanted.
+template <class T>
+T* part_of(const ScratchArray<T>& parts, bool is_wanted, int64_t part, int64_t length) {
+  return is_wanted ? parts.data() + part * length : nullptr;
+}
+
+}  // namespace
+
+of_status softmax(const of_kernel_context& context) {
+  return run_along<false>(context, [](const auto& loops) { return loops.softmax; });
+}
+
+of_status softmax_gradient(const of_kernel_context& context) {
+  return run_along<true>(context, [](const auto& loops) { return loops.softmax_gradient; });
+}
+
+of_status log_softmax(const of_kernel_context& context) {
+  return run_along<false>(context, [](const auto& loops) { return loops.log_softmax; });
+}
+
+of_status log_softmax_gradient(const of_kernel_context& context) {
+  return run_along<true>(context, [](const auto& loops) { return loops.log_softmax_gradient; });
+}
+
+// standardize(input, dim, weight, bias, eps)
+of_status standardize(const of_kernel_context& context) {
+  const of_kernel_tensor &input = context.inputs[0], &weight = context.inputs[1], &bias = context.inputs[2];
+  const of_value* const arguments = context.arguments;
+  const Rows rows =
+      rows_of(context, {&input, &context.outputs[0]}, bits_of(arguments[1]), static_cast<int>(arguments[1].count));
+  if (!rows || !fits_rows(context, arguments[2], weight, rows) || !fits_rows(context, arguments[3], bias, rows))
+    return OF_UNSUPPORTED;
+  return with_type(context, [&](auto type) {
+    using T = decltype(type);
+    const double eps = real(arguments[4]);
+    for_each_row(rows, [&](int64_t at) {
+      row_loops<T>().standardize(data_of<T>(input) + at, data_of<T>(weight), data_of<T>(bias), eps,
+                                 data_of<T>(context.outputs[0]) + at, rows.length);
+    });
+    return OF_OK;
+  });
+}
+
+// standardize.gradient_input_weight_bias(grad, input, dim, weight, bias, eps)
+of_status standardize_gradient(const of_kernel_context& context) {
+  const of_kernel_tensor &grad = context.inputs[0], &input = context.inputs[1];
+  const of_kernel_tensor &weight = context.inputs[2], &bias = context.inputs[3];
+  const of_value* const arguments = context.arguments;
+  const Rows rows = rows_of(context, {&input, &grad, &context.outputs[0]}, bits_of(arguments[2]),
+                            static_cast<int>(arguments[2].count));
+  if (!rows || !fits_rows(context, arguments[3], weight, rows) || !fits_rows(context, arguments[4], bias, rows))
+    return OF_UNSUPPORTED;
+  for (const of_kernel_tensor* output : {&context.outputs[1], &context.outputs[2]})
+    if (!is_contiguous(*output)) return OF_UNSUPPORTED;
+  return with_type(context, [&](auto type) {
+    using T = decltype(type);
+    const RowLoops<T>& loops = row_loops<T>();
+    const bool has_weight = arguments[3].kind != OF_VALUE_NONE, has_bias = arguments[4].kind != OF_VALUE_NONE;
+    const int64_t most = std::max<int64_t>(1, kPartElements / rows.length);
+    const int64_t parts = std::min({rows.count, kParts, most});
+    const ScratchArray<T> of_weights(has_weight ? parts * rows.length : 0);
+    const ScratchArray<T> of_biases(has_bias ? parts * rows.length : 0);
+    const double eps = real(arguments[5]);
+    parallel_for(parts, [&](int64_t i) {
+      T* const of_weight = part_of(of_weights, has_weight, i, rows.length);
+      T* const of_bias = part_of(of_biases, has_bias, i, rows.length);
+      for (T* sum : {of_weight, of_bias})
+        if (sum) std::fill_n(sum, rows.length, T(0));
+      const Range range = part(rows.count, i, parts);
+      for (int64_t row = range.begin; row < range.begin + range.count; ++row) {
+        const int64_t at = row * rows.length;
+        loops.standardize_gradient({data_of<T>(grad) + at, data_of<T>(input) + at, data_of<T>(weight),
+                                    data_of<T>(context.outputs[0]) + at, of_weight, of_bias, rows.length, eps});
+      }
+    });
+    const auto add_up = [&](const ScratchArray<T>& sums, const of_kernel_tensor& result) {
+      std::fill_n(data_of<T>(result), rows.length, T(0));
+      for (int64_t i = 0; i < parts; ++i) loops.add(sums.data() + i * rows.length, data_of<T>(result), rows.length);
+    };
+    if (has_weight) add_up(of_weights, context.outputs[1]);
+    if (has_bias) add_up(of_biases, context.outputs[2]);
+    return OF_OK;
+  });
+}
+
+}  // namespace oneflow::cpu
