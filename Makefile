@@ -1,8 +1,8 @@
 # The two main commands are `make demo` and `make test`. `make help` lists the others.
 #
 # Each front end adds its own steps in bindings/<name>/binding.mk: it appends its name to BINDINGS and defines the targets
-# before-build-<name>, build-<name>, test-<name>, package-<name>, install-<name>, demo-<name>, gallery-<name> and
-# lint-<name>. Each device plugin does the same in runtime/devices/<name>/device.mk, with DEVICES (and DEMO_DEVICES, if it
+# before-build-<name>, build-<name>, test-<name>, package-<name>, install-<name>, demo-<name>, train-<name>,
+# gallery-<name> and lint-<name>. Each device plugin does the same in runtime/devices/<name>/device.mk, with DEVICES (and DEMO_DEVICES, if it
 # is quick to build) and build-device-<name>.
 
 SHELL := /bin/bash
@@ -89,19 +89,23 @@ build-tests: build # the test programs
 
 # `make demo DEVICE=opencl:0` runs the demo on that device.
 DEMO_OPTIONS := $(if $(DEVICE),--device $(DEVICE))
+TRAIN_OPTIONS := $(DEMO_OPTIONS)
 
 # Compiling all device plugins takes longer than the rest of the demo: it gets those that are quick to build.
 .PHONY: demo
 demo: front-ends ## Install the packages, run the example programs in each language, and compare their output
 	@$(MAKE) --no-print-directory $(addprefix build-device-,$(DEMO_DEVICES))
-	@mkdir -p $(BUILD)/demo
+	@mkdir -p $(BUILD)/demo $(BUILD)/train
 	@for name in $(BINDINGS); do \
 		echo "== installing the package of $$name"; \
 		$(MAKE) --no-print-directory -s install-$$name; \
 		echo "== devices and digits in $$name"; \
 		$(MAKE) --no-print-directory -s demo-$$name | tee $(BUILD)/demo/$$name.txt; \
+		echo "== training a convolutional network in $$name"; \
+		$(MAKE) --no-print-directory -s train-$$name | tee $(BUILD)/train/$$name.txt; \
 	done
 	@$(PYTHON) examples/digits/compare.py $(foreach name,$(BINDINGS),$(BUILD)/demo/$(name).txt)
+	@$(PYTHON) examples/train/compare.py $(foreach name,$(BINDINGS),$(BUILD)/train/$(name).txt)
 
 .PHONY: gallery
 gallery: front-ends ## Run the einsum gallery in each language, and compare its output

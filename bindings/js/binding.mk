@@ -10,7 +10,7 @@ $(NODE_PACKAGES): $(JS)/package.json $(JS)/package-lock.json | $(BUILD)/.package
 	@echo "Installing the Node.js packages"
 	@cd $(JS) && npm ci --silent
 
-.PHONY: before-build-js build-js test-js package-js install-js demo-js gallery-js lint-js
+.PHONY: before-build-js build-js test-js package-js install-js demo-js train-js gallery-js lint-js
 
 before-build-js: $(NODE_PACKAGES)
 
@@ -32,6 +32,9 @@ install-js: package-js # installs the tarball into an empty project
 demo-js:
 	@NODE_PATH=$(INSTALLED)/js/node_modules node examples/devices/devices.js
 	@NODE_PATH=$(INSTALLED)/js/node_modules node examples/digits/digits.js $(DEMO_OPTIONS)
+
+train-js:
+	@NODE_PATH=$(INSTALLED)/js/node_modules node examples/train/train.js $(TRAIN_OPTIONS)
 
 gallery-js: # runs in $(BUILD): Node.js searches for node_modules in the folders above the module
 	@cp examples/einsum/gallery.mjs $(BUILD)/gallery.mjs

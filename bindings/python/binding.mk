@@ -3,7 +3,7 @@
 BINDINGS += python
 PYTHON_TESTS := bindings/python/generated/tests tests/python
 
-.PHONY: before-build-python build-python test-python package-python install-python demo-python gallery-python lint-python
+.PHONY: before-build-python build-python test-python package-python install-python demo-python train-python gallery-python lint-python
 
 before-build-python: # nothing to do: Python's headers come with its Debian package
 
@@ -24,6 +24,9 @@ install-python: package-python # installs the wheel into an empty environment
 demo-python:
 	@$(INSTALLED)/python/bin/python examples/devices/devices.py
 	@$(INSTALLED)/python/bin/python examples/digits/digits.py $(DEMO_OPTIONS)
+
+train-python:
+	@$(INSTALLED)/python/bin/python examples/train/train.py $(TRAIN_OPTIONS)
 
 gallery-python:
 	@$(PYTHON) examples/einsum/gallery.py

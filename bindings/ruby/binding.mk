@@ -2,7 +2,7 @@
 
 BINDINGS += ruby
 
-.PHONY: before-build-ruby build-ruby test-ruby package-ruby install-ruby demo-ruby gallery-ruby lint-ruby
+.PHONY: before-build-ruby build-ruby test-ruby package-ruby install-ruby demo-ruby train-ruby gallery-ruby lint-ruby
 
 before-build-ruby: # nothing to do: Ruby's headers come with its Debian package
 
@@ -23,6 +23,9 @@ install-ruby: package-ruby # installs the platform gem into an empty folder
 demo-ruby:
 	@GEM_HOME=$(INSTALLED)/ruby ruby examples/devices/devices.rb
 	@GEM_HOME=$(INSTALLED)/ruby ruby examples/digits/digits.rb $(DEMO_OPTIONS)
+
+train-ruby:
+	@GEM_HOME=$(INSTALLED)/ruby ruby examples/train/train.rb $(TRAIN_OPTIONS)
 
 gallery-ruby:
 	@ruby -Ibindings/ruby/lib examples/einsum/gallery.rb

@@ -10,6 +10,7 @@ status is 1.
 
 import argparse
 import itertools
+import math
 import statistics
 import sys
 import time
@@ -121,13 +122,15 @@ def compare(dtype, losses, others):
 
 
 def picture(losses, others):
-    """Returns an SVG picture of the losses by step."""
+    """Returns an SVG picture of the losses by step, on a logarithmic axis."""
     width, height, left, top = 560, 240, 44, 34
-    steps, highest = len(losses), max(*losses, *others)
+    steps, lowest, highest = len(losses), min(*losses, *others), max(*losses, *others)
+
+    def level(loss):
+        return top + height * math.log(highest / loss) / math.log(highest / lowest)
 
     def points(curve):
-        places = ((left + width * (i + 1) / steps, top + height * (1 - each / highest)) for i, each in enumerate(curve))
-        return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        return " ".join(f"{left + width * i / steps:.1f},{level(loss):.1f}" for i, loss in enumerate(curve, start=1))
 
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + width + 20} {top + height + 46}">',
@@ -140,10 +143,10 @@ def picture(losses, others):
         "  </style>",
         '  <rect width="100%" height="100%" fill="#fff"/>',
     ]
-    for mark in range(int(highest) + 1):
-        y = top + height * (1 - mark / highest)
+    for exponent in range(math.ceil(math.log10(lowest)), math.floor(math.log10(highest)) + 1):
+        y = level(10**exponent)
         lines.append(f'  <line x1="{left}" x2="{left + width}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        lines.append(f'  <text x="{left - 14}" y="{y + 4:.1f}">{mark}</text>')
+        lines.append(f'  <text x="{left - 20}" y="{y + 4:.1f}">{10**exponent:g}</text>')
     for mark in range(6):
         x = left + width * mark / 5
         lines.append(f'  <text x="{x:.1f}" y="{top + height + 20}">{steps * mark / 5:.0f}</text>')

@@ -24,8 +24,11 @@ def main(paths):
     differing = [row for row in rows if len(set(row)) > 1]
     for row in differing:
         print("\n".join(f"{name}: {line}" for name, line in zip(names, row, strict=True)))
-    if differing or not rows or not rows[-1][0].startswith("accuracy: "):
+    if differing:
         print(f"The outputs differ in {len(differing)} of {len(rows)} lines.")
+        return 1
+    if not rows or not rows[-1][0].startswith("accuracy: "):
+        print("The outputs do not end with an accuracy.")
         return 1
     print(f"{', '.join(names)}: {len(rows) - 1} losses agree digit for digit; {rows[-1][0]}")
     return 0

@@ -51,8 +51,7 @@ function network(p, statistics, images, {training}) {
   let x = flow.conv2d(images, p.firstWeight, p.firstBias, {padding: 1}).relu();
   x = flow.conv2d(x, p.secondWeight, p.secondBias, {padding: 1}).relu();
   x = flow.batchNorm(x, ...statistics, p.normWeight, p.normBias, {training});
-  x = flow.maxPool2d(x, 2).flatten(1);
-  if (training) x = x.mul(flow.dropoutMask(x.detach(), DROPOUT));
+  x = flow.dropout(flow.maxPool2d(x, 2).flatten(1), DROPOUT, training);
   return flow.linear(x, p.lastWeight, p.lastBias);
 }
 

@@ -53,9 +53,7 @@ def network(p, statistics, images, training):
     x = flow.conv2d(images, p["first.weight"], p["first.bias"], padding=1).relu()
     x = flow.conv2d(x, p["second.weight"], p["second.bias"], padding=1).relu()
     x = flow.batch_norm(x, *statistics, p["norm.weight"], p["norm.bias"], training)
-    x = flow.max_pool2d(x, 2).flatten(1)
-    if training:
-        x = x * flow.dropout_mask(x.detach(), DROPOUT)
+    x = flow.dropout(flow.max_pool2d(x, 2).flatten(1), DROPOUT, training)
     return flow.linear(x, p["last.weight"], p["last.bias"])
 
 

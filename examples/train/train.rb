@@ -51,8 +51,7 @@ def network(params, statistics, images, training:)
   x = images.conv2d(params[:first_weight], bias: params[:first_bias], padding: 1).relu
   x = x.conv2d(params[:second_weight], bias: params[:second_bias], padding: 1).relu
   x = x.batch_norm(*statistics, weight: params[:norm_weight], bias: params[:norm_bias], training:)
-  x = x.max_pool2d(2).flatten(1)
-  x *= OneFlow.dropout_mask(x.detach, DROPOUT) if training
+  x = x.max_pool2d(2).flatten(1).dropout(p: DROPOUT, training:)
   x.linear(params[:last_weight], bias: params[:last_bias])
 end
 
@@ -70,7 +69,7 @@ class Adam
     gradients = OneFlow.grad(loss, @parameters)
     lr = LEARNING_RATE * (1 - @taken.fdiv(@steps))
     @taken += 1
-    OneFlow::Optim.adam_(@parameters, gradients, @averages, @squares, step: @taken, lr:)
+    OneFlow::Optim.adam!(@parameters, gradients, @averages, @squares, step: @taken, lr:)
   end
 end
 

@@ -11,17 +11,9 @@ namespace oneflow {
 of_status fall_back(void* context, of_layer_call* state);
 
 // Makes the calls of a body leave their fallback to the call around them, for as long as the object lives.
-class FallsBackWhole {
+class FallsBackWhole : OpenLayers {
  public:
-  FallsBackWhole() : before_(thread_state.open_layers) {
-    thread_state.open_layers &= ~(uint32_t{1} << OF_LAYER_FALLBACK);
-  }
-  FallsBackWhole(const FallsBackWhole&) = delete;
-  FallsBackWhole& operator=(const FallsBackWhole&) = delete;
-  ~FallsBackWhole() { thread_state.open_layers = before_; }
-
- private:
-  const uint32_t before_;
+  FallsBackWhole() : OpenLayers(thread_state.open_layers & ~(uint32_t{1} << OF_LAYER_FALLBACK)) {}
 };
 
 }  // namespace oneflow

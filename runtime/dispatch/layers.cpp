@@ -73,18 +73,6 @@ class Visit {
   const int layer_;
 };
 
-// Sets the layers that the calls of the thread may enter, for as long as the object lives.
-class Opened {
- public:
-  explicit Opened(uint32_t layers) : before_(thread_state.open_layers) { thread_state.open_layers = layers; }
-  Opened(const Opened&) = delete;
-  Opened& operator=(const Opened&) = delete;
-  ~Opened() { thread_state.open_layers = before_; }
-
- private:
-  const uint32_t before_;
-};
-
 bool is_there(const of_value& result) {
   return (result.kind == OF_VALUE_TENSOR && result.as.tensor) || result.kind == OF_VALUE_TENSOR_LIST;
 }
@@ -94,7 +82,7 @@ bool enter(Call& call, int layer) {
   const Visit visit(layer);
   const of_layer_function function = slots[layer].function.load();
   if (!function) return false;
-  const Opened opened(call.open_layers);
+  const OpenLayers opened(call.open_layers);
   bool is_given[kMaxResults];
   for (size_t i = 0; i < call.results.size(); ++i) is_given[i] = call.results[i].kind != OF_VALUE_ABSENT;
   const auto release_new = [&] {
@@ -124,7 +112,7 @@ void proceed(Call& call) {
     call.open_layers &= ~(bit_of(layer) | (bit_of(layer) - 1));
     if (enter(call, layer)) return;
   }
-  const Opened opened(call.body_layers);
+  const OpenLayers opened(call.body_layers);
   run_below_layers(call);
 }
 

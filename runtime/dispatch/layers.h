@@ -42,6 +42,18 @@ struct ThreadState {
 // The static TLS block makes it one load.
 extern thread_local constinit ThreadState thread_state __attribute__((tls_model("initial-exec")));
 
+// Sets the layers that the calls of the thread may enter, for as long as the object lives.
+class OpenLayers {
+ public:
+  explicit OpenLayers(uint32_t layers) : before_(thread_state.open_layers) { thread_state.open_layers = layers; }
+  OpenLayers(const OpenLayers&) = delete;
+  OpenLayers& operator=(const OpenLayers&) = delete;
+  ~OpenLayers() { thread_state.open_layers = before_; }
+
+ private:
+  const uint32_t before_;
+};
+
 // A bit for each installed layer that all calls enter.
 extern std::atomic<uint32_t> common_layers;
 

@@ -16,6 +16,15 @@ bool is_body_seen(const Call& call) {
   return ((call.carried_layers | thread_state.asked_layers) & thread_state.open_layers) != 0;
 }
 
+// Returns the results of a call without memory.
+void infer(const Call& call, TensorRef (&forms)[kMaxResults]) {
+  const OpenLayers none(0);
+  of_value inferred[kMaxResults]{};
+  const auto count = static_cast<size_t>(call.schema().result_count);
+  call_inside(call.op, call.name, {call.arguments, call.schema().arguments.size()}, {inferred, count}, true);
+  for (size_t i = 0; i < count; ++i) forms[i] = TensorRef::adopt(to_tensor(inferred[i].as.tensor));
+}
+
 // Returns the operand for a tensor, a number or an absent tensor.
 of_kernel_tensor operand(const Call& call, int argument) {
   if (call.is_tensor(argument)) {
@@ -35,13 +44,11 @@ bool run_fused(Call& call) {
   const int variant = match_variant(call);
   const of_dtype compute = compute_type(call.tensor(arguments[0]).dtype());
   if (!call.op.kernel(variant, compute, call.device)) return false;
-  of_value inferred[kMaxResults]{};
-  const auto count = static_cast<size_t>(schema.result_count);
-  call_inside(call.op, call.name, {call.arguments, schema.arguments.size()}, {inferred, count}, true);
   TensorRef forms[kMaxResults];
-  for (size_t i = 0; i < count; ++i) forms[i] = TensorRef::adopt(to_tensor(inferred[i].as.tensor));
+  infer(call, forms);
   if (forms[0]->count() == 0) return false;
   of_kernel_tensor inputs[kMaxArguments], outputs[kMaxResults];
+  const auto count = static_cast<size_t>(schema.result_count);
   size_t operands = 0;
   for (const uint8_t argument : arguments) inputs[operands++] = operand(call, argument);
   for (size_t i = 0; i < count; ++i)

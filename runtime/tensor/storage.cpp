@@ -131,8 +131,8 @@ Buffer& Storage::make_buffer() const {
 void Storage::destroy() noexcept { delete this; }
 
 void* Storage::expose() {
-  mutable_data();
   Buffer* used = &buffer();
+  if (!used->is_unique() || used->is_read_only()) used = &unshare(*used);
   used->expose();
   // A lazy clone on another thread may have seen the buffer before it was exposed; it then shares it by now.
   if (!used->is_unique()) {

@@ -115,7 +115,8 @@ class Storage final : public RefCounted<Storage> {
       used = &unshare(*used);
     return *used;
   }
-  // Like mutable_data(), for code outside the runtime, which may write at any time from now on.
+  // Like mutable_data(), for code outside the runtime, which may write at any time from now on. Such writes are not
+  // counted: most of this code only reads.
   void* expose();
   // Returns a storage with the same content, which shares the buffer until either is written. Null for exposed and for
   // foreign memory, which code outside the runtime may write at any time.

@@ -86,8 +86,8 @@ def adam_update(
     exp_avg_sq: Any,
     step_size: float,
     root_scale: float,
-    beta1: float = 0.9,
-    beta2: float = 0.999,
+    fraction1: float,
+    fraction2: float,
     eps: float = 1e-8,
     weight_decay: float = 0.0,
     shrink: float = 1.0,
@@ -95,6 +95,6 @@ def adam_update(
 ) -> Any:
     """The formula; `adam_` checks it against torch.optim."""
     total = (-grad if maximize else grad) + weight_decay * param
-    first = exp_avg + (1 - beta1) * (total - exp_avg)
-    second = beta2 * exp_avg_sq + (1 - beta2) * total * total
+    first = exp_avg + fraction1 * (total - exp_avg)
+    second = (1 - fraction2) * exp_avg_sq + fraction2 * total * total
     return param * shrink - step_size * first / (torch.sqrt(second) / root_scale + eps), first, second

@@ -1,4 +1,4 @@
-"""Tests that the demo program prints the same, correct numbers in every language and on every device."""
+"""Tests that the demo programs print the same, correct numbers in every language and on every device."""
 
 from __future__ import annotations
 
@@ -51,6 +51,19 @@ def test_languages_print_identical_output(outputs: Outputs, device: str) -> None
     for file in files.values():
         assert f"\ndevice: {device}\n" in file.read_text()
         assert f"\n{device}: " in f"\n{file.read_text()}"
+
+
+def test_languages_train_with_identical_losses(outputs: Outputs, tmp_path: Path) -> None:
+    files = []
+    for language in outputs[DEVICES[0]]:
+        files.append(tmp_path / f"{language}.txt")
+        files[-1].write_text(make(f"train-{language}", "TRAIN_OPTIONS=--epochs 8"))
+    compare = [str(ROOT / ".venv" / "bin" / "python"), "examples/train/compare.py", *map(str, files)]
+    done = subprocess.run(compare, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    accuracy = re.search(r"accuracy: ([\d.]+)", done.stdout)
+    assert accuracy
+    assert float(accuracy[1]) >= 0.97
 
 
 def test_devices_agree_within_rounding(outputs: Outputs) -> None:

@@ -11,8 +11,8 @@ import flow from 'oneflow-js';
 function record() {
   const [x, w] = [flow.ones([2, 3]), flow.ones([3, 4])];
   return flow.profile(() => {
-    flow.softmax(flow.matmul(x, w), {dim: 1});
-    flow.sum(x, {dim: 1});
+    flow.softmax(flow.matmul(x, w), {dim: 0});
+    flow.sum(x, {dim: 0});
   });
 }
 

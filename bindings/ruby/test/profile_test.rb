@@ -11,8 +11,8 @@ class ProfileTest < OneFlowTest
     x = OneFlow.ones(2, 3)
     w = OneFlow.ones(3, 4)
     OneFlow.profile do
-      OneFlow.softmax(OneFlow.matmul(x, w), dim: 1)
-      OneFlow.sum(x, dim: 1)
+      OneFlow.softmax(OneFlow.matmul(x, w), dim: 0)
+      OneFlow.sum(x, dim: 0)
     end
   end
 

@@ -16,6 +16,11 @@ from codegen.targets.ruby import documentation, table, testing, words
 FOLDER = "bindings/ruby/generated"
 
 
+def marked(name: str) -> str:
+    """Converts the name of what changes an argument: index_put_ -> index_put!."""
+    return f"{name.removesuffix('_')}!" if name.endswith("_") else name
+
+
 class Ruby(Language):
     title = "Ruby"
     fence = "ruby"
@@ -82,7 +87,7 @@ class Ruby(Language):
         return {function.name: self.public_name(function) for function in self.definitions.functions}
 
     def public_name(self, function: Function) -> str:
-        space, _, name = self.names.of(function.name, reserved=words.MEMBERS).rpartition(".")
+        space, _, name = self.names.of(function.name, marked, reserved=words.MEMBERS).rpartition(".")
         return f"{'::'.join(map(pascal, space.split('.')))}.{name}" if space else name
 
     def argument_name(self, name: str) -> str:

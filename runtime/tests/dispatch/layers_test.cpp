@@ -23,7 +23,7 @@ constinit const OperatorName kAddAlpha("add.alpha");
 constinit const OperatorName kMul("mul");
 constinit const OperatorName kNeg("neg");
 constinit const OperatorName kNonzero("nonzero");
-constinit const OperatorName kSoftmax("softmax");
+constinit const OperatorName kLogsumexp("logsumexp");
 constinit const OperatorName kSum("sum");
 
 constexpr of_layer kBottom = OF_LAYER_FALLBACK + 4;
@@ -91,14 +91,14 @@ TEST(Layers, SeeTheBodyOfAnOperatorIfTheyAskForIt) {
   Log log;
   {
     const Layer profile(OF_LAYER_PROFILE, logging(log, OF_LAYER_PROFILE, OF_BODY_SEEN));
-    call_operator(kSoftmax, make_tensor({2}, {1, 2}), 0);
+    call_operator(kLogsumexp, make_tensor({2}, {1, 2}), 0);
   }
   ASSERT_GT(log.size(), 2u);
-  EXPECT_EQ(log.front(), "4 softmax");
+  EXPECT_EQ(log.front(), "4 logsumexp");
   log.clear();
   const Layer profile(OF_LAYER_PROFILE, logging(log, OF_LAYER_PROFILE, OF_BODY_HIDDEN));
-  call_operator(kSoftmax, make_tensor({2}, {1, 2}), 0);
-  EXPECT_EQ(log, Log{"4 softmax"});
+  call_operator(kLogsumexp, make_tensor({2}, {1, 2}), 0);
+  EXPECT_EQ(log, Log{"4 logsumexp"});
 }
 
 TEST(Layers, SeeTheBodyWhateverTheLayersBelowDo) {
@@ -106,9 +106,9 @@ TEST(Layers, SeeTheBodyWhateverTheLayersBelowDo) {
   const Layer profile(OF_LAYER_PROFILE, logging(log, OF_LAYER_PROFILE, OF_BODY_SEEN));
   const Layer middle(kMiddle, logging(log, kMiddle, OF_BODY_HIDDEN));
   const Layer bottom(kBottom, logging(log, kBottom, OF_BODY_SEEN));
-  call_operator(kSoftmax, make_tensor({2}, {1, 2}), 0);
+  call_operator(kLogsumexp, make_tensor({2}, {1, 2}), 0);
   ASSERT_GT(log.size(), 5u);
-  EXPECT_EQ((Log{log.begin(), log.begin() + 3}), (Log{"4 softmax", "9 softmax", "24 softmax"}));
+  EXPECT_EQ((Log{log.begin(), log.begin() + 3}), (Log{"4 logsumexp", "9 logsumexp", "24 logsumexp"}));
   for (size_t i = 3; i < log.size(); i += 2) {
     EXPECT_EQ(log[i].substr(0, 2), "4 ");
     EXPECT_EQ(log[i + 1], "24" + log[i].substr(1));
@@ -265,9 +265,9 @@ TEST(Layers, KeepTheDonatedOperandAndTheCallersName) {
     return of_layer_next(call, OF_BODY_SEEN);
   });
   const TensorRef x = make_tensor({2}, {1, 2});
-  call_operator(kSoftmax, x, 0);
+  call_operator(kLogsumexp, x, 0);
   ASSERT_GT(callers.size(), 2u);
-  for (const std::string& caller : callers) EXPECT_EQ(caller, "softmax");
+  for (const std::string& caller : callers) EXPECT_EQ(caller, "logsumexp");
   TensorRef free = make_tensor({2}, {1, 2});
   const void* memory = free->data();
   const of_value arguments[] = {to_value(free), to_value(1.0)};

@@ -68,6 +68,10 @@ const std::map<std::string, Arguments>& arguments() {
       {"randn", random({}, to_value(OF_FLOAT16))},
       {"randint", random({to_value(1000)}, kDefault)},
       {"randint.low", random({to_value(-5), to_value(1000)}, to_value(OF_INT32))},
+      {"dropout_mask",
+       [](const Shape&, of_device, const Tensor& tensor, Generator& generator) {
+         return std::vector<of_value>{to_value(tensor), to_value(0.25), to_value(generator)};
+       }},
       {"arange",
        [](const Shape& sizes, of_device device, const Tensor&, Generator&) {
          return std::vector<of_value>{to_value(sizes[0]), kDefault, to_value(device)};

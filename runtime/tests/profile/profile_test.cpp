@@ -20,7 +20,7 @@ constinit const OperatorName kAdd("add");
 constinit const OperatorName kEinsum("einsum");
 constinit const OperatorName kMatmul("matmul");
 constinit const OperatorName kNeg("neg");
-constinit const OperatorName kSoftmax("softmax");
+constinit const OperatorName kLogsumexp("logsumexp");
 constinit const OperatorName kTranspose("transpose");
 
 using Names = std::vector<std::string>;
@@ -101,15 +101,15 @@ TEST(Profile, RecordsCallsWhileItRuns) {
 
 TEST(Profile, NestsTheCallsOfBodies) {
   Profile profile;
-  call_operator(kSoftmax, make_tensor({2}, {1, 2}), 0);
+  call_operator(kLogsumexp, make_tensor({2}, {1, 2}), 0);
   profile.end();
   const auto entries = profile.entries();
   ASSERT_GT(entries.size(), 2u);
-  EXPECT_STREQ(entries[0].name, "softmax");
+  EXPECT_STREQ(entries[0].name, "logsumexp");
   int64_t inside = 0;
   for (size_t i = 1; i < entries.size(); ++i) {
     EXPECT_GE(entries[i].parent, 0) << entries[i].name;
-    EXPECT_STREQ(entries[i].caller, "softmax");
+    EXPECT_STREQ(entries[i].caller, "logsumexp");
     if (entries[i].parent == 0) inside += entries[i].host_time;
   }
   EXPECT_EQ(entries[0].self_time, entries[0].host_time - inside);
@@ -226,7 +226,7 @@ TEST(Profile, MayEndWhileThreadsCall) {
   for (int t = 0; t < 3; ++t)
     callers.emplace_back([&] {
       const TensorRef x = make_tensor({2}, {1, 2});
-      while (!is_over) call_operator(kSoftmax, x, 0);
+      while (!is_over) call_operator(kLogsumexp, x, 0);
     });
   for (int i = 0; i < 20; ++i) {
     Profile profile;
