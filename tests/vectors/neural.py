@@ -138,3 +138,9 @@ def attention_weights(
     scores = scores.masked_fill(~seen, -torch.inf)
     nothing = (scores == -torch.inf).all(-1, keepdim=True)
     return torch.where(nothing, 0, torch.softmax(scores, -1))
+
+
+def give_to_maximum(element: torch.Tensor, maximum: torch.Tensor, left: torch.Tensor, total: torch.Tensor) -> Any:
+    """The formula."""
+    here = (element == maximum) | (element.isnan() & maximum.isnan())
+    return torch.where(here, total + left, total), torch.where(here, 0, left)

@@ -21,6 +21,17 @@ struct StandardizeGradient {
   double eps;
 };
 
+// The sums of a gradient, and of its products with normalised elements.
+struct GradientSums {
+  double of_grad, of_products;
+};
+
+// The affine map (input - mean) * factor + shift.
+template <class T>
+struct Affine {
+  T mean, factor, shift;
+};
+
 template <class T>
 struct RowLoops {
   void (*softmax)(const T* input, T* result, int64_t count);
@@ -32,6 +43,16 @@ struct RowLoops {
   void (*standardize_gradient)(const StandardizeGradient<T>& row);
   // Adds `count` elements to a sum.
   void (*add)(const T* added, T* sum, int64_t count);
+
+  // The parts of `standardize` for elements that are normalised together but lie in several pieces.
+  double (*sum)(const T* input, int64_t count);
+  double (*sum_of_squares)(const T* input, T mean, int64_t count);  // of the differences from the mean
+  void (*map)(const T* input, Affine<T> map, T* result, int64_t count);
+  // `normal` maps an element to its normalised value.
+  GradientSums (*gradient_sums)(const T* grad, const T* input, Affine<T> normal, int64_t count);
+  // Computes factor * (grad - of_mean - normalised * of_variance).
+  void (*map_gradient)(const T* grad, const T* input, Affine<T> normal, T factor, T of_mean, T of_variance, T* of_input,
+                       int64_t count);
 };
 
 OF_EACH_ISA(extern const RowLoops<float> kFloatRows)

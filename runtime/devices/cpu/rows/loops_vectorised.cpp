@@ -179,9 +179,48 @@ void add(const T* added, T* sum, int64_t count) {
 }
 
 template <class T>
+double sum(const T* input, int64_t count) {
+  return sum_over<T>(count, [=](int64_t i) { return input[i]; });
+}
+
+template <class T>
+double sum_of_squares(const T* input, T mean, int64_t count) {
+  return sum_over<T>(count, [=](int64_t i) { return (input[i] - mean) * (input[i] - mean); });
+}
+
+template <class T>
+void map(const T* input, Affine<T> map, T* result, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) result[i] = (input[i] - map.mean) * map.factor + map.shift;
+}
+
+template <class T>
+GradientSums gradient_sums(const T* grad, const T* input, Affine<T> normal, int64_t count) {
+  const Sums sums = sums_over<T>(
+      count, [=](int64_t i) { return grad[i]; }, [=](int64_t i) { return (input[i] - normal.mean) * normal.factor; });
+  return {sums.of_first, sums.of_products};
+}
+
+template <class T>
+void map_gradient(const T* grad, const T* input, Affine<T> normal, T factor, T of_mean, T of_variance, T* of_input,
+                  int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    of_input[i] = factor * (grad[i] - of_mean - (input[i] - normal.mean) * normal.factor * of_variance);
+}
+
+template <class T>
 constexpr RowLoops<T> loops() {
-  return {softmax<T>,     softmax_gradient<T>,     log_softmax<T>, log_softmax_gradient<T>,
-          standardize<T>, standardize_gradient<T>, add<T>};
+  return {softmax<T>,
+          softmax_gradient<T>,
+          log_softmax<T>,
+          log_softmax_gradient<T>,
+          standardize<T>,
+          standardize_gradient<T>,
+          add<T>,
+          sum<T>,
+          sum_of_squares<T>,
+          map<T>,
+          gradient_sums<T>,
+          map_gradient<T>};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "rows/rows.h"
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 
 #include "rows/loops.h"
@@ -125,8 +126,124 @@ bool fits_rows(const of_kernel_context& context, const of_value& argument, const
   return weight.dtype == context.compute && is_contiguous(weight) && count_of(weight) == rows.length;
 }
 
+// Slices along one dimension of a contiguous tensor, each of which is normalised by itself: `pieces` pieces of `length`
+// elements, `stride` elements apart.
+struct Slices {
+  int32_t dim = -1;
+  int64_t count = 0, pieces = 0, length = 0, stride = 0;
+  explicit operator bool() const { return count > 0; }
+
+  // Calls run(position) with the position of the first element of each piece of slice `i`.
+  template <class Run>
+  void for_each_piece(int64_t i, Run run) const {
+    for (int64_t piece = 0; piece < pieces; ++piece) run(i * length + piece * stride);
+  }
+};
+
+// Returns the slices along the only dimension that `dims` does not name. Returns none if it names others, or a tensor
+// is not contiguous or not of the compute type.
+Slices slices_of(const of_kernel_context& context, std::initializer_list<const of_kernel_tensor*> tensors,
+                 uint64_t dims) {
+  const of_kernel_tensor& first = **tensors.begin();
+  Slices slices{-1, 0, 1, 1, 0};
+  for (const of_kernel_tensor* tensor : tensors)
+    if (tensor->dtype != context.compute || !is_contiguous(*tensor) || count_of(*tensor) != count_of(first)) return {};
+  for (int32_t d = 0; d < first.rank; ++d) {
+    if ((dims >> d & 1) == 0) {
+      if (slices.dim >= 0) return {};
+      slices.dim = d;
+      slices.count = first.sizes[d];
+    } else {
+      (slices.dim < 0 ? slices.pieces : slices.length) *= first.sizes[d];
+    }
+  }
+  slices.stride = slices.count * slices.length;
+  return slices;
+}
+
+// Returns whether an optional weight is absent, or has an element for each slice.
+bool fits_slices(const of_kernel_context& context, const of_value& argument, const of_kernel_tensor& weight,
+                 const of_kernel_tensor& input, const Slices& slices) {
+  if (argument.kind == OF_VALUE_NONE) return true;
+  const int32_t dim = slices.dim - (input.rank - weight.rank);
+  const bool has_dim = dim >= 0 && dim < weight.rank && weight.sizes[dim] == slices.count;
+  return has_dim && weight.dtype == context.compute && is_contiguous(weight) && count_of(weight) == slices.count;
+}
+
+// Returns the map from the elements of a slice to their normalised values.
+template <class T>
+Affine<T> normal_of(const RowLoops<T>& loops, const T* input, const Slices& slices, int64_t i, double eps) {
+  const double n = static_cast<double>(slices.pieces * slices.length);
+  double total = 0, squares = 0;
+  slices.for_each_piece(i, [&](int64_t at) { total += loops.sum(input + at, slices.length); });
+  const T mean = static_cast<T>(total / n);
+  slices.for_each_piece(i, [&](int64_t at) { squares += loops.sum_of_squares(input + at, mean, slices.length); });
+  return {mean, T(1) / std::sqrt(static_cast<T>(squares / n) + static_cast<T>(eps)), T(0)};
+}
+
+template <class T>
+T element_or(const of_value& argument, const of_kernel_tensor& tensor, int64_t i, T otherwise) {
+  return argument.kind == OF_VALUE_NONE ? otherwise : data_of<T>(tensor)[i];
+}
+
 double real(const of_value& value) {
   return value.kind == OF_VALUE_FLOAT ? value.as.real : static_cast<double>(value.as.integer);
+}
+
+of_status standardize_slices(const of_kernel_context& context) {
+  const of_kernel_tensor &input = context.inputs[0], &weight = context.inputs[1], &bias = context.inputs[2];
+  const of_value* const arguments = context.arguments;
+  const Slices slices = slices_of(context, {&input, &context.outputs[0]}, bits_of(arguments[1]));
+  if (!slices || !fits_slices(context, arguments[2], weight, input, slices) ||
+      !fits_slices(context, arguments[3], bias, input, slices))
+    return OF_UNSUPPORTED;
+  return with_type(context, [&](auto type) {
+    using T = decltype(type);
+    const RowLoops<T>& loops = row_loops<T>();
+    const T* const from = data_of<T>(input);
+    T* const to = data_of<T>(context.outputs[0]);
+    parallel_for(slices.count, [&](int64_t i) {
+      Affine<T> map = normal_of(loops, from, slices, i, real(arguments[4]));
+      map.factor *= element_or(arguments[2], weight, i, T(1));
+      map.shift = element_or(arguments[3], bias, i, T(0));
+      slices.for_each_piece(i, [&](int64_t at) { loops.map(from + at, map, to + at, slices.length); });
+    });
+    return OF_OK;
+  });
+}
+
+of_status standardize_slices_gradient(const of_kernel_context& context) {
+  const of_kernel_tensor &grad = context.inputs[0], &input = context.inputs[1];
+  const of_kernel_tensor &weight = context.inputs[2], &bias = context.inputs[3];
+  const of_value* const arguments = context.arguments;
+  const Slices slices = slices_of(context, {&input, &grad, &context.outputs[0]}, bits_of(arguments[2]));
+  if (!slices || !fits_slices(context, arguments[3], weight, input, slices) ||
+      !fits_slices(context, arguments[4], bias, input, slices))
+    return OF_UNSUPPORTED;
+  return with_type(context, [&](auto type) {
+    using T = decltype(type);
+    const RowLoops<T>& loops = row_loops<T>();
+    const T *const grads = data_of<T>(grad), *const from = data_of<T>(input);
+    parallel_for(slices.count, [&](int64_t i) {
+      const Affine<T> normal = normal_of(loops, from, slices, i, real(arguments[5]));
+      GradientSums sums{0, 0};
+      slices.for_each_piece(i, [&](int64_t at) {
+        const GradientSums piece = loops.gradient_sums(grads + at, from + at, normal, slices.length);
+        sums.of_grad += piece.of_grad;
+        sums.of_products += piece.of_products;
+      });
+      const double n = static_cast<double>(slices.pieces * slices.length);
+      const T factor = normal.factor * element_or(arguments[3], weight, i, T(1));
+      const T of_mean = static_cast<T>(sums.of_grad / n), of_variance = static_cast<T>(sums.of_products / n);
+      slices.for_each_piece(i, [&](int64_t at) {
+        loops.map_gradient(grads + at, from + at, normal, factor, of_mean, of_variance,
+                           data_of<T>(context.outputs[0]) + at, slices.length);
+      });
+      if (arguments[3].kind != OF_VALUE_NONE) data_of<T>(context.outputs[1])[i] = static_cast<T>(sums.of_products);
+      if (arguments[4].kind != OF_VALUE_NONE) data_of<T>(context.outputs[2])[i] = static_cast<T>(sums.of_grad);
+    });
+    return OF_OK;
+  });
 }
 
 // A row's place in an array of parts, or null if the sum is not wanted.
@@ -160,7 +277,7 @@ of_status standardize(const of_kernel_context& context) {
   const Rows rows =
       rows_of(context, {&input, &context.outputs[0]}, bits_of(arguments[1]), static_cast<int>(arguments[1].count));
   if (!rows || !fits_rows(context, arguments[2], weight, rows) || !fits_rows(context, arguments[3], bias, rows))
-    return OF_UNSUPPORTED;
+    return standardize_slices(context);
   return with_type(context, [&](auto type) {
     using T = decltype(type);
     const double eps = real(arguments[4]);
@@ -179,10 +296,10 @@ of_status standardize_gradient(const of_kernel_context& context) {
   const of_value* const arguments = context.arguments;
   const Rows rows = rows_of(context, {&input, &grad, &context.outputs[0]}, bits_of(arguments[2]),
                             static_cast<int>(arguments[2].count));
-  if (!rows || !fits_rows(context, arguments[3], weight, rows) || !fits_rows(context, arguments[4], bias, rows))
-    return OF_UNSUPPORTED;
   for (const of_kernel_tensor* output : {&context.outputs[1], &context.outputs[2]})
     if (!is_contiguous(*output)) return OF_UNSUPPORTED;
+  if (!rows || !fits_rows(context, arguments[3], weight, rows) || !fits_rows(context, arguments[4], bias, rows))
+    return standardize_slices_gradient(context);
   return with_type(context, [&](auto type) {
     using T = decltype(type);
     const RowLoops<T>& loops = row_loops<T>();
