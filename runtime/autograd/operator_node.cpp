@@ -180,7 +180,8 @@ Gradients OperatorNode::run(const Gradients& grads, const std::vector<bool>& wan
     const bool gives_list = (**rule.op).schema().gives_list;
     for (size_t other = edge; other < targets_.size(); ++other) {
       const Target& target = targets_[other];
-      const bool is_given = gives_list ? target.rule == &rule : target.rule->op == rule.op && target.item == targets_[edge].item;
+      const bool is_given =
+          gives_list ? target.rule == &rule : target.rule->op == rule.op && target.item == targets_[edge].item;
       const int position = gives_list ? target.item : target.rule->result;
       if (is_given && wanted[other]) store(other, results[static_cast<size_t>(position)], conjugated);
     }

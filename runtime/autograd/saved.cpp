@@ -15,9 +15,7 @@ SavedTensor SavedTensor::of(TensorRef tensor) {
   return saved;
 }
 
-SavedTensor SavedTensor::form_of(const Tensor& tensor) {
-  return of(Tensor::without_memory(tensor));
-}
+SavedTensor SavedTensor::form_of(const Tensor& tensor) { return of(Tensor::without_memory(tensor)); }
 
 SavedTensor SavedTensor::result(const Tensor& tensor) {
   SavedTensor saved = of(detached(tensor));

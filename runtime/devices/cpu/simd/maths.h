@@ -52,9 +52,7 @@ static inline double asinh(double x) {
   return 1e150 < size ? __builtin_copysign(of_log_double(size) + 0.6931471805599453, x) : of_asinh_double(x);
 }
 static inline float acosh(float x) { return 1e18f < x ? of_log_float(x) + 0.693147181f : of_acosh_float(x); }
-static inline double acosh(double x) {
-  return 1e150 < x ? of_log_double(x) + 0.6931471805599453 : of_acosh_double(x);
-}
+static inline double acosh(double x) { return 1e150 < x ? of_log_double(x) + 0.6931471805599453 : of_acosh_double(x); }
 static inline float atan2(float y, float x) { return of_atan2_float(y, x); }
 static inline double atan2(double y, double x) { return of_atan2_double(y, x); }
 
