@@ -3,6 +3,7 @@
 /** Gradients: modes, backward passes, gradients of functions, hooks and functions with gradients of their own. */
 
 const gradMode = require('./gradMode');
+const {checkFunction, optionsOf, tensorList} = require('./gradArguments');
 const native = require('./native');
 const {makeError} = require('./errors');
 const {
@@ -11,12 +12,6 @@ const {
 const {functionsByName} = require('./operators');
 
 const flow = functionsByName();
-
-/** Throws TypeMismatch unless the value of an argument is a function. */
-function checkFunction(method, name, value) {
-  if (typeof value === 'function') return;
-  throw makeError('TypeMismatch', `${method}: ${name} must be function, got ${describe(value)}`);
-}
 
 // ------------------------------------------------------------------------------------------------ modes
 
@@ -38,28 +33,7 @@ function setGradEnabled(enabled) {
   gradMode.setEnabled(enabled);
 }
 
-// ------------------------------------------------------------------------------------------------ arguments
-
-/** Returns a tensor or an array of tensors as an array. With `optional`, items may be null. */
-function tensorList(method, name, value, optional = false) {
-  const items = isTensor(value) ? [value] : value;
-  const fits = (each) => isTensor(each) || (optional && (each === null || each === undefined));
-  if (!Array.isArray(items) || !items.every(fits)) {
-    throw makeError('TypeMismatch', `${method}: ${name} must be Tensor or array of Tensors, got ${describe(value)}`);
-  }
-  return items;
-}
-
-/** Returns the options of a method, of which only `known` are allowed. */
-function optionsOf(method, options, known) {
-  if (options === undefined) return {};
-  if (!isPlainObject(options)) {
-    throw makeError('TypeMismatch', `${method}: options must be object, got ${describe(options)}`);
-  }
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown !== undefined) throw makeError('TypeMismatch', `${method}: unknown argument ${unknown}`);
-  return options;
-}
+// ------------------------------------------------------------------------------------------------ backward passes
 
 const slots = (method, tensors) => tensors.map((each) => (each ? liveSlot(each, method) : 0));
 
@@ -83,8 +57,6 @@ function pass(method, outputs, grads, inputs, {retainGraph, createGraph = false}
   const found = native.runBackward(slots(method, outputs), slots(method, grads), wanted, retains, createGraph);
   return found?.map((slot) => (slot === 0 ? null : wrapSlot(slot)));
 }
-
-// ------------------------------------------------------------------------------------------------ backward passes
 
 function backward(tensors, options) {
   const {gradTensors, ...others} = optionsOf('backward', options, ['gradTensors', 'retainGraph', 'createGraph']);

@@ -16,5 +16,5 @@ export const {
   Generator, defaultGenerator, manualSeed, initialSeed, getRandomState, setRandomState,
   getOption, setOption,
   noGrad, enableGrad, inferenceMode, isGradEnabled, setGradEnabled,
-  grad, valueAndGrad, vjp, jacobian, hessian, checkpoint, autograd,
+  grad, valueAndGrad, vjp, jacobian, hessian, checkpoint, gradcheck, autograd,
 } = flow;

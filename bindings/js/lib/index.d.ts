@@ -286,6 +286,15 @@ export function hessian(fn: (input: Tensor) => Tensor, input: Tensor, options?: 
 export function hessian(
   fn: (...inputs: Tensor[]) => Tensor, inputs: readonly Tensor[], options?: {createGraph?: boolean}
 ): Tensor[][];
+/**
+ * Compares the gradients of a function of float64 tensors with central differences of its values. Throws
+ * InvalidArgument for a difference above `atol + rtol * |difference quotient|`, or, if `raiseException` is false,
+ * returns false.
+ */
+export function gradcheck(
+  fn: (...inputs: Tensor[]) => Tensor | Tensor[], inputs: Tensor | readonly Tensor[],
+  options?: {eps?: number; atol?: number; rtol?: number; raiseException?: boolean}
+): boolean;
 /** Returns `fn(...args)`, of which nothing is kept for the backward pass: that calls `fn` again. */
 export function checkpoint<A extends unknown[], T extends Tensor | Tensor[]>(fn: (...args: A) => T, ...args: A): T;
 

@@ -10,6 +10,7 @@ const devices = require('./devices');
 const generators = require('./generator');
 const settings = require('./settings');
 const gradients = require('./autograd');
+const {gradcheck} = require('./gradcheck');
 const {makeTensor} = require('./create');
 const {at, set} = require('./indexing');
 const {einsumPath, einsumExpression} = require('./expression');
@@ -121,6 +122,7 @@ const flow = {
   ...devices.functions,
   ...generators.functions,
   ...gradients,
+  gradcheck,
   ...errorClasses,
   Tensor,
   tensor: (...args) => {

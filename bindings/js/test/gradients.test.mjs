@@ -196,3 +196,27 @@ test('tidy keeps what the graph needs', () => {
   loss.backward();
   assert.deepEqual(x.grad.toArray().map((each) => each.toFixed(4)), ['5.4366', '218.3926']);
 });
+
+test('gradcheck compares gradients with differences', () => {
+  const x = flow.tensor([0.5, 1.5], {dtype: 'float64'}).setRequiresGrad();
+  const y = flow.tensor([[1, 2], [3, 4]], {dtype: 'float64'}).setRequiresGrad();
+  assert.equal(flow.gradcheck((a, b) => [flow.matmul(b, a.sin()), b.exp()], [x, y]), true);
+  assert.equal(flow.gradcheck((a) => flow.grad(sum(a.pow(3)), [a], {createGraph: true})[0], x, {rtol: 1e-4}), true);
+  class Wrong extends flow.autograd.Function {
+    static forward(context, a) {
+      return a.mul(a);
+    }
+
+    static backward(context, gradient) {
+      return gradient;
+    }
+  }
+  const z = flow.tensor([3], {dtype: 'float64'}).setRequiresGrad();
+  assert.equal(flow.gradcheck((a) => Wrong.apply(a), z, {raiseException: false}), false);
+  assert.throws(() => flow.gradcheck((a) => Wrong.apply(a), z), {
+    name: 'InvalidArgument', message: /^gradcheck: the gradient of result 0 for input 0 differs by up to 5/,
+  });
+  assert.throws(() => flow.gradcheck((a) => a, flow.tensor([1]).setRequiresGrad()), {
+    name: 'TypeMismatch', message: 'gradcheck: input 0 must be float64 for accurate differences, got float32',
+  });
+});

@@ -33,6 +33,12 @@ class GradientsTest < OneFlowTest
     end
   end
 
+  # A function with a wrong gradient.
+  class Wrong < OneFlow::Autograd::Function
+    def self.forward(_, input) = input * input
+    def self.backward(_, grad) = grad
+  end
+
   def leaf(*numbers) = OneFlow.tensor(numbers, dtype: :float64).requires_grad!
 
   def test_recording
@@ -110,6 +116,19 @@ class GradientsTest < OneFlowTest
     y.sum.backward
     assert_equal [12.0], x.grad.to_a
     assert_equal [[12.0]], OneFlow.hessian(OneFlow.tensor([2.0])) { |a| Cube.apply(a).sum }.to_a
+  end
+
+  def test_gradcheck
+    x = leaf(0.5, 1.5)
+    y = OneFlow.tensor([[1, 2], [3, 4]], dtype: :float64).requires_grad!
+    assert(OneFlow.gradcheck([x, y]) { |a, b| [OneFlow.matmul(b, a.sin), b.exp] })
+    assert(OneFlow.gradcheck(x, rtol: 1e-4) { |a| OneFlow.grad((a**3).sum, [a], create_graph: true).first })
+    refute(OneFlow.gradcheck(leaf(3.0), raise_exception: false) { |a| Wrong.apply(a) })
+    error = assert_raises(OneFlow::InvalidArgument) { OneFlow.gradcheck(leaf(3.0)) { |a| Wrong.apply(a) } }
+    assert_match(/\Agradcheck: the gradient of result 0 for input 0 differs by up to 5/, error.message)
+    single = OneFlow.tensor([1.0]).requires_grad!
+    error = assert_raises(OneFlow::TypeMismatch) { OneFlow.gradcheck(single) { |a| a } }
+    assert_equal "gradcheck: input 0 must be float64 for accurate differences, got float32", error.message
   end
 
   def test_hooks
