@@ -5,14 +5,34 @@
 
 #include "autograd/mode.h"
 #include "autograd/variable.h"
+#include "device/options.h"
 #include "dispatch/dispatch.h"
+#include "tensor/complex.h"
+#include "tensor/transfer.h"
 
 namespace oneflow::autograd {
 
 namespace {
 
 constinit const OperatorName kAdd("add");
+constinit const OperatorName kAny("any");
+constinit const OperatorName kIsnan("isnan");
 constinit const OperatorName kOnes("ones");
+
+bool has_nan(const TensorRef& tensor) {
+  const TensorRef parts = is_complex(tensor->dtype()) ? view_as_real(*tensor) : tensor;
+  return to_double(item(*call_operator(kAny, call_operator(kIsnan, parts)))) != 0;
+}
+
+// Throws InvalidArgument if a gradient that a node has computed has a NaN.
+void check_anomaly(const Node& node, const Gradients& found) {
+  const GradMode off(false);
+  for (size_t i = 0; i < found.size(); ++i)
+    if (found[i] && has_nan(found[i]))
+      fail(OF_INVALID_ARGUMENT,
+           "the gradient of %s for its operand of shape %s has a NaN; the result of the call has shape %s", node.name(),
+           to_text(node.edge_form(i).sizes).c_str(), to_text(node.output_form(0).sizes).c_str());
+}
 
 // A node or a leaf, with the gradients that have arrived.
 struct Vertex {
@@ -163,6 +183,8 @@ class Pass {
     }
     if (!any) return;
     Gradients found = node.run(vertex.grads, wanted);
+    if (detects_anomalies()) [[unlikely]]
+      check_anomaly(node, found);
     for (size_t i = 0; i < found.size(); ++i)
       if (found[i] && wanted[i]) add(node.edges()[i], std::move(found[i]));
   }

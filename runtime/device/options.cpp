@@ -15,8 +15,8 @@ struct Switch {
   const char* name;
   std::atomic<bool> value;
 };
-Switch switches[] = {{"deterministic", false}, {"fallback_is_error", false}};
-const Switch& fallback_switch = switches[1];
+Switch switches[] = {{"deterministic", false}, {"fallback_is_error", false}, {"detect_anomaly", false}};
+const Switch &fallback_switch = switches[1], &anomaly_switch = switches[2];
 
 Switch* find_switch(const char* name) {
   for (Switch& s : switches)
@@ -79,5 +79,6 @@ int64_t get_option(const char* name) {
 }
 
 bool fallback_is_error() { return fallback_switch.value.load(std::memory_order_relaxed); }
+bool detects_anomalies() { return anomaly_switch.value.load(std::memory_order_relaxed); }
 
 }  // namespace oneflow

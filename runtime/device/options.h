@@ -12,8 +12,9 @@ void set_option(const char* name, int64_t value);
 // Returns the value of an option. Throws InvalidArgument for an unknown name.
 int64_t get_option(const char* name);
 
-// Returns the runtime's option "fallback_is_error", without a lookup by name.
+// Return the runtime's options "fallback_is_error" and "detect_anomaly", without a lookup by name.
 bool fallback_is_error();
+bool detects_anomalies();
 
 }  // namespace oneflow
 

@@ -6,6 +6,7 @@ import base64
 import functools
 import gc
 import json
+import operator
 import threading
 import weakref
 from pathlib import Path
@@ -570,3 +571,92 @@ def test_passes_on_several_threads_add_to_one_leaf() -> None:
     for thread in threads:
         thread.join()
     assert set(x.grad.tolist()) == {200.0}
+
+
+def test_anomalies_name_their_call() -> None:
+    x = leaf([0.0, 1.0])
+    (x.log() * 0).sum().backward()  # no error: the gradient is just NaN
+    assert np.isnan(x.grad.tolist()[0])
+    text = "backward: the gradient of log for its operand of shape [2] has a NaN; the result of the call has shape [2]"
+    with pytest.raises(flow.InvalidArgument) as caught, flow.autograd.detect_anomaly():
+        (x.log() * 0).sum().backward()
+    assert str(caught.value) == text
+    assert flow.get_option("detect_anomaly") == 0
+    with flow.autograd.detect_anomaly():
+        (x + 1).log().sum().backward(create_graph=True)
+
+
+def test_exporting_a_tensor_between_the_passes() -> None:
+    x, w = flow.ones([2]), leaf([1.0, 2.0])
+    y = (x.cast(flow.float64) * w).sum()
+    x.numpy()
+    w.detach().numpy()
+    np.from_dlpack(x)
+    assert flow.grad(y, [w])[0].tolist() == [1.0, 1.0]
+
+
+def test_running_moments_of_batch_norm() -> None:
+    values = np.random.default_rng(0).normal(1.0, 2.0, (6, 3, 4))
+    ours = [flow.zeros([3], dtype=flow.float64), flow.ones([3], dtype=flow.float64)]
+    theirs = [torch.zeros(3, dtype=torch.float64), torch.ones(3, dtype=torch.float64)]
+    for step in range(3):
+        x, y = flow.tensor(values + step).requires_grad_(), torch.tensor(values + step)
+        found = flow.batch_norm(x, *ours, training=True, momentum=0.25)
+        found.sum().backward()
+        expected = torch.nn.functional.batch_norm(y, *theirs, training=True, momentum=0.25)
+        np.testing.assert_allclose(found.detach().numpy(), expected.numpy(), 1e-10, 1e-12)
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), 1e-12)
+    flow.batch_norm(flow.tensor(values), *ours)
+    np.testing.assert_allclose(ours[0].numpy(), theirs[0].numpy(), 1e-12)
+
+
+def test_second_derivatives_of_networks() -> None:
+    """Compares gradients of gradients with PyTorch's, of operators whose first gradient is a program of its own."""
+    random = np.random.default_rng(0).normal
+    functional = torch.nn.functional
+    cases: list[tuple[Any, Any, list[tuple[int, ...]]]] = [
+        (
+            lambda x, w, b: flow.conv2d(x, w, b, stride=2, padding=1),
+            lambda x, w, b: functional.conv2d(x, w, b, stride=2, padding=1),
+            [(2, 3, 5, 6), (4, 3, 3, 2), (4,)],
+        ),
+        (
+            lambda x, w: flow.conv_transpose2d(x, w, stride=2, padding=1),
+            lambda x, w: functional.conv_transpose2d(x, w, stride=2, padding=1),
+            [(2, 3, 5, 6), (3, 4, 3, 2)],
+        ),
+        (
+            lambda x, w, b: flow.layer_norm(x, [5], w, b),
+            lambda x, w, b: functional.layer_norm(x, [5], w, b),
+            [(4, 5), (5,), (5,)],
+        ),
+        (
+            lambda x, w, b: flow.batch_norm(x, None, None, w, b, training=True),
+            lambda x, w, b: functional.batch_norm(x, None, None, w, b, training=True),
+            [(4, 3, 2), (3,), (3,)],
+        ),
+        (lambda x: flow.max_pool2d(x, 2), lambda x: functional.max_pool2d(x, 2), [(2, 3, 6, 6)]),
+        (
+            lambda q, k, v: flow.scaled_dot_product_attention(q, k, v, is_causal=True),
+            lambda q, k, v: functional.scaled_dot_product_attention(q, k, v, is_causal=True),
+            [(1, 2, 4, 3), (1, 2, 4, 3), (1, 2, 4, 5)],
+        ),
+        (lambda x: flow.unfold(x, 1, 3, 2), lambda x: x.unfold(1, 3, 2), [(3, 9)]),
+        (
+            lambda x: flow.as_strided(x.t()[1:], [3, 2], [2, 1], 1),
+            lambda x: torch.as_strided(x.t()[1:], [3, 2], [2, 1], 1),
+            [(4, 5)],
+        ),
+        (lambda x: flow.logsumexp(x, 1), lambda x: torch.logsumexp(x, 1), [(3, 4)]),
+    ]
+    for ours, theirs, shapes in cases:
+        arrays = [random(size=shape) for shape in shapes]
+        xs = [flow.tensor(each).requires_grad_() for each in arrays]
+        ts = [torch.tensor(each, requires_grad=True) for each in arrays]
+        first = flow.grad((ours(*xs) ** 2).sum(), xs, create_graph=True)
+        other = torch.autograd.grad((theirs(*ts) ** 2).sum(), ts, create_graph=True)
+        found = flow.grad(functools.reduce(operator.add, [(each**3).sum() for each in first]), xs)
+        expected = torch.autograd.grad(sum((each**3).sum() for each in other), ts)
+        for one, another in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one.numpy(), another.numpy(), 1e-8, 1e-8)

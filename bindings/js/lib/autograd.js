@@ -263,6 +263,24 @@ function checkpoint(fn, ...args) {
   return Checkpoint.apply(...args);
 }
 
+/** Returns fn(), during which backward passes fail at the call whose gradient has a NaN; also of an async function. */
+function detectAnomaly(fn) {
+  checkFunction('detectAnomaly', 'fn', fn);
+  const before = native.getOption('detect_anomaly');
+  const restore = () => native.setOption('detect_anomaly', before);
+  native.setOption('detect_anomaly', 1);
+  let result;
+  try {
+    result = fn();
+  } catch (error) {
+    restore();
+    throw error;
+  }
+  if (typeof result?.then === 'function') return Promise.resolve(result).finally(restore);
+  restore();
+  return result;
+}
+
 // ------------------------------------------------------------------------------------------------ the tensor class
 
 /** Returns the gradients and the options of a pass, for the arguments (gradient, options) or (options). */
@@ -366,5 +384,5 @@ module.exports = {
   jacobian,
   hessian,
   checkpoint,
-  autograd: {backward, Function: DifferentiableFunction},
+  autograd: {backward, detectAnomaly, Function: DifferentiableFunction},
 };

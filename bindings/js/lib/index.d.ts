@@ -316,6 +316,11 @@ export namespace autograd {
     tensors: Tensor | readonly Tensor[],
     options?: BackwardOptions & {gradTensors?: Tensor | readonly (Tensor | null)[] | null}
   ): void;
+  /**
+   * Returns `fn()`, during which backward passes fail at the call whose gradient has a NaN, and name it; also of an
+   * async function. This holds for the whole process.
+   */
+  function detectAnomaly<T>(fn: () => T): T;
   /** A function with a gradient of its own: subclasses define forward() and backward(), and callers call apply(). */
   class Function {
     /** Computes the result. Its calls are not recorded. */

@@ -220,3 +220,23 @@ test('gradcheck compares gradients with differences', () => {
     name: 'TypeMismatch', message: 'gradcheck: input 0 must be float64 for accurate differences, got float32',
   });
 });
+
+test('anomalies name their call', async () => {
+  const x = flow.tensor([0, 1]).setRequiresGrad();
+  const pass = () => sum(x.log().mul(0)).backward();
+  pass(); // no error: the gradient is just NaN
+  assert.ok(Number.isNaN(x.grad.at(0).item()));
+  const expected = {
+    name: 'InvalidArgument',
+    message: 'backward: the gradient of log for its operand of shape [2] has a NaN; ' +
+      'the result of the call has shape [2]',
+  };
+  assert.throws(() => flow.autograd.detectAnomaly(pass), expected);
+  assert.equal(flow.getOption('detectAnomaly'), 0);
+  await assert.rejects(flow.autograd.detectAnomaly(async () => {
+    await null;
+    assert.equal(flow.getOption('detectAnomaly'), 1);
+    pass();
+  }), expected);
+  assert.equal(flow.getOption('detectAnomaly'), 0);
+});

@@ -385,6 +385,20 @@ def checkpoint(function: Callable[..., Any], *args: Any) -> Any:
 # ------------------------------------------------------------------------------------------------ checks
 
 
+class detect_anomaly:
+    """Makes backward passes in a `with` block fail at the call whose gradient has a NaN, and name it.
+
+    This holds for the whole process. Each step of a pass then waits for its results.
+    """
+
+    def __enter__(self) -> None:
+        self._before = native.get_option("detect_anomaly")
+        native.set_option("detect_anomaly", True)
+
+    def __exit__(self, *_: object) -> None:
+        native.set_option("detect_anomaly", self._before)
+
+
 def gradcheck(
     function: Callable[..., Any],
     inputs: Tensor | Sequence[Tensor],

@@ -155,11 +155,11 @@ std::vector<PyMethodDef> settings_functions() {
           "promote_types", promote_types,
           "promote_types(type1, type2)\n--\n\n"
           "Returns the dtype that operands of these two dtypes promote to. Raises DTypeError if there is none."),
-      fast_method(
-          "get_option", get_option,
-          "get_option(name)\n--\n\n"
-          "Returns the value of an option: num_threads, deterministic, fallback_is_error, or an option of a device\n"
-          "plugin. Raises InvalidArgument for an unknown name."),
+      fast_method("get_option", get_option,
+                  "get_option(name)\n--\n\n"
+                  "Returns the value of an option: num_threads, deterministic, detect_anomaly, fallback_is_error, or a "
+                  "plugin's.\n"
+                  "\nRaises InvalidArgument for an unknown name."),
       fast_method(
           "set_option", set_option,
           "set_option(name, value)\n--\n\n"

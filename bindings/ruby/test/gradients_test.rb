@@ -131,6 +131,18 @@ class GradientsTest < OneFlowTest
     assert_equal "gradcheck: input 0 must be float64 for accurate differences, got float32", error.message
   end
 
+  def test_anomalies_name_their_call
+    x = leaf(0.0, 1.0)
+    (x.log * 0).sum.backward # no error: the gradient is just NaN
+    assert_predicate x.grad[0].item, :nan?
+    error = assert_raises(OneFlow::InvalidArgument) do
+      OneFlow::Autograd.detect_anomaly { (x.log * 0).sum.backward }
+    end
+    assert_equal "backward: the gradient of log for its operand of shape [2] has a NaN; " \
+                 "the result of the call has shape [2]", error.message
+    assert_equal 0, OneFlow.get_option("detect_anomaly")
+  end
+
   def test_hooks
     x = leaf(2.0)
     hook = x.register_hook { |grad| grad * 10 }

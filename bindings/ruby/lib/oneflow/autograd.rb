@@ -29,6 +29,19 @@ module OneFlow
         nil
       end
 
+      # Runs the block, during which backward passes fail at the call whose gradient has a NaN, and name it. This holds
+      # for the whole process.
+      def detect_anomaly(&block)
+        given_block("detect_anomaly", block)
+        before = OneFlow.get_option("detect_anomaly")
+        OneFlow.set_option("detect_anomaly", true)
+        begin
+          block.call
+        ensure
+          OneFlow.set_option("detect_anomaly", before)
+        end
+      end
+
       # Runs a backward pass. Returns the gradients of the inputs, nil where there is none.
       def pass(outputs, grads, inputs, retain_graph: nil, create_graph: false)
         run_backward(outputs, grads, inputs, retain_graph.nil? ? create_graph : retain_graph, create_graph)
