@@ -207,12 +207,12 @@ class ProgramPrinter(Printer):
         if isinstance(value, TensorListOf):
             return f"owned_list({', '.join(map(self.print, value.members))})"
         text = self.print(value)
-        is_shared = name in self.program.replaced and isinstance(value, Variable) and text in self._tensors
+        is_shared = name in self.program.replaced and isinstance(value, Variable) and value.name in self._tensors
         return f"share({text})" if is_shared and self.form.tensors == "tensor" else text
 
     @property
     def _tensors(self) -> set[str]:
-        return {local(argument.name) for argument in self.op.signature.tensor_arguments}
+        return {argument.name for argument in self.op.signature.tensor_arguments}
 
     def negated(self, condition: Node) -> str:
         """Prints the negation of a condition."""
