@@ -183,7 +183,7 @@ OF_API void of_set_memory_pressure_callback(of_memory_pressure_callback callback
 /* Sets an option of the process:
  *  - "num_threads": the number of threads for CPU kernels.
  *  - "fallback_is_error": 1 makes an operator fail that would run on the CPU because its device does not implement it.
- *  - "detect_anomaly": 1 makes a backward pass fail at the first call whose gradient has a NaN, with the name of the call.
+ *  - "detect_anomaly": 1 makes a backward pass fail at the first call whose gradient has a NaN, and name the call.
  *  - "deterministic": 1 allows only kernels whose results are bitwise reproducible. It has no effect so far, because
  *    this is so for all kernels of the devices in this project.
  *  - The options of device plugins.
