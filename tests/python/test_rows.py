@@ -46,21 +46,21 @@ def test_softmax_and_its_logarithm(length: int, rows: int, dtype: str, strided: 
 @settings(deadline=None, max_examples=60)
 @given(LENGTHS, st.integers(1, 150), st.sampled_from(sorted(DTYPES)), st.booleans(), st.booleans(), st.integers(0, 99))
 def test_layer_norm(length: int, rows: int, dtype: str, has_weight: bool, has_bias: bool, seed: int) -> None:
+    """Compares with PyTorch in float64: its gradients of rows that are nearly constant have large errors in float32."""
     arrays = [drawn(seed, rows, length, dtype=dtype)]
     arrays += [drawn(seed + i, length, dtype=dtype) if has else None for i, has in enumerate((has_weight, has_bias))]
     weights = drawn(seed + 9, rows, length, dtype=dtype)
     ours = [None if each is None else flow.tensor(each).requires_grad_() for each in arrays]
-    theirs = [None if each is None else torch.tensor(each, requires_grad=True) for each in arrays]
+    theirs = [None if each is None else torch.tensor(each.astype("float64"), requires_grad=True) for each in arrays]
     found = flow.layer_norm(ours[0], [length], ours[1], ours[2])
     expected = torch.nn.functional.layer_norm(theirs[0], [length], theirs[1], theirs[2])
     found.backward(flow.tensor(weights))
-    expected.backward(torch.tensor(weights))
+    expected.backward(torch.tensor(weights.astype("float64")))
+    grads = [(a.grad, b.grad) for a, b in zip(ours, theirs, strict=True) if a is not None]
     relative, absolute = DTYPES[dtype]
-    for one, other in [
-        (found, expected),
-        *((a.grad, b.grad) for a, b in zip(ours, theirs, strict=True) if a is not None),
-    ]:
-        size = max(1.0, float(other.detach().abs().max()))
+    steepest = float((arrays[0].astype("float64").var(1) + 1e-5).min() ** -0.5)
+    for one, other in [(found, expected), *grads]:
+        size = max(1.0, float(other.detach().abs().max())) * max(1.0, steepest)
         np.testing.assert_allclose(one.numpy(), other.detach().numpy(), 10 * relative, 50 * absolute * size)
 
 
