@@ -7,7 +7,8 @@ namespace oneflow {
 
 namespace {
 
-of_status run_kernel(const Kernel& kernel, const Call& call, const Launch& launch) {
+// Inlined into both callers, as each call of an operator passes here.
+[[gnu::always_inline]] inline of_status run_kernel(const Kernel& kernel, const Call& call, const Launch& launch) {
   Device& at = get_device(call.device);
   of_kernel_context context;
   context.struct_size = sizeof(context);
