@@ -356,10 +356,10 @@ def _call(node: Invoke, scope: Scope) -> OperatorCall:
         raise TextError(
             unknown("operator", node.function, [*scope.operators, *scope.functions]), node.at, len(node.function)
         )
+    plain = replace(node, keywords=tuple(each for each in node.keywords if each.name != "out"))
     failures = []
     for op in overloads:
         try:
-            plain = replace(node, keywords=tuple(each for each in node.keywords if each.name != "out"))
             return OperatorCall(op, _bound(plain, op, scope), in_place, _out(node, op, scope), at=node.at)
         except TextError as error:
             failures.append(error)

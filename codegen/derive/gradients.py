@@ -51,6 +51,11 @@ class Gradients:
     ops: Mapping[str, Op]
     missing: Mapping[str, str]
 
+    @property
+    def operators(self) -> list[Op]:
+        """Returns each operator once: one may compute the gradients of several arguments."""
+        return list({op.full_name: op for op in self.ops.values()}.values())
+
 
 class From(Enum):
     """Where the value of an argument of a gradient comes from."""
@@ -318,7 +323,7 @@ def gradient_lines(op: Op, definitions: Definitions) -> Iterator[str]:
         yield "that of the operators that it calls"
         return
     found = definitions.gradients[op.full_name]
-    for gradient in {each.full_name: each for each in found.ops.values()}.values():
+    for gradient in found.operators:
         argument = ", ".join(name for name, each in found.ops.items() if each is gradient)
         lines = list(gradient.kind.definitions())
         if len(lines) == 1:

@@ -148,9 +148,7 @@ class ProgramBody : public Body, public ProgramArguments {
   }
   template <size_t count>
   void give(const std::array<of_tensor, count>& list) {
-    TensorList own;
-    for (const of_tensor each : list) own.push_back(share(*to_tensor(each)));
-    give(std::move(own));
+    give(TensorSpan(list));
   }
   void give(const TensorSpan& list) {
     TensorList own;

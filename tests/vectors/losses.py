@@ -9,7 +9,11 @@ from torch.nn import functional
 def reduce_loss(input: torch.Tensor, reduction: str = "mean", weight: torch.Tensor | None = None) -> torch.Tensor:
     """Returns the losses, or their sum or mean, with weights."""
     weights = torch.ones_like(input) if weight is None else weight.expand_as(input)
-    losses = input * weights
+    return _reduced(input * weights, weights, reduction)
+
+
+def _reduced(losses: torch.Tensor, weights: torch.Tensor, reduction: str) -> torch.Tensor:
+    """Returns the losses, which are multiplied by the weights already, or their sum or mean."""
     return losses if reduction == "none" else losses.sum() if reduction == "sum" else losses.sum() / weights.sum()
 
 
@@ -29,7 +33,7 @@ def nll_loss(
     classes = functional.one_hot(torch.where(is_counted, target, 0).long(), input.shape[dim]).to(input)
     weights = (classes * weight).sum(-1) * is_counted
     losses = -(classes * input.movedim(dim, -1)).sum(-1) * weights
-    return losses if reduction == "none" else losses.sum() if reduction == "sum" else losses.sum() / weights.sum()
+    return _reduced(losses, weights, reduction)
 
 
 def cross_entropy(

@@ -30,9 +30,8 @@ class Cpu(Target):
                 emitted.append(name)
                 text = templates.render("kernels.cpp.j2", op=op, name=name, entries=kernels, sources=source_files([op]))
                 yield Output(f"{FOLDER}/kernels/{name}.cpp", text)
-        gradients = (op for found in definitions.gradients.values() for op in found.ops.values())
-        known = {op.full_name: op for op in (*definitions.ops, *gradients)}
-        natives = [op for op in known.values() if op.kind.has_kernel_by_hand or op.kind.has_body]
+        gradients = (op for found in definitions.gradients.values() for op in found.operators)
+        natives = [op for op in (*definitions.ops, *gradients) if op.kind.has_kernel_by_hand or op.kind.has_body]
         text = templates.render("tables.h.j2", emitted=emitted, natives=natives, sources=source_files(definitions.ops))
         yield Output(f"{FOLDER}/tables.h", text)
 

@@ -67,8 +67,7 @@ class Family:
     def gradients(self) -> list[OperatorSource]:
         """Returns an entry per gradient."""
         found = (self.definitions.gradients[op.full_name] for op in self.ops)
-        ops = {gradient.full_name: gradient for each in found for gradient in each.ops.values()}
-        return [OperatorSource(gradient, self.definitions) for gradient in ops.values()]
+        return [OperatorSource(gradient, self.definitions) for each in found for gradient in each.operators]
 
     @property
     def entries(self) -> list[OperatorSource]:

@@ -1,6 +1,5 @@
 #include "plugin/kernel_table.h"
 
-#include <span>
 #include <string_view>
 #include <unordered_map>
 
@@ -49,13 +48,14 @@ struct NativeKernel {
   std::string_view name;
   of_kernel kernel;
 };
+// The kernels of native operators, and of composites that are faster as a whole.
 constexpr NativeKernel kNativeKernels[] = {
-    {"index", call_native<index>},     {"index_put_", call_native<index_put>},
-    {"nonzero", call_native<nonzero>}, {"randperm", call_native<randperm>},
-    {"sort", call_native<sort>},       {"topk", call_native<topk>},
-};
-// Kernels of composites that are faster as a whole.
-constexpr NativeKernel kCompositeKernels[] = {
+    {"index", call_native<index>},
+    {"index_put_", call_native<index_put>},
+    {"nonzero", call_native<nonzero>},
+    {"randperm", call_native<randperm>},
+    {"sort", call_native<sort>},
+    {"topk", call_native<topk>},
     {"softmax", call_native<softmax>},
     {"softmax.gradient_input", call_native<softmax_gradient>},
     {"log_softmax", call_native<log_softmax>},
@@ -116,10 +116,9 @@ of_kernel kernel_of(const char* name, uint64_t kernel_id, of_dtype compute) {
   }
   for (const NativeId& record : kNativeIds) {
     if (record.name != name || record.kernel_id != kernel_id) continue;
-    for (const std::span<const NativeKernel> table :
-         {std::span<const NativeKernel>(kNativeKernels), {kCompositeKernels}})
-      for (const NativeKernel& native : table)
-        if (native.name == name) return native.kernel;
+    for (const NativeKernel& native : kNativeKernels) {
+      if (native.name == name) return native.kernel;
+    }
   }
   return nullptr;
 }

@@ -4,8 +4,9 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "copy/strided.h"
+#include "plugin/emitted.h"
 #include "rows/loops.h"
-#include "simd/element.h"
 #include "threads/partition.h"
 #include "threads/scratch.h"
 #include "threads/thread_pool.h"
@@ -29,19 +30,21 @@ const RowLoops<double>& row_loops() {
   return OF_BEST_ISA(kDoubleRows);
 }
 
-int64_t count_of(const of_kernel_tensor& tensor) {
-  int64_t count = 1;
-  for (int32_t d = 0; d < tensor.rank; ++d) count *= tensor.sizes[d];
-  return count;
+Layout layout_of(const of_kernel_tensor& tensor) { return {tensor.rank, tensor.sizes, tensor.strides}; }
+
+// Returns whether a tensor has `count` contiguous elements of the compute type.
+bool is_plain(const of_kernel_context& context, const of_kernel_tensor& tensor, int64_t count) {
+  const Layout layout = layout_of(tensor);
+  return tensor.dtype == context.compute && is_contiguous(layout) && element_count(layout) == count;
 }
 
-bool is_contiguous(const of_kernel_tensor& tensor) {
-  int64_t stride = 1;
-  for (int32_t d = tensor.rank - 1; d >= 0; --d) {
-    if (tensor.sizes[d] != 1 && tensor.strides[d] != stride) return false;
-    stride *= tensor.sizes[d];
-  }
-  return true;
+using Tensors = std::initializer_list<const of_kernel_tensor*>;
+
+// Returns whether all tensors are contiguous, of the compute type, and as large as the first one.
+bool are_plain(const of_kernel_context& context, Tensors tensors) {
+  const int64_t count = element_count(layout_of(**tensors.begin()));
+  return std::all_of(tensors.begin(), tensors.end(),
+                     [&](const of_kernel_tensor* tensor) { return is_plain(context, *tensor, count); });
 }
 
 // The rows of contiguous tensors of one shape.
@@ -52,13 +55,11 @@ struct Rows {
 
 // Returns the rows that the last dimensions of the tensors form: those that `dims` names. Returns none if `dims` names
 // others, or a tensor is not contiguous or not of the compute type.
-Rows rows_of(const of_kernel_context& context, std::initializer_list<const of_kernel_tensor*> tensors, uint64_t dims,
-             int named) {
+Rows rows_of(const of_kernel_context& context, Tensors tensors, uint64_t dims, int named) {
   const of_kernel_tensor& first = **tensors.begin();
   const int32_t kept = first.rank - named;
   if (kept < 0 || dims >> kept != (uint64_t{1} << named) - 1 || (dims & ((uint64_t{1} << kept) - 1)) != 0) return {};
-  for (const of_kernel_tensor* tensor : tensors)
-    if (tensor->dtype != context.compute || !is_contiguous(*tensor) || count_of(*tensor) != count_of(first)) return {};
+  if (!are_plain(context, tensors)) return {};
   Rows rows{1, 1};
   for (int32_t d = 0; d < first.rank; ++d) (d < kept ? rows.count : rows.length) *= first.sizes[d];
   return rows;
@@ -122,8 +123,8 @@ uint64_t bits_of(const of_value& dims) {
 // Returns whether an optional weight is absent, or has an element for each of a row.
 bool fits_rows(const of_kernel_context& context, const of_value& argument, const of_kernel_tensor& weight,
                const Rows& rows) {
-  if (argument.kind == OF_VALUE_NONE) return true;
-  return weight.dtype == context.compute && is_contiguous(weight) && count_of(weight) == rows.length;
+  if (!given(argument)) return true;
+  return is_plain(context, weight, rows.length);
 }
 
 // Slices along one dimension of a contiguous tensor, each of which is normalised by itself: `pieces` pieces of `length`
@@ -142,12 +143,10 @@ struct Slices {
 
 // Returns the slices along the only dimension that `dims` does not name. Returns none if it names others, or a tensor
 // is not contiguous or not of the compute type.
-Slices slices_of(const of_kernel_context& context, std::initializer_list<const of_kernel_tensor*> tensors,
-                 uint64_t dims) {
+Slices slices_of(const of_kernel_context& context, Tensors tensors, uint64_t dims) {
   const of_kernel_tensor& first = **tensors.begin();
   Slices slices{-1, 0, 1, 1, 0};
-  for (const of_kernel_tensor* tensor : tensors)
-    if (tensor->dtype != context.compute || !is_contiguous(*tensor) || count_of(*tensor) != count_of(first)) return {};
+  if (!are_plain(context, tensors)) return {};
   for (int32_t d = 0; d < first.rank; ++d) {
     if ((dims >> d & 1) == 0) {
       if (slices.dim >= 0) return {};
@@ -164,10 +163,10 @@ Slices slices_of(const of_kernel_context& context, std::initializer_list<const o
 // Returns whether an optional weight is absent, or has an element for each slice.
 bool fits_slices(const of_kernel_context& context, const of_value& argument, const of_kernel_tensor& weight,
                  const of_kernel_tensor& input, const Slices& slices) {
-  if (argument.kind == OF_VALUE_NONE) return true;
+  if (!given(argument)) return true;
   const int32_t dim = slices.dim - (input.rank - weight.rank);
   const bool has_dim = dim >= 0 && dim < weight.rank && weight.sizes[dim] == slices.count;
-  return has_dim && weight.dtype == context.compute && is_contiguous(weight) && count_of(weight) == slices.count;
+  return has_dim && is_plain(context, weight, slices.count);
 }
 
 // Returns the map from the elements of a slice to their normalised values.
@@ -183,11 +182,7 @@ Affine<T> normal_of(const RowLoops<T>& loops, const T* input, const Slices& slic
 
 template <class T>
 T element_or(const of_value& argument, const of_kernel_tensor& tensor, int64_t i, T otherwise) {
-  return argument.kind == OF_VALUE_NONE ? otherwise : data_of<T>(tensor)[i];
-}
-
-double real(const of_value& value) {
-  return value.kind == OF_VALUE_FLOAT ? value.as.real : static_cast<double>(value.as.integer);
+  return given(argument) ? data_of<T>(tensor)[i] : otherwise;
 }
 
 of_status standardize_slices(const of_kernel_context& context) {
@@ -203,7 +198,7 @@ of_status standardize_slices(const of_kernel_context& context) {
     const T* const from = data_of<T>(input);
     T* const to = data_of<T>(context.outputs[0]);
     parallel_for(slices.count, [&](int64_t i) {
-      Affine<T> map = normal_of(loops, from, slices, i, real(arguments[4]));
+      Affine<T> map = normal_of(loops, from, slices, i, number<double>(arguments[4]));
       map.factor *= element_or(arguments[2], weight, i, T(1));
       map.shift = element_or(arguments[3], bias, i, T(0));
       slices.for_each_piece(i, [&](int64_t at) { loops.map(from + at, map, to + at, slices.length); });
@@ -225,7 +220,7 @@ of_status standardize_slices_gradient(const of_kernel_context& context) {
     const RowLoops<T>& loops = row_loops<T>();
     const T *const grads = data_of<T>(grad), *const from = data_of<T>(input);
     parallel_for(slices.count, [&](int64_t i) {
-      const Affine<T> normal = normal_of(loops, from, slices, i, real(arguments[5]));
+      const Affine<T> normal = normal_of(loops, from, slices, i, number<double>(arguments[5]));
       GradientSums sums{0, 0};
       slices.for_each_piece(i, [&](int64_t at) {
         const GradientSums piece = loops.gradient_sums(grads + at, from + at, normal, slices.length);
@@ -239,8 +234,8 @@ of_status standardize_slices_gradient(const of_kernel_context& context) {
         loops.map_gradient(grads + at, from + at, normal, factor, of_mean, of_variance,
                            data_of<T>(context.outputs[0]) + at, slices.length);
       });
-      if (arguments[3].kind != OF_VALUE_NONE) data_of<T>(context.outputs[1])[i] = static_cast<T>(sums.of_products);
-      if (arguments[4].kind != OF_VALUE_NONE) data_of<T>(context.outputs[2])[i] = static_cast<T>(sums.of_grad);
+      if (given(arguments[3])) data_of<T>(context.outputs[1])[i] = static_cast<T>(sums.of_products);
+      if (given(arguments[4])) data_of<T>(context.outputs[2])[i] = static_cast<T>(sums.of_grad);
     });
     return OF_OK;
   });
@@ -280,7 +275,7 @@ of_status standardize(const of_kernel_context& context) {
     return standardize_slices(context);
   return with_type(context, [&](auto type) {
     using T = decltype(type);
-    const double eps = real(arguments[4]);
+    const double eps = number<double>(arguments[4]);
     for_each_row(rows, [&](int64_t at) {
       row_loops<T>().standardize(data_of<T>(input) + at, data_of<T>(weight), data_of<T>(bias), eps,
                                  data_of<T>(context.outputs[0]) + at, rows.length);
@@ -297,18 +292,18 @@ of_status standardize_gradient(const of_kernel_context& context) {
   const Rows rows = rows_of(context, {&input, &grad, &context.outputs[0]}, bits_of(arguments[2]),
                             static_cast<int>(arguments[2].count));
   for (const of_kernel_tensor* output : {&context.outputs[1], &context.outputs[2]})
-    if (!is_contiguous(*output)) return OF_UNSUPPORTED;
+    if (!is_contiguous(layout_of(*output))) return OF_UNSUPPORTED;
   if (!rows || !fits_rows(context, arguments[3], weight, rows) || !fits_rows(context, arguments[4], bias, rows))
     return standardize_slices_gradient(context);
   return with_type(context, [&](auto type) {
     using T = decltype(type);
     const RowLoops<T>& loops = row_loops<T>();
-    const bool has_weight = arguments[3].kind != OF_VALUE_NONE, has_bias = arguments[4].kind != OF_VALUE_NONE;
+    const bool has_weight = given(arguments[3]), has_bias = given(arguments[4]);
     const int64_t most = std::max<int64_t>(1, kPartElements / rows.length);
     const int64_t parts = std::min({rows.count, kParts, most});
     const ScratchArray<T> of_weights(has_weight ? parts * rows.length : 0);
     const ScratchArray<T> of_biases(has_bias ? parts * rows.length : 0);
-    const double eps = real(arguments[5]);
+    const double eps = number<double>(arguments[5]);
     parallel_for(parts, [&](int64_t i) {
       T* const of_weight = part_of(of_weights, has_weight, i, rows.length);
       T* const of_bias = part_of(of_biases, has_bias, i, rows.length);
