@@ -10,6 +10,7 @@
 #include "generated/conversion_programs.h"
 #include "generated/creation_programs.h"
 #include "generated/shape_programs.h"
+#include "generated/slicing_programs.h"
 #include "ops/index_map.h"
 
 namespace oneflow {

@@ -1,5 +1,6 @@
 #include "plugin/kernel_table.h"
 
+#include <span>
 #include <string_view>
 #include <unordered_map>
 
@@ -48,14 +49,14 @@ struct NativeKernel {
   std::string_view name;
   of_kernel kernel;
 };
-// The kernels of native operators, and of composites that are faster as a whole.
 constexpr NativeKernel kNativeKernels[] = {
-    {"index", call_native<index>},
-    {"index_put_", call_native<index_put>},
-    {"nonzero", call_native<nonzero>},
-    {"randperm", call_native<randperm>},
-    {"sort", call_native<sort>},
-    {"topk", call_native<topk>},
+    {"index", call_native<index>},     {"index_put_", call_native<index_put>},
+    {"nonzero", call_native<nonzero>}, {"randperm", call_native<randperm>},
+    {"sort", call_native<sort>},       {"topk", call_native<topk>},
+};
+// Kernels of composites that are faster as a whole. They have a table of their own, because no device must have them:
+// docs/devices.md lists kNativeKernels, and which of those a device lacks.
+constexpr NativeKernel kCompositeKernels[] = {
     {"softmax", call_native<softmax>},
     {"softmax.gradient_input", call_native<softmax_gradient>},
     {"log_softmax", call_native<log_softmax>},
@@ -116,9 +117,10 @@ of_kernel kernel_of(const char* name, uint64_t kernel_id, of_dtype compute) {
   }
   for (const NativeId& record : kNativeIds) {
     if (record.name != name || record.kernel_id != kernel_id) continue;
-    for (const NativeKernel& native : kNativeKernels) {
-      if (native.name == name) return native.kernel;
-    }
+    for (const std::span<const NativeKernel> table :
+         {std::span<const NativeKernel>(kNativeKernels), {kCompositeKernels}})
+      for (const NativeKernel& native : table)
+        if (native.name == name) return native.kernel;
   }
   return nullptr;
 }
