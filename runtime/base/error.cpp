@@ -36,17 +36,18 @@ void copy_text(char* buffer, const char* text) noexcept {
 // while the thread's destructors run.
 thread_local LastFailure* last_failure = nullptr;
 
+const pthread_key_t key = [] {
+  pthread_key_t created = PTHREAD_KEYS_MAX;  // an invalid key, for which pthread_setspecific() fails
+  pthread_key_create(&created, [](void* failure) {
+    last_failure = nullptr;
+    std::free(failure);
+  });
+  return created;
+}();
+
 // Returns the calling thread's record, or null without memory for it.
 LastFailure* own_failure() noexcept {
   if (last_failure) return last_failure;
-  static const pthread_key_t key = [] {
-    pthread_key_t created = PTHREAD_KEYS_MAX;  // an invalid key, for which pthread_setspecific() fails
-    pthread_key_create(&created, [](void* failure) {
-      last_failure = nullptr;
-      std::free(failure);
-    });
-    return created;
-  }();
   last_failure = static_cast<LastFailure*>(std::calloc(1, sizeof(LastFailure)));
   if (last_failure) pthread_setspecific(key, last_failure);
   return last_failure;

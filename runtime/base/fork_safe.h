@@ -1,7 +1,12 @@
-// Mutexes that are never left locked in a forked child, whatever other threads do while the process forks.
+// Mutexes that are never left locked in a forked child, whatever other threads do while the process forks. Those of the
+// process are objects of namespace scope: a child that is forked while another thread initializes a static variable of
+// a function waits for it for ever.
 #ifndef ONEFLOW_BASE_FORK_SAFE_H_
 #define ONEFLOW_BASE_FORK_SAFE_H_
 
+#include <pthread.h>
+
+#include <atomic>
 #include <mutex>
 
 namespace oneflow {
@@ -35,6 +40,30 @@ struct ForkedMutex {
 
 // Registers a mutex, which must never be destroyed.
 void make_fork_safe(LockLevel level, ForkedMutex& mutex);
+
+// A recursive mutex that the thread which forks still owns in the child. It cannot unlock a std::recursive_mutex there,
+// because the system gives it another number.
+class RecursiveMutex {
+ public:
+  void lock() {
+    const pthread_t self = pthread_self();
+    if (owner_.load(std::memory_order_relaxed) != self) {
+      mutex_.lock();
+      owner_.store(self, std::memory_order_relaxed);
+    }
+    ++depth_;
+  }
+  void unlock() {
+    if (--depth_ != 0) return;
+    owner_.store(0, std::memory_order_relaxed);
+    mutex_.unlock();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<pthread_t> owner_{0};  // 0: none
+  int depth_ = 0;                    // how often the owner has locked it
+};
 
 // A mutex that is registered.
 template <class Mutex>

@@ -30,9 +30,8 @@ class PerThread {
   // Calls function(State&) for the states of all threads. Meanwhile, no state is created or retired.
   template <class Function>
   static void for_each(Function&& function) {
-    Shared& all = shared();
-    const std::lock_guard lock(all.mutex);
-    for (State* state : all.states) function(*state);
+    const std::lock_guard lock(all_.mutex);
+    for (State* state : all_.states) function(*state);
   }
 
  private:
@@ -48,42 +47,38 @@ class PerThread {
     State* state = static_cast<State*>(state_of_thread);
     local_ = {nullptr, true};
     {
-      Shared& all = shared();
-      const std::lock_guard lock(all.mutex);
-      std::erase(all.states, state);
+      const std::lock_guard lock(all_.mutex);
+      std::erase(all_.states, state);
       state->retire();
     }
     delete state;
   }
 
-  // Never destroyed: threads may end after the process's static destructors have run.
-  static Shared& shared() {
-    static Shared& all = *new Shared;
-    return all;
-  }
-
   [[gnu::noinline]] static State* create() noexcept {
     if (local_.has_ended) return nullptr;
-    // A pthread key rather than a thread_local object with a destructor: without memory to register a destructor, the
-    // process is terminated.
-    static const pthread_key_t key = [] {
-      pthread_key_t created = PTHREAD_KEYS_MAX;  // an invalid key, for which pthread_setspecific() fails
-      pthread_key_create(&created, end);
-      return created;
-    }();
     try {
-      Shared& all = shared();
-      const std::lock_guard lock(all.mutex);
-      all.states.reserve(all.states.size() + 1);
+      const std::lock_guard lock(all_.mutex);
+      all_.states.reserve(all_.states.size() + 1);
       auto state = std::make_unique<State>();
-      if (pthread_setspecific(key, state.get()) != 0) return nullptr;
+      if (pthread_setspecific(key_, state.get()) != 0) return nullptr;
       local_.state = state.release();
-      all.states.push_back(local_.state);
+      all_.states.push_back(local_.state);
       return local_.state;
     } catch (...) {
       return nullptr;
     }
   }
+
+  // Never destroyed: threads may end after the process's static destructors have run.
+  static inline Shared& all_ = *new Shared;
+
+  // A pthread key rather than a thread_local object with a destructor: without memory to register a destructor, the
+  // process is terminated.
+  static inline const pthread_key_t key_ = [] {
+    pthread_key_t created = PTHREAD_KEYS_MAX;  // an invalid key, for which pthread_setspecific() fails
+    pthread_key_create(&created, end);
+    return created;
+  }();
 
   // Two words in the static TLS block, which one instruction reaches without a call to the dynamic loader.
   static inline thread_local constinit Local local_ __attribute__((tls_model("initial-exec"))) = {};

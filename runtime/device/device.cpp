@@ -52,10 +52,7 @@ class Registry {
 
   // Returns the registry in its current state, also during discovery. Never destroyed: tensors may outlive the
   // process's static objects.
-  static Registry& instance() {
-    static Registry& registry = *new Registry;
-    return registry;
-  }
+  static Registry& instance() { return registry_; }
 
   // Returns a type; null if there is none with this number.
   const DeviceType* type(int number) const {
@@ -154,14 +151,18 @@ class Registry {
 
   ForkSafe<std::mutex> mutex_{LockLevel::kRegistry};
   // Held for as long as plugins are discovered.
-  ForkSafe<std::recursive_mutex> steps_mutex_{LockLevel::kDiscovery};
+  ForkSafe<RecursiveMutex> steps_mutex_{LockLevel::kDiscovery};
   const void* current_step_ = nullptr;
   std::atomic<bool> is_started_{false}, is_discovered_{false};
   int count_ = 0;
   std::array<std::atomic<DeviceType*>, kMaxTypes> types_{};
   std::vector<RejectedPlugin> rejected_;
   std::string search_path_;
+
+  static Registry& registry_;
 };
+
+Registry& Registry::registry_ = *new Registry;
 
 // Throws DeviceError with a list of all devices. If no device has the type in `name`, the text also gives the reasons
 // of the rejected plugins, and where plugins were searched for.

@@ -14,11 +14,8 @@ struct Table {
   uint64_t last_id = 0;
 };
 
-// Returns the events of the process, which are never destroyed, because devices may be gone by then.
-Table& table() {
-  static Table& table = *new Table;
-  return table;
-}
+// The events of the process, which are never destroyed, because devices may be gone by then.
+Table& table = *new Table;
 
 std::string name_of(const Device& device) { return device_name(device.id()); }
 
@@ -33,21 +30,21 @@ uint64_t PublicEvent::create(Device& device, bool is_timed) {
   of_device_event event = nullptr;
   check(hooks.create_event(device.id(), is_timed, &event));
   const auto created = std::make_shared<PublicEvent>(device, event, is_timed);
-  const std::lock_guard lock(table().mutex);
-  table().events.emplace(table().last_id + 1, created);
-  return ++table().last_id;
+  const std::lock_guard lock(table.mutex);
+  table.events.emplace(table.last_id + 1, created);
+  return ++table.last_id;
 }
 
 std::shared_ptr<PublicEvent> PublicEvent::find(uint64_t id) {
-  const std::lock_guard lock(table().mutex);
-  const auto found = table().events.find(id);
-  return found == table().events.end() ? nullptr : found->second;
+  const std::lock_guard lock(table.mutex);
+  const auto found = table.events.find(id);
+  return found == table.events.end() ? nullptr : found->second;
 }
 
 bool PublicEvent::remove(uint64_t id) {
   const std::shared_ptr<PublicEvent> removed = find(id);  // destroyed without the mutex
-  const std::lock_guard lock(table().mutex);
-  return table().events.erase(id) != 0;
+  const std::lock_guard lock(table.mutex);
+  return table.events.erase(id) != 0;
 }
 
 PublicEvent::~PublicEvent() {

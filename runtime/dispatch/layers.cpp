@@ -27,7 +27,7 @@ struct Slot {
   std::atomic<of_layer_function> function{nullptr};
   void* context = nullptr;
   std::atomic<int32_t> calls{0};
-  bool is_leaving = false;  // guarded by mutex()
+  bool is_leaving = false;  // guarded by mutex
 };
 Slot slots[OF_LAYER_LIMIT];
 
@@ -36,18 +36,15 @@ thread_local int32_t depths[OF_LAYER_LIMIT];
 
 // Guards the changes of slots. A removal does not hold it while it waits, because the calls that it waits for may
 // install and remove other layers.
-std::mutex& mutex() {
-  static ForkSafe<std::mutex>& mutex = *[] {
-    pthread_atfork(nullptr, nullptr, [] {  // only the calls of the thread that forks go on in the child
-      for (int i = 0; i < OF_LAYER_LIMIT; ++i) {
-        slots[i].calls = depths[i];
-        slots[i].is_leaving = false;
-      }
-    });
-    return new ForkSafe<std::mutex>(LockLevel::kLayers);
-  }();
-  return mutex;
-}
+ForkSafe<std::mutex> mutex{LockLevel::kLayers};
+
+// Only the calls of the thread that forks go on in the child.
+[[maybe_unused]] const int fork_handler = pthread_atfork(nullptr, nullptr, [] {
+  for (int i = 0; i < OF_LAYER_LIMIT; ++i) {
+    slots[i].calls = depths[i];
+    slots[i].is_leaving = false;
+  }
+});
 
 Slot& slot_of(of_layer layer) {
   check_layer(layer);
@@ -157,7 +154,7 @@ void install_layer(of_layer layer, of_layer_scope scope, of_layer_function funct
   if (!function) fail(OF_INVALID_ARGUMENT, "function must not be NULL");
   if (scope != OF_LAYER_ALL_CALLS && scope != OF_LAYER_ON_REQUEST)
     fail(OF_INVALID_ARGUMENT, "there is no scope number %d", static_cast<int>(scope));
-  const std::lock_guard lock(mutex());
+  const std::lock_guard lock(mutex);
   if (slot.function.load() || slot.is_leaving)
     fail(OF_INVALID_ARGUMENT, "layer %d is %s", layer, slot.is_leaving ? "being removed" : "installed already");
   slot.context = context;
@@ -169,13 +166,13 @@ void remove_layer(of_layer layer) {
   Slot& slot = slot_of(layer);
   if (depths[layer] > 0) fail(OF_INVALID_ARGUMENT, "layer %d cannot be removed within a call of its own", layer);
   {
-    const std::lock_guard lock(mutex());
+    const std::lock_guard lock(mutex);
     common_layers.fetch_and(~bit_of(layer));
     slot.function.store(nullptr);
     slot.is_leaving = true;
   }
   for (int32_t calls = slot.calls.load(); calls > 0; calls = slot.calls.load()) slot.calls.wait(calls);
-  const std::lock_guard lock(mutex());
+  const std::lock_guard lock(mutex);
   slot.is_leaving = false;
 }
 

@@ -50,12 +50,13 @@ struct Registry {
   }
 };
 
-// Returns the registry, which is created at the first use. It is never destroyed, because other threads may still call
-// operators while the process exits.
+// Returns the registry. It is never destroyed, because other threads may still call operators while the process exits.
 const Registry& registry() {
   static const Registry& registry = *new Registry;
   return registry;
 }
+// Created when the library is loaded: a child that is forked during the creation would wait for it for ever.
+[[maybe_unused]] const Registry& created_registry = registry();
 
 }  // namespace
 

@@ -20,10 +20,7 @@ struct Own {
 thread_local constinit Own own __attribute__((tls_model("initial-exec"))) = {};
 
 // Guards the logs and clocks of all recordings while they are added.
-std::mutex& mutex() {
-  static auto& mutex = *new ForkSafe<std::mutex>(LockLevel::kProfile);
-  return mutex;
-}
+ForkSafe<std::mutex> mutex{LockLevel::kProfile};
 
 // Writes the notes of a call: the first when it is created, the second by end().
 class Noted {
@@ -133,7 +130,7 @@ Log* Recorder::log() noexcept {
 
 Log* Recorder::add_log() noexcept {
   try {
-    const std::lock_guard lock(mutex());
+    const std::lock_guard lock(mutex);
     own = {number_, &logs_.emplace_back()};
     return own.log;
   } catch (const std::bad_alloc&) {
@@ -160,7 +157,7 @@ DeviceClock* Recorder::add_clock(of_device id) noexcept {
   if (!device || !has_clock(*device)) return nullptr;
   auto clock = std::unique_ptr<DeviceClock>(new (std::nothrow) DeviceClock(*device));
   if (!clock) return nullptr;
-  const std::lock_guard lock(mutex());
+  const std::lock_guard lock(mutex);
   std::atomic<DeviceClock*>& slot = clocks_[id.type][id.index];
   if (!slot.load()) slot = clock.release();
   return slot.load();

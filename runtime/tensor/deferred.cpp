@@ -25,21 +25,14 @@ thread_local constinit MakingThread this_thread;
 uint64_t process = 0;               // counts the forks that led to this process; written by the handler of forks only
 std::atomic<uint32_t> makes_ended;  // for threads that wait
 
+ForkSafe<std::mutex> mutex{LockLevel::kDeferred};  // guards the members of all objects
+
 }  // namespace
 
-// Guards the members of all objects.
-static std::mutex& mutex(void (*in_child)()) {
-  static ForkSafe<std::mutex>& mutex = *[=] {
-    pthread_atfork(nullptr, nullptr, in_child);
-    return new ForkSafe<std::mutex>(LockLevel::kDeferred);
-  }();
-  return mutex;
-}
-
-void Deferred::go_on_in_child() {
+const int Deferred::fork_handler_ = pthread_atfork(nullptr, nullptr, [] {
   ++process;
   for (Deferred* each = this_thread.makes; each; each = each->outer_) each->process_ = process;
-}
+});
 
 MakingThread* Deferred::maker() const { return process_ == process ? maker_ : nullptr; }
 
@@ -55,7 +48,7 @@ void Deferred::check_that_no_thread_waits_for_itself() const {
 }
 
 void Deferred::make_into(std::atomic<Buffer*>& buffer) {
-  std::unique_lock lock(mutex(go_on_in_child));
+  std::unique_lock lock(mutex);
   while (!buffer.load(std::memory_order_relaxed) && maker()) {
     check_that_no_thread_waits_for_itself();
     this_thread.waits_for = this;

@@ -44,8 +44,7 @@ class Deferred {
   MakingThread* maker() const;
   void check_that_no_thread_waits_for_itself() const;
   void destroy_context();
-  // Tells the child of a fork that only the calls of the thread that forked go on.
-  static void go_on_in_child();
+  static const int fork_handler_;  // tells the child of a fork that only the calls of the thread that forked go on
 
   Recipe recipe_;
   // Guarded by one mutex for all objects.

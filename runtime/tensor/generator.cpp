@@ -9,34 +9,28 @@ namespace oneflow {
 namespace {
 
 // One mutex for all generators, because mutexes that survive forks live as long as the process.
-std::mutex& mutex() {
-  static ForkSafe<std::mutex>& mutex = *new ForkSafe<std::mutex>(LockLevel::kGenerators);
-  return mutex;
-}
+ForkSafe<std::mutex> mutex{LockLevel::kGenerators};
 
 }  // namespace
 
 Ref<Generator> Generator::create(uint64_t seed) { return Ref<Generator>::adopt(new Generator(seed)); }
 
-Generator& Generator::of_process() {
-  static Generator& generator = *new Generator(OF_DEFAULT_SEED);
-  return generator;
-}
+Generator& Generator::of_process_ = *new Generator(OF_DEFAULT_SEED);
 
 RandomState Generator::reserve(uint64_t count) {
-  const std::lock_guard lock(mutex());
+  const std::lock_guard lock(mutex);
   const RandomState first = state_;
   state_.offset += count;
   return first;
 }
 
 RandomState Generator::state() const {
-  const std::lock_guard lock(mutex());
+  const std::lock_guard lock(mutex);
   return state_;
 }
 
 void Generator::set_state(RandomState state) {
-  const std::lock_guard lock(mutex());
+  const std::lock_guard lock(mutex);
   state_ = state;
 }
 

@@ -26,7 +26,7 @@ class Generator final : public of_generator_object, public RefCounted<Generator>
   // Creates a generator at the beginning of the sequence of a seed.
   static Ref<Generator> create(uint64_t seed);
   // Returns the generator of the process, which is never freed.
-  static Generator& of_process();
+  static Generator& of_process() { return of_process_; }
 
   // Reserves `count` numbers for the caller, and returns the position of the first one.
   RandomState reserve(uint64_t count);
@@ -38,6 +38,8 @@ class Generator final : public of_generator_object, public RefCounted<Generator>
 
  private:
   explicit Generator(uint64_t seed) : state_{seed, 0} {}
+
+  static Generator& of_process_;
 
   RandomState state_;  // guarded by one mutex for all generators
 };

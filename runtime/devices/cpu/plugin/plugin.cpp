@@ -8,9 +8,11 @@
 #include <cstring>
 
 #include "contract/contract.h"
+#include "contract/kernels.h"
 #include "plugin/host.h"
 #include "plugin/kernel_table.h"
 #include "plugin/memory.h"
+#include "simd/cache_sizes.h"
 #include "threads/thread_pool.h"
 
 namespace oneflow::cpu {
@@ -97,10 +99,20 @@ constexpr of_device_table make_table() {
 
 constexpr of_device_table kTable = make_table();
 
+// Initializes the static variables of functions. No thread forks while the runtime asks for the plugin; later, a child
+// would wait for a variable that another thread was initializing.
+void initialize() {
+  thread_count();
+  last_level_bytes();
+  kernel_of("", 0, OF_DTYPE_NONE);
+  for (const of_dtype dtype : {OF_FLOAT32, OF_BFLOAT16, OF_FLOAT64, OF_INT32, OF_INT64}) contract_kernels(dtype);
+}
+
 }  // namespace
 }  // namespace oneflow::cpu
 
 extern "C" const of_device_table* of_cpu_device_plugin(const of_host_table* host) {
   oneflow::cpu::set_host(host);
+  oneflow::cpu::initialize();
   return &oneflow::cpu::kTable;
 }

@@ -57,19 +57,21 @@ class Cache {
   int64_t bytes_ = 0;
 };
 
-// Returns this thread's cache, or NULL if it cannot be allocated. The cache is destroyed by a pthread key rather than
-// the destructor of a thread_local object, whose registration ends the process if it runs out of memory.
+// The cache of this thread. It is destroyed by a pthread key rather than the destructor of a thread_local object, whose
+// registration ends the process if it runs out of memory.
+thread_local constinit Cache* own = nullptr;
+const pthread_key_t key = [] {
+  pthread_key_t created = PTHREAD_KEYS_MAX;  // an invalid key, which pthread_setspecific() rejects
+  pthread_key_create(&created, [](void* cache) {
+    own = nullptr;
+    delete static_cast<Cache*>(cache);
+  });
+  return created;
+}();
+
+// Returns this thread's cache, or NULL if it cannot be allocated.
 Cache* cache() {
-  static thread_local Cache* own = nullptr;
   if (own != nullptr) return own;
-  static const pthread_key_t key = [] {
-    pthread_key_t created = PTHREAD_KEYS_MAX;  // an invalid key, which pthread_setspecific() rejects
-    pthread_key_create(&created, [](void* cache) {
-      own = nullptr;
-      delete static_cast<Cache*>(cache);
-    });
-    return created;
-  }();
   auto created = std::unique_ptr<Cache>(new (std::nothrow) Cache);
   if (created != nullptr && pthread_setspecific(key, created.get()) == 0) own = created.release();
   return own;

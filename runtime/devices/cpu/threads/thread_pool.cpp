@@ -163,18 +163,16 @@ class Pool {
 // The pool of this process. It is never destroyed, because workers may outlive every destructor of the process. After a
 // fork, the child has no workers, and locks in unknown states: it creates a new pool and abandons the old one.
 std::atomic<Pool*> current_pool{nullptr};
+const bool has_fork_handler = pthread_atfork(nullptr, nullptr, [] {
+                                current_pool.store(nullptr);
+                                inside_region = false;
+                              }) == 0;
 
 // Returns the pool, or NULL if it cannot be allocated.
 Pool* pool() {
   Pool* existing = current_pool.load(std::memory_order_acquire);
   if (existing != nullptr) return existing;
-  static const bool registered = [] {
-    return pthread_atfork(nullptr, nullptr, [] {
-             current_pool.store(nullptr);
-             inside_region = false;
-           }) == 0;
-  }();
-  Pool* fresh = registered ? new (std::nothrow) Pool : nullptr;
+  Pool* fresh = has_fork_handler ? new (std::nothrow) Pool : nullptr;
   if (fresh == nullptr || current_pool.compare_exchange_strong(existing, fresh)) return fresh;
   delete fresh;
   return existing;
