@@ -208,6 +208,7 @@ void Allocator::put_free(int size_class, Pool& pool, void* memory) noexcept {
   if (size_class < kSmallClasses) return return_small(size_class, pool, &memory, 1);
   try {
     const std::lock_guard lock(mutex_);
+    size_class = pool.end_loan(size_class, memory);
     pool.put(size_class, memory);
   } catch (...) {  // no memory for the list
     return free_to_device(memory, class_bytes(size_class));

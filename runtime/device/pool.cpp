@@ -16,12 +16,23 @@ bool Pool::Waiting::is_done() const noexcept {
 }
 
 void* Pool::take(int size_class) {
-  std::vector<Block>& blocks = free_[size_class];
-  if (blocks.empty()) return nullptr;
-  void* memory = blocks.back().memory;
-  blocks.pop_back();
-  large_bytes_ -= class_bytes(size_class);
+  const int end = std::min(size_class + kClassesPerDoubling + 1, kClassCount);
+  int found = size_class;
+  while (found < end && free_[found].empty()) ++found;
+  if (found == end) return nullptr;
+  void* memory = free_[found].back().memory;
+  if (found != size_class) lent_.emplace(memory, found);
+  free_[found].pop_back();
+  large_bytes_ -= class_bytes(found);
   return memory;
+}
+
+int Pool::end_loan(int size_class, void* memory) noexcept {
+  const auto lent = lent_.find(memory);
+  if (lent == lent_.end()) return size_class;
+  size_class = lent->second;
+  lent_.erase(lent);
+  return size_class;
 }
 
 void Pool::put(int size_class, void* memory) {

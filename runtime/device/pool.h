@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -35,8 +36,11 @@ class Pool {
   explicit Pool(Stream* stream) : stream_(stream) {}
   Stream* stream() const { return stream_; }
 
-  // Removes a large block from the list of its class; null if the list is empty.
+  // Removes a large block of a class or, without one, of the next larger class that has one, up to twice the size. Null
+  // if there is none. Throws std::bad_alloc.
   void* take(int size_class);
+  // Returns the class of a large block that was allocated, or taken, for a class, and forgets for which one.
+  int end_loan(int size_class, void* memory) noexcept;
   // Adds a large block. Throws std::bad_alloc.
   void put(int size_class, void* memory);
   // Removes the large block that was added first, unless it was added after the time `until`; null if there is none.
@@ -74,6 +78,7 @@ class Pool {
   Stream* const stream_;
   std::vector<Block> free_[kClassCount];
   std::vector<char*> slabs_[kSmallClasses];
+  std::unordered_map<void*, int> lent_;  // the classes of the blocks that were taken for a smaller one
   static constexpr size_t kManyWaiting = 64;
 
   std::vector<Waiting> waiting_;

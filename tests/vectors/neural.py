@@ -95,6 +95,10 @@ def standardize_dims(input: torch.Tensor, dim: Any, weight: Any = None, bias: An
     return standardize(input, mean, variance, 1 if weight is None else weight, 0 if bias is None else bias, eps)
 
 
+def move_average_(average: torch.Tensor, value: torch.Tensor, fraction: float) -> torch.Tensor:
+    return average.lerp_(value.to(average.dtype), fraction)
+
+
 def batch_norm(input: torch.Tensor, running_mean: Any, running_var: Any, *arguments: Any, **keywords: Any) -> Any:
     """The function, which may write to the running moments: those of the case are kept."""
     moments = [each if each is None else each.detach().clone() for each in (running_mean, running_var)]

@@ -121,6 +121,10 @@ bool order_for_packing(const Problem& problem, DimGroup& side, Operand operand, 
 template <class Rearrange>
 Solved solve(Problem problem, Rearrange&& rearrange) {
   canonicalize(problem);
+  if (reads_windows_in_place(problem)) return {solve_by_packing(problem), false};
+  swap_sides(problem);
+  if (reads_windows_in_place(problem)) return {solve_by_packing(problem), true};
+  swap_sides(problem);
   const bool is_swapped = should_swap(problem);
   if (is_swapped) swap_sides(problem);
   auto solution = solve_in_strips(problem);

@@ -46,11 +46,12 @@ struct PanelSource {
 };
 
 // The columns of a register tile that are read in place, not from a panel: element (p, j) is data[depth[p] + j *
-// stride].
+// stride] or, where there are offsets of the columns, data[depth[p] + offsets[j]].
 struct ColumnSource {
   const void* data;
   int64_t stride;
   const int64_t* depth;
+  const int64_t* offsets;
 };
 
 // A box of A or B whose contiguous dimension is not the innermost one of the rows. Element (i, j, p) of `contiguous` x
@@ -214,9 +215,11 @@ struct ContractKernels {
   // The micro-kernels by their number of columns j: a tile of C from panels a[depth][rows] and b[depth][j]. C has
   // elements of T.
   void (*micro_kernel[kMaxColumns + 1])(int64_t depth, const void* a, const void* b, const TileTarget& target);
-  // The micro-kernels that read B in place, as elements of T.
+  // The micro-kernels that read B in place, as elements of T: columns at a stride, and columns at offsets.
   void (*micro_kernel_unpacked[kMaxColumns + 1])(int64_t depth, const void* a, const ColumnSource& b,
                                                  const TileTarget& target);
+  void (*micro_kernel_windows[kMaxColumns + 1])(int64_t depth, const void* a, const ColumnSource& b,
+                                                const TileTarget& target);
 
   // Kernels for unpacked operands of T.
   void (*contiguous_product)(const ContiguousProduct& product);

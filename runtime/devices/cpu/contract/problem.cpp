@@ -64,6 +64,14 @@ void canonicalize(Problem& problem) {
   canonicalize(problem.depth, longer, longer == kA ? kB : kA);
 }
 
+bool has_windows(const DimGroup& side, const DimGroup& depth, Operand operand) {
+  int64_t reach = 1;
+  for (const DimGroup* group : {&side, &depth})
+    for (int d = 0; d < group->rank; ++d)
+      reach += (group->dims[d].size - 1) * std::abs(group->dims[d].strides[operand]);
+  return side.count * depth.count >= 2 * reach;
+}
+
 void fill_offsets(const DimGroup& group, Operand operand, int64_t start, int64_t count, int64_t* offsets) {
   // The offsets along the innermost dimension differ by its stride. A short one forms a block together with the
   // dimensions around it, whose offsets are computed once and then repeated.

@@ -118,6 +118,10 @@ Operand longer_operand(const Problem& problem);
 // Sorts and merges all groups: the dimensions of C by its strides, the depth by those of longer_operand().
 void canonicalize(Problem& problem);
 
+// Returns whether an operand has overlapping windows, as of a convolution: whether packing its rows (or columns) would
+// store its elements several times.
+bool has_windows(const DimGroup& side, const DimGroup& depth, Operand operand);
+
 // Stores the offsets in one operand of the elements [start, start + count) of a group.
 void fill_offsets(const DimGroup& group, Operand operand, int64_t start, int64_t count, int64_t* offsets);
 // Returns the offsets of all elements of a group.

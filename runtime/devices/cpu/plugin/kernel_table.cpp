@@ -7,6 +7,7 @@
 #include "generated/tables.h"
 #include "native/native.h"
 #include "plugin/emitted.h"
+#include "rows/pooling.h"
 #include "rows/rows.h"
 #include "simd/isa.h"
 
@@ -63,6 +64,7 @@ constexpr NativeKernel kCompositeKernels[] = {
     {"log_softmax.gradient_input", call_native<log_softmax_gradient>},
     {"standardize", call_native<standardize>},
     {"standardize.gradient_input_weight_bias", call_native<standardize_gradient>},
+    {"max_pool.gradient_input", call_native<max_pool_gradient>},
 };
 
 // The generated tables for this machine's instruction set, indexed by kernel name. The entries of one name, one per

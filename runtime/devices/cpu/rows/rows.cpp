@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 
-#include "copy/strided.h"
 #include "plugin/emitted.h"
 #include "rows/loops.h"
+#include "rows/plain.h"
 #include "threads/partition.h"
 #include "threads/scratch.h"
 #include "threads/thread_pool.h"
@@ -30,23 +29,6 @@ const RowLoops<double>& row_loops() {
   return OF_BEST_ISA(kDoubleRows);
 }
 
-Layout layout_of(const of_kernel_tensor& tensor) { return {tensor.rank, tensor.sizes, tensor.strides}; }
-
-// Returns whether a tensor has `count` contiguous elements of the compute type.
-bool is_plain(const of_kernel_context& context, const of_kernel_tensor& tensor, int64_t count) {
-  const Layout layout = layout_of(tensor);
-  return tensor.dtype == context.compute && is_contiguous(layout) && element_count(layout) == count;
-}
-
-using Tensors = std::initializer_list<const of_kernel_tensor*>;
-
-// Returns whether all tensors are contiguous, of the compute type, and as large as the first one.
-bool are_plain(const of_kernel_context& context, Tensors tensors) {
-  const int64_t count = element_count(layout_of(**tensors.begin()));
-  return std::all_of(tensors.begin(), tensors.end(),
-                     [&](const of_kernel_tensor* tensor) { return is_plain(context, *tensor, count); });
-}
-
 // The rows of contiguous tensors of one shape.
 struct Rows {
   int64_t count = 0, length = 0;
@@ -63,19 +45,6 @@ Rows rows_of(const of_kernel_context& context, Tensors tensors, uint64_t dims, i
   Rows rows{1, 1};
   for (int32_t d = 0; d < first.rank; ++d) (d < kept ? rows.count : rows.length) *= first.sizes[d];
   return rows;
-}
-
-template <class T>
-T* data_of(const of_kernel_tensor& tensor) {
-  return static_cast<T*>(tensor.data);
-}
-
-// Calls run(T()) with the compute type.
-template <class Run>
-of_status with_type(const of_kernel_context& context, Run run) {
-  if (context.compute == OF_FLOAT32) return run(float());
-  if (context.compute == OF_FLOAT64) return run(double());
-  return OF_UNSUPPORTED;
 }
 
 // Calls run(first) with the position of the first element of each row.
@@ -133,11 +102,18 @@ struct Slices {
   int32_t dim = -1;
   int64_t count = 0, pieces = 0, length = 0, stride = 0;
   explicit operator bool() const { return count > 0; }
+  int64_t size() const { return pieces * length; }
 
-  // Calls run(position) with the position of the first element of each piece of slice `i`.
+  // Copies slice `i`, which is read several times: its pieces may map to the same sets of a cache.
+  template <class T>
+  void gather(const T* from, int64_t i, T* to) const {
+    for (int64_t piece = 0; piece < pieces; ++piece, to += length)
+      std::copy_n(from + i * length + piece * stride, length, to);
+  }
+  // Calls run(position, offset) with the position of the first element of each piece of slice `i`, and in its copy.
   template <class Run>
   void for_each_piece(int64_t i, Run run) const {
-    for (int64_t piece = 0; piece < pieces; ++piece) run(i * length + piece * stride);
+    for (int64_t piece = 0; piece < pieces; ++piece) run(i * length + piece * stride, piece * length);
   }
 };
 
@@ -171,13 +147,11 @@ bool fits_slices(const of_kernel_context& context, const of_value& argument, con
 
 // Returns the map from the elements of a slice to their normalised values.
 template <class T>
-Affine<T> normal_of(const RowLoops<T>& loops, const T* input, const Slices& slices, int64_t i, double eps) {
-  const double n = static_cast<double>(slices.pieces * slices.length);
-  double total = 0, squares = 0;
-  slices.for_each_piece(i, [&](int64_t at) { total += loops.sum(input + at, slices.length); });
-  const T mean = static_cast<T>(total / n);
-  slices.for_each_piece(i, [&](int64_t at) { squares += loops.sum_of_squares(input + at, mean, slices.length); });
-  return {mean, T(1) / std::sqrt(static_cast<T>(squares / n) + static_cast<T>(eps)), T(0)};
+Affine<T> normal_of(const RowLoops<T>& loops, const T* slice, int64_t count, double eps) {
+  const double n = static_cast<double>(count);
+  const T mean = static_cast<T>(loops.sum(slice, count) / n);
+  const T variance = static_cast<T>(loops.sum_of_squares(slice, mean, count) / n);
+  return {mean, T(1) / std::sqrt(variance + static_cast<T>(eps)), T(0)};
 }
 
 template <class T>
@@ -198,10 +172,13 @@ of_status standardize_slices(const of_kernel_context& context) {
     const T* const from = data_of<T>(input);
     T* const to = data_of<T>(context.outputs[0]);
     parallel_for(slices.count, [&](int64_t i) {
-      Affine<T> map = normal_of(loops, from, slices, i, number<double>(arguments[4]));
+      const ScratchArray<T> slice(slices.size());
+      slices.gather(from, i, slice.data());
+      Affine<T> map = normal_of(loops, slice.data(), slices.size(), number<double>(arguments[4]));
       map.factor *= element_or(arguments[2], weight, i, T(1));
       map.shift = element_or(arguments[3], bias, i, T(0));
-      slices.for_each_piece(i, [&](int64_t at) { loops.map(from + at, map, to + at, slices.length); });
+      slices.for_each_piece(
+          i, [&](int64_t at, int64_t offset) { loops.map(slice.data() + offset, map, to + at, slices.length); });
     });
     return OF_OK;
   });
@@ -219,20 +196,20 @@ of_status standardize_slices_gradient(const of_kernel_context& context) {
     using T = decltype(type);
     const RowLoops<T>& loops = row_loops<T>();
     const T *const grads = data_of<T>(grad), *const from = data_of<T>(input);
+    T* const to = data_of<T>(context.outputs[0]);
     parallel_for(slices.count, [&](int64_t i) {
-      const Affine<T> normal = normal_of(loops, from, slices, i, number<double>(arguments[5]));
-      GradientSums sums{0, 0};
-      slices.for_each_piece(i, [&](int64_t at) {
-        const GradientSums piece = loops.gradient_sums(grads + at, from + at, normal, slices.length);
-        sums.of_grad += piece.of_grad;
-        sums.of_products += piece.of_products;
-      });
-      const double n = static_cast<double>(slices.pieces * slices.length);
+      const ScratchArray<T> slice(2 * slices.size());
+      T *const inputs = slice.data(), *const own_grads = inputs + slices.size();
+      slices.gather(from, i, inputs);
+      slices.gather(grads, i, own_grads);
+      const Affine<T> normal = normal_of(loops, inputs, slices.size(), number<double>(arguments[5]));
+      const GradientSums sums = loops.gradient_sums(own_grads, inputs, normal, slices.size());
+      const double n = static_cast<double>(slices.size());
       const T factor = normal.factor * element_or(arguments[3], weight, i, T(1));
       const T of_mean = static_cast<T>(sums.of_grad / n), of_variance = static_cast<T>(sums.of_products / n);
-      slices.for_each_piece(i, [&](int64_t at) {
-        loops.map_gradient(grads + at, from + at, normal, factor, of_mean, of_variance,
-                           data_of<T>(context.outputs[0]) + at, slices.length);
+      slices.for_each_piece(i, [&](int64_t at, int64_t offset) {
+        loops.map_gradient(own_grads + offset, inputs + offset, normal, factor, of_mean, of_variance, to + at,
+                           slices.length);
       });
       if (given(arguments[3])) data_of<T>(context.outputs[1])[i] = static_cast<T>(sums.of_products);
       if (given(arguments[4])) data_of<T>(context.outputs[2])[i] = static_cast<T>(sums.of_grad);

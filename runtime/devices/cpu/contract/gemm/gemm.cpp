@@ -85,6 +85,9 @@ bool can_read_columns_in_place(const Problem& problem, const ContractKernels& ke
   return problem.columns.rank == 0 || column_stride(problem) * kernels.size % kL1AliasBytes != 0;
 }
 
+// The least depth of windows that are read in place: storing the sums of a smaller one costs more than it saves.
+constexpr int64_t kWindowDepth = 32;
+
 // A block of C: the row blocks [first_rows, last_rows), which use the same packed columns.
 struct Block {
   int64_t first_rows, last_rows;
@@ -107,14 +110,15 @@ class Gemm final : public Solution {
       : problem_(problem),
         kernels_(kernels),
         element_size_(item_size(problem.dtype)),
-        depth_(problem_, kPanelDepthBytes / kernels.size * kernels.depths_per_element) {
+        depth_(problem_, kPanelDepthBytes / kernels.size * kernels.depths_per_element),
+        has_windows_(reads_windows_in_place(problem)) {
     const int64_t rows = problem.rows.count, columns = problem.columns.count, c_count = rows * columns;
     const int64_t threads = thread_count(), batch = problem.batch.count, work = c_count * problem.depth.count;
     if (c_count <= kSplitElements)
       depth_parts_ = std::clamp<int64_t>(depth_.blocks() / 4, 1, std::min(kSplitParts, kSplitSums / c_count));
     stores_directly_ =
         problem.is_plain() && depth_parts_ == 1 && problem.depth.count > 0 && computes_in_itself(problem.dtype);
-    reads_columns_in_place_ = can_read_columns_in_place(problem, kernels, depth_);
+    reads_columns_in_place_ = has_windows_ || can_read_columns_in_place(problem, kernels, depth_);
     streams_ = stores_directly_ && depth_.blocks() == 1 && batch * c_count * element_size_ >= non_temporal_tile_bytes();
     const bool many_column_blocks = has_many_blocks(problem_.columns, problem_.rows);
     const bool reuses_columns = stores_directly_ && !problem.rows_are_transposed && !many_column_blocks &&
@@ -346,7 +350,7 @@ class Gemm final : public Solution {
     columns.table = static_cast<int64_t*>(tables.data());
     columns.data = static_cast<char*>(can_reuse_columns ? reused->panels->data() : memory.data());
     if (columns.table == nullptr || (columns.data == nullptr && bytes > 0)) return false;
-    if (!has_columns) columns_->fill_table(range, columns.panels, columns.table);
+    if (!has_columns || has_windows_) columns_->fill_table(range, columns.panels, columns.table);
     // The tables of the current block of the depth and of the next one are kept.
     const auto depth_block_at = [&](int64_t depth_block) {
       int64_t* table = columns.table + table_size + depth_block % 2 * 2 * depth_.table_size();
@@ -362,8 +366,10 @@ class Gemm final : public Solution {
     for (int64_t depth_block = first; depth_block < last; ++depth_block, current = following) {
       const bool is_last = depth_block + 1 == last;
       if (!is_last) following = depth_block_at(depth_block + 1);
-      const int64_t stride = column_stride(problem_);
-      columns.in_place = {item.b + range.begin * stride * element_size_, stride, current.b.offsets};
+      const int64_t stride = has_windows_ ? 0 : column_stride(problem_);
+      columns.in_place = has_windows_ ? ColumnSource{item.b, 0, current.b.offsets, columns.table}
+                                      : ColumnSource{item.b + range.begin * stride * element_size_, stride,
+                                                     current.b.offsets, nullptr};
       if (own_rows && !has_columns) pack_columns(item, columns, current, parallel);
       run_each(own_rows, row_blocks, [&](int64_t i) {
         std::optional<BlockLines> a_lines, b_lines;
@@ -445,7 +451,10 @@ class Gemm final : public Solution {
       PrefetchSchedule prefetches(next, task, tasks, (row_end - row_begin) * (column_end - column_begin), depth);
       for (int64_t j = column_begin; j < column_end; ++j) {
         ColumnSource source = columns.in_place;
-        source.data = static_cast<const char*>(source.data) + b.start(j) * source.stride * element_size_;
+        if (has_windows_)
+          source.offsets += b.start(j);
+        else
+          source.data = static_cast<const char*>(source.data) + b.start(j) * source.stride * element_size_;
         for (int64_t i = row_begin; i < row_end; ++i) {
           TileTarget tile = target;
           tile.row_offsets += a.start(i);
@@ -454,7 +463,9 @@ class Gemm final : public Solution {
           tile.rows = a.rows(i);
           prefetches.assign_to(tile);
           const char* panel = rows.data + i * a.bytes;
-          if (reads_columns_in_place_)
+          if (has_windows_)
+            kernels_.micro_kernel_windows[b.width(j)](depth, panel, source, tile);
+          else if (reads_columns_in_place_)
             kernels_.micro_kernel_unpacked[b.width(j)](depth, panel, source, tile);
           else
             kernels_.micro_kernel[b.width(j)](depth, panel, columns.data + j * b.bytes, tile);
@@ -471,12 +482,20 @@ class Gemm final : public Solution {
   std::optional<Side> rows_, columns_;
   int64_t row_blocks_ = 1, row_groups_ = 1;  // row blocks of one Block, and the number of such groups
   int64_t depth_parts_ = 1;                  // split-K: the parts of the depth that are summed separately
+  const bool has_windows_;                   // the micro-kernels read B in place at offsets of the columns
   bool reads_columns_in_place_ = false;      // the micro-kernels read B in place
   bool stores_directly_ = false;             // the micro-kernels store to C, without an epilogue
   bool streams_ = false;                     // with non-temporal stores
 };
 
 }  // namespace
+
+bool reads_windows_in_place(const Problem& problem) {
+  const ContractKernels& kernels = contract_kernels(problem.dtype);
+  return computes_in_itself(problem.dtype) && kernels.depths_per_element == 1 &&
+         problem.rows.count >= kernels.lane_count && problem.columns.count >= problem.rows.count &&
+         problem.depth.count >= kWindowDepth && has_windows(problem.columns, problem.depth, kB);
+}
 
 std::unique_ptr<Solution> solve_by_packing(const Problem& problem) {
   return std::make_unique<Gemm>(problem, contract_kernels(problem.dtype));

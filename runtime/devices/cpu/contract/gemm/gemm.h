@@ -15,6 +15,9 @@
 
 namespace oneflow::cpu {
 
+// Returns whether micro-kernels should read B, which has overlapping windows, in place rather than in panels.
+bool reads_windows_in_place(const Problem& problem);
+
 // Returns the solution of any problem with at least one row, column and batch item; with a depth of 0, C is zeros. Its
 // run() fails with OutOfMemory where there is no working memory, of which a thread needs less than 8 MiB.
 std::unique_ptr<Solution> solve_by_packing(const Problem& problem);

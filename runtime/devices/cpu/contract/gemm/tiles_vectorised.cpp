@@ -363,6 +363,23 @@ class UnpackedColumns {
   const T* current_ = nullptr;
 };
 
+// The elements of B in place, at an offset for each column.
+template <class T>
+class WindowColumns {
+ public:
+  explicit WindowColumns(const ColumnSource& source)
+      : data_(static_cast<const T*>(source.data)), depth_(source.depth), offsets_(source.offsets) {}
+
+  void begin(int64_t p) { current_ = data_ + depth_[p]; }
+  const T& at(int j) { return current_[offsets_[j]]; }
+
+ private:
+  const T* const data_;
+  const int64_t* const depth_;
+  const int64_t* const offsets_;
+  const T* current_ = nullptr;
+};
+
 // The micro-kernel for a panel of one or two vectors of rows (`halves`).
 template <class T, int columns, int halves, class Columns>
 inline __attribute__((always_inline)) void multiply_halves(int64_t depth, const void* panel_a, Columns b,
@@ -440,6 +457,11 @@ void micro_kernel_unpacked(int64_t depth, const void* a, const ColumnSource& b, 
   multiply_panel<T, columns>(depth, a, UnpackedColumns<T>(b), target);
 }
 
+template <class T, int columns>
+void micro_kernel_windows(int64_t depth, const void* a, const ColumnSource& b, const TileTarget& target) {
+  multiply_panel<T, columns>(depth, a, WindowColumns<T>(b), target);
+}
+
 // ------------------------------------------------------------------------------------------------ the epilogue
 
 template <class T>
@@ -477,6 +499,7 @@ template <class T, int columns>
 void add_micro_kernels(ContractKernels& kernels) {
   kernels.micro_kernel[columns] = micro_kernel<T, columns>;
   kernels.micro_kernel_unpacked[columns] = micro_kernel_unpacked<T, columns>;
+  kernels.micro_kernel_windows[columns] = micro_kernel_windows<T, columns>;
   if constexpr (columns > 1) add_micro_kernels<T, columns - 1>(kernels);
 }
 
