@@ -24,7 +24,7 @@ constexpr uint64_t class_bytes(int number) {
   return static_cast<uint64_t>(9 + (number - 16) % 8) << (doubling - 3);
 }
 
-constexpr int kClassesPerDoubling = 8;  // of blocks of more than 1 KiB
+constexpr int kClassesPerDoubling = 8;                 // of blocks of more than 1 KiB
 constexpr uint64_t kLargestBlock = uint64_t{1} << 56;  // more than any machine has; the arithmetic cannot overflow
 constexpr int kClassCount = size_class(kLargestBlock) + 1;
 
