@@ -20,6 +20,7 @@ from codegen.errors import TextError
 from codegen.expression import Comprehension, Constant, Invoke, Node, Variable
 from codegen.kinds.adjoints import Adjoint, SelectionAdjoint
 from codegen.kinds.composite import Composite
+from codegen.kinds.fused import fused
 from codegen.kinds.kind import Functions, Kind
 from codegen.model import (
     Alias,
@@ -125,7 +126,8 @@ def _gradients(
         own = op.gradient.get(argument.name)
         try:
             if not isinstance(own, StatedGradient):
-                ops[argument.name] = _resolved(op, [argument], _derived(op, argument, operators), functions)
+                gradient = _resolved(op, [argument], _derived(op, argument, operators), functions)
+                ops[argument.name] = _with_elements(gradient, op.kind.adjoint_elements(op, argument))
             elif own.arguments[0] == argument.name:
                 together = [each for name in own.arguments if (each := op.signature.argument(name))]
                 ops |= dict.fromkeys(own.arguments, _resolved(op, together, {None: own.program}, functions))
@@ -168,6 +170,13 @@ def _resolved(op: Op, wanted: Sequence[Argument], programs: Mapping[str | None, 
         pass
     gradient = _composite(op, wanted, programs, base_types.TENSOR)
     return replace(gradient, kind=gradient.kind.resolved(gradient, functions))
+
+
+def _with_elements(gradient: Op, elements: Mapping[str | None, Node]) -> Op:
+    """Returns a gradient with the scalar expressions of its elements, if there are any."""
+    if not elements or not isinstance(gradient.kind, Composite):
+        return gradient
+    return replace(gradient, kind=fused(gradient.kind, elements))
 
 
 def _takes_numbers(op: Op, program: Program) -> bool:

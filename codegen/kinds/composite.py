@@ -108,12 +108,16 @@ class Composite(branches.Branching[Program]):
         This holds for composites of several calls that compute numbers, that write to no argument, and whose results
         may be floating-point tensors of their own memory.
         """
-        nodes = [node for program in self.branches.values() for node in program.nodes()]
-        calls = sum(isinstance(node, OperatorCall) and node.op.kind.computes for node in nodes)
         aliases = [each.alias for each in op.signature.arguments] + [each.alias for each in op.signature.results]
         is_fresh = not any(aliases)
         may_be_floating = op.dtype.results[0] not in (ResultRule.BOOL, ResultRule.INT64)
-        return calls > 1 and is_fresh and may_be_floating
+        return self.computing_calls > 1 and is_fresh and may_be_floating
+
+    @property
+    def computing_calls(self) -> int:
+        """Returns how many calls of a resolved program compute numbers."""
+        nodes = (node for program in self.branches.values() for node in program.nodes())
+        return sum(isinstance(node, OperatorCall) and node.op.kind.computes for node in nodes)
 
     @property
     def computes(self) -> bool:  # type: ignore[override]

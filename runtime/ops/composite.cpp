@@ -2,6 +2,7 @@
 
 #include "dispatch/launch.h"
 #include "dispatch/layers.h"
+#include "ops/elementwise.h"
 
 namespace oneflow {
 
@@ -34,6 +35,14 @@ of_kernel_tensor operand(const Call& call, int argument) {
   return kernel_number(call.is_given(argument) ? call.number(argument) : bool_scalar(false));
 }
 
+// Returns whether all tensors have the same dtype.
+bool have_same_dtype(const Call& call) {
+  const of_dtype first = call.tensor(call.op.tensor_arguments()[0]).dtype();
+  for (const uint8_t argument : call.op.tensor_arguments())
+    if (call.is_tensor(argument) && call.tensor(argument).dtype() != first) return false;
+  return true;
+}
+
 // Runs the kernel that the device has for the whole composite, if it has one that computes these operands. Returns
 // whether it does.
 bool run_fused(Call& call) {
@@ -44,6 +53,11 @@ bool run_fused(Call& call) {
   const int variant = match_variant(call);
   const of_dtype compute = compute_type(call.tensor(arguments[0]).dtype());
   if (!call.op.kernel(variant, compute, call.device)) return false;
+  if (rule_of<CompositeRule>(schema).is_elementwise) {
+    if (!have_same_dtype(call)) return false;
+    run_elementwise(call);
+    return true;
+  }
   TensorRef forms[kMaxResults];
   infer(call, forms);
   if (forms[0]->count() == 0) return false;

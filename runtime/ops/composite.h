@@ -9,6 +9,7 @@ namespace oneflow {
 
 struct CompositeRule {
   bool rounds = false;  // whether float16 and bfloat16 operands are computed in float32, so that they are rounded once
+  bool is_elementwise = false;  // whether devices may have an elementwise kernel for it
   void (*body)(ProgramBody&);
 };
 

@@ -25,7 +25,8 @@ class Cpu(Target):
         templates = self.templates.add(dtype_constant=dtype_constant, form=form, setting_value=setting_value)
         emitted = []
         for op in definitions.ops:
-            if kernels := tuple(op.kind.kernels(op, CpuPrinter)):
+            computing = (op, *definitions.gradients[op.full_name].operators)
+            if kernels := [(each, kernel) for each in computing for kernel in each.kind.kernels(each, CpuPrinter)]:
                 name = identifier(op.full_name)
                 emitted.append(name)
                 text = templates.render("kernels.cpp.j2", op=op, name=name, entries=kernels, sources=source_files([op]))
