@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from codegen import discover
-from codegen.derive.gradients import gradient_lines
+from codegen.derive.gradients import gradient_lines, saved_names
 from codegen.emit import Manifest
 from codegen.errors import TargetError, counted, unknown
 from codegen.kinds import KINDS
@@ -77,6 +77,10 @@ def _facts(op: Op, definitions: Definitions, root: Path) -> Iterator[Fact]:
     yield Fact("sharding", "\n".join(op.kind.sharding(op)))
     yield Fact("dtypes", "\n".join(dtype_lines(op)))
     yield Fact("gradient", "\n".join(gradient_lines(op, definitions)))
+    if saved := list(saved_names(op, definitions)):
+        yield Fact("saved", ", ".join(saved))
+    if fused := [each.full_name for each in definitions.gradients[op.full_name].operators if each.kind.is_fused]:
+        yield Fact("fused", f"{', '.join(fused)}: by one kernel, where the device has it and nothing records the calls")
     if op.takes_complex:
         yield Fact("complex", complex_text(op))
     if op.from_any_device:

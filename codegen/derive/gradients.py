@@ -289,6 +289,13 @@ def gradient_rules(op: Op, definitions: Definitions) -> Iterator[GradientRule]:
             yield GradientRule(op.position(argument.name), gradient, result, inputs, own is None)
 
 
+def saved_names(op: Op, definitions: Definitions) -> Iterator[str]:
+    """Yields the names of the arguments and results whose elements a call keeps for its gradients."""
+    named = {From.ARGUMENT: [each.name for each in op.signature.arguments], From.RESULT: list(op.signature.result_names)}
+    inputs = [each for rule in gradient_rules(op, definitions) if rule.op for each in rule.inputs if each.needs_elements]
+    yield from dict.fromkeys(named[each.source][each.position] for each in inputs if each.source in named)
+
+
 def _inputs(op: Op, gradient: Op) -> Iterator[GradientInput]:
     names = {
         **{name: (From.GRADIENT, i) for i, name in enumerate(op.signature.gradient_names)},

@@ -21,6 +21,7 @@ class Fused(Composite):
     """Programs over other operators, and the element of the result that each of them computes."""
 
     in_records = False
+    is_fused = True
 
     elements: Mapping[str | None, Expression]
 

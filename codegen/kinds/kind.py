@@ -119,6 +119,7 @@ class Kind(ABC):
     has_body: ClassVar[bool] = False  # whether it only calls other operators, so that its gradient is that of the calls
     allocates: ClassVar[bool] = False  # whether results are computed into new memory, so that there are `out` forms
     has_kernel_by_hand: ClassVar[bool] = False  # whether each device has a hand-written kernel
+    is_fused: ClassVar[bool] = False  # whether devices may have a kernel for all calls of its body
     has_device_function: ClassVar[bool] = False  # whether a function of the device's table replaces kernels
     computes: ClassVar[bool] = True  # whether results are computed from elements, rather than moved or selected
     may_give_list: ClassVar[bool] = False

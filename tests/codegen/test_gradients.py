@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from codegen.derivative import UnknownDerivative, derivative
-from codegen.derive.gradients import From, gradient_lines, gradient_rules
+from codegen.derive.gradients import From, gradient_lines, gradient_rules, saved_names
 from codegen.errors import DefinitionError
 from codegen.expression import Variable, parse_node
+from codegen.kernels import ElementwiseKernel
 from codegen.load import definition_files, load, load_text
 from codegen.model import Definitions
+from codegen.targets.cpu.printing import CpuPrinter
 from tests.codegen.conftest import REPOSITORY
 from tests.codegen.test_intrinsics import evaluate
 
@@ -92,6 +94,24 @@ def test_numbers_may_take_the_place_of_tensors_where_a_program_allows_it(known: 
     product, power = known.gradients["mul"].ops["input"], known.gradients["pow"].ops["input"]
     assert str(product.signature.argument("other").type) == "Tensor|Number"  # type: ignore[union-attr]
     assert str(power.signature.argument("other").type) == "Tensor"  # type: ignore[union-attr]
+
+
+def test_several_calls_over_elements_are_also_one_kernel(known: Definitions) -> None:
+    sigmoid, sine, softmax = (known.gradients[name].ops["input"] for name in ("sigmoid", "sin", "softmax"))
+    (kernel,) = sigmoid.kind.kernels(sigmoid, CpuPrinter)
+    assert isinstance(kernel, ElementwiseKernel)
+    assert [each.value for each in kernel.results] == ["grad * (result_ * (T(1) - result_))"]
+    assert kernel.types == ("float", "double")
+    assert not list(softmax.kind.kernels(softmax, CpuPrinter))
+    assert sine.kind.is_fused
+    assert not known.gradients["mul"].ops["input"].kind.is_fused, "it is a single call"
+
+
+@pytest.mark.parametrize(
+    ("name", "saved"), [("sin", ["input"]), ("exp", ["result"]), ("mul", ["other", "input"]), ("add", []), ("sum", [])]
+)
+def test_what_a_call_keeps(known: Definitions, name: str, saved: list[str]) -> None:
+    assert list(saved_names(known.by_name[name], known)) == saved
 
 
 RECORD = """\

@@ -72,6 +72,29 @@ TEST_F(AllocatorTest, FreedBlocksAreReused) {
   }
 }
 
+TEST_F(AllocatorTest, FreedBlocksServeRequestsOfHalfTheirSize) {
+  Allocator& allocator = create();
+  void* first = allocator.allocate(4 * kMegabyte);
+  allocator.deallocate(first, 4 * kMegabyte);
+  const int64_t calls = FakeDevice::calls;
+  EXPECT_EQ(allocator.allocate(2 * kMegabyte), first);
+  EXPECT_EQ(FakeDevice::calls, calls);
+  void* other = allocator.allocate(2 * kMegabyte);
+  EXPECT_NE(other, first);
+  allocator.deallocate(other, 2 * kMegabyte);
+  allocator.deallocate(first, 2 * kMegabyte);
+  EXPECT_EQ(allocator.allocate(4 * kMegabyte), first) << "it has its size again";
+  allocator.deallocate(first, 4 * kMegabyte);
+  EXPECT_EQ(allocator.allocate(2 * kMegabyte), other) << "the nearest size is taken";
+  void* small = allocator.allocate(kMegabyte);
+  EXPECT_NE(small, first) << "it has more than twice the size";
+  allocator.deallocate(other, 2 * kMegabyte);
+  allocator.deallocate(small, kMegabyte);
+  allocator.empty_cache();
+  EXPECT_EQ(allocator.statistics().cached, 0u);
+  EXPECT_EQ(FakeDevice::bytes, 0);
+}
+
 TEST_F(AllocatorTest, StatisticsCountBlocks) {
   Allocator& allocator = create();
   void* small = allocator.allocate(100);

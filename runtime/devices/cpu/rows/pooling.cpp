@@ -13,9 +13,10 @@ namespace {
 
 constexpr int64_t kTaskElements = 16 * 1024;
 
-// The elements of a window along one dimension that are not in the border.
+// The elements of a window along one dimension that are not in the border: those from `first` to `last`, if any.
 struct Window {
-  int64_t first, last;  // positions
+  int64_t first, last;
+  bool is_empty() const { return last < first; }
 };
 
 // The windows along one dimension.
@@ -29,7 +30,7 @@ Windows windows_of(int64_t length, int64_t count, int64_t size, int64_t step, in
   for (int64_t i = 0; i < count; ++i) {
     const int64_t start = i * step - before, end = std::min(length, start + (size - 1) * apart + 1);
     const int64_t first = start < 0 ? start + divide_up(-start, apart) * apart : start;
-    windows.all.push_back({first, first + (end - 1 - first) / apart * apart});
+    windows.all.push_back({first, first < end ? first + (end - 1 - first) / apart * apart : first - 1});
   }
   return windows;
 }
@@ -49,7 +50,8 @@ void give_to_largest(const Windows& rows, const Windows& columns, const T* grad,
   std::fill_n(of_input, rows.length * columns.length, T(0));
   for (const Window& row : rows.all)
     for (const Window& column : columns.all) {
-      const T largest = *result++;
+      const T largest = *result++, given = *grad++;
+      if (row.is_empty() || column.is_empty()) continue;
       const int64_t first = row.first * columns.length + column.first;
       int64_t found = first;
       if (row.last - row.first == 1 && column.last - column.first == 1) {  // the most common size
@@ -65,7 +67,7 @@ void give_to_largest(const Windows& rows, const Windows& columns, const T* grad,
             found = choose(input[at], largest, at, found);
           }
       }
-      of_input[found] += *grad++;
+      of_input[found] += given;
     }
 }
 
