@@ -291,8 +291,12 @@ def gradient_rules(op: Op, definitions: Definitions) -> Iterator[GradientRule]:
 
 def saved_names(op: Op, definitions: Definitions) -> Iterator[str]:
     """Yields the names of the arguments and results whose elements a call keeps for its gradients."""
-    named = {From.ARGUMENT: [each.name for each in op.signature.arguments], From.RESULT: list(op.signature.result_names)}
-    inputs = [each for rule in gradient_rules(op, definitions) if rule.op for each in rule.inputs if each.needs_elements]
+    named = {
+        From.ARGUMENT: [each.name for each in op.signature.arguments],
+        From.RESULT: list(op.signature.result_names),
+    }
+    rules = (rule for rule in gradient_rules(op, definitions) if rule.op)
+    inputs = [each for rule in rules for each in rule.inputs if each.needs_elements]
     yield from dict.fromkeys(named[each.source][each.position] for each in inputs if each.source in named)
 
 
