@@ -48,6 +48,14 @@ class _Draft:
     cases: tuple[Field, ...]
 
 
+@dataclass(frozen=True)
+class _Namespace:
+    """A namespace in which functions are offered under their own names, too."""
+
+    name: str
+    offered: tuple[Field, ...]
+
+
 def definition_files(root: Path) -> list[Path]:
     """Returns all definition files of a repository. Raises TargetError if there are none."""
     found = sorted((root / "opdefs").glob("*.yaml"))
@@ -59,7 +67,7 @@ def definition_files(root: Path) -> list[Path]:
 def load(paths: Iterable[Path], root: Path | None = None) -> Definitions:
     """Loads definition files; locations contain paths relative to `root`. Raises DefinitionError."""
     report = Report()
-    drafts = []
+    drafts: list[_Draft | _Namespace] = []
     for path in paths:
         file = path.relative_to(root).as_posix() if root else path.as_posix()
         try:
@@ -83,14 +91,22 @@ def load_text(text: str, file: str = "<text>") -> Definitions:
     return definitions
 
 
-def _drafts(text: str, file: str, report: Report) -> list[_Draft]:
-    drafts = []
+def _drafts(text: str, file: str, report: Report) -> list[_Draft | _Namespace]:
+    drafts: list[_Draft | _Namespace] = []
     for field in compose(text, file, report):
         with report.collecting():
-            draft = _record(field.fields)
+            fields = field.fields
+            draft = _namespace(fields) if "namespace" in fields.keys else _record(fields)
             if draft:
                 drafts.append(draft)
     return drafts
+
+
+def _namespace(fields: Fields) -> _Namespace | None:
+    name = fields.required("namespace", lambda f: f.name(signatures.OPERATOR_NAME))
+    offered = fields.optional("offers", lambda f: tuple(f.members), ())
+    fields.finish()
+    return _Namespace(name, offered) if name else None
 
 
 def _record(fields: Fields) -> _Draft | None:
@@ -273,8 +289,14 @@ def _result_rule(field: Field) -> ResultRule:
 # ------------------------------------------------------------------------------------------------ calls
 
 
-def _complete(drafts: list[_Draft], report: Report) -> Definitions:
+def _complete(parts: list[_Draft | _Namespace], report: Report) -> Definitions:
     """Parses the calls of all records, and checks the records."""
+    drafts = [each for each in parts if isinstance(each, _Draft)]
+    spaces = _offers([each for each in parts if isinstance(each, _Namespace)], drafts, report)
+    drafts = [
+        replace(each, op=replace(each.op, offered_as=(*each.op.offered_as, *spaces.get(each.op.name, ()))))
+        for each in drafts
+    ]
     unique: dict[str, _Draft] = {}
     for draft in drafts:
         name = draft.op.full_name
@@ -319,6 +341,23 @@ def _resolved(ops: list[Op]) -> Iterator[Op]:
     for op in ops:
         finish(op)
     yield from (resolved_complex(done[op.full_name], overloads) for op in ops)
+
+
+def _offers(spaces: list[_Namespace], drafts: list[_Draft], report: Report) -> dict[str, list[str]]:
+    """Returns the further names of functions; reports functions that do not exist, or are offered twice."""
+    known = sorted({draft.op.name for draft in drafts})
+    offers: dict[str, list[str]] = {}
+    for space in spaces:
+        for field in space.offered:
+            with report.collecting():
+                name = field.words
+                if name not in known:
+                    raise field.bad(unknown("function", name, known))
+                other = f"{space.name}.{name}"
+                if other in offers.setdefault(name, []):
+                    raise field.bad(f"'{other}' is offered already")
+                offers[name].append(other)
+    return offers
 
 
 def _with_calls(draft: _Draft, parser: CallParser, report: Report) -> Op:

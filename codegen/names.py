@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +29,12 @@ def camel(name: str) -> str:
 def pascal(name: str) -> str:
     """Converts to PascalCase: index_select -> IndexSelect."""
     return "".join(part.capitalize() for part in name.split("_"))
+
+
+def with_parents(spaces: Iterable[str]) -> list[str]:
+    """Returns namespaces and those that contain them, outermost first: nn.functional -> nn, nn.functional."""
+    parts = (space.split(".") for space in spaces)
+    return sorted({".".join(each[:count]) for each in parts for count in range(1, len(each) + 1)})
 
 
 def identifier(name: str) -> str:

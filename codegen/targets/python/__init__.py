@@ -11,7 +11,7 @@ import yaml
 
 from codegen.language import Language
 from codegen.model import DTYPES, Call, Definitions, ErrorCase, Example, Function, Literal, Op, Type
-from codegen.names import identifier, source_files
+from codegen.names import identifier, source_files, with_parents
 from codegen.target import Output
 from codegen.targets.python import stubs, table, words
 from codegen.targets.python.table import PythonFunction
@@ -56,7 +56,6 @@ class Python(Language):
         shared = {
             "sources": sources,
             "dtypes": DTYPES,
-            "namespaces": sorted({entry.module.partition(".")[0] for entry in entries} - {""}),
             "result_types": self._result_types(entries),
             "slots": {slot: definitions.overloads[name][0] for slot, name in self._slots.items()},
         }
@@ -64,7 +63,8 @@ class Python(Language):
             f"{FOLDER}/functions.cpp",
             templates.render("functions.cpp.j2", entries=entries, ops=definitions.ops, **shared),
         )
-        for namespace in sorted({entry.module for entry in entries} | {""}):
+        spaces = with_parents({entry.module for entry in entries} - {""})
+        for namespace in ("", *spaces):
             template = "namespace.pyi.j2" if namespace else "package.pyi.j2"
             members = [entry for entry in entries if entry.module == namespace]
             text = templates.render(
@@ -72,6 +72,7 @@ class Python(Language):
                 entries=members,
                 all_entries=entries,
                 namespace=namespace,
+                inner=[each.removeprefix(f"{namespace}.") for each in spaces if each.rpartition(".")[0] == namespace],
                 own_result_types=self._result_types(members),
                 **shared,
             )

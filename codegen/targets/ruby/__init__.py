@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from codegen.language import Language
 from codegen.model import Call, Definitions, ErrorCase, Function, Literal, Type
-from codegen.names import identifier, pascal, source_files
+from codegen.names import identifier, pascal, source_files, with_parents
 from codegen.target import Output
 from codegen.targets.ruby import documentation, table, testing, words
 
@@ -63,9 +63,10 @@ class Ruby(Language):
 
     @property
     def name_spaces(self) -> dict[str | None, list[table.RubyFunction]]:
-        """Returns the functions by module; None stands for OneFlow itself."""
-        spaces = sorted({entry.name_space for entry in self.entries if entry.name_space})
-        return {space: [entry for entry in self.entries if entry.name_space == space] for space in (None, *spaces)}
+        """Returns the functions by module, also those that contain a module alone; None stands for OneFlow itself."""
+        spaces = with_parents({entry.function.namespace for entry in self.entries if entry.function.namespace})
+        modules = (None, *map(words.module_name, spaces))
+        return {module: [entry for entry in self.entries if entry.name_space == module] for module in modules}
 
     def _entry(self, function: Function) -> table.RubyFunction:
         name = self.public_name(function).rpartition(".")[2]
@@ -74,7 +75,7 @@ class Ruby(Language):
         return table.RubyFunction(
             function,
             name,
-            "::".join(map(pascal, space.split("."))) if space else None,
+            words.module_name(space) if space else None,
             method,
             words.OPERATORS.get(function.name),
             f"{name}!" if any(op.has_in_place for op in function.overloads) else None,
@@ -88,7 +89,7 @@ class Ruby(Language):
 
     def public_name(self, function: Function) -> str:
         space, _, name = self.names.of(function.name, marked, reserved=words.MEMBERS).rpartition(".")
-        return f"{'::'.join(map(pascal, space.split('.')))}.{name}" if space else name
+        return f"{words.module_name(space)}.{name}" if space else name
 
     def argument_name(self, name: str) -> str:
         return name

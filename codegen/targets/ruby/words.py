@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from codegen import base_types
 from codegen.base_types import Word, word
 from codegen.model import DTYPES, Argument, Call, CallValue, Literal, Name, TensorLiteral, Type
+from codegen.names import pascal
 
 # The operators of Ruby, by the function that each of them calls. `==` is not one of them: in Ruby it compares whole
 # objects and returns a boolean, and `!=` is derived from it.
@@ -30,6 +31,9 @@ OPERATORS: Mapping[str, str] = {
     "gt": ">",
     "ge": ">=",
 }
+
+# Parts of namespaces that are abbreviations.
+ABBREVIATIONS: Mapping[str, str] = {"nn": "NN"}
 
 # Functions that are not methods, with the reason.
 WITHOUT_METHOD: Mapping[str, str] = {
@@ -62,6 +66,11 @@ _WORDS = {
     base_types.DEVICE: Word("device", "devices", "name"),
     base_types.GENERATOR: Word("Generator", "Generators", "Generator"),
 }
+
+
+def module_name(space: str) -> str:
+    """Returns the module of a namespace: nn.functional -> NN::Functional."""
+    return "::".join(ABBREVIATIONS.get(part) or pascal(part) for part in space.split("."))
 
 
 def item_word(type_: Type) -> str:
