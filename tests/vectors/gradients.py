@@ -97,6 +97,18 @@ def differentiated(op: Op, name: str, arguments: calls.Arguments) -> dict[str, A
     }
 
 
+def with_imaginary_parts(cast: calls.Arguments, arguments: calls.Arguments) -> calls.Arguments:
+    """Returns arguments in which tensors that were real have imaginary parts if they are complex now."""
+
+    def complete(new: Any, old: Any) -> Any:
+        if isinstance(new, list) and isinstance(old, list):
+            return [complete(a, b) for a, b in zip(new, old, strict=True)]
+        is_cast = isinstance(new, torch.Tensor) and new.is_complex() and not old.is_complex()
+        return new * (1 - 0.5j) if is_cast else new
+
+    return {name: complete(each, arguments.get(name)) for name, each in cast.items()}
+
+
 def cases(op: Op, definitions: Definitions) -> Iterator[dict[str, Any]]:
     seen: set[str] = set()
     for name, arguments in candidates(op, definitions):
@@ -105,7 +117,7 @@ def cases(op: Op, definitions: Definitions) -> Iterator[dict[str, Any]]:
                 continue
             if not dtype.is_complex and any(each.is_complex() for each in tensors_in(arguments)):
                 continue
-            cast = calls.recast(op, arguments, dtype)
+            cast = with_imaginary_parts(calls.recast(op, arguments, dtype), arguments)
             label = f"{name}/{encode.DTYPE_NAMES[dtype]}"
             if arguments.get("op") in WITHOUT_GRADIENT or label in seen:
                 continue
