@@ -1,4 +1,4 @@
-"""The command line: generate, check, list, explain, new."""
+"""The command line: generate, check, list, explain, gradients, new."""
 
 from __future__ import annotations
 
@@ -54,6 +54,9 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("op", help="an operator, or one of its overloads: max, max.dim")
     explain.set_defaults(run=_explain)
 
+    gradients = commands.add_parser("gradients", help="print how the gradient of each record is known")
+    gradients.set_defaults(run=_gradients)
+
     new = commands.add_parser("new", help="print the skeleton of a record")
     new.add_argument("op", help="the name of the operator")
     new.add_argument("--kind", default="elementwise", help="elementwise (the default), reduction, view, ...")
@@ -108,6 +111,13 @@ def _explain(options: argparse.Namespace) -> int:
     from codegen.explain import explain_text
 
     print(explain_text(options.op, _definitions(options), options.root))
+    return 0
+
+
+def _gradients(options: argparse.Namespace) -> int:
+    from codegen.derive.report import report
+
+    print("\n".join(report(_definitions(options))))
     return 0
 
 

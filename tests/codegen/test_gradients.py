@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from codegen.derivative import UnknownDerivative, derivative
 from codegen.derive.gradients import From, gradient_lines, gradient_rules, saved_names
+from codegen.derive.report import How, how, report
 from codegen.errors import DefinitionError
 from codegen.expression import Variable, parse_node
 from codegen.kernels import ElementwiseKernel
@@ -112,6 +115,13 @@ def test_several_calls_over_elements_are_also_one_kernel(known: Definitions) -> 
 )
 def test_what_a_call_keeps(known: Definitions, name: str, saved: list[str]) -> None:
     assert list(saved_names(known.by_name[name], known)) == saved
+
+
+def test_the_report_has_a_reason_for_every_record(known: Definitions) -> None:
+    found = Counter(how(op, known) for op in known.ops)
+    assert found[How.UNKNOWN] == 0
+    assert found[How.DETACHED] <= 12
+    assert len(list(report(known))) == len(known.ops) + 1 + len(found)
 
 
 RECORD = """\
