@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from oneflow_py import _native as native
-from oneflow_py._native import InvalidArgument, ShapeError, Tensor, TypeMismatch, Unsupported
+from oneflow_py._native import IndexOutOfRange, InvalidArgument, ShapeError, Tensor, TypeMismatch, Unsupported
 
 # ------------------------------------------------------------------------------------------------ modes
 
@@ -116,6 +116,22 @@ def _as_list(name: str, value: object) -> list[Any]:
     return list(items)
 
 
+def _inputs(caller: str, value: object) -> list[Tensor]:
+    """Returns a tensor or a list of tensors as a list."""
+    found = _as_list(f"{caller}: inputs", value)
+    if not found:
+        raise InvalidArgument(f"{caller}: inputs must have at least one tensor")
+    for each in found:
+        if not isinstance(each, Tensor):
+            raise TypeMismatch(f"{caller}: inputs must be Tensor or a list of tensors, got NoneType")
+    return found
+
+
+def _callable(caller: str, function: object) -> None:
+    if not callable(function):
+        raise TypeMismatch(f"{caller}: function must be callable, got {type(function).__name__}")
+
+
 def backward(
     tensors: Tensor | Sequence[Tensor],
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
@@ -180,10 +196,16 @@ def value_and_grad(function: Callable[..., Any], argnums: int | Sequence[int] = 
 
     The value must be a tensor with one element. Several numbers give a tuple of gradients.
     """
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    _callable("value_and_grad", function)
+    numbers = (argnums,) if isinstance(argnums, int) else argnums
+    if not isinstance(numbers, (tuple, list)) or not all(isinstance(each, int) for each in numbers):
+        raise TypeMismatch(f"value_and_grad: argnums must be int or a list of int, got {type(argnums).__name__}")
 
     @functools.wraps(function)
     def wrapper(*args: Any, **keywords: Any) -> Any:
+        for number in numbers:
+            if not -len(args) <= number < len(args):
+                raise IndexOutOfRange(f"value_and_grad: argnums has {number}, but there are {len(args)} arguments")
         records = native.is_grad_enabled() and any(isinstance(a, Tensor) and a.requires_grad for a in args)
         with enable_grad():
             inputs = [_leaf(args[number], records) for number in numbers]
@@ -211,6 +233,7 @@ def _leaf(value: Tensor, keeps_history: bool = False) -> Tensor:
 
 def vjp(function: Callable[..., Any], *inputs: Tensor) -> tuple[Any, Callable[..., Any]]:
     """Returns the value of `function(*inputs)`, and a function from a gradient of the value to those of the inputs."""
+    _callable("vjp", function)
     leaves = [_leaf(each, native.is_grad_enabled()) for each in inputs]
     with enable_grad():
         value = function(*leaves)
@@ -229,8 +252,9 @@ def jacobian(function: Callable[..., Tensor], inputs: Tensor | Sequence[Tensor],
 
     Several inputs give a tuple. `create_graph` records the computation of the derivatives.
     """
+    _callable("jacobian", function)
     single = isinstance(inputs, Tensor)
-    leaves = [_leaf(each, create_graph) for each in _as_list("inputs", inputs)]
+    leaves = [_leaf(each, create_graph) for each in _inputs("jacobian", inputs)]
     with enable_grad():
         value = function(*leaves)
         if not isinstance(value, Tensor):
@@ -253,11 +277,14 @@ def jacobian(function: Callable[..., Tensor], inputs: Tensor | Sequence[Tensor],
 def hessian(function: Callable[..., Tensor], inputs: Tensor | Sequence[Tensor], create_graph: bool = False) -> Any:
     """Returns the second derivatives of the scalar `function(*inputs)`; several inputs give a tuple of tuples."""
     single = isinstance(inputs, Tensor)
-    given = _as_list("inputs", inputs)
+    _callable("hessian", function)
+    given = _inputs("hessian", inputs)
 
     def first(position: int) -> Callable[..., Tensor]:
         def gradient(*args: Tensor) -> Tensor:
             value = function(*args)
+            if not isinstance(value, Tensor):
+                raise TypeMismatch(f"hessian: the function must return Tensor, got {type(value).__name__}")
             if value.numel() != 1:
                 raise ShapeError(f"hessian: the function must return one element, got shape {list(value.shape)}")
             (found,) = native._backward([value], [None], [args[position]], True, True)
@@ -282,6 +309,9 @@ class Context:
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keeps tensors, which must not be changed in place before `backward` reads them."""
+        for each in tensors:
+            if not isinstance(each, Tensor) and each is not None:
+                raise TypeMismatch(f"save_for_backward: tensors must be Tensor or None, got {type(each).__name__}")
         self._saved = [(each, each._version if each is not None else 0) for each in tensors]
 
     @property
@@ -379,6 +409,7 @@ def checkpoint(function: Callable[..., Any], *args: Any) -> Any:
 
     The function must return a tensor or a tuple of tensors, and the same for the same arguments.
     """
+    _callable("checkpoint", function)
     return _Checkpoint.apply(function, *args)
 
 
@@ -411,7 +442,11 @@ def gradcheck(
 
     Raises InvalidArgument for a difference above `atol + rtol * |difference quotient|`, or returns False.
     """
-    given = _as_list("inputs", inputs)
+    _callable("gradcheck", function)
+    for name, number in (("eps", eps), ("atol", atol), ("rtol", rtol)):
+        if not isinstance(number, (int, float)):
+            raise TypeMismatch(f"gradcheck: {name} must be float, got {type(number).__name__}")
+    given = _inputs("gradcheck", inputs)
     for i, each in enumerate(given):
         if each.requires_grad and str(each.dtype) != "float64":
             raise TypeMismatch(f"gradcheck: input {i} must be float64 for accurate differences, got {each.dtype}")
