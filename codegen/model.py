@@ -431,7 +431,17 @@ class Function:
     @property
     def is_method(self) -> bool:
         """Returns whether an overload is also a method of tensors."""
-        return any(op.receiver for op in self.overloads)
+        return bool(self.method_overloads)
+
+    @property
+    def method_overloads(self) -> tuple[Op, ...]:
+        """Returns the overloads that are also methods of tensors; those of a namespace are methods by another name."""
+        return () if self.namespace else tuple(op for op in self.overloads if op.receiver)
+
+    @property
+    def in_place_overloads(self) -> tuple[Op, ...]:
+        """Returns the overloads with an in-place form, which is a method if the operator has a receiver."""
+        return tuple(op for op in self.overloads if op.has_in_place and not (self.namespace and op.receiver))
 
     @property
     def takes_equation(self) -> bool:

@@ -3,7 +3,7 @@
 /** Gradients: modes, backward passes, gradients of functions, hooks and functions with gradients of their own. */
 
 const gradMode = require('./gradMode');
-const {checkFunction, optionsOf, tensorList} = require('./gradArguments');
+const {checkFunction, isList, listOf, optionsOf, tensorList} = require('./gradArguments');
 const native = require('./native');
 const {makeError} = require('./errors');
 const {
@@ -97,7 +97,11 @@ const orZeros = (found, leaves) => found.map((each, i) => each ?? flow.zerosLike
 function valueAndGrad(fn, options) {
   checkFunction('valueAndGrad', 'fn', fn);
   const {argnums = 0} = optionsOf('valueAndGrad', options, ['argnums']);
-  const numbers = Array.isArray(argnums) ? argnums : [argnums];
+  const numbers = listOf(argnums);
+  if (!numbers.every(Number.isInteger)) {
+    const found = `got ${describe(argnums)}`;
+    throw makeError('TypeMismatch', `valueAndGrad: argnums must be integer or array of integers, ${found}`);
+  }
   return (...args) => {
     const records = gradMode.isEnabled() && args.some((each) => isTensor(each) && each.requiresGrad);
     return enableGrad(() => {
@@ -109,7 +113,7 @@ function valueAndGrad(fn, options) {
       const value = fn(...given);
       const [output] = tensorList('valueAndGrad', 'the value', value);
       const found = orZeros(pass('valueAndGrad', [output], [null], leaves, {createGraph: records}), leaves);
-      return [records ? value : value.detach(), Array.isArray(argnums) ? found : found[0]];
+      return [records ? value : value.detach(), isList(argnums) ? found : found[0]];
     });
   };
 }
@@ -154,9 +158,13 @@ function jacobian(fn, inputs, options) {
 }
 
 function hessian(fn, inputs, options) {
+  checkFunction('hessian', 'fn', fn);
   const given = tensorList('hessian', 'inputs', inputs);
   const first = (position) => (...args) => {
     const value = fn(...args);
+    if (!isTensor(value)) {
+      throw makeError('TypeMismatch', `hessian: fn must return Tensor, got ${describe(value)}`);
+    }
     if (value.size !== 1) {
       throw makeError('ShapeError', `hessian: fn must return one element, got shape [${value.shape.join(', ')}]`);
     }
@@ -221,7 +229,7 @@ class DifferentiableFunction {
     const positions = args.flatMap((each, i) => (isTensor(each) ? [i] : []));
     context.needsInputGrad = args.map((each) => isTensor(each) && each.requiresGrad);
     const results = noGrad(() => this.forward(context, ...args));
-    const outputs = (Array.isArray(results) ? results : [results]).map((each) => {
+    const outputs = listOf(results).map((each) => {
       if (!isTensor(each)) {
         const found = `got ${describe(each)}`;
         throw makeError('TypeMismatch', `${this.name}: forward must return Tensor or array of Tensors, ${found}`);
@@ -230,14 +238,14 @@ class DifferentiableFunction {
     });
     native.recordFunction(this.name, positions.map((i) => slotOf(args[i])), outputs.map(slotOf), (gradSlots) => {
       const found = this.backward(context, ...gradSlots.map((slot) => wrapSlot(slot)));
-      const gradients = Array.isArray(found) ? found : [found];
+      const gradients = listOf(found);
       if (gradients.length !== args.length) {
         throw makeError('InvalidArgument', `${this.name}: backward must return a gradient or null for each of ` +
           `${args.length} arguments, got ${gradients.length}`);
       }
       return positions.map((i) => (gradients[i] ? liveSlot(gradients[i], this.name) : 0));
     });
-    return Array.isArray(results) ? outputs : outputs[0];
+    return isList(results) ? outputs : outputs[0];
   }
 }
 
@@ -253,7 +261,7 @@ function checkpoint(fn, ...args) {
       const isWanted = (each) => isTensor(each) && each.requiresGrad;
       const leaves = args.map((each) => (isWanted(each) ? each.detach().setRequiresGrad() : each));
       const results = enableGrad(() => fn(...leaves));
-      const kept = (Array.isArray(results) ? results : [results])
+      const kept = listOf(results)
         .map((output, i) => ({output, gradient: grads[i]}))
         .filter(({output}) => output.requiresGrad);
       backward(kept.map(({output}) => output), {gradTensors: kept.map(({gradient}) => gradient)});
@@ -276,7 +284,7 @@ function detectAnomaly(fn) {
     restore();
     throw error;
   }
-  if (typeof result?.then === 'function') return Promise.resolve(result).finally(restore);
+  if (gradMode.isThenable(result)) return Promise.resolve(result).finally(restore);
   restore();
   return result;
 }

@@ -2,8 +2,21 @@
 
 /** Checks the arguments of the functions for gradients. */
 
+const {isProxy} = require('node:util').types;
 const {makeError} = require('./errors');
 const {describe, isPlainObject, isTensor} = require('./tensor');
+
+/** Returns whether a value is an array; a Proxy is none, because its traps are user code. */
+const isList = (value) => !isProxy(value) && Array.isArray(value);
+
+/** Returns an array as it is, and another value in an array. */
+const listOf = (value) => (isList(value) ? value : [value]);
+
+/** Throws TypeMismatch unless the value of an argument is a number. */
+function checkNumber(method, name, value) {
+  if (typeof value === 'number') return;
+  throw makeError('TypeMismatch', `${method}: ${name} must be number, got ${describe(value)}`);
+}
 
 /** Throws TypeMismatch unless the value of an argument is a function. */
 function checkFunction(method, name, value) {
@@ -15,7 +28,7 @@ function checkFunction(method, name, value) {
 function tensorList(method, name, value, optional = false) {
   const items = isTensor(value) ? [value] : value;
   const fits = (each) => isTensor(each) || (optional && (each === null || each === undefined));
-  if (!Array.isArray(items) || !items.every(fits)) {
+  if (!isList(items) || !items.every(fits)) {
     throw makeError('TypeMismatch', `${method}: ${name} must be Tensor or array of Tensors, got ${describe(value)}`);
   }
   return items;
@@ -32,4 +45,4 @@ function optionsOf(method, options, known) {
   return options;
 }
 
-module.exports = {checkFunction, tensorList, optionsOf};
+module.exports = {checkFunction, checkNumber, isList, listOf, tensorList, optionsOf};

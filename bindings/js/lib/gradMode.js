@@ -3,6 +3,7 @@
 /** Whether calls are recorded. The mode of an asynchronous function follows its awaits, and no other code sees it. */
 
 const {AsyncLocalStorage} = require('node:async_hooks');
+const {isProxy} = require('node:util').types;
 const native = require('./native');
 
 /** The mode that the running code is in, as {recording}; undefined outside of all modes. */
@@ -17,6 +18,9 @@ function enter() {
   if (waiting > 0) native.setGradEnabled(modes.getStore()?.recording ?? base);
 }
 
+/** Returns whether a value is a promise of any kind. A Proxy is none, because its traps are user code. */
+const isThenable = (value) => !isProxy(value) && typeof value?.then === 'function';
+
 /** Calls a function in a mode. A promise that it returns keeps the mode for what runs until it settles. */
 function run(recording, fn) {
   enter();
@@ -24,7 +28,7 @@ function run(recording, fn) {
   native.setGradEnabled(recording);
   try {
     const result = modes.run({recording}, fn);
-    if (typeof result?.then === 'function') {
+    if (isThenable(result)) {
       const settle = () => {
         waiting -= 1;
         if (waiting === 0) native.setGradEnabled(base);
@@ -52,4 +56,4 @@ function setEnabled(enabled) {
   native.setGradEnabled(enabled);
 }
 
-module.exports = {enter, run, isEnabled, setEnabled};
+module.exports = {enter, isThenable, run, isEnabled, setEnabled};

@@ -3,7 +3,7 @@
 /** Compares the gradients of a function with differences of its values. */
 
 const {enableGrad, jacobian} = require('./autograd');
-const {checkFunction, optionsOf, tensorList} = require('./gradArguments');
+const {checkFunction, checkNumber, optionsOf, tensorList} = require('./gradArguments');
 const {makeError} = require('./errors');
 const {functionsByName} = require('./operators');
 
@@ -30,6 +30,7 @@ function gradcheck(fn, inputs, options) {
   checkFunction('gradcheck', 'fn', fn);
   const {eps = 1e-6, atol = 1e-5, rtol = 1e-3, raiseException = true} =
     optionsOf('gradcheck', options, ['eps', 'atol', 'rtol', 'raiseException']);
+  for (const [name, value] of Object.entries({eps, atol, rtol})) checkNumber('gradcheck', name, value);
   const given = tensorList('gradcheck', 'inputs', inputs);
   given.forEach(({requiresGrad, dtype}, i) => {
     if (!requiresGrad || String(dtype) === 'float64') return;

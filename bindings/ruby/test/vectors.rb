@@ -3,6 +3,7 @@
 # Reads the values of vectors (docs/reference/vectors.md), and compares results with them.
 module Vectors
   HOST = OneFlow.default_device
+  MODULES = { "nn" => "NN" }.freeze # the others are capitalized
   REALS = { "nan" => Float::NAN, "inf" => Float::INFINITY, "-inf" => -Float::INFINITY }.freeze
 
   private
@@ -10,7 +11,8 @@ module Vectors
   # Calls a function by its full name: OneFlow::Comm.reduce for "comm.reduce".
   def on_module(name, **arguments)
     *spaces, name = name.split(".")
-    spaces.reduce(OneFlow) { |owner, space| owner.const_get(space.capitalize) }.public_send(name, **arguments)
+    modules = spaces.map { |space| MODULES.fetch(space, space.capitalize) }
+    modules.reduce(OneFlow, :const_get).public_send(name, **arguments)
   end
 
   def decode(value)

@@ -36,7 +36,7 @@ class JsFunction:
     @property
     def method_overloads(self) -> tuple[Op, ...]:
         """Returns the overloads that are methods, too."""
-        return tuple(op for op in self.overloads if op.receiver)
+        return self.function.method_overloads
 
     @property
     def leaf(self) -> str:
@@ -102,7 +102,7 @@ class Js(Language):
             function,
             name,
             f"{leaf}Async" if all(map(typescript.is_async, function.overloads)) else None,
-            f"{leaf}_" if any(op.has_in_place for op in function.overloads) else None,
+            f"{leaf}_" if function.in_place_overloads else None,
         )
 
     # -- names ----------------------------------------------------------------------------------------------------

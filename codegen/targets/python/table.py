@@ -81,12 +81,12 @@ class PythonFunction:
     @property
     def methods(self) -> tuple[Op, ...]:
         """Returns the overloads that are methods, too."""
-        return tuple(op for op in self.overloads if op.receiver)
+        return self.function.method_overloads
 
     @property
     def in_place_overloads(self) -> tuple[Op, ...]:
         """Returns the overloads with an in-place form, which is a method if the operator has a receiver."""
-        return tuple(op for op in self.overloads if op.has_in_place)
+        return self.function.in_place_overloads
 
     @property
     def in_place(self) -> str | None:

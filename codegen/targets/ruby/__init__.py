@@ -78,7 +78,7 @@ class Ruby(Language):
             words.module_name(space) if space else None,
             method,
             words.OPERATORS.get(function.name),
-            f"{name}!" if any(op.has_in_place for op in function.overloads) else None,
+            f"{name}!" if function.in_place_overloads else None,
         )
 
     # -- names --------------------------------------------------------------------------------------------------------

@@ -44,17 +44,31 @@ module OneFlow
 
       # Runs a backward pass. Returns the gradients of the inputs, nil where there is none.
       def pass(outputs, grads, inputs, retain_graph: nil, create_graph: false)
-        run_backward(outputs, grads, inputs, retain_graph.nil? ? create_graph : retain_graph, create_graph)
+        run_backward(outputs, grads, inputs, nil.equal?(retain_graph) ? create_graph : retain_graph, create_graph)
       end
 
       # Returns an Array as it is, and another value in an Array.
       def list_of(value) = Array === value ? value : [value]
+
+      # Returns a value. Raises TypeMismatch unless it is a tensor.
+      def tensor_of(method, name, value)
+        return value if Tensor === value
+
+        raise TypeMismatch, "#{method}: #{name} must be Tensor, got #{class_of(value)}"
+      end
 
       # Returns the class of any object, also of a BasicObject.
       def class_of(value) = Kernel.instance_method(:class).bind_call(value)
 
       # Returns a block. Raises InvalidArgument if there is none.
       def given_block(method, block) = block || raise(InvalidArgument, "#{method}: a block is needed")
+
+      # Returns an argument of a call. Raises IndexOutOfRange.
+      def argument(args, number)
+        return args[number] if number.between?(-args.length, args.length - 1)
+
+        raise IndexOutOfRange, "value_and_grad: argnums has #{number}, but there are #{args.length} arguments"
+      end
 
       # Returns whether a value is a tensor that requires a gradient.
       def wanted?(value) = Tensor === value && value.requires_grad?
@@ -121,10 +135,15 @@ module OneFlow
     # Returns a lambda that returns the value of the block, and its gradient for its argument number `argnums`.
     def value_and_grad(argnums: 0, &block)
       Autograd.given_block("value_and_grad", block)
+      numbers = Autograd.list_of(argnums)
+      unless numbers.all?(Integer)
+        found = Autograd.class_of(argnums)
+        raise TypeMismatch, "value_and_grad: argnums must be Integer or Array of Integers, got #{found}"
+      end
 
       lambda do |*args|
         records = Autograd.records?(args)
-        leaves = Autograd.list_of(argnums).to_h { |i| [i, Autograd.leaf("value_and_grad", args[i], records)] }
+        leaves = numbers.to_h { |i| [i, Autograd.leaf("value_and_grad", Autograd.argument(args, i), records)] }
         value = enable_grad { block.call(*args.each_with_index.map { |each, i| leaves.fetch(i, each) }) }
         found = Autograd.gradients([value], [nil], leaves.values, records, records)
         [records ? value : value.detach, argnums.is_a?(Array) ? found : found.first]
@@ -151,9 +170,7 @@ module OneFlow
       Autograd.given_block("jacobian", block)
       leaves = Autograd.tensor_list("jacobian", "inputs", inputs).map { |x| Autograd.leaf("jacobian", x, create_graph) }
       results = enable_grad do
-        value = block.call(*leaves)
-        raise TypeMismatch, "jacobian: the block must return Tensor, got #{value.class}" unless value.is_a?(Tensor)
-
+        value = Autograd.tensor_of("jacobian", "the value", block.call(*leaves))
         rows = jacobian_rows(value, leaves, create_graph)
         leaves.each_with_index.map { |leaf, k| stacked_rows(rows.map { |row| row[k] }, value, leaf) }
       end
@@ -167,7 +184,7 @@ module OneFlow
       given = Autograd.tensor_list("hessian", "inputs", inputs)
       rows = given.each_index.map do |i|
         jacobian(given, create_graph:) do |*args|
-          value = block.call(*args)
+          value = Autograd.tensor_of("hessian", "the value", block.call(*args))
           raise ShapeError, "hessian: the block must return one element, got #{value.shape}" unless value.size == 1
 
           Autograd.gradients([value], [nil], [args[i]], true, true).first

@@ -11,7 +11,7 @@ module OneFlow
 
       # Keeps tensors, which must not be changed in place before `backward` reads them.
       def save_for_backward(*tensors)
-        @saved = tensors.map { |tensor| [tensor, tensor.version] }
+        @saved = tensors.map { |each| [Autograd.tensor_of("save_for_backward", "each argument", each), each.version] }
       end
 
       # Returns the kept tensors. Raises InvalidArgument if one was changed in place.
@@ -39,9 +39,11 @@ module OneFlow
           context = Context.new
           context.needs_input_grad = args.map { |each| Autograd.wanted?(each) }
           results = OneFlow.no_grad { forward(context, *args) }
-          outputs = Autograd.list_of(results).map { |each| given?(args, each) ? each.detach : each }
+          outputs = Autograd.tensor_list(name || "Function", "what forward returns", results).map do |each|
+            given?(args, each) ? each.detach : each
+          end
           gradients = ->(grads, _wanted) { gradients_of(args, backward(context, *grads)) }
-          Autograd.record_function(name || "Function", args.grep(Tensor), outputs.grep(Tensor), gradients)
+          Autograd.record_function(name || "Function", args.grep(Tensor), outputs, gradients)
           Array === results ? outputs : outputs.first
         end
 

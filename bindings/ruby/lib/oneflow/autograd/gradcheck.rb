@@ -7,6 +7,11 @@ module OneFlow
     def initialize(block, inputs, eps, atol, rtol)
       @block = block
       @inputs = Autograd.tensor_list("gradcheck", "inputs", inputs)
+      { eps:, atol:, rtol: }.each do |name, value|
+        next if Numeric === value
+
+        raise TypeMismatch, "gradcheck: #{name} must be Numeric, got #{Autograd.class_of(value)}"
+      end
       @eps = eps
       @atol = atol
       @rtol = rtol
