@@ -59,12 +59,16 @@ test('exported and declared names are the same', () => {
     'RandomState', 'Profile', 'ProfileEntry', 'BackwardOptions', 'FunctionContext',
   ]);
   const paths = declared.map(({path}) => path);
-  const isNamespace = (name) => typeof flow[name] === 'object' && !(flow[name] instanceof flow.Generator);
-  const ours = paths
-    .filter((path) => path.length === 1 ? !types.has(path[0]) : path.length === 2 && isNamespace(path[0]));
-  const exported = Object.keys(flow).flatMap((name) => (
-    isNamespace(name) ? Object.keys(flow[name]).map((member) => `${name}.${member}`) : [name]
+  const isNamespace = (value) => typeof value === 'object' && !(value instanceof flow.Generator);
+  const ours = paths.filter((path) => {
+    if (path.length === 1) return !types.has(path[0]);
+    const owner = path.slice(0, -1).reduce((value, name) => value?.[name], flow);
+    return owner !== undefined && isNamespace(owner);
+  });
+  const namesIn = (owner) => Object.entries(owner).flatMap(([name, value]) => (
+    isNamespace(value) ? namesIn(value).map((member) => `${name}.${member}`) : [name]
   ));
+  const exported = namesIn(flow);
   assert.deepEqual([...new Set(ours.map((path) => path.join('.')))].sort(), exported.sort());
   const members = new Set(paths.filter(([name, member]) => name === 'Tensor' && member).map(([, member]) => member));
   const found = ['id', ...Object.getOwnPropertyNames(flow.Tensor.prototype)].filter((name) => name !== 'constructor');

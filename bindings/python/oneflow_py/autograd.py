@@ -127,7 +127,7 @@ def _inputs(caller: str, value: object) -> list[Tensor]:
     return found
 
 
-def _callable(caller: str, function: object) -> None:
+def _callable(caller: str, function: Any) -> None:
     if not callable(function):
         raise TypeMismatch(f"{caller}: function must be callable, got {type(function).__name__}")
 

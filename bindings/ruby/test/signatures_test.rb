@@ -15,6 +15,7 @@ class SignaturesTest < OneFlowTest
   def test_functions
     assert_same_names OneFlow.singleton_methods(false), "OneFlow"
     assert_same_names OneFlow::Comm.singleton_methods(false), "Comm"
+    assert_same_names OneFlow::NN::Functional.singleton_methods(false), "Functional"
   end
 
   def test_methods
@@ -72,7 +73,7 @@ class SignaturesTest < OneFlowTest
       when RBS::AST::Members::MethodDefinition then @members[owner][member.name] ||= member.comment
       when RBS::AST::Declarations::Constant, RBS::AST::Declarations::Class, RBS::AST::Declarations::Module
         name = member.name.name
-        @members[constants_of(owner)][name] ||= member.comment
+        @members[constants_of(owner)][name] ||= member.comment if member.name.namespace.empty?
         collect(member, name.to_s) if member.respond_to?(:members)
       end
     end
