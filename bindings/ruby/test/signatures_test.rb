@@ -67,14 +67,19 @@ class SignaturesTest < OneFlowTest
     owner == "OneFlow" ? "constants" : "constants of #{owner}"
   end
 
+  # Modules of modules are declared by their whole names, and are no constants of the outermost one.
+  def collect_constant(member, owner)
+    name = member.name.name
+    @members[constants_of(owner)][name] ||= member.comment if member.name.namespace.empty?
+    collect(member, name.to_s) if member.respond_to?(:members)
+  end
+
   def collect(declaration, owner)
     declaration.members.each do |member|
       case member
       when RBS::AST::Members::MethodDefinition then @members[owner][member.name] ||= member.comment
       when RBS::AST::Declarations::Constant, RBS::AST::Declarations::Class, RBS::AST::Declarations::Module
-        name = member.name.name
-        @members[constants_of(owner)][name] ||= member.comment if member.name.namespace.empty?
-        collect(member, name.to_s) if member.respond_to?(:members)
+        collect_constant(member, owner)
       end
     end
   end
