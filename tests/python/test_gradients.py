@@ -18,9 +18,12 @@ import torch
 
 import oneflow_py as flow
 from tests.python.support import array, decode, raises
-from tests.python.test_conformance import value
+from tests.python.test_conformance import DEVICES, value
 
 GRADIENTS = sorted((Path(__file__).parents[1] / "generated" / "gradients").glob("*.json"))
+
+
+ON_THE_HOST = ("pin_memory",)
 
 
 def leaf(numbers: Any, dtype: str = "float64") -> flow.Tensor:
@@ -38,9 +41,9 @@ def expected_tensor(spec: dict[str, Any]) -> Any:
     return decode(base64.b64decode(spec["data"]), spec["dtype"], tuple(spec["sizes"]))
 
 
-def problem(function: str, case: dict[str, Any]) -> str | None:
-    """Runs a case. Returns a description of the failure, or None."""
-    arguments = {name: value(spec, "cpu:0") for name, spec in case["arguments"].items()}
+def problem(function: str, case: dict[str, Any], device: str = "cpu:0") -> str | None:
+    """Runs a case on a device. Returns a description of the failure, or None."""
+    arguments = {name: value(spec, device) for name, spec in case["arguments"].items()}
     leaves = []
     for name, spec in case["gradients"].items():
         given, specs = tensors_of(arguments[name]), spec if isinstance(spec, list) else [spec]
@@ -53,7 +56,7 @@ def problem(function: str, case: dict[str, Any]) -> str | None:
         for result, weight, is_root in zip(results, case["weights"], case["differentiable"], strict=True):
             if is_root and result.requires_grad:
                 roots.append(result)
-                weights.append(flow.tensor(expected_tensor(weight)))
+                weights.append(flow.tensor(expected_tensor(weight), device=result.device))
         if roots:
             flow.autograd.backward(roots, weights)
     except flow.Error as error:
@@ -78,6 +81,18 @@ def test_gradients_are_those_of_pytorch(path: Path) -> None:
         if (found := problem(content["function"], case)) is not None:
             problems.append(f"{case['name']}: {found}")
     assert not problems, f"{len(problems)} of {len(content['cases'])}\n" + "\n".join(problems[:20])
+
+
+@pytest.mark.parametrize("device", [each for each in DEVICES if each != "cpu:0"])
+def test_gradients_on_other_devices(device: str) -> None:
+    """Runs one case of each operator, which has other dtypes and shapes in another position of the list."""
+    problems = []
+    for position, path in enumerate(GRADIENTS):
+        content = json.loads(path.read_text())
+        case = content["cases"][position % len(content["cases"])]
+        if content["function"] not in ON_THE_HOST and (found := problem(content["function"], case, device)) is not None:
+            problems.append(f"{content['function']}, {case['name']}: {found}")
+    assert not problems, "\n".join(problems[:20])
 
 
 # ------------------------------------------------------------------------------------------------ higher orders
