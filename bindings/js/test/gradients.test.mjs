@@ -240,3 +240,19 @@ test('anomalies name their call', async () => {
   }), expected);
   assert.equal(flow.getOption('detectAnomaly'), 0);
 });
+
+test('a graph keeps what it needs of disposed tensors', () => {
+  const x = flow.tensor([1, 2]).setRequiresGrad();
+  flow.tidy(() => x.mul(x).exp().sum()).backward();
+  assert.ok(Math.abs(x.grad.toArray()[0] - 2 * Math.E) < 1e-5);
+  x.grad = null;
+  const y = x.mul(3);
+  const loss = y.mul(y).sum();
+  y.dispose();
+  loss.backward();
+  assert.deepEqual(x.grad.toArray(), [18, 36]);
+  flow.tidy(() => x.mul(2).sum().backward());
+  assert.deepEqual(x.grad.toArray(), [20, 38], 'gradients of leaves outlive the scope of the pass');
+  const [grad] = flow.tidy(() => flow.grad(x.mul(x).sum(), [x]));
+  assert.deepEqual(grad.toArray(), [2, 4]);
+});

@@ -57,6 +57,51 @@ class GradientsTest < OneFlowTest
     assert_predicate OneFlow, :grad_enabled?
   end
 
+  def test_a_mode_belongs_to_its_fiber
+    x = leaf(1.0)
+    found = []
+    fiber = Fiber.new do
+      OneFlow.no_grad do
+        found << (x * 2).requires_grad?
+        Fiber.yield
+        found << (x * 2).requires_grad? << OneFlow.grad_enabled?
+      end
+      found << (x * 2).requires_grad?
+    end
+    fiber.resume
+    found << (x * 2).requires_grad? << OneFlow.grad_enabled?
+    OneFlow.no_grad { found << Fiber.new { (x * 2).requires_grad? }.resume }
+    fiber.resume
+    assert_equal [false, true, true, true, false, false, true], found
+    found = OneFlow.no_grad { Enumerator.new { |values| 3.times { values << (x * 2).requires_grad? } }.next }
+    assert found, "an Enumerator runs in a fiber of its own"
+  end
+
+  def test_a_fiber_that_never_goes_on_changes_nothing
+    x = leaf(1.0)
+    Fiber.new { OneFlow.no_grad { Fiber.yield } }.resume
+    assert_predicate x * 2, :requires_grad?
+    OneFlow.grad_enabled = false
+    refute_predicate x * 2, :requires_grad?
+    OneFlow.grad_enabled = true
+    assert_predicate x * 2, :requires_grad?
+  end
+
+  def test_a_hook_has_the_mode_of_its_pass
+    x = leaf(1.0, 2.0)
+    [false, true].each do |create_graph|
+      y = x * 3
+      modes = []
+      y.register_hook do |grad|
+        modes << OneFlow.grad_enabled? << (grad * x).requires_grad?
+        nil
+      end
+      OneFlow.enable_grad { y.sum.backward(create_graph:) }
+      assert_equal [create_graph] * 2, modes
+      x.grad = nil
+    end
+  end
+
   def test_gradients_add_up
     x = leaf(1.0, 2.0)
     2.times { (x * 2).sum.backward }

@@ -6,6 +6,7 @@
 
 #include "convert.h"
 #include "errors.h"
+#include "grad_mode.h"
 #include "memory.h"
 #include "tensor.h"
 
@@ -102,6 +103,7 @@ of_status protect(VALUE (*body)(VALUE), void* task) {
   } call = {body, task, 0};
   const auto run = [](void* context) -> void* {
     auto& own = *static_cast<Protected*>(context);
+    const InheritedGradMode mode;
     rb_protect(own.body, reinterpret_cast<VALUE>(own.task), &own.state);
     if (own.state) {
       raised = rb_errinfo();
@@ -267,13 +269,6 @@ VALUE record_function(VALUE, VALUE name, VALUE inputs, VALUE outputs, VALUE call
   return Qnil;
 }
 
-VALUE grad_enabled_p(VALUE) { return to_ruby_boolean(of_grad_enabled()); }
-
-VALUE set_grad_enabled(VALUE, VALUE value) {
-  of_set_grad_enabled(RTEST(value));
-  return value;
-}
-
 }  // namespace
 
 void define_gradients(VALUE module) {
@@ -287,9 +282,8 @@ void define_gradients(VALUE module) {
   rb_define_method(tensor_class, "retains_grad?", retains_grad_p, 0);
   rb_define_method(tensor_class, "detach", detach, 0);
   rb_define_private_method(tensor_class, "add_hook", add_hook, 1);
-  rb_define_singleton_method(module, "grad_enabled?", grad_enabled_p, 0);
-  rb_define_singleton_method(module, "grad_enabled=", set_grad_enabled, 1);
   VALUE autograd = rb_define_module_under(module, "Autograd");
+  define_grad_mode(module, autograd);
   rb_define_singleton_method(autograd, "run_backward", run_backward, 5);
   rb_define_singleton_method(autograd, "record_function", record_function, 4);
   rb_define_singleton_method(autograd, "remove_hook", remove_hook, 1);

@@ -5,6 +5,8 @@
 #include <ruby.h>
 #include <ruby/thread.h>
 
+#include "grad_mode.h"
+
 namespace oneflow::ruby {
 
 // A marker: while one exists, this thread runs native code without Ruby's lock (the GVL).
@@ -25,6 +27,7 @@ constexpr double kLong = 1 << 13;
 // pending, it returns without doing the work, which then runs with the lock held.
 template <class Work>
 of_status run_native(bool is_long, const Work& work) {
+  enter_grad_mode();
   struct Task {
     const Work& work;
     of_status status;

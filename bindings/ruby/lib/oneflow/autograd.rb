@@ -203,14 +203,7 @@ module OneFlow
     private
 
     def in_grad_mode(method, recording, block)
-      Autograd.given_block(method, block)
-      before = grad_enabled?
-      self.grad_enabled = recording
-      begin
-        block.call
-      ensure
-        self.grad_enabled = before
-      end
+      Autograd.in_mode(recording, Autograd.given_block(method, block))
     end
 
     def gradients_of_inputs(outputs, inputs, grad_outputs: nil, allow_unused: false, **options)
