@@ -149,7 +149,13 @@ class Gather(Kind):
         ordered = {member: members[member] for member in order if member in members}
         programs = RulePrograms(Gives.SIZE, (self.sizes,), ("size",)) if self.sizes else None
         return RuntimeRule(
-            "run_gather", "gather_dimensions", ("ops/gather.h",), "GatherRule", ordered, programs=programs
+            "run_gather",
+            "gather_dimensions",
+            ("ops/gather.h",),
+            "GatherRule",
+            ordered,
+            run_by_parts="run_gather_by_parts",
+            programs=programs,
         )
 
     def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[kernels.Kernel]:

@@ -5,6 +5,7 @@
 #include "dispatch/program_body.h"
 #include "ops/elementwise.h"
 #include "ops/fold.h"
+#include "ops/gather.h"
 #include "ops/generator.h"
 #include "ops/native.h"
 #include "tensor/complex.h"
@@ -16,6 +17,7 @@ namespace {
 
 constinit const OperatorName kAny("any");
 constinit const OperatorName kCast("cast");
+constinit const OperatorName kClone("clone");
 constinit const OperatorName kCopy("copy");
 constinit const OperatorName kFill("fill");
 
@@ -141,6 +143,22 @@ void run_reduction_by_parts(Call& call) {
   run_on_parts(call, [&](of_value* arguments, TensorRef& input) {
     name_dims(rule_of<ReductionRule>(call.schema()), arguments, input, dims);
   });
+}
+
+void run_gather_by_parts(Call& call) {
+  const Tensor& input = call.tensor(0);
+  if (input.rank() > 0) return run_by_parts(call);
+  // The dimension of the parts must not take the place of the one that a tensor with 0 dimensions lacks: its only
+  // element is selected, if the call is valid for one of its parts.
+  of_value arguments[kMaxArguments], selected{};
+  const size_t count = call.schema().arguments.size();
+  std::copy_n(call.arguments, count, arguments);
+  const TensorRef part = part_of(input, 0);
+  arguments[0] = to_value(part);
+  call_inside(call.op, call.name, {arguments, count}, {&selected, 1}, call.infer_only);
+  of_value_release(&selected);
+  ProgramBody body(call);
+  body.give(body.call(kClone, input));
 }
 
 void run_complex_body(Call& call) {

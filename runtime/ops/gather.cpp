@@ -52,7 +52,12 @@ Shape result_shape(const Call& call, const GatherRule& rule, const Tensor& input
   Shape shape = input.sizes();
   if (!rule.size) return shape;
   const int64_t size = rule.size(SizeBody(call));
-  if (shape.empty()) return Shape{size};
+  if (shape.empty()) {
+    if (size != 1)
+      fail(OF_SHAPE_ERROR, "a tensor with 0 dimensions has 1 element to select, not %lld",
+           static_cast<long long>(size));
+    return shape;
+  }
   for (const int64_t dim : dims) shape[static_cast<int>(dim)] = size;
   return shape;
 }

@@ -17,6 +17,8 @@ struct GatherRule {
 };
 
 void run_gather(Call& call);
+// Runs it on the real views of complex operands.
+void run_gather_by_parts(Call& call);
 
 // The dimensions along which elements are gathered follow the index tensor; the others are the same.
 void gather_dimensions(Call& call, const Shape& result, DimensionMap& map);

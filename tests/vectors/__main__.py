@@ -190,9 +190,8 @@ def main(names: list[str]) -> int:
         cases = [each for each in made if each is not None]
         sample.mark(cases)
         total += len(cases)
-        path.write_text(
-            json.dumps({"op": op.full_name, "function": op.name, "fingerprint": key, "cases": cases}) + "\n"
-        )
+        content = {"op": op.full_name, "function": op.name, "fingerprint": key, "cases": cases}
+        path.write_text(json.dumps(content, separators=(",", ":")) + "\n")
         if sys.stderr.isatty() or position % 25 == 24:
             print(f"\rvectors: {position + 1} of {len(ops)} records", end="", file=sys.stderr, flush=True)
         if not cases:

@@ -149,7 +149,7 @@ def main(names: list[str]) -> int:
         if made:
             total += len(made)
             content = {"op": op.full_name, "function": op.name, "fingerprint": key, "cases": made}
-            path.write_text(json.dumps(content) + "\n")
+            path.write_text(json.dumps(content, separators=(",", ":")) + "\n")
     print(f"gradients: {total} cases computed in {TARGET.relative_to(ROOT)}", file=sys.stderr)
     return 0
 
