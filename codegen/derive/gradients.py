@@ -126,8 +126,7 @@ def _gradients(
         own = op.gradient.get(argument.name)
         try:
             if not isinstance(own, StatedGradient):
-                gradient = _resolved(op, [argument], _derived(op, argument, operators), functions)
-                ops[argument.name] = _with_elements(gradient, op.kind.adjoint_elements(op, argument))
+                ops[argument.name] = _resolved(op, [argument], _derived(op, argument, operators), functions)
             elif own.arguments[0] == argument.name:
                 together = [each for name in own.arguments if (each := op.signature.argument(name))]
                 ops |= dict.fromkeys(own.arguments, _resolved(op, together, {None: own.program}, functions))
@@ -165,18 +164,11 @@ def _resolved(op: Op, wanted: Sequence[Argument], programs: Mapping[str | None, 
     try:
         kind = gradient.kind.resolved(gradient, functions)
         if isinstance(kind, Composite) and all(_takes_numbers(gradient, each) for each in kind.branches.values()):
-            return replace(gradient, kind=kind)
+            return replace(gradient, kind=fused(kind))
     except TextError:
         pass
     gradient = _composite(op, wanted, programs, base_types.TENSOR)
-    return replace(gradient, kind=gradient.kind.resolved(gradient, functions))
-
-
-def _with_elements(gradient: Op, elements: Mapping[str | None, Node]) -> Op:
-    """Returns a gradient with the scalar expressions of its elements, if there are any."""
-    if not elements or not isinstance(gradient.kind, Composite):
-        return gradient
-    return replace(gradient, kind=fused(gradient.kind, elements))
+    return replace(gradient, kind=fused(gradient.kind.resolved(gradient, functions)))
 
 
 def _takes_numbers(op: Op, program: Program) -> bool:

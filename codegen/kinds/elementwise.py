@@ -114,12 +114,9 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
         return (found[0].root,) if len(found) == 1 else ()
 
     def adjoint(self, op: Op, argument: Argument, operators: OperatorTable) -> Mapping[str | None, str]:
-        found = self.adjoint_elements(op, argument)
+        found = {value: _adjoint(op, each, argument.name) for value, each in self.branches.items()}
         zeros = f"zeros_like({op.signature.gradient_names[0]})"
         return {value: zeros if node == ZERO else operators.print(node) for value, node in found.items()}
-
-    def adjoint_elements(self, op: Op, argument: Argument) -> Mapping[str | None, Node]:
-        return {value: _adjoint(op, each, argument.name) for value, each in self.branches.items()}
 
     def only_selects(self, name: str) -> bool:
         return all(expression.only_selects(name) for expression in self._all)

@@ -1,4 +1,4 @@
-"""Composites whose elements are also known as scalar expressions, as the derived gradients of elementwise records.
+"""Composites whose elements are also known as scalar expressions, as most gradients of elementwise records.
 
 A device may compute such a composite by one kernel, where no layer wants to see the calls in its body.
 """
@@ -9,11 +9,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from codegen import kernels
-from codegen.expression import Expression, Node
+from codegen.derivative import simplified, substituted
+from codegen.expression import Constant, Expression, Invoke, Node, Variable
 from codegen.kernel_printer import KernelPrinter
 from codegen.kinds.composite import Composite
-from codegen.kinds.kind import RuntimeRule
+from codegen.kinds.kind import Kind, RuntimeRule
 from codegen.model import Op
+from codegen.program import OperatorCall, Program, Return
 
 
 @dataclass(frozen=True)
@@ -37,11 +39,45 @@ class Fused(Composite):
         return replace(rule, members={**rule.members, "is_elementwise": True})
 
 
-def fused(kind: Composite, elements: Mapping[str | None, Node]) -> Composite:
-    """Returns a resolved composite with its elements, if they save calls."""
-    if kind.computing_calls <= 1:
+def fused(kind: Kind) -> Kind:
+    """Returns a resolved composite with its elements, if all programs are expressions of several elementwise calls."""
+    if not isinstance(kind, Composite):
         return kind
-    found = {
-        value: Expression(program.text, elements[value], program.location) for value, program in kind.branches.items()
-    }
-    return Fused(kind.branches, kind.match, found)
+    elements = {value: _element(program) for value, program in kind.branches.items()}
+    calls = max((_count(program) for program in kind.branches.values()), default=0)
+    known = {value: each for value, each in elements.items() if each is not None}
+    return Fused(kind.branches, kind.match, known) if calls > 1 and len(known) == len(elements) else kind
+
+
+def _count(program: Program) -> int:
+    return sum(isinstance(node, OperatorCall) for node in program.nodes())
+
+
+def _element(program: Program) -> Expression | None:
+    """Returns the element of the result of a program, or None if it does not follow from elements alone."""
+    match program.statements:
+        case (Return(values=(value,)),):
+            if found := _composed(value):
+                return Expression(program.text, found, program.location)
+    return None
+
+
+def _composed(node: Node) -> Node | None:
+    """Returns the scalar expression of the elements of a value, or None if there is none."""
+    match node:
+        case Variable() | Constant():
+            return node
+        case OperatorCall(op=op, values=values) if op.kind.element and not op.dtype.override:
+            (element,) = op.kind.element
+            if any(isinstance(part, Invoke) and part.function == "given" for part in element.walk()):
+                return None
+            operands: dict[str, Node] = {}
+            for argument, value in zip(op.signature.arguments, values, strict=True):
+                if value is None and isinstance(argument.default, bool | int | float | str):
+                    operands[argument.name] = Constant(argument.default)
+                elif value and (operand := _composed(value)):
+                    operands[argument.name] = operand
+                else:
+                    return None
+            return simplified(substituted(element, operands))
+    return None

@@ -200,10 +200,6 @@ class Kind(ABC):
         """
         raise UnknownDerivative(f"it does not follow from the kind {self.key}")
 
-    def adjoint_elements(self, op: Op, argument: Argument) -> Mapping[str | None, Node]:
-        """Returns the scalar expressions that the programs of adjoint() print, if they are such."""
-        return {}
-
     def only_selects(self, name: str) -> bool:
         """Returns whether a number argument is not computed with, but at most selected as an element."""
         return False
