@@ -17,7 +17,7 @@ from codegen.compute_types import compute_types
 from codegen.expression import Ellipsis, Expression, Invoke, Subscript, Variable
 from codegen.intrinsics import RANDOM, Sort
 from codegen.kernel_printer import KernelPrinter
-from codegen.model import Argument, Op, ResultRule
+from codegen.model import Argument, Definitions, Op, ResultRule
 from codegen.names import identifier
 
 if TYPE_CHECKING:
@@ -177,6 +177,16 @@ class GatherKernel(Kernel):
     uses_place: bool = False  # whether it uses the coordinate `i`
     uses_size: bool = False
     uses_ordinal: bool = False  # whether it uses `k`
+
+
+Computed = tuple[Op | None, Kernel]  # a kernel, and the operator whose table it is in
+
+
+def computed(op: Op, definitions: Definitions, dialect: type[KernelPrinter]) -> Iterator[Computed]:
+    """Yields the kernels of a record and of its gradients."""
+    for each in (op, *definitions.gradients[op.full_name].operators):
+        for kernel in each.kind.kernels(each, dialect):
+            yield each, kernel
 
 
 # The compute types in the dialects of C.

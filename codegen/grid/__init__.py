@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from codegen.grid.printing import GridPrinter
-from codegen.kernels import SPELLED, ElementwiseKernel, ElementwiseResult, Kernel, Operand, Setting
+from codegen.kernels import SPELLED, Computed, ElementwiseKernel, ElementwiseResult, Operand, Setting, computed
 from codegen.model import Definitions, Op
 from codegen.names import identifier, source_files
 from codegen.target import Output, Target
@@ -56,12 +56,12 @@ class GridTarget(Target):
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
         emitted = []
         for op in definitions.ops:
-            if kernels := tuple(op.kind.kernels(op, GridPrinter)):
+            if kernels := tuple(computed(op, definitions, GridPrinter)):
                 name = identifier(op.full_name)
                 emitted.append(name)
                 yield Output(f"{self.output_folder}/kernels/{name}.{self._ending}", self._source(op, name, kernels))
         carried = self._render(
-            "carry", (CARRY,), "Conversions of elements between dtypes.", "carry_table.j2", definitions.ops
+            "carry", ((None, CARRY),), "Conversions of elements between dtypes.", "carry_table.j2", definitions.ops
         )
         yield Output(f"{self.output_folder}/carry.{self._ending}", carried)
         natives = [op for op in definitions.ops if op.kind.has_kernel_by_hand]
@@ -70,11 +70,11 @@ class GridTarget(Target):
         )
         yield Output(f"{self.output_folder}/tables.h", text)
 
-    def _source(self, op: Op, name: str, kernels: tuple[Kernel, ...]) -> str:
+    def _source(self, op: Op, name: str, kernels: tuple[Computed, ...]) -> str:
         return self._render(name, kernels, f"{op.full_name}: {op.summary}", "tables.j2", [op], op=op)
 
     def _render(
-        self, name: str, kernels: tuple[Kernel, ...], title: str, tables: str, ops: Collection[Op], **values: object
+        self, name: str, kernels: Collection[Computed], title: str, tables: str, ops: Collection[Op], **values: object
     ) -> str:
         values |= {"name": name, "entries": kernels, "title": title, "tables": tables, "sources": source_files(ops)}
         return self.templates.render(self.source_template, **values)

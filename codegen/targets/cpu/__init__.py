@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codegen.compute_types import COMPLEX
-from codegen.kernels import SPELLED, Setting
+from codegen.kernels import SPELLED, Setting, computed
 from codegen.model import Definitions
 from codegen.names import identifier, source_files
 from codegen.target import Output, Target
@@ -25,8 +25,7 @@ class Cpu(Target):
         templates = self.templates.add(dtype_constant=dtype_constant, form=form, setting_value=setting_value)
         emitted = []
         for op in definitions.ops:
-            computing = (op, *definitions.gradients[op.full_name].operators)
-            if kernels := [(each, kernel) for each in computing for kernel in each.kind.kernels(each, CpuPrinter)]:
+            if kernels := tuple(computed(op, definitions, CpuPrinter)):
                 name = identifier(op.full_name)
                 emitted.append(name)
                 text = templates.render("kernels.cpp.j2", op=op, name=name, entries=kernels, sources=source_files([op]))
