@@ -7,6 +7,7 @@ import functools
 import gc
 import json
 import operator
+import os
 import threading
 import weakref
 from pathlib import Path
@@ -85,9 +86,10 @@ def test_gradients_are_those_of_pytorch(path: Path) -> None:
 
 @pytest.mark.parametrize("device", [each for each in DEVICES if each != "cpu:0"])
 def test_gradients_on_other_devices(device: str) -> None:
-    """Runs one case of each operator, which has other dtypes and shapes in another position of the list."""
+    """Runs one case of every third operator, or of each, because some devices compile their kernels now."""
     problems = []
-    for position, path in enumerate(GRADIENTS):
+    step = 1 if os.environ.get("ONEFLOW_VECTORS") == "all" else 3
+    for position, path in list(enumerate(GRADIENTS))[::step]:
         content = json.loads(path.read_text())
         case = content["cases"][position % len(content["cases"])]
         if content["function"] not in ON_THE_HOST and (found := problem(content["function"], case, device)) is not None:
