@@ -7,7 +7,7 @@ the same for all devices.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,7 +17,7 @@ from codegen.compute_types import compute_types
 from codegen.expression import Ellipsis, Expression, Invoke, Subscript, Variable
 from codegen.intrinsics import RANDOM, Sort
 from codegen.kernel_printer import KernelPrinter
-from codegen.model import Argument, Definitions, Op, ResultRule
+from codegen.model import Argument, Op, ResultRule
 from codegen.names import identifier
 
 if TYPE_CHECKING:
@@ -182,11 +182,11 @@ class GatherKernel(Kernel):
 Computed = tuple[Op | None, Kernel]  # a kernel, and the operator whose table it is in
 
 
-def computed(op: Op, definitions: Definitions, dialect: type[KernelPrinter]) -> Iterator[Computed]:
-    """Yields the kernels of a record and of its gradients."""
-    for each in (op, *definitions.gradients[op.full_name].operators):
-        for kernel in each.kind.kernels(each, dialect):
-            yield each, kernel
+def computed(ops: Iterable[Op], dialect: type[KernelPrinter]) -> Iterator[Computed]:
+    """Yields the kernels of operators."""
+    for op in ops:
+        for kernel in op.kind.kernels(op, dialect):
+            yield op, kernel
 
 
 # The compute types in the dialects of C.

@@ -56,10 +56,16 @@ class GridTarget(Target):
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
         emitted = []
         for op in definitions.ops:
-            if kernels := tuple(computed(op, definitions, GridPrinter)):
-                name = identifier(op.full_name)
-                emitted.append(name)
-                yield Output(f"{self.output_folder}/kernels/{name}.{self._ending}", self._source(op, name, kernels))
+            own = tuple(computed([op], GridPrinter))
+            # The gradients have a program of their own: they do not compile for integers, and many programs need none.
+            gradients = tuple(computed(definitions.gradients[op.full_name].operators, GridPrinter))
+            for name, kernels in (
+                (identifier(op.full_name), own),
+                (f"{identifier(op.full_name)}_gradients", gradients),
+            ):
+                if kernels:
+                    emitted.append(name)
+                    yield Output(f"{self.output_folder}/kernels/{name}.{self._ending}", self._source(op, name, kernels))
         carried = self._render(
             "carry", ((None, CARRY),), "Conversions of elements between dtypes.", "carry_table.j2", definitions.ops
         )

@@ -25,7 +25,7 @@ class Cpu(Target):
         templates = self.templates.add(dtype_constant=dtype_constant, form=form, setting_value=setting_value)
         emitted = []
         for op in definitions.ops:
-            if kernels := tuple(computed(op, definitions, CpuPrinter)):
+            if kernels := tuple(computed((op, *definitions.gradients[op.full_name].operators), CpuPrinter)):
                 name = identifier(op.full_name)
                 emitted.append(name)
                 text = templates.render("kernels.cpp.j2", op=op, name=name, entries=kernels, sources=source_files([op]))
