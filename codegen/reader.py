@@ -136,7 +136,9 @@ class Field:
         node = self.node
         if not isinstance(node, yaml.ScalarNode):
             raise self.bad(f"expected a string, got a {self.shape}")
-        one_line = node.start_mark.line == node.end_mark.line and "\\" not in node.value
+        quotes = 2 * (node.style in ("'", '"'))
+        length = node.end_mark.column - node.start_mark.column - quotes
+        one_line = node.start_mark.line == node.end_mark.line and length == len(node.value)  # without escapes
         if node.style == "|" and (block := self._block(node)):
             return block
         return Text(node.value, self.location.shifted(1 if node.style in ("'", '"') else 0), one_line)

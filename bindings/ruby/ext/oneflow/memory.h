@@ -24,7 +24,8 @@ constexpr double kLong = 1 << 13;
 
 // Runs native work, without Ruby's lock if it may be long. Other threads must not change what it borrows.
 // rb_thread_call_without_gvl2 does not raise, so that an interrupt cannot lose a result. If an interrupt is already
-// pending, it returns without doing the work, which then runs with the lock held.
+// pending, it returns without doing the work: the interrupt is handled, which may raise, and the work is tried again.
+// Work whose interrupts are deferred runs with the lock held.
 template <class Work>
 of_status run_native(bool is_long, const Work& work) {
   enter_grad_mode();
@@ -40,7 +41,11 @@ of_status run_native(bool is_long, const Work& work) {
     own.done = true;
     return nullptr;
   };
-  if (is_long) rb_thread_call_without_gvl2(run, &task, nullptr, nullptr);
+  constexpr int kAttempts = 3;
+  for (int attempt = 0; is_long && !task.done && attempt < kAttempts; ++attempt) {
+    if (attempt > 0) rb_thread_check_ints();
+    rb_thread_call_without_gvl2(run, &task, nullptr, nullptr);
+  }
   return task.done ? task.status : work();
 }
 
