@@ -362,3 +362,25 @@ def test_any_invalid_file_gives_located_problems(edits: list[tuple[float, int, s
     else:
         found = []
     assert all(1 <= line <= text.count("\n") + 2 for line in found)
+
+
+@pytest.mark.parametrize(
+    ("namespace", "error"),
+    [
+        ("- {namespace: nn, offers: [havle]}", "x.yaml:14:28: unknown function 'havle'; did you mean 'halve'?"),
+        ("- {namespace: nn, offers: [halve, halve]}", "x.yaml:14:35: 'nn.halve' is offered already"),
+        ("- {namespace: halve, offers: [halve]}", "x.yaml:1:3: 'halve' is already the namespace of halve.halve"),
+        ("- {namespace: nn, offres: [halve]}", "x.yaml:14:19: unknown key 'offres'; did you mean 'offers'?"),
+        ("- {namespace: N, offers: [halve]}", "x.yaml:14:15: 'N'"),
+    ],
+)
+def test_namespaces(namespace: str, error: str) -> None:
+    (found,) = problems(GOOD + namespace)
+    assert found.startswith(error)
+
+
+def test_a_namespace_offers_all_overloads() -> None:
+    other = GOOD.replace("- op: halve", "- op: halve\n  overload: down").replace("*, str mode='up'", "*, int mode")
+    text = GOOD + other.replace("halve('a')", "halve('a', mode=1)") + "- {namespace: nn.more, offers: [halve]}"
+    offered = load_text(text).overloads["nn.more.halve"]
+    assert [each.full_name for each in offered] == ["halve", "halve.down"]
