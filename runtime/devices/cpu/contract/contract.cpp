@@ -121,6 +121,7 @@ bool order_for_packing(const Problem& problem, DimGroup& side, Operand operand, 
 template <class Rearrange>
 Solved solve(Problem problem, Rearrange&& rearrange) {
   canonicalize(problem);
+  // Overlapping windows, of either operand, become the columns.
   if (reads_windows_in_place(problem)) return {solve_by_packing(problem), false};
   swap_sides(problem);
   if (reads_windows_in_place(problem)) return {solve_by_packing(problem), true};
