@@ -79,7 +79,7 @@ def _facts(op: Op, definitions: Definitions, root: Path) -> Iterator[Fact]:
     yield Fact("gradient", "\n".join(gradient_lines(op, definitions)))
     if saved := list(saved_names(op, definitions)):
         yield Fact("saved", ", ".join(saved))
-    if fused := [each.full_name for each in definitions.gradients[op.full_name].operators if each.kind.is_fused]:
+    if fused := [each.full_name for each in definitions.gradients[op.full_name].fused]:
         yield Fact("fused", f"{', '.join(fused)}: by one kernel, where the device has it and nothing records the calls")
     if op.takes_complex:
         yield Fact("complex", complex_text(op))

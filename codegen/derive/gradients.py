@@ -57,6 +57,11 @@ class Gradients:
         """Returns each operator once: one may compute the gradients of several arguments."""
         return list({op.full_name: op for op in self.ops.values()}.values())
 
+    @property
+    def fused(self) -> list[Op]:
+        """Returns those that one kernel can compute."""
+        return [op for op in self.operators if op.kind.is_fused]
+
 
 class From(Enum):
     """Where the value of an argument of a gradient comes from."""
@@ -139,9 +144,14 @@ def _gradients(
     return Gradients(ops, missing)
 
 
+def has_smooth_result(op: Op) -> bool:
+    """Returns whether a result may be a floating-point tensor."""
+    return any(rule not in (ResultRule.BOOL, ResultRule.INT64) for rule in op.dtype.results)
+
+
 def differentiable(op: Op) -> Iterator[Argument]:
     """Yields the tensor arguments that may have a gradient: floating-point ones, if a result is floating-point, too."""
-    if all(rule in (ResultRule.BOOL, ResultRule.INT64) for rule in op.dtype.results):
+    if not has_smooth_result(op):
         return
     for argument in op.signature.tensor_arguments:
         if op.accepted(argument).may_be_floating and op.gradient.get(argument.name) is not Gradient.NONE:

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from enum import Enum
 
-from codegen.derive.gradients import differentiable, saved_names
+from codegen.derive.gradients import differentiable, has_smooth_result, saved_names
 from codegen.errors import counted
-from codegen.model import Definitions, Op, ResultRule, StatedGradient
+from codegen.model import Definitions, Op, StatedGradient
 
 
 class How(Enum):
@@ -29,7 +29,7 @@ def how(op: Op, definitions: Definitions) -> How:
     found = definitions.gradients[op.full_name]
     if not op.signature.tensor_arguments:
         return How.NO_TENSORS
-    if all(rule in (ResultRule.BOOL, ResultRule.INT64) for rule in op.dtype.results):
+    if not has_smooth_result(op):
         return How.NO_SMOOTH_RESULT
     if op.is_detached:
         return How.DETACHED
@@ -47,7 +47,7 @@ def report(definitions: Definitions) -> Iterator[str]:
     found = {op.full_name: how(op, definitions) for op in definitions.ops}
     width = max(map(len, found))
     for op in definitions.ops:
-        kernels = [each for each in definitions.gradients[op.full_name].operators if each.kind.is_fused]
+        kernels = definitions.gradients[op.full_name].fused
         saved = ", ".join(saved_names(op, definitions))
         details = [f"keeps {saved}"] * bool(saved) + [counted(len(kernels), "fused kernel")] * bool(kernels)
         yield f"{op.full_name:{width}}  {'; '.join([found[op.full_name].value, *details])}"

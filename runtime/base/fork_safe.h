@@ -1,6 +1,7 @@
-// Mutexes that are never left locked in a forked child, whatever other threads do while the process forks. Those of the
-// process are objects of namespace scope: a child that is forked while another thread initializes a static variable of
-// a function waits for it for ever.
+// Mutexes that a forked child can lock, whatever other threads do while the process forks.
+//
+// Define a process-wide mutex at namespace scope, not as a function-local static: if another thread initializes a
+// function-local static during the fork, its guard stays locked in the child.
 #ifndef ONEFLOW_BASE_FORK_SAFE_H_
 #define ONEFLOW_BASE_FORK_SAFE_H_
 

@@ -27,11 +27,12 @@ def has_elements(length: int, kernel: int, stride: int, padding: int, dilation: 
     return all(any(0 <= start + i * dilation < length for i in range(kernel)) for start in starts if start < length)
 
 
-def agree(call: Any, peer: Any, arrays: list[np.ndarray], dtype: str) -> None:
-    """Checks the result of a call, and the gradients of all arguments for a random projection."""
+def agree(name: str, arrays: list[np.ndarray], dtype: str, *arguments: Any, **options: Any) -> None:
+    """Calls a function of both libraries. Checks the results, and all gradients for a random projection."""
     ours = [flow.tensor(each).requires_grad_() for each in arrays]
     theirs = [torch.tensor(each, requires_grad=True) for each in arrays]
-    found, expected = call(*ours), peer(*theirs)
+    found = getattr(flow, name)(*ours, *arguments, **options)
+    expected = getattr(torch.nn.functional, name)(*theirs, *arguments, **options)
     assert found.shape == tuple(expected.shape)
     weights = drawn(99, *found.shape, dtype=dtype)
     found.backward(flow.tensor(weights))
@@ -57,14 +58,7 @@ def test_convolutions(data: st.DataObject, n: int, dtype: str, groups: int, has_
         drawn(1, results * groups, channels, *kernel, dtype=dtype),
         *(drawn(2, results * groups, dtype=dtype) for _ in range(has_bias)),
     ]
-    options = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
-    name = f"conv{n}d"
-    agree(
-        lambda *each: getattr(flow, name)(*each, **options),
-        lambda *each: getattr(torch.nn.functional, name)(*each, **options),
-        arrays,
-        dtype,
-    )
+    agree(f"conv{n}d", arrays, dtype, stride=stride, padding=padding, dilation=dilation, groups=groups)
 
 
 @settings(deadline=None, max_examples=40)
@@ -78,14 +72,7 @@ def test_transposed_convolutions(data: st.DataObject, n: int, dtype: str) -> Non
     sizes = zip(lengths, stride, padding, dilation, kernel, strict=True)
     assume(all((m - 1) * s - 2 * p + d * (k - 1) + 1 >= 1 for m, s, p, d, k in sizes))
     arrays = [drawn(0, 2, 16, *lengths, dtype=dtype), drawn(1, 16, 17, *kernel, dtype=dtype)]
-    options = {"stride": stride, "padding": padding, "dilation": dilation}
-    name = f"conv_transpose{n}d"
-    agree(
-        lambda *each: getattr(flow, name)(*each, **options),
-        lambda *each: getattr(torch.nn.functional, name)(*each, **options),
-        arrays,
-        dtype,
-    )
+    agree(f"conv_transpose{n}d", arrays, dtype, stride=stride, padding=padding, dilation=dilation)
 
 
 @settings(deadline=None, max_examples=80)
@@ -101,14 +88,8 @@ def test_maxima_of_windows(data: st.DataObject, n: int, dtype: str, ceil_mode: b
     assume(all(map(has_elements, lengths, kernel, stride, padding, dilation)))
     shape = (2, 3, *lengths)
     values = np.random.default_rng(0).permutation(int(np.prod(shape))).reshape(shape).astype(dtype)
-    options = {"stride": stride, "padding": padding, "dilation": dilation, "ceil_mode": ceil_mode}
-    name = f"max_pool{n}d"
-    agree(
-        lambda x: getattr(flow, name)(x, kernel, **options),
-        lambda x: getattr(torch.nn.functional, name)(x, kernel, **options),
-        [values],
-        dtype,
-    )
+    windows = {"stride": stride, "padding": padding, "dilation": dilation}
+    agree(f"max_pool{n}d", [values], dtype, kernel, **windows, ceil_mode=ceil_mode)
 
 
 @pytest.mark.parametrize("strided", [False, True])

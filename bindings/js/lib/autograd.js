@@ -92,6 +92,12 @@ function leafOf(method, value, keepsHistory) {
   return keepsHistory && value.requiresGrad ? value : value.detach().setRequiresGrad();
 }
 
+/** Returns the value of a function. Throws TypeMismatch unless it is a tensor. */
+function valueOf(method, value) {
+  if (isTensor(value)) return value;
+  throw makeError('TypeMismatch', `${method}: fn must return Tensor, got ${describe(value)}`);
+}
+
 const orZeros = (found, leaves) => found.map((each, i) => each ?? flow.zerosLike(leaves[i]));
 
 function valueAndGrad(fn, options) {
@@ -136,10 +142,7 @@ function jacobian(fn, inputs, options) {
   const {createGraph = false} = optionsOf('jacobian', options, ['createGraph']);
   const leaves = tensorList('jacobian', 'inputs', inputs).map((each) => leafOf('jacobian', each, createGraph));
   return enableGrad(() => {
-    const value = fn(...leaves);
-    if (!isTensor(value)) {
-      throw makeError('TypeMismatch', `jacobian: fn must return Tensor, got ${describe(value)}`);
-    }
+    const value = valueOf('jacobian', fn(...leaves));
     const rows = leaves.map(() => []);
     if (value.requiresGrad) {
       const flat = flow.reshape(value, [-1]);
@@ -161,10 +164,7 @@ function hessian(fn, inputs, options) {
   checkFunction('hessian', 'fn', fn);
   const given = tensorList('hessian', 'inputs', inputs);
   const first = (position) => (...args) => {
-    const value = fn(...args);
-    if (!isTensor(value)) {
-      throw makeError('TypeMismatch', `hessian: fn must return Tensor, got ${describe(value)}`);
-    }
+    const value = valueOf('hessian', fn(...args));
     if (value.size !== 1) {
       throw makeError('ShapeError', `hessian: fn must return one element, got shape [${value.shape.join(', ')}]`);
     }

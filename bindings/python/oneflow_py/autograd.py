@@ -132,6 +132,12 @@ def _callable(caller: str, function: Any) -> None:
         raise TypeMismatch(f"{caller}: function must be callable, got {type(function).__name__}")
 
 
+def _value(caller: str, value: object) -> Tensor:
+    if not isinstance(value, Tensor):
+        raise TypeMismatch(f"{caller}: the function must return Tensor, got {type(value).__name__}")
+    return value
+
+
 def backward(
     tensors: Tensor | Sequence[Tensor],
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
@@ -256,9 +262,7 @@ def jacobian(function: Callable[..., Tensor], inputs: Tensor | Sequence[Tensor],
     single = isinstance(inputs, Tensor)
     leaves = [_leaf(each, create_graph) for each in _inputs("jacobian", inputs)]
     with enable_grad():
-        value = function(*leaves)
-        if not isinstance(value, Tensor):
-            raise TypeMismatch(f"jacobian: the function must return Tensor, got {type(value).__name__}")
+        value = _value("jacobian", function(*leaves))
         rows: list[list[Tensor]] = [[] for _ in leaves]
         if value.requires_grad:
             flat = native.reshape(value, [-1])
@@ -282,9 +286,7 @@ def hessian(function: Callable[..., Tensor], inputs: Tensor | Sequence[Tensor], 
 
     def first(position: int) -> Callable[..., Tensor]:
         def gradient(*args: Tensor) -> Tensor:
-            value = function(*args)
-            if not isinstance(value, Tensor):
-                raise TypeMismatch(f"hessian: the function must return Tensor, got {type(value).__name__}")
+            value = _value("hessian", function(*args))
             if value.numel() != 1:
                 raise ShapeError(f"hessian: the function must return one element, got shape {list(value.shape)}")
             (found,) = native._backward([value], [None], [args[position]], True, True)

@@ -4,9 +4,6 @@ require_relative "helper"
 
 # Calls the functions of gradients with values that they do not take: each must return, or raise a clear error.
 class HostileGradientsTest < OneFlowTest
-  # An error of a block that a test passes.
-  class Own < StandardError; end
-
   # Functions whose parts return what they are told to.
   def returning(forward, backward)
     Class.new(OneFlow::Autograd::Function) do
