@@ -8,16 +8,14 @@ import {createRequire} from 'node:module';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 
+import {installPeers, interleaved, report} from './timing.mjs';
+
 const HERE = path.dirname(fileURLToPath(import.meta.url));
-const ROUNDS = 15;
 const CALLS = 200_000; // enough for garbage collections to happen in the timed part
 
 /** Loads the addon of bare.cpp, and compiles it if it is missing. */
 function bareAddon() {
   const target = path.join(process.env.OF_BUILD ?? path.join(HERE, '..', '..', 'build'), 'bare.node');
-  if (!fs.existsSync(path.join(HERE, 'node_modules'))) {
-    execFileSync('npm', ['ci', '--silent'], {cwd: HERE, stdio: ['ignore', 2, 2]});
-  }
   if (!fs.existsSync(target)) {
     const include = (name) => `-I${path.join(HERE, 'node_modules', name)}`;
     execFileSync(
@@ -29,32 +27,10 @@ function bareAddon() {
   return createRequire(import.meta.url)(target);
 }
 
-const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
-const turn = () => new Promise((resolve) => setImmediate(resolve));
-
-/** Returns the median nanoseconds per call of each contestant, a function that makes the given number of calls. */
-async function interleaved(contestants) {
-  const times = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]));
-  for (let round = 0; round <= ROUNDS; round++) {
-    for (const [name, run] of Object.entries(contestants)) {
-      const start = process.hrtime.bigint();
-      run(CALLS);
-      const elapsed = Number(process.hrtime.bigint() - start) / CALLS;
-      if (round > 0) times[name].push(elapsed);
-      globalThis.gc?.();
-      await turn();
-    }
-  }
-  return Object.fromEntries(Object.entries(times).map(([name, values]) => [name, Math.round(median(values) * 10) / 10]));
-}
-
-function report(what, ours, peers, bounds, references = {}) {
-  console.log(JSON.stringify({what, unit: 'ns', ours, peers, bounds, references}));
-}
-
+installPeers();
 const {Bare} = bareAddon();
 const flow = createRequire(import.meta.url)('../../bindings/js');
-const tf = await import('@tensorflow/tfjs-core');
+const tf = await import('@tensorflow/tfjs');
 await import('@tensorflow/tfjs-backend-wasm');
 await tf.setBackend('wasm');
 
@@ -66,7 +42,7 @@ const [tfM, tfN] = [tf.tensor2d([[1, 2], [3, 4]]), tf.tensor2d([[1, 2], [3, 4]])
 const [m, n] = [flow.tensor([[1, 2], [3, 4]]), flow.tensor([[1, 2], [3, 4]])];
 const product = flow.einsumExpression('ij,jk->ik', m, n);
 
-const times = await interleaved({
+const times = await interleaved(CALLS, {
   collected: (calls) => {
     for (let i = 0; i < calls; i++) a.add(b);
   },
@@ -102,12 +78,12 @@ const times = await interleaved({
   },
 });
 
-report('Node a.add(b), 4 floats, collected', times.collected, {'node-addon-api': times['node-addon-api'], 'tfjs wasm': times['tfjs wasm']}, [
+report('Node a.add(b), 4 floats, collected', 'ns', times.collected, {'node-addon-api': times['node-addon-api'], 'tfjs wasm': times['tfjs wasm']}, [
   {peer: 'node-addon-api', at_most: 1.1},
   {peer: 'tfjs wasm', at_most: 0.4},
 ]);
-report('Node a.add(b), 4 floats, in tidy', times.tidied, {collected: times.collected}, [{peer: 'collected', at_most: 0.5}]);
-report('Node einsum ij,jk->ik, 2 x 2', times.einsum, {'its expression': times.expression, 'tfjs wasm, matMul': times['tfjs matMul']}, [
+report('Node a.add(b), 4 floats, in tidy', 'ns', times.tidied, {collected: times.collected}, [{peer: 'collected', at_most: 0.5}]);
+report('Node einsum ij,jk->ik, 2 x 2', 'ns', times.einsum, {'its expression': times.expression, 'tfjs wasm, matMul': times['tfjs matMul']}, [
   {peer: 'tfjs wasm, matMul', at_most: 0.4},
   {peer: 'target', at_most: 1},
 ], {target: 900});
