@@ -23,6 +23,7 @@ class BaseType:
     takes: tuple[BaseType, ...] | None = None  # what front ends take, by a converter of their own; None: `passed_as`
     in_lists: bool = False
     is_bare: bool = False  # whether values are written without quotes
+    only: bool | None = None  # the only value; None: any
     meaning: str = ""  # what the manual says about the values
 
     @property
@@ -43,7 +44,7 @@ class BaseType:
     def holds(self, literal: object) -> bool:
         """Returns whether a literal is a value of this type; `True` is no number unless the type says so."""
         if isinstance(literal, bool):
-            return bool in self.literals
+            return bool in self.literals and self.only in (None, literal)
         return isinstance(literal, self.literals)
 
 
@@ -84,6 +85,9 @@ SIZE = BaseType("size", "size", "sizes", "kSize", (int,), INT, in_lists=True)
 PAIR = BaseType("pair", "pair of integers", "pairs of integers", "kInt", (), INT, takes=(), in_lists=True)
 FLOAT = BaseType("float", "number", "numbers", "kFloat", (int, float))
 BOOL = BaseType("bool", "boolean", "booleans", "kBool", (bool,))
+# Flags that change the type of a result tell overloads apart: `nonzero(x, as_tuple=True)`.
+TRUE = BaseType("true", "true", "true", "kTrue", (bool,), BOOL, takes=(BOOL,), only=True)
+FALSE = BaseType("false", "false", "false", "kFalse", (bool,), BOOL, takes=(BOOL,), only=False)
 STR = BaseType("str", "string", "strings", "kString", (str,))
 DTYPE = BaseType("dtype", "dtype", "dtypes", "kDType", (str,), is_bare=True)
 DEVICE = BaseType("device", "device", "devices", "kDevice", (str,), in_lists=True, is_bare=True)
@@ -93,5 +97,5 @@ GENERATOR = BaseType("Generator", "generator", "generators", "kGenerator", meani
 # All types, by their words in signatures.
 BASE_TYPES: Mapping[str, BaseType] = {
     base.word: base
-    for base in (INT, FLOAT, BOOL, STR, DIM, SIZE, PAIR, DTYPE, DEVICE, GENERATOR, NUMBER, OPERAND, TENSOR)
+    for base in (INT, FLOAT, BOOL, TRUE, FALSE, STR, DIM, SIZE, PAIR, DTYPE, DEVICE, GENERATOR, NUMBER, OPERAND, TENSOR)
 }  # fmt: skip

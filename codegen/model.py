@@ -385,8 +385,12 @@ class Op:
 
     @cached_property
     def has_out(self) -> bool:
-        """Returns whether there is an `out` form: the kind computes its results into newly allocated memory."""
-        return self.kind.allocates and all(result.alias is None for result in self.signature.results)
+        """Returns whether there is an `out` form: the kind computes its results into newly allocated memory.
+
+        A list of tensors, whose length is not known before the call, has none.
+        """
+        results = self.signature.results
+        return self.kind.allocates and not self.signature.gives_list and all(each.alias is None for each in results)
 
     @property
     def is_detached(self) -> bool:

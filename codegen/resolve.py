@@ -420,6 +420,8 @@ def _argument(node: Node, argument: Argument, op: Op, scope: Scope) -> Node:
         raise wrong
     if found.base.passed is not wanted.base.passed and not _converts(found, wanted):
         raise wrong
+    if wanted.base.only is not None and found.base is not wanted.base:
+        raise wrong
     return value
 
 

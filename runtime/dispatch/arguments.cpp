@@ -144,6 +144,10 @@ class Checker {
       case ArgumentType::kBool:
         fits = value.kind == OF_VALUE_BOOL;
         break;
+      case ArgumentType::kTrue:
+      case ArgumentType::kFalse:
+        fits = value.kind == OF_VALUE_BOOL && value.as.boolean == (argument.type == ArgumentType::kTrue);
+        break;
       case ArgumentType::kString:
         fits = value.kind == OF_VALUE_STRING;
         if (fits) check_pointer(argument, value.as.string, value.count);

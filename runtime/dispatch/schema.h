@@ -27,6 +27,8 @@ enum class ArgumentType : int8_t {
   kInt,
   kFloat,
   kBool,
+  kTrue,  // the boolean true only, and false only
+  kFalse,
   kString,
   kDim,   // a dimension, which may count from the end; dispatch makes it non-negative
   kSize,  // a non-negative integer

@@ -42,6 +42,8 @@ def literals(type_: Type) -> st.SearchStrategy[Literal]:
         plain = st.lists(item, max_size=3).map(tuple)
     elif type_.is_integer:
         plain = st.integers(-(2**63), 2**63 - 1)
+    elif type_.base.only is not None:
+        plain = st.just(type_.base.only)
     elif type_.base is base_types.BOOL:
         plain = st.booleans()
     elif type_.base is base_types.STR:

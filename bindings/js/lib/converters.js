@@ -102,6 +102,9 @@ const bool = {
   put: (position, value) => frame.putPlain(position, KIND.bool, value ? 1 : 0),
 };
 
+/** A flag that selects the overload: one truth value only. */
+const only = (flag) => ({...bool, fit: (value) => (value === flag ? value : undefined)});
+
 const string = {
   fit: (value) => (typeof value === 'string' && frame.isCString(value) ? value : undefined),
   explain(value) {
@@ -174,6 +177,8 @@ const CONVERTERS = {
   pair,
   float,
   bool,
+  true: only(true),
+  false: only(false),
   str: string,
   dtype,
   device,

@@ -316,6 +316,11 @@ bool convert(const ArgumentRecord& argument, PyObject* object, ValueStore* store
       return convert_real(object, value, mismatch);
     case ArgumentKind::kBool:
       return convert_bool(object, value, mismatch);
+    case ArgumentKind::kTrue:
+    case ArgumentKind::kFalse:
+      if (!convert_bool(object, value, mismatch)) return false;
+      if (value->as.boolean == (argument.kind == ArgumentKind::kTrue)) return true;
+      break;
     case ArgumentKind::kString:
       return convert_string(object, value, mismatch);
     case ArgumentKind::kDType:

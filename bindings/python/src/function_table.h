@@ -14,6 +14,8 @@ enum class ArgumentKind : uint8_t {
   kInt,
   kFloat,
   kBool,
+  kTrue,  // True only
+  kFalse,
   kString,
   kDType,
   kDevice,

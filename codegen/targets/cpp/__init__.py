@@ -210,12 +210,16 @@ def _types(function: Function, op: Op) -> tuple[str, ...]:
 
 
 def parameter_type(type_: Type) -> str:
-    """Returns the C++ type of a parameter."""
+    """Returns the C++ type of a parameter; a flag that selects the overload is a type of its own."""
+    if type_.base.only is not None:
+        return f"std::{boolean(type_.base.only)}_type"
     return _PARAMETERS[str(replace(type_.passed, optional_members=False))]
 
 
 def _default(argument: Argument, type_: str) -> str:
     value = argument.default
+    if argument.type.base.only is not None:
+        return "{}"
     if value is None:
         return _NONE.get(type_, "std::nullopt")
     if argument.type.base is base_types.DTYPE:

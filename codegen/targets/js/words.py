@@ -30,6 +30,8 @@ _WORDS = {
     base_types.PAIR: Word("pair of integers", "pairs of integers", "readonly [Integer, Integer]"),
     base_types.FLOAT: Word("number", "numbers", "number"),
     base_types.BOOL: Word("boolean", "booleans", "boolean"),
+    base_types.TRUE: Word("boolean", "booleans", "true"),
+    base_types.FALSE: Word("boolean", "booleans", "false"),
     base_types.STR: Word("string", "strings", "string"),
     base_types.DTYPE: Word("dtype", "dtypes", "DType"),
     base_types.DEVICE: Word("device", "devices", "DeviceLike"),

@@ -22,6 +22,8 @@ _WORDS = {
     base_types.PAIR: Word("pair of ints", "pairs of ints", "tuple[int, int]"),
     base_types.FLOAT: Word("float", "floats", "float"),
     base_types.BOOL: Word("bool", "bools", "bool"),
+    base_types.TRUE: Word("bool", "bools", "Literal[True]"),
+    base_types.FALSE: Word("bool", "bools", "Literal[False]"),
     base_types.STR: Word("str", "strs", "str"),
     base_types.DTYPE: Word("dtype", "dtypes", "DTypeLike"),
     base_types.DEVICE: Word("device", "devices", "DeviceLike"),

@@ -61,6 +61,8 @@ _WORDS = {
     base_types.PAIR: Word("pair of Integers", "pairs of Integers", "[Integer, Integer]"),
     base_types.FLOAT: Word("Float", "Floats", "scalar"),
     base_types.BOOL: Word("bool", "bools", "bool"),
+    base_types.TRUE: Word("bool", "bools", "true"),
+    base_types.FALSE: Word("bool", "bools", "false"),
     base_types.STR: Word("String", "Strings", "name"),
     base_types.DTYPE: Word("dtype", "dtypes", "name"),
     base_types.DEVICE: Word("device", "devices", "name"),

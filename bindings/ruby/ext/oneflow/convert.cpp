@@ -179,6 +179,11 @@ bool Converter::convert_one(const Argument& argument, VALUE value, of_value* res
       result->kind = OF_VALUE_BOOL;
       result->as.boolean = value == Qtrue;
       return value == Qtrue || value == Qfalse;
+    case ArgumentType::kTrue:
+    case ArgumentType::kFalse:
+      result->kind = OF_VALUE_BOOL;
+      result->as.boolean = value == Qtrue;
+      return value == (argument.type == ArgumentType::kTrue ? Qtrue : Qfalse);
     case ArgumentType::kString:
       return convert_string(argument, value, result);
     case ArgumentType::kDType:

@@ -19,6 +19,8 @@ enum class ArgumentType : uint8_t {
   kInt,
   kFloat,
   kBool,
+  kTrue,  // true only
+  kFalse,
   kString,
   kDType,
   kDevice,
