@@ -83,6 +83,8 @@ DIM = BaseType(
 SIZE = BaseType("size", "size", "sizes", "kSize", (int,), INT, in_lists=True)
 # Only in a list, which C and the runtime see as a list of ints with two per pair.
 PAIR = BaseType("pair", "pair of integers", "pairs of integers", "kInt", (), INT, takes=(), in_lists=True)
+# Only in a list: an integer or a list of integers, which C and the runtime see after their number in one list of ints.
+INTS = BaseType("ints", "list of integers", "lists of integers", "kInts", (), INT, takes=(), in_lists=True)
 FLOAT = BaseType("float", "number", "numbers", "kFloat", (int, float))
 BOOL = BaseType("bool", "boolean", "booleans", "kBool", (bool,))
 # Flags that change the type of a result tell overloads apart: `nonzero(x, as_tuple=True)`.
@@ -97,5 +99,5 @@ GENERATOR = BaseType("Generator", "generator", "generators", "kGenerator", meani
 # All types, by their words in signatures.
 BASE_TYPES: Mapping[str, BaseType] = {
     base.word: base
-    for base in (INT, FLOAT, BOOL, TRUE, FALSE, STR, DIM, SIZE, PAIR, DTYPE, DEVICE, GENERATOR, NUMBER, OPERAND, TENSOR)
+    for base in (INT, FLOAT, BOOL, TRUE, FALSE, STR, DIM, SIZE, PAIR, INTS, DTYPE, DEVICE, GENERATOR, NUMBER, OPERAND, TENSOR)
 }  # fmt: skip

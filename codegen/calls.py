@@ -77,8 +77,9 @@ class CallParser:
             case ListOf(members=members) if type_.is_list:
                 member = type_.item
                 return all(self._fits(m, member) for m in members)
-            case ListOf(members=members) if type_.is_pairs:
-                return len(members) == 2 and all(self._fits(m, Type(base_types.INT)) for m in members)
+            case ListOf(members=members) if type_.is_nested:
+                has_length = len(members) == 2 or type_.base is not base_types.PAIR
+                return has_length and all(self._fits(m, Type(base_types.INT)) for m in members)
             case ListOf():
                 return type_.is_tensor
             case Variable(name=name) | Unary(operand=Variable(name=name)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -49,11 +49,11 @@ class _Draft:
 
 
 @dataclass(frozen=True)
-class _Namespace:
-    """A namespace in which functions are offered under their own names, too."""
+class _OtherNames:
+    """Further names of functions, and of arguments: of those of all functions, or "function.argument"."""
 
-    name: str
-    offered: tuple[Field, ...]
+    functions: tuple[tuple[Field | None, str, Field], ...] = ()  # where the name stands, the name, and the function
+    arguments: tuple[tuple[Field, tuple[Field, ...]], ...] = ()  # the argument, and its other names
 
 
 def definition_files(root: Path) -> list[Path]:
@@ -67,7 +67,7 @@ def definition_files(root: Path) -> list[Path]:
 def load(paths: Iterable[Path], root: Path | None = None) -> Definitions:
     """Loads definition files; locations contain paths relative to `root`. Raises DefinitionError."""
     report = Report()
-    drafts: list[_Draft | _Namespace] = []
+    drafts: list[_Draft | _OtherNames] = []
     for path in paths:
         file = path.relative_to(root).as_posix() if root else path.as_posix()
         try:
@@ -91,22 +91,46 @@ def load_text(text: str, file: str = "<text>") -> Definitions:
     return definitions
 
 
-def _drafts(text: str, file: str, report: Report) -> list[_Draft | _Namespace]:
-    drafts: list[_Draft | _Namespace] = []
+def _drafts(text: str, file: str, report: Report) -> list[_Draft | _OtherNames]:
+    drafts: list[_Draft | _OtherNames] = []
     for field in compose(text, file, report):
         with report.collecting():
             fields = field.fields
-            draft = _namespace(fields) if "namespace" in fields.keys else _record(fields)
+            read = next((_OTHER_ITEMS[key] for key in fields.keys if key in _OTHER_ITEMS), _record)
+            draft = read(fields)
             if draft:
                 drafts.append(draft)
     return drafts
 
 
-def _namespace(fields: Fields) -> _Namespace | None:
+def _namespace(fields: Fields) -> _OtherNames | None:
+    """Reads a namespace in which functions are offered under their own names, too."""
     name = fields.required("namespace", lambda f: f.name(signatures.OPERATOR_NAME))
     offered = fields.optional("offers", lambda f: tuple(f.members), ())
     fields.finish()
-    return _Namespace(name, offered) if name else None
+    return _OtherNames(functions=tuple((None, name, each) for each in offered)) if name else None
+
+
+def _function_names(fields: Fields) -> _OtherNames:
+    named = fields.need("functions").fields
+    fields.finish()
+    return _OtherNames(functions=tuple((named.keys[name], name, function) for name, function in named.values.items()))
+
+
+def _argument_names(fields: Fields) -> _OtherNames:
+    named = fields.need("arguments").fields
+    fields.finish()
+    return _OtherNames(
+        arguments=tuple((named.keys[name], tuple(others.members)) for name, others in named.values.items())
+    )
+
+
+# What a definition file may hold besides records, by the key that tells.
+_OTHER_ITEMS: Mapping[str, Callable[[Fields], _OtherNames | None]] = {
+    "namespace": _namespace,
+    "functions": _function_names,
+    "arguments": _argument_names,
+}
 
 
 def _record(fields: Fields) -> _Draft | None:
@@ -289,14 +313,13 @@ def _result_rule(field: Field) -> ResultRule:
 # ------------------------------------------------------------------------------------------------ calls
 
 
-def _complete(parts: list[_Draft | _Namespace], report: Report) -> Definitions:
+def _complete(parts: list[_Draft | _OtherNames], report: Report) -> Definitions:
     """Parses the calls of all records, and checks the records."""
     drafts = [each for each in parts if isinstance(each, _Draft)]
-    spaces = _offers([each for each in parts if isinstance(each, _Namespace)], drafts, report)
-    drafts = [
-        replace(each, op=replace(each.op, offered_as=(*each.op.offered_as, *spaces.get(each.op.name, ()))))
-        for each in drafts
-    ]
+    others = [each for each in parts if isinstance(each, _OtherNames)]
+    of_functions = _names_of_functions(others, drafts, report)
+    of_arguments = _names_of_arguments(others, drafts, report)
+    drafts = [replace(each, op=_with_other_names(each.op, of_functions, of_arguments)) for each in drafts]
     unique: dict[str, _Draft] = {}
     for draft in drafts:
         name = draft.op.full_name
@@ -343,21 +366,51 @@ def _resolved(ops: list[Op]) -> Iterator[Op]:
     yield from (resolved_complex(done[op.full_name], overloads) for op in ops)
 
 
-def _offers(spaces: list[_Namespace], drafts: list[_Draft], report: Report) -> dict[str, list[str]]:
-    """Returns the further names of functions; reports functions that do not exist, or are offered twice."""
+def _names_of_functions(parts: list[_OtherNames], drafts: list[_Draft], report: Report) -> dict[str, list[str]]:
+    """Returns the further names of functions; reports functions that do not exist, and names that are not free."""
     known = sorted({draft.op.name for draft in drafts})
-    offers: dict[str, list[str]] = {}
-    for space in spaces:
-        for field in space.offered:
-            with report.collecting():
-                name = field.words
-                if name not in known:
-                    raise field.bad(unknown("function", name, known))
-                other = f"{space.name}.{name}"
-                if other in offers.setdefault(name, []):
-                    raise field.bad(f"'{other}' is offered already")
-                offers[name].append(other)
-    return offers
+    found: dict[str, list[str]] = {}
+    taken = {*known, *(name for draft in drafts for name in draft.op.offered_as)}
+    for key, name, field in (each for part in parts for each in part.functions):
+        with report.collecting():
+            function = field.words
+            if function not in known:
+                raise field.bad(unknown("function", function, known))
+            other = name if key else f"{name}.{function}"
+            if key and not signatures.OPERATOR_NAME.fullmatch(other):
+                raise key.bad(f"'{other}' is not a name in snake_case")
+            if other in taken:
+                raise (key or field).bad(f"'{other}' is a function already")
+            taken.add(other)
+            found.setdefault(function, []).append(other)
+    return found
+
+
+def _names_of_arguments(parts: list[_OtherNames], drafts: list[_Draft], report: Report) -> dict[str, list[str]]:
+    """Returns the further names by argument, "dim" or "clamp.min"; reports arguments that do not exist."""
+    known = {
+        name for draft in drafts for each in draft.op.signature.arguments for name in (each.name, f"{draft.op.name}.{each.name}")
+    }
+    found: dict[str, list[str]] = {}
+    for field, others in (each for part in parts for each in part.arguments):
+        with report.collecting():
+            if field.words not in known:
+                raise field.bad(unknown("argument", field.words, sorted(known)))
+            found[field.words] = [each.name(signatures.NAME) for each in others]
+    return found
+
+
+def _with_other_names(op: Op, of_functions: dict[str, list[str]], of_arguments: dict[str, list[str]]) -> Op:
+    """Returns a record with its further names, and those of its arguments that no other argument has."""
+    own = {argument.name for argument in op.signature.arguments}
+    arguments = []
+    for argument in op.signature.arguments:
+        others = [*of_arguments.get(f"{op.name}.{argument.name}", ()), *of_arguments.get(argument.name, ())]
+        free = tuple(name for name in dict.fromkeys(others) if name not in own)
+        own.update(free)
+        arguments.append(replace(argument, other_names=free))
+    signature = replace(op.signature, arguments=tuple(arguments))
+    return replace(op, signature=signature, offered_as=(*op.offered_as, *of_functions.get(op.name, ())))
 
 
 def _with_calls(draft: _Draft, parser: CallParser, report: Report) -> Op:

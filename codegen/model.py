@@ -67,9 +67,9 @@ class Type:
         return self.base.passed is base_types.INT
 
     @property
-    def is_pairs(self) -> bool:
-        """Returns whether values are lists of pairs."""
-        return self.base is base_types.PAIR
+    def is_nested(self) -> bool:
+        """Returns whether values are lists of pairs or lists of integers."""
+        return self.base in (base_types.PAIR, base_types.INTS)
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,17 @@ class Argument:
     keyword_only: bool = False
     alias: Alias | None = None
     at: int = field(default=0, compare=False, repr=False)  # its offset in the signature's text
+    other_names: tuple[str, ...] = field(default=(), compare=False, repr=False)  # which front ends accept as well
+
+    @property
+    def is_written(self) -> bool:
+        """Returns whether the operator writes to the tensor."""
+        return self.alias is not None and self.alias.written
+
+    @property
+    def takes_arrays(self) -> bool:
+        """Returns whether front ends make a tensor of nested lists, arrays and numbers for it."""
+        return self.type.is_tensor and not self.is_written
 
 
 @dataclass(frozen=True)
@@ -391,6 +402,15 @@ class Op:
         """
         results = self.signature.results
         return self.kind.allocates and not self.signature.gives_list and all(each.alias is None for each in results)
+
+    @cached_property
+    def makes_leaves(self) -> bool:
+        """Returns whether callers may ask for a result that requires a gradient.
+
+        It is a new tensor, whose dtype and device are arguments. Front ends set the flag after the call.
+        """
+        chosen = {argument.type.base for argument in self.signature.arguments}
+        return self.has_out and {base_types.DTYPE, base_types.DEVICE} <= chosen
 
     @property
     def is_detached(self) -> bool:

@@ -169,8 +169,8 @@ class _Parser:
             allowed = [base.word for base in BASE_TYPES.values() if base.in_lists]
             text = f"a list must be of {', '.join(allowed[:-1])} or {allowed[-1]}, not of {type_.base.word}"
             raise self.error(text, start)
-        if type_.is_pairs and not type_.is_list:
-            raise self.error("a pair must be an item of a list: pair[]", start)
+        if type_.is_nested and not type_.is_list:
+            raise self.error(f"a {type_.base.noun} must be an item of a list: {type_.base.word}[]", start)
         if type_.is_list and type_.optional and type_.base is base_types.TENSOR:
             raise self.error("a list of tensors cannot be optional, but it may be empty", start)
         if type_.optional_members and type_.base is not base_types.TENSOR:

@@ -8,14 +8,21 @@
 namespace oneflow {
 
 const DTypeInfo kDTypes[OF_DTYPE_COUNT] = {
-    {"bool", 1, Category::kBool, false},          {"uint8", 1, Category::kInteger, false},
-    {"int8", 1, Category::kInteger, true},        {"int16", 2, Category::kInteger, true},
-    {"int32", 4, Category::kInteger, true},       {"int64", 8, Category::kInteger, true},
-    {"uint16", 2, Category::kInteger, false},     {"uint32", 4, Category::kInteger, false},
-    {"uint64", 8, Category::kInteger, false},     {"float16", 2, Category::kFloating, true},
-    {"bfloat16", 2, Category::kFloating, true},   {"float32", 4, Category::kFloating, true},
-    {"float64", 8, Category::kFloating, true},    {"complex64", 8, Category::kComplex, true},
-    {"complex128", 16, Category::kComplex, true},
+    {"bool", 1, Category::kBool, false, "bool"},
+    {"uint8", 1, Category::kInteger, false, "byte"},
+    {"int8", 1, Category::kInteger, true, "char"},
+    {"int16", 2, Category::kInteger, true, "short"},
+    {"int32", 4, Category::kInteger, true, "int"},
+    {"int64", 8, Category::kInteger, true, "long"},
+    {"uint16", 2, Category::kInteger, false, nullptr},
+    {"uint32", 4, Category::kInteger, false, nullptr},
+    {"uint64", 8, Category::kInteger, false, nullptr},
+    {"float16", 2, Category::kFloating, true, "half"},
+    {"bfloat16", 2, Category::kFloating, true, "bfloat16"},
+    {"float32", 4, Category::kFloating, true, "float"},
+    {"float64", 8, Category::kFloating, true, "double"},
+    {"complex64", 8, Category::kComplex, true, "cfloat"},
+    {"complex128", 16, Category::kComplex, true, "cdouble"},
 };
 
 of_dtype parse_dtype(std::string_view name) {

@@ -18,6 +18,7 @@ struct DTypeInfo {
   int8_t size;  // bytes
   Category category;
   bool is_signed;
+  const char* method;  // the name of the conversion in front ends, or null
 };
 
 // The properties of all dtypes, indexed by of_dtype.

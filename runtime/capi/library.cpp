@@ -22,6 +22,8 @@ void of_free(void* memory) { std::free(memory); }
 
 const char* of_dtype_name(of_dtype dtype) { return is_valid(dtype) ? dtype_name(dtype) : "unknown"; }
 
+const char* of_dtype_method(of_dtype dtype) { return is_valid(dtype) ? kDTypes[dtype].method : nullptr; }
+
 of_status of_dtype_parse(const char* name, of_dtype* dtype) {
   return guard([&, function = __func__] {
     require(name, function, "name");

@@ -123,8 +123,9 @@ class Checker {
   void check_single(const Argument& argument, const of_value& value, of_value& checked) {
     bool fits = false;
     switch (argument.type) {
-      case ArgumentType::kTensor:
-        break;  // check() has handled tensors
+      case ArgumentType::kTensor:  // check() has handled tensors
+      case ArgumentType::kInts:    // only in lists
+        break;
       case ArgumentType::kOperand:
         fits = is_number(value);
         if (fits && !accepts(argument.accepts, value)) fail_dtype(argument, value_word(value));
@@ -217,7 +218,8 @@ class Checker {
       fail_type(argument, value);
     }
     check_pointer(argument, items, count);
-    if (argument.type == ArgumentType::kInt && value.kind == OF_VALUE_INT_LIST) return;
+    const bool has_any_length = argument.type == ArgumentType::kInt || argument.type == ArgumentType::kInts;
+    if (has_any_length && value.kind == OF_VALUE_INT_LIST) return;
     if (argument.type == ArgumentType::kSize && !argument.takes_any_size) {
       for (int32_t i = 0; i < count; ++i) check_size(argument, items[i]);
       if (value.kind == OF_VALUE_INT_LIST) return;

@@ -25,6 +25,7 @@ enum class ArgumentType : int8_t {
   kOperand,  // a tensor, or a number in place of a tensor
   kNumber,
   kInt,
+  kInts,  // in a list: lists of integers, each after its length, as one list of integers
   kFloat,
   kBool,
   kTrue,  // the boolean true only, and false only

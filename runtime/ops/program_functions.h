@@ -130,6 +130,7 @@ inline Integers kept_sizes(const Tensor& tensor) { return kept_sizes(tensor, kNo
 Integers inverse(Sizes permutation);
 
 inline double infinity() { return std::numeric_limits<double>::infinity(); }
+inline double real(const of_scalar& number) { return to_double(number); }
 inline double real(double number) { return number; }
 inline double real(Integer number) { return static_cast<double>(static_cast<int64_t>(number)); }
 inline double real(const of_value& number) { return to_double(scalar_of(number)); }

@@ -368,15 +368,26 @@ def test_any_invalid_file_gives_located_problems(edits: list[tuple[float, int, s
     ("namespace", "error"),
     [
         ("- {namespace: nn, offers: [havle]}", "x.yaml:14:28: unknown function 'havle'; did you mean 'halve'?"),
-        ("- {namespace: nn, offers: [halve, halve]}", "x.yaml:14:35: 'nn.halve' is offered already"),
+        ("- {namespace: nn, offers: [halve, halve]}", "x.yaml:14:35: 'nn.halve' is a function already"),
         ("- {namespace: halve, offers: [halve]}", "x.yaml:1:3: 'halve' is already the namespace of halve.halve"),
         ("- {namespace: nn, offres: [halve]}", "x.yaml:14:19: unknown key 'offres'; did you mean 'offers'?"),
         ("- {namespace: N, offers: [halve]}", "x.yaml:14:15: 'N'"),
+        ("- functions: {half: havle}", "x.yaml:14:21: unknown function 'havle'; did you mean 'halve'?"),
+        ("- functions: {halve: halve}", "x.yaml:14:15: 'halve' is a function already"),
+        ("- functions: {Half: halve}", "x.yaml:14:15: 'Half' is not a name in snake_case"),
+        ("- {functions: {half: halve}, argument: 1}", "x.yaml:14:30: unknown key 'argument'"),
+        ("- arguments: {inptu: [x]}", "x.yaml:14:15: unknown argument 'inptu'; did you mean 'input'?"),
+        ("- arguments: {halve.input: [X]}", "x.yaml:14:29: 'X'"),
     ],
 )
-def test_namespaces(namespace: str, error: str) -> None:
+def test_other_names(namespace: str, error: str) -> None:
     (found,) = problems(GOOD + namespace)
     assert found.startswith(error)
+
+
+def test_arguments_have_the_other_names_that_are_free() -> None:
+    (op,) = load_text(GOOD + "- arguments: {input: [x, mode, a], halve.mode: [a, how]}").ops
+    assert [each.other_names for each in op.signature.arguments] == [("x", "a"), ("how",)]
 
 
 def test_a_namespace_offers_all_overloads() -> None:

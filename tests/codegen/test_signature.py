@@ -18,14 +18,15 @@ names = st.from_regex(re.compile(r"[a-z][a-z0-9]{0,3}(_[a-z0-9]{1,3})?", re.ASCI
 )
 TENSOR = Type(base_types.TENSOR)
 WITHOUT_LITERALS = (base_types.TENSOR, base_types.GENERATOR)
+NESTED = (base_types.PAIR, base_types.INTS)  # only in lists
 INTEGERS = (base_types.INT, base_types.DIM, base_types.SIZE)
 types = (
     st.builds(
         Type,
-        st.sampled_from([base for base in base_types.BASE_TYPES.values() if base is not base_types.PAIR]),
+        st.sampled_from([base for base in base_types.BASE_TYPES.values() if base not in NESTED]),
         optional=st.booleans(),
     )
-    | st.builds(Type, st.just(base_types.PAIR), st.just(True), st.booleans())
+    | st.builds(Type, st.sampled_from(NESTED), st.just(True), st.booleans())
     | st.builds(Type, st.sampled_from(INTEGERS), st.just(True), st.booleans())
     | st.builds(Type, st.just(base_types.TENSOR), st.just(True), optional_members=st.booleans())
 )
@@ -35,7 +36,7 @@ aliases = st.none() | st.builds(Alias, st.sampled_from("ab"), st.booleans())
 def literals(type_: Type) -> st.SearchStrategy[Literal]:
     """Returns a strategy for the defaults of a type."""
     plain: st.SearchStrategy[Literal]
-    if type_.is_list and type_.base in (base_types.TENSOR, base_types.PAIR):
+    if type_.is_list and type_.base in (base_types.TENSOR, *NESTED):
         plain = st.just(())
     elif type_.is_list:
         item = literals(Type(type_.base, optional=type_.optional_members))
@@ -127,8 +128,8 @@ def test_types_print_as_written(text: str) -> None:
         ("abs(int a=) -> Tensor", 10, "expected a value, got ')'"),
         ("", 0, "expected the operator's name, got the end"),
         ("abs(Tensor a__b) -> Tensor", 11, "'a__b' is not a name in snake_case"),
-        ("abs(str[] a) -> Tensor", 4, "a list must be of int, dim, size, pair, device or Tensor, not of str"),
-        ("abs(pair a) -> Tensor", 4, "a pair must be an item of a list: pair[]"),
+        ("abs(str[] a) -> Tensor", 4, "a list must be of int, dim, size, pair, ints, device or Tensor, not of str"),
+        ("abs(pair a) -> Tensor", 4, "a pair of integers must be an item of a list: pair[]"),
         ("abs(Tensor[]? a) -> Tensor", 4, "a list of tensors cannot be optional, but it may be empty"),
         ("abs(int?[] a) -> Tensor", 4, "only the items of a list of tensors can be optional"),
         ("abs(int(a) b) -> Tensor", 4, "only a Tensor can have an alias, not int"),

@@ -81,7 +81,7 @@ def test_printing() -> None:
         (lambda: flow.tensor([1, 2j], dtype="float32"), flow.DTypeError,
          "tensor: data must be real numbers for float32, got 2j"),
         (lambda: flow.tensor([1j]).to("int64"), flow.DTypeError,
-         "cast: a complex tensor does not become int64; take its real or imaginary part"),
+         "to: a complex tensor does not become int64; take its real or imaginary part"),
         (lambda: flow.zeros(1).copy_(flow.tensor([1j])), flow.DTypeError,
          "copy: a complex tensor does not become float32; take its real or imaginary part"),
         (lambda: flow.zeros(1).add_(flow.tensor([1j])), flow.DTypeError,

@@ -93,8 +93,8 @@ def test_a_copy_that_fails() -> None:
     x = flow.ones(4, device="accel")
     calls: list[tuple[str, Callable[[], object]]] = [
         ("tensor", lambda: flow.tensor([1.0], device="accel")),
-        ("to_device", lambda: flow.tensor(x, device="cpu")), ("to_device", lambda: flow.ones(2).to("accel")),
-        ("to_device", lambda: x.to("cpu")), ("to_device", lambda: x.to("accel:1")),
+        ("to_device", lambda: flow.tensor(x, device="cpu")), ("to", lambda: flow.ones(2).to("accel")),
+        ("to", lambda: x.to("cpu")), ("to", lambda: x.to("accel:1")),
         ("clone", x.clone), ("add", lambda: x + 1), ("item", x[0].item), ("format", lambda: repr(x)),
         ("read", x.tolist), ("read", lambda: bytes(x)), ("equal", lambda: x.equal(-x)),
     ]  # fmt: skip

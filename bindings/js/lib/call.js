@@ -6,6 +6,7 @@
  */
 
 const native = require('./native');
+const {ArrayReader} = require('./arrayLike');
 const dtypes = require('./dtypes');
 const frame = require('./frame');
 const {makeError, traced} = require('./errors');
@@ -54,8 +55,8 @@ class PublicFunction {
 
   /** Binds all arguments before it writes them to the frame, and retries the call when memory runs out. */
   callBound(call, receiver, args) {
-    const {overload, values, out} = this.resolve(receiver, args, this.overloads);
-    if (out === undefined) return run(overload, values, null, call);
+    const {overload, values, out, requiresGrad} = this.resolve(receiver, args, this.overloads);
+    if (out === undefined) return asLeaf(run(overload, values, null, call), requiresGrad);
     run(overload, values, targetsOf(overload, out), call);
     return out;
   }
@@ -77,7 +78,7 @@ class PublicFunction {
 
   /** Calls the in-place form of an operator on a list of tensors: writes to the tensors and returns the list. */
   callOnList(args) {
-    const {overload, values} = this.resolveWithoutOut(undefined, args, this.inPlaceOverloads);
+    const {overload, values} = this.resolveWithoutOut(undefined, args, this.inPlaceOverloads, false);
     const tensors = values[overload.replacedList.index];
     run(overload, values, [tensors]);
     return tensors;
@@ -85,34 +86,38 @@ class PublicFunction {
 
   /** Calls the operator on another thread. `call` is the function of the addon that runs a copy of the frame. */
   async callAsync(receiver, args, call = native.callAsync) {
-    const {overload, values} = this.resolveWithoutOut(receiver, args, this.overloads);
+    const {overload, values, requiresGrad} = this.resolveWithoutOut(receiver, args, this.overloads);
     const promise = withMemory(() => {
       prepare(overload, values, null, false);
       return call(values);
     });
-    return collect(overload, await traced(promise));
+    return asLeaf(collect(overload, await traced(promise)), requiresGrad);
   }
 
   /**
-   * Selects the first overload that accepts the arguments. Returns it with the values of its arguments and the `out`
-   * option. If none does, throws the error of the overload that got furthest in binding them.
+   * Selects the first overload that accepts the arguments. Returns it with the values of its arguments and the options
+   * `out` and `requiresGrad`. If none does, throws the error of the overload that got furthest in binding them. With
+   * `readsArrays`, what stands for a tensor is converted to one, if no overload accepts it as it is.
    */
-  resolve(receiver, args, overloads) {
+  resolve(receiver, args, overloads, readsArrays = true) {
     const given = args.length > 0 && args.at(-1) === undefined ? args.slice(0, -1) : args; // undefined options
     const at = this.optionsAt(receiver, given, overloads);
     const options = at < 0 ? null : {...given[at]}; // own properties only; each getter runs once
-    const out = at >= 0 && Object.hasOwn(options, 'out') ? options.out ?? undefined : undefined;
+    const own = (name) => (at >= 0 && Object.hasOwn(options, name) ? options[name] ?? undefined : undefined);
+    const [out, requiresGrad] = [own('out'), own('requiresGrad')];
     let positional = at < 0 ? given : given.filter((_, i) => i !== at);
     if (this.takesEquation && isTensor(positional[0])) positional = withEquation(this.name, positional);
-    let furthest = null;
     const isInFront = at >= 0 && at < given.length - 1;
-    for (const overload of overloads) {
-      if (isInFront && overload.startOfItems(receiver) !== at) continue;
-      const values = overload.bind(receiver, positional, options);
-      if (!(values instanceof Refusal)) return {overload, values, out};
-      if (furthest === null || values.progress > furthest.progress) furthest = values;
-    }
-    throw furthest.toError();
+    const possible = isInFront ? overloads.filter((each) => each.startOfItems(receiver) === at) : overloads;
+    const found = select(possible, receiver, positional, options);
+    if (!(found instanceof Refusal)) return {...found, out, requiresGrad: flagOf(found.overload, requiresGrad)};
+    if (!readsArrays) throw found.toError();
+    // Tensors, numbers and arrays told the overloads apart; now arrays and numbers stand for tensors, too.
+    const values = options === null ? positional : [...positional, ...Object.values(options)];
+    const arrays = new ArrayReader(receiver === undefined ? values : [receiver]);
+    const second = select(possible, receiver, positional, options, arrays);
+    if (second instanceof Refusal) throw second.toError();
+    return {...second, out, requiresGrad: flagOf(second.overload, requiresGrad)};
   }
 
   /**
@@ -130,11 +135,36 @@ class PublicFunction {
   }
 
   /** Selects the overload like resolve(), but throws TypeMismatch for an `out` option. */
-  resolveWithoutOut(receiver, args, overloads) {
-    const resolved = this.resolve(receiver, args, overloads);
+  resolveWithoutOut(receiver, args, overloads, readsArrays) {
+    const resolved = this.resolve(receiver, args, overloads, readsArrays);
     if (resolved.out === undefined) return resolved;
     throw makeError('TypeMismatch', `${resolved.overload.name}: unknown argument out`);
   }
+}
+
+/**
+ * Returns the first overload that accepts the arguments, with their values; the Refusal of the one that got furthest if
+ * none does.
+ */
+function select(overloads, receiver, positional, options, arrays) {
+  let furthest;
+  for (const overload of overloads) {
+    const values = overload.bind(receiver, positional, options, arrays);
+    if (!(values instanceof Refusal)) return {overload, values};
+    if (furthest === undefined || values.progress > furthest.progress) furthest = values;
+  }
+  return furthest;
+}
+
+/** Returns the option `requiresGrad` of a call: false without it. Throws TypeMismatch unless it is a boolean. */
+function flagOf(overload, requiresGrad = false) {
+  if (typeof requiresGrad === 'boolean') return requiresGrad;
+  throw makeError('TypeMismatch', `${overload.name}: requiresGrad must be boolean, got ${describe(requiresGrad)}`);
+}
+
+/** Returns a new tensor, which from now on requires a gradient if wanted. */
+function asLeaf(result, requiresGrad) {
+  return requiresGrad ? result.setRequiresGrad() : result;
 }
 
 /** Returns the tensors of the `out` option as an array with one tensor per result. Throws TypeMismatch. */

@@ -89,6 +89,17 @@ const pair = {
   putList: (position, list) => frame.putList(position, KIND.intList, list.flat()),
 };
 
+/** A list of integers, or one, in a list of them. */
+const integerLists = {
+  fit: (value) => (dtypes.isSequence(value) ? fitIntegers(value, value.length) : integer.fit(value)),
+  explain: tooLargeItem,
+  /** Writes each list as its length and its items. */
+  putList(position, list) {
+    const each = list.map((item) => (Array.isArray(item) ? item : [item]));
+    frame.putList(position, KIND.intList, each.flatMap((items) => [items.length, ...items]));
+  },
+};
+
 const float = {
   fit(value) {
     const isReal = typeof value === 'number' || typeof value === 'bigint' || isFloat(value);
@@ -175,6 +186,7 @@ const CONVERTERS = {
   Number: number,
   int: integer,
   pair,
+  ints: integerLists,
   float,
   bool,
   true: only(true),

@@ -15,7 +15,7 @@ const {cast, toDevice} = require('./operators');
 /** The options of tensor() by name, with their types. */
 const OPTIONS = new Map(Object.entries({
   dtype: 'string', device: 'device', shape: 'array', strides: 'array', offset: 'integer', share: 'boolean',
-  transfer: 'boolean',
+  transfer: 'boolean', requiresGrad: 'boolean',
 }));
 
 const COMPLEX64 = dtypes.codeOf('complex64', 'tensor');
@@ -301,6 +301,11 @@ function fromTensor(source, {dtype, device}) {
 /** Implements tensor(data, options). */
 function makeTensor(data, options = {}) {
   const checked = checkOptions(options);
+  const tensor = fromData(data, checked);
+  return checked.requiresGrad ? tensor.setRequiresGrad() : tensor;
+}
+
+function fromData(data, checked) {
   const kind = dtypes.arrayKind(data);
   if (kind !== undefined) return fromTypedArray(data, kind, checked);
   for (const name of ['share', 'transfer', 'strides', 'offset']) {

@@ -24,6 +24,9 @@ export interface Complex {
 /** A scalar or complex number, or (nested) arrays of them. All arrays at one depth must have the same length. */
 export type Nested = Scalar | Complex | TypedArray | readonly Nested[];
 
+/** A tensor, or what stands for one in a call: numbers, (nested) arrays of them, typed arrays. */
+export type TensorLike = Tensor | Scalar | TypedArray | readonly Nested[];
+
 /** A typed array, as tensors are created from it and copied to it. */
 export type TypedArray =
   | Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array | Uint32Array | BigInt64Array
@@ -66,6 +69,8 @@ export interface TensorOptions {
    * is detached. Default: false.
    */
   transfer?: boolean | null;
+  /** Whether the tensor requires a gradient. Default: false. */
+  requiresGrad?: boolean | null;
 }
 
 /**
@@ -87,6 +92,14 @@ export class Tensor implements Iterable<Tensor> {
   readonly dtype: DType;
   /** The number of dimensions. */
   readonly ndim: number;
+  /** The number of dimensions, like `ndim`. */
+  readonly rank: number;
+  /** A view with the dimensions in reverse order. */
+  readonly T: Tensor;
+  /** A view with the last two dimensions swapped. Throws ShapeError for fewer than two dimensions. */
+  readonly mT: Tensor;
+  /** The conjugate of `mT`. */
+  readonly H: Tensor;
   /** The number of elements. */
   readonly size: number;
   /** The name of the device that holds the elements, such as `'cpu:0'`. */
@@ -102,6 +115,36 @@ export class Tensor implements Iterable<Tensor> {
   /** Whether the tensor was disposed of, by dispose() or at the end of the tidy() that it was created in. */
   readonly isDisposed: boolean;
 
+  /** Returns the tensor, converted to float32; the tensor itself if it has this dtype already. */
+  float(): Tensor;
+  /** Returns the tensor, converted to float64; the tensor itself if it has this dtype already. */
+  double(): Tensor;
+  /** Returns the tensor, converted to float16; the tensor itself if it has this dtype already. */
+  half(): Tensor;
+  /** Returns the tensor, converted to bfloat16; the tensor itself if it has this dtype already. */
+  bfloat16(): Tensor;
+  /** Returns the tensor, converted to int64; the tensor itself if it has this dtype already. */
+  long(): Tensor;
+  /** Returns the tensor, converted to int32; the tensor itself if it has this dtype already. */
+  int(): Tensor;
+  /** Returns the tensor, converted to int16; the tensor itself if it has this dtype already. */
+  short(): Tensor;
+  /** Returns the tensor, converted to int8; the tensor itself if it has this dtype already. */
+  char(): Tensor;
+  /** Returns the tensor, converted to uint8; the tensor itself if it has this dtype already. */
+  byte(): Tensor;
+  /** Returns the tensor, converted to bool; the tensor itself if it has this dtype already. */
+  bool(): Tensor;
+  /** Returns the tensor, converted to complex64; the tensor itself if it has this dtype already. */
+  cfloat(): Tensor;
+  /** Returns the tensor, converted to complex128; the tensor itself if it has this dtype already. */
+  cdouble(): Tensor;
+  /** Returns the tensor on the host; the tensor itself if it is there already. */
+  cpu(): Tensor;
+  /** Returns the number of elements, like `size`. */
+  numel(): number;
+  /** Returns the number of elements, like `size`. */
+  nelement(): number;
   /** Releases the memory at once. Views of it stay valid. Further calls do nothing. */
   dispose(): void;
   /** Calls dispose(), at the end of the scope of a `using` declaration. */
@@ -847,3 +890,14 @@ export function getOption(name: string): number;
  * @throws InvalidArgument for an unknown setting, or a value outside of its range
  */
 export function setOption(name: string, value: number | boolean): void;
+
+/** The ratio of the circumference of a circle to its diameter. */
+export const pi: number;
+/** The base of the natural logarithm. */
+export const e: number;
+/** Infinity. */
+export const inf: number;
+/** Not a number. */
+export const nan: number;
+/** A new dimension in an index: `x.at(flow.newaxis)`. */
+export const newaxis: null;

@@ -12,6 +12,7 @@ const settings = require('./settings');
 const gradients = require('./autograd');
 const {gradcheck} = require('./gradcheck');
 const {makeTensor} = require('./create');
+const {installConversions} = require('./conversions');
 const {at, set} = require('./indexing');
 const {einsumPath, einsumExpression} = require('./expression');
 const {functionsByName, installMethods} = require('./operators');
@@ -82,9 +83,15 @@ const methods = {
     return reading.toArray(this, {});
   },
 
-  /** Returns the only element for `Number(x)`, `+x` and `x < 3`, and toString() for `x + ''`. */
+  /**
+   * Returns the only element for `Number(x)`, `+x` and `x < 3`, and toString() for `${x}`. Throws TypeMismatch for
+   * `x + y` and `x == y`, for which JavaScript does not ask the tensors.
+   */
   [Symbol.toPrimitive](hint) {
-    if (hint !== 'number') return this.toString();
+    if (hint === 'default') {
+      throw makeError('TypeMismatch', 'operators: a Tensor has methods instead of + and ==: x.add(y), x.eq(y)');
+    }
+    if (hint === 'string') return this.toString();
     liveSlot(this, 'item');
     return Number(reading.item(this, {real: true}));
   },
@@ -114,6 +121,7 @@ for (const key of Reflect.ownKeys(methods)) {
 installMethods(Tensor.prototype, (value, method) => {
   if (!isTensor(value)) throw wrongReceiver(method, value);
 });
+installConversions(Tensor.prototype);
 
 const flow = {
   ...functionsByName(),
@@ -124,6 +132,11 @@ const flow = {
   ...gradients,
   gradcheck,
   ...errorClasses,
+  pi: Math.PI,
+  e: Math.E,
+  inf: Infinity,
+  nan: NaN,
+  newaxis: null,
   Tensor,
   tensor: (...args) => {
     if (args.length === 0) throw makeError('TypeMismatch', 'tensor: missing argument data');

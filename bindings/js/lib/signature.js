@@ -18,6 +18,8 @@ const {KIND} = frame;
 /** The value of an argument that was not passed. */
 const ABSENT = undefined;
 const NO_KEYS = [];
+/** The types whose values a tensor without dimensions may hold. */
+const NUMERIC = new Set(['Number', 'int', 'float', 'bool', 'true', 'false']);
 /** The maximal length of a list argument. Copying a longer list could exhaust the heap, which ends the process. */
 const LONGEST_LIST = 2 ** 20;
 
@@ -27,7 +29,8 @@ class Argument {
    * Makes the argument at position `index` of an overload of the function `owner`. `type` is as in signatures:
    * "Tensor?[]", "int[]?"; `expected` is its name in error texts, and `item` that of an item of a list.
    */
-  constructor({name, type, expected, item, hasDefault = false, keywordOnly = false}, index, owner) {
+  constructor(record, index, owner) {
+    const {name, type, expected, item, hasDefault = false, keywordOnly = false} = record;
     const [, base, optionalItems, list, optional] = /^([A-Za-z|]+)(\?(?=\[))?(\[\])?(\?)?$/.exec(type);
     this.index = index;
     this.owner = owner;
@@ -36,12 +39,17 @@ class Argument {
     this.item = item;
     this.hasDefault = hasDefault;
     this.keywordOnly = keywordOnly;
+    this.otherNames = record.otherNames ?? NO_KEYS;
+    this.isWritten = record.isWritten ?? false;
+    this.takesIndices = record.takesIndices ?? false;
     this.converter = CONVERTERS[base];
     this.isList = list !== undefined;
     this.optional = optional !== undefined;
     this.optionalItems = optionalItems !== undefined;
     const isOne = (...bases) => !this.isList && bases.includes(base);
     this.takesTensor = isOne('Tensor', 'Tensor|Number');
+    this.isOperand = base === 'Tensor' || base === 'Tensor|Number';
+    this.isNumeric = NUMERIC.has(base);
     this.takesReal = isOne('Tensor|Number', 'Number');
     this.takesInteger = isOne('Tensor|Number', 'Number', 'int');
     this.takesString = isOne('str');
@@ -66,12 +74,12 @@ const isOperand = (value) => isTensor(value) || dtypes.isSequence(value);
 
 /**
  * Converts the value of an argument to the form in which it is written to the frame, or returns a Misfit. Copies lists,
- * so that user code that runs later cannot change them.
+ * so that user code that runs later cannot change them. An ArrayReader, if given, reads what stands for a tensor.
  */
-function fit(argument, value) {
+function fit(argument, value, arrays) {
   if (value === null) return argument.optional ? null : new Misfit(value);
   if (!argument.isList || !dtypes.isSequence(value)) {
-    const fitted = argument.converter.fit(value) ?? new Misfit(value);
+    const fitted = fitOne(argument, value, argument.isTensorList ? undefined : arrays) ?? new Misfit(value);
     return argument.isList && !(fitted instanceof Misfit) ? [fitted] : fitted;
   }
   const {length} = value;
@@ -81,11 +89,19 @@ function fit(argument, value) {
   for (let i = 0; i < length; i++) {
     const item = value[i];
     const isNone = item === null && argument.optionalItems;
-    const fitted = isNone ? null : argument.converter.fit(item) ?? new Misfit(item);
+    const fitted = isNone ? null : fitOne(argument, item, arrays) ?? new Misfit(item);
     if (fitted instanceof Misfit) return new Misfit(fitted.value, i, ...fitted.path);
     items.push(fitted);
   }
   return items;
+}
+
+/** Converts one value, or one item of a list, like fit(); returns undefined if it does not fit. */
+function fitOne(argument, value, arrays) {
+  const fitted = argument.converter.fit(value);
+  if (fitted !== undefined || arrays === undefined) return fitted;
+  const read = arrays.read(value, argument);
+  return read === undefined ? undefined : argument.converter.fit(read);
 }
 
 // ---------------------------------------------------------------------------------------------------- binding
@@ -125,6 +141,9 @@ class Overload {
     this.name = name;
     this.arguments = record.arguments.map((argument, index) => new Argument(argument, index, name));
     this.byName = new Map(this.arguments.map((argument) => [argument.name, argument]));
+    this.byOtherName = new Map(
+      this.arguments.flatMap((argument) => argument.otherNames.map((other) => [other, argument])),
+    );
     this.positional = this.arguments.filter((argument) => !argument.keywordOnly);
     this.named = this.arguments.filter((argument) => argument.keywordOnly);
     this.receiver = this.arguments.find((argument) => argument.name === 'input' && !argument.isList);
@@ -134,6 +153,8 @@ class Overload {
     this.takesTensors = this.startOfItems(undefined) >= 0 && this.positional.at(-1).isTensorList;
     this.resultNames = record.results;
     this.hasOut = record.out ?? false;
+    /** The options beside the arguments: `out`, and `requiresGrad` for a new tensor. */
+    this.ownOptions = [...(this.hasOut ? ['out'] : []), ...(record.makesLeaves ? ['requiresGrad'] : [])];
     this.hasInPlace = record.inPlace ?? false;
     /** The list of tensors that the in-place form of an operator without a receiver writes to. */
     this.replacedList = this.hasInPlace ? this.arguments.find((argument) => argument.isList) : undefined;
@@ -210,9 +231,10 @@ class Overload {
 
   /**
    * Returns the values of all arguments in the order of the signature, or a Refusal. `args` has the positional
-   * arguments, `options` (may be null) those by name. The `out` option is checked but is not among the values.
+   * arguments, `options` (may be null) those by name. The own options are checked but are not among the values.
+   * `arrays` reads what stands for a tensor; undefined: nothing does.
    */
-  bind(receiver, args, options) {
+  bind(receiver, args, options, arrays) {
     const values = [];
     for (let i = 0; i < this.arguments.length; i++) values.push(ABSENT);
     if (receiver !== undefined) {
@@ -220,7 +242,7 @@ class Overload {
       values[this.receiver.index] = receiver;
     }
     const refused = this.takePositional(receiver, args, values) ?? this.takeNamed(options, values);
-    return refused ?? this.fitAll(values, options);
+    return refused ?? this.fitAll(values, options, arrays);
   }
 
   /** Returns the position of the first item of a trailing list; -1 if the last positional argument is not a list. */
@@ -251,17 +273,17 @@ class Overload {
     let known = 0;
     for (const key of options === null ? NO_KEYS : Object.keys(options)) {
       const value = options[key];
-      const argument = this.byName.get(key);
+      const argument = this.byName.get(key) ?? this.byOtherName.get(key);
       if (value === undefined || (value === null && !argument?.optional)) continue;
       known++;
-      if (key === 'out' && this.hasOut) continue;
+      if (this.ownOptions.includes(key)) continue;
       if (argument === undefined) {
-        const near = suggestion(key, this.hasOut ? [...this.byName.keys(), 'out'] : [...this.byName.keys()]);
+        const near = suggestion(key, [...this.byName.keys(), ...this.ownOptions]);
         const rank = UNKNOWN_RANK + 2 * (known - 1) + (near === '' ? 0 : 1);
         return new Refusal(rank, `${this.name}: unknown argument ${key}${near}`);
       }
       if (values[argument.index] !== ABSENT) {
-        return new Refusal(rankOfKnown(options), `${this.name}: argument ${key} given twice`);
+        return new Refusal(rankOfKnown(options), `${this.name}: argument ${argument.name} given twice`);
       }
       values[argument.index] = value;
     }
@@ -269,12 +291,12 @@ class Overload {
   }
 
   /** Converts all values in place with fit(). Returns them, or a Refusal for a misfit or a missing argument. */
-  fitAll(values, options) {
+  fitAll(values, options, arrays) {
     const missing = this.arguments.find(({index, hasDefault}) => values[index] === ABSENT && !hasDefault);
     for (let i = 0; i < values.length; i++) {
       if (values[i] === ABSENT) continue;
       const argument = this.arguments[i];
-      values[i] = fit(argument, values[i]);
+      values[i] = fit(argument, values[i], arrays);
       if (values[i] instanceof Misfit) return this.refuse(argument, values[i], missing === undefined);
     }
     if (missing === undefined) return values;

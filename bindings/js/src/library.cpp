@@ -33,6 +33,17 @@ napi_value dtypes(napi_env env, napi_callback_info) {
   return names;
 }
 
+// dtypeMethods(): returns the names of the methods that convert to the dtypes, undefined for those without one.
+napi_value dtype_methods(napi_env env, napi_callback_info) {
+  napi_value names;
+  if (napi_create_array_with_length(env, OF_DTYPE_COUNT, &names) != napi_ok) return nullptr;
+  for (uint32_t i = 0; i < OF_DTYPE_COUNT; ++i) {
+    const char* name = of_dtype_method(static_cast<of_dtype>(i));
+    if (name) napi_set_element(env, names, i, to_js(env, name));
+  }
+  return names;
+}
+
 napi_value promote_types(napi_env env, napi_callback_info info) {
   const Call call(env, info);
   const auto a = static_cast<of_dtype>(call.integer(0)), b = static_cast<of_dtype>(call.integer(1));
@@ -171,6 +182,7 @@ napi_value reset_fallbacks(napi_env, napi_callback_info) {
 void add_library_functions(Environment* environment, napi_value exports) {
   add_function(environment, exports, "version", version);
   add_function(environment, exports, "dtypes", dtypes);
+  add_function(environment, exports, "dtypeMethods", dtype_methods);
   add_function(environment, exports, "promoteTypes", promote_types);
   add_function(environment, exports, "defaultDtype", default_dtype);
   add_function(environment, exports, "setDefaultDtype", set_default_dtype);

@@ -34,21 +34,17 @@ test('separate operands with an invalid one among them', () => {
   gone.dispose();
   const text = 'einsum: operands must be a live Tensor, got a disposed one';
   checkFailure(() => flow.einsum('ij,jk', a, gone), flow.InvalidArgument, text);
-  for (const [wrong, found] of [[5, 'number'], [null, 'null'], [[b], 'array'], ['b', 'string']]) {
+  for (const [wrong, found] of [[null, 'null'], ['b', 'string']]) {
     const expected = `einsum: operands[1] must be Tensor, got ${found}`;
     checkFailure(() => flow.einsum('ij,jk', a, wrong), flow.TypeMismatch, expected);
   }
 });
 
 test('operands that are not tensors', () => {
-  const [v, expression] = [flow.ones(2), flow.einsumExpression('ij,jk', a, b)];
+  const expression = flow.einsumExpression('ij,jk', a, b);
   for (const [call, text] of [
-    [() => flow.einsum('ij,jk', A, b), 'operands[0] must be Tensor, got array'],
-    [() => flow.einsum('ij,jk', A, B), 'operands[0] must be Tensor, got array'],
-    [() => flow.einsum('ij,jk', [a], b), 'operands[0] must be Tensor, got array'],
-    [() => flow.einsum('i,i', Float32Array.of(1, 2), v), 'operands[0] must be Tensor, got Float32Array'],
     [() => flow.einsum('i', Float32Array.of(1, 2)), 'operands must be array of Tensors, got Float32Array'],
-    [() => expression(A, b), 'operands[0] must be Tensor, got array'],
+    [() => expression('A', b), 'operands[0] must be Tensor, got string'],
     [() => flow.einsum('ij,jk', [a, b], 'greedy'), 'takes at most 2 positional arguments, got 3'],
     [() => flow.einsum(null), 'equation must be string, got null'],
     [() => flow.einsum(5, {optimize: 'auto'}), 'equation must be string, got number'],
@@ -408,7 +404,7 @@ test('expressions check their operands', async () => {
       'einsum: operand 1 must have the shape [3, 4] that the expression was made for, got [3, 5]'],
     [[a], 'InvalidArgument', 'einsum: the expression takes 2 operands, got 1'],
     [[], 'TypeMismatch', 'einsum: missing argument operands'],
-    [[a, 3], 'TypeMismatch', 'einsum: operands[1] must be Tensor, got number'],
+    [[a, 'b'], 'TypeMismatch', 'einsum: operands[1] must be Tensor, got string'],
     [[a, b, {optimize: 'auto'}], 'TypeMismatch', 'einsum: unknown argument optimize'],
   ];
   for (const [args, code, text] of cases) {

@@ -56,10 +56,10 @@ test('exported and declared names are the same', () => {
   const types = new Set([
     'DType', 'Integer', 'Integers', 'Scalar', 'Complex', 'Nested', 'TypedArray', 'Index', 'TensorOptions', 'Float',
     'PrintOptions', 'DeviceLike', 'MemoryStats', 'Labels', 'Shaped', 'EinsumOptions', 'EinsumPath', 'EinsumExpression',
-    'RandomState', 'Profile', 'ProfileEntry', 'BackwardOptions', 'FunctionContext',
+    'RandomState', 'TensorLike', 'Profile', 'ProfileEntry', 'BackwardOptions', 'FunctionContext',
   ]);
   const paths = declared.map(({path}) => path);
-  const isNamespace = (value) => typeof value === 'object' && !(value instanceof flow.Generator);
+  const isNamespace = (value) => typeof value === 'object' && value !== null && !(value instanceof flow.Generator);
   const ours = paths.filter((path) => {
     if (path.length === 1) return !types.has(path[0]);
     const owner = path.slice(0, -1).reduce((value, name) => value?.[name], flow);

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <string_view>
+
+#include "tensor.h"
 
 namespace oneflow::python {
 namespace {
@@ -14,6 +17,14 @@ constexpr int kUnknownRank = 100;
 constexpr int kConvertingRank = 200;
 
 bool is_list(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
+
+// Returns whether the last positional arguments are the items of one list. A list is an item only where it may stand
+// for a tensor, among other lists and tensors.
+bool are_items(const ArgumentRecord& argument, std::span<PyObject* const> values) {
+  if (!argument.is_list() || !is_list(values.front())) return argument.is_list();
+  const auto may_be_tensor = [](PyObject* value) { return is_list(value) || is_tensor(value); };
+  return argument.kind == ArgumentKind::kTensor && std::all_of(values.begin(), values.end(), may_be_tensor);
+}
 
 // Returns the Levenshtein distance of two words: the least number of insertions, deletions and substitutions.
 size_t edit_distance(const std::string& a, const std::string& b) {
@@ -31,8 +42,9 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-Parameters::Parameters(const char* function, std::span<const ArgumentRecord> arguments, int receiver, bool has_out)
-    : function_(function), arguments_(arguments), has_out_(has_out) {
+Parameters::Parameters(const char* function, std::span<const ArgumentRecord> arguments, int receiver,
+                       std::span<const char* const> options)
+    : function_(function), arguments_(arguments), options_(options) {
   int method = 0;
   if (receiver >= 0) method_order_[method++] = static_cast<int8_t>(receiver);
   for (int i = 0; i < count() && !arguments[i].keyword_only; ++i) {
@@ -44,13 +56,13 @@ Parameters::Parameters(const char* function, std::span<const ArgumentRecord> arg
 bool Parameters::bind(bool as_method, PyObject* const* args, Py_ssize_t positional, PyObject* keywords, Bound* bound,
                       Mismatch* mismatch) const {
   std::fill_n(bound->objects.begin(), arguments_.size(), nullptr);
-  bound->out = nullptr;
+  bound->options.fill(nullptr);
   bound->gathered = -1;
   const auto& order = as_method ? method_order_ : order_;
   Py_ssize_t direct = positional;
   if (positional > positional_) {
     const int last = positional_ > 0 ? order[positional_ - 1] : -1;
-    if (last < 0 || !arguments_[last].is_list() || is_list(args[positional_ - 1])) {
+    if (last < 0 || !are_items(arguments_[last], {args + positional_ - 1, args + positional})) {
       mismatch->reason = Mismatch::Reason::kTooMany;
       mismatch->given = positional - as_method;
       mismatch->allowed = positional_ - as_method;
@@ -92,10 +104,10 @@ bool Parameters::bind_keyword(PyObject* keyword, PyObject* value, Bound* bound, 
     mismatch->progress = kUnknownRank + (mismatch->detail.empty() ? 0 : 1);
     return false;
   }
-  PyObject*& object = position == count() ? bound->out : bound->objects[position];
+  PyObject*& object = position >= count() ? bound->options[position - count()] : bound->objects[position];
   if (object != nullptr) {
     mismatch->reason = Mismatch::Reason::kTwice;
-    mismatch->argument = &arguments_[position];  // `out` is keyword-only, and Python rejects f(out=a, out=b)
+    mismatch->argument = &arguments_[position];  // options are keyword-only, and Python rejects f(out=a, out=b)
     mismatch->progress = kUnknownRank;
     return false;
   }
@@ -103,16 +115,31 @@ bool Parameters::bind_keyword(PyObject* keyword, PyObject* value, Bound* bound, 
   return true;
 }
 
-// Returns the index of the parameter named `keyword`, count() for `out`, -1 if there is none. Keywords are nearly
-// always interned, so the first loop, which compares addresses, finds most of them.
+// Returns the index of the parameter named `keyword`, from count() on that of an option, -1 if there is none. Keywords
+// are nearly always interned, so the first loop, which compares addresses, finds most of them.
 int Parameters::find(PyObject* keyword) const {
-  const int names = count() + (has_out_ ? 1 : 0);
-  for (int i = 0; i < names; ++i) {
-    if (names_[i] == nullptr) names_[i] = PyUnicode_InternFromString(i < count() ? arguments_[i].name : "out");
+  for (int i = 0; i < name_count(); ++i) {
+    if (names_[i] == nullptr) names_[i] = PyUnicode_InternFromString(name(i));
     if (names_[i] == keyword) return i;
   }
-  for (int i = 0; i < names; ++i) {
-    if (PyUnicode_CompareWithASCIIString(keyword, i < count() ? arguments_[i].name : "out") == 0) return i;
+  for (int i = 0; i < name_count(); ++i) {
+    if (PyUnicode_CompareWithASCIIString(keyword, name(i)) == 0) return i;
+  }
+  return find_other_name(keyword);
+}
+
+// Returns the index of the parameter that has `keyword` among its other names, -1 if there is none.
+int Parameters::find_other_name(PyObject* keyword) const {
+  Py_ssize_t length = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(keyword, &length);
+  if (text == nullptr) PyErr_Clear();
+  const std::string_view wanted(text != nullptr ? text : "", static_cast<size_t>(length));
+  for (int i = 0; i < count() && !wanted.empty(); ++i) {
+    for (std::string_view left = arguments_[i].other_names; !left.empty();) {
+      const size_t end = left.find(' ');
+      if (left.substr(0, end) == wanted) return i;
+      left = end == std::string_view::npos ? "" : left.substr(end + 1);
+    }
   }
   return -1;
 }
@@ -132,8 +159,7 @@ std::string Parameters::nearest(PyObject* keyword) const {
     best = name;
     best_distance = distance;
   };
-  for (const ArgumentRecord& argument : arguments_) compare(argument.name);
-  if (has_out_) compare("out");
+  for (int i = 0; i < name_count(); ++i) compare(name(i));
   return best;
 }
 
@@ -143,6 +169,7 @@ bool Parameters::convert(const Bound& bound, ValueStore* store, of_value* values
     of_value* value = &values[i];
     *value = of_value{};
     if (bound.objects[i] == nullptr || argument.kind == ArgumentKind::kObject) continue;
+    if (bound.objects[i] == Py_None && !argument.required && !argument.optional) continue;  // stands for the default
     const bool fits = i == bound.gathered ? convert_items(argument, bound.items, store, value, mismatch)
                                           : python::convert(argument, bound.objects[i], store, value, mismatch);
     if (!fits) {

@@ -12,18 +12,23 @@
 #include <string>
 #include <vector>
 
+#include "array_like.h"
 #include "function_table.h"
 #include "objects.h"
 
 namespace oneflow::python {
 
 constexpr int kMaxArguments = 16;
+constexpr int kMaxOptions = 2;
+// The keywords beside the arguments of an operator.
+constexpr const char* kOptions[] = {"out", "requires_grad"};
 
 // The memory that converted values point to: lists of integers, tensors and devices. It owns a reference to each
 // tensor.
 class ValueStore {
  public:
-  ValueStore() = default;
+  // With a reader, array-likes stand for tensors, and tensors without dimensions for numbers.
+  explicit ValueStore(const ArrayReader* arrays = nullptr) : arrays_(arrays) {}
   ~ValueStore() {
     for (Py_ssize_t i = 0; i < inline_tensors_used_; ++i) of_tensor_release(inline_tensors_[i]);
   }
@@ -33,6 +38,7 @@ class ValueStore {
   int64_t* integers(Py_ssize_t count);
   of_tensor* tensors(Py_ssize_t count);  // initialised to NULL; released with the store
   of_device* devices(Py_ssize_t count);
+  const ArrayReader* arrays() const { return arrays_; }
 
  private:
   struct TensorList {
@@ -51,6 +57,7 @@ class ValueStore {
     return *lists_;
   }
 
+  const ArrayReader* arrays_;
   std::array<int64_t, 32> inline_integers_;
   Py_ssize_t inline_used_ = 0;
   std::array<of_tensor, 4> inline_tensors_;
@@ -89,7 +96,9 @@ struct Mismatch {
 // The arguments of a call by parameter: borrowed references, NULL for absent arguments.
 struct Bound {
   std::array<PyObject*, kMaxArguments> objects;
-  PyObject* out = nullptr;
+  std::array<PyObject*, kMaxOptions> options;  // in the order of the parameters' options
+  PyObject* out() const { return options[0]; }
+  PyObject* requires_grad() const { return options[1]; }
   // Index of the trailing list parameter whose items were passed as separate positional arguments, -1 if there is none.
   // `items` are these arguments; objects[gathered] is the first one.
   int gathered = -1;
@@ -99,7 +108,9 @@ struct Bound {
 // The parameters of one function or overload.
 class Parameters {
  public:
-  Parameters(const char* function, std::span<const ArgumentRecord> arguments, int receiver = -1, bool has_out = false);
+  // `options` are the names of keywords beside the arguments: "out", "requires_grad", at most kMaxOptions.
+  Parameters(const char* function, std::span<const ArgumentRecord> arguments, int receiver = -1,
+             std::span<const char* const> options = {});
 
   const char* function() const { return function_; }
   int count() const { return static_cast<int>(arguments_.size()); }
@@ -115,17 +126,20 @@ class Parameters {
   bool convert(const Bound& bound, ValueStore* store, of_value* values, Mismatch* mismatch) const;
 
  private:
+  int name_count() const { return count() + static_cast<int>(options_.size()); }
+  const char* name(int i) const { return i < count() ? arguments_[i].name : options_[i - count()]; }
   int find(PyObject* keyword) const;
+  int find_other_name(PyObject* keyword) const;
   bool bind_keyword(PyObject* keyword, PyObject* value, Bound* bound, Mismatch* mismatch) const;
   std::string nearest(PyObject* keyword) const;
 
   const char* function_;
   std::span<const ArgumentRecord> arguments_;
-  bool has_out_;
+  std::span<const char* const> options_;
   int positional_ = 0;  // number of parameters in `order_`
   std::array<int8_t, kMaxArguments> order_;
   std::array<int8_t, kMaxArguments> method_order_;
-  mutable std::array<PyObject*, kMaxArguments + 1> names_{};  // interned on first use; the last one is "out"
+  mutable std::array<PyObject*, kMaxArguments + kMaxOptions> names_{};  // interned on first use
 };
 
 // Converts one argument. Returns false if it does not fit: an exception is set or `mismatch` has the reason.

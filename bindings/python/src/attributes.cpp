@@ -66,6 +66,12 @@ PyObject* get_matrix_transposed(PyObject* self, void*) {
   return permuted(self, order);
 }
 
+PyObject* get_adjoint(PyObject* self, void*) {
+  const Ref transposed(get_matrix_transposed(self, nullptr));
+  PyObject* args[] = {transposed.get()};
+  return transposed ? call_function("conj", args) : nullptr;
+}
+
 // Implements size() and stride(): returns the tuple of all values, or the value of one dimension.
 PyObject* tuple_or_item(const Parameters& parameters, const int64_t* values, int32_t rank, PyObject* const* args,
                         Py_ssize_t count, PyObject* keywords) {
@@ -168,6 +174,7 @@ std::vector<PyGetSetDef> tensor_attributes() {
       {"T", get_transposed, nullptr, "A view with the dimensions in reverse order.", nullptr},
       {"mT", get_matrix_transposed, nullptr,
        "A view with the last two dimensions swapped. Raises ShapeError for fewer than 2 dimensions.", nullptr},
+      {"H", get_adjoint, nullptr, "The conjugate of `mT`. Raises ShapeError for fewer than 2 dimensions.", nullptr},
       {"_version", get_version, nullptr, "The number of writes to the memory, which views share.", nullptr},
   };
 }
@@ -183,6 +190,7 @@ std::vector<PyMethodDef> attribute_methods() {
                   "Returns the strides of all dimensions, or of one, in elements. They may be negative.\n\n"
                   "Raises IndexOutOfRange for a dimension that does not exist."),
       {"numel", numel, METH_NOARGS, "numel($self)\n--\n\nReturns the number of elements."},
+      {"nelement", numel, METH_NOARGS, "nelement($self)\n--\n\nReturns the number of elements, like numel()."},
       {"dim", dim, METH_NOARGS, "dim($self)\n--\n\nReturns the number of dimensions."},
       {"element_size", element_size, METH_NOARGS,
        "element_size($self)\n--\n\nReturns the size of one element in bytes."},

@@ -1,5 +1,7 @@
 #include "call.h"
 
+#include <oneflow/autograd.h>
+
 #include <algorithm>
 
 #include "device.h"
@@ -84,6 +86,7 @@ PyObject* to_object(const of_value& value) {
       return wrap_list(value);
     case OF_VALUE_DEVICE_LIST:
     case OF_VALUE_UINT:
+    case OF_VALUE_GENERATOR:
       break;  // only arguments have these kinds
   }
   return raise(OF_INTERNAL_ERROR, "a result of unknown kind");
@@ -117,6 +120,15 @@ PyObject* take_all(const Overload& overload, of_value* results) {
 PyObject* raise_destination(const Overload& overload, const char* word, PyObject* found) {
   return raise(OF_TYPE_MISMATCH,
                std::string(overload.parameters.function()) + ": out must be " + word + ", got " + type_name(found));
+}
+
+// Reads the option `requires_grad`; raises TypeMismatch and returns false unless it is absent or a bool.
+bool read_flag(const Overload& overload, PyObject* given, bool* flag) {
+  *flag = given == Py_True;
+  if (given == nullptr || PyBool_Check(given)) return true;
+  raise(OF_TYPE_MISMATCH,
+        std::string(overload.parameters.function()) + ": requires_grad must be bool, got " + type_name(given));
+  return false;
 }
 
 PyObject* write_all(const Overload& overload, const of_value* values, PyObject* destination) {
@@ -174,7 +186,12 @@ PyObject* call_overload(const Overload& overload, const of_value* values, const 
     return call_runtime(overload, values, results) ? take_all(overload, results) : nullptr;
   }
   if (destination != nullptr && !is_tensor(destination)) return raise_destination(overload, "Tensor", destination);
+  bool requires_grad = false;
+  if (!read_flag(overload, bound.requires_grad(), &requires_grad)) return nullptr;
   PyObject* result = run_operator(overload, values, destination);
+  if (requires_grad && result != nullptr && !check(of_tensor_set_requires_grad(handle_of(result), true))) {
+    Py_CLEAR(result);
+  }
   if (result == nullptr || record.written < 0) return result;
   Py_DECREF(result);
   return Py_NewRef(bound.objects[record.written]);

@@ -120,32 +120,68 @@ bool convert_integer(PyObject* object, int64_t* result, Mismatch* mismatch) {
   return overflow == 0 || fail(Mismatch::Reason::kTooLarge, object, mismatch);
 }
 
-bool convert_tensor(PyObject* object, bool optional, of_tensor* result, Mismatch* mismatch) {
-  if (is_tensor(object)) {
-    *result = handle_of(object);
-    return true;
+// Makes a tensor of an array-like, and returns a reference to it for a ValueStore; NULL if it is no array-like, or with
+// an exception.
+of_tensor read_array(const ArgumentRecord& argument, PyObject* object, const ValueStore& store, Mismatch* mismatch) {
+  if (store.arrays() == nullptr || argument.is_written || !is_array_like(object)) {
+    wrong_type(object, mismatch);
+    return nullptr;
   }
-  *result = nullptr;
-  return (optional && object == Py_None) || wrong_type(object, mismatch);
+  const Ref tensor = store.arrays()->read(object, argument.name);
+  return tensor ? of_tensor_retain(handle_of(tensor.get())) : nullptr;
 }
 
-// Converts a list of pairs of integers to a flat list of integers.
-bool convert_pairs(const ArgumentRecord& argument, PyObject* pairs, ValueStore* store, of_value* value,
-                   Mismatch* mismatch) {
-  std::vector<Ref> copies;  // as tuples: conversions run code that could change a list
-  std::vector<PyObject*> items;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(pairs); ++i) {
-    PyObject* pair = PyTuple_GET_ITEM(pairs, i);
-    if ((!PyList_Check(pair) && !PyTuple_Check(pair)) || PySequence_Fast_GET_SIZE(pair) != 2) {
-      mismatch->item = i;
-      return wrong_type(pair, mismatch);
-    }
-    PyObject* copy = copies.emplace_back(PySequence_Tuple(pair)).get();
-    if (copy == nullptr) return false;
-    for (Py_ssize_t k = 0; k < 2; ++k) items.push_back(PyTuple_GET_ITEM(copy, k));
+// Converts an item of a list of tensors to a new reference; to NULL for None where that is allowed.
+bool convert_tensor_item(const ArgumentRecord& argument, PyObject* object, const ValueStore& store, of_tensor* result,
+                         Mismatch* mismatch) {
+  if (is_tensor(object)) {
+    *result = of_tensor_retain(handle_of(object));
+    return true;
   }
+  if (argument.optional_items && object == Py_None) return true;
+  *result = read_array(argument, object, store, mismatch);
+  return *result != nullptr;
+}
+
+bool convert_array(const ArgumentRecord& argument, PyObject* object, ValueStore* store, of_value* value,
+                   Mismatch* mismatch) {
+  of_tensor* const kept = store->tensors(1);
+  *kept = read_array(argument, object, *store, mismatch);
+  value->kind = OF_VALUE_TENSOR;
+  value->as.tensor = *kept;
+  return *kept != nullptr;
+}
+
+// Returns the number that a tensor without dimensions stands for, and other objects themselves.
+Ref number_in(PyObject* object, const ValueStore& store) {
+  if (store.arrays() == nullptr || !is_tensor(object) || of_tensor_rank(handle_of(object)) != 0)
+    return Ref::borrow(object);
+  return Ref(PyObject_CallMethod(object, "item", nullptr));
+}
+
+// Converts a list of pairs or lists of integers to one list of integers, in which the length of a list precedes it.
+bool convert_nested(const ArgumentRecord& argument, PyObject* lists, ValueStore* store, of_value* value,
+                    Mismatch* mismatch) {
+  std::vector<Ref> kept;  // as tuples: conversions run code that could change a list
+  std::vector<PyObject*> items;
+  std::vector<Py_ssize_t> owners;  // of each item, the index of its list
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(lists); ++i) {
+    PyObject* list = PyTuple_GET_ITEM(lists, i);
+    mismatch->item = i;
+    const bool is_list = PyList_Check(list) || PyTuple_Check(list);
+    const bool is_pair = is_list && PySequence_Fast_GET_SIZE(list) == 2;
+    if (argument.kind == ArgumentKind::kInts ? !is_list && !PyIndex_Check(list) : !is_pair)
+      return wrong_type(list, mismatch);
+    PyObject* copy = kept.emplace_back(is_list ? PySequence_Tuple(list) : PyTuple_Pack(1, list)).get();
+    if (copy == nullptr) return false;
+    if (argument.kind == ArgumentKind::kInts)
+      items.push_back(kept.emplace_back(PyLong_FromSsize_t(PyTuple_GET_SIZE(copy))).get());
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(copy); ++k) items.push_back(PyTuple_GET_ITEM(copy, k));
+    owners.resize(items.size(), i);
+  }
+  mismatch->item = -1;
   if (convert_items(argument, items, store, value, mismatch)) return true;
-  mismatch->item /= 2;
+  mismatch->item = mismatch->item < 0 ? -1 : owners[static_cast<size_t>(mismatch->item)];
   return false;
 }
 
@@ -157,15 +193,21 @@ bool convert_list(const ArgumentRecord& argument, PyObject* object, ValueStore* 
     if (!copy) return false;
     object = copy.get();
   }
-  if (argument.is_pairs)
-    return PyTuple_Check(object) ? convert_pairs(argument, object, store, value, mismatch)
+  if (store->arrays() != nullptr && is_tensor(object) && argument.kind == ArgumentKind::kInt &&
+      of_tensor_rank(handle_of(object)) == 1) {
+    copy = Ref(PyObject_CallMethod(object, "tolist", nullptr));
+    return copy && convert_list(argument, copy.get(), store, value, mismatch);
+  }
+  if (argument.is_nested)
+    return PyTuple_Check(object) ? convert_nested(argument, object, store, value, mismatch)
                                  : wrong_type(object, mismatch);
   if (PyTuple_Check(object)) {
     const auto count = static_cast<size_t>(PyTuple_GET_SIZE(object));
     return convert_items(argument, {PySequence_Fast_ITEMS(object), count}, store, value, mismatch);
   }
-  // A single item stands for a list of one, but None stands for an absent list.
-  if (object == Py_None) return wrong_type(object, mismatch);
+  // A single item stands for a list of one, but None stands for an absent list, and arrays stand for tensors only.
+  if (object == Py_None || (argument.kind == ArgumentKind::kTensor && !is_tensor(object)))
+    return wrong_type(object, mismatch);
   if (convert_items(argument, {&object, 1}, store, value, mismatch)) return true;
   mismatch->item = -1;
   return false;
@@ -266,9 +308,7 @@ bool convert_items(const ArgumentRecord& argument, std::span<PyObject* const> it
       value->kind = OF_VALUE_TENSOR_LIST;
       value->as.tensors = handles;
       return convert_each(items, mismatch, [&](PyObject* item, Py_ssize_t i) {
-        if (!convert_tensor(item, argument.optional_items, &handles[i], mismatch)) return false;
-        if (handles[i] != nullptr) of_tensor_retain(handles[i]);
-        return true;
+        return convert_tensor_item(argument, item, *store, &handles[i], mismatch);
       });
     }
     case ArgumentKind::kDevice: {
@@ -286,8 +326,10 @@ bool convert_items(const ArgumentRecord& argument, std::span<PyObject* const> it
       int64_t* integers = store->integers(count);
       value->kind = OF_VALUE_INT_LIST;
       value->as.integers = integers;
-      return convert_each(items, mismatch,
-                          [&](PyObject* item, Py_ssize_t i) { return convert_integer(item, &integers[i], mismatch); });
+      return convert_each(items, mismatch, [&](PyObject* item, Py_ssize_t i) {
+        const Ref number = number_in(item, *store);
+        return number && convert_integer(number.get(), &integers[i], mismatch);
+      });
     }
   }
 }
@@ -303,10 +345,19 @@ bool convert(const ArgumentRecord& argument, PyObject* object, ValueStore* store
     return true;
   }
   if (argument.is_list()) return convert_list(argument, object, store, value, mismatch);
+  Ref number;
+  if (argument.kind >= ArgumentKind::kNumber && argument.kind <= ArgumentKind::kFalse) {
+    number = number_in(object, *store);
+    if (!number) return false;
+    object = number.get();
+  }
   switch (argument.kind) {
     case ArgumentKind::kTensor:
-      break;
+      return convert_array(argument, object, store, value, mismatch);
     case ArgumentKind::kOperand:
+      if (convert_number(object, value, mismatch)) return true;
+      return mismatch->reason == Mismatch::Reason::kWrongType &&
+             convert_array(argument, object, store, value, mismatch);
     case ArgumentKind::kNumber:
       return convert_number(object, value, mismatch);
     case ArgumentKind::kInt:
@@ -332,6 +383,8 @@ bool convert(const ArgumentRecord& argument, PyObject* object, ValueStore* store
       value->kind = OF_VALUE_GENERATOR;
       value->as.generator = generator_of(object);
       return true;
+    case ArgumentKind::kInts:  // only in lists
+      break;
     case ArgumentKind::kObject:
       return true;
   }

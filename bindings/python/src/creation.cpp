@@ -1,5 +1,7 @@
 #include "creation.h"
 
+#include <oneflow/autograd.h>
+
 #include <new>
 
 #include "arguments.h"
@@ -88,16 +90,21 @@ const ArgumentRecord kTensorArguments[] = {
     {"data", "nested lists of numbers", ArgumentKind::kObject},
     optional_keyword("dtype", "dtype", ArgumentKind::kDType),
     optional_keyword("device", "device", ArgumentKind::kDevice),
+    optional_keyword("requires_grad", "bool", ArgumentKind::kBool),
 };
 const Parameters kTensorParameters("tensor", kTensorArguments);
 
 PyObject* tensor_function(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  HandCall<3> call;
+  HandCall<4> call;
   if (!call.parse(kTensorParameters, args, count, keywords)) return nullptr;
   TensorRequest request{.function = "tensor", .name = "data"};
   if (call.values[1].kind == OF_VALUE_DTYPE) request.dtype = &call.values[1].as.dtype;
   if (call.values[2].kind == OF_VALUE_DEVICE) request.device = &call.values[2].as.device;
-  return create_tensor(call.objects[0], request);
+  Ref tensor(create_tensor(call.objects[0], request));
+  const bool requires_grad = call.values[3].kind == OF_VALUE_BOOL && call.values[3].as.boolean;
+  if (!tensor || !requires_grad || check(of_tensor_set_requires_grad(handle_of(tensor.get()), true)))
+    return tensor.release();
+  return nullptr;
 }
 
 PyObject* is_tensor_function(PyObject*, PyObject* object) { return PyBool_FromLong(is_tensor(object)); }
@@ -124,7 +131,7 @@ std::vector<PyMethodDef> creation_functions() {
   return {
       fast_method(
           "tensor", tensor_function,
-          "tensor(data, *, dtype=None, device=None)\n--\n\n"
+          "tensor(data, *, dtype=None, device=None, requires_grad=False)\n--\n\n"
           "Creates a tensor from numbers, nested lists or tuples of numbers, NumPy arrays, or tensors of oneflow or\n"
           "another library.\n\n"
           "The data is always copied. Without `dtype`, ints give int64, floats the default dtype, bools bool, and\n"

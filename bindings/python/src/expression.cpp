@@ -57,7 +57,7 @@ const ArgumentRecord kPairs{.name = "optimize",
                             .word = "list of pairs of ints",
                             .kind = ArgumentKind::kInt,
                             .item_word = "pair of ints",
-                            .is_pairs = true};
+                            .is_nested = true};
 const Parameters kPathParameters("einsum_path", kArguments);
 const Parameters kExpressionParameters("einsum_expression", kArguments);
 
@@ -196,7 +196,7 @@ of_expression make(const Parameters& parameters, PyObject* const* args, Py_ssize
 const ArgumentRecord kCallArguments[] = {
     {"operands", "list of Tensors", ArgumentKind::kTensor, "Tensor"},
 };
-const Parameters kCallParameters("einsum", kCallArguments, -1, true);
+const Parameters kCallParameters("einsum", kCallArguments, -1, std::span(kOptions).first(1));
 
 PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t flags, PyObject* keywords) {
   Mismatch mismatch;
@@ -207,12 +207,12 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t flags, PyObje
       !kCallParameters.convert(bound, &store, &value, &mismatch)) {
     return mismatch.raise(kCallParameters.function());
   }
-  const bool has_out = bound.out != nullptr && bound.out != Py_None;
-  if (has_out && !is_tensor(bound.out)) return raise_instead(kCallParameters, "out must be Tensor", bound.out);
+  const bool has_out = bound.out() != nullptr && bound.out() != Py_None;
+  if (has_out && !is_tensor(bound.out())) return raise_instead(kCallParameters, "out must be Tensor", bound.out());
   of_value result{};
   if (has_out) {
     result.kind = OF_VALUE_TENSOR;
-    result.as.tensor = handle_of(bound.out);
+    result.as.tensor = handle_of(bound.out());
   }
   int64_t work = 0;
   for (int32_t i = 0; i < value.count && work < kElementsWorthUnlocking; ++i)
@@ -224,7 +224,7 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t flags, PyObje
         of_expression_call(handle_of_expression(self), value.as.tensors, static_cast<size_t>(value.count), &result);
   }
   if (!check(status)) return nullptr;
-  return has_out ? Py_NewRef(bound.out) : wrap(result.as.tensor);
+  return has_out ? Py_NewRef(bound.out()) : wrap(result.as.tensor);
 }
 
 void destroy(PyObject* self) {

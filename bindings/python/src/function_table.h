@@ -12,6 +12,7 @@ enum class ArgumentKind : uint8_t {
   kOperand,  // a tensor or a number
   kNumber,
   kInt,
+  kInts,  // a list of integers, in a list of them
   kFloat,
   kBool,
   kTrue,  // True only
@@ -32,7 +33,9 @@ struct ArgumentRecord {
   bool optional_items = false;      // None is allowed as an item of the list
   bool keyword_only = false;
   bool required = true;
-  bool is_pairs = false;  // a list of pairs of integers, passed to the runtime as a flat list of integers
+  bool is_nested = false;        // a list of pairs (kInt) or of lists (kInts), passed as one list of integers
+  bool is_written = false;       // the operator writes to the tensor
+  const char* other_names = "";  // separated by spaces
 
   constexpr bool is_list() const { return item_word != nullptr; }
 };
@@ -54,6 +57,7 @@ struct OverloadRecord {
   int receiver;             // index of the argument that a method binds; -1: there is no method
   int written;              // index of the argument that is written to and returned; -1: none
   bool has_out;
+  bool makes_leaves;  // accepts `requires_grad`, for its result
   int replaced;  // index of the argument that the in-place form overwrites with the result; -1: there is no such form
 };
 

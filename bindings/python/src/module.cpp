@@ -2,6 +2,9 @@
 
 #include <oneflow/oneflow.h>
 
+#include <limits>
+#include <numbers>
+
 #include "device.h"
 #include "dtype.h"
 #include "errors.h"
@@ -45,6 +48,21 @@ bool add_array_priority() {
          PyObject_SetAttrString(reinterpret_cast<PyObject*>(tensor_type), "__array_priority__", priority.get()) == 0;
 }
 
+// Adds the constants that users of NumPy write: flow.pi, flow.newaxis.
+bool add_constants(PyObject* module) {
+  const std::pair<const char*, double> numbers[] = {
+      {"pi", std::numbers::pi},
+      {"e", std::numbers::e},
+      {"inf", std::numeric_limits<double>::infinity()},
+      {"nan", std::numeric_limits<double>::quiet_NaN()},
+  };
+  for (const auto& [name, value] : numbers) {
+    const Ref number(PyFloat_FromDouble(value));
+    if (!number || PyModule_AddObjectRef(module, name, number.get()) != 0) return false;
+  }
+  return PyModule_AddObjectRef(module, "newaxis", Py_None) == 0;
+}
+
 int execute(PyObject* module) {
   // Types, exceptions and tables are global to the process: a second import would create a second Tensor type.
   static bool executed = false;
@@ -54,7 +72,7 @@ int execute(PyObject* module) {
   }
   if (!add_errors(module) || !add_dtypes(module) || !add_device_type(module) || !add_generator_type(module) ||
       !add_tensor_type(module) || !add_operators(module) || !add_expression_type(module) || !add_profile_type(module) ||
-      !resolve_number_slots() || !add_functions(module) || !add_array_priority() ||
+      !resolve_number_slots() || !add_functions(module) || !add_array_priority() || !add_constants(module) ||
       PyModule_AddStringConstant(module, "__version__", of_version()) != 0) {
     return -1;
   }

@@ -1,5 +1,7 @@
 // Python's operators + - * @ == ..., which call the functions that operators.yaml assigns to them.
 
+#include <oneflow/autograd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -53,13 +55,22 @@ std::array<const Overload*, static_cast<size_t>(Slot::kCount)> overloads;
 
 const Overload* overload_of(Slot slot) { return overloads[static_cast<size_t>(slot)]; }
 
-// Converts a NumPy array to a tensor over its memory, which `tensor` owns while the operator runs. Returns false
-// without an exception for other objects.
-bool convert_array(PyObject* object, const Mismatch& mismatch, const char* function, of_value* value, Ref* tensor) {
-  if (mismatch.argument->kind > ArgumentKind::kOperand || !PyObject_HasAttrString(object, "__array_interface__")) {
-    return false;
-  }
-  *tensor = Ref(tensor_from_buffer(object, function, mismatch.argument->name, false));
+// Converts an array-like to a tensor, which `tensor` owns while the operator runs: a NumPy array without a copy, unless
+// its elements may be needed for a gradient. Returns false without an exception for other objects.
+bool convert_array(std::span<PyObject* const> operands, int position, const Parameters& parameters, of_value* value,
+                   Ref* tensor) {
+  PyObject* object = operands[position];
+  const ArgumentRecord& argument = parameters[position];
+  const bool is_number = PyFloat_Check(object) || PyLong_Check(object) || PyComplex_Check(object);
+  const bool may_be_tensor =
+      argument.kind == ArgumentKind::kOperand || (argument.kind == ArgumentKind::kTensor && !is_number);
+  if (!may_be_tensor || !is_array_like(object)) return false;
+  const bool is_recorded = std::any_of(operands.begin(), operands.end(), [](PyObject* each) {
+    return is_tensor(each) && of_tensor_requires_grad(handle_of(each));
+  });
+  *tensor = !is_recorded && PyObject_HasAttrString(object, "__array_interface__")
+                ? Ref(tensor_from_buffer(object, parameters.function(), argument.name, false))
+                : ArrayReader(parameters.function(), operands).read(object, argument.name);
   if (!*tensor) return false;
   value->kind = OF_VALUE_TENSOR;
   value->as.tensor = handle_of(tensor->get());
@@ -82,8 +93,7 @@ PyObject* apply(Slot slot, std::span<PyObject* const> operands, PyObject* destin
     mismatch.argument = &overload->parameters[i];
     if (!convert(*mismatch.argument, operands[i], &store, &values[i], &mismatch)) {
       const bool wrong_type = !PyErr_Occurred() && mismatch.reason == Mismatch::Reason::kWrongType;
-      if (wrong_type && convert_array(operands[i], mismatch, overload->parameters.function(), &values[i], &array))
-        continue;
+      if (wrong_type && convert_array(operands, i, overload->parameters, &values[i], &array)) continue;
       if (wrong_type && !PyErr_Occurred()) Py_RETURN_NOTIMPLEMENTED;
       return mismatch.raise(overload->parameters.function());
     }

@@ -36,30 +36,46 @@ bool offers(const Overload& overload, Form form) {
   return form == Form::kFunction || overload.record->receiver >= 0;
 }
 
-// Calls the first overload that the arguments fit. If there is none, raises the error of the overload that got
-// furthest.
-PyObject* call_as_given(const Function& function, Form form, PyObject* const* args, Py_ssize_t positional,
-                        PyObject* keywords) {
-  Mismatch furthest;
-  furthest.progress = -1;
+// Calls the first overload that the arguments fit, and returns the result. If there is none, returns NULL with the
+// mismatch of the overload that got furthest.
+PyObject* try_overloads(const Function& function, Form form, PyObject* const* args, Py_ssize_t positional,
+                        PyObject* keywords, const ArrayReader* arrays, Mismatch* furthest) {
+  furthest->progress = -1;
   for (const Overload& overload : function.overloads) {
     if (!offers(overload, form)) continue;
     Mismatch mismatch;
     Bound bound;
-    ValueStore store;
+    ValueStore store(arrays);
     std::array<of_value, kMaxArguments> values;
     if (overload.parameters.bind(is_method(*function.record, form), args, positional, keywords, &bound, &mismatch) &&
         overload.parameters.convert(bound, &store, values.data(), &mismatch)) {
-      if (form != Form::kInPlace) return call_overload(overload, values.data(), bound, bound.out);
+      if (form != Form::kInPlace) return call_overload(overload, values.data(), bound, bound.out());
       if (!function.record->is_method) return call_on_list(overload, values.data(), bound);
       PyObject* self = bound.objects[overload.record->replaced];
       if (is_tensor(self)) return call_overload(overload, values.data(), bound, self);
       return raise(OF_TYPE_MISMATCH, function.name + ": input must be Tensor, got " + type_name(self));
     }
     if (PyErr_Occurred()) return nullptr;
-    if (mismatch.progress > furthest.progress) furthest = std::move(mismatch);
+    if (mismatch.progress > furthest->progress) *furthest = std::move(mismatch);
   }
-  return furthest.raise(function.name.c_str());
+  return nullptr;
+}
+
+// Calls the first overload that the arguments fit: first as they are, so that tensors, numbers and lists tell the
+// overloads apart, then with array-likes in place of tensors. Raises the error of the overload that got furthest.
+PyObject* call_as_given(const Function& function, Form form, PyObject* const* args, Py_ssize_t positional,
+                        PyObject* keywords) {
+  Mismatch mismatch;
+  PyObject* result = try_overloads(function, form, args, positional, keywords, nullptr, &mismatch);
+  if (result != nullptr || PyErr_Occurred()) return result;
+  const bool writes_list = form == Form::kInPlace && !function.record->is_method;
+  if (mismatch.reason == Mismatch::Reason::kWrongType && !writes_list) {
+    const auto count = static_cast<size_t>(positional + (keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0));
+    const ArrayReader arrays(function.name.c_str(), {args, count});
+    result = try_overloads(function, form, args, positional, keywords, &arrays, &mismatch);
+    if (result != nullptr || PyErr_Occurred()) return result;
+  }
+  return mismatch.raise(function.name.c_str());
 }
 
 PyObject* call(const Function& function, Form form, PyObject* const* args, Py_ssize_t positional, PyObject* keywords) {
@@ -200,6 +216,11 @@ bool add_result_types(PyObject* module) {
   return true;
 }
 
+std::span<const char* const> options_of(const OverloadRecord& record) {
+  const size_t count = record.makes_leaves ? 2 : record.has_out ? 1 : 0;
+  return std::span(kOptions).first(count);
+}
+
 // Looks up the operators of a record in the runtime. Raises ImportError if one is missing: extension and runtime were
 // then built from different definitions.
 std::unique_ptr<Function> resolve(const FunctionRecord& record) {
@@ -215,7 +236,7 @@ std::unique_ptr<Function> resolve(const FunctionRecord& record) {
     }
     const auto type = overload.result_type != nullptr ? result_types.find(overload.result_type) : result_types.end();
     function->overloads.push_back(
-        {&overload, op, Parameters(function->name.c_str(), overload.arguments, overload.receiver, overload.has_out),
+        {&overload, op, Parameters(function->name.c_str(), overload.arguments, overload.receiver, options_of(overload)),
          type != result_types.end() ? type->second : nullptr});
   }
   return function;

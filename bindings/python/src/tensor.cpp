@@ -49,8 +49,8 @@ const char kDocumentation[] =
 // Returns the methods of all parts in one array, which is never freed because the type refers to it.
 std::vector<PyMethodDef>* all_methods() {
   auto* methods = new std::vector<PyMethodDef>;
-  for (auto part :
-       {attribute_methods, value_methods, exchange_methods, dlpack_methods, copying_methods, gradient_methods}) {
+  for (auto part : {attribute_methods, value_methods, exchange_methods, dlpack_methods, copying_methods,
+                    conversion_methods, gradient_methods}) {
     for (const PyMethodDef& method : part()) methods->push_back(method);
   }
   methods->push_back({nullptr, nullptr, 0, nullptr});

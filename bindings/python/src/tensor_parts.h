@@ -15,6 +15,7 @@ std::vector<PyMethodDef> value_methods();        // values.cpp
 std::vector<PyMethodDef> exchange_methods();     // exchange.cpp
 std::vector<PyMethodDef> dlpack_methods();       // dlpack.cpp
 std::vector<PyMethodDef> copying_methods();      // copying.cpp
+std::vector<PyMethodDef> conversion_methods();   // conversions.cpp
 std::vector<PyMethodDef> gradient_methods();     // gradients.cpp
 std::vector<PyGetSetDef> gradient_attributes();  // gradients.cpp
 

@@ -132,14 +132,11 @@ class ComplexTest < OneFlowTest
     assert_error(OneFlow::DTypeError, text) { tensor(tensor([1i]), dtype: :int64) }
   end
 
-  def test_complex_operands_must_be_tensors
+  def test_complex_operands
     x = tensor([1i])
-    { -> { x * 2i } => "mul: other must be Tensor or real Numeric, got Complex",
-      -> { 2i * x } => "mul: input must be Tensor or real Numeric, got Complex",
-      -> { OneFlow.full([2], 1i) } => "full: fill_value must be real Numeric, got Complex" }.each do |call, text|
-      assert_error(OneFlow::TypeMismatch, text, &call)
-    end
-    assert_elements [-2], (x * tensor(2i)).to_a
+    text = "full: fill_value must be real Numeric, got Complex"
+    assert_error(OneFlow::TypeMismatch, text) { OneFlow.full([2], 1i) }
+    [x * 2i, 2i * x, x * tensor(2i)].each { |product| assert_elements [-2], product.to_a }
     assert_elements [2i], (2 * x).to_a
     assert_error(OneFlow::DTypeError, "exp: input must be a real tensor, got complex64") { x.exp }
   end

@@ -70,8 +70,8 @@ class FaultsTest < OneFlowTest
     calls = {
       "tensor" => [-> { tensor([1.0], device: "accel") },
                    -> { OneFlow.from_binary("abcd", dtype: :float32, device: "accel") }],
-      "to_device" => [-> { tensor(x, device: "cpu") }, -> { OneFlow.ones(2).to("accel") }, -> { x.to("cpu") },
-                      -> { x.to("accel:1") }],
+      "to_device" => [-> { tensor(x, device: "cpu") }],
+      "to" => [-> { OneFlow.ones(2).to("accel") }, -> { x.to("cpu") }, -> { x.to("accel:1") }],
       "clone" => [-> { OneFlow.clone(x) }], "add" => [-> { x + 1 }], "item" => [-> { x[0].item }],
       "format" => [-> { x.inspect }], "read" => [-> { x.to_a }, -> { x.to_binary }, -> { x.each(&:itself) }],
       "equal" => [-> { x == -x }]

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from codegen.language import Language
-from codegen.model import DTYPES, Call, Definitions, ErrorCase, Example, Function, Literal, Op, Type
+from codegen.model import DTYPES, Call, Definitions, DTypeSet, ErrorCase, Example, Function, Literal, Op, Type
 from codegen.names import camel, known_words, source_files
 from codegen.signature import parse_type
 from codegen.target import Output
@@ -91,6 +91,7 @@ class Js(Language):
             expected_word=words.expected_word,
             item_word=words.item_word,
             declare=typescript,
+            takes_indices=lambda argument, op: argument.type.is_tensor and op.accepted(argument) is DTypeSet.INDEX,
             top_names=top_names,
             namespaces=namespaces,
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from codegen import prose
-from codegen.model import Argument, Op, Type
+from codegen.model import Argument, Op
 from codegen.names import camel, wrap
 from codegen.targets.js.words import expected_word, literal_text, typescript, typescript_list
 
@@ -21,18 +21,18 @@ _ASYNC = "Runs on another thread, with the values that the arguments have at the
 
 @dataclass(frozen=True)
 class Option:
-    """An argument that is passed by name, with its type in each overload that has it."""
+    """An argument that is passed by name, also that of each overload that has it."""
 
     op: Op  # the first overload that has it
     argument: Argument
-    types: tuple[Type, ...]
+    same: tuple[Argument, ...]  # of each overload that has it
     is_optional: bool
 
     @property
     def text(self) -> str:
         """Returns the field of the options object: `dim?: Integer | null`."""
-        words = list(dict.fromkeys(map(typescript, self.types)))
-        if self.is_optional and not any(type_.optional for type_ in self.types):
+        words = list(dict.fromkeys(map(typescript, self.same)))
+        if self.is_optional and not any(each.type.optional for each in self.same):
             words.append("null")
         return f"{camel(self.argument.name)}{'?' if self.is_optional else ''}: {' | '.join(words)}"
 
@@ -40,8 +40,9 @@ class Option:
     def documentation(self) -> str:
         """Returns the `@param` line: the type, the default, and what the record says about the values."""
         argument = self.argument
-        words = [word for type_ in self.types for word in expected_word(replace(type_, optional=False)).split(" or ")]
-        words += ["null"] * any(type_.optional for type_ in self.types)
+        types = [each.type for each in self.same]
+        words = [word for type_ in types for word in expected_word(replace(type_, optional=False)).split(" or ")]
+        words += ["null"] * any(type_.optional for type_ in types)
         *most, last = dict.fromkeys(words)
         text = " or ".join([", ".join(most), last] if most else [last])
         if argument.has_default:
@@ -89,12 +90,12 @@ def result_type(op: Op) -> str:
     """Returns the type of the result: `Tensor`, `Tensor[]`, or a tuple whose items also have names."""
     if op.signature.gives_list:
         return "Tensor[]"
-    types = [typescript(result.type) for result in op.signature.results]
-    if len(types) == 1:
-        return types[0]
-    named = [f"{camel(r.name)}: {typescript(r.type)}" for r in op.signature.results if r.name]
+    results = op.signature.results
+    if len(results) == 1:
+        return "Tensor"
+    named = [f"{camel(result.name)}: Tensor" for result in results if result.name]
     both = f" & {{{'; '.join(named)}}}" if named else ""
-    return f"[{', '.join(types)}]{both}"
+    return f"[{', '.join(['Tensor'] * len(results))}]{both}"
 
 
 def is_async(op: Op) -> bool:
@@ -170,7 +171,7 @@ def _options_of(ops: Sequence[Op], receiver: Argument | None = None) -> list[Opt
         Option(
             same[0][0],
             same[0][1],
-            tuple(a.type for _, a in same),
+            tuple(a for _, a in same),
             len(same) < len(ops) or any(a.has_default for _, a in same),
         )
         for same in found.values()
@@ -185,11 +186,11 @@ def _forms(ops: Sequence[Op], has_out: bool, result: str, receiver: Argument | N
     leading = next((i for i, a in enumerate(positional) if a.has_default or not a.type.is_tensor), len(positional))
     for count in range(len(positional), leading - 1, -1):
         others = [option for option in arguments if option.argument not in positional[:count]]
-        yield _form(positional[:count], others, has_out, result)
-    options, needs_options = _options(named, has_out, result), any(not option.is_optional for option in named)
+        yield _form(op, positional[:count], others, has_out, result)
+    options, needs_options = _options(op, named, has_out, result), any(not option.is_optional for option in named)
     if positional and positional[-1].type.is_list:
         before = [_parameter(argument) for argument in positional[:-1]]
-        name, members = camel(positional[-1].name), typescript_list(positional[-1].type)
+        name, members = camel(positional[-1].name), typescript_list(positional[-1])
         rests = [] if needs_options else [[f"...{name}: {members}"]]
         if options:
             rests.append([f"options: {options}", f"...{name}: {members}"])
@@ -203,24 +204,28 @@ def _forms(ops: Sequence[Op], has_out: bool, result: str, receiver: Argument | N
         yield Form((f"...labelledAndOptions: [{labelled}, {options}]",), result)
 
 
-def _form(positional: Sequence[Argument], named: Sequence[Option], has_out: bool, result: str) -> Form:
+def _form(
+    op: Op, positional: Sequence[Argument], named: Sequence[Option], has_out: bool, result: str
+) -> Form:
     parts = [_parameter(argument) for argument in positional]
-    if options := _options(named, has_out, result):
+    if options := _options(op, named, has_out, result):
         mark = "" if any(not option.is_optional for option in named) else "?"
         parts.append(f"options{mark}: {options}")
     return Form(tuple(parts), result)
 
 
-def _options(named: Sequence[Option], has_out: bool, result: str) -> str:
+def _options(op: Op, named: Sequence[Option], has_out: bool, result: str) -> str:
     """Returns the type of the object with the arguments that are passed by name; empty if there are none."""
     fields = [option.text for option in named]
+    if op.makes_leaves:
+        fields.append("requiresGrad?: boolean | null")
     if has_out:
         fields.append(f"out?: {'Tensor' if result.startswith('Tensor') else 'readonly Tensor[]'} | null")
     return f"{{{'; '.join(fields)}}}" if fields else ""
 
 
 def _parameter(argument: Argument) -> str:
-    return f"{camel(argument.name)}: {typescript(argument.type)}"
+    return f"{camel(argument.name)}: {typescript(argument)}"
 
 
 def _documentation(ops: Sequence[Op], receiver: Argument | None = None) -> tuple[str, ...]:
@@ -241,6 +246,8 @@ def _documentation(ops: Sequence[Op], receiver: Argument | None = None) -> tuple
     if op.has_out:
         several = len(op.signature.results) > 1
         lines.append(f"@param out {'tensors' if several else 'tensor'} to which the result is written")
+    if op.makes_leaves:
+        lines.append("@param requiresGrad whether the result requires a gradient (default: false)")
     names = [camel(r.name) for r in op.signature.results if r.name]
     lines.append(f"@returns {' and '.join(f'`{name}`' for name in names)}" if names else f"@returns {result_type(op)}")
     return _comment("\n".join(lines))

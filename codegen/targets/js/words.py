@@ -28,6 +28,7 @@ _WORDS = {
     base_types.NUMBER: Word("number", "numbers", "Scalar"),
     base_types.INT: Word("integer", "integers", "Integer"),
     base_types.PAIR: Word("pair of integers", "pairs of integers", "readonly [Integer, Integer]"),
+    base_types.INTS: Word("array of integers", "arrays of integers", "Integers"),
     base_types.FLOAT: Word("number", "numbers", "number"),
     base_types.BOOL: Word("boolean", "booleans", "boolean"),
     base_types.TRUE: Word("boolean", "booleans", "true"),
@@ -60,18 +61,22 @@ def found_word(type_: Type) -> str:
     return "array" if type_.is_list else _FOUND.get(type_.base.converted, word(type_.base, _WORDS).one)
 
 
-def typescript_list(type_: Type) -> str:
-    """Returns the TypeScript type of a list, without null."""
-    one = word(type_.base, _WORDS).declared
+def _declared(argument: Argument) -> str:
+    return "TensorLike" if argument.takes_arrays else word(argument.type.base, _WORDS).declared
+
+
+def typescript_list(argument: Argument) -> str:
+    """Returns the TypeScript type of an argument that is a list, without null."""
+    type_, one = argument.type, _declared(argument)
     member = f"{one} | null" if type_.optional_members else one
     return f"readonly ({member})[]" if " " in member else f"readonly {member}[]"
 
 
-def typescript(type_: Type) -> str:
+def typescript(argument: Argument) -> str:
     """Returns the TypeScript type of an argument."""
-    words = word(type_.base, _WORDS).declared
+    type_, words = argument.type, _declared(argument)
     if type_.is_list:
-        words = "Integers" if type_.is_integer and not type_.is_pairs else typescript_list(type_)
+        words = "Integers" if type_.is_integer and not type_.is_nested else typescript_list(argument)
     return f"{words} | null" if type_.optional else words
 
 
@@ -144,10 +149,12 @@ def signature_line(name: str, op: Op) -> str:
     named = [_parameter(a) for a in op.signature.arguments if a.keyword_only]
     if op.has_out:
         named.append("out")
+    if op.makes_leaves:
+        named.append("requiresGrad = false")
     if named:
         named[0] = "{" + named[0]
         named[-1] += "}"
-    results = [camel(result.name or "") or typescript(result.type) for result in op.signature.results]
+    results = [camel(result.name or "") or "Tensor" for result in op.signature.results]
     gives = f"[{', '.join(results)}]" if len(results) > 1 else "Tensor" + "[]" * op.signature.gives_list
     return fill(f"flow.{name}(", [*positional, *named], f"): {gives}", WIDTH)
 

@@ -16,7 +16,6 @@ WIDTH = 120
 TEXT = WIDTH - 3  # of docstrings, whose first line follows the quotes
 
 _COMPARISONS = ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__")
-_ARRAY = "NDArray[Any]"
 _OVERRIDES = "  # type: ignore[override]"  # object's own methods return bool
 _LABELLED = (
     "The operands come with their labels instead of an equation, and the labels of the result come last: "
@@ -66,32 +65,26 @@ def in_place_methods(entry: PythonFunction) -> list[Declaration]:
 
 
 def operators(slot: str, op: Op) -> list[str]:
-    """Returns the special methods of an operator of Python: `__add__`, `__radd__` and `__iadd__`.
-
-    Their operands may also be NumPy's arrays.
-    """
+    """Returns the special methods of an operator of Python: `__add__`, `__radd__` and `__iadd__`."""
     others = words.without_receiver(op)
     if not others:
         return [f"def {slot}(self) -> Tensor: ..."]
-    operand = words.annotation(others[0].type)
+    operand = words.annotation(others[0])
     if slot in _COMPARISONS:
         ignore = _OVERRIDES if slot in ("__eq__", "__ne__") else ""
         return [f"def {slot}(self, other: {operand}, /) -> Tensor: ...{ignore}"]
     modulus = ", mod: None = None" if slot == "__pow__" else ""
-    numbers = "Number | " if "Number" in operand else ""
-    found = [
-        f"def {slot}(self, other: {operand} | {_ARRAY}{modulus}, /) -> Tensor: ...",
-        f"def __r{slot[2:]}(self, other: {numbers}{_ARRAY}{modulus}, /) -> Tensor: ...",
-    ]
+    found = [f"def {name}(self, other: {operand}{modulus}, /) -> Tensor: ..." for name in (slot, f"__r{slot[2:]}")]
     if op.has_in_place:
         ignore = "  # type: ignore[misc]" if modulus else ""  # mypy wants a modulus, which Python never passes
-        found.append(f"def __i{slot[2:]}(self, other: {operand} | {_ARRAY}, /) -> Tensor: ...{ignore}")
+        found.append(f"def __i{slot[2:]}(self, other: {operand}, /) -> Tensor: ...{ignore}")
     return found
 
 
 def definition(name: str, parameters: list[str], result: str, documentation: Sequence[str], indent: int) -> str:
     """Returns a declaration with its docstring; lines except for the first one are indented by `indent` columns."""
-    parameters = [re.sub(r"\bbool\b", "_bool", each) for each in parameters]  # flow.bool is a dtype
+    parameters = [_unshadowed(each) for each in parameters]
+    result = _unshadowed(result)
     margin = " " * indent
     head = f"def {name}({', '.join(parameters)}) -> {result}:"
     if indent + len(head) > WIDTH:
@@ -100,6 +93,11 @@ def definition(name: str, parameters: list[str], result: str, documentation: Seq
             inner = "\n".join(f"{margin}    {each}," for each in parameters)
         head = f"def {name}(\n{inner}\n{margin}) -> {result}:"
     return f"{head}\n{margin}    {docstring(documentation, indent + 4)}"
+
+
+def _unshadowed(text: str) -> str:
+    """Returns annotations with other names for the types that have namesakes here: a dtype and methods of tensors."""
+    return re.sub(r"\b(bool|int|float)\b", r"_\1", text)
 
 
 def _declarations(variants: Iterable[Iterable[tuple[str, str]]]) -> list[Declaration]:
@@ -147,7 +145,7 @@ def _variants(
         first = op.summary if len(documentation) > 1 else documentation[0]
         text = f"{first}\n\nThe items of `{single.name}` are separate arguments."
         yield declared(
-            [*before, f"*{single.name}: {words.annotation(single.type)}", *named], wrap(text, TEXT - indent - 4)
+            [*before, f"*{single.name}: {words.annotation(single)}", *named], wrap(text, TEXT - indent - 4)
         )
         if op.takes_equation:
             yield declared(

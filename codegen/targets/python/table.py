@@ -20,11 +20,13 @@ def argument_row(argument: Argument) -> str:
         type_.optional_members,
         argument.keyword_only,
         not argument.has_default,
-        type_.is_pairs,
+        type_.is_nested,
+        argument.is_written,
     )
     kind = f"ArgumentKind::{type_.base.converted.enumerator}"
     item = words.item_word(type_) if type_.is_list else None
-    return ", ".join((string(argument.name), string(words.type_word(type_)), kind, string(item), *map(boolean, flags)))
+    texts = (string(argument.name), string(words.type_word(type_)), kind, string(item))
+    return ", ".join((*texts, *map(boolean, flags), string(" ".join(argument.other_names))))
 
 
 def overload_row(op: Op) -> str:
@@ -46,6 +48,7 @@ def overload_row(op: Op) -> str:
             str(receiver),
             str(written),
             boolean(op.has_out),
+            boolean(op.makes_leaves),
             str(position(argument == op.replaced for argument in signature.arguments)),
         )
     )
@@ -124,5 +127,5 @@ def _signature(overloads: tuple[Op, ...], receiver: str, *, has_out: bool = True
         return f"({receiver}, *args, **kwargs)" if receiver else "(*args, **kwargs)"
     op = overloads[0]
     arguments = words.without_receiver(op) if receiver else op.signature.arguments
-    parameters = words.plain_parameters(arguments, has_out and op.has_out)
+    parameters = words.plain_parameters(op, arguments, has_out and op.has_out)
     return f"({', '.join(filter(None, (receiver, parameters)))})"

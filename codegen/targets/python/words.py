@@ -20,6 +20,7 @@ _WORDS = {
     base_types.NUMBER: Word("number", "numbers", "Number"),
     base_types.INT: Word("int", "ints", "int"),
     base_types.PAIR: Word("pair of ints", "pairs of ints", "tuple[int, int]"),
+    base_types.INTS: Word("list of ints", "lists of ints", "int | Sequence[int]"),
     base_types.FLOAT: Word("float", "floats", "float"),
     base_types.BOOL: Word("bool", "bools", "bool"),
     base_types.TRUE: Word("bool", "bools", "Literal[True]"),
@@ -42,12 +43,13 @@ def type_word(type_: Type) -> str:
     return f"list of {found.several}" if type_.is_list else found.one
 
 
-def annotation(type_: Type) -> str:
-    """Returns the annotation of a type: "int", "int | Sequence[int] | None"."""
-    text = word(type_.base, _WORDS).declared
+def annotation(argument: Argument) -> str:
+    """Returns the annotation of an argument: "int", "int | Sequence[int] | None"."""
+    type_ = argument.type
+    text = "Data" if argument.takes_arrays else word(type_.base, _WORDS).declared
     if type_.is_list:
         member = f"{text} | None" if type_.optional_members else text
-        text = f"Sequence[{member}]" if type_.is_pairs else f"{text} | Sequence[{member}]"
+        text = f"Sequence[{member}]" if type_.is_nested else f"{text} | Sequence[{member}]"
     return f"{text} | None" if type_.optional else text
 
 
@@ -93,10 +95,10 @@ def result_type(op: Op) -> str:
     if op.signature.gives_list:
         return "tuple[Tensor, ...]"
     if len(results) == 1:
-        return annotation(results[0].type)
+        return "Tensor"
     if all(result.name for result in results):
         return "".join(pascal(result.name or "") for result in results)
-    return f"tuple[{', '.join(annotation(result.type) for result in results)}]"
+    return f"tuple[{', '.join(['Tensor'] * len(results))}]"
 
 
 def named_results(op: Op) -> tuple[str, ...]:
@@ -115,21 +117,22 @@ def signature(name: str, op: Op) -> str:
     return fill(f"flow.{name}(", parameters, f") -> {result_type(op)}", WIDTH)
 
 
-def _joined(arguments: Iterable[Argument], has_out: bool, show: Callable[[Argument], str], out: str) -> list[str]:
+def _joined(arguments: Iterable[Argument], show: Callable[[Argument], str], others: list[str]) -> list[str]:
     """Returns the parameters with a `*` before those that are keyword-only."""
     arguments = list(arguments)
     texts = [show(a) for a in arguments if not a.keyword_only]
-    named = [show(a) for a in arguments if a.keyword_only] + ([out] if has_out else [])
+    named = [show(a) for a in arguments if a.keyword_only] + others
     return [*texts, "*", *named] if named else texts
 
 
-def plain_parameters(arguments: Iterable[Argument], has_out: bool) -> str:
+def plain_parameters(op: Op, arguments: Iterable[Argument], has_out: bool) -> str:
     """Returns the parameters as `inspect.signature` reads them: `input, dim=None, *, out=None`."""
 
     def show(argument: Argument) -> str:
         return f"{argument.name}={literal(argument.default)}" if argument.has_default else argument.name
 
-    return ", ".join(_joined(arguments, has_out, show, "out=None"))
+    others = ["out=None"] * has_out + ["requires_grad=False"] * (has_out and op.makes_leaves)
+    return ", ".join(_joined(arguments, show, others))
 
 
 def typed_parameters(op: Op, arguments: Iterable[Argument], has_out: bool) -> list[str]:
@@ -137,9 +140,10 @@ def typed_parameters(op: Op, arguments: Iterable[Argument], has_out: bool) -> li
 
     def show(argument: Argument) -> str:
         default = f" = {literal(argument.default)}" if argument.has_default else ""
-        return f"{argument.name}: {annotation(argument.type)}{default}"
+        return f"{argument.name}: {annotation(argument)}{default}"
 
-    return _joined(arguments, has_out, show, f"out: {out_type(op)} | None = None")
+    others = [f"out: {out_type(op)} | None = None"] * has_out
+    return _joined(arguments, show, others + ["requires_grad: bool = False"] * (has_out and op.makes_leaves))
 
 
 def out_type(op: Op) -> str:

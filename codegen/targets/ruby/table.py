@@ -22,12 +22,13 @@ def argument_row(argument: Argument) -> str:
     type_ = argument.type
     flags = (
         type_.optional, type_.optional_members, not argument.has_default, argument.keyword_only,
-        type_.is_pairs,
+        type_.is_nested,
     )  # fmt: skip
     kind = f"ArgumentType::{type_.base.converted.enumerator}"
     item = words.item_word(type_) if type_.is_list else None
     texts = map(string, (argument.name, words.type_word(type_), item))
-    return ", ".join((*texts, kind, *map(boolean, flags), "0"))
+    others = string(" ".join(argument.other_names))
+    return ", ".join((*texts, kind, *map(boolean, flags), "0", boolean(argument.is_written), others))
 
 
 def overload_row(op: Op) -> str:
@@ -50,6 +51,7 @@ def overload_row(op: Op) -> str:
             position(argument == op.returned for argument in signature.arguments),
             boolean(op.kind.is_long),
             boolean(op.has_out),
+            boolean(op.makes_leaves),
             position(argument == op.replaced for argument in signature.arguments),
             boolean(signature.gives_list),
             "nullptr",
@@ -151,8 +153,8 @@ def signature(name: str, op: Op) -> str:
 
 
 def _line(name: str, op: Op, parameters: list[str], width: int = 1000) -> str:
-    out = ["out: nil"] if op.has_out else []
-    return fill(f"{name}(", [*parameters, *out], f") -> {_result(op)}", width)
+    options = ["out: nil"] * op.has_out + ["requires_grad: false"] * op.makes_leaves
+    return fill(f"{name}(", [*parameters, *options], f") -> {_result(op)}", width)
 
 
 def _result(op: Op) -> str:
@@ -179,12 +181,12 @@ def _types(op: Op, arguments: tuple[Argument, ...], has_out: bool, result: str |
     fresh = _result(op)
 
     def passing(positional: list[str], by_name: list[Argument]) -> MethodType:
-        keywords = [f"{'?' * a.has_default}{a.name}: {words.signature_type(a.type)}" for a in by_name]
-        out = [f"?out: {fresh}?"] if has_out else []
-        return MethodType((*positional, *keywords, *out), result or fresh)
+        keywords = [f"{'?' * a.has_default}{a.name}: {words.signature_type(a)}" for a in by_name]
+        options = [f"?out: {fresh}?"] * has_out + ["?requires_grad: bool"] * (has_out and op.makes_leaves)
+        return MethodType((*positional, *keywords, *options), result or fresh)
 
     def by_position(some: list[Argument]) -> list[str]:
-        return [f"{'?' * a.has_default}{words.signature_type(a.type)} {a.name}" for a in some]
+        return [f"{'?' * a.has_default}{words.signature_type(a)} {a.name}" for a in some]
 
     yield passing(by_position(required + optional), named)
     if optional:
@@ -193,7 +195,7 @@ def _types(op: Op, arguments: tuple[Argument, ...], has_out: bool, result: str |
         yield passing(by_position(tensors), required[len(tensors) :] + optional + named)
     if required and not optional and required[-1].type.is_list:
         *others, last = required
-        member = words.signature_type(replace(last.type, is_list=False))
+        member = words.signature_type(replace(last, type=replace(last.type, is_list=False)))
         yield passing([*by_position(others), f"*{member} {last.name}"], named)
     if op.takes_equation:
         yield passing([f"*(Tensor | labels) {LABELLED}"], named)

@@ -59,6 +59,7 @@ _WORDS = {
     base_types.NUMBER: Word("real Numeric", "real Numerics", "scalar"),
     base_types.INT: Word("Integer", "Integers", "Integer"),
     base_types.PAIR: Word("pair of Integers", "pairs of Integers", "[Integer, Integer]"),
+    base_types.INTS: Word("Array of Integers", "Arrays of Integers", "(Integer | Array[Integer])"),
     base_types.FLOAT: Word("Float", "Floats", "scalar"),
     base_types.BOOL: Word("bool", "bools", "bool"),
     base_types.TRUE: Word("bool", "bools", "true"),
@@ -86,12 +87,13 @@ def type_word(type_: Type) -> str:
     return f"Array of {found.several}" if type_.is_list else found.one
 
 
-def signature_type(type_: Type) -> str:
+def signature_type(argument: Argument) -> str:
     """Returns the type of an argument in RBS: "Integer", "(Integer | Array[Integer])?"."""
-    text = word(type_.base, _WORDS).declared
+    type_ = argument.type
+    text = "nested" if argument.takes_arrays else word(type_.base, _WORDS).declared
     if type_.is_list:
         member = f"{text}?" if type_.optional_members else text
-        text = f"Array[{member}]" if type_.is_pairs else f"({text} | Array[{member}])"
+        text = f"Array[{member}]" if type_.is_nested else f"({text} | Array[{member}])"
     return f"{text}?" if type_.optional else text
 
 

@@ -99,8 +99,12 @@ x.sum(1, true, true);
 flow.tensor([['a']]);
 // @ts-expect-error: a complex number without its imaginary part
 flow.tensor([{re: 1}]);
-// @ts-expect-error: a number instead of a tensor
+x.add([1, 2]).add(new Float32Array(2)).matmul([[1], [2]]);
 flow.real(2);
+flow.zeros([2], {requiresGrad: true});
+flow.nonzero(x, {asTuple: true}).length;
+// @ts-expect-error: without the option, the result is no array
+flow.nonzero(x, {asTuple: false}).length;
 // @ts-expect-error: a read-only property
 x.shape = [1];
 // @ts-expect-error: the option out of an in-place method

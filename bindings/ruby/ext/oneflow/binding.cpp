@@ -40,6 +40,9 @@ constexpr Argument kOut = {"out", "Tensor", nullptr, ArgumentType::kTensor, fals
 constexpr Argument kOuts = {
     "out", "Array of Tensors", "Tensor", ArgumentType::kTensor, false, false, false, true, false, 0};
 
+constexpr Argument kRequiresGrad = {"requires_grad", "bool", nullptr, ArgumentType::kBool, true, false, false, true,
+                                    false,           0};
+
 const Argument& out_of(const Overload& overload) { return overload.result_count == 1 ? kOut : kOuts; }
 
 bool takes_out(const CallSite& site, const Overload& overload) { return overload.has_out && !site.in_place; }
@@ -49,12 +52,20 @@ VALUE out_symbol() {
   return ID2SYM(id);
 }
 
+VALUE requires_grad_symbol() {
+  static const ID id = rb_intern("requires_grad");
+  return ID2SYM(id);
+}
+
 VALUE keyword(VALUE keywords, VALUE symbol) { return rb_hash_lookup2(keywords, symbol, Qundef); }
 
 // Returns whether the `left` remaining positional arguments are the items of one list argument: f(1, 2) for f([1, 2]).
+// An Array is an item only where it may stand for a tensor, among other Arrays and tensors.
 bool spreads(const Overload& overload, const Argument& argument, const VALUE* values, int left) {
-  return argument.is_list() && left > 1 && &argument == &overload.arguments[overload.positional_count - 1] &&
-         !RB_TYPE_P(values[0], T_ARRAY);
+  if (!argument.is_list() || left < 2 || &argument != &overload.arguments[overload.positional_count - 1]) return false;
+  if (!RB_TYPE_P(values[0], T_ARRAY)) return true;
+  const auto may_be_tensor = [](VALUE value) { return RB_TYPE_P(value, T_ARRAY) || is_tensor(value); };
+  return argument.type == ArgumentType::kTensor && std::all_of(values, values + left, may_be_tensor);
 }
 
 // Returns whether `out` is a Tensor, or an Array of as many Tensors as there are results. Raises InvalidArgument for a
@@ -114,7 +125,14 @@ const char* nearest_argument(const CallSite& site, const Overload& overload, VAL
   };
   for (int i = 0; i < overload.argument_count; ++i) compare(overload.arguments[i].name);
   if (takes_out(site, overload)) compare("out");
+  if (overload.makes_leaves) compare("requires_grad");
   return nearest;
+}
+
+// Returns whether a Symbol is one of the names of an argument.
+bool is_name_of(const Argument& argument, VALUE symbol) {
+  const VALUE* end = argument.other_symbols + kMaxOtherNames;
+  return argument.symbol == symbol || std::find(argument.other_symbols, end, symbol) != end;
 }
 
 struct KeywordSearch {
@@ -127,8 +145,9 @@ struct KeywordSearch {
 int find_unknown_keyword(VALUE key, VALUE, VALUE context) {
   KeywordSearch* search = reinterpret_cast<KeywordSearch*>(context);
   const Overload& overload = *search->overload;
-  bool is_known = takes_out(*search->site, overload) && key == out_symbol();
-  for (int i = 0; i < overload.argument_count; ++i) is_known |= overload.arguments[i].symbol == key;
+  bool is_known = (takes_out(*search->site, overload) && key == out_symbol()) ||
+                  (overload.makes_leaves && key == requires_grad_symbol());
+  for (int i = 0; i < overload.argument_count; ++i) is_known |= is_name_of(overload.arguments[i], key);
   if (is_known) {
     ++search->known;
     return ST_CONTINUE;
@@ -147,9 +166,31 @@ bool fail_unknown(const CallSite& site, const Overload& overload, Failure* failu
 
 // ---------------------------------------------------------------- one overload
 
-// Finds the source of each argument and the value of `out:`. The keyword lookup of an argument is skipped once all
-// keywords are found.
-bool find_sources(const CallSite& site, const Overload& overload, Source* sources, VALUE* out, Failure* failure) {
+// Assigns keywords that are other names of arguments, and returns how many there are. Sets `twice` to an argument that
+// has a value already.
+size_t find_other_names(const CallSite& site, const Overload& overload, Source* sources, const Argument** twice) {
+  size_t found = 0;
+  for (int i = 0; i < overload.argument_count; ++i) {
+    for (const VALUE symbol : overload.arguments[i].other_symbols) {
+      const VALUE value = symbol ? keyword(site.keywords, symbol) : Qundef;
+      if (value == Qundef) continue;
+      ++found;
+      if (sources[i].count && !*twice) *twice = &overload.arguments[i];
+      sources[i] = {&sources[i].named, 1, value};
+    }
+  }
+  return found;
+}
+
+// The values of the keywords beside the arguments; Qundef for absent ones.
+struct OwnKeywords {
+  VALUE out = Qundef;
+  VALUE requires_grad = Qundef;
+};
+
+// Finds the source of each argument and the values of the other keywords. The keyword lookup of an argument is skipped
+// once all keywords are found.
+bool find_sources(const CallSite& site, const Overload& overload, Source* sources, OwnKeywords* own, Failure* failure) {
   int used = 0;  // positional arguments
   size_t keywords_left = NIL_P(site.keywords) ? 0 : RHASH_SIZE(site.keywords);
   const Argument* twice = nullptr;
@@ -172,11 +213,16 @@ bool find_sources(const CallSite& site, const Overload& overload, Source* source
       source.values = &source.named;
       source.count = 1;
     }
-    if (!source.count && argument.required && !missing) missing = &argument;
   }
-  *out = keywords_left && takes_out(site, overload) ? keyword(site.keywords, out_symbol()) : Qundef;
-  if (*out != Qundef) --keywords_left;
-  if (*out == Qnil) *out = Qundef;
+  if (keywords_left && takes_out(site, overload)) own->out = keyword(site.keywords, out_symbol());
+  if (own->out != Qundef) --keywords_left;
+  if (own->out == Qnil) own->out = Qundef;
+  if (keywords_left && overload.makes_leaves) own->requires_grad = keyword(site.keywords, requires_grad_symbol());
+  if (own->requires_grad != Qundef) --keywords_left;
+  if (keywords_left) keywords_left -= find_other_names(site, overload, sources, &twice);
+  for (int i = 0; i < overload.argument_count && !missing; ++i) {
+    if (!sources[i].count && overload.arguments[i].required) missing = &overload.arguments[i];
+  }
 
   if (used < site.count) {
     return fail(failure, {Failure::kTooMany, kUnboundRank + overload.positional_count, nullptr, Qundef, -1, nullptr});
@@ -191,14 +237,17 @@ bool find_sources(const CallSite& site, const Overload& overload, Source* source
 
 bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* call, Failure* failure) {
   Source sources[kMaxArguments];
-  if (!find_sources(site, overload, sources, &call->out, failure)) return false;
+  OwnKeywords own;
+  if (!find_sources(site, overload, sources, &own, failure)) return false;
+  call->out = own.out;
   Converter& converter = call->converter;
   converter.reset();
   for (int i = 0; i < overload.argument_count; ++i) {
     const Argument& argument = overload.arguments[i];
     const Source& source = sources[i];
     of_value* result = &call->arguments[i];
-    if (source.count == 0) {
+    const bool is_default = source.count == 1 && NIL_P(*source.values) && !argument.required && !argument.allows_nil;
+    if (source.count == 0 || is_default) {
       call->given[i] = Qundef;
       result->kind = OF_VALUE_ABSENT;
       continue;
@@ -219,6 +268,11 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
   if (call->out != Qundef && !is_out(site.function->full_name, overload, call->out)) {
     const int progress = kConvertingRank + 2 * overload.argument_count;
     return fail(failure, {Failure::kType, progress, &out_of(overload), call->out, -1, nullptr});
+  }
+  call->requires_grad = own.requires_grad == Qtrue;
+  if (!call->requires_grad && own.requires_grad != Qundef && RTEST(own.requires_grad)) {
+    const int progress = kConvertingRank + 2 * overload.argument_count;
+    return fail(failure, {Failure::kType, progress, &kRequiresGrad, own.requires_grad, -1, nullptr});
   }
   call->overload = &overload;
   return true;
@@ -267,22 +321,63 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
 
 }  // namespace
 
-void bind(const CallSite& site, BoundCall* call) {
+namespace {
+
+// Binds the call to the first overload that accepts the arguments, and returns whether there is one. Otherwise sets
+// `furthest` and `nearest` to the overload whose binding progressed furthest, and its failure.
+bool bind_first(const CallSite& site, BoundCall* call, const Overload** furthest, Failure* nearest) {
   const Function& function = *site.function;
-  const Overload* furthest = nullptr;
-  Failure failure = {}, nearest = {};
-  nearest.progress = -1;
+  Failure failure = {};
+  nearest->progress = -1;
   for (int o = 0; o < function.overload_count; ++o) {
     const Overload& overload = function.overloads[o];
     if (site.receiver != Qundef && overload.receiver < 0) continue;
     if (site.in_place && overload.replaced < 0) continue;
-    if (bind_overload(site, overload, call, &failure)) return;
-    if (failure.progress > nearest.progress) {
-      furthest = &overload;
-      nearest = failure;
+    if (bind_overload(site, overload, call, &failure)) return true;
+    if (failure.progress > nearest->progress) {
+      *furthest = &overload;
+      *nearest = failure;
     }
   }
-  raise_failure(site, *furthest, nearest);
+  return false;
+}
+
+// Returns the device of the first tensor among values, also within their Arrays; false if there is none.
+bool find_device(const VALUE* values, long count, bool within_arrays, of_device* device) {
+  for (long i = 0; i < count; ++i) {
+    if (is_tensor(values[i]) && peek(values[i])) {
+      *device = info_of(values[i]).device;
+      return true;
+    }
+    if (!within_arrays || !RB_TYPE_P(values[i], T_ARRAY)) continue;
+    if (find_device(RARRAY_CONST_PTR(values[i]), RARRAY_LEN(values[i]), false, device)) return true;
+  }
+  return false;
+}
+
+// Returns the device on which tensors are made of what stands for one: that of the first tensor among the arguments.
+of_device device_of_call(const CallSite& site) {
+  of_device device = of_default_device();
+  if (site.receiver != Qundef && find_device(&site.receiver, 1, false, &device)) return device;
+  if (find_device(site.values, site.count, true, &device) || NIL_P(site.keywords)) return device;
+  VALUE named = rb_funcall(site.keywords, rb_intern("values"), 0);
+  find_device(RARRAY_CONST_PTR(named), RARRAY_LEN(named), true, &device);
+  RB_GC_GUARD(named);
+  return device;
+}
+
+}  // namespace
+
+void bind(const CallSite& site, BoundCall* call) {
+  const Overload* furthest = nullptr;
+  Failure failure = {};
+  if (bind_first(site, call, &furthest, &failure)) return;
+  const bool writes_list = site.in_place && site.receiver == Qundef;
+  if (failure.reason == Failure::kType && !writes_list) {
+    call->converter.read_arrays(device_of_call(site));
+    if (bind_first(site, call, &furthest, &failure)) return;
+  }
+  raise_failure(site, *furthest, failure);
 }
 
 }  // namespace oneflow::ruby

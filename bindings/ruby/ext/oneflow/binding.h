@@ -23,13 +23,15 @@ struct BoundCall {
 
   const Overload* overload = nullptr;
   VALUE out = Qundef;  // the value of `out:`, or Qundef
+  bool requires_grad = false;
   Converter converter;
   VALUE given[kMaxArguments];  // the objects that the arguments were converted from, or Qundef
   of_value arguments[kMaxArguments];
 };
 
-// Binds the call to the first overload that accepts the arguments. If none does, raises the error of the overload whose
-// binding progressed furthest.
+// Binds the call to the first overload that accepts the arguments: first as they are, so that tensors, numbers and
+// Arrays tell the overloads apart, then with Arrays and numbers in place of tensors. If none does, raises the error of
+// the overload whose binding progressed furthest.
 void bind(const CallSite& site, BoundCall* call);
 
 }  // namespace oneflow::ruby

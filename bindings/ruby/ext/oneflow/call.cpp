@@ -1,5 +1,7 @@
 #include "call.h"
 
+#include <oneflow/autograd.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -164,7 +166,11 @@ VALUE call_function(const Function& function, int count, VALUE* values, VALUE re
   BoundCall call(function.full_name);
   bind(site_of(function, count, values, receiver), &call);
   if (call.overload->written >= 0) return run_writing(call);
-  if (call.out == Qundef) return run_with_new_results(call);
+  if (call.out == Qundef) {
+    const VALUE result = run_with_new_results(call);
+    if (call.requires_grad) check(of_tensor_set_requires_grad(handle_of(result), true));
+    return result;
+  }
   run_into(call, call.overload->result_count == 1 ? &call.out : RARRAY_CONST_PTR(call.out));
   return call.out;
 }

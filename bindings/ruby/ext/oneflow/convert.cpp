@@ -6,6 +6,7 @@
 
 #include "errors.h"
 #include "generator.h"
+#include "native_data.h"
 #include "tensor.h"
 
 namespace oneflow::ruby {
@@ -106,9 +107,32 @@ bool int64_of(VALUE value, int64_t* result) { return RB_INTEGER_TYPE_P(value) &&
 // Converts a tensor argument (item -1) or an item of a list of tensors; a nil item becomes NULL where it is allowed.
 bool Converter::convert_tensor(const Argument& argument, VALUE value, of_tensor* result, long item) {
   *result = nullptr;
-  if (!is_tensor(value)) return item >= 0 && argument.allows_nil_items && NIL_P(value);
+  if (!is_tensor(value)) {
+    if (item >= 0 && argument.allows_nil_items && NIL_P(value)) return true;
+    value = tensor_of(argument, value);
+    if (NIL_P(value)) return false;
+  }
   *result = handle_of_argument(function_, argument.name, value, item);
   return true;
+}
+
+// Makes a tensor of nested Arrays or a number, and keeps it; returns nil for other values and if none may stand here.
+VALUE Converter::tensor_of(const Argument& argument, VALUE value) {
+  const bool is_array_like =
+      RB_TYPE_P(value, T_ARRAY) || value == Qtrue || value == Qfalse || RTEST(rb_obj_is_kind_of(value, rb_cNumeric));
+  if (!reads_arrays_ || argument.is_written || !is_array_like) return Qnil;
+  VALUE name = rb_sprintf("%s: %s", function_, argument.name);
+  const VALUE tensor = tensor_from_array(StringValueCStr(name), value, OF_DTYPE_NONE, device_);
+  if (NIL_P(made_)) made_ = rb_ary_new();
+  rb_ary_push(made_, tensor);
+  RB_GC_GUARD(name);
+  return tensor;
+}
+
+// Returns the number that a tensor without dimensions stands for; other values themselves.
+VALUE Converter::number_in(VALUE value) const {
+  if (!reads_arrays_ || !is_tensor(value) || !peek(value) || of_tensor_rank(peek(value)) != 0) return value;
+  return rb_funcall(value, rb_intern("item"), 0);
 }
 
 // The class is checked because rb_arithmetic_sequence_extract() accepts any object with `begin` and `end`, such as an
@@ -160,9 +184,10 @@ bool Converter::convert_string(const Argument& argument, VALUE value, of_value* 
 }
 
 bool Converter::convert_one(const Argument& argument, VALUE value, of_value* result) {
+  if (argument.type >= ArgumentType::kNumber && argument.type <= ArgumentType::kFalse) value = number_in(value);
   switch (argument.type) {
     case ArgumentType::kOperand:
-      if (!is_tensor(value)) return convert_number(argument, value, result);
+      if (!is_tensor(value) && convert_number(argument, value, result)) return true;
       [[fallthrough]];
     case ArgumentType::kTensor:
       result->kind = OF_VALUE_TENSOR;
@@ -197,6 +222,8 @@ bool Converter::convert_one(const Argument& argument, VALUE value, of_value* res
       result->kind = OF_VALUE_GENERATOR;
       result->as.generator = handle_of_generator(value);
       return true;
+    case ArgumentType::kInts:  // only in lists
+      return false;
     case ArgumentType::kObject:
       result->kind = OF_VALUE_NONE;
       return true;
@@ -227,7 +254,7 @@ bool Converter::convert_items(const Argument& argument, const VALUE* items, long
   }
   int64_t* integers = static_cast<int64_t*>(allocate(count));
   for (long i = 0; i < count; ++i) {
-    if (!convert_integer(argument, items[i], &integers[i])) return wrong(items[i], i);
+    if (!convert_integer(argument, number_in(items[i]), &integers[i])) return wrong(items[i], i);
   }
   result->kind = OF_VALUE_INT_LIST;
   result->as.integers = integers;
@@ -240,8 +267,15 @@ bool Converter::convert(const Argument& argument, VALUE value, of_value* result)
     return argument.allows_nil || wrong(value, -1);
   }
   if (!argument.is_list()) return convert_one(argument, value, result) || wrong(value, -1);
-  if (argument.is_pairs) return convert_pairs(argument, value, result);
-  if (!RB_TYPE_P(value, T_ARRAY)) return convert_items(argument, &value, 1, result) || wrong(value, -1);
+  if (reads_arrays_ && argument.type == ArgumentType::kInt && is_tensor(value) && peek(value) &&
+      of_tensor_rank(peek(value)) == 1)
+    value = keep(rb_funcall(value, rb_intern("to_a"), 0));
+  if (argument.is_nested) return convert_nested(argument, value, result);
+  if (!RB_TYPE_P(value, T_ARRAY)) {
+    // A single item stands for a list of one, but only Arrays hold numbers in place of tensors.
+    if (argument.type == ArgumentType::kTensor && !is_tensor(value)) return wrong(value, -1);
+    return convert_items(argument, &value, 1, result) || wrong(value, -1);
+  }
   // The copy keeps the items alive, and other threads cannot change it while the call reads it.
   const long count = RARRAY_LEN(value);
   VALUE* items = static_cast<VALUE*>(allocate(count));
@@ -249,17 +283,26 @@ bool Converter::convert(const Argument& argument, VALUE value, of_value* result)
   return convert_items(argument, items, count, result);
 }
 
-// Converts a list of pairs of integers to one flat list.
-bool Converter::convert_pairs(const Argument& argument, VALUE pairs, of_value* result) {
-  if (!RB_TYPE_P(pairs, T_ARRAY)) return wrong(pairs, -1);
-  VALUE items = keep(rb_ary_new_capa(2 * RARRAY_LEN(pairs)));
-  for (long i = 0; i < RARRAY_LEN(pairs); ++i) {
-    const VALUE pair = RARRAY_AREF(pairs, i);
-    if (!RB_TYPE_P(pair, T_ARRAY) || RARRAY_LEN(pair) != 2) return wrong(pair, i);
-    rb_ary_concat(items, pair);
+// Converts a list of pairs or lists of integers to one list, in which the length of a list precedes it.
+bool Converter::convert_nested(const Argument& argument, VALUE lists, of_value* result) {
+  if (!RB_TYPE_P(lists, T_ARRAY)) return wrong(lists, -1);
+  VALUE items = keep(rb_ary_new());
+  VALUE owners = keep(rb_ary_new());  // of each item, the index of its list
+  for (long i = 0; i < RARRAY_LEN(lists); ++i) {
+    VALUE list = RARRAY_AREF(lists, i);
+    const bool is_list = RB_TYPE_P(list, T_ARRAY);
+    if (argument.type == ArgumentType::kInts) {
+      if (!is_list && !RB_INTEGER_TYPE_P(list)) return wrong(list, i);
+      if (!is_list) list = rb_ary_new_from_args(1, list);
+      rb_ary_push(items, LONG2NUM(RARRAY_LEN(list)));
+    } else if (!is_list || RARRAY_LEN(list) != 2) {
+      return wrong(list, i);
+    }
+    rb_ary_concat(items, list);
+    while (RARRAY_LEN(owners) < RARRAY_LEN(items)) rb_ary_push(owners, LONG2NUM(i));
   }
   if (convert_items(argument, RARRAY_CONST_PTR(items), RARRAY_LEN(items), result)) return true;
-  return wrong(wrong_value_, wrong_item_ / 2);
+  return wrong(wrong_value_, wrong_item_ < 0 ? -1 : NUM2LONG(RARRAY_AREF(owners, wrong_item_)));
 }
 
 bool Converter::wrong(VALUE value, long item) {

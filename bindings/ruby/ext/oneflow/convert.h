@@ -20,7 +20,14 @@ class Converter {
   // Converts the items of a list argument; f(1, 2) for f([1, 2]) passes them as several arguments. Returns whether all
   // are of the right type.
   bool convert_items(const Argument& argument, const VALUE* items, long count, of_value* result);
-  bool convert_pairs(const Argument& argument, VALUE pairs, of_value* result);
+  bool convert_nested(const Argument& argument, VALUE lists, of_value* result);
+
+  // From now on, nested Arrays and numbers stand for tensors, which are made on this device, and tensors without
+  // dimensions for numbers.
+  void read_arrays(of_device device) {
+    reads_arrays_ = true;
+    device_ = device;
+  }
 
   // After a failed conversion: the value of the wrong type, and its index if it is an item of a list, else -1.
   int wrong_item() const { return wrong_item_; }
@@ -37,6 +44,8 @@ class Converter {
   template <typename T>
   bool convert_name(const Argument& argument, VALUE value, of_status (*parse)(const char*, T*), T* result);
   bool convert_number(const Argument& argument, VALUE value, of_value* result);
+  VALUE tensor_of(const Argument& argument, VALUE value);
+  VALUE number_in(VALUE value) const;
   bool wrong(VALUE value, long item);  // records the wrong value; returns false
   VALUE keep(VALUE object) { return objects_[objects_used_++] = object; }
   void* allocate(size_t words);
@@ -44,12 +53,15 @@ class Converter {
   static constexpr size_t kWords = 40;
 
   const char* function_;
+  bool reads_arrays_ = false;
+  of_device device_ = {};
+  VALUE made_ = Qnil;  // an Array of the tensors that were made
   int wrong_item_ = -1;
   VALUE wrong_value_ = Qundef;
   size_t words_used_ = 0;
   int objects_used_ = 0;
   uint64_t words_[kWords];            // the lists and strings of a typical call
-  VALUE objects_[2 * kMaxArguments];  // objects that own larger ones: at most two per argument
+  VALUE objects_[3 * kMaxArguments];  // objects that own larger ones: at most three per argument
 };
 
 // Converts true, false, an Integer, or another real Numeric, and returns whether the value is one. Sets `in_range` to

@@ -52,7 +52,12 @@ void define_weak_numbers(VALUE module) {
 
 void prepare_arguments(Overload& overload) {
   for (int i = 0; i < overload.argument_count; ++i) {
-    overload.arguments[i].symbol = ID2SYM(rb_intern(overload.arguments[i].name));
+    Argument& argument = overload.arguments[i];
+    argument.symbol = ID2SYM(rb_intern(argument.name));
+    const VALUE others = rb_str_split(rb_str_new_cstr(argument.other_names), " ");
+    if (RARRAY_LEN(others) > kMaxOtherNames) rb_raise(rb_eLoadError, "too many names of argument %s", argument.name);
+    for (long k = 0; k < RARRAY_LEN(others); ++k)
+      argument.other_symbols[k] = ID2SYM(rb_intern_str(RARRAY_AREF(others, k)));
   }
 }
 

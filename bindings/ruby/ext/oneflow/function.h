@@ -10,6 +10,7 @@ namespace oneflow::ruby {
 
 constexpr int kMaxArguments = 16;
 constexpr int kMaxResults = 4;
+constexpr int kMaxOtherNames = 4;  // of an argument
 
 // kObject is any object: a hand-written function converts it itself.
 enum class ArgumentType : uint8_t {
@@ -17,6 +18,7 @@ enum class ArgumentType : uint8_t {
   kOperand,
   kNumber,
   kInt,
+  kInts,  // an Array of Integers, in an Array of them
   kFloat,
   kBool,
   kTrue,  // true only
@@ -37,8 +39,11 @@ struct Argument {
   bool allows_nil_items;  // whether items of a list may be nil
   bool required;
   bool keyword_only;
-  bool is_pairs;  // a list of pairs of integers, passed to the runtime as a flat list
-  VALUE symbol;   // :name, set when the extension is loaded
+  bool is_nested;                // a list of pairs (kInt) or of lists (kInts), passed as one list of integers
+  VALUE symbol;                  // :name, set when the extension is loaded
+  bool is_written = false;       // the operator writes to the tensor
+  const char* other_names = "";  // separated by spaces
+  VALUE other_symbols[kMaxOtherNames] = {};  // set when the extension is loaded; 0 after the last one
 
   constexpr bool is_list() const { return item != nullptr; }
 };
@@ -49,14 +54,15 @@ struct Overload {
   int8_t argument_count = 0;
   int8_t positional_count = 0;
   int8_t result_count = 1;
-  int8_t receiver = -1;     // the argument that a method call binds, or -1
-  int8_t viewed = -1;       // the argument whose memory the result shares, or -1
-  int8_t written = -1;      // the argument that the operator itself writes to, or -1
-  bool computes = true;     // whether the work depends on the number of elements: false for views
-  bool has_out = false;     // whether it accepts `out:`
-  int8_t replaced = -1;     // the argument that the in-place form writes the result to, or -1 without such a form
-  bool gives_list = false;  // whether the single result is a list of tensors
-  of_op op = nullptr;       // set when the extension is loaded
+  int8_t receiver = -1;       // the argument that a method call binds, or -1
+  int8_t viewed = -1;         // the argument whose memory the result shares, or -1
+  int8_t written = -1;        // the argument that the operator itself writes to, or -1
+  bool computes = true;       // whether the work depends on the number of elements: false for views
+  bool has_out = false;       // whether it accepts `out:`
+  bool makes_leaves = false;  // whether it accepts `requires_grad:`, for its result
+  int8_t replaced = -1;       // the argument that the in-place form writes the result to, or -1 without such a form
+  bool gives_list = false;    // whether the single result is a list of tensors
+  of_op op = nullptr;         // set when the extension is loaded
 };
 
 struct Function {

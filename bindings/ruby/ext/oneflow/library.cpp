@@ -101,7 +101,18 @@ VALUE set_option(VALUE, VALUE name, VALUE value) {
   return Qnil;
 }
 
+// Returns the Hash of the names of methods that convert to a dtype, with these dtypes.
+VALUE dtype_methods() {
+  VALUE methods = rb_hash_new();
+  for (int i = 0; i < OF_DTYPE_COUNT; ++i) {
+    const of_dtype dtype = static_cast<of_dtype>(i);
+    if (const char* name = of_dtype_method(dtype)) rb_hash_aset(methods, ID2SYM(rb_intern(name)), dtype_symbol(dtype));
+  }
+  return rb_obj_freeze(methods);
+}
+
 void define_tensor_properties() {
+  rb_define_const(tensor_class, "DTYPE_METHODS", dtype_methods());
   rb_define_method(tensor_class, "shape", shape, 0);
   rb_define_method(tensor_class, "strides", strides, 0);
   rb_define_method(tensor_class, "ndim", ndim, 0);

@@ -1,5 +1,7 @@
 #include "native_data.h"
 
+#include <oneflow/autograd.h>
+
 #include <cstring>
 
 #include "array_reader.h"
@@ -15,19 +17,20 @@ namespace {
 struct Options {
   of_dtype dtype;  // OF_DTYPE_NONE if not given
   bool has_device;
-  of_device device;  // the default device if not given
-  VALUE shape;       // nil if not given
+  of_device device;     // the default device if not given
+  VALUE requires_grad;  // nil if not given
+  VALUE shape;
 };
 
-// Reads the first `known` of the keywords dtype, device and shape. Raises ArgumentError for others.
+// Reads the first `known` of the keywords dtype, device, requires_grad and shape. Raises ArgumentError for others.
 Options options_of(const char* function, VALUE keywords, int known) {
-  static const ID names[] = {rb_intern("dtype"), rb_intern("device"), rb_intern("shape")};
-  VALUE values[] = {Qundef, Qundef, Qundef};
+  static const ID names[] = {rb_intern("dtype"), rb_intern("device"), rb_intern("requires_grad"), rb_intern("shape")};
+  VALUE values[] = {Qundef, Qundef, Qundef, Qundef};
   if (!NIL_P(keywords)) rb_get_kwargs(keywords, names, 0, known, values);
   for (VALUE& value : values) {
     if (value == Qundef) value = Qnil;
   }
-  Options options = {OF_DTYPE_NONE, !NIL_P(values[1]), of_default_device(), values[2]};
+  Options options = {OF_DTYPE_NONE, !NIL_P(values[1]), of_default_device(), values[2], values[3]};
   if (!NIL_P(values[0])) options.dtype = dtype_of(function, "dtype", values[0]);
   if (options.has_device) options.device = device_of(function, "device", values[1]);
   return options;
@@ -116,13 +119,24 @@ VALUE tensor_from_array(const char* name, VALUE data, of_dtype dtype, of_device 
 
 namespace {
 
-// OneFlow.tensor(data, dtype: nil, device: nil)
+// Makes a new tensor require a gradient if the options say so, and returns it. Raises TypeMismatch unless they say
+// true, false or nil.
+VALUE as_leaf(const char* function, VALUE tensor, const Options& options) {
+  if (options.requires_grad == Qtrue) check(of_tensor_set_requires_grad(handle_of(tensor), true));
+  if (options.requires_grad != Qtrue && RTEST(options.requires_grad)) {
+    raise(OF_TYPE_MISMATCH, "%s: requires_grad must be bool, got %" PRIsVALUE, function,
+          type_description(options.requires_grad));
+  }
+  return tensor;
+}
+
+// OneFlow.tensor(data, dtype: nil, device: nil, requires_grad: false)
 VALUE tensor(int count, VALUE* values, VALUE) {
   VALUE data, keywords;
   rb_scan_args(count, values, "1:", &data, &keywords);
-  const Options options = options_of("tensor", keywords, 2);
-  if (is_tensor(data)) return tensor_from_tensor(data, options);
-  return tensor_from_array("tensor: data", data, options.dtype, options.device);
+  const Options options = options_of("tensor", keywords, 3);
+  if (is_tensor(data)) return as_leaf("tensor", tensor_from_tensor(data, options), options);
+  return as_leaf("tensor", tensor_from_array("tensor: data", data, options.dtype, options.device), options);
 }
 
 // Reads the argument shape:, an Array of Integers, and returns the rank.
@@ -159,7 +173,7 @@ void check_length(const of_tensor_source& source) {
   }
 }
 
-// OneFlow.from_binary(data, dtype:, shape: nil, device: nil)
+// OneFlow.from_binary(data, dtype:, shape: nil, device: nil, requires_grad: false)
 VALUE from_binary(int count, VALUE* values, VALUE) {
   VALUE data, keywords;
   rb_scan_args(count, values, "1:", &data, &keywords);
@@ -167,7 +181,7 @@ VALUE from_binary(int count, VALUE* values, VALUE) {
     raise(OF_TYPE_MISMATCH, "from_binary: data must be String, got %" PRIsVALUE, type_description(data));
   }
   data = rb_str_new_frozen(data);  // a copy, which other threads cannot change while it is read
-  const Options options = options_of("from_binary", keywords, 3);
+  const Options options = options_of("from_binary", keywords, 4);
   if (options.dtype == OF_DTYPE_NONE) raise(OF_TYPE_MISMATCH, "from_binary: missing argument dtype");
   int64_t sizes[OF_MAX_RANK] = {RSTRING_LEN(data) / static_cast<long>(of_dtype_size(options.dtype))};
   of_tensor_source source = {};
@@ -180,7 +194,7 @@ VALUE from_binary(int count, VALUE* values, VALUE) {
   check_length(source);
   VALUE result = tensor_from_memory(source, options.device);
   RB_GC_GUARD(data);
-  return result;
+  return as_leaf("from_binary", result, options);
 }
 
 // ---------------------------------------------------------------- from tensors to Ruby data
