@@ -152,8 +152,9 @@ struct GatherRow {
 
 // The index map of a gather such as `index_select`.
 struct GatherKernel {
-  // Computes the coordinate in the input, along the dimension, of each element of `row`.
-  void (*map)(const of_value* arguments, const GatherRow& row, int64_t* sources);
+  // Computes the coordinate in the input, along the dimension, of each element of `row`. Returns whether all are in
+  // range.
+  bool (*map)(const of_value* arguments, const GatherRow& row, int64_t* sources);
   int dims_argument;      // index of the argument that names the dimensions
   int index_input;        // index of the input that holds indices; -1 if there is none
   bool index_everywhere;  // whether it has an index for each element of the result, rather than one per coordinate
