@@ -81,9 +81,11 @@ struct FoldRows {
   int64_t column_stride = 1, interleaved = 1;
 };
 
-// The number of running states that a line is folded into before they merge: four of the widest vectors of float32, or
-// one vector for lines of fewer than kShortLine elements.
-constexpr int64_t kLineStates = 64, kShortLineStates = 16;
+// The number of running states that a line is folded into before they merge: four of the widest vectors of elements of
+// up to 4 bytes, or one vector of float32 for lines of fewer than kShortLine elements.
+template <class T>
+constexpr int64_t kLineStates = sizeof(Stored<T>) < 4 ? 256 / sizeof(Stored<T>) : 64;
+constexpr int64_t kShortLineStates = 16;
 constexpr int64_t kShortLine = 384;
 
 // Whether one instruction loads part of a vector. The loop over the last elements of a line then covers a whole vector

@@ -323,7 +323,7 @@ static inline T floordiv(T a, T b, bool& failed) {
     return b == T{0} ? a / b : signed_nearest;
   } else {
     const T quotient = truncdiv(a, b, failed);
-    const T rest = fmod(a, b, failed);
+    const T rest = b == T{0} ? T{0} : static_cast<T>(a - quotient * b);  // a second division would take longer
     return differ_in_sign(rest, b) ? static_cast<T>(quotient - 1) : quotient;
   }
 }
