@@ -29,9 +29,9 @@ int64_t position_of(Item item) {
   return static_cast<int64_t>(item & ((Item{1} << kKeyBits<Item>)-1));
 }
 
-// Sorts items, whose positions ascend, by the bits of the key that `digits` has set and all bits between those: by all
-// that differ, for a complete order. `spare` is memory for as many items. Returns the sorted items, which are in one of
-// the two.
+// Sorts items, whose positions ascend, by the bits of their keys from the lowest one in `digits` on; those that are
+// equal in these are in any order, unless these are all bits that differ. `digits` has each higher bit that differs
+// between keys. `spare` is memory for as many items. Returns the sorted items, which are in one of the two.
 template <class Item>
 std::span<Item> sort_items(std::span<Item> items, std::span<Item> spare, uint64_t digits);
 
