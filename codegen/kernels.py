@@ -139,6 +139,7 @@ class FoldKernel(Kernel):
     parts: tuple[Part, ...] = ()
     post: tuple[str, ...] = ()
     result_types: tuple[str, ...] = ()
+    alone: str | None = None  # of a selection: what combines two values, whatever their positions
     uses_input: bool = False
     uses_index: bool = False
     uses_count: bool = False
@@ -276,6 +277,7 @@ def fold(
         ),
         post=tuple(printer.print(expression.root) for expression in parts.post),
         result_types=tuple(map(_result_type, op.dtype.results)),
+        alone=printer.print(parts.alone.root) if parts.alone else None,
         uses_input=any("input" in expression.names for expression in inner),
         uses_index=any("index" in expression.names for expression in inner),
         uses_count=any("count" in expression.names for expression in parts.post),

@@ -18,13 +18,16 @@ class StatePart:
     pre: str
     combine: str
     scan_identity: str = ""  # in scans, if it differs: these have no results without elements
+    alone: str = ""  # for the value of a selection: what combines two values, whatever their positions
 
 
-def _selection(first: str, identity: str) -> dict[str, StatePart]:
+def _selection(first: str, identity: str, alone: str) -> dict[str, StatePart]:
     """Returns the parts of a selection: the value that comes first, with its position."""
     comes_first = f"{first}(a.value, a.at, b.value, b.at)"
     return {
-        "value": StatePart(identity, "{of}", f"a.value if {comes_first} else b.value"),
+        "value": StatePart(
+            identity, "{of}", f"a.value if {comes_first} else b.value", alone=f"{alone}(a.value, b.value)"
+        ),
         "at": StatePart("last_index()", "index", f"a.at if {comes_first} else b.at"),
     }
 
@@ -64,7 +67,7 @@ ALGEBRAS: Mapping[str, Mapping[str, StatePart]] = {
     "min": {"value": StatePart("highest()", "{of}", "minimum(a.value, b.value)")},
     "and": {"holds": StatePart("True", "{of}", "a.holds and b.holds")},
     "or": {"holds": StatePart("False", "{of}", "a.holds or b.holds")},
-    "first_max": _selection("first_of_max", "lowest()"),
-    "first_min": _selection("first_of_min", "highest()"),
+    "first_max": _selection("first_of_max", "lowest()", "maximum"),
+    "first_min": _selection("first_of_min", "highest()", "minimum"),
     "welford": _WELFORD,
 }

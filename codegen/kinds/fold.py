@@ -9,7 +9,7 @@ is a part of the state.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from codegen import kernels
@@ -47,6 +47,9 @@ class Parts:
     combine: Mapping[str, Expression]
     post: tuple[Expression, ...]
     algebra: str | None = None  # the name of the algebra, if it has one
+    # Of a selection: what combines two values, whatever their positions. It follows from the algebra, so that it is
+    # not part of what identifies kernels.
+    alone: Expression | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -152,6 +155,7 @@ def _read_algebra(field: Field, fields: Fields, signature: Signature | None, is_
         {part: parsed(each.combine) for part, each in parts.items()},
         post,
         name,
+        next((parsed(each.alone) for each in parts.values() if each.alone), None),
     )
 
 

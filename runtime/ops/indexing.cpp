@@ -20,10 +20,15 @@ constinit const OperatorName kUnsqueeze("unsqueeze");
 
 // The outcome of an indexing expression: the view that the basic parts give, and the tensors that index it.
 struct Selection {
-  TensorRef view;
+  TensorRef held;      // keeps the view alive; NULL if it is the indexed tensor itself
+  const Tensor* view;  // reference counts, which are atomic, take a considerable part of the time of a small view
   std::vector<TensorRef> indices;  // for each dimension of the view up to the last indexed one; NULL: not indexed
   bool is_advanced = false;        // whether `indices` has to be applied
 
+  void replace(TensorRef next) {
+    held = std::move(next);
+    view = held.get();
+  }
   std::vector<of_tensor> handles() const {
     std::vector<of_tensor> result;
     for (const TensorRef& index : indices) result.push_back(index.get());
@@ -51,7 +56,7 @@ int dims_taken(const of_index& part) {
 class Selector {
  public:
   Selector(const Tensor& tensor, std::span<const of_index> parts) : parts_(parts) {
-    selection_.view = share(tensor);
+    selection_.view = &tensor;
     bool has_ellipsis = false;
     int taken = 0;
     for (const of_index& part : parts) {
@@ -71,7 +76,6 @@ class Selector {
 
   Selection select() {
     for (const of_index& part : parts_) apply(part);
-    while (!selection_.indices.empty() && !selection_.indices.back()) selection_.indices.pop_back();
     return std::move(selection_);
   }
 
@@ -86,15 +90,14 @@ class Selector {
         caller_dim_ += rest_;
         return keep(rest_);
       case OF_INDEX_NEW:
-        selection_.view = call_operator(kUnsqueeze, selection_.view, dim_);
+        selection_.replace(call_operator(kUnsqueeze, *selection_.view, dim_));
         return keep(1);
       case OF_INDEX_TENSOR:
         dim_ += dims_taken(part);
         caller_dim_ += dims_taken(part);
-        return selection_.indices.push_back(share(*to_tensor(part.tensor)));
+        return add_index(share(*to_tensor(part.tensor)));
       case OF_INDEX_BOOL:
-        return selection_.indices.push_back(
-            scalar_tensor(bool_scalar(part.start != 0), OF_BOOL, selection_.view->device()));
+        return add_index(scalar_tensor(bool_scalar(part.start != 0), OF_BOOL, selection_.view->device()));
     }
   }
 
@@ -105,12 +108,12 @@ class Selector {
            static_cast<long long>(position), caller_dim_, static_cast<long long>(size));
     ++caller_dim_;
     if (!selection_.is_advanced) {
-      selection_.view = call_operator(kSelect, selection_.view, dim_, position);
+      selection_.replace(call_operator(kSelect, *selection_.view, dim_, position));
       return;
     }
     // In advanced indexing, an integer counts as a 0-d index tensor: it has an influence on the position of the common
     // shape in the result.
-    selection_.indices.push_back(scalar_tensor(int_scalar(position), OF_INT64, selection_.view->device()));
+    add_index(scalar_tensor(int_scalar(position), OF_INT64, selection_.view->device()));
     ++dim_;
   }
 
@@ -118,7 +121,7 @@ class Selector {
     const of_value start = part.has_start ? to_value(part.start) : kNone;
     const of_value stop = part.has_stop ? to_value(part.stop) : kNone;
     if (part.has_start || part.has_stop || part.step != 1)
-      selection_.view = call_operator(kSlice, selection_.view, dim_, start, stop, part.step);
+      selection_.replace(call_operator(kSlice, *selection_.view, dim_, start, stop, part.step));
     ++caller_dim_;
     keep(1);
   }
@@ -126,13 +129,20 @@ class Selector {
   // Skips `count` dimensions of the view, which are not indexed.
   void keep(int count) {
     dim_ += count;
-    selection_.indices.resize(selection_.indices.size() + static_cast<size_t>(count));
+    places_ += static_cast<size_t>(count);
+  }
+
+  // Adds a tensor that indexes the next dimension of the view.
+  void add_index(TensorRef index) {
+    selection_.indices.resize(places_++);
+    selection_.indices.push_back(std::move(index));
   }
 
   std::span<const of_index> parts_;
   Selection selection_;
   int rest_;            // the number of dimensions that the ellipsis, or the missing parts, stand for
   int dim_ = 0;         // the next dimension of the view
+  size_t places_ = 0;   // the number of indices, with those that are NULL, for the dimensions before it
   int caller_dim_ = 0;  // the next dimension of the tensor, for error texts
 };
 
@@ -147,10 +157,10 @@ TensorRef without_leading_ones(const Tensor& value, int rank) {
 }  // namespace
 
 TensorRef get_items(const Tensor& tensor, std::span<const of_index> parts) {
-  const Selection selection = Selector(tensor, parts).select();
-  if (!selection.is_advanced) return selection.view;
+  Selection selection = Selector(tensor, parts).select();
+  if (!selection.is_advanced) return selection.held ? std::move(selection.held) : share(tensor);
   std::vector<of_tensor> handles = selection.handles();
-  return call_operator(kIndex, selection.view, std::span<of_tensor>(handles));
+  return call_operator(kIndex, *selection.view, std::span<of_tensor>(handles));
 }
 
 void set_items(const Tensor& tensor, std::span<const of_index> parts, const of_value& value) {
@@ -165,10 +175,10 @@ void set_items(const Tensor& tensor, std::span<const of_index> parts, const of_v
     if (is_number(value)) check_fits(scalar_of(value), tensor.dtype(), "value");
     const TensorRef number =
         is_number(value) ? scalar_tensor(scalar_of(value), tensor.dtype(), tensor.device()) : TensorRef();
-    call_operator(kIndexPut, selection.view, std::span<of_tensor>(handles), number ? number : values);
+    call_operator(kIndexPut, *selection.view, std::span<of_tensor>(handles), number ? number : values);
     return;
   }
-  const of_value arguments[] = {to_value(selection.view), values ? to_value(values) : value};
+  const of_value arguments[] = {to_value(*selection.view), values ? to_value(values) : value};
   of_value result = arguments[0];
   call(*(is_number(value) ? kFill : kCopy), arguments, {&result, 1});
 }

@@ -74,6 +74,22 @@ def test_remainders_are_exact(name: str, dtype: Any) -> None:
         np.testing.assert_array_equal(array(found), expected)
 
 
+def test_tan_is_rounded_once() -> None:
+    """Its distance from the closest multiple of pi/2 is exact, however close; infinities give NaN."""
+    x = np.concatenate([np.linspace(-9e5, 9e5, 300_000), np.arange(1, 60_000) * (np.pi / 2), [0.0, -0.0, 1e-45, 1e-20]])
+    x = np.concatenate([x.astype(np.float32), floats(np.float32, 20_000)])
+    with np.errstate(invalid="ignore"):
+        expected = np.tan(x.astype(np.float64))
+    found = array(flow.tan(flow.from_numpy(x)))
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
+    near = np.abs(x) < 1e6
+    spacing = np.spacing(np.abs(expected).astype(np.float32))
+    assert np.all(np.abs(found - expected)[near] <= 0.51 * spacing[near])
+    assert np.all(np.abs(found - expected)[np.isfinite(x)] <= 1.1 * spacing[np.isfinite(x)])
+    zeros = x == 0
+    np.testing.assert_array_equal(np.signbit(found[zeros]), np.signbit(x[zeros]))
+
+
 @pytest.mark.parametrize("exponent", [2, 3, -1, 0.5])
 def test_a_power_does_not_depend_on_its_neighbours(exponent: float) -> None:
     x = flow.from_numpy(np.concatenate([np.linspace(-3, 3, 1000), [np.inf, -np.inf, np.nan, 0.0, -0.0]]))

@@ -114,3 +114,34 @@ def test_means_and_variances(shape: tuple[int, ...]) -> None:
     for dims in DIMS:
         np.testing.assert_allclose(flow.mean(x, dim=dims).numpy(), x.numpy().mean(dims), rtol=1e-12, atol=1e-13)
         np.testing.assert_allclose(flow.var(x, dim=dims).numpy(), x.numpy().var(dims, ddof=1), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "int64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("length", [1, 15, 17, 63, 64, 65, 255, 256, 257, 383, 384, 1000, 4097])
+def test_the_first_of_equal_elements_is_selected(length: int, dtype: str, device: str) -> None:
+    """The extremes are at the start, around the ends of blocks, and last; floats also have NaN and both zeros."""
+    random = np.random.default_rng(length)
+    rows = random.integers(3, 7, (24, length)).astype(dtype)
+    places = [0, length // 2, length - 1, *random.integers(0, length, 5)]
+    for row, place in enumerate(places):
+        rows[row, place:] = 9
+        rows[row + len(places), place] = 1
+    if rows.dtype.kind == "f":
+        for row, place in enumerate(places):
+            rows[row + 2 * len(places), place::3] = np.nan
+        rows[0] = -0.0
+        rows[0, length // 2 :] = 0.0
+        rows[1] = -np.inf
+        rows[2] = np.inf
+    for strided in (rows, np.repeat(rows, 2, axis=1)[:, ::2]):
+        x = flow.from_numpy(strided).to(device)
+        for choose, find, positions in (
+            (flow.max, flow.argmax, rows.argmax(1)),
+            (flow.min, flow.argmin, rows.argmin(1)),
+        ):
+            values, found = choose(x, 1)
+            np.testing.assert_array_equal(found.to("cpu").numpy(), positions)
+            np.testing.assert_array_equal(find(x, 1).to("cpu").numpy(), positions)
+            expected = np.take_along_axis(rows, positions[:, None], 1)[:, 0]
+            assert values.to("cpu").numpy().tobytes() == expected.tobytes()

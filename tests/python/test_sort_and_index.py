@@ -14,6 +14,7 @@ import torch
 
 import oneflow_py as flow
 from tests.python.support import array
+from tests.random_numbers import permutation
 
 DEVICES = [device for device in flow.devices() if device.index == 0]
 KEYS = ["bool", "uint8", "int16", "int32", "int64", "float16", "float32", "float64"]
@@ -56,13 +57,45 @@ def test_sort_and_topk(device: Any, dtype: str, shape: tuple[int, ...], dim: int
         np.testing.assert_array_equal(array(indices), positions.narrow(dim, 0, k).numpy())
 
 
-@pytest.mark.parametrize("n", [1, 16, 17, 5000])
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+
+
+@pytest.mark.parametrize("dtype", [*INTEGERS, "float32", "float64"])
+@pytest.mark.parametrize("length", [2, 40, 100, 3000, 100_003])
+def test_sort_of_numbers_with_all_bits(device: Any, dtype: str, length: int) -> None:
+    """Floats have every exponent; both zeros are equal, and NaNs are; the results are the elements, bit by bit."""
+    random = np.random.default_rng(length)
+    bits = f"u{np.dtype(dtype).itemsize}"
+    values = random.integers(0, np.iinfo(bits).max, length, bits, endpoint=True).view(dtype)
+    if values.dtype.kind == "f":
+        values[random.random(length) < 0.2] = 0.0
+        negated = random.random(length) < 0.2
+        values[negated] = -values[negated]
+    values[random.integers(0, length, length // 3)] = values[0]
+    expected = np.argsort(values, kind="stable")
+    found, indices = flow.sort(flow.from_numpy(values).to(device))
+    np.testing.assert_array_equal(array(indices), expected)
+    np.testing.assert_array_equal(array(found).view(bits), values[expected].view(bits))
+
+
+@pytest.mark.parametrize("length", [1000, 300_000])
+def test_topk_of_long_lines(device: Any, length: int) -> None:
+    values = numbers((2, length), "float32", seed=length)
+    for k in (1, 7, 300, length // 3):
+        for largest in (False, True):
+            found, indices = flow.topk(flow.from_numpy(values).to(device), k, 1, largest)
+            expected, positions = torch.sort(torch.from_numpy(values), dim=1, descending=largest, stable=True)
+            np.testing.assert_array_equal(array(found), expected[:, :k].numpy())
+            np.testing.assert_array_equal(array(indices), positions[:, :k].numpy())
+
+
+@pytest.mark.parametrize("n", [1, 16, 17, 5000, 200_003])
 def test_randperm_is_the_same_everywhere(device: Any, n: int) -> None:
     flow.manual_seed(n)
     expected = flow.randperm(n).tolist()
     flow.manual_seed(n)
     assert flow.randperm(n, device=device).tolist() == expected
-    assert sorted(expected) == list(range(n))
+    assert expected == permutation(n, 0, n)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int64", "float16", "float32", "float64"])

@@ -1,6 +1,7 @@
 // The attributes of a tensor: shape, dtype, device, strides, T and others.
 
 #include "arguments.h"
+#include "call.h"
 #include "device.h"
 #include "dtype.h"
 #include "errors.h"
@@ -43,16 +44,25 @@ PyObject* get_version(PyObject* self, void*) {
   return get_info(self, &info) ? PyLong_FromUnsignedLongLong(info.version) : nullptr;
 }
 
-PyObject* permuted(PyObject* self, const std::vector<int64_t>& order) {
-  Ref dims(tuple_of(order.data(), static_cast<Py_ssize_t>(order.size())));
-  PyObject* args[] = {self, dims.get()};
-  return dims ? call_function("permute", args) : nullptr;
+// Returns a view with the dimensions in the order that order_of(i) gives.
+template <class OrderOf>
+PyObject* permuted(PyObject* self, int32_t rank, OrderOf order_of) {
+  static const Function* const permute = find_function("permute");
+  if (permute == nullptr) return raise(OF_UNSUPPORTED, "this build of oneflow has no operator permute");
+  int64_t order[OF_MAX_RANK];
+  for (int32_t i = 0; i < rank; ++i) order[i] = order_of(i);
+  of_value values[2]{};
+  values[0].kind = OF_VALUE_TENSOR;
+  values[0].as.tensor = handle_of(self);
+  values[1].kind = OF_VALUE_INT_LIST;
+  values[1].count = rank;
+  values[1].as.integers = order;
+  return run_operator(permute->overloads.front(), values, nullptr);
 }
 
 PyObject* get_transposed(PyObject* self, void*) {
-  std::vector<int64_t> order;
-  for (int32_t i = of_tensor_rank(handle_of(self)) - 1; i >= 0; --i) order.push_back(i);
-  return permuted(self, order);
+  const int32_t rank = of_tensor_rank(handle_of(self));
+  return permuted(self, rank, [rank](int32_t i) { return rank - 1 - i; });
 }
 
 PyObject* get_matrix_transposed(PyObject* self, void*) {
@@ -60,10 +70,7 @@ PyObject* get_matrix_transposed(PyObject* self, void*) {
   if (rank < 2) {
     return raise(OF_SHAPE_ERROR, "mT: input must have at least 2 dimensions, got " + std::to_string(rank));
   }
-  std::vector<int64_t> order(static_cast<size_t>(rank));
-  for (int32_t i = 0; i < rank; ++i) order[i] = i;
-  std::swap(order[rank - 1], order[rank - 2]);
-  return permuted(self, order);
+  return permuted(self, rank, [rank](int32_t i) { return i < rank - 2 ? i : 2 * rank - 3 - i; });
 }
 
 PyObject* get_adjoint(PyObject* self, void*) {

@@ -6,6 +6,7 @@
 #include "copy/rows.h"
 #include "copy/strided.h"
 #include "copy/tiling.h"
+#include "fold/plan.h"
 #include "plugin/emitted.h"
 #include "simd/element.h"
 #include "threads/thread_pool.h"
@@ -16,6 +17,8 @@ namespace {
 constexpr int64_t kTask = 64 * 1024;
 // The maximum number of elements of a tile that is copied directly, without a buffer.
 constexpr int64_t kTile = 4096;
+// Rows of at least this many elements are copied one by one, rather than through buffers that several rows share.
+constexpr int64_t kLongLine = 128;
 
 // Returns whether an operand is a tensor rather than a number.
 bool is_memory(const of_kernel_tensor& tensor) { return tensor.data != nullptr; }
@@ -34,6 +37,25 @@ void copy_tiles(const of_kernel_tensor& source, const of_kernel_tensor& result, 
       reader.pack(tiling.offset(tile, source_strides), tiling.layout(tile, source_strides), buffer);
       writer.write(tiling.offset(tile, result_strides), tiling.layout(tile, result_strides), buffer.bytes);
     });
+  });
+}
+
+// Copies between tensors of one dtype, row by row.
+void copy_lines(const of_kernel_tensor& source, const of_kernel_tensor& result) {
+  const int32_t last = result.rank - 1;
+  const int64_t size = item_size(result.dtype), columns = result.sizes[last], length = std::min(columns, kTask);
+  const int64_t runs = divide_up(columns, length), group = std::max<int64_t>(1, kTask / length);
+  Walk rows;
+  for (int32_t d = 0; d < last; ++d) rows.add(d, result.sizes[d]);
+  const int64_t count = rows.count();
+  parallel_for(divide_up(count, group) * runs, [&](int64_t task) {
+    const int64_t first = task % runs * length, begin = task / runs * group;
+    const auto address = [&](const of_kernel_tensor& tensor, int64_t row) {
+      return static_cast<char*>(tensor.data) + (rows.offset(row, tensor.strides) + first * tensor.strides[last]) * size;
+    };
+    for (int64_t row = begin; row < std::min(count, begin + group); ++row)
+      copy_strided(address(source, row), source.strides[last], address(result, row), result.strides[last], size,
+                   std::min(length, columns - first));
   });
 }
 
@@ -143,8 +165,11 @@ of_status run_kernel(const CopyKernel& kernel, const of_kernel_context& context)
   const of_kernel_tensor &source = widened.source(), &result = widened.result();
   const Layout layouts[] = {{result.rank, result.sizes, result.strides}, {source.rank, source.sizes, source.strides}};
   const auto tiling = Tiling::find(layouts, item_size(result.dtype), source.dtype == result.dtype ? kTile : kChunk);
+  const bool has_lines = source.dtype == result.dtype && result.rank > 0 && result.sizes[result.rank - 1] >= kLongLine;
   if (tiling)
     copy_tiles(source, result, *tiling);
+  else if (has_lines && !is_contiguous(layouts[0]))
+    copy_lines(source, result);
   else
     copy_chunks(source, result, element_count(layouts[0]));
   return OF_OK;

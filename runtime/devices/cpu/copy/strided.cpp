@@ -87,8 +87,8 @@ void for_each_block(const Layout& layout, int64_t begin, int64_t count, Run run)
   run_rows(begin + count - tail, count - tail, tail);
 }
 
-// Blocks with fewer columns than this, and more rows than columns, are copied column by column: the inner loop is then
-// the longer one.
+// Blocks with fewer columns than this that are not contiguous, and more rows than columns, are copied column by column:
+// the inner loop is then the longer one.
 constexpr int64_t kNarrow = 8;
 
 void copy_block(const char* source, int64_t source_row, int64_t source_column, char* destination,
@@ -98,7 +98,7 @@ void copy_block(const char* source, int64_t source_row, int64_t source_column, c
   const PermuteLoops& loops = permute_loops(item_size);
   if (source_column == 0 && destination_column == 1 && destination_row == block.columns)
     loops.repeat(source, source_row, destination, block.rows, block.columns);
-  else if (block.columns < kNarrow && block.rows > block.columns)
+  else if (block.columns < kNarrow && block.rows > block.columns && (source_column != 1 || destination_column != 1))
     loops.copy(source, source_column, source_row, destination, destination_column, destination_row, block.columns,
                block.rows);
   else

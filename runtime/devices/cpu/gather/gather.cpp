@@ -111,11 +111,8 @@ class Gather {
     int64_t unused;
     const void* indices =
         kernel_.index_input >= 0 ? index_.read(offset, {1, run.count, 0, stride}, buffer, unused) : nullptr;
-    kernel_.map(context_.arguments,
-                {static_cast<const int64_t*>(indices), run.first, run.step, run.count, size, ordinals_[dim]}, sources);
-    bool all_inside = true;
-    for (int64_t i = 0; i < run.count; ++i) all_inside &= (sources[i] >= 0) & (sources[i] < size);
-    if (all_inside) return true;
+    const GatherRow row{static_cast<const int64_t*>(indices), run.first, run.step, run.count, size, ordinals_[dim]};
+    if (kernel_.map(context_.arguments, row, sources)) return true;
     for (int64_t i = 0; i < run.count; ++i) {
       if (sources[i] >= 0 && sources[i] < size) continue;
       error_.set(position + i, sources[i], dim, size);

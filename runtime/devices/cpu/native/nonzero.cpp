@@ -57,7 +57,14 @@ of_status nonzero(const of_kernel_context& context) {
         positions[found] = first + i;
         found += truths[i] != 0;
       }
-      for (int64_t i = 0; i < found && row < last_row; ++i) {
+      found = std::min(found, last_row - row);
+      if (input.rank == 1) {
+        copy_strided(positions, 1, static_cast<int64_t*>(output.data) + row * output.strides[0], output.strides[0],
+                     sizeof(int64_t), found);
+        row += found;
+        return;
+      }
+      for (int64_t i = 0; i < found; ++i) {
         int64_t* coordinates = static_cast<int64_t*>(output.data) + row++ * output.strides[0];
         int64_t position = positions[i];
         for (int32_t d = input.rank - 1; d > 0; --d) {

@@ -81,9 +81,11 @@ struct FoldRows {
   int64_t column_stride = 1, interleaved = 1;
 };
 
-// The number of running states that a line is folded into before they merge: four of the widest vectors of float32, or
-// one vector for lines of fewer than kShortLine elements.
-constexpr int64_t kLineStates = 64, kShortLineStates = 16;
+// The number of running states that a line is folded into before they merge: four of the widest vectors of elements of
+// up to 4 bytes, or one vector of float32 for lines of fewer than kShortLine elements.
+template <class T>
+constexpr int64_t kLineStates = sizeof(Stored<T>) < 4 ? 256 / sizeof(Stored<T>) : 64;
+constexpr int64_t kShortLineStates = 16;
 constexpr int64_t kShortLine = 384;
 
 // Whether one instruction loads part of a vector. The loop over the last elements of a line then covers a whole vector
@@ -152,8 +154,9 @@ struct GatherRow {
 
 // The index map of a gather such as `index_select`.
 struct GatherKernel {
-  // Computes the coordinate in the input, along the dimension, of each element of `row`.
-  void (*map)(const of_value* arguments, const GatherRow& row, int64_t* sources);
+  // Computes the coordinate in the input, along the dimension, of each element of `row`. Returns whether all are in
+  // range.
+  bool (*map)(const of_value* arguments, const GatherRow& row, int64_t* sources);
   int dims_argument;      // index of the argument that names the dimensions
   int index_input;        // index of the input that holds indices; -1 if there is none
   bool index_everywhere;  // whether it has an index for each element of the result, rather than one per coordinate

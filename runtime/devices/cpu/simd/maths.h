@@ -251,17 +251,21 @@ static inline T maximum(T a, T b) {
 // Returns an index after every position, the identity of reductions that select the first position.
 static constexpr int64_t last_index() { return highest<int64_t>(); }
 
+// Returns whether two values are equal; NaN equals NaN.
+template <class T>
+static inline bool same(T a, T b) {
+  return (a == b) | ((a != a) & (b != b));
+}
+
 // first_of_max() and first_of_min() return whether `a` at position `at_a` is selected over `b`: NaN first, then by
 // value, then the lower position.
 template <class T>
 static inline bool first_of_max(T a, int64_t at_a, T b, int64_t at_b) {
-  const bool same = (a == b) | ((a != a) & (b != b));
-  return same ? at_a < at_b : (a > b) | (a != a);
+  return same(a, b) ? at_a < at_b : (a > b) | (a != a);
 }
 template <class T>
 static inline bool first_of_min(T a, int64_t at_a, T b, int64_t at_b) {
-  const bool same = (a == b) | ((a != a) & (b != b));
-  return same ? at_a < at_b : (a < b) | (a != a);
+  return same(a, b) ? at_a < at_b : (a < b) | (a != a);
 }
 
 // ---------------------------------------------------------------- division, powers, shifts
@@ -319,7 +323,7 @@ static inline T floordiv(T a, T b, bool& failed) {
     return b == T{0} ? a / b : signed_nearest;
   } else {
     const T quotient = truncdiv(a, b, failed);
-    const T rest = fmod(a, b, failed);
+    const T rest = b == T{0} ? T{0} : static_cast<T>(a - quotient * b);  // a second division would take longer
     return differ_in_sign(rest, b) ? static_cast<T>(quotient - 1) : quotient;
   }
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <vector>
@@ -30,6 +31,30 @@ TEST(PermuteLoops, CopyWritesStridedElementsAndNothingElse) {
             std::memcpy(expected.data() + i * to_step * size, from.data() + i * from_step * size,
                         static_cast<size_t>(size));
           permute_loops(size).copy(from.data(), 0, from_step, to.data(), 0, to_step, 1, count);
+          ASSERT_EQ(to, expected) << size << " bytes, " << count << " elements from " << from_step << " to " << to_step
+                                  << " apart";
+        }
+      }
+    }
+  }
+}
+
+TEST(PermuteLoops, CopyFollowsNegativeSteps) {
+  for (const int64_t size : kSizes) {
+    for (const int64_t count : {0, 1, 2, 15, 16, 17, 33, 130}) {
+      for (const int64_t from_step : {-2, -1, 1, 2}) {
+        for (const int64_t to_step : {-2, -1, 1, 2}) {
+          const int64_t rows = 3, row = 2 * count + 5, last = std::max<int64_t>(count - 1, 0);
+          const auto from = numbered(rows * row, size);
+          std::vector<unsigned char> to(static_cast<size_t>(rows * row * size), kUntouched), expected = to;
+          const int64_t from_first = from_step < 0 ? -last * from_step : 0,
+                        to_first = to_step < 0 ? -last * to_step : 0;
+          for (int64_t i = 0; i < rows * count; ++i)
+            std::memcpy(expected.data() + (i / count * row + to_first + i % count * to_step) * size,
+                        from.data() + (i / count * row + from_first + i % count * from_step) * size,
+                        static_cast<size_t>(size));
+          permute_loops(size).copy(from.data() + from_first * size, row, from_step, to.data() + to_first * size, row,
+                                   to_step, rows, count);
           ASSERT_EQ(to, expected) << size << " bytes, " << count << " elements from " << from_step << " to " << to_step
                                   << " apart";
         }

@@ -57,6 +57,13 @@ void copy_contiguous(const Unit* from, Unit* to, int64_t count) {
   if (count > 0) __builtin_memcpy(to, from, static_cast<size_t>(count) * sizeof(Unit));
 }
 
+// Copies the elements at and before an address, last one first.
+template <class Unit>
+void copy_reversed(const Unit* from, Unit* to, int64_t count) {
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) to[i] = from[-i];
+}
+
 template <class Unit>
 void copy(const void* source, int64_t from_row, int64_t from_column, void* destination, int64_t to_row,
           int64_t to_column, int64_t rows, int64_t columns) {
@@ -69,6 +76,10 @@ void copy(const void* source, int64_t from_row, int64_t from_column, void* desti
         to[column * to_column] = from[column * from_column];
   };
   if (from_column == 1 && to_column == 1) return each_row([&] { return copy_contiguous(from, to, columns), columns; });
+  if (to_column == -1)  // starts at the other end
+    return copy<Unit>(from + (columns - 1) * from_column, from_row, -from_column, to - (columns - 1), to_row, 1, rows,
+                      columns);
+  if (from_column == -1 && to_column == 1) return each_row([&] { return copy_reversed(from, to, columns), columns; });
   if constexpr (is_in_vectors<Unit>) {
     if (from_column == 2 && to_column == 1)
       return each_row([&] { return copy_vectors<Unit, 2, 1>(from, to, columns); });

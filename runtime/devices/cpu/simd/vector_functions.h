@@ -15,6 +15,10 @@
 // The functions of one and of two operands, as X(name, bound) for each. `bound` is the largest error in tenths of a
 // unit of the last place, which is part of SLEEF's function names; 0 for exact results.
 #define OF_UNARY_FUNCTIONS(X) \
+  OF_SLEEF_FUNCTIONS(X)       \
+  X(tan, 10)
+// Those whose vector variants are SLEEF's as they are.
+#define OF_SLEEF_FUNCTIONS(X) \
   X(exp, 10)                  \
   X(exp2, 10)                 \
   X(expm1, 10)                \
@@ -24,7 +28,6 @@
   X(log1p, 10)                \
   X(sin, 10)                  \
   X(cos, 10)                  \
-  X(tan, 10)                  \
   X(asin, 10)                 \
   X(acos, 10)                 \
   X(atan, 10)                 \

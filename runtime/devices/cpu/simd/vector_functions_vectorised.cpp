@@ -52,7 +52,17 @@
   OF_DOUBLES OF_EXPANDED_NAME(OF_DOUBLE_LANES, v, name##_double)(OF_DOUBLES x) {                 \
     return OF_EXPANDED_SLEEF_NAME(OF_DETERMINISTIC, name, d, OF_DOUBLE_LANES, bound, OF_SET)(x); \
   }
-// Defines overloads of general_name() for SLEEF's functions of two operands.
+#define OF_DEFINE_UNARY(name, function)                                                            \
+  OF_FLOATS OF_EXPANDED_NAME(OF_FLOAT_LANES, v, name##_float)(OF_FLOATS x) { return function(x); } \
+  OF_DOUBLES OF_EXPANDED_NAME(OF_DOUBLE_LANES, v, name##_double)(OF_DOUBLES x) { return function(x); }
+// Defines overloads of general_name() for SLEEF's functions of one and of two operands.
+#define OF_GENERAL_UNARY(name, bound)                                                            \
+  inline OF_FLOATS general_##name(OF_FLOATS x) {                                                 \
+    return OF_EXPANDED_SLEEF_NAME(OF_DETERMINISTIC, name, f, OF_FLOAT_LANES, bound, OF_SET)(x);  \
+  }                                                                                              \
+  inline OF_DOUBLES general_##name(OF_DOUBLES x) {                                               \
+    return OF_EXPANDED_SLEEF_NAME(OF_DETERMINISTIC, name, d, OF_DOUBLE_LANES, bound, OF_SET)(x); \
+  }
 #define OF_GENERAL_BINARY(name, bound)                                                              \
   inline OF_FLOATS general_##name(OF_FLOATS x, OF_FLOATS y) {                                       \
     return OF_EXPANDED_SLEEF_NAME(OF_DETERMINISTIC, name, f, OF_FLOAT_LANES, bound, OF_SET)(x, y);  \
@@ -66,6 +76,7 @@
 
 namespace {
 
+OF_GENERAL_UNARY(tan, 10)
 OF_GENERAL_BINARY(atan2, 10)
 OF_GENERAL_BINARY(pow, 10)
 
@@ -83,6 +94,32 @@ inline Vector each_lane(Vector x, Function function) {
   std::memcpy(&x, lanes, sizeof x);
   return x;
 }
+
+// Returns the tangent of |x| < kNear in double precision, with the sign of x: the distance from the closest multiple of
+// pi/2, of which kFirst has so few bits that products with it are exact, and a convergent of the continued fraction
+// of the tangent, or of the negative cotangent.
+constexpr float kNear = 1e6f;
+inline float near_tan(float x) {
+  constexpr double kFirst = 0x1.921fb544p0, kSecond = 0x1.0b4611a626331p-34;
+  const double size = __builtin_fabs(static_cast<double>(x));
+  const double quarters = __builtin_rint(size * 0.6366197723675814), halves = quarters * 0.5;
+  const double r = size - quarters * kFirst - quarters * kSecond, s = r * r;
+  const double sine = r * (10395 + s * (21 * s - 1260)), cosine = 10395 + s * (s * (210 - s) - 4725);
+  const bool is_odd = halves != __builtin_trunc(halves);
+  const double result = (is_odd ? -cosine : sine) / (is_odd ? sine : cosine);
+  return static_cast<float>(__builtin_copysign(1.0, static_cast<double>(x)) * result);
+}
+
+// SLEEF computes the tangent with the accuracy of two floats, and in every range, which takes several times as long.
+// It is left those lanes that are not near.
+inline OF_FLOATS tan_of(OF_FLOATS x) {
+  constexpr OF_FLOATS kNone{}, kOnes = kNone + 1;
+  const OF_FLOATS result = each_lane<float>(x, near_tan);
+  const OF_FLOATS near = (x < kNone + kNear) & (x > kNone - kNear) ? kOnes : kNone;
+  if (equal_lanes(near, kOnes) == (1u << OF_FLOAT_LANES) - 1) return result;
+  return near == kOnes ? result : general_tan(x);
+}
+inline OF_DOUBLES tan_of(OF_DOUBLES x) { return general_tan(x); }
 
 // Returns x to the power of 2, 3, -1 or 1/2, which take few instructions; the last one with pow's results for
 // infinities and zeros, which differ from those of sqrt.
@@ -165,7 +202,8 @@ inline OF_DOUBLES fmod_of(OF_DOUBLES x, OF_DOUBLES y) { return exact_fmod<double
 }  // namespace
 
 extern "C" {
-OF_UNARY_FUNCTIONS(OF_DEFINE)
+OF_SLEEF_FUNCTIONS(OF_DEFINE)
+OF_DEFINE_UNARY(tan, tan_of)
 OF_DEFINE_BINARY(atan2, general_atan2)
 OF_DEFINE_BINARY(pow, power_of)
 OF_DEFINE_BINARY(fmod, fmod_of)
