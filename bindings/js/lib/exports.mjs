@@ -4,7 +4,7 @@ import flow from './index.js';
 
 export const {
   OneFlowError, InvalidArgument, TypeMismatch, ShapeError, DTypeError, IndexOutOfRange, DeviceError, OutOfMemory,
-  Unsupported, CommunicationError, InternalError,
+  Unsupported, CommunicationError, InternalError, FileError,
   Tensor, tensor, float, isTensor, tidy, keep, einsumPath, einsumExpression, setPrintOptions,
   profile,
   bool, uint8, int8, int16, int32, int64, uint16, uint32, uint64, float16, bfloat16, float32, float64,

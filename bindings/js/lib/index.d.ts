@@ -564,6 +564,11 @@ export class CommunicationError extends Error {
   /** The name of the error's class. */
   readonly code: 'CommunicationError';
 }
+/** The error for a file that the system cannot read or write. */
+export class FileError extends Error {
+  /** The name of the error's class. */
+  readonly code: 'FileError';
+}
 /** The error for a bug in oneflow. */
 export class InternalError extends Error {
   /** The name of the error's class. */
