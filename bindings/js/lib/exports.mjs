@@ -7,6 +7,7 @@ export const {
   Unsupported, CommunicationError, InternalError, FileError,
   Tensor, tensor, float, isTensor, tidy, keep, einsumPath, einsumExpression, setPrintOptions,
   profile,
+  TensorFile, load, loadAsync, openFile, save, saveAsync,
   bool, uint8, int8, int16, int32, int64, uint16, uint32, uint64, float16, bfloat16, float32, float64,
   complex64, complex128,
   version, getDefaultDtype, setDefaultDtype, promoteTypes,

@@ -16,6 +16,7 @@ const {at, set} = require('./indexing');
 const {einsumPath, einsumExpression} = require('./expression');
 const {functionsByName, installMethods} = require('./operators');
 const {setPrintOptions, toText} = require('./printing');
+const files = require('./files');
 const {profile} = require('./profile');
 const reading = require('./read');
 const {Float} = require('./scalars');
@@ -140,6 +141,7 @@ const flow = {
   keep,
   setPrintOptions,
   profile,
+  ...files,
 };
 
 module.exports = flow;

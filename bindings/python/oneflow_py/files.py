@@ -163,9 +163,9 @@ class TensorFile:
         self._handle = handle
         self._positions: dict[str, int] = {}
         self._infos: list[TensorInfo] = []
-        for position, (name, *info) in enumerate(native._file_entries(handle)):
+        for position, (name, dtype, type_name, shape, nbytes) in enumerate(native._file_entries(handle)):
             self._positions[name] = position
-            self._infos.append(TensorInfo(*info))
+            self._infos.append(TensorInfo(dtype, type_name, shape, nbytes))
 
     @property
     def names(self) -> list[str]:
