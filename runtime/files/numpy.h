@@ -2,11 +2,19 @@
 #ifndef ONEFLOW_FILES_NUMPY_H_
 #define ONEFLOW_FILES_NUMPY_H_
 
+#include <string_view>
+
 #include "files/contents.h"
 #include "files/document.h"
 #include "files/output_file.h"
 
 namespace oneflow::files {
+
+// What the names of arrays in an archive end in.
+inline constexpr std::string_view kArraySuffix = ".npy";
+// Arrays of an archive that are no tensors.
+inline constexpr const char* kMetadataArray = "__metadata__";
+inline constexpr const char* kStructureArray = "__structure__";
 
 // Reads the header of an array. Throws InvalidArgument if the file is malformed.
 Contents open_npy(Ref<const SourceFile> file);

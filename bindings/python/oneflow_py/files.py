@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from oneflow_py import _native as native
 from oneflow_py._native import InvalidArgument, Tensor, TypeMismatch
 
-# A node as the C API has it: its kind, the number of its items, its key, and the tensor or its position in the file.
+# The kinds of nodes, as the C API numbers them.
 _TENSOR, _DICTIONARY, _LIST = range(3)
 _MAX_NESTING = 64
 
@@ -50,32 +50,30 @@ def _type_name(value: Any) -> str:
     return "None" if value is None else type(value).__qualname__
 
 
-def _nodes(data: Any) -> list[tuple[int, int, bytes | None, Tensor | None]]:
-    """Returns the nodes of nested data, each before its items."""
-    nodes: list[tuple[int, int, bytes | None, Tensor | None]] = []
+# A node as _save_file() takes it.
+_Node = tuple[int, int, bytes | None, Tensor | None]
 
-    def add(value: Any, key: bytes | None, depth: int) -> None:
-        if isinstance(value, Tensor):
-            nodes.append((_TENSOR, 0, key, value))
-            return
-        if not isinstance(value, Mapping | list | tuple):
-            what = "data" if depth == 0 else "an item of data"
-            raise TypeMismatch(f"save: {what} must be Tensor, dict, list or tuple, got {_type_name(value)}")
-        if depth == _MAX_NESTING:
-            raise InvalidArgument(f"save: dictionaries and lists must not be nested more than {_MAX_NESTING} deep")
-        if isinstance(value, Mapping):
-            items = [(_encoded("save", "a key", each), item) for each, item in value.items()]
-            nodes.append((_DICTIONARY, len(items), key, None))
-            for name, item in items:
-                add(item, name, depth + 1)
-        else:
-            items = list(value)
-            nodes.append((_LIST, len(items), key, None))
-            for item in items:
-                add(item, None, depth + 1)
 
-    add(data, None, 0)
-    return nodes
+def _add_nodes(nodes: list[_Node], value: Any, key: bytes | None, depth: int) -> None:
+    """Appends the nodes of nested data, each before its items."""
+    if isinstance(value, Tensor):
+        nodes.append((_TENSOR, 0, key, value))
+        return
+    if not isinstance(value, Mapping | list | tuple):
+        what = "data" if depth == 0 else "an item of data"
+        raise TypeMismatch(f"save: {what} must be Tensor, dict, list or tuple, got {_type_name(value)}")
+    if depth == _MAX_NESTING:
+        raise InvalidArgument(f"save: dictionaries and lists must not be nested more than {_MAX_NESTING} deep")
+    if isinstance(value, Mapping):
+        pairs = [(_encoded("save", "a key", each), item) for each, item in value.items()]
+        nodes.append((_DICTIONARY, len(pairs), key, None))
+        for name, item in pairs:
+            _add_nodes(nodes, item, name, depth + 1)
+    else:
+        items = list(value)
+        nodes.append((_LIST, len(items), key, None))
+        for item in items:
+            _add_nodes(nodes, item, None, depth + 1)
 
 
 def save(
@@ -97,7 +95,8 @@ def save(
     Raises FileError if the file cannot be written, and DTypeError for a dtype that the format lacks.
     """
     target = _path("save", path)
-    nodes = _nodes(data)
+    nodes: list[_Node] = []
+    _add_nodes(nodes, data, None, 0)
     if metadata is not None and not isinstance(metadata, Mapping):
         raise TypeMismatch(f"save: metadata must be dict or None, got {_type_name(metadata)}")
     pairs = [

@@ -1,5 +1,3 @@
-#include "files/numpy.h"
-
 #include <unordered_set>
 
 #include "base/characters.h"
@@ -8,16 +6,13 @@
 #include "files/member_reader.h"
 #include "files/names.h"
 #include "files/npy.h"
+#include "files/numpy.h"
 #include "files/structure.h"
 #include "files/zip.h"
 
 namespace oneflow::files {
 namespace {
 
-constexpr std::string_view kSuffix = ".npy";
-// Arrays of an archive that are no tensors.
-constexpr const char* kMetadataName = "__metadata__";
-constexpr const char* kStructureName = "__structure__";
 constexpr uint64_t kMostTextBytes = 100'000'000;
 
 void check_bytes(const SourceFile& file, const Entry& entry, uint64_t bytes) {
@@ -56,20 +51,12 @@ std::string text_of(const Entry& entry) {
 Entry open_member(const Ref<const SourceFile>& file, const NamedMember& found) {
   MemberReader reader(*file, found.member);
   Entry entry = read_npy_header(*file, [&](void* to, uint64_t bytes) { reader.read(to, bytes); });
-  entry.name = found.name.substr(0, found.name.size() - kSuffix.size());
+  entry.name = found.name.substr(0, found.name.size() - kArraySuffix.size());
   check_name("a name", entry.name);
   check_bytes(*file, entry, found.member.bytes - entry.offset);
   entry.file = file;
   entry.member = found.member;
   return entry;
-}
-
-void add_text(ZipWriter& archive, const char* name, const std::string& text) {
-  const std::string header = npy_header(OF_UINT8, Shape{static_cast<int64_t>(text.size())});
-  archive.add(name + std::string(kSuffix), header.size() + text.size(), [&](const ZipWriter::Sink& sink) {
-    sink(header.data(), header.size());
-    sink(text.data(), text.size());
-  });
 }
 
 }  // namespace
@@ -90,26 +77,16 @@ Contents open_npy(Ref<const SourceFile> file) {
   return contents;
 }
 
-void save_npy(OutputFile& file, const Document& document) {
-  if (document.structure != kOneTensor)
-    fail(OF_INVALID_ARGUMENT, "an .npy file holds one tensor; save a dictionary or a list as .npz or .safetensors");
-  if (!document.metadata.empty()) fail(OF_INVALID_ARGUMENT, "an .npy file holds no metadata");
-  const Tensor& tensor = *document.items[0].tensor;
-  file.write(npy_header(tensor.dtype(), tensor.sizes()));
-  const RowMajorElements elements(tensor);
-  file.write(elements.data(), elements.bytes());
-}
-
 Contents open_npz(Ref<const SourceFile> file) {
   Contents contents;
   std::unordered_set<std::string> names;
   for (const NamedMember& found : read_zip_directory(*file)) {
-    if (!std::string_view(found.name).ends_with(kSuffix)) continue;
+    if (!std::string_view(found.name).ends_with(kArraySuffix)) continue;
     Entry entry = open_member(file, found);
     if (!names.insert(entry.name).second) file->refuse("the name '%s' occurs twice", printable(entry.name).c_str());
-    if (entry.name == kStructureName) {
+    if (entry.name == kStructureArray) {
       contents.structure = text_of(entry);
-    } else if (entry.name == kMetadataName) {
+    } else if (entry.name == kMetadataArray) {
       MetadataReader reader;
       reader.read(text_of(entry));
       contents.metadata = std::move(reader.metadata);
@@ -118,23 +95,6 @@ Contents open_npz(Ref<const SourceFile> file) {
     }
   }
   return contents;
-}
-
-void save_npz(OutputFile& file, const Document& document) {
-  ZipWriter archive(file, document.compress);
-  for (const auto& [name, tensor] : document.items) {
-    if (name == kMetadataName || name == kStructureName)
-      fail(OF_INVALID_ARGUMENT, "the name '%s' is reserved", name.c_str());
-    const std::string header = npy_header(tensor->dtype(), tensor->sizes());
-    const RowMajorElements elements(*tensor);
-    archive.add(name + std::string(kSuffix), header.size() + elements.bytes(), [&](const ZipWriter::Sink& sink) {
-      sink(header.data(), header.size());
-      sink(elements.data(), elements.bytes());
-    });
-  }
-  if (!document.metadata.empty()) add_text(archive, kMetadataName, to_json(document.metadata));
-  if (!document.structure.empty()) add_text(archive, kStructureName, document.structure);
-  archive.finish();
 }
 
 }  // namespace oneflow::files
