@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "files/checksum.h"
 
 namespace oneflow::files {
 namespace {
@@ -12,10 +13,6 @@ namespace {
 constexpr uint64_t kInputBytes = uint64_t{1} << 16;
 constexpr int kRawDeflate = -MAX_WBITS;  // without the header of zlib
 constexpr uint64_t kMost = UINT_MAX;     // at once
-
-uint32_t updated_crc(uint32_t crc, const unsigned char* data, uint64_t bytes) {
-  return static_cast<uint32_t>(crc32_z(crc, data, bytes));
-}
 
 }  // namespace
 

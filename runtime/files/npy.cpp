@@ -108,7 +108,7 @@ class HeaderParser {
     skip_spaces();
     if (at_ < text_.size() && text_[at_] == '[') return read_record(entry);
     const std::string_view type = quoted();
-    entry->type = type;
+    entry->type = printable(type);
     if (type.empty()) refuse();
     if (type == "|O") entry->type += " (pickled Python objects, which are not read because they can run code)";
     const char order = type.front();
@@ -132,7 +132,7 @@ class HeaderParser {
       depth += (next == '[' || next == '(') - (next == ']' || next == ')');
       ++at_;
     } while (depth > 0);
-    entry->type = text_.substr(begin, at_ - begin);
+    entry->type = printable(text_.substr(begin, at_ - begin));
   }
 
   void read_shape(Entry* entry) {

@@ -65,11 +65,21 @@ Directory read_end64(const SourceFile& file, uint64_t end) {
   return directory;
 }
 
+// Returns where the end of the archive begins in the last bytes of the file: a comment may follow it, and look like it.
+size_t find_end(const SourceFile& file, std::string_view tail) {
+  const std::string signature = little_endian(kEnd, 4);
+  for (size_t at = tail.rfind(signature); at != std::string_view::npos;
+       at = at ? tail.rfind(signature, at - 1) : at - 1) {
+    const uint64_t rest = tail.size() - at;
+    if (rest >= kEndBytes && from_little_endian(tail.data() + at + kEndBytes - 2, 2) == rest - kEndBytes) return at;
+  }
+  file.refuse("it is no zip archive, or was cut off");
+}
+
 Directory find_directory(const SourceFile& file) {
   const uint64_t tail_bytes = std::min(file.bytes(), kEndBytes + kMostComment);
   const std::string tail = file.read_text(file.bytes() - tail_bytes, tail_bytes);
-  const size_t at = tail.rfind(little_endian(kEnd, 4));
-  if (at == std::string::npos) file.refuse("it is no zip archive, or was cut off");
+  const size_t at = find_end(file, tail);
   Part part(file, std::string_view(tail).substr(at));
   part.skip(4 + 2 + 2 + 2);
   Directory directory{};

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "files/checksum.h"
 #include "files/little_endian.h"
 #include "files/zip.h"
 #include "files/zip_format.h"
@@ -23,6 +24,8 @@ constexpr uint64_t kPaddingId = 0x666f;                    // an extra field tha
 constexpr uint64_t kExtraHeaderBytes = 4;
 // Elements begin at multiples of this, so that they can be used in place.
 constexpr uint64_t kAlignment = 64;
+// Members of this size or position get numbers of 64 bits. The margin is for data that deflate makes larger.
+constexpr uint64_t kLarge = 0xf0000000;
 
 // Compresses what it is given, and appends it to a file.
 class Deflater {
@@ -74,8 +77,13 @@ std::string extra_field(uint64_t id, const std::string& content) {
 
 std::string ZipWriter::header(const Written& written, bool in_directory) const {
   const Member& member = written.member;
-  const std::string numbers = little_endian(member.bytes, 8) + little_endian(member.stored_bytes, 8);
-  std::string extra = extra_field(kExtra64, in_directory ? numbers + little_endian(written.header_offset, 8) : numbers);
+  const bool is_large = member.bytes >= kLarge || written.header_offset >= kLarge;
+  std::string extra;
+  if (is_large) {
+    std::string numbers = little_endian(member.bytes, 8) + little_endian(member.stored_bytes, 8);
+    if (in_directory) numbers += little_endian(written.header_offset, 8);
+    extra = extra_field(kExtra64, numbers);
+  }
   if (!in_directory) {
     const uint64_t before = written.header_offset + kLocalHeaderBytes + written.name.size() + extra.size();
     const uint64_t padding = (kAlignment - (before + kExtraHeaderBytes) % kAlignment) % kAlignment;
@@ -86,9 +94,13 @@ std::string ZipWriter::header(const Written& written, bool in_directory) const {
   text += little_endian(kVersion, 2) + little_endian(kUtf8, 2);
   text += little_endian(member.is_deflated ? kDeflated : kStored, 2);
   text += little_endian(0, 2) + little_endian(kDate, 2) + little_endian(member.crc, 4);
-  text += little_endian(kInExtra, 4) + little_endian(kInExtra, 4);
+  text += little_endian(is_large ? kInExtra : member.stored_bytes, 4);
+  text += little_endian(is_large ? kInExtra : member.bytes, 4);
   text += little_endian(written.name.size(), 2) + little_endian(extra.size(), 2);
-  if (in_directory) text += std::string(2 + 2 + 2, '\0') + little_endian(kAttributes, 4) + little_endian(kInExtra, 4);
+  if (in_directory) {
+    text += std::string(2 + 2 + 2, '\0') + little_endian(kAttributes, 4);
+    text += little_endian(is_large ? kInExtra : written.header_offset, 4);
+  }
   return text + written.name + extra;
 }
 
@@ -102,7 +114,7 @@ void ZipWriter::add(const std::string& name, uint64_t bytes, const std::function
   member.offset = file_.position();
   std::unique_ptr<Deflater> deflater = deflates_ ? std::make_unique<Deflater>(file_) : nullptr;
   write([&](const void* data, uint64_t count) {
-    member.crc = static_cast<uint32_t>(crc32_z(member.crc, static_cast<const unsigned char*>(data), count));
+    member.crc = updated_crc(member.crc, data, count);
     deflater ? deflater->write(data, count) : file_.write(data, count);
   });
   if (deflater) deflater->finish();
@@ -115,14 +127,19 @@ void ZipWriter::finish() {
   const uint64_t begin = file_.position();
   for (const Written& written : members_) file_.write(header(written, true));
   const uint64_t end = file_.position();
-  const std::string count = little_endian(members_.size(), 8);
-  std::string text = little_endian(kEnd64, 4) + little_endian(kEnd64Bytes - 12, 8);
-  text += little_endian(kVersion, 2) + little_endian(kVersion, 2) + std::string(4 + 4, '\0');
-  text += count + count + little_endian(end - begin, 8) + little_endian(begin, 8);
-  text += little_endian(kEnd64Locator, 4) + std::string(4, '\0') + little_endian(end, 8) + little_endian(1, 4);
+  const uint64_t size = members_.size();
+  const bool is_large = size >= kShortInExtra || end >= kLarge;
+  std::string text;
+  if (is_large) {
+    text += little_endian(kEnd64, 4) + little_endian(kEnd64Bytes - 12, 8);
+    text += little_endian(kVersion, 2) + little_endian(kVersion, 2) + std::string(4 + 4, '\0');
+    text += little_endian(size, 8) + little_endian(size, 8) + little_endian(end - begin, 8) + little_endian(begin, 8);
+    text += little_endian(kEnd64Locator, 4) + std::string(4, '\0') + little_endian(end, 8) + little_endian(1, 4);
+  }
   text += little_endian(kEnd, 4) + std::string(2 + 2, '\0');
-  const std::string short_count = little_endian(std::min<uint64_t>(members_.size(), kShortInExtra), 2);
-  text += short_count + short_count + little_endian(kInExtra, 4) + little_endian(kInExtra, 4) + std::string(2, '\0');
+  const std::string count = little_endian(is_large ? kShortInExtra : size, 2);
+  text += count + count + little_endian(is_large ? kInExtra : end - begin, 4);
+  text += little_endian(is_large ? kInExtra : begin, 4) + std::string(2, '\0');
   file_.write(text);
 }
 

@@ -97,20 +97,17 @@ tensors = st.builds(
     metadata=st.dictionaries(names, names, max_size=3),
 )
 def test_random_data(path: str, data: Any, metadata: dict[str, str]) -> None:
-    is_saved = True
+    refusal = ""
     try:
         flow.save(data, path, metadata=metadata)
-    except flow.DTypeError as error:
-        assert "bfloat16" in str(error)
-        assert path.endswith(".npz")
-        is_saved = False
-    except flow.InvalidArgument as error:
-        assert "two tensors have the name" in str(error) or "is reserved" in str(error)
-        is_saved = False
-    if is_saved:
-        assert same(data, flow.load(path))
-        with flow.open_file(path) as file:
-            assert file.metadata == metadata
+    except (flow.DTypeError, flow.InvalidArgument) as error:
+        refusal = str(error)
+    if refusal:
+        assert "NumPy has no type for bfloat16" in refusal or "two tensors have the name" in refusal
+        return
+    assert same(data, flow.load(path))
+    with flow.open_file(path) as file:
+        assert file.metadata == metadata
 
 
 @pytest.mark.parametrize("path", FORMATS)
@@ -236,8 +233,9 @@ def test_tensors_share_the_file_until_the_last_one_is_gone(path: str) -> None:
     del y
     gc.collect()
     assert not is_mapped(path)
-    x = flow.load(path, mmap=False)
+    copy = flow.load(path, mmap=False)
     assert not is_mapped(path)
+    assert copy.shape == (2, 3)
 
 
 @pytest.mark.parametrize("path", FORMATS)
