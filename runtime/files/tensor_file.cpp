@@ -31,6 +31,7 @@ Ref<Buffer> share_elements(const Entry& entry, of_device device) {
   const char* data = mapping->data() + offset;
   if (reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(dtype_size(entry.dtype)) != 0) return {};
   Ref<Buffer> buffer = Buffer::adopt(device, const_cast<char*>(data), entry.bytes, true);
+  buffer->set_constant();
   const auto release = [](void* context) { static_cast<const Mapping*>(context)->release(); };
   buffer->set_deleter(release, const_cast<Mapping*>(mapping.detach()));
   return buffer;

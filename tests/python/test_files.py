@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import os
 import pathlib
@@ -233,9 +234,9 @@ def test_tensors_share_the_file_until_the_last_one_is_gone(path: str) -> None:
     del y
     gc.collect()
     assert not is_mapped(path)
-    copy = flow.load(path, mmap=False)
+    z = flow.load(path, mmap=False)
     assert not is_mapped(path)
-    assert copy.shape == (2, 3)
+    assert z.shape == (2, 3)
 
 
 @pytest.mark.parametrize("path", FORMATS)
@@ -249,6 +250,18 @@ def test_writes_to_a_tensor_do_not_reach_the_file(path: str) -> None:
     assert view.tolist() == [5, 5]
     assert loaded["b"].tolist() == [1, 1, 1]
     assert Path(path).read_bytes() == before
+
+
+@pytest.mark.parametrize("path", FORMATS)
+def test_copies_share_the_file_until_they_are_written(path: str) -> None:
+    flow.save({"x": flow.zeros(1 << 20)}, path)
+    x = flow.load(path)["x"]
+    before = flow.memory_stats("cpu")["in_use"]
+    y = copy.deepcopy(x)
+    assert flow.memory_stats("cpu")["in_use"] == before
+    y.add_(1)
+    assert flow.memory_stats("cpu")["in_use"] >= before + 4 * MIB
+    assert (x.sum().item(), y.sum().item()) == (0, 1 << 20)
 
 
 @pytest.mark.parametrize("path", FORMATS)

@@ -8,7 +8,9 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -98,20 +100,26 @@ for call in (lambda: flow.load("secret.npy"), lambda: flow.save(flow.zeros(1), "
 """
 
 
-def test_permissions(tmp_path: Path) -> None:
-    for folder in [tmp_path, *tmp_path.parents[:3]]:
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """Returns a folder that every user can enter, unlike those of pytest."""
+    with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)
+        yield Path(folder)
+
+
+def test_permissions(open_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(open_folder)
     save("secret.npy")
     os.chmod("secret.npy", 0)
     save("frozen.npy")
     os.chmod("frozen.npy", 0o444)
     Path("closed").mkdir(mode=0o555)
-    assert in_child(TRY.format(folder=str(tmp_path)), user=NOBODY).splitlines() == [
+    assert in_child(TRY.format(folder=str(open_folder)), user=NOBODY).splitlines() == [
         "load: 'secret.npy' cannot be opened: Permission denied",
         "save: 'frozen.npy' cannot be written: Permission denied",
         "save: 'closed/a.npy' cannot be written: Permission denied",
     ]
-    os.chmod("secret.npy", 0o600)
     assert flow.load("frozen.npy").tolist() == [1, 1]
 
 

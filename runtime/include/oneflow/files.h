@@ -3,10 +3,10 @@
  *     of_file_save("model.safetensors", nodes, count, NULL);
  *
  *     of_file file;
- *     of_file_open("model.safetensors", NULL, &file);
+ *     of_file_open("model.safetensors", &file);
  *     of_file_find(file, "layer.weight", &position);
- *     of_file_read(file, position, device, &tensor);   shares the memory of the file
- *     of_file_release(file);                           the tensor stays valid
+ *     of_file_read(file, &position, 1, &options, &tensor);   shares the memory of the file
+ *     of_file_release(file);                                 the tensor stays valid
  *
  * The format follows from the end of the path. A file is malformed (OF_INVALID_ARGUMENT), or the system cannot read or
  * write it (OF_FILE_ERROR); an element type that does not exist on both sides is an OF_DTYPE_ERROR.
