@@ -178,7 +178,7 @@ DTYPES = (
 # The classes of errors, by the names that of_status_name() returns.
 ERRORS = (
     "InvalidArgument", "TypeMismatch", "ShapeError", "DTypeError", "IndexOutOfRange", "DeviceError", "OutOfMemory",
-    "Unsupported", "CommunicationError", "InternalError",
+    "Unsupported", "CommunicationError", "InternalError", "FileError",
 )  # fmt: skip
 
 

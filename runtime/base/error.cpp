@@ -105,6 +105,8 @@ const char* status_name(of_status status) noexcept {
       return "CommunicationError";
     case OF_INTERNAL_ERROR:
       return "InternalError";
+    case OF_FILE_ERROR:
+      return "FileError";
   }
   return "UnknownError";
 }

@@ -144,7 +144,7 @@ void* Storage::expose() {
 
 Ref<Storage> Storage::lazy_clone() const {
   Buffer& shared = buffer();
-  if (shared.is_foreign()) return {};
+  if (shared.is_foreign() && !shared.is_constant()) return {};
   Ref<Storage> clone = create(Ref<Buffer>::share(&shared));
   return shared.is_exposed() ? Ref<Storage>() : std::move(clone);  // read after the clone has taken its reference
 }

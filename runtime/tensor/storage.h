@@ -45,6 +45,9 @@ class Buffer final : public RefCounted<Buffer> {
   of_device device() const { return device_; }
   bool is_foreign() const { return allocator_ == nullptr; }
   bool is_read_only() const { return is_read_only_; }
+  // Promises that nobody writes the foreign memory, such as that of a mapped file, so that lazy clones may share it.
+  void set_constant() { is_constant_ = true; }
+  bool is_constant() const { return is_constant_; }
   bool is_page_locked() const;
   // Returns whether a device with events may copy from and to this memory while the host continues: it is page-locked,
   // and the host only accesses it by data().
@@ -85,7 +88,7 @@ class Buffer final : public RefCounted<Buffer> {
   // The stream that was current when memory of a device was allocated. Null for other memory: the default stream.
   Stream* stream_ = nullptr;
   mutable std::atomic<Uses*> uses_{nullptr};
-  bool is_read_only_ = false;
+  bool is_read_only_ = false, is_constant_ = false;
   std::atomic<bool> is_exposed_{false}, is_handed_out_{false};
   Ref<Buffer> replaced_;
   Allocator* allocator_ = nullptr;  // the owner of the memory; null for foreign memory
@@ -119,7 +122,7 @@ class Storage final : public RefCounted<Storage> {
   // counted: most of this code only reads.
   void* expose();
   // Returns a storage with the same content, which shares the buffer until either is written. Null for exposed and for
-  // foreign memory, which code outside the runtime may write at any time.
+  // foreign memory, which code outside the runtime may write at any time, unless that is constant.
   Ref<Storage> lazy_clone() const;
 
   uint64_t bytes() const { return deferred_ ? deferred_->bytes() : buffer().bytes(); }

@@ -162,6 +162,7 @@ def test_errors_are_subclasses_of_python_errors() -> None:
         (flow.DTypeError, TypeError), (flow.IndexOutOfRange, IndexError), (flow.DeviceError, RuntimeError),
         (flow.OutOfMemory, MemoryError), (flow.Unsupported, NotImplementedError),
         (flow.CommunicationError, RuntimeError), (flow.InternalError, RuntimeError),
+        (flow.FileError, OSError),
     ]  # fmt: skip
     for error, base in pairs:
         assert issubclass(error, base)

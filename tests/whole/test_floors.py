@@ -16,7 +16,7 @@ FLOORS = [
     ["tensor"],
     ["dispatch"],
     ["ops", "einsum"],
-    ["autograd", "parallel", "profile"],
+    ["autograd", "files", "parallel", "profile"],
     ["capi"],
 ]
 HEIGHT = {name: height for height, names in enumerate(FLOORS) for name in names}

@@ -128,4 +128,4 @@ const functions = {
   resetFallbacks: () => native.resetFallbacks(),
 };
 
-module.exports = {isDevice, nameOf, codeOf, functions};
+module.exports = {isDevice, nameOf, codeOf, codeOrDefault, functions};

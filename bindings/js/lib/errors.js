@@ -31,6 +31,7 @@ const BASES = {
   Unsupported: Error,
   CommunicationError: Error,
   InternalError: Error,
+  FileError: Error,
 };
 
 /** Makes the error class named `code`. */

@@ -4,10 +4,11 @@ import flow from './index.js';
 
 export const {
   OneFlowError, InvalidArgument, TypeMismatch, ShapeError, DTypeError, IndexOutOfRange, DeviceError, OutOfMemory,
-  Unsupported, CommunicationError, InternalError,
+  Unsupported, CommunicationError, InternalError, FileError,
   Tensor, tensor, float, isTensor, tidy, keep, einsumPath, einsumExpression, setPrintOptions,
   profile,
   pi, e, inf, nan, newaxis,
+  TensorFile, load, loadAsync, openFile, save, saveAsync,
   bool, uint8, int8, int16, int32, int64, uint16, uint32, uint64, float16, bfloat16, float32, float64,
   complex64, complex128,
   version, getDefaultDtype, setDefaultDtype, promoteTypes,

@@ -607,6 +607,11 @@ export class CommunicationError extends Error {
   /** The name of the error's class. */
   readonly code: 'CommunicationError';
 }
+/** The error for a file that the system cannot read or write. */
+export class FileError extends Error {
+  /** The name of the error's class. */
+  readonly code: 'FileError';
+}
 /** The error for a bug in oneflow. */
 export class InternalError extends Error {
   /** The name of the error's class. */
@@ -820,6 +825,95 @@ export interface Profile {
  * @throws InvalidArgument if a profile is running
  */
 export function profile(body: (profile: Profile) => PromiseLike<unknown>): Promise<Profile>;
+/** Tensors in dictionaries and arrays, nested to any depth up to 64. */
+export type TensorTree = Tensor | readonly TensorTree[] | {readonly [key: string]: TensorTree} | Map<string, TensorTree>;
+
+/** The options of `save()`. */
+export interface SaveOptions {
+  /** Strings that describe the file; not for `.npy`. */
+  metadata?: Record<string, string> | Map<string, string> | null;
+  /** Whether the arrays of an `.npz` are deflated. The default is false. */
+  compress?: boolean | null;
+}
+
+/** The options of reading a tensor from a file. */
+export interface ReadFileOptions {
+  /** The device of the tensors; by default the default device. */
+  device?: DeviceLike | null;
+  /**
+   * Whether tensors on the host share the memory of the file, which must then not be overwritten in place. A write to
+   * such a tensor copies it. The default is true.
+   */
+  mmap?: boolean | null;
+}
+
+/** The options of `load()`. */
+export interface LoadOptions extends ReadFileOptions {
+  /** Whether the result is a dictionary of all tensors by their names in the file, however they were nested. */
+  flat?: boolean | null;
+}
+
+/** What a file says of a tensor. */
+export interface TensorInfo {
+  /** The dtype; null if none corresponds to the type. */
+  dtype: DType | null;
+  /** The element type as the format spells it, such as `'F32'` or `'<f4'`. */
+  type: string;
+  /** The size of each dimension. */
+  shape: number[];
+  /** The size of the elements in bytes, before compression. */
+  bytes: number;
+}
+
+/**
+ * Saves a tensor, or nested objects, Maps and arrays of tensors, to a file. The format follows from the end of the
+ * path: `.safetensors`, `.npz`, or `.npy` for one tensor. The file appears complete or not at all, and replaces an
+ * existing one. Throws FileError if it cannot be written, DTypeError for a dtype that the format lacks.
+ *
+ *     flow.save({weight: flow.ones([2, 2])}, 'layer.safetensors')
+ */
+export function save(data: TensorTree, path: string | URL, options?: SaveOptions): void;
+/** Saves like `save()`, on another thread. The file has the values at the time of the call. */
+export function saveAsync(data: TensorTree, path: string | URL, options?: SaveOptions): Promise<void>;
+/**
+ * Loads what `save()` has written, or the tensors of a file from elsewhere as an object. Also reads the index of a file
+ * in several parts, `.safetensors.index.json`. Throws FileError if the file cannot be read, InvalidArgument if it is
+ * malformed, DTypeError for elements of a type that does not exist here.
+ */
+export function load(path: string | URL, options?: LoadOptions): any;
+/** Loads like `load()`, on another thread. */
+export function loadAsync(path: string | URL, options?: LoadOptions): Promise<any>;
+
+/** A file of tensors that is open for reading. Tensors that were read stay valid after it was closed. */
+export class TensorFile {
+  private constructor();
+  /** The names of the tensors, in the order of the file. */
+  readonly names: string[];
+  /** The strings that describe the file. */
+  readonly metadata: Record<string, string>;
+  /** Whether the file is closed. */
+  readonly isClosed: boolean;
+  /** Returns what the file says of a tensor. */
+  info(name: string): TensorInfo;
+  /** Reads one tensor. */
+  read(name: string, options?: ReadFileOptions): Tensor;
+  /** Reads one tensor on another thread. */
+  readAsync(name: string, options?: ReadFileOptions): Promise<Tensor>;
+  /** Reads all tensors; see `load()`. */
+  load(options?: LoadOptions): any;
+  /** Reads all tensors on another thread. */
+  loadAsync(options?: LoadOptions): Promise<any>;
+  /** Closes the file. Further calls do nothing. */
+  close(): void;
+  /** Closes the file at the end of a `using` declaration. */
+  [Symbol.dispose](): void;
+}
+/**
+ * Opens a file of tensors, and reads their names, dtypes and shapes, but not their elements. Throws FileError if the
+ * file cannot be read, InvalidArgument if it is malformed.
+ */
+export function openFile(path: string | URL): TensorFile;
+
 /**
  * Calls a function, and records what the calls of operators in it take.
  *

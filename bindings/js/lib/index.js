@@ -17,6 +17,7 @@ const {at, set} = require('./indexing');
 const {einsumPath, einsumExpression} = require('./expression');
 const {functionsByName, installMethods} = require('./operators');
 const {setPrintOptions, toText} = require('./printing');
+const files = require('./files');
 const {profile} = require('./profile');
 const reading = require('./read');
 const {Float} = require('./scalars');
@@ -153,6 +154,7 @@ const flow = {
   keep,
   setPrintOptions,
   profile,
+  ...files,
 };
 
 module.exports = flow;

@@ -26,6 +26,7 @@ void add_index_functions(Environment* environment, napi_value exports);
 void add_library_functions(Environment* environment, napi_value exports);
 void add_profile_functions(Environment* environment, napi_value exports);
 void add_gradient_functions(Environment* environment, napi_value exports);
+void add_file_functions(Environment* environment, napi_value exports);
 
 // Adds one function to the exports, with the environment as its data.
 void add_function(Environment* environment, napi_value exports, const char* name, napi_callback function);

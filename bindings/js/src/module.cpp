@@ -13,5 +13,6 @@ NAPI_MODULE_INIT() {
   add_library_functions(environment, exports);
   add_profile_functions(environment, exports);
   add_gradient_functions(environment, exports);
+  add_file_functions(environment, exports);
   return exports;
 }

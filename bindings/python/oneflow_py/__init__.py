@@ -15,11 +15,13 @@ to another tensor. Every error is an `oneflow_py.Error` and also an instance of 
 from oneflow_py import _native, autograd
 from oneflow_py._native import *  # noqa: F403
 from oneflow_py._native import __version__ as __version__
-from oneflow_py.autograd import FUNCTIONS as _FUNCTIONS
+from oneflow_py.autograd import FUNCTIONS as _AUTOGRAD
+from oneflow_py.files import FUNCTIONS as _FILES
 
-globals().update({function.__name__: function for function in _FUNCTIONS})
+_EXPORTS = {each.__name__: each for each in (*_AUTOGRAD, *_FILES)}
+globals().update(_EXPORTS)
 __all__ = sorted(
     [name for name in vars(_native) if not name.startswith("_")]
-    + [function.__name__ for function in _FUNCTIONS]
+    + list(_EXPORTS)
     + [autograd.__name__.rpartition(".")[2]]
 )

@@ -23,9 +23,10 @@ const ErrorRecord kErrors[] = {
     {OF_UNSUPPORTED, &PyExc_NotImplementedError, "A valid request is not implemented."},
     {OF_COMMUNICATION_ERROR, &PyExc_RuntimeError, "Processes could not exchange data."},
     {OF_INTERNAL_ERROR, &PyExc_RuntimeError, "oneflow has a bug."},
+    {OF_FILE_ERROR, &PyExc_OSError, "The system cannot read or write a file."},
 };
 
-constexpr size_t kStatusCount = 11;
+constexpr size_t kStatusCount = 12;
 std::array<PyObject*, kStatusCount> classes;  // by status; they live as long as the process
 
 bool add_error(PyObject* module, const ErrorRecord& record, PyObject* base) {

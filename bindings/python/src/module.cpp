@@ -33,7 +33,7 @@ bool add_functions(PyObject* module) {
     functions = new std::vector<PyMethodDef>;
     for (auto part : {creation_functions, exchange_functions, dlpack_functions, copying_functions, printing_functions,
                       settings_functions, generator_functions, memory_functions, expression_functions,
-                      profile_functions, gradient_functions}) {
+                      profile_functions, gradient_functions, file_functions}) {
       for (const PyMethodDef& function : part()) functions->push_back(function);
     }
     functions->push_back({nullptr, nullptr, 0, nullptr});

@@ -40,6 +40,7 @@ std::vector<PyMethodDef> memory_functions();      // memory.cpp
 std::vector<PyMethodDef> expression_functions();  // expression.cpp
 std::vector<PyMethodDef> profile_functions();     // profile.cpp
 std::vector<PyMethodDef> gradient_functions();    // gradients.cpp
+std::vector<PyMethodDef> file_functions();        // files.cpp
 
 bool add_expression_type(PyObject* module);  // expression.cpp
 bool add_profile_type(PyObject* module);     // profile.cpp

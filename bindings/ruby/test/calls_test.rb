@@ -194,7 +194,7 @@ class CallsTest < OneFlowTest
     parents = { InvalidArgument: ArgumentError, TypeMismatch: TypeError, ShapeError: ArgumentError,
                 DTypeError: TypeError, IndexOutOfRange: IndexError, DeviceError: RuntimeError,
                 OutOfMemory: StandardError, Unsupported: StandardError, CommunicationError: IOError,
-                InternalError: RuntimeError }
+                InternalError: RuntimeError, FileError: IOError }
     parents.each do |name, parent|
       assert_equal parent, OneFlow.const_get(name).superclass
       assert_includes OneFlow.const_get(name).ancestors, OneFlow::Error

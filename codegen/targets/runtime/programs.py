@@ -59,7 +59,7 @@ _STATUS = {
     "InvalidArgument": "OF_INVALID_ARGUMENT", "TypeMismatch": "OF_TYPE_MISMATCH", "ShapeError": "OF_SHAPE_ERROR",
     "DTypeError": "OF_DTYPE_ERROR", "IndexOutOfRange": "OF_INDEX_OUT_OF_RANGE", "DeviceError": "OF_DEVICE_ERROR",
     "OutOfMemory": "OF_OUT_OF_MEMORY", "Unsupported": "OF_UNSUPPORTED",
-    "CommunicationError": "OF_COMMUNICATION_ERROR", "InternalError": "OF_INTERNAL_ERROR",
+    "CommunicationError": "OF_COMMUNICATION_ERROR", "InternalError": "OF_INTERNAL_ERROR", "FileError": "OF_FILE_ERROR",
 }  # fmt: skip
 # How a body reads an argument: {type: (declaration, method)}; all others stay values.
 _ACCESS = {

@@ -74,6 +74,7 @@ using OutOfMemory = detail::StatusError<OF_OUT_OF_MEMORY>;
 using Unsupported = detail::StatusError<OF_UNSUPPORTED>;
 using CommunicationError = detail::StatusError<OF_COMMUNICATION_ERROR>;
 using InternalError = detail::StatusError<OF_INTERNAL_ERROR>;
+using FileError = detail::StatusError<OF_FILE_ERROR>;
 
 /// Throws the exception for a status that a function of the C API has just returned; does nothing for OF_OK.
 inline void check(of_status status) {
@@ -98,6 +99,8 @@ inline void check(of_status status) {
       throw Unsupported(text);
     case OF_COMMUNICATION_ERROR:
       throw CommunicationError(text);
+    case OF_FILE_ERROR:
+      throw FileError(text);
     default:
       throw InternalError(text);
   }

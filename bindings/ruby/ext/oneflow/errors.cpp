@@ -7,7 +7,7 @@
 namespace oneflow::ruby {
 namespace {
 
-constexpr int kStatusCount = OF_INTERNAL_ERROR + 1;
+constexpr int kStatusCount = OF_FILE_ERROR + 1;
 
 // The exception classes, indexed by status; index 0 (OF_OK) is unused.
 VALUE classes[kStatusCount];
@@ -26,6 +26,7 @@ VALUE natural_superclass(of_status status) {
     case OF_INDEX_OUT_OF_RANGE:
       return rb_eIndexError;
     case OF_COMMUNICATION_ERROR:
+    case OF_FILE_ERROR:
       return rb_eIOError;
     case OF_DEVICE_ERROR:
     case OF_INTERNAL_ERROR:

@@ -6,6 +6,7 @@
 #include "devices.h"
 #include "errors.h"
 #include "expression.h"
+#include "files.h"
 #include "generator.h"
 #include "gradients.h"
 #include "indexing.h"
@@ -32,5 +33,6 @@ extern "C" __attribute__((visibility("default"))) void Init_oneflow() {
   define_devices(module);
   define_memory(module);
   define_profiles(module);
+  define_files(module);
   define_gradients(module);
 }

@@ -1,0 +1,235 @@
+'use strict';
+
+/** Files of tensors: safetensors, and NumPy's .npy and .npz. */
+
+const {fileURLToPath} = require('node:url');
+const util = require('node:util');
+const native = require('./native');
+const {codeOrDefault} = require('./devices');
+const {makeError, refuseNullByte, traced} = require('./errors');
+const {optionsOf} = require('./gradArguments');
+const {describe, isPlainObject, isTensor, liveSlot, wrapSlot, withMemory} = require('./tensor');
+
+/** The kinds of nodes, as the C API numbers them. */
+const [TENSOR, DICTIONARY, LIST] = [0, 1, 2];
+const MAX_NESTING = 64;
+
+/** Checks a string for the C API. */
+function checkText(method, argument, text) {
+  if (typeof text !== 'string') {
+    throw makeError('TypeMismatch', `${method}: ${argument} must be string, got ${describe(text)}`);
+  }
+  refuseNullByte(method, argument, text);
+  if (/\p{Surrogate}/u.test(text)) {
+    throw makeError('InvalidArgument', `${method}: ${argument} must not have a lone surrogate`);
+  }
+  return text;
+}
+
+/** Returns a path as a string. */
+function pathOf(method, path) {
+  if (path instanceof URL) {
+    if (path.protocol !== 'file:') {
+      throw makeError('InvalidArgument', `${method}: path must be a file: URL, got ${path.protocol}`);
+    }
+    return checkText(method, 'path', fileURLToPath(path));
+  }
+  if (typeof path !== 'string') {
+    throw makeError('TypeMismatch', `${method}: path must be string or URL, got ${describe(path)}`);
+  }
+  return checkText(method, 'path', path);
+}
+
+function flagOf(method, argument, value, standard) {
+  const flag = value ?? standard;
+  if (typeof flag === 'boolean') return flag;
+  throw makeError('TypeMismatch', `${method}: ${argument} must be boolean, got ${describe(flag)}`);
+}
+
+/** Returns the items of a dictionary; null for other values. */
+function entriesOf(value) {
+  if (value instanceof Map) return [...value];
+  return isPlainObject(value) ? Object.entries(value) : null;
+}
+
+/** Returns the arguments of native.saveFile() for save() and saveAsync(). */
+function saveArguments(method, data, path, options) {
+  const [kinds, counts, keys, slots, tensors] = [[], [], [], [], []];
+  const push = (kind, count, key, slot) => {
+    kinds.push(kind);
+    counts.push(count);
+    keys.push(key);
+    slots.push(slot);
+  };
+  const add = (value, key, depth) => {
+    if (isTensor(value)) {
+      push(TENSOR, 0, key, liveSlot(value, method));
+      tensors.push(value);
+      return;
+    }
+    const isList = Array.isArray(value);
+    const items = isList ? value : entriesOf(value);
+    if (items === null) {
+      const what = depth === 0 ? 'data' : 'an item of data';
+      const found = `must be Tensor, array, Map or object, got ${describe(value)}`;
+      throw makeError('TypeMismatch', `${method}: ${what} ${found}`);
+    }
+    if (depth === MAX_NESTING) {
+      throw makeError('InvalidArgument', `${method}: data must not be nested more than ${MAX_NESTING} deep`);
+    }
+    push(isList ? LIST : DICTIONARY, items.length, key, 0);
+    for (const item of items) {
+      if (isList) add(item, null, depth + 1);
+      else add(item[1], checkText(method, 'a key', item[0]), depth + 1);
+    }
+  };
+  const target = pathOf(method, path);
+  add(data, null, 0);
+
+  const {metadata, compress} = optionsOf(method, options, ['metadata', 'compress']);
+  const pairs = metadata === undefined || metadata === null ? [] : entriesOf(metadata);
+  if (pairs === null) {
+    throw makeError('TypeMismatch', `${method}: metadata must be Map or object, got ${describe(metadata)}`);
+  }
+  const texts = pairs.flatMap(([key, value]) => [
+    checkText(method, 'a key of metadata', key), checkText(method, 'a value of metadata', value),
+  ]);
+  return [target, kinds, counts, keys, slots, texts, flagOf(method, 'compress', compress, false), tensors];
+}
+
+function save(data, path, options) {
+  const args = saveArguments('save', data, path, options);
+  withMemory(() => native.saveFile(...args));
+}
+
+async function saveAsync(data, path, options) {
+  const args = saveArguments('saveAsync', data, path, options);
+  await traced(withMemory(() => native.saveFileAsync(...args)));
+}
+
+/** Returns [key, value] of the next node. */
+function restored(nodes, tensors) {
+  const {kind, count, key} = nodes.next().value;
+  if (kind === TENSOR) return [key, tensors.next().value];
+  const items = Array.from({length: count}, () => restored(nodes, tensors));
+  // Unlike an assignment, fromEntries() also makes a property of the key '__proto__'.
+  return [key, kind === LIST ? items.map(([, value]) => value) : Object.fromEntries(items)];
+}
+
+/** The key that the constructor requires, so that only openFile() creates files. */
+const KEY = Symbol('file');
+
+/** A file of tensors that is open for reading. */
+class TensorFile {
+  #handle;
+  #entries = new Map();
+
+  constructor(key, handle) {
+    if (key !== KEY) throw makeError('TypeMismatch', 'TensorFile: files are opened by openFile(path)');
+    this.#handle = handle;
+    native.fileEntries(handle).forEach(({name, ...info}, position) => this.#entries.set(name, {info, position}));
+  }
+
+  get names() {
+    return [...this.#entries.keys()];
+  }
+
+  get metadata() {
+    return Object.fromEntries(native.fileMetadata(this.#open('metadata')));
+  }
+
+  get isClosed() {
+    return this.#handle === null;
+  }
+
+  info(name) {
+    const {info} = this.#entry('info', name);
+    return {...info, shape: [...info.shape]};
+  }
+
+  read(name, options) {
+    return wrapSlot(withMemory(() => native.readFile(...this.#readArguments('read', name, options)))[0]);
+  }
+
+  async readAsync(name, options) {
+    const [slot] = await traced(native.readFileAsync(...this.#readArguments('readAsync', name, options)));
+    return wrapSlot(slot);
+  }
+
+  load(options) {
+    const [nodes, ...args] = this.#loadArguments('load', options);
+    return TensorFile.#restore(nodes, withMemory(() => native.readFile(...args)));
+  }
+
+  async loadAsync(options) {
+    const [nodes, ...args] = this.#loadArguments('loadAsync', options);
+    return TensorFile.#restore(nodes, await traced(native.readFileAsync(...args)));
+  }
+
+  close() {
+    if (this.#handle !== null) native.closeFile(this.#handle);
+    this.#handle = null;
+  }
+
+  [Symbol.dispose]() {
+    this.close();
+  }
+
+  [util.inspect.custom]() {
+    return `TensorFile { ${this.#entries.size} tensors${this.isClosed ? ', closed' : ''} }`;
+  }
+
+  #open(method) {
+    if (this.#handle === null) throw makeError('InvalidArgument', `${method}: the file is closed`);
+    return this.#handle;
+  }
+
+  #entry(method, name) {
+    this.#open(method);
+    if (typeof name !== 'string') {
+      throw makeError('TypeMismatch', `${method}: name must be string, got ${describe(name)}`);
+    }
+    const found = this.#entries.get(name);
+    if (found !== undefined) return found;
+    throw makeError('InvalidArgument', `${method}: there is no tensor ${JSON.stringify(name)}`);
+  }
+
+  #readArguments(method, name, options) {
+    const {device, mmap} = optionsOf(method, options, ['device', 'mmap']);
+    const {position} = this.#entry(method, name);
+    return [this.#handle, [position], codeOrDefault(method, device), !flagOf(method, 'mmap', mmap, true)];
+  }
+
+  #loadArguments(method, options) {
+    const {device, mmap, flat} = optionsOf(method, options, ['device', 'mmap', 'flat']);
+    const nodes = native.fileNodes(this.#open(method), flagOf(method, 'flat', flat, false));
+    const positions = nodes.filter(({kind}) => kind === TENSOR).map(({entry}) => entry);
+    return [nodes, this.#handle, positions, codeOrDefault(method, device), !flagOf(method, 'mmap', mmap, true)];
+  }
+
+  static #restore(nodes, slots) {
+    return restored(nodes.values(), slots.map((slot) => wrapSlot(slot)).values())[1];
+  }
+}
+
+const openFile = (path) => new TensorFile(KEY, native.openFile(pathOf('openFile', path)));
+
+function load(path, options) {
+  const file = new TensorFile(KEY, native.openFile(pathOf('load', path)));
+  try {
+    return file.load(options);
+  } finally {
+    file.close();
+  }
+}
+
+async function loadAsync(path, options) {
+  const file = new TensorFile(KEY, await traced(native.openFileAsync(pathOf('loadAsync', path))));
+  try {
+    return await file.loadAsync(options);
+  } finally {
+    file.close();
+  }
+}
+
+module.exports = {TensorFile, load, loadAsync, openFile, save, saveAsync};
