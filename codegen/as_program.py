@@ -28,7 +28,7 @@ class OperatorTable:
         for op in definitions.ops:
             for root in op.kind.element:
                 names = tuple(argument.name for argument in op.signature.arguments)
-                if tuple(_operand_names(root)) == names and "." not in op.name:
+                if tuple(_operand_names(root)) == names:
                     found.setdefault(what_computes(root), op)
         return cls(found)
 

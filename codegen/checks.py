@@ -168,7 +168,8 @@ def _check_overloads(function: Function, report: Report) -> None:
     """Reports overloads that no call can reach: it selects the first one that accepts the types of its arguments."""
     seen: dict[tuple[str, ...], Op] = {}
     for op in function.overloads:
-        types = tuple(str(a.type) for a in op.signature.arguments if not (a.keyword_only and a.has_default))
+        needed = [a for a in op.signature.arguments if not (a.keyword_only and a.has_default)]
+        types = tuple(f"{a.name}: {a.type}" if a.keyword_only else str(a.type) for a in needed)
         if seen.setdefault(types, op) is not op:
             first = seen[types].full_name
             text = f"{op.full_name} takes the same types as {first}, which {function.name} tries first"

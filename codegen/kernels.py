@@ -269,7 +269,7 @@ def fold(
             Part(
                 dialect.local(name),
                 types[name],
-                printer.print(parts.state[name].root),
+                (dialect(op) if sorts[name] is Sort.INTEGER else printer).print(parts.state[name].root),
                 printer.print(parts.pre[name].root),
                 printer.print(parts.combine[name].root),
             )

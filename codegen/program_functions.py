@@ -44,6 +44,7 @@ PROGRAM: Mapping[str, ProgramFunction] = {
     "real": ProgramFunction((NUMBER,), REAL),  # a number as a float
     "pow": ProgramFunction((NUMBER, NUMBER), REAL),
     "sqrt": ProgramFunction((NUMBER,), REAL),
+    "floor": ProgramFunction((REAL,), INTEGER),
     "min": ProgramFunction((INTEGER, INTEGER), INTEGER),
     "max": ProgramFunction((INTEGER, INTEGER), INTEGER),
     "clamp": ProgramFunction((INTEGER, INTEGER, INTEGER), INTEGER),  # between a lowest and a highest value
@@ -58,11 +59,15 @@ PROGRAM: Mapping[str, ProgramFunction] = {
     "completed": ProgramFunction((INTEGERS, INTEGER), INTEGERS),  # sizes in which -1 becomes what the count requires
     "range_length": ProgramFunction((NUMBER, NUMBER, NUMBER), INTEGER),  # from a start to an end, exclusive, by a step
     "epsilon": ProgramFunction((DTYPE,), REAL),  # the distance from 1 to the next larger number
+    "largest": ProgramFunction((DTYPE,), REAL),  # the largest finite number
     "fits": ProgramFunction((INTEGER, DTYPE), BOOL),  # whether a dtype has this value
+    # The element of a tensor that has one; they wait for the device.
+    "integer": ProgramFunction((TENSOR,), INTEGER),
+    "truth": ProgramFunction((TENSOR,), BOOL),
 }
 
 # Those that read the shape, the dtype or the device of a tensor, and none of its elements.
-METADATA = frozenset(name for name, each in PROGRAM.items() if TENSOR in each.parameters)
+METADATA = frozenset(name for name, each in PROGRAM.items() if TENSOR in each.parameters) - {"integer", "truth"}
 
 # Functions in the programs of views, in which the tensor is an index map; defined in runtime/ops/index_map.h.
 MAPS: Mapping[str, ProgramFunction] = {

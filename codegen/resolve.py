@@ -90,7 +90,7 @@ def _block(statements: Sequence[Statement], scope: Scope, results: tuple[Type, .
                 scope.may_replace and name in scope.names.keys() - scope.arguments
             ):
                 value, type_ = typed(value, scope)
-                if type_ != scope.names[name]:
+                if not (type_ == scope.names[name] or _matches(type_, scope.names[name])):
                     raise TextError(f"'{name}' is {scope.names[name]}, and cannot become {type_}", value.at)
                 resolved.append(Assign((name,), value, (type_,), replaces=True))
             case Assign(names=names, value=value):

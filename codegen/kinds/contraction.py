@@ -57,6 +57,10 @@ CONTRACTIONS = {
         "the sizes of `input` without the contracted dimensions, followed by those of `other` without them",
         {"input": "`dims`", "other": "`dims`"},
     ),
+    "chain": ContractionRule(
+        "the rows of the first operand, and the columns of the last one",
+        {"tensors": "those between two operands"},
+    ),
 }
 
 

@@ -65,4 +65,4 @@ class Scan(fold.Fold):
         return {None: scan_adjoint(self.parts, self.dim)}
 
     def replaced(self, op: Op) -> Argument | None:
-        return op.receiver
+        return op.receiver if len(op.signature.results) == 1 else None

@@ -11,6 +11,9 @@
 #include "base/integer.h"
 #include "dispatch/dispatch.h"
 
+// For functions that spend their time in the operators that they call: the compiler keeps their code small.
+#define OF_COMPACT [[gnu::cold]]
+
 namespace oneflow {
 
 // A list of tensors that a program makes, and passes to an operator or returns.

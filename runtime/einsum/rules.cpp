@@ -138,12 +138,31 @@ Equation tensordot(const Call& call, std::span<const Tensor* const> operands) {
   return equation;
 }
 
+// Returns the equation [a, b] x [b, c] x [c, d] x ... of a product of matrices. A vector lacks its outer dimension, and
+// may be the first or the last operand.
+Equation chain(const Call&, std::span<const Tensor* const> operands) {
+  const int count = static_cast<int>(operands.size());
+  if (count < 2) fail(OF_INVALID_ARGUMENT, "tensors must have at least 2 tensors, got %d", count);
+  std::vector<Labels> labels;
+  Labels output;
+  for (int i = 0; i < count; ++i) {
+    const int rank = operands[static_cast<size_t>(i)]->rank();
+    const bool is_first = i == 0, is_last = i == count - 1;
+    if (rank != 2 && !(rank == 1 && (is_first || is_last)))
+      fail(OF_SHAPE_ERROR, "tensors[%d] must have %s2 dimensions, got %d", i, is_first || is_last ? "1 or " : "", rank);
+    if (rank == 2 && (is_first || is_last)) output.push_back(is_first ? 0 : count);
+    labels.push_back(rank == 2 ? Labels{i, i + 1} : Labels{is_first ? 1 : i});
+  }
+  return unnamed(std::move(labels), output, count + 1);
+}
+
 // A rule that generates equations, and the name by which records refer to it.
 struct Rule {
   const char* name;
   Equation (*equation)(const Call& call, std::span<const Tensor* const> operands);
 };
-constexpr Rule kRules[] = {{"matmul", matmul}, {"linear", linear}, {"inner", inner}, {"tensordot", tensordot}};
+constexpr Rule kRules[] = {
+    {"matmul", matmul}, {"linear", linear}, {"inner", inner}, {"tensordot", tensordot}, {"chain", chain}};
 
 // Returns an equation in the record. Throws ShapeError unless the operands have the ranks of its terms. Labels do not
 // broadcast.

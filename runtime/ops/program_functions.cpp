@@ -47,6 +47,25 @@ Integers inverse(Sizes permutation) {
   return positions;
 }
 
+Integer floor(double number) {
+  const double whole = std::floor(number);
+  if (!(whole >= -0x1p63 && whole < 0x1p63)) fail_with(OF_INVALID_ARGUMENT, "{} is too large for an integer", number);
+  return static_cast<int64_t>(whole);
+}
+
+double largest(of_dtype dtype) {
+  switch (dtype) {
+    case OF_FLOAT64:
+      return std::numeric_limits<double>::max();
+    case OF_FLOAT16:
+      return 65504.0;
+    case OF_BFLOAT16:
+      return 0x1.fep127;
+    default:
+      return std::numeric_limits<float>::max();
+  }
+}
+
 double epsilon(of_dtype dtype) {
   switch (dtype) {
     case OF_FLOAT64:

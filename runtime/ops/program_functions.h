@@ -20,6 +20,7 @@
 #include "base/shape.h"
 #include "dispatch/program_body.h"
 #include "tensor/tensor.h"
+#include "tensor/transfer.h"
 
 namespace oneflow {
 
@@ -140,6 +141,9 @@ inline double pow(double base, double exponent) { return std::pow(base, exponent
 inline double sqrt(Integer number) { return std::sqrt(real(number)); }
 inline double sqrt(double number) { return std::sqrt(number); }
 
+// Returns the largest integer that is at most a number. Throws InvalidArgument if an int64 cannot hold it.
+Integer floor(double number);
+
 inline Integer min(Integer a, Integer b) { return std::min<int64_t>(a, b); }
 inline Integer max(Integer a, Integer b) { return std::max<int64_t>(a, b); }
 inline Integer clamp(Integer value, Integer lowest, Integer highest) { return max(lowest, min(value, highest)); }
@@ -205,6 +209,11 @@ inline Shape completed(Sizes requested, Integer count) { return completed_sizes<
 Integer range_length(const of_scalar& start, const of_scalar& end, const of_scalar& step);
 // Returns the distance from 1 to the next larger number of a floating-point type.
 double epsilon(of_dtype dtype);
+// Returns the largest finite number of a floating-point type.
+double largest(of_dtype dtype);
+// Return the element of a tensor that has one, as an integer and as a truth value. They wait for the device.
+inline Integer integer(const Tensor& tensor) { return to_int64(item(tensor)); }
+inline bool truth(const Tensor& tensor) { return to_double(item(tensor)) != 0; }
 // Returns whether a dtype can represent an integer.
 inline bool fits(Integer value, of_dtype dtype) { return fits(int_scalar(value), dtype); }
 

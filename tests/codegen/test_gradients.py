@@ -32,6 +32,7 @@ def known() -> Definitions:
         "erfc(x)", "asin(x / 3)", "acos(x / 3)", "atan(x)", "sinh(x)", "cosh(x)", "asinh(x)", "acosh(x + 1)",
         "atanh(x / 3)", "log2(x) + log10(x)", "exp2(x)", "x if x > y else y * y", "maximum(x, y) * minimum(x, y)",
         "abs(x - y)", "fmod(x, y)", "remainder(x, y)", "copysign(x, -y)", "-x * -y", "x + x + x", "floor(x) * x",
+        "erfinv(x / 3)", "lgamma(x * y)", "digamma(x)", "zeta(3, x)", "i0(x) + i1(y)",
     ],
 )  # fmt: skip
 def test_derivatives_are_slopes(text: str) -> None:
@@ -53,8 +54,8 @@ def test_the_result_takes_the_place_of_the_whole_expression() -> None:
 
 
 def test_an_unknown_derivative_names_the_function() -> None:
-    with pytest.raises(UnknownDerivative, match="the derivative of 'lgamma' is not known"):
-        derivative(parse_node("lgamma(x)"), "x")
+    with pytest.raises(UnknownDerivative, match="the derivative of 'zeta' is not known"):
+        derivative(parse_node("zeta(x, 2)"), "x")
 
 
 @pytest.mark.parametrize(
@@ -120,7 +121,7 @@ def test_what_a_call_keeps(known: Definitions, name: str, saved: list[str]) -> N
 def test_the_report_has_a_reason_for_every_record(known: Definitions) -> None:
     found = Counter(how(op, known) for op in known.ops)
     assert found[How.UNKNOWN] == 0
-    assert found[How.DETACHED] <= 12
+    assert found[How.DETACHED] <= 20
     assert len(list(report(known))) == len(known.ops) + 1 + len(found)
 
 

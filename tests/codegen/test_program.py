@@ -98,7 +98,7 @@ PRINTED = [
         "if given(m):\n  return narrow(input, 0, m, n)\nreturn narrow(input, 0, m + 1 if given(m) else 0, n)",
         (TENSOR,),
         """\
-void f(ProgramBody& body) {
+OF_COMPACT void f(ProgramBody& body) {
   const Tensor& input = body.tensor(0);
   const Integer n = body.integer(2);
   if (body.is_given(5)) {
@@ -113,7 +113,7 @@ void f(ProgramBody& body) {
         "return [narrow(input, dim, start, min(n, length - start)) for start in range(0, length, n)]",
         (TENSORS,),
         """\
-void f(ProgramBody& body) {
+OF_COMPACT void f(ProgramBody& body) {
   const Tensor& input = body.tensor(0);
   const Integer n = body.integer(2);
   const Integer dim = body.integer(3);
@@ -136,7 +136,7 @@ void f(ProgramBody& body) {
         "  return values, indices",
         (TENSOR, TENSOR),
         """\
-void f(ProgramBody& body) {
+OF_COMPACT void f(ProgramBody& body) {
   const Tensor& input = body.tensor(0);
   const TensorSpan others = body.tensors(1);
   const Integer dim = body.integer(3);
@@ -163,7 +163,7 @@ void f(ProgramBody& body) {
         "return mul(x, 1.0 / p)",
         (TENSOR,),
         """\
-void f(ProgramBody& body) {
+OF_COMPACT void f(ProgramBody& body) {
   const Tensor& input = body.tensor(0);
   const bool keep = body.boolean(7);
   const double p = body.real(8);

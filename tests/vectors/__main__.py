@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from codegen.kinds.composite import Composite
 from codegen.kinds.contraction import Contraction
 from codegen.kinds.fold import Fold
 from codegen.kinds.view import View
@@ -98,8 +99,9 @@ def variants(op: Op, definitions: Definitions) -> Iterator[tuple[str, str, calls
         if first is None and op.has_out:
             yield f"{name}/out", "out", plain
         is_small = all(each.numel() <= MAX_LAID_OUT for each in tensors_in(arguments))
-        if first is not None and is_small and (name not in laid_names or first.dtype == torch.int32):
-            laid_names.add(name)
+        call = "/".join(name.split("/")[:2]) if name.startswith("recorded/") else name
+        if first is not None and is_small and (call not in laid_names or first.dtype == torch.int32):
+            laid_names.add(call)
             for layout in [] if depends_on_storage(op) else list(LAYOUTS)[1:]:
                 if (laid := laid_out(op, arguments, layout)) is not None:
                     yield f"{name}/{layout}", "function", laid
@@ -131,8 +133,10 @@ def as_declared(op: Op, arguments: calls.Arguments, results: tuple[torch.Tensor,
     """Returns the results converted to the dtype of the record's rule, where that is easily determined.
 
     The oracle has exceptions: PyTorch's `all` of uint8 is uint8, and its einsum of one operand is int64 for smaller
-    integers.
+    integers. The dtypes of a composite follow from its calls.
     """
+    if isinstance(op.kind, Composite):
+        return results
     types = {each.dtype for each in tensors_in(arguments)}
     declared = {ResultRule.BOOL: torch.bool, ResultRule.INT64: torch.int64}
     if isinstance(op.kind, Contraction) and len(types) == 1:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import scipy.special
 import torch
 
 
@@ -17,3 +23,107 @@ def power(input: torch.Tensor | float, other: torch.Tensor | float) -> torch.Ten
     if not (result.is_floating_point() or result.is_complex()) and ((base == 0) & (exponent < 0)).any():
         raise RuntimeError("division by zero")
     return result
+
+
+def _by_scipy(function: Callable[..., Any], *operands: torch.Tensor | float) -> torch.Tensor:
+    """Returns a function of SciPy in float64, in the dtype that PyTorch would compute it in.
+
+    Where a gradient is asked for, the callers use PyTorch's function: it is less accurate, or refuses some operands.
+    """
+    tensors = [torch.as_tensor(each) for each in operands]
+    dtype = torch.result_type(*operands) if len(operands) > 1 else tensors[0].dtype
+    if not dtype.is_floating_point:
+        dtype = torch.get_default_dtype()
+    return torch.as_tensor(function(*(each.double().numpy() for each in tensors))).to(dtype)
+
+
+def _is_recorded(*operands: torch.Tensor | float) -> bool:
+    return any(isinstance(each, torch.Tensor) and each.requires_grad for each in operands)
+
+
+def digamma(input: torch.Tensor) -> torch.Tensor:
+    """Returns SciPy's function. Rejects gradients at its poles, where those of PyTorch are finite."""
+    if not _is_recorded(input):
+        return _by_scipy(_digamma, input)
+    if ((input <= 0) & (input == input.floor())).any():
+        raise RuntimeError("it has no derivative at its poles")
+    return torch.digamma(input)
+
+
+def _digamma(x: Any) -> Any:
+    """Returns SciPy's function, reflected for negative numbers: near integers, its own reflection is less accurate."""
+    reflected = scipy.special.digamma(1 - x) - numpy.pi / numpy.tan(numpy.pi * (x - numpy.round(x)))
+    return numpy.where((x < 0) & (x != numpy.floor(x)), reflected, scipy.special.digamma(x))
+
+
+def polygamma(n: int, input: torch.Tensor) -> torch.Tensor:
+    if _is_recorded(input):
+        return torch.polygamma(n, input)
+    return digamma(input) if n == 0 else _by_scipy(lambda x: _polygamma(n, x), input)
+
+
+def _polygamma(n: int, x: Any) -> Any:
+    sign = 1 if n % 2 else -1
+    return sign * scipy.special.gamma(n + 1) * _zeta(n + 1, x)
+
+
+def zeta(input: torch.Tensor | float, other: torch.Tensor | float) -> torch.Tensor:
+    return torch.special.zeta(input, other) if _is_recorded(input, other) else _by_scipy(_zeta, input, other)
+
+
+def _zeta(s: Any, q: Any) -> Any:
+    return numpy.vectorize(lambda s, q: float(_exact_zeta(float(s), float(q))), otypes=[float])(s, q)
+
+
+def _exact_zeta(s: float, q: float) -> float:
+    if math.isnan(s) or math.isnan(q) or math.isinf(s) or abs(q) > 1e9:
+        raise RuntimeError("SciPy's function differs")
+    if q > 0 or q == math.floor(q) or s <= 1 or s != math.floor(s):
+        return float(scipy.special.zeta(s, q))
+    terms = math.ceil(-q)
+    return math.fsum((q + k) ** -s for k in range(terms)) + float(scipy.special.zeta(s, q + terms))
+
+
+def i0(input: torch.Tensor) -> torch.Tensor:
+    if _is_recorded(input):
+        return torch.special.i0(input)
+    return _by_scipy(lambda x: numpy.where(numpy.isinf(x), abs(x), scipy.special.i0(x)), input)
+
+
+def i1(input: torch.Tensor) -> torch.Tensor:
+    if _is_recorded(input):
+        return torch.special.i1(input)
+    return _by_scipy(lambda x: numpy.where(numpy.isinf(x), x, scipy.special.i1(x)), input)
+
+
+def ndtr(input: torch.Tensor) -> torch.Tensor:
+    return torch.special.ndtr(input) if _is_recorded(input) else _by_scipy(scipy.special.ndtr, input)
+
+
+def log_ndtr(input: torch.Tensor) -> torch.Tensor:
+    """Returns SciPy's function. Rejects gradients in float32 far below 0, where PyTorch has few right digits."""
+    if not _is_recorded(input):
+        return _by_scipy(scipy.special.log_ndtr, input)
+    if input.dtype == torch.float32 and (input < -10).any():
+        raise RuntimeError("the gradient would be inaccurate")
+    return torch.special.log_ndtr(input)
+
+
+def gcd(input: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """Returns the greatest common divisors; PyTorch has no kernel for bool."""
+    if input.dtype == other.dtype == torch.bool:
+        return torch.gcd(input.byte(), other.byte()).bool()
+    return torch.gcd(input, other)
+
+
+def logspace(
+    start: float, end: float, steps: int, base: float = 10.0, *, dtype: torch.dtype | None = None
+) -> torch.Tensor:
+    """Returns PyTorch's powers. Rejects fractions as exponents of integers, which it rounds first."""
+    if dtype is not None and not dtype.is_floating_point and start != int(start):
+        raise RuntimeError("the exponents would be rounded")
+    return torch.logspace(start, end, steps, base, dtype=dtype)
+
+
+def replace_special(input: torch.Tensor, nan: float, posinf: float, neginf: float) -> torch.Tensor:
+    return torch.nan_to_num(input, nan, posinf, neginf)

@@ -145,3 +145,11 @@ def number_of(name: str) -> int | None:
     """Returns the number of a random equation by the name of its case, and None for any other case."""
     _, found, number = name.partition(RANDOM)
     return int(number) if found else None
+
+
+def chain_matmul(matrices: list[torch.Tensor]) -> torch.Tensor:
+    return torch.linalg.multi_dot(matrices) if len(matrices) > 1 else matrices[0].clone()
+
+
+def vander(x: torch.Tensor, n: int | None = None, increasing: bool = False) -> torch.Tensor:
+    return torch.vander(x, n, increasing)

@@ -52,3 +52,28 @@ def cross_entropy(
     return functional.cross_entropy(
         input, wanted, weight, ignore_index=ignore_index, reduction=reduction, label_smoothing=label_smoothing
     )
+
+
+def multi_margin_loss(
+    input: torch.Tensor,
+    target: torch.Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: torch.Tensor | None = None,
+    *,
+    reduction: str = "mean",
+) -> torch.Tensor:
+    """Returns PyTorch's loss, also for classes in int32."""
+    return functional.multi_margin_loss(input, target.long(), p, margin, weight, reduction=reduction)
+
+
+def gaussian_nll_loss(
+    input: torch.Tensor,
+    target: torch.Tensor,
+    variance: torch.Tensor,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> torch.Tensor:
+    """Returns PyTorch's loss, whose variances have another name."""
+    return functional.gaussian_nll_loss(input, target, variance, full, eps, reduction)

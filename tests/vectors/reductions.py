@@ -10,3 +10,16 @@ def norm(
 ) -> torch.Tensor:
     """Returns PyTorch's norm, computed in float64."""
     return torch.norm(input.double(), p, dim, keepdim).to(input.dtype)
+
+
+def order_statistic(input: torch.Tensor, position: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Returns the elements at positions of the sorted elements, and their indices."""
+    values, order = torch.sort(input, dim=dim, stable=True)
+    return values.gather(dim, position.long()), order.gather(dim, position.long())
+
+
+def quantiles(
+    input: torch.Tensor, q: torch.Tensor, dim: int, keepdim: bool, interpolation: str, ignore_nan: bool
+) -> torch.Tensor:
+    function = torch.nanquantile if ignore_nan else torch.quantile
+    return function(input, q, dim, keepdim, interpolation=interpolation)

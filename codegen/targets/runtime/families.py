@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -27,8 +28,8 @@ _RESULTS = {
 
 
 def constant(op: Op) -> str:
-    """Returns the name of a record in constants: kMaxDim for max.dim."""
-    return "k" + pascal(identifier(op.full_name))
+    """Returns the name of a record in constants: kMaxDim for max.dim, kIndexPutInPlace for index_put_."""
+    return "k" + pascal(identifier(re.sub(r"_(?=\.|$)", "_in_place", op.full_name)))
 
 
 @dataclass(frozen=True)

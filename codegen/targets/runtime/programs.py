@@ -334,12 +334,12 @@ def function_of(op: Op, found: RulePrograms, constant_of: Callable[[Op], str], n
     for position, block in enumerate(blocks[:-1]):
         lines += [f"if (body.variant() == {position}) {{", *(f"  {line}" for line in block), "}"]
     lines += blocks[-1]
-    head = [f"{form.result} {name}({'const Body' if form.template else 'ProgramBody'}& body) {{"]
+    head = [f"OF_COMPACT {form.result} {name}(ProgramBody& body) {{"]
     if form.template:
         text = "\n".join(lines)
         types = [each for each in ("Integer", "Integers", "Shape") if re.search(rf"\b{each}\b", text)]
         lines = [*(f"using {each} = typename Body::{each};" for each in types), *lines]
-        head = ["template <class Body>", *head]
+        head = ["template <class Body>", f"{form.result} {name}(const Body& body) {{"]
     text = "\n".join([*head, *(f"  {line}" for line in _split(lines)), "}"])
     called = tuple(called for program in found.programs for called in program.called)
     return CppDefinition(name, text, found.members, form.template, called)

@@ -13,9 +13,11 @@
 #define T float
 #define T_FLOATING 1
 #include "../grid/kernels/maths.h"
+#include "../grid/kernels/special_functions.h"
 #undef T
 #define T double
 #include "../grid/kernels/maths.h"
+#include "../grid/kernels/special_functions.h"
 #undef T
 #undef T_FLOATING
 #define T_FLOATING 0

@@ -220,6 +220,26 @@ static inline bool isfinite(T x) {
 static inline bool both(bool a, bool b) { return a & b; }
 static inline bool either(bool a, bool b) { return a | b; }
 
+// ---------------------------------------------------------------- special functions
+
+static inline float power(float base, float exponent) { return of_pow_float(base, exponent); }
+static inline double power(double base, double exponent) { return of_pow_double(base, exponent); }
+
+#define OF_DEVICE static inline
+#define OF_FUNCTION(name) name
+#define OF_POWER(x, y) power(x, y)
+#define T_FLOATING 1
+#define T float
+#include "../grid/kernels/special_functions.h"
+#undef T
+#define T double
+#include "../grid/kernels/special_functions.h"
+#undef T
+#undef T_FLOATING
+#undef OF_POWER
+#undef OF_FUNCTION
+#undef OF_DEVICE
+
 // ---------------------------------------------------------------- order
 
 // highest() and lowest(): the largest and smallest values of a type, infinities included.
@@ -349,6 +369,18 @@ static inline T pow(T base, T exponent, bool& failed) {
     }
     return result;
   }
+}
+
+// Returns the greatest common divisor, which is not negative; that of 0 and 0 is 0.
+template <class T>
+static inline T gcd(T a, T b) {
+  auto divisor = static_cast<uint64_t>(abs(a)), rest = static_cast<uint64_t>(abs(b));
+  while (rest != 0) {
+    const uint64_t last = rest;
+    rest = divisor % rest;
+    divisor = last;
+  }
+  return static_cast<T>(divisor);
 }
 
 // shift_left() and shift_right(): a negative amount, or one of at least the type's width, shifts out every bit.

@@ -148,6 +148,17 @@ OF_DEVICE T of_pow(T base, T exponent, bool* failed) {
   return (T)result;
 }
 
+// Returns the greatest common divisor, which is not negative; that of 0 and 0 is 0.
+OF_DEVICE T of_gcd(T a, T b) {
+  T_WRAPPING divisor = (T_WRAPPING)of_abs(a), rest = (T_WRAPPING)of_abs(b);
+  while (rest != 0) {
+    const T_WRAPPING last = rest;
+    rest = divisor % rest;
+    divisor = last;
+  }
+  return (T)divisor;
+}
+
 // Shifts by a negative count, or by the width of the type or more, shift out every bit.
 OF_DEVICE T of_shift_left(T value, T by) {
   return by < (T)0 || by >= (T)(8 * sizeof(T)) ? (T)0 : (T)((T_WRAPPING)value << by);
