@@ -407,9 +407,9 @@ class Op:
     def makes_leaves(self) -> bool:
         """Returns whether callers may ask for a result that requires a gradient.
 
-        It is a new tensor, whose dtype and device are arguments. Front ends set the flag after the call.
+        It is a new tensor, whose dtype and device are options. Front ends set the flag after the call.
         """
-        chosen = {argument.type.base for argument in self.signature.arguments}
+        chosen = {argument.type.base for argument in self.signature.arguments if argument.keyword_only}
         return self.has_out and {base_types.DTYPE, base_types.DEVICE} <= chosen
 
     @property

@@ -1,7 +1,7 @@
 # The steps of the Python front end; the top Makefile runs them.
 
 BINDINGS += python
-PYTHON_TESTS := bindings/python/generated/tests tests/python
+PYTHON_TESTS := bindings/python/generated/tests tests/python tests/samples
 
 .PHONY: before-build-python build-python test-python package-python install-python demo-python train-python gallery-python lint-python
 

@@ -172,13 +172,19 @@ Path path_of(const Call& call, const Network& network) {
   return find_path(network, search, limit);
 }
 
-// Returns the names of the tensor arguments for error texts. Returns none for a list of tensors, whose errors name
-// labels instead.
-std::vector<const char*> names_of(const Call& call) {
+// Returns the names of the operands for error texts: "input", or "tensors[1]" in a list. Returns none for a list with an
+// equation, whose labels errors name instead.
+std::vector<std::string> names_of(const Call& call, const Equation& equation) {
   const int addend = rule_of<ContractionRule>(call.schema()).addend;
-  std::vector<const char*> names;
-  for (const uint8_t argument : call.op.tensor_arguments())
-    if (argument != addend && call.is_tensor(argument)) names.push_back(call.schema().arguments[argument].name);
+  std::vector<std::string> names;
+  for (const uint8_t argument : call.op.tensor_arguments()) {
+    const Argument& described = call.schema().arguments[argument];
+    if (argument == addend) continue;
+    if (call.is_tensor(argument)) names.emplace_back(described.name);
+    if (!described.is_list || !equation.text.empty()) continue;
+    for (size_t i = 0; i < call.tensors(argument).size(); ++i)
+      names.push_back(std::string(described.name) + "[" + std::to_string(i) + "]");
+  }
   return names;
 }
 
@@ -204,7 +210,7 @@ Plan make_plan(const Call& call) {
   const Equation equation = equation_of(call, inputs);
   std::vector<Sizes> shapes;
   for (const Tensor* tensor : inputs) shapes.push_back(tensor->sizes());
-  const std::vector<int64_t> sizes = label_sizes(equation, shapes, names_of(call));
+  const std::vector<int64_t> sizes = label_sizes(equation, shapes, names_of(call, equation));
   Plan plan{};
   plan.shape.resize(static_cast<int>(equation.output.size()));
   for (size_t d = 0; d < equation.output.size(); ++d)

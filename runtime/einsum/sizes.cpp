@@ -31,8 +31,8 @@ struct Found {
   const char* rule = is_contracted                                     ? "are contracted"
                      : equation.broadcasts[static_cast<size_t>(label)] ? "do not broadcast"
                                                                        : "must be equal";
-  fail(OF_SHAPE_ERROR, "%s of shape %s and %s of shape %s do not fit: sizes %ld and %ld %s", names[a.operand],
-       to_text(shapes[a.operand]).c_str(), names[b.operand], to_text(shapes[b.operand]).c_str(),
+  fail(OF_SHAPE_ERROR, "%s of shape %s and %s of shape %s do not fit: sizes %ld and %ld %s", names[a.operand].c_str(),
+       to_text(shapes[a.operand]).c_str(), names[b.operand].c_str(), to_text(shapes[b.operand]).c_str(),
        static_cast<long>(a.size), static_cast<long>(b.size), rule);
 }
 

@@ -3,6 +3,7 @@
 #define ONEFLOW_EINSUM_SIZES_H_
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "einsum/equation.h"
@@ -11,7 +12,7 @@ namespace oneflow::einsum {
 
 // The names of the operands for error texts. Empty if the user wrote an equation, whose labels error texts name
 // instead.
-using OperandNames = std::span<const char* const>;
+using OperandNames = std::span<const std::string>;
 
 // Returns the size of each label, from the shapes of the operands. Throws ShapeError if the sizes of a label differ and
 // do not broadcast; the text is, without and with operand names,

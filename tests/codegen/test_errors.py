@@ -209,7 +209,7 @@ OTHERS = [
     ("f(Tensor input) -> Tensor", "  composite: input", "x.yaml:4:14: the result is the argument input: call an operator, or write Tensor(a) in the signature"),
     ("f(Tensor input) -> Tensor", "  composite: |\n    input = f(input)\n    return f(input)", "x.yaml:5:13: 'input' is a name already"),
     ("f(Tensor input) -> Tensor", "  composite: |\n    x = f(input)", "x.yaml:5:5: the program does not end in a return"),
-    ("f(Tensor input) -> Tensor", "  composite: |\n    n = rank(input)\n    if n > 1:\n      return f(input)\n    check(n < 1, NoError, 'x')\n    return f(input)", "x.yaml:8:18: unknown error class 'NoError'; did you mean 'InternalError'?"),
+    ("f(Tensor input) -> Tensor", "  composite: |\n    n = rank(input)\n    if n > 1:\n      return f(input)\n    check(n < 1, NoError, 'x')\n    return f(input)", "x.yaml:8:18: unknown error class 'NoError'; did you mean 'FileError'?"),
     ("f(Tensor input) -> Tensor", "  composite: |\n    n = rank(input)\n    return f(n)", "x.yaml:6:14: input of f must be Tensor"),
     ("f(Tensor input) -> Tensor", "  composite: |\n    while True: pass", "x.yaml:5:5: 'while True: pass' is not a statement of a program"),
     ("f(Tensor input, int? n=None) -> Tensor", "  composite: |\n    m = n + 1\n    return f(input, m)", "x.yaml:5:9: expected an integer or a float, got int?"),

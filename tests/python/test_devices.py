@@ -235,7 +235,8 @@ def test_creation_functions_take_a_device() -> None:
     ]  # fmt: skip
     sizes: dict[str, tuple[Any, ...]] = {
         "arange": (3,), "eye": (2,), "full": ([2], 1.0), "linspace": (0, 1, 3), "randint": (3, [2]), "randperm": (3,),
-        "full_like": (far(), 1.0),
+        "full_like": (far(), 1.0), "logspace": (0, 1, 3), "randint_like": (far(), 3), "tril_indices": (2, 2),
+        "triu_indices": (2, 2), "normal": (0.0, 1.0, [2]),
     }  # fmt: skip
     assert len(makers) >= 11
     for name in makers:

@@ -319,3 +319,28 @@ def test_types_have_no_instances_and_no_new_attributes() -> None:
     with pytest.raises(AttributeError):
         flow.ones(1).colour = 1
     raises(flow.TypeMismatch, "device: name must be device, got int", lambda: flow.device(3))
+
+
+def test_functions_of_numpy_return_tensors() -> None:
+    x = flow.tensor([[1.0, 2.0], [3.0, 4.0]])
+    array = x.numpy()
+    for call in (
+        np.sin, np.sum, np.std, np.cumsum, np.transpose, np.flip, np.round, lambda a: np.sum(a, axis=0, keepdims=True),
+        lambda a: np.max(a, axis=1), lambda a: np.sort(a, axis=0), lambda a: np.concatenate([a, a], axis=1),
+        lambda a: np.where(a > 2, a, 0.0), lambda a: np.einsum("ij,jk", a, a), lambda a: np.clip(a, 2, 3),
+        lambda a: np.add.reduce(a), lambda a: np.arctan2(a, 2.0), lambda a: np.roll(a, 1), lambda a: np.float64(2) * a,
+        lambda a: np.ones(2, np.float32) - a, lambda a: np.matmul(np.ones((2, 2), np.float32), a), np.isnan,
+    ):  # fmt: skip
+        found, expected = call(x), call(array)
+        assert type(found) is flow.Tensor
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-6)
+    out = flow.zeros(2, 2)
+    assert np.add(x, x, out=out) is out
+    assert out.tolist() == [[2, 4], [6, 8]]
+    assert type(np.fft.fft(x)) is np.ndarray  # which oneflow does not have
+    assert np.median(x) == 2.5  # the mean of the middle ones, unlike here
+    assert x.__array_namespace__() is flow
+    raises(flow.TypeMismatch, "mean: unknown argument where", lambda: np.mean(x, where=array > 1))
+    leaf = flow.tensor([1.0, 2.0], requires_grad=True)
+    np.exp(leaf).sum().backward()
+    np.testing.assert_allclose(leaf.grad.numpy(), np.exp([1.0, 2.0]), rtol=1e-6)

@@ -60,7 +60,16 @@ def exact(op: Op, arguments: Mapping[str, Any]) -> tuple[torch.Tensor, ...]:
         wide = call(op, {name: widened(value) for name, value in arguments.items()})
     except (RuntimeError, TypeError):
         return plain
-    return tuple(rounded_once(w, p.dtype) for w, p in zip(wide, plain, strict=True))
+    return tuple(_rounded(w, p) for w, p in zip(wide, plain, strict=True))
+
+
+def _rounded(wide: torch.Tensor, plain: torch.Tensor) -> torch.Tensor:
+    """Returns a wide result in the dtype of the plain one, which holds where it is finite and the wide one too large.
+
+    Such elements are limits of the dtype, as those of nan_to_num.
+    """
+    rounded = rounded_once(wide, plain.dtype)
+    return torch.where(plain.isfinite() & ~rounded.isfinite(), plain, rounded)
 
 
 def call(op: Op, arguments: Mapping[str, Any]) -> tuple[torch.Tensor, ...]:

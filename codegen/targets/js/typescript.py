@@ -101,12 +101,13 @@ def result_type(op: Op) -> str:
 def is_async(op: Op) -> bool:
     """Returns whether an operator has a promise variant.
 
-    Views, which cost nothing, and operators that write to an argument have none. Neither have operators without tensor
-    arguments, because random numbers are drawn in the order of the calls.
+    Views, which cost nothing, operators that write to an argument, and those without tensor arguments have none. Neither
+    have those that draw random numbers, because these are drawn in the order of the calls.
     """
     arguments = op.signature.arguments
     return (
         any(argument.type.is_tensor for argument in arguments)
+        and op.signature.generator is None
         and not any(argument.alias and argument.alias.written for argument in arguments)
         and all(result.alias is None for result in op.signature.results)
     )

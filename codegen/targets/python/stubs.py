@@ -109,7 +109,9 @@ def _declarations(variants: Iterable[Iterable[tuple[str, str]]]) -> list[Declara
     of_each = [list(texts) for texts in variants]
     unique: dict[str, str] = {}
     for head, text in [*(texts[0] for texts in of_each), *(each for texts in of_each for each in texts[1:])]:
-        unique.setdefault(head, text)
+        # An overload that takes numbers where an earlier one takes data would never be matched.
+        if re.sub(r": (Number|_?float|_?int)\b(?! \|)", ": Data", head) not in unique:
+            unique.setdefault(head, text)
     return [Declaration(text, len(unique) > 1) for text in unique.values()]
 
 

@@ -52,7 +52,8 @@ def _overloads(
     """Yields the text of each overload; if there are several, each follows its signature."""
     ops = {op.full_name: op for _, op in signatures}
     for name, op in ops.items():
-        own = [f"{margin}{line}" for line, each in signatures if each.full_name == name]
+        calls = [call for call, each in signatures if each.full_name == name]
+        own = [f"{margin}{line}" for call in calls for line in wrap_call(call, WIDTH - len(f"  # {margin}"))]
         yield [*own, "", *text(op)] if len(ops) > 1 else list(text(op))
 
 

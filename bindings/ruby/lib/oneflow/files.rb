@@ -32,8 +32,8 @@ module OneFlow
 
     # Returns a string for the C API, in UTF-8. `what` begins error texts.
     def text(what, value)
-      text = value.is_a?(Symbol) ? value.name : value
-      raise TypeMismatch, "#{what} must be String or Symbol, got #{value.class}" unless text.is_a?(String)
+      text = Symbol === value ? value.name : value
+      raise TypeMismatch, "#{what} must be String or Symbol, got #{Autograd.class_of(value)}" unless String === text
       raise InvalidArgument, "#{what} must be a valid String" unless text.valid_encoding?
       raise InvalidArgument, "#{what} must not have a null byte" if text.include?("\0")
 
@@ -44,8 +44,10 @@ module OneFlow
 
     # Returns a path as a String.
     def path(function, value)
-      path = value.respond_to?(:to_path) ? value.to_path : value
-      raise TypeMismatch, "#{function}: path must be String or Pathname, got #{value.class}" unless path.is_a?(String)
+      path = Object === value && value.respond_to?(:to_path) ? value.to_path : value
+      unless String === path
+        raise TypeMismatch, "#{function}: path must be String or Pathname, got #{Autograd.class_of(value)}"
+      end
       raise InvalidArgument, "#{function}: path must not have a null byte" if path.b.include?("\0")
 
       path.dup.freeze
@@ -54,7 +56,7 @@ module OneFlow
     def flag(function, name, value)
       return value if [true, false].include?(value)
 
-      raise TypeMismatch, "#{function}: #{name} must be bool, got #{value.class}"
+      raise TypeMismatch, "#{function}: #{name} must be bool, got #{Autograd.class_of(value)}"
     end
 
     def add(nodes, value, key, depth)
@@ -78,7 +80,7 @@ module OneFlow
 
     def wrong_item(value, depth)
       what = depth.zero? ? "data" : "an item of data"
-      "save: #{what} must be Tensor, Hash or Array, got #{value.class}"
+      "save: #{what} must be Tensor, Hash or Array, got #{Autograd.class_of(value)}"
     end
 
     private_class_method :add, :start, :wrong_item
@@ -136,7 +138,7 @@ module OneFlow
   # `.safetensors`, `.npz`, or `.npy` for one tensor.
   def self.save(data, path, metadata: nil, compress: false)
     unless metadata.nil? || metadata.is_a?(Hash)
-      raise TypeMismatch, "save: metadata must be Hash or nil, got #{metadata.class}"
+      raise TypeMismatch, "save: metadata must be Hash or nil, got #{Autograd.class_of(metadata)}"
     end
 
     pairs = (metadata || {}).map do |key, value|

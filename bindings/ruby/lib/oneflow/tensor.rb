@@ -7,6 +7,9 @@ module OneFlow
     CHUNK = 1024
     private_constant :CHUNK
 
+    # Creates a tensor from its rows: `Tensor[[1, 2], [3, 4]]`, as `OneFlow.tensor([[1, 2], [3, 4]])` does.
+    def self.[](*rows) = OneFlow.tensor(rows)
+
     # Returns the size of the first dimension. Raises ShapeError for a tensor with 0 dimensions.
     def length
       shape.first or raise ShapeError, "length: a tensor with 0 dimensions has no length"
