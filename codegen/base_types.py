@@ -99,5 +99,7 @@ GENERATOR = BaseType("Generator", "generator", "generators", "kGenerator", meani
 # All types, by their words in signatures.
 BASE_TYPES: Mapping[str, BaseType] = {
     base.word: base
-    for base in (INT, FLOAT, BOOL, TRUE, FALSE, STR, DIM, SIZE, PAIR, INTS, DTYPE, DEVICE, GENERATOR, NUMBER, OPERAND, TENSOR)
+    for base in (
+        INT, FLOAT, BOOL, TRUE, FALSE, STR, DIM, SIZE, PAIR, INTS, DTYPE, DEVICE, GENERATOR, NUMBER, OPERAND, TENSOR,
+    )
 }  # fmt: skip

@@ -388,9 +388,8 @@ def _names_of_functions(parts: list[_OtherNames], drafts: list[_Draft], report: 
 
 def _names_of_arguments(parts: list[_OtherNames], drafts: list[_Draft], report: Report) -> dict[str, list[str]]:
     """Returns the further names by argument, "dim" or "clamp.min"; reports arguments that do not exist."""
-    known = {
-        name for draft in drafts for each in draft.op.signature.arguments for name in (each.name, f"{draft.op.name}.{each.name}")
-    }
+    arguments = [(draft.op.name, each.name) for draft in drafts for each in draft.op.signature.arguments]
+    known = {name for function, argument in arguments for name in (argument, f"{function}.{argument}")}
     found: dict[str, list[str]] = {}
     for field, others in (each for part in parts for each in part.arguments):
         with report.collecting():

@@ -1,4 +1,4 @@
-"""The first hour of someone who knows NumPy: creating, shaping, computing, indexing, stacking, and NumPy's functions."""
+"""The first hour of someone who knows NumPy: creating, computing, indexing, stacking, and NumPy's own functions."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ print(flow.linspace(0, 2, 5).tolist())  # [0.0, 0.5, 1.0, 1.5, 2.0]
 b = flow.arange(4)
 print((flow.tensor([20, 30, 40, 50]) - b).tolist())  # [20, 29, 38, 47]
 print((b**2 < 5).tolist())  # [True, True, True, False]
-print((b + [1, 1, 2, 2]).tolist(), (np.ones(4, int) * b).tolist())  # [1, 2, 4, 5] [0, 1, 2, 3]
+print((b - [1, 1, 2, 2]).tolist(), (np.ones(4, int) * b).tolist())  # [-1, 0, 0, 1] [0, 1, 2, 3]
 m = flow.tensor([[1, 1], [0, 1]])
 print((m * [[2, 0], [3, 4]]).tolist(), (m @ [[2, 0], [3, 4]]).tolist())  # [[2, 0], [0, 4]] [[5, 4], [3, 4]]
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import oneflow_py as flow
 import torch
+
+import oneflow_py as flow
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -17,7 +17,6 @@ from oneflow_py._native import *  # noqa: F403
 from oneflow_py._native import __version__ as __version__
 from oneflow_py.autograd import FUNCTIONS as _AUTOGRAD
 from oneflow_py.files import FUNCTIONS as _FILES
-
 from oneflow_py.numpy_protocol import install as _install
 
 _install(_native.Tensor)

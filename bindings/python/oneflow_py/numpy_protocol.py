@@ -1,7 +1,7 @@
 """NumPy's functions for tensors: `np.sin(x)`, `np.sum(x, axis=0)` and `np.concatenate([x, y])` return tensors.
 
-A function that has another meaning here is adapted to NumPy's; one that has no counterpart gets arrays, and returns what
-NumPy returns. https://numpy.org/neps/nep-0013-ufunc-overrides.html and nep-0018-array-function-protocol.html
+A function that has another meaning here is adapted to NumPy's; one that has no counterpart gets arrays, and returns
+what NumPy returns. https://numpy.org/neps/nep-0013-ufunc-overrides.html and nep-0018-array-function-protocol.html
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import oneflow_py as flow
 
 # The functions of NumPy whose namesakes here mean the same.
 _SAME = frozenset(
-    """all amax amin any argmax argmin argsort atleast_1d atleast_2d atleast_3d broadcast_to clip column_stack concatenate
-    concat count_nonzero cross diagonal diff dstack einsum empty_like expand_dims fliplr flipud full_like hstack inner
-    isclose isfinite isin isinf isnan isneginf isposinf kron matmul mean moveaxis nan_to_num nanmean nansum ones_like
-    outer permute_dims prod ravel reshape rot90 searchsorted sinc squeeze stack sum swapaxes take_along_axis tensordot
-    tile trace tril triu vstack where zeros_like""".split()
+    """all amax amin any argmax argmin argsort atleast_1d atleast_2d atleast_3d broadcast_to clip column_stack
+    concatenate concat count_nonzero cross diagonal diff dstack einsum empty_like expand_dims fliplr flipud
+    full_like hstack inner isclose isfinite isin isinf isnan isneginf isposinf kron matmul mean moveaxis nan_to_num
+    nanmean nansum ones_like outer permute_dims prod ravel reshape rot90 searchsorted sinc squeeze stack sum
+    swapaxes take_along_axis tensordot tile trace tril triu vstack where zeros_like""".split()
 )
 
 
@@ -109,7 +109,7 @@ def array_function(
 
 
 def array_ufunc(self: flow.Tensor, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Implements `Tensor.__array_ufunc__`: NumPy calls it for its universal functions, and the operators of its arrays."""
+    """Implements `Tensor.__array_ufunc__`: NumPy calls it for universal functions, also the operators of its arrays."""
     name = {"__call__": ufunc.__name__, "reduce": _REDUCTIONS.get(ufunc.__name__)}.get(method)
     here = getattr(flow, name, None) if name else None
     if here is None or any(not isinstance(each, flow.Tensor) for each in out or ()):

@@ -101,8 +101,8 @@ def result_type(op: Op) -> str:
 def is_async(op: Op) -> bool:
     """Returns whether an operator has a promise variant.
 
-    Views, which cost nothing, operators that write to an argument, and those without tensor arguments have none. Neither
-    have those that draw random numbers, because these are drawn in the order of the calls.
+    Views, which cost nothing, operators that write to an argument, and those without tensor arguments have none.
+    Neither have those that draw random numbers, because these are drawn in the order of the calls.
     """
     arguments = op.signature.arguments
     return (
@@ -205,9 +205,7 @@ def _forms(ops: Sequence[Op], has_out: bool, result: str, receiver: Argument | N
         yield Form((f"...labelledAndOptions: [{labelled}, {options}]",), result)
 
 
-def _form(
-    op: Op, positional: Sequence[Argument], named: Sequence[Option], has_out: bool, result: str
-) -> Form:
+def _form(op: Op, positional: Sequence[Argument], named: Sequence[Option], has_out: bool, result: str) -> Form:
     parts = [_parameter(argument) for argument in positional]
     if options := _options(op, named, has_out, result):
         mark = "" if any(not option.is_optional for option in named) else "?"

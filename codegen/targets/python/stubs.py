@@ -146,9 +146,7 @@ def _variants(
         named = [p for p in words.typed_parameters(op, [a for a in others if a.keyword_only], has_out) if p != "*"]
         first = op.summary if len(documentation) > 1 else documentation[0]
         text = f"{first}\n\nThe items of `{single.name}` are separate arguments."
-        yield declared(
-            [*before, f"*{single.name}: {words.annotation(single)}", *named], wrap(text, TEXT - indent - 4)
-        )
+        yield declared([*before, f"*{single.name}: {words.annotation(single)}", *named], wrap(text, TEXT - indent - 4))
         if op.takes_equation:
             yield declared(
                 ["operand: Tensor", "labels: Labels", "/", "*operands_and_labels: Tensor | Labels", *named],
