@@ -50,8 +50,8 @@ OF_API of_status of_fail(of_status status, const char* text);
 OF_API const char* of_dtype_name(of_dtype dtype);
 /* Looks up a dtype by its name. Fails with OF_DTYPE_ERROR for an unknown name. */
 OF_API of_status of_dtype_parse(const char* name, of_dtype* dtype);
-/* Returns the name of the method by which front ends convert to a dtype, as in PyTorch: "float" for float32; NULL if there
- * is none. */
+/* Returns the name of the method by which front ends convert to a dtype, as in PyTorch: "float" for float32. Returns
+ * NULL if there is none. */
 OF_API const char* of_dtype_method(of_dtype dtype);
 /* Returns the size of one element in bytes; 0 for an invalid number. */
 OF_API size_t of_dtype_size(of_dtype dtype);
