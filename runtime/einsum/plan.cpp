@@ -172,8 +172,8 @@ Path path_of(const Call& call, const Network& network) {
   return find_path(network, search, limit);
 }
 
-// Returns the names of the operands for error texts: "input", or "tensors[1]" in a list. Returns none for a list with an
-// equation, whose labels errors name instead.
+// Returns the names of the operands for error texts: "input", or "tensors[1]" in a list. Returns none for a list with
+// an equation, whose labels errors name instead.
 std::vector<std::string> names_of(const Call& call, const Equation& equation) {
   const int addend = rule_of<ContractionRule>(call.schema()).addend;
   std::vector<std::string> names;
