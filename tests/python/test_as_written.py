@@ -24,7 +24,7 @@ def test_a_call(case: dict[str, Any]) -> None:
 
 def test_array_likes_go_to_the_device_of_the_tensors() -> None:
     x = flow.ones(2, device="far:1")
-    for result in (x + [1, 2], flow.add([1, 2], x), flow.stack([[1.0, 2.0], x]), x.mul(np.ones(2, np.float32))):
+    for result in (x - [1, 2], flow.add([1, 2], x), flow.stack([[1.0, 2.0], x]), x.mul(np.ones(2, np.float32))):
         assert result.device == "far:1"
 
 
