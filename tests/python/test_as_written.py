@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import oneflow_py as flow
 import pytest
+
+import oneflow_py as flow
 
 CASES = json.loads((Path(__file__).parents[1] / "as_written.json").read_text())
 
