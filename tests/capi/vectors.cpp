@@ -36,10 +36,12 @@ of_dtype dtype_named(const std::string& name) {
   return dtype;
 }
 
-std::vector<int64_t> integers_of(const json& list) {
+// Returns integers, or the items of nested lists; with `lengths`, the length of each list precedes its items.
+std::vector<int64_t> integers_of(const json& list, bool lengths = false) {
   std::vector<int64_t> integers;
   for (const json& each : list) {
-    if (each.is_array()) {  // a pair
+    if (lengths) integers.push_back(each.is_array() ? static_cast<int64_t>(each.size()) : 1);
+    if (each.is_array()) {
       for (const int64_t item : integers_of(each)) integers.push_back(item);
     } else {
       integers.push_back(each.is_object() ? std::stoll(each.at("integer").get<std::string>()) : each.get<int64_t>());
@@ -149,7 +151,7 @@ Argument::Argument(const json& value, const std::string& type) {
   } else if (value.is_array()) {
     const bool holds_tensors = type.rfind("Tensor", 0) == 0;
     kind_ = holds_tensors ? OF_VALUE_TENSOR_LIST : OF_VALUE_INT_LIST;
-    if (!holds_tensors) integers_ = integers_of(value);
+    if (!holds_tensors) integers_ = integers_of(value, type.rfind("ints", 0) == 0);
   } else if (value.contains("integer")) {
     kind_ = OF_VALUE_INT;
     integer_ = std::stoll(value.at("integer").get<std::string>());
