@@ -98,7 +98,7 @@ FADE = {
 import oneflow_py as flow
 print([flow.fade(flow.tensor([8.0]), by).item() for by in (0.25, "25%", "12.5%")])
 try:
-    flow.fade(flow.tensor([1.0]), None)
+    flow.fade(flow.tensor([1.0]), [])
 except TypeError as error:
     print(error)
 """,
@@ -111,16 +111,16 @@ try { flow.fade(flow.tensor([1]), {by: true}); } catch (error) { console.log(err
 require 'oneflow'
 p [0.25, '25%', '12.5%'].map { |by| OneFlow.fade(OneFlow.tensor([8.0]), by).item }
 begin
-  OneFlow.fade(OneFlow.tensor([1.0]), nil)
+  OneFlow.fade(OneFlow.tensor([1.0]), [])
 rescue TypeError => error
   puts error.message
 end
 """,
 }
 EXPECTED_OF_FADE = {
-    "python": "fade: by must be float or str, got None",
+    "python": "fade: by must be float or str, got list",
     "js": "fade: by must be number or string, got boolean",
-    "ruby": "fade: by must be Float or String, got nil",
+    "ruby": "fade: by must be Float or String, got Array",
 }
 
 

@@ -18,12 +18,13 @@ function conversion(method, dtype) {
   }[method];
 }
 
-/** The device of the host. */
-const HOST = 'cpu:0';
+/** The name of the host's device, whose number is 0, and that of its type: the method that copies to it. */
+const HOST = native.deviceName(0);
+const [HOST_TYPE] = HOST.split(':');
 
 const methods = {
-  cpu() {
-    liveSlot(this, 'cpu');
+  [HOST_TYPE]() {
+    liveSlot(this, HOST_TYPE);
     return this.device === HOST ? this : toDevice(this, HOST);
   },
   numel() {

@@ -35,11 +35,21 @@ void append_conversions(std::vector<PyMethodDef>* methods, std::integer_sequence
   (append_conversion<dtypes>(methods), ...);
 }
 
-PyObject* cpu(PyObject* self, PyObject*) {
-  of_device host{};
-  if (!check(of_device_parse("cpu", &host))) return nullptr;
-  if (is_same_device(tensor_device(self), host)) return Py_NewRef(self);
-  const Ref device(device_object(host));
+constexpr of_device kHost{};
+
+// Returns the name of the type of the host's device, which is that of the method.
+const char* host_name() {
+  static const std::string name = [] {
+    char text[64];
+    return std::string(of_device_name(kHost, text));
+  }();
+  static const std::string type = name.substr(0, name.find(':'));
+  return type.c_str();
+}
+
+PyObject* to_host(PyObject* self, PyObject*) {
+  if (is_same_device(tensor_device(self), kHost)) return Py_NewRef(self);
+  const Ref device(device_object(kHost));
   PyObject* args[] = {self, device.get()};
   return device ? call_function("to_device", args) : nullptr;
 }
@@ -47,10 +57,10 @@ PyObject* cpu(PyObject* self, PyObject*) {
 }  // namespace
 
 std::vector<PyMethodDef> conversion_methods() {
-  std::vector<PyMethodDef> methods = {
-      {"cpu", cpu, METH_NOARGS,
-       "cpu($self)\n--\n\nReturns the tensor on the host; the tensor itself if it is there already."},
-  };
+  static const std::string documentation =
+      std::string(host_name()) +
+      "($self)\n--\n\nReturns the tensor on the host; the tensor itself if it is there already.";
+  std::vector<PyMethodDef> methods = {{host_name(), to_host, METH_NOARGS, documentation.c_str()}};
   append_conversions(&methods, std::make_integer_sequence<int, OF_DTYPE_COUNT>());
   return methods;
 }

@@ -113,6 +113,7 @@ VALUE dtype_methods() {
 
 void define_tensor_properties() {
   rb_define_const(tensor_class, "DTYPE_METHODS", dtype_methods());
+  rb_define_const(tensor_class, "HOST", rb_obj_freeze(device_string({})));
   rb_define_method(tensor_class, "shape", shape, 0);
   rb_define_method(tensor_class, "strides", strides, 0);
   rb_define_method(tensor_class, "ndim", ndim, 0);

@@ -13,14 +13,10 @@ module OneFlow
     DTYPE_METHODS.each do |name, dtype|
       define_method(name) { self.dtype == dtype ? self : cast(dtype) }
     end
-    private_constant :DTYPE_METHODS
 
-    # The device of the host.
-    HOST = OneFlow.device("cpu")
-    private_constant :HOST
-
-    # Returns the tensor on the host; the tensor itself if it is there already.
-    def cpu = device == HOST ? self : to_device(HOST)
+    # HOST is the name of the host's device; the method that copies to it has the name of its type.
+    define_method(HOST.partition(":").first) { device == HOST ? self : to_device(HOST) }
+    private_constant :DTYPE_METHODS, :HOST
 
     alias rank ndim
     alias numel size
