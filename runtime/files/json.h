@@ -15,7 +15,7 @@ namespace oneflow::files {
 // The base class of readers. Each event that a derived class does not override is an error.
 class JsonReader : public nlohmann::json_sax<nlohmann::json> {
  public:
-  // Reads a whole text. Throws InvalidArgument with the parser's reason if it is no JSON, or has invalid UTF-8.
+  // Reads a whole text. Throws InvalidArgument with the parser's reason if it is not JSON, or has invalid UTF-8.
   void read(std::string_view text) {
     nlohmann::json::sax_parse(text.begin(), text.end(), this);
     if (!failure_.empty()) fail(OF_INVALID_ARGUMENT, "%s", failure_.c_str());
@@ -25,7 +25,7 @@ class JsonReader : public nlohmann::json_sax<nlohmann::json> {
   bool boolean(bool) override { return unexpected("a boolean"); }
   bool number_integer(number_integer_t) override { return unexpected("a negative number"); }
   bool number_unsigned(number_unsigned_t) override { return unexpected("a number"); }
-  bool number_float(number_float_t, const string_t&) override { return unexpected("a number that is no integer"); }
+  bool number_float(number_float_t, const string_t&) override { return unexpected("a number that is not an integer"); }
   bool string(string_t&) override { return unexpected("a string"); }
   bool binary(binary_t&) override { return unexpected("bytes"); }
   bool start_object(size_t) override { return unexpected("an object"); }
@@ -34,7 +34,7 @@ class JsonReader : public nlohmann::json_sax<nlohmann::json> {
   bool start_array(size_t) override { return unexpected("a list"); }
   bool end_array() override { return true; }
   bool parse_error(size_t position, const std::string&, const nlohmann::json::exception&) override {
-    failure_ = "it is no JSON from byte " + std::to_string(position) + " on";
+    failure_ = "it is not JSON from byte " + std::to_string(position) + " on";
     return false;
   }
 

@@ -42,7 +42,7 @@ class MetadataReader : public JsonReader {
 
 std::string text_of(const Entry& entry) {
   if (entry.dtype != OF_UINT8 || entry.sizes.rank() != 1 || entry.bytes > kMostTextBytes)
-    entry.file->refuse("'%s' is no list of bytes", printable(entry.name).c_str());
+    entry.file->refuse("'%s' is not a list of bytes", printable(entry.name).c_str());
   std::string text(entry.bytes, '\0');
   read_entry(entry, text.data());
   return text;

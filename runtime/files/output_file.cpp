@@ -69,7 +69,7 @@ OutputFile::OutputFile(const std::string& path) : given_path_(path), path_(witho
   if (!exists && errno != ENOENT) fail_with_errno(path, kCannotWrite);
   if (exists && !S_ISREG(before.st_mode))
     fail(OF_FILE_ERROR, "'%s' %s: it is %s", printable(path).c_str(), kCannotWrite,
-         S_ISDIR(before.st_mode) ? "a directory" : "no regular file");
+         S_ISDIR(before.st_mode) ? "a directory" : "not a regular file");
   // Renaming needs no permission for the file that is replaced.
   if (exists && access(path_.c_str(), W_OK) != 0) fail_with_errno(path, kCannotWrite);
 

@@ -13,7 +13,7 @@ namespace oneflow::files {
 class OutputFile {
  public:
   // Creates the file. If `path` is a symbolic link, the file that it refers to will be replaced. Throws FileError if
-  // the folder cannot be written to, or if `path` is a file that cannot be written to, or no regular file.
+  // the folder cannot be written to, or if `path` is a file that cannot be written to or is not a regular file.
   explicit OutputFile(const std::string& path);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;

@@ -66,7 +66,7 @@ using Shard = std::unordered_map<std::string, Entry>;
 
 Shard open_shard(const SourceFile& index, const std::string& name) {
   // A name must not lead out of the folder: the index may come from somebody else.
-  if (!is_plain_name(name)) index.refuse("'%s' is no name of a file in the same folder", printable(name).c_str());
+  if (!is_plain_name(name)) index.refuse("'%s' is not the name of a file in the same folder", printable(name).c_str());
   const size_t slash = index.path().rfind('/');
   const std::string folder = slash == std::string::npos ? "" : index.path().substr(0, slash + 1);
   Shard shard;

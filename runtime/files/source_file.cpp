@@ -38,7 +38,7 @@ Ref<const SourceFile> SourceFile::open(const std::string& path) {
   if (fstat(descriptor, &status) != 0) fail_with_errno(path, "cannot be opened");
   if (!S_ISREG(status.st_mode))
     fail(OF_FILE_ERROR, "'%s' cannot be opened: it is %s", printable(path).c_str(),
-         S_ISDIR(status.st_mode) ? "a directory" : "no regular file");
+         S_ISDIR(status.st_mode) ? "a directory" : "not a regular file");
   file->bytes_ = static_cast<uint64_t>(status.st_size);
   return owned;
 }

@@ -28,7 +28,7 @@ class Mapping final : public RefCounted<Mapping> {
 // A regular file that is open for reading. Its functions are thread-safe.
 class SourceFile final : public RefCounted<SourceFile> {
  public:
-  // Opens a file. Throws FileError if it cannot be opened or is no regular file.
+  // Opens a file. Throws FileError if it cannot be opened or is not a regular file.
   static Ref<const SourceFile> open(const std::string& path);
 
   const std::string& path() const { return path_; }

@@ -33,7 +33,7 @@ Flattened flatten(std::span<const of_file_node> nodes);
 class Tree {
  public:
   // Makes the tree of a structure; find(name) returns the position of the tensor with that name, or -1. Throws
-  // InvalidArgument if the text is no structure of exactly `count` tensors.
+  // InvalidArgument if the text is not a structure of exactly `count` tensors.
   Tree(const std::string& structure, size_t count, const std::function<int64_t(const std::string&)>& find);
   // Makes a dictionary of tensors.
   explicit Tree(std::vector<std::string> names);

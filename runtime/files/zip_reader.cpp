@@ -73,7 +73,7 @@ size_t find_end(const SourceFile& file, std::string_view tail) {
     const uint64_t rest = tail.size() - at;
     if (rest >= kEndBytes && from_little_endian(tail.data() + at + kEndBytes - 2, 2) == rest - kEndBytes) return at;
   }
-  file.refuse("it is no zip archive, or was cut off");
+  file.refuse("it is not a zip archive, or was cut off");
 }
 
 Directory find_directory(const SourceFile& file) {

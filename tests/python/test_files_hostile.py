@@ -52,13 +52,13 @@ SAFETENSORS: list[tuple[bytes, str]] = [
     (struct.pack("<Q", 1) + b"", "its header would have 1 bytes, of the 8 of the file"),
     (struct.pack("<Q", 2**64 - 1) + b"{}", "its header would have 18446744073709551615 bytes, of the 10 of the file"),
     (struct.pack("<Q", 200_000_000) + b"{}", "its header would have 200000000 bytes, of the 10 of the file"),
-    (with_header(b""), "in its header, it is no JSON from byte 1 on"),
-    (with_header(b"{"), "in its header, it is no JSON from byte 2 on"),
+    (with_header(b""), "in its header, it is not JSON from byte 1 on"),
+    (with_header(b"{"), "in its header, it is not JSON from byte 2 on"),
     (with_header(b"[]"), "in its header, it has a list where none is expected"),
     (with_header(b"3"), "in its header, it has a number where none is expected"),
     (with_header(b'"x"'), "in its header, it has a string where none is expected"),
-    (with_header(b"{}{}"), "in its header, it is no JSON from byte 3 on"),
-    (with_header(b'{"\xff":{}}'), "in its header, it is no JSON from byte 3 on"),
+    (with_header(b"{}{}"), "in its header, it is not JSON from byte 3 on"),
+    (with_header(b'{"\xff":{}}'), "in its header, it is not JSON from byte 3 on"),
     (with_header(b"[" * 1_000_000), "in its header, it has a list where none is expected"),
     (with_header(b'{"a":' * 1_000_000), "in its header, tensor 'a' has the unknown property 'a'"),
     (with_header({"x": 3}), "in its header, it has a number where none is expected"),
@@ -76,12 +76,12 @@ SAFETENSORS: list[tuple[bytes, str]] = [
     (with_header({"x": tensor(shape=[-2])}), "in its header, it has a negative number where none is expected"),
     (
         with_header({"x": tensor(shape=[2.0])}),
-        "in its header, it has a number that is no integer where none is expected",
+        "in its header, it has a number that is not an integer where none is expected",
     ),
     (with_header({"x": tensor(shape=[2**63])}), "in its header, tensor 'x' has a dimension that is too large"),
     (
         with_header({"x": tensor(shape=[2**64])}),
-        "in its header, it has a number that is no integer where none is expected",
+        "in its header, it has a number that is not an integer where none is expected",
     ),
     (
         with_header({"x": tensor(shape=[2**40, 2**40])}),
@@ -149,7 +149,7 @@ def test_safetensors(content: bytes, text: str) -> None:
 
 STRUCTURES = [
     ("", None),
-    ("{", "it is no JSON from byte 2 on"),
+    ("{", "it is not JSON from byte 2 on"),
     ('{"y":0}', "there is no tensor 'y'"),
     ('{"x":1}', "it has a number where none is expected"),
     ('{"x":"x"}', "it has a string where none is expected"),
@@ -277,10 +277,10 @@ def bomb() -> bytes:
 
 
 NPZ = [
-    (b"", "it is no zip archive, or was cut off"),
-    (b"PK", "it is no zip archive, or was cut off"),
-    (ONE[:-10], "it is no zip archive, or was cut off"),
-    (ONE[:END], "it is no zip archive, or was cut off"),
+    (b"", "it is not a zip archive, or was cut off"),
+    (b"PK", "it is not a zip archive, or was cut off"),
+    (ONE[:-10], "it is not a zip archive, or was cut off"),
+    (ONE[:END], "it is not a zip archive, or was cut off"),
     (changed(ONE, END + 16, struct.pack("<L", 2**31)), "the directory of the archive is out of bounds"),
     (changed(ONE, END + 12, struct.pack("<L", 2**31)), "the directory of the archive is out of bounds"),
     (changed(ONE, END + 10, struct.pack("<H", 2)), "the directory of the archive ends too early"),

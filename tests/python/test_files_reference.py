@@ -125,10 +125,10 @@ def test_sharded_files() -> None:
 @pytest.mark.parametrize(
     ("weights", "text"),
     [
-        ({"a": "../m-1.safetensors"}, "'../m-1.safetensors' is no name of a file in the same folder"),
-        ({"a": "/etc/passwd"}, "'/etc/passwd' is no name of a file in the same folder"),
-        ({"a": ".."}, "'..' is no name of a file in the same folder"),
-        ({"a": ""}, "'' is no name of a file in the same folder"),
+        ({"a": "../m-1.safetensors"}, "'../m-1.safetensors' is not the name of a file in the same folder"),
+        ({"a": "/etc/passwd"}, "'/etc/passwd' is not the name of a file in the same folder"),
+        ({"a": ".."}, "'..' is not the name of a file in the same folder"),
+        ({"a": ""}, "'' is not the name of a file in the same folder"),
         ({"b": "m-1.safetensors"}, "'m-1.safetensors' has no tensor 'b', or the index has it twice"),
         ({"a": 3}, "it has a value that is no string"),
         ({"a": {}}, "it has an object where none is expected"),

@@ -61,8 +61,8 @@ def test_what_is_no_file() -> None:
     raises(flow.FileError, "load: 'folder.npy' cannot be opened: it is a directory", lambda: flow.load("folder.npy"))
     raises(flow.FileError, "save: 'folder.npy' cannot be written: it is a directory", lambda: save("folder.npy"))
     os.mkfifo("pipe.npy")
-    raises(flow.FileError, "load: 'pipe.npy' cannot be opened: it is no regular file", lambda: flow.load("pipe.npy"))
-    raises(flow.FileError, "save: 'pipe.npy' cannot be written: it is no regular file", lambda: save("pipe.npy"))
+    raises(flow.FileError, "load: 'pipe.npy' cannot be opened: it is not a regular file", lambda: flow.load("pipe.npy"))
+    raises(flow.FileError, "save: 'pipe.npy' cannot be written: it is not a regular file", lambda: save("pipe.npy"))
 
 
 def test_links() -> None:

@@ -157,7 +157,7 @@ class FilesTest < OneFlowTest
       [-> { OneFlow.load(nil) }, OneFlow::TypeMismatch, "load: path must be String or Pathname, got NilClass"],
       [-> { OneFlow.load("c.npz") }, OneFlow::FileError, "load: 'c.npz' cannot be opened: No such file or directory"],
       [-> { OneFlow.load("bad.npz") }, OneFlow::InvalidArgument,
-       "load: 'bad.npz' is malformed: it is no zip archive, or was cut off"],
+       "load: 'bad.npz' is malformed: it is not a zip archive, or was cut off"],
       [-> { file.load(mmap: nil) }, OneFlow::TypeMismatch, "load: mmap must be bool, got NilClass"],
       [-> { file[:y] }, OneFlow::InvalidArgument, 'read: there is no tensor "y"'],
       [-> { file.info(3) }, OneFlow::TypeMismatch, "info: name must be String or Symbol, got Integer"]
