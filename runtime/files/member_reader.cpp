@@ -6,20 +6,20 @@
 
 #include "base/error.h"
 #include "files/checksum.h"
+#include "files/zip_format.h"
 
 namespace oneflow::files {
 namespace {
 
 constexpr uint64_t kInputBytes = uint64_t{1} << 16;
-constexpr int kRawDeflate = -MAX_WBITS;  // without the header of zlib
-constexpr uint64_t kMost = UINT_MAX;     // at once
+constexpr uint64_t kMost = UINT_MAX;  // at once
 
 }  // namespace
 
 MemberReader::MemberReader(const SourceFile& file, const Member& member) : file_(file), member_(member) {
   if (!member.is_deflated) return;
   input_ = std::make_unique_for_overwrite<unsigned char[]>(kInputBytes);
-  if (inflateInit2(&stream_, kRawDeflate) != Z_OK) throw std::bad_alloc();
+  if (inflateInit2(&stream_, zip::kRawDeflate) != Z_OK) throw std::bad_alloc();
 }
 
 MemberReader::~MemberReader() {

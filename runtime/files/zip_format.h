@@ -2,6 +2,8 @@
 #ifndef ONEFLOW_FILES_ZIP_FORMAT_H_
 #define ONEFLOW_FILES_ZIP_FORMAT_H_
 
+#include <zlib.h>
+
 #include <cstdint>
 
 namespace oneflow::files::zip {
@@ -14,6 +16,7 @@ constexpr uint64_t kLocalHeaderBytes = 30, kDirectoryEntryBytes = 46, kEndBytes 
                    kEnd64LocatorBytes = 20;
 
 constexpr uint64_t kStored = 0, kDeflated = 8;       // methods of compression
+constexpr int kRawDeflate = -MAX_WBITS;              // zlib's window bits for content without a header
 constexpr uint64_t kEncrypted = 1, kUtf8 = 1 << 11;  // flags
 constexpr uint64_t kExtra64 = 1;                     // the extra field with numbers of 64 bits
 constexpr uint64_t kInExtra = 0xffffffff;            // a number of 32 bits that stands for one in that field

@@ -31,8 +31,7 @@ constexpr uint64_t kLarge = 0xf0000000;
 class Deflater {
  public:
   explicit Deflater(OutputFile& file) : file_(file) {
-    // A negative number of window bits: without the header of zlib.
-    if (deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) !=
+    if (deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kRawDeflate, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) !=
         Z_OK)
       throw std::bad_alloc();
   }

@@ -2,6 +2,7 @@
 
 /** The methods that convert a tensor to a dtype or to the host, as PyTorch names them, and the transposed tensors. */
 
+const devices = require('./devices');
 const dtypes = require('./dtypes');
 const {makeError} = require('./errors');
 const native = require('./native');
@@ -19,7 +20,7 @@ function conversion(method, dtype) {
 }
 
 /** The name of the host's device, whose number is 0, and that of its type: the method that copies to it. */
-const HOST = native.deviceName(0);
+const HOST = native.deviceName(devices.HOST);
 const [HOST_TYPE] = HOST.split(':');
 
 const methods = {

@@ -245,9 +245,6 @@ function transferred(data) {
 
 // ---------------------------------------------------------------------------------------------------- common part
 
-/** The addon's number of the host device, as native.parseDevice('cpu:0') returns it: the memory of arrays is there. */
-const HOST = 0;
-
 /**
  * Creates a tensor from a typed array with elements of the dtype `stored`. It uses a copy of the array's memory or,
  * with the options share and transfer, the memory itself. If necessary, converts it to `dtype` and copies it to the
@@ -265,7 +262,7 @@ function createTensor(array, stored, dtype, shape, options) {
   if (strides !== undefined && strides.length !== shape.length) {
     throw failure('ShapeError', `strides must have ${shape.length} items, one per dimension, got ${strides.length}`);
   }
-  if (share && device !== HOST) {
+  if (share && device !== devices.HOST) {
     throw failure('DeviceError', `data cannot be shared with ${native.deviceName(device)}`);
   }
   const code = dtypes.codeOf(stored, 'tensor');
@@ -274,7 +271,7 @@ function createTensor(array, stored, dtype, shape, options) {
     () => native.create(memory, dtypes.componentsOf(stored), code, shape, strides ?? null, offset, share || transfer),
   ));
   const converted = stored === dtype ? tensor : replaced(tensor, (made) => cast(made, dtype));
-  return device === HOST ? converted : replaced(converted, (made) => rewording(
+  return device === devices.HOST ? converted : replaced(converted, (made) => rewording(
     () => toDevice(made, native.deviceName(device)), (text) => text.replace(/^toDevice: /, 'tensor: '),
   ));
 }

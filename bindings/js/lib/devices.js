@@ -8,6 +8,9 @@ const {words} = require('../generated/functions');
 const {makeError, refuseNullByte, rewording, traced} = require('./errors');
 const {describe} = require('./tensor');
 
+/** The addon's number of the host device, as native.parseDevice('cpu:0') returns it: the memory of arrays is there. */
+const HOST = 0;
+
 let isDevice;
 
 /** A device and its properties, which are queried on each access. It is accepted wherever the name of a device is. */
@@ -128,4 +131,4 @@ const functions = {
   resetFallbacks: () => native.resetFallbacks(),
 };
 
-module.exports = {isDevice, nameOf, codeOf, codeOrDefault, functions};
+module.exports = {HOST, isDevice, nameOf, codeOf, codeOrDefault, functions};
