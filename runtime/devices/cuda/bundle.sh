@@ -28,5 +28,5 @@ cp build/bin/capi_replay "$bundle/bin"
 cp build/lib/*.so.? build/lib/oneflow-probe "$bundle/lib"
 cp build/lib/oneflow_devices/cuda.so "$bundle/lib/oneflow_devices"
 cp -r "$front_end/python/oneflow_py" "$bundle/python"
-tar -czf "$bundle/vectors.tar.gz" tests/generated/vectors
+tar -c tests/generated/vectors | xz -T0 >"$bundle/vectors.tar.xz"
 du -sh "$bundle"

@@ -24,7 +24,7 @@ gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader -i 0 2>/dev/null) || {
   echo "CUDA: SKIPPED, there is no NVIDIA GPU (nvidia-smi finds none)"
   exit 0
 }
-[ -d $vectors ] || tar -xzf "$build/vectors.tar.gz"
+[ -d $vectors ] || "$python" -m tarfile -e "$build/vectors.tar.xz" .
 : >"$results/failed"
 
 # run NAME SECONDS LINES COMMAND...: writes the output of a command to NAME.log, and prints its last lines.
@@ -58,7 +58,7 @@ vectors() {
 
 tests() {
   run tests-cuda 60 10 "${pytest[@]}" runtime/devices/cuda/tests
-  run tests-python 90 10 "${pytest[@]}" tests/python/test_{complex,contractions,reductions,sort_and_index,large}.py \
+  run tests-python 90 10 "${pytest[@]}" tests/python/test_{complex,contractions,reductions,sort_and_index,large,gradients,numbers,files}.py \
     -k cuda
 }
 
