@@ -108,8 +108,8 @@ def _check_complex(op: Op, functions: Functions, report: Report) -> None:
         report.add(op.location, f"complex: {op.kind.key} operators do not support '{op.complex.value}'")
     if op.complex not in (None, Complex.SAME) and any(a.type.is_list for a in op.signature.tensor_arguments):
         report.add(op.location, "complex: operators that take a list of tensors support only 'same'")
-    if op.complex is not None and len(op.signature.results) != 1 and op.complex is not Complex.SAME:
-        report.add(op.location, "complex: the operator must have one result")
+    if op.complex is Complex.PARTS and len(op.signature.results) != 1:
+        report.add(op.location, "complex: an operator on parts must have one result")
 
 
 def _check_examples(op: Op, report: Report) -> None:

@@ -129,7 +129,7 @@ SCALAR: Mapping[str, Intrinsic] = {
     "pow": _of_two(
         Cost.FUNCTION,
         "0 if y == 0 else y * pow(x, y - 1)",
-        "f * log(x) if x != 0 else 0 if y >= 0 else f * log(x)",
+        "f * log(x) if x != 0 else 0 if isfinite(f) else f * log(x)",
         divides=True,
         approximate=True,
     ),

@@ -203,15 +203,16 @@ def _complex(field: Field) -> Complex | Program:
 def _gradient(fields: Fields, signature: Signature | None) -> dict[str, StatedGradient | Gradient]:
     """Returns the gradients that a record states, by argument; the reason for them, `why`, is for people."""
     fields.required("why", lambda f: f.words)
+    is_holomorphic = fields.optional("holomorphic", lambda f: f.boolean, False)
     for key in fields.keys.values():
-        for name in _names_in(key.words) if key.words != "why" else ():
+        for name in _names_in(key.words) if key.words not in ("why", "holomorphic") else ():
             if signature and name not in (tensors := [a.name for a in signature.tensor_arguments]):
                 raise key.bad(unknown("tensor argument", name, tensors))
     words = {each.value for each in Gradient}
     found: dict[str, StatedGradient | Gradient] = {}
     for text, value in fields.others(lambda f: Gradient(f.words) if f.words in words else f.program).items():
         names = _names_in(text)
-        stated = value if isinstance(value, Gradient) else StatedGradient(names, value)
+        stated = value if isinstance(value, Gradient) else StatedGradient(names, value, is_holomorphic)
         found |= dict.fromkeys(names, stated)
     return found
 

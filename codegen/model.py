@@ -185,7 +185,7 @@ ERRORS = (
 class DTypeSet(Enum):
     """The dtypes that an argument accepts, apart from complex ones.
 
-    If an operator supports complex tensors, arguments that accept `any` or `numeric` accept them as well.
+    If an operator supports complex tensors, arguments that accept floating-point tensors accept them as well.
     """
 
     ANY = "any"
@@ -254,6 +254,7 @@ class StatedGradient:
 
     arguments: tuple[str, ...]
     program: Program
+    is_holomorphic: bool  # whether it multiplies by complex derivatives, so that the runtime conjugates around it
 
 
 # ------------------------------------------------------------------------------------------------ examples and tests

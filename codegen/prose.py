@@ -17,7 +17,6 @@ _SETS = {
     DTypeSet.BOOL: "bool",
     DTypeSet.INDEX: "int64 and int32",
 }
-_WITH_COMPLEX = (DTypeSet.ANY, DTypeSet.NUMERIC)
 _RESULTS = {
     ResultRule.PROMOTE: "the promoted type of the operands",
     ResultRule.SAME: "that of `{first}`",
@@ -79,7 +78,7 @@ def _accepted(op: Op, argument: Argument, override: Argument | None) -> str:
     converted = override if op.dtype.converts else None
     if converted and not converted.has_default:
         accepts = DTypeSet.ANY
-    complex_too = ", including complex" if op.takes_complex and accepts in _WITH_COMPLEX else ""
+    complex_too = ", including complex" if op.takes_complex and accepts.may_be_floating else ""
     any_type = f"; any type if `{converted.name}` is given" if converted and converted.has_default else ""
     return f"{_SETS[accepts]}{complex_too}{any_type}"
 

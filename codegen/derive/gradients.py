@@ -89,7 +89,7 @@ class GradientRule:
     op: Op | None
     result: int  # which result of `op` it is
     inputs: tuple[GradientInput, ...]
-    is_transpose: bool  # whether it follows from the kind: for complex numbers, the adjoint is the conjugate of it
+    is_transpose: bool  # whether it multiplies by derivatives: for complex numbers, the adjoint is the conjugate of it
 
 
 def derive_gradients(definitions: Definitions, report: Report) -> dict[str, Gradients]:
@@ -287,8 +287,10 @@ def gradient_rules(op: Op, definitions: Definitions) -> Iterator[GradientRule]:
         if gradient or not op.kind.has_body:
             inputs = tuple(_inputs(op, gradient)) if gradient else ()
             own = op.gradient.get(argument.name)
-            result = own.arguments.index(argument.name) if isinstance(own, StatedGradient) else 0
-            yield GradientRule(op.position(argument.name), gradient, result, inputs, own is None)
+            stated = own if isinstance(own, StatedGradient) else None
+            result = stated.arguments.index(argument.name) if stated else 0
+            is_transpose = own is None or (stated is not None and stated.is_holomorphic)
+            yield GradientRule(op.position(argument.name), gradient, result, inputs, is_transpose)
 
 
 def saved_names(op: Op, definitions: Definitions) -> Iterator[str]:

@@ -105,7 +105,7 @@ class Checker {
 
   // Sets the device of a call without a tensor or device argument.
   void finish() {
-    if (!first_tensor_ && !has_device_) call_.device = default_device();
+    if (rank_ < 0 && !has_device_) call_.device = default_device();
   }
 
  private:
@@ -156,7 +156,7 @@ class Checker {
       case ArgumentType::kDim:
         fits = value.kind == OF_VALUE_INT;
         // Without a tensor, as in cat([]), the rank is unknown. The operator reports this error.
-        if (fits && first_tensor_) checked.as.integer = normalize_dim(value.as.integer, rank(), argument.name);
+        if (fits && rank_ >= 0) checked.as.integer = normalize_dim(value.as.integer, rank_, argument.name);
         break;
       case ArgumentType::kSize:
         fits = value.kind == OF_VALUE_INT;
@@ -202,10 +202,13 @@ class Checker {
       if (value.kind != OF_VALUE_TENSOR_LIST) fail_type(argument, value);
       check_pointer(argument, value.as.tensors, value.count);
       for (int i = 0; i < value.count; ++i) {
-        if (value.as.tensors[i])
-          check_tensor(argument, *to_tensor(value.as.tensors[i]));
-        else if (!argument.has_optional_items)
+        if (value.as.tensors[i]) {
+          const Tensor& tensor = *to_tensor(value.as.tensors[i]);
+          check_tensor(argument, tensor);
+          if (call_.placed == position_of(argument)) rank_ = std::max(rank_, tensor.rank());
+        } else if (!argument.has_optional_items) {
           fail(OF_TYPE_MISMATCH, "%s must be %s, got None at position %d", argument.name, argument.type_text, i);
+        }
       }
       return;
     }
@@ -229,7 +232,7 @@ class Checker {
     int64_t* copies = call_.dims + call_.dim_count;
     call_.dim_count += count;
     for (int32_t i = 0; i < count; ++i) {
-      copies[i] = argument.type == ArgumentType::kDim ? normalize_dim(items[i], rank(), argument.name) : items[i];
+      copies[i] = argument.type == ArgumentType::kDim ? normalize_dim(items[i], rank_, argument.name) : items[i];
     }
     checked.kind = OF_VALUE_INT_LIST;
     checked.count = count;
@@ -278,8 +281,7 @@ class Checker {
 
   // Throws DTypeError for a complex tensor unless the argument accepts it.
   void check_complex_tensor(const Argument& argument, of_dtype dtype) {
-    const bool takes_any = argument.accepts == DTypeSet::kAny || argument.accepts == DTypeSet::kNumeric;
-    if (!takes_any) fail_dtype(argument, dtype_name(dtype));
+    if (!accepts(argument.accepts, part_dtype(dtype))) fail_dtype(argument, dtype_name(dtype));
     if (!call_.schema().run_complex)
       fail(OF_DTYPE_ERROR, "%s must be a real tensor, got %s", argument.name, dtype_name(dtype));
     call_.is_complex = true;
@@ -308,8 +310,8 @@ class Checker {
     if (argument.is_written) [[unlikely]]
       check_writable(tensor);
     call_.carried_layers |= tensor.carried_layers();
-    if (!first_tensor_) {
-      first_tensor_ = &tensor;
+    if (rank_ < 0) {
+      rank_ = tensor.rank();
       call_.placed = position_of(argument);
       call_.device = tensor.device();
     } else if (!(tensor.device() == call_.device)) [[unlikely]] {
@@ -322,8 +324,6 @@ class Checker {
     return static_cast<int8_t>(&argument - call_.schema().arguments.data());
   }
 
-  // Returns the rank of the first tensor, to which arguments of type dim refer.
-  int rank() const { return first_tensor_ ? first_tensor_->rank() : 0; }
 
   static of_value float_value(double value) {
     of_value v{OF_VALUE_FLOAT, 0, {}};
@@ -337,7 +337,7 @@ class Checker {
   }
 
   Call& call_;
-  const Tensor* first_tensor_ = nullptr;
+  int rank_ = -1;  // of the first tensor, to which dims refer, or the largest in its list; -1: there is none yet
   bool has_device_ = false;
   bool converts_ = false;  // whether a dtype argument requests a floating-point type, to which operands are converted
 };

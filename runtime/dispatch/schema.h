@@ -38,7 +38,7 @@ enum class ArgumentType : int8_t {
   kGenerator,
 };
 
-// The real dtypes that an argument accepts. kAny and kNumeric also accept complex dtypes, if the operator supports
+// The real dtypes that an argument accepts. Those with floating-point dtypes also accept complex ones, if the operator supports
 // them.
 enum class DTypeSet : int8_t { kAny, kNumeric, kFloating, kIntegral, kBool, kIndex };
 

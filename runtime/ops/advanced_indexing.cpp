@@ -5,6 +5,7 @@
 #include "dispatch/dispatch.h"
 #include "dispatch/launch.h"
 #include "ops/native.h"
+#include "tensor/complex.h"
 #include "tensor/overlap.h"
 #include "tensor/transfer.h"
 
@@ -15,6 +16,8 @@ namespace {
 constinit const OperatorName kCast("cast");
 constinit const OperatorName kClone("clone");
 constinit const OperatorName kCountNonzero("count_nonzero");
+constinit const OperatorName kIndex("index");
+constinit const OperatorName kIndexPut("index_put_");
 constinit const OperatorName kNonzero("nonzero");
 constinit const OperatorName kSelect("select");
 constinit const OperatorName kZeros("zeros");
@@ -174,6 +177,8 @@ void index(Call& call) {
   const Positions positions = find_positions(call);
   const Tensor& result = prepare_exact_result(call, 0, result_shape(positions), input.dtype());
   if (call.infer_only || result.count() == 0) return;
+  if (is_complex(input.dtype()))
+    return call_into(call, *view_as_real(result), kIndex, view_as_real(input), call.arguments[1]);
   const of_kernel_tensor selected = kernel_output(result);
   run_kernel(call, resolve_dtypes(call).compute, positions, kernel_input(input), selected, result.strides(), false);
 }
@@ -182,10 +187,10 @@ namespace {
 
 // Adds values to elements of float16 and bfloat16 in float32: many small ones would be lost if each sum were rounded.
 void accumulate_in_float32(Call& call, const Tensor& input) {
-  static const OperatorName copy("copy"), index_put("index_put_");
+  static const OperatorName copy("copy");
   Body body(call);
   const TensorRef wide = body.call(kCast, input, OF_FLOAT32);
-  body.call(index_put, wide, call.arguments[1], body.call(kCast, call.tensor(2), OF_FLOAT32), true);
+  body.call(kIndexPut, wide, call.arguments[1], body.call(kCast, call.tensor(2), OF_FLOAT32), true);
   call_into(call, input, copy, share(input), wide);
 }
 
@@ -205,6 +210,10 @@ void index_put(Call& call) {
   if (overlap(input, *values) != Overlap::kNone) values = Body(call).call(kClone, values);
   const Shape strides = broadcast_strides(values->sizes(), values->strides(), shape);
   if (count_elements(shape) == 0) return;
+  if (is_complex(input.dtype())) {
+    Body(call).call(kIndexPut, view_as_real(input), call.arguments[1], view_as_real(*values), call.boolean(3));
+    return;
+  }
   const of_kernel_tensor written = kernel_tensor(input, input.mutable_data());
   run_kernel(call, resolve_dtypes(call).compute, positions, written, kernel_input(*values), strides, true);
 }

@@ -34,6 +34,12 @@ std::span<const of_tensor> joined_tensors(const Call& call) {
   return tensors;
 }
 
+// Returns whether `cat` skips a tensor: as in PyTorch, a vector without elements joins tensors of any shape.
+bool is_empty_vector(of_tensor handle) {
+  const Tensor& tensor = *to_tensor(handle);
+  return tensor.rank() == 1 && tensor.size(0) == 0;
+}
+
 }  // namespace
 
 void contiguous(Call& call) {
@@ -72,12 +78,14 @@ void pin_memory(Call& call) {
 
 void cat(Call& call) {
   const auto tensors = joined_tensors(call);
-  const Tensor& first = *to_tensor(tensors[0]);
+  const auto joined = std::find_if_not(tensors.begin(), tensors.end(), is_empty_vector);
+  const Tensor& first = *to_tensor(joined == tensors.end() ? tensors[0] : *joined);
   const int dim = static_cast<int>(call.integer(1));
   if (first.rank() == 0) fail(OF_SHAPE_ERROR, "tensors must have at least 1 dimension, got 0");
   Shape sizes = first.sizes();
-  for (const of_tensor handle : tensors.subspan(1)) {
+  for (const of_tensor handle : tensors) {
     const Tensor& tensor = *to_tensor(handle);
+    if (&tensor == &first || is_empty_vector(handle)) continue;
     if (tensor.rank() != first.rank())
       fail(OF_SHAPE_ERROR, "tensors must have the same number of dimensions, got %d and %d", first.rank(),
            tensor.rank());
@@ -94,6 +102,7 @@ void cat(Call& call) {
   if (call.infer_only) return;
   int64_t start = 0;
   for (const of_tensor handle : tensors) {
+    if (is_empty_vector(handle)) continue;
     const Tensor& tensor = *to_tensor(handle);
     const TensorRef target = narrow(result, dim, {start, tensor.size(dim)});
     call_into(call, *target, kCopy, target, tensor);

@@ -24,9 +24,10 @@ void broadcast_dimensions(Call& call, const Shape& result, DimensionMap& map) {
   for_each_tensor(call, [&](int operand, int, const Tensor& tensor) { add_broadcast(operand, tensor, result, map); });
 }
 
-void kept_dimensions(Call& call, const Shape&, DimensionMap& map) {
+void kept_dimensions(Call& call, const Shape& result, DimensionMap& map) {
   const uint32_t named = named_dims(call);
   for_each_tensor(call, [&](int operand, int, const Tensor& tensor) {
+    if (tensor.rank() != static_cast<int>(result.size())) return;  // an empty vector, which `cat` skips
     for (int d = 0; d < tensor.rank(); ++d)
       map.add({operand, d, d, named >> d & 1 ? Relation::kOpaque : Relation::kSame});
   });

@@ -86,12 +86,13 @@ def test_printing() -> None:
          "copy: a complex tensor does not become float32; take its real or imaginary part"),
         (lambda: flow.zeros(1).add_(flow.tensor([1j])), flow.DTypeError,
          "add: result of type complex64 cannot be stored in float32"),
-        (lambda: flow.exp(flow.tensor([1j])), flow.DTypeError, "exp: input must be a real tensor, got complex64"),
+        (lambda: flow.erf(flow.tensor([1j])), flow.DTypeError, "erf: input must be a real tensor, got complex64"),
         (lambda: flow.tensor([1j]) < flow.tensor([1j]), flow.DTypeError,
          "lt: input must be a real tensor, got complex64"),
         (lambda: flow.randn(2, dtype="complex64"), flow.DTypeError, "randn: dtype must be a real type, got complex64"),
-        (lambda: flow.linear(flow.tensor([[1j]]), flow.ones(1, 1)), flow.DTypeError,
-         "linear: input must be a floating-point tensor, got complex64"),
+        (lambda: flow.gcd(flow.tensor([1j]), flow.tensor([1])), flow.DTypeError,
+         "gcd: input must be an integer or bool tensor, got complex64"),
+        (lambda: flow.tensor([1j, 2])[flow.tensor([0]), flow.tensor([0])], flow.IndexOutOfRange, None),
         (lambda: flow.zeros([1] * 32, dtype="complex64").clone(), flow.ShapeError,
          "clone: a complex tensor must have at most 31 dimensions, got 32"),
         (lambda: flow.tensor([1j, 2]).item(), flow.InvalidArgument,
@@ -123,6 +124,74 @@ def test_operators_with_numbers(name: str, array: np.ndarray[Any, Any], number: 
     ):
         np.testing.assert_array_equal(found.numpy(), expected)
         assert found.dtype == str(expected.dtype)
+
+
+FUNCTIONS = [
+    "abs", "angle", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "square", "reciprocal", "sin", "cos",
+    "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sinc", "isnan", "isinf",
+    "isfinite", "isreal", "logical_not", "positive", "cumsum", "cumprod", "prod", "sum", "mean", "var", "std", "any",
+    "all", "count_nonzero",
+]  # fmt: skip
+IN_NUMPY = {
+    "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_follow_numpy(name: str) -> None:
+    """Compares with NumPy over the plane: near 0, far away, and on both sides of the branch cuts."""
+    ends = [-1e8, -3.0, -1.0, -0.5, -1e-8, -0.0, 0.0, 1e-8, 0.5, 1.0, 3.0, 1e8]
+    if name in ("exp", "exp2", "expm1", "sin", "cos", "sinh", "cosh", "sinc", "tan", "tanh"):
+        ends = [each for each in ends if abs(each) < 1e3]
+    if name.startswith("cum") or name in ("prod", "mean", "var", "std", "sum"):
+        ends = [-3.0, -0.5, 0.25, 1.0]
+    array = np.array([complex(a, b) for a in ends for b in ends])
+    if name == "reciprocal":
+        array = array[array != 0]
+    arguments = (0,) if name.startswith("cum") else ()
+    with np.errstate(all="ignore"):
+        options = {"ddof": 1} if name in ("var", "std") else {}
+        expected = getattr(np, IN_NUMPY.get(name, name))(array, *arguments, **options)
+    found = getattr(flow, name)(flow.tensor(array), *arguments).numpy()
+    assert found.dtype == expected.dtype
+    known = np.isfinite(expected)  # at poles, the parts of an infinity are not the same everywhere
+    np.testing.assert_allclose(found[known], expected[known], 1e-7, 1e-15)
+
+
+@given(numbers("complex128"), st.integers(-2, 3))
+def test_quotients_and_powers_follow_numpy(array: np.ndarray[Any, Any], exponent: int) -> None:
+    other = np.where(array == 0, 1, array)[..., ::-1] if array.ndim else np.where(array == 0, 1, array)
+    np.testing.assert_allclose((flow.tensor(array) / flow.tensor(other.copy())).numpy(), array / other, 1e-14, 1e-14)
+    found = flow.tensor(other.copy()) ** exponent
+    np.testing.assert_allclose(found.numpy(), other**exponent, 1e-12, 1e-12)
+
+
+@pytest.mark.parametrize("dtype", COMPLEX)
+def test_indexing_follows_numpy(dtype: str) -> None:
+    array = (np.arange(24) * (1 - 2j)).reshape(2, 3, 4).astype(dtype)
+    x = flow.tensor(array)
+    at = np.array([2, 0, -1])
+    np.testing.assert_array_equal(x[:, flow.tensor(at)].numpy(), array[:, at])
+    np.testing.assert_array_equal(x[flow.tensor([1, 0]), :, flow.tensor([3, 0])].numpy(), array[[1, 0], :, [3, 0]])
+    np.testing.assert_array_equal(x[x.abs() > 20].numpy(), array[np.abs(array) > 20])
+    x[:, flow.tensor(at[:2])] = 1j
+    array[:, at[:2]] = 1j
+    x[x.abs() > 30] = flow.tensor(2 - 1j)
+    array[np.abs(array) > 30] = 2 - 1j
+    np.testing.assert_array_equal(x.numpy(), array)
+    x.index_put_([flow.tensor([0, 0]), flow.tensor([1, 1])], flow.tensor(1 + 1j, dtype=dtype), True)
+    np.add.at(array, ([0, 0], [1, 1]), 1 + 1j)
+    np.testing.assert_array_equal(x.numpy(), array)
+
+
+def test_complex_numbers_are_taken_where_an_element_is_wanted() -> None:
+    assert flow.full((2,), 1 + 2j).tolist() == [1 + 2j] * 2
+    assert flow.full_like(flow.zeros(1, dtype="complex64"), 3j).tolist() == [3j]
+    assert flow.zeros(2, dtype="complex64").fill_(1j).tolist() == [1j, 1j]
+    assert flow.ones(2, dtype="complex64").masked_fill(flow.tensor([True, False]), 2j).tolist() == [2j, 1]
+    assert flow.where(flow.tensor([True, False]), 1j, 0).tolist() == [1j, 0]
+    assert (flow.ones(1) * 2j + 1j).tolist() == [3j]
+    assert flow.polar(flow.tensor([2.0]), flow.tensor([0.0])).tolist() == [2]
 
 
 @given(numbers("complex128"))

@@ -46,7 +46,7 @@ _FOLDED = ((3, 4, 5), (70, 130), (), (0, 3), (1, 1))
 def dtypes_of(op: Op, argument: str) -> tuple[torch.dtype, ...]:
     """Returns the dtypes that an argument accepts, without those that operators do not compute with."""
     accepts = op.dtype.accepts.get(argument, op.dtype.accepts.get("", DTypeSet.ANY))
-    takes_complex = op.takes_complex and accepts in (DTypeSet.ANY, DTypeSet.NUMERIC)
+    takes_complex = op.takes_complex and accepts.may_be_floating
     return tuple(getattr(torch, name) for name in (*_SETS[accepts], *_COMPLEX[: 2 * takes_complex]))
 
 

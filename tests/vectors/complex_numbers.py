@@ -19,3 +19,13 @@ def cast(input: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     if input.is_complex() and not dtype.is_complex and dtype is not torch.bool:
         raise TypeError("a complex tensor does not become real")
     return rounded_once(input, dtype)
+
+
+def full(size: list[int], fill_value: torch.Tensor, *, dtype: torch.dtype | None = None) -> torch.Tensor:
+    """Returns a tensor filled with an element, which torch.full takes only as a number."""
+    return full_like(fill_value.expand(size), fill_value, dtype=dtype)
+
+
+def full_like(input: torch.Tensor, fill_value: torch.Tensor, *, dtype: torch.dtype | None = None) -> torch.Tensor:
+    """Returns a tensor filled with an element, which torch.full_like takes only as a number."""
+    return cast(fill_value, dtype or input.dtype).expand(input.shape).clone()

@@ -76,6 +76,8 @@ def differentiated(op: Op, name: str, arguments: calls.Arguments) -> dict[str, A
         found = torch.autograd.grad([a for a, _ in pairs], wanted, [b for _, b in pairs], allow_unused=True)
     except (RuntimeError, IndexError, TypeError, ValueError, UserWarning):  # not defined, or not known to PyTorch
         return None
+    if any(each is not None and each.is_complex() and not each.isfinite().all() for each in found):
+        return None  # at a pole, or a point where PyTorch's formula is not defined
     grads = iter([torch.zeros_like(leaf) if each is None else each for leaf, each in zip(wanted, found, strict=True)])
 
     def encoded(value: Any) -> Any:

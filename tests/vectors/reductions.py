@@ -8,8 +8,9 @@ import torch
 def norm(
     input: torch.Tensor, p: float = 2.0, dim: int | list[int] | None = None, keepdim: bool = False
 ) -> torch.Tensor:
-    """Returns PyTorch's norm, computed in float64."""
-    return torch.norm(input.double(), p, dim, keepdim).to(input.dtype)
+    """Returns PyTorch's norm, computed in float64 or complex128."""
+    wide = input.to(torch.complex128 if input.is_complex() else torch.float64)
+    return torch.norm(wide, p, dim, keepdim).to(input.real.dtype)
 
 
 def order_statistic(input: torch.Tensor, position: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
