@@ -25,6 +25,7 @@ def check(op: Op, functions: Functions, report: Report) -> None:
     _check_arguments(op, report)
     _check_generator(op, functions, report)
     _check_dtype(op, report)
+    _check_in_place(op, report)
     _check_complex(op, functions, report)
     _check_examples(op, report)
 
@@ -99,6 +100,11 @@ def _check_dtype(op: Op, report: Report) -> None:
         of_numbers = has_numbers and rule is ResultRule.PROMOTE
         if rule in _OF_OPERANDS and not (op.signature.tensor_arguments or of_numbers):
             report.add(op.location, f"the dtype column says '{rule.value}', but there is no tensor argument")
+
+
+def _check_in_place(op: Op, report: Report) -> None:
+    if op.in_place and (op.kind.replaced(op) or not op.receiver or len(op.signature.results) != 1):
+        report.add(op.location, "in_place: for operators with a receiver, one result and no derived in-place form")
 
 
 def _check_complex(op: Op, functions: Functions, report: Report) -> None:

@@ -148,6 +148,7 @@ def _record(fields: Fields) -> _Draft | None:
     from_any_device = fields.optional(
         "from_any_device", lambda f: argument_named(f, signature, _is_tensor, "a tensor"), None
     )
+    in_place = fields.optional("in_place", lambda f: f.boolean, False)
     gradient = fields.optional("gradient", lambda f: _gradient(f.fields, signature), {})
     formerly = fields.optional("formerly", lambda f: tuple(_former(each.fields, signature) for each in f.members), ())
     offered_as = fields.optional("offered_as", lambda f: _offered_as(f, name), ())
@@ -172,6 +173,7 @@ def _record(fields: Fields) -> _Draft | None:
         cases=(),
         offered_as=offered_as,
         from_any_device=from_any_device,
+        in_place=in_place,
         formerly=formerly,
         gradient=gradient,
         location=fields.owner.location,

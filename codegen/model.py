@@ -345,6 +345,7 @@ class Op:
     signature_location: Location = field(compare=False, repr=False)
     complex: Complex | Program | None = None  # None: the default of the kind
     from_any_device: str | None = None  # a tensor argument that may be on another device
+    in_place: bool = False  # whether the result has the shape of the receiver, which an in-place form then overwrites
     formerly: tuple[FormerSignature, ...] = ()
     gradient: Mapping[str, StatedGradient | Gradient] = field(
         default_factory=dict
@@ -428,7 +429,7 @@ class Op:
     @cached_property
     def replaced(self) -> Argument | None:
         """Returns the argument that the in-place form overwrites, or None if there is no such form."""
-        return self.kind.replaced(self)
+        return self.receiver if self.in_place else self.kind.replaced(self)
 
     @property
     def has_in_place(self) -> bool:

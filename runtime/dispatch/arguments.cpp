@@ -324,7 +324,6 @@ class Checker {
     return static_cast<int8_t>(&argument - call_.schema().arguments.data());
   }
 
-
   static of_value float_value(double value) {
     of_value v{OF_VALUE_FLOAT, 0, {}};
     v.as.real = value;

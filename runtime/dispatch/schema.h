@@ -38,8 +38,8 @@ enum class ArgumentType : int8_t {
   kGenerator,
 };
 
-// The real dtypes that an argument accepts. Those with floating-point dtypes also accept complex ones, if the operator supports
-// them.
+// The real dtypes that an argument accepts. Those with floating-point dtypes also accept complex ones, if the operator
+// supports them.
 enum class DTypeSet : int8_t { kAny, kNumeric, kFloating, kIntegral, kBool, kIndex };
 
 // How the dtype of a result is computed from the operands.

@@ -1,4 +1,6 @@
 // Native operators that copy, and create memory.
+#include <algorithm>
+
 #include "device/device.h"
 #include "dispatch/dispatch.h"
 #include "ops/native.h"
@@ -78,14 +80,15 @@ void pin_memory(Call& call) {
 
 void cat(Call& call) {
   const auto tensors = joined_tensors(call);
-  const auto joined = std::find_if_not(tensors.begin(), tensors.end(), is_empty_vector);
-  const Tensor& first = *to_tensor(joined == tensors.end() ? tensors[0] : *joined);
+  const auto found = std::find_if_not(tensors.begin(), tensors.end(), is_empty_vector);
+  const auto begin = found == tensors.end() ? tensors.begin() : found;
+  const Tensor& first = *to_tensor(*begin);
   const int dim = static_cast<int>(call.integer(1));
   if (first.rank() == 0) fail(OF_SHAPE_ERROR, "tensors must have at least 1 dimension, got 0");
   Shape sizes = first.sizes();
-  for (const of_tensor handle : tensors) {
+  for (const of_tensor handle : std::span(begin + 1, tensors.end())) {
+    if (is_empty_vector(handle)) continue;
     const Tensor& tensor = *to_tensor(handle);
-    if (&tensor == &first || is_empty_vector(handle)) continue;
     if (tensor.rank() != first.rank())
       fail(OF_SHAPE_ERROR, "tensors must have the same number of dimensions, got %d and %d", first.rank(),
            tensor.rank());

@@ -19,7 +19,7 @@ CASES = json.loads((Path(__file__).parents[1] / "as_written.json").read_text())
 def test_a_call(case: dict[str, Any]) -> None:
     call = functools.reduce(getattr, case["call"].split("."), flow)
     found = call(*case["args"], **case.get("named", {}))
-    values = [each.tolist() for each in found] if isinstance(found, tuple) else found.tolist()
+    values = [each.tolist() for each in found] if isinstance(found, tuple) else np.asarray(found)
     np.testing.assert_allclose(values, case["gives"], rtol=1e-6)
 
 

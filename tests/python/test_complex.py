@@ -127,8 +127,8 @@ def test_operators_with_numbers(name: str, array: np.ndarray[Any, Any], number: 
 
 
 FUNCTIONS = [
-    "abs", "angle", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "square", "reciprocal", "sin", "cos",
-    "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sinc", "isnan", "isinf",
+    "abs", "angle", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "square", "reciprocal", "sin",
+    "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sinc", "isnan", "isinf",
     "isfinite", "isreal", "logical_not", "positive", "cumsum", "cumprod", "prod", "sum", "mean", "var", "std", "any",
     "all", "count_nonzero",
 ]  # fmt: skip

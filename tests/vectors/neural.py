@@ -59,11 +59,44 @@ conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d = m
 
 
 def max_pool(
-    input: torch.Tensor, kernel_size: list[int], stride: list[int], padding: list[int], dilation: list[int], ceil: bool
+    input: torch.Tensor,
+    n: int,
+    kernel_size: list[int],
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+    ceil_mode: bool,
+    **options: Any,
 ) -> Any:
     """The function for this number of dimensions."""
-    function = getattr(torch.nn.functional, f"max_pool{len(kernel_size)}d")
-    return function(input, kernel_size, stride or None, padding, dilation, ceil)
+    function = getattr(torch.nn.functional, f"max_pool{n}d")
+    return function(input, kernel_size, stride or None, padding, dilation, ceil_mode, **options)
+
+
+def max_pool_with_indices(input: torch.Tensor, *arguments: Any) -> Any:
+    """The function for this number of dimensions."""
+    return max_pool(input, *arguments, return_indices=True)
+
+
+def pooling_border(
+    input: torch.Tensor,
+    n: int,
+    kernel_size: list[int],
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+    ceil_mode: bool,
+    value: float,
+) -> Any:
+    """Adds what the windows of PyTorch's function reach."""
+    like = torch.zeros(1, *input.shape[-n:])
+    pooled = max_pool(like, n, kernel_size, stride, padding, dilation, ceil_mode)
+    border: list[int] = []
+    for d in reversed(range(n)):
+        k, by, edge, apart = (each[d % len(each)] for each in (kernel_size, stride or kernel_size, padding, dilation))
+        reached = (pooled.shape[1 + d] - 1) * by + apart * (k - 1) + 1
+        border += [edge, edge + max(reached - like.shape[1 + d] - 2 * edge, 0) * ceil_mode]
+    return torch.nn.functional.pad(input, border, value=value)
 
 
 def avg_pool(input: torch.Tensor, kernel_size: list[int], *arguments: Any) -> Any:

@@ -5,7 +5,7 @@ import flow from './index.js';
 export const {
   OneFlowError, InvalidArgument, TypeMismatch, ShapeError, DTypeError, IndexOutOfRange, DeviceError, OutOfMemory,
   Unsupported, CommunicationError, InternalError, FileError,
-  Tensor, tensor, float, isTensor, tidy, keep, einsumPath, einsumExpression, setPrintOptions,
+  Tensor, tensor, float, allclose, equal, isTensor, tidy, keep, einsumPath, einsumExpression, setPrintOptions,
   profile,
   pi, e, inf, nan, newaxis,
   TensorFile, load, loadAsync, openFile, save, saveAsync,

@@ -228,6 +228,9 @@ export class Tensor implements Iterable<Tensor> {
   /** Makes backward passes call `hook(gradient)`, which may return another gradient. */
   registerHook(hook: (gradient: Tensor) => Tensor | void | null): {remove(): void};
 
+  /** Returns whether all elements are close to those of `other`, as isclose() compares them. */
+  allclose(other: TensorLike, rtol?: number, atol?: number, equalNan?: boolean): boolean;
+  allclose(other: TensorLike, options?: ClosenessOptions): boolean;
   /** Returns whether both tensors have the same shape, type and elements. NaN is not equal to itself. */
   equal(other: Tensor): boolean;
   /** Returns the elements as a string, `tensor([[1., 2.]])`, abbreviated for large tensors; see setPrintOptions(). */
@@ -252,6 +255,16 @@ export interface Float {
   valueOf(): number;
   /** Returns a string such as `'float(2)'`. */
   toString(): string;
+}
+
+/** How close the elements of tensors must be: `|input - other| <= atol + rtol * |other|`. */
+export interface ClosenessOptions {
+  /** The allowed difference relative to `other`, by default 1e-5. */
+  rtol?: number;
+  /** The allowed difference, by default 1e-8. */
+  atol?: number;
+  /** Whether NaN is close to NaN, by default false. */
+  equalNan?: boolean;
 }
 
 /**
@@ -374,6 +387,15 @@ export namespace autograd {
     static apply(...args: any[]): any;
   }
 }
+
+/** Returns whether all elements are close to each other, as isclose() compares them; waits for the device. */
+export function allclose(
+  input: TensorLike, other: TensorLike, rtol?: number, atol?: number, equalNan?: boolean,
+): boolean;
+export function allclose(input: TensorLike, other: TensorLike, options?: ClosenessOptions): boolean;
+
+/** Returns whether shape, dtype and all elements are equal; waits for the device. NaN is not equal to itself. */
+export function equal(input: TensorLike, other: TensorLike): boolean;
 
 /** Returns whether a value is a tensor. */
 export function isTensor(value: unknown): value is Tensor;

@@ -12,6 +12,7 @@ const settings = require('./settings');
 const gradients = require('./autograd');
 const {gradcheck} = require('./gradcheck');
 const {makeTensor} = require('./create');
+const {allclose, equal, installComparisons} = require('./comparison');
 const {installConversions} = require('./conversions');
 const {at, set} = require('./indexing');
 const {einsumPath, einsumExpression} = require('./expression');
@@ -122,6 +123,7 @@ for (const key of Reflect.ownKeys(methods)) {
 installMethods(Tensor.prototype, (value, method) => {
   if (!isTensor(value)) throw wrongReceiver(method, value);
 });
+installComparisons(Tensor.prototype);
 installConversions(Tensor.prototype);
 
 const flow = {
@@ -149,6 +151,8 @@ const flow = {
   },
   einsumPath,
   einsumExpression,
+  allclose,
+  equal,
   isTensor,
   tidy,
   keep,

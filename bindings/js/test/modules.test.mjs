@@ -57,7 +57,7 @@ test('exported and declared names are the same', () => {
     'DType', 'Integer', 'Integers', 'Scalar', 'Complex', 'Nested', 'TypedArray', 'Index', 'TensorOptions', 'Float',
     'PrintOptions', 'DeviceLike', 'MemoryStats', 'Labels', 'Shaped', 'EinsumOptions', 'EinsumPath', 'EinsumExpression',
     'RandomState', 'TensorLike', 'Profile', 'ProfileEntry', 'BackwardOptions', 'FunctionContext', 'TensorTree',
-    'SaveOptions', 'ReadFileOptions', 'LoadOptions', 'TensorInfo',
+    'SaveOptions', 'ReadFileOptions', 'LoadOptions', 'TensorInfo', 'ClosenessOptions',
   ]);
   const paths = declared.map(({path}) => path);
   const isNamespace = (value) => typeof value === 'object' && value !== null && !(value instanceof flow.Generator);

@@ -16,11 +16,14 @@ from oneflow_py import _native, autograd
 from oneflow_py._native import *  # noqa: F403
 from oneflow_py._native import __version__ as __version__
 from oneflow_py.autograd import FUNCTIONS as _AUTOGRAD
+from oneflow_py.comparison import FUNCTIONS as _COMPARISON
+from oneflow_py.comparison import install as _install_comparison
 from oneflow_py.files import FUNCTIONS as _FILES
-from oneflow_py.numpy_protocol import install as _install
+from oneflow_py.numpy_protocol import install as _install_protocol
 
-_install(_native.Tensor)
-_EXPORTS = {each.__name__: each for each in (*_AUTOGRAD, *_FILES)}
+_install_comparison(_native.Tensor)
+_install_protocol(_native.Tensor)
+_EXPORTS = {each.__name__: each for each in (*_AUTOGRAD, *_COMPARISON, *_FILES)}
 globals().update(_EXPORTS)
 __all__ = sorted(
     [name for name in vars(_native) if not name.startswith("_")]

@@ -73,19 +73,21 @@ void give_to_largest(const Windows& rows, const Windows& columns, const T* grad,
 
 }  // namespace
 
-// max_pool.gradient_input(grad, input, kernel_size, stride, padding, dilation, ceil_mode, result)
+// max_pool.gradient_input(grad, input, n, kernel_size, stride, padding, dilation, ceil_mode, result)
 of_status max_pool_gradient(const of_kernel_context& context) {
   const of_kernel_tensor &grad = context.inputs[0], &input = context.inputs[1], &result = context.inputs[2];
   const of_value* const arguments = context.arguments;
-  const int32_t n = arguments[2].count;
+  const int64_t n = arguments[2].as.integer;
   if (n < 1 || n > 2 || !are_plain(context, {&input, &context.outputs[0]}) || !are_plain(context, {&grad, &result}))
     return OF_UNSUPPORTED;
   Windows dims[2];  // rows and columns; windows over one dimension are those of a single row
-  for (int32_t d = 0; d < n; ++d) {
-    const int32_t dim = input.rank - n + d;
-    const auto number_of = [&](int argument) { return arguments[argument].as.integers[d]; };
-    const int64_t size = number_of(2), step = arguments[3].count > 0 ? number_of(3) : size;
-    dims[2 - n + d] = windows_of(input.sizes[dim], result.sizes[dim], size, step, number_of(4), number_of(5));
+  for (int64_t d = 0; d < n; ++d) {
+    const int64_t dim = input.rank - n + d;
+    const auto number_of = [&](int argument) {
+      return arguments[argument].as.integers[arguments[argument].count > 1 ? d : 0];
+    };
+    const int64_t size = number_of(3), step = arguments[4].count > 0 ? number_of(4) : size;
+    dims[2 - n + d] = windows_of(input.sizes[dim], result.sizes[dim], size, step, number_of(5), number_of(6));
   }
   const int64_t plane = dims[0].length * dims[1].length, pooled = std::ssize(dims[0].all) * std::ssize(dims[1].all);
   const int64_t planes = element_count(layout_of(input)) / plane, group = std::max<int64_t>(1, kTaskElements / plane);
