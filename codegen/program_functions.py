@@ -60,6 +60,7 @@ PROGRAM: Mapping[str, ProgramFunction] = {
     "range_length": ProgramFunction((NUMBER, NUMBER, NUMBER), INTEGER),  # from a start to an end, exclusive, by a step
     "epsilon": ProgramFunction((DTYPE,), REAL),  # the distance from 1 to the next larger number
     "largest": ProgramFunction((DTYPE,), REAL),  # the largest finite number
+    "lowest": ProgramFunction((DTYPE,), REAL),  # the lowest number, which is negative infinity if the type has it
     "fits": ProgramFunction((INTEGER, DTYPE), BOOL),  # whether a dtype has this value
     # The element of a tensor that has one; they wait for the device.
     "integer": ProgramFunction((TENSOR,), INTEGER),

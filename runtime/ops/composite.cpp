@@ -45,12 +45,11 @@ bool have_same_dtype(const Call& call) {
 
 // Runs the kernel that the device has for the whole composite, if it has one that computes these operands. Returns
 // whether it does.
-bool run_fused(Call& call) {
+bool run_fused(Call& call, int variant) {
   const Schema& schema = call.schema();
   if (call.infer_only || schema.gives_list || call.is_complex || is_body_seen(call)) return false;
   const auto arguments = call.op.tensor_arguments();
   if (arguments.empty() || !call.is_tensor(arguments[0])) return false;
-  const int variant = match_variant(call);
   const of_dtype compute = compute_type(call.tensor(arguments[0]).dtype());
   if (!call.op.kernel(variant, compute, call.device)) return false;
   if (rule_of<CompositeRule>(schema).is_elementwise) {
@@ -75,7 +74,8 @@ bool run_fused(Call& call) {
 
 void run_composite(Call& call) {
   const auto& rule = rule_of<CompositeRule>(call.schema());
-  if (run_fused(call)) return;
+  const int variant = match_variant(call);  // throws InvalidArgument for a value that no branch has
+  if (run_fused(call, variant)) return;
   ProgramBody body(call);
   const of_dtype dtype = rule.rounds ? resolve_dtypes(call).results[0] : OF_DTYPE_NONE;
   if (!is_half(dtype)) return rule.body(body);

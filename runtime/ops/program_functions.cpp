@@ -66,6 +66,21 @@ double largest(of_dtype dtype) {
   }
 }
 
+double lowest(of_dtype dtype) {
+  switch (dtype) {
+    case OF_INT8:
+      return std::numeric_limits<int8_t>::min();
+    case OF_INT16:
+      return std::numeric_limits<int16_t>::min();
+    case OF_INT32:
+      return std::numeric_limits<int32_t>::min();
+    case OF_INT64:
+      return static_cast<double>(std::numeric_limits<int64_t>::min());
+    default:
+      return is_floating(dtype) ? -std::numeric_limits<double>::infinity() : 0;
+  }
+}
+
 double epsilon(of_dtype dtype) {
   switch (dtype) {
     case OF_FLOAT64:

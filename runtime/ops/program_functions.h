@@ -211,6 +211,8 @@ Integer range_length(const of_scalar& start, const of_scalar& end, const of_scal
 double epsilon(of_dtype dtype);
 // Returns the largest finite number of a floating-point type.
 double largest(of_dtype dtype);
+// Returns the lowest number of a real type: negative infinity if the type has it.
+double lowest(of_dtype dtype);
 // Return the element of a tensor that has one, as an integer and as a truth value. They wait for the device.
 inline Integer integer(const Tensor& tensor) { return to_int64(item(tensor)); }
 inline bool truth(const Tensor& tensor) { return to_double(item(tensor)) != 0; }

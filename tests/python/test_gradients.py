@@ -677,3 +677,8 @@ def test_second_derivatives_of_networks() -> None:
         expected = torch.autograd.grad(sum((each**3).sum() for each in other), ts)
         for one, another in zip(found, expected, strict=True):
             np.testing.assert_allclose(one.numpy(), another.numpy(), 1e-8, 1e-8)
+
+
+def test_values_without_a_branch_are_refused_while_calls_are_recorded() -> None:
+    with pytest.raises(flow.InvalidArgument, match="norm: p must be 'fro', got 'nuc'"):
+        flow.norm(leaf([1.0, 2.0]), "nuc")

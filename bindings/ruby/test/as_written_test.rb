@@ -13,8 +13,8 @@ class AsWrittenTest < OneFlowTest
       space, _, name = each["call"].rpartition(".")
       owner = SPACES.fetch(space, OneFlow)
       found = owner.public_send(name, *each["args"], **(each["named"] || {}).transform_keys(&:to_sym))
-      to_ruby = ->(each) { OneFlow::Tensor === each ? each.to_a : each }
-      values = found.is_a?(Array) ? found.map(&to_ruby) : to_ruby.(found)
+      to_ruby = ->(value) { OneFlow::Tensor === value ? value.to_a : value }
+      values = found.is_a?(Array) ? found.map(&to_ruby) : to_ruby.call(found)
       assert_close each["gives"], values
     end
   end
