@@ -198,7 +198,7 @@ def test_complex_numbers_are_taken_where_an_element_is_wanted() -> None:
 def test_parts_copies_and_sums(array: np.ndarray[Any, Any]) -> None:
     x = flow.tensor(array)
     np.testing.assert_array_equal(flow.real(x).numpy(), array.real)
-    np.testing.assert_array_equal(x.imag().numpy(), array.imag)
+    np.testing.assert_array_equal(x.imag.numpy(), array.imag)
     np.testing.assert_array_equal((-x).conj().numpy(), -array.conj())
     np.testing.assert_array_equal(x.sum().numpy(), array.sum())
     np.testing.assert_array_equal(x.to("complex64").numpy(), array.astype("complex64"))
@@ -206,12 +206,12 @@ def test_parts_copies_and_sums(array: np.ndarray[Any, Any]) -> None:
     np.testing.assert_array_equal(flow.view_as_complex(flow.view_as_real(x)).numpy(), array)
     np.testing.assert_array_equal(flow.cat([x.flatten(), x.flatten()]).numpy(), np.concatenate([array.ravel()] * 2))
     assert x.equal(x.clone())
-    assert x.equal(flow.complex(x.real(), x.imag()))
+    assert x.equal(flow.complex(x.real, x.imag))
 
 
 def test_parts_are_views() -> None:
     x = flow.zeros(2, 3, dtype="complex64")
-    x.imag().fill_(2)
+    x.imag.fill_(2)
     x.T[1].copy_(flow.tensor([1, 1j]))
     assert x.tolist() == [[2j, 1, 2j], [2j, 1j, 2j]]
     x += 1

@@ -107,7 +107,8 @@ def call(function: str, case: dict[str, Any], device: str) -> tuple[flow.Tensor,
     else:
         owner, name = flow, function
     flow.reset_fallbacks()
-    results = functools.reduce(getattr, name.split("."), owner)(**arguments)
+    found = functools.reduce(getattr, name.split("."), owner)
+    results = found if isinstance(found, flow.Tensor) else found(**arguments)  # a tensor: the method is an attribute
     FALLEN_BACK.update(flow.fallbacks())
     results = tuple(results) if isinstance(results, (tuple, list)) else (results,)
     if form == "in_place":

@@ -66,6 +66,7 @@ struct FunctionRecord {
   const char* name;      // within the module
   const char* in_place;  // name of the in-place form, which is a method if the function has one; NULL: none
   bool is_method;
+  bool is_attribute;      // whether the method is a property
   bool takes_equation;    // whether labelled operands may replace the equation: see labelled.h
   const char* signature;  // the __text_signature__ that inspect.signature() parses
   const char* method_signature;

@@ -268,6 +268,8 @@ bool add_function(PyObject* module, const FunctionRecord& record) {
   PyObject* tensors = reinterpret_cast<PyObject*>(tensor_type);
   if (record.is_method) {
     Ref method = make_operator(function.get(), Form::kMethod);
+    if (method && record.is_attribute)
+      method = Ref(PyObject_CallOneArg(reinterpret_cast<PyObject*>(&PyProperty_Type), method.get()));
     if (!method || PyObject_SetAttrString(tensors, record.name, method.get()) != 0) return false;
   }
   if (record.in_place != nullptr) {

@@ -86,7 +86,12 @@ class Python(Language):
             yield Output(f"{FOLDER}/tests/test_generated_{name}.py", text)
 
     def _entry(self, function: Function) -> PythonFunction:
-        return PythonFunction(function, self._public_name)
+        return PythonFunction(function, self._public_name, function.name in self._attributes)
+
+    @cached_property
+    def _attributes(self) -> frozenset[str]:
+        """Returns the functions that are attributes of tensors."""
+        return frozenset(yaml.safe_load((self.folder / "attributes.yaml").read_text(encoding="utf-8")))
 
     @cached_property
     def _slots(self) -> Mapping[str, str]:

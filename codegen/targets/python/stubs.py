@@ -47,7 +47,11 @@ def in_place_functions(entry: PythonFunction) -> list[Declaration]:
 
 
 def methods(entry: PythonFunction) -> list[Declaration]:
-    """Returns the declarations of a method such as Tensor.add."""
+    """Returns the declarations of a method such as Tensor.add, or of an attribute."""
+    if entry.is_attribute:
+        op = entry.methods[0]
+        text = definition(entry.name, ["self"], words.result_type(op), summary_lines(op, TEXT - 8), 4)
+        return [Declaration(f"@property\n    {text}", is_overload=False)]
     return _declarations(
         _variants(entry.name, op, words.without_receiver(op), op.has_out, summary_lines(op, TEXT - 8), is_method=True)
         for op in entry.methods

@@ -60,6 +60,7 @@ class PythonFunction:
 
     function: Function
     public: Callable[[str], str]  # returns the public name of a function
+    is_attribute: bool  # whether tensors have an attribute instead of a method
 
     @property
     def name(self) -> str:
@@ -115,6 +116,7 @@ class PythonFunction:
                 string(self.name),
                 string(self.in_place),
                 boolean(bool(self.methods)),
+                boolean(self.is_attribute),
                 boolean(self.function.takes_equation),
                 *map(string, texts),
             )
