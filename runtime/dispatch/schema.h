@@ -131,6 +131,7 @@ struct Schema {
   bool gives_list = false;  // whether the only result is a list of tensors
   DTypeRule dtype;
   Match match = {};
+  bool is_quick = false;           // whether a call takes as long for large tensors as for small ones: views
   bool is_data_dependent = false;  // whether the shapes of the results depend on data
   bool has_boxes = false;          // whether a part of the result can be computed; see of_call_box()
   bool spans_devices = false;      // whether the tensors of a call may be on any devices, one per rank

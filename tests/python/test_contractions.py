@@ -3,7 +3,12 @@ contractions and cross its block boundaries. The elements are integers, whose su
 
 from __future__ import annotations
 
+import json
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -239,3 +244,41 @@ def test_threads_agree_bit_for_bit(name: str) -> None:
     for product, layer in found[1:]:
         np.testing.assert_array_equal(product, found[0][0])
         np.testing.assert_array_equal(layer, found[0][1])
+
+
+LABELS = json.loads((Path(__file__).parents[1] / "labels.json").read_text())
+
+
+@pytest.mark.parametrize("case", LABELS, ids=lambda case: case.get("says", "valid"))
+def test_labels_that_all_languages_take_or_refuse(case: dict[str, Any]) -> None:
+    given: Any = range(case.get("first", 0))
+    if "labels" in case:
+        given = [... if each == "..." else int(each) for each in case["labels"]]
+    if "raises" not in case:
+        assert flow.einsum(flow.ones(2, 2), given).shape == (2, 2)
+        return
+    with pytest.raises(getattr(flow, case["raises"])) as raised:
+        flow.einsum(flow.ones(2, 2), given)
+    assert str(raised.value) == f"einsum: {case['says']}"
+
+
+def test_other_threads_run_during_a_large_product_of_small_operands() -> None:
+    """The interpreter's lock is released by the size of the product, not that of the operands."""
+    x = flow.ones(300)
+    turns, done = [0], threading.Event()
+
+    def count() -> None:
+        while not done.is_set():
+            turns[0] += 1
+            time.sleep(1e-5)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        before = turns[0]
+        flow.einsum("i,j,k->ijk", x, x, x)
+        after = turns[0]
+    finally:
+        done.set()
+        thread.join()
+    assert after - before > 2

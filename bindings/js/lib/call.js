@@ -151,7 +151,7 @@ function select(overloads, receiver, positional, options, arrays) {
   for (const overload of overloads) {
     const values = overload.bind(receiver, positional, options, arrays);
     if (!(values instanceof Refusal)) return {overload, values};
-    if (furthest === undefined || values.progress > furthest.progress) furthest = values;
+    if (furthest === undefined || values.rank > furthest.rank) furthest = values;
   }
   return furthest;
 }

@@ -4,37 +4,40 @@
 
 const dtypes = require('./dtypes');
 const {makeError} = require('./errors');
+const native = require('./native');
 const {MAX_RANK} = require('./nested');
-const {TOO_LARGE, isInteger, toInteger} = require('./scalars');
+const {isInteger} = require('./scalars');
 const {isTensor, describe} = require('./tensor');
 
-/** The item of a list of labels that stands for any number of dimensions. */
+/** The item of a list of labels that stands for any number of dimensions, and the number that it is passed as. */
 const ELLIPSIS = '...';
-/** The maximal number of labels: one per dimension, and an ellipsis that stands for no dimensions. */
+const ELLIPSIS_NUMBER = -(2 ** 63);
+/** The most labels: one per dimension, and an ellipsis that stands for no dimensions. Of more, the count is enough. */
 const MOST_LABELS = MAX_RANK + 1;
 
+/** Returns a label as a number. One that doubles do not hold exactly is beyond all limits, and may become another. */
+function numberOf(label) {
+  return label === ELLIPSIS ? ELLIPSIS_NUMBER : Math.max(Number.MIN_SAFE_INTEGER, Number(label));
+}
+
 /**
- * Returns the term of an equation for a list of labels, `[0,1]`. `whose` is the name of the list in error messages.
- * Throws TypeMismatch, ShapeError or InvalidArgument for an invalid list.
+ * Returns the term of an equation for a list of labels, `[0,1]`, of the operand at a position, or of the result if that
+ * is -1. Throws TypeMismatch, ShapeError or InvalidArgument for an invalid list.
  */
-function termOf(method, whose, labels) {
-  const failure = (code, text) => makeError(code, `${method}: ${whose} must ${text}`);
-  const mismatch = (expected, found) => failure('TypeMismatch', `be ${expected}, got ${describe(found)}`);
+function termOf(method, operand, labels) {
+  const mismatch = (expected, found) => {
+    const whose = operand < 0 ? 'labels of the result' : `labels of operand ${operand}`;
+    return makeError('TypeMismatch', `${method}: ${whose} must be ${expected}, got ${describe(found)}`);
+  };
   if (!dtypes.isSequence(labels)) throw mismatch('array of integers', labels);
   const {length} = labels;
-  if (length > MOST_LABELS) {
-    throw failure('ShapeError', `be at most ${MAX_RANK} and '${ELLIPSIS}', got ${length}`);
-  }
-  const names = [];
-  for (let i = 0; i < length; i++) {
+  const numbers = [];
+  for (let i = 0; i < length && length <= MOST_LABELS; i++) {
     const label = labels[i];
     if (label !== ELLIPSIS && !isInteger(label)) throw mismatch(`integers or '${ELLIPSIS}'`, label);
-    const name = label === ELLIPSIS ? label : toInteger(label);
-    if (name === undefined) throw failure('InvalidArgument', TOO_LARGE);
-    if (name < 0) throw failure('InvalidArgument', `not be negative, got ${name}`);
-    names.push(name);
+    numbers.push(numberOf(label));
   }
-  return `[${names.join(',')}]`;
+  return native.labelTerm(method, operand, numbers, length);
 }
 
 /**
@@ -46,18 +49,18 @@ function withEquation(method, args) {
   const terms = [];
   let result = '';
   for (let at = 0; at < args.length; at += 2) {
-    const operand = `operand ${operands.length}`;
+    const {length: position} = operands;
     if (isTensor(args[at])) {
       if (at + 1 === args.length) {
-        throw makeError('TypeMismatch', `${method}: ${operand} must be followed by its labels`);
+        throw makeError('TypeMismatch', `${method}: operand ${position} must be followed by its labels`);
       }
       operands.push(args[at]);
-      terms.push(termOf(method, `labels of ${operand}`, args[at + 1]));
+      terms.push(termOf(method, position, args[at + 1]));
     } else if (at + 1 === args.length) {
       if (args[at] === undefined) break;
-      result = `->${termOf(method, 'labels of the result', args[at])}`;
+      result = `->${termOf(method, -1, args[at])}`;
     } else {
-      throw makeError('TypeMismatch', `${method}: ${operand} must be Tensor, got ${describe(args[at])}`);
+      throw makeError('TypeMismatch', `${method}: operand ${position} must be Tensor, got ${describe(args[at])}`);
     }
   }
   return [`${terms.join(',')}${result}`, ...operands];

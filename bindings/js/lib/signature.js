@@ -106,24 +106,24 @@ function fitOne(argument, value, arrays) {
 
 // ---------------------------------------------------------------------------------------------------- binding
 
-/**
- * Ranks of the reasons for which an overload refuses a call. If all overloads refuse it, the error with the highest
- * rank is thrown. A misfit ranks above an unknown name or a missing argument; a misfit together with a missing argument
- * ranks lowest.
- */
+/** The reasons for which an overload refuses a call, as the C API numbers them, and the rank below all others. */
+const TOO_MANY = 0;
+const UNKNOWN_NAME = 1;
+const ABSENT_OR_TWICE = 2;
+const WRONG_VALUE = 3;
 const NOWHERE = -1;
-const UNKNOWN_RANK = 100;
-const MISFIT_RANK = 200;
-/** Returns the rank of an overload that accepts all names of the options: above those with an unknown name. */
-const rankOfKnown = (options) => UNKNOWN_RANK + (options === null ? 0 : 2 * Object.keys(options).length);
+/** Returns the rank of an overload that accepts all names of the options, but lacks an argument or has it twice. */
+const rankOfKnown = (options) => (
+  native.refusalRank(ABSENT_OR_TWICE, options === null ? 0 : Object.keys(options).length, false)
+);
 
 /**
- * The reason for which an overload refuses a call: its rank (`progress`), and the error to throw if all other overloads
+ * The reason for which an overload refuses a call: its `rank`, and the error to throw if all other overloads
  * refuse the call as well.
  */
 class Refusal {
-  constructor(progress, text, code = 'TypeMismatch') {
-    this.progress = progress;
+  constructor(rank, text, code = 'TypeMismatch') {
+    this.rank = rank;
     this.text = text;
     this.code = code;
   }
@@ -261,7 +261,7 @@ class Overload {
     if (direct > positional.length) {
       const most = positional.length;
       const text = `takes at most ${most} positional argument${most === 1 ? '' : 's'}, got ${given}`;
-      return new Refusal(most, `${this.name}: ${text}`);
+      return new Refusal(native.refusalRank(TOO_MANY, most, false), `${this.name}: ${text}`);
     }
     for (let i = 0; i < direct; i++) values[positional[i].index] = args[i];
     if (isSpread) values[positional[last].index] = args.slice(last);
@@ -279,7 +279,7 @@ class Overload {
       if (this.ownOptions.includes(key)) continue;
       if (argument === undefined) {
         const near = suggestion(key, [...this.byName.keys(), ...this.ownOptions]);
-        const rank = UNKNOWN_RANK + 2 * (known - 1) + (near === '' ? 0 : 1);
+        const rank = native.refusalRank(UNKNOWN_NAME, known - 1, near !== '');
         return new Refusal(rank, `${this.name}: unknown argument ${key}${near}`);
       }
       if (values[argument.index] !== ABSENT) {
@@ -308,8 +308,8 @@ class Overload {
     const isItem = path.length > 0;
     const refusal = (code, text) => {
       const place = path.map((index) => `[${index}]`).join('');
-      const progress = isComplete ? MISFIT_RANK + 2 * argument.index + (isItem ? 1 : 0) : NOWHERE;
-      return new Refusal(progress, `${this.name}: ${argument.name}${place} must ${text}`, code);
+      const rank = isComplete ? native.refusalRank(WRONG_VALUE, argument.index, isItem) : NOWHERE;
+      return new Refusal(rank, `${this.name}: ${argument.name}${place} must ${text}`, code);
     };
     if (argument.isList && !isItem && dtypes.isSequence(value) && value.length > LONGEST_LIST) {
       return refusal('InvalidArgument', `have at most ${LONGEST_LIST} items, got ${value.length}`);

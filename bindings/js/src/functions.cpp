@@ -24,13 +24,31 @@ bool Call::boolean(size_t i) const {
   return boolean;
 }
 
-std::string Call::string(size_t i) const {
+namespace {
+
+std::string to_string(napi_env env, napi_value value) {
   size_t length = 0;
-  if (napi_get_value_string_utf8(env_, values_[i], nullptr, 0, &length) != napi_ok) return {};
+  if (napi_get_value_string_utf8(env, value, nullptr, 0, &length) != napi_ok) return {};
   std::string text(length, '\0');
-  napi_get_value_string_utf8(env_, values_[i], text.data(), length + 1, &length);
+  napi_get_value_string_utf8(env, value, text.data(), length + 1, &length);
   for (size_t at = 0; (at = text.find('\0', at)) != std::string::npos;) text.replace(at, 1, "\\x00");
   return text;
+}
+
+}  // namespace
+
+std::string Call::string(size_t i) const { return to_string(env_, values_[i]); }
+
+std::vector<std::string> Call::strings(size_t i) const {
+  uint32_t length = 0;
+  napi_get_array_length(env_, values_[i], &length);
+  std::vector<std::string> strings(length);
+  for (uint32_t k = 0; k < length; ++k) {
+    napi_value element;
+    napi_get_element(env_, values_[i], k, &element);
+    strings[k] = to_string(env_, element);
+  }
+  return strings;
 }
 
 std::vector<int64_t> Call::integers(size_t i) const {

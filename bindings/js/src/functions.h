@@ -47,6 +47,7 @@ class Call {
   // Returns a string for the C API: null bytes, which would end it there, are replaced with the characters \x00.
   std::string string(size_t i) const;
   std::vector<int64_t> integers(size_t i) const;
+  std::vector<std::string> strings(size_t i) const;
   // Returns the device in argument `i`, a number that parseDevice() returned: its type and index, 16 bits each.
   of_device device(size_t i) const {
     const auto packed = static_cast<uint32_t>(integer(i));

@@ -1,4 +1,6 @@
 // Functions of the library as a whole: dtypes, devices, memory, settings.
+#include <oneflow/front_end.h>
+
 #include "functions.h"
 
 namespace oneflow::node {
@@ -42,6 +44,35 @@ napi_value dtype_methods(napi_env env, napi_callback_info) {
     if (name) napi_set_element(env, names, i, to_js(env, name));
   }
   return names;
+}
+
+// nearestName(word, names): returns the name that an unknown word most likely stands for; undefined if there is none.
+napi_value nearest_name(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  const std::vector<std::string> names = call.strings(1);
+  std::vector<const char*> pointers;
+  for (const std::string& name : names) pointers.push_back(name.c_str());
+  const int32_t nearest = of_nearest_name(call.string(0).c_str(), pointers.data(), pointers.size());
+  return nearest < 0 ? nullptr : to_js(env, pointers[static_cast<size_t>(nearest)]);
+}
+
+// refusalRank(reason, reached, isLikely): returns the rank of an overload that refuses a call.
+napi_value refusal_rank(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  const auto reason = static_cast<of_refusal>(call.integer(0));
+  return to_js(env, of_refusal_rank(reason, static_cast<int32_t>(call.integer(1)), call.boolean(2)));
+}
+
+// labelTerm(function, operand, labels, count): returns the term of an equation for the labels of an operand, or of the
+// result if `operand` is -1.
+napi_value label_term(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  const std::vector<int64_t> labels = call.integers(2);
+  char term[OF_TERM_SIZE];
+  const auto operand = static_cast<int32_t>(call.integer(1));
+  const auto count = static_cast<size_t>(call.integer(3));
+  const of_status status = of_label_term(call.string(0).c_str(), operand, labels.data(), count, term);
+  return status == OF_OK ? to_js(env, term) : call.environment().fail(status);
 }
 
 napi_value promote_types(napi_env env, napi_callback_info info) {
@@ -183,6 +214,9 @@ void add_library_functions(Environment* environment, napi_value exports) {
   add_function(environment, exports, "version", version);
   add_function(environment, exports, "dtypes", dtypes);
   add_function(environment, exports, "dtypeMethods", dtype_methods);
+  add_function(environment, exports, "nearestName", nearest_name);
+  add_function(environment, exports, "refusalRank", refusal_rank);
+  add_function(environment, exports, "labelTerm", label_term);
   add_function(environment, exports, "promoteTypes", promote_types);
   add_function(environment, exports, "defaultDtype", default_dtype);
   add_function(environment, exports, "setDefaultDtype", set_default_dtype);

@@ -2,6 +2,7 @@
 // contraction, expressions. Run with --expose-gc.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import {once} from 'node:events';
 import net from 'node:net';
 import {test} from 'node:test';
@@ -114,6 +115,16 @@ test('more different labels than letters in the alphabet', () => {
   assert.ok(agree(found, expected, 1e-9, 1e-9));
 });
 
+test('labels that all languages take or refuse', () => {
+  const cases = JSON.parse(fs.readFileSync(new URL('../../../tests/labels.json', import.meta.url), 'utf8'));
+  for (const {labels, first, raises, says} of cases) {
+    const given = first ? [...Array(first).keys()] : labels.map((each) => (each === '...' ? each : BigInt(each)));
+    const call = () => flow.einsum(flow.ones([2, 2]), given);
+    if (raises) checkFailure(call, flow[raises], `einsum: ${says}`);
+    else assert.deepEqual(call().shape, [2, 2]);
+  }
+});
+
 test('invalid labels', async () => {
   const x = flow.ones(2, 2);
   const mismatch = (args, text) => checkFailure(() => flow.einsum(...args), flow.TypeMismatch, `einsum: ${text}`);
@@ -130,12 +141,6 @@ test('invalid labels', async () => {
   mismatch([x, [0, 1], {equation: 'ij'}], 'argument equation given twice');
   mismatch([x, x, x, x], 'labels of operand 0 must be array of integers, got Tensor');
   const invalid = (args, text) => checkFailure(() => flow.einsum(...args), flow.InvalidArgument, `einsum: ${text}`);
-  invalid([x, [0, -1]], 'labels of operand 0 must not be negative, got -1');
-  for (const far of [2n ** 70n, -(2n ** 70n), 1e30, 2n ** 1_000_000n]) {
-    invalid([x, [0, far]], 'labels of operand 0 must fit into 64 bits, got a larger integer');
-  }
-  invalid([x, [0, 2 ** 31]], 'equation has a label that is greater than 2147483647\n  [0,2147483648]\n     ^');
-  assert.throws(() => flow.einsum(x, [0, 2 ** 60]), /einsum: equation has a label that is greater than 2147483647/);
   invalid(
     [x, [0, 1], x, [1, 2], [7]],
     `label 7 of the output does not appear in any operand\n  [0,1],[1,2]->[7]\n${' '.repeat(16)}^`,

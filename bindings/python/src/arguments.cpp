@@ -1,5 +1,7 @@
 #include "arguments.h"
 
+#include <oneflow/front_end.h>
+
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -10,12 +12,6 @@
 namespace oneflow::python {
 namespace {
 
-// The base values of Mismatch::progress, in the order of the checks: too many arguments rank below unknown, missing and
-// repeated names, which rank below arguments that cannot be converted.
-constexpr int kUnboundRank = 0;
-constexpr int kUnknownRank = 100;
-constexpr int kConvertingRank = 200;
-
 bool is_list(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
 
 // Returns whether the last positional arguments are the items of one list. A list is an item only where it may stand
@@ -24,20 +20,6 @@ bool are_items(const ArgumentRecord& argument, std::span<PyObject* const> values
   if (!argument.is_list() || !is_list(values.front())) return argument.is_list();
   const auto may_be_tensor = [](PyObject* value) { return is_list(value) || is_tensor(value); };
   return argument.kind == ArgumentKind::kTensor && std::all_of(values.begin(), values.end(), may_be_tensor);
-}
-
-// Returns the Levenshtein distance of two words: the least number of insertions, deletions and substitutions.
-size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j < row.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({replaced, row[j] + 1, row[j - 1] + 1}));
-    }
-  }
-  return row.back();
 }
 
 }  // namespace
@@ -66,7 +48,7 @@ bool Parameters::bind(bool as_method, PyObject* const* args, Py_ssize_t position
       mismatch->reason = Mismatch::Reason::kTooMany;
       mismatch->given = positional - as_method;
       mismatch->allowed = positional_ - as_method;
-      mismatch->progress = kUnboundRank + positional_;
+      mismatch->rank = of_refusal_rank(OF_REFUSAL_TOO_MANY, positional_, false);
       return false;
     }
     direct = positional_;
@@ -78,9 +60,9 @@ bool Parameters::bind(bool as_method, PyObject* const* args, Py_ssize_t position
   const Py_ssize_t keyword_count = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
   for (Py_ssize_t i = 0; i < keyword_count; ++i) {
     if (!bind_keyword(PyTuple_GET_ITEM(keywords, i), args[positional + i], bound, mismatch)) {
-      // An overload that has all names ranks above each one that lacks a name.
-      const Py_ssize_t known = mismatch->reason == Mismatch::Reason::kUnknown ? i : keyword_count;
-      mismatch->progress += 2 * static_cast<int>(known);
+      const bool is_unknown = mismatch->reason == Mismatch::Reason::kUnknown;
+      mismatch->rank = is_unknown ? of_refusal_rank(OF_REFUSAL_NAME, static_cast<int>(i), !mismatch->detail.empty())
+                                  : of_refusal_rank(OF_REFUSAL_ABSENT, static_cast<int>(keyword_count), false);
       return false;
     }
   }
@@ -88,7 +70,7 @@ bool Parameters::bind(bool as_method, PyObject* const* args, Py_ssize_t position
     if (bound->objects[i] == nullptr && arguments_[i].required) {
       mismatch->reason = Mismatch::Reason::kMissing;
       mismatch->argument = &arguments_[i];
-      mismatch->progress = kUnknownRank + 2 * static_cast<int>(keyword_count);
+      mismatch->rank = of_refusal_rank(OF_REFUSAL_ABSENT, static_cast<int>(keyword_count), false);
       return false;
     }
   }
@@ -101,14 +83,12 @@ bool Parameters::bind_keyword(PyObject* keyword, PyObject* value, Bound* bound, 
     mismatch->reason = Mismatch::Reason::kUnknown;
     mismatch->found = Ref::borrow(keyword);
     mismatch->detail = nearest(keyword);
-    mismatch->progress = kUnknownRank + (mismatch->detail.empty() ? 0 : 1);
     return false;
   }
   PyObject*& object = position >= count() ? bound->options[position - count()] : bound->objects[position];
   if (object != nullptr) {
     mismatch->reason = Mismatch::Reason::kTwice;
     mismatch->argument = &arguments_[position];  // options are keyword-only, and Python rejects f(out=a, out=b)
-    mismatch->progress = kUnknownRank;
     return false;
   }
   object = value;
@@ -151,16 +131,10 @@ std::string Parameters::nearest(PyObject* keyword) const {
     PyErr_Clear();
     return "";
   }
-  std::string best;
-  size_t best_distance = std::max<size_t>(1, strlen(text) / 3) + 1;  // up to a third of the letters may differ
-  const auto compare = [&](const char* name) {
-    const size_t distance = edit_distance(text, name);
-    if (distance >= best_distance) return;
-    best = name;
-    best_distance = distance;
-  };
-  for (int i = 0; i < name_count(); ++i) compare(name(i));
-  return best;
+  std::vector<const char*> names;
+  for (int i = 0; i < name_count(); ++i) names.push_back(name(i));
+  const int32_t nearest = of_nearest_name(text, names.data(), names.size());
+  return nearest < 0 ? "" : names[nearest];
 }
 
 bool Parameters::convert(const Bound& bound, ValueStore* store, of_value* values, Mismatch* mismatch) const try {
@@ -176,7 +150,7 @@ bool Parameters::convert(const Bound& bound, ValueStore* store, of_value* values
       mismatch->argument = &argument;
       // An unknown string was more likely meant as a device than as a dtype, and a list with one bad item as a list.
       const bool is_likely = mismatch->reason == Mismatch::Reason::kUnknownDevice || mismatch->item >= 0;
-      mismatch->progress = kConvertingRank + 2 * i + (is_likely ? 1 : 0);
+      mismatch->rank = of_refusal_rank(OF_REFUSAL_VALUE, i, is_likely);
       return false;
     }
   }

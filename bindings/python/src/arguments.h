@@ -83,7 +83,7 @@ struct Mismatch {
   };
 
   Reason reason = Reason::kMissing;
-  int progress = 0;  // how far this overload got: its rank among failed overloads, see docs/reference/errors.md
+  int rank = 0;  // among the overloads that refuse a call: see of_refusal_rank()
   const ArgumentRecord* argument = nullptr;
   Py_ssize_t item = -1;               // index of the offending item of a list; -1: the argument itself
   Py_ssize_t given = 0, allowed = 0;  // kTooMany

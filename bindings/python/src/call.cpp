@@ -14,38 +14,12 @@ namespace {
 
 constexpr int kMaxResults = 8;
 
-// Returns whether a value names a device that copies may have to wait for.
-bool names_awaited_device(const of_value& value) {
-  if (value.kind == OF_VALUE_DEVICE) return of_device_waits(value.as.device);
-  if (value.kind != OF_VALUE_DEVICE_LIST) return false;
-  return std::any_of(value.as.devices, value.as.devices + value.count, of_device_waits);
-}
-
-// Returns whether a call may take long, so that the GIL should be released. Without tensor arguments the size of the
-// work is unknown and may be large, as in rand(10000, 10000).
-bool is_long_work(const of_value* values, int count) {
-  bool has_tensors = false;
-  int64_t left = kElementsWorthUnlocking;  // elements until the work counts as long
-  for (int i = 0; i < count && left > 0; ++i) {
-    if (values[i].kind == OF_VALUE_TENSOR) {
-      has_tensors = true;
-      left -= of_tensor_work(values[i].as.tensor);
-    } else if (values[i].kind == OF_VALUE_TENSOR_LIST) {
-      has_tensors = true;
-      for (int32_t k = 0; k < values[i].count && left > 0; ++k) left -= of_tensor_work(values[i].as.tensors[k]);
-    } else if (names_awaited_device(values[i])) {
-      return true;
-    }
-  }
-  return !has_tensors || left <= 0;
-}
-
 bool call_runtime(const Overload& overload, const of_value* values, of_value* results) {
   of_status status;
   {
-    const int count = overload.parameters.count();
-    UnlockedScope unlocked(is_long_work(values, count));
-    status = of_call(overload.op, values, static_cast<size_t>(count), results,
+    const auto count = static_cast<size_t>(overload.parameters.count());
+    UnlockedScope unlocked(of_call_is_long(overload.op, values, count));
+    status = of_call(overload.op, values, count, results,
                      static_cast<size_t>(overload.record->result_count));
   }
   return check(status);

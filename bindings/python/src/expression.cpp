@@ -214,12 +214,9 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t flags, PyObje
     result.kind = OF_VALUE_TENSOR;
     result.as.tensor = handle_of(bound.out());
   }
-  int64_t work = 0;
-  for (int32_t i = 0; i < value.count && work < kElementsWorthUnlocking; ++i)
-    work += std::min(of_tensor_work(value.as.tensors[i]), kElementsWorthUnlocking);
   of_status status;
   {
-    UnlockedScope unlocked(work >= kElementsWorthUnlocking);
+    UnlockedScope unlocked(of_call_is_long(nullptr, &value, 1));
     status =
         of_expression_call(handle_of_expression(self), value.as.tensors, static_cast<size_t>(value.count), &result);
   }

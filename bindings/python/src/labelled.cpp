@@ -1,5 +1,8 @@
 #include "labelled.h"
 
+#include <oneflow/front_end.h>
+
+#include <algorithm>
 #include <string>
 
 #include "errors.h"
@@ -14,29 +17,30 @@ bool raise_mismatch(const char* function, const std::string& expected, PyObject*
   return false;
 }
 
-// Returns whether an object is accepted as a list of labels: a list, a tuple, or another sequence of limited length,
-// such as a range or an array.
-bool is_list_of_labels(PyObject* object) {
-  if (PyList_Check(object) || PyTuple_Check(object)) return true;
-  constexpr Py_ssize_t kMaxLabels = 1 << 16;
-  if (!is_sequence(object) || is_tensor(object)) return false;
-  const Py_ssize_t count = PySequence_Size(object);
+// Returns the number of labels of an object that is accepted as a list of them: a list, a tuple, or another sequence,
+// such as a range or an array; -1 for others.
+Py_ssize_t count_labels(PyObject* object) {
+  const bool is_accepted = PyList_Check(object) || PyTuple_Check(object) || (is_sequence(object) && !is_tensor(object));
+  const Py_ssize_t count = is_accepted ? PySequence_Size(object) : -1;
   if (count < 0) PyErr_Clear();
-  return count >= 0 && count <= kMaxLabels;
+  return count;
 }
 
-// Appends labels to an equation in the form "[0,1]". `whose` is the name of the labels in error texts. Raises and
-// returns false if an object is not a list of labels.
-bool add_labels(const char* function, const std::string& whose, PyObject* labels, std::string* equation) {
-  if (!is_list_of_labels(labels)) return raise_mismatch(function, whose + " must be list of ints", labels);
-  const Ref copy(PySequence_Tuple(labels));  // the conversion of items runs code that could change a list
+// Appends labels to an equation in the form "[0,1]". `operand` is -1 for the labels of the result. Raises and returns
+// false if an object is not a list of labels.
+bool add_labels(const char* function, int operand, PyObject* labels, std::string* equation) {
+  const std::string whose = operand < 0 ? "labels of the result" : "labels of operand " + std::to_string(operand);
+  const Py_ssize_t count = count_labels(labels);
+  if (count < 0) return raise_mismatch(function, whose + " must be list of ints", labels);
+  // The conversion of items runs code that could change a list. Of too many, only the count is read.
+  const Ref copy(count <= OF_MAX_LABELS ? PySequence_Tuple(labels) : PyTuple_New(0));
   if (!copy) return false;
-  *equation += '[';
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(copy.get()); ++i) {
+  const Py_ssize_t copied = std::min<Py_ssize_t>(PyTuple_GET_SIZE(copy.get()), OF_MAX_LABELS);
+  int64_t numbers[OF_MAX_LABELS];
+  for (Py_ssize_t i = 0; i < copied; ++i) {
     PyObject* label = PyTuple_GET_ITEM(copy.get(), i);
-    if (i > 0) *equation += ',';
     if (label == Py_Ellipsis) {
-      *equation += "...";
+      numbers[i] = OF_LABEL_ELLIPSIS;
       continue;
     }
     const Ref number(PyIndex_Check(label) && !PyBool_Check(label) ? PyNumber_Index(label) : nullptr);
@@ -45,16 +49,14 @@ bool add_labels(const char* function, const std::string& whose, PyObject* labels
       PyErr_Clear();  // every array has an __index__, which fails for most of them
       return raise_mismatch(function, whose + " must be ints or ...", label);
     }
-    const Ref text(PyObject_Str(number.get()));
-    const char* digits = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
-    if (digits == nullptr) return false;
-    if (*digits == '-') {
-      raise(OF_INVALID_ARGUMENT, std::string(function) + ": " + whose + " must not be negative, got " + digits);
-      return false;
-    }
-    *equation += digits;
+    int overflow = 0;
+    numbers[i] = PyLong_AsLongLongAndOverflow(number.get(), &overflow);
+    if (overflow != 0) numbers[i] = overflow < 0 ? -INT64_MAX : INT64_MAX;
   }
-  *equation += ']';
+  char term[OF_TERM_SIZE];
+  const Py_ssize_t given = count <= OF_MAX_LABELS ? PyTuple_GET_SIZE(copy.get()) : count;
+  if (!check(of_label_term(function, operand, numbers, static_cast<size_t>(given), term))) return false;
+  *equation += term;
   return true;
 }
 
@@ -65,10 +67,11 @@ bool LabelledCall::read(const char* function, PyObject* const* args, Py_ssize_t 
   args_.push_back(nullptr);
   Py_ssize_t at = 0;
   while (at + 1 < positional) {
-    const auto operand = std::to_string(at / 2);
-    if (!is_tensor(args[at])) return raise_mismatch(function, "operand " + operand + " must be Tensor", args[at]);
+    const auto operand = static_cast<int>(at / 2);
+    if (!is_tensor(args[at]))
+      return raise_mismatch(function, "operand " + std::to_string(operand) + " must be Tensor", args[at]);
     if (at > 0) equation += ',';
-    if (!add_labels(function, "labels of operand " + operand, args[at + 1], &equation)) return false;
+    if (!add_labels(function, operand, args[at + 1], &equation)) return false;
     args_.push_back(args[at]);
     at += 2;
   }
@@ -79,7 +82,7 @@ bool LabelledCall::read(const char* function, PyObject* const* args, Py_ssize_t 
       return false;
     }
     equation += "->";
-    if (!add_labels(function, "labels of the result", args[at], &equation)) return false;
+    if (!add_labels(function, -1, args[at], &equation)) return false;
   }
   equation_ = Ref(PyUnicode_FromStringAndSize(equation.data(), static_cast<Py_ssize_t>(equation.size())));
   if (!equation_) return false;

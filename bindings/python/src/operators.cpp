@@ -40,7 +40,7 @@ bool offers(const Overload& overload, Form form) {
 // mismatch of the overload that got furthest.
 PyObject* try_overloads(const Function& function, Form form, PyObject* const* args, Py_ssize_t positional,
                         PyObject* keywords, const ArrayReader* arrays, Mismatch* furthest) {
-  furthest->progress = -1;
+  furthest->rank = -1;
   for (const Overload& overload : function.overloads) {
     if (!offers(overload, form)) continue;
     Mismatch mismatch;
@@ -56,7 +56,7 @@ PyObject* try_overloads(const Function& function, Form form, PyObject* const* ar
       return raise(OF_TYPE_MISMATCH, function.name + ": input must be Tensor, got " + type_name(self));
     }
     if (PyErr_Occurred()) return nullptr;
-    if (mismatch.progress > furthest->progress) *furthest = std::move(mismatch);
+    if (mismatch.rank > furthest->rank) *furthest = std::move(mismatch);
   }
   return nullptr;
 }

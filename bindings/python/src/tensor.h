@@ -2,7 +2,7 @@
 #ifndef ONEFLOW_PYTHON_TENSOR_H_
 #define ONEFLOW_PYTHON_TENSOR_H_
 
-#include <oneflow/oneflow.h>
+#include <oneflow/front_end.h>
 
 #include "objects.h"
 
@@ -21,19 +21,16 @@ inline of_tensor handle_of(PyObject* tensor) { return reinterpret_cast<TensorObj
 // Returns the device that holds the data of a tensor.
 of_device tensor_device(PyObject* tensor);
 
-// The number of elements from which the GIL is released: a kernel on fewer is about as fast as releasing it.
-constexpr int64_t kElementsWorthUnlocking = 8192;
-
 // Calls `work` on a tensor, without the GIL if it may take long. `work` must not use Python objects.
 template <class Work>
 of_status run_native(of_tensor tensor, const Work& work) {
-  UnlockedScope unlocked(of_tensor_work(tensor) >= kElementsWorthUnlocking);
+  UnlockedScope unlocked(of_tensor_work(tensor) >= OF_LONG_WORK);
   return work();
 }
 
 // Calls of_tensor_create(), without the GIL if it may take long. No other thread may change the source meanwhile.
 inline of_status create_native(const of_tensor_source& source, of_tensor* result) {
-  UnlockedScope unlocked(source.bytes >= kElementsWorthUnlocking || of_device_waits(source.device));
+  UnlockedScope unlocked(source.bytes >= OF_LONG_WORK || of_device_waits(source.device));
   return of_tensor_create(&source, result);
 }
 

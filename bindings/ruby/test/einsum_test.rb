@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "helper"
+require "json"
 
 # Tests einsum: operands with labels, contraction orders, and expressions.
 class EinsumTest < OneFlowTest
@@ -38,6 +39,16 @@ class EinsumTest < OneFlowTest
     assert_equal [[1, 60], [0, 1]], OneFlow.einsum(*arguments, [0, 60]).to_a
   end
 
+  def test_labels_that_all_languages_take_or_refuse
+    JSON.parse(File.read(File.expand_path("../../../tests/labels.json", __dir__))).each do |each|
+      labels = each["first"] ? (0...each["first"]) : each["labels"].map { |label| label == "..." ? :rest : label.to_i }
+      call = -> { OneFlow.einsum(OneFlow.ones(2, 2), labels) }
+      next assert_equal([2, 2], call.call.shape) unless each["raises"]
+
+      assert_error(OneFlow.const_get(each["raises"]), "einsum: #{each["says"]}", &call)
+    end
+  end
+
   def test_labels_as_a_range
     x = tensor([[1, 2], [3, 4]])
     assert_equal [[1, 2], [3, 4]], OneFlow.einsum(x, 0..1).to_a
@@ -57,8 +68,8 @@ class EinsumTest < OneFlowTest
     [->(x) { [x, (0..) % 2] }, OneFlow::TypeMismatch, "must be Array or Range of Integers, got ((0..).%(2))"],
     [->(x) { [x, 0..1.5] }, OneFlow::TypeMismatch, "must be Array or Range of Integers, got 0..1.5"],
     [->(x) { [x, "a".."b"] }, OneFlow::TypeMismatch, 'must be Array or Range of Integers, got "a".."b"'],
-    [->(x) { [x, 1..(2**40)] }, OneFlow::InvalidArgument, "must be at most 65536 Integers, got #{2**40}"],
-    [->(x) { [x, 1..(2**70)] }, OneFlow::InvalidArgument, "must be at most 65536 Integers, got #{2**70}"],
+    [->(x) { [x, 1..(2**40)] }, OneFlow::ShapeError, "must be at most 32 and '...', got #{2**40}"],
+    [->(x) { [x, 1..(2**70)] }, OneFlow::ShapeError, "must be at most 32 and '...', got"],
     [->(x) { [x, "a".match(/a/)] }, OneFlow::TypeMismatch, "must be Array or Range of Integers, got MatchData"],
     [->(x) { [x, Bounds.new] }, OneFlow::TypeMismatch, "must be Array or Range of Integers, got EinsumTest::Bounds"],
     [->(x) { [x, [0, 1].each] }, OneFlow::TypeMismatch, "must be Array or Range of Integers, got Enumerator"],
@@ -69,10 +80,6 @@ class EinsumTest < OneFlowTest
     [->(x) { [x, [0, 1.5]] }, OneFlow::TypeMismatch, "labels of operand 0 must be Integers or :rest, got Float"],
     [->(x) { [x, [0, true]] }, OneFlow::TypeMismatch, "labels of operand 0 must be Integers or :rest, got bool"],
     [->(x) { [x, [0, :all]] }, OneFlow::TypeMismatch, "labels of operand 0 must be Integers or :rest, got :all"],
-    [->(x) { [x, [0, -1]] }, OneFlow::InvalidArgument, "labels of operand 0 must not be negative, got -1"],
-    [->(x) { [x, [0, -(2**70)]] }, OneFlow::InvalidArgument, "must not be negative, got -1180591620717411303424"],
-    [->(x) { [x, [0, 2**31]] }, OneFlow::InvalidArgument, "label that is greater than 2147483647"],
-    [->(x) { [x, [0, 2**70]] }, OneFlow::InvalidArgument, "label that is greater than 2147483647"],
     [->(x) { [x, [0, 1], 3] }, OneFlow::TypeMismatch, "of the result must be Array or Range of Integers, got Integer"],
     [->(x) { [x, [0, 1], [0], [1]] }, OneFlow::TypeMismatch, "operand 1 must be Tensor, got Array"],
     [->(x) { [x, [0, 1], x, [1, 2], [7]] }, OneFlow::InvalidArgument, "label 7 of the output"],

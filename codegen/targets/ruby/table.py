@@ -49,7 +49,6 @@ def overload_row(op: Op) -> str:
             position(argument == op.receiver for argument in signature.arguments),
             position(alias is not None and a.alias == alias and not alias.written for a in signature.arguments),
             position(argument == op.returned for argument in signature.arguments),
-            boolean(op.kind.is_long),
             boolean(op.has_out),
             boolean(op.makes_leaves),
             position(argument == op.replaced for argument in signature.arguments),

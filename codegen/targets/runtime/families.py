@@ -251,6 +251,8 @@ class OperatorSource:
         if op.kind.matched:
             match = op.position(op.kind.matched)
             lines.append(f".match = {{.argument = {match}, .values = {self.constant}Values}}")
+        if not op.kind.is_long:
+            lines.append(".is_quick = true")
         rule = self._rule
         lines += [f".{name} = {boolean(value)}" for name, value in rule.schema.items()]
         if rule.struct:

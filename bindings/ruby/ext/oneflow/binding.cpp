@@ -1,7 +1,10 @@
 #include "binding.h"
 
+#include <oneflow/front_end.h>
+
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "errors.h"
 #include "tensor.h"
@@ -12,17 +15,12 @@ namespace {
 // The reason why an overload does not accept a call. The error text is only formatted for the failure that is raised.
 struct Failure {
   enum Reason { kTooMany, kMissing, kTwice, kUnknown, kType } reason;
-  int progress;              // how far the binding got: see docs/reference/errors.md, "Overloads"
+  int rank;                  // among the overloads that refuse a call: see of_refusal_rank()
   const Argument* argument;  // kMissing, kTwice, kType
   VALUE value;               // kUnknown: the keyword; kType: the value of the wrong type
   int item;                  // kType: the index of the value in a list argument, or -1
   const char* nearest;       // kUnknown: the name to suggest, or NULL
 };
-
-// The lowest progress of each stage: too many arguments, an unknown keyword, a failed conversion.
-constexpr int kUnboundRank = 0;
-constexpr int kUnknownRank = 100;
-constexpr int kConvertingRank = 200;
 
 bool fail(Failure* failure, const Failure& found) {
   *failure = found;
@@ -82,24 +80,6 @@ bool is_out(const char* function, const Overload& overload, VALUE out) {
 
 // ---------------------------------------------------------------- unknown keywords
 
-constexpr size_t kLongestName = 64;
-
-// Returns the Levenshtein distance: the number of letters to insert, remove or replace to turn `a` into `b`.
-size_t edit_distance(const char* a, size_t a_length, const char* b, size_t b_length) {
-  size_t row[kLongestName + 1];
-  for (size_t j = 0; j <= b_length; ++j) row[j] = j;
-  for (size_t i = 1; i <= a_length; ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b_length; ++j) {
-      size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b_length];
-}
-
 // Returns a keyword as error texts show it: the bare name of a Symbol that needs no quotes, else the literal. A key
 // such as the String in f("dim" => 1) does not name an argument.
 VALUE printable_keyword(VALUE key) {
@@ -108,25 +88,17 @@ VALUE printable_keyword(VALUE key) {
   return is_plain ? rb_sym2str(key) : literal;
 }
 
-// Returns the argument name with the smallest edit distance from the keyword; NULL if that distance exceeds both 1 and
-// a third of the keyword's length.
+// Returns the name that an unknown keyword most likely stands for, or NULL.
 const char* nearest_argument(const CallSite& site, const Overload& overload, VALUE key) {
   if (!is_string_or_symbol(key)) return nullptr;
   const VALUE name = RB_SYMBOL_P(key) ? rb_sym2str(key) : key;
-  const size_t length = RSTRING_LEN(name);
-  if (length > kLongestName) return nullptr;
-  const char* nearest = nullptr;
-  size_t best = std::max<size_t>(1, length / 3) + 1;
-  const auto compare = [&](const char* candidate) {
-    const size_t distance = edit_distance(RSTRING_PTR(name), length, candidate, strnlen(candidate, kLongestName));
-    if (distance >= best) return;
-    best = distance;
-    nearest = candidate;
-  };
-  for (int i = 0; i < overload.argument_count; ++i) compare(overload.arguments[i].name);
-  if (takes_out(site, overload)) compare("out");
-  if (overload.makes_leaves) compare("requires_grad");
-  return nearest;
+  const char* names[kMaxArguments + 2];
+  size_t count = 0;
+  for (int i = 0; i < overload.argument_count; ++i) names[count++] = overload.arguments[i].name;
+  if (takes_out(site, overload)) names[count++] = "out";
+  if (overload.makes_leaves) names[count++] = "requires_grad";
+  const int32_t nearest = of_nearest_name(std::string(RSTRING_PTR(name), RSTRING_LEN(name)).c_str(), names, count);
+  return nearest < 0 ? nullptr : names[nearest];
 }
 
 // Returns whether a Symbol is one of the names of an argument.
@@ -160,8 +132,8 @@ bool fail_unknown(const CallSite& site, const Overload& overload, Failure* failu
   KeywordSearch search = {&site, &overload, Qnil, 0};
   rb_hash_foreach(site.keywords, find_unknown_keyword, reinterpret_cast<VALUE>(&search));
   const char* nearest = nearest_argument(site, overload, search.unknown);
-  const int progress = kUnknownRank + 2 * search.known + (nearest ? 1 : 0);
-  return fail(failure, {Failure::kUnknown, progress, nullptr, search.unknown, -1, nearest});
+  const int rank = of_refusal_rank(OF_REFUSAL_NAME, search.known, nearest != nullptr);
+  return fail(failure, {Failure::kUnknown, rank, nullptr, search.unknown, -1, nearest});
 }
 
 // ---------------------------------------------------------------- one overload
@@ -225,14 +197,15 @@ bool find_sources(const CallSite& site, const Overload& overload, Source* source
   }
 
   if (used < site.count) {
-    return fail(failure, {Failure::kTooMany, kUnboundRank + overload.positional_count, nullptr, Qundef, -1, nullptr});
+    const int rank = of_refusal_rank(OF_REFUSAL_TOO_MANY, overload.positional_count, false);
+    return fail(failure, {Failure::kTooMany, rank, nullptr, Qundef, -1, nullptr});
   }
   if (keywords_left) return fail_unknown(site, overload, failure);
   if (!twice && !missing) return true;
-  // Greater than the progress of any overload with an unknown keyword.
-  const int progress = kUnknownRank + 2 * (NIL_P(site.keywords) ? 0 : static_cast<int>(RHASH_SIZE(site.keywords)));
-  if (twice) return fail(failure, {Failure::kTwice, progress, twice, Qundef, -1, nullptr});
-  return fail(failure, {Failure::kMissing, progress, missing, Qundef, -1, nullptr});
+  const int names = NIL_P(site.keywords) ? 0 : static_cast<int>(RHASH_SIZE(site.keywords));
+  const int rank = of_refusal_rank(OF_REFUSAL_ABSENT, names, false);
+  if (twice) return fail(failure, {Failure::kTwice, rank, twice, Qundef, -1, nullptr});
+  return fail(failure, {Failure::kMissing, rank, missing, Qundef, -1, nullptr});
 }
 
 bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* call, Failure* failure) {
@@ -260,19 +233,20 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
       // a list at all.
       const bool is_device_name =
           argument.type == ArgumentType::kDevice && is_string_or_symbol(converter.wrong_value());
-      const int progress = kConvertingRank + 2 * i + (is_device_name || converter.wrong_item() >= 0);
+      const bool is_likely = is_device_name || converter.wrong_item() >= 0;
+      const int rank = of_refusal_rank(OF_REFUSAL_VALUE, i, is_likely);
       return fail(failure,
-                  {Failure::kType, progress, &argument, converter.wrong_value(), converter.wrong_item(), nullptr});
+                  {Failure::kType, rank, &argument, converter.wrong_value(), converter.wrong_item(), nullptr});
     }
   }
   if (call->out != Qundef && !is_out(site.function->full_name, overload, call->out)) {
-    const int progress = kConvertingRank + 2 * overload.argument_count;
-    return fail(failure, {Failure::kType, progress, &out_of(overload), call->out, -1, nullptr});
+    const int rank = of_refusal_rank(OF_REFUSAL_VALUE, overload.argument_count, false);
+    return fail(failure, {Failure::kType, rank, &out_of(overload), call->out, -1, nullptr});
   }
   call->requires_grad = own.requires_grad == Qtrue;
   if (!call->requires_grad && own.requires_grad != Qundef && RTEST(own.requires_grad)) {
-    const int progress = kConvertingRank + 2 * overload.argument_count;
-    return fail(failure, {Failure::kType, progress, &kRequiresGrad, own.requires_grad, -1, nullptr});
+    const int rank = of_refusal_rank(OF_REFUSAL_VALUE, overload.argument_count, false);
+    return fail(failure, {Failure::kType, rank, &kRequiresGrad, own.requires_grad, -1, nullptr});
   }
   call->overload = &overload;
   return true;
@@ -328,13 +302,13 @@ namespace {
 bool bind_first(const CallSite& site, BoundCall* call, const Overload** furthest, Failure* nearest) {
   const Function& function = *site.function;
   Failure failure = {};
-  nearest->progress = -1;
+  nearest->rank = -1;
   for (int o = 0; o < function.overload_count; ++o) {
     const Overload& overload = function.overloads[o];
     if (site.receiver != Qundef && overload.receiver < 0) continue;
     if (site.in_place && overload.replaced < 0) continue;
     if (bind_overload(site, overload, call, &failure)) return true;
-    if (failure.progress > nearest->progress) {
+    if (failure.rank > nearest->rank) {
       *furthest = &overload;
       *nearest = failure;
     }

@@ -13,17 +13,11 @@
 namespace oneflow::ruby {
 namespace {
 
-double product_of(const int64_t* numbers, int32_t count) {
-  double product = 1;
-  for (int32_t i = 0; i < count; ++i) product *= static_cast<double>(numbers[i]);
-  return product;
-}
-
 // Runs a bound call, without Ruby's lock if it is long. That is safe because its lists and strings are copies and the
 // handle of a tensor never changes.
 void run(const BoundCall& call, of_value* results) {
   const Overload& overload = *call.overload;
-  check(run_native(is_long(overload, call.arguments), [&] {
+  check(run_native(of_call_is_long(overload.op, call.arguments, overload.argument_count), [&] {
     return of_call(overload.op, call.arguments, overload.argument_count, results, overload.result_count);
   }));
 }
@@ -109,49 +103,6 @@ CallSite site_of(const Function& function, int count, VALUE* values, VALUE recei
   if (count > 0 && RB_TYPE_P(values[count - 1], T_HASH) && rb_keyword_given_p()) site.keywords = values[--site.count];
   if (function.takes_equation) read_labels(&site);
   return site;
-}
-
-// The work is at least the sum of the operands' sizes and at most their product (an outer product or a matrix product).
-// A call without tensor operands creates at most as many elements as its numbers state: sizes or bounds. A call with a
-// device argument is long if copies to that device have to wait for it.
-bool is_long(const Overload& overload, const of_value* arguments) {
-  constexpr double kLongProduct = 1 << 22;
-  if (!overload.computes) return false;
-  double created = 0, sum = 0, product = 1;
-  const auto count_tensor = [&](of_tensor tensor) {
-    if (!tensor) return;
-    const auto elements = static_cast<double>(of_tensor_work(tensor));
-    sum += elements;
-    product *= elements;
-  };
-  for (const of_value* at = arguments; at < arguments + overload.argument_count; ++at) {
-    switch (at->kind) {
-      case OF_VALUE_TENSOR:
-        count_tensor(at->as.tensor);
-        break;
-      case OF_VALUE_TENSOR_LIST:
-        std::for_each_n(at->as.tensors, at->count, count_tensor);
-        break;
-      case OF_VALUE_INT:
-        created = std::max(created, std::abs(static_cast<double>(at->as.integer)));
-        break;
-      case OF_VALUE_FLOAT:
-        created = std::max(created, std::abs(at->as.real));
-        break;
-      case OF_VALUE_INT_LIST:
-        created = std::max(created, product_of(at->as.integers, at->count));
-        break;
-      case OF_VALUE_DEVICE:
-        if (of_device_waits(at->as.device)) return true;
-        break;
-      case OF_VALUE_DEVICE_LIST:
-        if (std::any_of(at->as.devices, at->as.devices + at->count, of_device_waits)) return true;
-        break;
-      default:
-        break;
-    }
-  }
-  return (sum > 0 ? sum : created) >= kLong || product >= kLongProduct;
 }
 
 of_value target_value(VALUE tensor) {

@@ -10,9 +10,6 @@ namespace oneflow::ruby {
 // operands.
 CallSite site_of(const Function& function, int count, VALUE* values, VALUE receiver);
 
-// Returns whether the work may take so long that other Ruby threads should run meanwhile.
-bool is_long(const Overload& overload, const of_value* arguments);
-
 // Returns a tensor as the result argument of of_call(), which the operator then writes to. Raises FrozenError for a
 // frozen tensor.
 of_value target_value(VALUE tensor);

@@ -219,7 +219,7 @@ VALUE call_expression(int count, VALUE* values, VALUE self) {
   of_value result = {};
   if (call.out != Qundef) result = target_value(call.out);
   const VALUE target = call.out == Qundef ? new_tensor() : call.out;
-  check(run_native(is_long(call_overload, call.arguments), [&] {
+  check(run_native(of_call_is_long(nullptr, call.arguments, 1), [&] {
     return of_expression_call(handle, operands.as.tensors, static_cast<size_t>(operands.count), &result);
   }));
   if (call.out == Qundef) fill_tensor(target, result.as.tensor);

@@ -57,7 +57,6 @@ struct Overload {
   int8_t receiver = -1;       // the argument that a method call binds, or -1
   int8_t viewed = -1;         // the argument whose memory the result shares, or -1
   int8_t written = -1;        // the argument that the operator itself writes to, or -1
-  bool computes = true;       // whether the work depends on the number of elements: false for views
   bool has_out = false;       // whether it accepts `out:`
   bool makes_leaves = false;  // whether it accepts `requires_grad:`, for its result
   int8_t replaced = -1;       // the argument that the in-place form writes the result to, or -1 without such a form

@@ -1,5 +1,7 @@
 #include "labelled.h"
 
+#include <oneflow/front_end.h>
+
 #include "convert.h"
 #include "errors.h"
 #include "tensor.h"
@@ -23,44 +25,41 @@ VALUE labels_name(int operand) {
         RB_SYMBOL_P(found) || range_of(found, &range) ? rb_inspect(found) : type_description(found));
 }
 
-// Converts a finite Range or arithmetic sequence of Integers to an Array; returns other objects unchanged. Raises
-// InvalidArgument if there are too many labels.
-VALUE array_of(const char* function, int operand, VALUE labels) {
-  constexpr long kMaxLabels = 1 << 16;
+// Converts a finite Range or arithmetic sequence of Integers to an Array; returns other objects unchanged. Of too many
+// labels, the first ones are enough, with their number in `count`.
+VALUE array_of(VALUE labels, size_t* count) {
   rb_arithmetic_sequence_components_t range;
-  if (!range_of(labels, &range) || !RB_INTEGER_TYPE_P(range.begin) || !RB_INTEGER_TYPE_P(range.end) ||
-      !RB_INTEGER_TYPE_P(range.step))
-    return labels;
-  const VALUE count = rb_funcall(labels, rb_intern("size"), 0);
-  if (!RB_FIXNUM_P(count) || RB_FIX2LONG(count) > kMaxLabels) {
-    raise(OF_INVALID_ARGUMENT, "%s: %" PRIsVALUE " must be at most %ld Integers, got %" PRIsVALUE, function,
-          labels_name(operand), kMaxLabels, count);
+  if (range_of(labels, &range) && RB_INTEGER_TYPE_P(range.begin) && RB_INTEGER_TYPE_P(range.end) &&
+      RB_INTEGER_TYPE_P(range.step)) {
+    const VALUE size = rb_funcall(labels, rb_intern("size"), 0);
+    labels = rb_funcall(labels, rb_intern("first"), 1, INT2FIX(OF_MAX_LABELS + 1));
+    *count = RB_FIXNUM_P(size) ? FIX2ULONG(size) : SIZE_MAX;
+  } else if (RB_TYPE_P(labels, T_ARRAY)) {
+    *count = RARRAY_LEN(labels);
   }
-  return rb_funcall(labels, rb_intern("to_a"), 0);
+  return labels;
 }
 
 // Appends labels to an equation: "[0,1]".
 void add_labels(const char* function, int operand, VALUE labels, VALUE equation) {
   static const ID rest = rb_intern("rest");
-  labels = array_of(function, operand, labels);
+  size_t count = 0;
+  labels = array_of(labels, &count);
   if (!RB_TYPE_P(labels, T_ARRAY)) raise_mismatch(function, labels_name(operand), "Array or Range of Integers", labels);
-  rb_str_cat_cstr(equation, "[");
-  for (long i = 0; i < RARRAY_LEN(labels); ++i) {
+  int64_t numbers[OF_MAX_LABELS];
+  for (long i = 0; i < RARRAY_LEN(labels) && i < OF_MAX_LABELS; ++i) {
     const VALUE label = RARRAY_AREF(labels, i);
-    if (i > 0) rb_str_cat_cstr(equation, ",");
     if (RB_SYMBOL_P(label) && SYM2ID(label) == rest) {
-      rb_str_cat_cstr(equation, "...");
+      numbers[i] = OF_LABEL_ELLIPSIS;
       continue;
     }
     if (!RB_INTEGER_TYPE_P(label)) raise_mismatch(function, labels_name(operand), "Integers or :rest", label);
-    const VALUE digits = RB_FIXNUM_P(label) ? rb_fix2str(label, 10) : rb_big2str(label, 10);
-    if (*RSTRING_PTR(digits) == '-') {
-      raise(OF_INVALID_ARGUMENT, "%s: %" PRIsVALUE " must not be negative, got %" PRIsVALUE, function,
-            labels_name(operand), digits);
-    }
-    rb_str_buf_append(equation, digits);
+    const bool is_negative = RTEST(rb_funcall(label, '<', 1, INT2FIX(0)));
+    numbers[i] = RB_FIXNUM_P(label) ? RB_FIX2LONG(label) : is_negative ? -INT64_MAX : INT64_MAX;
   }
-  rb_str_cat_cstr(equation, "]");
+  char term[OF_TERM_SIZE];
+  check(of_label_term(function, operand, numbers, count, term));
+  rb_str_cat_cstr(equation, term);
   RB_GC_GUARD(labels);
 }
 

@@ -1,7 +1,7 @@
 // Memory statistics and limits, garbage collection when memory runs out, and native work without Ruby's lock.
 #pragma once
 
-#include <oneflow/oneflow.h>
+#include <oneflow/front_end.h>
 #include <ruby.h>
 #include <ruby/thread.h>
 
@@ -17,10 +17,6 @@ class GvlReleased {
   GvlReleased(const GvlReleased&) = delete;
   GvlReleased& operator=(const GvlReleased&) = delete;
 };
-
-// The number of elements from which work may take so long that other Ruby threads should run meanwhile. For less work,
-// releasing the lock costs too much in comparison.
-constexpr double kLong = 1 << 13;
 
 // Runs native work, without Ruby's lock if it may be long. Other threads must not change what it borrows.
 // rb_thread_call_without_gvl2 does not raise, so that an interrupt cannot lose a result. If an interrupt is already

@@ -36,7 +36,7 @@ Options options_of(const char* function, VALUE keywords, int known) {
   return options;
 }
 
-bool is_long(of_tensor tensor) { return static_cast<double>(of_tensor_work(tensor)) >= kLong; }
+bool is_long(of_tensor tensor) { return static_cast<double>(of_tensor_work(tensor)) >= OF_LONG_WORK; }
 
 VALUE cast(VALUE tensor, of_dtype dtype) {
   static const of_op op = of_op_find("cast");
@@ -80,7 +80,7 @@ VALUE tensor_from_memory(of_tensor_source source, of_device device) {
   source.device = device;
   VALUE object = new_tensor();
   of_tensor tensor;
-  const bool is_long = static_cast<double>(source.bytes) >= kLong || of_device_waits(device);
+  const bool is_long = static_cast<double>(source.bytes) >= OF_LONG_WORK || of_device_waits(device);
   check(run_native(is_long, [&] { return of_tensor_create(&source, &tensor); }));
   fill_tensor(object, tensor);
   return object;

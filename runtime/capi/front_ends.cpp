@@ -1,0 +1,143 @@
+// The C API: what front ends decide alike.
+#include <oneflow/front_end.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include "capi/boundary.h"
+#include "dispatch/dispatch.h"
+
+using namespace oneflow;
+
+namespace {
+
+constexpr double kLongProduct = 1 << 22;  // of the sizes of the operands
+constexpr size_t kLongestName = 64;
+// From here on, a label may stand for another one, which the front end's language or 64 bits cannot hold.
+constexpr int64_t kLargestSafe = (int64_t{1} << 53) - 1;
+
+// The elements that a call works on.
+struct Work {
+  double sum = 0, product = 1;  // of the sizes of all tensors
+  double created = 0;           // at most as many elements does a call without tensors create
+
+  void add(of_tensor tensor) {
+    if (!tensor) return;
+    const auto elements = static_cast<double>(of_tensor_work(tensor));
+    sum += elements;
+    product *= elements;
+  }
+  bool is_long() const { return (sum > 0 ? sum : created) >= OF_LONG_WORK || product >= kLongProduct; }
+};
+
+// Returns the number of bytes to insert, delete or replace to turn one word into another: the Levenshtein distance.
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::array<size_t, kLongestName + 1> row;
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+bool of_call_is_long(of_op op, const of_value* args, size_t arg_count) {
+  if (op && to_operator(op)->schema().is_quick) return false;
+  Work work;
+  for (const of_value& value : std::span(args, arg_count)) {
+    switch (value.kind) {
+      case OF_VALUE_TENSOR:
+        work.add(value.as.tensor);
+        break;
+      case OF_VALUE_TENSOR_LIST:
+        for (int32_t i = 0; i < value.count; ++i) work.add(value.as.tensors[i]);
+        break;
+      case OF_VALUE_INT:
+        work.created = std::max(work.created, std::abs(static_cast<double>(value.as.integer)));
+        break;
+      case OF_VALUE_FLOAT:
+        work.created = std::max(work.created, std::abs(value.as.real));
+        break;
+      case OF_VALUE_INT_LIST: {
+        double product = 1;
+        for (int32_t i = 0; i < value.count; ++i) product *= static_cast<double>(value.as.integers[i]);
+        work.created = std::max(work.created, product);
+        break;
+      }
+      case OF_VALUE_DEVICE:
+        if (of_device_waits(value.as.device)) return true;
+        break;
+      case OF_VALUE_DEVICE_LIST:
+        if (std::any_of(value.as.devices, value.as.devices + value.count, of_device_waits)) return true;
+        break;
+      default:
+        break;
+    }
+  }
+  return work.is_long();
+}
+
+int32_t of_refusal_rank(of_refusal reason, int32_t reached, bool is_likely) {
+  constexpr int32_t kMostArguments = 1000;  // a stage ranks above everything that happens in the one before
+  const int32_t stage = reason == OF_REFUSAL_VALUE ? 2 : reason == OF_REFUSAL_TOO_MANY ? 0 : 1;
+  return (stage * kMostArguments + std::clamp(reached, 0, kMostArguments - 1)) * 2 + is_likely;
+}
+
+int32_t of_nearest_name(const char* word, const char* const* names, size_t count) {
+  const std::string_view wanted = word ? word : "";
+  if (wanted.size() > kLongestName || !names) return -1;
+  size_t least = std::max<size_t>(1, wanted.size() / 3) + 1;
+  int32_t nearest = -1;
+  for (size_t i = 0; i < count; ++i) {
+    if (!names[i]) continue;
+    const std::string_view name = names[i];
+    if (name.size() > kLongestName) continue;
+    const size_t distance = edit_distance(wanted, name);
+    if (distance >= least) continue;
+    least = distance;
+    nearest = static_cast<int32_t>(i);
+  }
+  return nearest;
+}
+
+of_status of_label_term(const char* function, int32_t operand, const int64_t* labels, size_t count,
+                        char term[OF_TERM_SIZE]) {
+  return guard([&, name = __func__] {
+    require(function, name, "function");
+    require(term, name, "term");
+    const std::string whose = operand < 0 ? "labels of the result" : "labels of operand " + std::to_string(operand);
+    if (count > OF_MAX_LABELS)
+      fail(OF_SHAPE_ERROR, "%s: %s must be at most %d and '...', got %zu", function, whose.c_str(), OF_MAX_RANK, count);
+    if (count) require(labels, name, "labels");
+    char* const end = term + OF_TERM_SIZE;
+    char* at = term;
+    *at++ = '[';
+    for (size_t i = 0; i < count; ++i) {
+      if (i > 0) *at++ = ',';
+      if (labels[i] == OF_LABEL_ELLIPSIS) {
+        at = std::copy_n("...", 3, at);
+        continue;
+      }
+      if (labels[i] <= -kLargestSafe) fail(OF_INVALID_ARGUMENT, "%s: %s must not be negative", function, whose.c_str());
+      if (labels[i] < 0)
+        fail(OF_INVALID_ARGUMENT, "%s: %s must not be negative, got %lld", function, whose.c_str(),
+             static_cast<long long>(labels[i]));
+      if (labels[i] > INT32_MAX)
+        fail(OF_INVALID_ARGUMENT, "%s: %s must be at most %d", function, whose.c_str(), INT32_MAX);
+      at = std::to_chars(at, end, labels[i]).ptr;
+    }
+    *at++ = ']';
+    *at = '\0';
+  });
+}

@@ -1,0 +1,55 @@
+/* What the front ends of all languages decide alike: which calls are long, which name a misspelt one stands for, and
+ * the equations of labelled operands. */
+#ifndef ONEFLOW_FRONT_END_H_
+#define ONEFLOW_FRONT_END_H_
+
+#include <oneflow/oneflow.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* From this of_tensor_work() on, work is long: a front end should release its language's lock meanwhile. */
+#define OF_LONG_WORK 8192
+
+/* Returns whether a call may be long. The operands together may be large, or their product, as in an outer product; a
+ * call without tensors creates as many elements as its numbers say; a device in the arguments may have to be waited
+ * for. Views are never long. `op` is NULL for an expression. */
+OF_API bool of_call_is_long(of_op op, const of_value* args, size_t arg_count);
+
+/* Why an overload of a function refuses a call, and how far it got. */
+typedef enum of_refusal {
+  OF_REFUSAL_TOO_MANY = 0, /* too many positional arguments; it takes `reached` */
+  OF_REFUSAL_NAME = 1,     /* an unknown name, after `reached` known ones; likely: another name is near */
+  OF_REFUSAL_ABSENT = 2,   /* an argument is missing or given twice, and all `reached` names are known */
+  OF_REFUSAL_VALUE = 3     /* a value of the wrong type for argument `reached`; likely: an item of a list, or a device */
+} of_refusal;
+/* Returns the rank of a refusal. If all overloads refuse a call, the error is that of the first one with the highest
+ * rank. */
+OF_API int32_t of_refusal_rank(of_refusal reason, int32_t reached, bool is_likely);
+
+/* Returns the position of the name that an unknown word most likely stands for: the one with the least number of
+ * insertions, deletions and replacements of bytes, if these are at most a third of the bytes of the word, or one.
+ * Returns -1 if there is none, and for words of more than 64 bytes. Names that are NULL are skipped. */
+OF_API int32_t of_nearest_name(const char* word, const char* const* names, size_t count);
+
+/* The most labels of an operand: one for each dimension, and an ellipsis that stands for none. */
+#define OF_MAX_LABELS (OF_MAX_RANK + 1)
+/* The bytes of the longest term of an equation, with the zero at its end. */
+#define OF_TERM_SIZE 512
+/* The label that stands for any number of dimensions. */
+#define OF_LABEL_ELLIPSIS INT64_MIN
+
+/* Writes the term of an equation for a list of labels, such as "[0,1,...]", to `term`. `operand` is the position of the
+ * operand that has the labels, or -1 for the result, and `function` the function that error texts begin with. A front
+ * end replaces a label that exceeds 64 bits by the nearest integer of 64 bits. Of more than OF_MAX_LABELS labels, only
+ * the count is read. Fails with ShapeError for too many labels, and InvalidArgument for one that is negative or greater
+ * than INT32_MAX. */
+OF_API of_status of_label_term(const char* function, int32_t operand, const int64_t* labels, size_t count,
+                               char term[OF_TERM_SIZE]);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ONEFLOW_FRONT_END_H_ */
