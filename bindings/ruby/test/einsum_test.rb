@@ -41,7 +41,7 @@ class EinsumTest < OneFlowTest
 
   def test_labels_that_all_languages_take_or_refuse
     JSON.parse(File.read(File.expand_path("../../../tests/labels.json", __dir__))).each do |each|
-      labels = each["first"] ? (0...each["first"]) : each["labels"].map { |label| label == "..." ? :rest : label.to_i }
+      labels = each["labels"]&.map { |label| label == "..." ? :rest : label.to_i } || (0...each["first"])
       call = -> { OneFlow.einsum(OneFlow.ones(2, 2), labels) }
       next assert_equal([2, 2], call.call.shape) unless each["raises"]
 

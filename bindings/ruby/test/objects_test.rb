@@ -10,6 +10,18 @@ class ObjectsTest < OneFlowTest
     @x = tensor([[1, 2, 3], [4, 5, 6]])
   end
 
+  def test_pretty_printing
+    x = OneFlow.tensor([[1, 2], [3, 4]])
+    assert_equal "#{x.inspect}\n", x.pretty_inspect
+    assert_equal "[tensor([[1, 2],\n         [3, 4]])]\n", [x].pretty_inspect
+    assert_equal "tensor(2)\n", OneFlow.tensor(2).pretty_inspect
+  end
+
+  def test_the_name_of_the_gem_can_be_required
+    library = File.expand_path("../lib", __dir__)
+    assert_equal "true\n", IO.popen([RbConfig.ruby, "-I", library, "-e", 'p require("oneflow-rb")'], &:read)
+  end
+
   def test_properties
     assert_equal [[2, 3], 2, 6, 2, [3, 1]], [@x.shape, @x.ndim, @x.size, @x.length, @x.strides]
     assert_equal [:int64, "cpu:0"], [@x.dtype, @x.device]

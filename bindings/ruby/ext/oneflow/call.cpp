@@ -32,7 +32,7 @@ void run_into(const BoundCall& call, const VALUE* targets) {
     results[i] = target_value(kept[i]);
   }
   run(call, results);
-  RB_GC_GUARD(kept[0]);
+  for (VALUE& target : kept) RB_GC_GUARD(target);
 }
 
 // Runs an operator that writes to one of its arguments, and returns that argument.

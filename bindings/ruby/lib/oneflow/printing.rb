@@ -52,5 +52,18 @@ module OneFlow
       "tensor(#{[numbers, *facts].join(", ")})"
     end
     alias to_s inspect
+
+    # Prints the tensor for `pp`: its lines are indented inside of Arrays and Hashes.
+    def pretty_print(printer)
+      first, *others = inspect.lines(chomp: true)
+      printer.group(0) do
+        printer.text(first)
+        others.each do |line|
+          printer.current_group.break
+          printer.breakable("")
+          printer.text(line)
+        end
+      end
+    end
   end
 end
