@@ -120,11 +120,12 @@ class ExpressionTask : public CallTask {
 class ReadTask : public Task {
  public:
   of_status capture(Environment* environment, of_tensor tensor, napi_value buffer) {
+    if (of_status status = held_.snapshot(tensor)) return status;
     if (napi_get_arraybuffer_info(environment->env(), buffer, &data_, &bytes_) != napi_ok ||
         napi_create_reference(environment->env(), buffer, 1, &buffer_) != napi_ok) {
       return of_fail(OF_INTERNAL_ERROR, "the result is not an ArrayBuffer");
     }
-    return held_.snapshot(tensor);
+    return OF_OK;
   }
 
   of_status run() override { return of_tensor_read(held_.get(), data_, bytes_); }
@@ -234,11 +235,11 @@ napi_value backward_async(napi_env env, napi_callback_info info) {
 }  // namespace
 
 void add_async_functions(Environment* environment, napi_value exports) {
-  add_function(environment, exports, "callAsync", call_async);
-  add_function(environment, exports, "callExpressionAsync", call_expression_async);
-  add_function(environment, exports, "readAsync", read_async);
-  add_function(environment, exports, "synchronizeAsync", synchronize_async);
-  add_function(environment, exports, "backwardAsync", backward_async);
+  add_function<call_async>(environment, exports, "callAsync");
+  add_function<call_expression_async>(environment, exports, "callExpressionAsync");
+  add_function<read_async>(environment, exports, "readAsync");
+  add_function<synchronize_async>(environment, exports, "synchronizeAsync");
+  add_function<backward_async>(environment, exports, "backwardAsync");
 }
 
 }  // namespace oneflow::node

@@ -97,12 +97,12 @@ napi_value set_error_factory(napi_env env, napi_callback_info info) {
 }  // namespace
 
 void add_call_functions(Environment* environment, napi_value exports) {
-  add_function(environment, exports, "call", call);
-  add_function(environment, exports, "callExpression", call_expression);
-  add_function(environment, exports, "setFrame", set_frame);
-  add_function(environment, exports, "findOp", find_op);
-  add_function(environment, exports, "lastError", last_error);
-  add_function(environment, exports, "setErrorFactory", set_error_factory);
+  add_function<call>(environment, exports, "call");
+  add_function<call_expression>(environment, exports, "callExpression");
+  add_function<set_frame>(environment, exports, "setFrame");
+  add_function<find_op>(environment, exports, "findOp");
+  add_function<last_error>(environment, exports, "lastError");
+  add_function<set_error_factory>(environment, exports, "setErrorFactory");
 }
 
 }  // namespace oneflow::node

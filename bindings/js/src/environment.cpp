@@ -21,7 +21,7 @@ void* pack(int32_t slot, uint32_t generation) {
 
 }  // namespace
 
-Environment::Environment(napi_env env) : env_(env), slots_(1), pins_(std::make_shared<Pins>(env)) {}
+Environment::Environment(napi_env env) : env_(env), slots_(1), pins_(std::make_shared<Pins>(env)), workers_(env) {}
 
 Environment* Environment::attach(napi_env env) {
   auto* environment = new Environment(env);
@@ -33,21 +33,24 @@ Environment* Environment::attach(napi_env env) {
 }
 
 int32_t Environment::put(of_tensor tensor) {
+  std::unique_ptr<of_tensor_object, decltype(&of_tensor_release)> owned(tensor, of_tensor_release);
   const int32_t slot = take_slot(kHandleBytes + static_cast<int64_t>(of_tensor_memory(tensor)));
-  slots_[slot].tensor = tensor;
+  slots_[slot].tensor = owned.release();
   ++live_;
   return slot;
 }
 
 int32_t Environment::put(of_expression expression, int64_t bytes) {
+  std::unique_ptr<of_expression_object, decltype(&of_expression_release)> owned(expression, of_expression_release);
   const int32_t slot = take_slot(kHandleBytes + bytes);
-  slots_[slot].expression = expression;
+  slots_[slot].expression = owned.release();
   return slot;
 }
 
 int32_t Environment::put(of_generator generator) {
+  std::unique_ptr<of_generator_object, decltype(&of_generator_release)> owned(generator, of_generator_release);
   const int32_t slot = take_slot(kHandleBytes);
-  slots_[slot].generator = generator;
+  slots_[slot].generator = owned.release();
   return slot;
 }
 
@@ -55,6 +58,8 @@ int32_t Environment::take_slot(int64_t bytes) {
   int32_t slot;
   if (free_slots_.empty()) {
     slot = static_cast<int32_t>(slots_.size());
+    // release() must not fail: finalizers call it.
+    if (free_slots_.capacity() <= slots_.size()) free_slots_.reserve(2 * slots_.size() + 1);
     slots_.emplace_back();
   } else {
     slot = free_slots_.back();
@@ -82,7 +87,12 @@ void Environment::release(int64_t slot) {
 
 void Environment::own(napi_value object, int32_t slot) {
   void* packed = pack(slot, slots_[slot].generation);
-  if (napi_add_finalizer(env_, object, packed, finalize_owner, this, nullptr) == napi_ok) ++owners_;
+  if (napi_add_finalizer(env_, object, packed, finalize_owner, this, nullptr) == napi_ok) {
+    ++owners_;
+    return;
+  }
+  release(slot);
+  fail(OF_OUT_OF_MEMORY, "the object that owns a tensor could not be registered");
 }
 
 void Environment::finalize_owner(node_api_basic_env, void* data, void* hint) {
@@ -144,6 +154,7 @@ napi_value Environment::fail(of_status status, const char* text) {
 
 void Environment::close() {
   closed_ = true;
+  workers_.close();
   for (size_t slot = 1; slot < slots_.size(); ++slot) release(static_cast<int64_t>(slot));
   pins_->close();
 }

@@ -18,6 +18,8 @@
 #include <memory>
 #include <vector>
 
+#include "workers.h"
+
 namespace oneflow::node {
 
 // The memory that passes calls between JavaScript and C++. It begins with the header, which is followed by one 16-byte
@@ -91,6 +93,7 @@ class Environment {
 
   Frame frame;
   const std::shared_ptr<Pins>& pins() const { return pins_; }
+  Workers& workers() { return workers_; }
 
  private:
   // An entry that holds a tensor, an expression, a generator or nothing.
@@ -121,6 +124,7 @@ class Environment {
   std::vector<of_op> ops_;
   napi_ref error_factory_ = nullptr;
   std::shared_ptr<Pins> pins_;
+  Workers workers_;
 };
 
 }  // namespace oneflow::node

@@ -85,8 +85,8 @@ napi_value describe_expression(napi_env env, napi_callback_info info) {
 }  // namespace
 
 void add_expression_functions(Environment* environment, napi_value exports) {
-  add_function(environment, exports, "createExpression", create_expression);
-  add_function(environment, exports, "describeExpression", describe_expression);
+  add_function<create_expression>(environment, exports, "createExpression");
+  add_function<describe_expression>(environment, exports, "describeExpression");
 }
 
 }  // namespace oneflow::node

@@ -294,16 +294,16 @@ napi_value file_nodes(napi_env env, napi_callback_info info) {
 }  // namespace
 
 void add_file_functions(Environment* environment, napi_value exports) {
-  add_function(environment, exports, "saveFile", save_file<false>);
-  add_function(environment, exports, "saveFileAsync", save_file<true>);
-  add_function(environment, exports, "openFile", open_file<false>);
-  add_function(environment, exports, "openFileAsync", open_file<true>);
-  add_function(environment, exports, "closeFile", close_file);
-  add_function(environment, exports, "readFile", read_file<false>);
-  add_function(environment, exports, "readFileAsync", read_file<true>);
-  add_function(environment, exports, "fileEntries", file_entries);
-  add_function(environment, exports, "fileMetadata", file_metadata);
-  add_function(environment, exports, "fileNodes", file_nodes);
+  add_function<save_file<false>>(environment, exports, "saveFile");
+  add_function<save_file<true>>(environment, exports, "saveFileAsync");
+  add_function<open_file<false>>(environment, exports, "openFile");
+  add_function<open_file<true>>(environment, exports, "openFileAsync");
+  add_function<close_file>(environment, exports, "closeFile");
+  add_function<read_file<false>>(environment, exports, "readFile");
+  add_function<read_file<true>>(environment, exports, "readFileAsync");
+  add_function<file_entries>(environment, exports, "fileEntries");
+  add_function<file_metadata>(environment, exports, "fileMetadata");
+  add_function<file_nodes>(environment, exports, "fileNodes");
 }
 
 }  // namespace oneflow::node

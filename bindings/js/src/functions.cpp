@@ -4,12 +4,17 @@
 
 namespace oneflow::node {
 
-void add_function(Environment* environment, napi_value exports, const char* name, napi_callback function) {
+void add_callback(Environment* environment, napi_value exports, const char* name, napi_callback function) {
   const napi_env env = environment->env();
   napi_value value;
   if (napi_create_function(env, name, NAPI_AUTO_LENGTH, function, environment, &value) == napi_ok) {
     napi_set_named_property(env, exports, name, value);
   }
+}
+
+void throw_out_of_memory(napi_env env, napi_callback_info info) {
+  const Call call(env, info);
+  call.environment().fail(OF_OUT_OF_MEMORY, "out of host memory");
 }
 
 int64_t Call::integer(size_t i) const {

@@ -5,6 +5,7 @@
 #include <node_api.h>
 
 #include <initializer_list>
+#include <new>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -28,8 +29,22 @@ void add_profile_functions(Environment* environment, napi_value exports);
 void add_gradient_functions(Environment* environment, napi_value exports);
 void add_file_functions(Environment* environment, napi_value exports);
 
-// Adds one function to the exports, with the environment as its data.
-void add_function(Environment* environment, napi_value exports, const char* name, napi_callback function);
+// Adds a function to the exports. Node does not catch C++ exceptions: if the function runs out of memory, it throws an
+// OutOfMemory in JavaScript.
+void add_callback(Environment* environment, napi_value exports, const char* name, napi_callback function);
+void throw_out_of_memory(napi_env env, napi_callback_info info);
+template <napi_callback function>
+void add_function(Environment* environment, napi_value exports, const char* name) {
+  const auto guarded = [](napi_env env, napi_callback_info info) -> napi_value {
+    try {
+      return function(env, info);
+    } catch (const std::bad_alloc&) {
+      throw_out_of_memory(env, info);
+      return nullptr;
+    }
+  };
+  add_callback(environment, exports, name, guarded);
+}
 
 // The arguments of one call of a native function. A missing argument is undefined; one of a wrong type reads as zero or
 // empty.

@@ -61,11 +61,11 @@ napi_value set_generator_state(napi_env env, napi_callback_info info) {
 }  // namespace
 
 void add_generator_functions(Environment* environment, napi_value exports) {
-  add_function(environment, exports, "createGenerator", create_generator);
-  add_function(environment, exports, "defaultGenerator", default_generator);
-  add_function(environment, exports, "seedGenerator", seed_generator);
-  add_function(environment, exports, "generatorState", generator_state);
-  add_function(environment, exports, "setGeneratorState", set_generator_state);
+  add_function<create_generator>(environment, exports, "createGenerator");
+  add_function<default_generator>(environment, exports, "defaultGenerator");
+  add_function<seed_generator>(environment, exports, "seedGenerator");
+  add_function<generator_state>(environment, exports, "generatorState");
+  add_function<set_generator_state>(environment, exports, "setGeneratorState");
   const napi_env env = environment->env();
   napi_set_named_property(env, exports, "DEFAULT_SEED", word_to_js(env, OF_DEFAULT_SEED));
 }

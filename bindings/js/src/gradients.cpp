@@ -237,21 +237,21 @@ napi_value record_function(napi_env env, napi_callback_info info) {
 }  // namespace
 
 void add_gradient_functions(Environment* environment, napi_value exports) {
-  add_function(environment, exports, "requiresGrad", requires_grad);
-  add_function(environment, exports, "setRequiresGrad", set_requires_grad);
-  add_function(environment, exports, "isLeaf", is_leaf);
-  add_function(environment, exports, "gradFn", grad_fn);
-  add_function(environment, exports, "grad", grad);
-  add_function(environment, exports, "setGrad", set_grad);
-  add_function(environment, exports, "retainGrad", retain_grad);
-  add_function(environment, exports, "retainsGrad", retains_grad);
-  add_function(environment, exports, "detach", detach);
-  add_function(environment, exports, "isGradEnabled", is_grad_enabled);
-  add_function(environment, exports, "setGradEnabled", set_grad_enabled);
-  add_function(environment, exports, "runBackward", run_backward);
-  add_function(environment, exports, "addHook", add_hook);
-  add_function(environment, exports, "removeHook", remove_hook);
-  add_function(environment, exports, "recordFunction", record_function);
+  add_function<requires_grad>(environment, exports, "requiresGrad");
+  add_function<set_requires_grad>(environment, exports, "setRequiresGrad");
+  add_function<is_leaf>(environment, exports, "isLeaf");
+  add_function<grad_fn>(environment, exports, "gradFn");
+  add_function<grad>(environment, exports, "grad");
+  add_function<set_grad>(environment, exports, "setGrad");
+  add_function<retain_grad>(environment, exports, "retainGrad");
+  add_function<retains_grad>(environment, exports, "retainsGrad");
+  add_function<detach>(environment, exports, "detach");
+  add_function<is_grad_enabled>(environment, exports, "isGradEnabled");
+  add_function<set_grad_enabled>(environment, exports, "setGradEnabled");
+  add_function<run_backward>(environment, exports, "runBackward");
+  add_function<add_hook>(environment, exports, "addHook");
+  add_function<remove_hook>(environment, exports, "removeHook");
+  add_function<record_function>(environment, exports, "recordFunction");
 }
 
 }  // namespace oneflow::node

@@ -53,8 +53,8 @@ napi_value set_index(napi_env env, napi_callback_info info) {
 }  // namespace
 
 void add_index_functions(Environment* environment, napi_value exports) {
-  add_function(environment, exports, "index", index);
-  add_function(environment, exports, "setIndex", set_index);
+  add_function<index>(environment, exports, "index");
+  add_function<set_index>(environment, exports, "setIndex");
 }
 
 }  // namespace oneflow::node

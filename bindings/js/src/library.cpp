@@ -211,33 +211,33 @@ napi_value reset_fallbacks(napi_env, napi_callback_info) {
 }  // namespace
 
 void add_library_functions(Environment* environment, napi_value exports) {
-  add_function(environment, exports, "version", version);
-  add_function(environment, exports, "dtypes", dtypes);
-  add_function(environment, exports, "dtypeMethods", dtype_methods);
-  add_function(environment, exports, "nearestName", nearest_name);
-  add_function(environment, exports, "refusalRank", refusal_rank);
-  add_function(environment, exports, "labelTerm", label_term);
-  add_function(environment, exports, "promoteTypes", promote_types);
-  add_function(environment, exports, "defaultDtype", default_dtype);
-  add_function(environment, exports, "setDefaultDtype", set_default_dtype);
-  add_function(environment, exports, "parseDevice", parse_device);
-  add_function(environment, exports, "deviceName", full_device_name);
-  add_function(environment, exports, "devices", devices);
-  add_function(environment, exports, "deviceProperties", device_properties);
-  add_function(environment, exports, "defaultDevice", default_device);
-  add_function(environment, exports, "setDefaultDevice", on_device<of_set_default_device>);
-  add_function(environment, exports, "loadDevice", load_device);
-  add_function(environment, exports, "synchronize", on_device<of_synchronize>);
-  add_function(environment, exports, "memory", memory);
-  add_function(environment, exports, "resetPeakMemoryStats", on_device<of_reset_peak_memory>);
-  add_function(environment, exports, "emptyCache", on_device<of_empty_cache>);
-  add_function(environment, exports, "setMemoryLimit", set_memory_limit);
-  add_function(environment, exports, "collectGarbage", collect_garbage);
-  add_function(environment, exports, "setOption", set_option);
-  add_function(environment, exports, "getOption", get_option);
-  add_function(environment, exports, "fallbacks", fallbacks);
-  add_function(environment, exports, "rejectedPlugins", rejected_plugins);
-  add_function(environment, exports, "resetFallbacks", reset_fallbacks);
+  add_function<version>(environment, exports, "version");
+  add_function<dtypes>(environment, exports, "dtypes");
+  add_function<dtype_methods>(environment, exports, "dtypeMethods");
+  add_function<nearest_name>(environment, exports, "nearestName");
+  add_function<refusal_rank>(environment, exports, "refusalRank");
+  add_function<label_term>(environment, exports, "labelTerm");
+  add_function<promote_types>(environment, exports, "promoteTypes");
+  add_function<default_dtype>(environment, exports, "defaultDtype");
+  add_function<set_default_dtype>(environment, exports, "setDefaultDtype");
+  add_function<parse_device>(environment, exports, "parseDevice");
+  add_function<full_device_name>(environment, exports, "deviceName");
+  add_function<devices>(environment, exports, "devices");
+  add_function<device_properties>(environment, exports, "deviceProperties");
+  add_function<default_device>(environment, exports, "defaultDevice");
+  add_function<on_device<of_set_default_device>>(environment, exports, "setDefaultDevice");
+  add_function<load_device>(environment, exports, "loadDevice");
+  add_function<on_device<of_synchronize>>(environment, exports, "synchronize");
+  add_function<memory>(environment, exports, "memory");
+  add_function<on_device<of_reset_peak_memory>>(environment, exports, "resetPeakMemoryStats");
+  add_function<on_device<of_empty_cache>>(environment, exports, "emptyCache");
+  add_function<set_memory_limit>(environment, exports, "setMemoryLimit");
+  add_function<collect_garbage>(environment, exports, "collectGarbage");
+  add_function<set_option>(environment, exports, "setOption");
+  add_function<get_option>(environment, exports, "getOption");
+  add_function<fallbacks>(environment, exports, "fallbacks");
+  add_function<rejected_plugins>(environment, exports, "rejectedPlugins");
+  add_function<reset_fallbacks>(environment, exports, "resetFallbacks");
 }
 
 }  // namespace oneflow::node

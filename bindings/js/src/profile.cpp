@@ -98,11 +98,11 @@ napi_value profile_text(napi_env env, napi_callback_info info) {
 }  // namespace
 
 void add_profile_functions(Environment* environment, napi_value exports) {
-  add_function(environment, exports, "beginProfile", begin_profile);
-  add_function(environment, exports, "endProfile", end_profile);
-  add_function(environment, exports, "profileEntry", profile_entry);
-  add_function(environment, exports, "profileTable", profile_text<of_profile_table>);
-  add_function(environment, exports, "profileTrace", profile_text<of_profile_trace>);
+  add_function<begin_profile>(environment, exports, "beginProfile");
+  add_function<end_profile>(environment, exports, "endProfile");
+  add_function<profile_entry>(environment, exports, "profileEntry");
+  add_function<profile_text<of_profile_table>>(environment, exports, "profileTable");
+  add_function<profile_text<of_profile_trace>>(environment, exports, "profileTrace");
 }
 
 }  // namespace oneflow::node

@@ -1,18 +1,20 @@
-// Asynchronous work: runs on a thread of libuv's pool and settles a promise.
+// Asynchronous work: runs on a worker thread and settles a promise.
 #pragma once
 
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
 #include "environment.h"
+#include "workers.h"
 
 namespace oneflow::node {
 
 // A unit of asynchronous work. Calls run() on a worker thread, then finish() and release() on the JavaScript thread.
-class Task {
+class Task : public Job {
  public:
-  virtual ~Task() { of_generator_release(state_.generator); }
+  ~Task() override { of_generator_release(state_.generator); }
   // Does the work. Must not use Node-API.
   virtual of_status run() = 0;
   // Returns the value of the promise after run() succeeded.
@@ -22,12 +24,13 @@ class Task {
 
   // Queues a task, which is deleted when it is done, and returns its promise.
   static napi_value start(std::unique_ptr<Task> task, Environment* environment) {
-    const napi_env env = environment->env();
     task->environment_ = environment;
     of_thread_get_state(&task->state_);
     of_generator_retain(task->state_.generator);
     napi_value promise;
-    if (napi_create_promise(env, &task->deferred_, &promise) != napi_ok || !task->queue(env)) {
+    if (napi_create_promise(environment->env(), &task->deferred_, &promise) != napi_ok ||
+        !environment->workers().add(task.get())) {
+      task->release(environment->env());
       return environment->fail(OF_INTERNAL_ERROR, "cannot queue the work");
     }
     task.release();
@@ -35,42 +38,50 @@ class Task {
   }
 
  private:
-  bool queue(napi_env env) {
-    napi_value name;
-    return napi_create_string_utf8(env, "oneflow", NAPI_AUTO_LENGTH, &name) == napi_ok &&
-           napi_create_async_work(env, nullptr, name, execute, complete, this, &work_) == napi_ok &&
-           napi_queue_async_work(env, work_) == napi_ok;
+  void execute() noexcept override {
+    try {
+      of_thread_set_state(&state_);
+      status_ = run();
+      if (status_ != OF_OK) error_ = of_last_error();  // the message is thread-local
+    } catch (const std::bad_alloc&) {
+      status_ = OF_OUT_OF_MEMORY;
+      error_.clear();
+    }
   }
 
-  static void execute(napi_env, void* data) {
-    auto* task = static_cast<Task*>(data);
-    of_thread_set_state(&task->state_);
-    task->status_ = task->run();
-    if (task->status_ != OF_OK) task->error_ = of_last_error();  // the message is thread-local
-  }
-
-  static void complete(napi_env env, napi_status, void* data) {
-    std::unique_ptr<Task> task(static_cast<Task*>(data));
-    napi_delete_async_work(env, task->work_);
-    if (task->environment_->is_closed()) return;
-    if (task->status_ == OF_OUT_OF_MEMORY && !std::exchange(task->was_short_of_memory_, true)) {
-      task->environment_->collect_garbage();  // unreachable tensors may hold enough memory
-      if (task->queue(env)) {
-        task.release();
+  void complete(napi_env env) override {
+    std::unique_ptr<Task> self(this);
+    if (environment_->is_closed()) return;
+    if (status_ == OF_OUT_OF_MEMORY && !std::exchange(was_short_of_memory_, true)) {
+      environment_->collect_garbage();  // unreachable tensors may hold enough memory
+      if (environment_->workers().add(this)) {
+        self.release();
         return;
       }
     }
-    if (task->status_ == OF_OK) {
-      napi_resolve_deferred(env, task->deferred_, task->finish(task->environment_));
-    } else if (napi_value error = task->environment_->make_error(task->status_, task->error_.c_str())) {
-      napi_reject_deferred(env, task->deferred_, error);
+    settle(env);
+    release(env);
+  }
+
+  // Settles the promise in every case: a value or an error that cannot be made is an error, too.
+  void settle(napi_env env) {
+    napi_value value = nullptr, error = nullptr;
+    try {
+      value = status_ == OF_OK ? finish(environment_) : environment_->make_error(status_, error_.c_str());
+    } catch (const std::bad_alloc&) {
+      value = nullptr;
     }
-    task->release(env);
+    if (value != nullptr && status_ == OF_OK) {
+      napi_resolve_deferred(env, deferred_, value);
+      return;
+    }
+    if (value == nullptr && napi_get_and_clear_last_exception(env, &error) == napi_ok) value = error;
+    if (value == nullptr) napi_get_undefined(env, &value);
+    napi_reject_deferred(env, deferred_, value);
   }
 
   Environment* environment_ = nullptr;
   napi_deferred deferred_ = nullptr;
-  napi_async_work work_ = nullptr;
   of_status status_ = OF_INTERNAL_ERROR;
   std::string error_ = "the work was cancelled";
   bool was_short_of_memory_ = false;

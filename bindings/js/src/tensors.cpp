@@ -180,21 +180,21 @@ napi_value live(napi_env env, napi_callback_info info) {
 }  // namespace
 
 void add_tensor_functions(Environment* environment, napi_value exports) {
-  add_function(environment, exports, "create", create);
-  add_function(environment, exports, "own", own);
-  add_function(environment, exports, "release", release);
-  add_function(environment, exports, "releaseMany", release_many);
-  add_function(environment, exports, "clone", clone);
-  add_function(environment, exports, "dtype", dtype);
-  add_function(environment, exports, "sizes", sizes);
-  add_function(environment, exports, "strides", strides);
-  add_function(environment, exports, "describe", describe);
-  add_function(environment, exports, "read", read);
-  add_function(environment, exports, "item", item);
-  add_function(environment, exports, "complexItem", complex_item);
-  add_function(environment, exports, "equal", equal);
-  add_function(environment, exports, "format", format);
-  add_function(environment, exports, "live", live);
+  add_function<create>(environment, exports, "create");
+  add_function<own>(environment, exports, "own");
+  add_function<release>(environment, exports, "release");
+  add_function<release_many>(environment, exports, "releaseMany");
+  add_function<clone>(environment, exports, "clone");
+  add_function<dtype>(environment, exports, "dtype");
+  add_function<sizes>(environment, exports, "sizes");
+  add_function<strides>(environment, exports, "strides");
+  add_function<describe>(environment, exports, "describe");
+  add_function<read>(environment, exports, "read");
+  add_function<item>(environment, exports, "item");
+  add_function<complex_item>(environment, exports, "complexItem");
+  add_function<equal>(environment, exports, "equal");
+  add_function<format>(environment, exports, "format");
+  add_function<live>(environment, exports, "live");
 }
 
 }  // namespace oneflow::node

@@ -1,8 +1,10 @@
 // Promise variants: they run on another thread, on the values of their inputs at the time of the call.
 
 import assert from 'node:assert/strict';
+import {once} from 'node:events';
 import fs from 'node:fs';
 import {test} from 'node:test';
+import {Worker} from 'node:worker_threads';
 import flow from 'oneflow-js';
 
 test('every operator that computes from tensors has a promise variant', async () => {
@@ -108,8 +110,8 @@ test('the main thread is free during a long promise variant', async () => {
   await flow.matmulAsync(x, x);
   const before = performance.now();
   flow.matmul(x, x);
-  const once = performance.now() - before;
-  const side = Math.round(1024 * Math.cbrt(2000 / once)); // so that the product takes about two seconds
+  const first = performance.now() - before;
+  const side = Math.round(1024 * Math.cbrt(2000 / first)); // so that the product takes about two seconds
   const large = flow.ones([side, side]);
   // Several rounds, because a pause of the machine may delay one of them; a call that blocks the thread delays all.
   const rounds = [];
@@ -117,4 +119,25 @@ test('the main thread is free during a long promise variant', async () => {
     rounds.push(await latenessDuring(() => flow.matmulAsync(large, large)));
   }
   assert.ok(rounds.at(-1) <= 20, `late by ${rounds.map((late) => late.toFixed(1)).join(', ')} ms`);
+});
+
+test('files are read while tensors are computed', async () => {
+  const a = flow.rand([1200, 1200]);
+  const order = [];
+  const jobs = Array.from({length: 12}, () => flow.matmulAsync(a, a).then(() => order.push('product')));
+  const file = fs.promises.readFile(new URL(import.meta.url)).then(() => order.push('file'));
+  await Promise.all([...jobs, file]);
+  assert.ok(order.indexOf('file') < 8, `${order}`); // libuv's four threads would first finish at least 9 products
+});
+
+test('a thread ends while its products are computed', async () => {
+  const worker = new Worker(`
+    const flow = require('oneflow-js');
+    const a = flow.rand([600, 600]);
+    for (let i = 0; i < 20; i++) flow.matmulAsync(a, a);
+    require('node:worker_threads').parentPort.postMessage('started');
+    setInterval(() => {}, 1000);
+  `, {eval: true});
+  await once(worker, 'message');
+  assert.equal(await worker.terminate(), 1);
 });

@@ -12,9 +12,9 @@ class ObjectsTest < OneFlowTest
 
   def test_pretty_printing
     x = OneFlow.tensor([[1, 2], [3, 4]])
-    assert_equal "#{x.inspect}\n", x.pretty_inspect
-    assert_equal "[tensor([[1, 2],\n         [3, 4]])]\n", [x].pretty_inspect
-    assert_equal "tensor(2)\n", OneFlow.tensor(2).pretty_inspect
+    assert_output("#{x.inspect}\n") { pp x }
+    assert_output("[tensor([[1, 2],\n         [3, 4]])]\n") { pp [x] }
+    assert_output("tensor(2)\n") { pp OneFlow.tensor(2) }
   end
 
   def test_the_name_of_the_gem_can_be_required
