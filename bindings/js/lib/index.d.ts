@@ -7,6 +7,26 @@ export type DType =
   | 'bool' | 'uint8' | 'int8' | 'int16' | 'int32' | 'int64' | 'uint16' | 'uint32' | 'uint64'
   | 'float16' | 'bfloat16' | 'float32' | 'float64' | 'complex64' | 'complex128';
 
+/** The typed arrays that dataSync() returns, by element type. A complex element takes two items. */
+export type DataTypes = {
+  bool: Uint8Array; uint8: Uint8Array; int8: Int8Array; int16: Int16Array; int32: Int32Array; int64: BigInt64Array;
+  uint16: Uint16Array; uint32: Uint32Array; uint64: BigUint64Array;
+  float16: Float32Array; bfloat16: Float32Array; float32: Float32Array; float64: Float64Array;
+  complex64: Float32Array; complex128: Float64Array;
+};
+/** Whether an element type is not known to the compiler: it is `any`, as of the results of operators. */
+type IsUnknown<D> = unknown extends D ? true : false;
+/** The typed array that dataSync() returns; any if the element type is not known to the compiler. */
+export type DataOf<D extends DType> = IsUnknown<D> extends true ? TypedArray : DataTypes[D];
+/** The JavaScript value of an element; any if the element type is not known to the compiler. */
+export type ElementOf<D extends DType> =
+  IsUnknown<D> extends true ? any : D extends 'bool' ? boolean : D extends `complex${string}` ? Complex : number;
+/** The element type that tensor() gives the elements of a typed array. */
+export type DTypeOf<A extends TypedArray> =
+  A extends Float32Array ? 'float32' : A extends Float64Array ? 'float64' : A extends Int32Array ? 'int32'
+  : A extends Int16Array ? 'int16' : A extends Int8Array ? 'int8' : A extends Uint32Array ? 'uint32'
+  : A extends Uint16Array ? 'uint16' : A extends BigInt64Array ? 'int64' : A extends BigUint64Array ? 'uint64' : 'uint8';
+
 /** An integer of up to 64 bits. Use a BigInt for values beyond 2^53, which a `number` cannot represent exactly. */
 export type Integer = number | bigint;
 
@@ -76,8 +96,11 @@ export interface TensorOptions {
 /**
  * A tensor: elements of one type, in any number of dimensions. Tensors are created by tensor() and by operators. Every
  * use of a disposed tensor throws InvalidArgument, except for `isDisposed` and dispose().
+ *
+ * The compiler knows the element type `D` of what tensor() and the conversions return, such as float(). It is `any` for
+ * the results of operators, whose element types follow from those of several operands.
  */
-export class Tensor implements Iterable<Tensor> {
+export class Tensor<D extends DType = any> implements Iterable<Tensor<D>> {
   private constructor();
   /**
    * A number that identifies the tensor within its thread. It makes `assert.deepEqual()` distinguish tensors; use
@@ -89,17 +112,17 @@ export class Tensor implements Iterable<Tensor> {
   /** The strides: for each dimension, the distance between consecutive indices, in elements. */
   readonly strides: number[];
   /** The element type. */
-  readonly dtype: DType;
+  readonly dtype: IsUnknown<D> extends true ? DType : D;
   /** The number of dimensions. */
   readonly ndim: number;
   /** The number of dimensions, like `ndim`. */
   readonly rank: number;
   /** A view with the dimensions in reverse order. */
-  readonly T: Tensor;
+  readonly T: Tensor<D>;
   /** A view with the last two dimensions swapped. Throws ShapeError for fewer than two dimensions. */
-  readonly mT: Tensor;
+  readonly mT: Tensor<D>;
   /** The conjugate of `mT`. */
-  readonly H: Tensor;
+  readonly H: Tensor<D>;
   /** The number of elements. */
   readonly size: number;
   /** The name of the device that holds the elements, such as `'cpu:0'`. */
@@ -116,31 +139,31 @@ export class Tensor implements Iterable<Tensor> {
   readonly isDisposed: boolean;
 
   /** Returns the tensor, converted to float32; the tensor itself if it has this dtype already. */
-  float(): Tensor;
+  float(): Tensor<'float32'>;
   /** Returns the tensor, converted to float64; the tensor itself if it has this dtype already. */
-  double(): Tensor;
+  double(): Tensor<'float64'>;
   /** Returns the tensor, converted to float16; the tensor itself if it has this dtype already. */
-  half(): Tensor;
+  half(): Tensor<'float16'>;
   /** Returns the tensor, converted to bfloat16; the tensor itself if it has this dtype already. */
-  bfloat16(): Tensor;
+  bfloat16(): Tensor<'bfloat16'>;
   /** Returns the tensor, converted to int64; the tensor itself if it has this dtype already. */
-  long(): Tensor;
+  long(): Tensor<'int64'>;
   /** Returns the tensor, converted to int32; the tensor itself if it has this dtype already. */
-  int(): Tensor;
+  int(): Tensor<'int32'>;
   /** Returns the tensor, converted to int16; the tensor itself if it has this dtype already. */
-  short(): Tensor;
+  short(): Tensor<'int16'>;
   /** Returns the tensor, converted to int8; the tensor itself if it has this dtype already. */
-  char(): Tensor;
+  char(): Tensor<'int8'>;
   /** Returns the tensor, converted to uint8; the tensor itself if it has this dtype already. */
-  byte(): Tensor;
+  byte(): Tensor<'uint8'>;
   /** Returns the tensor, converted to bool; the tensor itself if it has this dtype already. */
-  bool(): Tensor;
+  bool(): Tensor<'bool'>;
   /** Returns the tensor, converted to complex64; the tensor itself if it has this dtype already. */
-  cfloat(): Tensor;
+  cfloat(): Tensor<'complex64'>;
   /** Returns the tensor, converted to complex128; the tensor itself if it has this dtype already. */
-  cdouble(): Tensor;
+  cdouble(): Tensor<'complex128'>;
   /** Returns the tensor on the host; the tensor itself if it is there already. */
-  cpu(): Tensor;
+  cpu(): Tensor<D>;
   /** Returns the number of elements, like `size`. */
   numel(): number;
   /** Returns the number of elements, like `size`. */
@@ -158,7 +181,7 @@ export class Tensor implements Iterable<Tensor> {
    * @throws TypeMismatch for a value that is not an index
    * @throws ShapeError for nested arrays that are not rectangular
    */
-  at(...indices: Index[]): Tensor;
+  at(...indices: Index[]): Tensor<D>;
   /**
    * Writes to the elements that `at(...indices)` selects: `x.set('0, :', 5)`. The last argument is the value; it is
    * broadcast to the shape of the selection.
@@ -181,18 +204,20 @@ export class Tensor implements Iterable<Tensor> {
    * float32; booleans are 0 or 1 in a Uint8Array. A complex element takes two items: its real and its imaginary part.
    * @throws OutOfMemory if the typed array cannot be allocated
    */
-  dataSync(): TypedArray;
+  dataSync(): DataOf<D>;
   /**
    * Copies the elements as dataSync() does, on another thread. The result has the values at the time of the call,
    * whatever is written to the tensor later.
    */
-  data(): Promise<TypedArray>;
+  data(): Promise<DataOf<D>>;
   /**
    * Returns the value of a tensor with one element: a number or boolean, `{re, im}` for a complex tensor, a BigInt for
    * an integer one if `bigint` is true.
    * @throws InvalidArgument if the tensor does not have exactly one element
    * @throws InvalidArgument for an integer that a number cannot represent exactly, unless `bigint` is true
    */
+  item(options: {bigint: true}): IsUnknown<D> extends true ? any : D extends `${string}int${string}` ? bigint : ElementOf<D>;
+  item(options?: {bigint?: false | null}): ElementOf<D>;
   item(options?: {bigint?: boolean | null}): any;
 
   /** Whether a gradient of the tensor is wanted. */
@@ -213,7 +238,7 @@ export class Tensor implements Iterable<Tensor> {
   /** Makes backward passes collect the gradient of a tensor that is not a leaf. */
   retainGrad(): this;
   /** Returns a tensor over the same memory that has no history and requires no gradient. */
-  detach(): Tensor;
+  detach(): Tensor<D>;
   /**
    * Adds the gradients of the tensor to all leaves that it depends on. `gradient` is that of the tensor itself, 1 by
    * default for a tensor with one element.
@@ -246,7 +271,7 @@ export class Tensor implements Iterable<Tensor> {
    * Iterates over the first dimension. Each step gives a view with one dimension less.
    * @throws TypeMismatch for a tensor without dimensions
    */
-  [Symbol.iterator](): IterableIterator<Tensor>;
+  [Symbol.iterator](): IterableIterator<Tensor<D>>;
 }
 
 /** A number that counts as floating-point even if its value is integral. Created by float(). */
@@ -277,6 +302,11 @@ export interface ClosenessOptions {
  * @throws DTypeError for complex numbers if the dtype is real
  * @throws InvalidArgument for numbers that the dtype cannot represent, and for detached typed arrays
  */
+export function tensor<D extends DType>(
+  data: Nested | TypedArray | Tensor, options: TensorOptions & {dtype: D},
+): Tensor<D>;
+export function tensor<A extends TypedArray>(data: A, options?: TensorOptions & {dtype?: null}): Tensor<DTypeOf<A>>;
+export function tensor<D extends DType>(data: Tensor<D>, options?: TensorOptions & {dtype?: null}): Tensor<D>;
 export function tensor(data: Nested | TypedArray | Tensor, options?: TensorOptions): Tensor;
 /**
  * Marks a number as floating-point even if its value is integral: `x.mul(float(2))` of an int64 tensor is float32.

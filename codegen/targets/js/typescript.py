@@ -158,7 +158,7 @@ def methods_async(ops: Sequence[Op]) -> list[Declaration]:
 def methods_in_place(ops: Sequence[Op], name: str) -> list[Declaration]:
     """Returns the declarations of the in-place form of the method `name`."""
     note = f"Writes the result of `{name}` to this tensor, and returns it."
-    return [Declaration(_comment(note), form) for form in _forms(ops, False, "this", ops[0].receiver)]
+    return [Declaration(_comment(note), form) for form in _forms(ops, False, "Tensor", ops[0].receiver)]
 
 
 def _options_of(ops: Sequence[Op], receiver: Argument | None = None) -> list[Option]:
