@@ -63,7 +63,7 @@ class Shape {
   // Replaces the content. `values` must not refer to this list's own memory.
   void assign(Sizes values) {
     resize_uninitialized(static_cast<int>(values.size()));
-    if (rank_) std::memcpy(data_, values.data(), values.size_bytes());
+    copy(data_, values.data(), rank_);
   }
   // Changes the length; new items are `value`.
   void resize(int rank, int64_t value = 0);
@@ -87,6 +87,27 @@ class Shape {
     for (size_t i = 0; i < a.size(); ++i)
       if (a[i] != b[i]) return false;
     return true;
+  }
+  // Copies a few items without a call: a memcpy of unknown length takes longer than the moves.
+  static void copy(int64_t* to, const int64_t* from, int count) noexcept {
+    switch (count) {
+      case 4:
+        to[3] = from[3];
+        [[fallthrough]];
+      case 3:
+        to[2] = from[2];
+        [[fallthrough]];
+      case 2:
+        to[1] = from[1];
+        [[fallthrough]];
+      case 1:
+        to[0] = from[0];
+        [[fallthrough]];
+      case 0:
+        return;
+      default:
+        std::memcpy(to, from, static_cast<size_t>(count) * sizeof(int64_t));
+    }
   }
   // Copies a list that fits inline. Copies all inline items: a copy of fixed length compiles to a few moves.
   void copy_short(const Shape& other) noexcept {

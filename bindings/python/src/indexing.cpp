@@ -1,5 +1,7 @@
 // x[...], x[...] = ..., len(x), iteration and `in`.
 
+#include <cstddef>
+#include <memory_resource>
 #include <new>
 #include <vector>
 
@@ -22,6 +24,7 @@ class Index {
   explicit Index(PyObject* owner) : owner_(owner) {}
 
   bool parse(PyObject* key) {
+    parts_.reserve(PyTuple_Check(key) ? PyTuple_GET_SIZE(key) : 1);
     if (!PyTuple_Check(key)) return parse_part(key);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) {
       if (!parse_part(PyTuple_GET_ITEM(key, i))) return false;
@@ -53,7 +56,9 @@ class Index {
   }
 
   PyObject* owner_;
-  std::vector<of_index> parts_;
+  std::byte memory_[8 * sizeof(of_index)];  // most indices have a few parts
+  std::pmr::monotonic_buffer_resource resource_{memory_, sizeof memory_};
+  std::pmr::vector<of_index> parts_{&resource_};
   std::vector<Ref> tensors_;
 };
 
