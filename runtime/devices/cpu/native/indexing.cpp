@@ -102,6 +102,26 @@ T sum_of(T a, T b) {
   }
 }
 
+// Writes `count` values to the elements at some offsets, in order.
+void store_at(const of_kernel_tensor& target, const int64_t* offsets, const void* values, int64_t count) {
+  visit_dtype(target.dtype, [&](auto type) {
+    using T = decltype(type);
+    T* to = static_cast<T*>(target.data);
+    const T* from = static_cast<const T*>(values);
+    for (int64_t i = 0; i < count; ++i) to[offsets[i]] = from[i];
+  });
+}
+
+// Adds `count` values to the elements at some offsets.
+void accumulate_at(const of_kernel_tensor& target, const int64_t* offsets, const void* values, int64_t count) {
+  visit_dtype(target.dtype, [&](auto type) {
+    using T = decltype(type);
+    T* to = static_cast<T*>(target.data);
+    const T* from = static_cast<const T*>(values);
+    for (int64_t i = 0; i < count; ++i) to[offsets[i]] = sum_of(to[offsets[i]], from[i]);
+  });
+}
+
 // Adds `count` values to elements.
 void accumulate(const of_kernel_tensor& target, int64_t offset, int64_t stride, const void* values, int64_t count) {
   visit_dtype(target.dtype, [&](auto type) {
@@ -149,14 +169,18 @@ of_status index_put(const of_kernel_context& context) {
   const of_kernel_tensor& target = context.outputs[0];
   const int64_t size = item_size(target.dtype), count = selection.elements();
   const Reader reader(context.inputs[context.input_count - 1], target.dtype);
-  const auto put = context.arguments[kAccumulate].as.boolean ? accumulate : store;
+  const bool adds = context.arguments[kAccumulate].as.boolean;
   for (int64_t begin = 0; begin < count; begin += kChunk) {
     ChunkBuffer buffer;
     const int64_t end = std::min(begin + kChunk, count);
     reader.read(begin, end - begin, end - begin, buffer);
-    selection.for_each_run(begin, end, [&](int64_t done, int64_t offset, int64_t length, int64_t stride) {
-      put(target, offset, stride, buffer.bytes + done * size, length);
-    });
+    if (const int64_t* offsets = selection.single_elements()) {
+      (adds ? accumulate_at : store_at)(target, offsets + begin, buffer.bytes, end - begin);
+    } else {
+      selection.for_each_run(begin, end, [&](int64_t done, int64_t offset, int64_t length, int64_t stride) {
+        (adds ? accumulate : store)(target, offset, stride, buffer.bytes + done * size, length);
+      });
+    }
   }
   return OF_OK;
 }

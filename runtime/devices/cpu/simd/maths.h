@@ -219,6 +219,19 @@ static inline bool isfinite(T x) {
 // The operators `and` and `or`, without a branch.
 static inline bool both(bool a, bool b) { return a & b; }
 static inline bool either(bool a, bool b) { return a | b; }
+// A conditional whose values are both computed. GCC would move the call of a function into the branch of `? :` that needs
+// it, and could then not vectorise the loop: the bits of floating-point values are blended instead.
+template <class Bits, class T>
+static inline T blend(bool condition, T a, T b) {
+  const Bits mask = -static_cast<Bits>(condition);
+  return __builtin_bit_cast(T, (__builtin_bit_cast(Bits, a) & mask) | (__builtin_bit_cast(Bits, b) & ~mask));
+}
+static inline float select(bool condition, float a, float b) { return blend<uint32_t>(condition, a, b); }
+static inline double select(bool condition, double a, double b) { return blend<uint64_t>(condition, a, b); }
+template <class A, class B>
+static inline auto select(bool condition, A a, B b) {
+  return condition ? a : b;
+}
 
 // ---------------------------------------------------------------- special functions
 
