@@ -53,7 +53,8 @@ GROUPS: dict[str, list[str]] = {
         "lib.nansum(t.m, 1)", "lib.std_mean(t.m, 1)", "lib.aminmax(t.m, dim=1)", "lib.median(t.m, 1)",
         "lib.quantile(t.m, 0.3, dim=1)", "lib.cummax(t.m, 1)", "lib.logcumsumexp(t.m, 1)", "lib.cumprod(t.m, 1)",
         "lib.logsumexp(t.m, 1)", "lib.kthvalue(t.m, 7, 1)", "lib.norm(t.m, 2.0, 1)", "lib.nn.functional.normalize(t.m)",
-        "lib.nn.functional.cosine_similarity(t.m, t.n)", "lib.cdist(t.points, t.others)", "lib.cross(t.points, t.others)",
+        "lib.nn.functional.cosine_similarity(t.m, t.n)", "lib.cdist(t.points, t.others)",
+        "lib.cross(t.points, t.others)",
     ],
     "arranging": [
         "lib.diff(t.m)", "lib.repeat_interleave(t.m, 3, 1)", "lib.rot90(t.m)", "lib.diag_embed(t.m[:64])",
@@ -80,9 +81,9 @@ GROUPS: dict[str, list[str]] = {
 wanted = sys.argv[1:] or list(GROUPS)
 for group in wanted:
     for expression in GROUPS[group]:
-        call = eval(f"lambda lib, t: {expression}")  # noqa: S307
-        contestants = {"oneflow": functools.partial(call, flow, OURS), "PyTorch": functools.partial(call, torch, THEIRS)}
+        call = eval(f"lambda lib, t: {expression}")
+        ours, theirs = functools.partial(call, flow, OURS), functools.partial(call, torch, THEIRS)
         text = expression.replace("lib.nn.functional.", "").replace("lib.", "").replace("t.", "")
-        times = interleaved(contestants, rounds=7)
+        times = interleaved({"oneflow": ours, "PyTorch": theirs}, rounds=7)
         means = [{"group": group, "peer": "best", "at_most": 1.0}]
         report(f"{group}: {text}", times, [{"peer": "best", "at_most": 1 / 0.7}], means=means)

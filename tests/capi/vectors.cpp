@@ -122,10 +122,9 @@ double real_at(of_dtype dtype, const unsigned char* from) {
   }
 }
 
-bool is_close(double got, double want, double relative, double absolute) {
+bool is_close(double got, double want, double allowed) {
   if (std::isnan(want)) return std::isnan(got);
-  if (got == want) return true;
-  return std::abs(got - want) <= absolute + relative * std::abs(want);
+  return got == want || std::abs(got - want) <= allowed;
 }
 
 }  // namespace
@@ -241,7 +240,7 @@ std::string compare(of_tensor result, const json& expected, double relative, dou
   const std::vector<unsigned char> want = decode_base64(expected.at("data").get<std::string>());
   std::vector<unsigned char> got(want.size());
   check(of_tensor_read(result, got.data(), got.size()));
-  // The parts of complex numbers are compared separately.
+  // The parts of complex numbers are compared separately, by the size of the whole number.
   const of_dtype part = dtype == OF_COMPLEX64 ? OF_FLOAT32 : dtype == OF_COMPLEX128 ? OF_FLOAT64 : dtype;
   const size_t size = of_dtype_size(part);
   const bool is_real = part == OF_FLOAT16 || part == OF_BFLOAT16 || part == OF_FLOAT32 || part == OF_FLOAT64;
@@ -249,7 +248,9 @@ std::string compare(of_tensor result, const json& expected, double relative, dou
     const std::string where = "element " + std::to_string(at / of_dtype_size(dtype)) + " ";
     if (is_real) {
       const double a = real_at(part, &got[at]), b = real_at(part, &want[at]);
-      if (!is_close(a, b, relative, absolute)) return where + "is " + std::to_string(a) + ", not " + std::to_string(b);
+      const size_t other = size == of_dtype_size(dtype) ? at : at ^ size;
+      const double whole = other == at ? std::abs(b) : std::hypot(b, real_at(part, &want[other]));
+      if (!is_close(a, b, absolute + relative * whole)) return where + "is " + std::to_string(a) + ", not " + std::to_string(b);
     } else if (std::memcmp(&got[at], &want[at], size) != 0) {
       return where + "differs";
     }

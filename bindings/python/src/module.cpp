@@ -85,6 +85,9 @@ PyModuleDef_Slot slots[] = {
 #if PY_VERSION_HEX >= 0x030C0000
     {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
 #endif
+#ifdef Py_MOD_GIL_USED
+    {Py_mod_gil, Py_MOD_GIL_USED},  // the free list of tensors and the caches of names rely on the lock
+#endif
     {0, nullptr},
 };
 

@@ -10,7 +10,7 @@ class HostileTest < OneFlowTest
                 load_device].freeze
 
   # Methods that only the libraries yaml and json call, with their own objects.
-  HOOKS = %i[encode_with init_with marshal_dump to_json].freeze
+  HOOKS = %i[pretty_print encode_with init_with marshal_dump to_json].freeze
 
   def things
     float = tensor([[1.0, 2.0], [3.0, 4.0]])

@@ -21,7 +21,7 @@ def rdoc(entry: RubyFunction, indent: str, *, is_method: bool = False) -> str:
     """Returns the comment for RDoc: all call sequences, then the text of each overload."""
     signatures = method_lines(entry) if is_method else function_lines(entry)
     lines = [":call-seq:", *(f"  {line}" for line, _ in signatures)]
-    for part in _overloads(signatures, "  ", lambda op: _text(op, indent)):
+    for part in _overloads(signatures, indent, "  ", lambda op: _text(op, indent)):
         lines += ["", *part]
     return _comment(lines, indent)
 
@@ -39,7 +39,8 @@ def rbs_comment(entry: RubyFunction, indent: str, *, ruby: Ruby, is_method: bool
             yield f"    # => {ruby.literal_text(example.gives)}"
 
     lines: list[str] = []
-    for part in _overloads(method_lines(entry) if is_method else function_lines(entry), "    ", text):
+    signatures = method_lines(entry) if is_method else function_lines(entry)
+    for part in _overloads(signatures, indent, "    ", text):
         lines += ["", *part] if lines else part
     if is_method and entry.is_enumerable:
         lines += ["", "With a block, it is the method of Enumerable."]
@@ -47,13 +48,13 @@ def rbs_comment(entry: RubyFunction, indent: str, *, ruby: Ruby, is_method: bool
 
 
 def _overloads(
-    signatures: Sequence[tuple[str, Op]], margin: str, text: Callable[[Op], Iterable[str]]
+    signatures: Sequence[tuple[str, Op]], indent: str, margin: str, text: Callable[[Op], Iterable[str]]
 ) -> Iterator[list[str]]:
     """Yields the text of each overload; if there are several, each follows its signature."""
     ops = {op.full_name: op for _, op in signatures}
     for name, op in ops.items():
         calls = [call for call, each in signatures if each.full_name == name]
-        own = [f"{margin}{line}" for call in calls for line in wrap_call(call, WIDTH - len(f"  # {margin}"))]
+        own = [f"{margin}{line}" for call in calls for line in wrap_call(call, WIDTH - len(f"{indent}# {margin}"))]
         yield [*own, "", *text(op)] if len(ops) > 1 else list(text(op))
 
 

@@ -22,7 +22,7 @@ typedef enum of_refusal {
   OF_REFUSAL_TOO_MANY = 0, /* too many positional arguments; it takes `reached` */
   OF_REFUSAL_NAME = 1,     /* an unknown name, after `reached` known ones; likely: another name is near */
   OF_REFUSAL_ABSENT = 2,   /* an argument is missing or given twice, and all `reached` names are known */
-  OF_REFUSAL_VALUE = 3     /* a value of the wrong type for argument `reached`; likely: an item of a list, or a device */
+  OF_REFUSAL_VALUE = 3     /* a wrong type of value for argument `reached`; likely: an item of a list, or a device */
 } of_refusal;
 /* Returns the rank of a refusal. If all overloads refuse a call, the error is that of the first one with the highest
  * rank. */

@@ -55,6 +55,8 @@ module OneFlow
 
     # Prints the tensor for `pp`: its lines are indented inside of Arrays and Hashes.
     def pretty_print(printer)
+      return printer.text(inspect) unless printer.respond_to?(:current_group) # such as a printer of a single line
+
       first, *others = inspect.lines(chomp: true)
       printer.group(0) do
         printer.text(first)
