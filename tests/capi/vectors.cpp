@@ -250,7 +250,8 @@ std::string compare(of_tensor result, const json& expected, double relative, dou
       const double a = real_at(part, &got[at]), b = real_at(part, &want[at]);
       const size_t other = size == of_dtype_size(dtype) ? at : at ^ size;
       const double whole = other == at ? std::abs(b) : std::hypot(b, real_at(part, &want[other]));
-      if (!is_close(a, b, absolute + relative * whole)) return where + "is " + std::to_string(a) + ", not " + std::to_string(b);
+      if (!is_close(a, b, absolute + relative * whole))
+        return where + "is " + std::to_string(a) + ", not " + std::to_string(b);
     } else if (std::memcmp(&got[at], &want[at], size) != 0) {
       return where + "differs";
     }

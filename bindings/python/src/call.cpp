@@ -19,8 +19,7 @@ bool call_runtime(const Overload& overload, const of_value* values, of_value* re
   {
     const auto count = static_cast<size_t>(overload.parameters.count());
     UnlockedScope unlocked(of_call_is_long(overload.op, values, count));
-    status = of_call(overload.op, values, count, results,
-                     static_cast<size_t>(overload.record->result_count));
+    status = of_call(overload.op, values, count, results, static_cast<size_t>(overload.record->result_count));
   }
   return check(status);
 }

@@ -235,8 +235,7 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
           argument.type == ArgumentType::kDevice && is_string_or_symbol(converter.wrong_value());
       const bool is_likely = is_device_name || converter.wrong_item() >= 0;
       const int rank = of_refusal_rank(OF_REFUSAL_VALUE, i, is_likely);
-      return fail(failure,
-                  {Failure::kType, rank, &argument, converter.wrong_value(), converter.wrong_item(), nullptr});
+      return fail(failure, {Failure::kType, rank, &argument, converter.wrong_value(), converter.wrong_item(), nullptr});
     }
   }
   if (call->out != Qundef && !is_out(site.function->full_name, overload, call->out)) {

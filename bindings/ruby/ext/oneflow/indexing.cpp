@@ -109,7 +109,8 @@ VALUE get(int count, VALUE* values, VALUE self) {
   convert_parts(self, count, values, &parts);
   VALUE object = new_tensor();
   of_tensor tensor = handle_of(self), result;
-  check(run_native(parts.work >= OF_LONG_WORK, [&] { return of_tensor_index(tensor, parts.parts, parts.count, &result); }));
+  check(run_native(parts.work >= OF_LONG_WORK,
+                   [&] { return of_tensor_index(tensor, parts.parts, parts.count, &result); }));
   fill_tensor(object, result);
   if (parts.gives_view && RB_OBJ_FROZEN(self)) rb_obj_freeze(object);
   return object;
@@ -137,7 +138,8 @@ VALUE set(int count, VALUE* values, VALUE self) {
   of_tensor tensor = handle_of(self);
   // An upper bound: a view may have all elements of the tensor.
   const double work = parts.work + static_cast<double>(of_tensor_work(tensor));
-  check(run_native(work >= OF_LONG_WORK, [&] { return of_tensor_set_index(tensor, parts.parts, parts.count, &converted); }));
+  check(run_native(work >= OF_LONG_WORK,
+                   [&] { return of_tensor_set_index(tensor, parts.parts, parts.count, &converted); }));
   RB_GC_GUARD(value);
   return values[count - 1];
 }

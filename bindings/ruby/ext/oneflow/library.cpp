@@ -35,7 +35,8 @@ VALUE equals(VALUE self, VALUE other) {
   if (!is_tensor(other)) return Qfalse;
   of_tensor a = handle_of(self), b = handle_of(other);
   bool equal;
-  check(run_native(static_cast<double>(of_tensor_work(a)) >= OF_LONG_WORK, [&] { return of_tensor_equal(a, b, &equal); }));
+  check(run_native(static_cast<double>(of_tensor_work(a)) >= OF_LONG_WORK,
+                   [&] { return of_tensor_equal(a, b, &equal); }));
   return equal ? Qtrue : Qfalse;
 }
 

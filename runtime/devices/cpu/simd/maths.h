@@ -219,8 +219,8 @@ static inline bool isfinite(T x) {
 // The operators `and` and `or`, without a branch.
 static inline bool both(bool a, bool b) { return a & b; }
 static inline bool either(bool a, bool b) { return a | b; }
-// A conditional whose values are both computed. GCC would move the call of a function into the branch of `? :` that needs
-// it, and could then not vectorise the loop: the bits of floating-point values are blended instead.
+// A conditional whose values are both computed. GCC would move the call of a function into the branch of `? :` that
+// needs it, and could then not vectorise the loop: the bits of floating-point values are blended instead.
 template <class Bits, class T>
 static inline T blend(bool condition, T a, T b) {
   const Bits mask = -static_cast<Bits>(condition);
