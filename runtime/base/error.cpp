@@ -107,6 +107,8 @@ const char* status_name(of_status status) noexcept {
       return "InternalError";
     case OF_FILE_ERROR:
       return "FileError";
+    case OF_INTERRUPTED:
+      return "Interrupted";
   }
   return "UnknownError";
 }
@@ -140,7 +142,7 @@ const char* device_error() noexcept {
 
 void fail_with_device_error(of_status status, bool is_complete) {
   const bool has_reason = last_failure && std::exchange(last_failure->has_device_text, false);
-  const bool is_known = status > OF_OK && status <= OF_INTERNAL_ERROR;
+  const bool is_known = status > OF_OK && status <= OF_INTERRUPTED;
   throw Error(is_known ? status : OF_DEVICE_ERROR, has_reason ? last_failure->device_text : "the device gave no reason",
               is_complete);
 }

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <utility>
 
+#include "base/interrupt.h"
 #include "capi/boundary.h"
 #include "dispatch/dispatch.h"
 
@@ -86,6 +88,13 @@ bool of_call_is_long(of_op op, const of_value* args, size_t arg_count) {
     }
   }
   return work.is_long();
+}
+
+void of_set_interrupt_check(of_interrupt_check check, void* context, of_interrupt_check* check_before,
+                            void** context_before) {
+  const InterruptCheck before = std::exchange(interrupt_check, {check, context});
+  if (check_before) *check_before = before.function;
+  if (context_before) *context_before = before.context;
 }
 
 int32_t of_refusal_rank(of_refusal reason, int32_t reached, bool is_likely) {

@@ -1,6 +1,7 @@
 #include "device/host_table.h"
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "device/device.h"
 
 namespace oneflow {
@@ -37,8 +38,8 @@ void lose_for_plugin(of_device device, const char* text) {
 
 const of_host_table& host_table() {
   static const of_host_table table = {
-      sizeof(of_host_table), OF_DEVICE_API_VERSION, fail_from_plugin,
-      allocate_for_plugin,   release_for_plugin,    lose_for_plugin,
+      sizeof(of_host_table), OF_DEVICE_API_VERSION, fail_from_plugin, allocate_for_plugin,
+      release_for_plugin,    lose_for_plugin,       is_interrupted,
   };
   return table;
 }

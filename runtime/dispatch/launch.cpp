@@ -1,5 +1,6 @@
 #include "dispatch/launch.h"
 
+#include "base/interrupt.h"
 #include "device/device.h"
 #include "device/host_table.h"
 
@@ -9,6 +10,7 @@ namespace {
 
 // Inlined into both callers, as each call of an operator passes here.
 [[gnu::always_inline]] inline of_status run_kernel(const Kernel& kernel, const Call& call, const Launch& launch) {
+  throw_if_interrupted();
   Device& at = get_device(call.device);
   of_kernel_context context;
   context.struct_size = sizeof(context);

@@ -20,6 +20,7 @@ const of_host_table kHost = {
     [](of_device, uint64_t, void**) { return set_device_error(OF_OUT_OF_MEMORY, "the plugin is being probed"); },
     [](of_device, void*, uint64_t) {},
     [](of_device, const char*) {},
+    [] { return false; },
 };
 
 std::string try_plugin(const std::string& path) {

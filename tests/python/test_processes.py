@@ -6,11 +6,12 @@ import gc
 import itertools
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -330,3 +331,81 @@ print(resident("VmHWM") - before - 4 * result.numel())
 def test_contractions_need_little_memory(equation: str, sizes: list[tuple[int, ...]]) -> None:
     """A thread takes at most 4 MiB besides the result, whose size is a multiple of the huge page size."""
     assert 0 < int(run(WORKING_MEMORY.format(equation=equation, sizes=sizes))) <= 4 << 20
+
+
+def matrix_of_windows() -> flow.Tensor:
+    """Returns a matrix whose product with itself takes minutes, in 16 MB."""
+    return flow.ones(4_000_000).unfold(0, 2_000_000, 1)[:2000]
+
+
+class Late(Exception):
+    """What the handlers of signals raise here."""
+
+
+@pytest.fixture
+def alarm() -> Iterator[Callable[..., None]]:
+    """A function that calls `handler` after a time, and then repeatedly, through a signal."""
+
+    def start(handler: Callable[[], Any], after: float, every: float = 0) -> None:
+        signal.signal(signal.SIGALRM, lambda *_: handler())
+        signal.setitimer(signal.ITIMER_REAL, after, every)
+
+    before = signal.getsignal(signal.SIGALRM)
+    yield start
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def raise_late() -> None:
+    raise Late
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda x: x @ x.T,
+        lambda x: flow.einsum("ij,kj->ik", x, x),
+        lambda x: flow.einsum_expression("ij,kj->ik", x.shape, x.shape)(x, x),
+        lambda x: flow.matmul(x, x.T, out=flow.zeros(2000, 2000)),
+        lambda x: x.exp().sum(),
+        lambda x: (flow.ones(2000, 2000, requires_grad=True) @ x).sum().backward(),
+    ],
+)
+def test_the_exception_of_a_signal_handler_ends_a_long_call(
+    alarm: Callable[..., None], work: Callable[[flow.Tensor], Any]
+) -> None:
+    x = matrix_of_windows()
+    with flow.profile() as profile:
+        alarm(raise_late, 0.2)
+        with pytest.raises(Late):
+            work(x)
+    assert any(entry.failed for entry in profile.entries)
+    assert flow.ones(300, 300).sum().item() == 90000
+
+
+def test_a_signal_handler_that_returns_does_not_change_the_result(alarm: Callable[..., None]) -> None:
+    sums = []
+    x = flow.ones(2000, 2000)
+    alarm(lambda: sums.append(flow.ones(300, 300).sum().item()), 0.01, 0.01)
+    y = x.clone()
+    while len(sums) < 5:
+        y = (y @ x) * (1 / 2000)
+    y.add_(1)
+    assert set(sums) == {90000}
+    assert flow.equal(y, x + 1)
+
+
+def test_a_signal_handler_that_forks(alarm: Callable[..., None]) -> None:
+    """The child has no threads to do the rest of the work with: its call ends with an error."""
+    children = []
+    alarm(lambda: children.append(os.fork()), 0.06)
+    x, y = flow.ones(2000, 2000), flow.ones(2000, 2000)
+    try:
+        while not children:
+            y = (y @ x) * (1 / 2000)
+    except flow.Error as error:
+        os._exit(0 if "the work was interrupted" in str(error) else 1)
+    if children[0] == 0:  # the signal came between two calls
+        os._exit(0)
+    assert os.waitpid(children[0], 0)[1] == 0
+    assert flow.equal(y, x)

@@ -22,11 +22,12 @@ PyObject* raise(of_status status, std::string_view text);
 // Clears the current exception and returns its message.
 std::string take_error_text();
 
-// Returns whether a call succeeded; raises the exception of its status otherwise.
+// Returns whether a call succeeded; raises the exception of its status otherwise, unless the handler of a signal that
+// interrupted the call has raised one.
 inline bool check(of_status status) {
   if (status == OF_OK) [[likely]]
     return true;
-  raise(status);
+  if (status != OF_INTERRUPTED || PyErr_Occurred() == nullptr) raise(status);
   return false;
 }
 

@@ -1,10 +1,21 @@
 #include "objects.h"
 
+#include <time.h>
+#include <unistd.h>
+
 #include <cstring>
 
 namespace oneflow::python {
-
 namespace {
+
+// How long a signal waits at least, in nanoseconds: looking for signals needs the GIL, which another thread may hold.
+constexpr int64_t kSignalInterval = 50'000'000;
+
+int64_t coarse_time() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
 
 // Returns the module prefix, such as "torch.", of a class that is defined in Python: its tp_name lacks the module.
 // Returns "" for other classes.
@@ -18,6 +29,30 @@ std::string module_prefix(PyTypeObject* type) {
 }
 
 }  // namespace
+
+void UnlockedScope::release() {
+  const auto check = [](void* scope) { return static_cast<UnlockedScope*>(scope)->handle_signals(); };
+  of_set_interrupt_check(check, this, &check_before_, &context_before_);
+  state_ = PyEval_SaveThread();
+}
+
+void UnlockedScope::acquire() {
+  of_set_interrupt_check(check_before_, context_before_, nullptr, nullptr);
+  PyEval_RestoreThread(state_);
+}
+
+bool UnlockedScope::handle_signals() {
+  const int64_t now = coarse_time();
+  if (looked_at_ == 0) looked_at_ = now;
+  if (has_raised_ || now - looked_at_ < kSignalInterval) return has_raised_;
+  looked_at_ = now;
+  const bool is_main_thread = gettid() == getpid();
+  if (!is_main_thread) return false;
+  acquire();
+  has_raised_ = PyErr_CheckSignals() != 0;
+  release();
+  return has_raised_;
+}
 
 std::string type_name(PyObject* object) {
   if (object == Py_None) return "None";

@@ -4,6 +4,7 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <oneflow/front_end.h>
 #include <structmember.h>
 
 #include <string>
@@ -32,19 +33,31 @@ class Ref {
   PyObject* object_ = nullptr;
 };
 
-// Releases the GIL for the rest of the scope, if `wanted`.
+// Releases the GIL for the rest of the scope, if `wanted`. On the main thread, calls of the C API then handle signals
+// between parts of their work. If the handler of a signal raises an exception, they return OF_INTERRUPTED.
 class UnlockedScope {
  public:
-  explicit UnlockedScope(bool wanted = true) : state_(wanted ? PyEval_SaveThread() : nullptr) {}
+  explicit UnlockedScope(bool wanted = true) {
+    if (wanted) release();
+  }
   // When the interpreter shuts down, it ends a thread that reacquires the GIL here by unwinding its stack.
   ~UnlockedScope() noexcept(false) {
-    if (state_ != nullptr) PyEval_RestoreThread(state_);
+    if (state_ != nullptr) acquire();
   }
   UnlockedScope(const UnlockedScope&) = delete;
   UnlockedScope& operator=(const UnlockedScope&) = delete;
 
  private:
-  PyThreadState* state_;
+  void release();
+  void acquire();
+  // Handles the signals that have arrived, if it is time to look for them. Returns whether a handler has raised.
+  bool handle_signals();
+
+  PyThreadState* state_ = nullptr;
+  of_interrupt_check check_before_ = nullptr;
+  void* context_before_ = nullptr;
+  int64_t looked_at_ = 0;  // the time of the last look for signals, in nanoseconds
+  bool has_raised_ = false;
 };
 
 // Calls `work` without the GIL: for operations that may wait for a device. `work` must not use Python objects.

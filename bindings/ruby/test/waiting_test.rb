@@ -123,6 +123,72 @@ class WaitingTest < OneFlowTest
     RUBY
   end
 
+  # The product of a matrix of windows with itself takes minutes. A profile says whether the call was ended early.
+  LONG_CALLS = [
+    "x.matmul(x.T)", "OneFlow.einsum('ij,kj->ik', x, x)", "x.exp",
+    "OneFlow.einsum_expression('ij,kj->ik', x.shape, x.shape).call(x, x)"
+  ].freeze
+
+  LONG_CALLS.each_with_index do |call, number|
+    define_method("test_timeout_ends_a_long_call_#{number}") do
+      assert_done(<<~RUBY)
+        require "timeout"
+        x = OneFlow.ones(4_000_000).unfold(0, 2_000_000, 1)[0...2000]
+        profile = OneFlow.profile do
+          Timeout.timeout(0.2) { #{call} }
+          abort "no error"
+        rescue Timeout::Error
+          nil
+        end
+        abort "it went on" unless profile.entries.any?(&:failed)
+        abort "the process does not work" unless OneFlow.ones(300, 300).sum.item == 90_000
+      RUBY
+    end
+  end
+
+  def test_interrupts_end_a_long_call_of_the_main_thread
+    assert_done(<<~RUBY)
+      x = OneFlow.ones(4_000_000).unfold(0, 2_000_000, 1)[0...2000]
+      spawn("sleep 0.3; kill -INT \#{$$}")
+      begin
+        x.matmul(x.T)
+        abort "no error"
+      rescue Interrupt
+        nil
+      end
+    RUBY
+  end
+
+  def test_a_thread_that_is_killed_while_it_computes
+    assert_done(<<~RUBY)
+      x = OneFlow.ones(4_000_000).unfold(0, 2_000_000, 1)[0...2000]
+      thread = Thread.new { x.matmul(x.T) }
+      Thread.pass until thread.stop?
+      thread.kill.join
+      abort "it has a result" if thread.value
+    RUBY
+  end
+
+  # The handler does not raise: the call is made again, or goes on, and its result is right. Random numbers are those of
+  # a call without an interrupt.
+  def test_a_handler_that_returns
+    assert_done(<<~RUBY)
+      count = 0
+      trap("USR1") { count += 1 }
+      spawn("for i in 1 2 3 4 5 6; do sleep 0.02; kill -USR1 \#{$$}; done")
+      x = OneFlow.ones(1500, 1500)
+      y = x.dup
+      OneFlow.manual_seed(1)
+      numbers = nil
+      while count < 4
+        y = y.matmul(x) * (1.0 / 1500)
+        numbers = OneFlow.manual_seed(1) && OneFlow.rand(100_000)
+      end
+      abort "the product" unless y == x
+      abort "the numbers" unless numbers == (OneFlow.manual_seed(1) && OneFlow.rand(100_000))
+    RUBY
+  end
+
   private
 
   def text_of_fork = JSON.parse(File.read(File.expand_path("../../../tests/faults.json", __dir__))).dig("texts", "fork")

@@ -61,6 +61,11 @@ typedef struct of_host_table {
    * call that uses the device fails with a DeviceError that contains `text`, which is copied. The runtime calls no more
    * hooks for the device, not even deallocate() and free_host(). Other devices are not affected. */
   void (*lost)(of_device device, const char* text);
+  /* Returns whether the work of the calling thread should end early, because its user wants to stop it: the hook then
+   * returns OF_INTERRUPTED as soon as it can, and leaves its results in any state. Hooks that compute for long ask
+   * between parts of their work, on the thread that called the hook, and without holding a lock: the function may run
+   * code of the user. */
+  bool (*interrupted)(void);
 } of_host_table;
 
 /* An operand or a result of a kernel. */

@@ -17,6 +17,15 @@ extern "C" {
  * for. Views are never long. `op` is NULL for an expression. */
 OF_API bool of_call_is_long(of_op op, const of_value* args, size_t arg_count);
 
+/* Returns whether the work of the calling thread should end early. */
+typedef bool (*of_interrupt_check)(void* context);
+/* Sets the function that calls of this thread ask between the parts of long work, with its context; NULL: none. If it
+ * returns true, the call ends with OF_INTERRUPTED as soon as it can: tensors that it writes to are then in any state,
+ * and those that would be its results do not exist. The function is called without a lock, and may itself make calls.
+ * It must return true again once it has. Sets the function and the context that were set before, if not NULL. */
+OF_API void of_set_interrupt_check(of_interrupt_check check, void* context, of_interrupt_check* check_before,
+                                   void** context_before);
+
 /* Why an overload of a function refuses a call, and how far it got. */
 typedef enum of_refusal {
   OF_REFUSAL_TOO_MANY = 0, /* too many positional arguments; it takes `reached` */

@@ -75,6 +75,7 @@ using Unsupported = detail::StatusError<OF_UNSUPPORTED>;
 using CommunicationError = detail::StatusError<OF_COMMUNICATION_ERROR>;
 using InternalError = detail::StatusError<OF_INTERNAL_ERROR>;
 using FileError = detail::StatusError<OF_FILE_ERROR>;
+using Interrupted = detail::StatusError<OF_INTERRUPTED>;
 
 /// Throws the exception for a status that a function of the C API has just returned; does nothing for OF_OK.
 inline void check(of_status status) {
@@ -101,6 +102,8 @@ inline void check(of_status status) {
       throw CommunicationError(text);
     case OF_FILE_ERROR:
       throw FileError(text);
+    case OF_INTERRUPTED:
+      throw Interrupted(text);
     default:
       throw InternalError(text);
   }

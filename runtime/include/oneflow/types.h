@@ -32,7 +32,8 @@ typedef enum of_status {
   OF_UNSUPPORTED = 8,         /* the request is valid, but not implemented */
   OF_COMMUNICATION_ERROR = 9, /* the communication between processes failed */
   OF_INTERNAL_ERROR = 10,     /* a bug in oneflow */
-  OF_FILE_ERROR = 11          /* the system cannot read or write a file */
+  OF_FILE_ERROR = 11,         /* the system cannot read or write a file */
+  OF_INTERRUPTED = 12         /* the front end asked to end the work early: of_set_interrupt_check() */
 } of_status;
 
 /* The dtype: the type of a tensor's elements. The numbers are part of the binary interface and of saved files. */

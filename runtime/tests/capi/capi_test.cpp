@@ -112,6 +112,7 @@ TEST(CApiTest, LongErrorTextsAreCutBetweenCharacters) {
   of_fail(OF_SHAPE_ERROR, of_last_error());  // source and destination are the same
   EXPECT_EQ(std::strlen(of_last_error()), 4094u);
   EXPECT_STREQ(of_status_name(OF_COMMUNICATION_ERROR), "CommunicationError");
+  EXPECT_STREQ(of_status_name(OF_INTERRUPTED), "Interrupted");
   EXPECT_STREQ(of_status_name(static_cast<of_status>(99)), "UnknownError");
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "errors.h"
 #include "labelled.h"
@@ -15,11 +16,19 @@ namespace {
 
 // Runs a bound call, without Ruby's lock if it is long. That is safe because its lists and strings are copies and the
 // handle of a tensor never changes.
-void run(const BoundCall& call, of_value* results) {
+void run(const BoundCall& call, of_value* results, Interrupted when_interrupted = Interrupted::kWaits) {
   const Overload& overload = *call.overload;
-  check(run_native(of_call_is_long(overload.op, call.arguments, overload.argument_count), [&] {
+  const auto work = [&] {
     return of_call(overload.op, call.arguments, overload.argument_count, results, overload.result_count);
-  }));
+  };
+  check(run_native(of_call_is_long(overload.op, call.arguments, overload.argument_count), work, when_interrupted));
+}
+
+// Returns whether a call with new results can be repeated.
+Interrupted when_interrupted(const Overload& overload) {
+  for (const Argument& argument : std::span(overload.arguments, static_cast<size_t>(overload.argument_count)))
+    if (argument.is_written || argument.type == ArgumentType::kGenerator) return Interrupted::kWaits;
+  return Interrupted::kRepeats;
 }
 
 // Runs a call that writes its results to `targets`. The targets are copied to the stack, where the garbage collector
@@ -70,7 +79,7 @@ VALUE release_list(VALUE context) {
 // allocated afterwards; rb_ensure() releases the list if Ruby runs out of memory then.
 VALUE run_for_list(const BoundCall& call) {
   TensorList list = {{}, rb_ary_new()};
-  run(call, &list.value);
+  run(call, &list.value, when_interrupted(*call.overload));
   VALUE context = reinterpret_cast<VALUE>(&list);
   VALUE tensors = rb_ensure(wrap_list, context, release_list, context);
   const int viewed = call.overload->viewed;
@@ -89,7 +98,7 @@ VALUE run_with_new_results(const BoundCall& call) {
     objects[i] = new_tensor();
     results[i].kind = OF_VALUE_ABSENT;
   }
-  run(call, results);
+  run(call, results, when_interrupted(overload));
   for (int i = 0; i < overload.result_count; ++i) fill_tensor(objects[i], results[i].as.tensor);
   // A view shares the memory of a frozen tensor, and must not allow writing to it.
   if (overload.viewed >= 0 && RB_OBJ_FROZEN(call.given[overload.viewed])) rb_obj_freeze(objects[0]);

@@ -219,9 +219,11 @@ VALUE call_expression(int count, VALUE* values, VALUE self) {
   of_value result = {};
   if (call.out != Qundef) result = target_value(call.out);
   const VALUE target = call.out == Qundef ? new_tensor() : call.out;
-  check(run_native(of_call_is_long(nullptr, call.arguments, 1), [&] {
+  const auto work = [&] {
     return of_expression_call(handle, operands.as.tensors, static_cast<size_t>(operands.count), &result);
-  }));
+  };
+  check(run_native(of_call_is_long(nullptr, call.arguments, 1), work,
+                   call.out == Qundef ? Interrupted::kRepeats : Interrupted::kWaits));
   if (call.out == Qundef) fill_tensor(target, result.as.tensor);
   RB_GC_GUARD(self);
   return target;

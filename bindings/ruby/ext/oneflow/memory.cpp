@@ -84,7 +84,11 @@ of_device device_argument(const char* function, VALUE name) {
 bool call_with_gvl(void* (*function)(void*), void* context) {
   if (gvl_released) {
     gvl_released = false;
+    of_interrupt_check check;  // of the work around the function, whose interrupt must not end the function's own calls
+    void* check_context;
+    of_set_interrupt_check(nullptr, nullptr, &check, &check_context);
     rb_thread_call_with_gvl(function, context);
+    of_set_interrupt_check(check, check_context, nullptr, nullptr);
     gvl_released = true;
     return true;
   }

@@ -5,6 +5,8 @@
 #include <ruby.h>
 #include <ruby/thread.h>
 
+#include <atomic>
+
 #include "grad_mode.h"
 
 namespace oneflow::ruby {
@@ -18,29 +20,42 @@ class GvlReleased {
   GvlReleased& operator=(const GvlReleased&) = delete;
 };
 
+// Whether work that was interrupted can be done again from its beginning: not if it changes tensors or draws random
+// numbers.
+enum class Interrupted { kWaits, kRepeats };
+
 // Runs native work, without Ruby's lock if it may be long. Other threads must not change what it borrows.
+//
 // rb_thread_call_without_gvl2 does not raise, so that an interrupt cannot lose a result. If an interrupt is already
-// pending, it returns without doing the work: the interrupt is handled, which may raise, and the work is tried again.
-// Work whose interrupts are deferred runs with the lock held.
+// pending, it returns without doing the work; one that comes later ends work that can be repeated. The interrupt is
+// then handled, which raises for Timeout, Thread#raise and Ctrl-C. Otherwise, after a handler of trap(), the work is
+// tried again. Work that is interrupted too often, or whose interrupts are deferred, runs with the lock held.
 template <class Work>
-of_status run_native(bool is_long, const Work& work) {
+of_status run_native(bool is_long, const Work& work, Interrupted when_interrupted = Interrupted::kWaits) {
   enter_grad_mode();
   struct Task {
     const Work& work;
-    of_status status;
-    bool done;
-  } task = {work, OF_OK, false};
+    const bool can_repeat;
+    of_status status = OF_OK;
+    bool done = false;
+    std::atomic<bool> interrupted{false};
+  } task = {work, when_interrupted == Interrupted::kRepeats};
   const auto run = [](void* context) -> void* {
     const GvlReleased released;
     Task& own = *static_cast<Task*>(context);
+    const auto is_interrupted = [](void* flag) { return static_cast<std::atomic<bool>*>(flag)->load(); };
+    if (own.can_repeat) of_set_interrupt_check(is_interrupted, &own.interrupted, nullptr, nullptr);
     own.status = own.work();
-    own.done = true;
+    of_set_interrupt_check(nullptr, nullptr, nullptr, nullptr);
+    own.done = own.status != OF_INTERRUPTED;
     return nullptr;
   };
-  constexpr int kAttempts = 3;
+  const auto interrupt = [](void* context) { static_cast<Task*>(context)->interrupted = true; };
+  constexpr int kAttempts = 5;
   for (int attempt = 0; is_long && !task.done && attempt < kAttempts; ++attempt) {
     if (attempt > 0) rb_thread_check_ints();
-    rb_thread_call_without_gvl2(run, &task, nullptr, nullptr);
+    task.interrupted = false;
+    rb_thread_call_without_gvl2(run, &task, interrupt, &task);
   }
   return task.done ? task.status : work();
 }

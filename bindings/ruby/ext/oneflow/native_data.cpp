@@ -47,7 +47,8 @@ VALUE cast(VALUE tensor, of_dtype dtype) {
   arguments[1].kind = OF_VALUE_DTYPE;
   arguments[1].as.dtype = dtype;
   VALUE object = new_tensor();
-  check(run_native(is_long(input), [&] { return of_call(op, arguments, 2, &result, 1); }));
+  const auto work = [&] { return of_call(op, arguments, 2, &result, 1); };
+  check(run_native(is_long(input), work, Interrupted::kRepeats));
   fill_tensor(object, result.as.tensor);
   RB_GC_GUARD(tensor);
   return object;

@@ -181,6 +181,8 @@ of_status contract(const of_contraction* contraction) try {
   return status;
 } catch (const std::bad_alloc&) {
   return fail(OF_OUT_OF_MEMORY, "contraction: no memory to prepare it");
+} catch (const Interrupted&) {
+  return fail_with_exception();
 }
 
 void discard_contraction(void* prepared) { delete static_cast<Solved*>(prepared); }

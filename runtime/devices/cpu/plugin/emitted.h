@@ -178,13 +178,13 @@ struct KernelEntry {
   of_kernel kernel;
 };
 
-// Runs `kernel`: the function that the runtime calls. An exception is reported as OF_OUT_OF_MEMORY, its only reason.
+// Runs `kernel`: the function that the runtime calls. An exception is reported as a status.
 template <const auto& kernel>
 static of_status call(const of_kernel_context* context) {
   try {
     return run_kernel(kernel, *context);
   } catch (...) {
-    return fail_without_memory();
+    return fail_with_exception();
   }
 }
 

@@ -28,6 +28,18 @@ of_status fail(of_status status, const char* format, ...) {
   return current_host->fail(status, text);
 }
 
+bool is_interrupted() { return current_host != nullptr && current_host->interrupted(); }
+
 of_status fail_without_memory() { return fail(OF_OUT_OF_MEMORY, "not enough memory to work with"); }
+
+of_status fail_with_exception() {
+  try {
+    throw;
+  } catch (const Interrupted&) {
+    return fail(OF_INTERRUPTED, "the work was interrupted");
+  } catch (...) {
+    return fail_without_memory();
+  }
+}
 
 }  // namespace oneflow::cpu

@@ -16,8 +16,15 @@ void release_counted(void* memory, int64_t bytes);
 // Records a printf-style error text for the calling thread and returns `status`.
 __attribute__((format(printf, 2, 3))) of_status fail(of_status status, const char* format, ...);
 
-// Reports that a kernel could not allocate working memory, the only reason for an exception in a kernel.
+// Returns whether the work of this thread should end early.
+bool is_interrupted();
+// The exception that ends the work of a kernel early.
+struct Interrupted {};
+
+// Reports that a kernel could not allocate working memory.
 of_status fail_without_memory();
+// Reports the current exception of a kernel: that it was interrupted, or could not allocate working memory.
+of_status fail_with_exception();
 
 }  // namespace oneflow::cpu
 

@@ -42,7 +42,7 @@ of_status call_native(const of_kernel_context* context) {
   try {
     return kernel(*context);
   } catch (...) {
-    return fail_without_memory();
+    return fail_with_exception();
   }
 }
 

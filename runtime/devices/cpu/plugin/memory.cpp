@@ -22,11 +22,14 @@ constexpr uint64_t kCopyTask = uint64_t{1} << 20;
 
 // Calls work(begin, size) for parts of [0, bytes), in parallel.
 template <class Work>
-void for_each_part(uint64_t bytes, Work work) {
+of_status for_each_part(uint64_t bytes, Work work) try {
   parallel_for(static_cast<int64_t>((bytes + kCopyTask - 1) / kCopyTask), [&](int64_t part) {
     const uint64_t begin = static_cast<uint64_t>(part) * kCopyTask;
     work(begin, std::min(kCopyTask, bytes - begin));
   });
+  return OF_OK;
+} catch (...) {
+  return fail_with_exception();
 }
 
 }  // namespace
@@ -46,10 +49,9 @@ of_status allocate(of_device, uint64_t bytes, void** memory) {
 void deallocate(of_device, void* memory, uint64_t) { std::free(memory); }
 
 of_status copy_bytes(of_device, void* destination, const void* source, uint64_t bytes, of_device_stream) {
-  for_each_part(bytes, [&](uint64_t begin, uint64_t size) {
+  return for_each_part(bytes, [&](uint64_t begin, uint64_t size) {
     std::memcpy(static_cast<char*>(destination) + begin, static_cast<const char*>(source) + begin, size);
   });
-  return OF_OK;
 }
 
 of_status copy_between(of_device destination_device, void* destination, of_device, const void* source, uint64_t bytes,
@@ -58,9 +60,8 @@ of_status copy_between(of_device destination_device, void* destination, of_devic
 }
 
 of_status fill_bytes(of_device, void* destination, uint8_t value, uint64_t bytes, of_device_stream) {
-  for_each_part(
+  return for_each_part(
       bytes, [&](uint64_t begin, uint64_t size) { std::memset(static_cast<char*>(destination) + begin, value, size); });
-  return OF_OK;
 }
 
 }  // namespace oneflow::cpu

@@ -26,6 +26,7 @@ inline void set_test_host() {
     *memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
     return *memory != nullptr ? OF_OK : OF_OUT_OF_MEMORY;
   };
+  host.interrupted = [] { return false; };
   host.release = [](of_device, void* memory, uint64_t) { std::free(memory); };
   set_host(&host);
 }

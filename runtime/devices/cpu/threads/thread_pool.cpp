@@ -11,6 +11,9 @@
 #include <new>
 #include <system_error>
 #include <thread>
+#include <utility>
+
+#include "plugin/host.h"
 
 namespace oneflow::cpu {
 namespace {
@@ -28,8 +31,6 @@ void spin_until(int times, Condition condition) {
 #endif
   }
 }
-
-thread_local bool inside_region = false;
 
 constexpr int kMaxShares = 64;
 
@@ -50,22 +51,39 @@ class Region {
     }
   }
 
+  // Returns the innermost region that this thread works on, or NULL.
+  static Region* current() { return current_; }
+
   // Returns how many threads may work on the region.
   int threads() const { return threads_; }
 
   // Runs tasks until none is left, those of the share of thread number `thread` first.
   void work(int thread) {
-    for (int i = 0; i < share_count_; ++i) {
+    current_ = this;
+    for (int i = 0; i < share_count_ && !is_left(); ++i) {
       Share& share = shares_[(thread + i) % share_count_];
-      for (int64_t index = share.take(); index < share.end; index = share.take()) run(index);
+      for (int64_t index = share.take(); index < share.end && !is_left(); index = share.take()) run(index);
     }
+    current_ = outer_;
+  }
+
+  // Makes all threads leave the tasks that have not begun.
+  void leave() { is_left_.store(true, std::memory_order_relaxed); }
+
+  // Returns whether the threads leave the tasks that have not begun, as they do once a thread is interrupted.
+  bool is_left() {
+    if (is_interrupted()) leave();
+    return is_left_.load(std::memory_order_relaxed) || (outer_ != nullptr && outer_->is_left());
   }
 
   void rethrow() const {
     if (failed_) std::rethrow_exception(error_);
+    if (is_left_) throw Interrupted();
   }
 
  private:
+  static inline thread_local constinit Region* current_ = nullptr;
+
   // The tasks [next, end) of a share, on a cache line of its own.
   struct alignas(64) Share {
     int64_t take() { return next.fetch_add(1, std::memory_order_relaxed); }
@@ -85,8 +103,9 @@ class Region {
   void (*const task_)(void* context, int64_t index);
   void* const context_;
   const int threads_, share_count_;
+  Region* const outer_ = current_;
   Share shares_[kMaxShares];
-  std::atomic<bool> failed_{false};
+  std::atomic<bool> failed_{false}, is_left_{false};
   std::exception_ptr error_ = nullptr;  // of the task that set `failed_`
 };
 
@@ -106,9 +125,11 @@ class Pool {
       generation_.fetch_add(1, std::memory_order_release);
     }
     wake_.notify_all();
-    inside_region = true;
     region.work(0);
-    inside_region = false;
+    if (!is_current()) {  // a child that was forked by an interrupt of the region: the workers stayed in the parent
+      region.leave();
+      return true;
+    }
     const auto have_left = [this] { return joined_.load(std::memory_order_acquire) == 0; };
     std::unique_lock<std::mutex> lock(mutex_);
     region_ = nullptr;
@@ -120,6 +141,8 @@ class Pool {
   }
 
  private:
+  bool is_current() const;
+
   // Starts threads until there are `wanted` workers. Requires that mutex_ is held. If the system refuses more threads,
   // the pool works with fewer.
   void start_workers(int wanted) {
@@ -134,7 +157,6 @@ class Pool {
   }
 
   [[noreturn]] void serve(int thread) {
-    inside_region = true;
     uint64_t seen = 0;
     for (;;) {
       spin_until(kIdleSpins, [&] { return generation_.load(std::memory_order_acquire) != seen; });
@@ -163,10 +185,9 @@ class Pool {
 // The pool of this process. It is never destroyed, because workers may outlive every destructor of the process. After a
 // fork, the child has no workers, and locks in unknown states: it creates a new pool and abandons the old one.
 std::atomic<Pool*> current_pool{nullptr};
-const bool has_fork_handler = pthread_atfork(nullptr, nullptr, [] {
-                                current_pool.store(nullptr);
-                                inside_region = false;
-                              }) == 0;
+const bool has_fork_handler = pthread_atfork(nullptr, nullptr, [] { current_pool.store(nullptr); }) == 0;
+
+bool Pool::is_current() const { return current_pool.load(std::memory_order_relaxed) == this; }
 
 // Returns the pool, or NULL if it cannot be allocated.
 Pool* pool() {
@@ -207,9 +228,14 @@ void set_thread_count(int count) { chosen_threads.store(std::max(1, count), std:
 void run_tasks(int64_t count, void (*task)(void* context, int64_t index), void* context) {
   const int threads = thread_count();
   Region region(task, context, count, threads);
-  Pool* workers = threads > 1 && count > 1 && !inside_region ? pool() : nullptr;
+  Pool* workers = threads > 1 && count > 1 && Region::current() == nullptr ? pool() : nullptr;
   if (workers == nullptr || !workers->try_run(region, threads)) region.work(0);
   region.rethrow();
+}
+
+void leave_if_interrupted() {
+  Region* const region = Region::current();
+  if (region != nullptr ? region->is_left() : is_interrupted()) throw Interrupted();
 }
 
 }  // namespace oneflow::cpu

@@ -15,8 +15,13 @@ namespace oneflow::cpu {
 
 // Calls task(context, i) once for each i in [0, count), on the calling thread and on idle workers, and returns when all
 // calls have returned. Nested regions, and regions that start while another thread uses the workers, run on the calling
-// thread alone. If tasks throw, rethrows one of their exceptions after all tasks have run.
+// thread alone. If tasks throw, rethrows one of their exceptions after all tasks have run. If the calling thread is
+// interrupted, throws Interrupted after the tasks that run then; the others do not run.
 void run_tasks(int64_t count, void (*task)(void* context, int64_t index), void* context);
+
+// Throws Interrupted if the thread that opened the region is interrupted, or this thread outside of a region. For tasks
+// that take long, between their parts.
+void leave_if_interrupted();
 
 // Calls task(i) for each i in [0, count) by run_tasks().
 template <class Task>

@@ -5,9 +5,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <functional>
 #include <new>
 #include <thread>
 #include <vector>
+
+#include "plugin/test_host.h"
 
 namespace oneflow::cpu {
 namespace {
@@ -59,6 +62,84 @@ TEST_F(ThreadPool, RethrowsAnExceptionAfterAllTasks) {
   EXPECT_THROW(region(), std::bad_alloc);
   EXPECT_EQ(runs, 100);
   EXPECT_EQ(runs_of(100), std::vector<int>(100, 1));
+}
+
+// The answer of the host of the backend when it is asked whether the work of this thread should end early.
+thread_local std::function<bool()> asked;
+
+class InterruptedRegion : public ThreadPool {
+ protected:
+  void SetUp() override {
+    ThreadPool::SetUp();
+    host_.interrupted = [] { return asked && asked(); };
+    set_host(&host_);
+  }
+  void TearDown() override {
+    asked = nullptr;
+    set_test_host();
+  }
+
+  of_host_table host_{};
+};
+
+TEST_F(InterruptedRegion, LeavesTheTasksThatHaveNotBegun) {
+  std::atomic<int> runs{0};
+  asked = [&] { return runs > 10; };
+  EXPECT_THROW(parallel_for(1'000'000, [&](int64_t) { ++runs; }), Interrupted);
+  EXPECT_LT(runs, 1'000'000);
+  asked = nullptr;
+  EXPECT_EQ(runs_of(100), std::vector<int>(100, 1));
+}
+
+// The workers, whose own threads nobody interrupts, leave long tasks with the caller.
+TEST_F(InterruptedRegion, LongTasksEndOnAllThreads) {
+  std::atomic<int> begun{0};
+  asked = [&] { return begun == 2; };
+  const auto region = [&] {
+    parallel_for(2, [&](int64_t) {
+      ++begun;
+      for (;;) leave_if_interrupted();
+    });
+  };
+  EXPECT_THROW(region(), Interrupted);
+}
+
+TEST_F(InterruptedRegion, NestedRegionsEndWithTheOuterOne) {
+  std::atomic<int> runs{0};
+  asked = [&] { return runs > 10; };
+  const auto region = [&] { parallel_for(4, [&](int64_t) { parallel_for(1'000'000, [&](int64_t) { ++runs; }); }); };
+  EXPECT_THROW(region(), Interrupted);
+  EXPECT_LT(runs, 4'000'000);
+}
+
+// A child that is forked by the function that is asked has lost the tasks of the workers.
+TEST_F(InterruptedRegion, EndsInAChildThatItsCallerForks) {
+  std::atomic<bool> has_worker{false};
+  pid_t child = -1;
+  const std::thread::id caller = std::this_thread::get_id();
+  asked = [&] {
+    if (child == -1 && has_worker) child = fork();
+    return false;
+  };
+  std::atomic<int> runs{0};
+  bool has_ended = false;
+  try {
+    parallel_for(100, [&](int64_t i) {
+      if (std::this_thread::get_id() != caller) has_worker = true;
+      if (i == 0)
+        while (!has_worker) std::this_thread::yield();
+      ++runs;
+    });
+  } catch (const Interrupted&) {
+    has_ended = true;
+  }
+  if (child == 0) _exit(has_ended ? 0 : 1);
+  ASSERT_GT(child, 0);
+  EXPECT_FALSE(has_ended);
+  EXPECT_EQ(runs, 100);
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 // A pool that is used before fork() must work in the child, which has none of its worker threads.

@@ -403,6 +403,7 @@ class Gemm final : public Solution {
   bool multiply_rows(const BatchItem& item, const Range& rows, const Packed& columns, bool packs_columns,
                      const DepthBlock& depth, TargetOf&& target_of, bool accumulate, const NextBlocks& next,
                      bool parallel) const {
+    leave_if_interrupted();
     const int64_t table_size = rows_->table_size(rows.count);
     const Scratch tables((table_size + 2 * rows.count) * static_cast<int64_t>(sizeof(int64_t)));
     Packed packed{rows, rows_->panels(rows.count, depth_.most(), parallel), nullptr, nullptr, {}};
