@@ -193,7 +193,7 @@ class DTypeSet(Enum):
     FLOATING = "floating"
     INTEGRAL = "integral"  # signed and unsigned integers, and bool
     BOOL = "bool"
-    INDEX = "index"  # int64 and int32
+    INDEX = "index"  # integers, which kernels get as int64 or int32
 
     @property
     def may_be_floating(self) -> bool:

@@ -15,7 +15,7 @@ _SETS = {
     DTypeSet.FLOATING: "floating-point types",
     DTypeSet.INTEGRAL: "integers and bool",
     DTypeSet.BOOL: "bool",
-    DTypeSet.INDEX: "int64 and int32",
+    DTypeSet.INDEX: "integers",
 }
 _RESULTS = {
     ResultRule.PROMOTE: "the promoted type of the operands",

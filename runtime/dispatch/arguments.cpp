@@ -4,6 +4,7 @@
 
 #include "base/characters.h"
 #include "device/device.h"
+#include "dispatch/dispatch.h"
 #include "tensor/defaults.h"
 
 namespace oneflow {
@@ -37,7 +38,7 @@ bool accepts(DTypeSet set, of_dtype dtype) {
     case DTypeSet::kBool:
       return dtype == OF_BOOL;
     case DTypeSet::kIndex:
-      return dtype == OF_INT64 || dtype == OF_INT32;
+      return dtype == OF_INT64 || dtype == OF_INT32;  // others are converted
   }
   return false;
 }
@@ -45,7 +46,7 @@ bool accepts(DTypeSet set, of_dtype dtype) {
 const char* dtype_set_words(DTypeSet set) {
   static constexpr const char* kWords[] = {
       "a tensor",      "a numeric tensor",        "a floating-point tensor", "an integer or bool tensor",
-      "a bool tensor", "an int64 or int32 tensor"};
+      "a bool tensor", "an integer tensor"};
   return kWords[static_cast<int>(set)];
 }
 
@@ -287,6 +288,15 @@ class Checker {
     call_.is_complex = true;
   }
 
+  // Replaces a tensor of indices by one that kernels read. Throws DTypeError for another argument, or another dtype.
+  void convert_index(const Argument& argument, const Tensor& tensor) {
+    static constinit const OperatorName kCast("cast");
+    if (argument.accepts != DTypeSet::kIndex || !is_integral(tensor.dtype()))
+      fail_dtype(argument, dtype_name(tensor.dtype()));
+    TensorRef& converted = call_.converted_index = Body(call_).call(kCast, tensor, OF_INT64);
+    call_.arguments[position_of(argument)] = to_value(*converted);
+  }
+
   bool check_device(const Argument& argument, const of_value& value, of_value& checked) {
     if (value.kind == OF_VALUE_STRING) {
       check_pointer(argument, value.as.string, value.count);
@@ -306,7 +316,7 @@ class Checker {
     if (is_complex(tensor.dtype())) [[unlikely]]
       check_complex_tensor(argument, tensor.dtype());
     else if (!accepts(argument.accepts, tensor.dtype()) && !converts_) [[unlikely]]
-      fail_dtype(argument, dtype_name(tensor.dtype()));
+      convert_index(argument, tensor);
     if (argument.is_written) [[unlikely]]
       check_writable(tensor);
     call_.carried_layers |= tensor.carried_layers();

@@ -53,6 +53,7 @@ struct Call {
   // is slow across two cache lines.
   alignas(64) of_value arguments[kMaxArguments];
   TensorRef outputs[kMaxResults];      // the results, which the kind's function stores
+  TensorRef converted_index;           // the argument of indices, if it had another dtype than kernels read
   std::vector<TensorRef> output_list;  // the results of an operator that returns a list
   std::optional<RandomState> random;   // the position of the random numbers that the call has drawn
   of_device single_device{};           // memory for a single device that was given in place of a list

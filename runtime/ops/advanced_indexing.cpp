@@ -47,8 +47,9 @@ void add_index(const Call& call, Positions& positions, const Tensor& index, int&
     const bool is_written = call.schema().arguments[0].is_written && overlap(call.tensor(0), index) != Overlap::kNone;
     return append(is_written ? Body(call).call(kClone, index) : share(index));
   }
+  if (is_integral(index.dtype())) return append(Body(call).call(kCast, index, OF_INT64));
   if (index.dtype() != OF_BOOL)
-    fail(OF_DTYPE_ERROR, "indices must be int64, int32 or bool tensors, got %s", dtype_name(index.dtype()));
+    fail(OF_DTYPE_ERROR, "indices must be integer or bool tensors, got %s", dtype_name(index.dtype()));
   for (int d = 0; d < index.rank(); ++d) {
     if (dim + d >= positions.sizes.rank() || index.size(d) != positions.sizes[dim + d])
       fail(OF_INDEX_OUT_OF_RANGE, "mask of shape %s does not fit dimension %d of a tensor of shape %s",
