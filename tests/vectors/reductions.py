@@ -13,6 +13,18 @@ def norm(
     return torch.norm(wide, p, dim, keepdim).to(input.real.dtype)
 
 
+def square_sum(
+    input: torch.Tensor,
+    dim: int | list[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: torch.dtype | None = None,
+) -> torch.Tensor:
+    """Returns the sum of the squares, computed in the type of the result."""
+    whole = torch.sum(input, dim, keepdim, dtype=dtype)  # for its type
+    return torch.sum(input.to(whole.dtype) ** 2, dim, keepdim, dtype=whole.dtype)
+
+
 def order_statistic(input: torch.Tensor, position: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Returns the elements at positions of the sorted elements, and their indices."""
     values, order = torch.sort(input, dim=dim, stable=True)
