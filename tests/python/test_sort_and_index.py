@@ -100,7 +100,8 @@ def test_randperm_is_the_same_everywhere(device: Any, n: int) -> None:
 
 @pytest.mark.parametrize("dtype", ["uint8", "int64", "float16", "float32", "float64"])
 @pytest.mark.parametrize(
-    ("count", "rows", "block"), [(1, 5, ()), (20000, 1, ()), (20000, 10, ()), (5000, 1000, (7,)), (100, 3, (2, 3))]
+    ("count", "rows", "block"),
+    [(1, 5, ()), (20000, 1, ()), (20000, 10, ()), (5000, 1000, (7,)), (100, 3, (2, 3)), (90, 20, (700,))],
 )
 def test_repeated_indices(device: Any, dtype: str, count: int, rows: int, block: tuple[int, ...]) -> None:
     """A write keeps the last value of an index. Accumulation adds all values, and rounds halves once."""
@@ -124,6 +125,40 @@ def test_repeated_indices(device: Any, dtype: str, count: int, rows: int, block:
     found = flow.from_numpy(x).to(device).clone()
     flow.index_put_(found, [index], flow.from_numpy(values).to(device), True)
     np.testing.assert_array_equal(array(found), expected)
+
+
+@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize("reverse", [slice(None), slice(None, None, -1)])
+@pytest.mark.parametrize("block", [(), (2,)])
+def test_many_repeated_indices_within_rows(
+    device: Any, accumulate: bool, reverse: slice, block: tuple[int, ...]
+) -> None:
+    """Threads may share the rows, as they have no element in common, but not where the last row comes again."""
+    random = np.random.RandomState(0)
+    for last_row in (299, 0):
+        rows = np.arange(300)[:, None]
+        rows[-1] = last_row
+        columns = random.randint(-40, 40, (300, 200))
+        values = random.randint(0, 9, (300, 200, *block)).astype("float32")
+        x = random.randint(0, 5, (300, 40, *block)).astype("float32")
+        expected = x.copy()
+        if accumulate:
+            np.add.at(expected[reverse], (rows, columns), values)
+        else:
+            expected[reverse][rows, columns] = values
+        found = flow.from_numpy(x).to(device).clone()
+        places = [flow.from_numpy(each).to(device) for each in (rows, columns)]
+        flow.index_put_(found[reverse], places, flow.from_numpy(values).to(device), accumulate)
+        np.testing.assert_array_equal(array(found), expected)
+        np.testing.assert_array_equal(array(found[reverse][tuple(places)]), expected[reverse][rows, columns])
+
+
+def test_the_first_of_many_indices_out_of_range(device: Any) -> None:
+    at = flow.arange(200_000, device=device) % 5
+    at[150_000:] = 5
+    at[100_000] = -6
+    with pytest.raises(flow.IndexOutOfRange, match="index -6 is out of range for dimension 0 of size 5"):
+        flow.ones(5, device=device)[at].sum().item()
 
 
 def test_indices_of_a_reversed_tensor(device: Any) -> None:
