@@ -182,6 +182,6 @@ def _check_overloads(function: Function, report: Report) -> None:
             report.add(op.signature_location, text)
 
 
-_OF_OPERANDS = {ResultRule.PROMOTE, ResultRule.SAME, ResultRule.ACCUMULATE}
+_OF_OPERANDS = {ResultRule.PROMOTE, ResultRule.SAME, ResultRule.LAST, ResultRule.ACCUMULATE}
 _GENERATOR = "Generator? generator=None"
 _TYPE_WORDS = tuple(BASE_TYPES)

@@ -57,7 +57,7 @@ def promoted_compute_types(op: Op) -> frozenset[str]:
             found = frozenset({"bool"})
         case ResultRule.INT64:
             found = frozenset({"int64"})
-        case ResultRule.PROMOTE | ResultRule.SAME:
+        case ResultRule.PROMOTE | ResultRule.SAME | ResultRule.LAST:
             found = promoted
     overridden = op.dtype.override is not None and rule is first
     return (FLOATING if promoted == FLOATING else _ALL) if overridden else found

@@ -206,6 +206,7 @@ class ResultRule(Enum):
 
     PROMOTE = "promote"  # the promoted type of all operands
     SAME = "same"  # the type of the first tensor argument
+    LAST = "last"  # the type of the last tensor argument
     FLOATING = "floating"  # the promoted type; integers and bool become the default dtype
     BOOL = "bool"
     INT64 = "int64"

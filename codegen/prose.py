@@ -20,6 +20,7 @@ _SETS = {
 _RESULTS = {
     ResultRule.PROMOTE: "the promoted type of the operands",
     ResultRule.SAME: "that of `{first}`",
+    ResultRule.LAST: "that of `{last}`",
     ResultRule.FLOATING: "the promoted type; integers and bool become the default floating-point type",
     ResultRule.BOOL: "bool",
     ResultRule.INT64: "int64",
@@ -60,7 +61,8 @@ def dtype_lines(op: Op) -> Iterator[str]:
         accepted.setdefault(_accepted(op, argument, override), []).append(argument.name)
     yield from (f"{_names(names)}: {text}" for text, names in accepted.items())
     for result, rule in zip(op.signature.results, op.dtype.results, strict=True):
-        text = _RESULTS[rule].format(first=next((a.name for a in op.signature.tensor_arguments), ""))
+        names = [a.name for a in op.signature.tensor_arguments] or [""]
+        text = _RESULTS[rule].format(first=names[0], last=names[-1])
         if rule is ResultRule.FLOATING and not op.signature.tensor_arguments:
             text = "the default floating-point type"
         if override:

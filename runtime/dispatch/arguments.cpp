@@ -45,7 +45,7 @@ bool accepts(DTypeSet set, of_dtype dtype) {
 
 const char* dtype_set_words(DTypeSet set) {
   static constexpr const char* kWords[] = {
-      "a tensor",      "a numeric tensor",        "a floating-point tensor", "an integer or bool tensor",
+      "a tensor",      "a numeric tensor", "a floating-point tensor", "an integer or bool tensor",
       "a bool tensor", "an integer tensor"};
   return kWords[static_cast<int>(set)];
 }

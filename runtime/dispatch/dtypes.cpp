@@ -63,6 +63,8 @@ of_dtype apply(const Call& call, ResultRule rule) {
       return promote_operands(call);
     case ResultRule::kSame:
       return first_dtype(call);
+    case ResultRule::kLast:
+      return call.tensor(call.op.tensor_arguments().back()).dtype();
     case ResultRule::kFloating: {
       const of_dtype dtype = promote_operands(call);
       return category(dtype) >= Category::kFloating ? dtype : default_dtype();

@@ -46,6 +46,7 @@ enum class DTypeSet : int8_t { kAny, kNumeric, kFloating, kIntegral, kBool, kInd
 enum class ResultRule : int8_t {
   kPromote,     // the promoted dtype of all operands
   kSame,        // the dtype of the first operand
+  kLast,        // the dtype of the last operand
   kFloating,    // the promoted dtype if it is a floating-point or complex type, else the default dtype
   kBool,        // bool
   kInt64,       // int64

@@ -22,8 +22,9 @@ from codegen.targets.runtime.programs import WIDTH, CppDefinition, function_of
 MARGIN = 8  # columns before a field in the table of schemas
 
 _RESULTS = {
-    ResultRule.PROMOTE: "kPromote", ResultRule.SAME: "kSame", ResultRule.FLOATING: "kFloating",
-    ResultRule.BOOL: "kBool", ResultRule.INT64: "kInt64", ResultRule.ACCUMULATE: "kAccumulate",
+    ResultRule.PROMOTE: "kPromote", ResultRule.SAME: "kSame", ResultRule.LAST: "kLast",
+    ResultRule.FLOATING: "kFloating", ResultRule.BOOL: "kBool", ResultRule.INT64: "kInt64",
+    ResultRule.ACCUMULATE: "kAccumulate",
 }  # fmt: skip
 
 
