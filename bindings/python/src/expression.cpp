@@ -343,18 +343,8 @@ PyObject* einsum_path(PyObject*, PyObject* const* args, Py_ssize_t count, PyObje
 
 bool add_expression_type(PyObject* module) {
   expression_type = reinterpret_cast<PyTypeObject*>(PyType_FromModuleAndSpec(module, &spec, nullptr));
-  Ref collections(PyImport_ImportModule("collections"));
-  Ref type(collections ? PyObject_CallMethod(collections.get(), "namedtuple", "ss", "EinsumPath",
-                                             "path flops naive_flops largest_intermediate report")
-                       : nullptr);
-  Ref name(PyUnicode_FromString("oneflow_py"));
-  if (expression_type == nullptr || !type || !name ||
-      PyObject_SetAttrString(type.get(), "__module__", name.get()) != 0 ||
-      PyModule_AddObjectRef(module, "EinsumPath", type.get()) != 0 || PyModule_AddType(module, expression_type) != 0) {
-    return false;
-  }
-  path_type = type.release();
-  return true;
+  path_type = named_tuple(module, "EinsumPath", "path flops naive_flops largest_intermediate report");
+  return expression_type != nullptr && path_type != nullptr && PyModule_AddType(module, expression_type) == 0;
 }
 
 std::vector<PyMethodDef> expression_functions() {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "bind.h"
 #include "device.h"
 #include "dtype.h"
 #include "errors.h"
@@ -70,12 +71,17 @@ int execute(PyObject* module) {
     PyErr_SetString(PyExc_ImportError, "oneflow_py can be loaded once per process, and not into subinterpreters");
     return -1;
   }
-  if (!add_errors(module) || !add_dtypes(module) || !add_device_type(module) || !add_generator_type(module) ||
-      !add_tensor_type(module) || !add_operators(module) || !add_expression_type(module) || !add_profile_type(module) ||
-      !resolve_number_slots() || !add_functions(module) || !add_array_priority() || !add_constants(module) ||
-      PyModule_AddStringConstant(module, "__version__", of_version()) != 0) {
-    return -1;
-  }
+  if (!nb::register_module(module)) return -1;
+  nb::set_leak_warnings(false);  // objects that live as long as the process are no leaks
+  const Ref done(guarded([=] {
+    if (!add_errors(module) || !add_dtypes(module) || !add_device_type(module) || !add_generator_type(module) ||
+        !add_tensor_type(module) || !add_operators(module) || !add_expression_type(module) ||
+        !add_profile_type(module) || !resolve_number_slots() || !add_functions(module) || !add_array_priority() ||
+        !add_constants(module) || PyModule_AddStringConstant(module, "__version__", of_version()) != 0) {
+      throw nb::python_error();
+    }
+  }));
+  if (!done) return -1;
   of_set_memory_pressure_callback(collect_garbage, nullptr);
   return 0;
 }

@@ -1,5 +1,7 @@
 #include "objects.h"
 
+#include <unistd.h>
+
 #include <cstring>
 
 namespace oneflow::python {
@@ -19,6 +21,17 @@ std::string module_prefix(PyTypeObject* type) {
 
 }  // namespace
 
+// When the interpreter shuts down, it ends a thread that reacquires the GIL by unwinding its stack, which would release
+// objects without the GIL, and end the process at functions that must not throw. As since Python 3.14, the thread
+// sleeps instead.
+void UnlockedScope::acquire(PyThreadState* state) {
+  try {
+    PyEval_RestoreThread(state);
+  } catch (...) {
+    for (;;) pause();
+  }
+}
+
 std::string type_name(PyObject* object) {
   if (object == Py_None) return "None";
   const std::string name = module_prefix(Py_TYPE(object)) + Py_TYPE(object)->tp_name;
@@ -35,6 +48,17 @@ PyObject* tuple_of(const int64_t* values, Py_ssize_t count) {
     PyTuple_SET_ITEM(result.get(), i, item);
   }
   return result.release();
+}
+
+PyObject* named_tuple(PyObject* module, const char* name, const char* fields) {
+  Ref collections(PyImport_ImportModule("collections"));
+  Ref type(collections ? PyObject_CallMethod(collections.get(), "namedtuple", "ss", name, fields) : nullptr);
+  Ref package(PyUnicode_FromString("oneflow_py"));
+  if (!type || !package || PyObject_SetAttrString(type.get(), "__module__", package.get()) != 0 ||
+      PyModule_AddObjectRef(module, name, type.get()) != 0) {
+    return nullptr;
+  }
+  return type.release();
 }
 
 }  // namespace oneflow::python

@@ -36,14 +36,15 @@ class Ref {
 class UnlockedScope {
  public:
   explicit UnlockedScope(bool wanted = true) : state_(wanted ? PyEval_SaveThread() : nullptr) {}
-  // When the interpreter shuts down, it ends a thread that reacquires the GIL here by unwinding its stack.
-  ~UnlockedScope() noexcept(false) {
-    if (state_ != nullptr) PyEval_RestoreThread(state_);
+  ~UnlockedScope() {
+    if (state_ != nullptr) acquire(state_);
   }
   UnlockedScope(const UnlockedScope&) = delete;
   UnlockedScope& operator=(const UnlockedScope&) = delete;
 
  private:
+  static void acquire(PyThreadState* state);
+
   PyThreadState* state_;
 };
 
@@ -86,6 +87,10 @@ std::string type_name(PyObject* object);
 
 // Returns the tuple (values[0], ..., values[count - 1]).
 PyObject* tuple_of(const int64_t* values, Py_ssize_t count);
+
+// Creates a class of named tuples, whose fields are separated by spaces, and adds it to the module. Returns a reference
+// that lives as long as the process; NULL with an exception on failure.
+PyObject* named_tuple(PyObject* module, const char* name, const char* fields);
 
 }  // namespace oneflow::python
 
