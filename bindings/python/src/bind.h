@@ -40,6 +40,11 @@ template <class Handle, auto release>
 using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, Release<release>>;
 using OwnedTensor = Owned<of_tensor, of_tensor_release>;
 
+// The handle of a Tensor object, or NULL for None.
+struct BorrowedTensor {
+  of_tensor handle = nullptr;
+};
+
 // ------------------------------------------------------------------------------------------------ exceptions
 
 // Throws the exception class of a status, with `text` as its message.
@@ -91,7 +96,8 @@ struct Self : nb::handle {
   using nb::handle::handle;
 };
 
-// How a C++ function is called with its receiver, an object of a class that add_class() has added.
+// How a C++ function is called with its receiver: a Python object, a tensor, or an object of a class that add_class()
+// has added.
 template <class Function>
 struct Callee;
 template <class R, class... A>
@@ -108,6 +114,14 @@ struct Callee<R (*)(Self, A...)> {
   template <class... Values>
   static R call(R (*function)(Self, A...), PyObject* self, Values&&... values) {
     return function(self, std::forward<Values>(values)...);
+  }
+};
+template <class R, class... A>
+struct Callee<R (*)(of_tensor, A...)> {
+  using Arguments = std::tuple<std::decay_t<A>...>;
+  template <class... Values>
+  static R call(R (*function)(of_tensor, A...), PyObject* self, Values&&... values) {
+    return function(handle_of(self), std::forward<Values>(values)...);
   }
 };
 template <class R, class T, class... A>
@@ -142,6 +156,8 @@ T argument(const of_value& value, PyObject* object) {
     return value.as.dtype;
   } else if constexpr (std::is_same_v<T, of_device>) {
     return value.as.device;
+  } else if constexpr (std::is_same_v<T, of_tensor>) {
+    return value.as.tensor;
   } else if constexpr (std::is_same_v<T, std::string_view>) {
     return {value.as.string, static_cast<size_t>(value.count)};
   } else {  // std::optional
@@ -191,11 +207,11 @@ PyMethodDef plain(const char* name, const char* documentation) {
   return {name, call_plain<function>, has_argument ? METH_O : METH_NOARGS, documentation};
 }
 
-// Returns the definition of a read-only attribute.
+// Returns the definition of an attribute, which is read-only without a function that sets it.
 template <auto function>
-PyGetSetDef attribute(const char* name, const char* documentation) {
+PyGetSetDef attribute(const char* name, const char* documentation, setter set = nullptr) {
   const auto get = [](PyObject* self, void*) { return call_plain<function>(self, nullptr); };
-  return {name, get, nullptr, documentation, nullptr};
+  return {name, get, set, documentation, nullptr};
 }
 
 // ------------------------------------------------------------------------------------------------ classes
@@ -215,22 +231,19 @@ void* new_slot() {
   };
   return reinterpret_cast<void*>(+create);
 }
-// Raises the TypeError of a class that Python code cannot instantiate: its Py_tp_new.
-PyObject* refuse_instantiation(PyTypeObject* type, PyObject* arguments, PyObject* keywords);
-
-// The scope of the public classes: a module named oneflow_py, because pickles and error texts do not name its compiled
-// part.
+// The module oneflow_py as the scope of the public classes: pickles and error texts do not name its compiled part.
 nb::module_ package_scope();
 
-// Makes a class immutable and final, and adds it to the module. `full_name` is a literal.
-PyTypeObject* seal_class(nb::handle type, const char* full_name, PyObject* module);
+// Makes a class of nanobind what other classes of C are, and adds it to the module: it is immutable, has no subclasses,
+// and its instances are created by its Py_tp_new alone. `full_name` is a literal.
+PyTypeObject* seal_class(nb::handle type, const char* full_name, const PyType_Slot* slots, PyObject* module);
 
-// Adds a public class, of which C++ code creates all objects. `slots` ends with {0, nullptr}. Returns a borrowed
-// reference.
+// Adds a public class. `slots` ends with {0, nullptr}; without Py_tp_new, Python code cannot create instances. Returns
+// a borrowed reference.
 template <class T>
 PyTypeObject* add_class(PyObject* module, const char* full_name, const PyType_Slot* slots) {
-  const char* name = std::strrchr(full_name, '.') + 1;
-  return seal_class(nb::class_<T>(package_scope(), name, nb::type_slots(slots)), full_name, module);
+  const nb::class_<T> type(package_scope(), std::strrchr(full_name, '.') + 1, nb::type_slots(slots));
+  return seal_class(type, full_name, slots, module);
 }
 
 }  // namespace oneflow::python
@@ -260,23 +273,14 @@ struct type_caster<of_device> {
   }
 };
 
-// A borrowed of_tensor, NULL for None.
 template <>
-struct type_caster<of_tensor_object> {
-  static constexpr auto Name = const_name("Tensor | None");
-  template <class T>
-  using Cast = of_tensor;
-  template <class T>
-  static constexpr bool can_cast() {
-    return true;
-  }
+struct type_caster<oneflow::python::BorrowedTensor> {
+  NB_TYPE_CASTER(oneflow::python::BorrowedTensor, const_name("Tensor | None"))
   bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
     const bool is_tensor = oneflow::python::is_tensor(source.ptr());
-    value = is_tensor ? oneflow::python::handle_of(source.ptr()) : nullptr;
+    value.handle = is_tensor ? oneflow::python::handle_of(source.ptr()) : nullptr;
     return is_tensor || source.is_none();
   }
-  operator of_tensor() { return value; }
-  of_tensor value;
 };
 
 template <>

@@ -59,7 +59,6 @@ const char kDocumentation[] =
 
 const PyType_Slot slots[] = {
     {Py_tp_doc, const_cast<char*>(kDocumentation)},
-    {Py_tp_new, reinterpret_cast<void*>(refuse_instantiation)},
     {Py_tp_repr, unary_slot<&Dtype::represent>()},
     {Py_tp_str, unary_slot<&Dtype::name>()},
     {Py_tp_hash, reinterpret_cast<void*>(hash)},

@@ -34,7 +34,7 @@ bool add_functions(PyObject* module) {
     functions = new std::vector<PyMethodDef>;
     for (auto part : {creation_functions, exchange_functions, dlpack_functions, copying_functions, printing_functions,
                       settings_functions, generator_functions, memory_functions, expression_functions,
-                      profile_functions, gradient_functions, file_functions}) {
+                      profile_functions, gradient_functions}) {
       for (const PyMethodDef& function : part()) functions->push_back(function);
     }
     functions->push_back({nullptr, nullptr, 0, nullptr});
@@ -80,6 +80,8 @@ int execute(PyObject* module) {
         !add_constants(module) || PyModule_AddStringConstant(module, "__version__", of_version()) != 0) {
       throw nb::python_error();
     }
+    add_gradient_functions(module);
+    add_file_functions(module);
   }));
   if (!done) return -1;
   of_set_memory_pressure_callback(collect_garbage, nullptr);

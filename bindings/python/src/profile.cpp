@@ -136,7 +136,6 @@ const char kDocumentation[] = "What the calls of operators in a block took; see 
 
 const PyType_Slot slots[] = {
     {Py_tp_doc, const_cast<char*>(kDocumentation)},
-    {Py_tp_new, reinterpret_cast<void*>(refuse_instantiation)},
     {Py_tp_repr, unary_slot<&Profile::represent>()},
     {Py_tp_str, unary_slot<&Profile::text<of_profile_table>>()},
     {Py_tp_methods, methods},
