@@ -1,7 +1,8 @@
-"""The compiled part of the package: the public names of `oneflow_py`, and what autograd.py calls."""
+"""The compiled part of the package: the public names of `oneflow_py`, and what autograd.py and files.py call."""
 
 from builtins import bool as _bool
 from collections.abc import Callable, Sequence
+from typing import final
 
 from oneflow_py import *  # noqa: F403
 from oneflow_py import Tensor, device, dtype
@@ -23,6 +24,7 @@ def _record_function(
     /,
 ) -> None: ...
 
+@final
 class _Hook:
     def remove(self) -> None: ...
 
@@ -35,6 +37,7 @@ def _save_file(
 ) -> None: ...
 def _open_file(path: bytes, /) -> _File: ...
 
+@final
 class _File:
     def entries(self) -> list[tuple[str, dtype | None, str, tuple[int, ...], int]]: ...
     def metadata(self) -> dict[str, str]: ...

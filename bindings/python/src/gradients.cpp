@@ -95,7 +95,8 @@ of_status call_hook(void* context, of_tensor grad, of_tensor* replaced) {
   if (!locked) return OF_OK;
   of_tensor_retain(grad);
   Ref argument(wrap(grad));
-  Ref result(argument ? PyObject_CallOneArg(static_cast<PyObject*>(context), argument.get()) : nullptr);
+  if (!argument) return keep_exception();
+  Ref result(call_python([&] { return PyObject_CallOneArg(static_cast<PyObject*>(context), argument.get()); }));
   if (!result) return keep_exception();
   if (result.get() == Py_None) return OF_OK;
   if (!is_tensor(result.get())) {
@@ -175,7 +176,10 @@ of_status call_backward(void* context, const of_tensor* grads, size_t grad_count
     for (const of_tensor grad : std::span(grads, grad_count)) owned.emplace_back(of_tensor_retain(grad));
     nb::list flags;
     for (const bool flag : std::span(wanted, result_count)) flags.append(flag);
-    const nb::object found = nb::handle(static_cast<PyObject*>(context))(std::move(owned), flags);
+    const nb::object list = nb::cast(std::move(owned));
+    PyObject* args[] = {list.ptr(), flags.ptr()};
+    const auto call = [&] { return PyObject_Vectorcall(static_cast<PyObject*>(context), args, 2, nullptr); };
+    const nb::object found = take(call_python(call));
     const std::vector<of_tensor> tensors = handles_of(found);
     if (tensors.size() != result_count) {
       fail(OF_INVALID_ARGUMENT, "backward must return a gradient or None for each of " + std::to_string(result_count) +

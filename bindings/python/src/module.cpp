@@ -23,7 +23,8 @@ bool collect_garbage(void*, uint64_t) {
   LockedScope locked;
   if (!locked) return false;
   Ref collector(PyImport_ImportModule("gc"));
-  Ref count(collector ? PyObject_CallMethod(collector.get(), "collect", nullptr) : nullptr);
+  const auto collect = [&] { return PyObject_CallMethod(collector.get(), "collect", nullptr); };
+  Ref count(collector ? call_python(collect) : nullptr);
   PyErr_Clear();
   return static_cast<bool>(count);
 }

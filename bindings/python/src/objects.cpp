@@ -21,15 +21,12 @@ std::string module_prefix(PyTypeObject* type) {
 
 }  // namespace
 
-// When the interpreter shuts down, it ends a thread that reacquires the GIL by unwinding its stack, which would release
-// objects without the GIL, and end the process at functions that must not throw. As since Python 3.14, the thread
-// sleeps instead.
+void sleep_until_exit() {
+  for (;;) pause();
+}
+
 void UnlockedScope::acquire(PyThreadState* state) {
-  try {
-    PyEval_RestoreThread(state);
-  } catch (...) {
-    for (;;) pause();
-  }
+  call_python([=] { PyEval_RestoreThread(state); });
 }
 
 std::string type_name(PyObject* object) {

@@ -32,12 +32,27 @@ class Ref {
   PyObject* object_ = nullptr;
 };
 
+[[noreturn]] void sleep_until_exit();
+
+// Calls a function of CPython that waits for the GIL or runs Python code, from code that an exception must not pass.
+// When the interpreter shuts down, it ends such a thread by unwinding its stack, which would release objects without
+// the GIL, and end the process at functions that must not throw. As since Python 3.14, the thread sleeps instead.
+template <class Work>
+auto call_python(const Work& work) {
+  try {
+    return work();
+  } catch (...) {
+    sleep_until_exit();
+  }
+}
+
 // Releases the GIL for the rest of the scope, if `wanted`.
 class UnlockedScope {
  public:
   explicit UnlockedScope(bool wanted = true) : state_(wanted ? PyEval_SaveThread() : nullptr) {}
   ~UnlockedScope() {
-    if (state_ != nullptr) acquire(state_);
+    if (state_ != nullptr) [[unlikely]]
+      acquire(state_);
   }
   UnlockedScope(const UnlockedScope&) = delete;
   UnlockedScope& operator=(const UnlockedScope&) = delete;
@@ -60,7 +75,7 @@ auto run_unlocked(const Work& work) {
 class LockedScope {
  public:
   LockedScope() : alive_(PyGILState_Check() != 0 || (Py_IsInitialized() != 0 && !is_ending())) {
-    if (alive_) state_ = PyGILState_Ensure();
+    if (alive_) state_ = call_python([] { return PyGILState_Ensure(); });
   }
   ~LockedScope() {
     if (alive_) PyGILState_Release(state_);
